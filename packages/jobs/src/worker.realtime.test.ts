@@ -75,8 +75,11 @@ async function worker(options: Partial<WorkerOptions> = {}): Promise<Worker> {
     hangUp: farEnd,
     wake,
     log,
-    ...{ expireContents: async () => false, joinRecordings: async () => false },
-    ...{ time: systemTime, random: systemRandom, wallClock: () => Date.now() },
+    expireContents: async () => false,
+    joinRecordings: async () => false,
+    time: systemTime,
+    random: systemRandom,
+    wallClock: () => Date.now(),
     ...options,
   })
   workers.push(started)
@@ -86,7 +89,7 @@ async function worker(options: Partial<WorkerOptions> = {}): Promise<Worker> {
 const ACTIVE = [{ state: 'running', phone_state: 'dialing' }, { phone_state: 'active' }] as const
 
 describe('a worker', () => {
-  it('ends the call of an engine that was killed, tells the integrator, and reads out what was said', async () => {
+  it('a worker ends the call of a killed engine, sends its webhook and analyses its conversation', async () => {
     // As in production: rounds of 3 s, leases of 9 s.
     const one = await worker()
     const telephone = await openTelephone(tls, true)
@@ -145,7 +148,7 @@ describe('a worker', () => {
     await telephone.close()
   }, 45_000)
 
-  it('sends all webhooks of an environment in one round', async () => {
+  it('a worker sends all webhooks of an environment in one round', async () => {
     await test.owner.query(
       `insert into parley.outbox (tenant_id, run_id, event, payload)
        select $1, run_id, 'run.ended',
@@ -158,7 +161,7 @@ describe('a worker', () => {
     await vi.waitFor(() => expect(one.metrics.webhooks_delivered).toBe(20), { timeout: 15_000 })
   }, 20_000)
 
-  it('goes on when the database cut every connection', async () => {
+  it('a worker recovers when the database closes every connection', async () => {
     const joins: number[] = []
     const joinRecordings = async () => {
       joins.push(performance.now())
@@ -174,7 +177,7 @@ describe('a worker', () => {
     await vi.waitFor(() => expect(joins.length).toBeGreaterThan(before + 2), { timeout: 10_000 })
   }, 30_000)
 
-  it('that closes lets go of everything within 10 s, and does nothing afterwards', async () => {
+  it('a closing worker releases everything within 10 s and does nothing afterwards', async () => {
     let rounds = 0
     const hanging = await worker({
       expireContents: () => new Promise(() => {}),

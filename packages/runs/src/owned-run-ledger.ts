@@ -73,7 +73,11 @@ export class OwnedRunLedger implements EffectLedger {
     const record = await this.#inference.settle(effectId, outcome)
     const { effect_key, action, node_id, ordinal, created_at } = record
     this.#options.onInference({
-      ...{ effect_key, action, node_id, ordinal, created_at },
+      effect_key,
+      action,
+      node_id,
+      ordinal,
+      created_at,
       kind: 'gateway_inference',
       state: outcome.state,
       receipts: outcome.receipts ?? [],

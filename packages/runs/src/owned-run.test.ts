@@ -35,7 +35,12 @@ function runOn(transaction: () => Promise<unknown>, disk: JournalDisk | null = m
   run = new OwnedRun({
     // Nothing else of it is used.
     database: { transaction } as unknown as Database,
-    ...{ scope: SCOPE, owned: OWNED, lastSeq: 0, time, wallClock: () => 0, random: new SeededRandom(1) },
+    scope: SCOPE,
+    owned: OWNED,
+    lastSeq: 0,
+    time,
+    wallClock: () => 0,
+    random: new SeededRandom(1),
     journal: journals?.of(SCOPE, OWNED, 'engine-1') ?? null,
     isStillOwned: () => Promise.resolve(true),
     onWritten: () => {},
@@ -75,8 +80,8 @@ async function onDisk(): Promise<unknown[]> {
   return entries
 }
 
-describe('what a BYE needs', () => {
-  it('is kept once the database has it; nothing is written to disk', async () => {
+describe('the dialog facts that a later BYE needs', () => {
+  it('dialog facts are stored once the database has them, without a file', async () => {
     runOn(STORED)
     const kept = keeping()
     await pass(0)
@@ -87,7 +92,7 @@ describe('what a BYE needs', () => {
   it.each([
     ['is away', AWAY],
     ['wants the lease renewed first', () => Promise.resolve('lost')],
-  ])('is kept once it is on disk, at once, where the database %s', async (_, transaction) => {
+  ])('dialog facts are stored once they are on disk, at once, when the database %s', async (_, transaction) => {
     runOn(transaction)
     const kept = keeping()
     await pass(0)
@@ -95,7 +100,7 @@ describe('what a BYE needs', () => {
     expect(await onDisk()).toEqual([{ type: 'dialog', dialog: DIALOG }])
   })
 
-  it('is kept on disk where the database has not answered for half a second, and not before', async () => {
+  it('dialog facts go to disk when the database has not answered for half a second, and not before', async () => {
     runOn(SILENT)
     const kept = keeping()
     await pass(450)
@@ -109,7 +114,7 @@ describe('what a BYE needs', () => {
   it.each([
     ['there is no journal', () => null],
     ['the disk is silent too', () => ({ ...memory.of('1'), create: SILENT })],
-  ])('is waited for no longer than 2 s where the database is silent and %s', async (_, disk) => {
+  ])('storing dialog facts takes at most 2 s when the database is silent and %s', async (_, disk) => {
     runOn(SILENT, disk() as JournalDisk | null)
     const kept = keeping()
     await pass(1950)

@@ -96,7 +96,8 @@ export class OwnedRun {
     })
     this.ledger = new OwnedRunLedger({
       ledger: runLedger(database, scope, owned, () => `effect_${randomToken(random, 24)}`),
-      ...{ random, wallClock },
+      random,
+      wallClock,
       onInference: effect => this.#writer.add({ type: 'inference', effect }),
       countTransfer: () => database.transaction(scope, tx => countTransfer(tx, scope)),
     })

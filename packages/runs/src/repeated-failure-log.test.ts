@@ -23,12 +23,12 @@ function go(count: number, round: (index: number) => void): void {
 const fail = () => rounds.failed(new Error('away'))
 const work = () => rounds.worked()
 
-it('says nothing of what works', () => {
+it('the failure log writes no line for successes', () => {
   go(1000, work)
   expect(lines).toEqual([])
 })
 
-it('tells the first failure at once, then once a minute how many there were, then that it works again', () => {
+it('the failure log writes the first failure at once, then a count per minute, then the recovery', () => {
   go(10, work)
   go(150, fail)
   go(200, work)
@@ -40,7 +40,7 @@ it('tells the first failure at once, then once a minute how many there were, the
   ])
 })
 
-it('tells every failure at once where the last one was long ago', () => {
+it('the failure log writes a failure at once when the last one was long ago', () => {
   go(1, fail)
   go(100, work)
   go(1, fail)
@@ -53,7 +53,7 @@ it('tells every failure at once where the last one was long ago', () => {
   ])
 })
 
-it('tells of what fails now and then once a minute as well, and counts what it did not tell', () => {
+it('the failure log writes intermittent failures once a minute, with the number of unwritten ones', () => {
   go(122, index => (index % 2 === 0 ? fail() : work()))
   expect(lines).toEqual([
     [0, 'the sweep failed: away'],

@@ -11,8 +11,8 @@ async function pass(time: VirtualTime, ms: number): Promise<void> {
   await new Promise(resolve => setImmediate(resolve))
 }
 
-describe('a database that is asked until it answers', () => {
-  it('is asked again after longer and longer pauses, of 2 s at most', async () => {
+describe('retrying until the database answers', () => {
+  it('a database request is retried with growing pauses of at most 2 s', async () => {
     const time = new VirtualTime()
     const asked: number[] = []
     let answers = false
@@ -31,7 +31,7 @@ describe('a database that is asked until it answers', () => {
     expect(await answer).toBe('here')
   })
 
-  it('is not asked any more when nobody waits for the answer', async () => {
+  it('a database request is not retried after its caller aborted', async () => {
     const time = new VirtualTime()
     let isOver = false
     const answer = retryUntilAnswered(time, () => isOver, away)
@@ -40,7 +40,7 @@ describe('a database that is asked until it answers', () => {
     expect(await answer).toBeUndefined()
   })
 
-  it('says what another try would not change', async () => {
+  it('an error that a retry cannot mend is thrown at once', async () => {
     const refused = new ParleyError('timeline_broken', 'no')
     const asking = retryUntilAnswered(
       new VirtualTime(),

@@ -26,7 +26,9 @@ beforeEach(() => {
 
 function processOf(mark: string, limits: { mostOfRun?: number; mostOfAll?: number } = {}, key = 7): RunJournals {
   return new RunJournals({
-    ...{ disk: disk.of(mark), sealer: sealed(key), ...limits },
+    disk: disk.of(mark),
+    sealer: sealed(key),
+    ...limits,
     wallClock: () => disk.now,
     onProblem: (what, error) => void told.push(`${what}: ${error instanceof Error ? error.message : ''}`),
   })
@@ -34,7 +36,9 @@ function processOf(mark: string, limits: { mostOfRun?: number; mostOfAll?: numbe
 
 function backlogOf(journals: RunJournals, fence = '1'): RunBacklog {
   return new RunBacklog({
-    ...{ lastSeq: 4, journal: journals.of(SCOPE, { ...OWNED, fence }, 'engine-1'), now: () => AT },
+    lastSeq: 4,
+    journal: journals.of(SCOPE, { ...OWNED, fence }, 'engine-1'),
+    now: () => AT,
     onUnkept: error => journals.note(error),
     onKept: () => journals.note(null),
   })
@@ -46,8 +50,15 @@ const digits = (value: number | string): RunEntry => ({
 })
 
 const said = (index: number): Utterance => ({
-  ...{ index, role: 'agent', text: `Words ${index}.`, segment_id: `s${index}`, observed_offset_ms: 1 },
-  ...{ interrupted: false, start_ms: 1, end_ms: 2, node_id: 'n' },
+  index,
+  role: 'agent',
+  text: `Words ${index}.`,
+  segment_id: `s${index}`,
+  observed_offset_ms: 1,
+  interrupted: false,
+  start_ms: 1,
+  end_ms: 2,
+  node_id: 'n',
 })
 
 const namesOf = (batch: RunBatch) =>
@@ -81,7 +92,7 @@ async function foundBy(mark: string, key = 7): Promise<{ lastSeq: number; record
 const wordsOf = (records: readonly JournalRecord[]) =>
   records.flatMap(record => (record.type === 'batch' ? namesOf(record.batch) : ['end']))
 
-it('puts nothing on disk while the database takes what is told', async () => {
+it('a run backlog writes no file while the database accepts its items', async () => {
   const backlog = backlogOf(processOf('1'))
   for (let i = 0; i < 500; i++) backlog.add(digits(i))
   expect(await drained(backlog)).toHaveLength(500)
@@ -89,7 +100,7 @@ it('puts nothing on disk while the database takes what is told', async () => {
   expect(disk.files.size).toBe(0)
 })
 
-it('leaves a killed process’s journal to the next: what was tried, what waited, and the end', async () => {
+it('the journal of a killed process passes to the next one with its attempted items, waiting items and end', async () => {
   const backlog = backlogOf(processOf('1'))
   backlog.add(digits('a'))
   expect(await backlog.take()).toHaveLength(1)
@@ -106,7 +117,7 @@ it('leaves a killed process’s journal to the next: what was tried, what waited
   expect(disk.files.size).toBe(0)
 })
 
-it('writes in order once the database is back, and removes the file', async () => {
+it('a run backlog writes its items in order once the database is back, and removes the file', async () => {
   const journals = processOf('1')
   const backlog = backlogOf(journals)
   for (let i = 0; i < 3; i++) backlog.add(digits(i))
@@ -120,7 +131,7 @@ it('writes in order once the database is back, and removes the file', async () =
   expect(journals.bytes).toBe(0)
 })
 
-it('writes many half seconds at once when the database is back', async () => {
+it('a run backlog writes many batches in one transaction when the database is back', async () => {
   const backlog = backlogOf(processOf('1'))
   for (let i = 0; i < 450; i++) {
     backlog.add(digits(i))
@@ -136,7 +147,7 @@ it('writes many half seconds at once when the database is back', async () => {
   expect(disk.files.size).toBe(0)
 })
 
-it('leaves to the next what is not written yet of many half seconds, whole', async () => {
+it('a killed process leaves every unwritten batch to the next process', async () => {
   const backlog = backlogOf(processOf('1'))
   for (let i = 0; i < 30; i++) {
     backlog.add(digits(i))
@@ -152,7 +163,7 @@ it('leaves to the next what is not written yet of many half seconds, whole', asy
   expect(wordsOf(found?.records ?? [])).toEqual([...Array.from({ length: 30 }, (_, i) => `${i}`), 'z'])
 })
 
-it('keeps the file until the end is in the database too', async () => {
+it('the journal file stays until the end of the run is in the database too', async () => {
   const backlog = backlogOf(processOf('1'))
   backlog.add(digits('a'))
   backlog.end(END)
@@ -163,7 +174,7 @@ it('keeps the file until the end is in the database too', async () => {
   expect(disk.files.size).toBe(0)
 })
 
-it('drops the oldest items where there is no room, says so, and goes on', async () => {
+it('a full run backlog drops its oldest items, logs the loss and continues', async () => {
   const journals = processOf('1', { mostOfRun: 40_000 })
   const backlog = backlogOf(journals)
   backlog.add(digits('tried'))
@@ -182,7 +193,7 @@ it('drops the oldest items where there is no room, says so, and goes on', async 
   expect(told).toEqual([])
 })
 
-it('keeps to the room of all runs', async () => {
+it('the backlogs of all runs stay within their shared limit', async () => {
   const journals = processOf('1', { mostOfAll: 60_000 })
   const backlogs = [backlogOf(journals), backlogOf(journals, '2')]
   for (let i = 0; i < 1000; i++) {
@@ -193,7 +204,7 @@ it('keeps to the room of all runs', async () => {
   for (const backlog of backlogs) expect((await drained(backlog)).at(-1)).toBe('999')
 })
 
-it('waits in memory while the disk is full, with one line, and loses nothing', async () => {
+it('a run backlog holds its items in memory while the disk is full, logs one line and loses nothing', async () => {
   const backlog = backlogOf(processOf('1'))
   const all: string[] = []
   for (let i = 0; i < 400; i++) {
@@ -212,7 +223,7 @@ it('waits in memory while the disk is full, with one line, and loses nothing', a
   expect(wordsOf(found?.records ?? [])).toEqual(all)
 })
 
-it('goes without what the database never takes, also on disk', async () => {
+it('an item that the database refuses for good is dropped, from disk too', async () => {
   const backlog = backlogOf(processOf('1'))
   for (let i = 0; i < 3; i++) backlog.add(digits(i))
   await backlog.take()
@@ -226,7 +237,7 @@ it('goes without what the database never takes, also on disk', async () => {
   expect(wordsOf(found?.records ?? [])).toEqual(['next'])
 })
 
-it('cuts off what was being written when the process was killed', async () => {
+it('a record cut short by a kill is truncated from the journal', async () => {
   const backlog = backlogOf(processOf('1'))
   backlog.add(digits('a'))
   await backlog.spill()
@@ -238,7 +249,7 @@ it('cuts off what was being written when the process was killed', async () => {
   expect((await foundBy('2')).map(({ records }) => wordsOf(records))).toEqual([['a']])
 })
 
-it('keeps the whole transcript, though each checkpoint holds only what is new', async () => {
+it('the journal holds the whole transcript although each checkpoint contains only new entries', async () => {
   const backlog = backlogOf(processOf('1'))
   for (let i = 0; i < 100; i++) {
     backlog.add({ type: 'checkpoint', utterances: Array.from({ length: i + 1 }, (_, index) => said(index)) })
@@ -254,7 +265,7 @@ it('keeps the whole transcript, though each checkpoint holds only what is new', 
   })
 })
 
-it('leaves a living process’s journal alone, and gives a dead one’s to one of many', async () => {
+it('the journal of a live process is left alone, and that of a dead one is taken by one process', async () => {
   const backlog = backlogOf(processOf('1'))
   backlog.add(digits('a'))
   await backlog.spill()
@@ -264,7 +275,7 @@ it('leaves a living process’s journal alone, and gives a dead one’s to one o
   expect(found.flat()).toHaveLength(1)
 })
 
-it('removes what is a day old, and what it cannot read, with a line', async () => {
+it('journals older than a day or unreadable are removed with a log line', async () => {
   for (const [hours, key] of [
     [25, 7],
     [0, 8],
@@ -283,7 +294,7 @@ it('removes what is a day old, and what it cannot read, with a line', async () =
   ])
 })
 
-it('shows nobody what was said without the master key', async () => {
+it('a journal file reveals no speech without the master key', async () => {
   const backlog = backlogOf(processOf('1'))
   backlog.add({ type: 'checkpoint', utterances: [said(1)] })
   await backlog.spill()

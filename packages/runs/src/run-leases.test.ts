@@ -52,7 +52,11 @@ afterEach(() => {
 let processes = 0
 function leases(leaseMs?: number): RunLeases {
   const made = new RunLeases({
-    ...{ database: test.database, bus, time: systemTime, wallClock: Date.now, random: new SeededRandom(7) },
+    database: test.database,
+    bus,
+    time: systemTime,
+    wallClock: Date.now,
+    random: new SeededRandom(7),
     owner: { engine: `engine-${++processes}`, worker: null },
     ...(leaseMs !== undefined && { leaseMs }),
   })
@@ -77,19 +81,19 @@ const timeline = async (runId: string) =>
 
 const eventually = <Result>(check: () => Result | Promise<Result>) => vi.waitFor(check, { timeout: 10_000 })
 
-it('lets exactly one of many processes claim a run', async () => {
+it('exactly one of many processes claims a run', async () => {
   const runId = await admitted()
   const claims = await Promise.all([leases(), leases(), leases(), leases()].map(one => one.claim(scope, runId)))
   expect(claims.filter(claim => claim !== null)).toHaveLength(1)
 })
 
-it('lists the tenants of the owned runs', async () => {
+it('run leases list the tenants of the owned runs', async () => {
   const ours = leases()
   for (let run = 0; run < 2; run++) await ours.claim(scope, await admitted())
   expect(ours.tenants).toEqual([scope.tenant_id, scope.tenant_id])
 })
 
-it('writes entries in order, moves the run, and ends it with its usage and a released permit', async () => {
+it('an owned run writes its entries and states in order, and ends with its usage and a released permit', async () => {
   const run = await held()
   run.note({ kind: 'state', state: 'running', phone_state: 'dialing' })
   run.note({ kind: 'state', state: 'running', phone_state: 'active' }, 1200)
@@ -130,7 +134,7 @@ it('writes entries in order, moves the run, and ends it with its usage and a rel
   expect(bus.told.filter(([topic, id]) => topic === 'runs' && id === run.runId).length).toBeGreaterThan(1)
 })
 
-it('commits an effect before it is sent, and writes inference behind the call', async () => {
+it('an effect is committed before it is sent, and inference is written after the fact', async () => {
   const run = await held()
   const action = { id: 'call.dial', version: 1 }
   const dial = await run.ledger.intend({ kind: 'sip_dial', action, node_id: null, ordinal: null })
@@ -149,7 +153,7 @@ it('commits an effect before it is sent, and writes inference behind the call', 
   )
 })
 
-it('denies a transfer when the daily call limit is reached', async () => {
+it('a transfer is denied when the daily call limit is reached', async () => {
   const run = await held()
   await test.owner.query('update parley.tenants set daily_call_limit = 1 where tenant_id = $1', [scope.tenant_id])
   const action = { id: 'call.transfer', version: 1 }
@@ -162,7 +166,7 @@ it('denies a transfer when the daily call limit is reached', async () => {
   })
 })
 
-it('delivers a cancel and an update at once over the bus', async () => {
+it('a cancel and an update reach the run’s owner at once over the bus', async () => {
   const run = await held()
   const orders: RunCommand[] = []
   run.onCommand(order => {
@@ -186,7 +190,7 @@ it('delivers a cancel and an update at once over the bus', async () => {
   await eventually(() => expect(orders.filter(({ type }) => type === 'cancel')).toHaveLength(1))
 })
 
-it('settles updates that come together in their order: the newest value stays', async () => {
+it('simultaneous updates are settled in order, and the newest value stays', async () => {
   const run = await held()
   run.onCommand(order => {
     if (order.type === 'update') order.settle({ status: 'applied' })
@@ -211,7 +215,7 @@ it('settles updates that come together in their order: the newest value stays', 
   expect((await readRun(test.database.within(scope), scope, run.runId))?.dynamic_variables).toMatchObject({ tier: '8' })
 })
 
-it('tells the timeline of an update whose deadline passed, once, also where it is settled too late', async () => {
+it('an update whose deadline passed stands in the timeline once, even when it is settled late', async () => {
   const run = await held()
   let settle: ((outcome: UpdateOutcome) => void) | null = null
   run.onCommand(order => {
@@ -235,7 +239,7 @@ it('tells the timeline of an update whose deadline passed, once, also where it i
   expect(await told()).toMatchObject(late)
 })
 
-it('delivers a cancel within one renewal when the bus is silent', async () => {
+it('a cancel reaches the run’s owner within one lease renewal when the bus is silent', async () => {
   const run = await held(600)
   const orders: string[] = []
   run.onCommand(order => orders.push(order.type))
@@ -243,7 +247,7 @@ it('delivers a cancel within one renewal when the bus is silent', async () => {
   await eventually(() => expect(orders).toEqual(['cancel']))
 })
 
-it('marks a run as lost when another process took it, and writes nothing more', async () => {
+it('a run that another process took over is marked as lost and writes nothing more', async () => {
   const run = await held()
   const orders: string[] = []
   run.onCommand(order => orders.push(order.type))
@@ -257,7 +261,7 @@ it('marks a run as lost when another process took it, and writes nothing more', 
   expect(await timeline(run.runId)).toEqual(before)
 })
 
-it('keeps a run whose lease ended as long as nobody took it', async () => {
+it('a run whose lease expired stays with its owner until another process takes it', async () => {
   const run = await held()
   await letLeaseEnd(test, run.owned)
   run.note({ kind: 'digits', direction: 'in', digits: '1' })

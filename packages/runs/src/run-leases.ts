@@ -122,7 +122,14 @@ export class RunLeases {
     const runId = owned.run_id
     const journal = journals?.of(scope, owned, owner.engine) ?? null
     const run = new OwnedRun({
-      ...{ database, scope, owned, lastSeq, journal, time, wallClock, random },
+      database,
+      scope,
+      owned,
+      lastSeq,
+      journal,
+      time,
+      wallClock,
+      random,
       onWritten: () => bus.publish('runs', runId),
       onAnnounced: () => this.#options.onDue?.('webhooks', scope),
       isStillOwned: () => this.#isStillOwned(owned),

@@ -31,7 +31,11 @@ function writerOn(transaction: () => Promise<never>): RunWriter {
   return new RunWriter({
     // Nothing else of it is used.
     database: { transaction } as unknown as Database,
-    ...{ scope: SCOPE, owned: OWNED, lastSeq: 0, time, wallClock: () => 0 },
+    scope: SCOPE,
+    owned: OWNED,
+    lastSeq: 0,
+    time,
+    wallClock: () => 0,
     journal: journals.of(SCOPE, OWNED, 'engine-1'),
     isStillOwned: () => Promise.resolve(true),
     onWritten: () => {},
@@ -68,7 +72,7 @@ async function onDisk(): Promise<number | null> {
   return items
 }
 
-it('has on disk what was told half a second ago, while the database is away', async () => {
+it('while the database is away, entries are on disk within half a second', async () => {
   writer = writerOn(() => Promise.reject(new ParleyError('database_unavailable', 'it is away', { retryable: true })))
   const missing: string[] = []
   for (let told = 1; told <= 50; told++) {
@@ -82,7 +86,7 @@ it('has on disk what was told half a second ago, while the database is away', as
   expect(missing).toEqual([])
 })
 
-it('takes a database that has not answered for a second for one that is away', async () => {
+it('a database that has not answered for a second counts as away', async () => {
   writer = writerOn(() => new Promise<never>(() => {}))
   tell(1)
   await pass(900)

@@ -59,7 +59,8 @@ export class RunWriter {
     this.#options = options
     const { lastSeq, journal, onJournal } = options
     this.#backlog = new RunBacklog({
-      ...{ lastSeq, journal },
+      lastSeq,
+      journal,
       now: () => this.#now(),
       onUnkept: onJournal,
       onKept: () => onJournal(null),
@@ -153,7 +154,10 @@ export class RunWriter {
   async #write(batch: RunBatch): Promise<boolean> {
     const { database, scope, owned, onWritten, onAnnounced } = this.#options
     const written = await writeBatch(batch, {
-      ...{ database, scope, owned, now: this.#now() },
+      database,
+      scope,
+      owned,
+      now: this.#now(),
       lastSeq: this.#backlog.lastSeq,
     })
     if (written === 'lost') return false

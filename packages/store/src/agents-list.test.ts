@@ -80,7 +80,7 @@ describe.each([
   ['by what went live last', FIRST],
   ['by name', BY_NAME],
 ])('a page of the agents %s', (_, filter) => {
-  it('reads a few blocks for each agent that it shows, the first page like the last ones', async () => {
+  it('a page of agents costs a few database blocks per agent, on the last page as on the first', async () => {
     for (const cursor of [null, await lateCursor(filter)]) {
       const { steps, blocks } = await explained({ ...filter, cursor })
       const scan = steps.find(step => step['Relation Name'] === 'agents' && step['Index Name'] !== undefined)
@@ -92,7 +92,7 @@ describe.each([
     }
   })
 
-  it('comes whole, each agent once', async () => {
+  it('the pages of a list contain every agent exactly once', async () => {
     const db = test.database.within(many)
     const seen: string[] = []
     let cursor: string | null = null

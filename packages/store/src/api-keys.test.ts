@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { keyHash, newKeySecret } from './api-keys.ts'
 
 describe('the secret of a key', () => {
-  it('says its environment, and shows 18 characters of itself', () => {
+  it('the secret of a key names its environment in its prefix, and 18 characters of it are shown later', () => {
     const live = newKeySecret('production', new SeededRandom(1))
     expect(live.secret).toMatch(/^parley_live_[0-9A-Za-z]{40}$/)
     expect(live.prefix).toBe(live.secret.slice(0, 18))
@@ -12,7 +12,7 @@ describe('the secret of a key', () => {
     expect(newKeySecret('sandbox', new SeededRandom(1)).secret).toMatch(/^parley_test_[0-9A-Za-z]{40}$/)
   })
 
-  it('uses each of the 62 characters equally often', () => {
+  it('the secret of a key uses each of its 62 characters equally often', () => {
     const random = new SeededRandom(7)
     const counts = new Map<string, number>()
     const keys = 2000

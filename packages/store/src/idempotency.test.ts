@@ -51,8 +51,8 @@ const agentExists = async (agentId: string) =>
   (await test.database.within(scope).selectFrom('agents').select('agent_id').where('agent_id', '=', agentId).execute())
     .length === 1
 
-describe('a request with a key', () => {
-  it('acts once; repeated it gets the first answer, word for word; another request under its key is a conflict', async () => {
+describe('a request with an idempotency key', () => {
+  it('a repeated request takes effect once and gets the first answer byte for byte; a different request under its key is a conflict', async () => {
     const asked = request()
     expect(await act(asked, 'once')).toEqual({ state: 'fresh' })
     expect(await act(asked, 'twice')).toEqual({ state: 'replay', status: 201, body: '{"agent_id":"once"}' })
@@ -60,7 +60,7 @@ describe('a request with a key', () => {
     expect(await agentExists('twice')).toBe(false)
   })
 
-  it('shares its key with no other principal, operation or tenant', async () => {
+  it('an idempotency key is separate for each principal, operation and tenant', async () => {
     const asked = request()
     await act(asked, 'mine')
     const other = await test.scope()
@@ -69,7 +69,7 @@ describe('a request with a key', () => {
     expect(await claimNow(asked, other)).toEqual({ state: 'fresh' })
   })
 
-  it('sent fifty times at once acts once, and nobody waits for it', async () => {
+  it('a request sent fifty times at once takes effect once, and no copy blocks', async () => {
     const asked = request()
     const claims = await Promise.all(Array.from({ length: 50 }, (_, index) => act(asked, `fifty-${index}`)))
     const states = claims.map(claimed => claimed.state)
@@ -81,7 +81,7 @@ describe('a request with a key', () => {
     expect(rows).toEqual([{ n: 1 }])
   })
 
-  it('is in progress for whoever comes while it runs, without waiting', async () => {
+  it('a repeated request is answered "in progress" at once while the first still runs', async () => {
     const asked = request()
     await test.database.transaction(scope, async tx => {
       expect(await claim(tx, scope, sealer, asked)).toEqual({ state: 'fresh' })
@@ -89,7 +89,7 @@ describe('a request with a key', () => {
     })
   })
 
-  it('frees its key when it is rolled back, or its connection is killed', async () => {
+  it('a request that is rolled back or loses its connection frees its idempotency key', async () => {
     const asked = request()
     const failed = test.database.transaction(scope, async tx => {
       await claim(tx, scope, sealer, asked)
@@ -110,7 +110,7 @@ describe('a request with a key', () => {
     expect(await act(asked, 'after')).toEqual({ state: 'fresh' })
   })
 
-  it('leaves an answer that only the master key opens', async () => {
+  it('the stored answer of a request opens only with the master key', async () => {
     const asked = request()
     await act(asked, 'sealed-away')
     const { rows } = await test.owner.query('select answer from parley.idempotency where key = $1', [asked.key])
@@ -138,7 +138,7 @@ describe('an external operation', () => {
       return { leaseUntil: '2000-01-01T00:00:00.000Z' }
     })
 
-  it('is in progress under its lease, and then answers like any other', async () => {
+  it('an external operation is in progress while its lease lasts, and later repeats its stored answer', async () => {
     const asked = request()
     const { lease } = await intend(asked, 60_000)
     expect(await claimNow(asked)).toEqual({ state: 'in_progress' })
@@ -147,7 +147,7 @@ describe('an external operation', () => {
     expect(await claimNow(asked)).toEqual({ state: 'replay', status: 202, body: '{"run":1}' })
   })
 
-  it('whose owner is gone tells what it was about to do; the one who finds out settles, the late one does not', async () => {
+  it('the intent of an external operation passes to the next request when its owner died, and the late owner cannot settle it', async () => {
     const asked = request()
     await intend(asked, 60_000)
     const late = await lapse(asked)
@@ -158,7 +158,7 @@ describe('an external operation', () => {
     expect(await claimNow(asked)).toEqual({ state: 'replay', status: 202, body: '{"found":true}' })
   })
 
-  it('that did nothing frees its key, if it is still its own', async () => {
+  it('an external operation without effect frees its key, unless another owner has taken it', async () => {
     const asked = request()
     const { lease } = await intend(asked, 60_000)
     const drop = (of: { leaseUntil: string }) =>

@@ -17,7 +17,7 @@ const position = ['Ünï "x"', '2026-01-02T03:04:05.678Z', '0199a2f0-0000-7000-8
 const invalid = expect.objectContaining({ code: 'invalid_request', reason: 'invalid_cursor' })
 
 describe('a cursor', () => {
-  it('gives its position back, in characters that need no quoting', () => {
+  it('a cursor decodes to its position and needs no URL quoting', () => {
     const cursor = encodeCursor(binding, position)
     expect(cursor).toMatch(/^[\w-]+$/)
     expect(decodeCursor(binding, columns, cursor)).toEqual(position)
@@ -30,7 +30,7 @@ describe('a cursor', () => {
     ['filters', { filters: { q: 'b' } }],
     ['a filter more', { filters: { q: 'a', channel: 'phone' } }],
     ['sort', { sort: 'name_desc' }],
-  ])('of another %s is refused', (_what, change) => {
+  ])('a cursor of another %s is refused', (_what, change) => {
     expect(() => decodeCursor({ ...binding, ...change }, columns, encodeCursor(binding, position))).toThrow(invalid)
   })
 
@@ -44,11 +44,11 @@ describe('a cursor', () => {
     ['half a character', ['\ud800', position[1]!, position[2]!, 1]],
     ['too few', ['a']],
     ['too many', [...position, 1]],
-  ])('that somebody made up with %s is refused', (_what, made) => {
+  ])('a forged cursor with %s is refused', (_what, made) => {
     expect(() => decodeCursor(binding, columns, encodeCursor(binding, made))).toThrow(invalid)
   })
 
-  it('is refused whatever bytes it has', () => {
+  it('random bytes are refused as a cursor', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json(), fc.base64String()), text => {
         for (const cursor of [text, Buffer.from(text).toString('base64url')])
@@ -71,7 +71,7 @@ describe('pages', () => {
       }),
     )
 
-  it('of the audit are newest first, and hold what it holds', async () => {
+  it('pages of the audit are sorted newest first and contain every entry', async () => {
     const scope = await test.scope()
     for (const id of ['r1', 'r2', 'r3']) {
       await audit(scope, id)
@@ -105,7 +105,7 @@ describe('pages', () => {
     ['oldest first, then id', 'asc', 'asc'],
     ['newest first, then id backwards', 'desc', 'desc'],
   ] as const)(
-    'of every limit give what was there at the first exactly once, whatever comes between (%s)',
+    'pages of any size return every row of the first request exactly once, whatever is inserted meanwhile (%s)',
     async (_what, byTime, byId) => {
       const order: KeysetColumn<AuditRow>[] = [
         { column: 'occurred_at', type: 'instant', direction: byTime },

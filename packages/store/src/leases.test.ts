@@ -24,7 +24,7 @@ async function expire(lease: Lease): Promise<void> {
 const holds = (lease: Lease) => test.database.transaction(scope, tx => holdsLease(tx, lease))
 
 describe('a lease', () => {
-  it('has one owner, who may keep it and give it back', async () => {
+  it('a lease has one owner, which can renew and release it', async () => {
     const name = newName()
     const lease = await acquire(name, 'one')
     expect(lease).toEqual({ name, fence: '1', expires_at: expect.any(String) })
@@ -37,7 +37,7 @@ describe('a lease', () => {
     expect(await acquire(name, 'two')).toMatchObject({ fence: '2' })
   })
 
-  it('that expired is lost, also when nobody took it', async () => {
+  it('an expired lease cannot be renewed, even when no other process took it', async () => {
     const lease = (await acquire(newName(), 'one'))!
     await expire(lease)
     expect(await test.database.leases.renew(lease, 60_000)).toBeNull()
@@ -46,13 +46,13 @@ describe('a lease', () => {
     expect(await acquire(lease.name, 'one')).toMatchObject({ fence: '2' })
   })
 
-  it('runs out by itself', async () => {
+  it('a lease expires without renewal', async () => {
     const lease = (await acquire(newName(), 'one', 1))!
     await test.owner.query('select pg_sleep(0.01)')
     expect(await acquire(lease.name, 'two')).toMatchObject({ fence: '2' })
   })
 
-  it('is of no use to its old owner once another has it', async () => {
+  it('the old owner of a lease cannot renew, check or release it after another process acquired it', async () => {
     const stale = (await acquire(newName(), 'one'))!
     await expire(stale)
     const fresh = (await acquire(stale.name, 'two'))!
@@ -61,7 +61,7 @@ describe('a lease', () => {
     expect([await holds(stale), await holds(fresh)]).toEqual([false, true])
   })
 
-  it('goes to one of many who want it at once, and its fence never comes again', async () => {
+  it('one of many concurrent claimants acquires a lease, and its fencing token is never reused', async () => {
     const name = newName()
     const fences: string[] = []
     for (let round = 0; round < 5; round++) {
@@ -75,7 +75,7 @@ describe('a lease', () => {
     expect(fences).toEqual(['1', '2', '3', '4', '5'])
   })
 
-  it('cannot change hands before a transaction that checked it ends', async () => {
+  it('a lease cannot change owner before a transaction that checked it ends', async () => {
     const lease = (await acquire(newName(), 'one'))!
     const order: string[] = []
     let taking: Promise<unknown> | undefined

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => test?.close())
 
-it('is built once, and asks each time with what it is given, wherever and however often that stands', async () => {
+it('a prepared query is compiled once and takes new arguments each time, at any position and number of uses', async () => {
   let built = 0
   const query = new PreparedQuery((db, { name, count }: { readonly name: string; readonly count: number }) => {
     built++

@@ -61,20 +61,20 @@ function pinsIn(root: SchemaPart & { readonly $defs: Readonly<Record<string, Sch
   return [...found].sort()
 }
 
-describe('what pins a secret', () => {
-  it('is looked for wherever the contract lets a draft pin one', () => {
+describe('drafts and publications that pin a secret', () => {
+  it('the search covers every field in which a draft may pin a secret', () => {
     const schema = jsonSchema(draftContent, 'output') as unknown as Parameters<typeof pinsIn>[0]
     expect(pinsIn(schema)).toEqual([...SECRET_PINS].sort())
   })
 
-  it.each(SECRET_PINS)('is found at %s', async path => {
+  it.each(SECRET_PINS)('a pinned secret is found at %s', async path => {
     const pinning = await draft(documentWith(path, { id: 'sip', version: '2', provider: 'x' }))
     await draft(documentWith(path, { id: 'sip', version: '3' }))
     await draft(documentWith(path, { id: 'sip2', version: '2' }))
     expect(await references('sip', ['1', '2'])).toEqual([{ kind: 'draft', id: pinning }])
   })
 
-  it('is nothing that merely looks like a pin', async () => {
+  it('a field that only resembles a pin is not reported', async () => {
     const pin = { id: 'sip', version: '1' }
     await draft({
       source: { unplaced: { '/x': pin } },
@@ -86,14 +86,14 @@ describe('what pins a secret', () => {
     expect(await references('sip', [])).toEqual([])
   })
 
-  it('is found by ids that mean something to the search language', async () => {
+  it('secret ids with characters of the JSON path language are found', async () => {
     const id = 'a:1._-$"'
     const pinning = await draft({ notification: { secret: { id, version: '1' } } })
     expect(await references(id, ['1'])).toEqual([{ kind: 'draft', id: pinning }])
     expect(await references('a', ['1'])).toEqual([])
   })
 
-  it('is not looked for in other environments, and 200 are named at most', async () => {
+  it('references are searched in one environment and at most 200 are named', async () => {
     await test.owner.query(
       `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound, auth_secret_id, auth_secret_version)
        select $1::uuid, 't' || n, 'T', 'generic_sip', 'a', false, 'sip', '1' from generate_series(1, 250) n`,

@@ -33,7 +33,7 @@ async function auditOf(scope: Scope) {
 }
 
 describe('staff', () => {
-  it('make an organisation with its production environment, in which nothing may happen yet', async () => {
+  it('staff create an organisation with a production environment that admits no runs yet', async () => {
     const none = await staff(tx => staffScope(tx, null)).catch(error => error)
     expect(none).toMatchObject({ code: 'environment_not_found', message: 'there is no environment' })
     const made = await staff(tx => createOrganisation(tx, 'Clinic'))
@@ -62,7 +62,7 @@ describe('staff', () => {
     ])
   })
 
-  it('are told which environments there are when it is not clear which they mean', async () => {
+  it('an ambiguous environment name gives an error that lists the environments', async () => {
     const scope = await test.scope()
     const other = await test.scope()
     const unclear = await staff(tx => staffScope(tx, null)).catch(error => error)
@@ -73,7 +73,7 @@ describe('staff', () => {
     expect(await staff(tx => staffScope(tx, scope.tenant_id.toUpperCase()))).toEqual(scope)
   })
 
-  it('set what an environment may do, each change in its audit, and no other environment', async () => {
+  it('staff set the limits of one environment, and each change is written to its audit', async () => {
     const [scope, other] = [await test.scope(), await test.scope()]
     await staff(tx => setEnvironment(tx, scope, { set: 'capacity', value: 20 }))
     await staff(tx => setEnvironment(tx, scope, { set: 'admission', value: true }))
@@ -106,7 +106,7 @@ describe('staff', () => {
     expect(await auditOf(other)).toEqual([])
   })
 
-  it('complete a trunk, one detail at a time, and take details back', async () => {
+  it('staff set and clear single fields of a trunk', async () => {
     const scope = await test.scope()
     await test.owner.query(
       `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
@@ -128,7 +128,7 @@ describe('staff', () => {
     ])
   })
 
-  it('make a key that works, whose secret is not kept', async () => {
+  it('staff create a working API key whose secret is not stored', async () => {
     const scope = await test.scope()
     const key = { name: 'first', role: 'member', can_dial: true } as const
     const made = await staff(tx => createStaffKey(tx, scope, key, new SeededRandom(1)))
@@ -141,7 +141,7 @@ describe('staff', () => {
     expect(await auditOf(scope)).toMatchObject([{ action: 'staff.create_key', resource_id: `keys/${made.key_id}` }])
   })
 
-  it('leave nothing of what failed halfway, and their notes in every environment where all are concerned', async () => {
+  it('a failed staff command is rolled back, and a command for all environments is audited in each', async () => {
     const scope = await test.scope()
     const failing = staff(async tx => {
       await setEnvironment(tx, scope, { set: 'capacity', value: 7 })
@@ -153,7 +153,7 @@ describe('staff', () => {
     expect((await auditOf(scope)).map(({ action }) => action)).toEqual(['staff.rotate_master_key'])
   })
 
-  it('are told why when the database is away, or no Parley has been there', async () => {
+  it('staff get an explanation when the database is away or has no Parley schema', async () => {
     const url = new URL(test.owner.url)
     url.port = '1'
     await expect(asStaff(url.href, listOrganisations)).rejects.toMatchObject({ code: 'database_unavailable' })

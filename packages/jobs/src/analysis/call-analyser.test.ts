@@ -83,7 +83,13 @@ function analyst(options: Partial<CallAnalyserOptions> = {}): CallAnalyser {
   const { bus, time, counters, log } = stage
   const database = test.database
   return new CallAnalyser({
-    ...{ database, bus, time, counters, log, plans: new PlanCache(database), wallClock: () => Date.now() },
+    database,
+    bus,
+    time,
+    counters,
+    log,
+    plans: new PlanCache(database),
+    wallClock: () => Date.now(),
     models: () => model,
     queue: stage.queue,
     ...options,
@@ -111,7 +117,7 @@ const queued = async () =>
     .rows
 
 describe('an analysis', () => {
-  it('fills what the publication asks for, prices what it used, and tells the webhook', async () => {
+  it('an analysis fills the fields of its publication, prices its usage and queues its webhook', async () => {
     const run = await over()
     await analyse()
     const row = await stage.read(run.run_id)
@@ -145,7 +151,7 @@ describe('an analysis', () => {
     expect(model.requests).toHaveLength(1)
   })
 
-  it('reads the conversation and nothing else, and what is said in it is no instruction', async () => {
+  it('an analysis request contains only the conversation, and marks speech as data, not instructions', async () => {
     await over()
     await analyse()
     const [{ messages, toolChoice, tools }] = model.requests as [GenerationRequest]
@@ -158,7 +164,7 @@ describe('an analysis', () => {
     expect(toolChoice).toEqual({ name: tools![0]!.name })
   })
 
-  it('is asked for once more where the answer is not as asked for, and then taken as far as it is', async () => {
+  it('an answer that does not match the schema is requested once more, and its valid fields are then stored', async () => {
     const run = await over()
     model.answers = ['{"call_summary": ', { ...GOOD, disposition: 'Perhaps', guests: 'four' }]
     await analyse()
@@ -175,7 +181,7 @@ describe('an analysis', () => {
     expect(rows).toEqual([{ llm_input_tokens: '200', llm_output_tokens: '20' }])
   })
 
-  it('is told what was wrong', async () => {
+  it('the repeated request tells the model what was wrong with its answer', async () => {
     await over()
     model.answers = [{ ...GOOD, guests: 'four' }, GOOD]
     await analyse()
@@ -185,7 +191,7 @@ describe('an analysis', () => {
     })
   })
 
-  it('is tried three times, then given up; what the tries used is paid for', async () => {
+  it('an analysis is tried three times and then given up, and the usage of every try is charged', async () => {
     const run = await over()
     const busy = new ParleyError('model_busy', 'later', { retryable: true })
     const refused = new ParleyError('model_refused', 'no')
@@ -208,7 +214,7 @@ describe('an analysis', () => {
     expect(stage.troubles).toEqual([expect.stringContaining(`run ${run.run_id} is not analysed`)])
   })
 
-  it('takes 60 s at the most, also of a model that takes no notice', async () => {
+  it('an analysis takes at most 60 s, even when the model ignores its abort', async () => {
     await over()
     model.answers = ['hangs', 'hangs']
     const round = analyst().round(stage.scope)
@@ -221,7 +227,7 @@ describe('an analysis', () => {
     expect(stage.counters.read().analyses_failed).toBe(1)
   })
 
-  it('of a tenant whose model answers nothing holds up no other tenant’s', async () => {
+  it('a tenant whose model does not answer delays no other tenant’s analysis', async () => {
     const dead = stage
     for (let runs = 0; runs < 10; runs++) await over()
     stage = await JobsHarness.open(test)
@@ -239,7 +245,7 @@ describe('an analysis', () => {
     await one.close()
   })
 
-  it('that a worker gives up as it closes is due again at once', async () => {
+  it('an analysis that a closing worker gives up is due again at once', async () => {
     const run = await over()
     model.answers = ['stalls']
     const one = analyst()
@@ -252,7 +258,7 @@ describe('an analysis', () => {
     expect((await stage.read(run.run_id)).analysis).not.toBeNull()
   })
 
-  it('of a model that is not there is tried again, and says why', async () => {
+  it('an analysis with an unavailable model is retried and logs the cause', async () => {
     await over()
     const models = () => {
       throw new ParleyError('model_not_ready', 'no key')
@@ -264,7 +270,7 @@ describe('an analysis', () => {
     expect(await queued()).toEqual([{ attempts: 3, settled: true, error_code: 'model_not_ready' }])
   })
 
-  it('works with the model that needs no service', async () => {
+  it('an analysis works with the simulated model, without any service', async () => {
     const run = await over(['I want a table.', 'For how many guests?', 'Four.', 'It is booked.'])
     const rules = new RulesModel()
     await analyse(analyst({ models: () => rules }))

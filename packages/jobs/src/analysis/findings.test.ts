@@ -23,8 +23,8 @@ const GOOD = {
 }
 const read = (answer: object) => readFindings(ITEMS, answer as Record<string, unknown>)
 
-describe('what is read out of a conversation', () => {
-  it('is asked for by a schema that takes nothing else', () => {
+describe('the findings of an analysis', () => {
+  it('the schema of an analysis allows its own fields and no others', () => {
     expect(findingsSchema(ITEMS)).toMatchObject({
       type: 'object',
       additionalProperties: false,
@@ -38,7 +38,7 @@ describe('what is read out of a conversation', () => {
     })
   })
 
-  it('is kept by name, presets on their own', () => {
+  it('findings are stored by name, with presets in fields of their own', () => {
     const { findings, issues } = read(GOOD)
     expect(issues).toEqual([])
     expect(findings).toEqual({
@@ -50,10 +50,15 @@ describe('what is read out of a conversation', () => {
     expect(dispositionOf(ITEMS, findings)).toBe('call_back')
   })
 
-  it('is not found where it is of another type, not among the choices, or missing', () => {
+  it('a finding is null when it is missing, of the wrong type or not among the choices', () => {
     const { findings, issues } = read({
-      ...{ call_summary: 7, call_successful: 'yes', user_sentiment: 'great', disposition: 'call back' },
-      ...{ guests: Number.NaN, outside: null, surprise: 1 },
+      call_summary: 7,
+      call_successful: 'yes',
+      user_sentiment: 'great',
+      disposition: 'call back',
+      guests: Number.NaN,
+      outside: null,
+      surprise: 1,
     })
     expect(findings).toEqual({
       summary: null,
@@ -72,12 +77,12 @@ describe('what is read out of a conversation', () => {
     ])
   })
 
-  it('is text that a database takes, of a bounded length', () => {
+  it('a text finding has a bounded length and no characters that the database refuses', () => {
     expect(read({ ...GOOD, note: 'a\u0000b\ud800' }).findings.custom.note).toBe('ab\ufffd')
     expect(String(read({ ...GOOD, note: 'x'.repeat(100_000) }).findings.custom.note)).toHaveLength(8000)
   })
 
-  it('has no presets that were not asked for, and no disposition but of an enum', () => {
+  it('findings contain only requested presets, and a disposition only for an enum', () => {
     const items: AnalysisItem[] = [{ type: 'string', name: 'disposition', ...described }]
     const { findings } = readFindings(items, { disposition: 'Sold' })
     expect(findings).toEqual({ summary: null, sentiment: null, successful: null, custom: { disposition: 'Sold' } })

@@ -27,30 +27,36 @@ afterEach(async () => {
 })
 
 describe('the far end of a call whose process was killed', () => {
-  it.each(['udp', 'tcp', 'tls'] as const)('hears a BYE over a connection of its own (%s)', async transport => {
-    telephone = await openTelephone(tls, true)
-    const { dialog } = await killedInCall(tls, telephone.uri(transport), 'answered')
-    expect(await farEnd.bye(dialog!)).toEqual({ confirmed: true, status: 200, detail: 'BYE answered 200' })
-    await vi.waitFor(() => expect(telephone.ends).toMatchObject([{ cause: 'bye', by: 'remote' }]), SOON)
-    // It knows the call no more: that is as good.
-    expect(await farEnd.bye(dialog!)).toMatchObject({ confirmed: true, status: 481 })
-  })
+  it.each(['udp', 'tcp', 'tls'] as const)(
+    'the far end of a killed process’s call gets a BYE over a new connection (%s)',
+    async transport => {
+      telephone = await openTelephone(tls, true)
+      const { dialog } = await killedInCall(tls, telephone.uri(transport), 'answered')
+      expect(await farEnd.bye(dialog!)).toEqual({ confirmed: true, status: 200, detail: 'BYE answered 200' })
+      await vi.waitFor(() => expect(telephone.ends).toMatchObject([{ cause: 'bye', by: 'remote' }]), SOON)
+      // It knows the call no more: that is as good.
+      expect(await farEnd.bye(dialog!)).toMatchObject({ confirmed: true, status: 481 })
+    },
+  )
 
-  it.each(['udp', 'tcp', 'tls'] as const)('stops ringing (%s)', async transport => {
-    telephone = await openTelephone(tls, false)
-    const { dial } = await killedInCall(tls, telephone.uri(transport), 'ringing')
-    expect(await farEnd.cancel(dial)).toMatchObject({ confirmed: true, status: 200 })
-    await vi.waitFor(() => expect(telephone.ends).toMatchObject([{ cause: 'cancelled', by: 'remote' }]), SOON)
-  })
+  it.each(['udp', 'tcp', 'tls'] as const)(
+    'a ringing far end of a killed process is cancelled (%s)',
+    async transport => {
+      telephone = await openTelephone(tls, false)
+      const { dial } = await killedInCall(tls, telephone.uri(transport), 'ringing')
+      expect(await farEnd.cancel(dial)).toMatchObject({ confirmed: true, status: 200 })
+      await vi.waitFor(() => expect(telephone.ends).toMatchObject([{ cause: 'cancelled', by: 'remote' }]), SOON)
+    },
+  )
 
-  it('that is gone confirms nothing', async () => {
+  it('a far end that is gone confirms no BYE', async () => {
     telephone = await openTelephone(tls, true)
     const { dialog } = await killedInCall(tls, telephone.uri('tcp'), 'answered')
     await telephone.close()
     expect(await farEnd.bye(dialog!)).toMatchObject({ confirmed: false, status: null })
   })
 
-  it('is not found in what cannot be read, and nothing breaks', async () => {
+  it('unreadable dialog facts give no far end and no error', async () => {
     telephone = await openTelephone(tls, true)
     for (const nonsense of [{}, { callId: 1 }, { routeSet: 'x' }, { requestUri: 'sip:x', nextHop: null }]) {
       expect(await farEnd.bye(nonsense)).toMatchObject({ confirmed: false, status: null })

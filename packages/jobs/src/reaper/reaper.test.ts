@@ -75,7 +75,7 @@ async function settle(): Promise<void> {
 }
 
 describe('the call of a dead engine', () => {
-  it('is hung up, the run ends as lost, and its permit is back at once when the far end confirmed', async () => {
+  it('the call of a dead engine is hung up, its run ends as lost, and its permit is released once the far end confirms', async () => {
     const run = await stage.run({ moves: ACTIVE, dial: DIAL, dialog: DIALOG })
     await stage.say(run, 'Hello?', 'Hello.')
     await stage.kill(run)
@@ -110,7 +110,7 @@ describe('the call of a dead engine', () => {
     expect(stage.troubles).toEqual([])
   })
 
-  it('is cancelled where it was not answered', async () => {
+  it('an unanswered call of a dead engine is cancelled', async () => {
     const run = await stage.run({ moves: RINGING, dial: DIAL })
     await stage.kill(run)
     const far = farEnd({ ...OK, detail: 'CANCEL answered 200' })
@@ -119,7 +119,7 @@ describe('the call of a dead engine', () => {
     expect(far.asked).toEqual([['CANCEL', DIAL]])
   })
 
-  it('that confirms nothing keeps its permit until 28 s after the last renewal, and the receipt says so', async () => {
+  it('a call without a confirmed hang-up holds its permit until 28 s after the last renewal, as its receipt says', async () => {
     const run = await stage.run({ moves: ACTIVE, dial: DIAL, dialog: DIALOG })
     await stage.kill(run, 10_000)
     const far = farEnd('nothing')
@@ -141,7 +141,7 @@ describe('the call of a dead engine', () => {
     ])
   })
 
-  it('that cannot be reached is tried again until it confirms', async () => {
+  it('an unreachable far end is retried until it confirms the hang-up', async () => {
     const run = await stage.run({ moves: ACTIVE, dialog: DIALOG })
     await stage.kill(run)
     const far = farEnd(SILENCE, SILENCE, OK)
@@ -160,7 +160,7 @@ describe('the call of a dead engine', () => {
     expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 3 }])
   })
 
-  it('that stands without a dialog on record is not over because a CANCEL was answered', async () => {
+  it('an answered CANCEL does not end an active call that has no stored dialog', async () => {
     const run = await stage.run({ moves: ACTIVE, dial: DIAL })
     await stage.kill(run, 26_000)
     const far = farEnd({ ...OK, status: 481, detail: 'CANCEL answered 481' })
@@ -175,7 +175,7 @@ describe('the call of a dead engine', () => {
     ])
   })
 
-  it('that rang in and was never answered by anybody keeps its permit as long as it may ring', async () => {
+  it('an inbound call that rang without an answer holds its permit as long as it may ring', async () => {
     const run = await stage.run({}, { mode: 'inbound' })
     await stage.kill(run)
     await (await rested()).round()
@@ -190,7 +190,7 @@ describe('the call of a dead engine', () => {
     expect(await stage.effects(run.run_id)).toEqual([])
   })
 
-  it('whose reaper died as well is hung up again: one hang-up, sent twice', async () => {
+  it('a call whose reaper died too is hung up again, as the same effect sent twice', async () => {
     const run = await stage.run({ moves: ACTIVE, dialog: DIALOG })
     await stage.kill(run)
     const far = farEnd('nothing', OK)
@@ -209,7 +209,7 @@ describe('the call of a dead engine', () => {
 })
 
 describe('a run whose owner died', () => {
-  it('before anything left is offered to others, and expires when owners die again and again', async () => {
+  it('a run whose owner died before dialling is offered again, and expires when its owners die repeatedly', async () => {
     const { run_id } = await stage.admit()
     for (const round of [1, 2, 3]) {
       await stage.write(tx => claimRun(tx, stage.scope, run_id, { engine: `engine-${round}`, worker: null }, 60_000))
@@ -226,7 +226,7 @@ describe('a run whose owner died', () => {
     expect(await permits()).toBe(0)
   })
 
-  it('is cancelled where somebody had asked for that', async () => {
+  it('a run whose owner died after a cancel request ends as cancelled', async () => {
     const far = farEnd(OK)
     const admitted = await stage.run()
     const talking = await stage.run({ moves: ACTIVE, dialog: DIALOG })
@@ -248,7 +248,7 @@ describe('a run whose owner died', () => {
     expect(far.asked).toEqual([['BYE', DIALOG]])
   })
 
-  it('off the phone ends at once: nobody is to be told', async () => {
+  it('a text run whose owner died ends at once, without a hang-up', async () => {
     const run = await stage.run({ moves: [{ state: 'running' }] }, CHAT)
     await stage.kill(run)
     const far = farEnd(OK)
@@ -257,7 +257,7 @@ describe('a run whose owner died', () => {
     expect(far.asked).toEqual([])
   })
 
-  it('ends wherever it stood', async () => {
+  it('a run whose owner died ends from every state', async () => {
     const phoneStates = [
       ...['admitted', 'preparing', 'awaiting_sip', 'dialing', 'ringing', 'active', 'terminating'],
       ...['ended', 'rejected', 'expired', 'setup_failed'],
@@ -285,7 +285,7 @@ describe('a run whose owner died', () => {
     expect(await permits()).toBe(0)
   })
 
-  it('is one reaper’s, however many look', async () => {
+  it('a lost run is handled by one of many reapers', async () => {
     const runs = await Promise.all(Array.from({ length: 12 }, () => stage.run({ moves: ACTIVE, dialog: DIALOG })))
     for (const run of runs) await stage.kill(run)
     const far = farEnd(OK)
@@ -297,7 +297,7 @@ describe('a run whose owner died', () => {
     expect(stage.counters.read()).toMatchObject({ runs_reaped: 12, hangups_confirmed: 12, hangups_unconfirmed: 0 })
   })
 
-  it('is let go of by a reaper that closes, for another to end', async () => {
+  it('a closing reaper releases a lost run for another reaper', async () => {
     const run = await stage.run({ moves: ACTIVE, dialog: DIALOG })
     await stage.kill(run)
     const far = farEnd('nothing')
@@ -332,7 +332,7 @@ describe('a reaper', () => {
     })
   }
 
-  it('that begins waits a lease: owners may just come back to the database as it does', async () => {
+  it('a new reaper waits for one lease, so that owners can renew after a database outage', async () => {
     const one = reaper({ leaseMs: 500 })
     await one.round()
     stage.time.advance(499)
@@ -344,7 +344,7 @@ describe('a reaper', () => {
     await stage.ended(run.run_id)
   })
 
-  it('waits a lease after the database was away', async () => {
+  it('a reaper waits for one lease after the database was away', async () => {
     let isAway = false
     const database = databaseWith(() => (isAway ? Promise.reject(new Error('away')) : test.database.jobs.clock()))
     const one = await rested({ database })
@@ -361,7 +361,7 @@ describe('a reaper', () => {
     await stage.ended(run.run_id)
   })
 
-  it('waits a lease after the database stood still, and after it stood still itself', async () => {
+  it('a reaper waits for one lease after the database or the reaper itself was suspended', async () => {
     let stillMs = 0
     const database = databaseWith(async () => {
       stage.time.advance(stillMs)

@@ -27,7 +27,7 @@ const waited = (runId: string, ms: number) =>
   )
 
 describe('sweeps over runs', () => {
-  it('expire admitted runs that no process claimed in time, and publish that', async () => {
+  it('sweeps expire admitted runs that no process claimed in time, and publish the change', async () => {
     const late = await stage.admit()
     const young = await stage.admit()
     await waited(late.run_id, 120_001)
@@ -38,7 +38,7 @@ describe('sweeps over runs', () => {
     expect(await stage.permits()).toBe(1)
   })
 
-  it('settle updates that no engine answered, and notify the owner of the run and waiting requests', async () => {
+  it('sweeps settle updates that no engine answered, and notify the run’s owner and waiting requests', async () => {
     const run = await stage.run({ moves: [{ state: 'running', phone_state: 'active' }] })
     for (const a of [1, 2]) await stage.write(tx => acknowledgeUpdate(tx, stage.scope, run.run_id, { metadata: { a } }))
     const before = stage.bus.told.length
@@ -61,7 +61,7 @@ describe('sweeps over runs', () => {
     ])
   })
 
-  it('remove engines without a heartbeat for 30 s', async () => {
+  it('sweeps remove engines without a heartbeat for 30 s', async () => {
     for (const engine_id of ['loud', 'silent'])
       await test.database.runs.engines.register({ engine_id, addresses: {}, capacity: 1 })
     await test.owner.query(
@@ -71,7 +71,7 @@ describe('sweeps over runs', () => {
     expect((await test.database.runs.engines.present(60_000)).map(engine => engine.engine_id)).toEqual(['loud'])
   })
 
-  it('delete idempotency records older than a week', async () => {
+  it('sweeps delete idempotency records older than a week', async () => {
     await test.owner.query(
       `insert into parley.idempotency (tenant_id, principal, operation, key, request_hash, created_at)
        select $1, 'p', 'o', n::text, '\\x01', now() - n * interval '1 day' from generate_series(5, 9) n`,
@@ -93,7 +93,7 @@ describe('work that one worker does at a time', () => {
     return true
   }
 
-  it('stays with its leader until the leader closes', async () => {
+  it('leader work stays with its leader until the leader closes', async () => {
     const [one, other, done] = [leaderLease('one'), leaderLease('other'), [] as string[]]
     expect(await one.run(work(done, 'one'))).toBe(true)
     expect(await other.run(work(done, 'other'))).toBe(false)
@@ -103,7 +103,7 @@ describe('work that one worker does at a time', () => {
     expect(done).toEqual(['one', 'one', 'other'])
   })
 
-  it('passes to another worker after the leader died', async () => {
+  it('leader work passes to another worker after the leader died', async () => {
     const [one, other, done] = [leaderLease('one', 'jobs/dies'), leaderLease('other', 'jobs/dies'), [] as string[]]
     await one.run(work(done, 'one'))
     await test.owner.query("update parley.leases set expires_at = now() - interval '1 ms' where name = 'jobs/dies'")
@@ -112,7 +112,7 @@ describe('work that one worker does at a time', () => {
     expect(done).toEqual(['one', 'other'])
   })
 
-  it('keeps its lease while it runs', async () => {
+  it('leader work keeps its lease while it runs', async () => {
     const one = leaderLease('one', 'jobs/long')
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const working = one.run(() => promise)

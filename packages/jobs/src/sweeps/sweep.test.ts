@@ -16,7 +16,11 @@ beforeEach(() => {
 
 function sweep(round: () => Promise<boolean>, options: Partial<SweepOptions> = {}): Sweep {
   return new Sweep({
-    ...{ name: 'test', everyMs: 1000, time, random: new SeededRandom(7), counters },
+    name: 'test',
+    everyMs: 1000,
+    time,
+    random: new SeededRandom(7),
+    counters,
     log: what => troubles.push(what),
     round: () => {
       rounds.push(time.now())
@@ -37,14 +41,14 @@ async function pass(ms: number): Promise<void> {
 const pauses = () => rounds.slice(1).map((at, index) => at - rounds[index]!)
 
 describe('a sweep', () => {
-  it('runs round after round, the first within a second', async () => {
+  it('a sweep runs repeatedly, the first time within a second', async () => {
     sweep(async () => false)
     await pass(5000)
     expect(rounds[0]).toBeLessThan(1000)
     expect(pauses()).toEqual([1000, 1000, 1000, 1000])
   })
 
-  it('never runs two rounds at once, however long one takes', async () => {
+  it('a sweep never runs two rounds at once, however long one takes', async () => {
     const done: (() => void)[] = []
     sweep(() => new Promise(resolve => done.push(() => resolve(false))))
     await pass(5000)
@@ -54,7 +58,7 @@ describe('a sweep', () => {
     expect(rounds).toHaveLength(2)
   })
 
-  it('runs again at once when a round left work', async () => {
+  it('a sweep runs again at once when a round left work', async () => {
     let left = 3
     sweep(async () => left-- > 0)
     await pass(1200)
@@ -66,7 +70,7 @@ describe('a sweep', () => {
     expect(rounds).toHaveLength(4)
   })
 
-  it('survives failed rounds, doubles its pause with each, and returns to its interval after a success', async () => {
+  it('a sweep survives failed rounds, doubles its pause with each, and returns to its interval after a success', async () => {
     let failures = 7
     sweep(async () => {
       if (failures-- > 0) throw new Error('away')
@@ -82,7 +86,7 @@ describe('a sweep', () => {
     expect(counters.read().sweep_failures).toBe(7)
   })
 
-  it('finishes the current round when it closes and starts no other', async () => {
+  it('a closing sweep finishes its current round and starts no other', async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const one = sweep(() => promise)
     await pass(1000)

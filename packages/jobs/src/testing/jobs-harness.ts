@@ -22,13 +22,28 @@ import { JobCounters } from '../metrics.ts'
 import { MemoryEnvironmentQueue } from './memory-environment-queue.ts'
 
 const CALL: RunRequest = {
-  ...{ agent_id: 'greeter', version: 1, channel: 'phone', mode: 'outbound', test: false, notifies: false },
-  ...{ from_number: '+4930111', to_number: '+4930222', trunk_id: 'carrier', caller_identity: null, key_id: null },
-  ...{ can_dial: true, metadata: null, dynamic_variables: {} },
+  agent_id: 'greeter',
+  version: 1,
+  channel: 'phone',
+  mode: 'outbound',
+  test: false,
+  notifies: false,
+  from_number: '+4930111',
+  to_number: '+4930222',
+  trunk_id: 'carrier',
+  caller_identity: null,
+  key_id: null,
+  can_dial: true,
+  metadata: null,
+  dynamic_variables: {},
   trigger: { kind: 'api', idempotency_key_sha256: 'a'.repeat(64) },
 }
 export const CHAT: Partial<RunRequest> = {
-  ...{ channel: 'cloud', mode: 'chat', from_number: null, to_number: null, trunk_id: null },
+  channel: 'cloud',
+  mode: 'chat',
+  from_number: null,
+  to_number: null,
+  trunk_id: null,
 }
 
 /** For what happens at once, on a machine that others use as well. */

@@ -50,7 +50,11 @@ class Talk {
       answer: async (_: RunMessage, answer: MessageAnswer) => void this.answers.push(answer),
     }
     const chat = new Chat({
-      ...{ session: this.session, messages, bell, time, silenceMs },
+      session: this.session,
+      messages,
+      bell,
+      time,
+      silenceMs,
       over: over.signal,
       onLastTurn: () => {},
     })
@@ -76,7 +80,7 @@ async function settle(): Promise<void> {
 }
 
 describe('a chat', () => {
-  it('counts its silence from the end of the last turn', async () => {
+  it('the silence of a chat counts from the end of its last turn', async () => {
     const talk = new Talk(60_000)
     await talk.pass(59_000)
     await talk.say('Hello?')
@@ -88,7 +92,7 @@ describe('a chat', () => {
     expect(talk.time.nextDeadline()).toBeUndefined()
   })
 
-  it('finds a message whose news was lost within 5 s', async () => {
+  it('a chat finds a message within 5 s when its notification was lost', async () => {
     const talk = new Talk(60_000)
     await talk.pass(0)
     await talk.say('Hello?', { quietly: true })
@@ -97,7 +101,7 @@ describe('a chat', () => {
     expect(talk.answers).toHaveLength(1)
   })
 
-  it('says nothing to a message that is not to be had', async () => {
+  it('a chat gives no reply to a message that it cannot load', async () => {
     const talk = new Talk(60_000)
     await talk.pass(0)
     talk.isGone = true
@@ -109,7 +113,7 @@ describe('a chat', () => {
     expect(talk.answers).toMatchObject([{ state: 'running', utterances: [{ text: 'Well?' }, { text: 'Yes.' }] }])
   })
 
-  it('does not look all the time', async () => {
+  it('a chat polls for messages at a bounded rate', async () => {
     const talk = new Talk(60_000)
     for (let second = 0; second < 50; second++) await talk.pass(1000)
     expect(talk.looks).toBe(11)

@@ -2,8 +2,8 @@ import { VirtualTime } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { Signal } from './signal.ts'
 
-describe('a bell', () => {
-  it('wakes who waits, and is heard later where nobody waited', async () => {
+describe('a signal', () => {
+  it('a signal wakes a waiting task, and is remembered when no task waits', async () => {
     const time = new VirtualTime()
     const bell = new Signal(time)
     const heard = bell.wait(1000)
@@ -15,7 +15,7 @@ describe('a bell', () => {
     expect(time.nextDeadline()).toBeUndefined()
   })
 
-  it('is not waited for beyond the deadline', async () => {
+  it('waiting for a signal ends at the deadline', async () => {
     const time = new VirtualTime()
     const heard = new Signal(time).wait(1000)
     time.advance(1000)

@@ -179,8 +179,12 @@ export class TextRun {
       mode: { channel: 'cloud', hasCaller: kind === 'chat' },
       variables: { run: dynamic_variables },
       call: {
-        ...{ run_id: run.runId, agent_id, agent_version: version },
-        ...{ channel: 'cloud', from_number: null, to_number: null },
+        run_id: run.runId,
+        agent_id,
+        agent_version: version,
+        channel: 'cloud',
+        from_number: null,
+        to_number: null,
       },
       models: agent.models,
       actions: agent.actions(run.ledger),
@@ -223,7 +227,10 @@ export class TextRun {
     }
     const lost = this.#lost.signal
     this.#chat = new Chat({
-      ...{ session, time, over, bell: this.#bell },
+      session,
+      time,
+      over,
+      bell: this.#bell,
       messages: new ChatMessages({ run, database, bus, time, over, lost }),
       silenceMs: settings.endCallAfterSilenceMs,
       onLastTurn: () => this.#toEnding(),

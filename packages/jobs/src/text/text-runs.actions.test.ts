@@ -78,7 +78,7 @@ function actsThrough(way: Egress): void {
 }
 
 describe('a task that acts', () => {
-  it('has what it did in the ledger of its run, and in its timeline', async () => {
+  it('the actions of a task stand in the effect ledger and in the timeline of its run', async () => {
     stage.worker()
     const run = await stage.run('task', 'orderer')
     expect((await stage.ended(run)).state).toBe('completed')
@@ -110,7 +110,7 @@ describe('a task that acts', () => {
     expect(await stage.permits()).toEqual(NOBODY)
   })
 
-  it('is not over before it knows what came of its last action', async () => {
+  it('a task ends only after the result of its last action', async () => {
     const asked = Promise.withResolvers<ServerResponse>()
     answer = (_, response) => asked.resolve(response)
     const actions = [order(portOf(server))]
@@ -125,7 +125,7 @@ describe('a task that acts', () => {
     expect((await stage.timeline(run)).slice(-2)).toEqual(['action succeeded', 'state completed'])
   })
 
-  it('denies what it has not sent when it is cancelled', async () => {
+  it('a cancelled task records unsent actions as denied', async () => {
     const preparing = Promise.withResolvers<void>()
     actsThrough({
       prepare: (_, signal) => {
@@ -155,7 +155,7 @@ describe('a task that acts', () => {
     expect(await stage.permits()).toEqual(NOBODY)
   })
 
-  it('waits a little for what it has sent when it is cancelled, and then is in doubt', async () => {
+  it('a cancelled task waits briefly for sent actions, and then records them as in doubt', async () => {
     answer = () => {}
     stage.worker()
     const run = await stage.run('task', 'orderer')
@@ -169,7 +169,7 @@ describe('a task that acts', () => {
     expect(await stage.permits()).toEqual(NOBODY)
   })
 
-  it('sends nothing once somebody else has the run', async () => {
+  it('a task sends nothing after another process took its run', async () => {
     const preparing = Promise.withResolvers<void>()
     const prepared = Promise.withResolvers<void>()
     actsThrough({
@@ -193,7 +193,7 @@ describe('a task that acts', () => {
 })
 
 describe('what a model was asked', () => {
-  it('is in the ledger as the API shows it', async () => {
+  it('the request to the model stands in the ledger as the API shows it', async () => {
     stage.worker()
     await stage.publish(
       'writer',

@@ -28,7 +28,7 @@ async function greeted(agent = 'chatter'): Promise<string> {
 }
 
 describe('a chat in which nobody says anything', () => {
-  it('ends after the silence that the agent bears', async () => {
+  it('a chat without messages ends after the silence limit of its agent', async () => {
     await stage.publish('patient', planOf(CHATTER, { settings: PATIENT }))
     stage.worker()
     const run = await greeted('patient')
@@ -50,7 +50,7 @@ describe('a chat in which nobody says anything', () => {
     expect(await stage.permits()).toEqual(NOBODY)
   })
 
-  it('is not silent where the news of a message was lost', async () => {
+  it('a message whose notification was lost still breaks the silence of a chat', async () => {
     await stage.publish('patient', planOf(CHATTER, { settings: PATIENT }))
     stage.worker()
     const run = await greeted('patient')
@@ -60,7 +60,7 @@ describe('a chat in which nobody says anything', () => {
     expect((await stage.read(run)).state).toBe('running')
   })
 
-  it('is opened by the agent after all, where the user was to', async () => {
+  it('the agent opens a chat when the user who should begin stays silent', async () => {
     const flow = { start_speaker: 'user', begin_after_user_silence_ms: 3000 } as const
     await stage.publish('shy', planOf(CHATTER, { flow }))
     stage.worker()
@@ -73,7 +73,7 @@ describe('a chat in which nobody says anything', () => {
 })
 
 describe('a run that takes too long', () => {
-  it('ends at its longest duration', async () => {
+  it('a text run ends at its maximum duration', async () => {
     const settings = { maxCallDurationMs: 1_800_000, endCallAfterSilenceMs: 3_600_000 }
     await stage.publish('talkative', planOf(CHATTER, { settings }))
     stage.worker()
@@ -94,7 +94,7 @@ describe('a run that is cancelled', () => {
     disposition: 'cancelled',
   }
 
-  it('gives up its turn, which is answered with what there is of it', async () => {
+  it('a cancelled chat aborts its turn and answers with the partial reply', async () => {
     stage.worker()
     const run = await greeted()
     stage.mind.thinks('stalls')
@@ -114,7 +114,7 @@ describe('a run that is cancelled', () => {
     await expect(stage.say(run, 'Hello?')).rejects.toThrow('run_ended')
   })
 
-  it('ends while its agent is still being prepared', async () => {
+  it('a cancelled run ends while its agent is still being prepared', async () => {
     let isAsked = false
     stage.agent = () => {
       isAsked = true
@@ -136,7 +136,7 @@ describe('a run whose model cannot be had', () => {
     disposition: 'error',
   }
 
-  it('fails, and names what is not ready', async () => {
+  it('a run fails at the start when its model is unavailable, with the error in its timeline', async () => {
     stage.agent = () => Promise.reject(new ParleyError('model_not_ready', 'the model needs OPENAI_API_KEY'))
     stage.worker()
     const run = await stage.run('task', 'writer')
@@ -151,7 +151,7 @@ describe('a run whose model cannot be had', () => {
     expect(stage.troubles).toEqual([])
   })
 
-  it('fails when it does not become ready', async () => {
+  it('a run fails when its model does not become ready in time', async () => {
     let isAsked = false
     stage.agent = () => {
       isAsked = true
@@ -165,7 +165,7 @@ describe('a run whose model cannot be had', () => {
     expect(await stage.timeline(run)).toContain('error agent_not_ready')
   })
 
-  it('fails when the model does, in a task at once', async () => {
+  it('a task fails at once when its model fails', async () => {
     stage.worker()
     stage.mind.thinks('fails')
     const run = await stage.run('task', 'writer')
@@ -173,7 +173,7 @@ describe('a run whose model cannot be had', () => {
     expect(await stage.permits()).toEqual(NOBODY)
   })
 
-  it('apologises in a chat, and fails when the model does again and again', async () => {
+  it('a chat apologises when its model fails, and fails when the model fails repeatedly', async () => {
     stage.worker()
     const run = await greeted()
     stage.mind.thinks('fails', 'fails', 'fails')
@@ -184,7 +184,7 @@ describe('a run whose model cannot be had', () => {
     expect(await stage.ended(run)).toMatchObject(FAILED)
   })
 
-  it('fails as internal where the fault is ours, and says so to us alone', async () => {
+  it('a programming error ends a run as internal, and its details appear in the log only', async () => {
     stage.agent = () => Promise.reject(new TypeError('secret details'))
     stage.worker()
     const run = await stage.run('task', 'writer')
@@ -196,7 +196,7 @@ describe('a run whose model cannot be had', () => {
 })
 
 describe('a run that somebody else took over', () => {
-  it('is let go in mid-turn: nothing is written, nothing answered', async () => {
+  it('a run taken over by another process is released in mid-turn without a write or an answer', async () => {
     const { runs, leases } = stage.worker()
     const run = await greeted()
     stage.mind.thinks('stalls')
@@ -219,7 +219,7 @@ describe('a run that somebody else took over', () => {
 })
 
 describe('a database that is away', () => {
-  it('commits, and nobody hears of it: each message is one turn all the same', async () => {
+  it('a message gets one turn when the answer to its commit was lost', async () => {
     stage.worker()
     const run = await greeted()
     for (const [turn, text] of ['One', 'Two', 'Three'].entries()) {
@@ -232,7 +232,7 @@ describe('a database that is away', () => {
     expect((await stage.read(run)).state).toBe('running')
   })
 
-  it('holds an answer and an end up, and loses neither', async () => {
+  it('a database outage delays the answer and the end of a chat and loses neither', async () => {
     stage.worker()
     const run = await greeted()
     stage.mind.thinks({ take: 'the user says goodbye' })

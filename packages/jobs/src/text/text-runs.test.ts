@@ -19,7 +19,7 @@ afterEach(() => stage.close())
 const NOBODY = { live: 0, permits: 0 }
 
 describe('a chat', () => {
-  it('greets at start, answers each message with its turn, and ends where its flow ends', async () => {
+  it('a chat greets at its start, answers each message with a turn, and ends where its flow ends', async () => {
     stage.worker()
     stage.mind.thinks({ say: 'Fine.' }, { say: 'Rainy.' }, { take: 'the user says goodbye' })
     const run = await stage.run('chat', 'chatter')
@@ -67,7 +67,7 @@ describe('a chat', () => {
     expect(stage.troubles).toEqual([])
   })
 
-  it('answers what was said before it began', async () => {
+  it('a chat answers a message that was sent before it started', async () => {
     const run = await stage.admit('chat', 'chatter')
     const message = await stage.say(run, 'Is anybody there?')
     stage.worker()
@@ -76,7 +76,7 @@ describe('a chat', () => {
 })
 
 describe('a task', () => {
-  it('writes once and is done', async () => {
+  it('a task writes one reply and ends', async () => {
     stage.worker()
     stage.mind.thinks({ say: 'All is well.' })
     const run = await stage.run('task', 'writer')

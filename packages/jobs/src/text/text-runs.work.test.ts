@@ -21,20 +21,20 @@ const stateOf = async (run: string) => (await stage.read(run)).state
 const running = (run: string) => stage.reaches(run, row => row.state === 'running')
 
 describe('a run that waits', () => {
-  it('is found by the periodic look when its wake-up was lost', async () => {
+  it('a waiting run is found by the periodic poll when its wake-up was lost', async () => {
     stage.worker()
     const run = await stage.admit('task', 'writer')
     await stage.swept()
     expect((await stage.ended(run)).state).toBe('completed')
   })
 
-  it('is found by a worker that starts later', async () => {
+  it('a waiting run is found by a worker that starts later', async () => {
     const run = await stage.admit('background', 'writer')
     stage.worker()
     expect((await stage.ended(run)).state).toBe('completed')
   })
 
-  it('is taken when the queue wakes a worker; one that is gone, or not in text, does no harm', async () => {
+  it('a queue wake-up makes a worker claim the run, and is harmless for a run that is gone or on the phone', async () => {
     const { runs } = stage.worker()
     const run = await stage.admit('task', 'writer')
     const work = { kind: 'task', run_id: run, scope: stage.scope } as const
@@ -45,7 +45,7 @@ describe('a run that waits', () => {
     expect(stage.troubles).toEqual([])
   })
 
-  it('is claimed by exactly one of two workers', async () => {
+  it('a waiting run is claimed by exactly one of two workers', async () => {
     const workers = [stage.worker(), stage.worker()]
     const admitted = await Promise.all(Array.from({ length: 20 }, () => stage.admit('task', 'writer')))
     const wakeBoth = (run_id: string) =>
@@ -62,8 +62,8 @@ describe('a run that waits', () => {
   })
 })
 
-describe('places', () => {
-  it('are as many as there are: what has none waits, and gets the next that is free', async () => {
+describe('places for text runs', () => {
+  it('a run beyond the number of places waits and gets the next free place', async () => {
     const { runs } = stage.worker({ maxLive: 2 })
     const chats = [await stage.run('chat', 'chatter'), await stage.run('chat', 'chatter')]
     await Promise.all(chats.map(running))
@@ -77,7 +77,7 @@ describe('places', () => {
     expect(await stateOf(chats[1]!)).toBe('running')
   })
 
-  it('go to background runs when nobody else wants them', async () => {
+  it('background runs get places that no other run needs', async () => {
     stage.worker({ maxLive: 1 })
     const chat = await stage.run('chat', 'chatter')
     await running(chat)
@@ -92,7 +92,7 @@ describe('places', () => {
     expect((await stage.ended(background)).state).toBe('completed')
   })
 
-  it('go to the tenant with no runs under way before another tenant’s older runs', async () => {
+  it('a tenant without active runs gets a place before another tenant’s older runs', async () => {
     stage.worker({ maxLive: 2 })
     const chats = [await stage.run('chat', 'chatter'), await stage.run('chat', 'chatter')]
     await Promise.all(chats.map(running))
@@ -108,7 +108,7 @@ describe('places', () => {
     await other.close()
   })
 
-  it('are never all held by background runs', async () => {
+  it('background runs never hold all places', async () => {
     stage.worker({ maxLive: 2 })
     stage.mind.thinks('stalls', { say: 'Done.' })
     const first = await stage.run('background', 'writer')
@@ -125,8 +125,8 @@ describe('places', () => {
   })
 })
 
-describe('a worker that is to end', () => {
-  it('takes nothing more, and lets chats come to their own end', async () => {
+describe('a closing worker', () => {
+  it('a closing worker claims nothing more and lets chats finish', async () => {
     const { runs } = stage.worker()
     const chat = await stage.run('chat', 'chatter')
     await running(chat)
@@ -142,7 +142,7 @@ describe('a worker that is to end', () => {
     expect(await stateOf(task)).toBe('admitted')
   })
 
-  it('ends what does not end by itself in time, and answers who waits', async () => {
+  it('a closing worker ends chats that do not finish in time, and answers waiting requests', async () => {
     const { runs } = stage.worker()
     stage.mind.thinks('stalls')
     const chat = await stage.run('chat', 'chatter')
@@ -165,7 +165,7 @@ describe('a worker that is to end', () => {
     expect(await stage.permits()).toEqual(NOBODY)
   })
 
-  it('releases a run that it had just claimed', async () => {
+  it('a closing worker releases a run that it just claimed', async () => {
     const { runs, leases } = stage.worker()
     const task = await stage.admit('task', 'writer')
     await Promise.all([runs.wake({ kind: 'task', run_id: task, scope: stage.scope }), runs.close(0)])
@@ -176,7 +176,7 @@ describe('a worker that is to end', () => {
     expect((await stage.ended(task)).state).toBe('completed')
   })
 
-  it('leaves behind what it cannot write any more', async () => {
+  it('a closing worker releases a chat whose end it cannot write, and its permit stays held', async () => {
     const { runs, leases } = stage.worker()
     const chat = await stage.run('chat', 'chatter')
     await running(chat)

@@ -34,7 +34,12 @@ class Receivers implements Egress {
   }
 }
 const answer = (status: number): EgressResult => ({
-  ...{ type: 'answered', status, headers: {}, body: new Uint8Array(), truncated: false, durationMs: 1 },
+  type: 'answered',
+  status,
+  headers: {},
+  body: new Uint8Array(),
+  truncated: false,
+  durationMs: 1,
 })
 
 let test: TestDatabase
@@ -91,8 +96,8 @@ function sender(
 
 const heard = (name: string, count: number) => vi.waitFor(() => expect(receivers.count(name)).toBe(count), SOON)
 
-describe('webhooks of an environment whose receiver answers nothing', () => {
-  it('hold up no other environment’s, and take eight places of their own', async () => {
+describe('webhooks of an environment whose receiver does not answer', () => {
+  it('an unresponsive receiver takes eight places and delays no other environment’s webhooks', async () => {
     const [dead, quick] = [await tenant('dead'), await tenant('quick')]
     const { queue } = dead
     const one = sender(dead)
@@ -111,7 +116,7 @@ describe('webhooks of an environment whose receiver answers nothing', () => {
     expect(receivers.count('dead')).toBe(8)
   })
 
-  it('go on as soon as one of them is over', async () => {
+  it('the next webhook of an environment is sent as soon as one of its places is free', async () => {
     const dead = await tenant('dead')
     const one = sender(dead)
     await due(dead, 10)
@@ -123,7 +128,7 @@ describe('webhooks of an environment whose receiver answers nothing', () => {
     await heard('dead', 10)
   })
 
-  it('do not delay those of the same environment that become due meanwhile, as long as a place is free', async () => {
+  it('webhooks that hang do not delay newly due ones of their environment while a place is free', async () => {
     const dead = await tenant('dead')
     const one = sender(dead)
     await due(dead, 7)
@@ -137,7 +142,7 @@ describe('webhooks of an environment whose receiver answers nothing', () => {
     }, SOON)
   })
 
-  it('give up their turn after 5 s where they hold every place, to an environment that waits', async () => {
+  it('an environment that holds every place yields to a waiting environment after 5 s', async () => {
     const [first, second, quick] = [await tenant('dead'), await tenant('dead'), await tenant('quick')]
     const one = sender(first, { environmentsAtOnce: 2 })
     await one.start()
@@ -155,7 +160,7 @@ describe('webhooks of an environment whose receiver answers nothing', () => {
 })
 
 describe('a webhook', () => {
-  it('that failed wakes its environment when its next try is due', async () => {
+  it('a failed webhook wakes its environment when its next try is due', async () => {
     const stage = await tenant('failing')
     await due(stage, 1)
     await sender(stage).round(stage.scope)

@@ -52,7 +52,14 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
   const { counters, log, time } = stage
   const database = test.database
   return new WebhookSender({
-    ...{ database, sealer, egress, counters, log, time, random: systemRandom, wallClock: () => Date.now() },
+    database,
+    sealer,
+    egress,
+    counters,
+    log,
+    time,
+    random: systemRandom,
+    wallClock: () => Date.now(),
     plans: new PlanCache(database),
     queue: stage.queue,
     retryAfterMs: [0, 0, 0, 0, 0],
@@ -86,7 +93,7 @@ const outbox = async (run: RunOwnership) => {
 }
 
 describe('an agent webhook', () => {
-  it('tells of the run as it was, signed, in order, and each try is an effect with a receipt', async () => {
+  it('webhooks carry the run’s state at their event, signed and in order, and each try is an effect with a receipt', async () => {
     const run = await told()
     await sendAll()
     expect(hooks.heard.map(({ event, runId }) => [event, runId])).toEqual([
@@ -109,7 +116,11 @@ describe('an agent webhook', () => {
     }
     const effect = {
       action: { id: 'webhook.send', version: 1 },
-      ...{ effect_kind: 'http', node_id: null, ordinal: 0, state: 'succeeded', error_code: null },
+      effect_kind: 'http',
+      node_id: null,
+      ordinal: 0,
+      state: 'succeeded',
+      error_code: null,
       decision: { decision: 'allow', reason: null, policy_version: '1' },
       receipts: [receipt],
     }
@@ -117,7 +128,7 @@ describe('an agent webhook', () => {
     expect(await outbox(run)).toMatchObject([{ delivered: true }, { delivered: true }])
   })
 
-  it('is signed under both versions while the pinned one is not the current one', async () => {
+  it('a webhook is signed with both secret versions while the pinned one is not the current one', async () => {
     await secret('second')
     await told()
     await sendAll()
@@ -125,7 +136,7 @@ describe('an agent webhook', () => {
     expect(hooks.heard).toHaveLength(2)
   })
 
-  it('is sent again until it is taken, and what comes after it waits', async () => {
+  it('a webhook is retried until it is accepted, and later webhooks of its run wait', async () => {
     const answers: (number | null)[] = [500, 404, null, 302, 200]
     hooks.answer = () => (answers.length > 1 ? answers.shift()! : 200)
     const run = await told()
@@ -144,7 +155,7 @@ describe('an agent webhook', () => {
     ])
   })
 
-  it('arrives whole where its receiver has moved on its host', async () => {
+  it('a webhook follows a redirect on the same host with its whole body', async () => {
     hooks.location = '/moved'
     hooks.answer = ({ path }) => (path === '/moved' ? 200 : 301)
     await told()
@@ -158,7 +169,7 @@ describe('an agent webhook', () => {
     expect(hooks.heard.every(hook => isSigned(hook, ['first']))).toBe(true)
   })
 
-  it('is given up after six sends; the next one goes out', async () => {
+  it('a webhook is given up after six tries, and the next one is sent', async () => {
     hooks.answer = ({ event }) => (event === 'run.started' ? 503 : 200)
     const run = await told()
     await sendAll()
@@ -169,7 +180,7 @@ describe('an agent webhook', () => {
     ])
   })
 
-  it('waits between tries as promised', async () => {
+  it('the pauses between tries of a webhook are as documented', async () => {
     hooks.answer = () => 503
     const run = await told()
     const one = sender({ retryAfterMs: [1000, 5000, 30_000, 120_000, 600_000] })
@@ -185,7 +196,7 @@ describe('an agent webhook', () => {
     }
   })
 
-  it('whose event the publication does not ask for is not sent', async () => {
+  it('a webhook is not sent for an event that the publication does not list', async () => {
     await stage.publish('terse', { notification: notification({ events: ['run.ended'] }) })
     const run = await told('terse')
     await sendAll()
@@ -193,7 +204,7 @@ describe('an agent webhook', () => {
     expect(await outbox(run)).toMatchObject([{ settled: true, delivered: false }, { delivered: true }])
   })
 
-  it('goes to no private address, and without its secret to nobody', async () => {
+  it('a webhook is never sent to a private address or without its secret', async () => {
     const closed = new OutboundHttp({ allow: [], time: systemTime })
     const refused = await told()
     await sendAll(sender({ egress: closed }))
@@ -217,7 +228,7 @@ describe('an agent webhook', () => {
     expect(hooks.heard).toEqual([])
   })
 
-  it('of a run does not wait for another run’s', async () => {
+  it('a webhook of one run does not wait for those of another run', async () => {
     const { promise, resolve } = Promise.withResolvers<number>()
     const slow = await told()
     hooks.answer = ({ runId }) => (runId === slow.run_id ? promise : 200)
@@ -235,7 +246,7 @@ describe('an agent webhook', () => {
     expect(await outbox(slow)).toMatchObject([{ delivered: true }, { attempts: 0 }])
   })
 
-  it('whose sender died is sent again, and what that one did is in doubt', async () => {
+  it('a webhook whose sender died is sent again, and the first try is in doubt', async () => {
     const run = await told()
     // Dies while it sends: it never hears the answer, and never says what came of it.
     const dying = sender({
@@ -262,7 +273,7 @@ describe('an agent webhook', () => {
     ])
   })
 
-  it('that was taken over while it was sent is settled by its new sender alone', async () => {
+  it('a webhook that another sender took over is settled by that sender alone', async () => {
     const run = await told()
     hooks.answer = async ({ event }) => {
       if (event === 'run.started')

@@ -32,7 +32,7 @@ const held: (() => void)[] = []
 const hold = () => new Promise<void>(resolve => held.push(resolve))
 
 function promises(): void {
-  it('one job per environment, however often it is woken: they have their turns in order', async () => {
+  it('an environment has one queued job however often it is woken, and environments take turns in order', async () => {
     const [api, worker] = [queue(), queue()]
     const [a, b] = [environment(`a-${count}`), environment(`b-${count++}`)]
     for (let wakeUp = 0; wakeUp < 50; wakeUp++) api.wake('webhooks', a)
@@ -46,7 +46,7 @@ function promises(): void {
     expect(rounds).toHaveLength(2)
   })
 
-  it('one round of an environment at a time in all processes, and one more for what came during it', async () => {
+  it('one round of an environment runs at a time in all processes, and one more for wake-ups during it', async () => {
     const [api, one, other] = [queue(), queue(), queue()]
     const a = environment(`a-${count++}`)
     let [running, most, rounds] = [0, 0, 0]
@@ -70,7 +70,7 @@ function promises(): void {
     expect([rounds, most]).toEqual([2, 1])
   })
 
-  it('a round of another environment, while one’s takes long', async () => {
+  it('a long round of one environment does not delay a round of another', async () => {
     const [api, worker] = [queue(), queue()]
     const [slow, quick] = [environment(`slow-${count}`), environment(`quick-${count++}`)]
     const rounds: string[] = []
@@ -85,7 +85,7 @@ function promises(): void {
     await vi.waitFor(() => expect(rounds).toEqual([slow.tenant_id, quick.tenant_id]), SOON)
   })
 
-  it('a round at a later time, and an earlier one where the environment is woken before', async () => {
+  it('a round can be scheduled for later, and a wake-up before that time starts it earlier', async () => {
     const [api, worker] = [queue(), queue()]
     const a = environment(`a-${count++}`)
     const rounds: number[] = []
@@ -100,7 +100,7 @@ function promises(): void {
     await vi.waitFor(() => expect(rounds).toHaveLength(2), SOON)
   })
 
-  it('a round that failed once more, later', async () => {
+  it('a failed round is retried later', async () => {
     const [api, worker] = [queue(), queue()]
     const rounds: number[] = []
     await worker.listen('analyses', 2, async () => {

@@ -34,7 +34,7 @@ async function within<Result>(work: (make: Make) => Promise<Result>): Promise<Re
   }
 }
 
-it('gives each wake-up to one of the processes that listen for its kind, soon', () =>
+it('the run queue delivers each wake-up promptly to one process that listens for its kind', () =>
   within(async make => {
     const [api, one, other, worker] = [make(), make(), make(), make()]
     const taken: [string, string][] = []
@@ -49,7 +49,7 @@ it('gives each wake-up to one of the processes that listen for its kind, soon', 
     expect(taken.filter(([who]) => who === 'worker')).toEqual([['worker', 'a chat']])
   }))
 
-it('drops a wake-up that nobody took for 30 s', () =>
+it('the run queue drops a wake-up that no process took within 30 s', () =>
   within(async make => {
     make().wake(workOf('old'))
     await new Promise(resolve => setTimeout(resolve, 200))
@@ -62,7 +62,7 @@ it('drops a wake-up that nobody took for 30 s', () =>
     expect(taken).toEqual([])
   }))
 
-it('leaves no connection behind where it is closed while it begins, and complains of nothing', () =>
+it('a run queue that closes while it starts leaves no connection and logs no error', () =>
   within(async make => {
     const open = async () => {
       const { rows } = await test.owner.query(

@@ -49,7 +49,7 @@ async function inOneQueue(
   }
 }
 
-it('with one job per webhook an environment whose receiver hangs takes every place, and others wait', () =>
+it('with one job per webhook, an environment whose receiver hangs takes every place and delays other environments', () =>
   inOneQueue(
     'plain',
     async (job, _, hang) => {
@@ -63,7 +63,7 @@ it('with one job per webhook an environment whose receiver hangs takes every pla
     },
   ))
 
-it('with jobs that delay themselves over their environment’s share, these come back before others have their turn', async () => {
+it('with jobs that delay themselves beyond their environment’s share, the delayed jobs return before other environments are served', async () => {
   let underWay = 0
   await inOneQueue(
     'delays-itself',

@@ -5,7 +5,7 @@ import { JournalHarness, say, upTo } from './testing/journal-harness.ts'
 
 const stage = JournalHarness.forEachTest()
 
-it('goes on where a process was killed while it caught up', async () => {
+it('journal replay continues where a killed process stopped replaying', async () => {
   const { run } = stage.doomed
   stage.goAway()
   say(run, 0, 700)
@@ -25,7 +25,7 @@ it('goes on where a process was killed while it caught up', async () => {
   expect(stage.problems).toEqual([])
 })
 
-it('waits for a transaction of the dead process that the server has not given up', async () => {
+it('journal replay waits for an open transaction of the dead process', async () => {
   const { run } = stage.doomed
   stage.goAway()
   say(run, 0, 30)
@@ -53,7 +53,7 @@ it('waits for a transaction of the dead process that the server has not given up
   expect(stage.problems).toEqual([])
 })
 
-it('keeps what it has not come to yet from the reaper, and writes many half seconds at once', async () => {
+it('the reaper leaves runs alone whose journals wait for replay, and replay writes many batches at once', async () => {
   const other = await stage.held()
   try {
     const [first, second] = [stage.doomed.run, other.run].sort((a, b) => (a.runId < b.runId ? -1 : 1))

@@ -12,7 +12,7 @@ const PROGRAM = fileURLToPath(new URL('fixtures/tell-until-killed.ts', import.me
 
 const stage = JournalHarness.forEachTest()
 
-it('carries a killed process’s timeline, transcript and inference into its run, whole and once', async () => {
+it('the timeline, transcript and inference in a killed process’s journal reach its run completely and once', async () => {
   const { run } = stage.doomed
   run.note({ kind: 'state', state: 'running', phone_state: 'active' })
   say(run, 0, 10)
@@ -39,7 +39,7 @@ it('carries a killed process’s timeline, transcript and inference into its run
   expect(stage.problems).toEqual([])
 })
 
-it('loses nothing that lay on disk when a process is killed in the middle of it', { timeout: 60_000 }, async () => {
+it('nothing stored on disk is lost when a process is killed while it writes', { timeout: 60_000 }, async () => {
   const url = new URL(stage.test.owner.url)
   url.port = String(stage.relay.port)
   const runId = await stage.admitted()
@@ -77,7 +77,7 @@ it('loses nothing that lay on disk when a process is killed in the middle of it'
   }
 })
 
-it('ends a run whose owner was killed before it could', async () => {
+it('journal replay ends a run whose owner was killed before it wrote the end', async () => {
   const { run } = stage.doomed
   run.note({ kind: 'state', state: 'running', phone_state: 'active' })
   await vi.waitFor(async () => expect(await stage.timeline(run.runId)).toHaveLength(2))
@@ -97,7 +97,7 @@ it('ends a run whose owner was killed before it could', async () => {
   expect(await counted(stage.test, stage.scope)).toMatchObject({ live: 0, permits: 0 })
 })
 
-it('says how much is lost where somebody else has the run by now', async () => {
+it('journal replay logs the number of lost items when another process already owns the run', async () => {
   const { run } = stage.doomed
   stage.goAway()
   say(run, 0, 30)

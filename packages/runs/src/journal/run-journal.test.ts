@@ -3,7 +3,7 @@ import { ENDED, JournalHarness, say, upTo } from './testing/journal-harness.ts'
 
 const stage = JournalHarness.forEachTest()
 
-it('writes nothing to disk while the database is there', async () => {
+it('a run journal writes no file while the database answers', async () => {
   const { run } = stage.doomed
   say(run, 0, 300)
   await vi.waitFor(async () => expect(await stage.digitsOf(run.runId)).toEqual(upTo(300)))
@@ -11,7 +11,7 @@ it('writes nothing to disk while the database is there', async () => {
 })
 
 it.each([{ becomes: 'killed' }, { becomes: 'on its own again' }])(
-  'writes nothing twice where the answer to a commit was lost: $becomes',
+  'a commit whose answer was lost is not written twice: $becomes',
   async ({ becomes }) => {
     const { run } = stage.doomed
     stage.loseAnswerToCommit()
@@ -30,7 +30,7 @@ it.each([{ becomes: 'killed' }, { becomes: 'on its own again' }])(
 )
 
 it.each([{ becomes: 'killed' }, { becomes: 'on its own again' }])(
-  'announces once what was alone in a commit whose answer was lost: $becomes',
+  'an item that was alone in a commit whose answer was lost is published once: $becomes',
   async ({ becomes }) => {
     const { run } = stage.doomed
     const announced = async () => {
@@ -55,7 +55,7 @@ it.each([{ becomes: 'killed' }, { becomes: 'on its own again' }])(
   },
 )
 
-it('goes on by itself, in order, when the database is back', async () => {
+it('a run journal resumes writing in order when the database is back', async () => {
   const { run } = stage.doomed
   stage.goAway()
   run.note({ kind: 'state', state: 'running', phone_state: 'active' })

@@ -54,7 +54,11 @@ export class RunJournals {
   of(scope: Scope, owned: RunOwnership, engine: string): RunJournal {
     const { disk, sealer, wallClock, mostOfRun = MOST_OF_RUN } = this.#options
     return new RunJournal({
-      ...{ disk, sealer, room: this.#room, mostBytes: mostOfRun, head: { scope, owned, engine } },
+      disk,
+      sealer,
+      room: this.#room,
+      mostBytes: mostOfRun,
+      head: { scope, owned, engine },
       name: async () => nameOf(owned, await disk.mark()),
       now: () => new Date(wallClock()).toISOString(),
     })

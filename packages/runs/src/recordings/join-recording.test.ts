@@ -38,8 +38,8 @@ async function recorded(seconds: number) {
   return { call, services, join: () => joinRecording(services, call.scope, call.owned.run_id) }
 }
 
-describe('segments are joined', () => {
-  it('with silence in the place of one that is lost, so that all else stays in its place', async () => {
+describe('joining the segments of a recording', () => {
+  it('a lost segment becomes silence in the joined recording, and the other segments stay in position', async () => {
     const { call, join } = await recorded(35)
     await home.blobs.delete(segmentKey(call.scope, call.owned.run_id, 2))
     expect(await join()).toBe('partial')
@@ -52,7 +52,7 @@ describe('segments are joined', () => {
     ['short', (whole: Buffer) => whole.subarray(0, whole.length - 2 * SECOND), 2 * SEGMENT - SECOND],
     ['no recording', () => Buffer.from('not a recording'), SEGMENT],
     ['empty', () => Buffer.alloc(0), SEGMENT],
-  ] as const)('although one of them is %s', async (_what, spoil, silentFrom) => {
+  ] as const)('a recording is joined although one of its segments is %s', async (_what, spoil, silentFrom) => {
     const { call, join } = await recorded(25)
     const key = segmentKey(call.scope, call.owned.run_id, 2)
     const whole = Buffer.concat(await (await home.blobs.get(key))!.bytes.toArray())
@@ -62,7 +62,7 @@ describe('segments are joined', () => {
     expect(framesOf(bytes!, [[silentFrom, 2 * SEGMENT]])).toBe(25 * SECOND)
   })
 
-  it('by two at once into one file', async () => {
+  it('two processes that join a recording at once produce one file', async () => {
     const { call, join } = await recorded(25)
     const states = await Promise.all([join(), join(), join()])
     expect(states.filter(state => state !== null)).toEqual(['ready'])
@@ -71,7 +71,7 @@ describe('segments are joined', () => {
     expect([framesOf(bytes!), names.length]).toEqual([25 * SECOND, 1])
   })
 
-  it('by a second when the first takes too long, whose work then counts for nothing', async () => {
+  it('a second process joins a recording when the first takes too long, and the result of the first is discarded', async () => {
     const { call, services, join } = await recorded(25)
     const begun = Promise.withResolvers<void>()
     const goesOn = Promise.withResolvers<void>()
@@ -99,7 +99,7 @@ describe('segments are joined', () => {
     expect([state, framesOf(bytes!), names.length]).toEqual(['ready', 25 * SECOND, 1])
   })
 
-  it('later, when blobs cannot be had now; and what cannot be joined keeps no other from it', async () => {
+  it('joining is retried later while blobs are unavailable, and a recording that cannot be joined delays no other', async () => {
     const { call, services } = await recorded(12)
     const list: Blobs['list'] = () => {
       throw new Error('away')
@@ -117,7 +117,7 @@ describe('segments are joined', () => {
     expect((await kept(test, home.blobs, call)).state).toBe('ready')
   })
 
-  it('never while their run lives, and to nothing where all of them are lost', async () => {
+  it('a recording is never joined while its run is live, and has no file when all segments are lost', async () => {
     const { spool, services } = engineOn(test, home)
     const call = await callOf(test)
     const { path } = await spool.open(call)
@@ -139,7 +139,7 @@ describe('a recording past its retention', () => {
     ])
   }
 
-  it('is deleted with all its pieces; other recordings stay', async () => {
+  it('a recording past its retention is deleted with all its segments, and other recordings stay', async () => {
     const [old, unjoined, young] = [await recorded(12), await recorded(12), await recorded(12)]
     await old.join()
     await young.join()
@@ -153,7 +153,7 @@ describe('a recording past its retention', () => {
     expect(await unjoined.join()).toBeNull()
   })
 
-  it('is deleted by the next sweep when this one cannot', async () => {
+  it('a recording past its retention is deleted by the next sweep when this one fails', async () => {
     const { call, join } = await recorded(12)
     await join()
     await outlive(call.owned.run_id)

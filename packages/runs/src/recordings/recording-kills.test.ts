@@ -96,7 +96,7 @@ async function liveAndRecord(
 }
 
 it(
-  'a recording holds all that was written, in its place, at whatever step its engine and its joiner are killed',
+  'a recording holds everything that was written, in position, at whatever step its engine and its joiner are killed',
   { timeout: 120_000 },
   () =>
     fc.assert(

@@ -54,7 +54,7 @@ function unreliable(blobs: Blobs) {
 }
 
 describe('the recording of a call', () => {
-  it('becomes blobs while the call lives, and one file before the run is over', async () => {
+  it('a recording is uploaded in segments during the call and joined into one file before the run ends', async () => {
     const { spool } = engineOn(test, home)
     const call = await callOf(test)
     const { path, segments } = await spool.open(call)
@@ -85,7 +85,7 @@ describe('the recording of a call', () => {
     expect(await spool.close(call.owned.run_id, 3)).toBeNull()
   })
 
-  it('keeps what its writer adds when it was closed too early', async () => {
+  it('a recording that is closed early keeps what its writer still adds', async () => {
     let goesOn = true
     const late: Blobs = {
       ...unreliable(home.blobs).blobs,
@@ -107,7 +107,7 @@ describe('the recording of a call', () => {
     expect(await spooledIn(home.directory)).toEqual([])
   })
 
-  it('is left to the worker where blobs are not on this machine', async () => {
+  it('a recording is joined by the worker when blobs are not on this machine', async () => {
     const { spool, services } = engineOn(test, home, { joinsAtClose: false })
     const call = await callOf(test)
     const { path } = await spool.open(call)
@@ -120,7 +120,7 @@ describe('the recording of a call', () => {
     expect(await joinsOf(services, call)).toEqual([])
   })
 
-  it('is partial when its recorder failed, and not required when there was nothing to record', async () => {
+  it('a recording is partial when its recorder failed, and not required when there was nothing to record', async () => {
     const { spool } = engineOn(test, home)
     const [failed, silent] = [await callOf(test), await callOf(test)]
     const places = [await spool.open(failed), await spool.open(silent)]
@@ -137,7 +137,7 @@ describe('the recording of a call', () => {
     [null, 'not_required'],
     [5000, 'failed'],
   ])(
-    'of which there is neither file nor word is judged by whether somebody answered (%s ms): %s',
+    'a recording without file or report takes its state from whether the call was answered (%s ms): %s',
     async (ms, state) => {
       const { spool, services } = engineOn(test, home)
       const call = await callOf(test)
@@ -150,7 +150,7 @@ describe('the recording of a call', () => {
     },
   )
 
-  it('loses nothing while blobs are away, and is not joined without what waits', async () => {
+  it('a recording loses nothing while blobs are unavailable, and is not joined before its waiting segments are uploaded', async () => {
     const store = unreliable(home.blobs)
     const { spool, time, problems, services } = engineOn(test, { ...home, blobs: store.blobs })
     const call = await callOf(test)
@@ -176,7 +176,7 @@ describe('the recording of a call', () => {
     expect([state, framesOf(bytes!)]).toEqual(['ready', 26 * SECOND])
   })
 
-  it('reaches the blobs by itself, although another cannot be stored', async () => {
+  it('a recording is uploaded although another one cannot be stored', async () => {
     const [stuck, call] = [await callOf(test), await callOf(test)]
     const blobs: Blobs = {
       ...unreliable(home.blobs).blobs,
@@ -197,7 +197,7 @@ describe('the recording of a call', () => {
     await stopping
   })
 
-  it('does not hold up the end of a call for longer than it may', async () => {
+  it('a recording delays the end of a call no longer than its limit', async () => {
     const stuck: Blobs = { ...unreliable(home.blobs).blobs, put: () => new Promise(() => {}) }
     const { spool, time } = engineOn(test, { ...home, blobs: stuck })
     const call = await callOf(test)
@@ -207,7 +207,7 @@ describe('the recording of a call', () => {
     expect(await closing).toBe('recording')
   })
 
-  it('cannot begin where there is no place for it, or in other hands', async () => {
+  it('a recording cannot begin without a writable spool, or for a run that another process owns', async () => {
     await writeFile(`${home.home}/file`, '')
     const nowhere = engineOn(test, { ...home, directory: `${home.home}/file/spool` })
     const call = await callOf(test)
@@ -218,8 +218,8 @@ describe('the recording of a call', () => {
   })
 })
 
-describe('what a process that was killed left', () => {
-  it('is let alone while its run may be alive, then taken up with the last segment', async () => {
+describe('segments that a killed process left', () => {
+  it('segments of a killed process stay while its run may be live, and are uploaded with the last segment afterwards', async () => {
     const call = await callOf(test)
     const { path } = await engineOn(test, home).spool.open(call)
     await record(path, 0, 15 * SECOND)
@@ -241,7 +241,7 @@ describe('what a process that was killed left', () => {
     expect([state, framesOf(bytes!)]).toEqual(['partial', 15.5 * SECOND])
   })
 
-  it('is not taken from a writer that still writes', async () => {
+  it('segments are not taken from a process that still writes them', async () => {
     const call = await callOf(test)
     const { path } = await engineOn(test, home).spool.open(call)
     await record(path, 0, SECOND)
@@ -256,7 +256,7 @@ describe('what a process that was killed left', () => {
     expect(await spooledIn(home.directory)).toEqual([])
   })
 
-  it('is taken up with every piece that a failed writer left unfinished', async () => {
+  it('every unfinished segment of a failed writer is recovered', async () => {
     const call = await callOf(test)
     const { path } = await engineOn(test, home).spool.open(call)
     await writeFile(`${path}.000001.wav.part`, wav(0, SEGMENT))
@@ -270,7 +270,7 @@ describe('what a process that was killed left', () => {
     expect(framesOf((await kept(test, home.blobs, call)).bytes!)).toBe(14 * SECOND)
   })
 
-  it('is whole when it had been closed', async () => {
+  it('a recording that was closed before its process was killed is complete', async () => {
     const store = unreliable(home.blobs)
     const dead = engineOn(test, { ...home, blobs: store.blobs })
     const call = await callOf(test)
@@ -285,7 +285,7 @@ describe('what a process that was killed left', () => {
     expect([state, framesOf(bytes!)]).toEqual(['ready', 12 * SECOND])
   })
 
-  it('makes a recording longer that was joined without it', async () => {
+  it('a recording that was joined without a recovered segment is joined again with it', async () => {
     const call = await callOf(test)
     const dead = engineOn(test, home)
     const { path } = await dead.spool.open(call)
@@ -304,7 +304,7 @@ describe('what a process that was killed left', () => {
     expect(names).toEqual([`${content!.artifact_id}.wav`])
   })
 
-  it('of no recording that is known is kept, and said', async () => {
+  it('segments of an unknown recording are kept and logged', async () => {
     const call = await callOf(test)
     await record((await engineOn(test, home).spool.open(call)).path, 0, SECOND)
     await test.owner.query('delete from parley.run_recordings where run_id = $1', [call.owned.run_id])

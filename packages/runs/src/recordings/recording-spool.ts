@@ -69,7 +69,10 @@ export class RecordingSpool {
     this.#options = options
     const { directory, time, mostBytes, disk = () => diskSpace(directory) } = options
     this.#room = new SpoolCapacity({
-      ...{ mostBytes, disk, time, used: () => this.bytes },
+      mostBytes,
+      disk,
+      time,
+      used: () => this.bytes,
       onProblem: (what, error) => this.#problem(what, error),
     })
     this.#schedule()
@@ -237,7 +240,13 @@ export class RecordingSpool {
         continue
       }
       const recording = new SpooledRecording({
-        ...{ database, blobs, time, wallClock, directory, manifest, onProblem },
+        database,
+        blobs,
+        time,
+        wallClock,
+        directory,
+        manifest,
+        onProblem,
         isLeft: true,
       })
       await recording.measure()

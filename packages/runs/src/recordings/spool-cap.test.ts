@@ -44,7 +44,7 @@ function methodsOf(blobs: Blobs): Blobs {
   }
 }
 
-it('while blobs are away no more is recorded than the spool may have; what lives goes on, and is whole when they are back', async () => {
+it('while blobs are unavailable no recording starts beyond the spool’s limit; live recordings continue and are complete once blobs return', async () => {
   const store = away(home.blobs)
   const { spool, time, problems } = engineOn(test, store, { mostBytes: 20 * SECOND * FRAME_BYTES })
   const [first, second] = [await callOf(test), await callOf(test)]
@@ -72,7 +72,7 @@ it('while blobs are away no more is recorded than the spool may have; what lives
   await spool.open(second)
 })
 
-it('knows how much there is of a call whose blob is on its way and never arrives', async () => {
+it('the spool counts the bytes of a segment whose upload never finishes', async () => {
   const stuck: Blobs = { ...methodsOf(home.blobs), put: () => new Promise(() => {}) }
   const { spool, time } = engineOn(test, { ...home, blobs: stuck }, { mostBytes: 20 * SECOND * FRAME_BYTES })
   const { path } = await spool.open(await callOf(test))
@@ -85,7 +85,7 @@ it('knows how much there is of a call whose blob is on its way and never arrives
   await expect(spool.open(await callOf(test))).rejects.toMatchObject(unavailable)
 })
 
-it('what other processes left counts from the first call on, read or not, and is walked once', async () => {
+it('segments of earlier processes count from the first call on, and the spool directory is read once', async () => {
   const left = await callOf(test)
   const dead = engineOn(test, away(home.blobs))
   await record((await dead.spool.open(left)).path, 0, 5 * SECOND)
@@ -107,7 +107,7 @@ it('what other processes left counts from the first call on, read or not, and is
   await spool.open(await callOf(test))
 })
 
-it('a disk that is nearly full takes no recording, however little the spool has', async () => {
+it('a nearly full disk takes no recording, however small the spool is', async () => {
   const disk = { free: 100, total: 10_000 }
   const { spool } = engineOn(test, home, { disk: async () => disk })
   const call = await callOf(test)
@@ -117,7 +117,7 @@ it('a disk that is nearly full takes no recording, however little the spool has'
   await spool.open(call)
 })
 
-it('a directory that takes nothing is told once, and counted', async () => {
+it('an unwritable spool directory is logged once, and its refusals are counted', async () => {
   await writeFile(`${home.home}/file`, '')
   const { spool, problems } = engineOn(test, { ...home, directory: `${home.home}/file/spool` })
   for (let i = 0; i < 3; i++) await expect(spool.open(await callOf(test))).rejects.toMatchObject(unavailable)
@@ -125,7 +125,7 @@ it('a directory that takes nothing is told once, and counted', async () => {
   expect(problems).toEqual(['no room to record, 1 not begun'])
 })
 
-it('the space of a disk is known before there is a spool on it', async () => {
+it('the free space of a disk is known before the spool directory exists', async () => {
   const space = await diskSpace(join(home.directory, 'not', 'there'))
   expect(space!.total).toBeGreaterThan(0)
   expect(space!.free).toBeLessThanOrEqual(space!.total)

@@ -10,7 +10,10 @@ function room(disk: DiskSpace | null, mostBytes?: number) {
   const spool = { used: 0 }
   const told: string[] = []
   const made = new SpoolCapacity({
-    ...{ mostBytes, time, used: () => spool.used, disk: async () => disk },
+    mostBytes,
+    time,
+    used: () => spool.used,
+    disk: async () => disk,
     onProblem: (what, error) => told.push(`${what}: ${error instanceof Error ? error.message : String(error)}`),
   })
   return { room: made, spool, time, told }
@@ -18,8 +21,8 @@ function room(disk: DiskSpace | null, mostBytes?: number) {
 
 const refused = { code: 'recording_unavailable', retryable: true }
 
-describe('room for recordings', () => {
-  it('ends with the most that may wait, and is there again when some of it is stored', async () => {
+describe('the capacity of the recording spool', () => {
+  it('the spool refuses recordings at its limit, and accepts them again after uploads', async () => {
     const { room: of, spool } = room(null, 100)
     spool.used = 99
     await of.check()
@@ -30,7 +33,7 @@ describe('room for recordings', () => {
     expect(of.refused).toEqual({ spool_full: 1, disk_full: 0, unwritable: 0 })
   })
 
-  it('is 8 GiB unless told otherwise', async () => {
+  it('the spool holds 8 GiB by default', async () => {
     const { room: of, spool } = room(null)
     spool.used = 8 * GIB - 1
     await of.check()
@@ -42,14 +45,14 @@ describe('room for recordings', () => {
   it.each([
     ['of a large disk 1 GiB is kept', { free: GIB - 1, total: 10_000 * GIB }, { free: GIB, total: 10_000 * GIB }],
     ['of a small one a twentieth', { free: 511 * MIB, total: 10 * GIB }, { free: 512 * MIB, total: 10 * GIB }],
-  ])('ends where the disk is nearly full, although the spool is empty: %s', async (_, full, enough) => {
+  ])('the spool refuses recordings on a nearly full disk, although it is empty: %s', async (_, full, enough) => {
     await room(enough).room.check()
     const { room: of } = room(full)
     await expect(of.check()).rejects.toMatchObject(refused)
     expect(of.refused).toEqual({ spool_full: 0, disk_full: 1, unwritable: 0 })
   })
 
-  it('refuses each call, and tells it every 10 s at most, with how many', async () => {
+  it('the spool logs refused recordings at most every 10 s, with their number', async () => {
     const { room: of, spool, time, told } = room(null, 50 * MIB)
     spool.used = 60 * MIB
     const refuse = () => expect(of.check()).rejects.toMatchObject(refused)

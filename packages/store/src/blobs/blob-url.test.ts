@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parseBlobUrl } from './blob-url.ts'
 
-describe('the address of blobs', () => {
-  it('is a bucket with a prefix, or a directory', () => {
+describe('the URL of the blob store', () => {
+  it('the URL of the blob store names a bucket with a prefix, or a directory', () => {
     expect(parseBlobUrl('s3://calls/eu/1?endpoint=https://store.example:9000&region=eu-1')).toEqual({
       kind: 's3',
       bucket: 'calls',
@@ -30,7 +30,7 @@ describe('the address of blobs', () => {
     ['s3://calls?endpoint=store', 'endpoint'],
     ['s3://calls/a%20b', 'prefix'],
     ['file://host/x', 'absolute'],
-  ])('is not %s', (url, why) => {
+  ])('%s is refused as the URL of a blob store', (url, why) => {
     expect(() => parseBlobUrl(url)).toThrow(
       expect.objectContaining({ code: 'blob_url_invalid', message: expect.stringContaining(why) }),
     )

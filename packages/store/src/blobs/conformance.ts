@@ -62,7 +62,7 @@ export function blobConformance(
     })
     afterEach(() => store.close())
 
-    it('are given back as they were put, whole and by range', async () => {
+    it('a blob is read as it was written, whole and by range', async () => {
       const content = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * 7) % 251))
       await blobs.put('recordings/r1/000.wav', content)
       expect(await blobs.size('recordings/r1/000.wav')).toBe(300_000)
@@ -81,7 +81,7 @@ export function blobConformance(
       }
     })
 
-    it('refuse a range that is none', async () => {
+    it('reading a blob with an invalid range is refused', async () => {
       await blobs.put('a', Buffer.from('four'))
       for (const range of [
         { from: 4 },
@@ -94,14 +94,14 @@ export function blobConformance(
         await expect(blobs.get('a', range)).rejects.toMatchObject({ code: 'blob_range_invalid' })
     })
 
-    it('may be empty, and may come in pieces', async () => {
+    it('a blob may be empty, and may be written from a stream of pieces', async () => {
       await blobs.put('empty', new Uint8Array())
       expect(await read(blobs, 'empty')).toEqual(Buffer.alloc(0))
       await blobs.put('pieces', pieces('on', '', 'e', ' two'))
       expect(String(await read(blobs, 'pieces'))).toBe('one two')
     })
 
-    it('that are not there are nothing', async () => {
+    it('reading a blob that does not exist gives null', async () => {
       await blobs.put('a/b', Buffer.from('x'))
       for (const absent of ['b', 'a', 'a/c', 'a/b/c']) {
         expect(await blobs.get(absent)).toBeNull()
@@ -110,7 +110,7 @@ export function blobConformance(
       }
     })
 
-    it('are replaced whole: who reads the old one reads it to its end', async () => {
+    it('a blob is replaced as a whole; a reader of the old content reads it to its end', async () => {
       const old = Buffer.alloc(500_000, 'o')
       await blobs.put('a', old)
       const reading = await blobs.get('a')
@@ -119,7 +119,7 @@ export function blobConformance(
       expect(String(await read(blobs, 'a'))).toBe('new')
     })
 
-    it('stay as they were when the new content breaks off, or is too large', async () => {
+    it('a blob keeps its content when a replacement breaks off or is too large', async () => {
       await blobs.put('a', Buffer.from('old'))
       const broken = (async function* () {
         yield Buffer.from('half of the ')
@@ -131,13 +131,13 @@ export function blobConformance(
       expect(await keysOf(blobs, '')).toEqual(['a'])
     })
 
-    it('are never mixed when many put the same key at once', async () => {
+    it('concurrent writes of one key never mix their contents', async () => {
       const contents = Array.from({ length: 10 }, (_, i) => String(i).repeat(50_000))
       await Promise.all(contents.map(content => blobs.put('same/key', pieces(...content.match(/.{1,9999}/g)!))))
       expect(contents).toContain(String(await read(blobs, 'same/key')))
     })
 
-    it('are gone once deleted', async () => {
+    it('a deleted blob no longer exists', async () => {
       await blobs.put('a/b/c', Buffer.from('x'))
       expect(await blobs.delete('a/b/c')).toBe(true)
       expect(await blobs.delete('a/b/c')).toBe(false)
@@ -146,7 +146,7 @@ export function blobConformance(
       expect(await keysOf(blobs, '')).toEqual(['a'])
     })
 
-    it('can be put where others of the same place are being deleted', async () => {
+    it('a blob can be written to a prefix while other blobs of the prefix are deleted', async () => {
       await Promise.all(
         Array.from({ length: 100 }, async (_, i) => {
           await blobs.put(`place/deep/${i}`, Buffer.from('x'))
@@ -156,21 +156,21 @@ export function blobConformance(
       expect(await keysOf(blobs, 'place/')).toHaveLength(50)
     })
 
-    it.each(NO_KEYS)('have no key %j', async wrong => {
+    it.each(NO_KEYS)('the key %j is refused', async wrong => {
       await expect(blobs.put(wrong, Buffer.from('x'))).rejects.toMatchObject({ code: 'blob_key_invalid' })
       await expect(blobs.get(wrong)).rejects.toMatchObject({ code: 'blob_key_invalid' })
       await expect(blobs.size(wrong)).rejects.toMatchObject({ code: 'blob_key_invalid' })
       await expect(blobs.delete(wrong)).rejects.toMatchObject({ code: 'blob_key_invalid' })
     })
 
-    it('have no key that is the beginning of another', async () => {
+    it('a key that is the path prefix of another key is refused', async () => {
       await blobs.put('a/b', Buffer.from('x'))
       for (const wrong of ['a', 'a/b/c', 'a/b/c/d'])
         await expect(blobs.put(wrong, Buffer.from('y'))).rejects.toMatchObject({ code: 'blob_key_invalid' })
       expect(await keysOf(blobs, '')).toEqual(['a/b'])
     })
 
-    it('are listed by key, those that begin with the prefix', () =>
+    it('the list of blobs contains those whose keys begin with the prefix, sorted by key', () =>
       fc.assert(
         fc.asyncProperty(fc.uniqueArray(key, { maxLength: 12 }), fc.string({ maxLength: 3 }), async (keys, odd) => {
           const own = keys.filter(

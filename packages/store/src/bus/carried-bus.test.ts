@@ -70,7 +70,7 @@ function heardOn(bus: CarriedBus): string[] {
 }
 
 describe('the bus', () => {
-  it('tells one change once, however often it is published within a few ms', async () => {
+  it('the bus delivers a change once when it is published many times within a few ms', async () => {
     const { bus, carrier, pass } = house()
     const [here, there] = [bus(), bus()]
     await pass(10)
@@ -84,7 +84,7 @@ describe('the bus', () => {
     expect(carrier.sent).toHaveLength(1)
   })
 
-  it('tells this process while the server is away, and the others when it is back', async () => {
+  it('the bus delivers to its own process while the server is away, and to other processes when the server is back', async () => {
     const { bus, carrier, pass } = house()
     const [here, there] = [bus(), bus()]
     await pass(10)
@@ -100,7 +100,7 @@ describe('the bus', () => {
     expect(others).toEqual(['k1'])
   })
 
-  it('says to others that messages were missed when too many waited for the server', async () => {
+  it('the bus reports missed messages to other processes when more waited for the server than it holds', async () => {
     const { bus, carrier, pass } = house()
     const [here, there] = [bus(), bus()]
     await pass(10)
@@ -119,7 +119,7 @@ describe('the bus', () => {
     expect(JSON.parse(carrier.sent[0]!).told).toEqual([['keys', null]])
   })
 
-  it('asks a server that is away less and less often, and never gives up', async () => {
+  it('the bus reconnects to an absent server with growing pauses and never gives up', async () => {
     const { bus, carrier, pass, problems } = house()
     carrier.away = true
     const here = bus()
@@ -134,7 +134,7 @@ describe('the bus', () => {
     expect(problems).toEqual(['the bus has no connection: refused', 'the bus is connected again'])
   })
 
-  it('finds out by itself that a server which says nothing is gone', async () => {
+  it('the bus detects a server that stopped answering without closing the connection', async () => {
     const { bus, carrier, pass } = house()
     const here = bus()
     await pass(10)
@@ -146,7 +146,7 @@ describe('the bus', () => {
     expect(heard).toEqual(['(missed)'])
   })
 
-  it('tells again what was on its way when the connection went', async () => {
+  it('the bus sends again what was in flight when the connection broke', async () => {
     const { bus, carrier, pass } = house()
     const [here, there] = [bus(), bus()]
     await pass(10)
@@ -159,7 +159,7 @@ describe('the bus', () => {
     expect(others).toEqual(['k1'])
   })
 
-  it('calls the other listeners when one throws, and says so', async () => {
+  it('the bus calls the remaining listeners when one throws, and logs the error', async () => {
     const { bus, pass, problems } = house()
     const here = bus()
     here.subscribe('keys', () => {
@@ -176,7 +176,7 @@ describe('the bus', () => {
     expect(problems.join()).toMatch(/my own fault.*later fault/)
   })
 
-  it('calls nobody who unsubscribed, not even in the middle of a round', async () => {
+  it('the bus never calls a listener after it unsubscribed, even during a delivery', async () => {
     const { bus, pass } = house()
     const here = bus()
     await pass(10)
@@ -192,7 +192,7 @@ describe('the bus', () => {
     expect(heard).toEqual(['first k1'])
   })
 
-  it('sends what was published just before it closes, also while it still connects', async () => {
+  it('closing the bus first sends what was published before, even while it still connects', async () => {
     const { bus, carrier, pass } = house()
     const there = bus()
     await pass(10)
@@ -209,7 +209,7 @@ describe('the bus', () => {
     expect(others).toEqual(['last'])
   })
 
-  it('closes in 2 s when the server does not come back', async () => {
+  it('the bus closes within 2 s when the server stays away', async () => {
     const { bus, carrier, pass } = house()
     carrier.away = true
     const here = bus()

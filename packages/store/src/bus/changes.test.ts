@@ -5,8 +5,8 @@ import { Changes, MAX_IDS, MAX_MESSAGE_BYTES, nextMessage, readMessage } from '.
 const topic = fc.constantFrom(...(['keys', 'telephony', 'publications', 'tenants', 'runs', 'run_orders'] as const))
 const anyId = fc.string({ unit: 'binary', minLength: 1, maxLength: 256 })
 
-describe('changes that were not told yet', () => {
-  it('are told each once, whatever happened how often', () => {
+describe('changes that wait to be published', () => {
+  it('each pending change is published once, however often it was added', () => {
     const changes = new Changes()
     for (const id of ['a', 'b', 'a', 'a']) changes.add(['keys', id])
     expect(changes.takeAll()).toEqual([
@@ -16,7 +16,7 @@ describe('changes that were not told yet', () => {
     expect(changes.isEmpty).toBe(true)
   })
 
-  it('never become more than a bounded number: then anything of the topic may have changed', () => {
+  it('pending changes beyond the limit of a topic become one change of the whole topic', () => {
     const changes = new Changes()
     for (let i = 0; i < MAX_IDS + 1; i++) changes.add(['keys', `key-${i}`])
     changes.add(['tenants', 't'])
@@ -26,7 +26,7 @@ describe('changes that were not told yet', () => {
     ])
   })
 
-  it('say of an id that no message could carry that anything of its topic may have changed', () => {
+  it('a change with an id that no message can carry becomes a change of its whole topic', () => {
     for (const id of ['', 'x'.repeat(257)]) {
       const changes = new Changes()
       changes.add(['telephony', id])
@@ -34,7 +34,7 @@ describe('changes that were not told yet', () => {
     }
   })
 
-  it('reach others whole, in messages that Postgres takes', () =>
+  it('every pending change is delivered in messages within the size limit of Postgres', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(topic, anyId), { maxLength: 200 }), published => {
         const changes = new Changes()
@@ -54,8 +54,8 @@ describe('changes that were not told yet', () => {
     ))
 })
 
-describe('a message of somebody else', () => {
-  it('is passed over, whatever it is, without a throw', () => {
+describe('a message that another program published', () => {
+  it('an unreadable message on the channel is ignored without an error', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), text => {
         expect(readMessage(text, 'us')).toEqual([])
@@ -68,7 +68,7 @@ describe('a message of somebody else', () => {
     expect(readMessage(`${message([['keys', 'a']])}${' '.repeat(20_000)}`, 'us')).toEqual([])
   })
 
-  it('may name topics that we do not know yet beside those we know', () =>
+  it('a message with unknown topics still delivers the known ones', () =>
     expect(
       readMessage(
         JSON.stringify({

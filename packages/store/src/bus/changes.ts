@@ -2,8 +2,12 @@ import type { Topic } from '../protocol.ts'
 
 /** All of them: what is missing here is never heard from another process. */
 const TOPICS: Readonly<Record<Topic, true>> = {
-  ...{ keys: true, telephony: true, publications: true, tenants: true },
-  ...{ runs: true, run_orders: true },
+  keys: true,
+  telephony: true,
+  publications: true,
+  tenants: true,
+  runs: true,
+  run_orders: true,
 }
 
 /** The longest id that is told; of anything else only its topic is. */

@@ -57,7 +57,7 @@ export function busConformance(name: string, start: () => Promise<BusServer>, sk
       return begun
     }
 
-    it('tells other processes and its own, each once, whatever was published how often', async () => {
+    it('every process, the publisher included, receives each change once, however often it was published', async () => {
       const [here, there] = [await process(), await process()]
       const own = here.hear('keys')
       const others = there.hear('keys')
@@ -70,7 +70,7 @@ export function busConformance(name: string, start: () => Promise<BusServer>, sk
       await others.until('back')
     })
 
-    it('tells only those who listen to the topic, until they end it', async () => {
+    it('a listener receives changes of its topic only, until it unsubscribes', async () => {
       const [here, there] = [await process(), await process()]
       const keys = there.hear('keys')
       const tenants = there.hear('tenants')
@@ -85,7 +85,7 @@ export function busConformance(name: string, start: () => Promise<BusServer>, sk
       expect(keys.entries).toEqual([])
     })
 
-    it('carries thousands of changes at once, each whole', async () => {
+    it('thousands of changes published at once all arrive complete', async () => {
       const [here, there] = [await process(), await process()]
       const ids = Array.from({ length: 900 }, (_, i) => `${i}-${'x'.repeat(200)}`)
       const others = there.hear('publications')
@@ -93,7 +93,7 @@ export function busConformance(name: string, start: () => Promise<BusServer>, sk
       await others.until(...ids)
     })
 
-    it('never throws while the server is away, tells its own process at once, and others afterwards', async () => {
+    it('publishing while the server is away never throws, reaches the own process at once, and other processes afterwards', async () => {
       const [here, there] = [await process(), await process()]
       const own = here.hear('telephony')
       const others = there.hear('telephony')
@@ -106,7 +106,7 @@ export function busConformance(name: string, start: () => Promise<BusServer>, sk
       expect(here.problems).toEqual([expect.stringMatching('the bus has no connection'), 'the bus is connected again'])
     })
 
-    it('says that messages may have been missed when the connection is back', async () => {
+    it('listeners are notified after a reconnect that messages may have been missed', async () => {
       const [here, there] = [await process(), await process()]
       const others = there.hear('tenants')
       await there.gate.shut()
@@ -117,7 +117,7 @@ export function busConformance(name: string, start: () => Promise<BusServer>, sk
       await others.until('heard')
     })
 
-    it('comes up by itself when the server was away from the start', async () => {
+    it('the bus connects by itself when the server was away from the start', async () => {
       const gate = await Gate.to(server.port)
       await gate.shut()
       const here = begin(gate)
@@ -129,7 +129,7 @@ export function busConformance(name: string, start: () => Promise<BusServer>, sk
       await others.until('after')
     })
 
-    it('passes over what others write to its channel', async () => {
+    it('messages of other programs on the channel are ignored', async () => {
       const there = await process()
       const others = there.hear('keys')
       for (const text of ['', '{', 'null', '[]', '{"from":1}', '{"from":"x","told":[["keys",{}],["keys"],7]}'])
@@ -139,7 +139,7 @@ export function busConformance(name: string, start: () => Promise<BusServer>, sk
       expect(there.problems).toEqual([])
     })
 
-    it('sends what was published just before it closes', async () => {
+    it('closing the bus first sends what was published before', async () => {
       const [here, there] = [await process(), await process()]
       const others = there.hear('keys')
       here.bus.publish('keys', 'last')

@@ -25,14 +25,14 @@ describe('a directory of blobs', () => {
   })
   afterEach(() => rm(home, { recursive: true, force: true }))
 
-  it('is for its user alone', async () => {
+  it('files and directories of blobs are readable by their user alone', async () => {
     await blobs.put('recordings/1', Buffer.from('private'))
     expect((await stat(directory)).mode & 0o777).toBe(0o700)
     expect((await stat(join(directory, 'recordings'))).mode & 0o777).toBe(0o700)
     expect((await stat(join(directory, 'recordings', '1'))).mode & 0o777).toBe(0o600)
   })
 
-  it('follows no symbolic link: neither in, nor out, nor along the way', async () => {
+  it('a directory of blobs follows no symbolic link, as a file or as part of a path', async () => {
     await mkdir(join(home, 'elsewhere'))
     await writeFile(join(home, 'elsewhere', 'secret'), 'not a blob')
     await symlink(join(home, 'elsewhere'), join(directory, 'way'))
@@ -47,7 +47,7 @@ describe('a directory of blobs', () => {
     expect(await readdir(join(home, 'elsewhere'))).toEqual(['secret'])
   })
 
-  it('keeps nothing of what was written by halves, also by a process that died', async () => {
+  it('incomplete writes are removed from a directory of blobs, also those of a process that died', async () => {
     const incoming = join(directory, '.incoming')
     await writeFile(join(incoming, 'of-yesterday'), 'half')
     await writeFile(join(incoming, 'of-now'), 'half')
@@ -64,7 +64,7 @@ describe('a directory of blobs', () => {
     expect(await keysOf(again, '')).toEqual([])
   })
 
-  it('leaves no empty directories behind', async () => {
+  it('deleting the last blob of a directory removes the directory', async () => {
     await blobs.put('recordings/r1/0', Buffer.from('x'))
     await blobs.put('recordings/r2/0', Buffer.from('x'))
     await blobs.delete('recordings/r1/0')
@@ -73,7 +73,7 @@ describe('a directory of blobs', () => {
     expect(await readdir(directory)).toEqual(['.incoming'])
   })
 
-  it('says what keeps it from working', async () => {
+  it('a directory of blobs that cannot be used names its path and the cause', async () => {
     await rm(directory, { recursive: true })
     await expect(blobs.put('a', Buffer.from('x'))).rejects.toMatchObject({
       code: 'blobs_unavailable',

@@ -29,7 +29,7 @@ blobConformance(
 )
 
 describe.skipIf(missing !== null)(`a bucket of blobs${missing === null ? '' : ` (${missing})`}`, () => {
-  it('takes what is larger than a part in parts, and nothing of what breaks off', async () => {
+  it('a bucket receives a large blob in parts, and nothing of an upload that breaks off', async () => {
     const options = await place()
     const blobs = await openS3Blobs(options)
     const whole = randomBytes(18 * 2 ** 20 + 7)
@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)(`a bucket of blobs${missing === null ? '' : ` 
     expect(uploads).not.toContain('<Upload>')
   })
 
-  it('lists more than a page', async () => {
+  it('a bucket lists more blobs than one page of the service holds', async () => {
     const options = await place('deep/')
     const blobs = await openS3Blobs({ ...options, pageKeys: 10 })
     const keys = Array.from({ length: 31 }, (_, i) => `many/${10 + i}`)
@@ -60,7 +60,7 @@ describe.skipIf(missing !== null)(`a bucket of blobs${missing === null ? '' : ` 
     expect(await keysOf(blobs, 'many/')).toEqual(keys)
   })
 
-  it('shares it with others: what is outside its prefix, or has no key, is not its own', async () => {
+  it('a shared bucket shows only objects under the prefix whose names are valid keys', async () => {
     const options = await place()
     const [ours, theirs] = [
       await openS3Blobs({ ...options, prefix: 'ours/' }),
@@ -73,7 +73,7 @@ describe.skipIf(missing !== null)(`a bucket of blobs${missing === null ? '' : ` 
     expect(await ours.get('b')).toBeNull()
   })
 
-  it('says what keeps it from working', async () => {
+  it('a bucket that cannot be used names itself and the cause', async () => {
     const options = await place()
     await expect(openS3Blobs({ ...options, bucket: 'nobody-made-this' })).rejects.toMatchObject({
       code: 'blobs_unavailable',

@@ -24,14 +24,14 @@ const addAgent = (scope: Scope, agent_id: string, database = test.database) =>
   })
 
 describe('one tenant at a time', () => {
-  it('gives back what a transaction wrote, to this tenant alone', async () => {
+  it('what a transaction writes is visible to its tenant alone', async () => {
     const [ours, theirs] = [await test.scope(), await test.scope()]
     await addAgent(ours, 'a')
     expect(await agentsOf(ours)).toEqual(['a'])
     expect(await agentsOf(theirs)).toEqual([])
   })
 
-  it('never shows one tenant to the next on a borrowed connection, whatever failed before', async () => {
+  it('a pooled connection never shows the rows of its previous tenant, whatever failed before', async () => {
     const scopes = await Promise.all(Array.from({ length: 8 }, () => test.scope()))
     await Promise.all(scopes.map((scope, index) => addAgent(scope, `of-${index}`)))
     const seen = { right: 0, refused: 0 }
@@ -57,7 +57,7 @@ describe('one tenant at a time', () => {
     expect(seen).toEqual({ right: 500, refused: 200 })
   })
 
-  it('leaves nothing of a tenant on a connection that is given back, whatever became of its statement', async () => {
+  it('a connection returned to the pool holds nothing of its tenant, whether its statement succeeded or failed', async () => {
     const { appUrl, login } = readAddress(test.owner.url)
     const pool = new TenantPool(appUrl, login, { maxConnections: 3 })
     try {
@@ -92,20 +92,20 @@ describe('one tenant at a time', () => {
     }
   })
 
-  it('does not write within a read', async () => {
+  it('a read-only transaction cannot write', async () => {
     const scope = await test.scope()
     const insert = test.database.within(scope).insertInto('agents').values({ agent_id: 'x', name: 'x' })
     await expect(insert.execute()).rejects.toMatchObject({ code: '25006' })
   })
 
-  it('takes no scope that is no UUID', () => {
+  it('a scope whose ids are not UUIDs is refused', () => {
     const scope = { owner_id: "'; drop schema parley", environment: 'production', tenant_id: '' }
     expect(() => test.database.within(scope)).toThrow(expect.objectContaining({ code: 'invalid_scope' }))
   })
 })
 
-describe('values', () => {
-  it('come as ISO time with milliseconds, int8 as text, JSON parsed, bytes as they are', async () => {
+describe('values from Postgres', () => {
+  it('Postgres values arrive as ISO times with ms, int8 as text, JSON parsed, and bytes unchanged', async () => {
     const db = test.database.within(await test.scope())
     const { rows } = await sql`
       select '2026-02-03 04:05:06.7+02'::timestamptz as tenth, '2026-02-03 04:05:06Z'::timestamptz as whole,
@@ -128,7 +128,7 @@ describe('values', () => {
 })
 
 describe('statements', () => {
-  it('are parsed once per connection, and again after their table changed', async () => {
+  it('a statement is parsed once per connection, and again after its table changed', async () => {
     const scope = await test.scope()
     await addAgent(scope, 'a')
     const one = await testDatabase({ maxConnections: 1 })
@@ -149,7 +149,7 @@ describe('statements', () => {
     }
   })
 
-  it('of endless kinds do not pile up on a connection', async () => {
+  it('the prepared statements of a connection are bounded however many kinds are used', async () => {
     const one = await testDatabase({ maxConnections: 1 })
     try {
       const db = one.database.within(await one.scope())
@@ -163,7 +163,7 @@ describe('statements', () => {
 })
 
 describe('a transaction', () => {
-  it('leaves no trace when its work throws, or swallows a failure of Postgres', async () => {
+  it('a transaction is rolled back when its work throws or ignores a Postgres error', async () => {
     const scope = await test.scope()
     const thrown = test.database.transaction(scope, async tx => {
       await tx.insertInto('agents').values({ agent_id: 'a', name: 'a' }).execute()
@@ -178,7 +178,7 @@ describe('a transaction', () => {
     expect(await agentsOf(scope)).toEqual([])
   })
 
-  it('runs again when two could not be served at once, at most twice', async () => {
+  it('a transaction that fails by a serialisation conflict is retried at most twice', async () => {
     const scope = await test.scope()
     for (const id of ['a', 'b']) await addAgent(scope, id)
     let runs = 0
@@ -207,7 +207,7 @@ describe('a transaction', () => {
     expect(attempts).toBe(3)
   })
 
-  it('takes no query after its end', async () => {
+  it('a transaction refuses queries after its end', async () => {
     const scope = await test.scope()
     const kept = await test.database.transaction(scope, async tx => ({ tx }))
     await expect(kept.tx.selectFrom('agents').selectAll().execute()).rejects.toThrow('over')
@@ -230,7 +230,7 @@ describe('a database that goes away', () => {
     await relay?.close()
   })
 
-  it('is asked in one round trip: all of a read is sent at once, before the first answer', async () => {
+  it('a read costs one round trip: all its statements are sent before the first answer', async () => {
     await database.within(scope).selectFrom('agents').selectAll().execute()
     let sent = ''
     let pieces = 0
@@ -250,7 +250,7 @@ describe('a database that goes away', () => {
     expect(pieces).toBe(1)
   })
 
-  it('before COMMIT: nothing happened, come again', async () => {
+  it('a connection lost before COMMIT is a retryable error, and nothing was written', async () => {
     const work = database.transaction(scope, async tx => {
       await tx.insertInto('agents').values({ agent_id: 'before', name: 'b' }).execute()
       relay.cut()
@@ -260,7 +260,7 @@ describe('a database that goes away', () => {
     expect(await agentsOf(scope)).toEqual([])
   })
 
-  it('before COMMIT and noticed: nothing happened either, for COMMIT was never sent', async () => {
+  it('a connection whose loss is noticed before COMMIT never sends COMMIT, and nothing was written', async () => {
     const work = database.transaction(scope, async tx => {
       await tx.insertInto('agents').values({ agent_id: 'noticed', name: 'n' }).execute()
       relay.cut()
@@ -270,7 +270,7 @@ describe('a database that goes away', () => {
     expect(await agentsOf(scope)).toEqual([])
   })
 
-  it('between COMMIT and its answer: the outcome is unknown', async () => {
+  it('a connection lost between COMMIT and its answer leaves the outcome unknown', async () => {
     relay.onServerData = piece => !piece.includes('COMMIT')
     await expect(addAgent(scope, 'during', database)).rejects.toMatchObject({
       code: 'outcome_unknown',
@@ -280,14 +280,14 @@ describe('a database that goes away', () => {
     expect(await agentsOf(scope)).toEqual(['during'])
   })
 
-  it('COMMIT that never arrived is unknown as well', async () => {
+  it('a COMMIT that never reached the server has an unknown outcome too', async () => {
     relay.onClientData = piece => !piece.includes('commit\0')
     await expect(addAgent(scope, 'lost', database)).rejects.toMatchObject({ code: 'outcome_unknown' })
     relay.onClientData = null
     expect(await agentsOf(scope)).toEqual(['during'])
   })
 
-  it('while it is away every request says so soon, and none after it is back', async () => {
+  it('requests fail soon while the database is away, and succeed once it is back', async () => {
     relay.closed = true
     relay.cut()
     const away = [
@@ -302,7 +302,7 @@ describe('a database that goes away', () => {
     expect(await database.within(scope).selectFrom('agents').select('agent_id').execute()).toHaveLength(1)
   })
 
-  it('no connection free in time is unavailable too', async () => {
+  it('a request that gets no pooled connection in time fails as unavailable', async () => {
     const held = Promise.withResolvers<void>()
     const holders = [1, 2].map(() =>
       database.transaction(scope, async tx => {
@@ -316,7 +316,7 @@ describe('a database that goes away', () => {
     await database.ping()
   })
 
-  it('a statement that takes too long is cut off', async () => {
+  it('a statement that exceeds its time limit is cancelled', async () => {
     const hasty = await openDatabase({
       ownerUrl: test.owner.url,
       maxConnections: 1,

@@ -66,7 +66,7 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void>
 }
 
 describe('the embedded server', () => {
-  it('is made once, listens on this machine only, wants its password, and keeps its rows and port', async () => {
+  it('the embedded server is created once, listens on this machine only, requires its password, and keeps its rows and port', async () => {
     const home = await newHome()
     const first = await started(home)
     expect(first.how).toBe('started')
@@ -93,7 +93,7 @@ describe('the embedded server', () => {
     expect(await ask(await attachEmbeddedPostgres(home), 'select n from kept')).toEqual([{ n: 7 }])
   }, 120_000)
 
-  it('comes back by itself when it crashes, and so does a pool on it', async () => {
+  it('the embedded server restarts after a crash, and a connection pool recovers', async () => {
     const home = await newHome()
     const notices: string[] = []
     const embedded = await started(home, text => notices.push(text))
@@ -110,7 +110,7 @@ describe('the embedded server', () => {
     await expect(database.ping()).rejects.toMatchObject({ code: 'database_unavailable' })
   }, 120_000)
 
-  it('is adopted when its Parley was killed, and left to it while it lives', async () => {
+  it('a new process adopts the embedded server of a killed process, but not that of a live one', async () => {
     const home = await newHome()
     const other = await otherParley(home)
     const before = await recordOf(home)
@@ -126,7 +126,7 @@ describe('the embedded server', () => {
     await expect(ask(adopted.ownerUrl, 'select 1')).rejects.toThrow()
   }, 120_000)
 
-  it('is not confused with the server of another home, nor by a stale lock with the pid of somebody else', async () => {
+  it('the embedded server is not mistaken for that of another home, nor for an unrelated process with the pid of a stale lock', async () => {
     const [one, two] = [await newHome(), await newHome()]
     const first = await started(one)
     const second = await started(two)
@@ -147,7 +147,7 @@ describe('the embedded server', () => {
     await ask(first.ownerUrl, 'select 1')
   }, 120_000)
 
-  it('is started once by two that start at the same time', async () => {
+  it('two processes that start at the same time start one embedded server', async () => {
     const home = await newHome()
     const both = await Promise.all([otherParley(home), otherParley(home)])
     await ask(await attachEmbeddedPostgres(home), 'select 1')
@@ -159,7 +159,7 @@ describe('the embedded server', () => {
     await expect(attachEmbeddedPostgres(home)).rejects.toMatchObject({ code: 'database_unavailable' })
   }, 120_000)
 
-  it('says what is wrong when its password or its permissions are lost', async () => {
+  it('the embedded server explains a lost password or wrong file permissions', async () => {
     const home = await newHome()
     const embedded = await started(home)
     await embedded.stop()

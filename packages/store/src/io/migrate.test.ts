@@ -63,14 +63,14 @@ async function ours(): Promise<Migration[]> {
 }
 
 describe('migrations', () => {
-  it('that were applied elsewhere keep their wording: what changes comes as a new one', async () => {
+  it('released migrations never change their text', async () => {
     const digests = Object.fromEntries(
       (await ours()).map(({ name, sql }) => [name, createHash('sha256').update(sql).digest('hex')]),
     )
     expect(digests).toMatchObject(APPLIED_ELSEWHERE)
   })
 
-  it('let webhooks of an earlier version wait in line, whoever owns the tables', async () => {
+  it('webhooks stored by an earlier version stay queued in order after migration, whichever role owns the tables', async () => {
     const url = await emptyDatabase('createrole')
     await test.owner.query(`grant parley_app, parley_system to ${new URL(url).username} with admin option`)
     const steps = await ours()
@@ -102,7 +102,7 @@ describe('migrations', () => {
     expect(table).toEqual({ forced: true })
   })
 
-  it('run once, in order, and later ones follow', async () => {
+  it('migrations run once, in order, and later migrations run when they are added', async () => {
     const url = await emptyDatabase()
     const steps = [
       step('0001-a', 'create table parley.a (n int)'),
@@ -117,7 +117,7 @@ describe('migrations', () => {
     ])
   })
 
-  it('refuse another wording of one that was applied, and a database newer than they are', async () => {
+  it('migration is refused when an applied migration differs or the database is newer than the program', async () => {
     const url = await emptyDatabase()
     await migrate(url, [step('0001-a', 'select 1'), step('0002-b', 'select 2')])
     await expect(migrate(url, [step('0001-a', 'select 1;'), step('0002-b', 'select 2')])).rejects.toEqual(
@@ -126,7 +126,7 @@ describe('migrations', () => {
     await expect(migrate(url, [step('0001-a', 'select 1')])).rejects.toEqual(coded('database_newer', '0002-b'))
   })
 
-  it('that fail leave nothing of themselves, and say where', async () => {
+  it('a failed migration is rolled back and its error names the migration', async () => {
     const url = await emptyDatabase()
     const bad = step('0002-bad', 'create table parley.half (n int);\n\nselect nonsense')
     await expect(migrate(url, [step('0001-a', 'select 1'), bad])).rejects.toEqual(
@@ -136,7 +136,7 @@ describe('migrations', () => {
     expect(await query(url, 'select name from parley.migrations')).toEqual([{ name: '0001-a' }])
   })
 
-  it('run by many processes at once apply once, also in several databases of a cluster', async () => {
+  it('migrations started by many processes at once apply once, also in several databases of one server', async () => {
     const urls = await Promise.all([emptyDatabase(), emptyDatabase()])
     const applied = await Promise.all([...urls, ...urls, ...urls].map(url => migrate(url)))
     expect(applied.filter(names => names.length > 0)).toHaveLength(2)
@@ -144,8 +144,8 @@ describe('migrations', () => {
   })
 })
 
-describe('an owner that is no superuser', () => {
-  it('migrates with CREATEROLE, after an administrator let it use roles that another made; its application serves', async () => {
+describe('a database owner that is not a superuser', () => {
+  it('an owner with CREATEROLE migrates once an administrator grants it the existing roles, and the application works', async () => {
     const url = await emptyDatabase('createrole')
     await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'GRANT parley_app, parley_system TO'))
     const owner = new URL(url).username
@@ -166,7 +166,7 @@ describe('an owner that is no superuser', () => {
     })
   })
 
-  it('without CREATEROLE is told what it needs', async () => {
+  it('an owner without CREATEROLE gets an error that names the missing privilege', async () => {
     const url = await emptyDatabase('')
     const owner = new URL(url).username
     await test.owner.query(`grant parley_app, parley_system to ${owner} with admin option, inherit false, set true`)
@@ -183,11 +183,11 @@ describe('the database URL', () => {
     'postgres://a@h/d',
     'postgres://a:b@h',
     'postgres://a:b@h/',
-  ])('is refused: %s', async url => {
+  ])('a database URL is refused: %s', async url => {
     await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'postgres://user:password@host'))
   })
 
-  it('gives every process the same application password, and none that another owner, password or database would', () => {
+  it('the application password is the same in every process, and differs by owner, password and database', () => {
     const login = (url: string) => readAddress(url).login
     const base = login('postgres://own%40er:p%2Fw@h:1/d')
     expect(login('postgres://own%40er:p%2Fw@other:2/d?sslmode=require')).toEqual(base)
@@ -199,7 +199,7 @@ describe('the database URL', () => {
     expect(login(`postgres://a:b@h/${'x'.repeat(60)}`).role).toMatch(/^parley_app_[0-9a-f]{16}$/)
   })
 
-  it('with a wrong password is unavailable, not a crash', async () => {
+  it('a database URL with a wrong password fails as unavailable without a crash', async () => {
     const url = new URL(test.owner.url)
     url.password = 'wrong'
     await expect(migrate(url.href)).rejects.toEqual(coded('database_unavailable'))

@@ -81,7 +81,7 @@ async function tenantTables(): Promise<{ name: string; forced: boolean; filled: 
 }
 
 describe('every table of tenants', () => {
-  it('has row security that binds its owner too, and rows here to hide', async () => {
+  it('every tenant table forces row security on its owner too, and holds rows in this test', async () => {
     const tables = await tenantTables()
     expect(tables.length).toBeGreaterThanOrEqual(14)
     expect(tables.filter(table => !table.forced)).toEqual([])
@@ -89,20 +89,20 @@ describe('every table of tenants', () => {
     expect(tables.filter(table => table.filled < 2)).toEqual([])
   })
 
-  it('would be named here if it had none', async () => {
+  it('the check reports a tenant table without row security', async () => {
     await test.owner.query('create table parley.forgotten (tenant_id uuid)')
     expect((await tenantTables()).filter(table => !table.forced)).toMatchObject([{ name: 'forgotten' }])
     await test.owner.query('drop table parley.forgotten')
   })
 
-  it('shows nothing to the application outside of any tenant', async () => {
+  it('tenant tables show the application nothing outside a tenant scope', async () => {
     for (const { name } of await tenantTables()) {
       expect((await app.query(`select * from parley.${name}`)).rows, name).toEqual([])
       expect((await app.query(`select count(*)::int as n from parley.${name}`)).rows, name).toEqual([{ n: 0 }])
     }
   })
 
-  it('shows one tenant nothing of another, also to a query that forgets to ask for its own', async () => {
+  it('a query without a tenant condition shows a tenant only its own rows', async () => {
     for (const { name } of await tenantTables()) {
       const column = name === 'organisations' ? 'owner_id' : 'tenant_id'
       const rows = await sql<Record<string, string>>`select * from parley.${sql.raw(name)}`.execute(
@@ -114,7 +114,7 @@ describe('every table of tenants', () => {
     }
   })
 
-  it('takes no row of another tenant, and no row moves there', async () => {
+  it('a tenant can neither insert rows for another tenant nor move rows to it', async () => {
     const refused = { code: '42501' }
     const write = (work: (tx: Queries) => Promise<unknown>) => test.database.transaction(ours, work)
     const foreign = { tenant_id: theirs.tenant_id, agent_id: 'mine', name: 'mine' }
@@ -138,7 +138,7 @@ describe('every table of tenants', () => {
     })
   })
 
-  it('shows an organisation its environments, and the rows of one environment to that one alone', async () => {
+  it('an organisation sees its environments, and the rows of an environment are visible to that environment alone', async () => {
     const sandbox = await test.scope({ environment: 'sandbox', owner_id: ours.owner_id })
     const tenants = await test.database.within(sandbox).selectFrom('tenants').select('tenant_id').execute()
     expect(new Set(tenants.map(tenant => tenant.tenant_id))).toEqual(new Set([ours.tenant_id, sandbox.tenant_id]))
@@ -166,11 +166,11 @@ describe("the application's role", () => {
     'select * from parley.master_key_checks',
     'select * from parley.migrations',
     'alter function parley.key_of rename to other',
-  ])('may not: %s', async statement => {
+  ])('the application role may not: %s', async statement => {
     await expect(app.query(statement)).rejects.toMatchObject({ code: expect.stringMatching(/^(42501|0LP01|22023)$/) })
   })
 
-  it('gets an error rather than fewer rows when it turns row security off', async () => {
+  it('the application role gets an error, not fewer rows, when it turns row security off', async () => {
     await app.query('set row_security = off')
     await expect(app.query('select * from parley.agents')).rejects.toMatchObject({ code: '42501' })
     await app.query('reset row_security')
@@ -181,7 +181,7 @@ describe("the application's role", () => {
     ['BYPASSRLS', 'alter role %I bypassrls', 'alter role %I nobypassrls'],
     ['parley_system', 'grant parley_system to %I', 'revoke parley_system from %I'],
     ['owns', 'alter table parley.tombstones owner to %I', 'alter table parley.tombstones owner to postgres'],
-  ])('is refused by the pool when it could see past row security (%s)', async (named, spoil, mend) => {
+  ])('the pool refuses a role that bypasses row security (%s)', async (named, spoil, mend) => {
     const other = await testDatabase()
     const run = (statement: string) =>
       other.owner.query(statement.replace('%I', readAddress(other.owner.url).login.role))
@@ -199,7 +199,7 @@ describe("the application's role", () => {
 })
 
 describe('functions that look across tenants', () => {
-  it('are all of parley_system, with a search path that nobody can fill, and not for everybody', async () => {
+  it('cross-tenant functions belong to parley_system, have a fixed search path, and are not executable by everybody', async () => {
     const { rows } = await test.owner.query(`
       select p.proname as name, r.rolname as owner, p.proconfig as config, has_function_privilege('public', p.oid, 'execute') as everybody
       from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
@@ -229,14 +229,14 @@ describe('functions that look across tenants', () => {
       expect(facts, name).toEqual({ owner: 'parley_system', config: ['search_path=pg_catalog'], everybody: false })
   })
 
-  it('leave no right to create in the schema behind', async () => {
+  it('no role keeps the right to create objects in the schema after migration', async () => {
     const { rows } = await test.owner.query(
       `select r, has_schema_privilege(r, 'parley', 'create') as may from unnest(array['parley_app', 'parley_system', 'public']) r`,
     )
     expect(rows.filter(row => row.may)).toEqual([])
   })
 
-  it('know whose key it is: not a revoked, an expired or an unknown one, and a replaced one until its time', async () => {
+  it('key look-up finds active keys and replaced keys until their deadline, but no revoked, expired or unknown key', async () => {
     const of = async (label: string, set: string) => {
       const scope = await test.scope()
       await test.owner.query(
@@ -277,7 +277,7 @@ describe('functions that look across tenants', () => {
     expect(await test.database.keyOf(Buffer.alloc(32))).toBeNull()
   })
 
-  it('note the use of keys at most once a minute', async () => {
+  it('the last use of a key is written at most once a minute', async () => {
     const used = async () =>
       (
         await test.owner.query(`select key_id, last_used_at from parley.api_keys where tenant_id = $1`, [
@@ -292,7 +292,7 @@ describe('functions that look across tenants', () => {
     expect((await used()).last_used_at).toEqual(last_used_at)
   })
 
-  it('forget old idempotency records, a bounded number at a time', async () => {
+  it('old idempotency records are deleted in bounded batches', async () => {
     const scope = await test.scope()
     await test.owner.query(
       `insert into parley.idempotency (tenant_id, principal, operation, key, request_hash, created_at)

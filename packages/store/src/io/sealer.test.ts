@@ -12,19 +12,19 @@ const first = new Map([[1, Buffer.alloc(32, 1)]])
 const sealer = new MasterKeySealer(first)
 const broken = expect.objectContaining({ code: 'seal_broken' })
 
-describe('what is sealed', () => {
-  it('opens under its key and context, whatever its length', () => {
+describe('sealed values', () => {
+  it('a sealed value of any length opens with its key and context', () => {
     for (const plain of [Buffer.alloc(0), Buffer.from('a secret'), Buffer.alloc(100_000, 3)])
       expect(sealer.open(sealer.seal(plain, 'here'), 'here')).toEqual(plain)
   })
 
-  it('shows nothing of itself, and is never the same twice', () => {
+  it('a sealed value reveals nothing of its content and differs each time', () => {
     const seals = Array.from({ length: 100 }, () => sealer.seal(Buffer.from('a secret'), 'here').toString('latin1'))
     expect(new Set(seals).size).toBe(100)
     expect(seals.some(seal => seal.includes('secret'))).toBe(false)
   })
 
-  it('opens nowhere else, under no other key, and not with one bit changed', () => {
+  it('a sealed value does not open in another context, with another key, or with one bit changed', () => {
     const seal = sealer.seal(Buffer.from('a secret'), 'here')
     expect(() => sealer.open(seal, 'there')).toThrow(broken)
     expect(() => new MasterKeySealer(new Map([[1, Buffer.alloc(32, 2)]])).open(seal, 'here')).toThrow(broken)
@@ -37,7 +37,7 @@ describe('what is sealed', () => {
       expect(() => sealer.open(seal.subarray(0, length), 'here'), `${length} bytes`).toThrow(broken)
   })
 
-  it('is sealed under the highest version, and opens under every version given', () => {
+  it('values are sealed with the newest key version and open with every configured version', () => {
     const both = new MasterKeySealer(withNewKey(first))
     const [old, fresh] = [sealer.seal(Buffer.from('x'), 'c'), both.seal(Buffer.from('x'), 'c')]
     expect([keyVersionOf(old), keyVersionOf(fresh)]).toEqual([1, 2])
@@ -47,7 +47,7 @@ describe('what is sealed', () => {
 })
 
 describe('the master key', () => {
-  it('is 32 bytes in base64, alone or by versions', () => {
+  it('the master key is 32 bytes in base64, alone or as a list of versions', () => {
     const bytes = Buffer.alloc(32, 9)
     expect(parseMasterKey(`${bytes.toString('base64')}\n`)).toEqual(new Map([[1, bytes]]))
     const keys = new Map([
@@ -65,11 +65,11 @@ describe('the master key', () => {
     '0:',
     `${'A'.repeat(43)},${'B'.repeat(43)}`,
     `70000:${'A'.repeat(43)}`,
-  ])('is not: %s', text => {
+  ])('a master key is refused: %s', text => {
     expect(() => parseMasterKey(text)).toThrow(expect.objectContaining({ code: 'master_key_invalid' }))
   })
 
-  it('is made into the home once, for us alone, also by many at the same time', async () => {
+  it('the master key is created once in the home directory, readable by its user alone, also by concurrent processes', async () => {
     const home = await mkdtemp(join(tmpdir(), 'parley-home-'))
     try {
       const keys = await Promise.all(Array.from({ length: 8 }, () => loadMasterKey(undefined, home)))
@@ -93,7 +93,7 @@ describe('the master key of a database', () => {
   })
   afterAll(() => test?.close())
 
-  it('is known from the first start on: another is refused', async () => {
+  it('a database refuses a master key other than that of its first start', async () => {
     await checkMasterKey(test.owner.url, sealer)
     await checkMasterKey(test.owner.url, sealer)
     const wrong = { code: 'master_key_wrong' }
@@ -103,7 +103,7 @@ describe('the master key of a database', () => {
     await expect(checkMasterKey(test.owner.url, newerAlone)).rejects.toMatchObject(wrong)
   })
 
-  it('is changed in batches: killed on the way, the rotation goes on where it was', async () => {
+  it('a killed rotation of the master key continues where it stopped', async () => {
     const scope = await test.scope()
     await test.owner.query(
       "insert into parley.secrets (tenant_id, secret_id, kind, version) values ($1, 's', 'sip_auth', 1)",

@@ -40,7 +40,7 @@ async function reap(options: Partial<ReapOptions> = {}) {
 }
 
 describe('a run whose owner died', () => {
-  it('comes with what tells how its end is to be told', async () => {
+  it('a run whose owner died is found with the facts that decide its ending', async () => {
     const run = await running(scope)
     await within(tx => moveRun(tx, scope, run, { phone_state: 'active' }))
     await test.owner.query(
@@ -67,7 +67,7 @@ describe('a run whose owner died', () => {
     expect(await reap()).toEqual([])
   })
 
-  it('is left alone while the server has not been up for as long as owners need to renew', async () => {
+  it('runs are not taken for lost until the server has been up for a lease', async () => {
     const run = await running(scope)
     await letLeaseEnd(test, run)
     const { rows } = await test.owner.query(
@@ -77,7 +77,7 @@ describe('a run whose owner died', () => {
     expect(await reap()).toMatchObject([{ run_id: run.run_id }])
   })
 
-  it('is left alone by a question that was under way for long: the server may have stood still', async () => {
+  it('a slow search finds no lost runs, because the server may have been suspended', async () => {
     const run = await running(scope)
     await letLeaseEnd(test, run)
     const askedAt = new Date(Date.parse(await test.database.jobs.clock()) - 2500).toISOString()
@@ -112,7 +112,7 @@ describe('an analysis', () => {
     measurements: [tokens],
   }
 
-  it('is due when a run ended in which something was said, if its publication asks for one', async () => {
+  it('an analysis is due when a run with speech ends and its publication defines one', async () => {
     const [silent, unasked, asked] = [
       await chat('other', false),
       await chat('greeter', true),
@@ -123,7 +123,7 @@ describe('an analysis', () => {
     expect(await take()).toEqual([])
   })
 
-  it('is due for a cancelled run as well, and for one whose owner died', async () => {
+  it('an analysis is due for a cancelled run and for a run whose owner died', async () => {
     const cancelled = await chat('other', true)
     await end(scope, cancelled, { ...CHAT_OVER, state: 'cancelled' })
     const lost = await chat('other', true)
@@ -133,7 +133,7 @@ describe('an analysis', () => {
     expect((await take()).map(due => due.run_id)).toEqual([cancelled.run_id, lost.run_id])
   })
 
-  it('is kept with its model request, what that used, and the webhook that tells of it, once', async () => {
+  it('an analysis is stored once, with its model request, usage and webhook', async () => {
     const run = await owned(test, scope, { ...CHAT, agent_id: 'other', notifies: true })
     await within(tx => moveRun(tx, scope, run, { state: 'running' }))
     await within(tx => writeCheckpoint(tx, scope, run, [utterance], {}))
@@ -161,7 +161,7 @@ describe('an analysis', () => {
     expect(await within(tx => settleAnalysis(tx, due!, result, inference))).toBe('lost')
   })
 
-  it('is taken by environment, the longest due first, and an environment with work is listed until all of it is taken', async () => {
+  it('analyses are claimed per environment, longest due first, and the environment stays listed until all are claimed', async () => {
     const scopes = [await test.scope(), await test.scope()].sort((a, b) => (a.tenant_id < b.tenant_id ? -1 : 1))
     const [one, other] = scopes as [Scope, Scope]
     for (const [{ tenant_id }, count] of [
@@ -189,7 +189,7 @@ describe('an analysis', () => {
     ])
   })
 
-  it('is nobody else’s while its lease lasts, and its first taker’s no more afterwards', async () => {
+  it('an analysis belongs to its claimer while the lease lasts, and not to the first claimer after that', async () => {
     const run = await chat('other', true)
     await end(scope, run, CHAT_OVER)
     const [first] = await within(tx => takeAnalyses(tx, scope, 60_000, 1, 3))
@@ -206,7 +206,7 @@ describe('an analysis', () => {
     expect(await rowOf(test, run.run_id)).toMatchObject({ analysis: null, llm_input_tokens: '12' })
   })
 
-  it('is given up when workers that took it never came back', async () => {
+  it('an analysis is given up after the workers that claimed it died repeatedly', async () => {
     const run = await chat('other', true)
     await end(scope, run, CHAT_OVER)
     const taken: number[] = []
@@ -223,7 +223,7 @@ describe('an analysis', () => {
     expect(rows).toEqual([{ error_code: 'owner_lost' }])
   })
 
-  it('is never due for a run that expired', async () => {
+  it('an analysis is never due for an expired run', async () => {
     const runId = await admitted(test, scope, { ...OUTBOUND, agent_id: 'other' })
     await test.owner.query("update parley.run_ownership set start_before = now() - interval '1 s' where run_id = $1", [
       runId,

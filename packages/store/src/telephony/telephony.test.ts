@@ -71,7 +71,7 @@ describe('trunks that take calls', () => {
       of.some(({ tenant_id }) => tenant_id === one.scope.tenant_id),
     )
 
-  it('are those of every tenant with inbound on, and their tokens stay in the database', async () => {
+  it('inbound trunks of every tenant are listed, without their tokens', async () => {
     const other = await workspace(test)
     const { inbound_token } = await trunk(scope)
     await trunk(scope, { trunk_id: 'outbound', inbound: false, inbound_token: null })
@@ -91,7 +91,7 @@ describe('trunks that take calls', () => {
     expect(JSON.stringify([ours, theirs])).not.toContain('token-')
   })
 
-  it('come with what staff set and the first number on them', async () => {
+  it('an inbound trunk is listed with its staff settings and its first number', async () => {
     await trunk(scope)
     await number(scope, '+4930222')
     await number(scope, '+4930111')
@@ -100,7 +100,7 @@ describe('trunks that take calls', () => {
     expect(await inbound(scope)).toMatchObject([{ details, first_number: '+4930222' }])
   })
 
-  it('without a token are found by the number that was called, only where they have it', async () => {
+  it('a trunk without a token is found by the called number, only if the number is on it', async () => {
     const other = await workspace(test)
     await trunk(scope)
     await trunk(other)
@@ -125,7 +125,7 @@ describe('trunks that take calls', () => {
 describe('the revision of telephony', () => {
   const revision = () => test.database.telephony.revision()
 
-  it('is another one after each change of a trunk or number, in any tenant', async () => {
+  it('the telephony revision changes with each change of a trunk or number of any tenant', async () => {
     const seen = [await revision()]
     const after = async (change: () => Promise<unknown>) => {
       await change()
@@ -146,7 +146,7 @@ describe('the revision of telephony', () => {
     expect(seen.map(BigInt).toSorted((a, b) => Number(a - b))).toEqual(seen.map(BigInt))
   })
 
-  it('stays while nothing changes, and rises by the commit, not before it', async () => {
+  it('the telephony revision rises when a change commits, and not before', async () => {
     await trunk(scope)
     const before = await revision()
     expect(await revision()).toBe(before)
@@ -157,7 +157,7 @@ describe('the revision of telephony', () => {
     expect(await revision()).not.toBe(before)
   })
 
-  it('does not rise by what is rolled back', async () => {
+  it('a change that is rolled back does not raise the telephony revision', async () => {
     await trunk(scope)
     const before = await revision()
     const failing = within(async tx => {
@@ -168,7 +168,7 @@ describe('the revision of telephony', () => {
     expect(await revision()).toBe(before)
   })
 
-  it('counts every one of many changes at once', async () => {
+  it('the telephony revision counts every one of many concurrent changes', async () => {
     await trunk(scope)
     const before = BigInt(await revision())
     await Promise.all(Array.from({ length: 12 }, (_, index) => number(scope, `+49301${index}`)))
@@ -180,7 +180,7 @@ describe('a number that is called', () => {
   beforeEach(() => trunk(scope))
   const reached = (called = '+4930111', trunkId = 'carrier') => within(tx => numberReached(tx, scope, trunkId, called))
 
-  it('is answered by the head of its agent, or by the version it is pinned to', async () => {
+  it('a called number is answered by the head version of its agent, or by the version that it pins', async () => {
     await publish(scope, 2)
     const number_id = await number(scope, '+4930111', 'greeter')
     const answered = { kind: 'answered', number_id, phone_number: '+4930111', agent_id: 'greeter', channels: ['phone'] }
@@ -191,7 +191,7 @@ describe('a number that is called', () => {
     expect(await reached()).toEqual({ ...answered, version: 2, plan: { version: 2 } })
   })
 
-  it('that nobody answers says why', async () => {
+  it('a called number without an agent gives the reason', async () => {
     const number_id = await number(scope, '+4930111')
     const unanswered = (reason: string, id: string | null = number_id) => ({
       kind: 'unanswered',
@@ -209,7 +209,7 @@ describe('a number that is called', () => {
     expect(await reached()).toEqual(unanswered('agent_archived'))
   })
 
-  it('is not that of another tenant', async () => {
+  it('a called number is never matched with a number of another tenant', async () => {
     const other = await workspace(test)
     await trunk(other)
     await number(other, '+4930111', 'greeter')
@@ -221,7 +221,7 @@ describe('a trunk that is dialled', () => {
   const sealer = new MasterKeySealer(new Map([[1, Buffer.alloc(32, 7)]]))
   const dialable = () => dialableTrunk(test.database.within(scope), scope, 'carrier')
 
-  it('has its password sealed, of the version that it pins', async () => {
+  it('a dialled trunk comes with its sealed password in the pinned version', async () => {
     for (const value of ['first', 'second'])
       await within(tx => putSecret(tx, scope, sealer, { secret_id: 'trunk', kind: 'sip_auth', value }))
     await trunk(scope, { auth_username: 'us', auth_secret_id: 'trunk', auth_secret_version: '1' })
@@ -240,7 +240,7 @@ describe('a trunk that is dialled', () => {
     expect(sealer.open(sealed, context).toString()).toBe('first')
   })
 
-  it('whose secret is gone says so; without one it needs none; another trunk is none', async () => {
+  it('a dialled trunk with a deleted secret is an error, one without a secret needs none, and an unknown trunk is not found', async () => {
     expect(await dialable()).toBeNull()
     await within(tx => putSecret(tx, scope, sealer, { secret_id: 'trunk', kind: 'sip_auth', value: 'v' }))
     await trunk(scope, { auth_username: 'us', auth_secret_id: 'trunk', auth_secret_version: '1' })

@@ -90,9 +90,20 @@ export class TextHarness {
     const { scope, test } = this
     const admission = await test.database.transaction(scope, tx =>
       admitRun(tx, scope, {
-        ...{ agent_id: agentId, version: 1, channel: 'cloud', mode, test: false, notifies: true },
-        ...{ from_number: null, to_number: null, trunk_id: null, caller_identity: null, key_id: null },
-        ...{ can_dial: false, metadata: null, dynamic_variables: { name: 'Ada' } },
+        agent_id: agentId,
+        version: 1,
+        channel: 'cloud',
+        mode,
+        test: false,
+        notifies: true,
+        from_number: null,
+        to_number: null,
+        trunk_id: null,
+        caller_identity: null,
+        key_id: null,
+        can_dial: false,
+        metadata: null,
+        dynamic_variables: { name: 'Ada' },
         trigger: { kind: 'api', idempotency_key_sha256: 'a'.repeat(64) },
       }),
     )
@@ -114,7 +125,12 @@ export class TextHarness {
     const owner = { engine: randomUUID(), worker: 'text' }
     const leases = new RunLeases({ database, bus, owner, time: systemTime, wallClock, random: systemRandom })
     const runs = startTextRuns({
-      ...{ leases, database, bus, time, wallClock, ...options },
+      leases,
+      database,
+      bus,
+      time,
+      wallClock,
+      ...options,
       agents: () => this.agent(),
       log: (what, error) => this.troubles.push(`${what}: ${error}`),
     })

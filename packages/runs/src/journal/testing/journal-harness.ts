@@ -40,8 +40,15 @@ export const ENDED = {
 } as const
 
 export const SPOKEN: Utterance = {
-  ...{ index: 0, role: 'agent', text: 'Hello.', segment_id: 's', observed_offset_ms: 10.4 },
-  ...{ interrupted: false, start_ms: 1, end_ms: 9.6, node_id: 'n' },
+  index: 0,
+  role: 'agent',
+  text: 'Hello.',
+  segment_id: 's',
+  observed_offset_ms: 10.4,
+  interrupted: false,
+  start_ms: 1,
+  end_ms: 9.6,
+  node_id: 'n',
 }
 
 const SEALER = new MasterKeySealer(new Map([[1, Buffer.alloc(32, 7)]]))
@@ -145,8 +152,12 @@ export class JournalHarness {
   async held(): Promise<Doomed> {
     const disk = new MortalDirectory(this.directory)
     const leases = new RunLeases({
-      ...{ database: this.#cutOff, bus: localBus(), journals: this.#journalsOn(disk) },
-      ...{ time: systemTime, wallClock: Date.now, random: new SeededRandom(7) },
+      database: this.#cutOff,
+      bus: localBus(),
+      journals: this.#journalsOn(disk),
+      time: systemTime,
+      wallClock: Date.now,
+      random: new SeededRandom(7),
       owner: { engine: `engine-${++this.#processes}`, worker: null },
     })
     const run = await leases.claim(this.scope, await this.admitted())
@@ -163,8 +174,12 @@ export class JournalHarness {
   async nextProcess(): Promise<void> {
     await replayJournals(
       {
-        ...{ journals: this.#journalsOn(new JournalDirectory(this.directory)), database: this.test.database },
-        ...{ bus: localBus(), time: systemTime, wallClock: Date.now, onProblem: this.#noted },
+        journals: this.#journalsOn(new JournalDirectory(this.directory)),
+        database: this.test.database,
+        bus: localBus(),
+        time: systemTime,
+        wallClock: Date.now,
+        onProblem: this.#noted,
       },
       new AbortController().signal,
     )

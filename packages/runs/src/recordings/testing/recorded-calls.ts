@@ -55,10 +55,21 @@ export async function callOf(test: TestDatabase): Promise<RecordedRun> {
       tx,
       scope,
       {
-        ...{ agent_id: 'greeter', version: 1, channel: 'phone', mode: 'outbound', test: false },
-        ...{ trigger: { kind: 'api', idempotency_key_sha256: 'a'.repeat(64) }, trunk_id: 'carrier' },
-        ...{ from_number: '+4930111', to_number: '+4930222', dynamic_variables: {}, metadata: null },
-        ...{ caller_identity: null, key_id: null, can_dial: true, notifies: false },
+        agent_id: 'greeter',
+        version: 1,
+        channel: 'phone',
+        mode: 'outbound',
+        test: false,
+        trigger: { kind: 'api', idempotency_key_sha256: 'a'.repeat(64) },
+        trunk_id: 'carrier',
+        from_number: '+4930111',
+        to_number: '+4930222',
+        dynamic_variables: {},
+        metadata: null,
+        caller_identity: null,
+        key_id: null,
+        can_dial: true,
+        notifies: false,
       },
       { owner: { engine: 'engine-1', worker: null, leaseMs: HOUR_MS } },
     )
@@ -107,7 +118,11 @@ export function engineOn(
   const time = new VirtualTime()
   const problems: string[] = []
   const spool = new RecordingSpool({
-    ...{ directory, blobs, time, database: test.database, joinsAtClose: true },
+    directory,
+    blobs,
+    time,
+    database: test.database,
+    joinsAtClose: true,
     // Whoever died wrote last some time ago.
     wallClock: () => (Date.now() + 10_000) as UnixMs,
     onProblem: what => problems.push(what),

@@ -1,14 +1,14 @@
 import { type Ms, type Random, randomBelow, randomUint32 } from '@parley/kernel'
 
-/** A caller who speaks for so long is glad of a sign that somebody listens. */
+/** A backchannel comes only after the caller has spoken for this long since the turn began or since the last one. */
 const LONG_STRETCH_MS: Ms = 3000
-/** In a pause of this length, when it does not end the turn soon. */
+/** Length of the pause, from and until which a backchannel may be spoken. */
 const PAUSE_FROM_MS: Ms = 250
 const PAUSE_UNTIL_MS: Ms = 500
 const NOT_BEFORE_DECISION_MS: Ms = 300
 const AT_MOST_EVERY_MS: Ms = 5000
 
-/** A pause of the caller in mid-turn. */
+/** A pause of the caller in the middle of a turn. */
 export interface Pause {
   /** When the turn began, when the voice stopped, and when the turn will be over if nothing more comes. */
   readonly turnStartMs: Ms
@@ -16,14 +16,14 @@ export interface Pause {
   readonly decisionMs: Ms
 }
 
-/** "uh-huh", now and then, while the caller speaks at length. */
+/** Decides when the agent says "uh-huh" or its like in a pause of a long turn. */
 export class AgentBackchannel {
   readonly #words: readonly string[]
   readonly #frequency: number
   readonly #random: Random
   readonly #emit: (word: string) => void
   #lastAt: Ms = Number.NEGATIVE_INFINITY
-  /** The pause that was considered last: each is once. */
+  /** Start of the pause that was considered last; each pause is considered once. */
   #considered: Ms | null = null
   #deadline: Ms | undefined
 
@@ -34,7 +34,7 @@ export class AgentBackchannel {
     this.#emit = emit
   }
 
-  /** `pause` is null while there is none in which one may be said. */
+  /** `pause`: null while the caller is not pausing in a turn. */
   settle(now: Ms, pause: Pause | null): void {
     this.#deadline = undefined
     if (pause === null || this.#words.length === 0 || pause.since === this.#considered) return

@@ -7,24 +7,24 @@ import type { DialogueOutput } from './protocol.ts'
 import type { TurnCollector } from './turn-collector.ts'
 
 const DUCK_AFTER_MS: Ms = 150
-/** No word for so long after the voice stopped: it was no interruption. */
+/** Without a word for this long after the voice stopped, the agent resumes. */
 const RESUME_AFTER_MS: Ms = 700
-/** A pause in which no word is understood lasts no longer than this: what is heard is noise. */
+/** Longest pause without a recognised word: after it the voice counts as noise. */
 const LONGEST_PAUSE_MS: Ms = 6000
-/** Speech without words that is no mere sound. */
+/** Speech without words of this length interrupts; shorter speech is a mere sound. */
 const REAL_SPEECH_MS: Ms = 1000
-/** An "okay" that ends so shortly before the agent does answers it. */
+/** An acknowledgement that ends this shortly before the agent's speech is an answer to it. */
 const ANSWERS_WITHIN_MS: Ms = 1000
 
 type Phase =
-  /** The agent is not heard, or was cut. */
+  /** The agent does not speak, or was cut. */
   'off' | 'listening' | 'ducked' | 'paused'
 
 /**
- * Who has the floor while the agent speaks. A voice makes the agent speak lower, then pause; words that are no mere
- * acknowledgement cut it; where none come it goes on. Every pause ends in exactly one `resume` or `cut`: 700 ms after the
- * voice stopped (and once the recogniser told what it held back, or 1 s after it was asked), at the latest 6 s after the
- * pause began. What makes a voice without words for longer than that is noise, and pauses nothing until it has stopped.
+ * Barge-in: decides whether the caller interrupts the agent. A voice makes the agent speak lower, then pause; words beyond an
+ * acknowledgement cut it; without words it resumes. Every pause ends in exactly one `resume` or `cut`: 700 ms after the
+ * voice stopped (and after the recogniser answered `finalize`, or 1 s without an answer), at the latest 6 s after the
+ * pause began. A voice without words that lasts longer is noise, and does not pause the agent again until it has stopped.
  */
 export class BargeIn {
   readonly #voice: CallerVoice
@@ -38,9 +38,9 @@ export class BargeIn {
   #pausedAt: Ms = 0
   /** The agent has been heard on since then after the last acknowledgement. */
   #wentOnAt: Ms = Number.NEGATIVE_INFINITY
-  /** The agent's first speech: it greets. */
+  /** The agent's first speech, its greeting, is playing. */
   #speeches = 0
-  /** Noise: no pause until it has been quiet for a while. */
+  /** The voice counts as noise: no pause until the line has been silent for a while. */
   #ignoresVoice = false
   #deadline: Ms | undefined
 
@@ -55,7 +55,7 @@ export class BargeIn {
     this.#emit = emit
   }
 
-  /** The agent is heard, or paused, and was not cut. */
+  /** The agent speaks or is paused, and was not cut. */
   get holdsFloor(): boolean {
     return this.#phase !== 'off'
   }
@@ -82,7 +82,7 @@ export class BargeIn {
   }
 
   /** Words arrived or were revised. */
-  heard(now: Ms, sensitivity: number): void {
+  onWords(now: Ms, sensitivity: number): void {
     if (this.#words.asideUntilMs !== null) {
       if (!this.#words.isAsideRevised || isNoTurn(this.#judgement())) return
       this.#words.readmit()
@@ -147,7 +147,7 @@ export class BargeIn {
     this.#deadline = noiseAt
     const quietSince = this.#turns.quietSince(now)
     if (quietSince === null) return
-    // A gap between two words is no time to ask.
+    // A request in a gap between two words would split them.
     if (now < quietSince + CANDIDATE_MS) return this.#wake(quietSince + CANDIDATE_MS)
     const answerAt = this.#turns.askForHeldBack(now, quietSince)
     const resumeAt = Math.max(quietSince + RESUME_AFTER_MS, answerAt ?? quietSince)
@@ -155,7 +155,7 @@ export class BargeIn {
     else this.#deadline = Math.min(resumeAt, noiseAt)
   }
 
-  /** Nothing more is to come: words that might have become an acknowledgement have not. */
+  /** No more words will come: words that could have become an acknowledgement did not. */
   #settleDoubt(now: Ms): void {
     if (this.#words.count > 0 && this.#judgement() === 'unclear') return this.#interrupt(now)
     this.#resume()
@@ -185,7 +185,7 @@ export class BargeIn {
     return this.#judge.judge(this.#words.all, this.#speeches <= 1)
   }
 
-  /** The agent may not be interrupted any more. */
+  /** Interruptions of the agent became disallowed. */
   #yieldNothing(): void {
     if (this.#phase === 'paused') this.#resume()
     this.#unduck()
@@ -231,7 +231,7 @@ export class BargeIn {
     this.#emit({ type: 'duck', on: false })
   }
 
-  /** An acknowledgement at the very end of what the agent said is the answer to it. */
+  /** An acknowledgement at the very end of the agent's speech is the answer to it. */
   #answeredAtTheEnd(now: Ms): void {
     if (this.#words.asideUntilMs === null || now - this.#wentOnAt > ANSWERS_WITHIN_MS) return
     if (this.#judge.isAssent(this.#words.all)) this.#words.readmit()

@@ -1,24 +1,24 @@
 import type { Ms } from '@parley/kernel'
 import type { Prosody } from './protocol.ts'
 
-/** A voice in which no word is understood for so long is noise: music, a room, a machine. */
+/** A voice without a recognised word for this long counts as noise: music, a room, a machine. */
 const NOISE_AFTER_MS: Ms = 6000
-/** A gap shorter than this is inside a stretch: between two words, or in a stop before a vowel. */
+/** A shorter gap does not end a stretch of voice: it lies between two words, or in a stop consonant. */
 export const BRIDGED_MS: Ms = 200
 
 /** Whether the caller's line carries a voice, by voice activity alone. */
 export class CallerVoice {
   /** Between `voice-started` and `voice-stopped`. */
   speaking = false
-  /** Of the stretch that runs, or ran last; short gaps are bridged. */
+  /** Of the current stretch of voice, or else of the last one. */
   startedAt: Ms = Number.NEGATIVE_INFINITY
   stoppedAt: Ms = Number.NEGATIVE_INFINITY
   prosody: Prosody | null = null
-  /** When the last word was heard that was understood. */
+  /** When the last word was recognised. */
   #wordAt: Ms = Number.NEGATIVE_INFINITY
   #declaredNoise = false
 
-  /** A stretch has run to its end. */
+  /** At least one stretch of voice has ended. */
   get hasSpoken(): boolean {
     return this.stoppedAt > Number.NEGATIVE_INFINITY
   }
@@ -39,23 +39,23 @@ export class CallerVoice {
     this.prosody = prosody
   }
 
-  /** Words were understood: whatever runs is speech. */
+  /** Words were recognised: the current voice is speech. */
   word(at: Ms): void {
     this.#wordAt = at
     this.#declaredNoise = false
   }
 
-  /** What runs is not speech, until another stretch begins or a word is understood in it. */
+  /** The current voice counts as noise until another stretch begins or a word is recognised in it. */
   declareNoise(): void {
     this.#declaredNoise = true
   }
 
-  /** The caller is speaking, as far as anybody can tell. */
+  /** Whether there is a voice that does not count as noise. */
   isTalking(now: Ms): boolean {
     return this.speaking && !this.#declaredNoise && now < this.#noiseFrom
   }
 
-  /** When what runs will be taken for noise; undefined when nothing runs or it is taken for noise already. */
+  /** When the current voice will count as noise; undefined when there is none, or it does already. */
   noiseDeadline(now: Ms): Ms | undefined {
     return this.isTalking(now) ? this.#noiseFrom : undefined
   }

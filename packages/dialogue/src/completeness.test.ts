@@ -5,7 +5,7 @@ import { lexiconsOf } from './lexicon/lexicon.ts'
 const score = (text: string, languages: readonly string[] = ['en', 'es']) =>
   completeness(text === '' ? [] : text.split(' '), lexiconsOf(languages))
 
-describe('what was said looks', () => {
+describe('completeness of a caller’s words', () => {
   it.each([
     'I need to see a dentist.',
     'Can you help me?',
@@ -22,7 +22,7 @@ describe('what was said looks', () => {
     'claro que sí',
     'quiero una mesa para dos por favor',
     'seis uno dos tres cuatro cinco seis siete ocho nueve',
-  ])('complete: %s', text => expect(score(text)).toBeGreaterThanOrEqual(0.8))
+  ])('"%s" scores as complete', text => expect(score(text)).toBeGreaterThanOrEqual(0.8))
 
   it.each([
     'I need to see the',
@@ -47,29 +47,29 @@ describe('what was said looks', () => {
     'mi teléfono es 6 1 2',
     'se escribe g a r',
     'mi correo es maría arroba',
-  ])('unfinished: %s', text => expect(score(text)).toBeLessThanOrEqual(0.3))
+  ])('"%s" scores as unfinished', text => expect(score(text)).toBeLessThanOrEqual(0.3))
 
   it.each(['we came by train yesterday', 'vinimos en tren ayer por la mañana', 'a blue one', 'twenty five', ''])(
-    'like either: %s',
+    '"%s" scores as neither complete nor unfinished',
     text => {
       expect(score(text)).toBeGreaterThan(0.3)
       expect(score(text)).toBeLessThan(0.8)
     },
   )
 
-  it('unfinished after a dangling word, also where the recogniser set a full stop', () => {
+  it('words that end in a dangling word score as unfinished, even with a full stop of the recogniser', () => {
     expect(score('I would like to.')).toBeLessThan(0.4)
     expect(score('Quiero hablar con.')).toBeLessThan(0.4)
   })
 
-  it('like what it is in the language that it is in', () => {
+  it('words are scored by the lexicon of their own language', () => {
     // "once" is eleven in Spanish, "has" wants a participle, "me" an English sentence may end with.
     expect(score('please call me')).toBeGreaterThan(score('es que me'))
     expect(score('a las once', ['es'])).toBeGreaterThan(0.5)
     expect(score('I did it once', ['en'])).toBeGreaterThan(0.5)
   })
 
-  it('by its marks in any language', () => {
+  it('words of a language without a lexicon are scored by their punctuation', () => {
     for (const language of ['de', 'ja']) {
       expect(score('Ich komme morgen.', [language])).toBeGreaterThan(0.8)
       expect(score('Ich komme morgen,', [language])).toBeLessThan(0.3)

@@ -1,6 +1,6 @@
 import { type Lexicon, tokensOf } from './lexicon/lexicon.ts'
 
-/** Only the end of a turn says whether it is one. */
+/** Only the last words of a turn are examined. */
 const TAIL_WORDS = 14
 
 /** Scores: 0, the speaker has hardly finished; 1, has finished. */
@@ -18,8 +18,8 @@ const FULL_STOP = 0.93
 const COMMA = 0.15
 
 /**
- * How likely what was said is all that will be said, 0 to 1, by its words alone: marks where the recogniser writes them,
- * words that want others after them, fillers, runs of digits or letters that are too short, whole short answers.
+ * How likely a turn is complete, 0 to 1, by its words alone: punctuation where the recogniser writes it,
+ * dangling words, fillers, runs of digits or letters that are too short, whole short answers.
  * `words` are the turn's, as the recogniser wrote them; no words: 0.55.
  */
 export function completeness(words: readonly string[], lexicons: readonly Lexicon[]): number {
@@ -43,7 +43,7 @@ export function completeness(words: readonly string[], lexicons: readonly Lexico
   return hasOpenList(tail) ? Math.min(byWords, OPEN_LIST) : byWords
 }
 
-/** Whether the words carry marks: then the lack of one at the end says something. */
+/** Whether the words carry punctuation: then a missing mark at the end is evidence. */
 export function hasMarks(words: readonly string[]): boolean {
   return words.some(word => markOf(word) !== 'none')
 }
@@ -56,7 +56,7 @@ function markOf(word: string): Mark {
   return /[,;:，、–—-]$/.test(word) ? 'comma' : 'none'
 }
 
-/** The language of which most of the words are; the first where that says nothing. */
+/** The language of most words; the first where they match none. */
 function likeliest(lexicons: readonly Lexicon[], tokens: readonly string[]): Lexicon {
   let best = lexicons[0]!
   let most = -1

@@ -1,28 +1,28 @@
 import type { Ms } from '@parley/kernel'
 
 const MOST_DIGITS = 100
-/** Until the flow says otherwise. */
+/** Before the first `collect`. */
 const DEFAULT: DigitRules = { digitLimit: null, terminationKey: null, timeoutMs: 3000 }
 
-/** When digits are complete: so many, at this key (which is not one of them), or so long after the last. */
+/** Digits are complete at `digitLimit` (null: 100), at `terminationKey` (not part of them), or `timeoutMs` after the last. */
 export interface DigitRules {
   readonly digitLimit: number | null
   readonly terminationKey: string | null
   readonly timeoutMs: Ms
 }
 
-/** Digits that the caller enters, gathered until they are complete; held back while the agent may not be interrupted. */
+/** Collects the caller's digits until they are complete, and reports them when the agent may be interrupted. */
 export class DigitCollection {
-  readonly #give: (digits: string, atMs: Ms) => void
+  readonly #report: (digits: string, atMs: Ms) => void
   #rules = DEFAULT
   #digits = ''
   #lastAt: Ms = 0
-  /** Complete, and not yet given. */
+  /** Complete, and not yet reported. */
   #complete: { readonly digits: string; readonly atMs: Ms }[] = []
   #held = false
 
-  constructor(give: (digits: string, atMs: Ms) => void) {
-    this.#give = give
+  constructor(report: (digits: string, atMs: Ms) => void) {
+    this.#report = report
   }
 
   collect(rules: DigitRules): void {
@@ -30,7 +30,7 @@ export class DigitCollection {
     if (this.#digits.length >= this.#limit) this.#finish(this.#lastAt)
   }
 
-  /** Whether `digit` is one that was entered: 0-9, A-D, *, # and no terminator of nothing. */
+  /** Whether `digit` was accepted: 0-9, A-D, *, #, but no termination key before the first digit. */
   press(now: Ms, digit: string): boolean {
     if (!/^[0-9A-D*#]$/.test(digit)) return false
     const isTerminator = digit === this.#rules.terminationKey
@@ -49,7 +49,7 @@ export class DigitCollection {
     this.#held = held
     if (this.#digits !== '' && now >= this.#timesOutAt) this.#finish(this.#lastAt)
     if (held) return
-    for (const { digits, atMs } of this.#complete.splice(0)) this.#give(digits, atMs)
+    for (const { digits, atMs } of this.#complete.splice(0)) this.#report(digits, atMs)
   }
 
   /** When `settle` must run next. */
@@ -66,8 +66,8 @@ export class DigitCollection {
   }
 
   #finish(atMs: Ms): void {
-    const kept = this.#complete.reduce((sum, { digits }) => sum + digits.length, 0)
-    if (kept + this.#digits.length <= MOST_DIGITS) this.#complete.push({ digits: this.#digits, atMs })
+    const waiting = this.#complete.reduce((sum, { digits }) => sum + digits.length, 0)
+    if (waiting + this.#digits.length <= MOST_DIGITS) this.#complete.push({ digits: this.#digits, atMs })
     this.#digits = ''
   }
 }

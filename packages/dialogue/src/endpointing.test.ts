@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { EndOfTurn, type Silence } from './endpointing.ts'
 import { lexiconsOf } from './lexicon/lexicon.ts'
 
-const said = (text: string) =>
+const wordsOf = (text: string) =>
   text.split(' ').map((word, i) => ({ text: word, startMs: i * 300, endMs: i * 300 + 250 }))
 const silence = (text: string, change: Partial<Silence> = {}): Silence => ({
-  words: said(text),
+  words: wordsOf(text),
   isTextBehind: false,
   prosody: null,
   endOfTurn: null,
@@ -13,25 +13,25 @@ const silence = (text: string, change: Partial<Silence> = {}): Silence => ({
 })
 const adaptive = () => new EndOfTurn({ mode: 'adaptive' }, lexiconsOf(['en']))
 
-describe('the silence that ends a turn', () => {
-  it('is longer while the text lags behind the voice: it is not all that was said', () => {
+describe('endpointing', () => {
+  it('the silence that ends a turn is longer while the transcript lags behind the voice', () => {
     const ends = adaptive()
     expect(ends.silenceNeeded(silence('Yes.', { isTextBehind: true }), 1)).toBeGreaterThan(
       ends.silenceNeeded(silence('Yes.'), 1) + 400,
     )
   })
 
-  it('is longer without a full stop once the recogniser has shown that it sets them', () => {
+  it('the silence is longer after words without a full stop, once the recogniser has written some', () => {
     const ends = adaptive()
     const sentence = silence('we came here by train yesterday')
     const before = ends.silenceNeeded(sentence, 1)
-    for (let i = 0; i < 3; i++) ends.learnText(said('I have a question, please.'))
+    for (let i = 0; i < 3; i++) ends.learnText(wordsOf('I have a question, please.'))
     expect(ends.silenceNeeded(sentence, 1)).toBeGreaterThan(before + 200)
-    for (let i = 0; i < 4; i++) ends.learnText(said('i have a question'))
+    for (let i = 0; i < 4; i++) ends.learnText(wordsOf('i have a question'))
     expect(ends.silenceNeeded(sentence, 1)).toBe(before)
   })
 
-  it('lies between 200 ms and 3 s, whatever is known', () => {
+  it('the silence that ends a turn lies between 200 ms and 3 s for any evidence', () => {
     const ends = adaptive()
     for (let i = 0; i < 50; i++) ends.learnPause(60_000)
     for (const text of ['yes', 'um', 'my card number is 4', 'let me see'])
@@ -43,7 +43,7 @@ describe('the silence that ends a turn', () => {
         }
   })
 
-  it('follows a caller’s pauses slowly: nine parts of ten are what was known', () => {
+  it('the silence adapts to a caller’s pauses slowly: each pause has a weight of one tenth', () => {
     const [ends, slow] = [adaptive(), adaptive()]
     const sentence = silence('I would like to')
     slow.learnPause(1500)

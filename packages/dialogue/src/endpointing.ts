@@ -3,9 +3,9 @@ import { completeness, hasMarks } from './completeness.ts'
 import type { Lexicon } from './lexicon/lexicon.ts'
 import type { Endpointing, Prosody, SpokenWord } from './protocol.ts'
 
-/** Nothing is decided before so much silence. */
+/** Least silence that ends a turn. */
 export const CANDIDATE_MS: Ms = 200
-/** After so much silence every turn is over. */
+/** Most silence that is waited for; every turn is over after it. */
 export const LONGEST_MS: Ms = 3000
 
 /** At full responsiveness and with a caller of usual pace: the wait after what is complete, and after what is not. */
@@ -14,7 +14,7 @@ const OPEN_MS: Ms = 1700
 /** Below this score more words are certain: the wait grows by up to so much towards 0. */
 const CERTAIN_SCORE = 0.15
 const CERTAIN_MS: Ms = 800
-/** How much longer all of it takes at responsiveness 0. */
+/** Factor by which all waits grow at responsiveness 0. */
 const UNRESPONSIVE = 1.5
 /** Steepness of the way between, over the score. */
 const STEEPNESS = 10
@@ -34,17 +34,17 @@ const PROSODY_MOST = 0.06
 const NO_MARK = 0.15
 const MARKS_NEEDED = 2
 
-/** What is known when the caller falls silent. */
+/** Evidence about a silence of the caller. */
 export interface Silence {
   readonly words: readonly SpokenWord[]
-  /** There was speech after the last word: the text is not all of it. */
+  /** There was speech after the last word: the transcript is incomplete. */
   readonly isTextBehind: boolean
   readonly prosody: Prosody | null
-  /** The recogniser's judgement of this silence. */
+  /** The recogniser's end-of-turn detection in this silence. */
   readonly endOfTurn: { readonly confidence: number; readonly eager: boolean } | null
 }
 
-/** How much silence ends a turn of this caller. */
+/** Adaptive endpointing: the silence that ends a turn of this caller. */
 export class EndOfTurn {
   readonly #mode: Endpointing
   readonly #lexicons: readonly Lexicon[]
@@ -56,13 +56,13 @@ export class EndOfTurn {
     this.#lexicons = lexicons
   }
 
-  /** A turn's final text: shows whether this recogniser writes marks. */
+  /** Learns from a turn's final text whether this recogniser writes punctuation. */
   learnText(words: readonly SpokenWord[]): void {
     if (words.length > 2) this.#marks += hasMarks(words.map(({ text }) => text)) ? 1 : -1
     this.#marks = Math.min(Math.max(this.#marks, 0), 2 * MARKS_NEEDED)
   }
 
-  /** The caller paused for so long and went on with the same turn. */
+  /** Learns from a pause after which the caller went on with the same turn. */
   learnPause(pauseMs: Ms): void {
     if (pauseMs < LEAST_PAUSE_MS) return
     this.#pause = PAUSE_MEMORY * this.#pause + (1 - PAUSE_MEMORY) * Math.min(pauseMs, LONGEST_MS)
@@ -94,7 +94,7 @@ export class EndOfTurn {
   }
 }
 
-/** A voice that falls at the end has finished, a little; one that rises or stays has not. */
+/** Contribution of prosody to the score: positive for a falling voice, negative for a level or rising one. */
 function prosodyShare({ energyFallDb, pitchFallSemitones }: Prosody): number {
   const energy = (energyFallDb - 3) * 0.01
   const pitch = ((pitchFallSemitones ?? 1) - 1) * 0.02

@@ -10,16 +10,16 @@ const SHIFT_MS: Ms = 200
 const ASIDE_JOINS_WITHIN_MS: Ms = 1500
 
 /**
- * The caller's words that no turn has taken yet: finals, then the standing partial. A word that was given away while it
- * was only partial is known again when its final comes, by its text and place or, revised, by its time.
+ * The caller's words that are in no turn yet: finals, then the current partial. A word that went into a turn while it
+ * was only partial is recognised again in its final, by its text and place or, revised, by its time.
  */
 export class HeardWords {
   #final: SpokenWord[] = []
-  /** What the standing partial adds. */
+  /** Words of the current partial. */
   #partial: readonly SpokenWord[] = []
-  /** Given away from partials whose final is still to come. */
+  /** Words that a turn took from a partial whose final is still to come. */
   #given: readonly SpokenWord[] = []
-  /** Up to here the words are an acknowledgement that nobody answers. */
+  /** End of the acknowledgement that the first words are, which needs no answer; null: they are none. */
   #asideUntil: Ms | null = null
   #asideText = ''
 
@@ -41,12 +41,12 @@ export class HeardWords {
     return unknown.length > 0
   }
 
-  /** All of them, those set aside included. */
+  /** All words, acknowledgements included. */
   get all(): readonly SpokenWord[] {
     return this.#partial.length === 0 ? this.#final : [...this.#final, ...this.#partial]
   }
 
-  /** How many want an answer. */
+  /** How many words need an answer. */
   get count(): number {
     return this.#asideUntil === null ? this.#final.length + this.#partial.length : 0
   }
@@ -64,7 +64,7 @@ export class HeardWords {
     return this.#final.at(-1)?.endMs ?? null
   }
 
-  /** Gives all away. */
+  /** Moves all words into a turn. */
   take(): readonly SpokenWord[] {
     const words = this.all
     if (this.#partial.length > 0) this.#given = [...this.#given, ...this.#partial]
@@ -80,7 +80,7 @@ export class HeardWords {
     this.#asideText = this.#text
   }
 
-  /** What was set aside reads differently by now. */
+  /** Whether the recogniser revised the acknowledgement. */
   get isAsideRevised(): boolean {
     return this.#asideUntil !== null && this.#asideText !== this.#text
   }
@@ -90,7 +90,7 @@ export class HeardWords {
     this.#asideUntil = null
   }
 
-  /** End of what was set aside; null when nothing is. */
+  /** End of the acknowledgement; null: there is none. */
   get asideUntilMs(): Ms | null {
     return this.#asideUntil
   }
@@ -114,7 +114,7 @@ export class HeardWords {
     this.#final = this.#final.slice(forgotten)
   }
 
-  /** What of a partial or final was not given away. */
+  /** Words of a partial or final that are in no turn yet. */
   #unknown(words: readonly SpokenWord[]): readonly SpokenWord[] {
     const given = this.#given
     if (given.length === 0) return words
@@ -127,7 +127,7 @@ export class HeardWords {
   }
 }
 
-/** Whether the word comes after what ended at `until`, as near as word times say. */
+/** Whether the word comes after `until`, within the accuracy of word times. */
 function isAfter({ startMs, endMs }: SpokenWord, until: Ms): boolean {
   return startMs >= until - Math.min(JITTER_MS, (endMs - startMs) / 2)
 }
@@ -137,7 +137,7 @@ function isSame(given: SpokenWord, word: SpokenWord): boolean {
   return given.text === word.text || foldedTokensOf(given.text).join() === foldedTokensOf(word.text).join()
 }
 
-/** Words as they can be worked with: none blank, none that ends in the future or before it begins. Shares what is fine. */
+/** Sanitised words: none blank, none that ends in the future or before it begins. Valid words are not copied. */
 export function wordsUntil(now: Ms, words: readonly SpokenWord[]): readonly SpokenWord[] {
   if (words.every(word => isPlausible(now, word))) return words
   return words.flatMap(word => {

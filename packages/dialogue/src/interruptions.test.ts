@@ -12,13 +12,13 @@ function interrupted(sensitivity: number, caller: (call: ScriptedCall) => void, 
 const afterBegin = (call: ScriptedCall) => call.said.slice(1)
 
 describe('a caller who speaks while the agent does', () => {
-  it('makes it speak lower after 150 ms, pause after 300 ms, and stop at the first word', () => {
+  it('a caller’s voice lowers the agent after 150 ms and pauses it after 300 ms; the first word stops it', () => {
     const call = interrupted(1, line => line.say(5000, 'that is not what I asked for.'))
     expect(afterBegin(call).slice(0, 3)).toEqual(['5150 duck', '5300 pause', '5400 cut'])
     expect(call.events.slice(4)).toEqual(['unduck', 'turn that is not what I asked for.'])
   })
 
-  it('stops it at once where the word comes first', () => {
+  it('a word that is recognised before 300 ms of voice stops the agent at once', () => {
     const call = interrupted(0.4, line => line.say(5000, 'excuse me'), { partialMs: 10 })
     expect(afterBegin(call).slice(0, 4)).toEqual(['5150 duck', '5260 pause', '5260 cut', '5260 unduck'])
   })
@@ -29,12 +29,12 @@ describe('a caller who speaks while the agent does', () => {
     [0.5, 400],
     [0.25, 700],
     [0.01, 988],
-  ])('at sensitivity %f pauses it after %i ms of voice', (sensitivity, ms) => {
+  ])('at interruption sensitivity %f the agent pauses after %i ms of voice', (sensitivity, ms) => {
     const call = interrupted(sensitivity, line => line.voice(5000, 6500))
     expect(afterBegin(call).slice(0, 2)).toEqual(['5150 duck', `${5000 + ms} pause`])
   })
 
-  it('pauses it though the voice has the gaps that words have', () => {
+  it('gaps between words do not keep a voice from pausing the agent', () => {
     const call = interrupted(1, line => line.voice(5000, 5060).voice(5170, 5380).voice(5490, 5600), {
       onsetMs: 40,
       hangoverMs: 80,
@@ -42,13 +42,13 @@ describe('a caller who speaks while the agent does', () => {
     expect(afterBegin(call)).toEqual(['5210 duck', '5300 pause', '6300 unduck', '6300 resume'])
   })
 
-  it('has the recogniser asked only in a silence, not between two words', () => {
+  it('the recogniser is asked to finalise in a silence, not between two words', () => {
     const call = interrupted(1, line => line.voice(5000, 5900).voice(6020, 6800), { hangoverMs: 80 })
-    const asked = call.outputs.filter(({ output }) => output.type === 'finalize').map(({ at }) => at - 1_000_000)
-    expect(asked).toEqual([7000])
+    const finalizedAt = call.outputs.filter(({ output }) => output.type === 'finalize').map(({ at }) => at - 1_000_000)
+    expect(finalizedAt).toEqual([7000])
   })
 
-  it('at sensitivity 0 is heard when the agent has finished', () => {
+  it('at interruption sensitivity 0 the caller’s words become a turn when the agent has finished', () => {
     const call = interrupted(0, line => {
       line.say(5000, 'wait, stop.')
       line.say(9000, 'I said stop.')
@@ -58,26 +58,29 @@ describe('a caller who speaks while the agent does', () => {
     expect(call.turns[0]!.endpointingMs).toBe(0)
   })
 
-  it.each(['stop', 'wait', 'no', 'actually', 'hold on', 'para', 'espera', 'un momento'])('stops it by "%s"', word => {
-    for (const sensitivity of [1, 0.2]) {
-      const call = interrupted(sensitivity, line => line.words(5000, `okay ${word}`))
-      expect(call.events.filter(event => event === 'cut')).toHaveLength(1)
-      expect(call.events.at(-1)).toBe(`turn okay ${word}`)
-      expect(call.outputs.find(({ output }) => output.type === 'cut')!.at).toBe(1_005_700)
-    }
-  })
+  it.each(['stop', 'wait', 'no', 'actually', 'hold on', 'para', 'espera', 'un momento'])(
+    'the word "%s" stops the agent at any sensitivity',
+    word => {
+      for (const sensitivity of [1, 0.2]) {
+        const call = interrupted(sensitivity, line => line.words(5000, `okay ${word}`))
+        expect(call.events.filter(event => event === 'cut')).toHaveLength(1)
+        expect(call.events.at(-1)).toBe(`turn okay ${word}`)
+        expect(call.outputs.find(({ output }) => output.type === 'cut')!.at).toBe(1_005_700)
+      }
+    },
+  )
 
-  it('stops it when voice activity heard nothing', () => {
+  it('recognised words stop the agent even if voice activity detected nothing', () => {
     const call = interrupted(1, line => line.words(5000, 'please listen'))
     expect(afterBegin(call)).toEqual(['5400 pause', '5400 cut', expect.stringMatching(/turn please listen$/)])
   })
 
-  it('loses none of the first words', () => {
+  it('the turn that follows an interruption has its first words', () => {
     const call = interrupted(1, line => line.say(5000, 'yeah okay but I wanted the other one.'))
     expect(call.events.at(-1)).toBe('turn yeah okay but I wanted the other one.')
   })
 
-  it('who was speaking already when the agent began makes it stop at once', () => {
+  it('a caller who was already speaking when the agent began stops it at once', () => {
     const call = new ScriptedCall().connect().agentSpeaks(100, 500)
     call.say(4000, 'and I also need to know what it costs.')
     call.agentSpeaks(5500, 9000)
@@ -87,36 +90,36 @@ describe('a caller who speaks while the agent does', () => {
   })
 })
 
-describe('the agent goes on', () => {
-  it('after a cough', () => {
+describe('an agent that resumes its speech', () => {
+  it('the agent resumes after a cough', () => {
     const call = interrupted(1, line => line.voice(5000, 5200))
     expect(afterBegin(call)).toEqual(['5150 duck', '5300 pause', '5900 unduck', '5900 resume'])
   })
 
-  it('at full volume when a sound was too short to pause it', () => {
+  it('the agent returns to full volume after a sound too short to pause it', () => {
     const call = interrupted(0.1, line => line.voice(5000, 5200))
     expect(afterBegin(call)).toEqual(['5150 duck', '5400 unduck'])
   })
 
   it.each(['yeah', 'uh-huh', 'okay', 'I see', 'mm-hmm right', 'sí', 'si', 'ajá', 'vale', 'ya veo', 'um'])(
-    'after "%s", which is no turn',
+    'the agent resumes after "%s", which is no turn',
     word => {
       const call = interrupted(1, line => line.say(5000, word))
       expect(call.events).toEqual(['begin', 'duck', 'pause', 'unduck', 'resume'])
     },
   )
 
-  it('after a mumble of less than a second, which is no turn', () => {
+  it('the agent resumes after a mumble of less than a second, which is no turn', () => {
     const call = interrupted(1, line => line.mumble(5000, 5700))
     expect(call.events).toEqual(['begin', 'duck', 'pause', 'unduck', 'resume'])
   })
 
-  it('not after a whole second of speech that was not understood', () => {
+  it('the agent does not resume after a second of speech that was not understood', () => {
     const call = interrupted(1, line => line.mumble(5000, 6200))
     expect(call.events).toEqual(['begin', 'duck', 'pause', 'cut', 'unduck', 'turn'])
   })
 
-  it('once the recogniser has told what it held back, or a second later', () => {
+  it('the agent resumes when the recogniser has answered finalise, or after a second without an answer', () => {
     const slow = interrupted(1, line => line.voice(5000, 5500), { finalMs: 600 })
     expect(afterBegin(slow).at(-1)).toBe('6300 resume')
     const never = interrupted(1, line => line.voice(5000, 5500), { finalMs: null })
@@ -125,12 +128,12 @@ describe('the agent goes on', () => {
     expect(held.events.slice(-3)).toEqual(['cut', 'unduck', 'turn that is wrong'])
   })
 
-  it('though the voice never stops: after 6 s without a word it is noise', () => {
+  it('the agent resumes when a voice without words lasts 6 s: it counts as noise', () => {
     const call = interrupted(1, line => line.voice(5000, 60_000))
     expect(afterBegin(call)).toEqual(['5150 duck', '5300 pause', '11300 unduck', '11300 resume'])
   })
 
-  it('and is stopped by words over that noise', () => {
+  it('words over continuous noise stop the agent', () => {
     const call = interrupted(1, line => {
       line.voice(5000, 60_000)
       line.words(14_000, 'can you hear me')
@@ -138,7 +141,7 @@ describe('the agent goes on', () => {
     expect(call.events.slice(5)).toEqual(['pause', 'cut', 'turn can you hear me'])
   })
 
-  it('though sounds follow one another without end', () => {
+  it('endless short sounds pause the agent only once', () => {
     const call = interrupted(1, line => {
       for (let at = 5000; at < 20_000; at += 700) line.voice(at, at + 300)
     })
@@ -147,7 +150,7 @@ describe('the agent goes on', () => {
     expect(pauses).toBe(1)
   })
 
-  it('when it may not be interrupted any more', () => {
+  it('the agent resumes when interruptions become disallowed during the pause', () => {
     const call = interrupted(1, line => {
       line.voice(5000, 8000)
       line.at(6000, () => line.settings({ interruptionSensitivity: 0 }))
@@ -155,7 +158,7 @@ describe('the agent goes on', () => {
     expect(afterBegin(call)).toEqual(['5150 duck', '5300 pause', '6000 unduck', '6000 resume'])
   })
 
-  it('with what comes next when its speech was withdrawn during the pause', () => {
+  it('a pause ends when the paused speech is withdrawn', () => {
     const call = interrupted(1, line => {
       line.voice(5000, 8000)
       line.at(6000, () => line.agentSpeaking(false))
@@ -164,8 +167,8 @@ describe('the agent goes on', () => {
   })
 })
 
-describe('after an interruption', () => {
-  it('a turn comes even when the words were taken back', () => {
+describe('the turn after an interruption', () => {
+  it('an interruption ends in a turn even if the recogniser withdraws the words', () => {
     const call = interrupted(1, line => {
       line.at(5000, () => line.tell({ type: 'partial', text: 'the', words: [{ text: 'the', startMs: 0, endMs: 9e9 }] }))
       line.at(5300, () => line.tell({ type: 'final', text: '', words: [], fromFinalize: false }))
@@ -174,7 +177,7 @@ describe('after an interruption', () => {
     expect(call.turns[0]!.givenMs).toBeLessThan(7000)
   })
 
-  it('a turn comes even when the voice never stops', () => {
+  it('an interruption ends in a turn even if the voice never stops', () => {
     const call = interrupted(1, line => {
       line.voice(5000, 60_000)
       line.words(5100, 'stop talking')
@@ -183,7 +186,7 @@ describe('after an interruption', () => {
     expect(call.turns[0]!.givenMs).toBeLessThan(9000)
   })
 
-  it('new sensitivity holds for words that were said before', () => {
+  it('a new sensitivity applies to words that were said before it', () => {
     const call = interrupted(0, line => {
       line.say(5000, 'I have a question')
       line.at(9000, () => line.settings({ interruptionSensitivity: 1 }))
@@ -192,8 +195,8 @@ describe('after an interruption', () => {
   })
 })
 
-describe('an acknowledgement', () => {
-  it('is part of the turn when the caller goes on', () => {
+describe('an acknowledgement while the agent speaks', () => {
+  it('an acknowledgement is part of the turn when the caller goes on', () => {
     const call = interrupted(1, line => {
       const end = line.say(5000, 'okay')
       line.say(end + 1200, 'but what does it cost?')
@@ -201,7 +204,7 @@ describe('an acknowledgement', () => {
     expect(call.events.slice(-3)).toEqual(['cut', 'unduck', 'turn okay but what does it cost?'])
   })
 
-  it('is forgotten when what follows comes much later', () => {
+  it('an acknowledgement is not part of a turn that comes much later', () => {
     const call = interrupted(1, line => {
       line.say(5000, 'okay')
       line.say(9000, 'what does it cost?')
@@ -209,7 +212,7 @@ describe('an acknowledgement', () => {
     expect(call.events.at(-1)).toBe('turn what does it cost?')
   })
 
-  it('is the answer when the agent was just about to end', () => {
+  it('an acknowledgement just before the end of the agent’s speech is the answer to it', () => {
     const call = new ScriptedCall().connect().agentSpeaks(100, 500)
     call.at(1000, () => call.agentSpeaking(true))
     call.say(5000, 'yes')
@@ -219,14 +222,14 @@ describe('an acknowledgement', () => {
     expect(call.events.slice(-2)).toEqual(['resume', 'turn yes'])
   })
 
-  it('is the answer when the agent ended meanwhile', () => {
+  it('an acknowledgement is the answer when the agent’s speech ended meanwhile', () => {
     const call = new ScriptedCall().connect().agentSpeaks(100, 500).agentSpeaks(1000, 5100)
     call.say(5000, 'yes')
     call.runTo(20_000)
     expect(call.events).toEqual(['begin', 'turn yes'])
   })
 
-  it('counts as heard when the final says that it was more', () => {
+  it('an acknowledgement that the final revises to another word interrupts the agent', () => {
     const call = interrupted(1, line => {
       line.words(5000, 'okay')
       line.at(6500, () =>
@@ -241,7 +244,7 @@ describe('an acknowledgement', () => {
     expect(call.events).toEqual(['begin', 'pause', 'cut', 'turn cocaine'])
   })
 
-  it('greets back while the agent greets, and later is a word like any other', () => {
+  it('"hello?" is an acknowledgement during the agent’s greeting, and an interruption later', () => {
     const call = new ScriptedCall().connect().agentSpeaks(100, 4000).agentSpeaks(6000, 12_000)
     call.say(1000, 'hello?')
     call.say(8000, 'hello?')

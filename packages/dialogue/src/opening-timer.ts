@@ -2,12 +2,12 @@ import type { Ms } from '@parley/kernel'
 import type { CallerTurn, DialogueOptions } from './protocol.ts'
 
 const DEFAULT_PATIENCE_MS: Ms = 5000
-/** A far end that speaks when the agent was to begin may finish, for so long. */
+/** The agent begins at most this much later because the far end is speaking. */
 const LONGEST_HOLD_MS: Ms = 3000
 
-/** What the line is doing while the agent has not begun. */
+/** State of the far end while the agent has not begun. */
 export interface OpeningLine {
-  /** Something was said, or may have been, that no turn has taken yet. */
+  /** There are, or may be, words that are in no turn yet. */
   readonly isPending: boolean
   /** The end of the far end's last voice. */
   readonly silentSince: Ms

@@ -1,49 +1,50 @@
 import type { Ms } from '@parley/kernel'
 
-/** How long an answer to `finalize` is waited for. */
+/** Timeout of the recogniser's answer to `finalize`. */
 export const RECOGNISER_PATIENCE_MS: Ms = 1000
-/** Voice activity hears that much more at the end of a word than recognisers count to it. */
+/** Voice activity places the end of a word up to this much later than recognisers do. */
 const TAIL_MS: Ms = 250
 
-/** What the recogniser may still hold back of what the caller said, and what it was asked for. */
+/** Tracks up to where the recogniser has delivered the caller's words, and which `finalize` requests it has not answered. */
 export class PendingWords {
-  /** When answers that are still owed were asked for. */
-  #asked: Ms[] = []
-  /** The recogniser has told everything up to here. */
+  /** Times of the `finalize` requests without an answer. */
+  #requestedAt: Ms[] = []
+  /** The recogniser has delivered all words up to here. */
   #coveredUntil: Ms = Number.NEGATIVE_INFINITY
   lastAskedAt: Ms = Number.NEGATIVE_INFINITY
 
   /** A final came; `lastWordEndMs` is null when it was empty. */
   final(lastWordEndMs: Ms | null, fromFinalize: boolean): void {
-    const asked = fromFinalize ? this.#asked.shift() : undefined
-    if (asked !== undefined) this.#cover(asked)
+    const requestedAt = fromFinalize ? this.#requestedAt.shift() : undefined
+    if (requestedAt !== undefined) this.#cover(requestedAt)
     if (lastWordEndMs !== null) this.#cover(lastWordEndMs + TAIL_MS)
   }
 
-  /** The recogniser said that it understood nothing up to here. */
+  /** The recogniser reported speech without words that ends at `endMs`. */
   unintelligible(endMs: Ms): void {
     this.#cover(endMs + TAIL_MS)
   }
 
   ask(now: Ms): void {
-    this.#asked.push(now)
+    this.#requestedAt.push(now)
     this.lastAskedAt = now
   }
 
-  /** Whether voice that ended at `voiceEndMs` may hold words that were not told. */
+  /** Whether voice that ended at `voiceEndMs` may hold words that were not delivered. */
   mayHold(voiceEndMs: Ms): boolean {
     return voiceEndMs > this.#coveredUntil
   }
 
-  /** When the answer that covers `since` is no longer waited for; null: nobody asked since then, or it is answered. */
+  /** When the answer to the first request from `since` on times out; null: there is no such request without an answer. */
   answerDueAt(since: Ms): Ms | null {
-    const asked = this.#asked.find(at => at >= since)
-    return asked === undefined ? null : asked + RECOGNISER_PATIENCE_MS
+    const requestedAt = this.#requestedAt.find(at => at >= since)
+    return requestedAt === undefined ? null : requestedAt + RECOGNISER_PATIENCE_MS
   }
 
-  /** Forgets answers that are overdue: they will not come, or say no more than any other final. */
+  /** Drops requests whose answer timed out: a late answer counts as any other final. */
   expire(now: Ms): void {
-    while (this.#asked.length > 0 && now >= this.#asked[0]! + RECOGNISER_PATIENCE_MS) this.#asked.shift()
+    while (this.#requestedAt.length > 0 && now >= this.#requestedAt[0]! + RECOGNISER_PATIENCE_MS)
+      this.#requestedAt.shift()
   }
 
   #cover(until: Ms): void {

@@ -1,31 +1,31 @@
 import type { Ms } from '@parley/kernel'
 
 /**
- * The border of the turn machine. All times, `now` included, are ms on one monotonic clock; who owns the call puts
- * positions of its sample clock onto it, so that a time here is when the sound was on the line, not when it was noticed.
+ * Inputs and outputs of the turn machine. All times, `now` included, are ms on one monotonic clock. The owner of the call maps
+ * positions of its sample clock to it, so that a time here is when the sound was on the line, not when it was detected.
  */
 
-/** A word that a recogniser heard. */
+/** A word that a recogniser understood, with its times on the line. */
 export interface SpokenWord {
   readonly text: string
   readonly startMs: Ms
   readonly endMs: Ms
 }
 
-/** Turn-taking in the node where the conversation is; the flow's `NodeTurnSettings`, as far as turns go. */
+/** Turn-taking settings of the current node, from the flow's `NodeTurnSettings`. */
 export interface TurnSettings {
   /** 0 (the caller never interrupts) to 1. */
   readonly interruptionSensitivity: number
   /** 0 (waits long before it answers) to 1. */
   readonly responsiveness: number
-  /** Silence after which the agent reminds; 0: never. */
+  /** Silence before a reminder of the agent; 0: no reminders. */
   readonly reminderTriggerMs: Ms
   readonly reminderMaxCount: number
   /** A digit cuts the agent short. */
   readonly allowDtmfInterruption: boolean
 }
 
-/** What holds for the whole call. */
+/** Settings of the whole call. */
 export interface DialogueOptions {
   /** BCP 47 primary tags, in order of likelihood: words that hold a turn open, backchannels and stop words are of these. */
   readonly languages: readonly string[]
@@ -47,17 +47,17 @@ export interface DialogueOptions {
   readonly endpointing?: Endpointing
 }
 
-/** `adaptive` (default): by what was said and how this caller pauses. `fixed`: that much silence, whatever was said. */
+/** `adaptive` (default): the silence that ends a turn depends on the words and on this caller's pauses. `fixed`: it is `silenceMs`. */
 export type Endpointing = { readonly mode: 'adaptive' } | { readonly mode: 'fixed'; readonly silenceMs: Ms }
 
 export type DialogueInput =
-  /** Audio flows both ways. Once; everything else waits for it. */
+  /** Audio flows both ways. Sent once; nothing is reported before it. */
   | { readonly type: 'connected' }
   | { readonly type: 'settings'; readonly settings: TurnSettings }
   /** Voice activity on the speech alone. `startedAt` is the true onset, `stoppedAt` the end of the last speech: both lie a little before `now`. */
   | { readonly type: 'voice-started'; readonly startedAt: Ms }
   | { readonly type: 'voice-stopped'; readonly stoppedAt: Ms; readonly prosody?: Prosody }
-  /** All that was understood since the last "final"; replaces the partial before. */
+  /** All words recognised since the last "final"; replaces the previous partial. */
   | { readonly type: 'partial'; readonly text: string; readonly words: readonly SpokenWord[] }
   | {
       readonly type: 'final'
@@ -66,27 +66,27 @@ export type DialogueInput =
       /** The answer to a `finalize`. */
       readonly fromFinalize: boolean
     }
-  /** Speech of which no word was understood. */
+  /** Speech without a recognised word. */
   | { readonly type: 'unintelligible'; readonly startMs: Ms; readonly endMs: Ms }
-  /** The recogniser's own judgement, where it makes one. */
+  /** The recogniser's own end-of-turn detection, where it has one. `confidence` 0 to 1; `eager`: an early guess. */
   | { readonly type: 'end-of-turn'; readonly confidence: number; readonly eager: boolean }
   | { readonly type: 'turn-resumed' }
   | { readonly type: 'digit'; readonly digit: string }
-  /** The flow takes digits from here on, until told otherwise. */
+  /** Rules for digits from now on (see `DigitRules`). */
   | {
       readonly type: 'collect-digits'
       readonly digitLimit: number | null
       readonly terminationKey: string | null
       readonly timeoutMs: Ms
     }
-  /** The caller is to open the conversation; after so much silence the agent does. null: wait for ever. */
+  /** The caller is to open the conversation; after `afterMs` of silence the agent does. null: never. */
   | { readonly type: 'await-opening'; readonly afterMs: Ms | null }
-  /** The agent can be heard, or is paused in mid-speech: true from its first sample to the last of all that is queued. */
+  /** True from the first sample of the agent's speech to the last of all that is queued, also while it is paused. */
   | { readonly type: 'agent-speaking'; readonly speaking: boolean }
-  /** The agent is thinking, an action runs, digits are pressed, a transfer is under way: nobody waits for the caller. */
+  /** The agent does not wait for the caller: it generates an answer, runs an action, sends digits or transfers the call. */
   | { readonly type: 'agent-busy'; readonly busy: boolean }
 
-/** The end of the caller's last stretch of voice, against the stretch before: how it fell. */
+/** How the end of the caller's last stretch of voice differs from the rest of it. */
 export interface Prosody {
   /** dB of the last 200 ms below the mean of the stretch; negative: it rose. */
   readonly energyFallDb: number
@@ -104,24 +104,24 @@ export interface CallerTurn {
   readonly endMs: Ms
   /** When its text was final. */
   readonly observedMs: Ms
-  /** What the wait for the next word and the wait for the recogniser's last words took. */
+  /** Time spent waiting for another word, and for the recogniser's answer to `finalize`. */
   readonly endpointingMs: Ms
   readonly recogniserMs: Ms
 }
 
 export type DialogueOutput =
-  /** The agent may begin. `opening`: what the far end said before; it belongs into the transcript and wants no answer of its own. */
+  /** The agent may begin. `opening`: what the far end said before; it belongs in the transcript and needs no answer of its own. */
   | { readonly type: 'begin'; readonly opening: CallerTurn | null }
   | { readonly type: 'turn'; readonly turn: CallerTurn }
-  /** This may be all of the caller's turn: its answer may be begun. A `turn` follows, another candidate, or `goes-on`. */
+  /** The caller's turn may be over with this text: generation of the answer may start. A `turn`, another candidate or `goes-on` follows. */
   | { readonly type: 'candidate'; readonly text: string }
-  /** The last candidate was none: the caller goes on. */
+  /** The last candidate is withdrawn: the caller goes on. */
   | { readonly type: 'goes-on' }
   /** Digits the caller entered: complete by limit, terminator (not in it) or timeout. */
   | { readonly type: 'digits'; readonly digits: string; readonly atMs: Ms }
   | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' }
   | { readonly type: 'max-duration' }
-  /** Ask the recogniser for what it holds back. */
+  /** Ask the recogniser to deliver its outstanding words as a final. */
   | { readonly type: 'finalize' }
   /** The caller may be interrupting: speak lower, or at full volume again. */
   | { readonly type: 'duck'; readonly on: boolean }

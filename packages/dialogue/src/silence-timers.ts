@@ -1,21 +1,20 @@
 import type { Ms } from '@parley/kernel'
 import type { TurnSettings } from './protocol.ts'
 
-/** What the call is doing, as far as silence goes. */
+/** State of the call that decides which silence counts. */
 export interface CallSilence {
-  /** The agent may be expected to listen: it has begun, is not heard (nor paused) and is not busy. */
+  /** The agent has begun, is not busy, and its speech is over (not playing, not paused). */
   readonly agentWaits: boolean
-  /** A voice that is not taken for noise. */
+  /** There is a voice that does not count as noise. */
   readonly callerTalks: boolean
-  /** A turn is being gathered, or digits are. */
+  /** A turn or digits are being collected. */
   readonly callerIsHeard: boolean
 }
 
 /**
- * Silence of both sides. Reminders and the opening count from the last sound or act of either side. The limit counts the
- * time since the caller last said a word, uttered something for a turn, or pressed a digit, without the time before the
- * agent began, while it was heard, paused or busy, and while the caller's voice was on: a cough stops that clock and does
- * not set it back.
+ * Timers of silence on both sides. Reminders and the opening count from the last sound or act of either side. The limit
+ * counts from the caller's last word, turn or digit. Its clock stops before the agent has begun, while the agent speaks, is
+ * paused or is busy, and while the caller's voice is on: a cough stops the clock and does not reset it.
  */
 export class SilenceTimers {
   readonly #limitMs: Ms
@@ -23,7 +22,7 @@ export class SilenceTimers {
   #lastSoundAt: Ms = Number.NEGATIVE_INFINITY
   #reminders = 0
   #opening: { readonly since: Ms; readonly afterMs: Ms | null } | null = null
-  /** Of the limit's clock: what it showed when it stood last, and since when it runs. */
+  /** Clock of the limit: time counted before it last stopped, and since when it runs (null: stopped). */
   #idleMs: Ms = 0
   #idleSince: Ms | null = null
   #deadline: Ms | undefined
@@ -33,7 +32,7 @@ export class SilenceTimers {
     this.#emit = emit
   }
 
-  /** Somebody was heard until then, or did something. */
+  /** Either side made a sound until `at`, or acted. */
   sound(at: Ms): void {
     this.#lastSoundAt = Math.max(this.#lastSoundAt, at)
   }

@@ -3,8 +3,8 @@ import { ScriptedCall } from './testing/scripted-call.ts'
 
 const reminding = { settings: { reminderTriggerMs: 5000, reminderMaxCount: 2 } }
 
-describe('the beginning', () => {
-  it('waits for the line, then for the delay', () => {
+describe('the agent’s first words', () => {
+  it('the agent begins after the call is connected and the begin delay is over', () => {
     const call = new ScriptedCall({ beginMessageDelayMs: 800 })
     call.say(100, 'is anybody there')
     call.runTo(60_000)
@@ -13,12 +13,12 @@ describe('the beginning', () => {
     expect(call.said[0]).toBe('60800 begin after: is anybody there')
   })
 
-  it('is at once where there is no delay, and comes once', () => {
+  it('the agent begins at once without a delay, and only once', () => {
     const call = new ScriptedCall().connect().connect().runTo(50_000)
     expect(call.said).toEqual(['0 begin'])
   })
 
-  it('keeps what is said during the delay', () => {
+  it('words spoken during the delay are reported as the opening', () => {
     const call = new ScriptedCall({ beginMessageDelayMs: 3000 }).connect()
     call.say(500, 'hello?')
     call.say(2000, 'yes.')
@@ -26,7 +26,7 @@ describe('the beginning', () => {
     expect(call.said).toEqual(['3000 begin after: hello? yes.'])
   })
 
-  it('lets the far end finish', () => {
+  it('the agent does not begin while the far end speaks', () => {
     const call = new ScriptedCall({ beginMessageDelayMs: 1000 }).connect()
     call.say(800, 'good morning this is the front desk.')
     call.runTo(20_000)
@@ -34,7 +34,7 @@ describe('the beginning', () => {
     expect(call.said[0]).toMatch(/^3\d\d\d begin after: good morning this is the front desk\.$/)
   })
 
-  it('does not let it go on for ever', () => {
+  it('a far end that speaks on delays the agent by at most 3 s', () => {
     const call = new ScriptedCall({ beginMessageDelayMs: 1000 }).connect().voice(800, 50_000).runTo(20_000)
     expect(call.said).toEqual(['4000 begin'])
   })
@@ -42,7 +42,7 @@ describe('the beginning', () => {
   describe('where the far end is to speak first', () => {
     const waiting = { openerWaitsForCallee: true }
 
-    it('comes after its first words', () => {
+    it('the agent begins after the first words of the far end', () => {
       const call = new ScriptedCall(waiting).connect()
       call.say(2000, 'Grant residence.')
       call.runTo(20_000)
@@ -50,24 +50,24 @@ describe('the beginning', () => {
       expect(call.said[0]).toMatch(/^2[89]\d\d begin after: Grant residence\.$/)
     })
 
-    it('comes after a mumble, of which nothing is told', () => {
+    it('the agent begins after a mumble, without an opening', () => {
       const call = new ScriptedCall(waiting).connect().mumble(1000, 1500).runTo(20_000)
       expect(call.events).toEqual(['begin'])
       expect(Number.parseInt(call.said[0]!, 10)).toBeLessThan(3000)
     })
 
-    it('comes after 5 s of silence, or what is set', () => {
+    it('the agent begins after 5 s of silence, or after the configured patience', () => {
       expect(new ScriptedCall(waiting).connect().runTo(20_000).said).toEqual(['5000 begin'])
       const hurried = new ScriptedCall({ ...waiting, openerPatienceMs: 1200 }).connect()
       expect(hurried.runTo(20_000).said).toEqual(['1200 begin'])
     })
 
-    it('counts the silence from the last sound', () => {
+    it('the patience counts from the far end’s last sound', () => {
       const call = new ScriptedCall(waiting).connect().voice(3000, 3300).runTo(20_000)
       expect(call.said).toEqual(['8300 begin'])
     })
 
-    it('never comes before the delay', () => {
+    it('the agent never begins before the begin delay is over', () => {
       const call = new ScriptedCall({ ...waiting, beginMessageDelayMs: 7000 }).connect()
       call.say(500, 'yes?')
       expect(call.runTo(20_000).said).toEqual(['7000 begin after: yes?'])
@@ -75,7 +75,7 @@ describe('the beginning', () => {
       expect(silent.runTo(20_000).said).toEqual(['7000 begin'])
     })
 
-    it('waits for the end of a greeting, however long', () => {
+    it('the agent waits for the end of a long greeting', () => {
       const call = new ScriptedCall(waiting).connect()
       call.say(
         500,
@@ -86,7 +86,7 @@ describe('the beginning', () => {
       expect(call.said[0]).toContain('any other day.')
     })
 
-    it('does not wait for music to end', () => {
+    it('the agent does not wait for music to end', () => {
       const call = new ScriptedCall(waiting).connect().voice(200, 60_000).runTo(20_000)
       expect(call.said).toEqual(['6200 begin'])
     })
@@ -94,12 +94,12 @@ describe('the beginning', () => {
 })
 
 describe('reminders', () => {
-  it('come after so much silence of both, so often', () => {
+  it('reminders come after the configured silence of both sides, at most as often as configured', () => {
     const call = new ScriptedCall(reminding).connect().agentSpeaks(0, 2000).agentSpeaks(7500, 9000).runTo(60_000)
     expect(call.said).toEqual(['0 begin', '7000 reminder', '14000 reminder'])
   })
 
-  it('come again once the caller has said or pressed something', () => {
+  it('the count of reminders restarts once the caller has spoken or pressed a digit', () => {
     const call = new ScriptedCall(reminding).connect()
     call.say(11_000, 'I am here.')
     call.press(30_000, '5')
@@ -107,7 +107,7 @@ describe('reminders', () => {
     expect(call.events.filter(event => event === 'reminder')).toHaveLength(6)
   })
 
-  it('wait while the agent is busy, the caller speaks or digits are entered', () => {
+  it('a reminder waits while the agent is busy, the caller speaks or digits are entered', () => {
     const call = new ScriptedCall(reminding).connect()
     call.at(1000, () => call.tell({ type: 'agent-busy', busy: true }))
     call.at(9000, () => call.tell({ type: 'agent-busy', busy: false }))
@@ -118,35 +118,35 @@ describe('reminders', () => {
     expect(call.said).toEqual(['0 begin', '27200 digits 12', '27200 reminder', '32200 reminder'])
   })
 
-  it('are those of the settings that hold now; none with 0', () => {
+  it('reminders follow the current settings; a trigger of 0 means none', () => {
     const call = new ScriptedCall().connect()
     call.at(20_000, () => call.settings({ reminderTriggerMs: 25_000, reminderMaxCount: 1 }))
     call.runTo(200_000)
     expect(call.said).toEqual(['0 begin', '25000 reminder'])
   })
 
-  it('are not held off by coughs for ever, and a cough does not earn new ones', () => {
+  it('coughs neither suppress reminders nor restart their count', () => {
     const call = new ScriptedCall({ settings: { reminderTriggerMs: 5000, reminderMaxCount: 1 } }).connect()
     for (let at = 6000; at < 60_000; at += 9000) call.voice(at, at + 300)
     call.runTo(60_000)
     expect(call.events).toEqual(['begin', 'reminder'])
   })
 
-  it('are not kept away by noise', () => {
+  it('continuous noise does not suppress reminders', () => {
     const call = new ScriptedCall(reminding).connect().voice(1000, 100_000).runTo(20_000)
     expect(call.events).toEqual(['begin', 'reminder', 'reminder'])
   })
 })
 
 describe('the opening by the caller', () => {
-  it('is waited for as long as told', () => {
+  it('the agent opens the conversation when the caller has not within the given time', () => {
     const call = new ScriptedCall(reminding).connect()
     call.at(10, () => call.tell({ type: 'await-opening', afterMs: 12_000 }))
     call.runTo(15_000)
     expect(call.said).toEqual(['0 begin', '12010 opening'])
   })
 
-  it('is over with the caller’s first words', () => {
+  it('the caller’s first words end the wait for the opening', () => {
     const call = new ScriptedCall().connect()
     call.at(10, () => call.tell({ type: 'await-opening', afterMs: 5000 }))
     call.say(4000, 'I have a question about my bill.')
@@ -154,7 +154,7 @@ describe('the opening by the caller', () => {
     expect(call.events).toEqual(['begin', 'turn I have a question about my bill.'])
   })
 
-  it('may be waited for without end, but for the limit', () => {
+  it('a wait for the opening without a time ends only at the silence limit', () => {
     const call = new ScriptedCall({ ...reminding, endCallAfterSilenceMs: 90_000 }).connect()
     call.at(10, () => call.tell({ type: 'await-opening', afterMs: null }))
     call.runTo(200_000)
@@ -163,7 +163,7 @@ describe('the opening by the caller', () => {
 })
 
 describe('the silence limit', () => {
-  it('counts the time in which the agent waits for the caller, and nothing else', () => {
+  it('the silence limit counts only the time in which the agent waits for the caller', () => {
     const call = new ScriptedCall({ endCallAfterSilenceMs: 20_000 }).connect()
     // 3 s until the agent speaks, 5 s of its speech, 2 s, 10 s of work, 1 s, a voice of 2 s: then 14 s are left.
     call.agentSpeaks(3000, 8000)
@@ -175,7 +175,7 @@ describe('the silence limit', () => {
     expect(call.said).toEqual(['0 begin', '37000 limit'])
   })
 
-  it('begins anew with words, digits and speech without words', () => {
+  it('words, digits and speech without words restart the silence limit', () => {
     const call = new ScriptedCall({ endCallAfterSilenceMs: 20_000 }).connect()
     call.say(15_000, 'hm hm.')
     call.press(30_000, '1')
@@ -186,7 +186,7 @@ describe('the silence limit', () => {
     expect(call.events.at(-1)).toBe('limit')
   })
 
-  it('is the end', () => {
+  it('nothing is reported after the silence limit', () => {
     const call = new ScriptedCall({ ...reminding, endCallAfterSilenceMs: 20_000 }).connect()
     call.runTo(25_000)
     call.say(30_000, 'hello?')
@@ -198,7 +198,7 @@ describe('the silence limit', () => {
 })
 
 describe('the maximum duration', () => {
-  it('ends whatever goes on, once', () => {
+  it('the maximum duration ends the call once, even while both sides speak', () => {
     const call = new ScriptedCall({ maxCallDurationMs: 10_000 }).connect().agentSpeaks(1000, 20_000).voice(9000, 30_000)
     call.press(9900, '12')
     call.runTo(4_000_000)
@@ -213,7 +213,7 @@ describe('the maximum duration', () => {
     expect(call.machine.deadline()).toBeUndefined()
   })
 
-  it('counts from when the line was there', () => {
+  it('the maximum duration counts from the connection of the call', () => {
     const call = new ScriptedCall({ maxCallDurationMs: 10_000 }).runTo(7000)
     call.connect().runTo(60_000)
     expect(call.said).toEqual(['7000 begin', '17000 max-duration'])

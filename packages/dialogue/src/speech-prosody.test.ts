@@ -23,7 +23,7 @@ const FROM = 1000
 /** An hour into the call. */
 const CLOCK = msToSamples(3_600_000, NARROWBAND)
 
-/** What is measured of `speech` behind a second of silence and before half a second of it; edges are told late. */
+/** What is measured of `speech` behind a second of silence and before half a second of it; edges are reported late. */
 function measure(speech: Int16Array, packet = 160, lateMs = 200): Prosody | null {
   const line = new Int16Array(msToSamples(FROM, NARROWBAND) + speech.length + 8000)
   line.set(speech, msToSamples(FROM, NARROWBAND))
@@ -44,7 +44,7 @@ function measure(speech: Int16Array, packet = 160, lateMs = 200): Prosody | null
 }
 
 describe('the pitch of a voice', () => {
-  it.each([70, 95, 120, 155, 200, 260, 330, 390])('of %i Hz is found to a quarter of a semitone', hz => {
+  it.each([70, 95, 120, 155, 200, 260, 330, 390])('a pitch of %i Hz is estimated to a quarter of a semitone', hz => {
     const window = voice(
       100,
       () => hz,
@@ -53,7 +53,7 @@ describe('the pitch of a voice', () => {
     expect(Math.abs(12 * Math.log2(pitchOf(window)! / hz))).toBeLessThan(0.25)
   })
 
-  it('is not found in noise, silence or direct current', () => {
+  it('noise, silence and direct current have no pitch', () => {
     const random = new SeededRandom(3)
     const bytes = random.bytes(PITCH_WINDOW * 2)
     expect(pitchOf(Int16Array.from({ length: PITCH_WINDOW }, (_, i) => (bytes[2 * i]! - 128) * 50))).toBeNull()
@@ -62,16 +62,16 @@ describe('the pitch of a voice', () => {
   })
 })
 
-describe('how a stretch of voice ends', () => {
+describe('prosody at the end of a stretch of voice', () => {
   const flat = () => 0
 
-  it('on its own level and pitch: no fall', () => {
+  it('a voice of constant level and pitch shows no fall', () => {
     const { energyFallDb, pitchFallSemitones } = measure(voice(2000, () => 140, flat))!
     expect(Math.abs(energyFallDb)).toBeLessThan(0.5)
     expect(Math.abs(pitchFallSemitones!)).toBeLessThan(0.3)
   })
 
-  it('fainter by 10 dB in its last 200 ms', () => {
+  it('a voice that is 10 dB fainter in its last 200 ms shows that energy fall', () => {
     const { energyFallDb } = measure(
       voice(
         2000,
@@ -86,12 +86,12 @@ describe('how a stretch of voice ends', () => {
   it.each([
     ['down', 120, 4],
     ['up', 200, -5],
-  ])('%s in pitch, to %i Hz', (_, last, semitones) => {
+  ])('a voice that ends %s in pitch, at %i Hz, shows that fall of pitch', (_, last, semitones) => {
     const { pitchFallSemitones } = measure(voice(2000, ms => (ms < 1700 ? 150 : last), flat))!
     expect(Math.abs(pitchFallSemitones! - semitones)).toBeLessThan(0.5)
   })
 
-  it('with voiced sound before a last hiss: the pitch is that of the sound', () => {
+  it('the pitch fall is measured on the last voiced sound before a hiss', () => {
     const bytes = new SeededRandom(5).bytes(8000)
     const sound = voice(1500, ms => (ms < 1200 ? 180 : 150), flat)
     const speech = new Int16Array(sound.length + msToSamples(120, NARROWBAND))
@@ -100,7 +100,7 @@ describe('how a stretch of voice ends', () => {
     expect(Math.abs(measure(speech)!.pitchFallSemitones! - 12 * Math.log2(180 / 150))).toBeLessThan(0.6)
   })
 
-  it('the same for packets of any size', () => {
+  it('prosody does not depend on the size of packets', () => {
     const speech = voice(
       1500,
       ms => 200 - ms / 20,
@@ -110,7 +110,7 @@ describe('how a stretch of voice ends', () => {
     for (const other of others) expect(other).toEqual(one)
   })
 
-  it('without a pitch where nothing was voiced, without anything where it was too short or interrupted', () => {
+  it('an unvoiced stretch has no pitch fall; a stretch that is too short or has a gap has no prosody', () => {
     const bytes = new SeededRandom(7).bytes(16_000)
     const hiss = Int16Array.from({ length: 8000 }, (_, i) => (bytes[i]! - 128) * 40)
     expect(measure(hiss)).toMatchObject({ pitchFallSemitones: null })
@@ -123,7 +123,7 @@ describe('how a stretch of voice ends', () => {
     expect(prosody.voiceStopped(90_500)).toBeNull()
   })
 
-  it('by the edges of real voice activity', () => {
+  it('prosody is measured between the edges that voice activity detects', () => {
     const speech = voice(
       1600,
       ms => (ms < 1300 ? 160 : 125),

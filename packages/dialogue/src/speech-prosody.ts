@@ -2,7 +2,7 @@ import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import { PITCH_WINDOW, pitchOf } from './pitch.ts'
 import type { Prosody } from './protocol.ts'
 
-/** About a second of speech is kept: edges become known up to 0.3 s late, and the end is looked at over 0.6 s. */
+/** History of about a second: edges become known up to 0.3 s late, and the last 0.6 s are examined. */
 const KEPT: Samples = 8192
 const MASK = KEPT - 1
 /** 20 ms. */
@@ -12,7 +12,7 @@ const FRAMES = Math.floor(KEPT / FRAME)
 const END: Samples = msToSamples(200, NARROWBAND)
 /** How far back voiced sound is sought for it. */
 const FARTHEST_BACK: Samples = msToSamples(600, NARROWBAND)
-/** A stretch shorter than this has no course. */
+/** A shorter stretch is not measured. */
 const SHORTEST_STRETCH: Samples = msToSamples(300, NARROWBAND)
 /** One estimate of the pitch in so many frames, for the median of the stretch, of the newest so many. */
 const PITCH_EVERY_FRAMES = 10
@@ -30,9 +30,9 @@ const LEAST_POWER = 1
 export class SpeechProsody {
   readonly #samples = new Int16Array(KEPT)
   readonly #window = new Int16Array(PITCH_WINDOW)
-  /** Mean power of the frames kept, by frame number. */
+  /** Mean power of the frames in the history, by frame number. */
   readonly #powers = new Float64Array(FRAMES)
-  /** The next sample's position, and from where on what is kept is without a gap. */
+  /** The next sample's position, and from where on the history has no gap. */
   #position: Samples = 0
   #validFrom: Samples = 0
   #frameEnergy = 0
@@ -53,7 +53,7 @@ export class SpeechProsody {
     }
   }
 
-  /** A voice began at `onset`, which lies a little back. */
+  /** A voice began at `onset`, which lies a little in the past. */
   voiceStarted(onset: Samples): void {
     this.#onset = onset
     this.#sum = 0
@@ -62,7 +62,7 @@ export class SpeechProsody {
     for (let frame = this.#frameAt(onset); frame < this.#frameAt(this.#position); frame++) this.#add(frame)
   }
 
-  /** The voice ended at `end`, which lies a little back. null: there was too little to measure. */
+  /** The voice ended at `end`, which lies a little in the past. Returns null where there was too little to measure. */
   voiceStopped(end: Samples): Prosody | null {
     const onset = this.#onset
     this.#onset = null
@@ -145,7 +145,7 @@ export class SpeechProsody {
     return this.#sum / Math.max(1, this.#count)
   }
 
-  /** Power of a frame that is kept; 0 of any other. */
+  /** Power of a frame in the history; 0 for any other. */
   #powerOf(frame: number): number {
     const newest = this.#frameAt(this.#position) - 1
     return frame > newest || frame <= newest - FRAMES ? 0 : this.#powers[frame % FRAMES]!

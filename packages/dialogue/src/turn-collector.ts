@@ -1,42 +1,42 @@
 import type { Ms } from '@parley/kernel'
 import type { CallerVoice } from './caller-voice.ts'
-import { Candidate } from './candidate.ts'
+import { EndOfTurnCandidate } from './end-of-turn-candidate.ts'
 import type { EndOfTurn, Silence } from './endpointing.ts'
 import type { HeardWords } from './heard-words.ts'
 import { PendingWords, RECOGNISER_PATIENCE_MS } from './pending-words.ts'
 import type { CallerTurn, SpokenWord } from './protocol.ts'
 
-/** Words that end later than the voice did by more than this were not heard by voice activity. */
+/** Words that end later than the voice did by more than this were missed by voice activity. */
 const UNSEEN_MS: Ms = 300
-/** The silence that ends a turn of which voice activity heard nothing, at least: the next word may be under way. */
+/** Least silence that ends a turn whose words voice activity missed: the next word may be under way. */
 const UNSEEN_SILENCE_MS: Ms = 700
-/** The text lacks something when the voice went on for so long after its last word. */
+/** The transcript is incomplete when the voice went on for this long after its last word. */
 const BEHIND_MS: Ms = 450
 /** A voice that goes on without words after some were said does not keep the turn for longer, nor when the recogniser calls it over. */
 const WORDLESS_MS: Ms = 3000
 const WORDLESS_AFTER_END_MS: Ms = 800
-/** The same with a recogniser that tells no partials. */
+/** The same with a recogniser that sends no partials. */
 const WORDLESS_WITHOUT_PARTIALS_MS: Ms = 15_000
 const FIRM_CONFIDENCE = 0.5
 /** Speech without words shorter than this is a cough. */
 const LEAST_SPEECH_MS: Ms = 250
-/** A turn of so many words is given away without waiting for its end. */
+/** A turn of this many words is reported without waiting for its end. */
 const MOST_WORDS = 4000
-/** A pause after which the caller went on although the turn had been given away. */
+/** Longest pause that is learnt when the caller goes on after the turn was reported. */
 const CUT_OFF_WITHIN_MS: Ms = 2000
 
 /** What the gathering of turns asks for. */
 export interface CallerTurnsPort {
   give(turn: CallerTurn): void
   finalize(): void
-  /** This may be all of it; or it was not. */
+  /** The turn may be over; or it is not. */
   candidate(text: string): void
   goesOn(): void
 }
 
 /**
- * Gathers what the caller says into turns: decides by `EndOfTurn` when one is over, asks the recogniser for what it holds
- * back, and gives the turn away once. Runs in `settle`, which everything that changes is followed by.
+ * Collects the caller's words into turns: decides by `EndOfTurn` when one is over, asks the recogniser to finalise,
+ * and reports the turn once. All decisions are made in `settle`, which the owner calls after each change.
  */
 export class TurnCollector {
   readonly #voice: CallerVoice
@@ -44,15 +44,15 @@ export class TurnCollector {
   readonly #ends: EndOfTurn
   readonly #port: CallerTurnsPort
   readonly #held = new PendingWords()
-  readonly #candidate: Candidate
-  /** Begin of the first voice that no turn has taken. */
+  readonly #candidate: EndOfTurnCandidate
+  /** Start of the first voice that belongs to no turn yet. */
   #onset: Ms | null = null
   /** Speech without words in this turn. */
   #unintelligible: { readonly startMs: Ms; readonly endMs: Ms } | null = null
-  /** The agent was cut short: it waits for a turn, if only a blank one. Since when. */
+  /** When the agent was cut: a turn must follow, if only a blank one. */
   #owedSince: Ms | null = null
   #endOfTurn: { readonly confidence: number; readonly eager: boolean; readonly afterWordMs: Ms } | null = null
-  /** When the silence was found long enough; the recogniser is waited for since. */
+  /** When the silence was long enough; since then the turn waits for the recogniser. */
   #decidedAt: Ms | null = null
   #lastFinalAt: Ms | null = null
   #hearsPartials = false
@@ -67,7 +67,7 @@ export class TurnCollector {
     this.#words = words
     this.#ends = ends
     this.#port = port
-    this.#candidate = new Candidate(
+    this.#candidate = new EndOfTurnCandidate(
       text => port.candidate(text),
       () => port.goesOn(),
     )
@@ -109,26 +109,26 @@ export class TurnCollector {
     this.#decidedAt = null
   }
 
-  /** After this a turn comes, whatever is understood. */
+  /** After this a turn follows, even without recognised words. */
   owe(now: Ms): void {
     this.#owedSince ??= now
   }
 
-  /** The voice that was heard was nothing: the agent goes on. */
+  /** The voice was no interruption: the agent resumes. */
   forgetVoice(): void {
     this.#onset = this.#voice.speaking ? this.#voice.startedAt : null
     this.#unintelligible = null
     this.#decidedAt = null
   }
 
-  /** The agent has begun to speak: the caller's next pause is no sign of having been cut off. */
+  /** The agent has begun to speak: the caller's next pause does not show that the last turn was ended too early. */
   agentSpoke(): void {
     this.#given = null
   }
 
   /**
-   * Asks the recogniser for what it may hold back, once since `since`. Returns when its answer is no longer waited for;
-   * null: nothing is to be waited for.
+   * Asks the recogniser to finalise, once since `since`. Returns when its answer times out;
+   * null: no answer is outstanding.
    */
   askForHeldBack(now: Ms, since: Ms): Ms | null {
     const quietSince = this.quietSince(now)
@@ -140,7 +140,7 @@ export class TurnCollector {
     return now + RECOGNISER_PATIENCE_MS
   }
 
-  /** Something was said or may have been, and it is not decided yet. */
+  /** There are, or may be, words that are in no turn yet. */
   get isPending(): boolean {
     return this.#words.count > 0 || this.#unintelligible !== null || this.#owedSince !== null || this.#onset !== null
   }
@@ -159,7 +159,7 @@ export class TurnCollector {
     return Math.max(stoppedAt, unseen > stoppedAt + UNSEEN_MS ? unseen : stoppedAt, owedSince ?? stoppedAt)
   }
 
-  /** `suspended`: the agent speaks and is not interrupted, so nothing is decided. */
+  /** `suspended`: the agent speaks and is not interrupted, so no turn ends. */
   settle(now: Ms, responsiveness: number, suspended: boolean): void {
     this.#deadline = undefined
     this.#held.expire(now)
@@ -253,7 +253,7 @@ export class TurnCollector {
     const observedMs = this.#words.hasPartial ? now : (this.#lastFinalAt ?? now)
     const words: readonly SpokenWord[] = isBlank ? [] : this.#words.take()
     const startMs = words[0]?.startMs ?? this.#unintelligible?.startMs ?? this.#onset ?? this.#owedSince ?? quietSince
-    // A voice that goes on is the noise that the words were heard over, unless the turn only grew too long.
+    // A voice that goes on is noise behind the words, unless the turn only grew too long.
     if (this.#voice.speaking && quietSince < now) this.#voice.declareNoise()
     this.#onset = null
     this.#unintelligible = null

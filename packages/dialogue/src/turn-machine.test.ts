@@ -79,8 +79,8 @@ function numbersOf({ call, words }: ReturnType<typeof play>): number[] {
   )
 }
 
-describe('whatever is said, and however it is heard', () => {
-  it('every word is in one turn, in order, when the agent is silent', () => {
+describe('turns of any caller with any recogniser', () => {
+  it('every word is in exactly one turn, in order, while the agent is silent', () => {
     fc.assert(
       fc.property(caller, ears, agent, (said, how, { mode }) => {
         const played = play(said, how, { speeches: [], sensitivity: 1, mode })
@@ -90,7 +90,7 @@ describe('whatever is said, and however it is heard', () => {
     )
   })
 
-  it('only acknowledgements are left out when the agent speaks, and none comes twice or out of order', () => {
+  it('while the agent speaks only acknowledgements are left out of turns, and no word comes twice or out of order', () => {
     fc.assert(
       fc.property(caller, ears, agent, (said, how, mouth) => {
         const played = play(said, { ...how, mishears: false }, mouth)
@@ -201,7 +201,7 @@ function placed(input: DialogueInput, now: number): DialogueInput {
   }
 }
 
-describe('whatever comes in', () => {
+describe('any inputs in any order', () => {
   const script = fc.array(fc.record({ input: arbitraryInput, after: fc.integer({ min: 0, max: 1500 }) }), {
     maxLength: 60,
   })
@@ -214,7 +214,7 @@ describe('whatever comes in', () => {
     connectAfter: fc.nat(5),
   })
 
-  it('no deadline lies in the past, the floor is given back, and nothing is said after the end', () => {
+  it('the call ends once, every pause ends, and nothing is reported after the end', () => {
     fc.assert(
       fc.property(script, limits, (steps, { frequency, connectAfter, ...options }) => {
         const backchannel = { ...OPTIONS.backchannel, enabled: true, frequency }

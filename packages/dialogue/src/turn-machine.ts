@@ -22,8 +22,8 @@ import { TurnCollector } from './turn-collector.ts'
 type Input<Type extends DialogueInput['type']> = Extract<DialogueInput, { type: Type }>
 
 /**
- * Who speaks when, of one call. Pure: it hears of voice, words, digits and of what the agent does, and says when a turn of
- * the caller is over, when the agent is interrupted and when it goes on, when silence has lasted. Nothing is said before
+ * Turn-taking of one call. Pure: from voice activity, words, digits and the agent's state it decides when a turn of
+ * the caller is over, when the agent is interrupted or resumes, and when a silence timer fires. Nothing is reported before
  * `connected`, nor after `silence` "limit" or `max-duration`.
  */
 export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
@@ -69,8 +69,10 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       if (kind === 'limit') this.#isOver = true
     })
     const { frequency, words } = options.backchannel
-    const said = words.length > 0 ? words : lexicons[0]!.agentBackchannels
-    this.#backchannel = new AgentBackchannel(said, frequency, random, word => emit({ type: 'backchannel', word }))
+    const backchannels = words.length > 0 ? words : lexicons[0]!.agentBackchannels
+    this.#backchannel = new AgentBackchannel(backchannels, frequency, random, word =>
+      emit({ type: 'backchannel', word }),
+    )
   }
 
   handle(now: Ms, input: DialogueInput): void {
@@ -116,7 +118,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
         break
       case 'partial':
       case 'final':
-        this.#heard(now, input, wordsUntil(now, input.words))
+        this.#onWords(now, input, wordsUntil(now, input.words))
         break
       case 'unintelligible':
         this.#unintelligible(now, onTheClock(now, input.startMs), onTheClock(now, input.endMs))
@@ -163,7 +165,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#patience.sound(at)
   }
 
-  #heard(now: Ms, input: Input<'partial'> | Input<'final'>, words: readonly SpokenWord[]): void {
+  #onWords(now: Ms, input: Input<'partial'> | Input<'final'>, words: readonly SpokenWord[]): void {
     const isNew = input.type === 'partial' ? this.#words.hearPartial(words) : this.#words.hearFinal(words)
     if (input.type === 'partial') this.#turns.partial()
     else this.#turns.final(now, words.at(-1)?.endMs ?? null, input.fromFinalize)
@@ -174,9 +176,9 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#interject(now)
   }
 
-  /** What is heard may interrupt the agent. */
+  /** New or revised words may interrupt the agent. */
   #interject(now: Ms): void {
-    if (this.#connectedAt !== null) this.#bargeIn.heard(now, this.#settings.interruptionSensitivity)
+    if (this.#connectedAt !== null) this.#bargeIn.onWords(now, this.#settings.interruptionSensitivity)
   }
 
   #unintelligible(now: Ms, startMs: Ms, endMs: Ms): void {

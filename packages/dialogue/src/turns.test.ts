@@ -5,7 +5,7 @@ import { ScriptedCall } from './testing/scripted-call.ts'
 const waitOf = (call: ScriptedCall) => call.turns.at(-1)!.givenMs - (call.turns.at(-1)!.endMs - 1_000_000)
 
 describe('a turn of the caller', () => {
-  it('comes soon after a whole sentence or a short answer, later where more words are wanted', () => {
+  it('a turn ends soon after a whole sentence or a short answer, later where more words are expected', () => {
     const waits = [
       'yes',
       'Yes, please.',
@@ -52,7 +52,7 @@ describe('a turn of the caller', () => {
     expect(Math.max(...waits.map(([, wait]) => wait))).toBeLessThanOrEqual(3000)
   })
 
-  it('goes on over a pause in mid-sentence', () => {
+  it('a turn continues over a pause in mid-sentence', () => {
     const call = new ScriptedCall().connect()
     const end = call.say(1000, 'I would like to')
     call.say(end + 900, 'move my appointment.')
@@ -61,7 +61,7 @@ describe('a turn of the caller', () => {
     expect(call.turns[0]).toMatchObject({ startMs: 1_001_000, endMs: 1_003_900 })
   })
 
-  it('waits exactly as long as fixed, whatever was said', () => {
+  it('fixed endpointing ends a turn after exactly its silence, for any words', () => {
     for (const text of ['yes', 'I would like to']) {
       const call = new ScriptedCall({ endpointing: { mode: 'fixed', silenceMs: 650 } }, { finalMs: 80 }).connect()
       call.say(1000, text)
@@ -71,7 +71,7 @@ describe('a turn of the caller', () => {
     }
   })
 
-  it('is answered later the less responsive the agent is, and at once by the new setting', () => {
+  it('lower responsiveness ends a turn later; a new setting applies at once', () => {
     const waits = [1, 0.5, 0].map(responsiveness => {
       const call = new ScriptedCall({}, { finalMs: 0 }).connect()
       call.settings({ responsiveness })
@@ -88,7 +88,7 @@ describe('a turn of the caller', () => {
     expect(waitOf(call)).toBe(800)
   })
 
-  it('waits longer for a caller who pauses long in the middle of turns', () => {
+  it('endpointing waits longer for a caller who pauses long in the middle of turns', () => {
     const wait = (pauseMs: number) => {
       const call = new ScriptedCall({}, { finalMs: 0 }).connect()
       let at = 1000
@@ -103,7 +103,7 @@ describe('a turn of the caller', () => {
     expect(wait(1200) - wait(300)).toBeGreaterThan(150)
   })
 
-  it('waits for a full stop where the recogniser has set some', () => {
+  it('endpointing waits longer without a full stop where the recogniser has written some', () => {
     const waitAfter = (before: string) => {
       const call = new ScriptedCall({}, { finalMs: 0 }).connect()
       for (let i = 0; i < 3; i++) call.say(1000 + i * 6000, before)
@@ -114,7 +114,7 @@ describe('a turn of the caller', () => {
     expect(waitAfter('I am still here.') - waitAfter('I am still here')).toBeGreaterThan(200)
   })
 
-  it('takes the recogniser’s own judgement for what it is worth, and lets it be taken back', () => {
+  it('the recogniser’s end-of-turn signal shortens the wait by its confidence, and a resumed turn cancels it', () => {
     const wait = (judge: (call: ScriptedCall) => void) => {
       const call = new ScriptedCall({}, { finalMs: 0 }).connect()
       const end = call.say(1000, 'I would like the')
@@ -134,7 +134,7 @@ describe('a turn of the caller', () => {
     expect(resumed).toBe(alone)
   })
 
-  it('hears from a falling voice that the caller is done, a little', () => {
+  it('falling level and pitch of the voice shorten the wait a little', () => {
     const wait = (energyFallDb: number, pitchFallSemitones: number) => {
       const call = new ScriptedCall({}, { finalMs: 0 }).connect()
       call.say(1000, 'I want to speak with your manager', { energyFallDb, pitchFallSemitones })
@@ -145,7 +145,7 @@ describe('a turn of the caller', () => {
     expect(wait(-60, -60)).toBeLessThan(2000)
   })
 
-  it('is given while the agent is busy, too', () => {
+  it('a turn is reported while the agent is busy', () => {
     const call = new ScriptedCall().connect()
     call.at(500, () => call.tell({ type: 'agent-busy', busy: true }))
     call.say(1000, 'yes')
@@ -153,7 +153,7 @@ describe('a turn of the caller', () => {
     expect(call.events).toEqual(['begin', 'turn yes'])
   })
 
-  it('is one however the recogniser cuts and revises the words', () => {
+  it('words that the recogniser splits into several finals are one turn', () => {
     const call = new ScriptedCall({}, { partialMs: 200 }).connect()
     call.say(1000, 'please cancel the order from last week')
     call.at(1900, () => call.tellFinal(1800))
@@ -163,8 +163,8 @@ describe('a turn of the caller', () => {
   })
 })
 
-describe('what the recogniser holds back', () => {
-  it('is asked for once, when the silence was long enough, and its wait is told apart', () => {
+describe('words that the recogniser has not delivered yet', () => {
+  it('the recogniser is asked to finalise once after the silence, and its wait is reported apart', () => {
     const call = new ScriptedCall({}, { finalMs: 240 }).connect()
     call.say(1000, 'yes')
     call.runTo(20_000)
@@ -175,7 +175,7 @@ describe('what the recogniser holds back', () => {
     expect(turn!.givenMs).toBe(1250 + turn!.endpointingMs + turn!.recogniserMs)
   })
 
-  it('is not asked for when everything is final already', () => {
+  it('the recogniser is not asked to finalise when all words are final', () => {
     const call = new ScriptedCall().connect()
     call.say(1000, 'yes')
     call.at(1440, () => call.tellFinal(1440))
@@ -184,7 +184,7 @@ describe('what the recogniser holds back', () => {
     expect(call.turns[0]).toMatchObject({ text: 'yes', recogniserMs: 0, observedMs: 1_001_440 })
   })
 
-  it('is waited for one second; then the partial is the turn, and its late final makes no second one', () => {
+  it('a turn waits 1 s for the final, then takes the partial; the late final makes no second turn', () => {
     const call = new ScriptedCall({}, { finalMs: 2500 }).connect()
     call.say(1000, 'cancel it')
     call.runTo(2600)
@@ -196,7 +196,7 @@ describe('what the recogniser holds back', () => {
     ])
   })
 
-  it('belongs to the next turn where the late final has more words than the partial had', () => {
+  it('a late final’s additional words belong to the next turn', () => {
     const call = new ScriptedCall({}, { finalMs: null }).connect()
     call.say(1000, 'cancel it')
     call.runTo(4000)
@@ -215,7 +215,7 @@ describe('what the recogniser holds back', () => {
     expect(call.events).toEqual(['begin', 'turn cancel it', 'turn tomorrow.'])
   })
 
-  it('does not come twice when the late final has other words at the same time', () => {
+  it('a late final that revises the words of a turn makes no second turn', () => {
     const call = new ScriptedCall({}, { finalMs: null }).connect()
     call.say(1000, 'for tea please')
     call.runTo(4000)
@@ -232,7 +232,7 @@ describe('what the recogniser holds back', () => {
     expect(call.events).toEqual(['begin', 'turn for tea please'])
   })
 
-  it('keeps the turn open when the caller speaks again before it came', () => {
+  it('a turn stays open when the caller speaks again before the final came', () => {
     const call = new ScriptedCall({}, { finalMs: 700 }).connect()
     call.say(1000, 'I want to speak with your manager')
     // Decided at about 0.6 s of silence; the voice is back 0.3 s later.
@@ -241,7 +241,7 @@ describe('what the recogniser holds back', () => {
     expect(call.turns.map(({ text }) => text)).toEqual(['I want to speak with your manager or with anybody.'])
   })
 
-  it('is not asked for again in the same silence', () => {
+  it('the recogniser is asked to finalise only once in the same silence', () => {
     const call = new ScriptedCall({}, { partialMs: null, finalMs: 100 }).connect()
     call.say(1000, 'I would like to')
     call.runTo(20_000)
@@ -249,7 +249,7 @@ describe('what the recogniser holds back', () => {
     expect(call.outputs.filter(({ output }) => output.type === 'finalize')).toHaveLength(1)
   })
 
-  it('may show that the caller has not finished', () => {
+  it('a final that shows an unfinished sentence keeps the turn open', () => {
     const call = new ScriptedCall({}, { partialMs: null, finalMs: 100 }).connect()
     call.say(1000, 'I would like to')
     call.say(2150 + 1150, 'come tomorrow.')
@@ -258,21 +258,21 @@ describe('what the recogniser holds back', () => {
   })
 })
 
-describe('sounds that are no words', () => {
-  it('of a mumbling caller are a blank turn', () => {
+describe('sounds without words', () => {
+  it('a mumble is a blank turn', () => {
     const call = new ScriptedCall().connect().mumble(1000, 1800)
     call.runTo(20_000)
     expect(call.events).toEqual(['begin', 'turn'])
     expect(call.turns[0]).toMatchObject({ text: '', words: [], startMs: 1_001_000, endMs: 1_001_800 })
   })
 
-  it('of a cough are nothing', () => {
+  it('a cough makes no turn', () => {
     const call = new ScriptedCall().connect().mumble(1000, 1200).voice(3000, 3400)
     call.runTo(20_000)
     expect(call.events).toEqual(['begin'])
   })
 
-  it('around words leave the words alone', () => {
+  it('a mumble before words does not change the words of the turn', () => {
     const call = new ScriptedCall().connect().mumble(1000, 1600, 250)
     call.say(1900, 'I said yes.')
     call.runTo(20_000)
@@ -280,8 +280,8 @@ describe('sounds that are no words', () => {
   })
 })
 
-describe('what voice activity gets wrong', () => {
-  it('words without a voice are a turn all the same', () => {
+describe('errors of voice activity', () => {
+  it('words without detected voice are a turn', () => {
     const call = new ScriptedCall().connect()
     call.words(1000, 'hello there.')
     call.runTo(20_000)
@@ -289,21 +289,21 @@ describe('what voice activity gets wrong', () => {
     expect(call.turns[0]!.endMs).toBe(1_001_550)
   })
 
-  it('a voice that never stops does not keep the words of a turn for ever', () => {
+  it('a voice that never stops delays the turn by a bounded time', () => {
     const call = new ScriptedCall().connect().voice(1000, 60_000)
     call.words(1000, 'what are your opening hours')
     call.runTo(8000)
     expect(call.turns.map(({ text, givenMs }) => [text, givenMs])).toEqual([['what are your opening hours', 5550]])
   })
 
-  it('and is no interruption of the answer to it', () => {
+  it('a voice that never stops does not interrupt the answer to its words', () => {
     const call = new ScriptedCall().connect().voice(1000, 60_000).agentSpeaks(6000, 20_000)
     call.words(1000, 'what are your opening hours')
     call.runTo(30_000)
     expect(call.events).toEqual(['begin', 'turn what are your opening hours'])
   })
 
-  it('nor longer than a moment once the recogniser says that the turn is over', () => {
+  it('the recogniser’s end-of-turn signal ends a turn although the voice never stops', () => {
     const call = new ScriptedCall().connect().voice(1000, 60_000)
     call.words(1000, 'what are your opening hours')
     call.at(2700, () => call.tell({ type: 'end-of-turn', confidence: 0.9, eager: false }))
@@ -311,7 +311,7 @@ describe('what voice activity gets wrong', () => {
     expect(call.turns[0]!.givenMs).toBeLessThan(3500)
   })
 
-  it('times that cannot be do not hang or lose anything', () => {
+  it('impossible times of words and voice neither block a turn nor lose words', () => {
     const call = new ScriptedCall().connect()
     const words = [
       { text: 'now', startMs: Number.NaN, endMs: Number.POSITIVE_INFINITY },
@@ -326,7 +326,7 @@ describe('what voice activity gets wrong', () => {
   })
 })
 
-it('a monologue is given in pieces that a conversation can hold', () => {
+it('a monologue of 5000 words is split into turns of at most 4000 words', () => {
   const call = new ScriptedCall().connect()
   call.at(1000, () => call.tell({ type: 'voice-started', startedAt: call.time.now() }))
   for (let i = 0; i < 500; i++) {

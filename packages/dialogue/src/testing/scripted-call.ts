@@ -20,7 +20,7 @@ export const OPTIONS: DialogueOptions = {
   backchannel: { enabled: false, frequency: 0.8, words: [] },
 }
 
-/** What is between the machine and the services. */
+/** Outputs that the caller does not notice. */
 const UNHEARD: readonly DialogueOutput['type'][] = ['finalize', 'candidate', 'goes-on']
 
 /** How the voice detector and the recogniser of a scripted call behave. */
@@ -28,7 +28,7 @@ export interface Senses {
   /** From a voice's onset and end to their being known; default 60 and 200. */
   readonly onsetMs?: Ms
   readonly hangoverMs?: Ms
-  /** From the end of a word to the partial that has it; null: the words are only told when asked; default 150. */
+  /** From the end of a word to the partial that has it; null: words come only as the answer to `finalize`; default 150. */
   readonly partialMs?: Ms | null
   /** From `finalize` to its answer; null: it never comes; default 100. */
   readonly finalMs?: Ms | null
@@ -39,8 +39,8 @@ export interface Senses {
 type SettingsChange = Partial<Omit<DialogueOptions, 'settings'>> & { readonly settings?: Partial<TurnSettings> }
 
 /**
- * One call in virtual time: what the caller says is told to the machine as a voice detector and a recogniser would tell
- * it; what the machine says is kept with its time. The agent's mouth does what it is told.
+ * One call in virtual time: the machine gets what the caller says as a voice detector and a recogniser would report
+ * it; its outputs are recorded with their times. The agent's speech obeys the outputs.
  */
 export class ScriptedCall {
   readonly time = new VirtualTime(1_000_000)
@@ -49,10 +49,10 @@ export class ScriptedCall {
   readonly #driver: MachineDriver<DialogueInput, DialogueOutput>
   readonly #senses: Required<Senses>
   readonly #start = this.time.now()
-  /** All that the caller says, on the machine's clock; of those, how many were told as final, and how many at all. */
+  /** All that the caller says, on the machine's clock; of those, how many were reported as final, and how many at all. */
   #spoken: SpokenWord[] = []
   #final = 0
-  #told = 0
+  #reported = 0
   #agentSpeaks = false
   #settings: TurnSettings
 
@@ -132,17 +132,17 @@ export class ScriptedCall {
   /** What was said until `until` becomes final, unasked or as the answer to `finalize`. */
   tellFinal(until: Ms, fromFinalize = false): void {
     const known = this.#spoken.findLastIndex(({ endMs }) => endMs <= this.#start + until) + 1
-    const count = Math.max(known, this.#told)
+    const count = Math.max(known, this.#reported)
     const words = this.#spoken.slice(this.#final, count)
     if (words.length === 0 && !fromFinalize) return
     this.#final = count
-    this.#told = count
+    this.#reported = count
     this.tell({ type: 'final', text: textOf(words), words, fromFinalize })
   }
 
   #tellPartial(count: number): void {
-    if (count <= this.#told) return
-    this.#told = count
+    if (count <= this.#reported) return
+    this.#reported = count
     const words = this.#spoken.slice(this.#final, count).map(word => this.#senses.mishear(word))
     this.tell({ type: 'partial', text: textOf(words), words })
   }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ScriptedCall } from './testing/scripted-call.ts'
 
-it('what sounds complete is told 200 ms after the voice ended, before the turn is', () => {
+it('a sentence that sounds complete becomes an end-of-turn candidate 200 ms after the voice ended, before the turn is over', () => {
   const call = new ScriptedCall().connect()
   const end = call.say(1000, 'I would like a pizza.')
   call.runTo(10_000)
@@ -9,12 +9,12 @@ it('what sounds complete is told 200 ms after the voice ended, before the turn i
     expect.stringMatching(/^\d+ I would like a pizza\.$/),
     expect.stringMatching(/turn$/),
   ])
-  const [told, turn] = call.candidates.map(line => Number.parseInt(line, 10)) as [number, number]
-  expect(told - end).toBe(200)
-  expect(turn).toBeGreaterThan(told)
+  const [candidate, turn] = call.candidates.map(line => Number.parseInt(line, 10)) as [number, number]
+  expect(candidate - end).toBe(200)
+  expect(turn).toBeGreaterThan(candidate)
 })
 
-it('what sounds unfinished is told later, and taken back when the caller goes on', () => {
+it('a sentence that sounds unfinished becomes a candidate later, and is withdrawn when the caller goes on', () => {
   const call = new ScriptedCall().connect()
   const end = call.say(1000, 'I would like a pizza with')
   call.say(end + 1400, 'ham please.')
@@ -27,7 +27,7 @@ it('what sounds unfinished is told later, and taken back when the caller goes on
   expect(last).toMatch(/turn$/)
 })
 
-it('the same words are told once, other words again', () => {
+it('the same words become a candidate once, revised words again', () => {
   const call = new ScriptedCall({}, { partialMs: 300 }).connect()
   call.say(1000, 'one two three four five')
   call.runTo(10_000)
@@ -36,7 +36,7 @@ it('the same words are told once, other words again', () => {
   expect(texts.at(-1)).toMatch(/one two three four five$/)
 })
 
-it('speech without words, and what is said while the agent may not be interrupted, is no candidate', () => {
+it('speech without words, or during speech of the agent that cannot be interrupted, is no candidate', () => {
   const call = new ScriptedCall({ settings: { interruptionSensitivity: 0 } }).connect()
   call.mumble(1000, 2000)
   call.runTo(5000)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { ActionRequest } from './ports.ts'
-import { HeardTalk } from './testing/heard-talk.ts'
 import { asks, type DraftNode, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'
 import { linesOf, systemOf } from './testing/scripted-model.ts'
-import { settle } from './testing/text-talk.ts'
+import { SpokenConversationHarness } from './testing/spoken-conversation-harness.ts'
+import { settle } from './testing/text-conversation-harness.ts'
 
 const desk: DraftNode = {
   id: 'desk',
@@ -15,15 +15,15 @@ const desk: DraftNode = {
 const actions = [httpAction('book', { response_variables: { time: '$.time' } }), httpAction('price')]
 const plan = planOf([desk, ends()], { actions })
 
-async function atTheDesk(rest = {}): Promise<HeardTalk> {
-  const talk = new HeardTalk(plan, rest)
+async function atTheDesk(rest = {}): Promise<SpokenConversationHarness> {
+  const talk = new SpokenConversationHarness(plan, rest)
   await talk.start()
   await talk.hear()
   talk.lines()
   return talk
 }
 
-const askedLast = (talk: HeardTalk) => linesOf(talk.model.requests.at(-1)!.messages)
+const askedLast = (talk: SpokenConversationHarness) => linesOf(talk.model.requests.at(-1)!.messages)
 
 describe('a tool', () => {
   it('a tool runs as soon as its call is complete, and its result is answered after the words spoken meanwhile', async () => {
@@ -160,7 +160,7 @@ describe('a tool', () => {
 
 describe('a run update', () => {
   it('a run update before the call starts is used in the first words', async () => {
-    const talk = new HeardTalk(planOf([says('hi', 'Hello, {{name}}.'), ends()]), {
+    const talk = new SpokenConversationHarness(planOf([says('hi', 'Hello, {{name}}.'), ends()]), {
       variables: { run: { name: 'you' } },
     })
     talk.conversation.updateVariables({ name: 'Ana' })
@@ -170,7 +170,7 @@ describe('a run update', () => {
 
   it('a run update is used from the next turn on', async () => {
     const ask = asks('hi', 'Greet {{name}}.', { edges: [when('done', 'end')] })
-    const talk = new HeardTalk(planOf([ask, ends()]), { variables: { run: { name: 'you' } } })
+    const talk = new SpokenConversationHarness(planOf([ask, ends()]), { variables: { run: { name: 'you' } } })
     talk.model.answers([{ say: 'Hello, you.' }], [{ say: 'Hello, Ana.' }])
     await talk.start()
     talk.conversation.updateVariables({ name: 'Ana' })
@@ -192,7 +192,7 @@ describe('after the caller has hung up', () => {
         return talk.actions.run(request)
       },
     }
-    const talk: HeardTalk = await atTheDesk({ actions: runner })
+    const talk: SpokenConversationHarness = await atTheDesk({ actions: runner })
     talk.model.answers([{ call: 'book' }, { say: 'Let me see.' }, { stall: true }])
     await talk.say('Book')
     talk.conversation.stop()
@@ -226,7 +226,7 @@ describe('after the caller has hung up', () => {
         return talk.actions.run(request)
       },
     }
-    const talk: HeardTalk = await atTheDesk({ actions: runner })
+    const talk: SpokenConversationHarness = await atTheDesk({ actions: runner })
     talk.model.answers([{ say: 'Done, bye.' }, { call: 'book' }, { take: 'the caller is done' }])
     await talk.say('Book it and good bye')
     expect([talk.saying, talk.count('ended')]).toEqual([['Done, bye.'], 0])
@@ -265,7 +265,7 @@ describe('waiting for actions and models', () => {
       edges: [],
       else_edge: when('Else', 'on'),
     }
-    const other = new HeardTalk(planOf([node, says('on', 'Go on.')], { actions }))
+    const other = new SpokenConversationHarness(planOf([node, says('on', 'Go on.')], { actions }))
     await other.start()
     expect(other.count('busy')).toBe(0)
   })
@@ -300,7 +300,7 @@ describe('waiting for actions and models', () => {
       edges: [],
       else_edge: when('Else', 'on'),
     }
-    const talk = new HeardTalk(planOf([node, asks('on', 'Go on.')], { actions }))
+    const talk = new SpokenConversationHarness(planOf([node, asks('on', 'Go on.')], { actions }))
     talk.model.answers([{ stall: true }], [{ say: 'Booked.' }])
     await talk.start()
     talk.actions.resolve({ body: null })

@@ -4,7 +4,7 @@ import type { LanguageModel } from '@parley/providers'
 import type { EffectLedger, PolicyDecision } from './ledger.ts'
 import type { ActionRunner, CallFacts } from './ports.ts'
 import type { ConversationEvent } from './protocol.ts'
-import type { Used } from './used.ts'
+import type { UsageReport } from './usage-report.ts'
 
 export interface ConversationOptions {
   readonly plan: Plan
@@ -23,7 +23,7 @@ export interface ConversationOptions {
   readonly clock: () => Ms | null
   readonly onEvent: (event: ConversationEvent) => void
   /** Told what models were used for, as it is known: the last of it by the time that `settled` resolves. */
-  readonly onUsed?: (used: Used) => void
+  readonly onUsage?: (usage: UsageReport) => void
   readonly budgets?: ConversationBudgets
 }
 

@@ -2,10 +2,10 @@ import { type FlowInput, FlowInterpreter, type FlowOutput } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { HeardTalk } from './testing/heard-talk.ts'
 import { asks, type DraftNode, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'
 import type { Answer } from './testing/scripted-model.ts'
-import { settle } from './testing/text-talk.ts'
+import { SpokenConversationHarness } from './testing/spoken-conversation-harness.ts'
+import { settle } from './testing/text-conversation-harness.ts'
 
 const desk: DraftNode = {
   id: 'desk',
@@ -78,7 +78,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
 )
 
-async function make(talk: HeardTalk, move: Move, heard: string[]): Promise<void> {
+async function make(talk: SpokenConversationHarness, move: Move, heard: string[]): Promise<void> {
   const first = talk.speaking[0]?.text ?? ''
   switch (move.do) {
     case 'say':
@@ -115,7 +115,7 @@ async function make(talk: HeardTalk, move: Move, heard: string[]): Promise<void>
 }
 
 /** Lets everything come to its end. */
-async function drain(talk: HeardTalk, heard: string[]): Promise<void> {
+async function drain(talk: SpokenConversationHarness, heard: string[]): Promise<void> {
   for (let round = 0; round < 40; round++) {
     await talk.pass(11_000)
     talk.actions.resolve({ body: null })
@@ -140,7 +140,7 @@ describe('any sequence of caller, model, action and timer events', () => {
         async (answers, moves) => {
           vi.restoreAllMocks()
           const handle = vi.spyOn(FlowInterpreter.prototype, 'handle')
-          const talk = new HeardTalk(plan)
+          const talk = new SpokenConversationHarness(plan)
           talk.model.answers(...answers)
           const heard: string[] = []
           await talk.start()
@@ -158,7 +158,11 @@ describe('any sequence of caller, model, action and timer events', () => {
   }, 120_000)
 })
 
-function expectAnswersOnce(inputs: readonly FlowInput[], outputs: readonly FlowOutput[], talk: HeardTalk): void {
+function expectAnswersOnce(
+  inputs: readonly FlowInput[],
+  outputs: readonly FlowOutput[],
+  talk: SpokenConversationHarness,
+): void {
   const hasEnded = talk.count('ended') > 0
   const answered = (type: FlowInput['type'], id: string) =>
     inputs.filter(input => input.type === type && 'request_id' in input && input.request_id === id).length
@@ -178,7 +182,7 @@ function expectAnswersOnce(inputs: readonly FlowInput[], outputs: readonly FlowO
   expect(busy === undefined || !busy.busy, 'nothing is waited for in the end').toBe(true)
 }
 
-function expectHeardOnly(talk: HeardTalk, heard: readonly string[]): void {
+function expectHeardOnly(talk: SpokenConversationHarness, heard: readonly string[]): void {
   const said = talk.conversation.memory.flatMap(message =>
     message.role === 'assistant' && message.content !== '' ? [message.content.replace(/ —$/, '')] : [],
   )
@@ -195,7 +199,7 @@ function expectHeardOnly(talk: HeardTalk, heard: readonly string[]): void {
   expect(results.map(({ toolCallId }) => toolCallId)).toEqual(calls.map(({ id }) => id))
 }
 
-function expectOrder(talk: HeardTalk): void {
+function expectOrder(talk: SpokenConversationHarness): void {
   const state = new Map<string, 'open' | 'over'>()
   let hasEnded = false
   for (const event of talk.events) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { HeardTalk } from './testing/heard-talk.ts'
 import { asks, type DraftNode, ends, planOf, promptText, says, staticText, when } from './testing/plans.ts'
-import { settle } from './testing/text-talk.ts'
+import { SpokenConversationHarness } from './testing/spoken-conversation-harness.ts'
+import { settle } from './testing/text-conversation-harness.ts'
 
 const goodbye: DraftNode = {
   id: 'end',
@@ -12,8 +12,8 @@ const goodbye: DraftNode = {
 
 const leaving = planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), goodbye])
 
-async function sayingGoodbye(): Promise<HeardTalk> {
-  const talk = new HeardTalk(leaving)
+async function sayingGoodbye(): Promise<SpokenConversationHarness> {
+  const talk = new SpokenConversationHarness(leaving)
   await talk.start()
   await talk.hear()
   talk.model.answers([{ say: 'Of course.' }, { take: 'bye' }])
@@ -48,7 +48,9 @@ describe('the end of a conversation', () => {
   })
 
   it('an end node without words waits for the reply that led to it', async () => {
-    const talk = new HeardTalk(planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), ends()]))
+    const talk = new SpokenConversationHarness(
+      planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), ends()]),
+    )
     await talk.start()
     await talk.hear()
     talk.model.answers([{ say: 'See you.' }, { take: 'bye' }])
@@ -61,7 +63,7 @@ describe('the end of a conversation', () => {
   it.each(['silence', 'max_duration'] as const)(
     'the limit %s cuts the speech in progress and ends the conversation',
     async kind => {
-      const talk = new HeardTalk(leaving)
+      const talk = new SpokenConversationHarness(leaving)
       await talk.start()
       talk.heardWhenWithdrawn = 'Hel'
       if (kind === 'silence') talk.conversation.silence('limit')
@@ -72,7 +74,7 @@ describe('the end of a conversation', () => {
   )
 
   it('a limit ends the conversation even when the speech output does not report', async () => {
-    const talk = new HeardTalk(leaving)
+    const talk = new SpokenConversationHarness(leaving)
     await talk.start()
     talk.heardWhenWithdrawn = null
     talk.conversation.maxDuration()
@@ -81,7 +83,9 @@ describe('the end of a conversation', () => {
   })
 
   it('a limit during the last words ends the conversation with its original outcome', async () => {
-    const over = new HeardTalk(planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), ends()]))
+    const over = new SpokenConversationHarness(
+      planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), ends()]),
+    )
     await over.start()
     await over.hear()
     over.model.answers([{ say: 'See you.' }, { take: 'bye' }])
@@ -109,7 +113,7 @@ describe('the end of a conversation', () => {
 
 describe('the start of a conversation', () => {
   it('speech from before the start is transcribed and not answered', async () => {
-    const talk = new HeardTalk(leaving)
+    const talk = new SpokenConversationHarness(leaving)
     talk.conversation.start({ text: 'Hello?', span: { start_ms: 100, end_ms: 400 }, observed_ms: 500 })
     await settle()
     expect(talk.lines()).toEqual(['user: Hello?', '-> chat (start)'])
@@ -126,13 +130,13 @@ describe('the start of a conversation', () => {
     const plan = planOf([says('chat', 'What can I do?')], {
       flow: { start_speaker: 'user', begin_after_user_silence_ms: 3000 },
     })
-    const silent = new HeardTalk(plan)
+    const silent = new SpokenConversationHarness(plan)
     await silent.start()
     expect(silent.events.at(-1)).toEqual({ type: 'await-opening', after_ms: 3000 })
     silent.conversation.silence('opening')
     await settle()
     expect(silent.saying).toEqual(['What can I do?'])
-    const open = new HeardTalk(plan)
+    const open = new SpokenConversationHarness(plan)
     open.conversation.start({ text: 'Hello?', span: null, observed_ms: null })
     await settle()
     expect([open.saying, open.count('await-opening')]).toEqual([['What can I do?'], 0])
@@ -147,7 +151,7 @@ describe('the start of a conversation', () => {
       ],
       { settings: { userDtmfOptions: { digitLimit: 4, terminationKey: '#' } } },
     )
-    const talk = new HeardTalk(plan)
+    const talk = new SpokenConversationHarness(plan)
     await talk.start()
     await talk.say('on')
     await talk.say('on')
@@ -166,7 +170,7 @@ describe('the start of a conversation', () => {
 
 describe('a false interruption', () => {
   it('a false interruption is recorded as resumed, and the speech continues', async () => {
-    const talk = new HeardTalk(leaving)
+    const talk = new SpokenConversationHarness(leaving)
     await talk.start()
     talk.conversation.noteResumed()
     await talk.hear()
@@ -176,7 +180,7 @@ describe('a false interruption', () => {
 
 describe('a silent caller', () => {
   it('the model generates the reminder for a silent caller', async () => {
-    const talk = new HeardTalk(planOf([asks('ask', 'Ask for a day.')]))
+    const talk = new SpokenConversationHarness(planOf([asks('ask', 'Ask for a day.')]))
     talk.model.answers([{ say: 'Which day?' }], [{ say: 'Are you there?' }])
     await talk.start()
     await talk.hear()
@@ -195,7 +199,7 @@ describe('last words by the model', () => {
       speak_during_execution: true,
       instruction: promptText('Thank them.'),
     }
-    const talk = new HeardTalk(planOf([node]))
+    const talk = new SpokenConversationHarness(planOf([node]))
     talk.model.answers([{ fail: new Error('down') }])
     await talk.start()
     expect(talk.lines()).toEqual(['-> end (start)', 'error model_failed', 'ended: completed by agent'])
@@ -208,7 +212,9 @@ describe('last words by the model', () => {
       speak_during_execution: true,
       instruction: promptText('Thank them.'),
     }
-    const talk = new HeardTalk(planOf([says('chat', 'Hi.', { always_edge: when('Always', 'end') }), node]))
+    const talk = new SpokenConversationHarness(
+      planOf([says('chat', 'Hi.', { always_edge: when('Always', 'end') }), node]),
+    )
     await talk.start()
     await talk.hear()
     talk.model.answers([{ say: 'Thank you, Ana.' }])

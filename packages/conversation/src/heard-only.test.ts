@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { HeardTalk } from './testing/heard-talk.ts'
 import { asks, ends, httpAction, planOf, says, when } from './testing/plans.ts'
 import { linesOf } from './testing/scripted-model.ts'
-import { settle } from './testing/text-talk.ts'
+import { SpokenConversationHarness } from './testing/spoken-conversation-harness.ts'
+import { settle } from './testing/text-conversation-harness.ts'
 
 const chat = planOf([says('chat', 'Hello, how can I help?', { edges: [when('bye', 'end')] }), ends()])
 
-async function chatting(rest = {}): Promise<HeardTalk> {
-  const talk = new HeardTalk(chat, rest)
+async function chatting(rest = {}): Promise<SpokenConversationHarness> {
+  const talk = new SpokenConversationHarness(chat, rest)
   await talk.start()
   await talk.hear()
   talk.lines()
@@ -16,7 +16,7 @@ async function chatting(rest = {}): Promise<HeardTalk> {
 
 describe('agent speech in the transcript', () => {
   it('agent speech is not transcribed before playback is reported', async () => {
-    const talk = new HeardTalk(chat)
+    const talk = new SpokenConversationHarness(chat)
     await talk.start()
     expect([talk.saying, talk.memory, talk.conversation.utterances]).toEqual([['Hello, how can I help?'], [], []])
     await talk.hear()
@@ -136,7 +136,7 @@ describe('agent speech in the transcript', () => {
   })
 
   it('a model request contains the speech in progress', async () => {
-    const talk = new HeardTalk(
+    const talk = new SpokenConversationHarness(
       planOf([
         says('first', 'One moment please.', { skip_response_edge: when('skip', 'second') }),
         asks('second', 'Go on.', { skip_response_edge: when('skip', 'third') }),
@@ -147,7 +147,7 @@ describe('agent speech in the transcript', () => {
     await talk.start()
     await talk.hear()
     expect(linesOf(talk.model.requests[0]!.messages)).toEqual(['agent: One moment please.'])
-    const tool = new HeardTalk(
+    const tool = new SpokenConversationHarness(
       planOf(
         [
           {
@@ -204,7 +204,7 @@ describe('caller turns without words', () => {
 
   it('keypad digits are ignored when allowUserDtmf is false', async () => {
     const plan = planOf([says('chat', 'Hello.')], { settings: { allowUserDtmf: false } })
-    const talk = new HeardTalk(plan)
+    const talk = new SpokenConversationHarness(plan)
     await talk.start()
     await talk.hear()
     talk.conversation.digits('5')

@@ -2,17 +2,17 @@ import { ParleyError } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { Conversation } from './conversation.ts'
 import { asks, ends, planOf, says, when } from './testing/plans.ts'
-import { settle, stage, TextTalk } from './testing/text-talk.ts'
-import type { Used } from './used.ts'
+import { conversationFixture, settle, TextConversationHarness } from './testing/text-conversation-harness.ts'
+import type { UsageReport } from './usage-report.ts'
 
 /** Sums by meter. */
 function bill() {
-  const all: Used[] = []
-  const sum = (meter: Used['meter']) =>
-    all.filter(used => used.meter === meter).reduce((total, { quantity }) => total + quantity, 0)
+  const all: UsageReport[] = []
+  const sum = (meter: UsageReport['meter']) =>
+    all.filter(usage => usage.meter === meter).reduce((total, { quantity }) => total + quantity, 0)
   return {
     all,
-    onUsed: (used: Used) => void all.push(used),
+    onUsage: (usage: UsageReport) => void all.push(usage),
     tokens: () => [sum('llm_input_tokens'), sum('llm_output_tokens')],
   }
 }
@@ -22,12 +22,14 @@ const desk = () => [asks('desk', 'Help the caller.', { edges: [when('the caller 
 
 /** A conversation whose caller may be about to finish; nothing of it is ever heard. */
 async function voiced() {
-  const { all, onUsed, tokens } = bill()
-  const set = stage(planOf([says('hi', 'Hello.', { edges: [when('the caller wants to order', 'end')] }), ends()]))
+  const { all, onUsage, tokens } = bill()
+  const set = conversationFixture(
+    planOf([says('hi', 'Hello.', { edges: [when('the caller wants to order', 'end')] }), ends()]),
+  )
   const talk: Conversation = new Conversation({
     ...set.options,
     clock: () => null,
-    onUsed,
+    onUsage,
     onEvent: event => {
       if (event.type === 'speech-end')
         queueMicrotask(() => talk.spoken(event.speech_id, { heard: 'Hello.', interrupted: false, span: null }))
@@ -40,8 +42,8 @@ async function voiced() {
 
 describe('the token usage of a conversation', () => {
   it('token usage is reported per request with the counts of the service, its provider and model', async () => {
-    const { all, onUsed, tokens } = bill()
-    const talk = new TextTalk(planOf(desk()), { onUsed })
+    const { all, onUsage, tokens } = bill()
+    const talk = new TextConversationHarness(planOf(desk()), { onUsage })
     talk.model.answers([{ say: 'Hello.' }, { tokens: [100, 3] }], [{ say: 'Noon.' }, { tokens: [120, 2] }])
     await talk.start()
     await talk.say('What time is it?')
@@ -51,8 +53,8 @@ describe('the token usage of a conversation', () => {
   })
 
   it('token usage is estimated from characters when the service reports none', async () => {
-    const { onUsed, tokens } = bill()
-    const talk = new TextTalk(planOf(desk()), { onUsed })
+    const { onUsage, tokens } = bill()
+    const talk = new TextConversationHarness(planOf(desk()), { onUsage })
     talk.model.answers([{ tokens: [0, 0] }], [{ say: 'Nine of..' }])
     await talk.start()
     await talk.say('What time is it?')
@@ -62,13 +64,13 @@ describe('the token usage of a conversation', () => {
   })
 
   it('a refused request uses no tokens, and every attempt that was answered counts', async () => {
-    const { onUsed, tokens } = bill()
-    const talk = new TextTalk(planOf(desk()), { onUsed })
+    const { onUsage, tokens } = bill()
+    const talk = new TextConversationHarness(planOf(desk()), { onUsage })
     const busy = new ParleyError('model_busy', 'Too many requests.', { retryable: true })
     talk.model.answers([{ fail: busy }], [{ say: 'Hello.' }, { tokens: [100, 3] }])
     const started = talk.start()
     await settle()
-    talk.stage.time.advance(250)
+    talk.fixture.time.advance(250)
     await started
     expect(tokens()).toEqual([100, 3])
     talk.model.answers([{ say: 'It is' }, { tokens: [50, 2] }, { fail: busy }])

@@ -38,8 +38,8 @@ export class ModelTurns {
   #fillers: { readonly requestId: string; readonly speech: Speech }[] = []
 
   constructor(context: ConversationContext, onTool: OnTool) {
-    const { ledger, time, budgets, onUsed } = context.options
-    const meter = onUsed === undefined ? null : new ModelMeter(onUsed)
+    const { ledger, time, budgets, onUsage } = context.options
+    const meter = onUsage === undefined ? null : new ModelMeter(onUsage)
     const models = (ref: ModelRef | null) => {
       const model = context.options.models(ref)
       return meter === null ? model : meter.metered(model)

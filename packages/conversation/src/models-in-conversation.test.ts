@@ -1,10 +1,10 @@
 import { ParleyError } from '@parley/kernel'
 import { ServiceRefusal } from '@parley/providers/testing'
 import { describe, expect, it } from 'vitest'
-import { HeardTalk } from './testing/heard-talk.ts'
 import { asks, type DraftNode, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'
 import { type Answer, linesOf, systemOf } from './testing/scripted-model.ts'
-import { settle } from './testing/text-talk.ts'
+import { SpokenConversationHarness } from './testing/spoken-conversation-harness.ts'
+import { settle } from './testing/text-conversation-harness.ts'
 
 const APOLOGY = "I'm sorry, I have a technical problem. Could you say that once more?"
 const busyService = new ParleyError('model_busy', 'Too many requests.', { retryable: true })
@@ -19,8 +19,8 @@ const desk: DraftNode = {
 }
 const plan = planOf([desk, asks('calm', 'Calm them.'), ends()], { actions: [httpAction('book')] })
 
-async function atTheDesk(...answers: Answer[]): Promise<HeardTalk> {
-  const talk = new HeardTalk(plan)
+async function atTheDesk(...answers: Answer[]): Promise<SpokenConversationHarness> {
+  const talk = new SpokenConversationHarness(plan)
   await talk.start()
   await talk.hear()
   talk.lines()
@@ -60,7 +60,7 @@ describe('a model reply', () => {
   })
 
   it('a model request holds the prompts with variables filled in, the phone rules and the time', async () => {
-    const talk = new HeardTalk(
+    const talk = new SpokenConversationHarness(
       planOf([asks('ask', 'Ask {{who}} for a day.', { edges: [when('a day was said', 'end')] }), ends()], {
         flow: { global_prompt: 'You are {{agent}}.', default_dynamic_variables: { who: 'Ana', agent: 'Max' } },
         settings: { timezone: 'Europe/Madrid', modelTemperature: 0.3 },
@@ -84,14 +84,18 @@ describe('a model reply', () => {
   })
 
   it('a model request on a text channel has no phone rules', async () => {
-    const talk = new HeardTalk(planOf([asks('ask', 'Ask.')]), { mode: { channel: 'cloud', hasCaller: true } })
+    const talk = new SpokenConversationHarness(planOf([asks('ask', 'Ask.')]), {
+      mode: { channel: 'cloud', hasCaller: true },
+    })
     await talk.start()
     expect(systemOf(talk.model.requests[0]!)).not.toContain('phone call')
   })
 
   it('a tool whose name equals that of a transition tool keeps its name', async () => {
     const node: DraftNode = { ...desk, tool_ids: ['go_1'] }
-    const talk = new HeardTalk(planOf([node, asks('calm', 'Calm.'), ends()], { actions: [httpAction('go_1')] }))
+    const talk = new SpokenConversationHarness(
+      planOf([node, asks('calm', 'Calm.'), ends()], { actions: [httpAction('go_1')] }),
+    )
     await talk.start()
     talk.model.answers([{ call: 'go_1' }])
     await talk.say('Go')
@@ -192,7 +196,7 @@ describe('a model that fails', () => {
   })
 
   it('the apology is in the language of the agent', async () => {
-    const talk = new HeardTalk(planOf([asks('a', 'Pregunta.')], { settings: { language: 'es-MX' } }))
+    const talk = new SpokenConversationHarness(planOf([asks('a', 'Pregunta.')], { settings: { language: 'es-MX' } }))
     talk.model.answers([{ fail: refused }])
     await talk.start()
     expect(talk.saying).toEqual(['Lo siento, tengo un problema técnico. ¿Me lo puede repetir?'])
@@ -249,7 +253,7 @@ describe('a model that fails', () => {
   })
 
   it('a model that cannot be created causes an apology like any failure', async () => {
-    const talk = new HeardTalk(plan, {
+    const talk = new SpokenConversationHarness(plan, {
       models: () => {
         throw new ParleyError('model_not_ready', 'no key')
       },
@@ -269,7 +273,7 @@ describe('a model that fails', () => {
       edges: [when('a', 'end')],
       else_edge: when('Else', 'on'),
     }
-    const talk = new HeardTalk(planOf([node, says('on', 'Let us go on.'), ends()]))
+    const talk = new SpokenConversationHarness(planOf([node, says('on', 'Let us go on.'), ends()]))
     await talk.start()
     await talk.hear()
     talk.model.answers([{ fail: refused }])
@@ -304,7 +308,7 @@ describe('limits on a model reply', () => {
       edges: [when('a', 'on')],
       else_edge: when('Else', 'on'),
     }
-    const talk = new HeardTalk(planOf([node, says('on', 'Let us go on.')]))
+    const talk = new SpokenConversationHarness(planOf([node, says('on', 'Let us go on.')]))
     await talk.start()
     await talk.hear()
     talk.model.answers([{ babble: 'hm ' }])
@@ -342,7 +346,7 @@ describe('model requests in the ledger', () => {
     await talk.say('And?')
     await talk.say('Hello?')
     await talk.conversation.settled()
-    const rows = talk.stage.ledger.records.map(row => [
+    const rows = talk.fixture.ledger.records.map(row => [
       row.effect_kind,
       row.node_id,
       row.state,
@@ -360,7 +364,9 @@ describe('model requests in the ledger', () => {
 
   it('a model request is made even when the ledger is unavailable', async () => {
     const down = () => Promise.reject(new ParleyError('ledger_unavailable', 'The database is away.'))
-    const talk = new HeardTalk(plan, { ledger: { intend: down, decide: down, sending: down, settle: down } })
+    const talk = new SpokenConversationHarness(plan, {
+      ledger: { intend: down, decide: down, sending: down, settle: down },
+    })
     await talk.start()
     await talk.hear()
     talk.model.answers([{ say: 'Noon.' }])
@@ -380,7 +386,9 @@ describe('an edge choice that a newer turn replaces', () => {
       edges: [when('red', 'r'), when('blue', 'b')],
       else_edge: when('Else', 'e'),
     }
-    const talk = new HeardTalk(planOf([node, says('r', 'Red.'), says('b', 'Blue.'), says('e', 'None.')]))
+    const talk = new SpokenConversationHarness(
+      planOf([node, says('r', 'Red.'), says('b', 'Blue.'), says('e', 'None.')]),
+    )
     await talk.start()
     await talk.hear()
     talk.model.answers([{ wait: 500 }, { take: 'red' }], [{ take: 'blue' }])

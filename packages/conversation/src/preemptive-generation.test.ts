@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { Conversation } from './conversation.ts'
 import { asks, ends, if_, planOf, says, when } from './testing/plans.ts'
-import { settle, stage } from './testing/text-talk.ts'
+import { conversationFixture, settle } from './testing/text-conversation-harness.ts'
 
 /** A conversation whose speeches are heard as soon as they are complete. */
 async function conversation(nodes: Parameters<typeof planOf>[0]) {
-  const set = stage(planOf(nodes))
+  const set = conversationFixture(planOf(nodes))
   const said: string[] = []
   let text = ''
   const talk: Conversation = new Conversation({

@@ -2,7 +2,6 @@ import { ParleyError, SeededRandom } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { InMemoryEffectLedger } from './in-memory-effect-ledger.ts'
 import type { EffectLedger, EffectRecord, PolicyDecision } from './ledger.ts'
-import { HeardTalk } from './testing/heard-talk.ts'
 import {
   asks,
   type DraftAction,
@@ -15,7 +14,8 @@ import {
   when,
 } from './testing/plans.ts'
 import { linesOf } from './testing/scripted-model.ts'
-import { type HarnessOptions, settle } from './testing/text-talk.ts'
+import { SpokenConversationHarness } from './testing/spoken-conversation-harness.ts'
+import { type HarnessOptions, settle } from './testing/text-conversation-harness.ts'
 
 const RECEIPT = { kind: 'sip_transfer', refer_status: 202, final_sip_status: 200, disconnect_reason: null } as const
 const phone = { settings: { channels: ['phone' as const] } }
@@ -37,15 +37,15 @@ const transferring = planOf(
   phone,
 )
 
-async function puttingThrough(rest: HarnessOptions = {}): Promise<HeardTalk> {
-  const talk = new HeardTalk(transferring, rest)
+async function puttingThrough(rest: HarnessOptions = {}): Promise<SpokenConversationHarness> {
+  const talk = new SpokenConversationHarness(transferring, rest)
   await talk.start()
   await talk.hear()
   return talk
 }
 
-const rowsOf = (talk: HeardTalk) =>
-  talk.stage.ledger.records
+const rowsOf = (talk: SpokenConversationHarness) =>
+  talk.fixture.ledger.records
     .filter(row => row.effect_kind === 'sip_transfer')
     .map(({ action, node_id, ordinal, state, error_code }) => [action.id, node_id, ordinal, state, error_code])
 
@@ -67,7 +67,7 @@ describe('a transfer', () => {
       'ended: transferred by agent',
     ])
     expect(rowsOf(talk)).toEqual([['call.transfer', 'connect', 0, 'succeeded', null]])
-    expect(talk.stage.ledger.records.at(-1)!.receipts).toEqual([RECEIPT])
+    expect(talk.fixture.ledger.records.at(-1)!.receipts).toEqual([RECEIPT])
   })
 
   it('a failed transfer takes the failure edge', async () => {
@@ -99,7 +99,7 @@ describe('a transfer', () => {
       '-> sorry (failure)',
     ])
     expect(rowsOf(talk)[0]!.slice(3, 4)).toEqual(['failed'])
-    expect(talk.stage.ledger.records.at(-1)!.send_attempts).toBe(0)
+    expect(talk.fixture.ledger.records.at(-1)!.send_attempts).toBe(0)
   })
 
   it.each(['intend', 'decide', 'sending'] as const)(
@@ -131,7 +131,7 @@ describe('a transfer', () => {
       description: 'Put the caller through to an operator',
       transfer_destination: { type: 'inferred', prompt: 'The number' },
     }
-    const talk = new HeardTalk(planOf([node, ends()], { ...phone, actions: [operator] }))
+    const talk = new SpokenConversationHarness(planOf([node, ends()], { ...phone, actions: [operator] }))
     await talk.start()
     await talk.hear()
     talk.model.answers(
@@ -141,7 +141,7 @@ describe('a transfer', () => {
     await talk.say('A person, please')
     expect([talk.saying, talk.count('transfer')]).toEqual([['I put you through.'], 0])
     // Who is allowed to counts as a call: nobody is before the line is asked.
-    expect(talk.stage.ledger.records.at(-1)).toMatchObject({ effect_kind: 'sip_transfer', decision: null })
+    expect(talk.fixture.ledger.records.at(-1)).toMatchObject({ effect_kind: 'sip_transfer', decision: null })
     await talk.hear()
     expect(talk.events.at(-1)).toMatchObject({ type: 'transfer', destination: '+15550111' })
     const { request_id } = talk.events.find(event => event.type === 'transfer')!
@@ -193,7 +193,9 @@ describe('a pending transfer after a hang-up', () => {
       else_edge: when('Else', 'connect'),
     }
     const none = httpAction('none')
-    const talk = new HeardTalk(planOf([node, connect, says('sorry', 'Sorry.')], { ...phone, actions: [none] }))
+    const talk = new SpokenConversationHarness(
+      planOf([node, connect, says('sorry', 'Sorry.')], { ...phone, actions: [none] }),
+    )
     talk.actions.answers('none', { body: null })
     talk.heardWhenWithdrawn = null
     await talk.start()
@@ -229,7 +231,7 @@ describe('keypad digits', () => {
   )
 
   it('inferred digits are sent, and the far end has the next turn', async () => {
-    const talk = new HeardTalk(plan)
+    const talk = new SpokenConversationHarness(plan)
     await talk.start()
     await talk.hear()
     talk.model.answers(
@@ -258,7 +260,7 @@ describe('keypad digits', () => {
   })
 
   it('digits are sent after the speech in progress', async () => {
-    const talk = new HeardTalk(
+    const talk = new SpokenConversationHarness(
       planOf(
         [
           says('wait', 'Hello.', { edges: [when('a menu is read', 'menu')] }),

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { asks, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'
-import { settle, stage, TextTalk } from './testing/text-talk.ts'
+import { conversationFixture, settle, TextConversationHarness } from './testing/text-conversation-harness.ts'
 import { TextSession } from './text-session.ts'
 
 const chat = planOf([says('chat', 'Hello.', { edges: [when('bye', 'end')] }), ends()])
 
 function session(plan = chat) {
-  const set = stage(plan)
+  const set = conversationFixture(plan)
   return { ...set, session: new TextSession(set.options) }
 }
 
@@ -56,7 +56,7 @@ describe('a conversation in text', () => {
   })
 
   it('agent speeches enter the transcript in order, even when a later one completes first', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf(
         [
           {
@@ -93,7 +93,7 @@ describe('a conversation in text', () => {
   })
 
   it('a text turn waits for a running action without a time limit of its own', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf(
         [
           { id: 'f', type: 'function', tool_id: 'ping', edges: [], else_edge: when('Else', 'next') },
@@ -105,7 +105,7 @@ describe('a conversation in text', () => {
     talk.model.answers([{ say: 'Pong.' }])
     const started = talk.start()
     await settle()
-    talk.stage.time.advance(100_000)
+    talk.fixture.time.advance(100_000)
     talk.actions.resolve({ body: 'pong' })
     expect(await started).toEqual(['-> f (start)', 'ping started', 'ping succeeded', '-> next (else)', 'agent: Pong.'])
   })
@@ -113,7 +113,7 @@ describe('a conversation in text', () => {
 
 describe('a task without a caller', () => {
   it('a task speaks once in each node and moves on to its end by itself', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf([asks('work', 'Write a summary.', { edges: [when('it is written', 'end')] }), ends()]),
       { mode: { channel: 'cloud', hasCaller: false } },
     )
@@ -128,7 +128,9 @@ describe('a task without a caller', () => {
   })
 
   it('a task whose model fails ends with provider_failed and speaks no apology', async () => {
-    const talk = new TextTalk(planOf([asks('work', 'Write.')]), { mode: { channel: 'cloud', hasCaller: false } })
+    const talk = new TextConversationHarness(planOf([asks('work', 'Write.')]), {
+      mode: { channel: 'cloud', hasCaller: false },
+    })
     talk.model.answers([{ fail: new Error('down') }])
     expect(await talk.start()).toEqual([
       '-> work (start)',

@@ -1,4 +1,4 @@
-import type { Used } from '@parley/conversation'
+import type { UsageReport } from '@parley/conversation'
 import { systemRandom, type Time } from '@parley/kernel'
 import type { HandlerFactory } from './call-plan.ts'
 import type { VoiceAgent, VoiceCallFacts } from './voice/voice-agent.ts'
@@ -9,11 +9,11 @@ interface AgentHandlerOptions {
   readonly facts: VoiceCallFacts
   readonly time: Time
   /** Receives what services were used for, as it becomes known. */
-  readonly onUsed?: (used: Used) => void
+  readonly onUsage?: (usage: UsageReport) => void
 }
 
 /** Lets an agent talk on the call. */
-export function agentHandler({ agent, facts, time, onUsed }: AgentHandlerOptions): HandlerFactory {
+export function agentHandler({ agent, facts, time, onUsage }: AgentHandlerOptions): HandlerFactory {
   return line =>
     new VoiceConversation({
       agent,
@@ -22,6 +22,6 @@ export function agentHandler({ agent, facts, time, onUsed }: AgentHandlerOptions
       time,
       wallClock: Date.now,
       random: systemRandom,
-      ...(onUsed && { onUsed }),
+      ...(onUsage && { onUsage }),
     })
 }

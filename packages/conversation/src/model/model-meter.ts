@@ -1,6 +1,6 @@
 import type { Ms, Time } from '@parley/kernel'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
-import type { Used } from '../used.ts'
+import type { UsageReport } from '../usage-report.ts'
 
 const CHARACTERS_PER_TOKEN = 4
 /** A model that was told to stop has done so by then, or it takes no notice. */
@@ -11,12 +11,12 @@ const STOPS_WITHIN_MS: Ms = 250
  * service refused, or that never reached it, costs nothing.
  */
 export class ModelMeter {
-  readonly #onUsed: (used: Used) => void
+  readonly #onUsage: (usage: UsageReport) => void
   /** Answers that were given up and have not told yet. */
   readonly #ending = new Set<Promise<void>>()
 
-  constructor(onUsed: (used: Used) => void) {
-    this.#onUsed = onUsed
+  constructor(onUsage: (usage: UsageReport) => void) {
+    this.#onUsage = onUsage
   }
 
   metered(model: LanguageModel): LanguageModel {
@@ -43,7 +43,7 @@ export class ModelMeter {
     signal: AbortSignal,
   ): AsyncGenerator<GenerationEvent> {
     if (signal.aborted) return
-    const bill = new Bill(model, this.#onUsed)
+    const bill = new Bill(model, this.#onUsage)
     const { promise: over, resolve } = Promise.withResolvers<void>()
     const onAbort = () => this.#ending.add(over)
     signal.addEventListener('abort', onAbort, { once: true })
@@ -68,14 +68,14 @@ export class ModelMeter {
 /** What one answer costs. */
 class Bill {
   readonly #model: LanguageModel
-  readonly #onUsed: (used: Used) => void
+  readonly #onUsage: (usage: UsageReport) => void
   #isTold = false
   #began = false
   #written = 0
 
-  constructor(model: LanguageModel, onUsed: (used: Used) => void) {
+  constructor(model: LanguageModel, onUsage: (usage: UsageReport) => void) {
     this.#model = model
-    this.#onUsed = onUsed
+    this.#onUsage = onUsage
   }
 
   note(event: GenerationEvent): void {
@@ -94,9 +94,9 @@ class Bill {
     this.#tell('llm_output_tokens', tokens(this.#written))
   }
 
-  #tell(meter: Used['meter'], quantity: number): void {
+  #tell(meter: UsageReport['meter'], quantity: number): void {
     const { provider, model: model_id } = this.#model.identity
-    if (quantity > 0) this.#onUsed({ meter, provider, model_id, quantity })
+    if (quantity > 0) this.#onUsage({ meter, provider, model_id, quantity })
   }
 }
 

@@ -22,7 +22,7 @@ interface PreemptiveGenerationOptions {
 
 type Usage = Extract<GenerationEvent, { type: 'usage' }>
 
-interface Held {
+interface PreemptiveRequest {
   readonly key: string
   readonly answer: HeldAnswer
   readonly row: InferenceRow
@@ -35,7 +35,7 @@ interface Held {
 export class PreemptiveGeneration {
   readonly #options: PreemptiveGenerationOptions
   readonly #writing = new Set<Promise<void>>()
-  #held: Held | null = null
+  #held: PreemptiveRequest | null = null
   #report = { asked: 0, used: 0, dropped: 0, droppedInputTokens: 0, droppedOutputTokens: 0 }
 
   constructor(options: PreemptiveGenerationOptions) {
@@ -102,7 +102,7 @@ export class PreemptiveGeneration {
     })
   }
 
-  #settle({ row }: Held, errorCode: string | null): void {
+  #settle({ row }: PreemptiveRequest, errorCode: string | null): void {
     const written = row.settle(errorCode)
     this.#writing.add(written)
     void written.then(() => this.#writing.delete(written))

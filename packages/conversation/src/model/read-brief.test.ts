@@ -1,7 +1,7 @@
 import type { GenerationRequest } from '@parley/providers'
 import { describe, expect, it } from 'vitest'
 import { asks, planOf, says, when } from '../testing/plans.ts'
-import { TextTalk } from '../testing/text-talk.ts'
+import { TextConversationHarness } from '../testing/text-conversation-harness.ts'
 import { type PromptContext, REASONS } from './instructions.ts'
 import { choiceRequest } from './model-judgement.ts'
 import { readBrief } from './read-brief.ts'
@@ -52,7 +52,7 @@ describe('a model request without a brief', () => {
       { id: 'read', type: 'extract_dynamic_variables', variables },
       asks('end', 'Say goodbye.'),
     ])
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     await talk.start()
     talk.model.answers([{ take: 'they order' }])
     await talk.say('A big one.')

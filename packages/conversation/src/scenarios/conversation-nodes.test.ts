@@ -12,11 +12,11 @@ import {
   when,
 } from '../testing/plans.ts'
 import { systemOf } from '../testing/scripted-model.ts'
-import { TextTalk } from '../testing/text-talk.ts'
+import { TextConversationHarness } from '../testing/text-conversation-harness.ts'
 
 describe('a conversation node', () => {
   it('a conversation node says its static text once, lets the model answer and moves on by the edge that the model chooses', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf([
         says('greet', 'Hello, this is the clinic.', { edges: [when('the caller wants to book', 'book')] }),
         asks('book', 'Ask for a day.', { edges: [when('a day was said', 'end')] }),
@@ -33,7 +33,7 @@ describe('a conversation node', () => {
   })
 
   it('the static text of a node is part of the next model request', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf([says('greet', 'Hello, {{name}}.', { edges: [] })], {
         flow: { default_dynamic_variables: { name: 'Ana' } },
       }),
@@ -46,7 +46,7 @@ describe('a conversation node', () => {
   })
 
   it('a conversation node moves on by an equation without a model request', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf([
         says('age', 'Your age, by keys?', {
           edges: [if_('current_digits >= 18', 'adult'), when('it is a child', 'child')],
@@ -61,7 +61,7 @@ describe('a conversation node', () => {
   })
 
   it('a conversation node takes its always edge after any caller turn', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf([says('name', 'Your name?', { always_edge: when('Always', 'next') }), says('next', 'Thanks.')]),
     )
     await talk.start()
@@ -69,7 +69,7 @@ describe('a conversation node', () => {
   })
 
   it('a conversation node takes its skip-response edge once it has spoken', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf([
         asks('notice', 'Say that the call is recorded.', { skip_response_edge: when('Skip response', 'next') }),
         says('next', 'How can I help?'),
@@ -85,7 +85,7 @@ describe('a conversation node', () => {
   })
 
   it('a conversation node takes its else edge, without speaking, when the model chooses no other', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf([
         says('pick', 'Red or blue?', {
           edges: [when('red', 'red'), when('blue', 'blue')],
@@ -113,11 +113,11 @@ describe('a conversation node', () => {
 
   it('a flow that the caller opens waits for the first turn or for the opening silence', async () => {
     const plan = planOf([asks('hello', 'Greet.')], { flow: { start_speaker: 'user' } })
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     expect(await talk.start()).toEqual(['-> hello (start)'])
     talk.model.answers([{ say: 'Good morning.' }])
     expect(await talk.say('Hello?')).toEqual(['user: Hello?', 'agent: Good morning.'])
-    const silent = new TextTalk(plan)
+    const silent = new TextConversationHarness(plan)
     await silent.start()
     silent.model.answers([{ say: 'Anybody there?' }])
     expect(await silent.silence('opening')).toEqual(['agent: Anybody there?'])
@@ -151,7 +151,7 @@ describe('a subagent', () => {
   const plan = planOf([desk, says('thanks', 'Thanks.')], { actions })
 
   it('a subagent uses its tools until a result makes an edge true', async () => {
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     talk.model.answers([{ say: 'When?' }])
     await talk.start()
     expect(talk.model.requests[0]!.tools!.map(({ name }) => name)).toEqual(['slots', 'hang_up', 'note'])
@@ -174,7 +174,7 @@ describe('a subagent', () => {
   })
 
   it('a subagent stores the variables that its extraction tool reads', async () => {
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     talk.model.answers([{ say: 'How many?' }])
     await talk.start()
     talk.model.answers([{ call: 'note', args: { guests: 4 } }], [{ say: 'Four, noted.' }])
@@ -183,7 +183,7 @@ describe('a subagent', () => {
   })
 
   it('a subagent says its last words and ends the call with the end_call tool', async () => {
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     talk.model.answers([{ say: 'When?' }])
     await talk.start()
     talk.model.answers([{ call: 'hang_up' }])
@@ -191,7 +191,7 @@ describe('a subagent', () => {
   })
 
   it('a subagent that never stops calling tools ends the conversation', async () => {
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     talk.actions.answers('slots', { body: null })
     talk.model.answers([{ say: 'When?' }], ...Array.from({ length: 40 }, () => [{ call: 'slots' }]))
     await talk.start()

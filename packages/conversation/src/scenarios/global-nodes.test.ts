@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { asks, type DraftNode, ends, httpAction, if_, planOf, says, when } from '../testing/plans.ts'
-import { TextTalk } from '../testing/text-talk.ts'
+import { TextConversationHarness } from '../testing/text-conversation-harness.ts'
 
 const back = (condition: string) => {
   const { id, transition_condition } = condition.includes(' == ') ? if_(condition, '') : when(condition, '')
@@ -18,8 +18,8 @@ const hours = (...goBack: string[]): DraftNode => ({
 
 const order = asks('order', 'Take the order.', { edges: [when('the order is complete', 'end')] })
 
-async function ordering(plan: ReturnType<typeof planOf>): Promise<TextTalk> {
-  const talk = new TextTalk(plan)
+async function ordering(plan: ReturnType<typeof planOf>): Promise<TextConversationHarness> {
+  const talk = new TextConversationHarness(plan)
   talk.model.answers([{ say: 'Your order?' }])
   await talk.start()
   return talk

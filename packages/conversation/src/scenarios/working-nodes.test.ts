@@ -13,7 +13,7 @@ import {
   when,
 } from '../testing/plans.ts'
 import { type Answer, linesOf, systemOf } from '../testing/scripted-model.ts'
-import { settle, TextTalk } from '../testing/text-talk.ts'
+import { settle, TextConversationHarness } from '../testing/text-conversation-harness.ts'
 
 const slots = httpAction('slots', {
   description: 'Free times on a day',
@@ -40,7 +40,7 @@ describe('a function', () => {
   const plan = planOf([says('ask', 'Which day?', { always_edge: when('Always', 'look') }), look, ...rest], at)
 
   it('a function infers its arguments from the conversation, runs its action and moves on by the result', async () => {
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     await talk.start()
     talk.actions.answers('slots', { body: { slots: ['09:30'] } }, 0)
     talk.model.answers([{ call: 'use_arguments', args: { day: 'Monday' } }])
@@ -71,7 +71,7 @@ describe('a function', () => {
     ['has failed', { failed: 'http_500' }],
     ['is uncertain', { uncertain: 'timeout' }],
   ])('a function whose action %s sets no variables', async (_name, result) => {
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     await talk.start()
     talk.actions.answers('slots', result)
     talk.model.answers([{ call: 'use_arguments', args: { day: 'Monday' } }])
@@ -83,7 +83,7 @@ describe('a function', () => {
     ['no object, twice', [[{ call: 'use_arguments', args: '[1]' }], [{ call: 'use_arguments', args: '"x"' }]]],
     ['another tool, twice', [[{ call: 'slots' }], [{ call: 'slots' }]]],
   ])('a function sends no action when the model answers the argument request with %s', async (_name, answers) => {
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     await talk.start()
     talk.model.answers(...answers)
     expect((await talk.say('Monday')).slice(-2)).toEqual(['-> sorry (else)', 'agent: Sorry.'])
@@ -91,7 +91,7 @@ describe('a function', () => {
   })
 
   it('a function asks again after invalid arguments and runs with the corrected ones', async () => {
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     await talk.start()
     talk.actions.answers('slots', { body: {} })
     talk.model.answers(
@@ -112,7 +112,7 @@ describe('a function', () => {
       edges: [when('it went well', 'end')],
       else_edge: when('Else', 'end'),
     }
-    const talk = new TextTalk(planOf([node, ends()], at))
+    const talk = new TextConversationHarness(planOf([node, ends()], at))
     talk.model.answers([{ say: 'One moment.' }], [{ take: 'it went well' }])
     const started = talk.start()
     await settle()
@@ -133,7 +133,7 @@ describe('a function', () => {
       edges: [],
       else_edge: when('Else', 'next'),
     }
-    const talk = new TextTalk(planOf([node, says('next', 'Anything else?')], at))
+    const talk = new TextConversationHarness(planOf([node, says('next', 'Anything else?')], at))
     expect(await talk.start()).toEqual([
       '-> f (start)',
       'agent: Noted.',
@@ -149,7 +149,7 @@ describe('a function', () => {
 
   it('a caller who talks during a function is transcribed, and the action runs once', async () => {
     const node: DraftNode = { id: 'f', type: 'function', tool_id: 'ping', edges: [], else_edge: when('Else', 'next') }
-    const talk = new TextTalk(planOf([node, says('next', 'Done.')], at))
+    const talk = new TextConversationHarness(planOf([node, says('next', 'Done.')], at))
     const started = talk.start()
     await settle()
     talk.session.conversation.userTurn({ text: 'Are you there?', span: null, observed_ms: null })
@@ -172,7 +172,7 @@ describe('a branch', () => {
     ['12', 'child (edge)'],
     ['', 'who (else)'],
   ])('a branch with age "%s" moves at once to %s', async (age, to) => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf([
         {
           id: 'split',
@@ -211,7 +211,7 @@ describe('an extraction', () => {
   ])
 
   it('an extraction stores variables from the conversation and moves on with them', async () => {
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     await talk.start()
     talk.model.answers([{ call: 'keep_variables', args: { name: 'Bob', size: 'LARGE', count: 'two', more: 1 } }])
     expect(await talk.say('Bob here, a large one')).toEqual([
@@ -241,7 +241,7 @@ describe('an extraction', () => {
   })
 
   it('an extraction that finds nothing moves on without variables', async () => {
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     await talk.start()
     expect((await talk.say('Hm')).slice(-1)).toEqual(['agent: Pardon, ?'])
   })
@@ -251,7 +251,7 @@ describe('a press_digit node', () => {
   const phone = { settings: { channels: ['phone' as const] } }
 
   it('a press_digit node sends its static digits and listens to the far end', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf(
         [
           {
@@ -272,7 +272,7 @@ describe('a press_digit node', () => {
   })
 
   it('a press_digit node with a prompt asks the model for digits at every menu', async () => {
-    const talk = new TextTalk(
+    const talk = new TextConversationHarness(
       planOf(
         [
           says('listen', 'Hello.', { always_edge: when('Always', 'menu') }),
@@ -324,7 +324,7 @@ describe('a transfer', () => {
   const named = plan({ type: 'predefined', number: '+15550100' })
 
   it('an accepted transfer ends the conversation', async () => {
-    const talk = new TextTalk(named, { transfers: 'taken' })
+    const talk = new TextConversationHarness(named, { transfers: 'taken' })
     await talk.start()
     expect((await talk.say('A person')).slice(1)).toEqual([
       '-> connect (edge)',
@@ -335,7 +335,7 @@ describe('a transfer', () => {
   })
 
   it('a failed transfer takes the failure edge', async () => {
-    const talk = new TextTalk(named)
+    const talk = new TextConversationHarness(named)
     await talk.start()
     expect((await talk.say('A person')).slice(-3)).toEqual([
       'call.transfer failed',
@@ -346,7 +346,7 @@ describe('a transfer', () => {
 
   it('a transfer to a forbidden number is not made, even when the caller named the number', async () => {
     const asked: string[] = []
-    const talk = new TextTalk(plan({ type: 'inferred', prompt: 'The number the caller gave' }), {
+    const talk = new TextConversationHarness(plan({ type: 'inferred', prompt: 'The number the caller gave' }), {
       transferPolicy: destination => {
         asked.push(destination)
         return { decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }
@@ -368,13 +368,13 @@ describe('a transfer', () => {
 
 describe('an end', () => {
   it('an end node without an instruction ends the conversation at once', async () => {
-    const talk = new TextTalk(planOf([ends()]))
+    const talk = new TextConversationHarness(planOf([ends()]))
     expect(await talk.start()).toEqual(['-> end (start)', 'ended: completed by agent'])
   })
 
   it('an end node with an instruction ends the conversation after its last words', async () => {
     const end: DraftNode = { id: 'end', type: 'end', speak_during_execution: true, instruction: staticText('Bye.') }
-    expect(await new TextTalk(planOf([end])).start()).toEqual([
+    expect(await new TextConversationHarness(planOf([end])).start()).toEqual([
       '-> end (start)',
       'agent: Bye.',
       'ended: completed by agent',
@@ -418,7 +418,7 @@ describe('a component', () => {
         },
       },
     )
-    const talk = new TextTalk(plan)
+    const talk = new TextConversationHarness(plan)
     expect(await talk.start()).toEqual(['-> identify (start)', '-> id/ask (start)', 'agent: Your name?'])
     talk.model.answers([{ call: 'keep_variables', args: { name: 'Ana' } }])
     expect(await talk.say('Ana')).toEqual([

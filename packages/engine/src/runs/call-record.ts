@@ -4,7 +4,7 @@ import type { OwnedRun, OwnedRunEnding } from '@parley/runs'
 import type { JsonObject } from '@parley/store'
 import type { Call, CallEvent, CallReport } from '../call.ts'
 import type { RunResult } from '../outcome.ts'
-import type { Used } from '../voice/voice-agent.ts'
+import type { UsageReport } from '../voice/voice-agent.ts'
 import { qualityOf } from './call-quality.ts'
 import type { Recordings } from './recordings.ts'
 
@@ -92,7 +92,7 @@ export class CallRecord {
     this.enter('dialing')
   }
 
-  used(used: Used): void {
+  used(used: UsageReport): void {
     this.#run.addUsage(used)
   }
 

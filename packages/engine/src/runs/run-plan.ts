@@ -34,7 +34,7 @@ export function runHandler({ run, start, agent, record, time }: ReadyRun, facts:
     agent: { ...agent, ledger: () => run.ledger, transferPolicy: policyOf(start) },
     facts,
     time,
-    onUsed: used => record.used(used),
+    onUsage: usage => record.used(usage),
   })
 }
 

@@ -1,5 +1,5 @@
 import type { EffectLedger } from '@parley/conversation'
-import { InMemoryEffectLedger, type TimelineItem, type Used } from '@parley/conversation'
+import { InMemoryEffectLedger, type TimelineItem, type UsageReport } from '@parley/conversation'
 import type { ActionOutcome, ActionRequest } from '@parley/conversation/testing'
 import type { Endpointing } from '@parley/dialogue'
 import { compile, type Draft, type Plan } from '@parley/flow'
@@ -42,7 +42,7 @@ export class AudioHarness {
   readonly requests: GenerationRequest[] = []
   readonly actions: ActionRequest[] = []
   readonly items: TimelineItem[] = []
-  readonly used: Used[] = []
+  readonly used: UsageReport[] = []
   report: CallReport | null = null
   handler: VoiceConversation | null = null
   #answers: ModelAnswer[]
@@ -154,7 +154,7 @@ export class AudioHarness {
           time,
           wallClock: () => 0,
           random: new SeededRandom(3),
-          onUsed: used => this.used.push(used),
+          onUsage: usage => this.used.push(usage),
         })
         return this.handler
       },

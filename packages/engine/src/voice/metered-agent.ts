@@ -1,29 +1,29 @@
-import type { Used } from '@parley/conversation'
+import type { UsageReport } from '@parley/conversation'
 import type { Ms } from '@parley/kernel'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText, TextToSpeech } from '@parley/providers'
 import type { VoiceChoice } from './utterance-audio.ts'
 import type { VoiceAgent } from './voice-agent.ts'
 
-type OnUsed = (used: Used) => void
+type OnUsage = (usage: UsageReport) => void
 
 /** Audio is told in stretches of so much, and at the end: packets are too many to tell each. */
 const STRETCH_MS: Ms = 10_000
 
 /** The agent for one call, whose speechInput and voices tell what they were used for; its models are the conversation's business. */
-export function meteredAgent(agent: VoiceAgent, onUsed: OnUsed): VoiceAgent {
-  const metered = (choice: VoiceChoice): VoiceChoice => ({ ...choice, voice: meteredVoice(choice.voice, onUsed) })
+export function meteredAgent(agent: VoiceAgent, onUsage: OnUsage): VoiceAgent {
+  const metered = (choice: VoiceChoice): VoiceChoice => ({ ...choice, voice: meteredVoice(choice.voice, onUsage) })
   return {
     ...agent,
-    recogniser: meteredRecogniser(agent.recogniser, onUsed),
-    voice: meteredVoice(agent.voice, onUsed),
+    recogniser: meteredRecogniser(agent.recogniser, onUsage),
+    voice: meteredVoice(agent.voice, onUsage),
     ...(agent.fallbackVoices !== undefined && { fallbackVoices: agent.fallbackVoices.map(metered) }),
     ...(agent.lastResort !== undefined && { lastResort: metered(agent.lastResort) }),
   }
 }
 
-function meteredVoice(voice: TextToSpeech, onUsed: OnUsed): TextToSpeech {
+function meteredVoice(voice: TextToSpeech, onUsage: OnUsage): TextToSpeech {
   const service = serviceOf(voice.id)
-  const onSent = (characters: number) => onUsed({ meter: 'tts_characters', ...service, quantity: characters })
+  const onSent = (characters: number) => onUsage({ meter: 'tts_characters', ...service, quantity: characters })
   return {
     id: voice.id,
     languages: voice.languages,
@@ -34,9 +34,9 @@ function meteredVoice(voice: TextToSpeech, onUsed: OnUsed): TextToSpeech {
   }
 }
 
-function meteredRecogniser(recogniser: SpeechToText, onUsed: OnUsed): SpeechToText {
+function meteredRecogniser(recogniser: SpeechToText, onUsage: OnUsage): SpeechToText {
   const service = serviceOf(recogniser.id)
-  const tell = (audioMs: Ms) => onUsed({ meter: 'stt_ms', ...service, quantity: audioMs })
+  const tell = (audioMs: Ms) => onUsage({ meter: 'stt_ms', ...service, quantity: audioMs })
   return {
     id: recogniser.id,
     languages: recogniser.languages,
@@ -74,7 +74,7 @@ function meteredStream(
 }
 
 /** Of "deepgram/nova-3": whose, and what. */
-function serviceOf(id: string): Pick<Used, 'provider' | 'model_id'> {
+function serviceOf(id: string): Pick<UsageReport, 'provider' | 'model_id'> {
   const [provider = '', ...model] = id.split('/')
   return { provider, model_id: model.join('/') }
 }

@@ -1,4 +1,4 @@
-import type { Used } from '@parley/conversation'
+import type { UsageReport } from '@parley/conversation'
 import { afterEach, expect, it } from 'vitest'
 import { AudioHarness, type HarnessOptions } from '../testing/audio-harness.ts'
 import { GREETING, greeter } from '../testing/drafts.ts'
@@ -25,7 +25,7 @@ afterEach(async () => {
   stage = null
 })
 
-const sum = (call: AudioHarness, meter: Used['meter']) =>
+const sum = (call: AudioHarness, meter: UsageReport['meter']) =>
   call.used.filter(used => used.meter === meter).reduce((total, { quantity }) => total + quantity, 0)
 
 it('counts every character that a voice was asked for, heard or not', async () => {

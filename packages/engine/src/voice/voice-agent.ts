@@ -42,7 +42,7 @@ export interface VoiceCallFacts {
   readonly context?: Readonly<Record<string, string>>
 }
 
-export type { Used } from '@parley/conversation'
+export type { UsageReport } from '@parley/conversation'
 
 /** The language an agent speaks: the first of its own that the voice knows. */
 export function languageOf(agent: Pick<VoiceAgent, 'plan' | 'voice'>): string {

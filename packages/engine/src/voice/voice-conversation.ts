@@ -1,4 +1,4 @@
-import { Conversation, type ConversationEvent, type Used, type UserTurn } from '@parley/conversation'
+import { Conversation, type ConversationEvent, type UsageReport, type UserTurn } from '@parley/conversation'
 import { type CallerTurn, type DialogueInput, type DialogueOutput, TurnMachine } from '@parley/dialogue'
 import {
   type Machine,
@@ -43,7 +43,7 @@ export interface VoiceConversationOptions {
   readonly wallClock: () => UnixMs
   readonly random: Random
   /** Told of what services were used for, as it is known; all of it by the time that `settled` resolves. */
-  readonly onUsed?: (used: Used) => void
+  readonly onUsage?: (usage: UsageReport) => void
 }
 
 /**
@@ -71,8 +71,8 @@ export class VoiceConversation implements CallHandler {
   #lastWords: LastWords | null = null
 
   constructor(options: VoiceConversationOptions) {
-    const { facts, line, time, wallClock, random, onUsed } = options
-    const agent = onUsed === undefined ? options.agent : meteredAgent(options.agent, onUsed)
+    const { facts, line, time, wallClock, random, onUsage } = options
+    const agent = onUsage === undefined ? options.agent : meteredAgent(options.agent, onUsage)
     this.#options = { ...options, agent }
     this.#clock = new CallClock(line.leg.format)
     const { settings } = agent.plan
@@ -97,7 +97,7 @@ export class VoiceConversation implements CallHandler {
       wallClock,
       clock: () => this.#now(),
       onEvent: event => this.#onConversation(event),
-      ...(onUsed !== undefined && { onUsed }),
+      ...(onUsage !== undefined && { onUsage }),
       budgets: { eventMs: MODEL_EVENT_MS },
     })
     this.#playout = new Playout(line.leg, settings.volume)

@@ -193,7 +193,7 @@ export class TextRun {
       time,
       wallClock,
       onEvent: event => this.#on(event),
-      onUsed: used => run.addUsage(used),
+      onUsage: usage => run.addUsage(usage),
     })
     this.#session = session
     return session

@@ -13,7 +13,7 @@ const NOON = Date.UTC(2026, 0, 5, 12)
 export type HarnessOptions = Partial<Omit<TextSessionOptions, 'onEvent'>>
 
 /** All that tests give a conversation: virtual time, a model and actions that do what they are told. */
-export function stage(plan: Plan, rest: HarnessOptions = {}) {
+export function conversationFixture(plan: Plan, rest: HarnessOptions = {}) {
   const time = new VirtualTime()
   const wallClock = () => NOON + time.now()
   const model = new ScriptedModel(time)
@@ -40,14 +40,14 @@ export async function settle(): Promise<void> {
 }
 
 /** A conversation in text whose record comes out as lines. */
-export class TextTalk {
-  readonly stage: ReturnType<typeof stage>
+export class TextConversationHarness {
+  readonly fixture: ReturnType<typeof conversationFixture>
   readonly session: TextSession
   #lines: string[] = []
 
   constructor(plan: Plan, rest: HarnessOptions = {}) {
-    const set = stage(plan, rest)
-    this.stage = set
+    const set = conversationFixture(plan, rest)
+    this.fixture = set
     this.session = new TextSession({
       ...set.options,
       onEvent: event => {
@@ -59,11 +59,11 @@ export class TextTalk {
   }
 
   get model(): ScriptedModel {
-    return this.stage.model
+    return this.fixture.model
   }
 
   get actions(): ScriptedActions {
-    return this.stage.actions
+    return this.fixture.actions
   }
 
   start = () => this.#done(this.session.start())

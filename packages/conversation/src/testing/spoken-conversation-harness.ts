@@ -4,7 +4,7 @@ import { Conversation } from '../conversation.ts'
 import type { ConversationEvent } from '../protocol.ts'
 import type { ScriptedActions } from './scripted-actions.ts'
 import { linesOf, type ScriptedModel } from './scripted-model.ts'
-import { type HarnessOptions, lineOf, settle, stage } from './text-talk.ts'
+import { conversationFixture, type HarnessOptions, lineOf, settle } from './text-conversation-harness.ts'
 
 interface Spoken {
   readonly id: string
@@ -13,8 +13,8 @@ interface Spoken {
 }
 
 /** A conversation whose mouth is the test's: it says when a speech was heard, and how much of it was when it was cut. */
-export class HeardTalk {
-  readonly stage: ReturnType<typeof stage>
+export class SpokenConversationHarness {
+  readonly fixture: ReturnType<typeof conversationFixture>
   readonly conversation: Conversation
   readonly events: ConversationEvent[] = []
   /** Begun and not reported, in order. */
@@ -26,10 +26,10 @@ export class HeardTalk {
   #lines: string[] = []
 
   constructor(plan: Plan, rest: HarnessOptions = {}) {
-    this.stage = stage(plan, rest)
-    const { time } = this.stage
+    this.fixture = conversationFixture(plan, rest)
+    const { time } = this.fixture
     this.conversation = new Conversation({
-      ...this.stage.options,
+      ...this.fixture.options,
       clock: () => time.now(),
       onEvent: event => {
         this.events.push(event)
@@ -39,11 +39,11 @@ export class HeardTalk {
   }
 
   get model(): ScriptedModel {
-    return this.stage.model
+    return this.fixture.model
   }
 
   get actions(): ScriptedActions {
-    return this.stage.actions
+    return this.fixture.actions
   }
 
   async start(): Promise<void> {
@@ -52,7 +52,7 @@ export class HeardTalk {
   }
 
   async say(text: string): Promise<void> {
-    const now = this.stage.time.now()
+    const now = this.fixture.time.now()
     this.conversation.userTurn({ text, span: { start_ms: now, end_ms: now }, observed_ms: now })
     await settle()
   }
@@ -78,7 +78,7 @@ export class HeardTalk {
 
   async pass(ms: Ms): Promise<void> {
     await settle()
-    this.stage.time.advance(ms)
+    this.fixture.time.advance(ms)
     await settle()
   }
 
@@ -101,7 +101,7 @@ export class HeardTalk {
   }
 
   #report(id: string, heard: string, interrupted: boolean): void {
-    const now = this.stage.time.now()
+    const now = this.fixture.time.now()
     this.conversation.spoken(id, { heard, interrupted, span: { start_ms: now, end_ms: now } })
   }
 

@@ -11,7 +11,7 @@ const HELLO: readonly FakeModelStep[] = [
   { do: 'finish', reason: 'end_turn' },
 ]
 
-/** Anthropic's `/v1/messages`, as strict about requests as the service, with the faults it is told. */
+/** Anthropic's `/v1/messages`, as strict about requests as the service, with scripted faults. */
 export class FakeAnthropic extends FakeModelService {
   static async open(options: FakeModelOptions<FakeMessagesStyle> = {}): Promise<FakeAnthropic> {
     const dialect = {

@@ -46,8 +46,8 @@ function refusal(status: number, title: string): Refusal {
 }
 
 function errorMessage(context: string | null, status: number, code: string, title: string): string {
-  const told = { title, message: `${title}, make sure it is valid.`, error_code: code, status_code: status }
-  return JSON.stringify({ type: 'error', done: true, ...told, ...(context !== null && { context_id: context }) })
+  const fields = { title, message: `${title}, make sure it is valid.`, error_code: code, status_code: status }
+  return JSON.stringify({ type: 'error', done: true, ...fields, ...(context !== null && { context_id: context }) })
 }
 
 /** What it asks of a generation: the error it answers otherwise. */
@@ -142,15 +142,27 @@ class Session implements FakeSession {
     const data = piece.toString('base64')
     this.#line.json({ type: 'chunk', data, done: false, status_code: 206, step_time: 1.5, context_id: id })
     // Times come after the audio that they are about.
-    const told = words?.next(piece.length / 8)
-    if (told)
-      this.#line.json({ type: 'timestamps', done: false, status_code: 206, context_id: id, word_timestamps: told })
+    const timestamps = words?.next(piece.length / 8)
+    if (timestamps)
+      this.#line.json({
+        type: 'timestamps',
+        done: false,
+        status_code: 206,
+        context_id: id,
+        word_timestamps: timestamps,
+      })
   }
 
   #done(id: string, words: Timestamps | null): void {
-    const told = words?.next(Number.POSITIVE_INFINITY)
-    if (told)
-      this.#line.json({ type: 'timestamps', done: false, status_code: 206, context_id: id, word_timestamps: told })
+    const timestamps = words?.next(Number.POSITIVE_INFINITY)
+    if (timestamps)
+      this.#line.json({
+        type: 'timestamps',
+        done: false,
+        status_code: 206,
+        context_id: id,
+        word_timestamps: timestamps,
+      })
     this.#line.json({
       type: 'flush_done',
       done: false,

@@ -90,7 +90,7 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
   #tell({ isFinal = false, stopped = false, fromFinalize = false }): void {
     const heard = this.heardUntil
     const words = this.wordsToSend(isFinal)
-    const told = words.map(word => ({
+    const reported = words.map(word => ({
       word: word.text.toLowerCase(),
       start: word.startSample / 8000,
       end: word.endSample / 8000,
@@ -104,7 +104,9 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
       start: this.#segmentFrom / 8000,
       is_final: isFinal,
       speech_final: stopped,
-      channel: { alternatives: [{ transcript: textOf(words), confidence: words.length > 0 ? 0.98 : 0, words: told }] },
+      channel: {
+        alternatives: [{ transcript: textOf(words), confidence: words.length > 0 ? 0.98 : 0, words: reported }],
+      },
       metadata: { request_id: randomUUID(), model_info: { name: this.#query.get('model') } },
       from_finalize: fromFinalize,
     }

@@ -91,8 +91,8 @@ class Session implements FakeSession {
   #openContext(id: string, message: Readonly<Record<string, unknown>>): Context | null {
     if (this.#contexts.size >= MOST_CONTEXTS) {
       this.#counts.overLimit++
-      const said = `Maximum simultaneous contexts per WebSocket connection exceeded (${MOST_CONTEXTS}).`
-      this.#line.end(failure('max_active_conversations', said))
+      const reason = `Maximum simultaneous contexts per WebSocket connection exceeded (${MOST_CONTEXTS}).`
+      this.#line.end(failure('max_active_conversations', reason))
       return null
     }
     const settings = message.voice_settings as { speed?: unknown } | undefined
@@ -142,9 +142,9 @@ class Session implements FakeSession {
         : { charsStartTimesMs: starts, charsDurationsMs: durations }
     const alignment = chars.length === 0 ? null : { chars, ...times }
     // Audio comes before and after words; at times a message has no alignment, or the normalized one alone.
-    const told =
+    const alignmentFields =
       index % 3 === 2 ? { alignment: null, normalizedAlignment: alignment } : { alignment, normalizedAlignment: null }
-    this.#line.json({ audio: piece.toString('base64'), isFinal: null, ...told, contextId: id })
+    this.#line.json({ audio: piece.toString('base64'), isFinal: null, ...alignmentFields, contextId: id })
   }
 
   #final(id: string): void {

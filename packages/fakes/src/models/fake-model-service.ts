@@ -57,7 +57,7 @@ export class FakeModelService {
   #breaksKept = false
   #brokenKept = 0
   /** Connections that carried a request before. */
-  readonly #kept = new WeakSet<Socket>()
+  readonly #reused = new WeakSet<Socket>()
 
   protected constructor(dialect: FakeModelDialect, options: FakeModelOptions, hello: readonly FakeModelStep[]) {
     this.#dialect = dialect
@@ -133,8 +133,8 @@ export class FakeModelService {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const isKept = this.#kept.has(request.socket)
-    this.#kept.add(request.socket)
+    const isKept = this.#reused.has(request.socket)
+    this.#reused.add(request.socket)
     if (isKept && this.#breaksKept) {
       this.#breaksKept = false
       this.#brokenKept++

@@ -10,7 +10,7 @@ const HELLO: readonly FakeModelStep[] = [
   { do: 'report-usage', input: 10, output: 5 },
 ]
 
-/** A service that speaks like OpenAI's `/v1/chat/completions`, with the faults it is told. */
+/** A service that speaks like OpenAI's `/v1/chat/completions`, with scripted faults. */
 export class FakeOpenAiChat extends FakeModelService {
   static async open(options: FakeModelOptions<FakeChatStyle> = {}): Promise<FakeOpenAiChat> {
     const dialect = {

@@ -8,7 +8,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 const MOST_TEXTS = 2048
 const MOST_CHARACTERS = 300_000
 
-/** OpenAI's `/v1/embeddings`, with the faults it is told: `wait`, `stall`, `turn-away`, `refuse`, `break-off`, `answer`. */
+/** OpenAI's `/v1/embeddings`, with scripted faults: `wait`, `stall`, `turn-away`, `refuse`, `break-off`, `answer`. */
 export class FakeOpenAiEmbeddings extends FakeModelService {
   static async open(options: FakeModelOptions<FakeEmbeddingStyle> = {}): Promise<FakeOpenAiEmbeddings> {
     const style = { ...options.style, whole: true }

@@ -93,7 +93,7 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
   }
 
   #begin(index: number, block: JsonObject): GenerationEvent[] {
-    if (block.type === 'text') return said(textIn(block, 'text'))
+    if (block.type === 'text') return textEvents(textIn(block, 'text'))
     if (block.type !== 'tool_use') return []
     const input = isObject(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : ''
     this.#calls.set(index, { input, hasFragments: false })
@@ -101,7 +101,7 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
   }
 
   #delta(index: number, delta: JsonObject): GenerationEvent[] {
-    if (delta.type === 'text_delta') return said(textIn(delta, 'text'))
+    if (delta.type === 'text_delta') return textEvents(textIn(delta, 'text'))
     const call = this.#calls.get(index)
     // Tools that the service calls by itself have fragments, too.
     if (delta.type !== 'input_json_delta' || call === undefined) return []
@@ -133,8 +133,8 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
   /** Counts are of everything so far; a later report may lack those that are known. */
   #count(usage: unknown): void {
     if (!isObject(usage)) return
-    const told = Object.entries(usage).filter(([, count]) => typeof count === 'number')
-    this.#usage = { ...this.#usage, ...Object.fromEntries(told) }
+    const counts = Object.entries(usage).filter(([, count]) => typeof count === 'number')
+    this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }
   }
 }
 
@@ -150,7 +150,7 @@ function usageOf(usage: JsonObject): GenerationEvent {
   }
 }
 
-function said(text: string): GenerationEvent[] {
+function textEvents(text: string): GenerationEvent[] {
   return text === '' ? [] : [{ type: 'text', delta: text }]
 }
 

@@ -36,7 +36,7 @@ export function assemblyAiStreaming(
   }
 }
 
-/** AssemblyAI's streaming API `/v3/ws`: how its messages are read, and what it is told. */
+/** AssemblyAI's streaming API `/v3/ws`: its messages and requests. */
 export const streamingV3: ServiceProtocol = {
   name: 'AssemblyAI',
   chunk: msToSamples(50, NARROWBAND),
@@ -80,29 +80,29 @@ class TurnReader {
   #ended = -1
 
   read(message: string): readonly ServiceEvent[] {
-    const told = objectOf(message)
-    if (told === null) return []
-    switch (textIn(told, 'type')) {
+    const parsed = objectOf(message)
+    if (parsed === null) return []
+    switch (textIn(parsed, 'type')) {
       case 'Begin':
         return [{ type: 'ready' }]
       case 'SpeechStarted':
-        return [{ type: 'speech-started', at: timeIn(told, 'timestamp', 1000) }]
+        return [{ type: 'speech-started', at: timeIn(parsed, 'timestamp', 1000) }]
       case 'Turn':
-        return this.#readTurn(told)
+        return this.#readTurn(parsed)
       case 'Error':
-        return [failure(told)]
+        return [failure(parsed)]
       default:
         return []
     }
   }
 
-  #readTurn(told: JsonObject): readonly ServiceEvent[] {
-    const order = numberIn(told, 'turn_order')
+  #readTurn(message: JsonObject): readonly ServiceEvent[] {
+    const order = numberIn(message, 'turn_order')
     if (order === null || order <= this.#ended) return []
-    const isOver = told.end_of_turn === true
+    const isOver = message.end_of_turn === true
     if (isOver) this.#ended = order
     // Words that may still change are in the list alone, not in the transcript.
-    const words = wordsIn(told, ['text'], 1000)
+    const words = wordsIn(message, ['text'], 1000)
     const turn: ServiceEvent = {
       type: 'words',
       passage: order,
@@ -114,7 +114,7 @@ class TurnReader {
       stopped: isOver,
     }
     if (!isOver) return [turn]
-    return [turn, { type: 'end-of-turn', confidence: numberIn(told, 'end_of_turn_confidence') ?? 0, eager: false }]
+    return [turn, { type: 'end-of-turn', confidence: numberIn(message, 'end_of_turn_confidence') ?? 0, eager: false }]
   }
 }
 
@@ -125,7 +125,7 @@ export function assemblyAiFailure(code: number | null, reason: string): 'refused
   return 'failed'
 }
 
-function failure(told: JsonObject): ServiceEvent {
-  const reason = reasonOf(textIn(told, 'error'))
-  return { type: 'failed', kind: assemblyAiFailure(numberIn(told, 'error_code'), reason), reason }
+function failure(message: JsonObject): ServiceEvent {
+  const reason = reasonOf(textIn(message, 'error'))
+  return { type: 'failed', kind: assemblyAiFailure(numberIn(message, 'error_code'), reason), reason }
 }

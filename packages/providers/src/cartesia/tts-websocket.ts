@@ -94,12 +94,12 @@ function wordsIn(utterance: string, given: JsonObject): readonly VoiceMessage[] 
 /** `{title, message, error_code, status_code}`; older versions write `{error, status_code}`. */
 function failureIn(given: JsonObject): ParleyError {
   const status = typeof given.status_code === 'number' ? given.status_code : 0
-  const told = [errorTextIn(given.title), errorTextIn(given.message, given.error)]
+  const description = [errorTextIn(given.title), errorTextIn(given.message, given.error)]
     .filter(part => part !== '')
     .join(': ')
-  const said = `Cartesia: ${told || 'an error'} (${status} ${errorTextIn(given.error_code)})`.replace(' )', ')')
-  if (status === 429 || status === 503) return new ParleyError('voice_busy', said, { retryable: true })
-  if (/voice/i.test(errorTextIn(given.error_code))) return new ParleyError('voice_unknown', said)
-  if (status === 401 || status === 402 || status === 403) return new ParleyError('voice_refused', said)
-  return new ParleyError('voice_failed', said, { retryable: status >= 500 })
+  const text = `Cartesia: ${description || 'an error'} (${status} ${errorTextIn(given.error_code)})`.replace(' )', ')')
+  if (status === 429 || status === 503) return new ParleyError('voice_busy', text, { retryable: true })
+  if (/voice/i.test(errorTextIn(given.error_code))) return new ParleyError('voice_unknown', text)
+  if (status === 401 || status === 402 || status === 403) return new ParleyError('voice_refused', text)
+  return new ParleyError('voice_failed', text, { retryable: status >= 500 })
 }

@@ -10,7 +10,7 @@ import { DEEPGRAM_URL, deepgramToken } from './deepgram-api.ts'
 /** The service's own 10 ms cuts at every breath; what it recommends for conversations. */
 const ENDPOINTING_MS: Ms = 300
 
-/** Deepgram's streaming API `/v1/listen` (Nova): how its messages are read, and what it is told. */
+/** Deepgram's streaming API `/v1/listen` (Nova): its messages and requests. */
 export const listenV1: ServiceProtocol = {
   name: 'Deepgram',
   chunk: msToSamples(40, NARROWBAND),
@@ -54,16 +54,16 @@ export function listenV1Query(model: string, options: SpeechStreamOptions): URLS
 }
 
 function readListenV1(message: string): readonly ServiceEvent[] {
-  const told = objectOf(message)
-  if (told === null) return []
-  switch (textIn(told, 'type')) {
+  const parsed = objectOf(message)
+  if (parsed === null) return []
+  switch (textIn(parsed, 'type')) {
     case 'Results':
-      return readResults(told)
+      return readResults(parsed)
     case 'SpeechStarted':
-      return [{ type: 'speech-started', at: timeIn(told, 'timestamp', 1) }]
+      return [{ type: 'speech-started', at: timeIn(parsed, 'timestamp', 1) }]
     case 'Error':
       return [
-        { type: 'failed', kind: 'failed', reason: reasonOf(textIn(told, 'variant'), textIn(told, 'description')) },
+        { type: 'failed', kind: 'failed', reason: reasonOf(textIn(parsed, 'variant'), textIn(parsed, 'description')) },
       ]
     default:
       // Metadata and UtteranceEnd tell nothing that the results do not.
@@ -71,14 +71,14 @@ function readListenV1(message: string): readonly ServiceEvent[] {
   }
 }
 
-function readResults(told: JsonObject): readonly ServiceEvent[] {
-  const start = timeIn(told, 'start', 1)
-  const duration = timeIn(told, 'duration', 1)
-  const channel = isObject(told.channel) ? told.channel : {}
+function readResults(message: JsonObject): readonly ServiceEvent[] {
+  const start = timeIn(message, 'start', 1)
+  const duration = timeIn(message, 'duration', 1)
+  const channel = isObject(message.channel) ? message.channel : {}
   const alternatives = Array.isArray(channel.alternatives) ? channel.alternatives : []
   const best: unknown = alternatives[0]
   if (start === null || duration === null || !isObject(best)) return []
-  const fromFinalize = told.from_finalize === true
+  const fromFinalize = message.from_finalize === true
   return [
     {
       type: 'words',
@@ -86,9 +86,9 @@ function readResults(told: JsonObject): readonly ServiceEvent[] {
       words: wordsIn(best, ['punctuated_word', 'word'], 1),
       from: start,
       until: start + duration,
-      final: told.is_final === true,
+      final: message.is_final === true,
       forced: fromFinalize ? true : null,
-      stopped: told.speech_final === true || fromFinalize,
+      stopped: message.speech_final === true || fromFinalize,
     },
   ]
 }

@@ -15,7 +15,7 @@ interface FluxThresholds {
   readonly eagerEndOfTurn?: number
 }
 
-/** Deepgram's turn-taking API `/v2/listen` (Flux): how its messages are read, and what it is told. */
+/** Deepgram's turn-taking API `/v2/listen` (Flux): its messages and requests. */
 export const listenV2: ServiceProtocol = {
   name: 'Deepgram Flux',
   chunk: msToSamples(80, NARROWBAND),
@@ -58,32 +58,32 @@ class FluxReader {
   #turn: { readonly index: number; readonly from: Samples } | null = null
 
   read(message: string): readonly ServiceEvent[] {
-    const told = objectOf(message)
-    if (told === null) return []
-    switch (textIn(told, 'type')) {
+    const parsed = objectOf(message)
+    if (parsed === null) return []
+    switch (textIn(parsed, 'type')) {
       case 'Connected':
         return [{ type: 'ready' }]
       case 'TurnInfo':
-        return this.#readTurn(told)
+        return this.#readTurn(parsed)
       case 'Error':
-        return [failure(told)]
+        return [failure(parsed)]
       default:
         return []
     }
   }
 
-  #readTurn(told: JsonObject): readonly ServiceEvent[] {
-    const event = textIn(told, 'event')
-    const index = numberIn(told, 'turn_index')
-    const start = timeIn(told, 'audio_window_start', 1)
-    const until = timeIn(told, 'audio_window_end', 1)
+  #readTurn(message: JsonObject): readonly ServiceEvent[] {
+    const event = textIn(message, 'event')
+    const index = numberIn(message, 'turn_index')
+    const start = timeIn(message, 'audio_window_start', 1)
+    const until = timeIn(message, 'audio_window_end', 1)
     if (index === null || start === null || until === null) return []
-    const words = wordsIn(told, ['word'], 1)
+    const words = wordsIn(message, ['word'], 1)
     const isOpen = this.#turn?.index === index
     if (event === 'Update' && !isOpen && words.length === 0) return [{ type: 'silence', until }]
     const turn = isOpen ? this.#turn! : { index, from: start }
     this.#turn = event === 'EndOfTurn' ? null : turn
-    const trigger = textIn(told, 'trigger')
+    const trigger = textIn(message, 'trigger')
     const news: ServiceEvent[] = []
     if (event === 'StartOfTurn') news.push({ type: 'speech-started', at: words[0]?.start ?? start })
     if (event === 'TurnResumed') news.push({ type: 'turn-resumed' })
@@ -100,16 +100,16 @@ class FluxReader {
     if (event === 'EndOfTurn' || event === 'EagerEndOfTurn')
       news.push({
         type: 'end-of-turn',
-        confidence: numberIn(told, 'end_of_turn_confidence') ?? 0,
+        confidence: numberIn(message, 'end_of_turn_confidence') ?? 0,
         eager: event === 'EagerEndOfTurn',
       })
     return news
   }
 }
 
-function failure(told: JsonObject): ServiceEvent {
-  const code = textIn(told, 'code')
-  const reason = reasonOf(code, textIn(told, 'description'))
+function failure(message: JsonObject): ServiceEvent {
+  const code = textIn(message, 'code')
+  const reason = reasonOf(code, textIn(message, 'description'))
   if (/RATE|TOO_MANY|CONCURREN/i.test(code)) return { type: 'failed', kind: 'busy', reason }
   const isRefusal = /AUTH|INVALID|FORBIDDEN|PERMISSION|UNSUPPORTED|UNPROCESSABLE/i.test(code)
   return { type: 'failed', kind: isRefusal ? 'refused' : 'failed', reason }

@@ -105,9 +105,9 @@ function isLimit(given: JsonObject): boolean {
 }
 
 function failureIn(given: JsonObject): ParleyError {
-  const said = `Deepgram: ${wordsOf(given) || 'an error'}`
-  if (given.type === 'Warning') return new ParleyError('voice_busy', said, { retryable: true })
-  return new ParleyError('voice_failed', said, { retryable: true })
+  const text = `Deepgram: ${wordsOf(given) || 'an error'}`
+  if (given.type === 'Warning') return new ParleyError('voice_busy', text, { retryable: true })
+  return new ParleyError('voice_failed', text, { retryable: true })
 }
 
 function wordsOf(given: JsonObject): string {

@@ -117,11 +117,11 @@ class ElevenLabsReader implements VoiceReader {
 /** `{message, error, code}`; the socket is closed (1008) after it. */
 function failureIn(given: JsonObject): ParleyError {
   const code = errorTextIn(given.error)
-  const said = `ElevenLabs: ${errorTextIn(given.message, given.error) || 'an error'} (${code})`
+  const text = `ElevenLabs: ${errorTextIn(given.message, given.error) || 'an error'} (${code})`
   if (/concurrent|max_active|rate|busy|too_many/i.test(code))
-    return new ParleyError('voice_busy', said, { retryable: true })
-  if (/voice_id|voice_not|invalid_uid/i.test(code)) return new ParleyError('voice_unknown', said)
+    return new ParleyError('voice_busy', text, { retryable: true })
+  if (/voice_id|voice_not|invalid_uid/i.test(code)) return new ParleyError('voice_unknown', text)
   if (/timeout|internal|server|unavailable/i.test(code))
-    return new ParleyError('voice_failed', said, { retryable: true })
-  return new ParleyError('voice_refused', said)
+    return new ParleyError('voice_failed', text, { retryable: true })
+  return new ParleyError('voice_refused', text)
 }

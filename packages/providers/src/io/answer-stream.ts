@@ -6,13 +6,13 @@ import { HttpExchange, type HttpPiece } from './http-exchange.ts'
 
 /** How long each stage of an answer may take. */
 export interface ModelBudgets {
-  /** To a connection. Default 5000. */
+  /** From the request to a connection. Default 5000. */
   readonly connectMs: Ms
-  /** From the request to the first piece of the answer; signs of life that keep a connection open are none. Default 10 000. */
+  /** From the request to the first event of the answer; comments and pings do not count. Default 10 000. */
   readonly firstEventMs: Ms
-  /** From one piece to the next. Default 10 000. */
+  /** From one event to the next. Default 10 000. */
   readonly idleMs: Ms
-  /** From the beginning to the end. Default 60 000. */
+  /** For the whole answer. Default 60 000. */
   readonly wholeMs: Ms
 }
 
@@ -20,20 +20,20 @@ interface AnsweringOptions<Event> {
   readonly answer: ModelAnswer<Event>
   readonly time: Time
   readonly budgets: ModelBudgets
-  /** The service's host and port, for messages. */
+  /** The service's host and port, for error texts. */
   readonly host: string
   /** Sends the request. */
   readonly dispatch: (exchange: HttpExchange) => void
-  /** The request may go over a kept connection, of which nobody knows yet that its service has closed it. */
+  /** The request may use a kept connection that the service has closed without notice. */
   readonly mayBeStale: boolean
 }
 
-/** After the model has finished: for the usage, and for the end of the stream, that the connection can be kept. */
+/** Time for the usage and the end of the stream after the model has finished; a stream read to its end keeps its connection. */
 const TAIL_MS: Ms = 1000
 const MOST_ERROR_BYTES = 65_536
-/** So long is waited for all of a refusal: its status says most of it. */
+/** Time to read the body of an error answer, whose status is already known. */
 const ERROR_BODY_MS: Ms = 500
-/** A kept connection that its service had closed breaks at once. */
+/** A kept connection that the service had closed breaks within this time. */
 const STALE_MS: Ms = 1000
 const GIVEN_UP = new Error('given up')
 
@@ -43,13 +43,13 @@ export class AnswerStream<Event> {
   readonly #wholeBy: Ms
   #exchange: HttpExchange
   #stageBy: Ms
-  /** When the request was written to a connection. */
+  /** Time at which the request was written to a connection; null before. */
   #sentAt: Ms | null = null
   #timer: Timer | null = null
-  /** Also where nobody takes the events any more: no connection stays open for it. */
+  /** Also runs when no consumer reads the events, so that no connection stays open. */
   readonly #wholeTimer: Timer
   #end: ParleyError | Error | null = null
-  /** All events are known: only the end of the stream is missing. */
+  /** All events were read; only the end of the stream is missing. */
   #isDone = false
 
   constructor(options: AnsweringOptions<Event>) {
@@ -61,7 +61,7 @@ export class AnswerStream<Event> {
     this.#wholeTimer = options.time.at(this.#wholeBy, () => this.#exchange.abort(this.#late()))
   }
 
-  /** Throws `ParleyError`, as the language-model port says. */
+  /** The events of the answer. Throws the `ParleyError`s of the language-model port. */
   async *events(): AsyncGenerator<Event> {
     const head = await this.#head()
     if (head.status < 200 || head.status > 299)
@@ -79,13 +79,13 @@ export class AnswerStream<Event> {
     yield* bytes.answer.end()
   }
 
-  /** Ends it with `error`, unless it has ended: at once, and the service is told by the close of the connection. */
+  /** Fails a running answer with `error` and closes its connection. */
   abort(error: Error): void {
     this.#end ??= error
     this.#exchange.abort(error)
   }
 
-  /** Nobody listens any more. A stream that only lacks its end is read to it, that the connection can be kept. */
+  /** Ends the consumption. A stream without its end is read to it, so that the connection can be reused; others are aborted. */
   release(): void {
     this.#wholeTimer.cancel()
     if (!this.#isDone) this.abort(GIVEN_UP)
@@ -104,7 +104,7 @@ export class AnswerStream<Event> {
     })
   }
 
-  /** The head of the answer. What breaks on a connection that was kept is sent once more, on another. */
+  /** The head of the answer. A request that fails on a stale connection is sent again once, on another. */
   async #head(): Promise<Extract<HttpPiece, { type: 'head' }>> {
     for (let again = this.#options.mayBeStale; ; again = false) {
       this.#send()
@@ -132,7 +132,7 @@ export class AnswerStream<Event> {
     }
   }
 
-  /** The next piece, in time. */
+  /** The next piece of the answer, within the budget of its stage. */
   async #next(): Promise<HttpPiece> {
     this.#rearm()
     try {
@@ -160,7 +160,7 @@ export class AnswerStream<Event> {
     return bytes.answer.isFinished ? TAIL_MS : this.#options.budgets.idleMs
   }
 
-  /** An answer that was finished has its end, however the connection ended. */
+  /** A finished answer ends normally, however its connection ended. */
   #pieceOfBroken(error: unknown, bytes: AnswerBytes<Event>): HttpPiece {
     if (bytes.answer.isFinished && this.#end === null) return { type: 'end' }
     throw this.#failure(error)
@@ -171,7 +171,7 @@ export class AnswerStream<Event> {
     return error instanceof ParleyError ? error : unreachable(this.#options.host, error)
   }
 
-  /** What of the body came before its connection broke, or its time was over. */
+  /** The part of the body that arrived before its time limit or the loss of the connection. */
   async #errorBody(): Promise<string> {
     this.#stageBy = Math.min(this.#stageBy, this.#now + ERROR_BODY_MS)
     const chunks: Uint8Array[] = []
@@ -196,12 +196,12 @@ export class AnswerStream<Event> {
     try {
       for (let piece = await this.#next(); piece.type !== 'end'; piece = await this.#next());
     } catch {
-      // The connection is closed then, and not kept.
+      // The connection is closed instead of reused.
     }
   }
 }
 
-/** Errors of the connection, by their code alone: their texts may hold what was sent. */
+/** The error for a failed connection. It contains only the error code, because the text may contain the request. */
 function unreachable(host: string, error: unknown): ParleyError {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'broken off'
   const isForgery = /CERT|SELF_SIGNED|ERR_TLS/.test(code)

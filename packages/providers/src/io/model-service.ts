@@ -5,12 +5,12 @@ import { AnswerStream, type ModelBudgets } from './answer-stream.ts'
 import type { HttpExchange } from './http-exchange.ts'
 
 interface ModelServiceOptions {
-  /** What is asked, for messages: "openai/gpt-4o-mini". */
+  /** The model in error texts: "openai/gpt-4o-mini". */
   readonly id: string
   readonly baseUrl: string
   /** Appended to the path of the base URL: "/chat/completions". */
   readonly path: string
-  /** Null: the service needs none. Empty: there is none, and nothing can be asked. */
+  /** Null when the service needs no key; empty when the key is missing and requests fail. */
   readonly apiKey: string | null
   /** The header that carries the key. */
   readonly authorization: (apiKey: string) => Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ const BUDGETS: ModelBudgets = { connectMs: 5000, firstEventMs: 10_000, idleMs: 1
 const MOST_CONNECTIONS = 256
 const KEEP_ALIVE_MS = 30_000
 
-/** A model's service over HTTP, asked by POST of JSON. Connections are kept, at most 256. */
+/** A model service over HTTP: requests are POSTs of JSON over at most 256 kept connections. */
 export class ModelService {
   readonly #options: ModelServiceOptions
   readonly #budgets: ModelBudgets
@@ -50,19 +50,19 @@ export class ModelService {
       allowH2: false,
       connect: { timeout: this.#budgets.connectMs },
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // The budgets stand over these.
+      // ModelBudgets replaces these timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
   }
 
-  /** Why nothing can be asked, or null. */
+  /** Why requests fail ("closed", "no key for …"), or null. */
   get obstacle(): string | null {
     if (this.#closed) return 'closed'
     return this.#options.apiKey === '' ? `no key for ${this.#options.id}` : null
   }
 
-  /** The events of one answer. Ends at once, without an error, when `signal` aborts. Throws as the ports of models say. */
+  /** The events of one answer. Ends at once, without an error, when `signal` aborts. Throws the errors of the model ports. */
   async *ask<Event>(body: object, answer: ModelAnswer<Event>, signal: AbortSignal): AsyncGenerator<Event> {
     if (signal.aborted) return
     if (this.#closed) throw this.#closedError()
@@ -87,7 +87,7 @@ export class ModelService {
     if (signal.aborted) yield* answer.givenUp()
   }
 
-  /** Answers under way fail with "model_failed". */
+  /** Closes the connections; answers in progress fail with "model_failed". */
   async close(): Promise<void> {
     this.#closed = true
     for (const answering of this.#underWay) answering.abort(this.#closedError())
@@ -114,7 +114,7 @@ export class ModelService {
   }
 }
 
-/** The header of services that take keys as OpenAI does. */
+/** The Authorization header with a bearer token, as OpenAI-compatible services expect it. */
 export function bearer(apiKey: string): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${apiKey}` }
 }

@@ -8,13 +8,13 @@ const LEAST_TOLD = 8
 export function withoutSecret(text: string, secret: string | null): string {
   if (secret === null || secret === '') return text
   const head = secret.slice(0, LEAST_TOLD)
-  let told = ''
+  let redacted = ''
   let from = 0
   for (let at = text.indexOf(head); at !== -1; at = text.indexOf(head, from)) {
     let length = head.length
     while (length < secret.length && text[at + length] === secret[length]) length++
-    told += `${text.slice(from, at)}…`
+    redacted += `${text.slice(from, at)}…`
     from = at + length
   }
-  return told + text.slice(from)
+  return redacted + text.slice(from)
 }

@@ -182,13 +182,13 @@ interface SocketErrorCodes {
 
 /** The error of the port for the end of its socket; `service` is what it is called in messages. */
 export function socketError(end: SocketEnd, service: string, codes: SocketErrorCodes): ParleyError {
-  const said = `${service}: ${end.reason}`
+  const text = `${service}: ${end.reason}`
   if (end.cause === 'refused') {
-    if (end.status === 429 || end.status === 503) return new ParleyError(codes.busy, said, { retryable: true })
-    if (end.status !== null && end.status >= 500) return new ParleyError(codes.unreachable, said, { retryable: true })
-    return new ParleyError(codes.refused, said)
+    if (end.status === 429 || end.status === 503) return new ParleyError(codes.busy, text, { retryable: true })
+    if (end.status !== null && end.status >= 500) return new ParleyError(codes.unreachable, text, { retryable: true })
+    return new ParleyError(codes.refused, text)
   }
-  if (end.cause === 'closed' && end.code === 1008) return new ParleyError(codes.refused, said)
-  if (end.cause === 'closed') return new ParleyError(codes.failed, said, { retryable: true })
-  return new ParleyError(codes.unreachable, said, { retryable: true })
+  if (end.cause === 'closed' && end.code === 1008) return new ParleyError(codes.refused, text)
+  if (end.cause === 'closed') return new ParleyError(codes.failed, text, { retryable: true })
+  return new ParleyError(codes.unreachable, text, { retryable: true })
 }

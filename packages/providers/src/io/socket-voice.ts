@@ -7,32 +7,31 @@ import type { VoiceProtocol } from '../text-to-speech/voice-protocol.ts'
 import type { UtteranceListener } from './voice-socket.ts'
 import { VoiceSockets } from './voice-sockets.ts'
 
-/** What all voices of services over WebSockets have in common. */
+/** Options of all voices over WebSockets. */
 export interface SocketVoiceOptions {
   readonly apiKey: string
   readonly time: Time
-  /** BCP 47 primary tags that it takes; default all that the service speaks. */
+  /** Accepted BCP 47 primary tags; default all that the service speaks. */
   readonly languages?: readonly string[]
   readonly budgets?: VoiceBudgets
-  /** Sockets at a time, all voices and calls together; beyond that utterances wait. The default is the adapter's. */
+  /** Most open sockets, for all voices and calls together; beyond it utterances wait. Default: the adapter's. */
   readonly mostSockets?: number
-  /** An idle socket is kept so long; the default is the adapter's. */
+  /** Time after which an idle socket is closed. Default: the adapter's. */
   readonly idleMs?: Ms
 }
 
 interface SocketVoiceService {
   readonly id: string
   readonly languages: readonly string[]
-  /** What a voice's name looks like: it goes into a URL or a message. */
+  /** Valid voice names: they become part of a URL or a message. */
   readonly voiceName: RegExp
   readonly mostSockets: number
   readonly protocol: VoiceProtocol
 }
 
 /**
- * A service that speaks mu-law over pooled WebSockets. Where a socket that had been open before turns out dead, the
- * utterance is begun once more on a fresh one, as long as nothing of it was heard. Errors: "voice_refused" (the key, the
- * account), "voice_busy", "voice_unreachable", "voice_failed", "voice_unknown", "voice_closed".
+ * A voice service that sends mu-law over pooled WebSockets. When a reused socket turns out dead, the utterance is repeated
+ * once on a fresh one, unless audio of it has arrived. Errors: "voice_refused" (key or account), "voice_busy", "voice_unreachable", "voice_failed", "voice_unknown", "voice_closed".
  */
 export class SocketVoice implements TextToSpeech {
   readonly id: string
@@ -57,7 +56,7 @@ export class SocketVoice implements TextToSpeech {
     })
   }
 
-  /** Sockets that it keeps. */
+  /** Number of open sockets. */
   get sockets(): number {
     return this.#sockets.count
   }
@@ -72,7 +71,7 @@ export class SocketVoice implements TextToSpeech {
     if (this.#closed) throw new ParleyError('voice_closed', 'This voice was closed.')
     const obstacle = await this.readiness()
     if (obstacle !== null) throw new ParleyError('voice_refused', `There is ${obstacle}.`)
-    // Marks alone are a pause that nobody asked for, and no service speaks them.
+    // Punctuation alone is not sent: no service speaks it.
     if (signal.aborted || !/[\p{L}\p{N}]/u.test(request.text)) return
     const { time, budgets } = this.#options
     const utterance: ServiceUtterance = new ServiceUtterance({
@@ -113,7 +112,7 @@ export class SocketVoice implements TextToSpeech {
   }
 }
 
-/** One utterance and the socket that carries it. */
+/** One utterance, and its repetition on a fresh socket. */
 class Speaking {
   readonly #sockets: VoiceSockets
   readonly #url: string
@@ -138,7 +137,7 @@ class Speaking {
       onPlace: socket => {
         this.#carried = true
         const cancel = socket.begin(this.#request, this.#listener)
-        // Unless it failed at once, and is begun again elsewhere.
+        // Unless it failed at once and was repeated on another socket.
         if (this.#begunAgain === fresh) this.#leave = cancel
       },
       onClosed: error => this.#utterance.fail(error),
@@ -146,7 +145,7 @@ class Speaking {
     if (!this.#carried && this.#begunAgain === fresh) this.#leave = giveUp
   }
 
-  /** Why it is late, where that is not the service's doing. */
+  /** The error for a late utterance that still waits for a socket; null when the service is late. */
   whyLate(): ParleyError | null {
     if (this.#carried) return null
     return new ParleyError('voice_busy', 'No connection to the voice became free in time.', { retryable: true })

@@ -8,7 +8,7 @@ import { withoutSecret } from './service-secret.ts'
 import { ServiceSocket, type SocketEnd, socketError } from './service-socket.ts'
 
 const MINUTE_MS: Ms = 60_000
-/** A socket that carried others before, and says nothing at all for so long after an utterance began, is dead. */
+/** A reused socket without any message for this long after an utterance began is dead. */
 const MUTE_MS: Ms = 2000
 const CODES = { unreachable: 'voice_unreachable', busy: 'voice_busy', refused: 'voice_refused', failed: 'voice_failed' }
 
@@ -16,18 +16,18 @@ export interface UtteranceListener {
   readonly onAudio: (bytes: Uint8Array) => void
   readonly onWords: (words: readonly TimedWord[]) => void
   readonly onEnded: () => void
-  /** `mayBeStale`: the socket had been open before; a fresh one may well carry the same utterance. */
+  /** `mayBeStale`: the socket was reused, so the same utterance may succeed on a fresh one. */
   readonly onFailed: (error: ParleyError, mayBeStale: boolean) => void
 }
 
 interface Carried {
   readonly request: SpeechRequest
-  /** Null once it was cancelled: whatever still comes of it is dropped. */
+  /** Null after a cancel; later messages of the utterance are dropped. */
   listener: UtteranceListener | null
-  /** Told to the service. */
+  /** The utterance was sent to the service. */
   begun: boolean
   readonly onReused: boolean
-  /** Runs while the socket may be dead, and after a cancel while its place is not given back. */
+  /** Detects a dead socket; after a cancel, ends the wait for the confirmation of the service. */
   timer: Timer | null
 }
 
@@ -36,13 +36,13 @@ interface VoiceSocketOptions {
   readonly url: string
   readonly time: Time
   readonly connectMs?: Ms
-  /** What must not stand in messages. */
+  /** The API key, which is removed from error texts. */
   readonly secret: string
-  /** A place was given back, or the socket is over. */
+  /** Capacity became free, or the socket closed. */
   readonly onChange: () => void
 }
 
-/** One socket to a service that speaks, and the utterances it carries. */
+/** One socket to a voice service, and the utterances that it carries. */
 export class VoiceSocket {
   readonly url: string
   readonly #protocol: VoiceProtocol
@@ -70,8 +70,8 @@ export class VoiceSocket {
       { url, headers: options.protocol.headers, time, ...(connectMs !== undefined && { connectMs }) },
       {
         onOpen: () => this.#onOpen(),
-        onText: text => this.#hear(this.#reader.text(text)),
-        onBinary: bytes => this.#hear(this.#reader.binary(bytes)),
+        onText: text => this.#onMessages(this.#reader.text(text)),
+        onBinary: bytes => this.#onMessages(this.#reader.binary(bytes)),
         onEnd: end => this.#onEnd(end),
       },
     )
@@ -81,7 +81,7 @@ export class VoiceSocket {
     return this.#socket.isOver
   }
 
-  /** Utterances that hold a place on it. */
+  /** Number of utterances that use capacity of the socket. */
   get load(): number {
     return this.#carried.size
   }
@@ -97,30 +97,30 @@ export class VoiceSocket {
     return this.#beginnings.length < beginningsPerMinute
   }
 
-  /** Only while `hasPlace`. Returns what cancels it: after that its listener hears nothing more. */
+  /** Begins an utterance; only while `hasPlace`. Returns a function that cancels it, after which the listener is not called. */
   begin(request: SpeechRequest, listener: UtteranceListener): () => void {
     const id = randomUUID()
     const carried: Carried = { request, listener, begun: false, onReused: this.#socket.isOpen, timer: null }
     this.#carried.set(id, carried)
     if (this.#protocol.beginningsPerMinute !== null) this.#beginnings.push(this.#time.now())
-    if (this.#socket.isOpen) this.#tell(id, carried)
+    if (this.#socket.isOpen) this.#send(id, carried)
     return () => this.#cancel(id)
   }
 
-  /** In good order, at once; utterances on it fail with `error`. */
+  /** Closes the socket with a close frame; its utterances fail with `error`. */
   close(error: ParleyError): void {
     this.#socket.close()
     this.#failAll(error, false)
   }
 
   #onOpen(): void {
-    for (const [id, carried] of this.#carried) this.#tell(id, carried)
+    for (const [id, carried] of this.#carried) this.#send(id, carried)
   }
 
-  #tell(id: string, carried: Carried): void {
+  #send(id: string, carried: Carried): void {
     carried.begun = true
     for (const message of this.#protocol.begin(id, carried.request)) this.#socket.send(message)
-    // The socket took nothing more, and has failed with all that it carried.
+    // Sending failed the socket with all its utterances.
     if (!this.#carried.has(id)) return
     reportSent(carried.request)
     if (!carried.onReused) return
@@ -150,7 +150,7 @@ export class VoiceSocket {
     })
   }
 
-  #hear(messages: readonly VoiceMessage[]): void {
+  #onMessages(messages: readonly VoiceMessage[]): void {
     this.#heardAt = this.#time.now()
     for (const message of messages) this.#dispatch(message)
   }
@@ -167,14 +167,14 @@ export class VoiceSocket {
       if (message.type === 'failed' || message.type === this.#protocol.placeFreedBy) this.#end(id)
       return
     }
-    // A confirmation that nobody waits for.
+    // A confirmation without a matching cancel.
     if (message.type === 'cancelled') return
     this.#end(id)
     if (message.type === 'ended') listener.onEnded()
     else listener.onFailed(this.#withoutSecret(message.error), false)
   }
 
-  /** The service gave the whole socket up. */
+  /** The service failed the whole socket. */
   #fail(error: ParleyError): void {
     this.#retired = true
     this.#socket.close()

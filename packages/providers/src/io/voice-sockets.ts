@@ -7,11 +7,11 @@ const MOST_WAITING = 256
 interface VoiceSocketsOptions {
   readonly protocol: VoiceProtocol
   readonly time: Time
-  /** At a time, all voices together. */
+  /** Most open sockets, for all voices together. */
   readonly mostSockets: number
   readonly idleMs?: Ms
   readonly connectMs?: Ms
-  /** What must not stand in messages. */
+  /** The API key, which is removed from error texts. */
   readonly secret: string
 }
 
@@ -19,17 +19,17 @@ interface Waiting {
   readonly url: string
   readonly fresh: boolean
   readonly onPlace: (socket: VoiceSocket) => void
-  /** There will be no place any more. */
+  /** The pool closed before a socket became free. */
   readonly onClosed: (error: ParleyError) => void
 }
 
 /**
- * The sockets to one service. They are kept between utterances and shared by all calls; what the service closes while it
- * is idle is simply no longer there.
+ * The pool of sockets to one voice service. Sockets are reused between utterances and shared by all calls; a socket that
+ * the service closes while it is idle leaves the pool.
  */
 export class VoiceSockets {
   readonly #options: VoiceSocketsOptions
-  /** With the timer that closes an idle one. */
+  /** Each socket with its idle timer; null while it is in use. */
   readonly #sockets = new Map<VoiceSocket, Timer | null>()
   readonly #waiting: Waiting[] = []
   #serving = false
@@ -45,8 +45,9 @@ export class VoiceSockets {
   }
 
   /**
-   * A socket with a place for an utterance, now or as soon as there is one; `fresh`: a new one. Utterances are served in
-   * order; returns what gives up waiting. Throws `ParleyError` "voice_busy" when too many wait, and "voice_closed".
+   * Passes a socket with free capacity to `onPlace`, at once or when there is one; `fresh`: a new socket. Utterances wait
+   * in order. Returns a function that ends the wait. Throws `ParleyError` "voice_busy" when too many wait, and
+   * "voice_closed".
    */
   enter(url: string, wanted: Omit<Waiting, 'url'>): () => void {
     if (this.#closed) throw closed()
@@ -66,13 +67,13 @@ export class VoiceSockets {
     }
   }
 
-  /** Opens a socket for `url` ahead, unless there is one with a place or there are too many. */
+  /** Opens a socket for `url` in advance, unless one has free capacity or the limit is reached. */
   warm(url: string): void {
     if (this.#closed || this.#sockets.size >= this.#options.mostSockets) return
     if (this.#reusable(url) === null) this.#settle(this.#open(url))
   }
 
-  /** Utterances on them fail with "voice_closed". */
+  /** Closes all sockets; their utterances fail with "voice_closed". */
   close(): void {
     this.#closed = true
     for (const { onClosed } of this.#waiting.splice(0)) onClosed(closed())
@@ -90,7 +91,7 @@ export class VoiceSockets {
     return this.#open(url)
   }
 
-  /** The fullest one with a place: the others may go. */
+  /** The fullest socket with free capacity, so that others become idle and close. */
   #reusable(url: string): VoiceSocket | null {
     let best: VoiceSocket | null = null
     for (const socket of this.#sockets.keys())
@@ -112,13 +113,13 @@ export class VoiceSockets {
     return socket
   }
 
-  /** Closes the one that has been idle longest. Whether there was one. */
+  /** Closes the socket that has been idle longest; false when none is idle. */
   #closeIdle(): boolean {
     for (const [socket, timer] of this.#sockets) {
       if (socket.load > 0) continue
       timer?.cancel()
       this.#sockets.delete(socket)
-      socket.close(new ParleyError('voice_failed', 'The connection was given up.'))
+      socket.close(new ParleyError('voice_failed', 'An idle connection was closed to make room for another voice.'))
       return true
     }
     return false
@@ -133,7 +134,7 @@ export class VoiceSockets {
     this.#serve()
   }
 
-  /** An idle one goes after a while. */
+  /** Starts the idle timer of an unused socket, and stops it for a used one. */
   #settle(socket: VoiceSocket): void {
     const timer = this.#sockets.get(socket)
     if (timer === undefined) return
@@ -143,7 +144,7 @@ export class VoiceSockets {
       this.#sockets.set(socket, null)
       return
     }
-    // The newest idle one last: they are closed from the first on.
+    // Moves the socket to the end: idle sockets are closed from the first on.
     this.#sockets.delete(socket)
     const close = () => {
       this.#sockets.delete(socket)
@@ -153,7 +154,7 @@ export class VoiceSockets {
   }
 
   #serve(): void {
-    // Whoever gets a place may give it back at once, which comes here again.
+    // An utterance may end inside onPlace(), which calls this method again.
     if (this.#serving) return
     this.#serving = true
     for (let i = 0; i < this.#waiting.length; ) {

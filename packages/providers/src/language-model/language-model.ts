@@ -1,19 +1,19 @@
 /** The language-model port: chat with tools, streamed. One implementation serves many conversations at once. */
 export interface LanguageModel {
   readonly identity: ModelIdentity
-  /** Why it cannot answer here ("no key"), or null when it can. */
+  /** Why the model cannot answer ("no key"), or null when it can. */
   readiness(): Promise<string | null>
   /**
-   * One answer. Iterating ends normally after "finished", or at once, without an error, when `signal` aborts, by then with
-   * at most a "usage" of what the service had told; what the model says afterwards is dropped. Failures throw `ParleyError`: "model_unreachable", "model_busy" (both retryable),
-   * "model_failed" (its `retryable` tells), "model_refused" (key, quota or content), "prompt_too_long".
+   * Generates one answer. The iteration ends after "finished". When `signal` aborts it ends at once, without an error,
+   * after at most a "usage" with the counts so far. Failures throw `ParleyError`: "model_unreachable" and "model_busy"
+   * (both retryable), "model_failed" (see its `retryable`), "model_refused" (key, quota or content), "prompt_too_long".
    */
   generate(request: GenerationRequest, signal: AbortSignal): AsyncIterable<GenerationEvent>
   close(): Promise<void>
 }
 
 export interface ModelIdentity {
-  /** Who runs it: "openai", "simulated_hosted", … */
+  /** The vendor or host: "openai", "simulated_hosted", … */
   readonly provider: string
   /** The model's name there. */
   readonly model: string
@@ -30,13 +30,13 @@ export interface GenerationRequest {
   /** Default the model's. */
   readonly maxOutputTokens?: number
   /**
-   * What is asked for, in parts, for models that work by rules instead of reading prose. It says nothing that `messages`
-   * and `tools` do not say; models that read ignore it.
+   * The request in structured form, for rule-based models. It contains nothing that `messages` and `tools` do not contain;
+   * other models ignore it.
    */
   readonly brief?: GenerationBrief
 }
 
-/** A tool that is a way on in the flow: calling it says that `condition` holds. */
+/** A tool that stands for a transition of the flow: the model calls it when `condition` holds. */
 export interface TransitionTool {
   readonly tool: string
   readonly condition: string
@@ -51,9 +51,9 @@ export type GenerationBrief =
       readonly reason: string
       readonly transitions: readonly TransitionTool[]
     }
-  /** Take one of the transitions, or say nothing. */
+  /** Call the tool of one transition, or end without text. */
   | { readonly purpose: 'decide'; readonly language: string; readonly transitions: readonly TransitionTool[] }
-  /** Call `tool` with arguments read off the conversation. */
+  /** Call `tool` with arguments from the conversation. */
   | {
       readonly purpose: 'arguments' | 'digits' | 'transfer_destination' | 'variables'
       readonly language: string
@@ -75,30 +75,30 @@ export interface ToolDeclaration {
 }
 
 export interface ToolCall {
-  /** The model's own, or made up where it gave none; unique within the answer. */
+  /** The model's id, or a generated one when it gave none; unique within the answer. */
   readonly id: string
   readonly name: string
-  /** As the model wrote them: JSON, or what it takes for JSON. */
+  /** The arguments as the model wrote them; normally JSON, but not validated. */
   readonly argumentsText: string
 }
 
 export type GenerationEvent =
-  /** A piece of what is to be said; never empty. */
+  /** A fragment of the text; never empty. */
   | { readonly type: 'text'; readonly delta: string }
-  /** The model begins to call a tool; nothing may be done yet. */
+  /** The model begins a tool call; its arguments are not complete yet. */
   | { readonly type: 'tool-call-started'; readonly id: string; readonly name: string }
-  /** A fragment of its arguments; cut anywhere. Fragments of several calls may alternate. */
+  /** A fragment of the arguments, split anywhere. Fragments of several calls may alternate. */
   | { readonly type: 'tool-call-arguments'; readonly id: string; readonly delta: string }
   /**
    * The call is complete: the fragments joined. `arguments` is null when they are no JSON object (an empty text counts
-   * as {}). Comes before "finished"; a call cut off by an abort, an error or "length" never gets here.
+   * as {}). Comes before "finished"; a call that is cut off by an abort, an error or "length" is not reported.
    */
   | {
       readonly type: 'tool-call'
       readonly call: ToolCall
       readonly arguments: Readonly<Record<string, unknown>> | null
     }
-  /** Tokens, as the service bills them; at most once, where it tells. Of an answer that was given up: as far as it told. */
+  /** Billed tokens, at most once, when the service reports them; for an abandoned answer, the counts received so far. */
   | {
       readonly type: 'usage'
       readonly inputTokens: number

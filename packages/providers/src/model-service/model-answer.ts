@@ -1,19 +1,19 @@
 import type { JsonObject } from '../json-object.ts'
 
-/** One answer of a service, streamed or whole, as events. What makes no sense, and errors inside it, throw `ParleyError`. */
+/** Parses one answer of a service, streamed or whole, into events. Malformed data and errors in the answer throw `ParleyError`. */
 export interface ModelAnswer<Event> {
-  /** What was asked for is there; what may come still is nothing that anybody waits for. */
+  /** The model has finished; only usage and the end of the stream may follow. */
   readonly isFinished: boolean
-  /** The service has said that no more comes. */
+  /** The service has ended the answer. */
   readonly isComplete: boolean
-  /** Grows with whatever says something; signs of life that keep a connection open say nothing. */
+  /** Grows with each event that has content; comments and pings do not count. */
   readonly progress: number
   /** The data of one server-sent event. */
   data(text: string): Event[]
-  /** The object in the data of an event, or all of the answer where it is one document. */
+  /** The object in the data of an event, or the whole answer when it is one JSON document. */
   chunk(chunk: JsonObject): Event[]
-  /** The answer is over: its last events. Throws "model_unreachable" when it was not finished. */
+  /** The last events, at the end of the stream. Throws "model_unreachable" when the model had not finished. */
   end(): Event[]
-  /** It was given up: what the service has told of its cost, where no event has said so yet. */
+  /** The usage received so far of an abandoned answer, unless an event has reported it. */
   givenUp(): Event[]
 }

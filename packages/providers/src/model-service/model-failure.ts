@@ -54,7 +54,7 @@ function proseOf(error: JsonObject): string {
   return textIn(error, 'message') || textIn(error, 'detail')
 }
 
-/** The most exact word there is: Anthropic tells a used-up account in the details alone. */
+/** The most specific error code: Anthropic reports an exhausted account only in the details. */
 function codeOf(error: JsonObject): string {
   const details = isObject(error.details) ? error.details : {}
   const code = textIn(details, 'error_code') || textIn(error, 'code') || textIn(error, 'type')
@@ -63,8 +63,8 @@ function codeOf(error: JsonObject): string {
 
 function classified(refusal: ServiceRefusal, prose: string): ParleyError {
   const { status, vendorCode } = refusal
-  const told = [status === null ? '' : `HTTP ${status}`, vendorCode].filter(part => part !== '').join(', ')
-  const because = told === '' ? '' : ` (${told})`
+  const source = [status === null ? '' : `HTTP ${status}`, vendorCode].filter(part => part !== '').join(', ')
+  const because = source === '' ? '' : ` (${source})`
   const failed = (code: string, message: string, retryable: boolean) =>
     new ParleyError(code, `${message}${because}.`, { retryable, cause: refusal })
 

@@ -41,7 +41,7 @@ export class EmbeddingAnswer implements ModelAnswer<IndexedVector> {
     const vectors = items.map((item, place) => ({ index: indexOf(item, place), vector: vectorIn(item.embedding) }))
     const indexes = new Set(vectors.map(({ index }) => index))
     if (indexes.size < this.#count || vectors.some(({ index }) => index >= this.#count))
-      throw senseless('nobody knows whose each vector is')
+      throw senseless('it lacks the indexes of its vectors')
     if (vectors.some(({ vector }) => vector.length !== vectors[0]!.vector.length))
       throw senseless('its vectors have different lengths')
     this.#finished = true

@@ -1,27 +1,27 @@
 import type { Ms, Samples, Time, Timer } from '@parley/kernel'
 
-/** More open requests than this are a caller's bug: the oldest is answered at once. */
+/** Most open requests; beyond it the oldest is answered at once. */
 const MOST = 8
-/** Services need not answer where there is nothing to finalize: what was said would have shown itself by now. */
+/** Services need not answer when there is nothing to finalize; after this time, speech would have been reported. */
 const QUIET_MS: Ms = 700
 
 interface Request {
-  /** All audio before this was meant. */
+  /** The request covers all audio before this position. */
   readonly until: Samples
   timer: Timer
 }
 
 interface FinalizeRequestsOptions {
   readonly time: Time
-  /** A request is overdue after so long. */
+  /** Time after which a request is overdue. */
   readonly patienceMs: Ms
-  /** Nobody speaks, as far as the service has told, and it had the time to tell. */
+  /** Whether no speech is in progress and the service had time to report it. */
   readonly isQuiet: () => boolean
-  /** The oldest, which is no longer open, got no answer. */
+  /** The oldest request expired without an answer; it is no longer open. */
   readonly onOverdue: () => void
 }
 
-/** The calls of `finalize` that wait for their answer, oldest first; each is answered once, by the service or by time. */
+/** Open finalize requests, the oldest first. Each is answered once, by the service or by its timeout. */
 export class FinalizeRequests {
   readonly #options: FinalizeRequestsOptions
   #open: Request[] = []
@@ -30,7 +30,7 @@ export class FinalizeRequests {
     this.#options = options
   }
 
-  /** What the oldest is about; null when none is open. */
+  /** The position of the oldest request; null when none is open. */
   get oldest(): Samples | null {
     return this.#open[0]?.until ?? null
   }
@@ -38,18 +38,18 @@ export class FinalizeRequests {
   add(until: Samples): void {
     const { time, patienceMs, isQuiet } = this.#options
     if (this.#open.length >= MOST) this.#expire(this.#open[0]!)
-    const askedAt = time.now()
+    const requestedAt = time.now()
     const request: Request = {
       until,
-      timer: time.at(askedAt + Math.min(QUIET_MS, patienceMs), () => {
+      timer: time.at(requestedAt + Math.min(QUIET_MS, patienceMs), () => {
         if (isQuiet()) return this.#expire(request)
-        request.timer = time.at(askedAt + patienceMs, () => this.#expire(request))
+        request.timer = time.at(requestedAt + patienceMs, () => this.#expire(request))
       }),
     }
     this.#open.push(request)
   }
 
-  /** The oldest was answered, and all that are about nothing after `covered`; returns how many. */
+  /** Closes the oldest request and all others up to `covered`; returns their number. */
   answered(covered: Samples): number {
     let count = 0
     do {
@@ -64,7 +64,7 @@ export class FinalizeRequests {
     this.#open = []
   }
 
-  /** That one, and those that are older. */
+  /** Expires the request and all older ones. */
   #expire(request: Request): void {
     while (this.#open.includes(request)) {
       this.answered(Number.NEGATIVE_INFINITY)

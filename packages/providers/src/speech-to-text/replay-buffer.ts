@@ -9,7 +9,7 @@ interface Block {
   length: Samples
 }
 
-/** Mu-law audio of a call that a service has not made words of yet, at most `most` samples: the oldest is forgotten. Gaps do not count. */
+/** Mu-law audio of a call whose words are not final yet: at most `most` samples without gaps; beyond it the oldest are dropped. */
 export class ReplayBuffer {
   readonly #most: Samples
   #blocks: Block[] = []
@@ -19,12 +19,12 @@ export class ReplayBuffer {
     this.#most = most
   }
 
-  /** Place of the oldest sample that is kept; null when there is none. */
+  /** Position of the oldest buffered sample; null when the buffer is empty. */
   get from(): Samples | null {
     return this.#blocks[0]?.at ?? null
   }
 
-  /** Copies `bytes`, whose first lies at `at` on the clock; what is written lies after what was written before. */
+  /** Copies `bytes`, whose first sample is at `at` on the clock. Positions must increase from call to call. */
   append(bytes: Uint8Array, at: Samples): void {
     for (let done = 0; done < bytes.length; ) {
       let block = this.#blocks.at(-1)
@@ -41,18 +41,18 @@ export class ReplayBuffer {
     while (this.#length > this.#most) this.#forgetFirst(this.#length - this.#most)
   }
 
-  /** Forgets what lies before `sample`. */
+  /** Drops audio before `sample`. */
   forgetBefore(sample: Samples): void {
     for (let first = this.#blocks[0]; first !== undefined && first.at < sample; first = this.#blocks[0])
       this.#forgetFirst(sample - first.at)
   }
 
-  /** What is kept, in order; valid until the next change. */
+  /** The buffered audio, in order; valid until the next change. */
   *stretches(): Generator<{ readonly at: Samples; readonly bytes: Uint8Array }> {
     for (const { at, bytes, length } of this.#blocks) yield { at, bytes: bytes.subarray(0, length) }
   }
 
-  /** Forgets at most `most` samples of the first block. */
+  /** Drops at most `most` samples of the first block. */
   #forgetFirst(most: Samples): void {
     const { at, bytes, length } = this.#blocks[0]!
     const gone = Math.min(most, length)

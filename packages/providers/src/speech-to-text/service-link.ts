@@ -12,14 +12,14 @@ import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import { StreamClock } from './stream-clock.ts'
 
 const READY_MS: Ms = 5000
-/** A gap is heard as silence up to here: longer than what any service waits for the end of a turn. */
+/** Longest silence that is sent for a gap: longer than any service waits before it ends a turn. */
 const LONGEST_GAP: Samples = msToSamples(3000, NARROWBAND)
 const MOST_LATE_MS: Ms = 100
 const MU_LAW_SILENCE = 0xff
-/** A service without a keep-alive is sent something so often while a call rings: no turn is open, and audio is billed. */
+/** Interval of the silence for a service without keep-alive before the first audio. Long, because audio is billed and no turn is open. */
 const RINGING_MS: Ms = 4000
 
-/** What a link needs of a connection; messages sent before it stands are kept. */
+/** The connection of a link. It queues messages that are sent before it is open. */
 interface Connection {
   send(data: string | Uint8Array): void
   close(): void
@@ -28,7 +28,7 @@ interface Connection {
 export interface ConnectionListener {
   onOpen(): void
   onText(text: string): void
-  /** Once, last. */
+  /** Called once, as the last event. */
   onEnd(error: ParleyError): void
 }
 
@@ -38,20 +38,20 @@ interface ServiceLinkOptions {
   readonly protocol: ServiceProtocol
   readonly connect: Connect
   readonly time: Time
-  /** Takes out of what the service says for people what nobody may read. Default all may be read. */
+  /** Removes secrets from a message of the service. Default: none are removed. */
   readonly withoutSecret?: (text: string) => string
 }
 
 interface ServiceLinkListener {
   readonly onReady: () => void
   readonly onNews: (news: ServiceEvent) => void
-  /** Audio left for the service. */
+  /** Called with the number of samples of each audio message that is sent. */
   readonly onSent: (count: Samples) => void
-  /** Once, last; `retryable`: a new link may do better. */
+  /** Called once, as the last event; a `retryable` error means that a new link may succeed. */
   readonly onEnd: (error: ParleyError) => void
 }
 
-/** One connection to a recogniser: audio in messages of the right size, silence for gaps, keep-alives, and what it says. */
+/** One connection to a recogniser service: sends audio in messages of the required size, silence for gaps and keep-alives, and reads events. */
 export class ServiceLink {
   readonly #protocol: ServiceProtocol
   readonly #time: Time
@@ -62,15 +62,16 @@ export class ServiceLink {
   readonly #clock = new StreamClock()
   readonly #chunk: Uint8Array
   #chunkLength = 0
-  /** How far on the clock audio or silence was put into the stream; null before the first. */
+  /** Position on the clock up to which audio or silence was added to the stream; null before the first. */
   #filledTo: Samples | null = null
   #ready = false
   #over = false
   #greeting: Timer | null
   #idle: Timer | null = null
   #sentSomethingAt: Ms
-  /** When the service was last heard, and how much had been sent by then; for stalls. */
+  /** Time of the last message of the service, for stall detection. */
   #heardAt: Ms
+  /** Audio that had been sent when the last message arrived. */
   #heardAtSent: Samples = 0
   #wasHeard = false
   #speechIsOpen = false
@@ -84,7 +85,7 @@ export class ServiceLink {
     this.#chunk = new Uint8Array(options.protocol.mostChunk)
     this.#heardAt = this.#sentSomethingAt = this.#time.now()
     this.#greeting = this.#time.at(this.#time.now() + READY_MS, () =>
-      this.#fail('recogniser_unreachable', `did not greet within ${READY_MS} ms`),
+      this.#fail('recogniser_unreachable', `sent no greeting within ${READY_MS} ms`),
     )
     this.#connection = options.connect({
       onOpen: () => {
@@ -95,17 +96,17 @@ export class ServiceLink {
     })
   }
 
-  /** Audio may be written. */
+  /** Whether audio may be written. */
   get isReady(): boolean {
     return this.#ready && !this.#over
   }
 
-  /** Place on the call's clock of a time in the service's news. */
+  /** Converts a time of the service to a position on the call's clock. */
   toClock(stream: Samples): Samples {
     return this.#clock.toClock(stream)
   }
 
-  /** Sends mu-law audio that lies at `at` on the clock. */
+  /** Sends mu-law audio whose first sample is at `at` on the clock. */
   write(bytes: Uint8Array, at: Samples): void {
     if (!this.isReady) return
     const isFirst = this.#filledTo === null
@@ -117,14 +118,14 @@ export class ServiceLink {
     this.#checkForStall()
   }
 
-  /** Asks for all that was written. */
+  /** Requests final words for all written audio. */
   finalize(): void {
     if (!this.isReady) return
     this.#flushAll()
     this.#connection.send(this.#protocol.finalize)
   }
 
-  /** Says goodbye; nothing is told after this. */
+  /** Sends the close message of the service; no event follows. */
   close(): void {
     if (this.#over) return
     if (this.#ready) {
@@ -179,7 +180,7 @@ export class ServiceLink {
 
   #flush(): void {
     if (this.#chunkLength === 0) return
-    // A copy: a connection may hold on to what it was given.
+    // A copy, because a connection may queue the bytes.
     this.#connection.send(this.#chunk.slice(0, this.#chunkLength))
     this.#listener.onSent(this.#chunkLength)
     this.#chunkLength = 0
@@ -207,7 +208,7 @@ export class ServiceLink {
   #keepAlive(lateMs: Ms): void {
     const { afterMs, say } = this.#protocol.idle
     this.#sentSomethingAt = this.#time.now()
-    // The process stood still: the audio of that time comes now.
+    // The timer is late because the process was blocked; the audio of that time arrives now.
     if (say === null && lateMs > MOST_LATE_MS) return
     if (this.#chunkLength > 0) this.#flushAll()
     if (say !== null) this.#connection.send(say)
@@ -217,7 +218,7 @@ export class ServiceLink {
     } else {
       this.#fill(this.#protocol.chunk)
       this.#flush()
-      // It lies nowhere on the clock: no gap follows it.
+      // This silence has no position on the clock, so no gap follows it.
       this.#filledTo = null
     }
   }
@@ -227,7 +228,7 @@ export class ServiceLink {
     const limit = this.#speechIsOpen ? stall.afterMs : this.#wasHeard ? null : muteAfterMs
     if (limit === null || this.#time.now() - this.#heardAt < limit) return
     if (samplesToMs(this.#clock.sent - this.#heardAtSent, NARROWBAND) < limit) return
-    this.#fail('recogniser_failed', `said nothing for ${limit} ms while it was sent audio`)
+    this.#fail('recogniser_failed', `sent no message for ${limit} ms of audio`)
   }
 
   #fail(code: string, reason: string, retryable = true): void {

@@ -2,10 +2,10 @@ import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import { isObject, type JsonObject, textIn } from '../json-object.ts'
 import type { ServiceWord } from './service-protocol.ts'
 
-/** More words than anybody says in one passage, and longer than any word. */
+/** Limits on words per passage and on the length of a word. */
 const MOST_WORDS = 2000
 const MOST_WORD_LENGTH = 200
-/** A day: no stream is longer. */
+/** A day, the longest time that is accepted. */
 const MOST_SAMPLES: Samples = 24 * 3600 * 8000
 
 /** A number in a message; null where there is none. */
@@ -26,7 +26,7 @@ export function timeIn(object: JsonObject, name: string, perSecond: number): Sam
  * `perSecond` make a second. A transcript without words is taken apart at its spaces.
  */
 export function wordsIn(object: JsonObject, names: readonly string[], perSecond: number): ServiceWord[] {
-  const told: ServiceWord[] = []
+  const words: ServiceWord[] = []
   const list = Array.isArray(object.words) ? object.words.slice(0, MOST_WORDS) : []
   for (const word of list) {
     if (!isObject(word)) continue
@@ -36,22 +36,22 @@ export function wordsIn(object: JsonObject, names: readonly string[], perSecond:
       ?.trim()
     if (text === undefined || text === '') continue
     const confidence = numberIn(word, 'confidence')
-    told.push({
+    words.push({
       text: text.slice(0, MOST_WORD_LENGTH),
       start: timeIn(word, 'start', perSecond),
       end: timeIn(word, 'end', perSecond),
       ...(confidence !== null && { confidence }),
     })
   }
-  if (told.length > 0) return told
+  if (words.length > 0) return words
   const texts = textIn(object, 'transcript').split(/\s+/u, MOST_WORDS)
   return texts
     .filter(text => text !== '')
     .map(text => ({ text: text.slice(0, MOST_WORD_LENGTH), start: null, end: null }))
 }
 
-/** A text of a service for people: one line, no longer than a line. */
+/** A message of a service as one line of at most 300 characters. */
 export function reasonOf(...parts: readonly string[]): string {
-  const said = parts.filter(part => part !== '').join(': ')
-  return said.replace(/\s+/gu, ' ').trim().slice(0, 300)
+  const reason = parts.filter(part => part !== '').join(': ')
+  return reason.replace(/\s+/gu, ' ').trim().slice(0, 300)
 }

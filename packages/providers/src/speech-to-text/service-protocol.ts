@@ -1,7 +1,7 @@
 import type { Ms, Samples } from '@parley/kernel'
 import type { SpeechStreamOptions } from './speech-to-text.ts'
 
-/** A word as a service tells it; times in samples since its stream began, null where it tells none. */
+/** A word as a service reports it. Times are samples since its stream began; null when the service sends none. */
 export interface ServiceWord {
   readonly text: string
   readonly start: Samples | null
@@ -10,53 +10,53 @@ export interface ServiceWord {
   readonly confidence?: number
 }
 
-/** What a message of a service means. Times are in samples since the stream to it began. */
+/** An event in a message of a service. Times are samples since the stream to the service began. */
 export type ServiceEvent =
   /** Audio may be sent; only from services that greet. */
   | { readonly type: 'ready' }
-  /** A voice began; null where it is not said when. */
+  /** Speech began; `at` is null when the service sends no time. */
   | { readonly type: 'speech-started'; readonly at: Samples | null }
-  /** What it understands of one passage of speech. */
+  /** The recognised words of one passage of speech. */
   | {
       readonly type: 'words'
       /** Later words of the same passage replace these. */
       readonly passage: number
       readonly words: readonly ServiceWord[]
-      /** Audio that the passage covers; `until` is null where it is not said. */
+      /** Audio that the passage covers; `until` is null when the service does not send it. */
       readonly from: Samples
       readonly until: Samples | null
       readonly final: boolean
-      /** Final because it was asked for; null where it is not said. */
+      /** Whether the words are final because of a finalize request; null when the service does not say. */
       readonly forced: boolean | null
-      /** The speaker has stopped, as the service sees it. */
+      /** The service considers the speech ended. */
       readonly stopped: boolean
     }
   | { readonly type: 'end-of-turn'; readonly confidence: number; readonly eager: boolean }
   | { readonly type: 'turn-resumed' }
-  /** Nobody was speaking until here. */
+  /** There was no speech before this position. */
   | { readonly type: 'silence'; readonly until: Samples }
-  /** The service gives up, or refuses; the connection is over. */
+  /** The service failed or refused the stream; the connection is closed. */
   | { readonly type: 'failed'; readonly kind: 'refused' | 'busy' | 'failed'; readonly reason: string }
 
-/** How one service is spoken to: what differs between them. */
+/** The protocol of one recogniser service. */
 export interface ServiceProtocol {
-  /** For people: "Deepgram". */
+  /** Name in error texts, such as "Deepgram". */
   readonly name: string
-  /** Audio goes out in messages of at least this much, mu-law. */
+  /** Least length of an audio message, mu-law. */
   readonly chunk: Samples
-  /** A shorter message is refused: what is left over is filled up with silence. */
+  /** The service refuses shorter messages, so the last one is padded with silence. */
   readonly chunkIsRule: boolean
   /** The longest message. */
   readonly mostChunk: Samples
-  /** It tells when it is ready; others are ready when the connection stands. */
+  /** The service reports when it is ready; others are ready when the connection is open. */
   readonly greets: boolean
-  /** When no audio has come for so long, this is said, or (null) so much silence is sent. */
+  /** After this time without audio, `say` is sent as a keep-alive; when it is null, silence of the same length. */
   readonly idle: { readonly afterMs: Ms; readonly say: string | null }
-  /** A service that has said nothing at all after so much audio is mute; null: it may be silent while people are. */
+  /** A connection without any message after this much audio has failed; null when the service may be silent during silence. */
   readonly muteAfterMs: Ms | null
   /**
-   * A service that says nothing after so much audio while words are open has lost the thread; `byVoice`: also when it told
-   * of a voice alone.
+   * A connection without a message after this much audio while words are open has stalled; with `byVoice`, also while
+   * only speech was reported.
    */
   readonly stall: { readonly afterMs: Ms; readonly byVoice: boolean }
   readonly finalize: string

@@ -17,20 +17,20 @@ import type { SpeechEvent, SpeechStream } from './speech-to-text.ts'
 import { TranscriptAssembler } from './transcript-assembler.ts'
 
 const FINALIZE_MS: Ms = 1500
-/** A second loss within this time, and the stream is given up. */
+/** A second lost connection within this time ends the stream. */
 const LOSSES_APART_MS: Ms = 30_000
-/** Audio that is sent again to a new connection, at most. */
-const MOST_KEPT: Samples = msToSamples(10_000, NARROWBAND)
-/** While nobody was speaking, so much of it: a service that has said nothing by then will not. */
-const KEPT_IN_SILENCE: Samples = msToSamples(3000, NARROWBAND)
-/** How long a connection must have listened for that to hold. */
+/** Most audio that is sent again to a new connection. */
+const MOST_REPLAYED: Samples = msToSamples(10_000, NARROWBAND)
+/** Most silence that is sent again: a service that has reported no words for older audio will not report any. */
+const MOST_REPLAYED_SILENCE: Samples = msToSamples(3000, NARROWBAND)
+/** A connection must have received audio for this long before silence is dropped from the replay. */
 const SETTLED_MS: Ms = 5000
-/** What was written while a connection was made has been heard by then. */
+/** After this time a new connection has processed the audio that was buffered while it opened. */
 const CAUGHT_UP_MS: Ms = 2000
-/** A busy service is asked again by the same call if it wants to be within this time. */
+/** The longest Retry-After of a busy service that the stream waits for. */
 const LONGEST_RETRY_MS: Ms = 3000
 const RETRY_MS: Ms = 500
-/** A service that is made to finalize does so with what it has heard by then. */
+/** A forced final may end this much before the requested position: the service finalises the audio that it has processed. */
 const HEARING_LAG: Samples = msToSamples(1000, NARROWBAND)
 
 interface ServiceStreamOptions {
@@ -38,26 +38,26 @@ interface ServiceStreamOptions {
   /** Opens a connection; called again when one was lost. */
   readonly connect: Connect
   readonly time: Time
-  /** As `ServiceLinkOptions` has it. */
+  /** See `ServiceLinkOptions.withoutSecret`. */
   readonly withoutSecret?: (text: string) => string
-  /** `finalize` is answered after so long with what is known; default 1500. */
+  /** Time after which `finalize` is answered with the words so far; ms, default 1500. */
   readonly finalizeMs?: Ms
-  /** How long a busy service wants to be left alone; null where it does not say. */
+  /** The Retry-After time of a busy service; null when it sent none. */
   readonly retryAfterMs?: (error: ParleyError) => Ms | null
-  /** As `SpeechStreamOptions` has it. */
+  /** See `SpeechStreamOptions.onSent`. */
   readonly onSent?: (audioMs: Ms) => void
   readonly onClose: () => void
 }
 
 /**
- * A call's ear at a service. Audio is kept until it became words: it goes to the first connection when that is ready, and
- * once more to a new one when a connection is lost. A loss is told as a retryable "error"; a second one within 30 s, or a
- * refusal, as one that is not: the stream is dead.
+ * The stream of one call to a recogniser service. Audio is buffered until its words are final; a connection gets the
+ * buffered audio when it is ready, and a new connection gets it again after a loss. A lost connection is reported as a
+ * retryable "error". A second loss within 30 s, or a refusal, is reported as a non-retryable one and ends the stream.
  */
 export class ServiceStream implements SpeechStream {
   readonly #options: ServiceStreamOptions
-  readonly #kept = new ReplayBuffer(MOST_KEPT)
-  readonly #understanding = new TranscriptAssembler(event => this.#listener(event))
+  readonly #replay = new ReplayBuffer(MOST_REPLAYED)
+  readonly #transcript = new TranscriptAssembler(event => this.#listener(event))
   readonly #requests: FinalizeRequests
   #listener: (event: SpeechEvent) => void = () => {}
   #link: ServiceLink
@@ -65,14 +65,14 @@ export class ServiceStream implements SpeechStream {
   #lostAt: Ms | null = null
   #retry: Timer | null = null
   #over = false
-  /** Of the next sample; null before the first. */
+  /** Position of the next sample; null before the first. */
   #position: Samples | null = null
   #bytes = new Uint8Array(320)
-  /** The last words were all final before: so is what is said of their turn. */
+  /** The last words were final already, so events about their turn are repetitions. */
   #isStale = false
   #wasForced = false
-  /** Requests about what was written before this were made of the service as one. */
-  #askedTogether: Samples = Number.NEGATIVE_INFINITY
+  /** Finalize requests for audio before this position were sent to the service as one. */
+  #sentTogetherTo: Samples = Number.NEGATIVE_INFINITY
   #turnEnd: Samples = 0
 
   constructor(options: ServiceStreamOptions) {
@@ -81,8 +81,8 @@ export class ServiceStream implements SpeechStream {
     this.#requests = new FinalizeRequests({
       time: options.time,
       patienceMs,
-      isQuiet: () => !this.#understanding.isOpen && this.#hasListenedFor(CAUGHT_UP_MS),
-      onOverdue: () => this.#understanding.settle(true),
+      isQuiet: () => !this.#transcript.isOpen && this.#hasListenedFor(CAUGHT_UP_MS),
+      onOverdue: () => this.#transcript.settle(true),
     })
     this.#link = this.#open()
   }
@@ -100,7 +100,7 @@ export class ServiceStream implements SpeechStream {
     if (this.#bytes.length < count) this.#bytes = new Uint8Array(count)
     encodePcmu(samples, known, count, this.#bytes, 0)
     const bytes = this.#bytes.subarray(0, count)
-    this.#kept.append(bytes, atSample + known)
+    this.#replay.append(bytes, atSample + known)
     this.#position = atSample + known + count
     this.#link.write(bytes, atSample + known)
   }
@@ -124,7 +124,7 @@ export class ServiceStream implements SpeechStream {
       { protocol, connect, time, ...(withoutSecret !== undefined && { withoutSecret }) },
       {
         onReady: () => this.#onReady(),
-        onNews: news => this.#onNews(news, link),
+        onNews: event => this.#onServiceEvent(event, link),
         onSent: count => this.#options.onSent?.(samplesToMs(count, NARROWBAND)),
         onEnd: error => this.#onLost(error),
       },
@@ -134,57 +134,58 @@ export class ServiceStream implements SpeechStream {
 
   #onReady(): void {
     this.#readyAt = this.#options.time.now()
-    for (const { at, bytes } of this.#kept.stretches()) this.#link.write(bytes, at)
+    for (const { at, bytes } of this.#replay.stretches()) this.#link.write(bytes, at)
     if (this.#requests.oldest === null) return
-    this.#askedTogether = this.#position ?? 0
+    this.#sentTogetherTo = this.#position ?? 0
     this.#link.finalize()
   }
 
-  #onNews(news: ServiceEvent, link: ServiceLink): void {
-    switch (news.type) {
+  #onServiceEvent(event: ServiceEvent, link: ServiceLink): void {
+    switch (event.type) {
       case 'speech-started':
-        return this.#onSpeech(news.at === null ? (this.#position ?? 0) : link.toClock(news.at))
+        return this.#onSpeech(event.at === null ? (this.#position ?? 0) : link.toClock(event.at))
       case 'words':
-        return this.#onWords(news, link)
+        return this.#onWords(event, link)
       case 'end-of-turn':
-        if (this.#isStale || (this.#wasForced && !news.eager)) return
+        if (this.#isStale || (this.#wasForced && !event.eager)) return
         return this.#listener({
           type: 'end-of-turn',
           atSample: this.#turnEnd,
-          confidence: Math.min(1, Math.max(0, news.confidence)),
-          eager: news.eager,
+          confidence: Math.min(1, Math.max(0, event.confidence)),
+          eager: event.eager,
         })
       case 'turn-resumed':
         if (!this.#isStale) this.#listener({ type: 'turn-resumed', atSample: this.#turnEnd })
         return
       case 'silence':
-        return this.#onSilence(link.toClock(news.until))
+        return this.#onSilence(link.toClock(event.until))
     }
   }
 
   #onSpeech(at: Samples): void {
-    if (at >= this.#understanding.finalTo) this.#understanding.speechStarted(at)
+    if (at >= this.#transcript.finalTo) this.#transcript.speechStarted(at)
   }
 
-  #onWords(news: Extract<ServiceEvent, { type: 'words' }>, link: ServiceLink): void {
-    const asked = this.#requests.oldest
-    const until = news.until === null ? null : link.toClock(news.until)
-    const slack = news.forced === true ? HEARING_LAG : 0
-    const answers = news.final && asked !== null && news.forced !== false && (until === null || until >= asked - slack)
-    this.#wasForced = news.forced === true || (news.forced === null && until === null && answers)
-    this.#turnEnd = news.words.at(-1)?.end == null ? (until ?? this.#turnEnd) : link.toClock(news.words.at(-1)!.end!)
-    const count = answers ? this.#requests.answered(until ?? this.#askedTogether) : 0
-    this.#isStale = !this.#understanding.words(news, stream => link.toClock(stream), answers)
-    for (let i = 1; i < count; i++) this.#understanding.settle(true)
-    if (news.final) this.#kept.forgetBefore(this.#understanding.finalTo)
+  #onWords(event: Extract<ServiceEvent, { type: 'words' }>, link: ServiceLink): void {
+    const requested = this.#requests.oldest
+    const until = event.until === null ? null : link.toClock(event.until)
+    const slack = event.forced === true ? HEARING_LAG : 0
+    const answers =
+      event.final && requested !== null && event.forced !== false && (until === null || until >= requested - slack)
+    this.#wasForced = event.forced === true || (event.forced === null && until === null && answers)
+    this.#turnEnd = event.words.at(-1)?.end == null ? (until ?? this.#turnEnd) : link.toClock(event.words.at(-1)!.end!)
+    const count = answers ? this.#requests.answered(until ?? this.#sentTogetherTo) : 0
+    this.#isStale = !this.#transcript.words(event, stream => link.toClock(stream), answers)
+    for (let i = 1; i < count; i++) this.#transcript.settle(true)
+    if (event.final) this.#replay.forgetBefore(this.#transcript.finalTo)
   }
 
   #onSilence(until: Samples): void {
-    if (this.#understanding.isOpen) return
-    this.#kept.forgetBefore(until - KEPT_IN_SILENCE)
-    const asked = this.#requests.oldest
-    if (asked === null || until < asked) return
-    for (let i = this.#requests.answered(until); i > 0; i--) this.#understanding.settle(true)
+    if (this.#transcript.isOpen) return
+    this.#replay.forgetBefore(until - MOST_REPLAYED_SILENCE)
+    const requested = this.#requests.oldest
+    if (requested === null || until < requested) return
+    for (let i = this.#requests.answered(until); i > 0; i--) this.#transcript.settle(true)
   }
 
   #onLost(error: ParleyError): void {
@@ -196,24 +197,24 @@ export class ServiceStream implements SpeechStream {
     this.#lostAt = time.now()
     this.#forgetSilence()
     this.#readyAt = null
-    this.#understanding.interrupted(this.#kept.from ?? this.#position ?? 0)
+    this.#transcript.interrupted(this.#replay.from ?? this.#position ?? 0)
     this.#listener({ type: 'error', error })
     this.#retry = time.at(time.now() + waitMs, () => {
       if (!this.#over) this.#link = this.#open()
     })
   }
 
-  /** Until another attempt; null: not in this call. */
+  /** Time until the next connection attempt; null when the stream makes none. */
   #waitMs(error: ParleyError): Ms | null {
     if (error.code !== 'recogniser_busy') return 0
     const waitMs = this.#options.retryAfterMs?.(error) ?? RETRY_MS
     return waitMs <= LONGEST_RETRY_MS ? waitMs : null
   }
 
-  /** A service catches up slowly with what it is sent at once: nobody's silence is sent again. */
+  /** Drops silence from the replay, because a service processes a burst of audio slowly. */
   #forgetSilence(): void {
-    if (this.#understanding.isOpen || !this.#hasListenedFor(SETTLED_MS)) return
-    this.#kept.forgetBefore((this.#position ?? 0) - KEPT_IN_SILENCE)
+    if (this.#transcript.isOpen || !this.#hasListenedFor(SETTLED_MS)) return
+    this.#replay.forgetBefore((this.#position ?? 0) - MOST_REPLAYED_SILENCE)
   }
 
   #hasListenedFor(ms: Ms): boolean {
@@ -222,8 +223,8 @@ export class ServiceStream implements SpeechStream {
 
   #die(error: ParleyError): void {
     if (this.#requests.oldest !== null)
-      for (let i = this.#requests.answered(Number.POSITIVE_INFINITY); i > 0; i--) this.#understanding.settle(true)
-    this.#understanding.settle(false)
+      for (let i = this.#requests.answered(Number.POSITIVE_INFINITY); i > 0; i--) this.#transcript.settle(true)
+    this.#transcript.settle(false)
     const dead = error.retryable ? new ParleyError(error.code, error.message, { cause: error }) : error
     const listener = this.#listener
     this.#finish()

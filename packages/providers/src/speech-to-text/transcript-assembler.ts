@@ -2,26 +2,26 @@ import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import type { ServiceEvent, ServiceWord } from './service-protocol.ts'
 import type { HeardWord, SpeechEvent } from './speech-to-text.ts'
 
-/** A cough is no speech that wants to be understood. */
+/** Shorter speech without words, such as a cough, is not reported as unintelligible. */
 const LEAST_SPEECH: Samples = msToSamples(250, NARROWBAND)
-/** What lies around the end of a word that is final is the rest of it, heard again. */
+/** Audio this close to the end of a final word is the rest of that word in a replay. */
 const REST_OF_WORD: Samples = msToSamples(50, NARROWBAND)
 
 type WordsNews = Extract<ServiceEvent, { type: 'words' }>
 
 /**
- * What is understood of a call so far: makes the events of a stream out of what the connections tell, so that no word is
- * said twice when an answer was given early or audio was sent again.
+ * Turns the events of a recogniser's connections into the events of one stream. No word is reported twice, even when
+ * words were made final early or audio was sent again.
  */
 export class TranscriptAssembler {
   readonly #emit: (event: SpeechEvent) => void
-  /** SideEffects since the last final. */
+  /** Words since the last final. */
   #open: readonly HeardWord[] = []
   /** Passage of the last words; null on a new connection. */
   #passage: number | null = null
-  /** So many words of that passage were made final before the service did. */
+  /** The number of words of that passage that were made final before the service did. */
   #settled: { readonly passage: number; readonly count: number } | null = null
-  /** Of a connection that was sent audio again: words before this were final already. */
+  /** After a replay: words before this position were final already. */
   #knownTo: Samples = Number.NEGATIVE_INFINITY
   #finalTo: Samples = Number.NEGATIVE_INFINITY
   #speechFrom: Samples | null = null
@@ -30,12 +30,12 @@ export class TranscriptAssembler {
     this.#emit = emit
   }
 
-  /** Until here all words are final. */
+  /** Position before which all words are final. */
   get finalTo(): Samples {
     return this.#finalTo
   }
 
-  /** Somebody speaks, or words are not final yet. */
+  /** Whether speech is in progress or words are not final yet. */
   get isOpen(): boolean {
     return this.#open.length > 0 || this.#speechFrom !== null
   }
@@ -47,32 +47,32 @@ export class TranscriptAssembler {
   }
 
   /**
-   * Takes what a service understood; `toClock` places its times. `answer`: a final of it answers `finalize`. Returns
-   * whether there was anything in it that was not final before.
+   * Adds recognised words; `toClock` converts their times. `answer`: a final answers a finalize request. Returns whether
+   * the event contained anything that was not final before.
    */
-  words(news: WordsNews, toClock: (stream: Samples) => Samples, answer: boolean): boolean {
-    this.#passage = news.passage
-    const told = placed(news, toClock)
-    const words = this.#noSideEffects(told, news.passage)
-    const isNew = words.length > 0 || told.length === 0
-    // Known already, all of it: what is open since then stays so.
+  words(event: WordsNews, toClock: (stream: Samples) => Samples, answer: boolean): boolean {
+    this.#passage = event.passage
+    const placedWords = placed(event, toClock)
+    const words = this.#withoutRepeats(placedWords, event.passage)
+    const isNew = words.length > 0 || placedWords.length === 0
+    // All of its words were final already, so the open words stay open.
     if (!isNew && !answer) return false
     if (words.length > 0) this.speechStarted(words[0]!.startSample)
-    if (!news.final) {
-      this.#say(words)
+    if (!event.final) {
+      this.#partial(words)
       return isNew
     }
-    const until = news.until === null ? words.at(-1)?.endSample : toClock(news.until)
-    // A service that does not say how far it has heard: all that it was sent.
-    if (words.length === 0 && news.stopped) this.#endSpeechWithoutWords(until ?? toClock(Number.POSITIVE_INFINITY))
+    const until = event.until === null ? words.at(-1)?.endSample : toClock(event.until)
+    // Without an end of the passage, the speech ends with the sent audio.
+    if (words.length === 0 && event.stopped) this.#endSpeechWithoutWords(until ?? toClock(Number.POSITIVE_INFINITY))
     this.#settled = null
     this.#final(words, answer)
     this.#finalTo = Math.max(this.#finalTo, until ?? this.#finalTo)
-    if (news.stopped) this.#speechFrom = null
+    if (event.stopped) this.#speechFrom = null
     return isNew
   }
 
-  /** Makes final what is known, for lack of a better answer. */
+  /** Makes the words so far final when the service does not. */
   settle(answer: boolean): void {
     const words = this.#open
     if (words.length > 0 && this.#passage !== null) {
@@ -80,11 +80,11 @@ export class TranscriptAssembler {
       this.#settled = { passage: this.#passage, count: before + words.length }
     }
     this.#final(words, answer)
-    // Audio is being sent again, and these words are in it.
+    // A replay is in progress, and its audio contains these words.
     if (this.#passage === null) this.#knownTo = this.#finalTo
   }
 
-  /** The connection was lost; audio from `resumeAt` on is sent again. Words that lie before it will not be heard again. */
+  /** The connection was lost and audio from `resumeAt` on is sent again. Words before it become final, because no replay contains them. */
   interrupted(resumeAt: Samples): void {
     const gone = this.#open.filter(word => word.endSample <= resumeAt)
     const left = this.#open.slice(gone.length)
@@ -95,15 +95,15 @@ export class TranscriptAssembler {
     this.#knownTo = this.#finalTo
   }
 
-  #say(words: readonly HeardWord[]): void {
+  #partial(words: readonly HeardWord[]): void {
     if (words.length === 0 && this.#open.length === 0) return
     this.#open = words
     this.#emit({ type: 'partial', text: textOf(words), words })
   }
 
   #final(words: readonly HeardWord[], fromFinalize: boolean): void {
-    // What was said of this passage and is taken back.
-    if (words.length === 0 && !fromFinalize) return this.#say(words)
+    // The service withdrew the words of this passage.
+    if (words.length === 0 && !fromFinalize) return this.#partial(words)
     this.#open = []
     if (words.length > 0) {
       this.#speechFrom = null
@@ -118,14 +118,14 @@ export class TranscriptAssembler {
     this.#emit({ type: 'unintelligible', startSample: from, endSample: until })
   }
 
-  #noSideEffects(words: readonly HeardWord[], passage: number): readonly HeardWord[] {
+  #withoutRepeats(words: readonly HeardWord[], passage: number): readonly HeardWord[] {
     const settled = this.#settled?.passage === passage ? words.slice(this.#settled.count) : words
     if (this.#knownTo === Number.NEGATIVE_INFINITY) return settled
     return settled.filter(({ startSample, endSample }) => (startSample + endSample) / 2 >= this.#knownTo + REST_OF_WORD)
   }
 }
 
-/** The words on the call's clock, in order; those without times are spread over what the passage covers. */
+/** The words with times on the call's clock, in order; words without times are spread over the passage. */
 function placed({ words, from, until }: WordsNews, toClock: (stream: Samples) => Samples): HeardWord[] {
   const share = ((until ?? from) - from) / Math.max(1, words.length)
   let last = Number.NEGATIVE_INFINITY

@@ -1,7 +1,7 @@
 import type { Samples } from '@parley/kernel'
 import type { HeardWord, SpeechToText } from './speech-to-text.ts'
 
-/** A recogniser's stream as whoever only wants each word, once and in order. */
+/** A recogniser's stream that reports each word once, in order. */
 export interface WordStream {
   /** 8 kHz mono 16-bit, without gaps. */
   write(audio: Int16Array): void
@@ -10,24 +10,24 @@ export interface WordStream {
   close(): void
 }
 
-/** Listens with a recogniser that does not take words back. Throws what its `open` throws. */
+/** Opens a stream of a recogniser that does not revise words. Throws what `open` throws. */
 export function wordByWord(recogniser: SpeechToText, language: string): WordStream {
   const stream = recogniser.open({ language })
   let position: Samples = 0
-  let told = 0
+  let reported = 0
   let listener: (word: HeardWord) => void = () => {}
   stream.onEvent(event => {
     if (event.type !== 'partial' && event.type !== 'final') return
-    for (const word of event.words.slice(told)) listener(word)
-    told = event.type === 'final' ? 0 : event.words.length
+    for (const word of event.words.slice(reported)) listener(word)
+    reported = event.type === 'final' ? 0 : event.words.length
   })
   return {
     write: audio => {
       stream.write(audio, position)
       position += audio.length
     },
-    onWord: heard => {
-      listener = heard
+    onWord: onWord => {
+      listener = onWord
     },
     close: () => stream.close(),
   }

@@ -37,7 +37,7 @@ export class ServiceUtterance {
   readonly #budgets: Required<VoiceBudgets>
   readonly #whyLate: () => ParleyError | null
   #ready: Int16Array[] = []
-  #kept = new Int16Array(0)
+  #pending = new Int16Array(0)
   #came: Samples = 0
   #yielded: Samples = 0
   #heardAt: Ms
@@ -93,18 +93,20 @@ export class ServiceUtterance {
     if (this.#over !== 'no') return
     this.#take(this.#decoder.end())
     if (this.#came === 0) {
-      this.fail(new ParleyError('voice_failed', 'The voice said nothing of the text.', { retryable: true }))
+      this.fail(
+        new ParleyError('voice_failed', 'The voice service ended the utterance without audio.', { retryable: true }),
+      )
       return
     }
     this.#words.end(samplesToMs(this.#came, NARROWBAND))
-    if (this.#kept.length > 0) this.#ready.push(this.#kept)
+    if (this.#pending.length > 0) this.#ready.push(this.#pending)
     this.#finish('ended')
   }
 
   /** What came before is still yielded, then `error` is thrown. */
   fail(error: ParleyError): void {
     if (this.#over !== 'no') return
-    if (this.#kept.length > 0) this.#ready.push(this.#kept)
+    if (this.#pending.length > 0) this.#ready.push(this.#pending)
     this.#finish(error)
   }
 
@@ -136,24 +138,24 @@ export class ServiceUtterance {
   #take(samples: Int16Array): void {
     if (samples.length === 0) return
     this.#came += samples.length
-    const joined = new Int16Array(this.#kept.length + samples.length)
-    joined.set(this.#kept)
-    joined.set(samples, this.#kept.length)
+    const joined = new Int16Array(this.#pending.length + samples.length)
+    joined.set(this.#pending)
+    joined.set(samples, this.#pending.length)
     const out = joined.length - LEAST_SAMPLES
     if (out < LEAST_SAMPLES) {
-      this.#kept = joined
+      this.#pending = joined
       return
     }
     // Copies: a consumer may hand a chunk's buffer on to another thread.
     this.#ready.push(joined.slice(0, out))
-    this.#kept = joined.slice(out)
+    this.#pending = joined.slice(out)
     this.#rouse()
   }
 
   #finish(how: 'ended' | 'stopped' | ParleyError): void {
     this.#over = how
     this.#timer.cancel()
-    this.#kept = new Int16Array(0)
+    this.#pending = new Int16Array(0)
     this.#rouse()
   }
 

@@ -72,9 +72,9 @@ export class WordAlignment {
     this.#strange = []
     const from = this.#lastMs
     for (let i = 0; i < count; i++) {
-      const told = strange[Math.floor((i * strange.length) / count)]
+      const reportedMs = strange[Math.floor((i * strange.length) / count)]
       // Without any time of it: evenly, and after the word before it.
-      this.#place(told ?? from + ((i + 1) * (endMs - from)) / (count + 1))
+      this.#place(reportedMs ?? from + ((i + 1) * (endMs - from)) / (count + 1))
     }
   }
 

@@ -104,7 +104,7 @@ function objectIn(property: Property, evidence: readonly Evidence[], filling: Fi
   return empty ? null : { value: inner.values, turn: inner.fresh.length > 0 ? 0 : -1 }
 }
 
-/** The newest turn as a value, for a turn that answers no cached question. */
+/** The newest turn as a value, for a turn that answers no known question. */
 function guessed(property: Property, newest: Evidence | undefined, language: Language): string | null {
   if (newest === undefined || newest.turn.plain || newest.turn.substance === 0) return null
   if (property.kind === 'text') return strippedAnswer(newest.exchange.caller, language) || null

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { proveAdmission } from './admission.ts'
 
-describe('many runs asked for at once', { timeout: 300_000 }, () => {
-  it('are admitted up to each limit and not one more, as the carrier saw', async () => {
+describe('many runs that are created at once', { timeout: 300_000 }, () => {
+  it('runs are admitted up to each limit and no further, by the count of calls at the carrier', async () => {
     const lines: object[] = []
     const short = { capacity: 10, dailyLimit: 25, dollars: 4, callMs: 4000 }
     const given = { seed: 1, count: 60, seconds: 120, line: (record: object) => lines.push(record), progress: () => {} }

@@ -119,7 +119,7 @@ function tooMany(queries: LedgerQueries, cap: number, name: string): string[] {
     .map(({ atMs, calls }) => `${calls.length} calls at once at ${Math.round(atMs)} ms, past ${name} ${cap}`)
 }
 
-/** Whoever was admitted was called once, and nobody else. */
+/** Faults unless every admitted run was called once, and no other. */
 function called(calls: readonly LedgerCall[], admitted: number): string[] {
   const numbers = new Set(calls.map(({ opening }) => opening.called))
   const isRight = calls.length === admitted && numbers.size === admitted

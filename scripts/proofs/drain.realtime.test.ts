@@ -9,7 +9,7 @@ async function prove(planted: PlantedDrainFault) {
 
 // Side by side: each has a platform of its own, and both mostly wait for calls to end.
 describe('a process that gets SIGTERM in the middle of calls', { timeout: 300_000, concurrent: true }, () => {
-  it('refuses new calls with 503, dials none, and lets every live call end as its far end wants', async ({
+  it('a draining process refuses new calls with 503, dials none, and every live call goes on until its far end hangs up', async ({
     expect,
   }) => {
     const { ok, summary, lines } = await prove('nothing')
@@ -17,7 +17,7 @@ describe('a process that gets SIGTERM in the middle of calls', { timeout: 300_00
     expect(summary).toMatchObject({ calls: 5, exit: 0, invite: { status: 503, hasRetryAfter: true } })
   })
 
-  it('fails the proof where it cuts its calls off instead', async ({ expect }) => {
+  it('the proof fails for a process that cuts its calls off', async ({ expect }) => {
     const { ok, lines } = await prove('cut off')
     expect(ok).toBe(false)
     expect(JSON.stringify(lines)).toContain('5 calls were cut off')

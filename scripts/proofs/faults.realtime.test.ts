@@ -23,7 +23,7 @@ describe('an engine that is killed in the middle of a call', () => {
     outcome = await proveFaults({ seed: 8, count: MOMENT_COUNT, seconds: 300, line, progress }, { leaseMs: 3000 })
   }, 600_000)
 
-  it('at each moment of a call: its run ends, the carrier gets a BYE or CANCEL, and no permit is left', () => {
+  it('a kill at any moment of a call ends its run, brings the carrier a BYE or CANCEL and leaves no permit', () => {
     const kills = lines.filter(({ planted }) => planted === null)
     expect(kills.filter(({ faults }) => faults.length > 0)).toEqual([])
     expect(kills).toHaveLength(MOMENT_COUNT)
@@ -32,19 +32,19 @@ describe('an engine that is killed in the middle of a call', () => {
     expect(outcome, log.join('\n')).toMatchObject({ ok: true, summary: { permits_left: null } })
   })
 
-  it('fails the proof where no worker reaps its run', () => {
+  it('the proof fails when no worker reaps the run of a killed engine', () => {
     const [planted] = lines.filter(line => line.planted === 'nobody reaps')
     expect(planted?.faults.join('; ')).toMatch(
       /the run is running.*the carrier has no BYE or CANCEL.*its permit is left/,
     )
   })
 
-  it('fails the proof where another engine dials its call again', () => {
+  it('the proof fails when another engine dials the call of a killed engine again', () => {
     const [planted] = lines.filter(line => line.planted === 'engine dials again')
     expect(planted?.faults).toContain('2 calls where there is one')
   })
 
-  it('fails the proof where its dialog was not stored before the ACK', () => {
+  it('the proof fails when the dialog was not stored before the ACK', () => {
     const [planted] = lines.filter(line => line.planted === 'the dialog is lost')
     expect(planted?.faults).toContain('the carrier has no BYE or CANCEL')
   })

@@ -47,8 +47,8 @@ export async function proveFaults(
       for (const [part, draft] of Object.entries(proofAgents(TARGET)))
         await harness.publish(agentOf(part as keyof ReturnType<typeof proofAgents>, on), draft, on)
     const trials: Promise<Trial>[] = []
-    for (const asked of killCases(new SeededRandom(seed), count)) {
-      const { kill, killed } = await killedAsPlanted(harness, fleet, asked)
+    for (const requested of killCases(new SeededRandom(seed), count)) {
+      const { kill, killed } = await killedAsPlanted(harness, fleet, requested)
       const trial = settle(harness, kill, killed, overWithinMs).then(settled => {
         report(settled, { line, progress })
         return settled
@@ -74,13 +74,13 @@ export async function proveFaults(
 async function killedAsPlanted(
   harness: CallHarness,
   fleet: EngineFleet,
-  asked: KillCase,
+  requested: KillCase,
 ): Promise<{ readonly kill: KillCase; readonly killed: Killed }> {
-  let kill = asked
+  let kill = requested
   for (let again = 1; ; again++) {
     const killed = await killEngine(harness, fleet, kill)
-    if (killed.isAsPlanted || asked.planted === null || again > MOST_PLANTINGS) return { kill, killed }
-    kill = onceMore(asked, again)
+    if (killed.isAsPlanted || requested.planted === null || again > MOST_PLANTINGS) return { kill, killed }
+    kill = onceMore(requested, again)
   }
 }
 

@@ -4,7 +4,7 @@ import { proveFloods } from './floods.ts'
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
 describe('INVITE floods over UDP, TCP and TLS, with and without the token, beside a live call', () => {
-  it('12,000 INVITEs get 503 or no answer; memory is bounded, the live call unharmed, the next caller answered', {
+  it('12,000 INVITEs get 503 or no answer; memory stays bounded, the live call is unharmed and the next caller is answered', {
     timeout: 120_000,
   }, async () => {
     const lines: object[] = []
@@ -13,7 +13,7 @@ describe('INVITE floods over UDP, TCP and TLS, with and without the token, besid
   })
 
   it.each(['a guessed token', 'a mute phone', 'forgotten memory'] as const)(
-    'fail the proof where there is %s',
+    'the proof fails on the planted fault "%s"',
     {
       timeout: 60_000,
     },

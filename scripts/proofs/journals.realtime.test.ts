@@ -19,15 +19,15 @@ import {
 } from './journals/killed-while-away.ts'
 import { openSlowOrderServer, type SlowOrderServer } from './journals/slow-order-server.ts'
 
-/** As three times renewed, so that a lost run is not waited for so long. */
+/** Short, so that the run of a killed process is found lost soon. */
 const LEASE_MS = '3000'
 const SOON_MS = 60_000
 
-describe('a platform that is killed while its database is away, and once more while it catches up', () => {
+describe('a platform that is killed while its database is away, and again while it replays its journals', () => {
   let test: TestDatabase
   let relay: TcpCut
   let receiver: WebhookReceiver
-  let shop: SlowOrderServer
+  let orderServer: SlowOrderServer
   let harness: CallHarness
   let outage: Outage
 
@@ -37,7 +37,7 @@ describe('a platform that is killed while its database is away, and once more wh
     relay = await tcpCut(Number(url.port))
     url.port = String(relay.port)
     receiver = await WebhookReceiver.open({ secrets: [WEBHOOK_SECRET] })
-    shop = await openSlowOrderServer()
+    orderServer = await openSlowOrderServer()
     harness = await CallHarness.open({
       processes: ['api,worker,engine'],
       numbers: NUMBERS,
@@ -45,15 +45,15 @@ describe('a platform that is killed while its database is away, and once more wh
       database: { url: url.href, ownerUrl: test.owner.url },
       env: {
         PARLEY_LEASE_MS: LEASE_MS,
-        PARLEY_EGRESS_ALLOW: [receiver.url, shop.origin].map(to => new URL(to).host).join(','),
+        PARLEY_EGRESS_ALLOW: [receiver.url, orderServer.origin].map(to => new URL(to).host).join(','),
       },
     })
-    outage = await killedWhileAway({ harness, relay, receiver, shop, ownerUrl: test.owner.url })
+    outage = await killedWhileAway({ harness, relay, receiver, orderServer, ownerUrl: test.owner.url })
   }, 300_000)
 
   afterAll(async () => {
     await harness?.close()
-    await shop?.close()
+    await orderServer?.close()
     await receiver?.close()
     await relay?.close()
     await test?.close()
@@ -68,35 +68,35 @@ describe('a platform that is killed while its database is away, and once more wh
     harness.rows(`select r.to_number, r.state as run_state, e.effect_kind, e.send_attempts, e.state, e.created_at
       from parley.run_effects e join parley.runs r using (run_id) where e.state in ('intended', 'sending')`)
 
-  it('had journals of all its runs, some of which the second process landed', () => {
-    expect(outage.kept.map(({ run_id }) => run_id).sort()).toEqual(RUNS.map(name => outage.runs[name]).sort())
+  it('every run has a journal at the first kill, and the second process replays some of them', () => {
+    expect(outage.journals.map(({ run_id }) => run_id).sort()).toEqual(RUNS.map(name => outage.runs[name]).sort())
     expect(outage.leftBySecond).toBeGreaterThan(0)
     expect(outage.leftBySecond).toBeLessThan(RUNS.length)
   })
 
-  it.each(RUNS)('has all that was kept of a run in its timeline, in order and once: %s', async name => {
+  it.each(RUNS)('the timeline of the run "%s" has every journaled item once and in order', async name => {
     const run_id = outage.runs[name]
     const rows = await timelineOf(harness, run_id)
     expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, i) => i + 1))
-    const { last_seq, items } = outage.kept.find(kept => kept.run_id === run_id)!
+    const { last_seq, items } = outage.journals.find(journal => journal.run_id === run_id)!
     expect(last_seq).toBeLessThanOrEqual(outage.before.get(run_id)!)
-    const landed = rows.slice(last_seq, last_seq + items.length)
-    expect(landed.map(({ kind, at }) => [kind, at.toISOString()])).toEqual(items.map(({ kind, at }) => [kind, at]))
-    // What follows is its end, and who died.
+    const replayed = rows.slice(last_seq, last_seq + items.length)
+    expect(replayed.map(({ kind, at }) => [kind, at.toISOString()])).toEqual(items.map(({ kind, at }) => [kind, at]))
+    // Only the end of the run and the error of the lost process follow.
     expect(rows.slice(last_seq + items.length).filter(({ kind }) => kind !== 'error' && kind !== 'state')).toEqual([])
   })
 
-  it('has what it told of its calls until shortly before it was killed', async () => {
+  it('the timelines have every line that the platform printed until shortly before the kill', async () => {
     for (const name of ['listens', 'answers late', 'hangs up'] as const) {
-      const told = outage.told.get(outage.runs[name])!
-      expect(told.length).toBeGreaterThan(5)
+      const printed = outage.printed.get(outage.runs[name])!
+      expect(printed.length).toBeGreaterThan(5)
       const lines = linesIn(await timelineOf(harness, outage.runs[name]))
-      const first = lines.indexOf(told[0]!)
-      expect(lines.slice(first, first + told.length)).toEqual(told)
+      const first = lines.indexOf(printed[0]!)
+      expect(lines.slice(first, first + printed.length)).toEqual(printed)
     }
   })
 
-  it('ends what was over as it ended, and what was alive as lost', async () => {
+  it('a run that ended during the outage has its outcome, and a live one fails with engine_lost', async () => {
     expect(await runOf(outage.runs['hangs up'])).toMatchObject({
       state: 'completed',
       outcome: { kind: 'caller_hung_up' },
@@ -104,7 +104,7 @@ describe('a platform that is killed while its database is away, and once more wh
     const lost = { state: 'failed', outcome: { detail: 'engine_lost' } }
     for (const name of ['listens', 'answers late'] as const)
       expect(await runOf(outage.runs[name])).toMatchObject({ ...lost, phone_state: 'ended' })
-    // Its last message is not answered before the database is there: it was not over.
+    // The chat was live: its last message is answered only when the database is back.
     expect(await runOf(outage.runs.chat)).toMatchObject(lost)
     const transcript = await harness.client.runs.transcript({ params: { run_id: outage.runs.chat } })
     expect(transcript).toMatchObject({ state: 'partial' })
@@ -113,22 +113,22 @@ describe('a platform that is killed while its database is away, and once more wh
     expect(await harness.rows('select 1 from parley.run_counters where live <> 0')).toEqual([])
   })
 
-  it('does nothing twice: nobody is called, hung up or asked again', async () => {
-    expect(shop.orders).toBe(1)
+  it('no call is placed or hung up twice, and no order is sent twice', async () => {
+    expect(orderServer.orders).toBe(1)
     const calls = harness.carrier('udp').query().calls()
     expect(calls.map(({ opening }) => opening.called).sort()).toEqual([LISTENS, ANSWERS_LATE, HANGS_UP].sort())
     for (const { opening, rows } of calls) {
       const byes = rows.filter(({ kind }) => kind === 'bye-received').length
-      // Of the call that was answered while the database was away nothing but the journal knew the dialog.
+      // Only the journal had the dialog of the call that was answered during the outage.
       expect([opening.called, byes]).toEqual([opening.called, opening.called === HANGS_UP ? 0 : 1])
     }
-    // A webhook that tells of an end may be under way.
+    // The webhook of an end may still be under way.
     const isSettled = async () => ((await unsettled()).length === 0 ? true : null)
     await within(SOON_MS, isSettled)
     expect(await unsettled()).toEqual([])
   })
 
-  it('announces the begin and the end of each run once', async () => {
+  it('run.started and run.ended are sent once for each run', async () => {
     const ids = (event: string, run_id: string) =>
       new Set(
         receiver.entries.flatMap(entry => (entry.event === event && entry.run_id === run_id ? entry.event_id : [])),
@@ -141,12 +141,12 @@ describe('a platform that is killed while its database is away, and once more wh
       }
     const text = 'select run_id from parley.outbox group by run_id, event having count(*) > 1'
     expect(await harness.rows(text)).toEqual([])
-    const late = outage.kept.find(({ run_id }) => run_id === outage.runs['answers late'])!
+    const late = outage.journals.find(({ run_id }) => run_id === outage.runs['answers late'])!
     expect(late.announces).toEqual(['run.started'])
     expect([...receiver.query().duplicates().keys()]).toEqual([])
   })
 
-  it('leaves no journal, and complains of none', async () => {
+  it('no journal is left, and no error about one is printed', async () => {
     expect(await readdir(join(harness.home, 'journal'))).toEqual([])
     expect(harness.api.output).not.toMatch(/^journal: /m)
   })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { proveLiveUpdates } from './live-updates.ts'
 
-it('live updates land before the next turn, streams go on without a gap or a double, and planted faults are found', {
+it('live updates take effect before the next turn, streams resume without gaps or duplicates, and planted faults are found', {
   timeout: 300_000,
 }, async () => {
   const lines: object[] = []

@@ -22,7 +22,7 @@ const LINE: Line = 'udp'
 const AGENT = 'reminder'
 /** Longer than an update's deadline: that comes before anybody takes the runs of an engine that stands still. */
 const LEASE_MS = 60_000
-/** From an update's deadline until its receipt says so. */
+/** Longest time from an update's deadline until its receipt is `indeterminate`. */
 const SLACK_MS = 3000
 const ACTIVE_WITHIN_MS = 30_000
 const TURNS_WITHIN_MS = 30_000
@@ -64,7 +64,7 @@ interface CheckedLiveCall {
   readonly run_id: string
   readonly follower: Follower
   readonly updates: Sent[]
-  /** Those that nobody could apply. */
+  /** Updates that no process could apply. */
   readonly late: WatchedUpdate[]
 }
 
@@ -164,7 +164,7 @@ class LiveUpdates {
     return new Follower(patientClient(proxy.url, this.#harness.key), run_id)
   }
 
-  /** Changes what the agent says, at moments of its turns that the seed chooses. */
+  /** Updates the agent's word at moments of its turns that the seed chooses. */
   async #update(call: CheckedLiveCall): Promise<void> {
     for (let time = 0; time < this.#options.updates; time++) {
       await pause(randomBelow(this.#random, CYCLE_MS))
@@ -314,7 +314,7 @@ class LiveUpdates {
   }
 }
 
-/** What the timeline says became of an update. */
+/** Result of an update by the timeline. */
 function statusesOf(timeline: readonly Item[], update_id: string): readonly (string | undefined)[] {
   return timeline.filter(item => item.kind === 'update' && item.update_id === update_id).map(({ status }) => status)
 }

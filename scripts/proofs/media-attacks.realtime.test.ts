@@ -4,7 +4,7 @@ import { proveMediaAttacks } from './media-attacks.ts'
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
 describe('a third party at the RTP port of a live call', () => {
-  it('sends 100,000 packets to SRTP and to plain RTP: none is accepted, none is sent back, the audio is unharmed', {
+  it('100,000 packets of a third party to SRTP and plain RTP are neither accepted nor answered, and the audio is unharmed', {
     timeout: 120_000,
   }, async () => {
     const lines: object[] = []
@@ -13,7 +13,7 @@ describe('a third party at the RTP port of a live call', () => {
   })
 
   it.each(['a mute phone', 'a packet for the attacker'] as const)(
-    'fails the proof where there is %s',
+    'the proof fails on the planted fault "%s"',
     {
       timeout: 60_000,
     },

@@ -15,7 +15,7 @@ export interface ProofOptions {
   readonly seconds: number
   /** One JSON object of the report. */
   line(record: object): void
-  /** A line for a person who watches. */
+  /** Prints a progress line. */
   progress(text: string): void
 }
 

@@ -4,12 +4,14 @@ import { proveScanners } from './scanners.ts'
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
 describe('scanners with 50 sockets over each transport', () => {
-  it('get no byte, no run and no state for 3,000 requests and bursts of random data', { timeout: 60_000 }, async () => {
+  it('3,000 requests and bursts of random data get no byte and create neither a run nor state', {
+    timeout: 60_000,
+  }, async () => {
     const { ok, summary } = await proveScanners({ ...options, count: 1000 })
     expect(ok, JSON.stringify(summary)).toBe(true)
   })
 
-  it('fail the proof where one guessed the token', { timeout: 60_000 }, async () => {
+  it('the proof fails when a scanner has guessed the token', { timeout: 60_000 }, async () => {
     const { ok } = await proveScanners({ ...options, count: 100 }, 'a guessed token')
     expect(ok).toBe(false)
   })

@@ -8,7 +8,7 @@ import { startTestServer, testDatabaseOn } from '@parley/store/testing'
 import { openWholeApi, type WholeApi } from '../../control-plane/src/testing/whole-api.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
-/** The release whose findings are known; what it asks may change with the next. */
+/** Pinned release: another one may send other requests. */
 export const SCHEMATHESIS = '4.32.5'
 
 const CHECKS = [
@@ -60,7 +60,7 @@ export async function proveBySchemathesis(
   const ask = async (round: Round) => {
     if (round.ids.length === 0) return
     const began = performance.now()
-    const report = await asked(api, seed, round, Math.max(0, until - performance.now()))
+    const report = await runSchemathesis(api, seed, round, Math.max(0, until - performance.now()))
     const tested = figure(report.output, /Tested: (\d+)/)
     const generated = figure(report.output, /([\d,]+) generated/)
     const isGood = report.status === 0 && tested === round.ids.length
@@ -69,10 +69,10 @@ export async function proveBySchemathesis(
     progress(
       `${round.name}: ${tested} of ${round.ids.length} operations, ${generated} cases${isGood ? '' : ': FAULTS'}`,
     )
-    const said = isGood ? {} : { status: report.status, said: report.output.slice(0, SHOWN) }
+    const detail = isGood ? {} : { status: report.status, said: report.output.slice(0, SHOWN) }
     const took = Math.round((performance.now() - began) / 1000)
     const figures = { operations: tested, cases: generated, seconds: took }
-    line({ proof: 'schemathesis', round: round.name, ...figures, ok: isGood, ...said })
+    line({ proof: 'schemathesis', round: round.name, ...figures, ok: isGood, ...detail })
   }
   try {
     // Two processes at a time: half of the work is theirs, half the server's.
@@ -111,8 +111,8 @@ interface Report {
   readonly output: string
 }
 
-async function asked(api: WholeApi, seed: number, { ids, how }: Round, withinMs: number): Promise<Report> {
-  // It keeps the examples that failed where it runs.
+async function runSchemathesis(api: WholeApi, seed: number, { ids, how }: Round, withinMs: number): Promise<Report> {
+  // Schemathesis stores failing examples in its working directory.
   const directory = mkdtempSync(join(tmpdir(), 'parley-schemathesis-'))
   const args = [
     // One worker each: the parser of Python 3.11, which it asks for its own sources, fails in threads now and then.

@@ -35,8 +35,8 @@ const RED: readonly PlantedRow[] = [
   ),
 ]
 
-describe('services that fail in the middle of a call', () => {
-  it('end the call with the true reason or not at all, and planted faults are reported', {
+describe('calls whose services fail', () => {
+  it('a call with a failing service ends with the true reason or goes on, and planted faults are reported', {
     timeout: 180_000,
   }, async () => {
     const rows = [...SHORT, ...RED]

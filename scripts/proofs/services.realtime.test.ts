@@ -13,7 +13,9 @@ const SHORT: readonly ServicePair[] = [
 const WRONG: ServicePair = ['deepgram/nova-3', 'elevenlabs/eleven_flash_v2_5']
 
 describe('the demo conversation goes the same way with services as with the simulated pair', () => {
-  it('with each service once; the proof reports a service that refuses its key', { timeout: 180_000 }, async () => {
+  it('each service completes the demo conversation, and the proof reports a service that refuses its key', {
+    timeout: 180_000,
+  }, async () => {
     const lines: object[] = []
     const plan = { pairs: SHORT, atOnce: 3, withWrongKey: WRONG }
     const { ok, summary } = await proveServices({ ...options, line: record => lines.push(record) }, plan)

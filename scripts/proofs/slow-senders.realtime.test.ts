@@ -4,7 +4,7 @@ import { proveSlowSenders } from './slow-senders.ts'
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
 describe('connections that are slow', () => {
-  it('hundreds at once are all closed in time, a live call is unharmed, and the next caller is answered', {
+  it('hundreds of slow connections are closed in time, a live call is unharmed, and the next caller is answered', {
     timeout: 120_000,
   }, async () => {
     const lines: object[] = []
@@ -12,7 +12,7 @@ describe('connections that are slow', () => {
     expect(ok, JSON.stringify([summary, ...lines])).toBe(true)
   })
 
-  it('fail the proof where one is still open', { timeout: 120_000 }, async () => {
+  it('the proof fails when a slow connection is still open', { timeout: 120_000 }, async () => {
     const { ok } = await proveSlowSenders({ ...options, count: 4 }, 'no time to be closed')
     expect(ok).toBe(false)
   })

@@ -5,7 +5,7 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 /** Limits are 5 s for a handshake, 10 s for a first message; what is over is over within a busy machine's second or two. */
 const LONGEST_LIFE_MS = 13_000
-/** Those who never read are ended by the bytes that wait for them: megabytes, which take an engine on a busy machine its time. */
+/** A peer that never reads is disconnected when megabytes wait for it, which takes long on a busy machine. */
 const DEAF_MS = 30_000
 const DEAF = 'asks and never reads'
 const NEWCOMER_MS = 1000

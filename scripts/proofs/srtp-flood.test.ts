@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { proveSrtpFlood } from './srtp-flood.ts'
 
 describe('a flood of invalid SRTP', () => {
-  it('20,000 packets against each suite: none taken, none answered, every sample of the call as it was said', async () => {
+  it('20,000 invalid packets against each suite: none is accepted or answered, and every sample of the call arrives unchanged', async () => {
     const lines: object[] = []
     const { ok } = await proveSrtpFlood({
       seed: 1,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { proveTollFraud } from './toll-fraud.ts'
 
 describe('attempts to place a call to a forbidden destination', { timeout: 300_000 }, () => {
-  it('gets no INVITE and no REFER past the policy to the carrier, who sees one where staff opened it', async () => {
+  it('no INVITE and no REFER to a forbidden number reaches the carrier, and one does after staff allow it', async () => {
     const lines: object[] = []
     const given = { seed: 1, count: 2, seconds: 120, line: (record: object) => lines.push(record), progress: () => {} }
     const { ok, summary } = await proveTollFraud(given)

@@ -92,7 +92,7 @@ export async function proveTollFraud({ count, line, progress }: ProofOptions): P
   return { ok: faulty === 0 && plantedNoticed, summary }
 }
 
-/** Puts `wanted` wherever it is asked for anything: the caller has talked it round. */
+/** A model that the caller has manipulated: every answer contains `wanted`. */
 const persuaded = async (request: Parameters<Respond>[0], wanted: string): Promise<Awaited<ReturnType<Respond>>> => {
   const [tool] = request.tools
   if (tool === undefined) return { text: wanted, call: null }
@@ -208,7 +208,7 @@ async function ended(harness: CallHarness, number: string, isInbound: boolean) {
   })
 }
 
-/** The transfer's effect says denied, and the conversation went on to what comes then. */
+/** Faults unless the transfer's effect is denied and the flow continued on its failure edge. */
 async function deniedFaults(harness: CallHarness, run_id: string): Promise<string[]> {
   const effects = await harness.rows<{ state: string; decision: { decision?: string } | null }>(
     "select state, decision from parley.run_effects where run_id = $1 and effect_kind = 'sip_transfer'",

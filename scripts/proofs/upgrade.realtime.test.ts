@@ -40,14 +40,14 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
   /** Runs by id, with the events that came for them, in order. */
   const delivered = () => Map.groupBy(receiver.entries, entry => entry.run_id)
 
-  it.each(AGENTS)('serves the plan and the draft of %s as they were published', async agent_id => {
+  it.each(AGENTS)('the plan and the draft of %s are unchanged after the upgrade', async agent_id => {
     const { plan } = await client.publications.get({ params: { agent_id, version: 0 } })
     expect(plan.flow.nodes.length).toBeGreaterThan(0)
     const { diagnostics } = await client.drafts.validate({ params: { agent_id } })
     expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
   })
 
-  it('sends each webhook that was due exactly once, and none that was sent before', async () => {
+  it('each webhook that was due before the upgrade is sent exactly once, and none is sent again', async () => {
     const { items } = await client.runs.list({ query: { agent_id: 'cloud-chat' } })
     const cancelled = items.filter(({ state }) => state === 'cancelled').map(({ run_id }) => run_id)
     expect(cancelled).toHaveLength(3)
@@ -64,7 +64,7 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
     )
   })
 
-  it('shows the run that ended before, with its transcript and its effects', async () => {
+  it('a run that ended before the upgrade has its transcript and its effects', async () => {
     const { items } = await client.runs.list({ query: { agent_id: 'cloud-chat' } })
     const run = items.find(({ state, started_at }) => state === 'completed' && started_at !== null)!
     const params = { run_id: run.run_id }
@@ -74,7 +74,7 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
     expect((await client.runs.effects({ params })).items.length).toBeGreaterThan(0)
   })
 
-  it('holds a chat on a publication of before, and sends its webhooks', async () => {
+  it('a chat with an agent that was published before the upgrade is answered and sends its webhooks', async () => {
     const run_id = await openedChat(client, 'cloud-chat', SOON_MS)
     const params = { run_id }
     const answer = await client.runs.message({ params, body: { text: 'Can you help me with my order?' } })
@@ -86,14 +86,14 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
     expect(await eventually(events, ({ length }) => length >= 2, SOON_MS)).toEqual(['run.started', 'run.ended'])
   })
 
-  it('completes a task on a publication of before', async () => {
+  it('a task of an agent that was published before the upgrade completes', async () => {
     const body = { agent_id: 'cloud-task', channel: 'cloud', mode: 'task' } as const
     const { run_id } = await client.runs.create({ body })
     const run = await runOnce(client, run_id, hasEnded, SOON_MS)
     expect(run).toMatchObject({ state: 'completed', publication: { version: 0 } })
   })
 
-  it('calls the built-in phone with a publication of before, and both talk', async () => {
+  it('an agent that was published before the upgrade calls the built-in phone, and both speak', async () => {
     const body = { agent_id: 'clinic', version: 0, channel: 'phone', mode: 'outbound', to: PHONE } as const
     const { run_id } = await client.runs.create({ body })
     const params = { run_id }

@@ -14,7 +14,7 @@ const VISIBLE = /^[\x21-\x7e]{1,256}$/
 /** Statuses that say what no error code does: what came was no HTTP that could be read, or came too slowly. */
 const UNREADABLE: ReadonlySet<number> = new Set([408, 431])
 
-/** Everything an answer promises to whoever asks, whatever was asked; empty when it keeps it. */
+/** Violations of the promises that every answer must keep; empty when there are none. */
 export function answerFaults({ operation, request }: Trial, answer: RawAnswer): string[] {
   const found: string[] = []
   const { status, headers, text } = answer

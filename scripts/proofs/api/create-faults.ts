@@ -2,11 +2,11 @@ import { ParleyClient } from '@parley/client'
 import { Client } from 'pg'
 import { type Attempt, type CreateOptions, carryOut, type KeyedCreate, type Kind } from './keyed-creates.ts'
 
-/** How often each mark is there, through the API and in the tables, and how many answers are kept by key. */
+/** Counts by mark: resources that the API lists, rows in the tables, and stored answers by idempotency key. */
 export interface Counted {
   readonly listed: ReadonlyMap<string, number>
   readonly rows: ReadonlyMap<string, number>
-  readonly kept: ReadonlyMap<string, number>
+  readonly stored: ReadonlyMap<string, number>
 }
 
 const ROWS: Readonly<Record<Kind, string>> = {
@@ -26,16 +26,16 @@ export async function countCreated(url: string, key: string, ownerUrl: string): 
   for await (const { name } of client.trunks.list.all({ query })) count(listed, name)
   for await (const { phone_number } of client.numbers.list.all({ query })) count(listed, phone_number)
   const rows = new Map<string, number>()
-  const kept = new Map<string, number>()
+  const stored = new Map<string, number>()
   const owner = new Client({ connectionString: ownerUrl })
   await owner.connect()
   try {
     for (const text of Object.values(ROWS)) for (const row of (await owner.query(text)).rows) count(rows, row.mark)
-    for (const row of (await owner.query('select key from parley.idempotency')).rows) count(kept, row.key)
+    for (const row of (await owner.query('select key from parley.idempotency')).rows) count(stored, row.key)
   } finally {
     await owner.end()
   }
-  return { listed, rows, kept }
+  return { listed, rows, stored }
 }
 
 function count(in_: Map<string, number>, mark: string): void {
@@ -46,11 +46,11 @@ function count(in_: Map<string, number>, mark: string): void {
 export async function createFaults(create: KeyedCreate, counted: Counted, options: CreateOptions): Promise<string[]> {
   const found: string[] = []
   if (create.refused !== null) return [`not carried out: ${create.refused}`]
-  const { listed, rows, kept } = counted
+  const { listed, rows, stored } = counted
   for (const [where, times] of [
     ['in the list', listed.get(create.mark)],
     ['in the table', rows.get(create.mark)],
-    ['among the kept answers', kept.get(create.idempotencyKey)],
+    ['among the stored answers', stored.get(create.idempotencyKey)],
   ] as const)
     if (times !== 1) found.push(`${times ?? 0} times ${where}`)
   const first = create.attempts.find(isDone)

@@ -20,10 +20,10 @@ export interface Attempt {
   readonly hasRetryAfter: boolean
 }
 
-/** A create with its idempotency key and everything that was heard of it. */
+/** A create request with its idempotency key and all responses to it. */
 export interface KeyedCreate {
   readonly kind: Kind
-  /** What of it is nobody else's: the name, of a number the number. */
+  /** The unique part of the resource: its name, or the number of a number. */
   readonly mark: string
   readonly idempotencyKey: string
   readonly attempts: Attempt[]

@@ -20,17 +20,17 @@ export interface RawAnswer {
 const ANSWER_WITHIN_MS = 30_000
 
 /** Rejects when no whole answer comes within 30 s. */
-export async function sendRaw(url: string, agent: Agent, asked: RawRequest): Promise<RawAnswer> {
+export async function sendRaw(url: string, agent: Agent, wanted: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(url)
   const sent = request({
     hostname,
     port,
     agent,
-    method: asked.method,
-    path: asked.target,
+    method: wanted.method,
+    path: wanted.target,
     headers: {
-      ...asked.headers,
-      ...(asked.body !== null && { 'content-length': String(Buffer.byteLength(asked.body)) }),
+      ...wanted.headers,
+      ...(wanted.body !== null && { 'content-length': String(Buffer.byteLength(wanted.body)) }),
     },
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   })
@@ -50,7 +50,7 @@ export async function sendRaw(url: string, agent: Agent, asked: RawRequest): Pro
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text })
       })
     })
-    sent.end(asked.body ?? undefined)
+    sent.end(wanted.body ?? undefined)
   })
 }
 

@@ -46,7 +46,7 @@ export class ServedApi {
     return attachEmbeddedPostgres(this.#home)
   }
 
-  /** Resolves when it says that it is ready. Rejects with what it wrote. */
+  /** Resolves when the process prints that it is ready. Rejects with its output. */
   start(): Promise<void> {
     return this.#process.start()
   }

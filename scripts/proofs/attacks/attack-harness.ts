@@ -14,7 +14,7 @@ export const ATTACKER = '127.0.0.2'
 
 /** What a call was like under attack. */
 interface CallHealth {
-  /** The engine's talk, in what the phone heard; the phone's talk, in the engine's recording. */
+  /** The engine's talk, in what the phone received; the phone's talk, in the engine's recording. */
   readonly phoneHeard: Intelligibility
   readonly engineHeard: Intelligibility
   readonly phone: MediaStatistics
@@ -96,7 +96,7 @@ export class AttackHarness {
     return uriOf(this.engine)
   }
 
-  /** PEM of whom peers of the engine have to trust. */
+  /** PEM of the CA that peers of the engine must trust. */
   get ca(): string {
     return this.#tls.ca
   }
@@ -130,25 +130,25 @@ export class AttackHarness {
     }
   }
 
-  /** Planted fault: for a while the phone says nothing. */
+  /** Planted fault: the phone is silent for a while. */
   async mute(ms: number): Promise<void> {
     this.live.leg.flush()
     await new Promise(resolve => setTimeout(resolve, ms))
   }
 
-  /** Hangs the live call up and says what it was like. */
+  /** Hangs up the live call and returns its figures. */
   async finish(): Promise<CallHealth> {
     const standsAtTheEnd = this.live.leg.state === 'active' && this.#liveCall.leg.state === 'active'
     this.#stopTalking()
     const loopDelayMs = this.#loopDelay.max / 1e6
-    const heard = this.live.heard()
+    const received = this.live.heard()
     const end = await this.live.hangUp()
     const report = await this.#liveCall.report
     const recording = report.end.media?.recording
     const wav = recording ? readWav(await readFile(recording.path)) : undefined
     if (end.media === null || report.end.media === null) throw new Error('a side has no media report')
     return {
-      phoneHeard: intelligibility(ENGINE_TALK, heard),
+      phoneHeard: intelligibility(ENGINE_TALK, received),
       engineHeard: intelligibility(PHONE_TALK, wav?.channels[0] ?? new Int16Array()),
       phone: end.media.statistics,
       engine: report.end.media.statistics,

@@ -1,4 +1,4 @@
-/** The attacker's side: takes one job, sends one result, and goes when nobody needs it any more. */
+/** The attacker's process: receives one job, sends one result, and exits when its parent disconnects. */
 export function attack<Job, Result>(
   work: (job: Job) => Promise<Result>,
   cleanUp: () => void | Promise<void> = () => {},

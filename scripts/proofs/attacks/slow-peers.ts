@@ -10,12 +10,12 @@ export interface SlowPeers {
   readonly count: number
   /** Connections with half a handshake. */
   readonly halfOpen: number
-  /** A URI that is answered: for those who ask and never read. */
+  /** A URI that gets answers, for peers that send requests and never read. */
   readonly uri: string
   readonly ca: string
   /** After the last was opened. */
   readonly waitMs: number
-  /** Longer still, where somebody is open yet. */
+  /** Additional wait while a connection is still open. */
   readonly deafMs: number
 }
 

@@ -10,7 +10,7 @@ const AHEAD_S = 3
 /** A piece may be this far from where it belongs. */
 const SLACK = SECOND / 2
 const FAR_SLACK = 3 * SECOND
-/** Below it a half-second piece is not what was said: mute, noise, or another's voice. */
+/** Below this score a half second is not the sent speech: silence, noise or another voice. */
 const PIECE_FLOOR = 0.5
 const PIECE_SURE = 0.8
 
@@ -85,18 +85,18 @@ export interface Intelligibility {
   readonly median: number
 }
 
-/** Looks for every whole second of `talk` in `heard`, near where it belongs. */
-export function intelligibility(talk: Talk, heard: Int16Array): Intelligibility {
+/** Looks for every whole second of `talk` in `received`, near where it belongs. */
+export function intelligibility(talk: Talk, received: Int16Array): Intelligibility {
   const opening = talk.opening(4)
-  const { score, offsetMs } = resemblance(opening, heard.subarray(0, 16 * SECOND))
+  const { score, offsetMs } = resemblance(opening, received.subarray(0, 16 * SECOND))
   let offset = Math.max(0, Math.round(offsetMs * 8))
   if (score < PIECE_FLOOR) return { seconds: 0, missing: 1, worst: score, median: score }
   const scores: number[] = []
-  for (let at = 0; offset + (at + 1) * SECOND + SLACK <= heard.length; at++) {
-    const near = find(talk.second(at), heard, offset + at * SECOND, SLACK)
+  for (let at = 0; offset + (at + 1) * SECOND + SLACK <= received.length; at++) {
+    const near = find(talk.second(at), received, offset + at * SECOND, SLACK)
     scores.push(near.score)
     // A slot that the speaker missed puts off all that follows; a long stall puts it out of sight.
-    const found = near.score > PIECE_SURE ? near : find(talk.second(at), heard, offset + at * SECOND, FAR_SLACK)
+    const found = near.score > PIECE_SURE ? near : find(talk.second(at), received, offset + at * SECOND, FAR_SLACK)
     if (found.score > PIECE_SURE) offset = found.at - at * SECOND
   }
   scores.sort((a, b) => a - b)
@@ -108,10 +108,10 @@ export function intelligibility(talk: Talk, heard: Int16Array): Intelligibility 
   }
 }
 
-/** Looks for `piece` where it should be in `heard`, give or take `slack`. */
-function find(piece: Int16Array, heard: Int16Array, where: number, slack: number): { score: number; at: number } {
+/** Looks for `piece` where it should be in `received`, give or take `slack`. */
+function find(piece: Int16Array, received: Int16Array, where: number, slack: number): { score: number; at: number } {
   const from = Math.max(0, where - slack)
-  const { score, offsetMs } = resemblance(piece, heard.subarray(from, where + piece.length + slack))
+  const { score, offsetMs } = resemblance(piece, received.subarray(from, where + piece.length + slack))
   return { score, at: from + Math.round(offsetMs * 8) }
 }
 

@@ -1,7 +1,7 @@
 import type { Draft } from '@parley/flow'
 import { draftOf, endNode, promptEdge, staticNode } from '../../../interop/conversation-flows.ts'
 
-/** Nobody hears more than a few seconds of it. */
+/** Longer than any call of the proofs. */
 const LONG_STORY = Array.from(
   { length: 40 },
   (_, index) => `This is sentence number ${index + 1} of a story that goes on for a long time.`,
@@ -10,13 +10,13 @@ const LONG_STORY = Array.from(
 const PATIENT = { reminderMaxCount: 0, endCallAfterSilenceMs: 600_000, maxCallDurationMs: 1_800_000 } as const
 const RECORDED = { settings: PATIENT, recording: { required: true, channels: 'dual', signed_urls: true } } as const
 
-/** Whom a call of the proofs is with, by what it does. */
+/** Name of an agent of the proofs, after what it does. */
 export type ProofAgent = keyof ReturnType<typeof proofAgents>
 
-/** `target`: whom a call is put through to. */
+/** `target`: number that calls are transferred to. */
 export function proofAgents(target: string) {
   return {
-    /** Talks until somebody hangs up. */
+    /** Speaks until the far end hangs up. */
     talker: draftOf(
       [
         staticNode('story', LONG_STORY, { edges: [promptEdge('bye', 'end', 'The caller says goodbye')] }),
@@ -25,7 +25,7 @@ export function proofAgents(target: string) {
       {},
       RECORDED,
     ),
-    /** Puts the call through at once. */
+    /** Transfers the call at once. */
     switchboard: draftOf(
       [
         staticNode('hello', 'One moment.', { skip_response_edge: promptEdge('on', 'shop', 'Skip response') }),
@@ -40,7 +40,7 @@ export function proofAgents(target: string) {
       {},
       RECORDED,
     ),
-    /** Says a word and hangs up. */
+    /** Speaks one sentence and hangs up. */
     leaver: draftOf(
       [
         staticNode('hello', 'Good day.', { skip_response_edge: promptEdge('on', 'end', 'Skip response') }),
@@ -52,7 +52,7 @@ export function proofAgents(target: string) {
   } satisfies Record<string, Draft>
 }
 
-/** Says nothing, and listens until somebody hangs up. */
+/** Stays silent and listens until the far end hangs up. */
 export const LISTENER = draftOf(
   [
     staticNode('listen', 'Yes?', { edges: [promptEdge('bye', 'end', 'The caller says goodbye')] }),

@@ -37,7 +37,7 @@ const REALM = 'carrier.example'
 /** Of what a process with an API prints when it is ready. */
 const API_LINE = /^API +(\S+)\/api\/v1 /m
 
-/** Those who wait for this session, and for those who do. */
+/** Sessions that wait for this one, directly or through others. */
 const WAITERS_ENDED = `
   with recursive waiting(pid) as (
     select pg_backend_pid()
@@ -218,7 +218,7 @@ export class CallHarness {
         // A transaction that failed is not left to hold the run.
         client.release(true)
       }
-      // Behind the lock: who ends a run has this row first and waits for the other.
+      // After the lock: ending a run locks this row first and then waits for the other.
       await this.rows(
         "update parley.run_ownership set lease_until = clock_timestamp() + interval '9 s' where run_id = $1",
         [run_id],
@@ -301,7 +301,7 @@ export class CallHarness {
     await this.findApi()
     this.#ownerUrl = database?.ownerUrl ?? (await attachEmbeddedPostgres(this.#home))
     this.#owner = new Pool({ connectionString: this.#ownerUrl, max: 4 })
-    // It ends with the server, and says so.
+    // The connection ends with the server and emits an error.
     this.#owner.on('error', () => {})
     this.#scope = await asStaff(this.#ownerUrl, tx => staffScope(tx, null))
     const secret_id = 'carrier-password'

@@ -36,12 +36,12 @@ export class CarrierProcess {
     writeFileSync(ledgerFile, '')
     writeFileSync(configFile, JSON.stringify({ ...config, ledgerFile }))
     const child = spawn(process.execPath, [PROGRAM, '--config', configFile], { stdio: ['pipe', 'pipe', 'pipe'] })
-    let said = ''
+    let output = ''
     const ready = Promise.withResolvers<void>()
-    const failed = () => ready.reject(new Error(`the carrier is not ready:\n${said}`))
+    const failed = () => ready.reject(new Error(`the carrier is not ready:\n${output}`))
     const note = (chunk: Buffer) => {
-      said = (said + chunk).slice(-10_000)
-      if (said.includes('"ready":true')) ready.resolve()
+      output = (output + chunk).slice(-10_000)
+      if (output.includes('"ready":true')) ready.resolve()
     }
     child.stdout!.on('data', note)
     child.stderr!.on('data', note)

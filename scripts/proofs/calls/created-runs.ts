@@ -11,7 +11,7 @@ export interface Created {
   readonly used: string | null
 }
 
-let asked = 0
+let sequence = 0
 
 /** Asks for `count` outbound calls, each to a number of its own, by so many writers on connections that stay. */
 export async function createMany(
@@ -25,7 +25,7 @@ export async function createMany(
   let left = count
   const write = async () => {
     while (left-- > 0) {
-      const to = `+1415556${String(asked++ % 10_000).padStart(4, '0')}`
+      const to = `+1415556${String(sequence++ % 10_000).padStart(4, '0')}`
       created.push(await create(harness, agent, { agent_id, channel: 'phone', mode: 'outbound', to }))
     }
   }
@@ -43,7 +43,7 @@ function create(harness: CallHarness, agent: Agent, body: object): Promise<Creat
     authorization: `Bearer ${harness.key}`,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
-    'idempotency-key': `proof-${asked}-${Math.random()}`,
+    'idempotency-key': `proof-${sequence}-${Math.random()}`,
   }
   return new Promise((resolve, reject) => {
     const sent = request(`${harness.url}/api/v1/runs`, { method: 'POST', agent, headers }, response => {

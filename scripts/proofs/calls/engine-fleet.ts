@@ -5,7 +5,7 @@ const LOOK_WITHIN_MS = 10_000
 /** The engines of a harness, of which some are up while those that were killed start again. */
 export class EngineFleet {
   readonly #harness: CallHarness
-  /** Those that are up; the first is the one that nobody used for the longest time. */
+  /** Running engines, the least recently used first. */
   readonly #up: HarnessEngine[]
   readonly #starting = new Set<Promise<void>>()
   #isClosing = false

@@ -5,15 +5,15 @@ import { LINES, type Line } from './call-harness.ts'
 
 /** The moment of a call at which its engine is killed. */
 export const MOMENTS = {
-  /** An engine has it, and it waits for its turn on the trunk. */
+  /** An engine owns the run, which waits for the trunk's rate limit. */
   'before the INVITE leaves': { direction: 'outbound', part: 'talker', number: '2', latest: 400 },
-  /** 100 was answered, no more. */
+  /** The carrier has answered 100 only. */
   dialling: { direction: 'outbound', part: 'talker', number: '0', latest: 500 },
-  /** Not a word came back, and none will. */
+  /** The carrier answers nothing at all. */
   'dialling a carrier that is silent': { direction: 'outbound', part: 'talker', number: '4', latest: 500 },
   ringing: { direction: 'outbound', part: 'talker', number: '1', latest: 1000 },
   'just answered': { direction: 'outbound', part: 'talker', number: '2', latest: 100 },
-  /** The database does not take the call's dialog: the ACK waits. */
+  /** The database does not accept the call's dialog, so that the ACK waits. */
   'answered, not acknowledged': { direction: 'outbound', part: 'talker', number: '5', latest: 100 },
   /** The same, half a second later: the dialog is on the engine's disk. */
   'just acknowledged': { direction: 'outbound', part: 'talker', number: '5', latest: 20 },
@@ -29,19 +29,19 @@ export const MOMENTS = {
   {
     readonly direction: 'outbound' | 'inbound'
     readonly part: ProofAgent
-    /** Which of the carrier's numbers, by what it does: see {@link KILL_NUMBERS}. */
+    /** Digit of the carrier's number after the prefix: see {@link KILL_NUMBERS}. */
     readonly number: string
-    /** The kill comes so many ms at most after what shows that the moment is there. */
+    /** Longest time from the message that shows the moment to the kill, ms. */
     readonly latest: number
   }
 >
 export type Moment = keyof typeof MOMENTS
 
 const PREFIX = '+1415556'
-/** Whom calls are put through to: it rings there. */
+/** Number that calls are transferred to; it rings. */
 export const TARGET = `${PREFIX}9000`
 
-/** By the digit behind the prefix. */
+/** The carrier's numbers, by the digit after the prefix. */
 export const KILL_NUMBERS: readonly NumberRuleInput[] = [
   { number: `${PREFIX}0*`, ringAfterMs: null, behaviour: { do: 'ring' } },
   { number: `${PREFIX}1*`, behaviour: { do: 'ring' } },
@@ -52,13 +52,13 @@ export const KILL_NUMBERS: readonly NumberRuleInput[] = [
   { number: `${PREFIX}9*`, behaviour: { do: 'ring' } },
 ]
 
-/** What the proof must notice. */
+/** Faults that the proof must report, each with its moment. */
 export const PLANTED_FAULTS = {
-  /** The run's lease never ends. */
+  /** The lease of the run does not expire. */
   'nobody reaps': 'ringing',
-  /** The run is offered as if nobody had ever called. */
+  /** The run is offered again as if no call had been placed. */
   'engine dials again': 'just answered',
-  /** The call was acknowledged before anybody could know how to hang it up. */
+  /** The ACK was sent before the dialog was stored. */
   'the dialog is lost': 'in conversation',
 } as const satisfies Record<string, Moment>
 export type PlantedKillFault = keyof typeof PLANTED_FAULTS
@@ -68,14 +68,14 @@ export interface KillCase {
   readonly index: number
   readonly moment: Moment
   readonly line: Line
-  /** Whom we call, or who calls us: nobody else of the proof does. */
+  /** The called number, or the caller's; unique in the proof. */
   readonly number: string
-  /** Behind what shows that the moment is there, ms. */
+  /** Time from the message that shows the moment to the kill, ms. */
   readonly delayMs: number
   readonly planted: PlantedKillFault | null
 }
 
-/** The planted ones, then `count`: every moment in turn, from one that the seed says, now on one line, now on the other. */
+/** The planted cases, then `count` others: every moment in turn, from one that `random` chooses, alternating between the lines. */
 export function killCases(random: Random, count: number): KillCase[] {
   const moments = Object.keys(MOMENTS) as Moment[]
   const first = randomBelow(random, moments.length)
@@ -101,7 +101,7 @@ export function killCases(random: Random, count: number): KillCase[] {
   })
 }
 
-/** The same once more, with another number: `again` is 1 the first time. */
+/** The same case with another number; `again` counts the repetitions from 1. */
 export function onceMore(kill: KillCase, again: number): KillCase {
   return {
     ...kill,

@@ -4,11 +4,11 @@ import { type KillCase, MOMENTS } from './kill-case.ts'
 import { effectsIn, hasPermit, isOf, type Killed, type KillOptions, UNACKNOWLEDGED_MS } from './kill-trial.ts'
 import { wavMs } from './wav-length.ts'
 
-/** What is lost of a recording at the most, ms. */
+/** Largest part of a recording that a kill may lose, ms. */
 const LOST_AT_MOST_MS = 1000
-/** Clocks of one machine, read by two processes. */
+/** Tolerance between the clocks of two processes. */
 const SLACK_MS = 100
-/** A timer of the carrier's. */
+/** Largest delay of the carrier's timer. */
 const LATE_MS = 2000
 const RECORDED_WITHIN_MS = 40_000
 const TERMINAL = ['completed', 'failed', 'cancelled', 'rejected', 'expired']
@@ -19,11 +19,11 @@ export interface KillCheck {
   readonly overAfterMs: number | null
   /** From the kill to the carrier's BYE or CANCEL, ms; null: it had none, or had it before. */
   readonly releasedAfterMs: number | null
-  /** What of the call before the kill is not in the recording, ms; null: nothing was to be recorded. */
+  /** Part of the call before the kill that the recording lacks, ms; null: no recording was due. */
   readonly lostMs: number | null
 }
 
-/** What is left at the end of it all: permits by the counters, and runs that are somebody's. Null: nothing. */
+/** Permits and run ownership rows that are left after all trials, as text. Null: none. */
 export async function permitsLeft(harness: CallHarness): Promise<string | null> {
   const [permits] = await harness.rows<{ live: number; owned: number }>(
     'select coalesce(sum(live), 0)::int as live, (select count(*) from parley.run_ownership)::int as owned from parley.run_counters',
@@ -32,7 +32,7 @@ export async function permitsLeft(harness: CallHarness): Promise<string | null> 
   return live === 0 && owned === 0 ? null : `permits left: ${live}, rows ${owned}`
 }
 
-/** Holds what became of the run against what the carrier saw. */
+/** Compares the run with the carrier's ledger. */
 export async function checkKill(
   harness: CallHarness,
   kill: KillCase,
@@ -40,7 +40,8 @@ export async function checkKill(
   options: KillOptions,
 ): Promise<KillCheck> {
   const { run, killedAt } = killed
-  if (run === null) return { faults: ['the moment never came'], overAfterMs: null, releasedAfterMs: null, lostMs: null }
+  if (run === null)
+    return { faults: ['the moment did not come'], overAfterMs: null, releasedAfterMs: null, lostMs: null }
   const calls = harness
     .carrier(kill.line)
     .query()
@@ -63,13 +64,13 @@ export async function checkKill(
 
 function endFaults({ run, wasReleased }: Killed, options: KillOptions, overAfterMs: number | null): string[] {
   if (!TERMINAL.includes(run!.state) || overAfterMs === null) return [`the run is ${run!.state}, ${run!.phone_state}`]
-  // Nobody had been called: the run went to the next engine, which may take its time.
+  // No call had been placed: the next engine gets the run, which has no deadline here.
   return !wasReleased && overAfterMs > options.overWithinMs ? [`the run was over after ${overAfterMs} ms`] : []
 }
 
 function callFaults(kill: KillCase, { run, wasReleased }: Killed, calls: readonly LedgerCall[]): string[] {
   const faults: string[] = []
-  // Begun by its owner and not dialled yet, the run fails; not begun, another engine calls.
+  // A run that its owner had begun and not dialled fails; one not begun is called by another engine.
   const isUncalled = wasReleased && run!.state === 'failed'
   if (calls.length !== (isUncalled ? 0 : 1))
     faults.push(`${calls.length} calls where there is ${isUncalled ? 'none' : 'one'}`)
@@ -81,11 +82,11 @@ function callFaults(kill: KillCase, { run, wasReleased }: Killed, calls: readonl
     if (hangUps > 1) faults.push(`${hangUps} hang-ups`)
     const releasedAt = releasedWall(call)
     const endedAt = run!.ended_at?.getTime() ?? Number.POSITIVE_INFINITY
-    // The ledger of a carrier that is silent has no rows of what it is deaf to.
+    // A silent carrier records none of the messages that it ignores.
     if (kill.moment === 'dialling a carrier that is silent') continue
     if (releasedAt === null) faults.push('the carrier has no BYE or CANCEL')
     else if (isUnacknowledged(call)) {
-      // Nobody could know how to hang it up, and nobody has to: it ends alone.
+      // Without an ACK no engine has the dialog, and the far end gives up by itself.
       const { wall_ms } = call.rows.find(({ kind }) => kind === 'answered')!
       if (releasedAt > wall_ms + UNACKNOWLEDGED_MS + LATE_MS)
         faults.push(`the carrier gave up ${Math.round(releasedAt - wall_ms)} ms after its answer`)
@@ -133,16 +134,16 @@ async function recordingOf(
   if (talkedMs <= LOST_AT_MOST_MS) return { lostMs: null, fault: null }
   const params = { run_id: run!.run_id }
   let last = 'none'
-  let kept = 0
+  let recordedMs = 0
   await within(RECORDED_WITHIN_MS, async () => {
     const { state, media_url } = await harness.client.runs.recording({ params })
     last = state
     if (media_url === null) return null
     const response = await fetch(media_url)
-    kept = wavMs(new Uint8Array(await response.arrayBuffer()))
-    return talkedMs - kept <= LOST_AT_MOST_MS ? true : null
+    recordedMs = wavMs(new Uint8Array(await response.arrayBuffer()))
+    return talkedMs - recordedMs <= LOST_AT_MOST_MS ? true : null
   })
-  const lostMs = Math.round(talkedMs - kept)
+  const lostMs = Math.round(talkedMs - recordedMs)
   const fault =
     lostMs > LOST_AT_MOST_MS ? `${lostMs} of ${talkedMs} ms are not in the recording, which is ${last}` : null
   return { lostMs, fault }

@@ -8,15 +8,15 @@ import { type KillCase, MOMENTS, type Moment } from './kill-case.ts'
 
 const MOMENT_WITHIN_MS = 30_000
 const TAKEN_AGAIN_WITHIN_MS = 30_000
-/** Beyond what is asked for, to tell late from never. */
+/** Waited for beyond the required time, to distinguish late from never. */
 const GRACE_MS = 5000
 /** 64*T1 (RFC 3261 section 13.3.1.4). */
 export const UNACKNOWLEDGED_MS = 32_000
-/** Calls a second: one that has to wait for its turn does so for this long. */
+/** Calls a second of a trunk whose next call waits for 50 s. */
 const SLOW_TRUNK = 0.02
 
 export interface KillOptions {
-  /** Within which a run has to be over, ms. */
+  /** The run of a killed engine must end within this time, ms. */
   readonly overWithinMs: number
 }
 
@@ -28,44 +28,44 @@ export interface TrialRun {
 }
 
 export interface Killed {
-  /** As it was when the engine died; null: the moment never came. */
+  /** The run at the kill; null: the moment did not come. */
   readonly run: TrialRun | null
   /** Wall clock, ms. */
   readonly killedAt: number
-  /** When the carrier saw it answered, wall clock. */
+  /** When the carrier answered the call, wall clock, ms. */
   readonly answeredAt: number | null
-  /** Effects that were being sent when it died. */
+  /** Effects in the state `sending` at the kill. */
   readonly sending: readonly string[]
-  /** Whether nobody had been called: then another engine may have the run. */
+  /** No INVITE had been sent: another engine may take the run. */
   readonly wasReleased: boolean
-  /** False: an engine that was to forget did not come to calling again. */
+  /** False: the planted second call was not placed. */
   readonly isAsPlanted: boolean
 }
 
-/** A call of which the engine is known. */
-interface Held {
+/** A call and the engine that owns it. */
+interface OwnedCall {
   readonly run: TrialRun
   readonly engine: HarnessEngine
-  /** Lets others write to the run again. */
-  readonly letGo: (() => Promise<void>) | null
+  /** Releases the lock on the run's row; null: it is not locked. */
+  readonly release: (() => Promise<void>) | null
 }
 
-/** Brings a call to its moment and kills the engine that has it; `killed` begins to start it again. One at a time. */
+/** Brings a call to its moment and kills the engine that owns it; the fleet then restarts the engine. One call at a time. */
 export async function killEngine(harness: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<Killed> {
   const isSlowed = kill.moment === 'before the INVITE leaves'
   if (isSlowed) await setTurns(harness, kill.line, SLOW_TRUNK, 'infinity')
-  const held = await begin(harness, fleet, kill)
-  if (held === null)
+  const call = await begin(harness, fleet, kill)
+  if (call === null)
     return { run: null, killedAt: Date.now(), answeredAt: null, sending: [], wasReleased: false, isAsPlanted: false }
-  const { run_id } = held.run
-  const isKept = kill.planted === 'nobody reaps'
-  if (isKept) await leaseFor(harness, run_id, '1 hour')
+  const { run_id } = call.run
+  const hasLongLease = kill.planted === 'nobody reaps'
+  if (hasLongLease) await leaseFor(harness, run_id, '1 hour')
   const killedAt = Date.now()
-  await fleet.kill(held.engine)
-  await held.letGo?.()
+  await fleet.kill(call.engine)
+  await call.release?.()
   if (kill.planted === 'the dialog is lost') await loseDialog(harness, run_id)
-  // Again: it may have been renewed in between.
-  if (isKept) await leaseFor(harness, run_id, '1 hour')
+  // Once more: the engine may have renewed the lease before the kill.
+  if (hasLongLease) await leaseFor(harness, run_id, '1 hour')
   const sending = await effectsIn(harness, run_id, 'sending')
   const carrierRow = (kind: CarrierLedgerEntry['kind']) =>
     harness
@@ -77,12 +77,12 @@ export async function killEngine(harness: CallHarness, fleet: EngineFleet, kill:
   const isOffered = kill.planted === 'engine dials again'
   if (isOffered) await offerAgain(harness, run_id)
   if (isSlowed) await setTurns(harness, kill.line, CALLS_PER_SECOND, '-infinity')
-  // Waited for here: the next kill is not to hit the engine that takes the run.
+  // Wait here, so that the next kill does not hit the engine that takes the run.
   const isTaken = (isOffered || wasReleased) && (await callTakenAgain(harness, kill, killedAt, run_id))
-  return { run: held.run, killedAt, answeredAt, sending, wasReleased, isAsPlanted: !isOffered || isTaken }
+  return { run: call.run, killedAt, answeredAt, sending, wasReleased, isAsPlanted: !isOffered || isTaken }
 }
 
-/** Resolves when the run is over, or should have been for long. Any number at a time. */
+/** Resolves when the run has ended or its time is over. Any number may run at a time. */
 export async function runOver(
   harness: CallHarness,
   kill: KillCase,
@@ -96,7 +96,7 @@ export async function runOver(
   return { ...killed, run: await runOf(harness, kill) }
 }
 
-/** Who had no ACK to an answer ends the call alone. */
+/** Waits until a far end whose answer was not acknowledged ends the call by itself. */
 async function farEndGaveUp(harness: CallHarness, kill: KillCase): Promise<void> {
   const carrier = harness.carrier(kill.line)
   const rowsOf = () => carrier.rows().filter(row => isOf(kill, row))
@@ -106,13 +106,13 @@ async function farEndGaveUp(harness: CallHarness, kill: KillCase): Promise<void>
   await carrier.row(isBye, answered.wall_ms + UNACKNOWLEDGED_MS + GRACE_MS - Date.now())
 }
 
-/** Lets go of a run that was kept from its reaper. */
+/** Ends the prolonged lease of a run, so that it is reaped. */
 export async function cleanUp(harness: CallHarness, kill: KillCase, { run }: Killed): Promise<void> {
   if (kill.planted === 'nobody reaps' && run !== null) await leaseFor(harness, run.run_id, '0')
 }
 
-/** Null: the moment never came. */
-async function begin(harness: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<Held | null> {
+/** Null: the moment did not come. */
+async function begin(harness: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<OwnedCall | null> {
   const { moment, line, number } = kill
   const { direction, part } = MOMENTS[moment]
   const agent_id = agentOf(part, line)
@@ -120,7 +120,7 @@ async function begin(harness: CallHarness, fleet: EngineFleet, kill: KillCase): 
   const comes = (isWanted: (row: CarrierLedgerEntry) => boolean) => carrier.row(isWanted, MOMENT_WITHIN_MS)
   const sign = (row: CarrierLedgerEntry) => row.kind === SIGNS[moment] && isOf(kill, row)
   let engine: HarnessEngine | null = await fleet.any()
-  let letGo: Held['letGo'] = null
+  let release: OwnedCall['release'] = null
   let shownAt: number
   if (direction === 'inbound') {
     await harness.assign(line, agent_id)
@@ -132,11 +132,11 @@ async function begin(harness: CallHarness, fleet: EngineFleet, kill: KillCase): 
     const { run_id } = await harness.client.runs.create({ body: { ...outbound, to: number } })
     if (moment === 'answered, not acknowledged' || moment === 'just acknowledged') {
       if ((await comes(row => row.kind === 'invite' && isOf(kill, row))) === null) return null
-      letGo = await harness.hold(run_id)
+      release = await harness.hold(run_id)
     }
-    // Where the carrier sees nothing, the moment begins when somebody has the run.
+    // For moments without a message at the carrier, the moment begins when an engine owns the run.
     if (SIGNS[moment] !== null && (await comes(sign)) === null) {
-      await letGo?.()
+      await release?.()
       return null
     }
     shownAt = performance.now()
@@ -144,8 +144,8 @@ async function begin(harness: CallHarness, fleet: EngineFleet, kill: KillCase): 
   }
   const run = await runOf(harness, kill)
   await pause(Math.max(0, shownAt + kill.delayMs - performance.now()))
-  if (run !== null && engine !== null) return { run, engine, letGo }
-  await letGo?.()
+  if (run !== null && engine !== null) return { run, engine, release }
+  await release?.()
   return null
 }
 
@@ -153,7 +153,7 @@ export function agentOf(part: ProofAgent, line: Line): string {
   return `${part}-${line}`
 }
 
-/** How many calls a second the trunk takes from now on, and when the next may leave. */
+/** Sets the calls per second of the trunk, and the time of the next call. */
 async function setTurns(harness: CallHarness, line: Line, cps: number, next: '-infinity' | 'infinity'): Promise<void> {
   await harness.setCallsPerSecond(line, cps)
   await harness.rows(
@@ -162,7 +162,7 @@ async function setTurns(harness: CallHarness, line: Line, cps: number, next: '-i
   )
 }
 
-/** What the carrier sees at the moment. */
+/** Ledger entry of the carrier that shows the moment; null: there is none. */
 const SIGNS: Readonly<Record<Moment, CarrierLedgerEntry['kind'] | null>> = {
   'before the INVITE leaves': null,
   dialling: 'invite',
@@ -199,7 +199,7 @@ export async function effectsIn(harness: CallHarness, run_id: string, state: str
   return (await harness.rows<{ effect_id: string }>(text, [run_id, state])).map(({ effect_id }) => effect_id)
 }
 
-/** The run has no permit any more. */
+/** Resolves when the run holds no permit, or after `withinMs`. */
 async function over(harness: CallHarness, run_id: string, withinMs: number): Promise<void> {
   await within(withinMs, async () => ((await hasPermit(harness, run_id)) ? null : true))
 }
@@ -208,7 +208,7 @@ export async function hasPermit(harness: CallHarness, run_id: string): Promise<b
   return (await harness.rows('select 1 from parley.run_ownership where run_id = $1', [run_id])).length > 0
 }
 
-/** Another engine takes the run and calls; then it is cancelled. Or its first owner had begun it: then it ends (false). */
+/** True: another engine took the run and placed the call, which is then cancelled. False: the run ended without a call. */
 async function callTakenAgain(
   harness: CallHarness,
   kill: KillCase,
@@ -228,13 +228,13 @@ async function callTakenAgain(
   return true
 }
 
-/** As if its owner were alive for so long. */
+/** Prolongs the lease as if its owner lived. */
 async function leaseFor(harness: CallHarness, run_id: string, interval: string): Promise<void> {
   const text = 'update parley.run_ownership set lease_until = now() + $2::interval where run_id = $1'
   await harness.rows(text, [run_id, interval])
 }
 
-/** As if it had never been stored, wherever it still comes from. */
+/** Removes the stored dialog and keeps later writes of it out. */
 async function loseDialog(harness: CallHarness, run_id: string): Promise<void> {
   await harness.rows(
     'create or replace function parley.lose_dialog() returns trigger language plpgsql as $$ begin new.dialog := null; return new; end $$',
@@ -246,7 +246,7 @@ async function loseDialog(harness: CallHarness, run_id: string): Promise<void> {
   await harness.rows('update parley.runs set dialog = null where run_id = $1', [run_id])
 }
 
-/** As if nobody had ever had the run. */
+/** Resets the run as if no engine had owned it. */
 async function offerAgain(harness: CallHarness, run_id: string): Promise<void> {
   await harness.rows(
     "update parley.runs set state = 'admitted', phone_state = 'admitted', dial = null, dialog = null, invite_sent_at = null where run_id = $1",

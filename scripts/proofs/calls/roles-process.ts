@@ -33,7 +33,7 @@ export class RolesProcess {
     return this.#output
   }
 
-  /** Resolves when it says that it is ready. Rejects with what it wrote. */
+  /** Resolves when the process prints that it is ready. Rejects with its output. */
   async start(): Promise<void> {
     const child = spawn(process.execPath, [this.#program, 'serve', '--role', this.roles], {
       env: this.#environment,

@@ -5,25 +5,25 @@ import type { TimelineItem } from '@parley/conversation'
 import { JournalDirectory, RunJournals } from '@parley/runs'
 import { loadMasterKey, MasterKeySealer } from '@parley/store'
 
-/** What the journal of a run holds. */
+/** Contents of a run's journal. */
 export interface JournaledRun {
   readonly run_id: string
-  /** Of the timeline, before its first item. */
+  /** Sequence number of the timeline item before the first journaled one. */
   readonly last_seq: number
   readonly items: readonly TimelineItem[]
   readonly announces: readonly string[]
-  /** How the run ended; null: it was alive. */
+  /** Terminal state of the run; null: the run was live. */
   readonly ended: string | null
 }
 
-/** Of a process that may live: its journals are a copy. */
+/** A copy of the journals of a process that may be running: the copy counts as left by a dead one. */
 class Copy extends JournalDirectory {
   override async isAlive(): Promise<boolean> {
     return false
   }
 }
 
-/** What the journals of a home hold, in the order of their files' names; they stay as they are. */
+/** Reads the journals of a home, in the order of their file names, without changing them. */
 export async function journaledRunsIn(home: string): Promise<JournaledRun[]> {
   const copy = await mkdtemp(join(tmpdir(), 'parley-journals.'))
   try {
@@ -34,13 +34,13 @@ export async function journaledRunsIn(home: string): Promise<JournaledRun[]> {
       wallClock: Date.now,
       onProblem: () => {},
     })
-    const kept: JournaledRun[] = []
+    const journaled: JournaledRun[] = []
     for await (const left of journals.left()) {
       const { head } = left
       const records = await left.records()
       const entries = records.flatMap(record => (record.type === 'batch' ? record.batch : []))
       const end = records.find(({ type }) => type === 'end')
-      kept.push({
+      journaled.push({
         run_id: head.owned.run_id,
         last_seq: head.last_seq,
         items: entries.flatMap(entry => (entry.type === 'item' ? [entry.item] : [])),
@@ -48,13 +48,13 @@ export async function journaledRunsIn(home: string): Promise<JournaledRun[]> {
         ended: end?.type === 'end' ? end.end.ending.state : null,
       })
     }
-    return kept
+    return journaled
   } finally {
     await rm(copy, { recursive: true })
   }
 }
 
-/** Also of a file that went while it was copied: it is looked at again. */
+/** Ignores a folder that does not exist and a file that was removed during the copy. */
 function ifAbsent(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
 }

@@ -11,7 +11,7 @@ import type { SlowOrderServer } from './slow-order-server.ts'
 const PREFIX = '+1415557'
 /** Answers at once, and listens until it is hung up. */
 export const LISTENS = `${PREFIX}1000`
-/** Rings first: the database is gone when it answers. */
+/** Rings for 4 s and answers while the database is away. */
 export const ANSWERS_LATE = `${PREFIX}2000`
 /** Hangs up while the database is away. */
 export const HANGS_UP = `${PREFIX}3000`
@@ -22,81 +22,81 @@ export const NUMBERS = [
 ] as const
 
 const SOON_MS = 60_000
-/** What was told so long before the kill is on disk. It is written every half second: this is for a slow machine. */
-const KEPT_AFTER_MS = 2000
+/** Items older than this at the kill are on disk: journals are written every half second; the rest is for slow machines. */
+const JOURNALED_AFTER_MS = 2000
 /** Lines of each call while the database is away. */
 const ENOUGH_LINES = 8
 
 export interface OutageParts {
   readonly harness: CallHarness
-  /** Between the platform and its database. */
+  /** TCP relay between the platform and its database. */
   readonly relay: TcpCut
   readonly receiver: WebhookReceiver
-  readonly shop: SlowOrderServer
+  readonly orderServer: SlowOrderServer
   /** Owner's URL of the database, past the relay. */
   readonly ownerUrl: string
 }
 
-/** What the chat says of its order: not before the database is away. */
+/** The chat's confirmation of its order, spoken while the database is away. */
 export const ORDERED = 'Your order has number seven.'
 
-/** By what became of them. */
+/** The runs, named by what their far ends do. */
 export const RUNS = ['listens', 'answers late', 'hangs up', 'chat'] as const
 export type RunName = (typeof RUNS)[number]
 
 export interface Outage {
   readonly runs: Readonly<Record<RunName, string>>
-  /** The last of what the platform said of each call until {@link KEPT_AFTER_MS} before it was killed. */
-  readonly told: ReadonlyMap<string, readonly string[]>
+  /** The last lines that the platform printed for each call until {@link JOURNALED_AFTER_MS} before the kill. */
+  readonly printed: ReadonlyMap<string, readonly string[]>
   /** The journals as the killed process left them. */
-  readonly kept: readonly JournaledRun[]
-  /** Of the runs that were in the database when it went, by run. */
+  readonly journals: readonly JournaledRun[]
+  /** Number of timeline items in the database when it went away, by run. */
   readonly before: ReadonlyMap<string, number>
-  /** How many journals there were when the second process was killed, which was landing them. */
+  /** Number of journals that were left when the second process was killed while it replayed them. */
   readonly leftBySecond: number
 }
 
 /**
- * Three calls and a chat live; the database goes away; one call is answered then, one ends, the chat's order is answered;
- * the platform is killed. The database is back: a second process begins to land the journals, and is
- * killed in the middle of it. A third one goes on until all runs are over.
+ * Starts three calls and a chat and cuts the database off. Meanwhile one call is answered, one ends, and the chat's order
+ * is answered; then the platform is killed. With the database back, a second process is killed while it replays the
+ * journals, and a third one runs until all runs have ended.
  */
 export async function killedWhileAway(parts: OutageParts): Promise<Outage> {
-  const { harness, relay, shop } = parts
+  const { harness, relay, orderServer } = parts
   await publish(parts)
   const runs = await begin(parts)
   relay.closed = true
   relay.cut()
-  const before = await itemsThere(harness)
-  const toldBefore = await toldBy(harness)
-  shop.answer()
-  const toldAtEnd = await whileAway(parts, runs, toldBefore)
-  // Only the last of its output is kept, and a database that is away is complained of.
-  const told = new Map([...(await toldBy(harness)), [runs['hangs up'], toldAtEnd]])
-  await pause(KEPT_AFTER_MS)
+  const before = await itemCounts(harness)
+  const printedBefore = await printedBy(harness)
+  orderServer.answer()
+  const printedAtEnd = await whileAway(parts, runs, printedBefore)
+  // Only the end of the output is available, and errors about the database push older lines out.
+  const printed = new Map([...(await printedBy(harness)), [runs['hangs up'], printedAtEnd]])
+  await pause(JOURNALED_AFTER_MS)
   await harness.api.kill()
-  const kept = await journaledRunsIn(harness.home)
-  const leftBySecond = await killedWhileLanding(parts, kept)
+  const journals = await journaledRunsIn(harness.home)
+  const leftBySecond = await killedWhileReplaying(parts, journals)
   await harness.api.start()
   await harness.findApi()
-  await wanted('an end of all runs', SOON_MS, async () => (await livingRuns(harness)) === 0)
-  return { runs, told, kept, before, leftBySecond }
+  await waitUntil('the end of all runs', SOON_MS, async () => (await liveRuns(harness)) === 0)
+  return { runs, printed, journals, before, leftBySecond }
 }
 
-async function publish({ harness, receiver, shop }: OutageParts): Promise<void> {
+async function publish({ harness, receiver, orderServer }: OutageParts): Promise<void> {
   const secret_id = 'hook'
   const body = { kind: 'webhook_signing', value: WEBHOOK_SECRET } as const
   const { version } = await harness.client.secrets.put({ params: { secret_id }, body })
   const events = ['run.started', 'run.transfer', 'run.ended'] as const
   const notification = { url: `${receiver.url}/hook`, secret: { id: secret_id, version }, events: [...events] }
   await harness.publish('counter', counter(notification), 'udp')
-  await harness.publish('clerk', clerk(shop.origin, notification), 'udp')
+  await harness.publish('clerk', clerk(orderServer.origin, notification), 'udp')
 }
 
 export const WEBHOOK_SECRET = 'whsec-of-the-outage-proof-0123456789'
 
-/** Resolves while the last of the calls is ringing. */
-async function begin({ harness, shop }: OutageParts): Promise<Outage['runs']> {
+/** Starts the runs; resolves while the last call is ringing. */
+async function begin({ harness, orderServer }: OutageParts): Promise<Outage['runs']> {
   const { client } = harness
   const call = async (to: string) =>
     (await client.runs.create({ body: { agent_id: 'counter', channel: 'phone', mode: 'outbound', to } })).run_id
@@ -106,10 +106,10 @@ async function begin({ harness, shop }: OutageParts): Promise<Outage['runs']> {
   await is('answered', LISTENS)
   const chat = (await client.runs.create({ body: { agent_id: 'clerk', channel: 'cloud', mode: 'chat' } })).run_id
   const transcript = () => client.runs.transcript({ params: { run_id: chat } })
-  await wanted('the first words of the chat', SOON_MS, async () => (await transcript()).utterances.length > 0)
-  // It is answered when the platform is no more.
+  await waitUntil('the first words of the chat', SOON_MS, async () => (await transcript()).utterances.length > 0)
+  // The request fails when the platform is killed.
   client.runs.message({ params: { run_id: chat }, body: { text: 'A soup, please.' } }).catch(() => {})
-  await wanted('an order', SOON_MS, async () => shop.orders > 0)
+  await waitUntil('an order', SOON_MS, async () => orderServer.orders > 0)
   const hangsUp = await call(HANGS_UP)
   await is('answered', HANGS_UP)
   const late = await call(ANSWERS_LATE)
@@ -117,39 +117,39 @@ async function begin({ harness, shop }: OutageParts): Promise<Outage['runs']> {
   return { listens, chat, 'hangs up': hangsUp, 'answers late': late }
 }
 
-/** Resolves when all that is to happen has happened, and was told, with what was told of the call that ended. */
+/** Resolves when all events of the outage are journaled and printed; the lines of the call that ended. */
 async function whileAway(
   { harness }: OutageParts,
   runs: Outage['runs'],
-  toldBefore: Outage['told'],
+  printedBefore: Outage['printed'],
 ): Promise<readonly string[]> {
-  const isKept = async (run_id: string, isWanted: (kept: JournaledRun) => boolean) =>
-    (await journaledRunsIn(harness.home)).some(kept => kept.run_id === run_id && isWanted(kept))
-  await wanted('the order in the journal of the chat', SOON_MS, () =>
-    isKept(runs.chat, ({ items }) => items.some(item => item.kind === 'utterance' && item.text === ORDERED)),
+  const hasJournal = async (run_id: string, isWanted: (journal: JournaledRun) => boolean) =>
+    (await journaledRunsIn(harness.home)).some(journal => journal.run_id === run_id && isWanted(journal))
+  await waitUntil('the order in the journal of the chat', SOON_MS, () =>
+    hasJournal(runs.chat, ({ items }) => items.some(item => item.kind === 'utterance' && item.text === ORDERED)),
   )
-  await wanted('the end of a call in its journal', SOON_MS, () =>
-    isKept(runs['hangs up'], ({ ended }) => ended !== null),
+  await waitUntil('the end of a call in its journal', SOON_MS, () =>
+    hasJournal(runs['hangs up'], ({ ended }) => ended !== null),
   )
-  const toldAtEnd = (await toldBy(harness)).get(runs['hangs up']) ?? []
+  const printedAtEnd = (await printedBy(harness)).get(runs['hangs up']) ?? []
   for (const run_id of [runs.listens, runs['answers late']])
-    await wanted('news of a call that lives', SOON_MS, async () => {
-      const old = new Set(toldBefore.get(run_id))
-      const news = (await toldBy(harness)).get(run_id)?.filter(line => !old.has(line)) ?? []
-      return news.length >= ENOUGH_LINES
+    await waitUntil('new lines of a live call', SOON_MS, async () => {
+      const old = new Set(printedBefore.get(run_id))
+      const fresh = (await printedBy(harness)).get(run_id)?.filter(line => !old.has(line)) ?? []
+      return fresh.length >= ENOUGH_LINES
     })
-  return toldAtEnd
+  return printedAtEnd
 }
 
 /**
- * Starts the platform with its database and kills it while it writes the second journal: an item of ours stands in its way,
- * and goes again. Answers how many journals are left.
+ * Starts the platform with its database and kills it while it replays the second journal, which an uncommitted row with
+ * the same key blocks. Returns the number of journals that are left.
  */
-async function killedWhileLanding(
+async function killedWhileReplaying(
   { harness, relay, ownerUrl }: OutageParts,
-  kept: readonly JournaledRun[],
+  journals: readonly JournaledRun[],
 ): Promise<number> {
-  const second = kept.filter(({ items }) => items.length > 1)[1]!
+  const second = journals.filter(({ items }) => items.length > 1)[1]!
   const owner = new Client({ connectionString: ownerUrl })
   owner.on('error', () => {})
   await owner.connect()
@@ -165,7 +165,11 @@ async function killedWhileLanding(
     const start = harness.api.start().catch(() => {})
     const text =
       "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'transactionid' and query like '%run_events%'"
-    await wanted('somebody who waits for the obstacle', SOON_MS, async () => (await harness.rows(text)).length > 0)
+    await waitUntil(
+      'a statement that waits for the uncommitted row',
+      SOON_MS,
+      async () => (await harness.rows(text)).length > 0,
+    )
     await harness.api.kill()
     await start
     await owner.query('rollback')
@@ -175,7 +179,7 @@ async function killedWhileLanding(
   return (await journaledRunsIn(harness.home)).length
 }
 
-/** Lines of the timeline that the platform wrote of each call, as people read them: the last ones. */
+/** The last timeline lines that the platform printed, each with its call. */
 function linesOf(harness: CallHarness): { readonly call: string; readonly line: string }[] {
   const [, ...whole] = harness.api.output.split('\n')
   return whole.flatMap(text => {
@@ -184,7 +188,7 @@ function linesOf(harness: CallHarness): { readonly call: string; readonly line: 
   })
 }
 
-/** The same lines out of a timeline as it is stored. */
+/** The same lines, made from a stored timeline. */
 export function linesIn(rows: readonly TimelineRow[]): string[] {
   return rows.flatMap(({ kind, fields }) => {
     const line = describeItem({ kind, ...fields } as Parameters<typeof describeItem>[0])
@@ -203,7 +207,7 @@ export function timelineOf(harness: CallHarness, run_id: string): Promise<Timeli
   return harness.rows('select seq, at, kind, fields from parley.run_events where run_id = $1 order by seq', [run_id])
 }
 
-async function toldBy(harness: CallHarness): Promise<Map<string, string[]>> {
+async function printedBy(harness: CallHarness): Promise<Map<string, string[]>> {
   const lines = linesOf(harness)
   const calls = await callIds(harness)
   return new Map(
@@ -211,24 +215,24 @@ async function toldBy(harness: CallHarness): Promise<Map<string, string[]>> {
   )
 }
 
-/** Of calls that were dialled, as the platform's lines begin, by run. */
+/** The prefix of each dialled call's printed lines, by run. */
 async function callIds(harness: CallHarness): Promise<Map<string, string>> {
   const text = "select run_id, dial ->> 'callId' as call from parley.runs where dial is not null"
   const rows = await harness.rows<{ run_id: string; call: string }>(text)
   return new Map(rows.map(({ run_id, call }) => [run_id, call.slice(0, 12)]))
 }
 
-async function itemsThere(harness: CallHarness): Promise<Map<string, number>> {
+async function itemCounts(harness: CallHarness): Promise<Map<string, number>> {
   const text = 'select run_id, count(*)::int as items from parley.run_events group by run_id'
   const rows = await harness.rows<{ run_id: string; items: number }>(text)
   return new Map(rows.map(({ run_id, items }) => [run_id, items]))
 }
 
-async function livingRuns(harness: CallHarness): Promise<number> {
+async function liveRuns(harness: CallHarness): Promise<number> {
   return (await harness.rows('select 1 from parley.runs where ended_at is null')).length
 }
 
-async function wanted(what: string, withinMs: number, isThere: () => Promise<boolean>): Promise<void> {
+async function waitUntil(what: string, withinMs: number, isThere: () => Promise<boolean>): Promise<void> {
   if ((await within(withinMs, async () => ((await isThere()) ? true : null))) === null)
-    throw new Error(`there was never ${what}`)
+    throw new Error(`${what} did not come within ${withinMs} ms`)
 }

@@ -10,7 +10,7 @@ import {
 
 type Notification = NonNullable<Draft['notification']>
 
-/** Counts aloud, a sentence after the other, until somebody hangs up: something is told every second. */
+/** Speaks one numbered sentence a second until the call ends, so that its timeline grows all the time. */
 export function counter(notification: Notification): Draft {
   const numbers = Array.from({ length: 80 }, (_, i) =>
     staticNode(`n${i}`, `This is number ${i}.`, {
@@ -20,7 +20,7 @@ export function counter(notification: Notification): Draft {
   return draftOf([...numbers, endNode('n80', 'That is all.')], {}, { notification })
 }
 
-/** Orders what it is asked for, says the number of the order, and is done. */
+/** Sends the order of the caller, says its number and ends. */
 export function clerk(origin: string, notification: Notification): Draft {
   return draftOf(
     [

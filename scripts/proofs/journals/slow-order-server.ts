@@ -1,17 +1,17 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A server that takes orders and answers none of them before `answer` is called. */
+/** An HTTP server for orders that holds its responses until `answer` is called. */
 export interface SlowOrderServer {
   readonly origin: string
-  /** How many came. */
+  /** Number of requests so far. */
   readonly orders: number
-  /** Answers all that came; from then on at once. */
+  /** Answers all waiting requests, and later ones at once. */
   answer(): void
   close(): Promise<void>
 }
 
-/** On any free port of 127.0.0.1. */
+/** Listens on a free port of 127.0.0.1. */
 export async function openSlowOrderServer(): Promise<SlowOrderServer> {
   const waiting: ServerResponse[] = []
   let [orders, isOpen] = [0, false]

@@ -18,7 +18,7 @@ export function patientClient(baseUrl: string, key: string): ParleyClient {
 /** A run's events as one client gets them. */
 export class Follower {
   readonly items: Item[] = []
-  /** Whether the stream said that there are no more. */
+  /** Whether the stream signalled its end. */
   hasEnded = false
   /** Settles with the stream. */
   readonly done: Promise<void>
@@ -43,7 +43,7 @@ export class Follower {
   }
 }
 
-/** What an update changes: the word that the agent says at each of its turns. */
+/** The variable that updates change: the word that the agent speaks in each turn. */
 function change(value: string) {
   return { override_dynamic_variables: { word: value } }
 }
@@ -84,7 +84,7 @@ export class WatchedUpdate {
   }
 }
 
-/** Sends an update and waits until it is settled; `appliedAt`: when a receipt first said so. */
+/** Sends an update and waits until it is settled; `appliedAt`: time of the first receipt with that state. */
 export async function sendUpdate(client: ParleyClient, run_id: string, value: string): Promise<Sent> {
   const sentAt = Date.now()
   const update = new WatchedUpdate(run_id, value)
@@ -96,15 +96,15 @@ export async function sendUpdate(client: ParleyClient, run_id: string, value: st
 /** The agent's turns of a run that has ended. */
 export async function turnsOf(client: ParleyClient, run_id: string): Promise<Turn[]> {
   const { utterances } = await client.runs.transcript({ params: { run_id } })
-  const asked: number[] = []
+  const askedAt: number[] = []
   const { items } = await client.runs.effects({ params: { run_id } })
   for (const { action, node_id, created_at } of items)
-    if (action.id === 'model.infer' && node_id !== null) asked.push(Date.parse(created_at))
-  asked.sort((a, b) => a - b)
-  const said = utterances.filter(({ role }) => role === 'agent')
+    if (action.id === 'model.infer' && node_id !== null) askedAt.push(Date.parse(created_at))
+  askedAt.sort((a, b) => a - b)
+  const turns = utterances.filter(({ role }) => role === 'agent')
   // Each turn asks the model once. Of the last, which the end of the call cut off, only the beginning was heard.
-  return said.flatMap(({ text, interrupted }, index) =>
-    asked[index] === undefined || interrupted ? [] : [{ text, askedAt: asked[index] }],
+  return turns.flatMap(({ text, interrupted }, index) =>
+    askedAt[index] === undefined || interrupted ? [] : [{ text, askedAt: askedAt[index] }],
   )
 }
 
@@ -139,5 +139,5 @@ export async function calling(harness: CallHarness, agent_id: string, to: string
   }
 }
 
-/** What the agent says before any update. */
+/** The word before any update. */
 export const INITIAL = 'nothing'

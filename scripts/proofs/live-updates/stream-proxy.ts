@@ -16,7 +16,7 @@ export interface StreamProxyOptions {
 
 /** Stands between clients and the API. Streams are cut after so many bytes, be that amid an event or not. */
 export class StreamProxy {
-  /** Base URL of the API now; null: nobody is there. */
+  /** Base URL of the API; null: the API is down, and connections are closed. */
   target: string | null
   /** Streams that were cut, and those of them that were cut amid an event. */
   cuts = 0
@@ -29,7 +29,7 @@ export class StreamProxy {
   private constructor(target: string, options: StreamProxyOptions) {
     this.target = target
     this.#options = options
-    this.#server = createServer((asked, answer) => this.#forward(asked, answer))
+    this.#server = createServer((incoming, answer) => this.#forward(incoming, answer))
   }
 
   static async open(target: string, options: StreamProxyOptions): Promise<StreamProxy> {
@@ -49,14 +49,14 @@ export class StreamProxy {
     await once(this.#server, 'close')
   }
 
-  #forward(asked: IncomingMessage, answer: ServerResponse): void {
-    const isStream = asked.url?.endsWith('/events') === true
-    if (this.target === null) return void asked.socket.destroy()
-    const headers = { ...asked.headers, ...(isStream && this.#resume(asked)) }
-    const upstream = request(`${this.target}${asked.url}`, { method: asked.method, headers, agent: false })
+  #forward(incoming: IncomingMessage, answer: ServerResponse): void {
+    const isStream = incoming.url?.endsWith('/events') === true
+    if (this.target === null) return void incoming.socket.destroy()
+    const headers = { ...incoming.headers, ...(isStream && this.#resume(incoming)) }
+    const upstream = request(`${this.target}${incoming.url}`, { method: incoming.method, headers, agent: false })
     const end = () => {
       upstream.destroy()
-      asked.socket.destroy()
+      incoming.socket.destroy()
     }
     upstream.on('error', end)
     answer.on('close', () => upstream.destroy())
@@ -66,7 +66,7 @@ export class StreamProxy {
       if (isStream && response.statusCode === 200 && this.#options.cuts !== null) this.#cut(response, answer, end)
       else response.on('data', piece => answer.write(piece)).on('end', () => answer.end())
     })
-    asked.on('error', end).pipe(upstream)
+    incoming.on('error', end).pipe(upstream)
   }
 
   #resume({ headers }: IncomingMessage): Record<string, string> {

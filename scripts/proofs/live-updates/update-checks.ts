@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** An agent's turn: what it said, and when its model was asked for it (wall clock, ms). */
+/** An agent's turn: its text, and when the model was asked for it (wall clock, ms). */
 export interface Turn {
   readonly askedAt: number
   readonly text: string
 }
 
-/** An update of what the agent says, as the caller of the API saw it (wall clock, ms). */
+/** An update of the word that the agent speaks, as the API client saw it (wall clock, ms). */
 export interface Sent {
   readonly value: string
   readonly sentAt: number
-  /** When a receipt said `applied`; null: none did. */
+  /** Time of the first receipt with `applied`; null: there was none. */
   readonly appliedAt: number | null
 }
 
@@ -37,7 +37,7 @@ export function turnFaults(turns: readonly Turn[], updates: readonly Sent[], ini
   return faults
 }
 
-/** What a receipt said, when it was asked for and when that was answered (wall clock, ms). */
+/** The state in a receipt, with the times of its request and response (wall clock, ms). */
 export interface Look {
   readonly askedAt: number
   readonly answeredAt: number
@@ -52,7 +52,7 @@ export interface LateReceipt {
 }
 
 /**
- * What is wrong with an update that nobody could apply: it waits until its deadline, is `indeterminate` from then on within
+ * Faults of an update that no process could apply: it waits until its deadline, is `indeterminate` from then on within
  * `slackMs`, and stays so.
  */
 export function deadlineFaults(looks: readonly Look[], last: LateReceipt, slackMs: number): string[] {

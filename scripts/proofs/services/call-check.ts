@@ -18,20 +18,20 @@ const ACTS = ['book_slot', 'request_callback', 'register_patient']
 /** What is wrong with a call whose services failed; all zero, null and false: nothing. */
 export interface CallCheck {
   readonly hang: string | null
-  /** What the clinic was made to do beyond what the call asked for once. */
+  /** Number of effects at the clinic beyond one for each request of the call. */
   readonly doubles: number
-  /** Turns that the caller said on a completed call and the transcript does not have. */
+  /** Turns of the caller on a completed call that the transcript lacks. */
   readonly lost: number
   /** Agent's sound behind an interruption. */
   readonly stale_ms: Ms
-  /** The longest time from an interruption to the agent's silence; null: nobody interrupted. */
+  /** The longest time from an interruption to the agent's silence; null: there was no interruption. */
   readonly cancel_ms: Ms | null
-  /** The timeline says nothing of what the caller noticed. */
+  /** The timeline has no item for a failure that the caller noticed. */
   readonly untold: boolean
   readonly dead_air_ms: Ms | null
 }
 
-/** A call that is over, and what was to be heard on it; null: nothing was recorded. */
+/** An ended call and its sound; null: there is no recording. */
 export interface CheckedCall extends ClinicCallResult {
   readonly sound: CallSound | null
 }
@@ -53,33 +53,36 @@ export function checkCall({ report, sound, gaveUp, effects }: CheckedCall, turns
     lost: report.run.outcome?.kind === 'completed' ? lostTurns(report, turns) : 0,
     stale_ms: staleMs,
     cancel_ms: cancelMs,
-    untold: noticed && !report.timeline.some(tells),
+    untold: noticed && !report.timeline.some(showsFailure),
     dead_air_ms: deadAirMs,
   }
 }
 
 /** An error, or an answer whose wait is divided among the services that took it. */
-function tells(item: TimelineItem): boolean {
+function showsFailure(item: TimelineItem): boolean {
   return item.kind === 'error' || (item.kind === 'turn' && (item.latency.e2e ?? 0) > TOLD_MS)
 }
 
 /**
- * What the caller heard of the agent after interrupting it, before it can have had an answer. A call that is given up cuts
- * the agent too, for a word of regret: that is no interruption.
+ * Sound of the agent after an interruption and before the next answer. A call that ends by a provider failure also stops
+ * the agent, to apologise: that is no interruption.
  */
 function interruptions({ run, timeline, utterances }: CallReport, sound: CallSound) {
   const offsets = (items: readonly TimelineItem[], fits: (item: TimelineItem) => boolean) =>
     items.flatMap(item => (item.offset_ms !== null && fits(item) ? [item.offset_ms] : []))
   const answers = utterances.flatMap(({ role, start_ms }) => (role === 'agent' && start_ms !== null ? [start_ms] : []))
   const errors = offsets(timeline, item => item.kind === 'error')
-  // What the caller said or pressed instead: from here on an answer may come, and one that nobody heard out is in no utterance.
-  const said = offsets(timeline, item => item.kind === 'digits' || (item.kind === 'utterance' && item.role === 'user'))
-  // By their order: an interruption is told with the place where it cut, which lies before the error that caused it.
+  // From the caller's words or keys on, an answer may come; one that was cut off is in no utterance.
+  const inputs = offsets(
+    timeline,
+    item => item.kind === 'digits' || (item.kind === 'utterance' && item.role === 'user'),
+  )
+  // By order, not by time: an interruption's offset is where the audio was cut, before the error that caused it.
   const gaveUp =
     run.outcome?.detail === 'provider_failed' ? timeline.findLastIndex(item => item.kind === 'error') : timeline.length
   const cuts = offsets(timeline.slice(0, gaveUp), item => item.kind === 'interruption' && !item.resumed)
   const all = cuts.map(at => {
-    const until = Math.min(at + SILENT_UNTIL_MS, ...[...answers, ...errors, ...said].filter(offset => offset > at))
+    const until = Math.min(at + SILENT_UNTIL_MS, ...[...answers, ...errors, ...inputs].filter(offset => offset > at))
     return { staleMs: sound.agentWithin(at + SILENT_FROM_MS, until), cancelMs: sound.silentAfter(at, until) }
   })
   return {
@@ -88,7 +91,7 @@ function interruptions({ run, timeline, utterances }: CallReport, sound: CallSou
   }
 }
 
-/** Each line of the transcript stands for one turn, if it has half of its words: recognisers mishear on busy machines. */
+/** Counts turns without a transcript line that has half of their words: recognisers mishear on busy machines. */
 function lostTurns({ utterances }: CallReport, turns: readonly CallerTurn[]): number {
   const lines = utterances.flatMap(({ role, text }) => (role === 'user' ? [new Set(wordsOf(text))] : []))
   let lost = 0
@@ -106,7 +109,7 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }
 
-/** A call that did not come to its end at all. */
+/** The check of a call that did not end. */
 export function neverEnded(hang: string): CallCheck {
   return { hang, doubles: 0, lost: 0, stale_ms: 0, cancel_ms: null, untold: true, dead_air_ms: null }
 }

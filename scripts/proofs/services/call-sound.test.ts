@@ -11,7 +11,7 @@ function call(...parts: readonly Part[]): CallSound {
   return new CallSound(side('caller'), side('agent'))
 }
 
-it('dead air is the longest wait from the end of what the caller said', () => {
+it('dead air is the longest wait for the agent after the caller stops speaking', () => {
   const sound = call(['agent', 1000], ['nobody', 5000], ['caller', 800], ['nobody', 700], ['agent', 400])
   expect(sound.deadAir([])).toBe(700)
   const pausing = call(['caller', 400], ['nobody', 200], ['caller', 400], ['nobody', 500], ['agent', 400])
@@ -23,24 +23,24 @@ it('a caller who is never answered waits until the end', () => {
   expect(call(['caller', 400], ['nobody', 2000], ['caller', 400], ['nobody', 1000]).deadAir([])).toBe(3400)
 })
 
-it('keys are answered as words are', () => {
+it('dead air also counts from keys that the caller presses', () => {
   expect(call(['agent', 400], ['nobody', 3000], ['agent', 400]).deadAir([1000])).toBe(2400)
 })
 
-it('dead air counts silence of either side', () => {
+it('silence is the longest time without sound from either side', () => {
   const sound = call(['nobody', 9000], ['agent', 400], ['nobody', 3000], ['agent', 400], ['nobody', 1000])
   expect(sound.silence()).toBe(3000)
   expect(sound.deadAir([])).toBe(0)
 })
 
-it('what the agent says in a stretch is found', () => {
+it('agentWithin is the length of the agent’s sound in a time range', () => {
   const sound = call(['agent', 1000], ['nobody', 1000], ['agent', 200])
   expect(sound.agentWithin(900, 2000)).toBe(100)
   expect(sound.agentWithin(1000, 2000)).toBe(0)
   expect(sound.agentWithin(1100, 3000)).toBe(200)
 })
 
-it('the time from an interruption to silence is found, and sound that comes back counts', () => {
+it('silentAfter is the time from an interruption to the agent’s last sound, also when it pauses in between', () => {
   const sound = call(['agent', 1000], ['nobody', 500], ['agent', 200], ['nobody', 500])
   expect(sound.silentAfter(950, 1400)).toBe(50)
   expect(sound.silentAfter(1000, 1400)).toBe(0)

@@ -7,7 +7,7 @@ const SOUND = 300
 /** A pause between words is no end. */
 const PAUSE_FRAMES = 15
 
-/** When the two sides of a call were to be heard; times in ms on the call's sample clock, steps of 20 ms. */
+/** When each side of a call has sound; times in ms on the call's sample clock, steps of 20 ms. */
 export class CallSound {
   #caller: readonly boolean[]
   #agent: readonly boolean[]
@@ -30,7 +30,7 @@ export class CallSound {
     return Math.max(0, ...waits) * FRAME_MS
   }
 
-  /** The longest time for which nobody was to be heard, from the agent's first sound on. */
+  /** Longest silence of both sides after the agent's first sound. */
   silence(): Ms {
     let longest = 0
     let length = 0
@@ -42,13 +42,13 @@ export class CallSound {
     return longest * FRAME_MS
   }
 
-  /** How much of the agent was to be heard in a stretch. */
+  /** Length of the agent's sound in a time range. */
   agentWithin(fromMs: Ms, toMs: Ms): Ms {
     const within = this.#agent.slice(Math.ceil(fromMs / FRAME_MS), Math.max(0, Math.floor(toMs / FRAME_MS)))
     return within.filter(sounds => sounds).length * FRAME_MS
   }
 
-  /** The same call with the agent heard so much later. */
+  /** The same call with the agent's sound delayed. */
   agentLater(ms: Ms): CallSound {
     const later = new CallSound(new Int16Array(0), new Int16Array(0))
     const frames = Math.round(ms / FRAME_MS)

@@ -18,7 +18,7 @@ const LONGEST_CALL_MS: Ms = 150_000
 /** What a call still does once it was hung up. */
 const REPORT_WITHIN_MS: Ms = 20_000
 
-/** One caller of the clinic, and what the clinic's agent hears and speaks with. */
+/** One call to the clinic, and the recogniser and voice of its agent. */
 interface ClinicCall {
   /** `vendor/model`. */
   readonly stt: string
@@ -42,7 +42,7 @@ interface ClinicCall {
 
 /** The caller's part of all calls. */
 export interface ClinicCaller {
-  /** Returns how often something was said again. Throws when the call does not go as it should. */
+  /** Returns the number of repetitions. Throws when the call takes another course. */
   follow(call: PhoneCall, onAct: (act: string) => void): Promise<number>
 }
 
@@ -50,7 +50,7 @@ export interface ClinicCallResult {
   readonly report: CallReport
   /** Why the caller hung up; null: the agent ended the call. */
   readonly gaveUp: string | null
-  /** How often the caller said something again. */
+  /** Number of repetitions by the caller. */
   readonly repeats: number
   /** What the clinic was made to do. */
   readonly effects: number
@@ -166,7 +166,7 @@ export class ClinicCalls {
   }
 }
 
-/** What an example says word for word. */
+/** Fixed texts of an example. */
 function textsOf(name: ExampleName): string[] {
   const texts = JSON.stringify(exampleDraft(name).draft).matchAll(/"type":"static_text","text":"([^"{\\]+)"/g)
   return [...texts].map(([, text]) => text!)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CallReport } from '@parley/engine/testing'
 
-/** What was said and done on a call, without what differs from voice to voice. */
+/** Words, path and actions of a call, without what differs between voices. */
 export interface CallCourse {
   readonly outcome: string | undefined
   readonly said: readonly string[]
@@ -28,7 +28,7 @@ export function courseOf({ run, utterances, digits, timeline }: CallReport): Cal
   }
 }
 
-/** What is not as expected, by part; empty where all is. */
+/** Parts that differ from the expected ones; empty when none does. */
 export function differences(expected: CallCourse, course: CallCourse): Partial<CallCourse> {
   const parts = Object.entries(course) as [keyof CallCourse, CallCourse[keyof CallCourse]][]
   return Object.fromEntries(parts.filter(([part, value]) => !isDeepStrictEqual(value, expected[part])))

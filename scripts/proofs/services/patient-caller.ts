@@ -4,20 +4,20 @@ import type { CallerAct } from '@parley/phone/testing'
 
 /** What a caller does at a place of the conversation. */
 export interface CallerTurn {
-  /** What the agent says before. */
+  /** Words of the agent before this step. */
   readonly after: RegExp
   /** How long the caller waits then; a short wait interrupts. */
   readonly waitMs: Ms
   readonly act: CallerAct
 }
 
-/** What a caller waits for an answer before it says the same again; longer than the agent waits before it asks again. */
+/** Time that a caller waits for an answer before it repeats itself; longer than the agent's own reminder. */
 const PATIENCE_MS: Ms = 20_000
 const MOST_REPEATS = 2
 /** Longer than a working agent takes. */
 const HURRY_MS: Ms = 7000
 
-/** A caller who says it again when nothing comes of it, and gives up in the end. */
+/** A caller that repeats itself when it gets no answer, and gives up after some attempts. */
 export class PatientCaller {
   readonly #turns: readonly CallerTurn[]
   readonly #spoken: ReadonlyMap<string, Int16Array>
@@ -43,7 +43,7 @@ export class PatientCaller {
     return new PatientCaller(turns, spoken, PATIENCE_MS, MOST_REPEATS)
   }
 
-  /** The same caller in a hurry: nothing is said again. */
+  /** The same caller without repetitions. */
   impatient(): PatientCaller {
     return new PatientCaller(this.#turns, this.#spoken, HURRY_MS, 0)
   }

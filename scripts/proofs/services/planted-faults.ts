@@ -16,7 +16,7 @@ const SOUND_LASTS_MS: Ms = 300
 /** Before the caller answers the lists. */
 const DEAF_FROM: Samples = msToSamples(9000, NARROWBAND)
 
-/** The clinic is asked for something that no action of the call asked for. */
+/** The clinic gets a request that no action of the call sent. */
 export async function actOfNobody({ origin }: ExampleServer): Promise<void> {
   const body = JSON.stringify({ patient: '1042' })
   await fetch(`${origin}/clinic/callbacks`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -58,9 +58,9 @@ function deafStream(recogniser: SpeechToText, options: SpeechStreamOptions): Spe
 export function withPlantedFaults(planted: readonly PlantedFault[], call: CheckedCall): CheckedCall {
   const { report, sound } = call
   const lasting = planted.includes('sound that lasts') && sound !== null ? sound.agentLater(SOUND_LASTS_MS) : sound
-  const said = report.utterances.findLast(({ role }) => role === 'user')
+  const lastUserTurn = report.utterances.findLast(({ role }) => role === 'user')
   const utterances = planted.includes('a turn nobody wrote down')
-    ? report.utterances.filter(line => line !== said)
+    ? report.utterances.filter(line => line !== lastUserTurn)
     : report.utterances
   const timeline = planted.includes('a timeline that says nothing')
     ? report.timeline.filter(({ kind }) => kind !== 'error' && kind !== 'turn')

@@ -21,7 +21,7 @@ export function earlierCheckoutMissing(commit: string): string | null {
   }
 }
 
-/** Throws what git says. */
+/** Throws with git's error output. */
 export function earlierCheckout(commit: string): EarlierCheckout {
   const folder = mkdtempSync(join(tmpdir(), 'parley-earlier.'))
   const archive = join(folder, 'archive.tar')

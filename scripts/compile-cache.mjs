@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /**
  * What was compiled once is kept, for this process, its threads and those it starts: a start is a second and a half sooner,
- * and threads do not strip types anew. Kept with what is installed, which is nobody else's to write. Node 22.1 and later.
+ * and threads do not strip types anew. Stored in node_modules, which other users cannot write. Node 22.1 and later.
  */
 export function keepCompiled() {
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compiled')

@@ -1,4 +1,4 @@
-// Checks who imports whom (`.dependency-cruiser.mjs`), and that the check itself can see and can say no.
+// Checks the imports between rooms (`.dependency-cruiser.mjs`), and that the check itself finds planted faults.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -121,7 +121,7 @@ function checkHouse(): string[] {
   ]
 }
 
-/** Builds a small house with the same rooms, plants the faults, and tells which ones passed the rules. */
+/** Builds a small house with the same rooms, plants the faults, and returns those that passed the rules. */
 function checkRules(): string[] {
   const directory = mkdtempSync(join(tmpdir(), 'parley-rules.'))
   try {

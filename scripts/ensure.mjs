@@ -1,7 +1,7 @@
 // Makes a fresh clone runnable: dependencies by `npm ci`, and with them Node 24 (the npm package `node`).
 // Runs under whatever Node (18 or later) the machine has, before anything is installed: no dependencies, no TypeScript.
 //
-//   node scripts/ensure.mjs [--quiet]      --quiet: says nothing unless something has to be installed or fails
+//   node scripts/ensure.mjs [--quiet]      --quiet: prints nothing unless something is installed or fails
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -111,7 +111,7 @@ function npm(args, quiet) {
   return run('npm', args, root, quiet)
 }
 
-/** `{code, output}` of a command; without `quiet` a line every ten seconds says that it is still at work. */
+/** `{code, output}` of a command; without `quiet` it prints a progress line every ten seconds. */
 function run(command, args, cwd, quiet) {
   return new Promise(resolve => {
     const env = { ...process.env, PATH: pathWithoutModules() }
@@ -149,7 +149,7 @@ function pathWithoutModules() {
   return entries.filter(entry => !entry.endsWith(join('node_modules', '.bin'))).join(delimiter)
 }
 
-/** What renaming a directory onto one that is there says, by platform. */
+/** Error codes of renaming a directory onto an existing one, by platform. */
 const LOCKED_BY_ANOTHER = new Set(['ENOTEMPTY', 'EEXIST', 'EPERM'])
 
 /**
@@ -182,7 +182,7 @@ async function acquireLock() {
   }
 }
 
-/** In one step as well: a lock without its pid would look like nobody's. */
+/** In one step as well: a lock without its pid would look abandoned. */
 function releaseLock(aside) {
   renameSync(lockDirectory, aside)
   rmSync(aside, { recursive: true, force: true })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-/** An npm that takes a moment, notes what it was asked, and brings a Node of the given version. */
+/** A stub of npm that takes a moment, records its arguments and installs a Node of the given version. */
 const npmStub = (version: string, exitCode: number) => `#!/bin/sh
 echo "$*" >> npm-calls
 sleep 0.3
@@ -61,7 +61,7 @@ describe('scripts/ensure.mjs', () => {
     })
   }
 
-  it('installs once, however many ask at once, and then says and does nothing', async () => {
+  it('several processes at once install once, and a later one does and prints nothing', async () => {
     const all = await Promise.all([ensure(), ensure('--quiet'), ensure(), ensure('--quiet')])
     expect(all.map(ended => ended.code)).toEqual([0, 0, 0, 0])
     expect(npmCalls()).toEqual(['ci --no-audit --no-fund'])
@@ -69,21 +69,21 @@ describe('scripts/ensure.mjs', () => {
     expect(await ensure()).toEqual({ code: 0, stderr: '' })
   })
 
-  it('installs again when the lock file asks for something else', async () => {
+  it('a changed lock file leads to a new installation', async () => {
     await ensure()
     wantPackages('2')
     await ensure('--quiet')
     expect(npmCalls()).toHaveLength(2)
   })
 
-  it('keeps an installation made by hand that is what the lock file asks for', async () => {
+  it('a manual installation that matches the lock file is left as it is', async () => {
     await ensure()
     rmSync(join(root, 'node_modules/.parley-ensure'))
     expect((await ensure()).code).toBe(0)
     expect(npmCalls()).toHaveLength(1)
   })
 
-  it('takes over from an installer that was killed', async () => {
+  it('the lock of an installer that was killed is taken over', async () => {
     mkdirSync(join(root, '.parley-ensure.lock'))
     // Above the highest pid that Linux gives out.
     writeFileSync(join(root, '.parley-ensure.lock/pid'), '4194305')
@@ -91,7 +91,7 @@ describe('scripts/ensure.mjs', () => {
     expect(existsSync(join(root, '.parley-ensure.lock'))).toBe(false)
   })
 
-  it('fails with what npm said, and lets the next one try', async () => {
+  it('a failed npm ends with its output, and the next process tries again', async () => {
     stubNpm('24.1.0', 1)
     const failed = await ensure('--quiet')
     expect(failed.code).toBe(1)
@@ -100,7 +100,7 @@ describe('scripts/ensure.mjs', () => {
     expect((await ensure()).code).toBe(0)
   })
 
-  it('says what to do when no Node 24 came with it', async () => {
+  it('an installation without Node 24 fails with an instruction', async () => {
     stubNpm('20.0.0')
     const failed = await ensure()
     expect(failed.code).toBe(1)

@@ -41,16 +41,16 @@ function unknownTests(cell: string): string[] {
 describe('docs/faults.md', () => {
   const rows = rowsOf(readFileSync(join(repositoryRoot, 'docs/faults.md'), 'utf8'))
 
-  it('names a test of "npm test" in every row', () => {
+  it('every row names a test of "npm test"', () => {
     expect(rows.length).toBeGreaterThan(30)
     expect(rows.filter(({ tests }) => !/\.test\.ts`|^the same/.test(tests)).map(({ fault }) => fault)).toEqual([])
   })
 
-  it('names only test files that exist', () => {
+  it('every named test file exists', () => {
     expect(rows.flatMap(({ tests }) => unknownTests(tests))).toEqual([])
   })
 
-  it('names only proofs that "npm run proof" knows', () => {
+  it('every named proof is one of "npm run proof"', () => {
     const proofs = rows.flatMap(({ tests }) => [...tests.matchAll(/proof `([^`]+)`/g)].map(([, name]) => name!))
     expect(proofs.filter(name => !existsSync(join(repositoryRoot, `scripts/proofs/${name}.ts`)))).toEqual([])
   })

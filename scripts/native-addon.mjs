@@ -29,7 +29,7 @@ export function lacksOnlyHeaders() {
   return process.platform === 'linux' && findCompiler() !== undefined && findHeaders() === undefined
 }
 
-/** Builds the addon if it can be built. Returns one line that says what was done. Never throws. */
+/** Builds the addon if it can be built. Returns one line that describes the result. Never throws. */
 export function buildNativeAddon(nodeBinary) {
   try {
     const plan = planBuild()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { skipResult, summaryLines, timeLines } from './test-results.ts'
 
 describe('the summary of a test run', () => {
-  it('ends with the counts over everything, after what was skipped and what failed, by name', () => {
+  it('the summary lists failed and skipped tests by name, and its last line has the counts of all checks', () => {
     const lines = summaryLines([
       { name: 'lint', state: 'passed', reason: '' },
       { name: 'a.test.ts > holds', state: 'failed', reason: 'expected 1 to be 2' },
@@ -13,7 +13,7 @@ describe('the summary of a test run', () => {
     expect(lines).toContain('  b.test.ts > calls: baresip is not installed')
   })
 
-  it('takes the reason of a skip from its name, also from that of a group and with brackets in it', () => {
+  it('the reason of a skip is read from the name of the test or its group, also with brackets in it', () => {
     const name = 'b.test.ts > baresip (skipped: sox is not installed (at all): apt-get install sox) > hears us'
     expect(skipResult(name, undefined)).toEqual({
       name: 'b.test.ts > baresip > hears us',
@@ -23,13 +23,13 @@ describe('the summary of a test run', () => {
     expect(skipResult('c.test.ts > d', 'no IPv6 here')).toMatchObject({ state: 'skipped', reason: 'no IPv6 here' })
   })
 
-  it('counts a skip without a reason as a failure', () => {
+  it('a skip without a reason counts as a failure', () => {
     expect(skipResult('c.test.ts > d', undefined)).toMatchObject({ state: 'failed' })
   })
 })
 
 describe('the times of a test run', () => {
-  it('are seconds by group, then the 20 slowest files, slowest first', () => {
+  it('the seconds per group are followed by the 20 slowest files, slowest first', () => {
     const files = Array.from({ length: 30 }, (_, n) => ({ group: 'unit', file: `${n}.test.ts`, ms: 1000 * n }))
     const lines = timeLines(
       [

@@ -12,7 +12,7 @@ export interface TestResult {
 }
 
 /**
- * A skip says why: in its name, "… (skipped: reason)", or by `context.skip(reason)`. Without a reason it is a failure,
+ * A skip gives its reason: in its name, "… (skipped: reason)", or by `context.skip(reason)`. Without a reason it is a failure,
  * and so is what a forgotten `.only` hides.
  */
 export function skipResult(name: string, note: string | undefined): TestResult {
@@ -70,7 +70,7 @@ export function timeLines(groups: readonly GroupTime[], files: readonly FileTime
   ]
 }
 
-/** Prints a line per test file as it ends, and what failed in full; keeps every result and how long each file took. */
+/** Prints a line per test file as it ends, and failures in full; collects every result and the time of each file. */
 export class ResultCollector implements Reporter {
   readonly results: TestResult[] = []
   readonly files: FileTime[] = []

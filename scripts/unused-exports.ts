@@ -122,7 +122,7 @@ class ExportGraph {
     if (inside.length === 0) return `${path} exports ${name}, which no other file of the room imports: drop the export`
     if (isTestCode(path) || ROOMS_FOR_TESTS.has(room)) return undefined
     if (FOR_LATER.some(seam => seam.path === path && seam.name === name)) return undefined
-    // A face for tests may offer it; its own rule demands that somebody uses it there.
+    // A face for tests may offer it; its own rule demands a user of that face.
     if (inside.some(user => !isTestCode(user) || user.endsWith('/testing/index.ts'))) return undefined
     const local = this.#links.get(path)?.exports.get(name) ?? name
     if (localUses(this.#house.sources.get(path) ?? '', local) > 1) return undefined

@@ -12,6 +12,6 @@ export interface BenchmarkOptions {
   option(name: string): string | undefined
   /** One JSON object of the report. */
   line(record: object): void
-  /** A line for a person who watches. */
+  /** Prints a progress line. */
   progress(text: string): void
 }

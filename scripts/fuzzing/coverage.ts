@@ -45,7 +45,7 @@ export class Coverage {
     return news
   }
 
-  /** Removes from `news` what ran since the last question, and says whether that was anything. */
+  /** Removes from `news` the code that ran since the last call; true when there was any. */
   explain(news: News): boolean {
     let explained = false
     for (const [script, ran] of this.#ran()) {
@@ -76,7 +76,7 @@ export class Coverage {
 
   *#ran(): Generator<[script: string, ran: Uint8Array]> {
     for (const script of this.#post('Profiler.takePreciseCoverage').result) {
-      // V8 leaves out a range that ran as often as the one around it: only painting tells what ran.
+      // V8 leaves out a range that ran as often as the one around it: only painting the ranges in order shows what ran.
       if (this.#counts(script.url)) yield [script.scriptId, paint(script)]
     }
   }

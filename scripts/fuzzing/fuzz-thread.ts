@@ -49,9 +49,9 @@ class FuzzThread {
     while (!this.#isOver()) {
       const batch = Array.from({ length: size }, () => mutate(gene, this.#random))
       for (const input of batch) this.#try(input)
-      const kept = this.#thatReachedNewCode(batch)
-      this.#corpus.push(...kept)
-      size = kept.length > 0 ? MIN_BATCH : Math.min(MAX_BATCH, 2 * size)
+      const productive = this.#thatReachedNewCode(batch)
+      this.#corpus.push(...productive)
+      size = productive.length > 0 ? MIN_BATCH : Math.min(MAX_BATCH, 2 * size)
     }
     this.#coverage.stop()
     return { ...this.#progress(), findings: [...this.#findings.values()] }

@@ -6,7 +6,7 @@ import { FUZZ_TARGETS } from './target.ts'
 const FOREVER = Number.MAX_SAFE_INTEGER
 
 describe('the fuzzing harness', () => {
-  it('finds a parser that throws on one version number, and keeps the input that shows it', {
+  it('the fuzzer finds a parser that throws on one version number, and reports the input', {
     timeout: 60_000,
   }, async () => {
     const report = await fuzz({ target: 'planted-throw', seed: 1, seconds: 40, count: 200_000 })
@@ -15,7 +15,7 @@ describe('the fuzzing harness', () => {
     expect(() => throwsOnOldVersion(input)).toThrow('0.9')
   })
 
-  it('ends an input that never comes back, and names it', { timeout: 30_000 }, async () => {
+  it('the fuzzer ends an input that never returns, and reports it', { timeout: 30_000 }, async () => {
     const report = await fuzz({ target: 'planted-hang', seed: 1, seconds: 20, count: FOREVER, hangMs: 500 })
     expect(report.findings).toHaveLength(1)
     expect(report.findings[0]!.error).toContain('more than 500 ms')
@@ -23,7 +23,7 @@ describe('the fuzzing harness', () => {
   })
 })
 
-describe('any bytes at all', () => {
+describe('random bytes', () => {
   it.each(FUZZ_TARGETS)('%s: nothing throws, hangs or breaks its promises', { timeout: 60_000 }, async target => {
     const report = await fuzz({ target, seed: 20_260_101, seconds: 20, count: 1500 })
     expect(report.findings).toEqual([])

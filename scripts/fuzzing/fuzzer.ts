@@ -4,7 +4,7 @@ export interface FuzzProgress {
   readonly target: string
   readonly runs: number
   readonly seconds: number
-  /** Inputs kept because they reached new code. */
+  /** Inputs in the corpus: each reached new code. */
   readonly corpus: number
   /** Characters of code reached so far. */
   readonly covered: number
@@ -26,7 +26,7 @@ export interface FuzzReport extends FuzzProgress {
   readonly findings: readonly Finding[]
 }
 
-/** What the thread is told. */
+/** Settings of the fuzzing thread. */
 export interface FuzzOrder {
   readonly target: string
   readonly seed: number

@@ -1,6 +1,6 @@
 import { type Random, randomBelow } from '@parley/kernel'
 
-/** What inputs are bred from: kept inputs to start from and splice, and words of the language. */
+/** Material for new inputs: corpus inputs to change and splice, and words of the language. */
 export interface Gene {
   readonly corpus: readonly Uint8Array[]
   readonly dictionary: readonly Uint8Array[]
@@ -34,7 +34,7 @@ const NUMBERS = [
   '1e9',
 ]
 
-/** A new input: a kept one, changed once to eight times, at most `maxLength` long. Never the kept one's own memory. */
+/** A new input: a corpus input with one to eight changes, at most `maxLength` long, in memory of its own. */
 export function mutate(gene: Gene, random: Random): Uint8Array {
   let bytes = pick(gene.corpus, random) ?? new Uint8Array(0)
   const rounds = 1 + randomBelow(random, 1 << randomBelow(random, 4))

@@ -11,7 +11,7 @@ const TOKENS = 40
 const TOKEN_MS = 10
 const TURNS_OF_HISTORY = 20
 
-/** Models of services: each call asks once a turn, with a history as of some minutes, and is streamed the answer. */
+/** Language model services: each call sends one request per turn, with a history of some minutes, and gets the answer as a stream. */
 export const MODELS: readonly AdapterSubject[] = [
   {
     name: 'openai-chat',
@@ -58,11 +58,11 @@ function underLoad(model: LanguageModel): AdapterUnderLoad {
       const firstMs: number[] = []
       const turns = Math.max(1, Math.round(seconds / TURN_SECONDS))
       for (let turn = 0; turn < turns; turn++) {
-        const asked = performance.now()
+        const requestedAt = performance.now()
         let tokens = 0
         for await (const event of model.generate({ messages }, new AbortController().signal)) {
           if (event.type !== 'text') continue
-          if (tokens++ === 0) firstMs.push(performance.now() - asked)
+          if (tokens++ === 0) firstMs.push(performance.now() - requestedAt)
         }
         if (tokens !== TOKENS) throw new Error(`an answer had ${tokens} tokens`)
       }

@@ -15,12 +15,12 @@ const COMMON = { apiKey: API_KEY, time: systemTime }
 const WORDS = 'one two three four five six seven eight nine one'.split(' ')
 const SENTENCE = new Int16Array(32_000)
 SENTENCE.set(amplitudeSpeech(WORDS.join(' ')))
-/** What a call hears at once. */
+/** Audio that a call gets in one write. */
 const PACKET = 160
 const PACKET_MS = 20
 const ANSWER_MS = 10_000
 
-/** Recognisers of services: each call hears sentence after sentence in real time, and every word of them must arrive. */
+/** Speech-to-text services: each call sends sentence after sentence in real time, and every word must arrive. */
 export const RECOGNISERS: readonly AdapterSubject[] = [
   {
     name: 'deepgram-nova',
@@ -42,7 +42,7 @@ export const RECOGNISERS: readonly AdapterSubject[] = [
 function underLoad(recogniser: SpeechToText): AdapterUnderLoad {
   const ticker = new Ticker()
   return {
-    call: seconds => hear(recogniser, ticker, Math.max(1, Math.round((seconds * 8000) / SENTENCE.length))),
+    call: seconds => recognise(recogniser, ticker, Math.max(1, Math.round((seconds * 8000) / SENTENCE.length))),
     async close() {
       ticker.close()
       await recogniser.close()
@@ -50,7 +50,7 @@ function underLoad(recogniser: SpeechToText): AdapterUnderLoad {
   }
 }
 
-async function hear(recogniser: SpeechToText, ticker: Ticker, sentences: number): Promise<CallFigures> {
+async function recognise(recogniser: SpeechToText, ticker: Ticker, sentences: number): Promise<CallFigures> {
   const stream = recogniser.open({ language: 'en' })
   const answered = Promise.withResolvers<void>()
   const until = sentences * SENTENCE.length
@@ -65,7 +65,7 @@ async function hear(recogniser: SpeechToText, ticker: Ticker, sentences: number)
     if (event.fromFinalize) answered.resolve()
   })
   await ticker.each(at => {
-    // From when the first word has been said.
+    // Measured from the end of the first word.
     if (at === 1600) begunAt = performance.now()
     stream.write(SENTENCE.subarray(at % SENTENCE.length, (at % SENTENCE.length) + PACKET), at)
     return at + PACKET < until
@@ -78,7 +78,8 @@ async function hear(recogniser: SpeechToText, ticker: Ticker, sentences: number)
     clearTimeout(timer)
     stream.close()
   }
-  if (words !== sentences * WORDS.length) throw new Error(`heard ${words} of ${sentences * WORDS.length} words`)
+  if (words !== sentences * WORDS.length)
+    throw new Error(`the recogniser returned ${words} of ${sentences * WORDS.length} words`)
   return { audioS: until / 8000, firstMs: firstMs === null ? [] : [firstMs] }
 }
 

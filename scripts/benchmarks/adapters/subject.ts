@@ -21,7 +21,7 @@ export interface CallFigures {
   readonly firstMs: readonly number[]
 }
 
-/** What the process of the fake tells. */
+/** The message of the fake's process. */
 export interface FakeReady {
   readonly url: string
 }

@@ -17,7 +17,7 @@ const TEXT = 'We have a table for four at half past seven, would that be all rig
 const TEXT_SECONDS = 5
 const WORDS = TEXT.split(' ')
 
-/** Messages of 200 ms, five times as fast as they are heard. */
+/** Messages of 200 ms, sent five times as fast as they are played. */
 const FAKE: Omit<FakeVoiceOptions, 'speak'> = { apiKey: API_KEY, pieceBytes: 1600, pace: 5 }
 const COMMON = { apiKey: API_KEY, time: systemTime, budgets: { firstAudioMs: 20_000 } }
 
@@ -56,12 +56,12 @@ function underLoad(voice: TextToSpeech): AdapterUnderLoad {
     async call(seconds): Promise<CallFigures> {
       const firstMs: number[] = []
       let samples = 0
-      for (let said = 0; said < seconds; said += TEXT_SECONDS) {
-        const asked = performance.now()
+      for (let second = 0; second < seconds; second += TEXT_SECONDS) {
+        const requestedAt = performance.now()
         let isFirst = true
         const request = { text: TEXT, language: 'en' }
         for await (const chunk of voice.synthesize(request, new AbortController().signal)) {
-          if (isFirst) firstMs.push(performance.now() - asked)
+          if (isFirst) firstMs.push(performance.now() - requestedAt)
           isFirst = false
           samples += chunk.samples.length
         }

@@ -35,7 +35,7 @@ it('npm run bench -- api shows wake-ups that are lost, and admissions that waste
     expect(woken.event_loop).toEqual({ api: share, worker: share, engine: share })
     await harness.plant()
     const found = await measureQueue(harness, { calls: 8, rate: 4, warmUpCalls: 0 })
-    // The engine looks every 5 s: of calls asked for in 1.75 s one waits so long at least.
+    // The engine polls every 5 s: of calls requested within 1.75 s, at least one waits for that long.
     expect(found.claimed_p99_ms).toBeGreaterThan(1500)
     expect(found.claimed_p99_ms).toBeGreaterThan(woken.claimed_p50_ms)
     await harness.heal()

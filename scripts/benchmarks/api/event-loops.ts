@@ -7,7 +7,7 @@ import type { QueueHarness } from './queue-harness.ts'
  */
 export type EventLoops = Readonly<Record<string, number>>
 
-/** Since the last look, by what each process of the harness that runs tells at `/metrics`. */
+/** Since the last read, by the `/metrics` of each process of the harness. */
 export async function eventLoops({ calls, metrics }: QueueHarness): Promise<EventLoops> {
   const running = calls.processes.filter(({ isRunning }) => isRunning)
   const entries = running.map(async ({ roles }) => [roles, await utilisation(metrics.get(roles)!)] as const)

@@ -43,11 +43,11 @@ export function ask(
     const { hostname, port } = base
     request({ agent, hostname, port, path, method, headers }, response => {
       const { statusCode = 0 } = response
-      const said: Buffer[] = []
-      if (statusCode >= 300) response.on('data', chunk => said.push(chunk))
+      const body: Buffer[] = []
+      if (statusCode >= 300) response.on('data', chunk => body.push(chunk))
       response.resume().on('end', () => {
         if (statusCode < 300) return resolve(performance.now() - begun)
-        reject(new Error(`${method} ${path}: ${statusCode} ${Buffer.concat(said).toString().slice(0, 300)}`))
+        reject(new Error(`${method} ${path}: ${statusCode} ${Buffer.concat(body).toString().slice(0, 300)}`))
       })
     })
       .on('error', reject)

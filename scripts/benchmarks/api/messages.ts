@@ -7,12 +7,12 @@ export interface ServerOptions {
   readonly plantedMs: number
 }
 
-/** What it tells once it listens. */
+/** The message that the process sends when it listens. */
 export interface ServerReady {
   readonly url: string
 }
 
-/** One kind of request, asked over and over. */
+/** One request, which is sent repeatedly. */
 export interface Ask {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string
@@ -23,5 +23,5 @@ export interface Ask {
 /** Where the bare server takes a path of the API: the same lookups, and nothing else. */
 export const BARE_PREFIX = '/bare'
 
-/** What a process of the platform says when the faults are planted in it, and when they are healed. */
+/** Lines that a process prints when its planted faults become active, and when they end. */
 export const FAULTS_ARE = { planted: 'faults are planted', healed: 'faults are healed' } as const

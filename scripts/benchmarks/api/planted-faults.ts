@@ -5,12 +5,12 @@ import { Server } from 'node:http'
 import { isMainThread } from 'node:worker_threads'
 import { FAULTS_ARE } from './messages.ts'
 
-const asked = new URL(import.meta.url).searchParams
+const settings = new URL(import.meta.url).searchParams
 let arePlanted = false
 
 async function prepare(): Promise<void> {
-  wasteTime(Number(asked.get('wasteMs') ?? 0))
-  if (asked.get('runQueue') === 'lost') await loseWakeUps()
+  wasteTime(Number(settings.get('wasteMs') ?? 0))
+  if (settings.get('runQueue') === 'lost') await loseWakeUps()
 }
 
 function wasteTime(ms: number): void {

@@ -13,7 +13,7 @@ export type QueueKind = (typeof QUEUES)[number]
 export interface PlantedFaults {
   /** In each request; default 0. */
   readonly wasteMs?: number
-  /** What is admitted wakes nobody; default false. */
+  /** Admitted runs wake no engine; default false. */
   readonly losesWakeUps?: boolean
 }
 
@@ -38,15 +38,15 @@ export function queueMissing(queue: QueueKind): string | null {
 export class QueueHarness {
   readonly queue: QueueKind
   readonly calls: CallHarness
-  /** By role, where its process tells its figures. */
+  /** URLs of the processes' metrics, by role. */
   readonly metrics: ReadonlyMap<string, string>
   readonly #endRedis: () => Promise<void>
-  #asked = 0
+  #nextNumber = 0
 
   private constructor(queue: QueueKind, calls: CallHarness, endRedis: () => Promise<void>) {
     this.queue = queue
     this.calls = calls
-    // Now, for of what a process says only the last is kept.
+    // Read it now: only the end of a process's output is available.
     this.metrics = new Map(calls.processes.map(process => [process.roles, metricsOf(process, calls)]))
     this.#endRedis = endRedis
   }
@@ -78,21 +78,21 @@ export class QueueHarness {
     }
   }
 
-  /** An outbound call to a number that nobody called before. */
+  /** A request for an outbound call to a number that was not called before. */
   order(): { readonly ask: Ask; readonly to: string } {
-    const number = this.#asked++
+    const number = this.#nextNumber++
     const to = `+1415${String(5_560_000 + number).padStart(7, '0')}`
     const body = { agent_id: AGENT, channel: 'phone', mode: 'outbound', to }
     const ask: Ask = { method: 'POST', path: '/api/v1/runs', body, idempotencyKey: `bench-${number}` }
     return { to, ask }
   }
 
-  /** From now on the API's process has the faults that the harness was opened with. */
+  /** Activates the faults of the options in the API's process. */
   plant(): Promise<void> {
     return this.#turn('planted')
   }
 
-  /** From now on it has them no more, until they are planted again. */
+  /** Deactivates the planted faults. */
   heal(): Promise<void> {
     return this.#turn('healed')
   }
@@ -104,11 +104,12 @@ export class QueueHarness {
 
   async #turn(to: keyof typeof FAULTS_ARE): Promise<void> {
     const { api } = this.calls
-    const said = () => api.output.split(FAULTS_ARE[to]).length
-    const before = said()
+    const printed = () => api.output.split(FAULTS_ARE[to]).length
+    const before = printed()
     api.signal('SIGUSR2')
-    const done = await within(TURNED_WITHIN_MS, async () => (said() > before ? true : null))
-    if (done === null) throw new Error(`the faults were not ${to}`)
+    const done = await within(TURNED_WITHIN_MS, async () => (printed() > before ? true : null))
+    if (done === null)
+      throw new Error(`the API process did not report "${FAULTS_ARE[to]}" within ${TURNED_WITHIN_MS} ms`)
   }
 
   async #prepare(): Promise<void> {

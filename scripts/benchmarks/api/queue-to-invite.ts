@@ -13,7 +13,7 @@ const SOME_AT_ONCE = 16
 
 export interface QueueToInvite {
   readonly calls: number
-  /** Calls asked for in a second, evenly. */
+  /** Calls that are requested per second, evenly spaced. */
   readonly rate: number
   /** Calls before those that count; default 25. */
   readonly warmUpCalls?: number
@@ -91,20 +91,20 @@ async function ordered(harness: QueueHarness, count: number, rate: number): Prom
 }
 
 /** By number called, when the carrier saw its first INVITE, which it may have challenged, Unix ms. */
-async function invited(harness: QueueHarness, asked: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+async function invited(harness: QueueHarness, requested: ReadonlyMap<string, number>): Promise<Map<string, number>> {
   const carrier = harness.calls.carrier(LINE)
   const seen = await within(ALL_WITHIN_MS, async () => {
-    const invites = carrier.rows().filter(({ kind, called }) => kind === 'invite' && asked.has(called))
-    return invites.length >= asked.size ? invites : null
+    const invites = carrier.rows().filter(({ kind, called }) => kind === 'invite' && requested.has(called))
+    return invites.length >= requested.size ? invites : null
   })
   const numbers = new Set(seen?.map(({ called }) => called))
-  if (seen?.length !== asked.size || numbers.size !== asked.size) {
-    const said = harness.calls.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`)
-    throw new Error(`${numbers.size} of ${asked.size} calls came to the carrier, once each\n${said.join('\n')}`)
+  if (seen?.length !== requested.size || numbers.size !== requested.size) {
+    const outputs = harness.calls.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`)
+    throw new Error(`${numbers.size} of ${requested.size} calls came to the carrier, once each\n${outputs.join('\n')}`)
   }
   const first = new Map<string, number>()
   for (const { kind, called, wall_ms } of carrier.rows())
-    if ((kind === 'challenged' || kind === 'invite') && asked.has(called) && !first.has(called))
+    if ((kind === 'challenged' || kind === 'invite') && requested.has(called) && !first.has(called))
       first.set(called, wall_ms)
   return first
 }

@@ -33,7 +33,7 @@ export interface TimedWord {
   readonly until: number
 }
 
-/** What a caller says before expecting an answer, and the pauses inside it. */
+/** The words of a caller's turn and the pauses inside it. */
 export interface CallerTurnSaid {
   readonly kind: TurnKind
   readonly words: readonly TimedWord[]

@@ -15,7 +15,7 @@ const name = ({ language, punctuation }: (typeof lines)[number]) =>
 
 describe('the endpointing benchmark', () => {
   it.each(lines.map(line => [name(line), line] as const))(
-    'in %s: fewer are cut off than by plain silence of the same mean wait, or of 800 ms',
+    'endpointing in %s cuts off fewer callers than plain silence of the same mean wait or of 800 ms',
     (_, line) => {
       const own = measureEndpointing({ ...conditions, ...line })
       const silence = (silenceMs: number) =>
@@ -27,7 +27,7 @@ describe('the endpointing benchmark', () => {
     },
   )
 
-  it('counts what plain silence cuts: the pauses that are longer', () => {
+  it('plain silence cuts off the callers whose pauses are longer', () => {
     const { pauses_cut, wait_p50_ms, wait_p95_ms } = measureEndpointing({
       ...conditions,
       ...lines[0]!,
@@ -39,7 +39,7 @@ describe('the endpointing benchmark', () => {
     expect([wait_p50_ms, wait_p95_ms]).toEqual([600, 600])
   })
 
-  it('shows an ear for which everything is complete', async () => {
+  it('a completeness model that calls every text complete shows in the figures', async () => {
     const before = measureEndpointing({ ...conditions, ...lines[0]! })
     vi.resetModules()
     vi.doMock('../../../packages/dialogue/src/completeness.ts', () => ({
@@ -55,7 +55,7 @@ describe('the endpointing benchmark', () => {
     expect(after.turns_cut).toBeGreaterThan(0.3)
   })
 
-  it('invents the same callers from the same seed, with pauses of 200 to 2000 ms', () => {
+  it('the same seed gives the same callers, with pauses of 200 to 2000 ms', () => {
     const callers = inventCaller('en', 200, new SeededRandom(3))
     expect(inventCaller('en', 200, new SeededRandom(3))).toEqual(callers)
     const pauses = callers.flatMap(turn => turn.pauses.map(({ from, until }) => until - from))

@@ -84,7 +84,7 @@ function playCall(turns: readonly CallerTurnSaid[], conditions: Conditions): Tur
   })
 }
 
-/** A call's voice activity and recogniser: partials 150 ms late, `finalize` answered at once with all that was said. */
+/** A call's voice activity and recogniser: partials 150 ms late, `finalize` answered at once with all words. */
 class Line {
   readonly #time: VirtualTime
   readonly #driver: MachineDriver<DialogueInput, DialogueOutput>

@@ -1,6 +1,6 @@
 // The API in a process of its own, which counts the processor time of its main thread between turns of the event loop.
 
-/** What the process is told, and what it answers to `end`. */
+/** Requests to the process, and its reply to `end`. */
 export type ProbeOrder = 'begin' | 'end'
 export interface Probed {
   readonly longestMs: number

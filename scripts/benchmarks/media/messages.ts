@@ -1,7 +1,7 @@
 import type { MediaParameters, MediaStatistics } from '@parley/media'
 import type { SrtpKey, ThreadStatistics } from '@parley/media/testing'
 
-/** What the benchmark and the two processes that it starts tell each other, one object per message. */
+/** Messages between the benchmark and its two processes, one object each. */
 export interface CallKeys {
   readonly toSubject: SrtpKey
   readonly toPeer: SrtpKey

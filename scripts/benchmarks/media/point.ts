@@ -59,11 +59,11 @@ export async function measurePoint(options: PointOptions): Promise<PointFigures>
     await Promise.race([peer.next('measuring'), done])
     const sleeper = startSleeper(packetIo)
     const before = (await subject.ask({ type: 'measure' }, 'measured')).measured
-    const { heard } = await done
+    const { heard: received } = await done
     const after = (await subject.ask({ type: 'measure' }, 'measured')).measured
     const bare = await sleeper.stop()
-    check(heard, after)
-    return figures(options, heard, before, after, bare, opened.rssBefore)
+    check(received, after)
+    return figures(options, received, before, after, bare, opened.rssBefore)
   } finally {
     await Promise.all([subject.end(), peer.end()])
   }
@@ -71,7 +71,7 @@ export async function measurePoint(options: PointOptions): Promise<PointFigures>
 
 function figures(
   { calls, packetIo, measureMs }: PointOptions,
-  heard: PeerMeasures,
+  received: PeerMeasures,
   before: SubjectMeasures,
   after: SubjectMeasures,
   bare: Quantiles,
@@ -83,10 +83,10 @@ function figures(
     packet_io: packetIo,
     calls,
     seconds: measureMs / 1000,
-    lateness_ms: heard.latenessMs,
+    lateness_ms: received.latenessMs,
     bare_sleeper_ms: bare,
-    packets: heard.packets,
-    missing: heard.missing,
+    packets: received.packets,
+    missing: received.missing,
     us_per_tick: perTick(after.thread.cpuMs - before.thread.cpuMs),
     main_us_per_tick: perTick(after.mainCpuMs - before.mainCpuMs),
     media_thread_utilization: Math.round(after.thread.eventLoopUtilization * 1000) / 1000,
@@ -95,11 +95,11 @@ function figures(
 }
 
 /** Figures of a run in which packets were refused would be of something else. */
-function check(heard: PeerMeasures, after: SubjectMeasures): void {
+function check(received: PeerMeasures, after: SubjectMeasures): void {
   const { unauthenticated, replayed, foreign, malformed } = after.rejected
   const refused = unauthenticated + replayed + foreign + malformed
-  if (heard.packets === 0) throw new Error('not one packet arrived')
-  if (heard.unauthentic > 0) throw new Error(`${heard.unauthentic} packets of the subject were not authentic`)
+  if (received.packets === 0) throw new Error('not one packet arrived')
+  if (received.unauthentic > 0) throw new Error(`${received.unauthentic} packets of the subject were not authentic`)
   if (refused > 0) throw new Error(`the subject refused ${refused} packets: ${JSON.stringify(after.rejected)}`)
 }
 
@@ -130,7 +130,7 @@ function startSleeper(packetIo: PointOptions['packetIo']): { stop(): Promise<Qua
   }
 }
 
-/** A process of the benchmark, asked one thing at a time. */
+/** A process of the benchmark, with one request at a time. */
 class Partner<Request extends object, Reply extends { readonly type: string }> {
   readonly #process: ChildProcess
   readonly #exited: Promise<never>

@@ -10,13 +10,13 @@ let plane: ThreadedMediaPlane | null = null
 const sessions: MediaSession[] = []
 
 const tone = Int16Array.from({ length: 8000 }, (_, i) => 8000 * Math.sin((2 * Math.PI * 440 * i) / 8000))
-const heard = new Int16Array(16_000)
+const audio = new Int16Array(16_000)
 
-/** What the owner of the calls does: keeps the playout rings filled and takes what was heard. */
+/** The work of the calls' owner: fills the playout rings and reads the received audio. */
 function supply(): void {
   for (const session of sessions) {
     if (session.queued() < 8000) session.play(tone)
-    session.readHeard(heard)
+    session.readHeard(audio)
   }
 }
 

@@ -104,21 +104,21 @@ function measure(
   for (const { samples, words: spoken } of renderings) {
     const sent = new Int16Array(BEFORE + samples.length + AFTER)
     sent.set(samples, BEFORE)
-    const heard = overTelephoneLine(sent, { ...conditions, random })
-    const said = spoken.map(({ text }) => text)
+    const received = overTelephoneLine(sent, { ...conditions, random })
+    const reference = spoken.map(({ text }) => text)
     const understood: string[] = []
     const stream = recogniser.open({ language: 'en' })
     stream.onEvent(event => {
       if (event.type === 'final') understood.push(...event.words.map(({ text }) => text))
     })
     const from = cpuMs()
-    for (let at = 0; at < heard.length; at += PACKET) stream.write(heard.subarray(at, at + PACKET), at)
+    for (let at = 0; at < received.length; at += PACKET) stream.write(received.subarray(at, at + PACKET), at)
     cost.ms += cpuMs() - from
-    cost.seconds += heard.length / 8000
+    cost.seconds += received.length / 8000
     stream.close()
-    words += said.length
-    errors += wordErrors(said, understood)
-    invented += understood.filter(word => !said.includes(word)).length
+    words += reference.length
+    errors += wordErrors(reference, understood)
+    invented += understood.filter(word => !reference.includes(word)).length
   }
   return { words, errors, invented, rate: round(errors / words) }
 }

@@ -25,7 +25,7 @@ leche pan fruta verde blanco negro rojo azul cinco siete nueve veinte cien cient
 pregunto respondo escribo leo compro vendo abro cierro entro salgo vuelvo corazón razón canción también difícil fácil`,
 }
 
-/** `count` sentences of 1 to 12 common words, some with commas, numbers and questions, that nobody ever wrote. */
+/** `count` sentences of 1 to 12 common words, some with commas, numbers and questions, composed at random. */
 export function inventSentences(language: string, count: number, random: Random): string[] {
   const words = VOCABULARY[language]!.split(/\s+/)
   return Array.from({ length: count }, () => {

@@ -12,7 +12,7 @@ const WARM_UP = 6
 /** Turns come as far apart as no process stays awake. */
 const APART_MS: Ms = 500
 
-/** How much later than by its script a service answers whoever asks it by a bare socket on this machine, now. */
+/** Delay of a service's answer beyond its script, measured now over a bare socket on this machine. */
 export interface Lateness {
   readonly modelMs: Ms
   readonly voiceMs: Ms
@@ -57,11 +57,11 @@ async function modelLateness(at: Readonly<Record<string, string>>): Promise<Ms> 
   }
   const ask = () =>
     new Promise<Ms>((resolve, reject) => {
-      const asked = performance.now()
+      const sentAt = performance.now()
       let first: Ms | null = null
       request(new URL('/v1/messages', at.ANTHROPIC_BASE_URL), { agent, method: 'POST', headers }, response => {
         response.on('data', chunk => {
-          if (first === null && String(chunk).includes('content_block_delta')) first = performance.now() - asked
+          if (first === null && String(chunk).includes('content_block_delta')) first = performance.now() - sentAt
         })
         response.on('end', () => {
           if (first === null) reject(new Error(`the model answered ${response.statusCode} and no word`))
@@ -84,17 +84,17 @@ async function voiceLateness(at: Readonly<Record<string, string>>): Promise<Ms> 
     new Promise<Ms>((resolve, reject) => {
       const context_id = `bare-${++count}`
       let first: Ms | null = null
-      const asked = performance.now()
-      const hear = (data: Buffer) => {
+      const sentAt = performance.now()
+      const onMessage = (data: Buffer) => {
         const message = JSON.parse(data.toString()) as { context_id?: string; type?: string }
         if (message.context_id !== context_id) return
-        if (message.type === 'chunk') first ??= performance.now() - asked
+        if (message.type === 'chunk') first ??= performance.now() - sentAt
         if (message.type !== 'done' && message.type !== 'error') return
-        socket.off('message', hear)
-        if (first === null) reject(new Error('the voice said nothing'))
+        socket.off('message', onMessage)
+        if (first === null) reject(new Error('the voice service sent no audio'))
         else resolve(first - SERVICE_DELAYS.speaking)
       }
-      socket.on('message', hear)
+      socket.on('message', onMessage)
       socket.send(
         JSON.stringify({
           model_id: 'sonic-2',

@@ -24,8 +24,8 @@ function onTheLine(text: string, cut = crispEnd): { readonly audio: Int16Array; 
   return { audio, end: lastAudible(line) }
 }
 
-describe.each(CALLER_LINES)('"%s"', text => {
-  it('ends for voice activity where it ends for the stopwatch, and has no pause that would end the turn', () => {
+describe.each(CALLER_LINES)('the caller’s line "%s"', text => {
+  it('the line ends at the same time for voice activity and for the turn meter, and has no pause that would end the turn', () => {
     const { audio, end } = onTheLine(text)
     const filter = toneBandFilter()
     const speech = new Int16Array(audio.length)
@@ -33,7 +33,7 @@ describe.each(CALLER_LINES)('"%s"', text => {
     expectOneTurn(speech, -filter.delay, end)
   })
 
-  it('ends so for an engine that takes the tones for voice', () => {
+  it('the line ends at the same time for an engine that takes the tones for voice', () => {
     const { audio, end } = onTheLine(text, crispEndWithTones)
     expectOneTurn(audio, 0, end)
   })
@@ -66,7 +66,7 @@ function expectOneTurn(speech: Int16Array, from: number, end: number): void {
 }
 
 describe('an agent’s answer without silence before it', () => {
-  it('is audible from its first sample on', () => {
+  it('an answer is audible from its first sample on', () => {
     for (const rendering of renderings.values()) {
       expect(Math.abs(crispStart(rendering)[0]!)).toBeGreaterThanOrEqual(AUDIBLE_PEAK)
       expect(rendering.length - crispStart(rendering).length).toBeGreaterThan(100)

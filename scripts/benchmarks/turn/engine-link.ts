@@ -37,7 +37,7 @@ export class EngineLink {
     return (await this.#ask({ type: 'measure' }, 'measured', ANSWER_MS)).measures
   }
 
-  /** It ends by itself once nobody is there; one that does not is killed. */
+  /** The process ends when its parent disconnects; if it does not, it is killed. */
   async end(): Promise<void> {
     if (this.#process.connected) this.#process.disconnect()
     const kill = setTimeout(() => this.#process.kill('SIGKILL'), END_MS)
@@ -51,7 +51,7 @@ export class EngineLink {
     withinMs: Ms,
   ): Promise<Extract<EngineReply, { type: T }>> {
     const reply = Promise.withResolvers<EngineReply>()
-    // A process that is gone is told of once, by whichever comes first.
+    // The first event of a process that has ended rejects; later ones have no effect.
     reply.promise.catch(() => {})
     const timer = setTimeout(
       () => reply.reject(new Error(`the engine process did not answer "${request.type}" within ${withinMs} ms`)),

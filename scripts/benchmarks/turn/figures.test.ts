@@ -14,7 +14,7 @@ const call = (overheads: readonly number[]) =>
   })
 
 describe('the figures of a row', () => {
-  it('are what is left when the waits that were asked for are taken away', () => {
+  it('overhead is the measured time without the configured waits', () => {
     const figures = turnFigures([call([900, 10, 20]), call([900, 30, 40])], {
       waitsMs: 300,
       modelMs: 200,
@@ -30,7 +30,7 @@ describe('the figures of a row', () => {
     expect(figures.e2e_p95_ms).toBeLessThan(300 + 220 + 40)
   })
 
-  it('name a value that occurred, and nothing of nothing', () => {
+  it('a quantile is a value that occurred, and null without values', () => {
     expect(percentile([5, 1, 3], 0.5)).toBe(3)
     expect(percentile([1, 2, 3, 4], 0.5)).toBe(2)
     expect(
@@ -43,7 +43,7 @@ describe('the figures of a row', () => {
     expect(percentile([], 0.5)).toBeNaN()
   })
 
-  it('share the engine’s processor time among its calls', () => {
+  it('processor time of the engine is divided by its calls', () => {
     const before = { cpuMs: 500, activeMs: 100, idleMs: 900, atMs: 1000, requests: 0, misheard: [] }
     const after = { cpuMs: 900, activeMs: 400, idleMs: 1600, atMs: 3000, requests: 0, misheard: [] }
     expect(engineFigures(10, before, after)).toEqual({ eventLoop: 0.3, cpuPerCallSecond: 20 })
@@ -51,7 +51,7 @@ describe('the figures of a row', () => {
 })
 
 describe('the script', () => {
-  it('meets all places between two frames alike: delays and ends of speech', () => {
+  it('delays and ends of speech are spread evenly between two frames', () => {
     const turns = Array.from({ length: 40 }, (_, i) => i + 1)
     for (const places of [
       turns.map(turn => (scriptedDelay(turn, 200) - 200) / 20),

@@ -1,15 +1,15 @@
 import type { Ms } from '@parley/kernel'
 
-/** What the benchmark and its engine process tell each other; each request gets one reply. */
+/** Messages between the benchmark and its engine process; each request gets one reply. */
 export type EngineRequest =
   | {
       readonly type: 'start'
       readonly home: string
-      /** Silence after which the caller's turn is over, whatever was said. */
+      /** Silence that ends the caller's turn, whatever its words. */
       readonly endpointingMs: Ms
-      /** The model may be asked before it is certain that the caller has finished. */
+      /** Preemptive generation: the model may be asked before the end of turn is certain. */
       readonly asksAhead: boolean
-      /** A planted fault: the model takes so much longer than its script says. */
+      /** Planted fault: delay of the model beyond its script, ms. */
       readonly plantedMs: Ms
       /** Variables that name the services; null: speechInput, voice and model are in the engine's process. */
       readonly services: Readonly<Record<string, string>> | null
@@ -29,7 +29,7 @@ export interface EngineMeasures {
   readonly activeMs: Ms
   readonly idleMs: Ms
   readonly atMs: Ms
-  /** Answers that the model was asked for. */
+  /** Number of requests to the model. */
   readonly requests: number
   /** The turns among them that were not understood word by word. */
   readonly misheard: readonly string[]

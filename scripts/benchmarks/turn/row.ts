@@ -9,7 +9,7 @@ import { engineFigures, type TurnFigures, turnFigures } from './figures.ts'
 import { LEAST_DELAY_MS, SERVICE_DELAYS } from './script.ts'
 import { startServices } from './services-link.ts'
 
-/** The engine is told to wait so long for the caller to go on. */
+/** Endpointing delay of the engine: silence after which the caller's turn ends. */
 const ENDPOINTING_MS: Ms = 300
 
 /** What a turn waits by script, the model aside. */
@@ -26,9 +26,9 @@ export interface RowOptions {
   readonly warmUpTurns: number
   readonly quietMs: Ms
   readonly lines: readonly Int16Array[]
-  /** The model may be asked before it is certain that the caller has finished: waits overlap, and overhead may be negative. */
+  /** Preemptive generation: the model may be asked before the end of turn is certain. Waits then overlap, and overhead may be negative. */
   readonly asksAhead: boolean
-  /** A planted fault: the model takes so much longer than its script says. */
+  /** Planted fault: delay of the model beyond its script, ms. */
   readonly plantedMs: Ms
   /** SpeechInput, voice and model are services in another process, over real sockets; null: they are the engine's own. */
   readonly services: Lateness | null
@@ -48,7 +48,7 @@ export interface Row extends TurnFigures {
   /** Calls that did not get to their last turn; what they measured before counts. */
   readonly broken_calls: number
   readonly broken: readonly string[]
-  /** How many more answers the model was asked for than there were turns, asked ahead in vain included; fewer: negative. */
+  /** Requests to the model minus turns, discarded preemptive requests included; negative when there were fewer. */
   readonly answers_too_many: number
   /** What of the turns was not understood word by word, the first of it. */
   readonly misheard: readonly string[]

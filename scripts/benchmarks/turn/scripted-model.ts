@@ -4,7 +4,7 @@ import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel } f
 import type { ModelIdentity } from '@parley/providers/testing'
 import { CALLER_LINES, scriptedDelay } from './script.ts'
 
-/** What it says. */
+/** The scripted answer. */
 export const ANSWER = 'Certainly.'
 
 /** A model that answers each turn with the same sentence, all of it at once after `scriptedDelay`. */
@@ -37,7 +37,7 @@ export class ScriptedModel implements LanguageModel {
   async close(): Promise<void> {}
 }
 
-/** Passes everything on to a model, and counts what it is asked. */
+/** Forwards to a model and counts the requests. */
 export class CountedModel implements LanguageModel {
   requests = 0
   /** Newest turns of requests that are no line of the callers. */
@@ -68,7 +68,7 @@ export class CountedModel implements LanguageModel {
   }
 }
 
-/** What the caller said; adapters write notes in brackets where nobody said anything. */
+/** The caller's words; adapters write notes in brackets for turns without words. */
 function turnsIn(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return messages.filter(({ role, content }) => role === 'user' && !content.startsWith('['))
 }

@@ -11,18 +11,18 @@ export interface ServicesLink {
   end(): Promise<void>
 }
 
-/** `plantedMs`: their model takes so much longer than its script says. */
+/** `plantedMs`: delay of the model beyond its script. */
 export async function startServices(plantedMs: Ms): Promise<ServicesLink> {
   const child = fork(join(import.meta.dirname, 'services-process.ts'), [String(plantedMs)])
   try {
-    return { environment: await told(child), end: () => ended(child) }
+    return { environment: await environmentOf(child), end: () => ended(child) }
   } catch (error) {
     child.kill('SIGKILL')
     throw error
   }
 }
 
-async function told(child: ChildProcess): Promise<Readonly<Record<string, string>>> {
+async function environmentOf(child: ChildProcess): Promise<Readonly<Record<string, string>>> {
   const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<string, string>>>()
   const timer = setTimeout(() => reject(new Error('the services do not start')), START_MS)
   child.once('message', message => resolve(message as Readonly<Record<string, string>>))

@@ -5,8 +5,8 @@ import { TurnMeter } from './turn-meter.ts'
 const frame = (peak: number, from = 0, to = 160) => new Int16Array(160).fill(-peak, from, to)
 const SILENCE = frame(0)
 
-describe('a turn as the wire shows it', () => {
-  it('runs from the caller’s last audible frame to the agent’s first', async () => {
+describe('TurnMeter', () => {
+  it('a turn is measured from the caller’s last audible frame to the agent’s first', async () => {
     const meter = new TurnMeter()
     const turn = meter.turn()
     meter.sent(1000, frame(8000), 480)
@@ -33,7 +33,7 @@ describe('a turn as the wire shows it', () => {
     await expect(turn).rejects.toThrow('the agent talked while the caller did')
   })
 
-  it('knows when the agent was audible last, between turns as well', () => {
+  it('the time when the agent was last audible is known, also between turns', () => {
     const meter = new TurnMeter()
     expect(meter.lastHeardAt).toBeNull()
     meter.heard(10, SILENCE)

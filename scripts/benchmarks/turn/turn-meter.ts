@@ -22,10 +22,10 @@ export class TurnMeter implements WireTap {
   #lastHeardAt: Ms | null = null
   #turn: PromiseWithResolvers<MeasuredTurn> | null = null
   #end: Omit<MeasuredTurn, 'firstHeardAt'> | null = null
-  /** All of the caller's turn has left. */
-  #said = false
+  /** All audio of the caller's turn has been sent. */
+  #isSent = false
 
-  /** When the agent was audible last; null: never. */
+  /** When the agent was last audible; null: never. */
   get lastHeardAt(): Ms | null {
     return this.#lastHeardAt
   }
@@ -37,15 +37,15 @@ export class TurnMeter implements WireTap {
   turn(): Promise<MeasuredTurn> {
     this.#turn = Promise.withResolvers()
     this.#end = null
-    this.#said = false
+    this.#isSent = false
     return this.#turn.promise
   }
 
   sent(at: Ms, frame: Int16Array, left: number): void {
-    if (this.#turn === null || this.#said) return
+    if (this.#turn === null || this.#isSent) return
     const last = frame.findLastIndex(isAudible)
     if (last >= 0) this.#end = { lastSentAt: at, lastSoundAt: at - samplesToMs(frame.length - 1 - last, NARROWBAND) }
-    this.#said = left === 0 && this.#end !== null
+    this.#isSent = left === 0 && this.#end !== null
   }
 
   heard(at: Ms, frame: Int16Array): void {
@@ -54,7 +54,7 @@ export class TurnMeter implements WireTap {
     const turn = this.#turn
     if (turn === null) return
     this.#turn = null
-    if (this.#said && this.#end !== null) turn.resolve({ ...this.#end, firstHeardAt: at })
+    if (this.#isSent && this.#end !== null) turn.resolve({ ...this.#end, firstHeardAt: at })
     else turn.reject(new Error('the agent talked while the caller did'))
   }
 }

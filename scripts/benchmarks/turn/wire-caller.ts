@@ -15,7 +15,7 @@ export interface WireCallerOptions {
   /** SIP URI of the agent. */
   readonly target: string
   readonly name: string
-  /** What it says turn by turn, from the first again after the last; made with `crispEnd`. */
+  /** Audio of its turns, repeated from the first after the last; made with `crispEnd`. */
   readonly lines: readonly Int16Array[]
   readonly turns: number
   /** So long the agent is silent before each turn. */

@@ -60,7 +60,7 @@ function packet(payloadType: number, level: number): Uint8Array {
 }
 
 describe('a caller on the bare wire', () => {
-  it('sends a frame each 20 ms: what is played, then silence, one after the other', async () => {
+  it('a wire session sends a frame every 20 ms: the played audio, then silence', async () => {
     const { far, time, session } = await line()
     expect(session.play(new Int16Array(200).fill(4000))).toBe(200)
     const arriving = packets(far, 4)
@@ -74,7 +74,7 @@ describe('a caller on the bare wire', () => {
     expect([session.played(), session.queued()]).toEqual([200, 0])
   })
 
-  it('shows its tap each frame as it leaves, and what is still to come', async () => {
+  it('the tap gets each frame as it is sent, with the number of samples left', async () => {
     const sent: [number, number][] = []
     const { time, session } = await line({ sent: (_at, frame, left) => sent.push([frame[159]!, left]) })
     session.play(new Int16Array(320).fill(3000))
@@ -90,7 +90,7 @@ describe('a caller on the bare wire', () => {
     expect(sent.at(-1)).toEqual([0, 0])
   })
 
-  it('leaves out what it is late with instead of sending it all at once', async () => {
+  it('a wire session that is late drops frames instead of sending a burst', async () => {
     const virtual = new VirtualTime()
     let stoodMs = 0
     const { session } = await line(
@@ -107,7 +107,7 @@ describe('a caller on the bare wire', () => {
     expect(session.heardPosition()).toBe(54 * 160)
   })
 
-  it('shows its tap what its far end sends, and nothing else', async () => {
+  it('the tap gets the audio of the far end and of no other sender', async () => {
     const heard: number[] = []
     let wake = () => {}
     const { far, session } = await line({
@@ -133,7 +133,7 @@ describe('a caller on the bare wire', () => {
     expect(heard).toEqual([2, 3])
   })
 
-  it('speaks no SRTP, and says so', async () => {
+  it('a wire session rejects SRTP with an error', async () => {
     const { session } = await line()
     const key = { suite: 'AES_CM_128_HMAC_SHA1_80', keyAndSalt: new Uint8Array(30) } as const
     expect(() => session.apply({ ...parameters(9), srtp: { send: key, receive: key } })).toThrow(

@@ -14,12 +14,12 @@ import { codecByName, isRtcp, RTP_HEADER_BYTES, RtpHeader, readRtpHeader, writeR
 
 const FRAME: Samples = 160
 const FRAME_MS = 20
-/** Frames later than that are left out: nobody speaks faster to catch up. */
+/** Frames that are later than this are dropped, because speech cannot catch up. */
 const MOST_LATE_MS = 100
 /** 60 ms: nothing longer was agreed to. */
 const LONGEST_PACKET: Samples = 480
 
-/** Sees each frame of one call as it passes the socket, and keeps none; times are those of `wireClock`. */
+/** Gets each frame of one call as it passes the socket; must not store it. Times are those of `wireClock`. */
 export interface WireTap {
   /** A frame was handed to the socket; `left` samples of what is to be played are still to come. */
   sent(at: Ms, frame: Int16Array, left: Samples): void
@@ -174,7 +174,7 @@ export class WireSession implements MediaSession {
     const frame = this.#nextFrame()
     const number = this.#frames++
     if (remote === null) return
-    // Memory of its own for each packet: the socket keeps it while the kernel has no room.
+    // Each packet needs its own memory: the socket holds it while the kernel's buffer is full.
     const packet = new Uint8Array(RTP_HEADER_BYTES + FRAME)
     writeRtpHeader(packet, payloadType, number === 0, number & 0xffff, (number * FRAME) >>> 0, this.#ssrc)
     codecByName(codec).createEncoder().encode(frame, 0, FRAME, packet, RTP_HEADER_BYTES)
@@ -201,7 +201,7 @@ export class WireSession implements MediaSession {
     return frame
   }
 
-  /** Reports of the far end, and what others send here by mistake, are nobody's speech. */
+  /** RTCP of the far end and packets from other senders are no speech. */
   #receive(at: Ms, packet: Uint8Array, from: RemoteInfo): void {
     const parameters = this.#parameters
     if (parameters === null || isRtcp(packet, packet.length)) return

@@ -2,26 +2,29 @@ import { type JsonSchema, type OpenApiDocument, type Operation, toOpenApi } from
 import { deriveRoute } from '../src/derive-route.ts'
 import { propertiesOf, property, typeOf } from './schema-types.ts'
 
-/** The file that stands in the place of `src/api.ts` in the published package: the API's types written out, and its routes. */
+/**
+ * The source that replaces `src/api.ts` in the published package: the types and routes of the API, without the
+ * contract.
+ */
 export function apiSource(operations: readonly Operation[], streams: readonly Operation[]): string {
   const document = toOpenApi([...operations, ...streams])
   const named = Object.entries(document.components.schemas).map(
     ([name, schema]) => `export type ${name} = ${typeOf(schema)}\n`,
   )
   return [
-    '// Derived from the contract of the API: not to be edited.',
+    '// Generated from the contract of the API. Do not edit.',
     "import type { OperationRoute } from './operation-route.ts'",
     '',
     'export type Json = string | number | boolean | null | Json[] | { [name: string]: Json }',
     'export interface Issue { readonly path: string; readonly message: string }',
     '',
     ...named,
-    '/** By operation: what it is asked with, and what it answers. */',
+    '/** Request and response of each operation. */',
     'export interface Operations {',
     ...operations.map(operation => operationTypes(operation, document)),
     '}',
     '',
-    '/** By what is followed: what it is asked with, and what each event holds. */',
+    '/** Request and event of each stream. */',
     'export interface Streams {',
     ...streams.map(stream => operationTypes(stream, document)),
     '}',
@@ -31,9 +34,9 @@ export function apiSource(operations: readonly Operation[], streams: readonly Op
     "export type EventFrom<Id extends StreamId> = Streams[Id]['result']",
     '',
     'export type OperationId = keyof Operations',
-    '/** What an operation is asked with; an idempotency key where none is given is made. */',
+    '/** The request of an operation. A missing idempotency key is generated. */',
     "export type RequestTo<Id extends OperationId> = Operations[Id]['request']",
-    '/** What an operation answers. */',
+    '/** The response body of an operation. */',
     "export type ResultFrom<Id extends OperationId> = Operations[Id]['result']",
     '',
     `export const routes: readonly OperationRoute[] = ${JSON.stringify(operations.map(deriveRoute), null, 2)}`,

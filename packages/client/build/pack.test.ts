@@ -49,7 +49,7 @@ afterAll(async () => {
 })
 
 describe('the package that others install', () => {
-  it('stands alone: nothing else is installed, and nothing of Node is in it', async () => {
+  it('the package has no dependencies and does not use Node APIs', async () => {
     expect((await readdir(join(place, 'node_modules'))).filter(name => !name.startsWith('.'))).toEqual(['@parley'])
     const dist = join(place, 'node_modules', '@parley', 'client', 'dist')
     const files = await readdir(dist)
@@ -62,22 +62,22 @@ describe('the package that others install', () => {
     }
   })
 
-  it('runs: asks, asks again with the same key, walks pages, throws what the API says', async () => {
+  it('the installed package sends requests, retries with the same key, reads all pages and throws API errors', async () => {
     const script = `
       import { ParleyApiError, ParleyClient } from '@parley/client'
       const parley = new ParleyClient({ baseUrl: '${baseUrl}', key: 'parley_test_x' })
-      const told = [(await parley.agents.create({ body: { template: 'blank', name: 'Anna' } })).ref.id]
-      for await (const agent of parley.agents.list.all()) told.push(agent.ref.id)
+      const results = [(await parley.agents.create({ body: { template: 'blank', name: 'Anna' } })).ref.id]
+      for await (const agent of parley.agents.list.all()) results.push(agent.ref.id)
       const error = await parley.agents.get({ params: { agent_id: 'nobody' } }).catch(error => error)
-      told.push(error instanceof ParleyApiError && error.code)
-      console.log(JSON.stringify(told))`
+      results.push(error instanceof ParleyApiError && error.code)
+      console.log(JSON.stringify(results))`
     await writeFile(join(place, 'user.mjs'), script)
     expect(JSON.parse(await run(process.execPath, ['user.mjs']))).toEqual(['anna', 'a', 'b', 'not_found'])
     expect(asked[0]).toMatch(/^POST \/api\/v1\/agents [0-9a-f]{32}$/)
     expect(asked[1]).toBe(asked[0])
   })
 
-  it('tells TypeScript what each operation takes and answers, as strictly as it can', async () => {
+  it('the types of the package have the exact request and response of each operation', async () => {
     const script = `
       import { type AgentSummary, ParleyClient, type RequestTo } from '@parley/client'
       const parley = new ParleyClient({ baseUrl: '${baseUrl}', key: 'parley_test_x', fetch, timeoutMs: 1000 })
@@ -111,7 +111,7 @@ describe('the package that others install', () => {
     'has the types of the contract, written out',
     async () => {
       const source = (path: string) => JSON.stringify(join(root, 'packages', path))
-      // Objects that may have further members are closed in the package: what a draft edit may hold beyond is not told.
+      // Objects that may have further members are closed in the package: what a draft edit may hold beyond is not checked.
       const script = `
       import type { OperationId, OperationNamed, ResultOf } from ${source('contract/src/index.ts')}
       import type { RequestTo } from ${source('client/src/api.ts')}
@@ -122,9 +122,9 @@ describe('the package that others install', () => {
       type NotThere = Exclude<OperationId, packaged.OperationId> | Exclude<packaged.OperationId, OperationId>
       type Refused = { [I in Id]: Unlike<RequestTo<I>, packaged.RequestTo<I>> extends true ? I : never }[Id]
       type TooMuch = { [I in Exclude<Id, Open>]: Unlike<packaged.RequestTo<I>, RequestTo<I>> extends true ? I : never }[Exclude<Id, Open>]
-      type Untold = { [I in Id]: Unlike<ResultOf<OperationNamed<I>>, packaged.ResultFrom<I>> extends true ? I : never }[Id]
+      type ResultDiffers = { [I in Id]: Unlike<ResultOf<OperationNamed<I>>, packaged.ResultFrom<I>> extends true ? I : never }[Id]
       type None<Ids> = [Ids] extends [never] ? true : Ids
-      export const same: [None<NotThere>, None<Refused>, None<TooMuch>, None<Untold>] = [true, true, true, true]`
+      export const same: [None<NotThere>, None<Refused>, None<TooMuch>, None<ResultDiffers>] = [true, true, true, true]`
       await compile('same.ts', script, {
         lib: ['es2024', 'dom', 'esnext.disposable'],
         typeRoots: [join(root, 'node_modules/@types')],

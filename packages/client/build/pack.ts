@@ -1,6 +1,6 @@
-// Makes the package that others install: built JavaScript and types, which stand alone.
+// Builds the npm package of the client: JavaScript and types without dependencies.
 //
-//   node packages/client/build/pack.ts [DIRECTORY]      where the tarball goes, default .
+//   node packages/client/build/pack.ts [DIRECTORY]      DIRECTORY of the tarball, default .
 import { spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,10 +11,10 @@ import { apiSource } from './api-source.ts'
 
 const room = dirname(dirname(fileURLToPath(import.meta.url)))
 const root = dirname(dirname(room))
-/** Only the workspace has what these import. */
+/** Sources that import packages of the workspace. */
 const LEFT_OUT = new Set(['api.ts', 'derive-route.ts'])
 
-/** Runtimes of the last years: browsers, Node 20 and later, Deno, Bun, workers. Nothing of Node is there to lean on. */
+/** For browsers, Node 20 and later, Deno, Bun and workers: no Node types, so that the compiler refuses Node APIs. */
 const COMPILER_OPTIONS = {
   target: 'es2022',
   lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable', 'es2024.string'],
@@ -29,7 +29,7 @@ const COMPILER_OPTIONS = {
   outDir: 'dist',
 }
 
-/** Writes the tarball into `directory`; resolves with its path. Throws with what the compiler or npm said. */
+/** Writes the tarball into `directory` and resolves with its path. Throws with the output of the compiler or npm. */
 export async function packClient(directory: string): Promise<string> {
   const stage = await mkdtemp(join(tmpdir(), 'parley-client-'))
   try {
@@ -37,8 +37,12 @@ export async function packClient(directory: string): Promise<string> {
     run(join(root, 'node_modules', '.bin', 'tsc'), ['--project', 'tsconfig.json', '--pretty', 'false'], stage)
     await stagePackage(stage)
     await mkdir(directory, { recursive: true })
-    const said = run('npm', ['pack', './package', '--pack-destination', directory, '--ignore-scripts', '--json'], stage)
-    const [packed] = JSON.parse(said) as [{ filename: string }]
+    const output = run(
+      'npm',
+      ['pack', './package', '--pack-destination', directory, '--ignore-scripts', '--json'],
+      stage,
+    )
+    const [packed] = JSON.parse(output) as [{ filename: string }]
     return join(directory, packed.filename)
   } finally {
     await rm(stage, { recursive: true, force: true })
@@ -78,7 +82,7 @@ async function stagePackage(stage: string): Promise<void> {
   await writeFile(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** The compiler leaves the names of source files in declarations, where it rewrites them in JavaScript. */
+/** Replaces `.ts` by `.js` in the imports of declarations; the compiler does that in JavaScript only. */
 async function rewriteDeclarations(dist: string): Promise<void> {
   for (const name of await readdir(dist)) {
     if (!name.endsWith('.d.ts')) continue
@@ -87,7 +91,7 @@ async function rewriteDeclarations(dist: string): Promise<void> {
   }
 }
 
-/** What the command wrote. */
+/** Runs a command and returns its standard output. Throws if it fails. */
 function run(command: string, args: readonly string[], cwd: string): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 120_000 })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `${stdout}${stderr}`.trim()}`)

@@ -9,7 +9,9 @@ const PLAIN: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-/** The TypeScript type of a JSON Schema of the OpenAPI document. Throws `TypeError` for one that has no such type yet. */
+/**
+ * The TypeScript type of a JSON Schema of the OpenAPI document. Throws `TypeError` for one that has no such type yet.
+ */
 export function typeOf(schema: JsonSchema): string {
   const { $ref, const: constant, enum: values, type } = schema
   if (typeof $ref === 'string' && $ref.startsWith(COMPONENTS)) return $ref.slice(COMPONENTS.length)
@@ -23,7 +25,7 @@ export function typeOf(schema: JsonSchema): string {
   if (type === 'object') return objectType(schema)
   if (typeof type === 'string' && PLAIN[type] !== undefined) return PLAIN[type]
   if (type === undefined && !('not' in schema)) return 'Json'
-  throw new TypeError(`no type for ${JSON.stringify(schema).slice(0, 200)}`)
+  throw new TypeError(`typeOf does not support the JSON Schema ${JSON.stringify(schema).slice(0, 200)}`)
 }
 
 function union(types: readonly string[]): string {
@@ -45,19 +47,19 @@ export function propertiesOf(schemas: Readonly<Record<string, JsonSchema>>, requ
     .join('\n')
 }
 
-/** One member; one that need not come may also be undefined. */
+/** One member of an object type; an optional one may also be undefined. */
 export function property(name: string, type: string, isRequired: boolean): string {
   const written = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
   return isRequired ? `${written}: ${type}` : `${written}?: ${type} | undefined`
 }
 
-/** What the type does not say. */
+/** A doc comment with the constraints that the type cannot express. */
 function remarks({ default: preset, format, minLength, maxLength, minimum, maximum }: JsonSchema): string {
-  const told = [
+  const constraints = [
     ...(typeof format === 'string' ? [format] : []),
     ...(maxLength === undefined ? [] : [`${minLength ?? 0}..${maxLength} characters`]),
     ...(minimum === undefined && maximum === undefined ? [] : [`${minimum ?? ''}..${maximum ?? ''}`]),
     ...(preset === undefined || typeof preset === 'object' ? [] : [`default ${JSON.stringify(preset)}`]),
   ]
-  return told.length === 0 ? '' : `/** ${told.join(', ').replaceAll('*/', '* /')} */ `
+  return constraints.length === 0 ? '' : `/** ${constraints.join(', ').replaceAll('*/', '* /')} */ `
 }

@@ -1,5 +1,5 @@
-// What of the API the client is made of. In the published package a file of the same names, derived from the contract
-// when it is built, stands in its place: there neither the contract nor zod are needed.
+// The parts of the contract that the client uses. In the published package, a generated file with the same exports
+// replaces this one, so that the package depends neither on the contract nor on zod.
 import {
   type OperationId,
   type OperationNamed,
@@ -18,23 +18,23 @@ type Keyed<Id extends OperationId> =
     ? { readonly idempotency_key?: string | undefined }
     : unknown
 
-/** What an operation is asked with; an idempotency key where none is given is made. */
+/** The request of an operation. A missing idempotency key is generated. */
 export type RequestTo<Id extends OperationId> = Omit<RequestOf<OperationNamed<Id>>, 'idempotency_key'> & Keyed<Id>
 
-/** What an operation answers. */
+/** The response body of an operation. */
 export type ResultFrom<Id extends OperationId> = ResultOf<OperationNamed<Id>>
 
 export const routes: readonly OperationRoute[] = operations.map(deriveRoute)
 
 type StreamNamed<Id extends StreamId> = Extract<(typeof streams)[number], { readonly id: Id }>
 
-/** What is followed as it happens. */
+/** The ids of event streams. */
 export type StreamId = (typeof streams)[number]['id']
 
-/** What a stream is asked with. */
+/** The request of a stream. */
 export type StreamRequestTo<Id extends StreamId> = RequestOf<StreamNamed<Id>>
 
-/** What each event of a stream holds. */
+/** The data of one event of a stream. */
 export type EventFrom<Id extends StreamId> = ResultOf<StreamNamed<Id>>
 
 export const streamRoutes: readonly OperationRoute[] = streams.map(deriveRoute)

@@ -5,16 +5,16 @@ import type { OperationRoute } from './operation-route.ts'
 import { readRetryAfter, retryDelay } from './retry.ts'
 import { readServerEvents, type ServerEvent } from './server-events.ts'
 
-/** A stream that says nothing for so long is broken: the server says something every 15 s. */
+/** A stream without data for so long is broken: the server sends a comment every 15 s. */
 const SILENT_MS = 45_000
 
-/** How one call differs from the others. */
+/** Options of one request. */
 export interface CallOptions {
-  /** Ends the call, waits between tries included: it rejects with the signal's reason. */
+  /** Aborts the request, also between attempts; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Default: the client's. */
+  /** Default: that of the client. */
   readonly timeoutMs?: number | undefined
-  /** Default: the client's. */
+  /** Default: that of the client. */
   readonly retries?: number | undefined
 }
 
@@ -27,7 +27,7 @@ interface CallerOptions {
   readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<void>
 }
 
-/** Sends requests, again where that is safe and may help. */
+/** Sends requests and retries them if that is safe and can succeed. */
 export class Caller {
   readonly #options: CallerOptions
 
@@ -35,7 +35,7 @@ export class Caller {
     this.#options = options
   }
 
-  /** Resolves with the answer's body. Rejects with `ParleyApiError`, `ParleyConnectionError` or the signal's reason. */
+  /** Resolves with the response body. Rejects with `ParleyApiError`, `ParleyConnectionError` or the signal's reason. */
   async call(route: OperationRoute, request: AnyRequest = {}, options: CallOptions = {}): Promise<unknown> {
     const { signal, timeoutMs = this.#options.timeoutMs, retries = this.#options.retries } = options
     const idempotencyKey = route.keyed ? (request.idempotency_key ?? newKey()) : null
@@ -52,7 +52,7 @@ export class Caller {
     }
   }
 
-  /** Waits before what failed is tried again; throws `error` where it is not. */
+  /** Waits before the next attempt; throws `error` if there is none. */
   async pause(
     error: unknown,
     route: OperationRoute,
@@ -64,7 +64,7 @@ export class Caller {
     await this.#options.wait(delay, signal)
   }
 
-  /** One try at a stream: its events until the connection ends. Rejects as `call` does. */
+  /** One attempt at a stream: its events until the connection ends. Rejects as `call` does. */
   async *events(
     route: OperationRoute,
     request: AnyRequest,
@@ -77,7 +77,7 @@ export class Caller {
     const ending = new AbortController()
     const abort = () => ending.abort()
     let timer = setTimeout(abort, this.#options.timeoutMs)
-    const heard = () => {
+    const restartTimer = () => {
       clearTimeout(timer)
       timer = setTimeout(abort, SILENT_MS)
     }
@@ -90,11 +90,15 @@ export class Caller {
       })
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
       if (!response.ok || !isStream || response.body === null) await refuse(response, failure)
-      else yield* readServerEvents(response.body, heard)
+      else yield* readServerEvents(response.body, restartTimer)
     } catch (error) {
       if (error instanceof ParleyApiError || error instanceof ParleyConnectionError) throw error
       const unanswered = { ...failure, status: null, retryAfterMs: null, cause: error }
-      throw new ParleyConnectionError('connection_failed', `no stream from ${url}: ${causeOf(error)}`, unanswered)
+      throw new ParleyConnectionError(
+        'connection_failed',
+        `the stream from ${url} failed: ${causeOf(error)}`,
+        unanswered,
+      )
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
@@ -117,7 +121,7 @@ export class Caller {
         ...(hasBody && { 'content-type': 'application/json' }),
       },
       ...(hasBody && { body: JSON.stringify(request.body) }),
-      // Elsewhere the key is nobody's business, and a POST would become a GET.
+      // A redirect could send the key to another server and turn a POST into a GET.
       redirect: 'manual',
     }
   }
@@ -143,8 +147,13 @@ export class Caller {
     } catch (error) {
       if (error instanceof ParleyApiError || error instanceof ParleyConnectionError) throw error
       const unanswered = { ...failure, status: null, retryAfterMs: null, cause: error }
-      if (isLate) throw new ParleyConnectionError('timeout', `no answer within ${timeoutMs} ms from ${url}`, unanswered)
-      throw new ParleyConnectionError('connection_failed', `no answer from ${url}: ${causeOf(error)}`, unanswered)
+      if (isLate)
+        throw new ParleyConnectionError('timeout', `${url} did not respond within ${timeoutMs} ms`, unanswered)
+      throw new ParleyConnectionError(
+        'connection_failed',
+        `the request to ${url} failed: ${causeOf(error)}`,
+        unanswered,
+      )
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
@@ -152,11 +161,15 @@ export class Caller {
   }
 }
 
-/** What is no stream: the API's refusal, or no answer of the API. */
+/** Throws the error for a response that is not an event stream: the API's refusal, or an unexpected response. */
 async function refuse(response: Response, failure: Failure): Promise<never> {
   await answerOf(response, failure)
   const unexpected = { ...failure, status: response.status, retryAfterMs: null }
-  throw new ParleyConnectionError('unexpected_answer', 'the answer is no stream of events', unexpected)
+  throw new ParleyConnectionError(
+    'unexpected_answer',
+    'the response is not an event stream: check that baseUrl is a Parley API without a proxy that changes responses',
+    unexpected,
+  )
 }
 
 async function answerOf(response: Response, failure: Failure): Promise<unknown> {
@@ -165,7 +178,7 @@ async function answerOf(response: Response, failure: Failure): Promise<unknown> 
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     await response.body?.cancel().catch(() => {})
     const target = response.headers.get('location')
-    const message = `the server redirects${target === null ? '' : ` to ${target}`}: baseUrl must be the address it leads to`
+    const message = `the server redirects${target === null ? '' : ` to ${target}`}: set baseUrl to the target of the redirect`
     throw new ParleyConnectionError('unexpected_answer', message, { ...failure, status: status || 300, retryAfterMs })
   }
   const body = await readJson(response)
@@ -175,23 +188,23 @@ async function answerOf(response: Response, failure: Failure): Promise<unknown> 
     const requestId = response.headers.get('x-request-id')
     throw new ParleyApiError({ ...failure, envelope, status, requestId, retryAfterMs })
   }
-  const message = `the answer (HTTP ${status}) is none of a Parley API: is baseUrl right, is a proxy between?`
+  const message = `the response (HTTP ${status}) is not from a Parley API: check baseUrl and any proxy in between`
   throw new ParleyConnectionError('unexpected_answer', message, { ...failure, status, retryAfterMs })
 }
 
-/** 128 bits of chance; `crypto.randomUUID` is missing in pages that came over plain HTTP. */
+/** 128 random bits in hex; `crypto.randomUUID` is missing on pages served over plain HTTP. */
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** `fetch` says no more than "fetch failed"; why stands in its cause. */
+/** The message of the error's cause, because `fetch` itself says only "fetch failed". */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message
 }
 
-/** Rejects with the signal's reason when that fires first. */
+/** Resolves after `ms`; rejects with the signal's reason if it is aborted before. */
 export function waitBetween(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {

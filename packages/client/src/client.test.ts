@@ -53,7 +53,7 @@ function serverOf(...steps: Step[]) {
 const CREATE = { body: { template: 'blank', name: 'Anna' } } as const
 
 describe('a request', () => {
-  it('goes where the operation is, with the key, and brings its answer', async () => {
+  it('a request reaches the path of its operation with the API key and resolves with the response', async () => {
     const { client, seen } = serverOf(json({ ref: { id: 'a' } }, 201))
     expect(await client().agents.create(CREATE)).toEqual({ ref: { id: 'a' } })
     const [{ method, url, headers, body }] = seen as [Seen]
@@ -65,7 +65,7 @@ describe('a request', () => {
     expect(headers.get('idempotency-key')).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  it('carries parameters and query as text, whatever stands in them', async () => {
+  it('path and query parameters are encoded, whatever characters they have', async () => {
     const { client, seen } = serverOf(json({}), json({}))
     await client().publications.get({ params: { agent_id: 'a/b?c#d é', version: 3 } })
     await client().agents.list({ query: { q: 'a&b=c d', limit: 7, channel: undefined } })
@@ -76,13 +76,13 @@ describe('a request', () => {
     expect(seen[0]!.headers.has('idempotency-key')).toBe(false)
   })
 
-  it.each(['.', '..', ''])('never leaves its place by a parameter %j', async id => {
+  it.each(['.', '..', ''])('a path parameter %j cannot change the path and is refused', async id => {
     const { client, seen } = serverOf()
     await expect(client().agents.get({ params: { agent_id: id } })).rejects.toThrow('params.agent_id')
     expect(seen).toEqual([])
   })
 
-  it('names groups and operations as JavaScript does', () => {
+  it('groups and operations have camelCase names', () => {
     const api = serverOf().client()
     expect(Object.keys(api)).toContain('tenantSettings')
     expect(api.environments.ensureSandbox).toBeTypeOf('function')
@@ -91,7 +91,7 @@ describe('a request', () => {
 })
 
 describe('a request that fails', () => {
-  it('throws what the API said, with all it takes to mend and to ask', async () => {
+  it('an API error has code, reason, issues, diagnostics and request id', async () => {
     const issues = [{ path: '/name', message: 'body: not 1 to 256 characters' }, 'no issue']
     const details = { reason: 'body_too_large', issues }
     const { client } = serverOf(refusal(400, 'invalid_request', { details }, { 'x-request-id': 'r-1' }))
@@ -114,7 +114,7 @@ describe('a request that fails', () => {
     expect(error.envelope.error.details).toEqual(details)
   })
 
-  it('is sent again with the same idempotency key until it is answered', async () => {
+  it('a failed request is retried with the same idempotency key until a response comes', async () => {
     const { client, seen, waits } = serverOf(
       new TypeError('fetch failed', { cause: new Error('read ECONNRESET') }),
       refusal(504, 'outcome_unknown', { retryable: true, outcome: 'unknown' }),
@@ -130,7 +130,7 @@ describe('a request that fails', () => {
     }
   })
 
-  it('waits as long as the server asks, but not for minutes', async () => {
+  it('a retry waits for Retry-After if that is at most a minute', async () => {
     const busy = (after: string) => refusal(429, 'rate_limited', { retryable: true }, { 'retry-after': after })
     const { client, waits } = serverOf(busy('7'), json({}), busy('3600'))
     await client().agents.list()
@@ -142,7 +142,7 @@ describe('a request that fails', () => {
     expect(dated[0]).toBeLessThanOrEqual(20_000)
   })
 
-  it('gives up after the retries, and says how often it tried', async () => {
+  it('after the last retry the error has the number of attempts', async () => {
     const lost = () => new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })
     const { client, seen } = serverOf(lost(), lost(), lost(), lost(), lost())
     const error = await client()
@@ -163,13 +163,13 @@ describe('a request that fails', () => {
     ['not_found', 404],
     ['idempotency_conflict', 409],
     ['publication_invalid', 422],
-  ])('is not sent again after %s', async (code, status) => {
+  ])('a request is not retried after %s', async (code, status) => {
     const { client, seen } = serverOf(refusal(status, code))
     await expect(client().agents.create(CREATE)).rejects.toMatchObject({ code, attempts: 1 })
     expect(seen).toHaveLength(1)
   })
 
-  it('says when something else than the API answers, and tries again where that is a proxy without a server', async () => {
+  it('a response of something other than the API is an error, and the 502 of a proxy is retried', async () => {
     const page = (status: number, headers = {}) => new Response('<html>', { status, headers })
     const { client, seen } = serverOf(
       page(502),
@@ -188,7 +188,7 @@ describe('a request that fails', () => {
     })
   })
 
-  it('waits for an answer no longer than it may', async () => {
+  it('a request without response fails after timeoutMs', async () => {
     const never = (_: Seen, signal: AbortSignal) =>
       new Promise<Response>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     const { client } = serverOf(never, json({ agents: [] }), never)
@@ -196,7 +196,7 @@ describe('a request that fails', () => {
     await expect(client({ timeoutMs: 20, retries: 0 }).agents.list()).rejects.toMatchObject({ code: 'timeout' })
   })
 
-  it('ends at once, and for good, when its signal says so', async () => {
+  it('an aborted signal ends the request at once and without retry', async () => {
     const stop = new AbortController()
     const { client, seen } = serverOf((_, signal) => {
       queueMicrotask(() => stop.abort(new Error('no longer wanted')))
@@ -207,7 +207,7 @@ describe('a request that fails', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('has read no more than an answer may hold', async () => {
+  it('a response beyond the maximum size is not read to its end', async () => {
     const endless = new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(2 ** 23)) })
     const { client } = serverOf(new Response(endless))
     await expect(client({ retries: 0 }).agents.list()).rejects.toMatchObject({
@@ -221,7 +221,7 @@ describe('a list', () => {
   const page = (ids: string[], next: string | null) =>
     json({ agents: ids.map(id => ({ ref: { id } })), issues: [], next_cursor: next })
 
-  it('is walked page by page, each asked for when it is reached', async () => {
+  it('list.all() requests each page when its first row is needed', async () => {
     const { client, seen } = serverOf(page(['a', 'b'], 'after b'), page([], 'after c'), page(['d'], null))
     const ids: string[] = []
     for await (const agent of client().agents.list.all({ query: { limit: 2 } })) {
@@ -236,18 +236,18 @@ describe('a list', () => {
     ])
   })
 
-  it('ends where the walk ends', async () => {
+  it('list.all() requests no further page after the loop is left', async () => {
     const { client, seen } = serverOf(page(['a', 'b'], 'more'))
     for await (const _ of client().agents.list.all()) break
     expect(seen).toHaveLength(1)
   })
 
-  it('is not walked round in a circle', async () => {
+  it('list.all() throws if the server returns the same cursor again', async () => {
     const { client } = serverOf(page(['a'], 'same'), page(['a'], 'same'), page(['a'], 'same'))
     const walk = async () => {
       for await (const _ of client().agents.list.all());
     }
-    await expect(walk()).rejects.toThrow('the same page')
+    await expect(walk()).rejects.toThrow('the same cursor')
   })
 })
 
@@ -261,7 +261,7 @@ describe('a client', () => {
     [{ key: 'two words' }, 'key'],
     [{ timeoutMs: 0 }, 'timeoutMs'],
     [{ retries: -1 }, 'retries'],
-  ])('is not made of %j', (wrong, named) => {
+  ])('a client with the options %j is refused', (wrong, named) => {
     expect(() => new ParleyClient({ ...options, ...wrong })).toThrow(named)
   })
 })

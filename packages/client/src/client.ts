@@ -18,13 +18,13 @@ export interface ClientOptions {
   readonly baseUrl: string
   /** An API key: `parley_live_…` or `parley_test_…`. */
   readonly key: string
-  /** Default: the runtime's. */
+  /** Default: that of the runtime. */
   readonly fetch?: typeof fetch | undefined
-  /** For one try, its answer included. Default 30,000. */
+  /** Timeout of one attempt, including its response, in ms. Default 30,000. */
   readonly timeoutMs?: number | undefined
-  /** How often a request is sent again where that is safe and may help. Default 3; 0: never. */
+  /** Maximum of retries where that is safe and can succeed. Default 3; 0: none. */
   readonly retries?: number | undefined
-  /** How to wait between tries; rejects with the signal's reason when that fires. Default: a timer. */
+  /** Waits between attempts; must reject with the signal's reason if it is aborted. Default: a timer. */
   readonly wait?: ((ms: number, signal: AbortSignal | undefined) => Promise<void>) | undefined
 }
 
@@ -34,7 +34,7 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
 type GroupOf<Id extends string> = Id extends `${infer Group}.${string}` ? Group : never
 type VerbOf<Id extends string> = Id extends `${string}.${infer Verb}` ? Verb : never
 
-/** The request may be left out where none of its members is required. */
+/** The request is optional if none of its members is required. */
 type Arguments<Id extends OperationId> =
   Record<never, never> extends RequestTo<Id>
     ? [request?: RequestTo<Id>, options?: CallOptions]
@@ -49,7 +49,7 @@ type RowOf<Page> = Page extends { readonly items: readonly (infer Row)[] }
       : never
 
 interface Paged<Id extends OperationId> {
-  /** The rows of this page and of all that follow, each page asked for when it is reached. */
+  /** The rows of this and all following pages; each page is requested when its first row is needed. */
   all(...args: Arguments<Id>): AsyncIterableIterator<RowOf<ResultFrom<Id>>>
 }
 
@@ -57,7 +57,7 @@ interface Paged<Id extends OperationId> {
 export type Method<Id extends OperationId> = ((...args: Arguments<Id>) => Promise<ResultFrom<Id>>) &
   (ResultFrom<Id> extends { readonly next_cursor: string | null } ? Paged<Id> : unknown)
 
-/** What happens, item by item, until it is over; goes on by itself after a connection that broke. Rejects as a method does. */
+/** The items of an event stream until its end. A broken connection is resumed. Rejects as a method does. */
 export type Stream<Id extends StreamId> = (
   request: StreamRequestTo<Id>,
   options?: FollowOptions,
@@ -70,12 +70,13 @@ type Groups = {
 }
 
 /**
- * The API, one method per operation, by resource: `client.agents.create({ body: { … } })`. Requests that were lost or
- * refused for now are sent again, with the same idempotency key, which is made where none is given.
+ * The API with one method per operation, grouped by resource: `client.agents.create({ body: { … } })`. Requests that
+ * were lost or refused with a retryable error are retried with the same idempotency key, which is generated if none is
+ * given.
  */
 export type ParleyClient = Groups
 
-/** Throws `TypeError` when an option is no good. */
+/** Throws `TypeError` if an option is invalid. */
 export const ParleyClient: new (options: ClientOptions) => ParleyClient = class {
   constructor(options: ClientOptions) {
     const { key, timeoutMs = 30_000, retries = 3, wait = waitBetween } = options

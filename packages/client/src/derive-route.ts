@@ -1,7 +1,7 @@
 import type { Operation } from '@parley/contract'
 import type { OperationRoute } from './operation-route.ts'
 
-/** What of an operation a client goes by. */
+/** The route of an operation: the properties that a client needs. */
 export function deriveRoute(operation: Operation): OperationRoute {
   const { id, method, path, idempotency, hints } = operation
   return {
@@ -16,7 +16,9 @@ export function deriveRoute(operation: Operation): OperationRoute {
   }
 }
 
-/** Pages hold `items`; the list of agents, which also names what could not be read, calls them `agents`, usage `rows`. */
+/**
+ * The member of a page with its rows: `items`, or `agents` for the list of agents, or `rows` for usage; null: no page.
+ */
 function rowsOf({ query, output }: Operation): string | null {
   const takesCursor = query !== null && 'cursor' in query.shape
   const members = 'shape' in output && typeof output.shape === 'object' && output.shape !== null ? output.shape : {}

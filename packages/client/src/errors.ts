@@ -1,12 +1,12 @@
 import type { Diagnostic, ErrorEnvelope, Issue } from './api.ts'
 
-/** What is known of the request that failed. */
+/** The failed request. */
 export interface Failure {
-  /** The operation: `agents.create`. */
+  /** The id of the operation, such as `agents.create`. */
   readonly operation: string
-  /** How often it was sent. With more than 1 an earlier one may have been carried out although its answer was lost. */
+  /** Number of attempts. If more than 1, an earlier one may have succeeded although its response was lost. */
   readonly attempts: number
-  /** With which another try counts as the same request; null: the operation takes none. */
+  /** The idempotency key: a request with the same key is a retry of this one. Null: the operation has none. */
   readonly idempotencyKey: string | null
 }
 
@@ -17,19 +17,19 @@ interface ApiFailure extends Failure {
   readonly retryAfterMs: number | null
 }
 
-/** The API refused. `code` and `reason` are stable, the message is for people. */
+/** The API refused the request. `code` and `reason` are stable; the message is for people. */
 export class ParleyApiError extends Error implements Failure {
   readonly envelope: ErrorEnvelope
   readonly code: string
-  /** `details.reason`, where the code has reasons. */
+  /** `details.reason`; null if the error has none. */
   readonly reason: string | null
   readonly retryable: boolean
-  /** `unknown`: it may have been carried out; another try with the same key tells. */
+  /** `unknown`: the operation may have been executed; a retry with the same key returns its result. */
   readonly outcome: 'none' | 'unknown'
   readonly status: number
-  /** By which the server's log knows the request. */
+  /** The id of the request in the server's log. */
   readonly requestId: string | null
-  /** How long the server asks to wait, in ms; null: it does not say. */
+  /** `Retry-After` of the response in ms; null: absent. */
   readonly retryAfterMs: number | null
   readonly operation: string
   readonly attempts: number
@@ -53,12 +53,12 @@ export class ParleyApiError extends Error implements Failure {
     this.idempotencyKey = failure.idempotencyKey
   }
 
-  /** What is wrong in the request, by JSON pointer into it; empty but for `invalid_request`. */
+  /** The faults of the request, each with a JSON pointer; empty unless the code is `invalid_request`. */
   get issues(): readonly Issue[] {
     return (listIn(this.envelope, 'issues') as unknown[]).filter(hasText('path', 'message')) as Issue[]
   }
 
-  /** What is wrong in the draft or import; empty but for `publication_invalid`. */
+  /** The errors of the draft or import; empty unless the code is `publication_invalid`. */
   get diagnostics(): readonly Diagnostic[] {
     return (listIn(this.envelope, 'diagnostics') as unknown[]).filter(
       hasText('code', 'path', 'message', 'severity'),
@@ -67,8 +67,8 @@ export class ParleyApiError extends Error implements Failure {
 }
 
 /**
- * `connection_failed`: no answer, or one that broke off; `timeout`: none in time; `unexpected_answer`: something that is
- * no answer of the API, such as a proxy's page or a redirect.
+ * `connection_failed`: no answer, or one that broke off; `timeout`: none in time; `unexpected_answer`: something that
+ * is no answer of the API, such as a proxy's page or a redirect.
  */
 export type ConnectionErrorCode = 'connection_failed' | 'timeout' | 'unexpected_answer'
 
@@ -78,11 +78,11 @@ interface ConnectionFailure extends Failure {
   readonly cause?: unknown
 }
 
-/** No answer of the API came: whether the request was carried out is not known. */
+/** No response of the API came: it is unknown whether the request was executed. */
 export class ParleyConnectionError extends Error implements Failure {
   readonly code: ConnectionErrorCode
   readonly retryable = true
-  /** Of an unexpected answer; null: there was none. */
+  /** HTTP status of an unexpected response; null: no response. */
   readonly status: number | null
   readonly retryAfterMs: number | null
   readonly operation: string

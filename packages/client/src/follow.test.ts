@@ -44,8 +44,8 @@ function server(...steps: (Response | Error)[]) {
   return { asked, waits, seqs, parley }
 }
 
-describe('following', () => {
-  it('gives each item, whatever pieces it comes in, until the end', async () => {
+describe('following an event stream', () => {
+  it('each item is delivered once until the end event, however the stream is split into chunks', async () => {
     for (const size of [1, 3, 1000]) {
       const { seqs, asked } = server(
         streamed(`retry: 1000\n\n: alive\n\n${item(1)}${item(2)}${END}${item(3)}`, { size }),
@@ -55,7 +55,7 @@ describe('following', () => {
     }
   })
 
-  it('goes on after the last item when the connection breaks or ends early', async () => {
+  it('a broken connection is resumed after the last item', async () => {
     const { seqs, asked, waits } = server(
       streamed(`${item(1)}${item(2)}id: 3\nevent: di`, { breaks: true }),
       new TypeError('fetch failed'),
@@ -68,13 +68,13 @@ describe('following', () => {
     expect(waits).toHaveLength(4)
   })
 
-  it('begins where it is told to', async () => {
+  it('option "after" starts the stream behind that item', async () => {
     const { seqs, asked } = server(streamed(`${item(8)}${END}`))
     expect(await seqs({ after: 7 })).toEqual([8])
     expect(asked).toEqual(['7'])
   })
 
-  it('says what the API refuses, and gives up after so many tries in a row', async () => {
+  it('a refusal of the API is thrown, and connection failures are thrown after the retries', async () => {
     await expect(server(refused(404, 'not_found', false)).seqs()).rejects.toBeInstanceOf(ParleyApiError)
     const { seqs, asked } = server(...Array.from({ length: 9 }, () => new TypeError('fetch failed')))
     await expect(seqs({ retries: 2 })).rejects.toBeInstanceOf(ParleyConnectionError)
@@ -82,7 +82,7 @@ describe('following', () => {
     await expect(server(Response.json({})).seqs({ retries: 0 })).rejects.toMatchObject({ code: 'unexpected_answer' })
   })
 
-  it('ends with the signal, and when nobody asks for more', async () => {
+  it('the stream is closed if its signal is aborted or the loop is left', async () => {
     const ending = new AbortController()
     ending.abort(new Error('enough'))
     await expect(server(streamed(item(1))).seqs({ signal: ending.signal })).rejects.toThrow('enough')

@@ -3,18 +3,18 @@ import { ParleyConnectionError } from './errors.ts'
 import type { AnyRequest } from './http-request.ts'
 import type { OperationRoute } from './operation-route.ts'
 
-/** How something is followed. */
+/** Options of an event stream. */
 export interface FollowOptions {
-  /** Ends it: the iteration rejects with the signal's reason. */
+  /** Ends the stream: the iteration rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Begins after the item of this `seq`. Default: from the first. */
+  /** The stream starts after the item with this `seq`. Default: with the first item. */
   readonly after?: number | undefined
-  /** How often in a row a broken connection is tried again. Default: the client's. */
+  /** Maximum of consecutive retries of a broken connection. Default: that of the client. */
   readonly retries?: number | undefined
 }
 
 /**
- * The items of a stream, each once and in order, until it says that there are no more. Goes on after the last item when
+ * The items of a stream, each once and in order, until its end event. Resumes after the last item if
  * the connection breaks. Rejects with `ParleyApiError`, `ParleyConnectionError` or the signal's reason.
  */
 export async function* follow(
@@ -33,7 +33,11 @@ export async function* follow(
         yield parsed(data)
       }
       const failure = { operation: route.id, attempts, idempotencyKey: null, status: null, retryAfterMs: null }
-      throw new ParleyConnectionError('connection_failed', 'the stream ended before the run did', failure)
+      throw new ParleyConnectionError(
+        'connection_failed',
+        'the connection closed before the end event of the stream',
+        failure,
+      )
     } catch (error) {
       signal?.throwIfAborted()
       await caller.pause(error, route, attempts, { retries, signal })
@@ -45,6 +49,6 @@ function parsed(data: string): unknown {
   try {
     return JSON.parse(data)
   } catch (cause) {
-    throw new TypeError('an event of the stream is no JSON', { cause })
+    throw new TypeError('the data of a stream event is not JSON', { cause })
   }
 }

@@ -1,9 +1,12 @@
 import type { ErrorEnvelope } from './api.ts'
 
-/** More than any answer of the API has. */
+/** Maximum size of a response; the API's are smaller. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** The body as JSON; undefined where it is none. Throws what the connection throws, or `RangeError` when it is too long. */
+/**
+ * The body as JSON; undefined if it is not JSON. Rejects with errors of the connection, or `RangeError` if it is too
+ * long.
+ */
 export async function readJson(response: Response): Promise<unknown> {
   const text = await readText(response)
   try {
@@ -25,13 +28,13 @@ async function readText(response: Response): Promise<string> {
     size += value.byteLength
     if (size > MAX_ANSWER_BYTES) {
       await reader.cancel().catch(() => {})
-      throw new RangeError(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`)
+      throw new RangeError(`the response is longer than ${MAX_ANSWER_BYTES} bytes`)
     }
     text += decoder.decode(value, { stream: true })
   }
 }
 
-/** The error envelope, where it is one; codes of newer servers included. */
+/** The body as error envelope, or null. Unknown codes of newer servers are accepted. */
 export function asEnvelope(body: unknown): ErrorEnvelope | null {
   if (!isObject(body) || !isObject(body.error)) return null
   const { code, message, retryable, outcome, details } = body.error

@@ -1,6 +1,6 @@
 import type { OperationRoute } from './operation-route.ts'
 
-/** What an operation is asked with, whichever it is. */
+/** The request of any operation. */
 export interface AnyRequest {
   readonly params?: Readonly<Record<string, unknown>> | undefined
   readonly query?: Readonly<Record<string, unknown>> | undefined
@@ -8,7 +8,7 @@ export interface AnyRequest {
   readonly idempotency_key?: string | undefined
 }
 
-/** Throws `TypeError` for a parameter that cannot stand in a path. */
+/** The URL of a request. Throws `TypeError` for a parameter that a path cannot contain. */
 export function urlOf(baseUrl: string, route: OperationRoute, request: AnyRequest): string {
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => pathPart(name, request.params?.[name]))
   const query = new URLSearchParams()
@@ -22,9 +22,9 @@ export function urlOf(baseUrl: string, route: OperationRoute, request: AnyReques
 function pathPart(name: string, value: unknown): string {
   if (value === undefined || value === null || value === '') throw new TypeError(`params.${name} is missing`)
   const part = String(value)
-  // A URL would lose these, and lead somewhere else.
+  // URL parsing removes dot segments, so the request would go to another path.
   if (part === '.' || part === '..') throw new TypeError(`params.${name} must not be "${part}"`)
-  if (!part.isWellFormed()) throw new TypeError(`params.${name} holds half a surrogate pair`)
+  if (!part.isWellFormed()) throw new TypeError(`params.${name} must not contain an unpaired surrogate`)
   return encodeURIComponent(part)
 }
 

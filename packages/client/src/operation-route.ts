@@ -1,16 +1,16 @@
-/** What a client has to know of an operation in order to ask for it. */
+/** The properties of an operation that a client needs. */
 export interface OperationRoute {
-  /** Resource and verb: `agents.create`. */
+  /** Resource and verb, such as `agents.create`. */
   readonly id: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** `{name}` is a member of `params`. */
   readonly path: string
-  /** Whether the header Idempotency-Key must come. */
+  /** Whether the header Idempotency-Key is required. */
   readonly keyed: boolean
-  /** Whether asking twice does no more than asking once. */
+  /** Whether a repetition has no further effect. */
   readonly repeatable: boolean
   readonly takesQuery: boolean
   readonly takesBody: boolean
-  /** The member of the answer that holds the rows of a page; null: the answer is no page. */
+  /** The member of the response with the rows of a page; null: the response is not a page. */
   readonly rows: string | null
 }

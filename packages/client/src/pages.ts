@@ -1,6 +1,8 @@
 import type { AnyRequest } from './http-request.ts'
 
-/** Every row from the page that `request` asks for on. Throws `TypeError` when a server answers no page, or one twice. */
+/**
+ * All rows, beginning with the page of `request`. Throws `TypeError` if a response is not a page or repeats its cursor.
+ */
 export async function* rowsOfAllPages(
   ask: (request: AnyRequest) => Promise<unknown>,
   rows: string,
@@ -12,10 +14,10 @@ export async function* rowsOfAllPages(
     const found = page?.[rows]
     const next = page?.next_cursor
     if (!Array.isArray(found) || !(next === null || typeof next === 'string'))
-      throw new TypeError(`the answer is no page: ${rows} and next_cursor are missing`)
+      throw new TypeError(`the response is not a page: it needs "${rows}" and "next_cursor"`)
     yield* found
     if (next === null) return
-    if (next === cursor) throw new TypeError('the server answers the same page again and again')
+    if (next === cursor) throw new TypeError('the server returned the same cursor twice, so the list would not end')
     cursor = next
   }
 }

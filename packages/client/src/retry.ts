@@ -3,21 +3,21 @@ import type { OperationRoute } from './operation-route.ts'
 
 const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 8000
-/** A server that asks for more patience is left to the caller's. */
+/** A request with a longer Retry-After is not retried; the error reports it. */
 const LONGEST_RETRY_AFTER_MS = 60_000
 const PROXY_STATUS = new Set([502, 503, 504])
 
 /**
- * How long to wait before the request is sent again, in ms; null: it is not. `random` is of 0 to 1. Never again: what
- * is not retryable; what would do more when done twice, unless the answer says that nothing was done.
+ * Delay before the next attempt in ms; null: no retry. `random` is between 0 and 1. Not retried are errors that
+ * are not retryable, and operations that are unsafe to repeat unless the response says that nothing was executed.
  */
 export function retryDelay(error: unknown, route: OperationRoute, attempts: number, random: number): number | null {
   if (!mayRepeat(error, route)) return null
   const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempts - 1))
-  // Between half of it and all of it: not all clients come back at once.
+  // Jitter between 50 and 100 %, so that clients do not retry at the same time.
   const delay = longest * (0.5 + random / 2)
-  const asked = (error as ParleyApiError | ParleyConnectionError).retryAfterMs ?? 0
-  return asked > LONGEST_RETRY_AFTER_MS ? null : Math.max(delay, asked)
+  const retryAfterMs = (error as ParleyApiError | ParleyConnectionError).retryAfterMs ?? 0
+  return retryAfterMs > LONGEST_RETRY_AFTER_MS ? null : Math.max(delay, retryAfterMs)
 }
 
 function mayRepeat(error: unknown, route: OperationRoute): boolean {
@@ -25,7 +25,7 @@ function mayRepeat(error: unknown, route: OperationRoute): boolean {
   if (!(error instanceof ParleyConnectionError)) return false
   if (error.code !== 'unexpected_answer' || error.status === null) return route.repeatable
   if (error.status === 429) return true
-  // An answer that broke off or was no JSON, or a proxy that had nobody behind it.
+  // A truncated response, one that is not JSON, or a proxy without a working server.
   return route.repeatable && (error.status < 300 || PROXY_STATUS.has(error.status))
 }
 

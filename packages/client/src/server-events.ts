@@ -1,22 +1,22 @@
 /** One server-sent event. */
 export interface ServerEvent {
-  /** Of this event, or the last before it that had one; empty: none had. */
+  /** The id of this event or of the last one before it that had an id; empty: none. */
   readonly id: string
   /** Default `message`. */
   readonly type: string
   readonly data: string
 }
 
-/** More than any event of the API has. */
+/** Maximum length of an event; the API's are shorter. */
 const MAX_EVENT_CHARACTERS = 4 * 1024 * 1024
 
 /**
- * The events of a body, as the HTML standard reads `text/event-stream`. `onHeard` is called for whatever comes, comments
- * too. Throws what the connection throws, and `RangeError` for an event that does not end.
+ * The events of a body, parsed by the rules of the HTML standard for `text/event-stream`. `onData` is called for all
+ * data, including comments. Throws errors of the connection, and `RangeError` for an event beyond the maximum length.
  */
 export async function* readServerEvents(
   body: ReadableStream<Uint8Array>,
-  onHeard: () => void = () => {},
+  onData: () => void = () => {},
 ): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -27,11 +27,12 @@ export async function* readServerEvents(
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      onHeard()
+      onData()
       rest += decoder.decode(value, { stream: true })
       const parts = rest.split(/\r\n|\n|\r(?!$)/)
       rest = parts.pop() ?? ''
-      if (rest.length + lines.length > MAX_EVENT_CHARACTERS) throw new RangeError('an event of the stream does not end')
+      if (rest.length + lines.length > MAX_EVENT_CHARACTERS)
+        throw new RangeError(`an event of the stream is longer than ${MAX_EVENT_CHARACTERS} characters`)
       for (const line of parts) {
         if (line !== '') {
           lines.push(line)

@@ -36,39 +36,40 @@ function isFreeObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
 }
 
-const takes = (id: string, answer: unknown) => operationOf(id).output.safeParse(answer).success
+const isAccepted = (id: string, answer: unknown) => operationOf(id).output.safeParse(answer).success
 
 describe('responses', () => {
   it.each(ANSWERS)('a response of %s has all its fields and no unknown one', (id, answer) => {
     expect(operationOf(id).output.parse(answer)).toEqual(answer)
-    for (const [path, altered] of alterations(answer)) expect([path, takes(id, altered)]).toEqual([path, false])
+    for (const [path, altered] of alterations(answer)) expect([path, isAccepted(id, altered)]).toEqual([path, false])
   })
 
   it('an agent without head, draft or runs has null in their place', () => {
-    expect(takes('agents.get', { ...agent, head: null, draft: null, last_run: null })).toBe(true)
-    expect(takes('agents.get', { ...agent, head: { ...head, channels: [] } })).toBe(false)
-    expect(takes('agents.get', { ...agent, last_run: { ...lastRun, state: 'sleeping' } })).toBe(false)
-    expect(takes('agents.get', { ...agent, updated_at: '2026-01-01T00:00:00Z' })).toBe(false)
+    expect(isAccepted('agents.get', { ...agent, head: null, draft: null, last_run: null })).toBe(true)
+    expect(isAccepted('agents.get', { ...agent, head: { ...head, channels: [] } })).toBe(false)
+    expect(isAccepted('agents.get', { ...agent, last_run: { ...lastRun, state: 'sleeping' } })).toBe(false)
+    expect(isAccepted('agents.get', { ...agent, updated_at: '2026-01-01T00:00:00Z' })).toBe(false)
   })
 
   it('the response to an import has one of the four outcomes', () => {
     const answer = ANSWERS.find(([id]) => id === 'agents.import')![1]
     for (const outcome of ['create_agent', 'open_draft', 'replace_draft', 'unchanged'])
-      expect(takes('agents.import', { ...answer, outcome })).toBe(true)
-    expect(takes('agents.import', { ...answer, outcome: 'published' })).toBe(false)
+      expect(isAccepted('agents.import', { ...answer, outcome })).toBe(true)
+    expect(isAccepted('agents.import', { ...answer, outcome: 'published' })).toBe(false)
   })
 
   it('the secret of an API key is shown at creation and rotation only', () => {
-    expect(takes('keys.revoke', { ...key, secret: 's'.repeat(20) })).toBe(false)
-    for (const length of [15, 257]) expect(takes('keys.create', { ...key, secret: 's'.repeat(length) })).toBe(false)
+    expect(isAccepted('keys.revoke', { ...key, secret: 's'.repeat(20) })).toBe(false)
+    for (const length of [15, 257])
+      expect(isAccepted('keys.create', { ...key, secret: 's'.repeat(length) })).toBe(false)
     const sandbox = ANSWERS.find(([id]) => id === 'environments.ensure_sandbox')![1]
-    expect(takes('environments.ensure_sandbox', { ...sandbox, key: null })).toBe(true)
-    for (const prefix of ['abc', 'x'.repeat(33)]) expect(takes('keys.revoke', { ...key, prefix })).toBe(false)
+    expect(isAccepted('environments.ensure_sandbox', { ...sandbox, key: null })).toBe(true)
+    for (const prefix of ['abc', 'x'.repeat(33)]) expect(isAccepted('keys.revoke', { ...key, prefix })).toBe(false)
   })
 
   it('diagnostics have bounded texts, and their fixes are valid draft edits', () => {
     const validate = (change: object) =>
-      takes('drafts.validate', { revision: 1, diagnostics: [{ ...diagnostic, ...change }] })
+      isAccepted('drafts.validate', { revision: 1, diagnostics: [{ ...diagnostic, ...change }] })
     const [fix] = diagnostic.fixes
     expect(validate({ fixes: undefined })).toBe(true)
     expect(validate({ fixes: Array(8).fill(fix) })).toBe(true)
@@ -90,7 +91,7 @@ describe('responses', () => {
   })
 
   it('an audit item has its action and its resource', () => {
-    const item = (change: object) => takes('audit.list', page({ ...audit, ...change }))
+    const item = (change: object) => isAccepted('audit.list', page({ ...audit, ...change }))
     expect(item({ resource: null })).toBe(true)
     for (const action of ['', 'Keys.revoke', '1x', `a${'x'.repeat(128)}`]) expect(item({ action })).toBe(false)
     expect(item({ resource: { ...audit.resource, kind: 'team' } })).toBe(false)
@@ -102,7 +103,7 @@ describe('responses', () => {
     const draft = { ...content, source: null }
     const answer = (plan: object) => ({ publication, plan, draft, warnings: [] })
     const plan = { plan_schema_version: 1, ...content }
-    expect(takes('publications.get', answer(plan))).toBe(false)
+    expect(isAccepted('publications.get', answer(plan))).toBe(false)
     const set = {
       voiceSpeed: 1,
       voiceTemperature: 1,
@@ -139,14 +140,14 @@ describe('responses', () => {
       fallbackVoiceIds: [],
       vocabSpecialization: 'general',
     }
-    expect(takes('publications.get', answer({ ...plan, settings: set }))).toBe(true)
-    expect(takes('publications.get', answer({ ...plan, settings: set, source: null }))).toBe(false)
+    expect(isAccepted('publications.get', answer({ ...plan, settings: set }))).toBe(true)
+    expect(isAccepted('publications.get', answer({ ...plan, settings: set, source: null }))).toBe(false)
     for (const inner of [
       { voicemail: { enabled: false, action: 'hangup' } },
       { userDtmfOptions: { digitLimit: null, timeoutMs: 3000 } },
       { ivr: { enabled: false } },
       { callScreening: { enabled: false, identity: '' } },
     ])
-      expect(takes('publications.get', answer({ ...plan, settings: { ...set, ...inner } }))).toBe(false)
+      expect(isAccepted('publications.get', answer({ ...plan, settings: { ...set, ...inner } }))).toBe(false)
   })
 })

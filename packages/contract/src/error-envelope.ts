@@ -9,9 +9,9 @@ export const errorEnvelope = z
       code: z.enum(ERROR_CODES),
       message: text(0),
       retryable: z.boolean(),
-      /** Unknown: the effect may have happened; retry with the same idempotency key. */
+      /** `unknown`: the effect may have happened; retry with the same idempotency key. */
       outcome: z.enum(['none', 'unknown']),
-      /** `reason`, `issues`, `diagnostics`, `current` and whatever else the code brings. */
+      /** `reason`, `issues`, `diagnostics`, `current` and other members, depending on the code. */
       details: jsonObject.optional(),
     }),
   })
@@ -19,13 +19,16 @@ export const errorEnvelope = z
 
 export type ErrorEnvelope = z.output<typeof errorEnvelope>
 
-/** One member of `details.issues` of an `invalid_request`: `path` is a JSON pointer into what was sent. */
+/**
+ * One item of `details.issues` of an `invalid_request`: `path` is a JSON pointer into the request part that `message`
+ * names.
+ */
 export interface Issue {
   readonly path: string
   readonly message: string
 }
 
-/** The envelope of a refusal: whether it is retryable, and its outcome, follow from code and reason. */
+/** The envelope of a refusal. `retryable` and `outcome` follow from code and reason. */
 export function envelopeOf<Code extends ErrorCode>(
   code: Code,
   message: string,

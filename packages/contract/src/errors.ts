@@ -5,9 +5,9 @@ interface ApiError {
   readonly retryable: boolean
   /** What the code means. */
   readonly text: string
-  /** What `details.reason` may say. More may come. */
+  /** Values of `details.reason`. Later versions may add some. */
   readonly reasons: readonly string[]
-  /** Reasons for which `retryable` is the opposite. */
+  /** Reasons with the opposite of `retryable`. */
   readonly exceptions?: readonly string[]
 }
 
@@ -16,7 +16,7 @@ export const API_ERRORS = {
   invalid_request: {
     status: 400,
     retryable: false,
-    text: 'The request is not as the API document says.',
+    text: 'The request does not match the API document.',
     reasons: [
       'body_too_large',
       'invalid_cursor',
@@ -36,25 +36,25 @@ export const API_ERRORS = {
   forbidden: {
     status: 403,
     retryable: false,
-    text: 'The key has no right to this operation.',
+    text: 'The role of the key does not permit this operation.',
     reasons: ['role', 'can_dial', 'production_only'],
   },
   policy_denied: {
     status: 403,
     retryable: false,
-    text: 'A rule of the environment forbids it.',
+    text: 'A policy of the environment forbids the operation.',
     reasons: ['spend_cap', 'destination_not_allowed'],
   },
   not_found: {
     status: 404,
     retryable: false,
-    text: 'Nothing has this id in this environment.',
+    text: 'No resource has this id in this environment.',
     reasons: [],
   },
   conflict: {
     status: 409,
     retryable: false,
-    text: 'The state of the resource does not allow it.',
+    text: 'The state of the resource does not permit the operation.',
     reasons: [
       'in_progress',
       'stale_revision',
@@ -97,7 +97,7 @@ export const API_ERRORS = {
   capability_unavailable: {
     status: 409,
     retryable: false,
-    text: 'What the operation needs is not there or not ready.',
+    text: 'Something that the operation needs is missing or not ready.',
     reasons: [
       'unsupported_capability',
       'tenant_not_configured',
@@ -124,25 +124,25 @@ export const API_ERRORS = {
   rate_limited: {
     status: 429,
     retryable: true,
-    text: 'A limit is reached.',
+    text: 'A rate or capacity limit was reached.',
     reasons: ['request_rate', 'daily_call_limit', 'concurrent_capacity', 'streams'],
   },
   internal: {
     status: 500,
     retryable: true,
-    text: 'An error inside Parley.',
+    text: 'Parley had an internal error.',
     reasons: [],
   },
   provider_unavailable: {
     status: 503,
     retryable: true,
-    text: 'A service outside Parley does not answer.',
+    text: 'An external service does not respond.',
     reasons: [],
   },
   knowledge_unavailable: {
     status: 503,
     retryable: true,
-    text: 'Documents cannot be searched.',
+    text: 'The document search is not available.',
     reasons: ['not_configured', 'no_generation'],
     exceptions: ['not_configured'],
   },
@@ -160,7 +160,7 @@ export const ERROR_CODES = Object.keys(API_ERRORS) as [ErrorCode, ...ErrorCode[]
 
 export type ErrorReason<Code extends ErrorCode = ErrorCode> = (typeof API_ERRORS)[Code]['reasons'][number]
 
-/** With which codes, and for which reasons, an operation may refuse. */
+/** The error codes and reasons that an operation may respond with. */
 export type Refusals = { readonly [Code in ErrorCode]?: readonly ErrorReason<Code>[] }
 
 /** Whether the same request may succeed later, unchanged. */

@@ -3,20 +3,20 @@ import type { Operation } from './operation.ts'
 
 type Parsed<Part> = Part extends z.ZodType ? z.output<Part> : null
 
-/** What a handler gets: everything parsed, every default filled in, null where the operation takes nothing. */
+/** Input of a handler: the parsed request with defaults filled in; parts that the operation does not have are null. */
 export interface InputOf<O extends Operation> {
   readonly params: Parsed<O['params']>
   readonly query: Parsed<O['query']>
   readonly body: Parsed<O['body']>
 }
 
-/** What a handler gives back. */
+/** Result of a handler. */
 export interface AnswerOf<O extends Operation> {
   readonly status: O['statuses'][number]
   readonly body: z.input<O['output']>
 }
 
-/** Does the work of one operation for whoever `Context` says it is done. */
+/** Executes one operation. `Context` identifies the caller. */
 export type Handler<O extends Operation, Context> = (input: InputOf<O>, context: Context) => Promise<AnswerOf<O>>
 
 type Sent<Name extends string, Part> = Part extends z.ZodType
@@ -25,11 +25,11 @@ type Sent<Name extends string, Part> = Part extends z.ZodType
     : { readonly [N in Name]: z.input<Part> }
   : unknown
 
-/** What a client, or a model by the tool of the operation, sends. */
+/** The request of a client, or of a model that calls the operation's tool. */
 export type RequestOf<O extends Operation> = Sent<'params', O['params']> &
   Sent<'query', O['query']> &
   Sent<'body', O['body']> &
   (O['idempotency'] extends 'required_header' ? { readonly idempotency_key: string } : unknown)
 
-/** What a client gets. */
+/** The response body as a client reads it. */
 export type ResultOf<O extends Operation> = z.output<O['output']>

@@ -3,27 +3,30 @@ import type { z } from 'zod'
 import { ERROR_CODES, type Refusals } from './errors.ts'
 import type { Role } from './values/names.ts'
 
-/** Permission scopes, which some operations name in place of a role. */
+/** The role that each permission scope requires; some operations declare a scope instead of a role. */
 export const SCOPE_ROLE = { 'tenant:read': 'viewer', 'tenant:write': 'member' } as const satisfies Record<string, Role>
 export type PermissionScope = keyof typeof SCOPE_ROLE
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** `required_header`: the header Idempotency-Key must come; `natural`: repeating changes nothing more; `none`: neither. */
+/**
+ * `required_header`: the header Idempotency-Key is required; `natural`: a repetition has no further effect; `none`:
+ * neither.
+ */
 export type Idempotency = 'required_header' | 'natural' | 'none'
 
 /**
- * `transactional`: idempotency record, change and audit in one transaction; `external`: something outside is asked
- * between two of them, so that an answer can be `outcome_unknown`.
+ * `transactional`: idempotency record, change and audit are one transaction; `external`: the operation calls an
+ * external service between two transactions, so it can end with `outcome_unknown`.
  */
 export type OperationKind = 'transactional' | 'external'
 
 export type Status = 200 | 201 | 202
 
-/** What a successful answer is: one JSON document, or server-sent events, each of which holds one. */
+/** The media type of a successful response: one JSON document, or server-sent events with one each. */
 export type MediaType = 'application/json' | 'text/event-stream'
 
-/** Which bucket of a key's rate limit a request takes from. */
+/** The rate limit bucket of the API key that a request counts against. */
 export type RateClass = 'default' | 'costly'
 
 export interface Hints {
@@ -40,7 +43,7 @@ export const printableKey = text(8, 255).regex(/^[\x21-\x7e]*$/, 'printable ASCI
 
 type Part = z.ZodObject | null
 
-/** What an operation declares; `operation` fills in what follows from it. */
+/** The declaration of an operation; `operation` adds derived values and defaults. */
 interface Declaration<
   Id extends string,
   Params extends Part,
@@ -50,23 +53,23 @@ interface Declaration<
   Statuses extends readonly [Status, ...Status[]],
   Repeat extends Idempotency,
 > {
-  /** Resource and verb: `agents.create`. Also the `action` of its audit items. */
+  /** Resource and verb, such as `agents.create`. Also the `action` of its audit items. */
   readonly id: Id
   readonly method: Method
-  /** From `/api/v1` on; `{name}` is a member of `params`. */
+  /** Begins with `/api/v1`; `{name}` is a member of `params`. */
   readonly path: string
-  /** One line: what it does, to people and to models. */
+  /** One line, which is also the description of the tool. */
   readonly summary: string
   readonly role: Role | PermissionScope
   readonly idempotency: Repeat
   readonly params: Params
   readonly query: Query
-  /** A body all of whose members may be left out may itself be left out. */
+  /** A body without required members may be absent. */
   readonly body: Body
   readonly output: Output
-  /** First the answer to a first execution, then that to a replay or to one that found nothing to do. */
+  /** The status of a first execution, then the status of a replay or of a request that had nothing to do. */
   readonly statuses: Statuses
-  /** Reasons of its own; what every operation may refuse is added. */
+  /** Errors specific to this operation; `operation` adds the common ones. */
   readonly refusals: Refusals
   /** Default: transactional. */
   readonly kind?: OperationKind
@@ -74,24 +77,24 @@ interface Declaration<
   readonly tool?: string | null
   /** Default: any 1..256 characters. Only with `required_header`. */
   readonly idempotencyKey?: z.ZodString
-  /** Default: what method and idempotency say. */
+  /** Default: derived from method and idempotency. */
   readonly hints?: Partial<Hints>
-  /** Bytes a body may have. Default 1 MiB. */
+  /** Maximum size of the body in bytes. Default 1 MiB. */
   readonly bodyBytes?: number
   /** Default: `default`. */
   readonly rate?: RateClass
-  /** Whether reading it is audited, as every change is. Default false. */
+  /** Whether reads are audited, as changes always are. Default false. */
   readonly auditsReads?: boolean
   /**
-   * Whether a repetition with the same key, after an answer was lost or `outcome_unknown`, finds what came of the first
-   * request and goes on with it. Only external ones. Default false.
+   * Whether a retry with the same key, after a lost response or `outcome_unknown`, finds the effect of the first
+   * request and continues from it. Only for kind `external`. Default false.
    */
   readonly resumable?: boolean
-  /** Default: JSON. `output` is the answer, or one event. */
+  /** Default: JSON. `output` is the response body, or the data of one event. */
   readonly media?: MediaType
 }
 
-/** One operation of the API as data: route, document, tool, client and handler type are derived from it. */
+/** One operation of the API as data. Routes, OpenAPI document, tools, client and handler types are derived from it. */
 export interface Operation<
   Id extends string = string,
   Params extends Part = Part,
@@ -108,7 +111,7 @@ export interface Operation<
   readonly tool: string | null
   readonly role: Role | PermissionScope
   readonly idempotency: Repeat
-  /** What the key must look like; null where none is required. */
+  /** The schema of the idempotency key; null if none is required. */
   readonly idempotencyKey: z.ZodString | null
   readonly kind: OperationKind
   readonly params: Params
@@ -116,7 +119,7 @@ export interface Operation<
   readonly body: Body
   readonly output: Output
   readonly statuses: Statuses
-  /** Every code with which it may refuse, with its reasons. */
+  /** Every error code that the operation may respond with, and its reasons. */
   readonly errors: Refusals
   readonly hints: Hints
   readonly bodyBytes: number
@@ -161,24 +164,24 @@ export function operation<
   }
 }
 
-/** The least role that may call it; scopes stand for roles. */
+/** The lowest role that may call the operation, also if it declares a scope. */
 export function minimumRole(of: Pick<Operation, 'role'>): Role {
   return of.role === 'tenant:read' || of.role === 'tenant:write' ? SCOPE_ROLE[of.role] : of.role
 }
 
-type Asked = Pick<Operation, 'params' | 'query' | 'body' | 'role' | 'idempotency'>
+type Declared = Pick<Operation, 'params' | 'query' | 'body' | 'role' | 'idempotency'>
 
-function commonRefusals(asked: Asked, kind: OperationKind): Refusals {
-  const takesCursor = asked.query !== null && 'cursor' in asked.query.shape
+function commonRefusals(declared: Declared, kind: OperationKind): Refusals {
+  const takesCursor = declared.query !== null && 'cursor' in declared.query.shape
   return {
     invalid_request: [
-      ...(asked.body === null ? [] : (['body_too_large'] as const)),
+      ...(declared.body === null ? [] : (['body_too_large'] as const)),
       ...(takesCursor ? (['invalid_cursor'] as const) : []),
     ],
     unauthenticated: [],
-    forbidden: minimumRole(asked) === 'viewer' ? [] : ['role'],
-    ...(asked.params !== null && { not_found: [] }),
-    ...(asked.idempotency === 'required_header' && { conflict: ['in_progress'], idempotency_conflict: [] }),
+    forbidden: minimumRole(declared) === 'viewer' ? [] : ['role'],
+    ...(declared.params !== null && { not_found: [] }),
+    ...(declared.idempotency === 'required_header' && { conflict: ['in_progress'], idempotency_conflict: [] }),
     rate_limited: ['request_rate'],
     internal: [],
     ...(kind === 'external' && { outcome_unknown: [] }),

@@ -79,12 +79,12 @@ export const operations = [
   updateBudget,
 ] as const
 
-/** What is read as it happens, one event after another: served over HTTP alone, and no tool. */
+/** Operations with an event stream as response: available over HTTP only, not as tools. */
 export const streams = [runEvents] as const
 
 type AnyOperation = (typeof operations)[number]
 
 export type OperationId = AnyOperation['id']
 
-/** The operation of that id, with its own types. */
+/** The type of the operation with this id. */
 export type OperationNamed<Id extends OperationId> = Extract<AnyOperation, { readonly id: Id }>

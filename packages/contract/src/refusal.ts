@@ -9,7 +9,10 @@ interface Particulars<Code extends ErrorCode> {
   readonly cause?: unknown
 }
 
-/** An operation says no: what it throws becomes the error envelope, word for word. The message names what is wrong and what mends it. */
+/**
+ * A refusal by an operation. Its code, message and details become the error envelope unchanged; the message says what
+ * is wrong and how to correct it.
+ */
 export class Refusal<Code extends ErrorCode = ErrorCode> extends ParleyError {
   readonly reason: ErrorReason<Code> | undefined
   readonly envelope: ErrorEnvelope

@@ -12,13 +12,13 @@ import { phoneNumber } from './telephony/numbers.ts'
 import { trunk } from './telephony/trunks.ts'
 import {
   atLeast,
-  type Bounds,
   boolean,
   e164,
+  type FieldCases,
   identifier,
   integer,
   list,
-  misjudged,
+  mismatches,
   nullable,
   object,
   oneOf,
@@ -29,13 +29,13 @@ import {
   uuid,
   variations,
   version,
-} from './testing/bounds.ts'
+} from './testing/field-cases.ts'
 import { environment } from './workspace/environments.ts'
 import { apiKeyCreated } from './workspace/keys.ts'
 import { secret } from './workspace/secrets.ts'
 import { tenantSettings } from './workspace/tenant-settings.ts'
 
-const id = uuid.takes[0]
+const id = uuid.valid[0]
 const now = '2026-01-01T00:00:00.000Z'
 const at = pattern([now], ['', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000+00:00'])
 const digest = pattern([`sha256:${'0f'.repeat(32)}`], ['', `sha256:${'0F'.repeat(32)}`, `sha256:${'0'.repeat(65)}`])
@@ -43,13 +43,13 @@ const days = integer(1, 3650)
 const when = { created_at: at, updated_at: at }
 
 /** Words of a list that may not be empty. */
-function words(...all: string[]): Bounds {
-  return { takes: [[all[0]], all], refuses: [[], ['no-such-word'], 'x'], optional: false }
+function words(...all: string[]): FieldCases {
+  return { valid: [[all[0]], all], invalid: [[], ['no-such-word'], 'x'], optional: false }
 }
 
 /** A list as long as it comes. */
-function many(item: Bounds): Bounds {
-  return { takes: [[], item.takes], refuses: [...item.refuses.map(refused => [refused]), 'x'], optional: false }
+function many(item: FieldCases): FieldCases {
+  return { valid: [[], item.valid], invalid: [...item.invalid.map(refused => [refused]), 'x'], optional: false }
 }
 
 const channels = words('cloud', 'phone')
@@ -62,14 +62,14 @@ const agentRef = object(
     id: identifier(256),
   },
 )
-const head = { version: 0, digest: digest.takes[0], channels: ['phone'], languages: ['en'], published_at: now }
+const head = { version: 0, digest: digest.valid[0], channels: ['phone'], languages: ['en'], published_at: now }
 const lastRun = { run_id: id, created_at: now, state: 'running', disposition: null }
 const principal = { owner_id: 'o', environment: 'sandbox', kind: 'user', id }
 const edit = { type: 'notification.remove' }
 const reason = nullable(oneOf('no_key', 'unreachable', 'disabled'))
 
 /** What each field of a resource may say: nothing may be left out. */
-const RESOURCES: Record<string, [z.ZodType, Record<string, Bounds>]> = {
+const RESOURCES: Record<string, [z.ZodType, Record<string, FieldCases>]> = {
   AgentSummary: [
     agentSummary,
     {
@@ -119,8 +119,8 @@ const RESOURCES: Record<string, [z.ZodType, Record<string, Bounds>]> = {
       source_kind: oneOf('studio', 'agent_import', 'api'),
       published_at: at,
       published_by: {
-        takes: [principal],
-        refuses: [
+        valid: [principal],
+        invalid: [
           { ...principal, id: 'x' },
           { ...principal, extra: 1 },
         ],
@@ -189,7 +189,7 @@ const RESOURCES: Record<string, [z.ZodType, Record<string, Bounds>]> = {
     {
       id: text(1, 64),
       label: text(1, 256),
-      edits: list(1, 100, { takes: [edit], refuses: [{}, 'x'], optional: false }),
+      edits: list(1, 100, { valid: [edit], invalid: [{}, 'x'], optional: false }),
     },
   ],
   CallLimit: [
@@ -236,8 +236,8 @@ const RESOURCES: Record<string, [z.ZodType, Record<string, Bounds>]> = {
         ...['none', 'transaction', 'gateway_inference', 'http', 'rtc_room'],
         ...['sip_dial', 'sip_transfer', 'sip_hangup', 'run_admission', 'gpu'],
       ),
-      input_schema: { takes: [{}, { type: 'object' }], refuses: [[], 'x'], optional: false },
-      output_schema: { takes: [{}], refuses: [[], 'x'], optional: false },
+      input_schema: { valid: [{}, { type: 'object' }], invalid: [[], 'x'], optional: false },
+      output_schema: { valid: [{}], invalid: [[], 'x'], optional: false },
     },
   ],
   Model: [
@@ -279,8 +279,8 @@ describe('a resource', () => {
   it.each(Object.entries(RESOURCES))(
     '%s has exactly the specified fields, each with its bounds',
     (_, [schema, fields]) => {
-      const valid = Object.fromEntries(Object.entries(fields).map(([name, { takes }]) => [name, takes[0]]))
-      expect(misjudged(variations(valid, fields), value => schema.safeParse(value).success)).toEqual([])
+      const valid = Object.fromEntries(Object.entries(fields).map(([name, { valid: takes }]) => [name, takes[0]]))
+      expect(mismatches(variations(valid, fields), value => schema.safeParse(value).success)).toEqual([])
     },
   )
 })

@@ -30,7 +30,7 @@ const openDraft = z.strictObject({
   published_revision: revision.nullable(),
 })
 
-/** The most recent run of any version that was no test. */
+/** The latest run of any version, test runs excepted. */
 const lastRun = z.strictObject({
   run_id: uuid,
   created_at: timestamp,
@@ -46,7 +46,7 @@ export const agentSummary = z
     head: head.nullable(),
     draft: openDraft.nullable(),
     created_at: timestamp,
-    /** When the head was published, else `created_at`. */
+    /** When the head was published; `created_at` if there is no head. */
     updated_at: timestamp,
     last_run: lastRun.nullable(),
   })

@@ -11,11 +11,11 @@ import {
   text,
   uuid,
   version,
-} from '../testing/bounds.ts'
-import { misjudgedRequests, operationOf, requestCases, takes } from '../testing/requests.ts'
+} from '../testing/field-cases.ts'
+import { isAccepted, operationOf, requestCases, requestMismatches } from '../testing/requests.ts'
 
 const newId = optional(pattern(['a', '0', 'a_.:-9', 'a'.repeat(256)], ['', 'A', 'aB', '_a', 'a/b', 'a'.repeat(257)]))
-const draftId = uuid.takes[0]
+const draftId = uuid.valid[0]
 
 const cases = [
   requestCases(
@@ -98,14 +98,14 @@ const cases = [
     { version: 1, expected_version: 0 },
     {
       version,
-      expected_version: { ...version, takes: [...version.takes, null] },
+      expected_version: { ...version, valid: [...version.valid, null] },
     },
   ),
 ]
 
 describe('a request about agents', () => {
   it.each(cases)('in $id, each field of $part accepts the values within its bounds and no others', cases =>
-    expect(misjudgedRequests(cases)).toEqual([]),
+    expect(requestMismatches(cases)).toEqual([]),
   )
 
   it('fields left out of a request get their defaults', () => {
@@ -119,17 +119,17 @@ describe('a request about agents', () => {
   })
 
   it('an export is of a version or of the draft, not of both', () => {
-    expect(takes('agents.export', { query: { draft: true, version: 3 } })).toBe(false)
-    expect(takes('agents.export', { query: { draft: false, version: 3 } })).toBe(true)
+    expect(isAccepted('agents.export', { query: { draft: true, version: 3 } })).toBe(false)
+    expect(isAccepted('agents.export', { query: { draft: false, version: 3 } })).toBe(true)
   })
 
   it.each(['agents.clone', 'drafts.open', 'drafts.validate'])('a request of %s may leave out the body', id =>
-    expect(takes(id, {})).toBe(true),
+    expect(isAccepted(id, {})).toBe(true),
   )
 
   it.each(['agents.create', 'publications.publish', 'publications.set_head'])(
     'a request of %s without a body is refused',
-    id => expect(takes(id, {})).toBe(false),
+    id => expect(isAccepted(id, {})).toBe(false),
   )
 })
 
@@ -140,17 +140,17 @@ describe('an idempotency key', () => {
   it.each(['agents.create', 'agents.clone'])('the idempotency key of %s is 8 to 255 printable ASCII characters', id => {
     const body = { template: 'blank', name: 'Ada' }
     const given = id === 'agents.create' ? { body } : {}
-    for (const idempotencyKey of printable) expect(takes(id, { ...given, idempotencyKey })).toBe(true)
-    for (const idempotencyKey of notPrintable) expect(takes(id, { ...given, idempotencyKey })).toBe(false)
+    for (const idempotencyKey of printable) expect(isAccepted(id, { ...given, idempotencyKey })).toBe(true)
+    for (const idempotencyKey of notPrintable) expect(isAccepted(id, { ...given, idempotencyKey })).toBe(false)
   })
 
   it.each(['keys.rotate', 'drafts.open'])('the idempotency key of %s is any 1 to 256 characters', id => {
     for (const idempotencyKey of ['x', 'has space', 'x'.repeat(256), 'ü'.repeat(256)])
-      expect(takes(id, { idempotencyKey })).toBe(true)
+      expect(isAccepted(id, { idempotencyKey })).toBe(true)
     for (const idempotencyKey of ['', 'x'.repeat(257), 'x\0', undefined, 7])
-      expect(takes(id, { idempotencyKey })).toBe(false)
+      expect(isAccepted(id, { idempotencyKey })).toBe(false)
   })
 
   it('an idempotency key is ignored where none is required', () =>
-    expect(takes('agents.list', { idempotencyKey: 7 })).toBe(true))
+    expect(isAccepted('agents.list', { idempotencyKey: 7 })).toBe(true))
 })

@@ -4,7 +4,7 @@ import { telephony } from '../drafts/draft-parts.ts'
 import { providers } from '../drafts/providers.ts'
 import { version } from '../values/names.ts'
 
-/** `secretRef` is a secret's id, or `id@version`; without a version the current one is pinned. */
+/** `secretRef` is `id` or `id@version` of a secret; without a version the current one is pinned. */
 const webhook = z.strictObject({ url: uri(), secretRef: text(1, 256) })
 
 const exported = {
@@ -14,18 +14,18 @@ const exported = {
   webhook: webhook.optional(),
 }
 
-/** What an export says of services, telephone, recording and webhook. */
+/** The providers, telephony, recording and webhook of an export. */
 export const exportConfig = z.strictObject(exported).meta({ id: 'ExportConfig' })
 
-/** The same in an import, which takes only agents that require recording. */
+/** The same for an import; only agents that require recording can be imported. */
 export const importConfig = z
   .strictObject({ ...exported, recording: exported.recording.extend({ required: z.literal(true) }) })
   .meta({ id: 'ImportConfig' })
 
-/** By diagnostic path, such as `/flow/model_choice`: the model to use there. */
+/** The model to use at each diagnostic path, such as `/flow/model_choice`. */
 export const modelBindings = z.record(text(0, 1024), modelRef)
 
-/** What an agent of the source format is exported as: its flow, with id and version, and the rest. */
+/** An agent in the source format: its version, its flow and its other settings. */
 export const exportedAgent = {
   agent_version: version,
   flow: jsonObject,

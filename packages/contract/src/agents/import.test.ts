@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
-  type Bounds,
   e164,
+  type FieldCases,
   object,
   oneOf,
   optional,
@@ -10,8 +10,8 @@ import {
   text,
   uuid,
   version,
-} from '../testing/bounds.ts'
-import { misjudgedRequests, requestCases, takes } from '../testing/requests.ts'
+} from '../testing/field-cases.ts'
+import { isAccepted, requestCases, requestMismatches } from '../testing/requests.ts'
 
 const uri = pattern(
   ['https://example.com/x?y=1', 'wss://example.com', 'http://127.0.0.1:8080/'],
@@ -52,28 +52,28 @@ const providers = {
   tts: { provider: 'p', model: 'm', voiceId: 'v' },
 }
 const config = { providers, recording: { required: true, channels: 'dual' } }
-const configFields: Record<string, Bounds> = {
+const configFields: Record<string, FieldCases> = {
   providers: object(providers, { stt: speech, llm, tts: speech }),
   recording: object(config.recording, {
-    required: { takes: [true], refuses: [false, 'true', 1], optional: false },
+    required: { valid: [true], invalid: [false, 'true', 1], optional: false },
     channels: oneOf('dual'),
   }),
   telephony: optional(object({ trunkId: 't' }, { trunkId: name, from: optional(e164) })),
   webhook: optional(object({ url: 'https://example.com', secretRef: 's@2' }, { url: uri, secretRef: name })),
 }
-const anyObject: Bounds = {
-  takes: [{}, { anything: [1, 'x', null, { deep: true }] }],
-  refuses: [[], 'x', 7, { name: 'a\0' }, { 'a\0': 1 }, { list: ['\ud800'] }],
+const anyObject: FieldCases = {
+  valid: [{}, { anything: [1, 'x', null, { deep: true }] }],
+  invalid: [[], 'x', 7, { name: 'a\0' }, { 'a\0': 1 }, { list: ['\ud800'] }],
   optional: false,
 }
 const path = '/flow/nodes/3/model_choice'
-const bindings: Bounds = {
-  takes: [
+const bindings: FieldCases = {
+  valid: [
     {},
     { [path]: { model: identity } },
     { [path]: { model: identity, credential: { ...secret, provider: 'p' } } },
   ],
-  refuses: [
+  invalid: [
     [],
     { [path]: {} },
     { [path]: null },
@@ -83,7 +83,7 @@ const bindings: Bounds = {
   optional: false,
 }
 const body = {
-  reference: { tenant_id: uuid.takes[0], kind: 'agent', id: 'new-agent' },
+  reference: { tenant_id: uuid.valid[0], kind: 'agent', id: 'new-agent' },
   agent_version: 1,
   flow: { nodes: [] },
   agent: { agent_name: 'Ada' },
@@ -100,7 +100,7 @@ const cases = [
     config: object(config, configFields),
     model_bindings: bindings,
     replace_draft: optional(
-      object({ draft_id: uuid.takes[0], expected_revision: 1 }, { draft_id: uuid, expected_revision: revision }),
+      object({ draft_id: uuid.valid[0], expected_revision: 1 }, { draft_id: uuid, expected_revision: revision }),
     ),
   }),
   requestCases(
@@ -119,17 +119,17 @@ const cases = [
 
 describe('an import', () => {
   it.each(cases)('in $id, each field of $part accepts the values within its bounds and no others', cases =>
-    expect(misjudgedRequests(cases)).toEqual([]),
+    expect(requestMismatches(cases)).toEqual([]),
   )
 
   it('an imported flow with more than 64 levels of nesting is refused', () => {
     const nested = (depth: number): unknown => (depth === 0 ? 0 : [nested(depth - 1)])
     // The body and `flow` are two levels themselves.
-    expect(takes('agents.import', { body: { ...body, flow: { x: nested(62) } } })).toBe(true)
-    expect(takes('agents.import', { body: { ...body, flow: { x: nested(63) } } })).toBe(false)
-    expect(takes('agents.import', { body: { ...body, flow: { x: nested(5000) } } })).toBe(false)
+    expect(isAccepted('agents.import', { body: { ...body, flow: { x: nested(62) } } })).toBe(true)
+    expect(isAccepted('agents.import', { body: { ...body, flow: { x: nested(63) } } })).toBe(false)
+    expect(isAccepted('agents.import', { body: { ...body, flow: { x: nested(5000) } } })).toBe(false)
   })
 
   it('an import with a member named __proto__ at any depth is refused', () =>
-    expect(takes('agents.import', { body: { ...body, flow: JSON.parse('{"a":{"__proto__":1}}') } })).toBe(false))
+    expect(isAccepted('agents.import', { body: { ...body, flow: JSON.parse('{"a":{"__proto__":1}}') } })).toBe(false))
 })

@@ -13,18 +13,18 @@ export const importAgent = operation({
   id: 'agents.import',
   method: 'POST',
   path: '/api/v1/agents/import',
-  summary: 'Import a conversation-flow export as the draft of a new or an existing agent; it is never live',
+  summary: 'Import a conversation-flow export as the draft of a new or an existing agent; an import is never published',
   role: 'member',
   idempotency: 'required_header',
   params: null,
   query: null,
   body: z.strictObject({
-    /** `id`: a new lower-case agent id, or an existing agent's, whose draft is replaced. */
+    /** `id`: a new agent id in lower case, or the id of an existing agent whose draft is replaced. */
     reference: z.strictObject({ tenant_id: uuid, kind: z.literal('agent'), id: text(1, 512) }),
     ...exportedAgent,
     config: importConfig,
     model_bindings: modelBindings,
-    /** The draft with unpublished changes that may be replaced. */
+    /** Permission to replace this draft although it has unpublished changes. */
     replace_draft: z.strictObject({ draft_id: uuid, expected_revision: revision }).optional(),
   }),
   output: z.strictObject({
@@ -48,7 +48,7 @@ export const inspectImport = operation({
   id: 'agents.import_inspect',
   method: 'POST',
   path: '/api/v1/agents/import/inspect',
-  summary: 'Say what an import would find: languages, node types, models to bind, and what does not carry over',
+  summary: 'Inspect an export before import: languages, node types, models to bind, and features that would be lost',
   role: 'member',
   idempotency: 'none',
   params: null,
@@ -64,9 +64,9 @@ export const inspectImport = operation({
     agent_version: version.nullable(),
     flow_id: text(0).nullable(),
     flow_version: z.int().min(0).nullable(),
-    /** As the export names them. */
+    /** Language codes as written in the export. */
     languages: z.array(text(0)),
-    /** How many nodes of each type. */
+    /** Number of nodes by type. */
     node_types: z.record(text(0), z.int().min(1)),
     model_bindings: z.array(
       z.strictObject({ path: text(0, 1024), source_model: text(0).nullable(), bound: z.boolean() }),
@@ -84,7 +84,7 @@ export const exportAgent = operation({
   id: 'agents.export',
   method: 'GET',
   path: '/api/v1/agents/{agent_id}/export',
-  summary: 'Export a version or the open draft in the format that agents.import takes',
+  summary: 'Export a version or the open draft in the format of agents.import',
   role: 'viewer',
   idempotency: 'none',
   params: byAgentId,
@@ -92,11 +92,11 @@ export const exportAgent = operation({
     .strictObject({
       /** Default: the head. */
       version: version.optional(),
-      /** The open draft in place of a version. */
+      /** True: export the open draft instead of a version. */
       draft: z.boolean().default(false),
     })
     .refine(query => !(query.draft && query.version !== undefined), {
-      message: 'either a version or the draft',
+      message: 'version and draft exclude each other: leave one out',
       path: ['draft'],
     }),
   body: null,

@@ -18,7 +18,7 @@ export const effectKind = z.enum([
   'gpu',
 ])
 
-/** What agents can do, on which channels, and how it is asked for. */
+/** An action of agents: its channels, the ways to invoke it, and its input and output. */
 export const actionDescriptor = z
   .strictObject({
     id: text(1, 128),
@@ -37,7 +37,7 @@ export const listActions = operation({
   id: 'actions.list',
   method: 'GET',
   path: '/api/v1/actions',
-  summary: 'List the actions that agents can be given',
+  summary: 'List the actions that agents can have',
   role: 'tenant:read',
   idempotency: 'none',
   params: null,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { boolean, integer, oneOf, optional, text } from '../testing/bounds.ts'
-import { misjudgedRequests, requestCases, takes } from '../testing/requests.ts'
+import { boolean, integer, oneOf, optional, text } from '../testing/field-cases.ts'
+import { isAccepted, requestCases, requestMismatches } from '../testing/requests.ts'
 
 const page = { cursor: optional(text(0, 1024)), limit: optional(integer(1, 200)) }
 
@@ -39,8 +39,9 @@ const cases = [
 
 describe('requests to the catalogue', () => {
   it.each(cases)('in $id, each field of $part accepts the values within its bounds and no others', cases =>
-    expect(misjudgedRequests(cases)).toEqual([]),
+    expect(requestMismatches(cases)).toEqual([]),
   )
 
-  it('the list of actions has no pagination', () => expect(takes('actions.list', { query: { limit: 5 } })).toBe(false))
+  it('the list of actions has no pagination', () =>
+    expect(isAccepted('actions.list', { query: { limit: 5 } })).toBe(false))
 })

@@ -19,9 +19,9 @@ export const model = z
     /** Null when ready. */
     reason: notReadyReason.nullable(),
     context_tokens: z.int().min(1).nullable(),
-    /** Of an embedding model's vectors. */
+    /** Length of the vectors of an embedding model; null for chat models. */
     dimension: z.int().min(1).nullable(),
-    /** Whether it calls tools. */
+    /** Whether the model can call tools. */
     tools: z.boolean(),
   })
   .meta({ id: 'Model' })

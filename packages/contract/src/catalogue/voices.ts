@@ -6,7 +6,7 @@ import { notReadyReason } from './models.ts'
 
 const role = z.enum(['stt', 'tts'])
 
-/** A voice to speak with (tts), or a recogniser to hear with (stt). */
+/** A voice (tts) or a speech recogniser (stt). */
 export const voice = z
   .strictObject({
     role,

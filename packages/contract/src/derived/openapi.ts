@@ -24,8 +24,9 @@ export interface OpenApiDocument {
 type Schemas = Map<string, JsonSchema>
 
 /**
- * The document of the operations, served from `baseUrl` (default: where the document itself comes from). Named schemas
- * are components; in requests their names end in `Input`, since a request may leave out what an answer always says.
+ * The OpenAPI document of the operations. `baseUrl` is the URL of the server (default: the one that serves the
+ * document). Named schemas are components. Those of requests end in `Input`, because fields with a default are optional
+ * in requests only.
  */
 export function toOpenApi(operations: readonly Operation[], baseUrl = '/'): OpenApiDocument {
   const schemas: Schemas = new Map()
@@ -99,17 +100,17 @@ function requestBody(body: z.ZodObject, schemas: Schemas): JsonSchema {
   return { required: hasRequiredMember(body), content: jsonContent(hoisted(body, 'input', schemas)) }
 }
 
-const STATUS_TEXT: Readonly<Record<number, string>> = { 200: 'Done', 201: 'Created', 202: 'Accepted' }
+const STATUS_TEXT: Readonly<Record<number, string>> = { 200: 'Success', 201: 'Created', 202: 'Accepted' }
 
 function responses(operation: Operation, schemas: Schemas): JsonSchema {
   const content = contentOf(operation.media, hoisted(operation.output, 'output', schemas))
   const done = operation.statuses.map((status, index) => {
-    const description = index === 0 ? STATUS_TEXT[status] : 'A replay, or nothing was left to do'
-    return [status, { description, headers: EVERY_ANSWER, content }] as const
+    const description = index === 0 ? STATUS_TEXT[status] : 'A replay of an earlier request, or nothing was left to do'
+    return [status, { description, headers: COMMON_HEADERS, content }] as const
   })
   const failure = jsonContent(hoisted(errorEnvelope, 'output', schemas))
   const failed = [...codesByStatus(operation)].map(([status, codes]) => {
-    const headers = { ...EVERY_ANSWER, ...(status === 429 && RETRY_AFTER), ...(status === 401 && CHALLENGE) }
+    const headers = { ...COMMON_HEADERS, ...(status === 429 && RETRY_AFTER), ...(status === 401 && CHALLENGE) }
     return [status, { description: codes.join('; '), headers, content: failure }] as const
   })
   const unread = Object.entries(UNREADABLE).map(
@@ -129,7 +130,7 @@ function codesByStatus(operation: Operation): Map<number, string[]> {
 }
 
 const text = { schema: { type: 'string' } }
-/** How server-sent events are resumed; what is no number is ignored, as browsers may send anything. */
+/** Position to resume an event stream from; values that are not numbers are ignored, because browsers send any id. */
 const LAST_EVENT = { name: 'Last-Event-ID', in: 'header', required: false, ...text }
 const HEADERS = {
   'X-Request-Id': text,
@@ -138,10 +139,10 @@ const HEADERS = {
   'Retry-After': { schema: { type: 'integer', minimum: 0 } },
   'WWW-Authenticate': text,
 }
-const EVERY_ANSWER = headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy')
+const COMMON_HEADERS = headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy')
 const RETRY_AFTER = headers('Retry-After')
 const CHALLENGE = headers('WWW-Authenticate')
-/** What the server says before it knows which operation is meant. */
+/** Refusals before the request line is known, so they apply to every operation. */
 const UNREADABLE: Readonly<Record<number, string>> = {
   408: 'invalid_request: the request took too long to arrive',
   431: 'invalid_request: the head of the request is too large',
@@ -156,12 +157,12 @@ function jsonContent(schema: JsonSchema): JsonSchema {
   return contentOf('application/json', schema)
 }
 
-/** Of an event stream the schema is that of each event's data. */
+/** For an event stream, `schema` describes the data of one event. */
 function contentOf(media: MediaType, schema: JsonSchema): JsonSchema {
   return { [media]: media === 'application/json' ? { schema } : { schema: { type: 'string' }, 'x-event': schema } }
 }
 
-/** The schema with its named parts moved to the components. */
+/** The schema with its named parts replaced by references to components. */
 function hoisted(schema: z.ZodType, io: 'input' | 'output', schemas: Schemas): JsonSchema {
   const { $defs, ...own } = jsonSchema(schema, io)
   const ending = io === 'input' ? 'Input' : ''
@@ -177,10 +178,10 @@ function redirected(value: unknown, ending: string): unknown {
   if (Array.isArray(value)) return value.map(item => redirected(item, ending))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, held]) =>
-      name === '$ref' && typeof held === 'string' && held.startsWith(DEFINITIONS)
-        ? [name, `#/components/schemas/${held.slice(DEFINITIONS.length)}${ending}`]
-        : [name, redirected(held, ending)],
+    Object.entries(value).map(([name, member]) =>
+      name === '$ref' && typeof member === 'string' && member.startsWith(DEFINITIONS)
+        ? [name, `#/components/schemas/${member.slice(DEFINITIONS.length)}${ending}`]
+        : [name, redirected(member, ending)],
     ),
   )
 }

@@ -33,9 +33,9 @@ describe('issues of a refused request', () => {
   it('each unknown member has an issue of its own', () => {
     const edits = [{ type: 'agent.settings', values: { volume: 1, 'a/b': 1, loud: true } }]
     expect(issuesOf({ ...head, edits, more: 1 })).toEqual([
-      { path: '/edits/0/values/a~1b', message: 'body: is not known' },
-      { path: '/edits/0/values/loud', message: 'body: is not known' },
-      { path: '/more', message: 'body: is not known' },
+      { path: '/edits/0/values/a~1b', message: 'body: is not a known field; remove it or check the spelling' },
+      { path: '/edits/0/values/loud', message: 'body: is not a known field; remove it or check the spelling' },
+      { path: '/more', message: 'body: is not a known field; remove it or check the spelling' },
     ])
     const settings = parseInput(operationOf('tenant_settings.get'), { query: { limit: 5 } })
     expect(settings).toMatchObject({ ok: false, issues: [{ path: '/limit' }] })

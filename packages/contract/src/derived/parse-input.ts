@@ -4,7 +4,7 @@ import type { Issue } from '../error-envelope.ts'
 import type { Operation } from '../operation.ts'
 import type { InputOf } from '../operation-types.ts'
 
-/** What came for an operation, as JSON; `undefined` where nothing came. */
+/** The parts of a request as JSON; absent parts are `undefined`. */
 export interface RawInput {
   readonly params?: unknown
   readonly query?: unknown
@@ -16,14 +16,14 @@ export type ParsedInput<O extends Operation> =
   | { readonly ok: true; readonly input: InputOf<O>; readonly idempotencyKey: string | null }
   | { readonly ok: false; readonly issues: readonly Issue[] }
 
-/** More than these are not reported: whoever sends thousands of faults mends the first ones first. */
+/** Maximum of reported issues. A caller with more of them can correct the first ones first. */
 const MAX_ISSUES = 50
 const MAX_MESSAGE = 512
 const MAX_PATH = 1024
 
 /**
- * The one parser of requests, for HTTP and tools alike. Refuses what the schemas refuse and, anywhere in the input,
- * what no body may hold. A body whose members may all be left out may be left out; so may parameters and query.
+ * Parses a request, of HTTP or of a tool. Refuses input that violates the schemas or, at any depth, contains what
+ * {@link jsonFault} forbids. Params, query and body may be absent if none of their members is required.
  */
 export function parseInput<O extends Operation>(operation: O, raw: RawInput): ParsedInput<O> {
   const issues: Issue[] = []
@@ -38,9 +38,10 @@ export function parseInput<O extends Operation>(operation: O, raw: RawInput): Pa
 
 function part(schema: z.ZodType | null, raw: unknown, place: string, issues: Issue[]): unknown {
   if (schema === null) {
-    // A key where none is required is ignored; anything else that an operation does not take is a mistake.
+    // An unneeded idempotency key is ignored; any other part that the operation does not have is an error.
     if (place !== 'Idempotency-Key' && !isNothing(raw))
-      for (const path of membersOf(raw)) issues.push(issue(place, path, 'takes nothing'))
+      for (const path of membersOf(raw))
+        issues.push(issue(place, path, 'is not accepted by this operation; leave it out'))
     return null
   }
   if (raw === undefined && place === 'Idempotency-Key') {
@@ -60,20 +61,22 @@ function part(schema: z.ZodType | null, raw: unknown, place: string, issues: Iss
   return null
 }
 
-/** What is not known has a place of its own, as what is missing has. */
+/** Unknown members are one issue each, at their own path. */
 function issuesAt(place: string, found: z.core.$ZodIssue, value: unknown): Issue[] {
   if (found.code !== 'unrecognized_keys') {
     const isMissing = found.code === 'invalid_type' && valueAt(value, found.path) === undefined
     return [issue(place, found.path, isMissing ? 'is missing' : found.message)]
   }
-  return found.keys.slice(0, MAX_ISSUES).map(name => issue(place, [...found.path, name], 'is not known'))
+  return found.keys
+    .slice(0, MAX_ISSUES)
+    .map(name => issue(place, [...found.path, name], 'is not a known field; remove it or check the spelling'))
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((at, name) => (at as Record<PropertyKey, unknown> | null | undefined)?.[name], value)
 }
 
-/** The paths of what stands in something that should not be there; its own where it has no members. */
+/** The paths of the members of `raw`, or its own path if it has none. */
 function membersOf(raw: unknown): string[][] {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return [[]]
   return Object.keys(raw)
@@ -89,12 +92,15 @@ function issue(place: string, path: readonly PropertyKey[], message: string): Is
   return { path: cut(jsonPointer(path), MAX_PATH), message: cut(`${place}: ${message}`, MAX_MESSAGE) }
 }
 
-/** Names are the sender's: what no answer may hold, and half of a character where one is cut, is U+FFFD. */
-function cut(words: string, length: number): string {
-  return words.slice(0, length).toWellFormed().replaceAll('\0', '\uFFFD')
+/**
+ * Shortens a text that contains names of the sender. Unpaired surrogates and U+0000 become U+FFFD, because responses
+ * must not contain them.
+ */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
-/** RFC 6901. */
+/** The JSON pointer (RFC 6901) of a path. */
 export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map(name => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

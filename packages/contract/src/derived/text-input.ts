@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
 /**
- * Path arguments and query members come as text: numbers and booleans are read where the schema takes them, everything
- * else stays text, and what cannot be read stays as it is for the schema to refuse. A name that comes twice is kept as
- * a list, which no query of this API takes.
+ * Converts path and query parameters, which are text. Values become numbers or booleans where the schema expects them;
+ * values that cannot be converted stay text, so the schema refuses them. A repeated name becomes
+ * a list, which no schema of this API accepts.
  */
 export function fromText(schema: z.ZodObject, entries: Iterable<readonly [string, string]>): Record<string, unknown> {
   const read = new Map<string, unknown>()
@@ -15,14 +15,14 @@ export function fromText(schema: z.ZodObject, entries: Iterable<readonly [string
   return Object.fromEntries(read)
 }
 
-/** The other direction: absent members are left out. */
+/** The inverse of {@link fromText}: undefined members are left out. */
 export function toText(values: Readonly<Record<string, unknown>>): [string, string][] {
   return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
 }
 
 function readAs(schema: z.core.$ZodType | undefined, value: string): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return readAs(schema.unwrap(), value)
-  // Nothing but plain digits: not "1e3", "0x10", " 7" or "", which Number would take. 16 digits keep it exact or refused.
+  // Only plain digits: Number() also accepts "1e3", "0x10", " 7" and "". Up to 16 digits are exact or fail the schema's safe range.
   if (schema instanceof z.ZodNumber) return /^-?(0|[1-9][0-9]{0,15})$/.test(value) ? Number(value) : value
   if (schema instanceof z.ZodBoolean) return value === 'true' ? true : value === 'false' ? false : value
   return value

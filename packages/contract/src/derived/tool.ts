@@ -17,8 +17,8 @@ export interface Tool {
 }
 
 /**
- * The tool of an operation, or null where it has none. Input: `params`, `query` and `body`, each there when the
- * operation takes it and required when it has a required member, and `idempotency_key` where the header is required.
+ * The tool of an operation, or null if it has none. Input: `params`, `query` and `body`, each present if the
+ * operation has it and required if it has a required member, and `idempotency_key` if the header is required.
  */
 export function toTool(operation: Operation): Tool | null {
   if (operation.tool === null) return null
@@ -36,7 +36,7 @@ export function toTool(operation: Operation): Tool | null {
   }
 }
 
-/** The arguments of a tool; each part is parsed as the operation's own. */
+/** The schema of a tool's arguments; each part has the schema of the operation. */
 export function toolInput(operation: Operation): z.ZodObject {
   const { params, query, body, idempotencyKey } = operation
   return z.strictObject({

@@ -2,12 +2,12 @@ import { action } from '@parley/nodes'
 import { describe, expect, it } from 'vitest'
 import {
   atLeast,
-  type Bounds,
   boolean,
+  type FieldCases,
   identifier,
   integer,
   list,
-  misjudged,
+  mismatches,
   nullable,
   object,
   oneOf,
@@ -15,30 +15,30 @@ import {
   pattern,
   text,
   variations,
-} from '../testing/bounds.ts'
+} from '../testing/field-cases.ts'
 
-const one = (value: unknown): Bounds => ({ takes: [value], refuses: ['x', 7, []], optional: false })
-const every: Record<string, Bounds> = {
+const one = (value: unknown): FieldCases => ({ valid: [value], invalid: ['x', 7, []], optional: false })
+const every: Record<string, FieldCases> = {
   action_id: identifier(128),
   version: optional(atLeast(1)),
   name: pattern(['_', 'a', 'look_up-2', 'a'.repeat(64)], ['', '2a', '-a', 'a b', 'a.b', 'a'.repeat(65), 'a\n']),
   description: optional(text(0, 1024)),
   channels: optional({
-    takes: [['cloud'], ['phone', 'web', 'cloud']],
-    refuses: [[], ['control'], ['cloud', 'cloud'], ['cloud', 'phone', 'web', 'cloud'], 'cloud'],
+    valid: [['cloud'], ['phone', 'web', 'cloud']],
+    invalid: [[], ['control'], ['cloud', 'cloud'], ['cloud', 'phone', 'web', 'cloud'], 'cloud'],
     optional: false,
   }),
 }
 const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`h${n}`, 'v']))
 const stringMap = optional({
-  takes: [{}, pairs(50), { ['h'.repeat(256)]: 'v'.repeat(8192) }],
-  refuses: [pairs(51), { a: 1 }, { '': 'x' }, { ['h'.repeat(257)]: 'v' }, { h: 'v'.repeat(8193) }, []],
+  valid: [{}, pairs(50), { ['h'.repeat(256)]: 'v'.repeat(8192) }],
+  invalid: [pairs(51), { a: 1 }, { '': 'x' }, { ['h'.repeat(257)]: 'v' }, { h: 'v'.repeat(8193) }, []],
   optional: false,
 })
 const secret = { id: 's', version: '1' }
 const instruction = optional(nullable(one({ type: 'prompt', text: 'Goodbye' })))
 
-const http: Record<string, Bounds> = {
+const http: Record<string, FieldCases> = {
   ...every,
   method: oneOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
   url: pattern(
@@ -61,15 +61,15 @@ const http: Record<string, Bounds> = {
   headers: stringMap,
   query: stringMap,
   parameters: optional({
-    takes: [{}, { type: 'object', properties: {} }],
-    refuses: [[], 'x', { a: '\0' }],
+    valid: [{}, { type: 'object', properties: {} }],
+    invalid: [[], 'x', { a: '\0' }],
     optional: false,
   }),
   body_format: optional(oneOf('json', 'form')),
   args_at_root: optional(boolean),
   response_variables: optional({
-    takes: [{}, { slot: '$.slots[0]' }],
-    refuses: [{ '9': '$.a' }, { slot: '' }, { slot: 'x'.repeat(1025) }, []],
+    valid: [{}, { slot: '$.slots[0]' }],
+    invalid: [{ '9': '$.a' }, { slot: '' }, { slot: 'x'.repeat(1025) }, []],
     optional: false,
   }),
   auth: optional(
@@ -90,7 +90,7 @@ const http: Record<string, Bounds> = {
   speak_after_execution: optional(boolean),
 }
 
-const KINDS: Record<string, { valid: Record<string, unknown>; fields: Record<string, Bounds> }> = {
+const KINDS: Record<string, { valid: Record<string, unknown>; fields: Record<string, FieldCases> }> = {
   http: { valid: { method: 'POST', url: 'https://example.com/' }, fields: http },
   end_call: { valid: {}, fields: { ...every, instruction, speak_during_execution: optional(boolean) } },
   transfer_call: {
@@ -111,7 +111,7 @@ const kinds = Object.entries(KINDS).map(([kind, { valid, fields }]) => ({
 
 describe('an action', () => {
   it.each(kinds)('an action of kind $kind accepts the values within its bounds and no others', ({ all }) =>
-    expect(misjudged(all, value => action.safeParse(value).success)).toEqual([]),
+    expect(mismatches(all, value => action.safeParse(value).success)).toEqual([]),
   )
 
   it.each(['agent_swap', 'send_sms'])('an action of kind %s is kept as written', kind => {

@@ -2,7 +2,7 @@ import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { draftEdits } from './draft-edit.ts'
 
-/** A way to mend what a diagnostic names: edits for the revision that was validated. */
+/** A fix for a diagnostic: edits that apply to the validated revision. */
 export const diagnosticFix = z
   .strictObject({ id: text(1, 64), label: text(1, 256), edits: draftEdits })
   .meta({ id: 'DiagnosticFix' })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
-  type Bounds,
   boolean,
   e164,
+  type FieldCases,
   identifier,
   integer,
   list,
-  misjudged,
+  mismatches,
   nullable,
   number,
   object,
@@ -17,8 +17,8 @@ import {
   text,
   uuid,
   variations,
-} from '../testing/bounds.ts'
-import { misjudgedRequests, requestCases, takes } from '../testing/requests.ts'
+} from '../testing/field-cases.ts'
+import { isAccepted, requestCases, requestMismatches } from '../testing/requests.ts'
 import { draftEdit } from './draft-edit.ts'
 
 const name = text(1, 256)
@@ -50,28 +50,28 @@ const instruction = object(prompt, { type: oneOf('prompt', 'static_text'), text:
 const end = { id: 'end', type: 'end' }
 const edge = { id: 'e', transition_condition: { type: 'prompt', prompt: 'Always' }, destination_node_id: 'end' }
 const action = { action_id: 'look-up', kind: 'end_call', name: 'look_up' }
-const one = (value: unknown): Bounds => ({ takes: [value], refuses: ['x', 7, []], optional: false })
+const one = (value: unknown): FieldCases => ({ valid: [value], invalid: ['x', 7, []], optional: false })
 const analysisItem = { type: 'system-presets', name: 'call_summary' }
 
 /** Strings by name, with at most `max` characters each. */
-function stringsBy(names: Bounds, max: number): Bounds {
-  const [first] = names.takes as string[]
+function stringsBy(names: FieldCases, max: number): FieldCases {
+  const [first] = names.valid as string[]
   const held = text(0, max)
   return {
-    takes: [{}, ...names.takes.map(key => ({ [String(key)]: 'v' })), ...held.takes.map(value => ({ [first!]: value }))],
-    refuses: [
+    valid: [{}, ...names.valid.map(key => ({ [String(key)]: 'v' })), ...held.valid.map(value => ({ [first!]: value }))],
+    invalid: [
       // Objects drop this name before anybody can look at it: the parser of requests refuses it.
-      ...names.refuses
+      ...names.invalid
         .filter(key => typeof key === 'string' && key !== '__proto__')
         .map(key => ({ [key as string]: 'v' })),
-      ...held.refuses.map(value => ({ [first!]: value })),
+      ...held.invalid.map(value => ({ [first!]: value })),
       [],
     ],
     optional: false,
   }
 }
 
-const EDITS: Record<string, { valid: Record<string, unknown>; fields: Record<string, Bounds> }[]> = {
+const EDITS: Record<string, { valid: Record<string, unknown>; fields: Record<string, FieldCases> }[]> = {
   'agent.name': [{ valid: { name: 'Ada' }, fields: { name } }],
   'agent.settings': [
     {
@@ -178,8 +178,8 @@ const EDITS: Record<string, { valid: Record<string, unknown>; fields: Record<str
             ),
             secret: secretRef,
             events: optional({
-              takes: [['run.started'], ['run.started', 'run.transfer', 'run.ended', 'run.analyzed']],
-              refuses: [[], ['run.other'], ['run.ended', 'run.ended'], 'run.ended'],
+              valid: [['run.started'], ['run.started', 'run.transfer', 'run.ended', 'run.analyzed']],
+              invalid: [[], ['run.other'], ['run.ended', 'run.ended'], 'run.ended'],
               optional: false,
             }),
           },
@@ -267,7 +267,7 @@ describe('the edits of a draft', () => {
     'an edit of type $type accepts the values within its bounds and no others',
     ({ type, valid, fields }) => {
       const all = variations({ type, ...valid }, fields)
-      expect(misjudged(all, value => draftEdit.safeParse(value).success)).toEqual([])
+      expect(mismatches(all, value => draftEdit.safeParse(value).success)).toEqual([])
     },
   )
 })
@@ -311,7 +311,7 @@ describe('a request to edit', () => {
   const cases = requestCases(
     'drafts.edit',
     'body',
-    { draft_id: uuid.takes[0], expected_revision: 1, edits: [edit] },
+    { draft_id: uuid.valid[0], expected_revision: 1, edits: [edit] },
     {
       draft_id: uuid,
       expected_revision: revision,
@@ -320,10 +320,10 @@ describe('a request to edit', () => {
   )
 
   it('each field of a drafts.edit request accepts the values within its bounds and no others', () =>
-    expect(misjudgedRequests(cases)).toEqual([]))
+    expect(requestMismatches(cases)).toEqual([]))
 
   it('a request with a million edits is refused at once with a short message', () => {
-    const body = { draft_id: uuid.takes[0], expected_revision: 1, edits: Array(1_000_000).fill(0) }
-    expect(takes('drafts.edit', { body })).toBe(false)
+    const body = { draft_id: uuid.valid[0], expected_revision: 1, edits: Array(1_000_000).fill(0) }
+    expect(isAccepted('drafts.edit', { body })).toBe(false)
   })
 })

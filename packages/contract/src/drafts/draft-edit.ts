@@ -5,16 +5,16 @@ import { beginAfterUserSilenceMs, component, globalPrompt, startSpeaker, variabl
 import { languageModelChanges, speechProviderChanges } from './providers.ts'
 import { SETTING_COUNT, settingName, settingValues } from './settings.ts'
 
-/** Null is the main flow. */
+/** A component, or null for the main flow. */
 const componentId = nodeId.nullable()
 const inFlow = { component_id: componentId }
 const atNode = { component_id: componentId, node_id: nodeId }
 
 /** A name cannot be set and cleared by one edit. */
-function nothingTwice(edit: { values: object; clear: readonly string[] }): boolean {
+function setsOrClears(edit: { values: object; clear: readonly string[] }): boolean {
   return !edit.clear.some(name => Object.hasOwn(edit.values, name))
 }
-const TWICE = { message: 'a name stands in both values and clear', path: ['clear'] }
+const SET_AND_CLEARED = { message: 'a name is in both values and clear; keep it in one of them', path: ['clear'] }
 
 const agentEdits = [
   z.strictObject({ type: z.literal('agent.name'), name: text(1, 256) }),
@@ -22,10 +22,10 @@ const agentEdits = [
     .strictObject({
       type: z.literal('agent.settings'),
       values: settingValues.default({}),
-      /** What has its default again. */
+      /** Settings to reset to their default. */
       clear: z.array(settingName).max(SETTING_COUNT).default([]),
     })
-    .refine(nothingTwice, TWICE),
+    .refine(setsOrClears, SET_AND_CLEARED),
   z.strictObject({ type: z.literal('agent.telephony'), value: telephony.nullable() }),
   z.discriminatedUnion('role', [
     z.strictObject({
@@ -55,7 +55,7 @@ const flowEdits = [
     ...atNode,
     slot: slot.default('edges'),
     edge,
-    /** Where in `edges` a new one goes; at the end otherwise. */
+    /** Position of a new edge in `edges`; default: the end. */
     index: z.int().min(0).max(100).optional(),
   }),
   z.strictObject({ type: z.literal('flow.edge.remove'), ...atNode, edge_id: edgeId }),
@@ -71,7 +71,7 @@ const flowEdits = [
       edit =>
         edit.component_id === null ||
         (edit.start_speaker === undefined && edit.begin_after_user_silence_ms === undefined),
-      'who speaks first is said of the main flow only',
+      'start_speaker and begin_after_user_silence_ms apply to the main flow only: leave them out or set component_id to null',
     ),
   z.strictObject({ type: z.literal('flow.component.put'), component }),
   z.strictObject({ type: z.literal('flow.component.remove'), component_id: nodeId }),
@@ -81,13 +81,13 @@ const flowEdits = [
       values: variableDefaults.default({}),
       clear: z.array(variableName).max(1000).default([]),
     })
-    .refine(nothingTwice, TWICE),
+    .refine(setsOrClears, SET_AND_CLEARED),
 ] as const
 
 /** One typed change to a draft. */
 export const draftEdit = z.discriminatedUnion('type', [...agentEdits, ...flowEdits]).meta({ id: 'DraftEdit' })
 
-/** What one request, or one fix, changes: applied in order, all or none. */
+/** The edits of one request or one fix: applied in order, all or none. */
 export const draftEdits = z.array(draftEdit).min(1).max(100)
 
 export type DraftEdit = z.output<typeof draftEdit>

@@ -2,10 +2,10 @@ import { actionId, e164, modelRef, secretRef, text, uri, variableName } from '@p
 import { z } from 'zod'
 import { analysisItem } from './analysis-item.ts'
 
-/** Over which trunk the agent calls, and which number it shows. */
+/** The trunk for outbound calls of the agent, and the caller number. */
 export const telephony = z.strictObject({ trunkId: text(1, 256), from: e164.optional() }).meta({ id: 'Telephony' })
 
-/** A call of an agent that requires recording is not connected where it cannot be recorded. */
+/** Recording of calls. If `required`, a call that cannot be recorded is not connected. */
 export const recording = z
   .strictObject({
     required: z.boolean(),
@@ -17,7 +17,10 @@ export const recording = z
 
 const webhookEvent = z.enum(['run.started', 'run.transfer', 'run.ended', 'run.analyzed'])
 
-/** The signed webhook of an agent. http is for the hosts that the operator allowed; that is checked when it is put. */
+/**
+ * The signed webhook of an agent. `http` URLs are accepted only for hosts that the operator has allowed; the edit
+ * checks it.
+ */
 export const notification = z
   .strictObject({
     url: uri(2048, ['https', 'http']),
@@ -27,13 +30,13 @@ export const notification = z
       .array(webhookEvent)
       .min(1)
       .max(4)
-      .refine(list => new Set(list).size === list.length, 'an event stands twice')
+      .refine(list => new Set(list).size === list.length, 'an event is listed twice; remove one')
       .meta({ uniqueItems: true })
       .default(webhookEvent.options),
   })
   .meta({ id: 'Notification' })
 
-/** The action asked before an inbound call is answered, and the variables that it may set. */
+/** The action that runs before an inbound call is answered, and the variables that it may set. */
 export const inboundContext = z
   .strictObject({ action_id: actionId, variables: z.array(variableName).max(100) })
   .meta({ id: 'InboundContext' })
@@ -47,7 +50,7 @@ export const agentKnowledge = z
   })
   .meta({ id: 'AgentKnowledge' })
 
-/** What is read out of a run once it has ended. */
+/** The post-call analysis of a run. */
 export const analysis = z
   .strictObject({ items: z.array(analysisItem).max(50), model: modelRef.nullable() })
   .meta({ id: 'Analysis' })

@@ -17,7 +17,7 @@ const draftHead = {
   updated_at: timestamp,
 }
 
-/** Which draft, and where it stands: the answer to edits, imports and discards. */
+/** The identity and revision of a draft: the response to edits, imports and discards. */
 export const draftResult = z.strictObject(draftHead).meta({ id: 'DraftResult' })
 
 const content = {
@@ -37,7 +37,7 @@ const content = {
   flow,
 }
 
-/** Where an imported draft comes from, and by JSON pointer what of it has no place here. */
+/** The origin of an imported draft; `unplaced` holds, by JSON pointer, the parts that were not imported. */
 const draftSource = z
   .strictObject({
     kind: z.literal('agent_import'),
@@ -50,13 +50,13 @@ const draftSource = z
 
 const written = { ...content, source: draftSource.nullable() }
 
-/** A draft from its name on, as written. */
+/** The content of a draft, as written: without id and revision. */
 export const draftContent = z.strictObject(written).meta({ id: 'DraftContent' })
 
-/** An open draft, whole. */
+/** A complete open draft. */
 export const draft = z.strictObject({ ...draftHead, ...written }).meta({ id: 'Draft' })
 
-/** What a publication runs: the draft with every default filled in and every reference pinned. */
+/** The executable form of a publication: the draft with all defaults filled in and all references pinned. */
 export const plan = z
   .strictObject({ plan_schema_version: z.literal(1), ...content, settings: plannedSettings })
   .meta({ id: 'Plan' })

@@ -8,14 +8,14 @@ import { draftEdits } from './draft-edit.ts'
 
 const path = '/api/v1/agents/{agent_id}/draft'
 
-/** Which draft, at which revision. */
+/** The draft and the revision that a request expects. */
 const atRevision = { draft_id: uuid, expected_revision: revision }
 
 export const getDraft = operation({
   id: 'drafts.get',
   method: 'GET',
   path,
-  summary: 'Read the open draft of an agent, whole',
+  summary: 'Read the complete open draft of an agent',
   role: 'tenant:read',
   idempotency: 'none',
   params: byAgentId,
@@ -79,16 +79,16 @@ export const validateDraft = operation({
   id: 'drafts.validate',
   method: 'POST',
   path: `${path}/validate`,
-  summary: 'Check the open draft: what would keep it from being published, what to watch, and edits that mend it',
+  summary: 'Validate the open draft: errors that prevent its publication, warnings, and edits that fix them',
   role: 'member',
   idempotency: 'none',
   params: byAgentId,
   query: null,
-  /** Empty: the draft as it stands. */
+  /** Empty: the current revision. */
   body: z
     .strictObject({ draft_id: uuid.optional(), expected_revision: revision.optional() })
     .refine(body => (body.draft_id === undefined) === (body.expected_revision === undefined), {
-      message: 'draft_id and expected_revision come together',
+      message: 'draft_id and expected_revision must be given together',
       path: ['expected_revision'],
     })
     .meta({ dependentRequired: { draft_id: ['expected_revision'], expected_revision: ['draft_id'] } }),

@@ -1,18 +1,21 @@
 import { node, nodeId, stringMap, text, variableName, variableValue } from '@parley/nodes'
 import { z } from 'zod'
 
-/** The prompt that stands over every node. */
+/** The prompt that applies to every node. */
 export const globalPrompt = text(0, 65_536)
 export const startSpeaker = z.enum(['agent', 'user'])
-/** With `start_speaker` user: how long the agent waits before it begins itself. Null waits for ever. */
+/**
+ * With `start_speaker` user: silence of the user in ms after which the agent begins. Null: the agent waits without
+ * limit.
+ */
 export const beginAfterUserSilenceMs = z.int().min(0).max(60_000).nullable()
-/** What variables hold where nothing else sets them. */
+/** Initial values of variables. */
 export const variableDefaults = stringMap(variableName, variableValue)
 
 const startNodeId = nodeId.nullable().default(null)
 const nodes = z.array(node).max(500).default([])
 
-/** A flow within the flow, run by nodes of type component. */
+/** A sub-flow, executed by nodes of type component. */
 export const component = z
   .strictObject({ component_id: nodeId, name: text(0, 256).default(''), start_node_id: startNodeId, nodes })
   .meta({ id: 'Component' })

@@ -1,12 +1,12 @@
 import { node } from '@parley/nodes'
 import { describe, expect, it } from 'vitest'
 import {
-  type Bounds,
   boolean,
+  type FieldCases,
   identifier,
   integer,
   list,
-  misjudged,
+  mismatches,
   nullable,
   number,
   object,
@@ -15,11 +15,11 @@ import {
   pattern,
   text,
   variations,
-} from '../testing/bounds.ts'
+} from '../testing/field-cases.ts'
 import { flow } from './flow.ts'
 
 const id63 = pattern(['a', 'x'.repeat(63)], ['', 'a/b', 'a\nb', 'x'.repeat(64)])
-const one = (value: unknown): Bounds => ({ takes: [value], refuses: ['x', 7, []], optional: false })
+const one = (value: unknown): FieldCases => ({ valid: [value], invalid: ['x', 7, []], optional: false })
 const instruction = { type: 'prompt', text: 'Say hello' }
 const promptCondition = object({ type: 'prompt', prompt: 'Always' }, { prompt: text(1, 4096) })
 const equation = { left: '{{n}}', operator: '>', right: '1' }
@@ -38,9 +38,9 @@ const equationCondition = object(
     ),
   },
 )
-const condition: Bounds = {
-  takes: [...promptCondition.takes, ...equationCondition.takes],
-  refuses: [...promptCondition.refuses, ...equationCondition.refuses, { type: 'regex', prompt: 'x' }],
+const condition: FieldCases = {
+  valid: [...promptCondition.valid, ...equationCondition.valid],
+  invalid: [...promptCondition.invalid, ...equationCondition.invalid, { type: 'regex', prompt: 'x' }],
   optional: false,
 }
 const plainEdge = { id: 'e', transition_condition: { type: 'prompt', prompt: 'Always' } }
@@ -52,24 +52,24 @@ const edge = object(plainEdge, {
 const place = optional(nullable(one(plainEdge)))
 const edges = optional(list(0, 100, one(plainEdge)))
 const described = { name: 'n', description: 'what' }
-const variable: Record<string, Bounds> = {
+const variable: Record<string, FieldCases> = {
   name: pattern(['_', 'a.b-c_9', 'a'.repeat(128)], ['', '9', 'a b', 'a'.repeat(129)]),
   description: text(1, 1024),
   examples: optional(list(0, 20, text(0, 1024))),
   required: optional(boolean),
 }
-const variables: Bounds[] = [
+const variables: FieldCases[] = [
   ...['string', 'boolean', 'number'].map(type => object({ type, ...described }, variable)),
   object({ type: 'enum', ...described, choices: ['a'] }, { ...variable, choices: list(1, 50, text(1, 256)) }),
 ]
-const item: Bounds = {
-  takes: variables.flatMap(({ takes }) => takes),
-  refuses: [...variables.flatMap(({ refuses }) => refuses), { type: 'system-presets', name: 'call_summary' }],
+const item: FieldCases = {
+  valid: variables.flatMap(({ valid: takes }) => takes),
+  invalid: [...variables.flatMap(({ invalid: refuses }) => refuses), { type: 'system-presets', name: 'call_summary' }],
   optional: false,
 }
-const json = (max: number) => optional(list(0, max, { takes: [{ any: [1] }], refuses: ['a\0'], optional: false }))
+const json = (max: number) => optional(list(0, max, { valid: [{ any: [1] }], invalid: ['a\0'], optional: false }))
 
-const every: Record<string, Bounds> = {
+const every: Record<string, FieldCases> = {
   id: id63,
   name: optional(text(0, 256)),
   display_position: optional(nullable(object({ x: 0, y: -1.5 }, { x: number(-1e6, 1e6), y: number(-1e6, 1e6) }))),
@@ -92,10 +92,10 @@ const every: Record<string, Bounds> = {
 // Coordinates have no bounds; what lies beyond those above is as good.
 every.display_position = {
   ...every.display_position!,
-  refuses: [{ x: 0 }, { x: 0, y: 'a' }, { x: 0, y: 0, z: 0 }, 'x'],
+  invalid: [{ x: 0 }, { x: 0, y: 'a' }, { x: 0, y: 0, z: 0 }, 'x'],
 }
 
-const conversing: Record<string, Bounds> = {
+const conversing: Record<string, FieldCases> = {
   instruction: one(instruction),
   edges,
   always_edge: place,
@@ -117,13 +117,13 @@ const predefined = object(
   },
 )
 const inferred = object({ type: 'inferred', prompt: 'whom they ask for' }, { prompt: text(1, 4096) })
-const destination: Bounds = {
-  takes: [...predefined.takes, ...inferred.takes],
-  refuses: [...predefined.refuses, ...inferred.refuses, { type: 'other' }],
+const destination: FieldCases = {
+  valid: [...predefined.valid, ...inferred.valid],
+  invalid: [...predefined.invalid, ...inferred.invalid, { type: 'other' }],
   optional: false,
 }
 
-const NODES: Record<string, { valid: Record<string, unknown>; fields: Record<string, Bounds> }> = {
+const NODES: Record<string, { valid: Record<string, unknown>; fields: Record<string, FieldCases> }> = {
   conversation: { valid: { instruction }, fields: { ...every, ...conversing, edges: optional(list(0, 100, edge)) } },
   subagent: {
     valid: { instruction },
@@ -172,8 +172,8 @@ const NODES: Record<string, { valid: Record<string, unknown>; fields: Record<str
         }),
       ),
       custom_sip_headers: optional({
-        takes: [{}, { 'X-Case': '7' }, { 'x-case': 'y'.repeat(1024) }],
-        refuses: [{ Case: '7' }, { 'X-': '7' }, { 'X-A B': '7' }, { 'X-Case': 7 }, { 'X-Case': 'y'.repeat(1025) }],
+        valid: [{}, { 'X-Case': '7' }, { 'x-case': 'y'.repeat(1024) }],
+        invalid: [{ Case: '7' }, { 'X-': '7' }, { 'X-A B': '7' }, { 'X-Case': 7 }, { 'X-Case': 'y'.repeat(1025) }],
         optional: false,
       }),
       edge: place,
@@ -196,7 +196,7 @@ const NODES: Record<string, { valid: Record<string, unknown>; fields: Record<str
 }
 
 /** Types that nothing runs yet: whatever else they say is kept. */
-const KEPT: Record<string, Record<string, Bounds>> = {
+const KEPT: Record<string, Record<string, FieldCases>> = {
   code: { ...every, edges, else_edge: place },
   mcp: { ...every, edges, else_edge: place },
   agent_swap: { ...every, edge: place },
@@ -220,7 +220,7 @@ const types = [
 
 describe('a node', () => {
   it.each(types)('a node of type $type accepts the values within its bounds and no others', ({ all }) =>
-    expect(misjudged(all, value => node.safeParse(value).success)).toEqual([]),
+    expect(mismatches(all, value => node.safeParse(value).success)).toEqual([]),
   )
 
   it('a node of an unknown type is refused', () =>
@@ -250,14 +250,14 @@ describe('a node', () => {
 
 describe('a flow', () => {
   const end = { id: 'end', type: 'end' }
-  const fields: Record<string, Bounds> = {
+  const fields: Record<string, FieldCases> = {
     global_prompt: optional(text(0, 65_536)),
     start_node_id: optional(nullable(id63)),
     start_speaker: optional(oneOf('agent', 'user')),
     begin_after_user_silence_ms: optional(nullable(integer(0, 60_000))),
     default_dynamic_variables: optional({
-      takes: [{}, { name: 'x'.repeat(4096) }],
-      refuses: [{ name: 'x'.repeat(4097) }, { name: 1 }, { '9': 'x' }],
+      valid: [{}, { name: 'x'.repeat(4096) }],
+      invalid: [{ name: 'x'.repeat(4097) }, { name: 1 }, { '9': 'x' }],
       optional: false,
     }),
     nodes: optional(list(0, 500, one(end))),
@@ -265,5 +265,5 @@ describe('a flow', () => {
   }
 
   it('each field of a flow accepts the values within its bounds and no others', () =>
-    expect(misjudged(variations({}, fields), value => flow.safeParse(value).success)).toEqual([]))
+    expect(mismatches(variations({}, fields), value => flow.safeParse(value).success)).toEqual([]))
 })

@@ -21,12 +21,12 @@ const languageModelProvider = z
   })
   .meta({ id: 'LanguageModelProvider' })
 
-/** The services with which an agent hears, thinks and speaks. */
+/** The speech recogniser, the language model and the voice of an agent. */
 export const providers = z
   .strictObject({ stt: speechProvider, llm: languageModelProvider, tts: speechProvider })
   .meta({ id: 'Providers' })
 
-/** Some of a speech provider's fields; null removes an optional one. */
+/** Changes to fields of a speech provider; null removes an optional field. */
 export const speechProviderChanges = z.strictObject({
   provider: text(1, 256).optional(),
   model: text(1, 256).optional(),
@@ -35,7 +35,7 @@ export const speechProviderChanges = z.strictObject({
   voiceId: text(1, 256).nullable().optional(),
 })
 
-/** Some of the language model's fields; null removes an optional one. */
+/** Changes to fields of the language model; null removes an optional field. */
 export const languageModelChanges = z.strictObject({
   model: modelIdentity.optional(),
   provider: modelHosting.optional(),

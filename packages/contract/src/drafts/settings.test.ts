@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
   atLeast,
-  type Bounds,
   boolean,
+  type FieldCases,
   integer,
   list,
-  misjudged,
+  mismatches,
   nullable,
   number,
   object,
@@ -14,7 +14,7 @@ import {
   pattern,
   text,
   variations,
-} from '../testing/bounds.ts'
+} from '../testing/field-cases.ts'
 import { settingName, settingValues } from './settings.ts'
 
 const name = text(1, 256)
@@ -22,15 +22,15 @@ const unit = number(0, 1)
 const zeroToTwo = number(0, 2)
 const pronunciation = { word: 'Ada', alphabet: 'ipa', phoneme: 'ˈeɪdə' }
 
-const values: Record<string, Bounds> = {
+const values: Record<string, FieldCases> = {
   voiceId: name,
   voiceModel: name,
   voiceSpeed: number(0.5, 2),
   voiceTemperature: zeroToTwo,
   volume: zeroToTwo,
   language: {
-    takes: ['en', 'x'.repeat(256), ['en'], ['en', 'es', 'de-DE'], Array(500).fill('en')],
-    refuses: ['', 'x'.repeat(257), [], ['en', ''], [5], 5, {}],
+    valid: ['en', 'x'.repeat(256), ['en'], ['en', 'es', 'de-DE'], Array(500).fill('en')],
+    invalid: ['', 'x'.repeat(257), [], ['en', ''], [5], 5, {}],
     optional: false,
   },
   responsiveness: unit,
@@ -78,8 +78,8 @@ const values: Record<string, Bounds> = {
     },
   ),
   channels: {
-    takes: [['cloud'], ['phone'], ['phone', 'cloud']],
-    refuses: [[], ['web'], ['cloud', 'cloud'], ['cloud', 'phone', 'cloud'], 'cloud'],
+    valid: [['cloud'], ['phone'], ['phone', 'cloud']],
+    invalid: [[], ['web'], ['cloud', 'cloud'], ['cloud', 'phone', 'cloud'], 'cloud'],
     optional: false,
   },
   timezone: pattern(['UTC', 'Europe/Madrid', 'America/New_York'], ['', 'Europe/Nowhere', '+02:00', 'x'.repeat(65)]),
@@ -106,7 +106,7 @@ describe('the settings of an agent', () => {
     'the setting %s accepts the values within its bounds and no others',
     (key, bounds) => {
       const all = variations({}, { [key]: optional(bounds) })
-      expect(misjudged(all, value => settingValues.safeParse(value).success)).toEqual([])
+      expect(mismatches(all, value => settingValues.safeParse(value).success)).toEqual([])
     },
   )
 

@@ -37,14 +37,14 @@ const userDtmfOptions = z.strictObject({
 function isTimeZone(zone: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone })
-    // Offsets such as +02:00 are understood, but are no names.
+    // Intl also accepts offsets such as +02:00, which are not time zone names.
     return /^[A-Za-z]/.test(zone)
   } catch {
     return false
   }
 }
 
-/** Every setting with its bounds. Times are in ms. Whoever runs the agent fills defaults in, not this schema. */
+/** Every setting with its bounds. Times are in ms. Publishing fills in the defaults, not this schema. */
 const setting = {
   voiceId: name,
   voiceModel: name,
@@ -79,9 +79,9 @@ const setting = {
     .array(channel)
     .min(1)
     .max(2)
-    .refine(list => new Set(list).size === list.length, 'a channel stands twice')
+    .refine(list => new Set(list).size === list.length, 'a channel is listed twice; remove one')
     .meta({ uniqueItems: true }),
-  timezone: text(1, 64).refine(isTimeZone, 'not an IANA time zone'),
+  timezone: text(1, 64).refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin'),
   modelTemperature: zeroToTwo,
   toolCallStrictMode: z.boolean(),
   ivr,
@@ -92,10 +92,10 @@ const setting = {
 
 const everySetting = z.strictObject(setting)
 
-/** What an agent sets; what it leaves out has its default on the call. */
+/** The settings of an agent; absent ones have their defaults. */
 export const settingValues = everySetting.partial().meta({ id: 'Settings' })
 
-/** What a plan says: everything but the few settings whose default is the voice's or the model's own. */
+/** The settings of a plan: all are present except those whose default comes from the voice or the model. */
 export const plannedSettings = everySetting
   .extend({
     voicemail: voicemail.required({ detectionTimeoutMs: true, action: true }),
@@ -108,5 +108,5 @@ export const plannedSettings = everySetting
 
 export const settingName = everySetting.keyof()
 
-/** How many settings there are. */
+/** Number of settings. */
 export const SETTING_COUNT = Object.keys(setting).length

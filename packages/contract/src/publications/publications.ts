@@ -20,7 +20,7 @@ export const publication = z
     published_at: timestamp,
     published_by: principalRef,
     is_head: z.boolean(),
-    /** Never the head; taken by test runs and by runs off the phone. */
+    /** A test publication: never the head; only test runs and runs without a phone call can use it. */
     test: z.boolean(),
   })
   .meta({ id: 'Publication' })
@@ -46,7 +46,7 @@ export const publishDraft = operation({
   id: 'publications.publish',
   method: 'POST',
   path,
-  summary: 'Publish the open draft as the next version, which goes live unless it is for tests',
+  summary: 'Publish the open draft as the next version; unless it is a test publication, it becomes the live version',
   role: 'member',
   idempotency: 'required_header',
   params: byAgentId,
@@ -61,7 +61,7 @@ export const getPublication = operation({
   id: 'publications.get',
   method: 'GET',
   path: `${path}/{version}`,
-  summary: 'Read a published version: the plan that runs, and the draft it was made of',
+  summary: 'Read a published version: the plan that is executed and the draft it was made from',
   role: 'viewer',
   idempotency: 'none',
   params: byAgentId.extend({ version }),

@@ -6,7 +6,7 @@ import { timestamp } from '../values/time.ts'
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 lower-case hex digits')
 const ms = z.number().min(0)
 
-/** Bytes that are kept for a time. */
+/** A stored file and when it expires. */
 export const contentRef = z
   .strictObject({
     artifact_id: uuid,
@@ -21,11 +21,11 @@ export const utterance = z
   .strictObject({
     index: z.int().min(0),
     role: z.enum(['agent', 'user']),
-    /** Of the agent: only what was heard. */
+    /** For the agent: only the words that were played to the caller. */
     text: text(0),
-    /** One for each turn. */
+    /** One id per turn. */
     segment_id: text(0).nullable(),
-    /** Where on the call's clock the text became final. */
+    /** When the text became final, in ms on the clock of the call. */
     observed_offset_ms: z.int().min(0).nullable(),
     interrupted: z.boolean(),
     start_ms: ms.nullable(),
@@ -34,7 +34,7 @@ export const utterance = z
   })
   .meta({ id: 'Utterance' })
 
-/** While the run lives: its latest checkpoint, `partial`. */
+/** The transcript of a run; while the run is live, its latest checkpoint with state `partial`. */
 export const transcript = z
   .strictObject({
     run_id: uuid,
@@ -55,10 +55,10 @@ export const recording = z
   .strictObject({
     run_id: uuid,
     state: z.enum(['pending', 'recording', 'processing', 'ready', 'partial', 'failed', 'not_required', 'expired']),
-    /** A page to play it, to be shared. */
+    /** URL of a player page, which may be shared. */
     url: text(0, 4096).nullable(),
     url_expires_at: timestamp.nullable(),
-    /** The audio itself, for at most five minutes; read again for a fresh one. */
+    /** URL of the audio file, valid for at most five minutes; repeat the request for a new one. */
     media_url: text(0, 4096).nullable(),
     media_url_expires_at: timestamp.nullable(),
     content: contentRef.nullable(),

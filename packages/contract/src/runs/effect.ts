@@ -4,7 +4,7 @@ import { effectKind } from '../catalogue/actions.ts'
 import { uuid } from '../values/names.ts'
 import { timestamp } from '../values/time.ts'
 
-/** What came of an effect, by what it was. */
+/** The result of an effect, by kind of effect. */
 const receipt = z
   .discriminatedUnion('kind', [
     z.strictObject({
@@ -25,7 +25,7 @@ const receipt = z
       disconnect_reason: text(0).nullable(),
     }),
     z.strictObject({ kind: z.literal('sip_dial'), participant_id: text(0), sip_call_id: text(0).nullable() }),
-    /** How the far end answered the BYE or CANCEL; null: it did not. */
+    /** The response of the far end to the BYE or CANCEL; null: none came. */
     z.strictObject({ kind: z.literal('sip_hangup'), sip_status: z.int().nullable(), confirmed: z.boolean() }),
     z.strictObject({ kind: z.literal('rtc_room'), resource_id: text(0) }),
     z.strictObject({ kind: z.literal('gateway_inference'), attempt_id: uuid, measurement_id: uuid.nullable() }),
@@ -33,7 +33,7 @@ const receipt = z
   ])
   .meta({ id: 'EffectReceipt' })
 
-/** Something that a run did outside, from the intent to what came of it. */
+/** A side effect of a run, from the intent to its result. */
 export const effectRecord = z
   .strictObject({
     effect_id: uuid,

@@ -15,7 +15,7 @@ export const messageRun = operation({
   id: 'runs.message',
   method: 'POST',
   path: `${ofRun}/messages`,
-  summary: "Say something in a chat run and get the agent's turn",
+  summary: "Send a message to a chat run and get the agent's reply",
   role: 'member',
   idempotency: 'required_header',
   params: byRunId,
@@ -52,15 +52,15 @@ export const runTimeline = operation({
 })
 
 /**
- * The items of the timeline as they come: `id` is `seq`, `event` is `kind`, `data` the item; a comment every 15 s. After
- * the terminal state comes `event: end`; on an ended run it replays and ends. `Last-Event-ID` goes on after that item; behind
- * one that there never was, it begins anew.
+ * The items of the timeline as they are written: `id` is `seq`, `event` is `kind`, `data` is the item; a comment
+ * follows every 15 s. After the terminal state comes `event: end`; for an ended run the stream replays all items and
+ * ends. `Last-Event-ID` resumes after that item; if no such item exists, the stream begins with the first.
  */
 export const runEvents = operation({
   ...reading,
   id: 'runs.events',
   path: `${ofRun}/events`,
-  summary: 'Follow a run as it happens (server-sent events); Last-Event-ID resumes without gap or double',
+  summary: 'Follow a live run (server-sent events); Last-Event-ID resumes without gaps or duplicates',
   query: null,
   output: timelineItem,
   tool: null,
@@ -72,7 +72,7 @@ export const runEffects = operation({
   ...reading,
   id: 'runs.effects',
   path: `${ofRun}/effects`,
-  summary: 'Read what a run did outside: requests, calls, transfers, model inference, with their receipts',
+  summary: 'Read the side effects of a run: requests, calls, transfers, model inference, with their receipts',
   query: null,
   output: z.strictObject({ items: z.array(effectRecord) }),
 })
@@ -81,7 +81,7 @@ export const runTranscript = operation({
   ...reading,
   id: 'runs.transcript',
   path: `${ofRun}/transcript`,
-  summary: 'Read what was said in a run; of the agent only what was heard',
+  summary: 'Read the transcript of a run; the words of the agent include only those that were played',
   query: null,
   output: transcript,
 })
@@ -90,7 +90,7 @@ export const runRecording = operation({
   ...reading,
   id: 'runs.recording',
   path: `${ofRun}/recording`,
-  summary: 'Read the state of a recording and fresh links to it',
+  summary: 'Read the state of a recording and get new links to it',
   query: null,
   output: recording,
   auditsReads: true,

@@ -22,7 +22,7 @@ export const phoneState = z.enum([
   'setup_failed',
 ])
 
-/** Who was reached, as far as that could be told. */
+/** What answered the call, as far as it was detected. */
 export const contact = z.enum(['human', 'voicemail', 'ivr', 'unknown', 'not_applicable'])
 
 export const runOutcome = z
@@ -49,7 +49,7 @@ export const runOutcome = z
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 lower-case hex digits')
 const triggerId = text(1, 128)
 
-/** What began the run. */
+/** The cause of the run. */
 export const runTrigger = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('sip'), number_id: uuid, call_id_sha256: sha256 }),
@@ -72,7 +72,7 @@ export const runTrigger = z
 const ms = z.number().min(0)
 const percentiles = z.strictObject({ p50: ms, p90: ms, p95: ms }).meta({ id: 'Percentiles' }).nullable()
 
-/** Of the agent's answers, in ms; null where none was measured. */
+/** Latency of the agent's replies in ms; null: not measured. */
 export const runLatency = z
   .strictObject({
     e2e: percentiles,
@@ -84,20 +84,20 @@ export const runLatency = z
   })
   .meta({ id: 'RunLatency' })
 
-/** What was read out of the run once it had ended. */
+/** The result of the post-call analysis. */
 export const runAnalysis = z
   .strictObject({
     summary: text(0).nullable(),
     sentiment: z.enum(['positive', 'neutral', 'negative', 'unknown']).nullable(),
     successful: z.boolean().nullable(),
-    /** By the name of the item; null where nothing was found. */
+    /** By name of the analysis item; null: not found. */
     custom: z.record(z.string(), z.union([text(0), z.number(), z.boolean(), z.null()])),
     model: modelIdentity,
     completed_at: timestamp,
   })
   .meta({ id: 'RunAnalysis' })
 
-/** What the carrier says of who calls (STIR/SHAKEN). */
+/** The carrier's verification of the caller's number (STIR/SHAKEN). */
 const callerIdentity = z
   .strictObject({
     verification: z.enum(['passed', 'failed', 'none']),
@@ -112,13 +112,13 @@ const quality = z
 
 const MAX_METADATA_BYTES = 16_384
 
-/** The caller's own: kept and given back, never looked into. */
+/** JSON of the API client: stored and returned, never interpreted. */
 export const runMetadata = jsonObject.refine(
   value => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES,
-  `more than ${MAX_METADATA_BYTES} bytes`,
+  `must have at most ${MAX_METADATA_BYTES} bytes as JSON`,
 )
 
-/** At most 100 variables for a run. */
+/** Dynamic variables of a run, at most 100. */
 export const runVariables = stringMap(variableName, variableValue, 100)
 
 /** One execution of a publication. */

@@ -19,7 +19,7 @@ export const createRun = operation({
   id: 'runs.create',
   method: 'POST',
   path: '/api/v1/runs',
-  summary: 'Run an agent: place a phone call (needs can_dial or admin), or begin a chat or a task',
+  summary: 'Start a run of an agent: place a phone call (needs can_dial or admin), or start a chat or a task',
   role: 'member',
   idempotency: 'required_header',
   params: null,
@@ -31,23 +31,23 @@ export const createRun = operation({
       version: version.optional(),
       channel: runChannel,
       mode: runMode,
-      /** The number to call: for phone, and only there. */
+      /** The number to call; required for phone runs, refused for others. */
       to: e164.optional(),
-      /** An imported number to show; default the publication's. Only for phone. */
+      /** The caller number: an imported number; default: that of the publication. Only for phone runs. */
       from: e164.optional(),
       dynamic_variables: runVariables.default({}),
       metadata: runMetadata.nullable().default(null),
     })
     .refine(({ channel, mode }) => MODES[channel].includes(mode), {
-      message: 'phone runs outbound; web inbound; cloud task, chat or background',
+      message: 'does not fit the channel: phone has mode outbound; web has inbound; cloud has task, chat or background',
       path: ['mode'],
     })
     .refine(({ channel, to }) => (channel === 'phone') === (to !== undefined), {
-      message: 'is needed for phone, and taken only there',
+      message: 'is required for channel phone and must be absent for other channels',
       path: ['to'],
     })
     .refine(({ channel, from }) => channel === 'phone' || from === undefined, {
-      message: 'is taken for phone only',
+      message: 'is only for channel phone; leave it out',
       path: ['from'],
     }),
   output: run,
@@ -102,7 +102,7 @@ export const listRuns = operation({
     agent_id: agentId.optional(),
     channel: runChannel.optional(),
     state: runState.optional(),
-    /** `created_at`: `after` includes its instant, `before` does not. */
+    /** Bounds of `created_at`: `after` is inclusive, `before` is exclusive. */
     after: instant.optional(),
     before: instant.optional(),
     /** Up to 32, separated by commas. */
@@ -112,10 +112,10 @@ export const listRuns = operation({
       .optional(),
     /** Up to 5, separated by commas. */
     contact: z.string().regex(CONTACTS, 'of human, voicemail, ivr, unknown, not_applicable; with commas').optional(),
-    /** Runs of which it is not known match neither. */
+    /** Runs whose success is unknown match neither value. */
     successful: z.boolean().optional(),
     version: version.optional(),
-    /** True: test runs only; false: no test runs; default both. */
+    /** True: only test runs; false: no test runs; absent: both. */
     test: z.boolean().optional(),
     test_run_id: uuid.optional(),
   }),
@@ -129,7 +129,8 @@ export const cancelRun = operation({
   id: 'runs.cancel',
   method: 'POST',
   path: '/api/v1/runs/{run_id}/cancel',
-  summary: 'Cancel a run: what is not dialled never is, a live call is hung up; a run that has ended stays as it is',
+  summary:
+    'Cancel a run: a call that is not placed yet is never placed, a live call is hung up; an ended run does not change',
   role: 'member',
   idempotency: 'natural',
   params: byRunId,
@@ -145,7 +146,7 @@ export const updateRun = operation({
   id: 'runs.update',
   method: 'PATCH',
   path: '/api/v1/runs/{run_id}',
-  summary: 'Change variables or metadata of a live phone run; the agent answers with them from its next turn on',
+  summary: 'Change variables or metadata of a live phone run; the agent uses them from its next turn on',
   role: 'member',
   idempotency: 'required_header',
   params: byRunId,
@@ -154,12 +155,12 @@ export const updateRun = operation({
     .strictObject({
       /** Merged by name. */
       override_dynamic_variables: runVariables.optional(),
-      /** Replaces all of it; null clears. */
+      /** Replaces the whole metadata; null clears it. */
       metadata: runMetadata.nullable().optional(),
     })
     .refine(
       body => body.override_dynamic_variables !== undefined || body.metadata !== undefined,
-      'override_dynamic_variables or metadata is needed',
+      'override_dynamic_variables or metadata is required',
     ),
   output: z.strictObject({
     run_id: uuid,

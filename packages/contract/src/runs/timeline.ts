@@ -6,7 +6,7 @@ import { contact, phoneState } from './run.ts'
 
 const ms = z.number().min(0)
 const index = z.int().min(0)
-/** Of the main flow, or `component_id/node_id`. */
+/** `node_id` in the main flow, or `component_id/node_id`. */
 const nodePath = text(1, 128)
 
 const latency = z
@@ -32,7 +32,7 @@ const facts = [
     end_ms: ms.nullable(),
     node_id: nodePath.nullable(),
   }),
-  /** `index` of the agent's utterance. */
+  /** `index` is that of the agent's utterance. */
   z.strictObject({ kind: z.literal('turn'), index, latency }),
   z.strictObject({
     kind: z.literal('node'),
@@ -75,11 +75,11 @@ const place = {
   /** From 1, without gaps. */
   seq: z.int().min(1),
   at: timestamp,
-  /** On the call's clock; null before there is media. */
+  /** Ms on the clock of the call; null before media starts. */
   offset_ms: ms.nullable(),
 }
 
-/** One thing that happened in a run. Clients ignore kinds that they do not know. */
+/** One event of a run. Clients must ignore unknown kinds. */
 export const timelineItem = z
   .discriminatedUnion('kind', [
     facts[0].extend(place),

@@ -11,7 +11,7 @@ export const phoneNumber = z
     phone_number: e164,
     trunk_id: trunkId,
     name: text(1, 256).nullable(),
-    /** Who answers; `version` null follows the agent's head. */
+    /** The agent that answers; `version` null means the current head. */
     assignment: z.strictObject({ agent_id: agentId, version: version.nullable() }).nullable(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -24,7 +24,7 @@ export const listNumbers = operation({
   id: 'numbers.list',
   method: 'GET',
   path: '/api/v1/telephony/numbers',
-  summary: 'List phone numbers and who answers them',
+  summary: 'List phone numbers and the agents that answer them',
   role: 'viewer',
   idempotency: 'none',
   params: null,
@@ -54,14 +54,14 @@ export const assignNumber = operation({
   id: 'numbers.assign',
   method: 'PUT',
   path: '/api/v1/telephony/numbers/{number_id}/assignment',
-  summary: 'Let a published phone agent answer a number, or nobody (agent_id null)',
+  summary: 'Assign a published phone agent to a number, or remove the assignment (agent_id null)',
   role: 'admin',
   idempotency: 'natural',
   params: byId,
   query: null,
   body: z.strictObject({
     agent_id: agentId.nullable(),
-    /** Null follows the head. */
+    /** Null: the head at the time of each call. */
     version: version.nullable().default(null),
   }),
   output: phoneNumber,
@@ -76,7 +76,7 @@ export const releaseNumber = operation({
   id: 'numbers.release',
   method: 'DELETE',
   path: '/api/v1/telephony/numbers/{number_id}',
-  summary: 'Release a phone number: its assignment ends, live calls go on',
+  summary: 'Release a phone number: its assignment ends, live calls continue',
   role: 'admin',
   idempotency: 'natural',
   params: byId,

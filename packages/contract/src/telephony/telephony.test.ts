@@ -13,8 +13,8 @@ import {
   trunkId,
   uuid,
   version,
-} from '../testing/bounds.ts'
-import { misjudgedRequests, requestCases, takes } from '../testing/requests.ts'
+} from '../testing/field-cases.ts'
+import { isAccepted, requestCases, requestMismatches } from '../testing/requests.ts'
 
 const host = pattern(
   ['a', 'a.b-c.example.com', '9', 'a'.repeat(253)],
@@ -83,7 +83,7 @@ const cases = [
       name: optional(text(1, 256)),
     },
   ),
-  requestCases('numbers.release', 'params', { number_id: uuid.takes[0] }, { number_id: uuid }),
+  requestCases('numbers.release', 'params', { number_id: uuid.valid[0] }, { number_id: uuid }),
   requestCases(
     'numbers.assign',
     'body',
@@ -98,13 +98,13 @@ const cases = [
 
 describe('a telephony request', () => {
   it.each(cases)('in $id, each field of $part accepts the values within its bounds and no others', cases =>
-    expect(misjudgedRequests(cases)).toEqual([]),
+    expect(requestMismatches(cases)).toEqual([]),
   )
 })
 
 describe('the credentials of a trunk', () => {
   it('a trunk update sets or clears the user name and the secret together', () => {
-    const update = (body: object) => takes('trunks.update', { body })
+    const update = (body: object) => isAccepted('trunks.update', { body })
     expect(update({ auth_username: null, auth_secret: null })).toBe(true)
     expect(update({ auth_username: 'user', auth_secret: null })).toBe(false)
     expect(update({ auth_username: null, auth_secret: secret })).toBe(false)
@@ -113,7 +113,7 @@ describe('the credentials of a trunk', () => {
   })
 
   it('a trunk update cannot change the id or the provider', () => {
-    expect(takes('trunks.update', { body: { trunk_id: 'other' } })).toBe(false)
-    expect(takes('trunks.update', { body: { provider: 'generic_sip' } })).toBe(false)
+    expect(isAccepted('trunks.update', { body: { trunk_id: 'other' } })).toBe(false)
+    expect(isAccepted('trunks.update', { body: { provider: 'generic_sip' } })).toBe(false)
   })
 })

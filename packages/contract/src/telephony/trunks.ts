@@ -9,7 +9,7 @@ const provider = z
   .enum(['carrier_elastic_sip', 'generic_sip'])
   .meta({ description: 'What kind of service the trunk leads to. It has no effect on calls.' })
 
-/** A host: port and transport are staff's. */
+/** A host name or IPv4 address; staff set port and transport. */
 const terminationUri = text(1, 253).regex(
   /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
   'lower-case letters, digits, . and -, with a letter or digit at both ends',
@@ -29,7 +29,7 @@ export const trunk = z
     auth_username: authUsername.nullable(),
     auth_secret: authSecret.nullable(),
     inbound: z.boolean(),
-    /** What the carrier sends inbound calls to. */
+    /** The SIP URI to which the carrier must send inbound calls. */
     inbound_sip_uri: text(0, 1024).nullable(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -57,7 +57,7 @@ export const createTrunk = operation({
   id: 'trunks.create',
   method: 'POST',
   path: '/api/v1/telephony/trunks',
-  summary: 'Connect a SIP trunk of your carrier; its password is stored first as a secret of kind sip_auth',
+  summary: 'Connect a SIP trunk of your carrier; first store its password as a secret of kind sip_auth',
   role: 'admin',
   idempotency: 'required_header',
   params: null,
@@ -108,7 +108,7 @@ export const updateTrunk = operation({
   id: 'trunks.update',
   method: 'PATCH',
   path: '/api/v1/telephony/trunks/{trunk_id}',
-  summary: 'Change a SIP trunk, for later calls; inbound switched off and on again gives a new inbound URI',
+  summary: 'Change a SIP trunk for later calls; disabling and enabling inbound creates a new inbound URI',
   role: 'admin',
   idempotency: 'natural',
   params: byId,
@@ -117,12 +117,15 @@ export const updateTrunk = operation({
     .strictObject({
       name: name.optional(),
       termination_uri: terminationUri.optional(),
-      /** With `auth_secret`; both null: calls are not authenticated by digest. */
+      /** Requires `auth_secret`; both null: no digest authentication. */
       auth_username: authUsername.nullable().optional(),
       auth_secret: authSecret.nullable().optional(),
       inbound: z.boolean().optional(),
     })
-    .refine(bothOrNeither, { message: 'auth_username and auth_secret come together', path: ['auth_secret'] })
+    .refine(bothOrNeither, {
+      message: 'auth_username and auth_secret must be given together, both null or neither null',
+      path: ['auth_secret'],
+    })
     .meta({ dependentRequired: { auth_username: ['auth_secret'], auth_secret: ['auth_username'] } }),
   output: trunk,
   statuses: [200],
@@ -133,7 +136,7 @@ export const deleteTrunk = operation({
   id: 'trunks.delete',
   method: 'DELETE',
   path: '/api/v1/telephony/trunks/{trunk_id}',
-  summary: 'Delete a SIP trunk; refused while numbers are on it',
+  summary: 'Delete a SIP trunk; refused while it has numbers',
   role: 'admin',
   idempotency: 'natural',
   params: byId,

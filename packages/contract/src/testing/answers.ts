@@ -309,7 +309,7 @@ const budget = {
 }
 export const page = (item: unknown) => ({ items: [item], next_cursor: null })
 
-/** One answer of every shape. */
+/** One valid response body for every response schema. */
 export const ANSWERS: [string, Record<string, unknown>][] = [
   ['environments.list', { items: [environment], selected: 'production' }],
   ['environments.ensure_sandbox', { environment, key: { ...key, secret: 's'.repeat(16) } }],

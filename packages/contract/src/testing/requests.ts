@@ -1,7 +1,7 @@
 import { parseInput, type RawInput } from '../derived/parse-input.ts'
 import type { Operation } from '../operation.ts'
 import { operations } from '../operations.ts'
-import { type Bounds, misjudged, type Variation, variations } from './bounds.ts'
+import { type FieldCases, mismatches, type Variation, variations } from './field-cases.ts'
 
 const VALID_PARAMS: Readonly<Record<string, unknown>> = {
   agent_id: 'agent_1',
@@ -15,12 +15,12 @@ const VALID_PARAMS: Readonly<Record<string, unknown>> = {
 
 export function operationOf(id: string): Operation {
   const found = operations.find(operation => operation.id === id)
-  if (found === undefined) throw new Error(`no operation ${id}`)
+  if (found === undefined) throw new Error(`the contract has no operation "${id}"`)
   return found
 }
 
-/** Whether the operation takes it, with path arguments and a key that are as they should be. */
-export function takes(id: string, raw: RawInput): boolean {
+/** Whether the operation accepts `raw`, to which valid path parameters and a valid idempotency key are added. */
+export function isAccepted(id: string, raw: RawInput): boolean {
   const operation = operationOf(id)
   const params = Object.fromEntries(Object.keys(operation.params?.shape ?? {}).map(name => [name, VALID_PARAMS[name]]))
   const key = operation.idempotencyKey === null ? {} : { idempotencyKey: 'key-00000001' }
@@ -33,17 +33,17 @@ export interface RequestCases {
   readonly variations: readonly Variation[]
 }
 
-/** Every way to vary one part of a request of the operation. */
+/** Variations of one part of a request to the operation. */
 export function requestCases(
   id: string,
   part: RequestCases['part'],
   valid: Record<string, unknown>,
-  fields: Readonly<Record<string, Bounds>>,
+  fields: Readonly<Record<string, FieldCases>>,
 ): RequestCases {
   return { id, part, variations: variations(valid, fields) }
 }
 
-/** Which of them the operation judges otherwise than it should. */
-export function misjudgedRequests({ id, part, variations }: RequestCases): string[] {
-  return misjudged(variations, value => takes(id, { [part]: value }))
+/** The variations that the operation wrongly accepts or wrongly refuses. */
+export function requestMismatches({ id, part, variations }: RequestCases): string[] {
+  return mismatches(variations, value => isAccepted(id, { [part]: value }))
 }

@@ -1,4 +1,4 @@
-/** The tables of the API, written out: method, path, tool, who may, what repeating does, answers. */
+/** The operations of the API specification: method, path, tool, role or scope, idempotency, statuses. */
 const TABLE = `
 GET    /api/v1/environments                              environments_list           viewer        none             200
 POST   /api/v1/environments/sandbox                      environments_ensure_sandbox admin         natural          201,200
@@ -66,7 +66,7 @@ export interface SpecifiedOperation {
   /** A role, or a permission scope. */
   readonly role: string
   readonly idempotency: string
-  /** Separated by commas; the first is that of a first execution. */
+  /** Separated by commas; the first is the status of a first execution. */
   readonly statuses: string
 }
 
@@ -77,7 +77,7 @@ export const SPECIFIED_OPERATIONS: readonly SpecifiedOperation[] = TABLE.trim()
     return { method, path, tool, role, idempotency, statuses } as SpecifiedOperation
   })
 
-/** The operation's id: families such as `tenant_settings` have an underscore of their own. */
+/** The id of the operation with this tool. Groups such as `tenant_settings` contain an underscore themselves. */
 export function operationIdOf(tool: string): string {
   const family =
     ['tenant_settings', 'call_limits'].find(name => tool.startsWith(name)) ?? tool.slice(0, tool.indexOf('_'))

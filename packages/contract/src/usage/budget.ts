@@ -4,12 +4,12 @@ import { operation } from '../operation.ts'
 import { timestamp } from '../values/time.ts'
 
 const policyId = text(1, 160).regex(/^[A-Za-z0-9_.:/-]*$/, 'letters, digits, _ . : / -')
-/** As a decimal, and may be negative. */
+/** A decimal that may be negative. */
 const signedDecimal = z.string().regex(/^-?(0|[1-9][0-9]*)(\.[0-9]{1,12})?$/, 'a decimal such as "-12.50"')
 
 export const budget = z
   .strictObject({
-    /** False until metered pricing is installed; that is not zero cost. */
+    /** False until a rate card is installed; costs are unknown then, not zero. */
     configured: z.boolean(),
     budget_id: policyId.nullable(),
     policy_id: policyId.nullable(),
@@ -28,7 +28,7 @@ export const getBudget = operation({
   id: 'budgets.get',
   method: 'GET',
   path: '/api/v1/usage/budget',
-  summary: 'Read the spend cap of the month and what is spent',
+  summary: 'Read the spend cap of the month and the amount spent',
   role: 'viewer',
   idempotency: 'none',
   params: null,
@@ -43,7 +43,7 @@ export const updateBudget = operation({
   id: 'budgets.update',
   method: 'PUT',
   path: '/api/v1/usage/budget',
-  summary: 'Set the spend cap of the month (compare-and-set on the policy); it works at once',
+  summary: 'Set the spend cap of the month (compare-and-set on the policy); it takes effect at once',
   role: 'admin',
   idempotency: 'natural',
   params: null,

@@ -13,7 +13,7 @@ const purpose = z.enum(['billable', 'test'])
 
 const row = z
   .strictObject({
-    /** An agent's id, a run's, or a day (`YYYY-MM-DD`, UTC). */
+    /** The id of an agent or a run, or a day (`YYYY-MM-DD`, UTC). */
     key: text(1, 256),
     runs: count,
     connected_ms: count,
@@ -33,17 +33,17 @@ export const usageSummary = operation({
   id: 'usage.summary',
   method: 'GET',
   path: '/api/v1/usage',
-  summary: 'Read metered usage by agent, run or day; runs count where they were created',
+  summary: 'Read metered usage by agent, run or day; a run counts on the day of its creation',
   role: 'viewer',
   idempotency: 'none',
   params: null,
-  /** At most 366 days; `from` includes its instant, `to` does not. */
+  /** At most 366 days; `from` is inclusive, `to` is exclusive. */
   query: listQuery({
     group_by: groupBy,
     from: instant,
     to: instant,
     agent_id: agentId.optional(),
-    /** `test`: test runs, metered and not billed. */
+    /** `test`: test runs, which are metered but not billed. */
     purpose: purpose.default('billable'),
   }),
   body: null,
@@ -72,10 +72,10 @@ const rate = z
 
 const reserves = z.strictObject({ phone: decimal, web: decimal, cloud: decimal })
 
-/** Of a file: more digits than any price has are a mistake. */
+/** A price in a rate card file. More than 40 digits are surely a mistake. */
 const price = decimal.max(40)
 
-/** What staff install: the most specific rate wins. */
+/** A rate card as installed by staff; the most specific rate applies. */
 export const rateCardFile = z.strictObject({
   rate_card_id: text(1, 160),
   currency: z.literal('USD').default('USD'),
@@ -109,7 +109,7 @@ export const getRateCard = operation({
   id: 'usage.rate_card',
   method: 'GET',
   path: '/api/v1/usage/rate-card',
-  summary: 'Read what usage costs',
+  summary: 'Read the rate card: the prices of metered usage',
   role: 'viewer',
   idempotency: 'none',
   params: null,

@@ -13,7 +13,7 @@ export const publicationRef = z.strictObject({ agent_id: agentId, version, diges
 
 const principal = { owner_id: text(1), environment: text(1) }
 
-/** Who did it: a person, an API key, or the platform itself. */
+/** The principal of a change: a user, an API key or the platform. */
 export const principalRef = z
   .discriminatedUnion('kind', [
     z.strictObject({ ...principal, kind: z.literal('user'), id: uuid }),

@@ -10,10 +10,10 @@ const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 export const instant = z.iso
   .datetime({ offset: true })
   .max(64)
-  .refine(value => Date.parse(value) >= FIRST && Date.parse(value) <= LAST, 'outside the years 1 to 9999')
+  .refine(value => Date.parse(value) >= FIRST && Date.parse(value) <= LAST, 'must be in the years 1 to 9999')
   .overwrite(inUtc)
 
-/** A date-time in an answer: UTC, milliseconds, `Z`. */
+/** A date-time in a response: UTC, milliseconds, `Z`. */
 export const timestamp = z.iso.datetime({ precision: 3 })
 
 /** Offsets are whole minutes: every digit of a second stays. */

@@ -1,7 +1,7 @@
 import { decimal, e164 as e164Schema, jsonFault, stringMap, text } from '@parley/nodes'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { e164, instant as instants, uuid as uuids } from '../testing/bounds.ts'
+import { e164, instant as instants, uuid as uuids } from '../testing/field-cases.ts'
 import { digest, uuid } from './names.ts'
 import { listQuery, page } from './page.ts'
 import { principalRef, publicationRef, scope } from './references.ts'
@@ -40,8 +40,8 @@ describe('a decimal', () => {
 
 describe('a time', () => {
   it('a time in a request may have any UTC offset', () => {
-    for (const value of instants.takes) expect(instant.safeParse(value).success).toBe(true)
-    for (const value of instants.refuses) expect(instant.safeParse(value).success).toBe(false)
+    for (const value of instants.valid) expect(instant.safeParse(value).success).toBe(true)
+    for (const value of instants.invalid) expect(instant.safeParse(value).success).toBe(false)
     expect(instant.safeParse(`2026-01-01T00:00:00.${'0'.repeat(60)}Z`).success).toBe(false)
   })
 
@@ -67,13 +67,13 @@ describe('a time', () => {
 
 describe('identifiers', () => {
   it('a phone number is in E.164 form', () => {
-    for (const value of e164.takes) expect(e164Schema.safeParse(value).success).toBe(true)
-    for (const value of e164.refuses) expect(e164Schema.safeParse(value).success).toBe(false)
+    for (const value of e164.valid) expect(e164Schema.safeParse(value).success).toBe(true)
+    for (const value of e164.invalid) expect(e164Schema.safeParse(value).success).toBe(false)
   })
 
   it('a resource id is a UUID of any version', () => {
     fc.assert(fc.property(fc.uuid(), value => uuid.safeParse(value).success))
-    for (const value of uuids.refuses) expect(uuid.safeParse(value).success).toBe(false)
+    for (const value of uuids.invalid) expect(uuid.safeParse(value).success).toBe(false)
   })
 
   it('a resource id is normalised to lower case', () => {
@@ -95,7 +95,7 @@ describe('identifiers', () => {
 })
 
 describe('a reference', () => {
-  const id = uuids.takes[0]
+  const id = uuids.valid[0]
   const by = { owner_id: 'o', environment: 'production' }
 
   it('a principal is a user, an API key or the platform', () => {

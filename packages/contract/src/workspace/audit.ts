@@ -28,7 +28,7 @@ export const auditItem = z
     audit_id: uuid,
     occurred_at: timestamp,
     principal: principalRef,
-    /** The operation's id, or what staff or a job did. */
+    /** The id of the operation, or the action of staff or a job. */
     action: text(1, 128).regex(/^[a-z][a-z0-9_.:-]*$/, 'a lower-case letter, then lower-case letters, digits, _ . : -'),
     resource: z.strictObject({ tenant_id: uuid, kind: resourceKind, id: text(1, 512) }).nullable(),
     outcome: z.enum(['allowed', 'denied', 'failed']),
@@ -40,11 +40,11 @@ export const listAudit = operation({
   id: 'audit.list',
   method: 'GET',
   path: '/api/v1/audit',
-  summary: 'List who did what in this environment, newest first',
+  summary: 'List the audit log of this environment, newest first',
   role: 'admin',
   idempotency: 'none',
   params: null,
-  /** `after` includes its instant, `before` does not. */
+  /** `after` is inclusive, `before` is exclusive. */
   query: listQuery({ after: instant.optional(), before: instant.optional() }),
   body: null,
   output: page(auditItem),

@@ -12,7 +12,7 @@ export const environment = z
     name: text(0),
     display_name: text(1, 128).nullable(),
     admission_enabled: z.boolean(),
-    /** How many runs may live at once; null: not set. */
+    /** Maximum of concurrent runs; null: not set. */
     concurrent_capacity: z.int().min(0).nullable(),
     created_at: timestamp,
   })
@@ -37,7 +37,7 @@ export const ensureSandbox = operation({
   id: 'environments.ensure_sandbox',
   method: 'POST',
   path: '/api/v1/environments/sandbox',
-  summary: 'Create the sandbox environment on first use; its first admin key comes with that answer only',
+  summary: 'Create the sandbox environment on first use; only that response contains its first admin key',
   role: 'admin',
   idempotency: 'natural',
   params: null,

@@ -10,7 +10,7 @@ export const apiKey = z
     key_id: uuid,
     name: text(1, 128),
     role,
-    /** Whether it may place real phone calls (admin keys may in any case). */
+    /** Whether the key may place real phone calls; admin keys always may. */
     can_dial: z.boolean(),
     prefix: text(4, 32),
     created_at: timestamp,
@@ -20,7 +20,7 @@ export const apiKey = z
   })
   .meta({ id: 'ApiKey' })
 
-/** With the secret, which is shown at creation and rotation only. */
+/** An API key with its secret, which is shown at creation and rotation only. */
 export const apiKeyCreated = apiKey.extend({ secret: text(16, 256) }).meta({ id: 'ApiKeyCreated' })
 
 const byId = z.strictObject({ key_id: uuid })
@@ -29,7 +29,7 @@ export const listKeys = operation({
   id: 'keys.list',
   method: 'GET',
   path: '/api/v1/keys',
-  summary: 'List API keys, revoked ones too; never their secrets',
+  summary: 'List API keys, including revoked ones, without their secrets',
   role: 'admin',
   idempotency: 'none',
   params: null,
@@ -56,7 +56,10 @@ export const createKey = operation({
       can_dial: z.boolean().default(false),
       expires_at: instant.optional(),
     })
-    .refine(key => !(key.can_dial && key.role === 'viewer'), { message: 'a viewer cannot dial', path: ['can_dial'] }),
+    .refine(key => !(key.can_dial && key.role === 'viewer'), {
+      message: 'must be false for role viewer',
+      path: ['can_dial'],
+    }),
   output: apiKeyCreated,
   statuses: [201, 200],
   refusals: { conflict: ['limit_reached'] },
@@ -66,7 +69,7 @@ export const revokeKey = operation({
   id: 'keys.revoke',
   method: 'DELETE',
   path: '/api/v1/keys/{key_id}',
-  summary: 'Revoke an API key: access ends, and unsent effects of its runs can be denied',
+  summary: 'Revoke an API key: its access ends, and effects of its runs that are not sent yet can be denied',
   role: 'admin',
   idempotency: 'natural',
   params: byId,
@@ -87,7 +90,7 @@ export const rotateKey = operation({
   params: byId,
   query: null,
   body: z.strictObject({
-    /** How long the old secret still works, in seconds. */
+    /** Seconds for which the old secret remains valid. */
     overlap_seconds: z.int().min(0).max(604_800).default(0),
   }),
   output: apiKeyCreated,

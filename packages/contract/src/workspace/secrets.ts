@@ -12,12 +12,12 @@ const secretVersion = z
   .max(128)
   .regex(/^[0-9]+$/, 'decimal digits')
 
-/** What is known of a secret: never its values. */
+/** A secret without its values. */
 export const secret = z
   .strictObject({
     secret_id: secretId,
     kind: secretKind,
-    /** The current one. */
+    /** The current version. */
     version: secretVersion,
     versions: z.array(z.strictObject({ version: secretVersion, created_at: timestamp })),
     created_at: timestamp,
@@ -46,7 +46,7 @@ export const putSecret = operation({
   id: 'secrets.put',
   method: 'PUT',
   path: '/api/v1/secrets/{secret_id}',
-  summary: 'Create a secret, or add a version to it; the current value again adds none',
+  summary: 'Create a secret or add a version to it; a value equal to the current one adds none',
   role: 'admin',
   idempotency: 'natural',
   params: byId,
@@ -61,7 +61,7 @@ export const deleteSecret = operation({
   id: 'secrets.delete',
   method: 'DELETE',
   path: '/api/v1/secrets/{secret_id}',
-  summary: 'Delete a secret and all its versions; refused while something pins it, unless forced',
+  summary: 'Delete a secret and all its versions; refused while it is in use, unless forced',
   role: 'admin',
   idempotency: 'natural',
   params: byId,

@@ -12,7 +12,7 @@ export const tenantSettings = z
     retention: z.strictObject({
       recording_days: days,
       transcript_days: days,
-      /** Null keeps documents. */
+      /** Null: documents do not expire. */
       document_days: days.nullable(),
       source: z.enum(['platform_default', 'tenant']),
       version: settingsVersion,

@@ -10,8 +10,8 @@ import {
   optional,
   text,
   uuid,
-} from '../testing/bounds.ts'
-import { misjudgedRequests, requestCases, takes } from '../testing/requests.ts'
+} from '../testing/field-cases.ts'
+import { isAccepted, requestCases, requestMismatches } from '../testing/requests.ts'
 
 const days = integer(1, 3650)
 const retention = { recording_days: 90, transcript_days: 365, document_days: null, expected_version: 0 }
@@ -29,7 +29,7 @@ const cases = [
       expires_at: optional(instant),
     },
   ),
-  requestCases('keys.revoke', 'params', { key_id: uuid.takes[0] }, { key_id: uuid }),
+  requestCases('keys.revoke', 'params', { key_id: uuid.valid[0] }, { key_id: uuid }),
   requestCases('keys.rotate', 'body', {}, { overlap_seconds: optional(integer(0, 604_800)) }),
   requestCases('keys.list', 'query', {}, { cursor: optional(text(0, 1024)), limit: optional(integer(1, 200)) }),
   requestCases('secrets.list', 'query', {}, { cursor: optional(text(0, 1024)), limit: optional(integer(1, 200)) }),
@@ -75,15 +75,15 @@ const cases = [
 
 describe('a workspace request', () => {
   it.each(cases)('in $id, each field of $part accepts the values within its bounds and no others', cases =>
-    expect(misjudgedRequests(cases)).toEqual([]),
+    expect(requestMismatches(cases)).toEqual([]),
   )
 })
 
 describe('an API key', () => {
   it('an API key of role viewer cannot have can_dial', () => {
-    expect(takes('keys.create', { body: { name: 'k', role: 'viewer', can_dial: true } })).toBe(false)
-    expect(takes('keys.create', { body: { name: 'k', role: 'viewer', can_dial: false } })).toBe(true)
-    expect(takes('keys.create', { body: { name: 'k', role: 'member', can_dial: true } })).toBe(true)
+    expect(isAccepted('keys.create', { body: { name: 'k', role: 'viewer', can_dial: true } })).toBe(false)
+    expect(isAccepted('keys.create', { body: { name: 'k', role: 'viewer', can_dial: false } })).toBe(true)
+    expect(isAccepted('keys.create', { body: { name: 'k', role: 'member', can_dial: true } })).toBe(true)
   })
 })
 
@@ -91,10 +91,10 @@ describe('an empty body', () => {
   it.each(['environments.ensure_sandbox', 'keys.rotate', 'tenant_settings.update'])(
     'a request of %s may leave out the body',
     id => {
-      expect(takes(id, {})).toBe(true)
-      expect(takes(id, { body: {} })).toBe(true)
-      expect(takes(id, { body: null })).toBe(false)
-      expect(takes(id, { body: [] })).toBe(false)
+      expect(isAccepted(id, {})).toBe(true)
+      expect(isAccepted(id, { body: {} })).toBe(true)
+      expect(isAccepted(id, { body: null })).toBe(false)
+      expect(isAccepted(id, { body: [] })).toBe(false)
     },
   )
 })

@@ -16,7 +16,7 @@ describe.each(['PCMU', 'PCMA'] as const)('%s', name => {
   const { decode } = codec.createDecoder()
   const silence = name === 'PCMU' ? 0xff : 0xd5
 
-  it('gives every code back after decoding and encoding', () => {
+  it(`${name}: every code survives decoding and encoding`, () => {
     const back = new Uint8Array(256)
     encode(decodeAll(name), 0, 256, back, 0)
     // Mu-law has two zeros; both are the same sample, which is encoded as the positive one.
@@ -24,12 +24,12 @@ describe.each(['PCMU', 'PCMA'] as const)('%s', name => {
     expect(back).toEqual(expected)
   })
 
-  it('mirrors the two signs', () => {
+  it(`${name}: codes of opposite sign decode to opposite samples`, () => {
     const samples = decodeAll(name)
     for (let code = 0; code < 128; code++) expect(samples[code]! + samples[code | 0x80]!).toBe(0)
   })
 
-  it('errs by at most half a quantising step on any sample below clipping', () => {
+  it(`${name}: any sample below clipping decodes to within half a quantising step`, () => {
     const levels = [...new Set(decodeAll(name))].sort((a, b) => a - b)
     fc.assert(
       fc.property(fc.integer({ min: -32635, max: 32635 }), sample => {
@@ -49,7 +49,7 @@ describe.each(['PCMU', 'PCMA'] as const)('%s', name => {
     )
   })
 
-  it('carries speech-like sound with more than 35 dB of signal to noise', () => {
+  it(`${name}: speech-like sound has more than 35 dB of signal to noise`, () => {
     const samples = Int16Array.from({ length: 16000 }, (_, i) => {
       const t = i / 8000
       const envelope = 0.55 + 0.45 * Math.sin(2 * Math.PI * 4 * t)
@@ -68,7 +68,7 @@ describe.each(['PCMU', 'PCMA'] as const)('%s', name => {
     expect(10 * Math.log10(signal / noise)).toBeGreaterThan(35)
   })
 
-  it('never writes past either array', () => {
+  it(`${name}: the codec never writes past the end of an array`, () => {
     const dst = new Uint8Array(4)
     expect(encode(new Int16Array(10), 8, 10, dst, 1)).toBe(2)
     expect(dst).toEqual(Uint8Array.of(0, silence, silence, 0))
@@ -93,11 +93,11 @@ describe('G.711 reference values', () => {
     ['PCMA', 0xd4, 24],
     ['PCMA', 0xc5, 264],
     ['PCMA', 0xf5, 528],
-  ] as const)('%s %i is %i', (name, code, sample) => {
+  ] as const)('%s code %i decodes to %i as in the reference table', (name, code, sample) => {
     expect(decodeAll(name)[code]).toBe(sample)
   })
 
-  it('clips what mu-law cannot carry', () => {
+  it('mu-law encoding clips samples beyond its range', () => {
     const bytes = new Uint8Array(2)
     codecByName('PCMU').createEncoder().encode(Int16Array.of(32767, -32768), 0, 2, bytes, 0)
     expect(bytes).toEqual(Uint8Array.of(0x80, 0x00))

@@ -49,7 +49,7 @@ const tone = (hz: number) =>
   Int16Array.from({ length: RATE }, (_, i) => Math.round(8000 * Math.sin((2 * Math.PI * hz * i) / RATE)))
 
 describe('G.722', () => {
-  it('three seconds of busy sound become the bytes and samples of libg722 1.2.8', () => {
+  it('three seconds of varied sound encode and decode to the bytes and samples of libg722 1.2.8', () => {
     const bytes = encoded(busySound(48_000))
     expect(Buffer.from(bytes.subarray(0, 32)).toString('hex')).toBe(
       '922084208620a0b42fb09a18bf970c8e9190d6fc371ab0abaf2caa345c76b415',
@@ -68,11 +68,11 @@ describe('G.722', () => {
     ['lower', 3000, 30],
     ['higher', 5000, 13],
     ['higher', 6500, 13],
-  ])('carries a tone in the %s band at %i Hz with at least %i dB of signal to noise', (_band, hz, least) => {
+  ])('G.722 carries a tone in the %s band at %i Hz with at least %i dB of signal to noise', (_band, hz, least) => {
     expect(signalToNoise(tone(hz))).toBeGreaterThan(least)
   })
 
-  it('carries speech-like sound of both bands with more than 20 dB of signal to noise', () => {
+  it('G.722 carries speech-like sound of both bands with more than 20 dB of signal to noise', () => {
     const speech = Int16Array.from({ length: 2 * RATE }, (_, i) => {
       const t = i / RATE
       const envelope = 0.55 + 0.45 * Math.sin(2 * Math.PI * 4 * t)
@@ -85,7 +85,7 @@ describe('G.722', () => {
     expect(signalToNoise(speech)).toBeGreaterThan(20)
   })
 
-  it('streams are independent of how they are cut into packets, and of each other', () => {
+  it('a G.722 stream does not depend on packet sizes or on other streams', () => {
     const sound = busySound(9600)
     const whole = encoded(sound)
     const encoder = G722.createEncoder()
@@ -98,7 +98,7 @@ describe('G.722', () => {
     expect(cut).toEqual(whole)
   })
 
-  it('never writes past either array', () => {
+  it('the G.722 codec never writes past the end of an array', () => {
     const bytes = new Uint8Array(4)
     expect(G722.createEncoder().encode(new Int16Array(10), 8, 10, bytes, 1)).toBe(1)
     expect(G722.createDecoder().decode(bytes, 0, 4, new Int16Array(5), 0)).toBe(4)

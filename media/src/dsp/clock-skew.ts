@@ -1,7 +1,7 @@
 import { type AudioFormat, type Ms, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 
 const WINDOW_MS = 2000
-/** Below this it may be jitter or a first packet that came a little late: not worth a slip in somebody's speech. */
+/** Below this it may be jitter or a first packet that came a little late: not worth a slip in speech. */
 const SMALLEST_MS: Ms = 8
 
 /**

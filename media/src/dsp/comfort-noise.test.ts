@@ -3,7 +3,7 @@ import { encodePcmu } from '../codec/g711.ts'
 import { ComfortNoise } from './comfort-noise.ts'
 
 describe('comfort noise', () => {
-  it('is digital silence unless told otherwise: 0xFF in PCMU', () => {
+  it('comfort noise is digital silence by default: 0xFF in PCMU', () => {
     const samples = new Int16Array(4).fill(5)
     new ComfortNoise().write(samples, 1, 2)
     expect([...samples]).toEqual([5, 0, 0, 5])
@@ -12,7 +12,7 @@ describe('comfort noise', () => {
     expect([...bytes]).toEqual([0xff, 0xff])
   })
 
-  it('has the level it was given', () => {
+  it('comfort noise has the configured level', () => {
     for (const levelDbfs of [-70, -50, -40]) {
       const samples = new Int16Array(16_000)
       new ComfortNoise({ levelDbfs }).write(samples, 0, samples.length)

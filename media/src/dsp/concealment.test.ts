@@ -55,14 +55,14 @@ describe('concealment', () => {
     },
   )
 
-  it('makes no clicks: no step between samples much above the speech’s own, at any loss', () => {
+  it('concealment at any loss has no steps between samples much above those of the speech', () => {
     const { samples } = new SyntheticSound(20_000).vowel(0, 20_000, -20, { syllables: true })
     const own = biggestStep(samples)
     for (const percent of [2, 10, 30])
       expect(biggestStep(play(samples, randomLoss(samples.length / PACKET, percent)))).toBeLessThan(1.25 * own)
   })
 
-  it('fades by 20 % per 10 ms after the first 10 ms and is silent from 60 ms on', () => {
+  it('concealment fades by 20 % per 10 ms after the first 10 ms and is silent from 60 ms on', () => {
     const { samples } = new SyntheticSound(400).tones(0, 400, -15, 200)
     const concealment = new Concealment()
     concealment.good(samples, 0, samples.length)
@@ -77,7 +77,7 @@ describe('concealment', () => {
     expect(new Set(made.slice(480))).toEqual(new Set([0]))
   })
 
-  it('sounds the same in pieces of any size', () => {
+  it('concealment does not depend on the size of pieces', () => {
     const { samples } = new SyntheticSound(200).vowel(0, 200, -20)
     const whole = new Int16Array(600)
     const pieces = new Int16Array(600)
@@ -89,7 +89,7 @@ describe('concealment', () => {
     expect(pieces).toEqual(whole)
   })
 
-  it('stays silent after silence, and leaves sound alone that follows sound', () => {
+  it('concealment after silence is silent, and audio without loss is unchanged', () => {
     const concealment = new Concealment()
     const nothing = new Int16Array(160).fill(99)
     concealment.conceal(nothing, 0, 160)

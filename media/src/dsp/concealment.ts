@@ -189,9 +189,9 @@ export class Concealment {
   }
 
   #remember(samples: Int16Array, offset: number, count: Samples): void {
-    const kept = Math.min(count, this.#historySamples)
-    this.#history.copyWithin(0, kept)
-    const from = offset + count - kept
-    for (let i = 0; i < kept; i++) this.#history[this.#historySamples - kept + i] = samples[from + i]!
+    const retained = Math.min(count, this.#historySamples)
+    this.#history.copyWithin(0, retained)
+    const from = offset + count - retained
+    for (let i = 0; i < retained; i++) this.#history[this.#historySamples - retained + i] = samples[from + i]!
   }
 }

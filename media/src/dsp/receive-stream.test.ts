@@ -63,7 +63,7 @@ const steady = (from: number, until: number, startMs: number): Packet[] =>
   Array.from({ length: until - from }, (_, k) => ({ i: from + k, at: startMs + 20 * k }))
 
 describe('receive stream', () => {
-  it('places every packet at its own time, whatever is lost, late within 40 ms, disordered or doubled', () => {
+  it('every packet is placed at its own time under loss, delay up to 40 ms, reordering and duplicates', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 1 << 30 }),
@@ -94,7 +94,7 @@ describe('receive stream', () => {
     )
   })
 
-  it('gives audio that is in order without waiting, and silence up to 40 ms ago when nothing comes', () => {
+  it('audio in order is delivered without delay; without packets, silence follows with 40 ms of delay', () => {
     const stream = new ReceiveStream({ openedAtMs: OPENED })
     const into = new Int16Array(4000)
     expect(stream.pull(OPENED + 30, into)).toBe(0)
@@ -106,7 +106,7 @@ describe('receive stream', () => {
     expect(stream.positionOf(800)).toBe(70 * 8 + 800)
   })
 
-  it('drops and counts what comes later than that, and keeps the rest in place', () => {
+  it('packets later than 40 ms are dropped and counted, and the others stay in place', () => {
     const packets = steady(0, 50, 100).map(packet => (packet.i === 20 ? { ...packet, at: packet.at + 61 } : packet))
     const { stream, heard } = run(packets, 2000)
     expect(stream.late).toBe(1)
@@ -114,14 +114,14 @@ describe('receive stream', () => {
     expect(standsAt(heard, (100 + 20 * 22) * 8, 22)).toBe(true)
   })
 
-  it('keeps the tail of a packet whose head had been filled', () => {
+  it('the tail of a packet is played when its head was already concealed', () => {
     const packets = steady(0, 50, 100).map(packet => (packet.i === 20 ? { ...packet, at: packet.at + 45 } : packet))
     const { stream, heard } = run(packets, 2000)
     expect(stream.late).toBe(0)
     expect(standsAt(heard, (100 + 20 * 20) * 8, 20, 40 + 80)).toBe(true)
   })
 
-  it('leaves the pauses of a sender that suppresses silence as long as they were', () => {
+  it('pauses of a sender with silence suppression keep their length', () => {
     const packets = [
       ...steady(0, 20, 100),
       // 3 s without packets: sequence goes on, timestamps jump.
@@ -134,7 +134,7 @@ describe('receive stream', () => {
     expect([stream.lost, stream.late, stream.anchors]).toEqual([0, 0, 1])
   })
 
-  it('conceals 60 ms of a longer loss, then is silent', () => {
+  it('a longer loss is concealed for 60 ms, then silent', () => {
     const { stream, heard } = run([...steady(0, 20, 100), ...steady(40, 60, 900)], 1300)
     const gap = heard.slice((100 + 400) * 8, 900 * 8)
     expect(stream.concealedSamples).toBe(480)
@@ -143,7 +143,7 @@ describe('receive stream', () => {
     expect(stream.lost).toBe(20)
   })
 
-  it('does not take packets without audio for lost ones', () => {
+  it('packets without audio do not count as lost', () => {
     const packets = steady(0, 50, 100).map(packet =>
       packet.i >= 20 && packet.i < 30 ? { ...packet, silent: true } : packet,
     )
@@ -153,7 +153,7 @@ describe('receive stream', () => {
     expect(standsAt(heard, (100 + 600) * 8, 30)).toBe(true)
   })
 
-  it('places a new source by its own arrival', () => {
+  it('a new source is placed by its own time of arrival', () => {
     const packets = [
       ...steady(0, 20, 100),
       ...steady(7, 27, 517).map(packet => ({ ...packet, ssrc: 99, shift: 123_456, sequence: packet.i + 30_000 })),
@@ -168,7 +168,7 @@ describe('receive stream', () => {
     ['forward', 9_000_000],
     ['back', -9_000_000],
     ['a second back', -8000],
-  ])('goes on when the sender’s timestamps jump %s', (_, shift) => {
+  ])('the stream continues when the sender’s timestamps jump %s', (_, shift) => {
     const packets = [...steady(0, 20, 100), ...steady(20, 60, 500).map(packet => ({ ...packet, shift }))]
     const { stream, heard } = run(packets, 2000)
     expect(standsAt(heard, 500 * 8, 20, 80)).toBe(true)
@@ -176,7 +176,7 @@ describe('receive stream', () => {
     expect(stream.anchors).toBe(2)
   })
 
-  it('finds back when the sender’s clock stood still for a while', () => {
+  it('the stream recovers after the sender’s clock stood still', () => {
     // Contiguous timestamps after a pause of one second: all packets are 1 s late by their timestamps.
     const { stream, heard } = run([...steady(0, 20, 100), ...steady(20, 60, 1500)], 3000)
     expect(stream.anchors).toBe(2)
@@ -184,7 +184,7 @@ describe('receive stream', () => {
     expect(stream.late).toBeLessThanOrEqual(6)
   })
 
-  it('takes a burst after an outage of the network for late packets, not for a moved clock', () => {
+  it('a burst after a network outage counts as late packets, not as a shifted clock', () => {
     const packets = steady(0, 100, 100).map(packet => ({
       ...packet,
       at: packet.i >= 20 && packet.i < 50 ? 100 + 20 * 50 : packet.at,
@@ -194,7 +194,7 @@ describe('receive stream', () => {
     expect(standsAt(heard, (100 + 20 * 60) * 8, 60)).toBe(true)
   })
 
-  it('loses nothing when its own thread was stalled for 300 ms', () => {
+  it('a stall of the own thread for 300 ms loses no packet', () => {
     const stream = new ReceiveStream({ openedAtMs: 0 })
     const into = new Int16Array(4800)
     const out: number[] = []
@@ -213,14 +213,14 @@ describe('receive stream', () => {
     for (let i = 0; i < 100; i++) expect(standsAt(Int16Array.from(out), i * PACKET, i)).toBe(true)
   })
 
-  it('cannot be driven ahead of time by a peer that sends too fast', () => {
+  it('a peer that sends too fast cannot drive the stream ahead of time', () => {
     const packets = Array.from({ length: 2000 }, (_, i) => ({ i, at: 100 + i }))
     const { stream } = run(packets, 2100)
     expect(stream.position).toBeLessThan((2100 + 220) * 8)
     expect(stream.early).toBeGreaterThan(1000)
   })
 
-  it('stands any packets in any order: never ahead by more than 280 ms, never behind by more than 40', () => {
+  it('any packets in any order leave the stream at most 280 ms ahead and 40 ms behind', () => {
     const packet = fc.record({
       ssrc: fc.integer({ min: 1, max: 2 }),
       sequence: fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 0xffff })),
@@ -251,14 +251,14 @@ describe('receive stream', () => {
     )
   })
 
-  it('does not place timestamps of another clock', () => {
+  it('timestamps of another clock are not placed', () => {
     const { stream } = run(steady(0, 20, 100), 1000, { seq: 0, ts: 1000 })
     expect(stream.positionOf(1000 + 160)).toBe(100 * 8 + 160)
     expect(stream.positionOf(0x7000_0000)).toBe(-1)
     expect(stream.positionOf(0x9000_0000)).toBe(-1)
   })
 
-  it('stays within 20 ms of the sender over 40 minutes although its clock runs 120 ppm fast or slow', () => {
+  it('the stream stays within 20 ms of a sender whose clock differs by 120 ppm over 40 minutes', () => {
     for (const ppm of [120, -120]) {
       const stream = new ReceiveStream({ openedAtMs: 0 })
       const into = new Int16Array(480)

@@ -54,7 +54,7 @@ export class ReceiveStream {
   #tooLate = 0
   /** The source is known to be silent: not yet heard, or sending packets without audio. */
   #silent = true
-  /** The source was told not to send: what is missing is silence, not loss. */
+  /** The source is on hold: missing packets are silence, not loss. */
   #held = false
   #gapUntil: Samples = 0
   #gapSilent = true

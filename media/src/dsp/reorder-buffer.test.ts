@@ -21,7 +21,7 @@ function releasable(buffer: ReorderBuffer, nowMs: number): number[] {
 }
 
 describe('re-order buffer', () => {
-  it('lets packets in order through at once', () => {
+  it('packets in order pass at once', () => {
     const buffer = new ReorderBuffer()
     push(buffer, 10, 0)
     expect(releasable(buffer, 0)).toEqual([10])
@@ -29,7 +29,7 @@ describe('re-order buffer', () => {
     expect(releasable(buffer, 20)).toEqual([11])
   })
 
-  it('holds what is behind a gap for 40 ms, then counts the gap as lost', () => {
+  it('packets behind a gap wait 40 ms, then the gap counts as lost', () => {
     const buffer = new ReorderBuffer()
     push(buffer, 10, 0)
     releasable(buffer, 0)
@@ -44,7 +44,7 @@ describe('re-order buffer', () => {
     expect([buffer.late, buffer.duplicate]).toEqual([1, 1])
   })
 
-  it('loses nothing and repeats nothing while the disorder stays under 40 ms, from any sequence number on', () => {
+  it('reordering within 40 ms loses and repeats no packet, from any first sequence number', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 1, max: 1 << 30 }), (first, seed) => {
         const random = new SeededRandom(seed)
@@ -69,7 +69,7 @@ describe('re-order buffer', () => {
     )
   })
 
-  it('begins anew with another SSRC and with a sequence that restarted, but not for one stray packet', () => {
+  it('another SSRC or a restarted sequence resets the buffer; one stray packet does not', () => {
     const buffer = new ReorderBuffer()
     push(buffer, 10, 0)
     releasable(buffer, 0)
@@ -86,7 +86,7 @@ describe('re-order buffer', () => {
     expect(releasable(buffer, 80)).toEqual([20_101])
   })
 
-  it('makes room when more is missing than it has slots', () => {
+  it('a gap longer than the buffer makes it advance', () => {
     const buffer = new ReorderBuffer({ capacity: 8 })
     push(buffer, 0, 0)
     releasable(buffer, 0)
@@ -97,7 +97,7 @@ describe('re-order buffer', () => {
     expect(buffer.waiting).toBe(0)
   })
 
-  it('refuses a packet longer than a slot', () => {
+  it('a packet longer than a slot is refused', () => {
     const buffer = new ReorderBuffer({ packetSamples: 100 })
     expect(push(buffer, 0, 0)).toBe(false)
     expect(buffer.refused).toBe(1)

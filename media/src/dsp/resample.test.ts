@@ -16,16 +16,16 @@ function gainDb(hz: number, rate: number): number {
   return 10 * Math.log10(Math.max(power, 1e-3) / (AMPLITUDE ** 2 / 2))
 }
 
-describe.each([16_000, 22_050, 24_000, 44_100, 48_000])('from %i Hz to 8 kHz', rate => {
-  it('passes the telephone band unchanged', () => {
+describe.each([16_000, 22_050, 24_000, 44_100, 48_000])('resampling from %i Hz to 8 kHz', rate => {
+  it('resampling passes the telephone band unchanged', () => {
     for (let hz = 100; hz <= 3400; hz += 150) expect(Math.abs(gainDb(hz, rate))).toBeLessThan(0.1)
   })
 
-  it('lets nothing above 4 kHz fold back: less than -50 dB of it is left', () => {
+  it('resampling attenuates aliases of sound above 4 kHz below -50 dB', () => {
     for (let hz = 4000; hz < rate / 2; hz += 170) expect(gainDb(hz, rate)).toBeLessThan(-50)
   })
 
-  it('keeps length and place: a tone comes out in phase', () => {
+  it('resampling keeps length and phase of a tone', () => {
     const output = resample(tone(1000, rate), rate, 8000)
     const expected = tone(1000, 8000)
     expect(output.length).toBe(expected.length)
@@ -33,7 +33,7 @@ describe.each([16_000, 22_050, 24_000, 44_100, 48_000])('from %i Hz to 8 kHz', r
   })
 })
 
-it('clips what overshoots instead of wrapping around', () => {
+it('resampling clips overshoots instead of wrapping around', () => {
   const square = Int16Array.from({ length: 1600 }, (_, n) => (n % 40 < 20 ? 32_767 : -32_768))
   const output = resample(square, 16_000, 8000)
   for (let n = 100; n < 700; n++) {

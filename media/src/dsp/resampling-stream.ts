@@ -8,8 +8,8 @@ export class ResamplingStream {
   readonly #up: number
   readonly #down: number
   /** Input from a multiple of `down` on, as much of it as results still to be made need. */
-  #kept = new Int16Array(0)
-  /** Where the first result still to be made lies in `#kept`; in output samples. */
+  #pending = new Int16Array(0)
+  /** Where the first result still to be made lies in `#pending`; in output samples. */
   #made = 0
 
   constructor(fromHz: number, toHz: number) {
@@ -23,13 +23,13 @@ export class ResamplingStream {
 
   push(input: Int16Array): Int16Array {
     if (input.length === 0) return input
-    const joined = new Int16Array(this.#kept.length + input.length)
-    joined.set(this.#kept)
-    joined.set(input, this.#kept.length)
+    const joined = new Int16Array(this.#pending.length + input.length)
+    joined.set(this.#pending)
+    joined.set(input, this.#pending.length)
     // Results whose right context is there in full.
     const upTo = Math.floor(((joined.length - this.#reach) * this.#up) / this.#down)
     if (upTo <= this.#made) {
-      this.#kept = joined
+      this.#pending = joined
       return new Int16Array(0)
     }
     const result = resample(joined, this.#fromHz, this.#toHz, this.#made, upTo)
@@ -40,8 +40,8 @@ export class ResamplingStream {
 
   /** The results at the end, whose right context is silence. */
   end(): Int16Array {
-    const result = resample(this.#kept, this.#fromHz, this.#toHz, this.#made)
-    this.#kept = new Int16Array(0)
+    const result = resample(this.#pending, this.#fromHz, this.#toHz, this.#made)
+    this.#pending = new Int16Array(0)
     this.#made = 0
     return result
   }
@@ -49,7 +49,7 @@ export class ResamplingStream {
   #forget(joined: Int16Array): void {
     const needed = Math.floor((this.#made * this.#down) / this.#up) - this.#reach
     const blocks = Math.max(0, Math.floor(needed / this.#down))
-    this.#kept = joined.slice(blocks * this.#down)
+    this.#pending = joined.slice(blocks * this.#down)
     this.#made -= blocks * this.#up
   }
 }

@@ -38,7 +38,7 @@ describe('voice activity', () => {
     ['noise of -70 dBFS', -70],
     ['noise of -50 dBFS', -50],
     ['noise of -35 dBFS', -35],
-  ])('finds start and end of speech to 20 ms over %s and knows the start within 80 ms', (_, noise) => {
+  ])('over %s, start and end of speech are detected to 20 ms, the start within 80 ms', (_, noise) => {
     const sound = new SyntheticSound(6000)
     if (noise !== null) sound.noise(0, 6000, noise, new SeededRandom(5))
     sound.vowel(2000, 2600, -20, { syllables: true }).vowel(3500, 4400, -22, { pitchHz: 190, syllables: true })
@@ -51,12 +51,15 @@ describe('voice activity', () => {
     }
   })
 
-  it.each([-70, -60, -50, -40, -35])('hears no speech in 30 s of noise of %i dBFS that sets in suddenly', level => {
-    const sound = new SyntheticSound(32_000).noise(1000, 31_000, level, new SeededRandom(level + 100))
-    expect(edgesOf(sound.samples)).toEqual([])
-  })
+  it.each([-70, -60, -50, -40, -35])(
+    '30 s of noise of %i dBFS with a sudden start are not detected as speech',
+    level => {
+      const sound = new SyntheticSound(32_000).noise(1000, 31_000, level, new SeededRandom(level + 100))
+      expect(edgesOf(sound.samples)).toEqual([])
+    },
+  )
 
-  it('hears no speech in comfort noise that comes and goes, nor in mains hum', () => {
+  it('intermittent comfort noise and mains hum are not detected as speech', () => {
     const noise = new ComfortNoise({ levelDbfs: -50 })
     const samples = new Int16Array(80_000)
     for (let at = 0; at + 8000 < samples.length; at += 12_000) noise.write(samples, at, 8000)
@@ -64,7 +67,7 @@ describe('voice activity', () => {
     expect(edgesOf(new SyntheticSound(10_000).tones(500, 9500, -45, 50, 100, 150).samples)).toEqual([])
   })
 
-  it('does not take DTMF tones for speech', () => {
+  it('DTMF tones are not detected as speech', () => {
     const sound = new SyntheticSound(4000)
     const rows = [697, 770, 852, 941]
     const columns = [1209, 1336, 1477, 1633]
@@ -73,33 +76,33 @@ describe('voice activity', () => {
     expect(edgesOf(sound.samples)).toEqual([])
   })
 
-  it('stops taking a tone that does not change for speech', () => {
+  it('a constant tone stops being detected as speech', () => {
     const edges = edgesOf(new SyntheticSound(8000).tones(1000, 7000, -20, 440, 480).samples)
     expect(edges.map(({ type }) => type)).toEqual(['speech-start', 'speech-end'])
     expect(edges[1]!.knownMs).toBeLessThan(4000)
   })
 
-  it('bridges pauses shorter than the hang-over and no longer ones', () => {
+  it('pauses shorter than the hang-over are bridged, longer ones are not', () => {
     const sound = new SyntheticSound(4000).vowel(1000, 1500, -20).vowel(1680, 2200, -20).vowel(2600, 3000, -20)
     expect(starts(edgesOf(sound.samples))).toHaveLength(2)
     expect(starts(edgesOf(sound.samples, new VoiceActivity({ hangoverMs: 100 })))).toHaveLength(3)
     expect(starts(edgesOf(sound.samples, new VoiceActivity({ hangoverMs: 600 })))).toHaveLength(1)
   })
 
-  it('counts an unvoiced beginning to the word', () => {
+  it('an unvoiced beginning is part of the word', () => {
     const sound = new SyntheticSound(3000).noise(1000, 1120, -32, new SeededRandom(9)).vowel(1120, 1700, -20)
     const [start] = starts(edgesOf(sound.samples))
     expect(within(start!.ms, 1000, 20)).toBe(true)
   })
 
-  it('gives the same answer for packets of any size', () => {
+  it('voice activity does not depend on the size of packets', () => {
     const { samples } = new SyntheticSound(3000).vowel(1000, 1700, -25, { syllables: true })
     const positions = (packet: number) =>
       edgesOf(samples, new VoiceActivity(), packet).map(({ type, ms }) => [type, ms])
     for (const packet of [37, 80, 240, 480]) expect(positions(packet)).toEqual(positions(160))
   })
 
-  it('hears the phrases of a real voice and the pauses between them', ({ skip }) => {
+  it('phrases of a real voice and the pauses between them are detected', ({ skip }) => {
     const said = ['Hello, this is a test of the telephone.', 'Seven, three, nine.', 'Thank you and goodbye.'].map(
       espeak,
     )

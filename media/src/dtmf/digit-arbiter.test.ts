@@ -7,8 +7,8 @@ function taken(arbiter: DigitArbiter, nowMs: number): string {
   return digits
 }
 
-describe('a press that comes as tones and as a telephone-event', () => {
-  it('is reported as the event alone, whichever ends first', () => {
+describe('a key press that arrives as tones and as a telephone-event', () => {
+  it('a press that arrives both ways is reported as the event alone, whichever ends first', () => {
     const eventFirst = new DigitArbiter()
     expect(eventFirst.event('5', 8000, 100)).toBe(true)
     eventFirst.tones(1120, '5', 8080, 60, true)
@@ -21,14 +21,14 @@ describe('a press that comes as tones and as a telephone-event', () => {
     expect(taken(tonesFirst, 2000)).toBe('')
   })
 
-  it('is not reported again by an event that comes after its tones had to be reported', () => {
+  it('an event after its tones were reported is not reported again', () => {
     const arbiter = new DigitArbiter()
     arbiter.tones(1100, '5', 8000, 60, true)
     expect(taken(arbiter, 1250)).toBe('5')
     expect(arbiter.event('5', 8000, 100)).toBe(false)
   })
 
-  it('leaves presses apart that are apart: the same digit again, another digit at once', () => {
+  it('a repeated digit, or another digit at once, is reported as a press of its own', () => {
     const arbiter = new DigitArbiter()
     arbiter.event('5', 8000, 100)
     arbiter.tones(2000, '5', 8000 + 800 + 1201, 60, false)
@@ -38,7 +38,7 @@ describe('a press that comes as tones and as a telephone-event', () => {
     expect(arbiter.event('5', 41_200, 100)).toBe(true)
   })
 
-  it('without events expected tones are not held back', () => {
+  it('tones are reported at once where no telephone-events are expected', () => {
     const arbiter = new DigitArbiter()
     arbiter.tones(1100, '5', 8000, 60, false)
     expect(taken(arbiter, 1100)).toBe('5')

@@ -25,15 +25,15 @@ export class DigitArbiter {
   #head = 0
   #tail = 0
   /** What was reported already, of either kind. */
-  readonly #saidDigit: string[] = new Array<string>(REMEMBERED).fill('')
-  readonly #saidFrom = new Float64Array(REMEMBERED)
-  readonly #saidTo = new Float64Array(REMEMBERED)
-  readonly #saidAsTones = new Uint8Array(REMEMBERED)
-  #said = 0
+  readonly #reportedCountDigit: string[] = new Array<string>(REMEMBERED).fill('')
+  readonly #reportedCountFrom = new Float64Array(REMEMBERED)
+  readonly #reportedCountTo = new Float64Array(REMEMBERED)
+  readonly #reportedCountAsTones = new Uint8Array(REMEMBERED)
+  #reportedCount = 0
 
   /** Tones have ended. `expectsEvents`: the peer may be sending the same as a telephone-event. */
   tones(nowMs: Ms, digit: string, position: Samples, durationMs: Ms, expectsEvents: boolean): void {
-    // Full only when nobody takes: the newest is dropped.
+    // Only an owner that does not call `take` fills it: the newest digit is dropped.
     if (this.#tail - this.#head === HELD) return
     const i = this.#tail++ & (HELD - 1)
     this.#heldDigit[i] = digit
@@ -70,17 +70,17 @@ export class DigitArbiter {
 
   #alreadySaid(digit: string, from: Samples, to: Samples, asTones: boolean): boolean {
     for (let i = 0; i < REMEMBERED; i++) {
-      const same = this.#saidDigit[i] === digit && (this.#saidAsTones[i] === 1) === asTones
-      if (same && from <= this.#saidTo[i]! + NEAR && to >= this.#saidFrom[i]! - NEAR) return true
+      const same = this.#reportedCountDigit[i] === digit && (this.#reportedCountAsTones[i] === 1) === asTones
+      if (same && from <= this.#reportedCountTo[i]! + NEAR && to >= this.#reportedCountFrom[i]! - NEAR) return true
     }
     return false
   }
 
   #remember(digit: string, from: Samples, to: Samples, asTones: boolean): void {
-    const i = this.#said++ & (REMEMBERED - 1)
-    this.#saidDigit[i] = digit
-    this.#saidFrom[i] = from
-    this.#saidTo[i] = to
-    this.#saidAsTones[i] = asTones ? 1 : 0
+    const i = this.#reportedCount++ & (REMEMBERED - 1)
+    this.#reportedCountDigit[i] = digit
+    this.#reportedCountFrom[i] = from
+    this.#reportedCountTo[i] = to
+    this.#reportedCountAsTones[i] = asTones ? 1 : 0
   }
 }

@@ -58,7 +58,7 @@ function offBy(share: number): Partial<DialledTone>[] {
   return directions.map(([low, high]) => ({ lowOff: low * share, highOff: high * share }))
 }
 
-describe('a digit of 40 ms is heard, once', () => {
+describe('a DTMF digit of 40 ms is detected exactly once', () => {
   it.each<[string, Row[]]>([
     [
       'at any level from -42 to 0 dBm0',
@@ -77,7 +77,7 @@ describe('a digit of 40 ms is heard, once', () => {
     }
   })
 
-  it('1.5 % off with 8 dB of twist or noise of 15 dB, and twist in noise: rarely missed when of 50 ms', () => {
+  it('digits of 50 ms that are 1.5 % off, with 8 dB of twist or noise at 15 dB, are rarely missed', () => {
     const rows: Row[] = [
       ...offBy(0.015).flatMap(off => [
         { tone: { onMs: 50, lowDbm0: -10, highDbm0: -18, ...off } },
@@ -94,7 +94,7 @@ describe('a digit of 40 ms is heard, once', () => {
   })
 })
 
-describe('no digit is heard', () => {
+describe('no DTMF digit is detected', () => {
   it.each<[string, Row[]]>([
     [
       'in 23 ms, with or without noise',
@@ -119,7 +119,7 @@ describe('no digit is heard', () => {
     }
   })
 
-  it('in one tone alone, in ringback, busy, dial and information tones, in fax tones', () => {
+  it('no digit is detected in single tones, call progress tones or fax tones', () => {
     const tones = [
       [697],
       [1477],
@@ -147,7 +147,7 @@ describe('no digit is heard', () => {
   })
 })
 
-describe('a number dialled', () => {
+describe('a dialled number', () => {
   function dialled(onMs: number, offMs: number, noiseDbm0: number | null): string {
     const line = new ToneDialling(((onMs + offMs) * 40) / 1000 + 0.2, new SeededRandom(3))
     const number = '0123456789*#ABCD00112233'
@@ -165,12 +165,12 @@ describe('a number dialled', () => {
     [70, 65],
     [100, 100],
     [250, 80],
-  ])('%i ms on and %i ms off is read digit by digit', (on, off) => {
+  ])('a number dialled with %i ms tones and %i ms gaps is detected digit by digit', (on, off) => {
     expect(dialled(on, off, null)).toBe('0123456789*#ABCD00112233')
     expect(dialled(on, off, -22)).toBe('0123456789*#ABCD00112233')
   })
 
-  it('a drop-out of 10 ms does not make two digits of one', () => {
+  it('a drop-out of 10 ms does not split a digit', () => {
     for (let shift = 0; shift < 102; shift += 7) {
       const line = new ToneDialling(0.5, new SeededRandom(shift))
       line.dial(800 + shift, { digit: '5', onMs: 60 }).dial(800 + shift + 560, { digit: '5', onMs: 60 })
@@ -181,7 +181,7 @@ describe('a number dialled', () => {
   })
 })
 
-it('a jump of the sample clock ends what sounds, and nothing is heard across it', () => {
+it('a jump of the sample clock ends the current digit, and no digit is detected across it', () => {
   const audio = new ToneDialling(0.3, new SeededRandom(1)).dial(800, { digit: '5', onMs: 200 }).audio()
   const detector = new InBandDetector()
   detector.push(0, audio, 0, 1600)
@@ -198,7 +198,7 @@ it('a jump of the sample clock ends what sounds, and nothing is heard across it'
 describe('talk-off: no digit in 10 minutes', () => {
   const minutes = 10 * 60
 
-  it('of a synthetic voice, of three at once, of chords', () => {
+  it('10 minutes of synthetic voices and chords hold no digit', () => {
     const voice = murmur(minutes, new SeededRandom(4))
     expect(heardIn(toAudio(voice))).toEqual([])
     const babble = voice.map(
@@ -208,7 +208,7 @@ describe('talk-off: no digit in 10 minutes', () => {
     expect(heardIn(toAudio(chords(minutes / 5, new SeededRandom(5))))).toEqual([])
   }, 60_000)
 
-  it('of speech of eight voices', ({ skip }) => {
+  it('10 minutes of speech of eight voices hold no digit', ({ skip }) => {
     if (spawnSync('espeak-ng', ['--version']).status !== 0) skip('espeak-ng is not installed')
     let samples = 0
     for (const [i, voice] of ['en-us', 'en-us+f3', 'en-gb', 'de', 'fr', 'es', 'it+f2', 'pt+m3'].entries()) {

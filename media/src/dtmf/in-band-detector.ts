@@ -183,7 +183,7 @@ export class InBandDetector {
   #end(): void {
     const digit = this.#sounding
     this.#sounding = -1
-    // Full only when nobody takes: the newest is dropped.
+    // Only an owner that does not call `take` fills it: the newest digit is dropped.
     if (digit < 0 || this.#on < SHORTEST || this.#tail - this.#head === RESULTS) return
     const i = this.#tail++ & (RESULTS - 1)
     this.#resultDigit[i] = digit

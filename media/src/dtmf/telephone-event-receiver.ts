@@ -158,7 +158,7 @@ export class TelephoneEventReceiver {
   }
 
   #put(ssrc: number, start: RtpTicks, event: number, samples: Samples, arrivedAt: Ms): void {
-    // Full only when nobody takes: the newest is dropped.
+    // Only an owner that does not call `take` fills it: the newest digit is dropped.
     if (this.#resultTail - this.#resultHead === RESULTS) return
     const i = this.#resultTail++ & (RESULTS - 1)
     this.#resultEvent[i] = event

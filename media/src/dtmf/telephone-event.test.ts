@@ -66,7 +66,7 @@ const digitsOf = (heard: readonly Heard[]) => heard.map(({ digit }) => digit).jo
 const isEnd = (packet: Packet) => (packet.payload[1]! & 0x80) !== 0
 
 describe('telephone-event payload', () => {
-  it('reads back what was written', () => {
+  it('a telephone-event payload is read back as written', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 255 }),
@@ -84,14 +84,14 @@ describe('telephone-event payload', () => {
     )
   })
 
-  it('refuses a payload that is too short', () => {
+  it('a payload that is too short is refused', () => {
     const report = { event: 0, end: false, volume: 0, duration: 0 }
     expect(readTelephoneEvent(new Uint8Array(8), 0, 3, report)).toBe(false)
     expect(readTelephoneEvent(new Uint8Array(8), 6, 4, report)).toBe(false)
     expect(writeTelephoneEvent(new Uint8Array(3), 0, 1, false, 0, 0)).toBe(0)
   })
 
-  it('knows the sixteen digits and nothing else', () => {
+  it('events 0 to 15 are the sixteen digits, others are none', () => {
     expect([...'0123456789*#ABCD'].map(eventOfDigit)).toEqual(Array.from({ length: 16 }, (_, i) => i))
     expect(eventOfDigit('d')).toBe(15)
     expect([eventOfDigit('E'), eventOfDigit(''), eventOfDigit('12')]).toEqual([-1, -1, -1])
@@ -100,7 +100,7 @@ describe('telephone-event payload', () => {
 })
 
 describe('sending digits', () => {
-  it('sends one event with a constant timestamp, a marker first, growing duration and its end three times', () => {
+  it('a digit is sent as one event: marker first, constant timestamp, growing duration, end packet three times', () => {
     const packets = send('5', {}, 0xffffff00)
     expect(packets.map(({ tick }) => tick)).toEqual([0, 1, 2, 3, 4, 5, 6])
     expect(new Set(packets.map(({ timestamp }) => timestamp))).toEqual(new Set([0xffffff00]))
@@ -109,14 +109,14 @@ describe('sending digits', () => {
     expect(packets.map(isEnd)).toEqual([false, false, false, false, true, true, true])
   })
 
-  it('leaves 100 ms tone and 60 ms gap by default, at least 40 ms tone', () => {
+  it('a digit lasts 100 ms with a gap of 60 ms by default, and at least 40 ms', () => {
     const starts = (packets: Packet[]) => packets.filter(({ marker }) => marker).map(({ tick }) => tick)
     expect(starts(send('12'))).toEqual([0, 8])
     expect(starts(send('12', { durationMs: 10, gapMs: 0 }))).toEqual([0, 4])
     expect(starts(send('12', { durationMs: 250, gapMs: 200 }))).toEqual([0, 23])
   })
 
-  it('suppresses audio from the first tick to the end of the last gap and says which batches left', () => {
+  it('audio is suppressed from the first digit to the end of the last gap, and each sent batch is reported', () => {
     const sender = new TelephoneEventSender()
     expect(sender.active).toBe(false)
     sender.enqueue('1')
@@ -127,7 +127,7 @@ describe('sending digits', () => {
     expect([sender.takeSent(), sender.takeSent(), sender.takeSent()]).toEqual(['1', '23', null])
   })
 
-  it('splits a digit of more than 65535 units into contiguous segments, of which only the last ends', () => {
+  it('a digit of more than 65535 units is sent in contiguous segments, and only the last has the end bit', () => {
     const packets = send('7', { durationMs: 20_000 })
     expect([...new Set(packets.map(({ timestamp }) => timestamp))]).toEqual([0, 65535, 131070])
     expect(packets.filter(({ marker }) => marker)).toHaveLength(1)
@@ -135,7 +135,7 @@ describe('sending digits', () => {
     expect(hear(packets)).toEqual([{ digit: '7', timestamp: 0, durationMs: 20_000 }])
   })
 
-  it('on cancel ends the digit in hand properly and drops the rest', () => {
+  it('cancelling completes the current digit and drops the rest', () => {
     const sender = new TelephoneEventSender()
     sender.enqueue('12', { durationMs: 500 })
     sender.enqueue('34')
@@ -152,7 +152,7 @@ describe('sending digits', () => {
     expect(sender.active).toBe(false)
   })
 
-  it('refuses what is no digit, no time, or too much', () => {
+  it('invalid digits, durations and too long strings are refused', () => {
     const sender = new TelephoneEventSender()
     const codeOf = (digits: string, options = {}) => {
       try {
@@ -169,8 +169,8 @@ describe('sending digits', () => {
   })
 })
 
-describe('hearing digits', () => {
-  it('hears every digit once, with start and duration, over any loss that leaves it one packet', () => {
+describe('receiving digits', () => {
+  it('every digit is reported once with start and duration, if one of its packets arrives', () => {
     fc.assert(
       fc.property(
         fc.stringMatching(/^[0-9*#A-D]{1,8}$/),
@@ -194,7 +194,7 @@ describe('hearing digits', () => {
     )
   })
 
-  it('ends a digit within 60 ms when all three end packets are lost, and not before', () => {
+  it('a digit ends 60 ms after its last packet when all three end packets are lost', () => {
     const packets = send('9').filter(packet => !isEnd(packet))
     const receiver = new TelephoneEventReceiver()
     for (const { tick, timestamp, marker, payload } of packets)
@@ -206,18 +206,18 @@ describe('hearing digits', () => {
     expect(receiver.durationMs).toBe(80)
   })
 
-  it('reports full duration and true start when only an end packet came through', () => {
+  it('one end packet alone gives the full duration and the true start of a digit', () => {
     expect(hear(send('#', { durationMs: 300 }, 777).slice(-1))).toEqual([
       { digit: '#', timestamp: 777, durationMs: 300 },
     ])
   })
 
-  it('keeps the digits of a repeated key apart although no end packet came', () => {
+  it('presses of the same key are separate digits even without end packets', () => {
     const packets = send('4444').filter(packet => !isEnd(packet))
     expect(digitsOf(hear(packets))).toBe('4444')
   })
 
-  it('is not misled by packets that arrive out of order or twice', () => {
+  it('packets out of order or duplicated do not change the digits', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 0x7fffffff }), seed => {
         const random = new SeededRandom(seed)
@@ -233,12 +233,12 @@ describe('hearing digits', () => {
     )
   })
 
-  it('reports a long key press once even when packets are missing in its middle, at the seam of two segments', () => {
+  it('a long key press is reported once, even if packets at the boundary of two segments are lost', () => {
     const packets = send('6', { durationMs: 12_000 }).filter(({ tick }) => tick < 395 || tick > 425)
     expect(digitsOf(hear(packets))).toBe('6')
   })
 
-  it('takes a new SSRC for a new sender', () => {
+  it('a new SSRC is a new sender of digits', () => {
     const receiver = new TelephoneEventReceiver()
     const [first] = send('3')
     receiver.receive(1, 0, true, first!.payload, 0, 4, 0)
@@ -253,7 +253,7 @@ describe('hearing digits', () => {
     ])
   })
 
-  it('ignores events that are no digits, short payloads and leftovers of long ago', () => {
+  it('events that are no digits, short payloads and very old packets are ignored', () => {
     const receiver = new TelephoneEventReceiver()
     receiver.receive(1, 50_000, true, Uint8Array.of(5, 10, 0, 160), 0, 4, 0)
     receiver.receive(1, 50_000, true, Uint8Array.of(36, 0x80, 1, 0), 0, 4, 0)

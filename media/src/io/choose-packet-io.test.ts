@@ -5,13 +5,13 @@ import type { NativeAddon } from './native-packet-io.ts'
 const built = {} as NativeAddon
 const notBuilt = 'native packet I/O is not built'
 
-describe('the packet layer', () => {
-  it('is native where that is built, else portable', () => {
+describe('the choice of packet I/O', () => {
+  it('packet I/O is native where the addon is built, and portable elsewhere', () => {
     expect(choosePacketIo(undefined, built)).toBe('native')
     expect(choosePacketIo(undefined, notBuilt)).toBe('portable')
   })
 
-  it('is the one asked for, or the reason why not', () => {
+  it('a requested kind of packet I/O is used, or the error says why it is not available', () => {
     expect(choosePacketIo('portable', built)).toBe('portable')
     expect(choosePacketIo('native', built)).toBe('native')
     expect(() => choosePacketIo('native', notBuilt)).toThrow(

@@ -6,8 +6,8 @@ import { PortablePacketIo } from './portable-packet-io.ts'
 export type PacketIoKind = PacketIo['kind']
 
 /**
- * The packet layer to use: native where it is built, else portable, or the one asked for. Throws `ParleyError`
- * "native_packet_io_unavailable" when native is asked for and cannot be loaded.
+ * The packet I/O to use: the requested kind, or else native where it is built and portable elsewhere. Throws `ParleyError`
+ * "native_packet_io_unavailable" when native is requested and cannot be loaded.
  */
 export function choosePacketIo(wanted: PacketIoKind | undefined, addon = loadNativeAddon()): PacketIoKind {
   if (wanted === 'portable') return wanted

@@ -33,7 +33,7 @@ export class MediaThreadHandle {
     })
     this.#worker.on('error', error => this.#gone(String(error)))
     this.#worker.on('exit', code => this.#gone(`the media thread ended with code ${code}`))
-    // Who waits for readiness hears of it there; nobody may be waiting.
+    // A caller that awaits readiness gets the rejection there; without one it must not end the process.
     this.#ready.promise.catch(() => {})
   }
 

@@ -17,7 +17,7 @@ const PARAMETERS: MediaParameters = {
 }
 
 describe('a media thread', () => {
-  it('loses only the call whose core breaks', async () => {
+  it('an error in one media session ends only that session', async () => {
     const { port1, port2 } = new MessageChannel()
     const replies: ThreadReply[] = []
     const waiting: (() => void)[] = []

@@ -16,7 +16,7 @@ const LOOPBACK_IPV4 = 0x7f000001
 if (!missing) packetIoConformance('native', () => Promise.resolve(new NativePacketIo()))
 
 describe.skipIf(missing)(`packet I/O: native${note}`, () => {
-  it('says when a packet arrived, not when it was taken', async () => {
+  it('the arrival time of a packet is when it arrived, not when it was polled', async () => {
     const io = new NativePacketIo()
     const [a, b] = [await io.open(LOOPBACK, 0), await io.open(LOOPBACK, 0)]
     const batch = new PacketBatch(1)
@@ -37,7 +37,7 @@ describe.skipIf(missing)(`packet I/O: native${note}`, () => {
     io.close(b)
   })
 
-  it('gives every socket its turn while others are flooded', async () => {
+  it('a socket gets its packets while others are flooded', async () => {
     const io = new NativePacketIo()
     const from = await io.open(LOOPBACK, 0)
     const sockets: number[] = []
@@ -61,7 +61,7 @@ describe.skipIf(missing)(`packet I/O: native${note}`, () => {
     for (const socket of [from, ...sockets]) io.close(socket)
   })
 
-  it('leaves no socket and no descriptor behind when its thread is ended in its sleep', async () => {
+  it('a thread that is terminated while it waits leaves no socket or descriptor', async () => {
     const descriptors = () => readdirSync('/proc/self/fd').length
     const begin = async (): Promise<Worker> => {
       const worker = new Worker(new URL('./testing/native-sleeper.ts', import.meta.url))
@@ -78,7 +78,7 @@ describe.skipIf(missing)(`packet I/O: native${note}`, () => {
   })
 })
 
-/** Values that no caller of ours would hand over. */
+/** Values outside the types of the addon. */
 const anything = fc.oneof(
   fc.integer(),
   fc.double(),
@@ -99,13 +99,13 @@ const arrays = fc.tuple(...[0, 1, 2, 3, 4, 5].map(() => fc.oneof(typedArray, any
 
 type Method = (...args: unknown[]) => unknown
 
-describe.skipIf(missing)(`the addon behind it${note}`, () => {
+describe.skipIf(missing)(`the native packet I/O addon${note}`, () => {
   const { PacketIo } = missing ? ({} as NativeAddon) : addon
   const fresh = () => new PacketIo(performance.now())
   const callable = (io: object) =>
     io as Record<'open' | 'port' | 'close' | 'wait' | 'poll' | 'send' | 'counters', Method>
 
-  it('takes whatever JavaScript hands it, or throws', () => {
+  it('any JavaScript arguments are accepted or throw a TypeError or RangeError', () => {
     const io = callable(fresh())
     const socket = io.open(LOOPBACK_IPV4, 0) as number
     const attempt = (call: () => unknown) => {
@@ -140,7 +140,7 @@ describe.skipIf(missing)(`the addon behind it${note}`, () => {
     io.close(socket)
   })
 
-  it('goes by the shortest array, and holds no packet where one is detached', () => {
+  it('a batch is as long as its shortest array, and empty if one is detached', () => {
     const io = fresh()
     const [a, b] = [io.open(LOOPBACK_IPV4, 0), io.open(LOOPBACK_IPV4, 0)]
     const { bytes, length, socket, ipv4, port, arrivedAt } = new PacketBatch(8)
@@ -160,7 +160,7 @@ describe.skipIf(missing)(`the addon behind it${note}`, () => {
     io.close(b)
   })
 
-  it('sends nothing that is longer than a slot, from a socket that is not there, or to port 0', () => {
+  it('packets longer than a slot, of an unknown socket or to port 0 are dropped and counted', () => {
     const io = fresh()
     const a = io.open(LOOPBACK_IPV4, 0)
     const { bytes, length, socket, ipv4, port } = new PacketBatch(5)
@@ -175,7 +175,7 @@ describe.skipIf(missing)(`the addon behind it${note}`, () => {
     io.close(a)
   })
 
-  it('gives a socket that takes a closed one’s place another number', () => {
+  it('socket numbers are not reused', () => {
     const io = fresh()
     const numbers = new Set<number>()
     for (let i = 0; i < 1000; i++) {

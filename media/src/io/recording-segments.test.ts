@@ -58,7 +58,7 @@ function expectWhole(path: string, end: number): void {
 
 describe('a recording in segments', () => {
   it.each(['also', 'only'] as const)(
-    '%s: complete files of 10 s as it goes on, which join to the very samples',
+    'with segments "%s", the recording writes complete files of 10 s, whose join has exactly the recorded samples',
     mode => {
       const path = join(directory, `${mode}.wav`)
       const seen: number[] = []
@@ -83,7 +83,7 @@ describe('a recording in segments', () => {
     },
   )
 
-  it('goes on where it stood when its writer dies, at any place and also right after a rename', () => {
+  it('segments continue after the writer died at any place, also right after a rename', () => {
     for (const [i, dies] of [8000, 77_011, 84_012, 161_023].entries()) {
       const name = `resumed-${i}.wav`
       const path = join(directory, name)
@@ -101,7 +101,7 @@ describe('a recording in segments', () => {
     }
   })
 
-  it('joins nothing where a segment is missing, and leaves no half-made file', () => {
+  it('a missing segment prevents the join, and no partial file remains', () => {
     const path = join(directory, 'holes.wav')
     record(path, 25, 'only', file => file)
     unlinkSync(segmentPath(path, 2))
@@ -112,7 +112,7 @@ describe('a recording in segments', () => {
     )
   })
 
-  it('a process that is killed has lost no more than the last second', () => {
+  it('a recording in segments of a killed process has lost at most the last second', () => {
     const path = join(directory, 'killed.wav')
     const program = fileURLToPath(new URL('./fixtures/record-and-die.ts', import.meta.url))
     const run = spawnSync(process.execPath, [program, path], { encoding: 'utf8' })
@@ -130,7 +130,7 @@ describe('a recording in segments', () => {
 })
 
 describe('the plan of a join', () => {
-  it('places each segment at its own position, whatever their order', () => {
+  it('a join places each segment at its own position, in any order of files', () => {
     const full = (number: number) => ({ number, frames: SEGMENT_FRAMES })
     const plan = planJoin([full(2), { number: 3, frames: 5 }, full(1)])
     expect(plan).toEqual({
@@ -150,7 +150,7 @@ describe('the plan of a join', () => {
     ['one too short inside', [1, 2], [79_999, 80_000], 'segment_short'],
     ['one too long', [1], [80_001], 'segment_short'],
     ['one twice', [1, 1], [80_000, 80_000], 'segment_missing'],
-  ])('refuses %s', (_name, numbers, lengths, code) => {
+  ])('a join is refused with %s', (_name, numbers, lengths, code) => {
     const found = numbers.map((number, i) => ({ number, frames: lengths[i]! }))
     expect(() => planJoin(found)).toThrow(expect.objectContaining({ code }))
   })

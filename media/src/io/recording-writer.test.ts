@@ -27,7 +27,7 @@ function fill(buffer: SharedArrayBuffer, left: Int16Array, right: Int16Array): R
 }
 
 describe('recording file', () => {
-  it('is a valid WAV after every flush, also when never finished', () => {
+  it('a recording file is a valid WAV after every flush, even if it is never finished', () => {
     const path = join(directory, 'cut.wav')
     const buffer = allocateRecordingRing()
     const ring = new RecordingRing(buffer)
@@ -42,7 +42,7 @@ describe('recording file', () => {
     file.close()
   })
 
-  it('goes on at the ring’s position when the thread before it died between writing and saying so', () => {
+  it('a recording continues at the ring’s position after its writer died between writing and reporting', () => {
     const path = join(directory, 'resumed.wav')
     const buffer = allocateRecordingRing()
     const ring = fill(buffer, tone(4000, 8000), tone(4000, 4000))
@@ -62,7 +62,7 @@ describe('recording file', () => {
     expect(new Set(channels[1]!.slice(4000))).toEqual(new Set([0]))
   })
 
-  it('says that a full disk is a full disk', ({ skip }) => {
+  it('a full disk is reported as a full disk', ({ skip }) => {
     if (!existsSync('/dev/full')) skip('/dev/full is not there')
     const buffer = allocateRecordingRing()
     expect(() => new RecordingFile(buffer, '/dev/full', false, false)).toThrow(
@@ -87,7 +87,7 @@ describe('recording writer', () => {
   })
   afterEach(() => writer.close())
 
-  it('records both sides of many calls at once, each to its own file', async () => {
+  it('the writer records both sides of many calls at once, each to its own file', async () => {
     const paths = [0, 1, 2, 3].map(i => join(directory, 'deep', 'er', `many-${i}.wav`))
     const ids = paths.map((path, i) => {
       const buffer = allocateRecordingRing()
@@ -109,7 +109,7 @@ describe('recording writer', () => {
     expect(failures).toEqual([])
   })
 
-  it('reports a recording that cannot be written, and the others go on', async () => {
+  it('a recording that cannot be written is reported, and others continue', async () => {
     const blocked = join(directory, 'file-not-directory')
     writeFileSync(blocked, '')
     const bad = writer.add(allocateRecordingRing(), join(blocked, 'x.wav'))
@@ -122,7 +122,7 @@ describe('recording writer', () => {
     await expect(writer.finish(99)).rejects.toMatchObject({ code: 'unknown_recording' })
   })
 
-  it('goes on where it stood when its thread dies, and gives a recording up whose thread died twice', async () => {
+  it('a recording continues after its writer thread died once, and ends with an error after the second time', async () => {
     const path = join(directory, 'thread-lost.wav')
     const buffer = allocateRecordingRing()
     const id = writer.add(buffer, path)
@@ -142,7 +142,7 @@ describe('recording writer', () => {
     expect(read(path).channels[0]!.length).toBeGreaterThanOrEqual(8000)
   })
 
-  it('completes what is open when it is closed', async () => {
+  it('closing the writer completes open recordings', async () => {
     const path = join(directory, 'closed.wav')
     const buffer = allocateRecordingRing()
     writer.add(buffer, path)
@@ -152,7 +152,7 @@ describe('recording writer', () => {
     expect(() => writer.add(buffer, path)).toThrow(expect.objectContaining({ code: 'recording_writer_closed' }))
   })
 
-  it('writes a file that sox takes for what it is', async ({ skip }) => {
+  it('sox reads a recording as mu-law WAV of two channels', async ({ skip }) => {
     if (spawnSync('sox', ['--version']).status !== 0) skip('sox is not installed')
     const path = join(directory, 'sox.wav')
     const buffer = allocateRecordingRing()
@@ -172,7 +172,7 @@ describe('recording writer', () => {
 })
 
 describe('a recording whose process is killed', () => {
-  it('has lost no more than the last second', () => {
+  it('a recording of a killed process has lost at most the last second', () => {
     const path = join(directory, 'killed.wav')
     const face = fileURLToPath(new URL('./recording-writer.ts', import.meta.url))
     const ring = fileURLToPath(new URL('../recorder/recording-ring.ts', import.meta.url))

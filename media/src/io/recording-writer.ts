@@ -78,7 +78,7 @@ export class RecordingWriter {
       finishing: false,
       writersLost: 0,
     }
-    // Whoever calls `finish` sees the rejection; a recording nobody finishes must not end the process.
+    // The caller of `finish` gets the rejection; without one it must not end the process.
     recording.result.promise.catch(() => undefined)
     this.#recordings.set(recording.id, recording)
     this.#postAdd(recording, false)

@@ -87,7 +87,7 @@ describe('media threads over real sockets', () => {
     expect(recorded).toMatchObject({ heard: 8000, brokenAt: -1 })
   })
 
-  it('describes the chain as built', async () => {
+  it('a session describes its media chain', async () => {
     const a = await plane.open({ label: 'call 7' })
     expect(a.describe()).toContain('nothing negotiated yet')
     connect(a, a)
@@ -98,7 +98,7 @@ describe('media threads over real sockets', () => {
     expect(plane.describe()).toContain('1 thread(s), 0 session(s)')
   })
 
-  it('refuses a session while every port is in use or drains', async () => {
+  it('a session is refused while every port is in use or draining', async () => {
     const small = await ThreadedMediaPlane.start({
       threads: 1,
       bindAddress: '127.0.0.1',
@@ -113,7 +113,7 @@ describe('media threads over real sockets', () => {
     await expect(small.open({ label: 'd' })).rejects.toMatchObject({ code: 'media_closed' })
   })
 
-  it('gives a port to the next session once it has drained', async () => {
+  it('a drained port is given to the next session', async () => {
     const small = await ThreadedMediaPlane.start({
       threads: 1,
       bindAddress: '127.0.0.1',
@@ -126,7 +126,7 @@ describe('media threads over real sockets', () => {
     await small.close()
   })
 
-  it('passes over ports that others hold', async () => {
+  it('ports that other processes hold are skipped', async () => {
     const other = await ThreadedMediaPlane.start({
       threads: 1,
       bindAddress: '127.0.0.1',
@@ -148,7 +148,7 @@ describe('a media thread that dies', () => {
   let plane: ThreadedMediaPlane | null = null
   afterEach(() => plane?.close())
 
-  it('fails its sessions, completes their recordings, and is replaced for the next call', async () => {
+  it('a dead media thread fails its sessions, their recordings are completed, and a new thread takes the next call', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'parley-media-'))
     plane = await ThreadedMediaPlane.start({
       threads: 1,
@@ -181,7 +181,7 @@ const boundPorts = existsSync('/proc/net/udp')
   : null
 
 describe('a hundred calls', () => {
-  it('opened and closed leave no socket, no port and no session behind', async () => {
+  it('a hundred opened and closed calls leave no socket, port or session', async () => {
     const plane = await ThreadedMediaPlane.start({
       threads: 1,
       bindAddress: '127.0.0.1',

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { PortPool } from './port-pool.ts'
 
 describe('RTP port pool', () => {
-  it('leases even ports whose RTCP neighbour lies in the range', () => {
+  it('leased ports are even, with their RTCP port in the range', () => {
     const pool = new PortPool({ from: 10001, to: 10006 })
     expect([pool.lease(0), pool.lease(0)]).toEqual([10002, 10004])
     expect(() => pool.lease(0)).toThrow(expect.objectContaining({ code: 'no_rtp_port', retryable: true }))
   })
 
-  it('lets a released port drain before anyone else gets it', () => {
+  it('a released port drains before it is leased again', () => {
     const pool = new PortPool({ from: 20000, to: 20001, drainMs: 2000 })
     const port = pool.lease(0)
     pool.release(100, port)
@@ -20,7 +20,7 @@ describe('RTP port pool', () => {
     expect(() => pool.lease(2100)).toThrow(ParleyError)
   })
 
-  it('leaves a port alone that somebody else holds, and tries it again later', () => {
+  it('a port in use by another process is skipped and tried again later', () => {
     const pool = new PortPool({ from: 20000, to: 20003, retryMs: 30_000 })
     pool.refuse(0, pool.lease(0))
     expect(pool.lease(0)).toBe(20002)
@@ -28,7 +28,7 @@ describe('RTP port pool', () => {
     expect(pool.lease(30_000)).toBe(20000)
   })
 
-  it('begins anywhere in its range, for a process that comes after one that died, and leases every port once', () => {
+  it('leasing starts at a random port, which a dead process rarely used last, and visits every port once', () => {
     const range = { from: 10000, to: 10199 }
     const firsts = new Set(Array.from({ length: 50 }, (_, seed) => firstOf(range, seed)))
     expect(firsts.size).toBeGreaterThan(25)
@@ -38,7 +38,7 @@ describe('RTP port pool', () => {
     expect(() => pool.lease(0)).toThrow(ParleyError)
   })
 
-  it('refuses ranges without a pair of ports', () => {
+  it('a range without an even port and its neighbour is refused', () => {
     for (const [from, to] of [
       [10001, 10002],
       [0, 100],
@@ -49,7 +49,7 @@ describe('RTP port pool', () => {
     }
   })
 
-  it('never has one port with two calls, nor within its drain, whatever the order', () => {
+  it('no port is leased twice at once or while it drains, in any order of calls', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ wait: fc.nat(900), release: fc.boolean() }), { maxLength: 200 }), steps => {
         const pool = new PortPool({ from: 4000, to: 4015, drainMs: 1000 })

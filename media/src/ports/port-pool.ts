@@ -74,7 +74,7 @@ export class PortPool {
     if (this.#leased.delete(port)) this.#draining.push({ port, until: now + this.#drainMs })
   }
 
-  /** The port (or the one above) could not be bound: somebody else has it; tried again later. */
+  /** The port (or the one above) could not be bound because another process has it; it is tried again later. */
   refuse(now: Ms, port: number): void {
     if (this.#leased.delete(port)) this.#refused.push({ port, until: now + this.#retryMs })
   }

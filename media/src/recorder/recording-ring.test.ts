@@ -19,7 +19,7 @@ const sidesOf = (pairs: number[]) => ({
 const bytes = (length: number, value: number) => new Uint8Array(length).fill(value)
 
 describe('recording ring', () => {
-  it('keeps both sides on one clock, silent where nothing was written, whatever the order and size of the writes', () => {
+  it('both channels share one clock, with silence where nothing was written, for any order and size of writes', () => {
     const write = fc.record({
       right: fc.boolean(),
       gap: fc.integer({ min: 0, max: 300 }),
@@ -54,7 +54,7 @@ describe('recording ring', () => {
     )
   })
 
-  it('records samples as mu-law', () => {
+  it('the recording ring stores samples as mu-law', () => {
     const buffer = allocateRecordingRing()
     const samples = Int16Array.of(0, 1000, -1000, 32000)
     const encoded = new Uint8Array(4)
@@ -63,7 +63,7 @@ describe('recording ring', () => {
     expect(sidesOf(drain(new RecordingRingReader(buffer), true)).left).toEqual([...encoded])
   })
 
-  it('lets what stands already stand when a write overlaps it', () => {
+  it('an overlapping write does not change stored audio', () => {
     const buffer = allocateRecordingRing()
     const ring = new RecordingRing(buffer)
     ring.writeLeftBytes(0, bytes(4, 1), 0, 4)
@@ -72,7 +72,7 @@ describe('recording ring', () => {
     expect(sidesOf(drain(new RecordingRingReader(buffer), true)).left).toEqual([1, 1, 1, 1, 2, 2])
   })
 
-  it('waits one second for a lagging channel, then goes on with silence for it', () => {
+  it('the ring waits one second for a lagging channel, then fills it with silence', () => {
     const buffer = allocateRecordingRing()
     const ring = new RecordingRing(buffer)
     const reader = new RecordingRingReader(buffer)
@@ -87,7 +87,7 @@ describe('recording ring', () => {
     expect(new Set(right.slice(400))).toEqual(new Set([0xff]))
   })
 
-  it('never blocks: what does not fit is counted and is silence, and what follows is in its place', () => {
+  it('audio that does not fit is counted and becomes silence, and later audio is in its place', () => {
     const buffer = allocateRecordingRing(1024)
     const ring = new RecordingRing(buffer)
     const reader = new RecordingRingReader(buffer)
@@ -102,7 +102,7 @@ describe('recording ring', () => {
     expect(all).toEqual([...new Array(1024).fill(9), ...new Array(576).fill(0xff), ...new Array(160).fill(8)])
   })
 
-  it('ends where it is told to, padded or cut, and takes nothing afterwards', () => {
+  it('a recording ends at the given position, padded or cut, and ignores later writes', () => {
     const buffer = allocateRecordingRing()
     const ring = new RecordingRing(buffer)
     ring.writeLeftBytes(0, bytes(100, 1), 0, 100)

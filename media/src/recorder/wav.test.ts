@@ -42,7 +42,7 @@ const codeOf = (bytes: Uint8Array) => {
 }
 
 describe('WAV', () => {
-  it('is read back as it was written: left and right, mu-law, 8 kHz', () => {
+  it('a WAV of two mu-law channels at 8 kHz is read back as written', () => {
     const audio = readWav(
       wav([
         [0x80, 0xff],
@@ -56,14 +56,14 @@ describe('WAV', () => {
     ])
   })
 
-  it('is read up to what is there when it claims more, and up to its claim when more is there', () => {
+  it('a WAV is read up to the shorter of its declared and its actual length', () => {
     const frames = Array.from({ length: 10 }, () => [0xff, 0xff] as const)
     expect(readWav(wav(frames, 1000)).channels[0]).toHaveLength(10)
     expect(readWav(wav(frames, 4)).channels[0]).toHaveLength(4)
     expect(readWav(wav(frames), { maxFrames: 3 }).channels[1]).toHaveLength(3)
   })
 
-  it('is read as 16-bit and 8-bit PCM and A-law too', () => {
+  it('16-bit PCM, 8-bit PCM and A-law WAVs are read', () => {
     expect([...readWav(plainWav(1, 1, 22050, 16, [0x01, 0x80, 0xff, 0x7f])).channels[0]!]).toEqual([-32767, 32767])
     expect([...readWav(plainWav(1, 1, 8000, 8, [0, 128, 255])).channels[0]!]).toEqual([-32768, 0, 32512])
     const alaw = new Int16Array(1)
@@ -71,7 +71,7 @@ describe('WAV', () => {
     expect([...readWav(plainWav(6, 1, 8000, 8, [0xaa])).channels[0]!]).toEqual([...alaw])
   })
 
-  it('refuses what it cannot read with a typed error, on any bytes', () => {
+  it('any bytes that are no readable WAV are refused with invalid_wav', () => {
     expect(codeOf(new Uint8Array(0))).toBe('invalid_wav')
     expect(codeOf(plainWav(3, 1, 8000, 32, [0, 0, 0, 0]))).toBe('invalid_wav')
     expect(codeOf(plainWav(1, 0, 8000, 16, []))).toBe('invalid_wav')

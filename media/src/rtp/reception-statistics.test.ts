@@ -19,7 +19,7 @@ function receive(statistics: ReceptionStatistics, index: number, delayMs = 0): v
 }
 
 describe('serial arithmetic', () => {
-  it('goes the shortest way round', () => {
+  it('the difference of two sequence numbers is the shortest way around', () => {
     expect(seqDelta(2, 65534)).toBe(4)
     expect(seqDelta(65534, 2)).toBe(-4)
     expect(ticksDelta(100, 0xffffffff)).toBe(101)
@@ -28,7 +28,7 @@ describe('serial arithmetic', () => {
 })
 
 describe('sequence numbers (RFC 3550 A.1)', () => {
-  it('are extended through every wrap, wherever they start', () => {
+  it('sequence numbers are extended through every wrap, from any start', () => {
     const gaps = fc.array(fc.oneof(fc.integer({ min: 1, max: 2999 }), fc.integer({ min: -99, max: 0 })), {
       minLength: 200,
       maxLength: 400,
@@ -52,7 +52,7 @@ describe('sequence numbers (RFC 3550 A.1)', () => {
     fc.assert(property)
   })
 
-  it('a lone stray changes nothing; two in line after a jump are a sender that restarted', () => {
+  it('one stray packet changes nothing; two consecutive packets after a jump restart the source', () => {
     const sequence = new ExtendedSequence()
     expect(sequence.update(100)).toBe(SEQUENCE_RESTARTED)
     expect(sequence.update(40_000)).toBe(SEQUENCE_BAD)
@@ -63,7 +63,7 @@ describe('sequence numbers (RFC 3550 A.1)', () => {
     expect([sequence.highest, sequence.expected, sequence.received]).toEqual([50_001, 1, 1])
   })
 
-  it('on probation only packets in sequence admit a source', () => {
+  it('a source on probation is accepted only after packets in sequence', () => {
     const sequence = new ExtendedSequence(2)
     expect([10, 20, 21].map(seq => sequence.update(seq))).toEqual([
       SEQUENCE_PROBATION,
@@ -75,7 +75,7 @@ describe('sequence numbers (RFC 3550 A.1)', () => {
 })
 
 describe('loss (RFC 3550 A.3)', () => {
-  it('is what the sequence skipped, in total and per interval, across a wrap', () => {
+  it('loss counts skipped sequence numbers, in total and per interval, across a wrap', () => {
     const statistics = new ReceptionStatistics()
     for (let index = 65_500; index < 65_600; index++) if (index % 4 !== 3) receive(statistics, index)
     receive(statistics, 65_600)
@@ -86,7 +86,7 @@ describe('loss (RFC 3550 A.3)', () => {
     expect(statistics.lost).toBe(25)
   })
 
-  it('duplicates make it negative, never the fraction', () => {
+  it('duplicates make the cumulative loss negative, but never the fraction lost', () => {
     const statistics = new ReceptionStatistics()
     for (const index of [1, 2, 2, 2, 3]) receive(statistics, index)
     expect(statistics.lost).toBe(-2)
@@ -94,7 +94,7 @@ describe('loss (RFC 3550 A.3)', () => {
     expect(new ReceptionStatistics().takeFractionLost()).toBe(0)
   })
 
-  it('everything lost but the last is all but 256/256, a new source begins anew', () => {
+  it('the fraction lost is at most 255/256, and a new source starts at 0', () => {
     const statistics = new ReceptionStatistics()
     receive(statistics, 0)
     statistics.takeFractionLost()
@@ -107,14 +107,14 @@ describe('loss (RFC 3550 A.3)', () => {
 })
 
 describe('jitter (RFC 3550 A.8)', () => {
-  it('is 0 for an even stream whatever its delay, also through timestamp wraps', () => {
+  it('jitter is 0 for an even stream of any delay, also through timestamp wraps', () => {
     const statistics = new ReceptionStatistics()
     const first = Math.floor(2 ** 32 / 160) - 50
     for (let index = first; index < first + 100; index++) receive(statistics, index, 70)
     expect(statistics.jitterTicks).toBe(0)
   })
 
-  it('gains a sixteenth of each deviation, and settles at the mean one', () => {
+  it('jitter grows by a sixteenth of each deviation and converges to the mean', () => {
     const statistics = new ReceptionStatistics()
     receive(statistics, 0)
     receive(statistics, 1, 10)
@@ -123,7 +123,7 @@ describe('jitter (RFC 3550 A.8)', () => {
     expect(statistics.jitterTicks).toBeCloseTo(80)
   })
 
-  it('does not count the updates of one digit, which share a timestamp', () => {
+  it('jitter ignores the updates of one telephone-event, which share a timestamp', () => {
     const statistics = new ReceptionStatistics()
     receive(statistics, 0)
     for (let i = 1; i <= 10; i++) statistics.update(i, 160, i * 20, RATE)

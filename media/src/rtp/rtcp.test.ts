@@ -32,21 +32,21 @@ describe('the times of a report (RFC 3550 section 6.4.1, figure 2)', () => {
   // 10 Nov 1995 11:33:25.125 UTC is NTP 0xb44db705:20000000.
   const sent = Date.UTC(1995, 10, 10, 11, 33, 25, 125)
 
-  it('gives the round trip of the example: 6.125 s', () => {
+  it('the round trip of the RFC 3550 example is 6.125 s', () => {
     expect(ntpMiddle(sent)).toBe(0xb7052000)
     expect(toReportDelay(5250)).toBe(0x00054000)
     const about = block({ lastSenderReport: ntpMiddle(sent), delaySinceLastSenderReport: toReportDelay(5250) })
     expect(roundTripMs(about, sent + 11_375)).toBe(6125)
   })
 
-  it('tells none before a sender report came, or when the clock was set back', () => {
+  it('there is no round trip before a sender report arrived or after the clock was set back', () => {
     expect(roundTripMs(block(), sent)).toBe(-1)
     expect(roundTripMs(block({ lastSenderReport: ntpMiddle(sent) }), sent - 1000)).toBe(-1)
   })
 })
 
 describe('compound packets (RFC 3550 section 6)', () => {
-  it('read back as written: sender report, CNAME of any length, goodbye', () => {
+  it('a sender report, a CNAME of any length and a BYE are read back as written', () => {
     const u32 = fc.nat(0xffffffff)
     const property = fc.property(
       u32,
@@ -89,7 +89,7 @@ describe('compound packets (RFC 3550 section 6)', () => {
     fc.assert(property)
   })
 
-  it('a receiver report with and without a block', () => {
+  it('a receiver report is read with and without a report block', () => {
     const packet = new Uint8Array(32)
     expect(writeReceiverReport(packet, 0, SSRC, null)).toBe(8)
     expect(read(packet.subarray(0, 8))).toMatchObject({ hasSenderReport: false, senderSsrc: SSRC, blockCount: 0 })
@@ -97,7 +97,7 @@ describe('compound packets (RFC 3550 section 6)', () => {
     expect(read(packet)!.blocks[0]).toMatchObject({ ssrc: PEER, jitter: 7 })
   })
 
-  it('what one packet said is gone when the next is read', () => {
+  it('reading a compound packet clears the values of the previous one', () => {
     const compound = new RtcpCompound()
     const first = new Uint8Array(100)
     const end = writeBye(first, writeSdesCname(first, 0, SSRC, Uint8Array.of(65)), SSRC)
@@ -107,7 +107,7 @@ describe('compound packets (RFC 3550 section 6)', () => {
     expect(compound).toMatchObject({ byeCount: 0, cnameLength: 0, senderSsrc: PEER })
   })
 
-  it('an APP alone, as some phones send it, is a compound without news', () => {
+  it('an APP packet alone, as some phones send it, is accepted without values', () => {
     const app = Uint8Array.from([0x80, 204, 0, 3, 0, 0, 0, 1, ...Buffer.from('PING'), 0, 0, 0, 0])
     expect(read(app)).toMatchObject({ otherCount: 1, blockCount: 0, byeCount: 0 })
   })
@@ -120,7 +120,7 @@ describe('compound packets (RFC 3550 section 6)', () => {
     ['padding before the last packet', [0xa0, 201, 0, 2, 0, 0, 0, 1, 0, 0, 0, 4, 0x80, 203, 0, 0]],
     ['padding of no whole word', [0xa0, 201, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3]],
     ['padding that reaches into the header', [0xa0, 203, 0, 1, 0, 0, 0, 8]],
-  ])('refuses %s', (_, bytes) => {
+  ])('the RTCP parser refuses %s', (_, bytes) => {
     expect(isRtcpCompound(Uint8Array.from(bytes), bytes.length)).toBe(false)
     expect(read(Uint8Array.from(bytes))).toBeNull()
   })
@@ -131,13 +131,13 @@ describe('compound packets (RFC 3550 section 6)', () => {
     ['more departing sources than bytes', [0x82, 203, 0, 1, 0, 0, 0, 1]],
     ['an item longer than its chunk', [0x81, 202, 0, 2, 0, 0, 0, 1, 1, 9, 65, 0]],
     ['a chunk without an end', [0x81, 202, 0, 2, 0, 0, 0, 1, 1, 2, 65, 66]],
-  ])('refuses %s', (_, bytes) => {
+  ])('the RTCP parser refuses %s', (_, bytes) => {
     expect(read(Uint8Array.from(bytes))).toBeNull()
   })
 })
 
-describe('when reports leave (RFC 3550 section 6.3.1)', () => {
-  it('the first after half the time, then every 2.05 to 6.16 s, 4.1 s on average, never in step', () => {
+describe('the interval of RTCP reports (RFC 3550 section 6.3.1)', () => {
+  it('the first report leaves after half the interval, others every 2.05 to 6.16 s, 4.1 s on average, at random', () => {
     const scheduler = new RtcpScheduler(new SeededRandom(5), 1000)
     const factor = 1 / (Math.E - 1.5)
     expect(scheduler.nextAt).toBeGreaterThanOrEqual(1000 + 1250 * factor)
@@ -155,7 +155,7 @@ describe('when reports leave (RFC 3550 section 6.3.1)', () => {
     expect(new Set(gaps).size).toBeGreaterThan(1900)
   })
 
-  it('after a stall one report leaves, not those missed', () => {
+  it('after a stall one report leaves instead of all that were missed', () => {
     const scheduler = new RtcpScheduler(new SeededRandom(5), 0)
     expect(scheduler.due(600_000)).toBe(true)
     expect(scheduler.due(600_000)).toBe(false)

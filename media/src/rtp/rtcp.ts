@@ -124,11 +124,11 @@ function ntpFraction(wallClock: UnixMs): number {
   return Math.floor(((wallClock / 1000) % 1) * 2 ** 32) >>> 0
 }
 
-/** What one received compound packet said; reused from packet to packet. */
+/** Values of one received compound packet; the object is reused for each packet. */
 export class RtcpCompound {
   /** A flag beside plain numbers instead of a nullable object, so that reading allocates nothing. */
   hasSenderReport = false
-  /** SSRC of whoever sent the report; 0 when the compound held none. */
+  /** SSRC of the sender of the report; 0 when the compound held no report. */
   senderSsrc = 0
   /** For the next `lastSenderReport`. */
   ntpMiddle = 0

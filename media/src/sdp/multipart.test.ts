@@ -31,11 +31,11 @@ describe('the SDP of a message body', () => {
     ['multipart/mixed', body([ISUP, OFFER])],
     ['multipart/mixed;boundary=b1', body([OFFER]).replace('--b1--\r\n', '')],
     ['multipart/mixed;boundary=b1', body([['content-type:application/sdp ; x=y\r\n', SDP]])],
-  ])('is found in %s', (contentType, text) => {
+  ])('the SDP is found in %s', (contentType, text) => {
     expect(String(sdpOf(contentType, text)).trimEnd()).toBe(SDP.trimEnd())
   })
 
-  it('is exact: the line end before a delimiter belongs to the delimiter', () => {
+  it('the SDP of a multipart body ends before the line end of the delimiter', () => {
     expect(sdpOf('multipart/mixed;boundary=b1', body([OFFER]))).toBe(SDP)
   })
 
@@ -51,7 +51,7 @@ describe('the SDP of a message body', () => {
     ['multipart/mixed;boundary=b1', `--b1\r\n${'X: y\r\n'.repeat(40)}\r\n${SDP}`, 400],
     ['multipart/mixed;boundary=b1', body(Array.from({ length: 20 }, () => ISUP)), 400],
     ['multipart/mixed;boundary=b1', '\n'.repeat(70_000), 400],
-  ])('is not in %j %#', (contentType, text, status) => {
+  ])('a body of type %j without SDP is refused %#', (contentType, text, status) => {
     expect(sdpOf(contentType, text)).toMatchObject({ ok: false, status })
   })
 })

@@ -63,13 +63,13 @@ describe('an answer (RFC 3264 section 6)', () => {
     ['sendonly', 'sendonly', 'inactive'],
     ['recvonly', 'recvonly', 'inactive'],
     ['sendrecv', 'inactive', 'inactive'],
-  ])('to %s, wanting %s, is %s', (offered, wanted, answered) => {
+  ])('the answer to %s, where we want %s, is %s', (offered, wanted, answered) => {
     const planned = taken({ ...plain, direction: wanted }, audio(`a=${offered}`))
     expect(planned.parameters.direction).toBe(answered)
     expect(text(planned.answer)).toContain(`a=${answered}\r\n`)
   })
 
-  it('takes direction and address of the session where the media line has none, and its own where it has', () => {
+  it('an answer uses direction and address of the media section, or else those of the session', () => {
     const inherited = sdp('c=IN IP4 192.0.2.3', 'a=sendonly', 'm=audio 20000 RTP/AVP 0')
     expect(taken(plain, inherited).parameters).toMatchObject({
       direction: 'recvonly',
@@ -87,12 +87,12 @@ describe('an answer (RFC 3264 section 6)', () => {
     ['sendonly', 'recvonly'],
     ['recvonly', 'inactive'],
     ['inactive', 'inactive'],
-  ])('to 0.0.0.0 and %s sends nothing: %s', (offered, answered) => {
+  ])('the answer to 0.0.0.0 with %s sends nothing: %s', (offered, answered) => {
     const offer = sdp('c=IN IP4 0.0.0.0', 'm=audio 20000 RTP/AVP 0', `a=${offered}`)
     expect(taken(plain, offer).parameters).toMatchObject({ remote: null, direction: answered })
   })
 
-  it('takes the first audio line it can and refuses every other in its place', () => {
+  it('an answer accepts the first usable audio line and refuses all others in their places', () => {
     const offer = sdp(
       'c=IN IP4 192.0.2.2',
       'm=video 30000 RTP/SAVP 96',
@@ -117,7 +117,7 @@ describe('an answer (RFC 3264 section 6)', () => {
     expect(planned.parameters.remote).toEqual({ address: '192.0.2.2', port: 20_002 })
   })
 
-  it("speaks the offerer's first common codec under the offerer's numbers", () => {
+  it("an answer uses the offerer's first common codec and payload types", () => {
     const offer = sdp(
       'c=IN IP4 192.0.2.2',
       'm=audio 20000 RTP/AVP 9 97 0 98',
@@ -130,7 +130,7 @@ describe('an answer (RFC 3264 section 6)', () => {
     expect(text(planned.answer)).toContain('m=audio 10000 RTP/AVP 97 98\r\n')
   })
 
-  it('offers no digits to a peer whose telephone-event runs at another clock', () => {
+  it('an answer has no telephone-event where the peer’s has another clock rate', () => {
     const offer = sdp('c=IN IP4 192.0.2.2', 'm=audio 20000 RTP/AVP 0 101', 'a=rtpmap:101 telephone-event/48000')
     expect(taken(plain, offer).parameters.dtmfPayloadType).toBeNull()
   })
@@ -144,11 +144,11 @@ describe('an answer (RFC 3264 section 6)', () => {
     [['a=maxptime:10'], 10],
     [['a=ptime:40', 'a=maxptime:20'], 20],
     [['a=ptime:-3'], 20],
-  ])('sends packets of the length that %j asks for: %i ms', (attributes, ptimeMs) => {
+  ])('with %j the answer sends packets of %i ms', (attributes, ptimeMs) => {
     expect(taken(plain, audio(...attributes)).parameters.ptimeMs).toBe(ptimeMs)
   })
 
-  it('answers the AVPF profile in kind', () => {
+  it('the answer to an AVPF offer has the AVPF profile', () => {
     const offer = sdp('c=IN IP4 192.0.2.2', 'm=audio 20000 RTP/AVPF 0', 'a=rtcp-fb:* nack')
     expect(text(taken(plain, offer).answer)).toContain('m=audio 10000 RTP/AVPF 0\r\n')
   })
@@ -159,7 +159,7 @@ describe('an answer (RFC 3264 section 6)', () => {
     ['multicast', 'c=IN IP4 224.2.36.42/127'],
     ['broadcast', 'c=IN IP4 255.255.255.255'],
     ['no address at all', 'b=AS:64'],
-  ])('refuses %s with 488 and Warning 301', (_name, line) => {
+  ])('an offer of %s is refused with 488 and Warning 301', (_name, line) => {
     expect(planAnswer(plain, sdp(line, 'm=audio 20000 RTP/AVP 0'))).toMatchObject({
       ok: false,
       status: 488,
@@ -168,7 +168,7 @@ describe('an answer (RFC 3264 section 6)', () => {
     })
   })
 
-  it('refuses with 400 what is not SDP, naming the line', () => {
+  it('a body that is not SDP is refused with 400 and the number of the line', () => {
     expect(planAnswer(plain, new TextEncoder().encode('v=0\r\nhello\r\n'))).toMatchObject({ ok: false, status: 400 })
     const planned = planAnswer(plain, sdp('c=IN IP4 192.0.2.2', 'm=audio many RTP/AVP 0'))
     expect(planned).toMatchObject({
@@ -178,19 +178,19 @@ describe('an answer (RFC 3264 section 6)', () => {
     })
   })
 
-  it('lets nothing the peer wrote out of the quotes of the Warning', () => {
+  it('text of the peer cannot leave the quotes of the Warning header', () => {
     const planned = planAnswer(plain, sdp('c=IN IP4 192.0.2.2', 'm=audio 20000 "a\\ 0'))
     expect(planned).toMatchObject({ ok: false, warning: 'transport ?a? is not supported' })
   })
 
-  it('repeats the time of the offer', () => {
+  it('an answer repeats the t= line of the offer', () => {
     const offer = text(audio()).replace('t=0 0', 't=3034423619 3042462419')
     expect(text(taken(plain, new TextEncoder().encode(offer)).answer)).toContain('t=3034423619 3042462419\r\n')
   })
 })
 
 describe('keys in an answer (RFC 4568 section 7.1.2)', () => {
-  it("follow the offerer's order, under its tag, each side with a key of its own", () => {
+  it("the answer takes the offerer's first usable suite under its tag, with a key of its own", () => {
     const offer = secure(
       `a=crypto:3 AEAD_AES_256_GCM inline:${KEY_A}`,
       `a=crypto:41 ${S32} inline:${KEY_B}`,
@@ -216,11 +216,11 @@ describe('keys in an answer (RFC 4568 section 7.1.2)', () => {
     ['authentication switched off', [`a=crypto:1 ${S80} inline:${KEY_A} UNAUTHENTICATED_SRTP`]],
     ['a parameter nobody knows', [`a=crypto:1 ${S80} inline:${KEY_A} X=1`]],
     ['suites that we have not', [`a=crypto:1 NULL_HMAC_SHA1_80 inline:${KEY_A}`, 'a=crypto:2 F8_128_HMAC_SHA1_80 x']],
-  ])('are not taken from %s', (_name, lines) => {
+  ])('SRTP keys are refused from %s', (_name, lines) => {
     expect(planAnswer(us, secure(...lines))).toMatchObject({ ok: false, status: 488, code: 'no_usable_crypto' })
   })
 
-  it('are taken with advisory parameters, a long lifetime and no padding', () => {
+  it('SRTP keys with advisory parameters, a long lifetime and no padding are accepted', () => {
     const offer = secure(`a=crypto:1 ${S80} inline:${KEY_A}|2^31 WSH=64 KDR=0 -X=1`)
     expect(taken(us, offer).parameters.srtp!.receive.suite).toBe(S80)
   })
@@ -229,7 +229,7 @@ describe('keys in an answer (RFC 4568 section 7.1.2)', () => {
 describe('AES-GCM (RFC 7714)', () => {
   const them: LocalMedia = { ...us, address: '192.0.2.2', port: 20_000, random: new SeededRandom(2) }
 
-  it('is offered only when asked for, before the suites that every peer has; both ends agree on the same keys', () => {
+  it('AES-GCM is offered only when requested, before the mandatory suites, and both ends agree on the keys', () => {
     expect(text(createOffer(us).offer)).not.toContain('AEAD')
     const { offer, pending } = createOffer({ ...us, offerAead: true })
     const suites = text(offer).match(/(?<=^a=crypto:\d )\w+/gm)
@@ -241,7 +241,7 @@ describe('AES-GCM (RFC 7714)', () => {
     expect(agreed.parameters.srtp!.send).toEqual(answered.parameters.srtp!.receive)
   })
 
-  it('is not taken where the peer would rather have another suite, nor with a key of the wrong length', () => {
+  it('AES-GCM is not chosen where the peer prefers another suite or its key has the wrong length', () => {
     const gcm = (tag: number, bytes: number) =>
       `a=crypto:${tag} AEAD_AES_128_GCM inline:${Buffer.alloc(bytes, 5).toString('base64')}`
     const suiteOf = (...lines: string[]) => taken(us, secure(...lines)).parameters.srtp!.receive.suite
@@ -257,12 +257,12 @@ describe('an answer to our offer', () => {
   const answer = text(good.answer)
   const changed = (from: string | RegExp, to: string) => new TextEncoder().encode(answer.replace(from, to))
 
-  it('is taken, also twice', () => {
+  it('an answer is accepted, also when it is repeated', () => {
     expect(acceptAnswer(pending, good.answer)).toEqual(acceptAnswer(pending, good.answer))
     expect(accepted(pending, good.answer).parameters.srtp!.send).toEqual(good.parameters.srtp!.receive)
   })
 
-  it('may renumber: we send with its numbers and receive with ours', () => {
+  it('an answer may renumber payload types: we send with its numbers and receive with ours', () => {
     const renumbered = answer
       .replace('RTP/SAVP 0 101', 'RTP/SAVP 110 96')
       .replace('rtpmap:0 ', 'rtpmap:110 ')
@@ -290,12 +290,12 @@ describe('an answer to our offer', () => {
     ['no line', changed(/m=[\s\S]*$/, ''), 'answer_media_count'],
     ['an IPv6 address', changed('c=IN IP4 192.0.2.2', 'c=IN IP6 ::1'), 'address_unreachable'],
     ['no SDP', new Uint8Array(0), 'sdp_empty'],
-  ])('is refused with %s', (_name, body, code) => {
+  ])('an answer is refused with %s', (_name, body, code) => {
     expect(acceptAnswer(pending, body)).toMatchObject({ ok: false, code })
   })
 })
 
-describe('a session that stands (RFC 3264 section 8)', () => {
+describe('an established session (RFC 3264 section 8)', () => {
   const them: LocalMedia = { ...us, address: '192.0.2.2', port: 20_000, sessionId: '8', random: new SeededRandom(3) }
 
   function established() {
@@ -304,7 +304,7 @@ describe('a session that stands (RFC 3264 section 8)', () => {
     return { caller: accepted(pending, answer.answer), callee: answer, offer }
   }
 
-  it('is refreshed by the same description, version and keys included', () => {
+  it('a refresh sends the same description with the same version and keys', () => {
     const { caller, callee, offer } = established()
     const refresh = createOffer({ ...us, previous: caller.state })
     expect(text(refresh.offer)).toBe(text(offer))
@@ -314,7 +314,7 @@ describe('a session that stands (RFC 3264 section 8)', () => {
     expect(answer.parameters).toEqual(callee.parameters)
   })
 
-  it('is refreshed by the side that answered under the keys that stand', () => {
+  it('a refresh by the answering side keeps the current keys', () => {
     const { caller, callee } = established()
     const refresh = createOffer({ ...them, previous: callee.state })
     expect(text(refresh.offer)).toBe(text(callee.answer))
@@ -323,7 +323,7 @@ describe('a session that stands (RFC 3264 section 8)', () => {
     expect(accepted(refresh.pending, answer.answer).parameters.srtp).toEqual(callee.parameters.srtp)
   })
 
-  it('is held and resumed with one version more each time and the keys untouched', () => {
+  it('hold and resume each increment the version and keep the keys', () => {
     const { caller, callee } = established()
     const hold = createOffer({ ...us, previous: caller.state, direction: 'sendonly' })
     expect(version(hold.offer)).toBe('2')
@@ -338,7 +338,7 @@ describe('a session that stands (RFC 3264 section 8)', () => {
     expect(resumed.parameters).toEqual(callee.parameters)
   })
 
-  it('is re-keyed in both directions by either side', () => {
+  it('either side can re-key both directions', () => {
     const { caller, callee } = established()
     const rekey = createOffer({ ...us, previous: caller.state, renewKeys: true })
     const answer = taken({ ...them, previous: callee.state }, rekey.offer)
@@ -351,7 +351,7 @@ describe('a session that stands (RFC 3264 section 8)', () => {
     })
   })
 
-  it('stands as it was after an offer that was refused; its version number is spent', () => {
+  it('a refused offer leaves the session unchanged; its version number is not reused', () => {
     const { caller, offer } = established()
     const refused = createOffer({ ...us, previous: caller.state, renewKeys: true, direction: 'sendonly' })
     const state = withdrawOffer(refused.pending)
@@ -360,7 +360,7 @@ describe('a session that stands (RFC 3264 section 8)', () => {
     expect(text(next.offer).match(/^a=crypto.*$/gm)).toEqual(text(offer).match(/^a=crypto.*$/gm))
   })
 
-  it('never loses a media line', () => {
+  it('no later offer or answer drops a media line', () => {
     const offer = sdp(
       'c=IN IP4 192.0.2.2',
       'm=video 30000 RTP/AVP 96',
@@ -376,7 +376,7 @@ describe('a session that stands (RFC 3264 section 8)', () => {
     ])
   })
 
-  it('follows a peer that moves to another address', () => {
+  it('an established session follows a peer to another address', () => {
     const { caller, callee } = established()
     const moved = createOffer({ ...us, previous: caller.state, address: '198.51.100.1', port: 40_000 })
     const answer = taken({ ...them, previous: callee.state }, moved.offer)

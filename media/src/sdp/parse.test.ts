@@ -31,11 +31,11 @@ describe('a session description', () => {
       '\r\n',
     ],
     ['a second meaning for a payload type', [...HEAD, ...AUDIO, 'a=rtpmap:101 OTHER/8000'], '\r\n'],
-  ])('reads the same with %s', (_name, lines, lineEnd) => {
+  ])('a session description with %s is parsed the same', (_name, lines, lineEnd) => {
     expect(parse(lines, lineEnd)).toEqual(whole)
   })
 
-  it('says what every part is', () => {
+  it('every part of a session description is parsed', () => {
     expect(whole).toMatchObject({
       ok: true,
       description: {
@@ -57,12 +57,12 @@ describe('a session description', () => {
     })
   })
 
-  it('keeps a user name with blanks in it', () => {
+  it('a user name with blanks in the o= line is preserved', () => {
     const parsed = parse(['v=0', 'o=John Q. Public 1 2 IN IP4 192.0.2.1'])
     expect(parsed).toMatchObject({ ok: true, description: { origin: { username: 'John Q. Public', sessionId: '1' } } })
   })
 
-  it('takes no payload type that an answer could not repeat as it was written', () => {
+  it('a payload type that an answer could not repeat literally is refused', () => {
     expect(parse([...HEAD, 'm=audio 20000 RTP/AVP 00 128 -1 *'])).toMatchObject({
       ok: true,
       description: { media: [{ codecs: [] }] },
@@ -88,11 +88,11 @@ describe('a session description', () => {
     ['1001 lines', [...HEAD, ...Array<string>(996).fill('a=x')], 'sdp_too_large', 0],
     ['64 KiB and a byte', [...HEAD, `s=${'x'.repeat(65_536)}`], 'sdp_too_large', 0],
     ['33 crypto lines', [...HEAD, ...AUDIO, ...Array<string>(33).fill('a=crypto:1 x y')], 'sdp_too_large', 40],
-  ])('is refused with %s', (_name, lines, code, line) => {
+  ])('a session description is refused with %s', (_name, lines, code, line) => {
     expect(parse(lines)).toMatchObject({ ok: false, code, line })
   })
 
-  it('cannot be made to say more than it should: no value brings a line of its own', () => {
+  it('no value can inject a line into a serialised description', () => {
     if (!whole.ok) throw new Error(whole.detail)
     const { description } = whole
     const [media] = description.media

@@ -95,7 +95,7 @@ function sessionLine(session: SessionSection, type: string, value: string): void
       session.sessionName = value === '' ? '-' : value
       break
     case 't':
-      // When the session is to take place matters to nobody on a phone call: what cannot be read is let pass.
+      // The time of the session is not used on a phone call: an unreadable t= line is accepted.
       if (/^\d{1,20} +\d{1,20}$/.test(value)) session.timing ??= value.replace(/ +/, ' ')
       break
     case 'c': {

@@ -25,7 +25,7 @@ const TAKEN = [
 ] as const
 
 describe.each(TAKEN)('the offer of %s', (name, codec, payloadType, dtmf, suite, tag, address, port) => {
-  it.each(['\r\n', '\n'])('is taken with its own preferences (line end %j)', lineEnd => {
+  it.each(['\r\n', '\n'])('the offer of a known peer is answered with its own preferences (line end %j)', lineEnd => {
     const planned = planAnswer(local('srtp-required'), offerOf(name, lineEnd))
     if (!planned.ok) throw new Error(planned.detail)
     expect(planned.parameters).toMatchObject({
@@ -46,7 +46,7 @@ describe.each(TAKEN)('the offer of %s', (name, codec, payloadType, dtmf, suite, 
     expect(new TextDecoder().decode(planned.answer)).not.toMatch(/rtcp-mux|rtcp-fb|ice-|setup/)
   })
 
-  it('is refused where only plain RTP is configured, unless it offers that as well', () => {
+  it('a secure offer is refused on a plain trunk, unless it also offers plain RTP', () => {
     const planned = planAnswer(local('rtp-only'), offerOf(name))
     if (name === 'freeswitch-srtp-and-plain') {
       expect(planned).toMatchObject({ ok: true, parameters: { srtp: null, remote: { address, port: 17_346 } } })
@@ -75,7 +75,7 @@ it('optional encryption is not answered in the clear on a plain trunk either', (
   })
 })
 
-it('a plain trunk takes a call that begins on hold the old way: nothing is sent before there is an address', () => {
+it('a plain trunk accepts a call that starts on hold with 0.0.0.0, and sends nothing before there is an address', () => {
   expect(planAnswer(local('rtp-only'), offerOf('sipp-hold-old-style'))).toMatchObject({
     ok: true,
     parameters: { remote: null, direction: 'recvonly', codec: 'PCMU', dtmfPayloadType: null, srtp: null },

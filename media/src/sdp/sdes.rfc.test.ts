@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatCrypto, parseCrypto, usableKey } from './sdes.ts'
 
 describe('a=crypto lines of RFC 4568', () => {
-  it('section 4.1 and 9.2: lifetime, MKI and session parameters', () => {
+  it('lifetime, MKI and session parameters of RFC 4568 sections 4.1 and 9.2 are parsed', () => {
     const first = '1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR|2^20|1:32'
     expect(parseCrypto(first)).toEqual({
       tag: 1,
@@ -22,20 +22,20 @@ describe('a=crypto lines of RFC 4568', () => {
     for (const line of [first, second]) expect(formatCrypto(parseCrypto(line)!)).toBe(line)
   })
 
-  it('section 6.1: several keys need an MKI, and are beyond us', () => {
+  it('a crypto line with several keys (section 6.1) is not usable', () => {
     const several =
       '2 AES_CM_128_HMAC_SHA1_80 inline:WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz|2^20|1:4;inline:OWVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz|2^20|2:4'
     expect(usableKey(parseCrypto(several)!)).toBeNull()
     expect(parseCrypto(several.replaceAll(/\|\d:4/g, ''))).toBeNull()
   })
 
-  it('keys stay readable, with and without padding', () => {
+  it('SRTP keys are read with and without base64 padding', () => {
     const bare = '1 AEAD_AES_256_GCM inline:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
     expect(parseCrypto(bare)).toEqual(parseCrypto(`${bare}=`))
     expect(parseCrypto(bare)!.keyAndSalt.length).toBe(44)
   })
 
-  it('RFC 7714 section 12: AES-GCM keys are 28 and 44 bytes with their salt, and no other length is usable', () => {
+  it('AES-GCM keys with their salt have 28 or 44 bytes (RFC 7714 section 12), and no other length is usable', () => {
     const line = (suite: string, bytes: number) =>
       parseCrypto(`1 ${suite} inline:${Buffer.alloc(bytes, 7).toString('base64')}`)!
     for (const [suite, length] of [
@@ -67,7 +67,7 @@ describe('a=crypto lines of RFC 4568', () => {
     '1 AES_CM_128_HMAC_SHA1_80 inline:AAAA|1:0',
     '1 AES_CM_128_HMAC_SHA1_80 inline:AAAA|1:129',
     `1 AES_CM_128_HMAC_SHA1_80 inline:${'A'.repeat(200)}`,
-  ])('%j cannot be read', line => {
+  ])('the crypto line %j is refused', line => {
     expect(parseCrypto(line)).toBeNull()
   })
 })

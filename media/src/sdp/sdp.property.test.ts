@@ -78,7 +78,7 @@ const description: fc.Arbitrary<SessionDescription> = fc.record({
 })
 
 describe('session descriptions', () => {
-  it('are read back as they were written', () => {
+  it('a session description is read back as written', () => {
     fc.assert(
       fc.property(description, written => {
         expect(parseSdp(serialiseSdp(written))).toEqual({ ok: true, description: written })
@@ -86,11 +86,11 @@ describe('session descriptions', () => {
     )
   })
 
-  it('keep every promise on any bytes', () => {
+  it('the SDP parser keeps its invariants on any bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), fuzzSdp))
   })
 
-  it('keep every promise on damaged bodies of real peers', () => {
+  it('the SDP parser keeps its invariants on damaged bodies of real peers', () => {
     const damage = fc.record({
       sample: fc.constantFrom(...samples),
       cuts: fc.array(fc.record({ at: fc.nat(), drop: fc.nat({ max: 40 }), insert: fc.uint8Array({ maxLength: 8 }) }), {
@@ -112,7 +112,7 @@ describe('session descriptions', () => {
   })
 })
 
-describe('what two of us agree on', () => {
+describe('offer/answer between two of our own sides', () => {
   const side = (sessionId: string) =>
     fc.record({
       address: fc.constantFrom('192.0.2.1', '198.51.100.2'),
@@ -130,7 +130,7 @@ describe('what two of us agree on', () => {
       random: fc.nat().map(seed => new SeededRandom(seed + Number(sessionId) * 2 ** 31)),
     })
 
-  it('is the same seen from both sides: keys cross, directions mirror, codec and payload types match', () => {
+  it('both sides agree: keys cross, directions mirror, codec and payload types match', () => {
     const property = fc.property(side('0'), side('1'), fc.boolean(), (offerer, answerer, secure) => {
       const security: LocalMedia['security'] = secure ? 'srtp-required' : 'rtp-only'
       const { offer, pending } = createOffer({ ...offerer, security })

@@ -1,4 +1,4 @@
-/** An SDP body after parsing (RFC 8866), as much of it as audio calls need; unknown lines are kept out, not refused. */
+/** An SDP body after parsing (RFC 8866), as much of it as audio calls need; unknown lines are ignored, not refused. */
 export interface SessionDescription {
   readonly origin: {
     readonly username: string

@@ -4,7 +4,7 @@ import { VirtualCall } from './testing/virtual-call.ts'
 const ALL = '1234567890*#ABCD'
 
 describe('digits', () => {
-  it.each([1, 2, 3])('arrive once each and in order over 5 %% loss, seed %d', async seed => {
+  it.each([1, 2, 3])('digits arrive once each and in order over 5 %% loss, seed %d', async seed => {
     const call = await VirtualCall.start({ seed, conditions: { latencyMs: 40, jitterMs: 20, loss: 0.05 } })
     call.run(1000)
     call.a.session.sendDigits(ALL)
@@ -19,7 +19,7 @@ describe('digits', () => {
     expect(call.a.events.filter(e => e.type === 'digit')).toEqual([])
   })
 
-  it('hold up playout while they are sent: nothing of the audio is lost', async () => {
+  it('playout pauses while digits are sent, and no audio is lost', async () => {
     const call = await VirtualCall.start()
     call.say(call.a, 16_000)
     call.run(500)
@@ -34,7 +34,7 @@ describe('digits', () => {
     expect(await call.b.session.statistics()).toMatchObject({ packetsLost: 0, concealedSamples: 0 })
   })
 
-  it('are refused before anything is sent when they cannot be', async () => {
+  it('digits that cannot be sent are refused before any packet is sent', async () => {
     const call = await VirtualCall.start()
     expect(() => call.a.session.sendDigits('1x')).toThrow(expect.objectContaining({ code: 'invalid_digits' }))
     expect(() => call.a.session.sendDigits('1'.repeat(257))).toThrow(

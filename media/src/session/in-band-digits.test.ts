@@ -12,8 +12,8 @@ function tones(number: string): Int16Array {
 const digitsAt = (end: VirtualEnd) =>
   end.events.flatMap(event => (event.type === 'digit' ? [`${event.digit} ${event.source}`] : []))
 
-describe('digits as tones', () => {
-  it('are heard where no telephone-event was agreed, with place and length, over jitter and 1 % loss', async () => {
+describe('DTMF digits as tones', () => {
+  it('tones are detected with position and length where no telephone-event was agreed, over jitter and 1 % loss', async () => {
     const call = await VirtualCall.start({ conditions: { latencyMs: 30, jitterMs: 15, loss: 0.01 } })
     call.apply({ a: { dtmfPayloadType: null }, b: { dtmfPayloadType: null } })
     call.run(1000)
@@ -25,7 +25,7 @@ describe('digits as tones', () => {
     expect(Math.abs(first!.durationMs - 100)).toBeLessThan(15)
   })
 
-  it('are left alone where telephone-event was agreed, and everywhere with "off"', async () => {
+  it('tones are ignored where telephone-event was agreed, and always with "off"', async () => {
     const agreed = await VirtualCall.start()
     const off = await VirtualCall.start({ session: { inBandDigits: 'off' } })
     off.apply({ a: { dtmfPayloadType: null }, b: { dtmfPayloadType: null } })
@@ -36,7 +36,7 @@ describe('digits as tones', () => {
     }
   })
 
-  it('with "on": a press that comes both ways counts once, as the telephone-event', async () => {
+  it('with "on", a press that arrives both ways is reported once, as the telephone-event', async () => {
     const call = await VirtualCall.start({ session: { inBandDigits: 'on' } })
     // A gateway that lets the first 60 ms of its tones through before it sends the event.
     const line = new ToneDialling(0.06, new SeededRandom(1)).dial(0, { digit: '7', onMs: 60 })
@@ -52,7 +52,7 @@ describe('digits as tones', () => {
 })
 
 describe('payload types that the answer renumbered', () => {
-  it('are each side’s own: ours for what comes, the peer’s for what goes', async () => {
+  it('incoming packets use our payload types, outgoing ones the peer’s', async () => {
     const call = await VirtualCall.start()
     // a offered 8 and 101; b answered 98 and 96. a sends b's numbers, b sends a's.
     const codec = 'PCMA'
@@ -76,7 +76,7 @@ describe('payload types that the answer renumbered', () => {
     }
   })
 
-  it('a number that was swapped between audio and events means what our own description says', async () => {
+  it('a payload type that is swapped between audio and events has the meaning of our own description', async () => {
     const call = await VirtualCall.start({ suite: null })
     call.apply({
       a: { payloadType: 101, receivePayloadType: 96, dtmfPayloadType: 96, receiveDtmfPayloadType: 101 },

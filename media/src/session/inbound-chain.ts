@@ -55,7 +55,7 @@ export class InboundChain {
   readonly #digits: DigitReception
   readonly #watchdog = new SilenceWatchdog()
   readonly #header = new RtpHeader()
-  /** null: nobody asked for it. */
+  /** null: not enabled. */
   #voice: VoiceDetector | null = null
   /** By their place in `CODECS`; null: no payload type of this session means it. */
   readonly #decoders: (DecodingStream | null)[] = CODECS.map(() => null)

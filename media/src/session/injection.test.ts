@@ -18,7 +18,7 @@ describe('a third party at the RTP port', () => {
     },
   )
 
-  it('SRTP before the peer’s first packet: nothing is latched', async () => {
+  it('forged SRTP before the peer’s first packet is not latched', async () => {
     const call = await VirtualCall.start()
     const attacker = new Attacker(call.network, call.random)
     for (let i = 0; i < 500; i++) attacker.inject(call.b.session, i, 99)
@@ -29,7 +29,7 @@ describe('a third party at the RTP port', () => {
     expect((await call.b.session.statistics()).rejected.unauthenticated).toBe(500)
   })
 
-  it('plain RTP: only the address of the SDP is heard', async () => {
+  it('plain RTP from an address other than that of the SDP is refused', async () => {
     const call = await VirtualCall.start({ suite: null })
     const attacker = new Attacker(call.network, call.random)
     call.a.talking = true
@@ -49,7 +49,7 @@ describe('a third party at the RTP port', () => {
     })
   })
 
-  it('plain RTP: another port or SSRC at the peer’s own address is not heard once the peer was', async () => {
+  it('plain RTP from another port or SSRC at the peer’s address is refused after the peer’s first packet', async () => {
     const call = await VirtualCall.start({ suite: null })
     call.a.talking = true
     call.run(1000)
@@ -63,7 +63,7 @@ describe('a third party at the RTP port', () => {
     expect((await call.b.session.statistics()).rejected.foreign).toBe(100)
   })
 
-  it('plain RTP: RTCP from another port of the peer’s own address draws no report to itself', async () => {
+  it('RTCP from another port of the peer’s address does not redirect our reports', async () => {
     const call = await VirtualCall.start({ suite: null })
     call.a.talking = true
     let received = 0
@@ -79,7 +79,7 @@ describe('a third party at the RTP port', () => {
     expect((await call.b.session.statistics()).rejected.foreign).toBe(300)
   })
 
-  it('takes nothing and sends nothing before parameters are applied, nor after close', async () => {
+  it('a session accepts and sends no packets before its parameters are applied and after it is closed', async () => {
     const call = await VirtualCall.start({ suite: null })
     const third = await call.b.plane.open({ label: 'not answered yet' })
     const attacker = new Attacker(call.network, call.random)
@@ -94,7 +94,7 @@ describe('a third party at the RTP port', () => {
 })
 
 describe('RTCP', () => {
-  it('goes both ways about every 5 s, says goodbye at the end, and in clear is dropped on a secure call', async () => {
+  it('RTCP is sent both ways about every 5 s with BYE at the end; clear RTCP is dropped on a secure call', async () => {
     const call = await VirtualCall.start()
     const reports: number[] = []
     call.network.onSend = (from, _packet, _length, _ipv4, port) => {

@@ -56,7 +56,7 @@ describe('a call of 40 minutes', { timeout: 120_000 }, () => {
     },
   )
 
-  it('is recorded on one clock: each side’s right is what the other heard on its left, one journey later', async () => {
+  it('recordings of both sides match: sent audio of one is received audio of the other after the network delay', async () => {
     const call = await VirtualCall.start({ conditions: { latencyMs: 20 } })
     call.a.talking = true
     call.run(3 * MINUTE)

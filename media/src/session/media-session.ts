@@ -130,7 +130,7 @@ export interface MediaSession {
   detectVoice(options: VoiceDetection): void
   /**
    * The next change of the far end's voice that was found in audio which `readHeard` has returned; null: none. Edges
-   * that nobody takes are forgotten, the oldest first (16 wait).
+   * that are not taken are dropped, the oldest first (16 wait).
    */
   nextVoiceEdge(): VoiceEdge | null
 

@@ -36,7 +36,7 @@ function sender(seed = 1) {
 }
 
 describe('what a session sends', () => {
-  it('starts with marker at unpredictable numbers, then counts packets and time, through both wraps', () => {
+  it('a stream starts with a marker at random sequence and timestamp, and counts both through their wraps', () => {
     const starts = new Set<string>()
     for (let seed = 1; seed <= 20; seed++) {
       const { core, send } = sender(seed)
@@ -61,7 +61,7 @@ describe('what a session sends', () => {
     }
   })
 
-  it('skips slots that were missed: the next packet is one further in sequence, and in time where it belongs', () => {
+  it('a missed slot is skipped: the next packet has the next sequence number and its true timestamp', () => {
     const { core, rings, send } = sender()
     core.apply(1000, PLAIN)
     rings.writeOutbound(new Int16Array(1600).fill(1000), 0)
@@ -74,7 +74,7 @@ describe('what a session sends', () => {
     expect(rings.outboundTaken()).toBe(320)
   })
 
-  it('keeps SSRC, sequence and clock through a hold, and marks the first packet after it', () => {
+  it('SSRC, sequence and clock continue through a hold, and the first packet after it has the marker', () => {
     const { core, send } = sender()
     core.apply(1000, PLAIN)
     const before = send(1000)!
@@ -92,7 +92,7 @@ describe('what a session sends', () => {
     expect(core.statistics().missedSlots).toBe(0)
   })
 
-  it('never sends audio twice when its slot moves', () => {
+  it('no audio is sent twice when the send slot moves', () => {
     const { core, send } = sender()
     core.apply(1000, PLAIN)
     const before = send(1000)!

@@ -11,7 +11,7 @@ function numbered(from: number, count: number): Int16Array {
 }
 
 describe('play queue', () => {
-  it('plays everything once and in order, also what did not fit into the ring at first', () => {
+  it('all audio is played once and in order, also what did not fit into the ring at first', () => {
     const rings = new SessionRings()
     const queue = new PlayQueue(rings)
     const total = RING_SAMPLES * 2 + 777
@@ -27,7 +27,7 @@ describe('play queue', () => {
     expect(expected).toBe(total)
   })
 
-  it('holds ten minutes and says so when there is more', () => {
+  it('the queue holds ten minutes and refuses more with play_queue_full', () => {
     const queue = new PlayQueue(new SessionRings())
     for (let minute = 0; minute < 10; minute++) queue.play(new Int16Array((PLAY_QUEUE_MS * 8) / 10))
     expect(() => queue.play(new Int16Array(1))).toThrow(expect.objectContaining({ code: 'play_queue_full' }))
@@ -35,7 +35,7 @@ describe('play queue', () => {
     expect(queue.play(new Int16Array(1))).toBe(1)
   })
 
-  it('counts after a flush from what really left; nothing flushed is ever heard', () => {
+  it('after a flush the position counts only sent audio, and flushed audio is never sent', () => {
     const operation = fc.oneof(
       fc.record({ kind: fc.constant('play' as const), count: fc.integer({ min: 0, max: 20_000 }) }),
       fc.record({ kind: fc.constant('take' as const), count: fc.integer({ min: 1, max: 480 }) }),
@@ -73,7 +73,7 @@ describe('play queue', () => {
     )
   })
 
-  it('translates reports that were under way when a flush happened', () => {
+  it('progress reports under way during a flush are translated to the new positions', () => {
     const rings = new SessionRings()
     const queue = new PlayQueue(rings)
     const into = new Int16Array(160)
@@ -89,7 +89,7 @@ describe('play queue', () => {
 })
 
 describe('heard ring', () => {
-  it('loses the oldest when read late, and counts it', () => {
+  it('a ring that is read late drops and counts the oldest audio', () => {
     const rings = new SessionRings()
     rings.setHeardOrigin(8000)
     for (let written = 0; written < 40_000; written += 160) rings.writeHeard(numbered(written, 160), 160)

@@ -4,7 +4,7 @@ import { markedAudio } from './testing/marked-audio.ts'
 import { VirtualCall } from './testing/virtual-call.ts'
 
 describe('playout', () => {
-  it('counts as played exactly what the far end received, whatever is played and flushed when', async () => {
+  it('the played position is exactly what the far end received, for any plays and flushes', async () => {
     const call = await VirtualCall.start()
     const random = new SeededRandom(7)
     let received = 0
@@ -32,7 +32,7 @@ describe('playout', () => {
     expect(received).toBeGreaterThan(100_000)
   })
 
-  it('falls silent within one packet of a flush, and what follows is not held up', async () => {
+  it('a flush silences playout within one packet and does not delay later audio', async () => {
     const call = await VirtualCall.start({ conditions: { latencyMs: 0 } })
     call.a.session.play(markedAudio(0, 40_000, 5))
     call.time.advance(1005)
@@ -49,7 +49,7 @@ describe('playout', () => {
     expect(stands).toBeGreaterThanOrEqual(1005 * 8 - 320)
   })
 
-  it('reports progress while it plays, at least every 200 ms, and the end as soon as it is reached', async () => {
+  it('playout reports progress at least every 200 ms, and its end at once', async () => {
     const call = await VirtualCall.start()
     call.run(1000)
     expect(call.a.session.play(markedAudio(0, 24_100))).toBe(24_100)
@@ -67,14 +67,14 @@ describe('playout', () => {
     expect(last.atSample).toBeLessThanOrEqual(8000 + 160 + 24_100 + 160)
   })
 
-  it('plays minutes of audio from one call without a hole', async () => {
+  it('minutes of audio from one play call have no gap', async () => {
     const call = await VirtualCall.start()
     call.say(call.a, 5 * 60 * 8000)
     call.run(5 * 60_000 + 1000)
     expect(call.b.listener).toMatchObject({ heard: 5 * 60 * 8000, brokenAt: -1, gaps: 0 })
   })
 
-  it.each([10, 20, 30, 40, 50, 60])('sends every %d ms where that was agreed', async ptimeMs => {
+  it.each([10, 20, 30, 40, 50, 60])('a session sends every %d ms where that packet time was agreed', async ptimeMs => {
     const call = await VirtualCall.start({ ptimeMs })
     call.a.talking = true
     call.run(6000)
@@ -85,7 +85,7 @@ describe('playout', () => {
     expect(Math.abs(packetsSent - 7000 / ptimeMs)).toBeLessThanOrEqual(1)
   })
 
-  it('keeps the stream going when the packet time changes in mid-call', async () => {
+  it('the stream continues when the packet time changes during the call', async () => {
     const call = await VirtualCall.start()
     call.a.talking = true
     for (const ptimeMs of [30, 20, 60, 10, 20]) {
@@ -99,7 +99,7 @@ describe('playout', () => {
     expect(await call.b.session.statistics()).toMatchObject({ packetsLost: 0, concealedSamples: 0 })
   })
 
-  it('carries A-law as well', async () => {
+  it('a session carries A-law', async () => {
     const call = await VirtualCall.start({ codec: 'PCMA' })
     const tone = Int16Array.from({ length: 8000 }, (_, i) => 8000 * Math.sin((2 * Math.PI * 440 * i) / 8000))
     call.a.session.play(tone)

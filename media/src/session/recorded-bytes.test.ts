@@ -34,8 +34,11 @@ describe('the recording of a G.711 call is the same byte for byte', () => {
     ['PCMU', 20, 'fdfcefc3e936390b7c33246c93bf2f62ff94b79066625eb9b9c7d814feae8c8f'],
     ['PCMU', 30, 'ecc669f5122b2b66c4e4f282ade67ba801bcc3baf8294bc861f1947490d9a54d'],
     ['PCMA', 20, '279278a34cc5de258ac79918ff1fc8324fef1ae59af31a173a41504d193181e5'],
-  ] as const)('%s in packets of %i ms', async (codec, ptimeMs, digest) => {
-    const wav = await recordedWav(codec, ptimeMs, 20)
-    expect(createHash('sha256').update(wav).digest('hex')).toBe(digest)
-  })
+  ] as const)(
+    'the recording of a call with %s in packets of %i ms has its fixed digest',
+    async (codec, ptimeMs, digest) => {
+      const wav = await recordedWav(codec, ptimeMs, 20)
+      expect(createHash('sha256').update(wav).digest('hex')).toBe(digest)
+    },
+  )
 })

@@ -111,7 +111,7 @@ export class RtcpReports {
     return this.#protect(nowMs, dst, this.#report(nowMs, dst))
   }
 
-  /** The last report, with BYE; 0 when there is nobody to tell. */
+  /** The last report, with BYE; 0 without an address of the peer, or before the first RTP packet. */
   bye(nowMs: Ms, dst: Uint8Array): number {
     if (this.port === 0 || this.#options.counters.packetsSent === 0) return 0
     return this.#protect(nowMs, dst, writeBye(dst, this.#report(nowMs, dst), this.#options.outbound.ssrc))

@@ -11,7 +11,7 @@ function sweeps(slots: SendSlots<string>, wakes: number[]): [owner: string, slot
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i)
 
 describe('send slots', () => {
-  it('gives each new call the emptiest slot, and never moves one', () => {
+  it('a new call gets the emptiest slot, and keeps it', () => {
     const slots = new SendSlots<string>()
     const calls = range(0, 16).map(i => slots.add(`call ${i}`, 20))
     expect(calls.map(c => c.slot)).toEqual([...range(0, 8), ...range(0, 8)])
@@ -21,7 +21,7 @@ describe('send slots', () => {
     expect(slots.count).toBe(15)
   })
 
-  it('sends each call once per packet time, on its own grid', () => {
+  it('each call sends once per packet time, on its own grid', () => {
     for (const ptime of [10, 20, 30, 40, 50, 60]) {
       const slots = new SendSlots<string>()
       slots.add('other', 20)
@@ -33,7 +33,7 @@ describe('send slots', () => {
     }
   })
 
-  it('skips slots that a stall swallowed: one packet, for the newest slot, then the old grid', () => {
+  it('after a stall a call sends one packet for the newest slot and continues on its grid', () => {
     const slots = new SendSlots<string>()
     slots.add('call', 20)
     const sent = sweeps(slots, [...range(1, 10), 30, 31, 32, 33])
@@ -44,7 +44,7 @@ describe('send slots', () => {
     ])
   })
 
-  it('is never early, never twice in a wake, and off its grid never, however wakes fall', () => {
+  it('at any times of wake-up a call sends never early, never twice and never off its grid', () => {
     const ptimes = fc.constantFrom(10, 20, 30, 40, 50, 60)
     fc.assert(
       fc.property(fc.array(ptimes, { maxLength: 30 }), fc.array(fc.integer({ min: 1, max: 60 })), (calls, steps) => {

@@ -18,7 +18,7 @@ function packet(sender: SrtpSender, sequence: number): [Uint8Array, number] {
 }
 
 describe('keys of the receiving side', () => {
-  it('keep rollover and replay window when they did not change, however often they are applied', () => {
+  it('unchanged receive keys keep rollover counter and replay window when they are applied again', () => {
     const keys = new ReceiveKeys()
     const key = newKey()
     const sender = new SrtpSender(key)
@@ -30,7 +30,7 @@ describe('keys of the receiving side', () => {
     expect(keys.unprotect(1, again, length)).toBe(SRTP_REPLAYED)
   })
 
-  it('take what is under way under the old key, and for one second after the new one was heard', () => {
+  it('packets under the old key are accepted until one second after the first under the new key', () => {
     const keys = new ReceiveKeys()
     const [oldKey, key] = [newKey(), newKey()]
     const [before, after] = [new SrtpSender(oldKey), new SrtpSender(key)]
@@ -45,7 +45,7 @@ describe('keys of the receiving side', () => {
     expect(keys.unprotect(6030, ...packet(before, 4))).toBe(SRTP_UNAUTHENTICATED)
   })
 
-  it('forget the old key after ten seconds even if the new one is never heard', () => {
+  it('the old receive key is dropped after ten seconds, even without a packet under the new one', () => {
     const keys = new ReceiveKeys()
     const [oldKey, key] = [newKey(), newKey()]
     const before = new SrtpSender(oldKey)
@@ -59,7 +59,7 @@ describe('keys of the receiving side', () => {
 describe('keys of the sending side', () => {
   const pair = (send: SrtpKey) => ({ send, receive: newKey() })
 
-  it('are used at once at the start, where only ours changed, and where the peer has them', () => {
+  it('new send keys are used at once at the start, when only ours changed, and when the peer has them', () => {
     const keys = new SendKeys()
     keys.apply(0, pair(newKey()), true)
     const first = keys.sender(0, false)
@@ -70,7 +70,7 @@ describe('keys of the sending side', () => {
     expect(keys.sender(20, false)).not.toBe(second)
   })
 
-  it('wait at a re-key until the peer was heard under its own, 500 ms at most', () => {
+  it('new send keys wait at a re-key for the first packet under the peer’s new key, at most 500 ms', () => {
     const keys = new SendKeys()
     keys.apply(0, pair(newKey()), true)
     const first = keys.sender(0, true)

@@ -35,10 +35,10 @@ export interface DigitOptions {
   readonly gapMs?: Ms
 }
 
-/** From a core to the call's owner. Statistics are answered in the order they were asked for. */
+/** From a core to the call's owner. Statistics are answered in the order of the requests. */
 export type SessionReply =
   | { readonly type: 'event'; readonly event: CoreEvent }
   | { readonly type: 'statistics'; readonly statistics: MediaStatistics }
   | { readonly type: 'closed'; readonly statistics: MediaStatistics }
-  /** The core broke and is gone: no goodbye was said. */
+  /** The core failed and was removed without sending an RTCP BYE. */
   | { readonly type: 'failed'; readonly detail: string }

@@ -16,7 +16,7 @@ function noticed(call: Call): string[] {
 const lost = (call: Call) => call.network.setConditions({ loss: 1 })
 
 describe.each([null, 'AES_CM_128_HMAC_SHA1_80', 'AEAD_AES_256_GCM'] as const)('silence on the wire (%s)', suite => {
-  it('is reported once after 20 s, and its end', async () => {
+  it('silence of the peer is reported once after 20 s, and its end once', async () => {
     const call = await VirtualCall.start({ suite })
     call.run(60_000)
     expect(noticed(call)).toEqual([])
@@ -33,7 +33,7 @@ describe.each([null, 'AES_CM_128_HMAC_SHA1_80', 'AEAD_AES_256_GCM'] as const)('s
     expect(noticed(call)).toEqual(['silent for 20 s', 'back after 80 s', 'silent for 20 s'])
   })
 
-  it('a peer that never sends at all is noticed as well', async () => {
+  it('a peer that never sends is reported as silent', async () => {
     const call = await VirtualCall.start({ suite, conditions: { loss: 1 } })
     call.run(21_000)
     expect(noticed(call)).toEqual(['silent for 20 s'])
@@ -41,7 +41,7 @@ describe.each([null, 'AES_CM_128_HMAC_SHA1_80', 'AEAD_AES_256_GCM'] as const)('s
 })
 
 describe('silence on the wire', () => {
-  it('is none while the peer is held, holds us, or has no address; the count starts over then', async () => {
+  it('silence does not count while either side holds or the peer has no address, and restarts afterwards', async () => {
     for (const direction of ['inactive', 'sendonly'] as const) {
       const call = await VirtualCall.start()
       lost(call)
@@ -61,7 +61,7 @@ describe('silence on the wire', () => {
     expect(noticed(call)).toEqual([])
   })
 
-  it('a peer that sends no audio but reports is alive', async () => {
+  it('a peer that sends only RTCP reports is not silent', async () => {
     const call = await VirtualCall.start()
     // a hears b, sends no RTP, and goes on with its RTCP.
     call.apply({ a: { direction: 'recvonly' } })
@@ -69,7 +69,7 @@ describe('silence on the wire', () => {
     expect(noticed(call)).toEqual([])
   })
 
-  it('is not broken by somebody else’s packets', async () => {
+  it('packets of a third party do not end the silence of the peer', async () => {
     const call = await VirtualCall.start()
     await call.a.session.close()
     const socket = call.network.bind(0xcb007142, 9, () => {})
@@ -80,7 +80,7 @@ describe('silence on the wire', () => {
     expect(noticed(call)).toEqual(['silent for 20 s'])
   })
 
-  it('the limit is the session’s to choose', async () => {
+  it('the session sets the limit of silence', async () => {
     const call = await VirtualCall.start({ session: { silentRemoteAfterMs: 5000 } })
     lost(call)
     call.run(6000)

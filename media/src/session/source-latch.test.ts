@@ -5,7 +5,7 @@ const PEER = 0xc0000201
 const OTHER = 0xc6336401
 
 describe('source latch, plain RTP', () => {
-  it('hears only the address of the SDP; the first packet decides port and SSRC', () => {
+  it('plain RTP is accepted only from the address in the SDP; the first packet fixes port and SSRC', () => {
     const latch = new SourceLatch()
     latch.announce(PEER, 4000, false)
     expect(latch.mayHear(OTHER, 4000)).toBe(false)
@@ -17,7 +17,7 @@ describe('source latch, plain RTP', () => {
     expect(latch.hear(2, PEER, 4711, 7)).toBe(true)
   })
 
-  it('starts over at the next offer/answer', () => {
+  it('the next offer/answer resets the latch of plain RTP', () => {
     const latch = new SourceLatch()
     latch.announce(PEER, 4000, false)
     latch.hear(0, PEER, 4711, 7)
@@ -27,7 +27,7 @@ describe('source latch, plain RTP', () => {
     expect(latch.mayHear(OTHER, 5000)).toBe(true)
   })
 
-  it('hears nobody while the peer has no address', () => {
+  it('plain RTP is refused while the peer has no address', () => {
     const latch = new SourceLatch()
     latch.announce(0, 0, false)
     expect(latch.mayHear(0, 0)).toBe(false)
@@ -36,7 +36,7 @@ describe('source latch, plain RTP', () => {
 })
 
 describe('source latch, SRTP (packets that verified)', () => {
-  it('sends to where the peer was proven to be, and follows it only after silence', () => {
+  it('SRTP is sent to the address of the first verified packet, and moves to another only after silence', () => {
     const latch = new SourceLatch()
     latch.announce(PEER, 4000, true)
     expect(latch.mayHear(OTHER, 1)).toBe(true)
@@ -48,7 +48,7 @@ describe('source latch, SRTP (packets that verified)', () => {
     expect(latch.port).toBe(3)
   })
 
-  it('keeps the proven place over a re-INVITE that names the same address', () => {
+  it('a re-INVITE with the same address keeps the latched address of SRTP', () => {
     const latch = new SourceLatch()
     latch.announce(PEER, 4000, true)
     latch.hear(0, OTHER, 1, 7)

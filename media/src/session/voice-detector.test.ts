@@ -32,7 +32,7 @@ async function edgesOf(sound: SyntheticSound, detection: VoiceDetection | null):
 }
 
 describe('voice detection of a session', () => {
-  it('hands over the edges of voice with the audio in which they were found', async () => {
+  it('edges of voice are delivered with the audio in which they were detected', async () => {
     const sound = new SyntheticSound(3000).vowel(1000, 2000, -20)
     const found = await edgesOf(sound, { hangoverMs: 80 })
     expect(found.map(({ edge }) => edge.type)).toEqual(['voice-start', 'voice-end'])
@@ -45,11 +45,11 @@ describe('voice detection of a session', () => {
     expect((end!.at - end!.edge.atSample) / 8).toBeLessThan(120)
   })
 
-  it('finds no voice before it was asked for', async () => {
+  it('no voice is detected before detection is enabled', async () => {
     expect(await edgesOf(new SyntheticSound(2000).vowel(500, 1500, -20), null)).toEqual([])
   })
 
-  it('a band leaves out tones that go on after the voice', async () => {
+  it('a speech band ignores tones that continue after the voice', async () => {
     const sound = new SyntheticSound(4000).vowel(1000, 2000, -20)
     for (let ms = 1000; ms < 2600; ms += 50) sound.tones(ms, ms + 40, -35 - ((ms / 50) % 3) * 3, 3000, 3150)
     const ends = async (detection: VoiceDetection) => {

@@ -39,7 +39,7 @@ async function callOf(options: VirtualCallOptions) {
 }
 
 describe('a session of 16 kHz', () => {
-  it('carries 6 kHz over G.722 to the other end, at its level', async () => {
+  it('a session of 16 kHz carries a tone of 6 kHz over G.722 at its level', async () => {
     const { call, run, heard } = await callOf({ codec: 'G722' })
     call.a.session.play(tones(WIDEBAND, 2000, 6000))
     run(2500)
@@ -49,7 +49,7 @@ describe('a session of 16 kHz', () => {
     expect(call.b.session.format).toEqual(WIDEBAND)
   })
 
-  it('counts playout and heard audio in its own samples: two seconds are 32,000', async () => {
+  it('positions of a session of 16 kHz count its own samples: two seconds are 32,000', async () => {
     const { call, run, heard } = await callOf({ codec: 'G722' })
     expect(call.a.session.play(tones(WIDEBAND, 2000, 1000))).toBe(32_000)
     run(3000)
@@ -58,7 +58,7 @@ describe('a session of 16 kHz', () => {
     expect(call.b.session.heardPosition()).toBeGreaterThan(2900 * 16)
   })
 
-  it('meets a G.711 peer of 8 kHz: the telephone band passes, and nothing above it folds back', async () => {
+  it('audio of 16 kHz for a G.711 peer keeps the telephone band and has no aliases', async () => {
     const { call, run, heard } = await callOf({ codec: 'PCMU', formatB: NARROWBAND })
     call.a.session.play(tones(WIDEBAND, 2000, 1000, 6000))
     run(2500)
@@ -67,7 +67,7 @@ describe('a session of 16 kHz', () => {
     expect(20 * Math.log10(levelAt(middle, 2000, NARROWBAND) / (LEVEL / 2))).toBeLessThan(-40)
   })
 
-  it('hears a G.711 peer of 8 kHz at 16 kHz', async () => {
+  it('audio of a G.711 peer is received at 16 kHz', async () => {
     const { call, run, heard } = await callOf({
       codec: 'PCMA',
       session: { format: NARROWBAND },
@@ -80,7 +80,7 @@ describe('a session of 16 kHz', () => {
     expect(20 * Math.log10(levelAt(middle, 7000, WIDEBAND) / LEVEL)).toBeLessThan(-40)
   })
 
-  it('is recorded at 8 kHz, both directions in step', async () => {
+  it('a session of 16 kHz is recorded at 8 kHz, both directions in step', async () => {
     const { call, run } = await callOf({ codec: 'G722' })
     run(1000)
     call.a.session.play(tones(WIDEBAND, 500, 1000))
@@ -94,7 +94,7 @@ describe('a session of 16 kHz', () => {
     expect(delayMs).toBeLessThan(60)
   })
 
-  it('reports digits and voice at positions of its own clock', async () => {
+  it('digits and voice of a session of 16 kHz have positions on its own clock', async () => {
     const { call, run } = await callOf({ codec: 'G722' })
     run(1000)
     call.a.session.sendDigits('5')
@@ -105,7 +105,7 @@ describe('a session of 16 kHz', () => {
     expect(digit!.atSample / 16).toBeLessThan(1150)
   })
 
-  it('loses no more than a packet with a packet: G.722 goes on after loss', async () => {
+  it('G.722 audio recovers within a packet after a lost packet', async () => {
     const { call, run, heard } = await callOf({ codec: 'G722', conditions: { loss: 0.05 }, seed: 3 })
     call.a.session.play(tones(WIDEBAND, 3000, 1000))
     run(3500)

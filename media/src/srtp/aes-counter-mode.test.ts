@@ -17,7 +17,7 @@ function reference(bytes: Uint8Array, ssrc: number, index: number): Uint8Array {
 }
 
 describe('AES in counter mode', () => {
-  it('encrypts each packet as if it were alone, in whatever order sources, indexes and lengths come', () => {
+  it('each packet is encrypted independently, in any order of sources, indexes and lengths', () => {
     const packet = fc.record({
       ssrc: fc.constantFrom(1, 2, 0xfedcba98),
       // Neighbours, and the places where the index carries.

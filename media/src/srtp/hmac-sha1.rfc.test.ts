@@ -27,7 +27,7 @@ describe('SHA-1 (FIPS 180-4)', () => {
     [ascii('abc'), 'a9993e364706816aba3e25717850c26c9cd0d89d'],
     [ascii('abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq'), '84983e441c3bd26ebaae4aa1f95129e5e54670f1'],
     [repeated(0x61, 1_000_000), '34aa973cd4c4daa4f61eeb2bdbad27316534016f'],
-  ])('vector %#', (message, digest) => {
+  ])('SHA-1 gives the digest of test vector %#', (message, digest) => {
     expect(sha1(message)).toBe(digest)
   })
 })
@@ -42,11 +42,11 @@ describe('HMAC-SHA1 (RFC 2202)', () => {
       ascii('Test Using Larger Than Block-Size Key and Larger Than One Block-Size Data'),
       'e8e99d0f45237d786d6bbaa7965c7808bbff1a91',
     ],
-  ])('vector %#', (key, message, digest) => {
+  ])('HMAC-SHA1 gives the digest of test vector %#', (key, message, digest) => {
     expect(hmac(key, message)).toBe(digest)
   })
 
-  it('agrees with OpenSSL at every length around the block boundaries, one object used for all', () => {
+  it('one HMAC-SHA1 object agrees with OpenSSL at every length around the block boundaries', () => {
     const key = createHash('sha1').update('key').digest()
     const mac = new HmacSha1(key)
     const message = Uint8Array.from({ length: 1500 }, (_, i) => (i * 167) >>> 3)

@@ -14,7 +14,7 @@ const MASTER: SrtpKey = {
 }
 
 describe('RFC 3711 B.2: AES-CM keystream', () => {
-  it('gives the blocks listed, from the first to the 65282nd', () => {
+  it('the AES-CM keystream has the blocks listed in RFC 3711 B.2, from the first to the 65282nd', () => {
     const salt = hex('f0f1f2f3f4f5f6f7f8f9fafbfcfd')
     const keystream = new Uint8Array(0xff02 * 16)
     new AesCounterMode(hex('2b7e151628aed2a6abf7158809cf4f3c'), salt).apply(keystream, 0, keystream.length, 0, 0)
@@ -29,7 +29,7 @@ describe('RFC 3711 B.2: AES-CM keystream', () => {
 })
 
 describe('RFC 3711 B.3: key derivation', () => {
-  it('derives the session keys listed', () => {
+  it('key derivation gives the session keys listed in RFC 3711 B.3', () => {
     const keys = deriveRtpKeys(MASTER)
     expect(toHex(keys.encryption)).toBe('c61e7a93744f39ee10734afe3ff7a087')
     expect(toHex(keys.salt)).toBe('30cbbc08863d8c85d49db34a9ae1')
@@ -44,7 +44,7 @@ describe('packets of an independent implementation', () => {
   const RTCP = '81c8000bcafebabe abababababababababababababababab'
   const SRTCP = '81c8000bcafebabe 7128035be487b9bdbef89041f977a5a8 80000001 993e08cd54d6c1230798'
 
-  it('SRTP: the same bytes both ways', () => {
+  it('SRTP packets are the same bytes as those of an independent implementation, both ways', () => {
     const packet = new Uint8Array(38)
     packet.set(hex(RTP))
     expect(new SrtpSender(MASTER).protect(packet, 28)).toBe(38)
@@ -53,7 +53,7 @@ describe('packets of an independent implementation', () => {
     expect(toHex(packet.subarray(0, 28))).toBe(toHex(hex(RTP)))
   })
 
-  it('SRTCP: the same bytes both ways (its first index there is 1, RFC 3711 begins with 0)', () => {
+  it('SRTCP packets are the same bytes as those of an independent implementation, both ways (its first index is 1)', () => {
     const sender = new SrtpSender(MASTER)
     sender.protectRtcp(new Uint8Array([...hex(RTCP), ...new Uint8Array(14)]), 24)
     const packet = new Uint8Array(38)

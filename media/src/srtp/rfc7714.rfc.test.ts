@@ -36,7 +36,7 @@ const SRTCP = {
 } as const
 
 describe.each([128, 256] as const)('RFC 7714, AEAD_AES_%i_GCM', bits => {
-  it('section 16: SRTP both ways, and no byte of header, payload or tag may change', () => {
+  it(`AEAD_AES_${bits}_GCM: SRTP of section 16 both ways; a change of any byte of header, payload or tag is detected`, () => {
     const gcm = new GcmRtp(sessionKeys(bits))
     const plain = hex(RTP)
     const wire = hex(SRTP[bits])
@@ -56,7 +56,7 @@ describe.each([128, 256] as const)('RFC 7714, AEAD_AES_%i_GCM', bits => {
     expect(toHex(packet.subarray(0, plain.length))).toBe(toHex(plain))
   })
 
-  it('section 17: SRTCP both ways, flag and index authenticated', () => {
+  it(`AEAD_AES_${bits}_GCM: SRTCP of section 17 both ways; flag and index are authenticated`, () => {
     const gcm = new GcmRtcp(sessionKeys(bits))
     const plain = hex(RTCP)
     const wire = hex(SRTCP[bits])
@@ -78,7 +78,7 @@ describe.each([128, 256] as const)('RFC 7714, AEAD_AES_%i_GCM', bits => {
 })
 
 describe('RFC 6188 section 7.2: derivation under a master key of 256 bits, as RFC 7714 section 11 asks for', () => {
-  it('gives the session key and salt listed', () => {
+  it('key derivation with a master key of 256 bits gives the listed session key and salt', () => {
     const master = hex('f0f04914b513f2763a1b1fa130f10e2998f6f6e43e4309d1e622a0e332b9f1b6')
     const salt = hex('3b04803de51ee7c96423ab5b78d2')
     expect(toHex(deriveOne(master, salt, 0, 32))).toBe(

@@ -2,7 +2,7 @@
 export const SRTP_MALFORMED = -1
 /** Seen already, or older than the replay window. */
 export const SRTP_REPLAYED = -2
-/** The tag does not verify: not from whoever holds the key, or damaged. */
+/** The tag does not verify: the sender does not have the key, or the packet is damaged. */
 export const SRTP_UNAUTHENTICATED = -3
 /** Authentic, but one SSRC more than a context keeps (`MAX_STREAMS`). */
 export const SRTP_TOO_MANY_STREAMS = -4

@@ -136,7 +136,7 @@ describe('a stream over a bad network', () => {
     duplicates: fc.integer({ min: 0, max: 200 }),
   })
 
-  it('every packet that arrives is delivered once, equal, wherever the sequence starts and wraps', () => {
+  it('every packet that arrives is delivered once and unchanged, from any first sequence number through wraps', () => {
     const property = fc.property(
       starts,
       networks,
@@ -160,7 +160,7 @@ describe('a stream over a bad network', () => {
     fc.assert(property, { numRuns: 40 })
   })
 
-  it('two hours at 20 ms: six wraps with bursts of loss, reordering and duplicates', () => {
+  it('two hours of packets survive six wraps with bursts of loss, reordering and duplicates', () => {
     const key = keyOf(7)
     const sender = new SrtpSender(key)
     const receiver = new SrtpReceiver(key)
@@ -189,7 +189,7 @@ describe('a stream over a bad network', () => {
     expect(sender.rollover).toBe(6)
   })
 
-  it('a late packet from before the wrap is still taken, one older than the window is not', () => {
+  it('a late packet from before a wrap is accepted, one older than the replay window is refused', () => {
     const key = keyOf(1)
     const sender = new SrtpSender(key)
     const receiver = new SrtpReceiver(key)
@@ -201,7 +201,7 @@ describe('a stream over a bad network', () => {
     expect(unprotect(receiver, wire[23]!)).toBe(SRTP_REPLAYED)
   })
 
-  it('the first packets lost right before a wrap: the receiver joins behind it, and takes the late ones from before', () => {
+  it('a receiver that loses the first packets before a wrap joins after it, and accepts late ones from before', () => {
     const key = keyOf(2)
     const sender = new SrtpSender(key)
     const receiver = new SrtpReceiver(key)
@@ -210,7 +210,7 @@ describe('a stream over a bad network', () => {
     expect(receiver.rollover).toBe(0)
   })
 
-  it('nothing heard for ten minutes across a wrap (hold): the rollover counter holds', () => {
+  it('the rollover counter is right after ten minutes of hold across a wrap', () => {
     const key = keyOf(3)
     const sender = new SrtpSender(key)
     const receiver = new SrtpReceiver(key)
@@ -219,7 +219,7 @@ describe('a stream over a bad network', () => {
     expect(unprotect(receiver, protect(sender, plain(80_000)))).toEqual(plain(80_000))
   })
 
-  it('a sender that jumps far ahead in its first cycle is followed, not taken for one from before the first packet', () => {
+  it('a sender that jumps far ahead in its first cycle is followed', () => {
     const key = keyOf(4)
     const receiver = new SrtpReceiver(key)
     expect(unprotect(receiver, reference(key, plain(10), 10))).toEqual(plain(10))
@@ -227,8 +227,8 @@ describe('a stream over a bad network', () => {
   })
 })
 
-describe('headers', () => {
-  it('CSRCs and header extension stay in clear and are authenticated', () => {
+describe('SRTP headers', () => {
+  it('CSRCs and header extension are not encrypted but authenticated', () => {
     const key = keyOf(5)
     const header = [0x91, 0, 0, 9, 0, 0, 0, 0, 0xca, 0xfe, 0xba, 0xbe, 1, 2, 3, 4, 0xbe, 0xde, 0, 1, 0x10, 0xff, 0, 0]
     const packet = Uint8Array.from([...header, 5, 6, 7])
@@ -240,7 +240,7 @@ describe('headers', () => {
     expect(unprotect(new SrtpReceiver(key), wire)).toBe(SRTP_UNAUTHENTICATED)
   })
 
-  it('what is no RTP, or leaves no room for the tag, is refused on either side', () => {
+  it('a packet that is not RTP, or leaves no room for the tag, is refused on both sides', () => {
     const sender = new SrtpSender(keyOf(5))
     const receiver = new SrtpReceiver(keyOf(5))
     expect(sender.protect(plain(1), 52)).toBe(SRTP_MALFORMED)
@@ -250,7 +250,7 @@ describe('headers', () => {
     expect(receiver.unprotectRtcp(plain(1), 52)).toBe(SRTP_MALFORMED)
   })
 
-  it('keystream is never used twice: the same sequence number is protected once', () => {
+  it('the same sequence number is never encrypted twice', () => {
     const sender = new SrtpSender(keyOf(6))
     protect(sender, plain(700))
     const again = new Uint8Array(80)
@@ -260,8 +260,8 @@ describe('headers', () => {
   })
 })
 
-describe('sources', () => {
-  it('a new SSRC is a new stream with its own rollover counter; the old one goes on where it was', () => {
+describe('SRTP sources', () => {
+  it('a new SSRC has its own rollover counter, and the old one continues', () => {
     const key = keyOf(8)
     const sender = new SrtpSender(key)
     const receiver = new SrtpReceiver(key)
@@ -273,7 +273,7 @@ describe('sources', () => {
     expect(receiver.streams).toBe(2)
   })
 
-  it('keeps a bounded number, refuses the one after it, and none of the kept can be replayed', () => {
+  it('the number of sources is bounded, further ones are refused, and no known source can be replayed', () => {
     const key = keyOf(9)
     const receiver = new SrtpReceiver(key)
     const wire = Array.from({ length: MAX_STREAMS + 1 }, (_, i) => reference(key, plain(5, i), 5))
@@ -282,7 +282,7 @@ describe('sources', () => {
     for (let i = 0; i < MAX_STREAMS; i++) expect(unprotect(receiver, wire[i]!)).toBe(SRTP_REPLAYED)
   })
 
-  it('forged packets of made-up SSRCs leave no stream behind', () => {
+  it('forged packets with random SSRCs create no stream', () => {
     const receiver = new SrtpReceiver(keyOf(10))
     for (let ssrc = 0; ssrc < 200; ssrc++) {
       expect(unprotect(receiver, reference(keyOf(11), plain(5, ssrc), 5))).toBe(SRTP_UNAUTHENTICATED)
@@ -290,7 +290,7 @@ describe('sources', () => {
     expect(receiver.streams).toBe(0)
   })
 
-  it('a key of the wrong length is refused by name', () => {
+  it('a key of the wrong length is refused with srtp_key_invalid', () => {
     const short = { suite: SUITES[0]!, keyAndSalt: new Uint8Array(29) }
     expect(() => new SrtpReceiver(short)).toThrow(expect.objectContaining({ code: 'srtp_key_invalid' }))
     expect(() => new SrtpSender(short)).toThrow(expect.objectContaining({ code: 'srtp_key_invalid' }))
@@ -304,7 +304,7 @@ describe('SRTCP', () => {
     return packet
   }
 
-  it.each(SUITES)('%s: encrypted with the long tag, taken once, in any order, apart from RTP', suite => {
+  it.each(SUITES)('SRTCP with %s is encrypted with the long tag and accepted once, in any order', suite => {
     const protectedBytes = 16 + 4 + Math.max(10, srtpSuiteSizes(suite).tag)
     const key = keyOf(12, suite)
     const sender = new SrtpSender(key)
@@ -324,7 +324,7 @@ describe('SRTCP', () => {
     expect(unprotect(receiver, protect(sender, plain(0)))).toEqual(plain(0))
   })
 
-  it('clear RTCP on a secure session is refused and told apart: a BYE, and an APP of 16 bytes', () => {
+  it('clear RTCP on a secure session is refused and recognised as such: a BYE, and an APP of 16 bytes', () => {
     const receiver = new SrtpReceiver(keyOf(12))
     expect(receiver.unprotectRtcp(report(), 16)).toBe(SRTP_CLEAR_RTCP)
     const app = Uint8Array.from([0x80, 204, 0, 3, 0, 0, 0, 1, ...Buffer.from('PING'), 0, 0, 0, 0])
@@ -334,14 +334,14 @@ describe('SRTCP', () => {
   })
 })
 
-describe('attacks', () => {
-  it.each(SUITES)('%s: none of 100,000 forgeries is taken or leaves a trace', suite => {
+describe('forged SRTP packets', () => {
+  it.each(SUITES)('with %s none of 100,000 forgeries is accepted or changes state', suite => {
     expect(tryForgeries(100_000, 1, suite)).toEqual({ attempts: 100_000, accepted: 0, disturbed: 0 })
   })
 
   const key = { suite: SUITES[0]!, keyAndSalt: new SeededRandom(1).bytes(30) }
 
-  it('the attack notices a receiver that compares one byte of the tag', () => {
+  it('the forgeries detect a receiver that compares only one byte of the tag', () => {
     const receiver = new SrtpReceiver(key)
     const careless = {
       unprotect: (packet: Uint8Array, length: number): number => {
@@ -353,7 +353,7 @@ describe('attacks', () => {
     expect(tryForgeries(10_000, 1, key.suite, careless).accepted).toBeGreaterThan(0)
   })
 
-  it('the attack notices a receiver that remembers what it did not authenticate', () => {
+  it('the forgeries detect a receiver that stores state of unauthenticated packets', () => {
     const receiver = new SrtpReceiver(key)
     const burnt = new Set<number>()
     const hasty = {

@@ -1,7 +1,7 @@
 import { ReplayWindow } from './replay-window.ts'
 
 /**
- * Sources kept under one master key. None is ever evicted: forgetting one's replay window would let its packets in a
+ * Sources known under one master key. None is ever evicted: forgetting one's replay window would let its packets in a
  * second time, so the source after the last is refused instead.
  */
 export const MAX_STREAMS = 64

@@ -61,7 +61,7 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       for (const socket of opened) io.close(socket)
     })
 
-    it('binds the port it is asked for, or one of the system’s choice', async () => {
+    it('a socket binds the requested port, or with 0 one of the system’s choice', async () => {
       const any = await open()
       expect(io.port(any)).toBeGreaterThan(0)
       const port = io.port(any)
@@ -70,13 +70,13 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       expect(io.port(await open(port))).toBe(port)
     })
 
-    it('says that a port is in use, and that an address is not ours', async () => {
+    it('binding fails with address_in_use for a used port, and bind_failed for a foreign address', async () => {
       const first = await open()
       await expect(io.open(LOOPBACK, io.port(first))).rejects.toMatchObject({ code: 'address_in_use', retryable: true })
       await expect(io.open('192.0.2.1', 0)).rejects.toMatchObject({ code: 'bind_failed' })
     })
 
-    it('carries packets with length, bytes, source and time of arrival, in order', async () => {
+    it('packets arrive in order with length, bytes, source and time of arrival', async () => {
       const a = await open()
       const b = await open()
       const before = io.now()
@@ -103,7 +103,7 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       }
     })
 
-    it('hands out more packets than a batch holds over several polls, none twice, none lost', async () => {
+    it('more packets than a batch holds come in several polls, none twice, none lost', async () => {
       const a = await open()
       const b = await open()
       for (let i = 0; i < 64; i++) put(i, a, b, i)
@@ -113,7 +113,7 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       expect(io.poll(batch)).toBe(0)
     })
 
-    it('keeps sockets apart', async () => {
+    it('each packet arrives at the socket that it was sent to', async () => {
       const a = await open()
       const b = await open()
       const c = await open()
@@ -126,7 +126,7 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       expect(got.filter(([s]) => s === c).map(([, m]) => m)).toEqual([2, 3])
     })
 
-    it('drops and counts what is longer than a slot; a packet that fills it exactly comes whole', async () => {
+    it('a packet longer than a slot is dropped and counted; one that fills it exactly arrives whole', async () => {
       const a = await open()
       const peer = createSocket('udp4')
       peer.bind(0, LOOPBACK)
@@ -143,7 +143,7 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       }
     })
 
-    it('polls without waiting when nothing is there', async () => {
+    it('polling without packets returns at once', async () => {
       await open()
       const shortest = await least(0.5, async () => {
         const before = io.now()
@@ -153,7 +153,7 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       expect(shortest).toBeLessThan(0.5)
     })
 
-    it('waits until the deadline, not noticeably longer, and never into the past', async () => {
+    it('a wait ends at its deadline, and at once when that has passed', async () => {
       await open()
       const lateness = await least(2, async () => {
         const deadline = io.now() + 2.5
@@ -171,7 +171,7 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       expect(waitForThePast).toBeLessThan(2)
     })
 
-    it('closes one socket without harm to packets of others, and forgets the closed one’s', async () => {
+    it('closing a socket drops its packets and no others', async () => {
       const a = await open()
       const b = await open()
       const c = await open()
@@ -188,11 +188,11 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       expect(io.counters.sendDropped).toBe(1)
     })
 
-    it('counts', async () => {
+    it('packets received, sent and dropped are counted', async () => {
       const a = await open()
       const b = await open()
       for (let i = 0; i < 7; i++) put(i, a, b, i)
-      // Nobody can be sent a packet at port 0.
+      // No packet can be sent to port 0.
       batch.port[3] = 0
       io.send(batch, 7)
       await collect(6)

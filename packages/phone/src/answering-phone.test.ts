@@ -68,7 +68,7 @@ async function endOf(from: VirtualPhone, uri: string, dial: PhoneDial = {}): Pro
 }
 
 describe('a phone behind a trunk', () => {
-  it('takes no call from whoever cannot prove the password', async () => {
+  it('refuses a call without the right password', async () => {
     const { uri, calls } = await open()
     const from = await caller()
     expect(await endOf(from, uri())).toMatchObject({ answered: false, sipStatus: 401 })
@@ -81,14 +81,14 @@ describe('a phone behind a trunk', () => {
     expect(calls).toEqual([])
   })
 
-  it('tells a scanner without credentials nothing about which numbers there are', async () => {
+  it('gives a scanner without credentials the same answer for existing and missing numbers', async () => {
     const { uri } = await open()
     const from = await caller()
     expect((await endOf(from, uri('+12025550199'))).sipStatus).toBe(401)
     expect((await endOf(from, uri('+12025550199'), { credentials: CREDENTIALS })).sipStatus).toBe(404)
   })
 
-  it('speaks with no one in the clear', async () => {
+  it('refuses a call with plain RTP', async () => {
     const { uri, phone } = await open()
     const from = await caller()
     const dial = { credentials: CREDENTIALS, security: 'rtp-only' } as const
@@ -96,7 +96,7 @@ describe('a phone behind a trunk', () => {
     expect(phone.calls).toBe(0)
   })
 
-  it('listens on nothing but TLS', async () => {
+  it('listens only on TLS', async () => {
     const { phone } = await open()
     const plain = await Endpoint.open({
       ...(await endpoint()),
@@ -115,7 +115,7 @@ describe('a phone behind a trunk', () => {
     expect([408, 487, 503]).toContain(ended)
   })
 
-  it('answers several at once, says who called whom, and is busy beyond its limit until one ends', async () => {
+  it('answers calls up to its limit with caller and number of each, and answers 486 beyond it until one ends', async () => {
     const { uri, calls, phone } = await open({ maxCalls: 2 })
     const from = await caller()
     const dial = { credentials: CREDENTIALS }
@@ -131,7 +131,7 @@ describe('a phone behind a trunk', () => {
     await (await from.call(uri(), dial)).waitFor('answered', 10_000)
   })
 
-  it('hangs up when its part cannot go on, and says why', async () => {
+  it('hangs up when a step of the script fails, and reports the failure', async () => {
     const { uri, calls } = await open({
       scriptFor: () => scriptOf([{ type: 'hear', pattern: 'anything', withinMs: 200 }]),
     })
@@ -140,14 +140,14 @@ describe('a phone behind a trunk', () => {
     expect((await calls[0]!.ended).failure).toMatchObject({ code: 'script_failed' })
   })
 
-  it('hangs up on a call that takes too long', async () => {
+  it('hangs up a call that exceeds the longest duration', async () => {
     const { uri, calls } = await open({ maxCallMs: 400 })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
     expect(await call.ended).toMatchObject({ answered: true, by: 'remote' })
     expect((await calls[0]!.ended).end.by).toBe('local')
   })
 
-  it('rings until its part is ready, and is not available where it cannot be had', async () => {
+  it('rings while the script loads, and answers 480 when loading fails', async () => {
     const prepared = Promise.withResolvers<CallerScript>()
     const { uri } = await open({ scriptFor: () => prepared.promise })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
@@ -156,7 +156,7 @@ describe('a phone behind a trunk', () => {
     expect(await call.ended).toMatchObject({ answered: false, sipStatus: 480 })
   })
 
-  it('forgets a caller who gives up while it rings', async () => {
+  it('frees its place when the caller hangs up during ringing', async () => {
     const prepared = Promise.withResolvers<CallerScript>()
     const { uri, calls, phone } = await open({ scriptFor: () => prepared.promise })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
@@ -167,7 +167,7 @@ describe('a phone behind a trunk', () => {
     expect((await calls[0]!.ended).failure).toMatchObject({ code: 'call_ended' })
   })
 
-  it('hangs up everything when it is closed', async () => {
+  it('hangs up all calls when it is closed', async () => {
     const { uri, phone } = await open()
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
     await call.waitFor('answered', 10_000)

@@ -102,7 +102,8 @@ export class AnsweringPhone {
   }
 
   get #open(): Endpoint {
-    if (this.#endpoint === null) throw new ParleyError('not_started', 'the phone is not open yet')
+    if (this.#endpoint === null)
+      throw new ParleyError('not_started', 'the phone is not open: await AnsweringPhone.open() first')
     return this.#endpoint
   }
 
@@ -138,7 +139,7 @@ export class AnsweringPhone {
         call.leg.reject(480)
         throw error
       })
-      if (call.leg.state === 'ended') throw new ParleyError('call_ended', 'the caller gave up while it rang')
+      if (call.leg.state === 'ended') throw new ParleyError('call_ended', 'the caller hung up before the answer')
       call.understand(this.#options.recogniser, this.#options.language)
       call.leg.answer()
       const { callId } = call.leg

@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => tones.close())
 
-/** A far end that greets, and answers when the caller has fallen silent; it stops when it is interrupted. */
+/** A far end that greets, answers when the caller falls silent, and stops when it is interrupted. */
 async function office(script: readonly CallerStep[]) {
   const line = await PhoneLine.answered()
   line.call.understand(new TonesRecogniser(), 'en')
@@ -38,7 +38,7 @@ async function office(script: readonly CallerStep[]) {
 }
 
 describe('a scripted caller', () => {
-  it('listens, speaks, presses, waits and hangs up', async () => {
+  it('plays steps that hear, say, press, wait and hang up', async () => {
     const { line, heard, steps, followed } = await office([
       { type: 'hear', pattern: 'which day' },
       { type: 'quiet' },
@@ -57,7 +57,7 @@ describe('a scripted caller', () => {
     expect((await line.call.ended).cause).toBe('bye')
   })
 
-  it('interrupts by voice after so much talk', async () => {
+  it('interrupts the agent by voice after the given length of its speech', async () => {
     const { line, heard, followed } = await office([
       { type: 'interrupt', afterMs: 1500, by: { type: 'say', text: ORDER } },
       { type: 'hear', pattern: 'ready' },
@@ -70,7 +70,7 @@ describe('a scripted caller', () => {
     expect(texts).toContain(ANSWER)
   })
 
-  it('interrupts by keys', async () => {
+  it('interrupts the agent by keys', async () => {
     const { line, heard, followed } = await office([
       { type: 'interrupt', afterMs: 500, by: { type: 'press', digits: '5' } },
     ])
@@ -80,7 +80,7 @@ describe('a scripted caller', () => {
     expect(line.time.now() - before).toBeLessThan(1500)
   })
 
-  it('does not take for an answer what was said before it spoke', async () => {
+  it('a hear step ignores what the agent said before the caller spoke', async () => {
     const { line, followed } = await office([
       { type: 'pause' },
       { type: 'say', text: ORDER },
@@ -89,7 +89,7 @@ describe('a scripted caller', () => {
     await expect(line.during(followed)).rejects.toMatchObject({ code: 'script_failed' })
   })
 
-  it('says which step failed, why, and what was heard instead', async () => {
+  it('a failed step reports its number, the reason and what was heard', async () => {
     const { line, followed } = await office([
       { type: 'pause' },
       { type: 'hear', pattern: 'good evening', withinMs: 2000 },
@@ -102,14 +102,14 @@ describe('a scripted caller', () => {
     )
   })
 
-  it('says when the far end hung up instead', async () => {
+  it('a step that fails because the far end hung up reports that', async () => {
     const { line, followed } = await office([{ type: 'hear', pattern: 'good evening' }])
     await line.pass(2000)
     line.far.hangUp()
     await expect(line.during(followed)).rejects.toThrow(/^step 1 of 1 .*the call ended first .*heard "Good morning\./)
   })
 
-  it('cannot be prepared with what its voice does not say', async () => {
+  it('preparing fails when the voice cannot say a text', async () => {
     await expect(CallerScript.prepare([{ type: 'say', text: ' ' }], voice)).rejects.toMatchObject({
       code: 'text_empty',
     })

@@ -5,11 +5,11 @@ import type { PhoneVoice } from './phone-voice.ts'
 
 /** What a scripted caller does next. `withinMs`: default 30 s. */
 export type CallerStep =
-  /** Waits until the agent says what fits (`PhoneCall.untilHears`), behind the last find and the caller's own last words or keys. */
+  /** Waits until the agent's speech matches (`PhoneCall.untilHears`), after the last match and the caller's own last words or keys. */
   | { readonly type: 'hear'; readonly pattern: string | RegExp; readonly withinMs?: Ms }
-  /** Waits until the agent speaks, from now on, and then pauses; `forMs` default 700. */
+  /** Waits until the agent speaks (from now on) and then pauses; `forMs` default 700. */
   | { readonly type: 'pause'; readonly forMs?: Ms; readonly withinMs?: Ms }
-  /** Waits until the agent has been silent for `forMs`, what has passed of it counted; default 700. */
+  /** Waits until the agent has been silent for `forMs`; earlier silence counts. Default 700. */
   | { readonly type: 'quiet'; readonly forMs?: Ms; readonly withinMs?: Ms }
   | { readonly type: 'say'; readonly text: string }
   | { readonly type: 'press'; readonly digits: string }
@@ -27,66 +27,68 @@ export type CallerAct =
 interface FollowOptions {
   /** Default 60 s. */
   readonly answerWithinMs?: Ms
-  /** Told of each step as it begins. */
+  /** Called at the beginning of each step. */
   readonly onStep?: (description: string, step: CallerStep) => void
 }
 
-const PATIENCE_MS: Ms = 30_000
+const DEFAULT_WAIT_MS: Ms = 30_000
 const PAUSE_MS: Ms = 700
 const ANSWER_MS: Ms = 60_000
-/** Of what was heard, an error tells so many lines, the newest. */
-const LINES_TOLD = 6
+/** Number of heard lines in an error text, the newest. */
+const LINES_IN_ERROR = 6
 
-/** A caller's part in a conversation, ready to be played on any number of calls. */
+/** A caller's script with its speech synthesised, playable on any number of calls. */
 export class CallerScript {
   readonly #steps: readonly CallerStep[]
-  readonly #spoken: ReadonlyMap<string, Int16Array>
+  readonly #audioByText: ReadonlyMap<string, Int16Array>
 
-  private constructor(steps: readonly CallerStep[], spoken: ReadonlyMap<string, Int16Array>) {
+  private constructor(steps: readonly CallerStep[], audioByText: ReadonlyMap<string, Int16Array>) {
     this.#steps = steps
-    this.#spoken = spoken
+    this.#audioByText = audioByText
   }
 
-  /** Makes all that is to be said, so that no step waits for the voice. Throws what the voice throws. */
+  /** Synthesises all texts, so that no step waits for the voice. Throws what the voice throws. */
   static async prepare(steps: readonly CallerStep[], voice: PhoneVoice): Promise<CallerScript> {
-    const spoken = new Map<string, Int16Array>()
+    const audioByText = new Map<string, Int16Array>()
     for (const step of steps) {
       const act = step.type === 'interrupt' ? step.by : step
-      if (act.type === 'say' && !spoken.has(act.text)) spoken.set(act.text, await voice.render(act.text))
+      if (act.type === 'say' && !audioByText.has(act.text)) audioByText.set(act.text, await voice.render(act.text))
     }
-    return new CallerScript(steps, spoken)
+    return new CallerScript(steps, audioByText)
   }
 
   /**
-   * Plays the part once the call is answered. Throws "script_failed" at the first step that cannot be done: its message
-   * tells which, why, and what was heard.
+   * Plays the script once the call is answered. Throws "script_failed" at the first step that fails; the message names the
+   * step, the reason and what was heard.
    */
   async follow(call: PhoneCall, options: FollowOptions = {}): Promise<void> {
-    const part = new Part(call, this.#spoken)
-    await reported(call, 'the answer', () => call.waitFor('answered', options.answerWithinMs ?? ANSWER_MS))
+    const player = new ScriptPlayer(call, this.#audioByText)
+    await withScriptError(call, 'the answer', () => call.waitFor('answered', options.answerWithinMs ?? ANSWER_MS))
     for (const [index, step] of this.#steps.entries()) {
       const description = describeStep(step)
       options.onStep?.(description, step)
-      await reported(call, `step ${index + 1} of ${this.#steps.length} (${description})`, () => part.play(step))
+      await withScriptError(call, `step ${index + 1} of ${this.#steps.length} (${description})`, () =>
+        player.play(step),
+      )
     }
   }
 }
 
-/** One call on which a script is played. */
-class Part {
+/** Plays a script on one call. */
+class ScriptPlayer {
   readonly #call: PhoneCall
-  readonly #spoken: ReadonlyMap<string, Int16Array>
-  /** Call's clock: what was said before does not count for the next "hear". */
+  readonly #audioByText: ReadonlyMap<string, Int16Array>
+  /** On the call's clock: the next "hear" ignores earlier speech. */
   #from: Ms = 0
 
-  constructor(call: PhoneCall, spoken: ReadonlyMap<string, Int16Array>) {
+  constructor(call: PhoneCall, audioByText: ReadonlyMap<string, Int16Array>) {
     this.#call = call
-    this.#spoken = spoken
+    this.#audioByText = audioByText
   }
 
   async play(step: CallerStep): Promise<void> {
     const call = this.#call
-    const withinMs = ('withinMs' in step ? step.withinMs : undefined) ?? PATIENCE_MS
+    const withinMs = ('withinMs' in step ? step.withinMs : undefined) ?? DEFAULT_WAIT_MS
     switch (step.type) {
       case 'hear':
         this.#from = (await call.untilHears(step.pattern, withinMs, this.#from)).endMs
@@ -115,7 +117,7 @@ class Part {
   async #act(act: CallerAct): Promise<void> {
     this.#from = Math.max(this.#from, samplesToMs(this.#call.leg.heardPosition(), NARROWBAND))
     if (act.type === 'press') await this.#call.press(act.digits)
-    else await this.#call.speak(this.#spoken.get(act.text)!)
+    else await this.#call.speak(this.#audioByText.get(act.text)!)
   }
 }
 
@@ -131,19 +133,19 @@ function describeStep(step: CallerStep): string {
     case 'press':
       return `press ${step.digits}`
     case 'interrupt':
-      return `after ${step.afterMs} ms of talk ${describeStep(step.by)}`
+      return `after ${step.afterMs} ms of speech ${describeStep(step.by)}`
     case 'wait':
       return `wait ${step.ms} ms`
     case 'hang-up':
       return 'hang up'
     case 'hung-up':
-      return 'be hung up on'
+      return 'wait for the far end to hang up'
   }
 }
 
-async function reported(call: PhoneCall, what: string, does: () => Promise<unknown>): Promise<void> {
+async function withScriptError(call: PhoneCall, what: string, action: () => Promise<unknown>): Promise<void> {
   try {
-    await does()
+    await action()
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new ParleyError('script_failed', `${what}: ${why}; ${heardSoFar(call)}`, { cause: error })
@@ -151,7 +153,7 @@ async function reported(call: PhoneCall, what: string, does: () => Promise<unkno
 }
 
 function heardSoFar(call: PhoneCall): string {
-  const lines = call.heardLines.slice(-LINES_TOLD).map(({ text, startMs, endMs }) => {
+  const lines = call.heardLines.slice(-LINES_IN_ERROR).map(({ text, startMs, endMs }) => {
     const when = `${(startMs / 1000).toFixed(1)}-${(endMs / 1000).toFixed(1)} s`
     return `${text === '' ? 'speech without words' : `"${text}"`} (${when})`
   })

@@ -1,36 +1,36 @@
-/** So many are forgotten at once. */
-const FORGET = 1000
+/** Number of events that are dropped at a time. */
+const DROP_COUNT = 1000
 
-/** The newest events of a call, numbered from 0 on in the order they came. */
+/** The newest events of a call, numbered from 0 in order of arrival. */
 export class EventLog<Event> {
-  readonly #most: number
+  readonly #minimum: number
   readonly #events: Event[] = []
-  #forgotten = 0
+  #dropped = 0
 
-  /** Remembers at least the newest `most`. */
-  constructor(most: number) {
-    this.#most = most
+  /** Stores at least the newest `minimum` events. */
+  constructor(minimum: number) {
+    this.#minimum = minimum
   }
 
-  /** All that are remembered, the oldest first; it grows with the log. */
+  /** All stored events, oldest first. A live view. */
   get events(): readonly Event[] {
     return this.#events
   }
 
   /** Number of the next event. */
   get next(): number {
-    return this.#forgotten + this.#events.length
+    return this.#dropped + this.#events.length
   }
 
   push(event: Event): void {
     this.#events.push(event)
-    if (this.#events.length < this.#most + FORGET) return
-    this.#events.splice(0, FORGET)
-    this.#forgotten += FORGET
+    if (this.#events.length < this.#minimum + DROP_COUNT) return
+    this.#events.splice(0, DROP_COUNT)
+    this.#dropped += DROP_COUNT
   }
 
-  /** Those with number `from` and on that are remembered. */
+  /** Stored events with number `from` or higher. */
   since(from: number): readonly Event[] {
-    return this.#events.slice(Math.max(0, from - this.#forgotten))
+    return this.#events.slice(Math.max(0, from - this.#dropped))
   }
 }

@@ -2,24 +2,24 @@ import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import { VoiceActivity } from '@parley/media'
 import { toneBandFilter } from '@parley/providers'
 
-/** Pauses up to here are inside of a talk: between words, between sentences. */
+/** Shorter pauses, between words and sentences, count as part of the talk. */
 const PAUSE_INSIDE: Samples = msToSamples(500, NARROWBAND)
 const BLOCK: Samples = 160
 
-/** When the far end talks, judged on its speech alone: tones that carry words go on in its pauses. */
+/** Voice activity of the far end. Data tones, which simulated voices send also in pauses, are filtered out first. */
 export class FarEndVoice {
   readonly #filter = toneBandFilter()
   readonly #activity = new VoiceActivity()
   readonly #speech = new Int16Array(BLOCK)
-  /** Position behind the newest sample, and of the first one; null before that. */
+  /** `#position`: after the newest sample, null before the first; `#first`: of the first sample. */
   #position: Samples | null = null
   #first: Samples = 0
-  /** The newest talk: `#until` is the end of the last speech in it. */
+  /** The newest talk; `#until` is the end of its last speech, null before any. */
   #from: Samples = 0
   #until: Samples | null = null
   #pauses = 0
 
-  /** `atSample`: where the first of `audio` lies on the sample clock. */
+  /** `atSample`: position of the first of `audio` on the sample clock. */
   hear(audio: Int16Array, atSample: Samples): void {
     if (this.#position === null) this.#first = atSample
     if (this.#position !== atSample) this.#filter.reset()
@@ -36,18 +36,18 @@ export class FarEndVoice {
     return this.#activity.speaking
   }
 
-  /** How often it has fallen silent. */
+  /** Number of ends of speech so far. */
   get pauses(): number {
     return this.#pauses
   }
 
-  /** Silence up to now; 0 while it speaks, and before anything was heard. */
+  /** Length of the current silence; 0 during speech and before the first audio. */
   get quiet(): Samples {
     if (this.speaking || this.#position === null) return 0
     return this.#position - (this.#until ?? this.#first)
   }
 
-  /** How long it has been talking, short pauses included; 0 when it does not. */
+  /** Length of the current talk, short pauses included; 0 in silence. */
   get talking(): Samples {
     if (this.speaking) return this.#position! - this.#from
     return this.#until === null || this.quiet > PAUSE_INSIDE ? 0 : this.#until - this.#from

@@ -3,11 +3,11 @@ import { HeardAudio } from './heard-audio.ts'
 
 const SECOND = 8000
 
-/** Samples that tell their own position. */
+/** Samples whose value is their position. */
 const at = (from: number, count: number) => Int16Array.from({ length: count }, (_, i) => (from + i) % 30_000)
 
-describe('what a phone remembers of what it heard', () => {
-  it('is everything, in one piece, until the memory is full; then the newest', () => {
+describe('the buffer of heard audio', () => {
+  it('stores all audio contiguously until it is full, then the newest', () => {
     const memory = new HeardAudio(25 * SECOND)
     for (let second = 0; second < 25; second++) memory.append(at(second * SECOND, SECOND), 400 + second * SECOND)
     expect(memory.samples()).toHaveLength(25 * SECOND)
@@ -18,14 +18,14 @@ describe('what a phone remembers of what it heard', () => {
     }
   })
 
-  it('holds silence in place of what was lost', () => {
+  it('fills a gap of lost audio with silence', () => {
     const memory = new HeardAudio(10 * SECOND)
     memory.append(at(1, 100), 5000)
     memory.append(at(1, 100), 5150)
     expect(memory.samples()).toEqual(Int16Array.from([...at(1, 100), ...new Int16Array(50), ...at(1, 100)]))
   })
 
-  it('forgets what a loss longer than its memory leaves behind', () => {
+  it('holds only silence and new audio after a gap longer than its capacity', () => {
     const memory = new HeardAudio(2 * SECOND)
     memory.append(at(1, 3 * SECOND), 0)
     memory.append(at(1, 1), 1e9)

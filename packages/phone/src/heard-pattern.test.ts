@@ -3,7 +3,7 @@ import { findPattern } from './heard-pattern.ts'
 
 const heard = ['Your', 'order-number', 'is', '12;', 'thank', 'you.', '¿Está', 'bien?']
 
-describe('looking for what was said', () => {
+describe('matching a pattern against heard words', () => {
   it.each([
     ['Order', { from: 1, to: 2 }],
     ['number is 12 thank', { from: 1, to: 5 }],
@@ -12,7 +12,7 @@ describe('looking for what was said', () => {
     ['numb', null],
     ['you thank', null],
     ['bien gracias', null],
-  ])('finds whole words, whatever their capitals and marks: %s', (pattern, range) => {
+  ])('a string matches whole words, ignoring case and punctuation: %s', (pattern, range) => {
     expect(findPattern(pattern, heard)).toEqual(range)
   })
 
@@ -24,11 +24,11 @@ describe('looking for what was said', () => {
     [/bien\?$/, { from: 7, to: 8 }],
     [/\s+thank/, { from: 4, to: 5 }],
     [/x*/, null],
-  ])('finds an expression in the words together: %s', (pattern, range) => {
+  ])('a regular expression matches in the words joined by spaces: %s', (pattern, range) => {
     expect(findPattern(pattern, heard)).toEqual(range)
   })
 
-  it('finds it again with an expression that remembers where it was', () => {
+  it('an expression with the flag g matches from the beginning every time', () => {
     const global = /you/gi
     expect([findPattern(global, heard), findPattern(global, heard)]).toEqual([
       { from: 0, to: 1 },
@@ -36,7 +36,7 @@ describe('looking for what was said', () => {
     ])
   })
 
-  it('refuses words that cannot be heard', () => {
+  it('a string without letters or digits is refused', () => {
     expect(() => findPattern(' … ', heard)).toThrow(expect.objectContaining({ code: 'bad_pattern' }))
     expect(findPattern('x', [])).toBeNull()
   })

@@ -1,27 +1,28 @@
 import { ParleyError } from '@parley/kernel'
 
-/** From the first word that belongs to a find to behind the last. */
+/** Indices of the matched words: `from` inclusive, `to` exclusive. */
 interface WordRange {
   readonly from: number
   readonly to: number
 }
 
 /**
- * Where `pattern` fits first: a string as whole words that follow each other, whatever their capitals and marks; a
- * regular expression in the words joined by spaces. Throws "bad_pattern" for a string without a word.
+ * The first match of `pattern`: a string matches consecutive whole words, ignoring case and punctuation; a regular
+ * expression matches in the words joined by spaces. Throws "bad_pattern" for a string without a word.
  */
 export function findPattern(pattern: string | RegExp, words: readonly string[]): WordRange | null {
   return typeof pattern === 'string' ? findWords(pattern, words) : findText(pattern, words)
 }
 
-/** As it stands in messages: "words" or /expression/i. */
+/** `pattern` for error texts: "words" or /expression/i. */
 export function describePattern(pattern: string | RegExp): string {
   return typeof pattern === 'string' ? `"${pattern}"` : String(pattern)
 }
 
 function findWords(pattern: string, words: readonly string[]): WordRange | null {
   const wanted = plainWords(pattern)
-  if (wanted.length === 0) throw new ParleyError('bad_pattern', `"${pattern}" has no word that could be heard`)
+  if (wanted.length === 0)
+    throw new ParleyError('bad_pattern', `the pattern "${pattern}" has no letters or digits: give at least one word`)
   const heard = words.flatMap((word, index) => plainWords(word).map(plain => ({ plain, index })))
   const start = heard.findIndex((_, at) => wanted.every((plain, i) => heard[at + i]?.plain === plain))
   return start < 0 ? null : { from: heard[start]!.index, to: heard[start + wanted.length - 1]!.index + 1 }
@@ -32,7 +33,7 @@ function plainWords(text: string): string[] {
 }
 
 function findText(pattern: RegExp, words: readonly string[]): WordRange | null {
-  // Expressions with these flags go on where they stopped the last time.
+  // Expressions with the flags g and y start at the end of their last match.
   const match = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).exec(words.join(' '))
   if (match === null || match[0].trim() === '') return null
   const begin = match.index

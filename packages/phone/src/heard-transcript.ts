@@ -2,20 +2,20 @@ import { type Ms, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import type { HeardWord, SpeechEvent } from '@parley/providers'
 import { findPattern } from './heard-pattern.ts'
 
-/** Of more the oldest are forgotten: two hours of talk. */
-const MOST_WORDS = 20_000
+/** About two hours of talk; beyond that the oldest lines are dropped. */
+const MAX_WORDS = 20_000
 
-/** What the far end said in one go, as the phone's own recogniser understood it. Times are on the call's sample clock. */
+/** One utterance of the far end, as the phone's recogniser transcribed it. Times are on the call's sample clock. */
 export interface HeardLine {
-  /** Blank: somebody spoke, and no word was understood. */
+  /** Blank: speech in which no word was recognised. */
   readonly text: string
   readonly startMs: Ms
   readonly endMs: Ms
-  /** False: it is still being said, and may be revised. */
+  /** False: the recogniser may still revise it. */
   readonly final: boolean
 }
 
-/** What was looked for, as it was heard. */
+/** The words that matched a pattern, as recognised. */
 export interface HeardMatch {
   readonly text: string
   readonly startMs: Ms
@@ -26,14 +26,14 @@ interface Line extends HeardLine {
   readonly words: readonly HeardWord[]
 }
 
-/** Writes down what a recogniser says. */
+/** Transcript of what one recogniser reported. */
 export class HeardTranscript {
   #lines: Line[] = []
   #words = 0
   #partial: Line | null = null
   #revision = 0
 
-  /** Grows with whatever is noted. */
+  /** Increases with each event. */
   get revision(): number {
     return this.#revision
   }
@@ -43,17 +43,17 @@ export class HeardTranscript {
     if (event.type === 'partial') this.#partial = event.words.length === 0 ? null : lineOf(event.words, false)
     if (event.type === 'final') {
       this.#partial = null
-      if (event.words.length > 0) this.#keep(lineOf(event.words, true))
+      if (event.words.length > 0) this.#append(lineOf(event.words, true))
     }
-    if (event.type === 'unintelligible') this.#keep(lineBetween(event.startSample, event.endSample, [], true))
+    if (event.type === 'unintelligible') this.#append(lineBetween(event.startSample, event.endSample, [], true))
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get lines(): readonly HeardLine[] {
     return this.#all().map(({ text, startMs, endMs, final }) => ({ text, startMs, endMs, final }))
   }
 
-  /** The first place behind `afterMs` where `pattern` fits (`findPattern`), over the ends of lines too. */
+  /** The first match of `pattern` after `afterMs` (`findPattern`); a match may span lines. */
   find(pattern: string | RegExp, afterMs: Ms): HeardMatch | null {
     const words = this.#all()
       .flatMap(line => line.words)
@@ -71,12 +71,12 @@ export class HeardTranscript {
     return this.#partial === null ? this.#lines : [...this.#lines, this.#partial]
   }
 
-  #keep(line: Line): void {
+  #append(line: Line): void {
     this.#lines.push(line)
     this.#words += weight(line)
-    let forgotten = 0
-    for (; this.#words > MOST_WORDS; forgotten++) this.#words -= weight(this.#lines[forgotten]!)
-    if (forgotten > 0) this.#lines = this.#lines.slice(forgotten)
+    let dropped = 0
+    for (; this.#words > MAX_WORDS; dropped++) this.#words -= weight(this.#lines[dropped]!)
+    if (dropped > 0) this.#lines = this.#lines.slice(dropped)
   }
 }
 

@@ -8,7 +8,7 @@ import { PhoneVoice } from './phone-voice.ts'
 const GREETING = 'Good morning. What can I do for you?'
 const ORDER = 'I want two tickets for Monday.'
 const ANSWER = 'Your tickets are ready.'
-/** Spoken in 0.9 s; the tones of its words need 0.2 s more. */
+/** Takes 0.9 s to say; the tones that carry its words take 0.2 s more. */
 const SHORT = 'Where are you now?'
 
 const voice = new TonesVoice()
@@ -22,7 +22,7 @@ afterAll(() => voice.close())
 const spoken = (text: string): Int16Array => renderings.get(text)!
 const ready = readyVoice(spoken)
 
-/** A call on which the phone understands. */
+/** A call whose phone has a recogniser. */
 async function listening(): Promise<PhoneLine> {
   const line = await PhoneLine.answered()
   line.call.understand(new TonesRecogniser(), 'en')
@@ -30,7 +30,7 @@ async function listening(): Promise<PhoneLine> {
   return line
 }
 
-/** A recogniser whose streams do what the test wants. */
+/** A recogniser whose streams have the given methods. */
 function recogniser(stream: Partial<SpeechStream>): SpeechToText {
   return {
     id: 'test/ear',
@@ -45,8 +45,8 @@ function texts(line: PhoneLine): string[] {
   return line.call.heardLines.map(({ text }) => text)
 }
 
-describe('a phone that understands', () => {
-  it('writes down what the far end says, when it was said on its own clock', async () => {
+describe('a phone with a recogniser', () => {
+  it('transcribes what the far end says, with times on its own clock', async () => {
     const line = await listening()
     await line.pass(500)
     const from = line.far.played()
@@ -54,7 +54,7 @@ describe('a phone that understands', () => {
     await line.pass(6000)
     expect(texts(line)).toEqual([GREETING])
     const [greeting] = line.call.heardLines
-    // The audio says when: where the greeting lies in what the phone kept.
+    // The expected times come from the position of the greeting in the stored audio.
     const kept = line.call.heard()
     const loud = kept.findIndex(sample => Math.abs(sample) > 500) / 8
     expect(from).toBe(0)
@@ -63,7 +63,7 @@ describe('a phone that understands', () => {
     expect(greeting!.endMs - greeting!.startMs).toBeGreaterThan(1500)
   })
 
-  it('hears a word while the sentence goes on', async () => {
+  it('matches a word before the sentence ends', async () => {
     const line = await listening()
     line.far.play(spoken(GREETING))
     const match = await line.during(line.call.untilHears('good MORNING', 5000))
@@ -76,7 +76,7 @@ describe('a phone that understands', () => {
     })
   })
 
-  it('keeps the last words of a far end that hangs up at once', async () => {
+  it('transcribes the last words of a far end that hangs up at once', async () => {
     const line = await listening()
     line.far.play(spoken(ANSWER))
     await line.during(line.call.untilHears('ready', 5000))
@@ -87,18 +87,18 @@ describe('a phone that understands', () => {
   })
 
   it.each([
-    [1500, 'are heard'],
-    [2500, 'are waited for no longer than 2 s'],
-  ])('last words that its recogniser needs %i ms for %s', async (ms, outcome) => {
+    [1500, 'are transcribed'],
+    [2500, 'are abandoned after 2 s'],
+  ])('last words that the recogniser delivers %i ms after the call %s', async (ms, outcome) => {
     const line = await PhoneLine.answered()
-    let tell: (event: SpeechEvent) => void = () => {}
+    let report: (event: SpeechEvent) => void = () => {}
     const words = [{ text: 'Goodbye.', startSample: 9000, endSample: 12_000 }]
     const slow = recogniser({
       onEvent: listener => {
-        tell = listener
+        report = listener
       },
       finalize: () => {
-        const answer = () => tell({ type: 'final', text: 'Goodbye.', words, fromFinalize: true })
+        const answer = () => report({ type: 'final', text: 'Goodbye.', words, fromFinalize: true })
         line.time.at(line.time.now() + ms, answer)
       },
     })
@@ -106,12 +106,12 @@ describe('a phone that understands', () => {
     const waiting = line.call.untilHears('goodbye', 20_000)
     line.far.hangUp()
     await line.during(line.call.ended, 1000)
-    if (outcome === 'are heard')
+    if (outcome === 'are transcribed')
       expect(await line.during(waiting)).toEqual({ text: 'Goodbye.', startMs: 1125, endMs: 1500 })
     else await expect(line.during(waiting)).rejects.toMatchObject({ code: 'call_ended' })
   })
 
-  it('gives its recogniser every sample that it heard, once and in order', async () => {
+  it('gives the recogniser every heard sample, once and in order', async () => {
     const line = await PhoneLine.answered()
     const given: { audio: Int16Array; at: Samples }[] = []
     line.call.understand(recogniser({ write: (audio, at) => given.push({ audio: audio.slice(), at }) }), 'en')
@@ -126,7 +126,7 @@ describe('a phone that understands', () => {
     expect(Int16Array.from(all)).toEqual(line.call.heard().slice(skipped))
   })
 
-  it('tells of speech without words', async () => {
+  it('reports speech without words as a line with empty text', async () => {
     const line = await listening()
     const person = new LocalFlite()
     line.far.play(await new PhoneVoice(person, 'en').render(ORDER))
@@ -136,7 +136,7 @@ describe('a phone that understands', () => {
     expect(line.call.heardLines[0]!.endMs).toBeGreaterThan(line.call.heardLines[0]!.startMs + 500)
   })
 
-  it('says what is missing: no voice, no recogniser, a second recogniser, a pattern without words', async () => {
+  it('throws an error for a missing voice, a missing or second recogniser, and a pattern without words', async () => {
     const line = await PhoneLine.answered()
     await expect(line.call.say('Hello.')).rejects.toMatchObject({ code: 'no_voice' })
     await expect(line.call.untilHears('x', 10)).rejects.toMatchObject({ code: 'not_listening' })
@@ -147,24 +147,24 @@ describe('a phone that understands', () => {
     await expect(line.call.untilHears('?!', 10)).rejects.toMatchObject({ code: 'bad_pattern' })
   })
 
-  it('hands on the error of a recogniser that fails', async () => {
+  it('waits for words fail with the error of a recogniser that fails for good', async () => {
     const line = await PhoneLine.answered()
-    let tell: (event: SpeechEvent) => void = () => {}
+    let report: (event: SpeechEvent) => void = () => {}
     const failing = recogniser({
       onEvent: listener => {
-        tell = listener
+        report = listener
       },
     })
     line.call.understand(failing, 'en')
     const waiting = line.call.untilHears('hello', 5000)
-    tell({ type: 'error', error: new ParleyError('recogniser_busy', 'try later', { retryable: true }) })
-    tell({ type: 'error', error: new ParleyError('recogniser_failed', 'gone') })
+    report({ type: 'error', error: new ParleyError('recogniser_busy', 'try later', { retryable: true }) })
+    report({ type: 'error', error: new ParleyError('recogniser_failed', 'gone') })
     await expect(waiting).rejects.toMatchObject({ code: 'recogniser_failed' })
   })
 })
 
-describe('a phone that talks', () => {
-  it('says a sentence, and knows when it has left', async () => {
+describe('a phone that speaks', () => {
+  it('says a sentence and returns when it was sent', async () => {
     const line = await listening()
     const before = line.time.now()
     const said = await line.during(line.call.say(ORDER))
@@ -174,7 +174,7 @@ describe('a phone that talks', () => {
     expect(line.time.now() - before).toBeLessThan(lasted + 400)
   })
 
-  it('is told when nobody can hear it', async () => {
+  it('gets an error when it speaks after the end of the call', async () => {
     const line = await listening()
     const speaking = line.call.say(ORDER)
     await line.pass(500)
@@ -185,8 +185,8 @@ describe('a phone that talks', () => {
   })
 })
 
-describe('a phone that waits', () => {
-  it('knows when the far end is silent: the tones of its words are no speech', async () => {
+describe('a phone that waits for speech or silence', () => {
+  it('detects silence of the far end although data tones go on', async () => {
     const line = await listening()
     const before = line.time.now()
     line.far.play(spoken(SHORT))
@@ -195,12 +195,12 @@ describe('a phone that waits', () => {
     await line.during(line.call.untilAgentQuiet(1000))
     const silentFrom = line.time.now() - 1000 - before
     expect(silentFrom).toBeGreaterThan(850)
-    // With the way to here and the steps in which it looks.
+    // The tolerance covers network delay and the polling interval.
     expect(silentFrom).toBeLessThan(1000)
     await line.during(line.call.untilAgentQuiet(1000), 100)
   })
 
-  it('takes a pause for a pause only behind speech that came since', async () => {
+  it('waits for a pause only after new speech', async () => {
     const line = await listening()
     line.far.play(spoken(ANSWER))
     await line.during(line.call.untilPause(700, 10_000))
@@ -212,7 +212,7 @@ describe('a phone that waits', () => {
     expect(line.time.now() - before).toBeGreaterThan(700 + 800)
   })
 
-  it('knows of the silence, and of the talk, that was before it was asked', async () => {
+  it('counts silence and talk from before the wait', async () => {
     const line = await listening()
     line.far.play(spoken(GREETING))
     await line.pass(1000)
@@ -223,7 +223,7 @@ describe('a phone that waits', () => {
     await expect(other.during(other.call.untilAgentQuiet(9000, 100))).rejects.toMatchObject({ code: 'wait_timeout' })
   })
 
-  it('lets time pass, unless the call ends', async () => {
+  it('waits for a duration, unless the call ends first', async () => {
     const line = await listening()
     const before = line.time.now()
     await line.during(line.call.wait(1500))

@@ -10,7 +10,7 @@ import {
 } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent } from '@parley/leg'
 import type { SpeechToText, TextToSpeech } from '@parley/providers'
-import { Ear } from './ear.ts'
+import { CallTranscriber } from './call-transcriber.ts'
 import { EventLog } from './event-log.ts'
 import { FarEndVoice } from './far-end-voice.ts'
 import { HeardAudio } from './heard-audio.ts'
@@ -21,38 +21,38 @@ import { type Resemblance, resemblance } from './resemblance.ts'
 import { Waits } from './waits.ts'
 
 const DRAIN_EVERY_MS = 100
-/** While somebody listens for words or waits for silence. */
-const ATTENTIVE_MS = 20
-const MOST_EVENTS = 20_000
-const PATIENCE_MS: Ms = 30_000
+/** Interval at which audio is read while a recogniser listens or a wait is pending. */
+const BUSY_DRAIN_EVERY_MS = 20
+const MAX_EVENTS = 20_000
+const DEFAULT_WAIT_MS: Ms = 30_000
 const RECENT = msToSamples(5000, NARROWBAND)
 
-/** When something was on the line, on the call's sample clock. */
+/** When audio was on the line, on the call's sample clock. */
 interface Spoken {
   readonly startMs: Ms
   readonly endMs: Ms
 }
 
 /**
- * A call as the person on the phone has it: talks, presses keys, holds, hangs up, and remembers everything it heard; with
- * a recogniser it also understands it.
+ * The phone's side of a call: speaks, presses keys, hangs up, and stores the audio that it hears; with a recogniser it
+ * also transcribes that audio.
  */
 export class PhoneCall {
   readonly leg: CallLeg
   /** Resolves with the end of the call; never rejects. */
   readonly ended: Promise<LegEnd>
   readonly #time: Time
-  readonly #log = new EventLog<LegEvent>(MOST_EVENTS)
+  readonly #log = new EventLog<LegEvent>(MAX_EVENTS)
   readonly #waits: Waits
   readonly #heard: HeardAudio
   readonly #scratch = new Int16Array(msToSamples(1000, NARROWBAND))
   #drainTimer: Timer | undefined
   #voice: PhoneVoice | null = null
-  #ear: Ear | null = null
-  /** Only where somebody wants to know: judging it costs more than hearing it. */
+  #transcriber: CallTranscriber | null = null
+  /** Created on the first wait for speech or silence: voice activity detection costs more than storing the audio. */
   #farVoice: FarEndVoice | null = null
 
-  /** `memoryMs` of heard audio are kept at most; default 20 minutes. */
+  /** `memoryMs`: how much heard audio is stored, the newest; default 20 minutes. */
   constructor(leg: CallLeg, time: Time, memoryMs: Ms = 20 * 60_000) {
     this.leg = leg
     this.#time = time
@@ -70,12 +70,12 @@ export class PhoneCall {
     })
   }
 
-  /** What happened so far; of very many the newest 20,000. */
+  /** Events so far, oldest first; at least the newest 20,000. */
   get events(): readonly LegEvent[] {
     return this.#log.events
   }
 
-  /** Digits of the far end so far. */
+  /** DTMF digits received so far. */
   get digits(): string {
     return this.events.map(event => (event.type === 'digit' ? event.digit : '')).join('')
   }
@@ -86,9 +86,9 @@ export class PhoneCall {
     return this.#heard.samples()
   }
 
-  /** How surely `said` is in what was heard. */
-  hears(said: Int16Array): Resemblance {
-    return resemblance(said, this.heard())
+  /** How well `speech` (8 kHz) matches part of the heard audio. */
+  hears(speech: Int16Array): Resemblance {
+    return resemblance(speech, this.heard())
   }
 
   /** Speaks with this voice from now on. `language`: BCP 47. */
@@ -97,21 +97,22 @@ export class PhoneCall {
   }
 
   /**
-   * Understands the far end from now on, by what comes down the line alone. `language`: BCP 47. Throws what
-   * `recogniser.open` throws, and "already_listening".
+   * Transcribes the received audio from now on. `language`: BCP 47. Throws what `recogniser.open` throws, and
+   * "already_listening" on a second call.
    */
   understand(recogniser: SpeechToText, language: string): void {
-    if (this.#ear !== null) throw new ParleyError('already_listening', 'a recogniser listens to this call already')
+    if (this.#transcriber !== null)
+      throw new ParleyError('already_listening', 'this call already has a recogniser: call understand() once')
     this.#drain()
-    this.#ear = new Ear(recogniser, language, this.#time, () => this.#waits.check())
+    this.#transcriber = new CallTranscriber(recogniser, language, this.#time, () => this.#waits.check())
   }
 
-  /** What the far end said since `understand`; empty without it. */
+  /** Recognised speech of the far end since `understand`; empty without it. */
   get heardLines(): readonly HeardLine[] {
-    return this.#ear?.transcript.lines ?? []
+    return this.#transcriber?.transcript.lines ?? []
   }
 
-  /** The first event that fits, past or to come. Throws "call_ended" when the call ends first, "wait_timeout" after `timeoutMs`. */
+  /** The first matching event, past or future. Throws "call_ended" when the call ends first, "wait_timeout" after `timeoutMs`. */
   waitFor<Type extends LegEvent['type']>(
     type: Type,
     timeoutMs: Ms,
@@ -121,49 +122,49 @@ export class PhoneCall {
   }
 
   /**
-   * Waits for the far end to speak (from now on) and then to pause for `pauseMs`: the caller's turn. Throws
-   * "call_ended" and "wait_timeout" like `waitFor`.
+   * Waits until the far end speaks (from now on) and then pauses for `pauseMs`. Throws "call_ended" and "wait_timeout"
+   * like `waitFor`.
    */
   async untilPause(pauseMs: Ms, timeoutMs: Ms): Promise<void> {
     const voice = this.#listenForVoice()
     const before = voice.pauses
     const paused = () => (voice.pauses > before && voice.quiet >= msToSamples(pauseMs, NARROWBAND) ? true : null)
-    await this.#waits.until(paused, timeoutMs, () => `no pause of ${pauseMs} ms behind speech`)
+    await this.#waits.until(paused, timeoutMs, () => `no pause of ${pauseMs} ms after speech`)
   }
 
-  /** Waits until the far end has been silent for `ms`, what has passed of it counted. Throws like `waitFor`. */
-  async untilAgentQuiet(ms: Ms, timeoutMs: Ms = PATIENCE_MS): Promise<void> {
+  /** Waits until the far end has been silent for `ms`; silence before this call counts. Throws like `waitFor`. */
+  async untilAgentQuiet(ms: Ms, timeoutMs: Ms = DEFAULT_WAIT_MS): Promise<void> {
     const voice = this.#listenForVoice()
     const quiet = () => (voice.quiet >= msToSamples(ms, NARROWBAND) ? true : null)
     await this.#waits.until(quiet, timeoutMs, () => `no silence of ${ms} ms`)
   }
 
   /**
-   * Waits until the far end has been talking for `ms`, what has passed of it and pauses up to 500 ms counted. Throws like
+   * Waits until the far end has been talking for `ms`; talk before this call and pauses up to 500 ms count. Throws like
    * `waitFor`.
    */
-  async untilAgentTalks(ms: Ms, timeoutMs: Ms = PATIENCE_MS): Promise<void> {
+  async untilAgentTalks(ms: Ms, timeoutMs: Ms = DEFAULT_WAIT_MS): Promise<void> {
     const voice = this.#listenForVoice()
     const talking = () => (voice.talking >= Math.max(1, msToSamples(ms, NARROWBAND)) ? true : null)
-    await this.#waits.until(talking, timeoutMs, () => `no talk of ${ms} ms`)
+    await this.#waits.until(talking, timeoutMs, () => `no speech of ${ms} ms`)
   }
 
   /**
-   * The first place behind `afterMs` of the call's clock where the far end says what fits, past or to come, as soon as it
-   * is understood: a string as whole words, whatever their capitals and marks; an expression in the text of all lines
-   * together. Throws like `waitFor`; "not_listening" without `understand`, "bad_pattern", and the recogniser's own error
-   * when it fails.
+   * The first match for `pattern` in the far end's speech after `afterMs` of the call's clock, past or future. A string
+   * matches whole words, ignoring case and punctuation; a regular expression matches in the text of all lines joined.
+   * Throws like `waitFor`; also "not_listening" without `understand`, "bad_pattern", and the recogniser's own error when
+   * it fails.
    */
   async untilHears(pattern: string | RegExp, timeoutMs: Ms, afterMs: Ms = 0): Promise<HeardMatch> {
-    const ear = this.#ear
-    if (ear === null)
-      throw new ParleyError('not_listening', 'no recogniser listens to this call: understand() comes first')
+    const transcriber = this.#transcriber
+    if (transcriber === null)
+      throw new ParleyError('not_listening', 'this call has no recogniser: call understand() first')
     let seen = -1
     const find = () => {
-      if (ear.failure !== null) throw ear.failure
-      if (ear.transcript.revision === seen) return null
-      seen = ear.transcript.revision
-      return ear.transcript.find(pattern, afterMs)
+      if (transcriber.failure !== null) throw transcriber.failure
+      if (transcriber.transcript.revision === seen) return null
+      seen = transcriber.transcript.revision
+      return transcriber.transcript.find(pattern, afterMs)
     }
     return this.#waits.until(find, timeoutMs, () => `did not hear ${describePattern(pattern)}`)
   }
@@ -178,19 +179,19 @@ export class PhoneCall {
 
   /** `text` in the voice of `talk`, 8 kHz. Throws "no_voice" without one, and what the voice throws. */
   async render(text: string): Promise<Int16Array> {
-    if (this.#voice === null) throw new ParleyError('no_voice', 'this phone has no voice: talk() comes first')
+    if (this.#voice === null) throw new ParleyError('no_voice', 'this phone has no voice: call talk() first')
     return this.#voice.render(text)
   }
 
-  /** Says `text` and waits until it has left. Throws like `render` and `speak`. */
+  /** Synthesises and sends `text`, and waits until all of it is sent. Throws like `render` and `speak`. */
   async say(text: string): Promise<Spoken> {
     return this.speak(await this.render(text))
   }
 
-  /** Queues `audio` and waits until it has left. Throws "call_ended" when the call ends first. */
+  /** Queues `audio` and waits until all of it is sent. Throws "call_ended" when the call ends first. */
   async speak(audio: Int16Array): Promise<Spoken> {
     if (this.leg.state === 'ending' || this.leg.state === 'ended')
-      throw new ParleyError('call_ended', 'the call is over: nobody hears it')
+      throw new ParleyError('call_ended', 'the call has ended: audio can no longer be sent')
     const position = this.leg.play(audio)
     const budgetMs = samplesToMs(position - this.leg.played(), NARROWBAND) + 10_000
     const left = await this.waitFor('play-progress', budgetMs, event => event.position >= position)
@@ -226,7 +227,7 @@ export class PhoneCall {
     return this.#waits.until(find, timeoutMs, () => `no "${type}"`)
   }
 
-  /** What the far end did just now counts, whenever somebody begins to ask. */
+  /** The detector starts with the newest 5 s of audio, so that speech and silence before the first wait count. */
   #listenForVoice(): FarEndVoice {
     this.#drain()
     if (this.#farVoice === null) {
@@ -240,13 +241,13 @@ export class PhoneCall {
   #onEnded(end: LegEnd): void {
     this.#drainTimer?.cancel()
     this.#drain()
-    const over = () => this.#waits.end(end.detail || end.cause)
-    if (this.#ear === null) over()
-    else this.#ear.end(over)
+    const endWaits = () => this.#waits.end(end.detail || end.cause)
+    if (this.#transcriber === null) endWaits()
+    else this.#transcriber.end(endWaits)
   }
 
   #drainLater(): void {
-    const every = this.#waits.any || this.#ear !== null ? ATTENTIVE_MS : DRAIN_EVERY_MS
+    const every = this.#waits.any || this.#transcriber !== null ? BUSY_DRAIN_EVERY_MS : DRAIN_EVERY_MS
     this.#drainTimer = this.#time.at(this.#time.now() + every, () => {
       this.#drain()
       if (this.leg.state !== 'ended') this.#drainLater()
@@ -261,7 +262,7 @@ export class PhoneCall {
       const atSample = this.leg.heardPosition() - count
       this.#heard.append(audio, atSample)
       this.#farVoice?.hear(audio, atSample)
-      this.#ear?.hear(audio, atSample)
+      this.#transcriber?.hear(audio, atSample)
     }
     this.#waits.check()
   }

@@ -6,7 +6,7 @@ import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 import { type InviteSession, parseUri, type SipUri, UserAgent, VirtualNetwork } from '@parley/sip'
 import { PhoneCall } from './phone-call.ts'
 
-/** A phone that has called somebody, in virtual time: `call` is the phone's end, `far` the other one. */
+/** An answered call in virtual time: `call` is the phone's end, `far` the other one. */
 export class PhoneLine {
   readonly time: VirtualTime
   readonly call: PhoneCall
@@ -53,20 +53,20 @@ export class PhoneLine {
     return pass(this.time, ms)
   }
 
-  /** Lets time pass until `promise` settles, which it must within `mostMs`, and hands on what came of it. */
-  async during<Result>(promise: Promise<Result>, mostMs: Ms = 60_000): Promise<Result> {
+  /** Lets time pass until `promise` settles and returns its result; fails after `maxMs`. */
+  async during<Result>(promise: Promise<Result>, maxMs: Ms = 60_000): Promise<Result> {
     let settled = false
     const done = () => {
       settled = true
     }
     promise.then(done, done)
-    for (let left = mostMs; left > 0 && !settled; left -= 20) await this.pass(20)
-    if (!settled) throw new Error(`still waiting after ${mostMs} ms`)
+    for (let left = maxMs; left > 0 && !settled; left -= 20) await this.pass(20)
+    if (!settled) throw new Error(`the promise did not settle within ${maxMs} ms of virtual time`)
     return promise
   }
 }
 
-/** A voice that has everything ready: what it says is `audio` of the text. */
+/** A voice that synthesises `audio(text)` at once. */
 export function readyVoice(audio: (text: string) => Int16Array): TextToSpeech {
   return {
     id: 'test/ready',

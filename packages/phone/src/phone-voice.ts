@@ -1,10 +1,10 @@
 import { type Ms, ParleyError, systemTime, type Time } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
 
-/** A voice that makes nothing of a text for so long has failed. */
-const MOST_MS: Ms = 60_000
+/** Longest synthesis of one text. */
+const TIMEOUT_MS: Ms = 60_000
 
-/** With whose voice a phone speaks. */
+/** The text-to-speech voice of a phone. */
 export class PhoneVoice {
   readonly #voice: TextToSpeech
   readonly #language: string
@@ -17,15 +17,16 @@ export class PhoneVoice {
     this.#time = time
   }
 
-  /** `text` as 8 kHz audio, all of it. Throws what the voice throws, and "voice_timeout" after a minute. */
+  /** The whole of `text` as 8 kHz audio. Throws what the voice throws, and "voice_timeout" after a minute. */
   async render(text: string): Promise<Int16Array> {
     const stop = new AbortController()
-    const timer = this.#time.at(this.#time.now() + MOST_MS, () => stop.abort())
+    const timer = this.#time.at(this.#time.now() + TIMEOUT_MS, () => stop.abort())
     try {
       const chunks: Int16Array[] = []
       for await (const { samples } of this.#voice.synthesize({ text, language: this.#language }, stop.signal))
         chunks.push(samples)
-      if (stop.signal.aborted) throw new ParleyError('voice_timeout', `the voice ${this.#voice.id} took over a minute`)
+      if (stop.signal.aborted)
+        throw new ParleyError('voice_timeout', `the voice "${this.#voice.id}" did not finish within 60 s`)
       return joined(chunks)
     } finally {
       timer.cancel()

@@ -36,7 +36,7 @@ async function open(): Promise<VirtualPhone> {
 }
 
 describe('two phones over TLS and SRTP', () => {
-  it('talk to each other, each by what came down the line', async () => {
+  it('converse, each following what its recogniser hears on the line', async () => {
     const [caller, called] = [await open(), await open()]
     const speaker = new PhoneVoice(voice, 'en')
     const asking = await CallerScript.prepare(
@@ -62,7 +62,7 @@ describe('two phones over TLS and SRTP', () => {
 })
 
 describe('a phone behind a trunk', () => {
-  it('plays its part on two calls at once with whoever knows the password, and says what it heard on each', async () => {
+  it('follows its script on two authenticated calls at once and reports what it heard on each', async () => {
     const credentials = { username: 'parley', password: 'an-open-secret' }
     const speaker = new PhoneVoice(voice, 'en')
     const part = CallerScript.prepare(

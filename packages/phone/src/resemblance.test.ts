@@ -29,15 +29,15 @@ function delayed(samples: Int16Array, byMs: number): Int16Array {
   return out
 }
 
-describe('what the phone heard, compared with what was said', () => {
-  it('finds speech that arrived late, and says how late', () => {
+describe('comparing heard audio with spoken audio', () => {
+  it('finds delayed speech and reports the delay', () => {
     const said = babble(1, 5)
     const { score, offsetMs } = resemblance(said, delayed(said, 300))
     expect(score).toBeGreaterThan(0.99)
     expect(offsetMs).toBeCloseTo(300, 0)
   })
 
-  it('finds speech that arrived between the samples it is looked for at', () => {
+  it('finds speech that is shifted by less than one decimated sample', () => {
     let state = 9
     const hiss = Int16Array.from({ length: 40_000 }, () => {
       state = (state * 1103515245 + 12345) & 0x7fffffff
@@ -51,14 +51,14 @@ describe('what the phone heard, compared with what was said', () => {
     }
   })
 
-  it('still finds speech with a half-second hole in it', () => {
+  it('finds speech with a half-second gap in it', () => {
     const said = babble(2, 5)
     const heard = delayed(said, 100)
     heard.fill(0, 12_000, 16_000)
     expect(resemblance(said, heard).score).toBeGreaterThan(0.9)
   })
 
-  it('does not take silence, noise or other speech for it', () => {
+  it('gives silence, noise and other speech a low score', () => {
     const said = babble(3, 5)
     expect(resemblance(said, new Int16Array(40_000)).score).toBe(0)
     expect(resemblance(said, babble(77, 5)).score).toBeLessThan(RESEMBLANCE_FLOOR + 0.2)
@@ -70,7 +70,7 @@ describe('what the phone heard, compared with what was said', () => {
     expect(resemblance(said, noise).score).toBeLessThan(RESEMBLANCE_FLOOR)
   })
 
-  it('measures loudness as a fraction of full scale', () => {
+  it('loudness is a fraction of full scale', () => {
     expect(loudness(new Int16Array(100))).toBe(0)
     expect(loudness(Int16Array.from({ length: 100 }, (_, i) => (i % 2 ? 16384 : -16384)))).toBeCloseTo(0.5, 3)
   })

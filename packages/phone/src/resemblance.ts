@@ -1,22 +1,22 @@
-/** 8 kHz averaged down by four: enough for speech, sixteen times cheaper. */
+/** 8 kHz is averaged down to 2 kHz: enough for speech, at a sixteenth of the cost. */
 const DECIMATION = 4
 const PIECE = 1000
 const PIECE_STEP = 1200
 const PIECES = 6
 
 export interface Resemblance {
-  /** Third best of six normalised cross-correlations, 0 to 1: a gap costs pieces, not the verdict. */
+  /** Third best of six normalised cross-correlations, 0 to 1, so that a gap in the audio spoils pieces but not the score. */
   readonly score: number
-  /** Where in `heard` the best piece lies, minus where it lies in `said`, in ms. */
+  /** Position of the best piece in `heard` minus its position in `speech`, in ms. */
   readonly offsetMs: number
 }
 
 /**
- * Is `said` (8 kHz speech) inside `heard`? Half-second pieces out of the first four seconds of speech are each searched
- * in the whole of `heard`.
+ * How well `speech` (8 kHz) matches part of `heard`. Half-second pieces of the first four seconds of `speech` are each
+ * searched for in the whole of `heard`.
  */
-export function resemblance(said: Int16Array, heard: Int16Array): Resemblance {
-  const a = decimate(said)
+export function resemblance(speech: Int16Array, heard: Int16Array): Resemblance {
+  const a = decimate(speech)
   const b = decimate(heard)
   const start = Math.max(
     0,
@@ -63,8 +63,8 @@ function bestPlace(piece: Float32Array, within: Float32Array): { score: number; 
 }
 
 /**
- * `place` scored again in steps of 8 kHz: a piece that lies half a decimated sample beside the grid looks a third less
- * alike than it is.
+ * Scores `place` again at shifts of one 8 kHz sample: a piece half a decimated sample off the grid otherwise loses a
+ * third of its score.
  */
 function scoreBetweenSamples(
   piece: Float32Array,

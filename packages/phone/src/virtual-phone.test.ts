@@ -26,20 +26,20 @@ async function open(options: Partial<PhoneOptions> = {}): Promise<VirtualPhone> 
   return phone
 }
 
-describe('calls that nobody takes', () => {
-  it('are kept up to a limit; the next one finds the phone busy', async () => {
+describe('inbound calls that wait for nextCall()', () => {
+  it('are answered up to the limit; the next one gets 486', async () => {
     const phone = await open({ maxWaitingCalls: 2 })
     const caller = await open()
-    const kept = [await caller.call(phone.uri()), await caller.call(phone.uri())]
-    await Promise.all(kept.map(call => call.waitFor('answered', 10_000)))
+    const waiting = [await caller.call(phone.uri()), await caller.call(phone.uri())]
+    await Promise.all(waiting.map(call => call.waitFor('answered', 10_000)))
     const refused = await caller.call(phone.uri())
     expect(await refused.ended).toMatchObject({ cause: 'rejected', sipStatus: 486 })
-    // Taken, one makes room.
-    expect((await phone.nextCall()).leg.callId).toBe(kept[0]!.leg.callId)
+    // A call returned by nextCall() frees its place.
+    expect((await phone.nextCall()).leg.callId).toBe(waiting[0]!.leg.callId)
     await (await caller.call(phone.uri())).waitFor('answered', 10_000)
   })
 
-  it('make room when they are over', async () => {
+  it('free their place when they end', async () => {
     const phone = await open({ maxWaitingCalls: 1 })
     const caller = await open()
     for (let i = 0; i < 3; i++) {
@@ -51,7 +51,7 @@ describe('calls that nobody takes', () => {
     expect((await last.ended).cause).toBe('bye')
   })
 
-  it('do not count while somebody waits for them', async () => {
+  it('do not count towards the limit while nextCall() is pending', async () => {
     const phone = await open({ maxWaitingCalls: 0 })
     const caller = await open()
     const taken = phone.nextCall()

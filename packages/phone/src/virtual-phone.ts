@@ -101,7 +101,8 @@ export class VirtualPhone {
   }
 
   get #openEndpoint(): Endpoint {
-    if (this.#endpoint === null) throw new ParleyError('not_started', 'the phone is not open yet')
+    if (this.#endpoint === null)
+      throw new ParleyError('not_started', 'the phone is not open: await VirtualPhone.open() first')
     return this.#endpoint
   }
 
@@ -132,10 +133,10 @@ export class VirtualPhone {
 
   /** Whether one more inbound call may wait for `nextCall`. Calls that ended are removed first. */
   #hasRoom(): boolean {
-    const most = this.#options.maxWaitingCalls ?? MAX_WAITING_CALLS
+    const maxWaiting = this.#options.maxWaitingCalls ?? MAX_WAITING_CALLS
     const waiting = () => this.#arrived.length + this.#opening - this.#waiting.length
-    if (waiting() >= most) this.#arrived = this.#arrived.filter(call => call.leg.state !== 'ended')
-    return waiting() < most
+    if (waiting() >= maxWaiting) this.#arrived = this.#arrived.filter(call => call.leg.state !== 'ended')
+    return waiting() < maxWaiting
   }
 }
 

@@ -2,16 +2,16 @@ import { type Ms, ParleyError, type Time } from '@parley/kernel'
 
 interface Wait {
   readonly check: () => void
-  readonly giveUp: (error: ParleyError) => void
-  readonly wanted: () => string
+  readonly reject: (error: ParleyError) => void
+  readonly describeMiss: () => string
 }
 
-/** What is waited for on one call. Whoever changes something calls `check`; at the call's end nobody waits any longer. */
+/** Pending waits on one call. `check` tests their conditions again; `end` rejects those that are still pending. */
 export class Waits {
   readonly #time: Time
   readonly #waits = new Set<Wait>()
-  /** Why nothing can come any more. */
-  #over: string | null = null
+  /** Why the call ended; null while it lasts. */
+  #endReason: string | null = null
 
   constructor(time: Time) {
     this.#time = time
@@ -22,13 +22,13 @@ export class Waits {
   }
 
   /**
-   * What `find` returns as soon as that is not null. Throws "wait_timeout" after `timeoutMs`, "call_ended" when the call
-   * ends first, and what `find` throws. `wanted` says in an error what was waited for, and what there was instead.
+   * Resolves with the first result of `find` that is not null. Throws "wait_timeout" after `timeoutMs`, "call_ended" when
+   * the call ends first, and what `find` throws. `describeMiss` is the error text for a condition that did not come true.
    */
-  async until<Found>(find: () => Found | null, timeoutMs: Ms, wanted: () => string): Promise<Found> {
+  async until<Found>(find: () => Found | null, timeoutMs: Ms, describeMiss: () => string): Promise<Found> {
     const found = find()
     if (found !== null) return found
-    if (this.#over !== null) throw endedBefore(wanted(), this.#over)
+    if (this.#endReason !== null) throw endedBefore(describeMiss(), this.#endReason)
     const outcome = Promise.withResolvers<Found>()
     const wait: Wait = {
       check: () => {
@@ -39,11 +39,11 @@ export class Waits {
           outcome.reject(error)
         }
       },
-      giveUp: error => outcome.reject(error),
-      wanted,
+      reject: error => outcome.reject(error),
+      describeMiss,
     }
     const timer = this.#time.at(this.#time.now() + timeoutMs, () =>
-      wait.giveUp(new ParleyError('wait_timeout', `${wanted()} within ${timeoutMs} ms`)),
+      wait.reject(new ParleyError('wait_timeout', `${describeMiss()} within ${timeoutMs} ms`)),
     )
     this.#waits.add(wait)
     try {
@@ -58,14 +58,14 @@ export class Waits {
     for (const wait of [...this.#waits]) wait.check()
   }
 
-  /** Nothing comes any more; `why` says so in the errors of all who still wait. */
+  /** Rejects pending and later waits with "call_ended"; `why` is part of the error text. */
   end(why: string): void {
-    this.#over = why
+    this.#endReason = why
     this.check()
-    for (const wait of [...this.#waits]) wait.giveUp(endedBefore(wait.wanted(), why))
+    for (const wait of [...this.#waits]) wait.reject(endedBefore(wait.describeMiss(), why))
   }
 }
 
-function endedBefore(wanted: string, why: string): ParleyError {
-  return new ParleyError('call_ended', `the call ended first (${why}): ${wanted}`)
+function endedBefore(miss: string, why: string): ParleyError {
+  return new ParleyError('call_ended', `the call ended first (${why}): ${miss}`)
 }

@@ -6,8 +6,8 @@ import { VirtualLine } from './virtual-line.ts'
 
 const SDP = 'application/sdp'
 
-describe('a peer that moves its media in mid-call', () => {
-  it('gets RTP at the address of its re-INVITE, and nowhere else any more', async () => {
+describe('a peer that changes its media address during the call', () => {
+  it('receives RTP only at the address of its re-INVITE', async () => {
     const line = new VirtualLine()
     const destinations: string[] = []
     line.packets.onSend = (_from, _packet, _length, ipv4, port) => {

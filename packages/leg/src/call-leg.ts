@@ -37,15 +37,15 @@ type OwnFailure = { readonly cause: LegEnd['cause']; readonly detail: string }
 const INFO_DIGIT_MS = 100
 
 /**
- * One call leg: an INVITE session and a media session that live and die together, the same for both directions.
- * Made by `dialLeg` and `receiveLeg`. Owned by one caller, who listens to `onEvent` and ends it with `hangUp`.
+ * One call leg: an INVITE session and a media session with one lifetime, the same for both directions. Created by
+ * `dialLeg` and `receiveLeg`; its one owner listens to `onEvent` and ends it with `hangUp`.
  */
 export class CallLeg {
   readonly direction: LegDirection
   readonly #session: InviteSession
   readonly #media: MediaSession
   readonly #exchange: OfferAnswerExchange
-  /** A listener's error ends this call and no other. */
+  /** An error of a listener ends this call only. */
   readonly #events = new BufferedEmitter<LegEvent>({
     onListenerError: error => this.#failAndHangUp('internal', textOf(error)),
   })
@@ -54,7 +54,7 @@ export class CallLeg {
   #answered = false
   #held = false
   #ownFailure: OwnFailure | null = null
-  /** Digits on their way by INFO, for a far end without telephone-event. */
+  /** Digits still to be sent by INFO, to a far end without telephone-event; the first is in flight. */
   #infoDigits = ''
 
   constructor(session: InviteSession, media: MediaSession, negotiation: Negotiation) {
@@ -80,57 +80,57 @@ export class CallLeg {
     return this.#session.callId
   }
 
-  /** The far end has put us on hold. */
+  /** Whether the far end has put us on hold. */
   get held(): boolean {
     return this.#held
   }
 
-  /** Null until signalling has a flow and audio was agreed. */
+  /** Null until a SIP message has passed and audio is agreed. */
   get transport(): LegTransport | null {
     const flow = this.#session.flow
     if (flow === undefined || this.#parameters === null) return null
     return { signalling: flow.transport, media: mediaSecurity(this.#parameters) }
   }
 
-  /** Address that the last SIP message came from or went to; null before the first. */
+  /** Source or destination address of the last SIP message; null before the first. */
   get peerAddress(): string | null {
     return this.#session.flow?.remote.address ?? null
   }
 
-  /** Host of the far end's own URI, where other numbers of its network are reached; null where it hides it. */
+  /** Host of the far end's URI, at which other numbers of its network are reached; null when the URI hides it. */
   get peerHost(): string | null {
     const uri = this.direction === 'outbound' ? this.#session.invite.uri : this.#session.invite.from.uri
     return 'host' in uri && !uri.host.endsWith('.invalid') ? uri.host : null
   }
 
-  /** The initial INVITE: inbound as received, outbound as last sent. Read only. */
+  /** The initial INVITE: inbound as received, outbound as last sent. Read-only. */
   get invite(): SipRequest {
     return this.#session.invite
   }
 
   /**
-   * What another process needs to end the call (`UserAgent.bye`), as of now. Inbound from the start, so that it can be kept
-   * before the answer leaves; outbound null until the far end answered.
+   * The current dialog state, with which another process can end the call (`UserAgent.bye`). Inbound: available from the
+   * start, so that it can be stored before the 200 is sent. Outbound: null until the far end answers.
    */
   get dialog(): DialogSnapshot | null {
     return this.#session.dialog ?? null
   }
 
-  /** Users of From and To, as the caller wrote them; null where that side has none. */
+  /** User parts of From and To as the caller sent them; null without a user part. */
   get parties(): { readonly from: string | null; readonly to: string | null } {
     const { from, to } = this.#session.invite
     return { from: userOf(from.uri), to: userOf(this.direction === 'outbound' ? this.#session.invite.uri : to.uri) }
   }
 
   /**
-   * Returns the function that stops listening. Events come one at a time, none after "ended"; the first listener also
-   * gets what happened before it came.
+   * Returns a function that removes the listener. Events come one at a time, none after "ended"; the first listener also
+   * gets the events from before it was added.
    */
   onEvent(listener: (event: LegEvent) => void): () => void {
     return this.#events.listen(listener)
   }
 
-  /** Inbound: 180. Later calls and other states do nothing. */
+  /** Inbound: sends 180. Does nothing a second time and in other states. */
   ring(): void {
     if (this.#state !== 'offered' || !this.#unanswered) return
     this.#state = 'ringing'
@@ -138,26 +138,26 @@ export class CallLeg {
   }
 
   /**
-   * Inbound: 200 with our SDP; "answered" follows with the ACK. A refused offer is answered 488 and ends the leg. Does
-   * nothing a second time, and once the caller has given up. There is no hurry: the caller waits, and hears ringing after
-   * `ring`.
+   * Inbound: sends 200 with our SDP; "answered" follows with the ACK. An unacceptable offer is answered 488 and ends the
+   * leg. Does nothing a second time and after the caller cancelled. There is no time limit of ours: after `ring` the
+   * caller hears ringing until then.
    */
   answer(): void {
     if (this.#unanswered) this.#exchange.answerInvite()
   }
 
-  /** Inbound, before the answer left: 300 to 699. Does nothing afterwards, and once the caller has given up. */
+  /** Inbound: sends a final status from 300 to 699. Does nothing after `answer` and after the caller cancelled. */
   reject(status: number, options: { readonly reason?: string; readonly retryAfterS?: number } = {}): void {
     if (this.#unanswered) this.#session.reject(status, options)
   }
 
-  /** Asks the session too: what ended it may not have been told here yet. */
+  /** Checks the session too: it may have ended while its event is still queued. */
   get #unanswered(): boolean {
     if (this.direction !== 'inbound' || (this.#state !== 'offered' && this.#state !== 'ringing')) return false
     return this.#session.state === 'incoming' || this.#session.state === 'early'
   }
 
-  /** CANCEL, BYE or 480, whatever ends the leg now. "ended" follows when the far end confirmed or its time is over. */
+  /** Sends CANCEL, BYE or 480, as the state requires. "ended" follows when the far end confirms or the transaction times out. */
   hangUp(): void {
     if (this.#state === 'ended' || this.#state === 'ending') return
     this.#state = 'ending'
@@ -165,12 +165,12 @@ export class CallLeg {
     this.#session.hangUp()
   }
 
-  /** Queues audio behind what is queued; returns the position in the playout stream at which it ends. */
+  /** Appends audio to the playout queue; returns the position in the playout stream at which it ends. */
   play(audio: Int16Array): Samples {
     return this.#media.play(audio)
   }
 
-  /** Drops what was not sent yet; returns the playout position that stands. */
+  /** Drops queued audio that was not sent; returns the position in the playout stream up to which it was. */
   flush(): Samples {
     return this.#media.flush()
   }
@@ -179,17 +179,21 @@ export class CallLeg {
     return this.#media.played()
   }
 
-  /** By RFC 4733 where the far end takes it, else one INFO after the other. "digits-sent" follows. */
+  /** Sends digits as telephone-event (RFC 4733) if the far end accepts it, else one INFO per digit in sequence. "digits-sent" follows. */
   sendDigits(digits: string, options?: { readonly durationMs?: Ms; readonly gapMs?: Ms }): void {
     if (this.#parameters === null || this.#parameters.dtmfPayloadType !== null || this.#state !== 'active')
       return this.#media.sendDigits(digits, options)
-    if (!isDigits(digits)) throw new ParleyError('invalid_digits', `"${digits}" are not DTMF digits: 0-9 * # A-D`)
+    if (!isDigits(digits))
+      throw new ParleyError(
+        'invalid_digits',
+        `"${digits}" contains characters that are not DTMF digits: use 0-9 * # A-D`,
+      )
     const idle = this.#infoDigits === ''
     this.#infoDigits += digits
     if (idle) this.#nextInfoDigit()
   }
 
-  /** Of what is played and heard. */
+  /** Format of played and heard audio. */
   get format(): AudioFormat {
     return this.#media.format
   }
@@ -220,7 +224,10 @@ export class CallLeg {
     return this.#media.statistics()
   }
 
-  /** Our side stops listening to the far end until `resume`; outcome by event. One re-offer is under way at a time, others wait. */
+  /**
+   * Holds the call with a re-INVITE (sendonly) until `resume`. "reoffered" or "reoffer-refused" follows. One re-offer is
+   * in progress at a time; further ones are queued.
+   */
   hold(): void {
     this.#reoffer('hold')
   }
@@ -229,23 +236,23 @@ export class CallLeg {
     this.#reoffer('resume')
   }
 
-  /** New SRTP keys for our direction, in mid-call. */
+  /** Changes the SRTP keys of our direction during the call. */
   rekey(): void {
     this.#reoffer('rekey')
   }
 
   /**
-   * Blind transfer: asks the far end to call `target` in our place. Once it was taken the leg hangs up; outcome by
-   * "transfer-result". Throws "wrong_state" while another one is under way.
+   * Blind transfer (RFC 3515): asks the far end to call `target` in our place. "transfer-result" follows; after a
+   * successful one the leg hangs up. Throws "wrong_state" while another transfer is in progress.
    */
   transfer(target: Uri, options: Pick<ReferOptions, 'headers'> = {}): void {
     if (this.#state === 'active') this.#session.refer(target, options)
   }
 
-  /** Receives the events of the INVITE session, those from before the leg was made included. */
+  /** Handles an event of the INVITE session, including those from before the leg was created. */
   handleSession(event: SessionEvent): void {
     if (event.type === 'ended') return void this.#onEnded(event.end)
-    // What still comes after we hung up changes nothing.
+    // After our own hang-up only the end and the result of a transfer matter.
     if (this.#state === 'ending' && event.type !== 'refer-result') return
     switch (event.type) {
       case 'progress':
@@ -305,7 +312,7 @@ export class CallLeg {
   #onReferResult(event: SessionEvent & { type: 'refer-result' }): void {
     const { referStatus, finalSipStatus, subscriptionReason } = event
     const accepted = referStatus !== null && referStatus < 300
-    // A far end that reports nothing (RFC 4488) has the transfer in its hands all the same.
+    // A far end that accepts the REFER without a subscription (RFC 4488) has taken over the transfer too.
     const taken = accepted && (finalSipStatus === null || finalSipStatus < 300)
     const receipt = { referStatus, finalSipStatus, disconnectReason: subscriptionReason }
     this.#events.emit({ type: 'transfer-result', taken, receipt })
@@ -338,7 +345,7 @@ export class CallLeg {
         return this.#failAndHangUp('media-lost', event.detail)
       case 'silent-remote':
         if (this.#state === 'active')
-          this.#failAndHangUp('media-lost', `no RTP came for ${Math.round(event.forMs / 1000)} s`)
+          this.#failAndHangUp('media-lost', `no RTP was received for ${Math.round(event.forMs / 1000)} s`)
         return
       case 'remote-back':
         return
@@ -349,7 +356,7 @@ export class CallLeg {
 
   #unusable(detail: string): void {
     this.#ownFailure ??= { cause: 'media-refused', detail }
-    // An inbound INVITE gets its own refusal; everything else is hung up.
+    // The exchange refuses an inbound INVITE with a status of its own; other calls are hung up.
     if (this.direction === 'outbound' || this.#session.state === 'confirmed') this.hangUp()
   }
 

@@ -6,19 +6,19 @@ import { Reoffers } from './reoffers.ts'
 
 type Event<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>
 
-/** What an exchange tells the leg it belongs to. */
+/** Callbacks from the exchange to its leg. */
 interface ExchangeOutcome {
-  /** Send and receive like this from now on. */
+  /** Media parameters for sending and receiving from now on. */
   readonly apply: (parameters: MediaParameters) => void
-  /** Audio is agreed and the dialog is confirmed. */
+  /** Audio is agreed and the dialog confirmed. */
   readonly confirmed: () => void
-  /** The far end's session description cannot be used: the call has to end. */
+  /** The far end's session description is unusable; the call has to end. */
   readonly unusable: (detail: string) => void
   readonly reoffered: (purpose: ReofferPurpose) => void
   readonly reofferRefused: (purpose: ReofferPurpose, status: number) => void
 }
 
-/** Which message of the INVITE session carries which half of an offer/answer exchange (RFC 3261 section 13.2.1, RFC 6337). */
+/** Maps messages of the INVITE session to offers and answers (RFC 3261 section 13.2.1, RFC 6337). */
 export class OfferAnswerExchange {
   readonly #session: InviteSession
   readonly #negotiation: Negotiation
@@ -43,31 +43,31 @@ export class OfferAnswerExchange {
     this.#reoffers.add(purpose)
   }
 
-  /** Inbound: 200 with our answer, or with our offer where the INVITE has none. A refused offer is answered 488. */
+  /** Inbound: sends 200 with our answer, or with our offer if the INVITE has none. An unacceptable offer is answered 488. */
   answerInvite(): void {
     const offer = inviteOffer(this.#session.invite)
     if (offer === undefined) return this.#session.answer(this.#negotiation.offer({}))
-    const planned = this.#negotiation.answer(offer)
-    if (!planned.ok) {
-      this.#outcome.unusable(planned.detail)
-      return this.#session.reject(planned.status, { headers: [['Warning', planned.warning]] })
+    const answer = this.#negotiation.answer(offer)
+    if (!answer.ok) {
+      this.#outcome.unusable(answer.detail)
+      return this.#session.reject(answer.status, { headers: [['Warning', answer.warning]] })
     }
-    this.#session.answer(planned.body)
-    this.#apply(planned.parameters)
+    this.#session.answer(answer.body)
+    this.#apply(answer.parameters)
   }
 
-  /** Returns whether audio is agreed for the time before the answer. */
+  /** Returns whether early media is agreed. */
   onProgress(event: Event<'progress'>): boolean {
     if (event.body === undefined || !this.#negotiation.offered) return false
     const accepted = this.#negotiation.acceptAnswer(event.body)
     if (!accepted.ok) return false
     this.#apply(accepted.parameters)
-    // A reliable answer is final (RFC 3262 section 5), any other may be followed by one in the 200.
+    // An answer in a reliable response is final (RFC 3262 section 5); after another one the 200 may carry a new answer.
     if (event.reliable) this.#negotiation.settle()
     return true
   }
 
-  /** 2xx: its body is the answer to our offer, or with a delayed offer the far end's offer, answered in the ACK. */
+  /** 2xx: its body is the answer to our offer or, with a delayed offer, the far end's offer, which the ACK answers. */
   onAnswered(event: Event<'answered'>): void {
     if (this.#session.invite.body.length === 0) return this.#onDelayedOffer(event)
     if (event.body !== undefined && this.#negotiation.offered) {
@@ -82,15 +82,15 @@ export class OfferAnswerExchange {
   }
 
   #onDelayedOffer(event: Event<'answered'>): void {
-    const planned = event.body === undefined ? undefined : this.#negotiation.answer(event.body)
-    if (planned === undefined || !planned.ok) {
+    const answer = event.body === undefined ? undefined : this.#negotiation.answer(event.body)
+    if (answer === undefined || !answer.ok) {
       // The ACK must carry an answer (RFC 3261 section 13.2.2.4): refuse every stream, then hang up.
       const refusal = event.body && this.#negotiation.refusal(event.body)
       if (refusal) this.#session.acknowledge(refusal)
-      return this.#outcome.unusable(planned?.detail ?? 'the 200 carries no offer')
+      return this.#outcome.unusable(answer?.detail ?? 'the 200 carries no offer')
     }
-    this.#session.acknowledge(planned.body)
-    this.#apply(planned.parameters)
+    this.#session.acknowledge(answer.body)
+    this.#apply(answer.parameters)
     this.#outcome.confirmed()
   }
 
@@ -107,13 +107,13 @@ export class OfferAnswerExchange {
 
   onOffer(event: Event<'offer'>): void {
     if (event.body === undefined) return this.#session.acceptOffer(this.#negotiation.offer({}))
-    const planned = this.#negotiation.answer(event.body)
-    if (!planned.ok) return this.#session.rejectOffer(planned.status, planned.warning)
-    this.#session.acceptOffer(planned.body)
-    this.#apply(planned.parameters)
+    const answer = this.#negotiation.answer(event.body)
+    if (!answer.ok) return this.#session.rejectOffer(answer.status, answer.warning)
+    this.#session.acceptOffer(answer.body)
+    this.#apply(answer.parameters)
   }
 
-  /** The ACK to our offer in a 200; without a usable answer everything stays as it was. */
+  /** ACK to a 200 that carried our offer; without a usable answer the agreed parameters stay in force. */
   onOfferAnswered(event: Event<'offer-answered'>): void {
     const accepted = event.body === undefined ? undefined : this.#negotiation.acceptAnswer(event.body)
     this.#negotiation.settle()

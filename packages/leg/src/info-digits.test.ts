@@ -27,7 +27,7 @@ describe('digits in INFO', () => {
     expect(readInfoDigit(body(type, text))).toBeNull()
   })
 
-  it('reads what it writes', () => {
+  it('a digit written to an INFO body is read back unchanged', () => {
     for (const digit of '0123456789*#ABCD')
       expect(readInfoDigit(writeInfoDigit(digit, 120))).toEqual({ digit, durationMs: 120 })
   })

@@ -4,15 +4,15 @@ import type { DigitSource, MediaParameters, MediaReport } from '@parley/media'
 export type LegDirection = 'inbound' | 'outbound'
 
 /**
- * Where a leg stands. `offered` (inbound) and `dialing` (outbound) lead over `ringing` to `active`; every state leads
- * to `ended`. Hold is not a state but a fact about an active leg.
+ * `offered` (inbound) and `dialing` (outbound) lead through `ringing` to `active`; every state leads to `ended`. Hold is
+ * not a state but a property of an active leg.
  */
 export type LegState = 'offered' | 'dialing' | 'ringing' | 'active' | 'ending' | 'ended'
 
 export type LegEvent =
-  /** Outbound: the far end rings; with `earlyMedia` its audio is already heard. */
+  /** Outbound: the far end rings. `earlyMedia`: its audio is received before the answer. */
   | { readonly type: 'ringing'; readonly status: number; readonly earlyMedia: boolean }
-  /** Audio is agreed both ways and the dialog is confirmed: speak now. */
+  /** Audio is agreed both ways and the dialog is confirmed. */
   | { readonly type: 'answered' }
   | {
       readonly type: 'digit'
@@ -26,33 +26,33 @@ export type LegEvent =
   | { readonly type: 'speech-start'; readonly atSample: Samples }
   | { readonly type: 'speech-end'; readonly atSample: Samples }
   | { readonly type: 'play-progress'; readonly position: Samples; readonly atSample: Samples; readonly idle: boolean }
-  /** The far end put us on hold, or took us off it. */
+  /** The far end put us on hold or resumed the call. */
   | { readonly type: 'held' }
   | { readonly type: 'resumed' }
-  /** Our own hold, resume or re-key took effect, or the far end refused it and everything stays as it was. */
+  /** Our own hold, resume or re-key took effect, or the far end refused it and nothing changed. */
   | { readonly type: 'reoffered'; readonly purpose: ReofferPurpose }
   | { readonly type: 'reoffer-refused'; readonly purpose: ReofferPurpose; readonly status: number }
-  /** What came of `transfer`: taken, and the leg hangs up by itself; or not, and the call goes on. */
+  /** Result of `transfer`. `taken`: the leg hangs up by itself; otherwise the call goes on. */
   | { readonly type: 'transfer-result'; readonly taken: boolean; readonly receipt: TransferReceipt }
-  /** Last event, exactly once; media is closed and the recording complete. */
+  /** Last event, exactly once; the media session is closed and the recording complete. */
   | { readonly type: 'ended'; readonly end: LegEnd }
 
 export type ReofferPurpose = 'hold' | 'resume' | 'rekey' | 'refresh'
 
-/** The evidence of a blind transfer (RFC 3515), kept with the run's effect. */
+/** The evidence of a blind transfer (RFC 3515), stored with the run's effect. */
 export interface TransferReceipt {
   /** Final status of our REFER; null when the call ended first. */
   readonly referStatus: number | null
-  /** The last final status that the far end reported of its call to the target; null: it reported none. */
+  /** Last final status that the far end reported for its call to the target; null: none. */
   readonly finalSipStatus: number | null
-  /** Why the reports ended ("noresource", …); null: nothing said. */
+  /** Reason in the final Subscription-State ("noresource", …); null: none given. */
   readonly disconnectReason: string | null
 }
 
 /** How a leg ended. */
 export interface LegEnd {
   readonly direction: LegDirection
-  /** Audio was agreed both ways before the end. */
+  /** Whether audio was agreed both ways before the end. */
   readonly answered: boolean
   readonly by: 'local' | 'remote'
   readonly cause:
@@ -68,22 +68,22 @@ export interface LegEnd {
     | 'media-lost'
     | 'recording-unavailable'
     | 'internal'
-  /** Final status of the INVITE, or what stands for it where none came (408, 487, 503); null: withheld before the first left. */
+  /** Final status of the INVITE, or a substitute if none was received (408, 487, 503); null: withheld before the first was sent. */
   readonly sipStatus: number | null
   readonly reason: string
-  /** Outbound: an INVITE left this process, or may have. False: nobody was called. Inbound: false. */
+  /** Outbound: an INVITE was sent, or may have been. False: the called phone never rang. Inbound: false. */
   readonly inviteLeft: boolean
-  /** The far end confirmed the end (invariant 4: only then, or after the wait, a permit is given back). */
+  /** Whether the far end confirmed the end (invariant 4: a permit is released only then, or after a wait). */
   readonly confirmed: boolean
   readonly detail: string
   readonly retryAfterS: number | undefined
   readonly media: MediaReport | null
 }
 
-/** What a leg may use for its media, agreed with whoever runs the trunk. */
+/** Media transport that a leg may use, as configured for the trunk. */
 export type LegSecurity = 'srtp-required' | 'rtp-only'
 
-/** Signalling and media as they really are, for receipts and the demo. */
+/** Signalling and media transport in use. */
 export interface LegTransport {
   readonly signalling: 'udp' | 'tcp' | 'tls'
   readonly media: 'srtp' | 'rtp'

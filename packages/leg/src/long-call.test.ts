@@ -28,7 +28,7 @@ function differences(sent: Int16Array, heard: Int16Array, shift: number): number
 }
 
 describe('a call of 40 minutes, signalling and media, in virtual time', () => {
-  it('crosses the sequence wrap, a hold and a re-key; every other sample arrives as it was sent', async () => {
+  it('survives the sequence number wrap, a hold and a re-key; every sample outside of the hold arrives as it was sent', async () => {
     const line = new VirtualLine({ seed: 40 })
     await line.dial()
     await line.pass(1000)

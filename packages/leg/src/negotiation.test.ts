@@ -11,8 +11,8 @@ function side(seed: number): Negotiation {
 const direction = (body: Body) =>
   /a=(sendrecv|sendonly|recvonly|inactive)/.exec(new TextDecoder().decode(body.bytes))?.[1]
 
-describe('our offer that is refused or withdrawn', () => {
-  it('leaves everything as it was: a hold that did not happen holds nobody later', () => {
+describe('an offer of ours that is refused or withdrawn', () => {
+  it('leaves the session unchanged: a later offer does not repeat the refused hold', () => {
     const [ours, theirs] = [side(1), side(2)]
     const first = theirs.answer(ours.offer({}))
     if (!first.ok) throw new Error(first.detail)

@@ -18,34 +18,34 @@ import type { Body, SipRequest } from '@parley/sip'
 import type { LegSecurity } from './leg.ts'
 
 interface NegotiationOptions {
-  /** Where the peer sends its RTP. */
+  /** Address to which the peer sends its RTP. */
   readonly address: string
   readonly port: number
   readonly security: LegSecurity
-  /** In preference; default PCMU, PCMA. */
+  /** In order of preference; default PCMU, PCMA. */
   readonly codecs?: readonly CodecName[] | undefined
   readonly random: Random
 }
 
 type Answer =
   | { readonly ok: true; readonly body: Body; readonly parameters: MediaParameters }
-  /** `warning` is a whole Warning value (RFC 3261 section 20.43). */
+  /** `warning`: a complete Warning header value (RFC 3261 section 20.43). */
   | { readonly ok: false; readonly status: number; readonly warning: string; readonly detail: string }
 
 type Agreement =
   | { readonly ok: true; readonly parameters: MediaParameters }
   | { readonly ok: false; readonly detail: string }
 
-/** The offer/answer exchanges of one leg, in order (RFC 3264, RFC 6337): what stands, and at most one offer of ours that waits. */
+/** Offer/answer state of one leg (RFC 3264, RFC 6337): the agreed session and at most one pending offer of ours. */
 export class Negotiation {
   readonly #options: NegotiationOptions
   readonly #sessionId: string
-  #wanted: MediaDirection = 'sendrecv'
-  /** What was wanted before the offer that waits: stands again when it is withdrawn. */
-  #wantedBefore: MediaDirection = 'sendrecv'
+  #direction: MediaDirection = 'sendrecv'
+  /** Direction from before the pending offer; restored when that is withdrawn. */
+  #directionBefore: MediaDirection = 'sendrecv'
   #state: LocalDescriptionState | null = null
   #pending: PendingOffer | null = null
-  /** The state that the answer to `#pending` would leave. */
+  /** State after the answer to `#pending`, applied by `settle`. */
   #answered: LocalDescriptionState | null = null
   #agreed: MediaParameters | null = null
 
@@ -54,32 +54,32 @@ export class Negotiation {
     this.#sessionId = String(randomUint32(options.random))
   }
 
-  /** An offer of ours waits for its answer. */
+  /** Whether an offer of ours is pending. */
   get offered(): boolean {
     return this.#pending !== null
   }
 
-  /** The peer does not listen although we want to send. */
+  /** Whether the peer does not receive although our direction includes sending. */
   get heldByPeer(): boolean {
     const direction = this.#agreed?.direction
     return (
-      this.#wanted !== 'recvonly' &&
-      this.#wanted !== 'inactive' &&
+      this.#direction !== 'recvonly' &&
+      this.#direction !== 'inactive' &&
       (direction === 'recvonly' || direction === 'inactive')
     )
   }
 
-  /** Our offer; unchanged but for what `change` says. The direction stays wanted, unless the offer is withdrawn. */
+  /** Creates an offer of the agreed session with `change` applied. `withdraw` restores the previous direction. */
   offer(change: { readonly direction?: MediaDirection; readonly rekey?: boolean }): Body {
-    if (this.#pending === null) this.#wantedBefore = this.#wanted
-    this.#wanted = change.direction ?? this.#wanted
+    if (this.#pending === null) this.#directionBefore = this.#direction
+    this.#direction = change.direction ?? this.#direction
     const created = createOffer(this.#local(change.rekey === true))
     this.#pending = created.pending
     this.#answered = null
     return sdpBody(created.offer)
   }
 
-  /** Answers the peer's offer; agreed once the answer is sent, which the caller must do with `body`. */
+  /** Answers the peer's offer and takes the result as agreed: the caller must send `body`. */
   answer(offer: Body): Answer {
     const planned = plan(this.#local(false), offer)
     if (!planned.ok) return planned
@@ -88,9 +88,9 @@ export class Negotiation {
     return { ok: true, body: planned.body, parameters: planned.parameters }
   }
 
-  /** The peer's answer to our offer; may come again, in a later response, until `settle`. */
+  /** The peer's answer to our offer. A later response may carry another one until `settle`. */
   acceptAnswer(answer: Body): Agreement {
-    if (this.#pending === null) return { ok: false, detail: 'an SDP answer came although nothing was offered' }
+    if (this.#pending === null) return { ok: false, detail: 'an SDP answer was received without a pending offer' }
     const extracted = extractSdp(contentTypeOf(answer), answer.bytes)
     if (!extracted.ok) return { ok: false, detail: extracted.detail }
     const accepted = acceptAnswer(this.#pending, extracted.sdp)
@@ -101,23 +101,23 @@ export class Negotiation {
     return { ok: true, parameters }
   }
 
-  /** The exchange of our offer is over: what was last accepted stands. */
+  /** Ends the exchange of our offer: the last accepted answer is in force. */
   settle(): void {
     if (this.#answered !== null) this.#state = this.#answered
     this.#pending = null
     this.#answered = null
   }
 
-  /** Our offer was refused, or its exchange never happened: what stood before still stands. */
+  /** Our offer was refused or never answered: the session agreed before stays in force. */
   withdraw(): void {
     if (this.#pending === null) return
     this.#state = withdrawOffer(this.#pending)
-    this.#wanted = this.#wantedBefore
+    this.#direction = this.#directionBefore
     this.#pending = null
     this.#answered = null
   }
 
-  /** An answer that takes none of the offered streams, for an ACK that has to carry one; undefined: the offer is no SDP. */
+  /** An answer that rejects every offered stream, for an ACK that must carry one; undefined when the offer is not SDP. */
   refusal(offer: Body): Body | undefined {
     const extracted = extractSdp(contentTypeOf(offer), offer.bytes)
     const answer = extracted.ok ? refuseOffer(this.#local(false), extracted.sdp) : null
@@ -131,7 +131,7 @@ export class Negotiation {
       port,
       sessionId: this.#sessionId,
       security,
-      direction: this.#wanted,
+      direction: this.#direction,
       random,
       renewKeys,
       ...(codecs && { codecs }),
@@ -140,8 +140,8 @@ export class Negotiation {
   }
 
   /**
-   * What would be answered to an INVITE's offer, found before anything is leased for it: the refusal, or the codec. null:
-   * it has no offer.
+   * The answer that an INVITE's offer would get, without allocating a media port: the refusal, or the parameters with the
+   * codec. Null: the INVITE has no offer.
    */
   static preview(
     invite: SipRequest,
@@ -153,7 +153,7 @@ export class Negotiation {
   }
 }
 
-/** The offer in an INVITE, or undefined: the peer wants ours. */
+/** The offer in an INVITE; undefined: none, so that the offer is ours to make (delayed offer). */
 export function inviteOffer(invite: SipRequest): Body | undefined {
   if (invite.body.length === 0) return undefined
   return { contentType: invite.headers.get('Content-Type') ?? 'application/sdp', bytes: invite.body }
@@ -179,7 +179,7 @@ function plan(
   return { ok: true, body: sdpBody(planned.answer), parameters: planned.parameters, state: planned.state }
 }
 
-/** Whoever answered our offer has our key already: media may use it at once. */
+/** A peer that answers our offer already has our SRTP key, so that media may use it at once. */
 function withKnownKey(parameters: MediaParameters): MediaParameters {
   return parameters.srtp === null ? parameters : { ...parameters, srtp: { ...parameters.srtp, peerHasSendKey: true } }
 }

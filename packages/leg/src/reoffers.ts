@@ -2,12 +2,12 @@ import type { Body } from '@parley/sip'
 import type { ReofferPurpose } from './leg.ts'
 import type { Negotiation } from './negotiation.ts'
 
-/** Our own re-offers, one under way at a time (RFC 3264 section 4), the others waiting in order. */
+/** Queue of our own re-offers: one in progress at a time (RFC 3264 section 4). */
 export class Reoffers {
   readonly #negotiation: Negotiation
   readonly #send: (offer: Body) => void
-  readonly #waiting: ReofferPurpose[] = []
-  #underWay = false
+  readonly #queue: ReofferPurpose[] = []
+  #inProgress = false
 
   constructor(negotiation: Negotiation, send: (offer: Body) => void) {
     this.#negotiation = negotiation
@@ -15,23 +15,23 @@ export class Reoffers {
   }
 
   add(purpose: ReofferPurpose): void {
-    this.#waiting.push(purpose)
+    this.#queue.push(purpose)
     this.#next()
   }
 
-  /** The one under way has its outcome; returns what it was for, and sends the next. */
+  /** Ends the re-offer in progress, returns its purpose and sends the next one. Undefined: none was in progress. */
   done(): ReofferPurpose | undefined {
-    if (!this.#underWay) return undefined
-    this.#underWay = false
-    const purpose = this.#waiting.shift()
+    if (!this.#inProgress) return undefined
+    this.#inProgress = false
+    const purpose = this.#queue.shift()
     this.#next()
     return purpose
   }
 
   #next(): void {
-    const purpose = this.#waiting[0]
-    if (purpose === undefined || this.#underWay) return
-    this.#underWay = true
+    const purpose = this.#queue[0]
+    if (purpose === undefined || this.#inProgress) return
+    this.#inProgress = true
     this.#send(this.#negotiation.offer(changeFor(purpose)))
   }
 }

@@ -13,8 +13,8 @@ async function ringing(options: { readonly rings?: boolean } = {}): Promise<{ li
   return { line, callee: line.b.leg! }
 }
 
-describe('a call that waits for its answer', () => {
-  it.each([true, false])('stands for 10 s and is answered then (rings: %s)', async rings => {
+describe('an inbound call that is not answered yet', () => {
+  it.each([true, false])('can be answered after 10 s (rings: %s)', async rings => {
     const { line, callee } = await ringing({ rings })
     await line.pass(10_000)
     expect(callee.state).toBe(rings ? 'ringing' : 'offered')
@@ -24,7 +24,7 @@ describe('a call that waits for its answer', () => {
     expect(line.signalling.passed.filter(({ text }) => text.startsWith('INVITE'))).toHaveLength(1)
   })
 
-  it('is refused after 10 s', async () => {
+  it('can be refused after 10 s', async () => {
     const { line, callee } = await ringing()
     await line.pass(10_000)
     callee.reject(486)
@@ -38,7 +38,7 @@ describe('a call that waits for its answer', () => {
     expect(line.b.context.media.describe()).toContain('0 leased')
   })
 
-  it('ends when the caller gives up; a later answer does nothing', async () => {
+  it('ends when the caller cancels; a later answer() does nothing', async () => {
     const { line, callee } = await ringing()
     await line.pass(5000)
     line.a.leg!.hangUp()
@@ -55,7 +55,7 @@ describe('a call that waits for its answer', () => {
     expect(line.b.context.media.describe()).toContain('0 leased')
   })
 
-  it('an answer, given because another call ended in the same moment, does nothing either', async () => {
+  it('ignores answer(), ring() and reject() after the session has ended, even before the leg gets its event', async () => {
     const line = new VirtualLine()
     const callees: CallLeg[] = []
     line.onOffer = leg => {
@@ -74,7 +74,7 @@ describe('a call that waits for its answer', () => {
       if (event.type === 'ended') ends.push(event.end.cause)
     })
     void line.b.context.userAgent.close()
-    // Its session is over, and it has not been told yet.
+    // The session has ended; the leg has not received the event yet.
     second!.answer()
     second!.ring()
     second!.reject(486)
@@ -82,7 +82,7 @@ describe('a call that waits for its answer', () => {
     expect(ends).toEqual(['rejected'])
   })
 
-  it('sends one 200, however often answer() is called', async () => {
+  it('sends one 200 for several calls of answer()', async () => {
     const { line, callee } = await ringing()
     callee.answer()
     callee.answer()
@@ -94,7 +94,7 @@ describe('a call that waits for its answer', () => {
     expect([line.a.leg!.state, callee.state]).toEqual(['active', 'active'])
   })
 
-  it('has the INVITE as it was received', async () => {
+  it('exposes the INVITE as received', async () => {
     const { callee } = await ringing()
     expect(callee.invite.method).toBe('INVITE')
     expect(callee.invite.headers.has('Session-Expires')).toBe(true)

@@ -53,7 +53,7 @@ describe('a scripted caller', () => {
     await line.during(followed)
     expect(heard).toEqual(['speech', '1', '2', '#'])
     expect(steps[3]).toBe('hear /tickets are (\\w+)/')
-    expect(steps.at(-1)).toBe('be hung up on')
+    expect(steps.at(-1)).toBe('wait for the far end to hang up')
     expect((await line.call.ended).cause).toBe('bye')
   })
 

@@ -40,16 +40,16 @@ const OFFER = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', '
   '\r\n',
 )
 
-describe('the addresses that a peer is told', () => {
+describe('the media address in our SDP', () => {
   it.each([
-    ['in a local network', '127.0.0.1', behindNat, 'c=IN IP4 127.0.0.1'],
-    ['as a name, which might lead anywhere', 'localhost', behindNat, 'c=IN IP4 203.0.113.9'],
-    ['outside', '127.0.0.1', { ...behindNat, localNetworks: [] }, 'c=IN IP4 203.0.113.9'],
-  ])('when it is called, with its host %s', async (_what, host, rtp, expected) => {
-    const asked = Promise.withResolvers<InviteSession>()
+    ['is in a local network', '127.0.0.1', behindNat, 'c=IN IP4 127.0.0.1'],
+    ['is a name, which may resolve to any network', 'localhost', behindNat, 'c=IN IP4 203.0.113.9'],
+    ['is outside of the local networks', '127.0.0.1', { ...behindNat, localNetworks: [] }, 'c=IN IP4 203.0.113.9'],
+  ])('of an outbound call whose host %s', async (_what, host, rtp, expected) => {
+    const received = Promise.withResolvers<InviteSession>()
     const peer = await open({
       onInvite: session => {
-        asked.resolve(session)
+        received.resolve(session)
         session.reject(486)
       },
     })
@@ -60,7 +60,7 @@ describe('the addresses that a peer is told', () => {
       security: 'rtp-only',
     })
     const ended = new Promise(resolve => leg.onEvent(event => event.type === 'ended' && resolve(event)))
-    const { invite } = await asked.promise
+    const { invite } = await received.promise
     expect(connectionLine(invite.body)).toBe(expected)
     expect(invite.via[0]).toMatchObject({ host: 'engine-1.example' })
     expect(invite.contact[0]).toMatchObject({ uri: { host: 'engine-1.example' } })
@@ -68,9 +68,9 @@ describe('the addresses that a peer is told', () => {
   })
 
   it.each([
-    ['from inside', behindNat, 'c=IN IP4 127.0.0.1'],
+    ['from a local network', behindNat, 'c=IN IP4 127.0.0.1'],
     ['from outside', { ...behindNat, localNetworks: [] }, 'c=IN IP4 203.0.113.9'],
-  ])('when it calls %s', async (_where, rtp, expected) => {
+  ])('of an inbound call %s', async (_where, rtp, expected) => {
     const endpoint: Endpoint = await open({
       rtp,
       onInvite: session => void receiveLeg(endpoint, session, { security: 'rtp-only' }).then(leg => leg?.answer()),

@@ -17,26 +17,26 @@ import type { LegContext } from '../connect.ts'
 export interface EndpointOptions {
   /** IPv4 address for SIP; default 127.0.0.1. */
   readonly bind?: string
-  /** 0: any free port; null: this transport does not listen. Defaults: all three any free port. */
+  /** 0: any free port; null: this transport does not listen. Default for each transport: 0. */
   readonly udpPort?: number | null
   readonly tcpPort?: number | null
   readonly tlsPort?: number | null
-  /** Host of Via and Contact; default `bind`. */
+  /** Host in Via and Contact; default `bind`. */
   readonly advertisedHost?: string
   readonly tls: TlsIdentity
-  /** Stand before the DNS, for what is dialled. */
+  /** Take precedence over the DNS for dialled hosts. */
   readonly overrides?: ResolveOverrides
   readonly rtp: {
     /** Default: `bind`. */
     readonly bind?: string
-    /** What peers are told instead of `bind`, such as the outer address of a 1:1 NAT. */
+    /** Address in our SDP instead of `bind`, such as the outer address of a 1:1 NAT. */
     readonly announcedAddress?: string | undefined
-    /** Peers whose signalling comes from here are told `bind` all the same; default none. */
+    /** Peers whose signalling comes from these networks get `bind` in the SDP nevertheless; default none. */
     readonly localNetworks?: readonly IpNetwork[]
     readonly ports: { readonly from: number; readonly to: number }
-    /** Media threads; default: cores less one, at least one. */
+    /** Number of media threads; default: cores minus one, at least one. */
     readonly threads?: number
-    /** Default: native where it is built, else portable. */
+    /** Default: native if it is built, else portable. */
     readonly packetIo?: PacketIoKind | undefined
   }
   readonly userAgentName: string
@@ -45,7 +45,7 @@ export interface EndpointOptions {
   readonly log?: (level: 'debug' | 'warn' | 'error', event: string, detail: string) => void
 }
 
-/** SIP and media of one process on real sockets: what an engine and a phone are made of. */
+/** SIP user agent and media plane of one process on real sockets; the base of an engine and of a phone. */
 export class Endpoint implements LegContext {
   readonly userAgent: UserAgent
   readonly media: MediaPlane
@@ -69,7 +69,7 @@ export class Endpoint implements LegContext {
     this.#rtp = parts.rtp
   }
 
-  /** Throws "address_in_use" and the like, with nothing left open. */
+  /** Throws "address_in_use" and other listen errors; everything opened before is closed then. */
   static async open(options: EndpointOptions): Promise<Endpoint> {
     const bind = options.bind ?? '127.0.0.1'
     const media = await ThreadedMediaPlane.start({
@@ -109,30 +109,34 @@ export class Endpoint implements LegContext {
     }
   }
 
-  /** Where this endpoint is reached; throws "not_listening". */
+  /** Port under which this endpoint is reached; throws "not_listening". */
   port(transport: 'udp' | 'tcp' | 'tls'): number {
     const advertised = this.#transport.advertised(transport)
-    if (advertised === undefined) throw new ParleyError('not_listening', `nothing listens on ${transport}`)
+    if (advertised === undefined)
+      throw new ParleyError(
+        'not_listening',
+        `this endpoint does not listen on ${transport}: open it with ${transport}Port other than null`,
+      )
     return advertised.port
   }
 
-  /** The announced address, but for peers in the local networks. A name that is dialled counts as far away. */
+  /** Address for our SDP; undefined: `bind`, as for peers in the local networks. A dialled host name counts as not local. */
   mediaAddressFor(peerAddress: string | undefined): string | undefined {
     const { announcedAddress, localNetworks = [] } = this.#rtp
     return isInNetworks(peerAddress ?? '', localNetworks) ? undefined : announcedAddress
   }
 
-  /** New handshakes use it, connections and calls go on. Throws "bad_certificate", and nothing has changed then. */
+  /** New TLS handshakes use it; open connections and calls go on. Throws "bad_certificate" and keeps the old one then. */
   replaceCertificate(tls: TlsIdentity): void {
     this.#transport.replaceCertificate(tls)
   }
 
-  /** What the SIP sockets hold, and when the certificate ends. */
+  /** Numbers of SIP connections and buffered bytes, and the end of the certificate's validity. */
   transportStats(): SocketTransportStats {
     return this.#transport.stats()
   }
 
-  /** Hangs up all calls, then leaves nothing open. Idempotent. */
+  /** Hangs up all calls, then closes sockets, resolver and media threads. Idempotent. */
   async close(): Promise<void> {
     await this.userAgent.close()
     await this.#transport.close()

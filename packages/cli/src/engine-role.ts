@@ -25,9 +25,9 @@ export interface EngineRoleParts {
   readonly runQueue: RunQueue
   readonly environmentQueue: EnvironmentQueue
   readonly blobs: Blobs
-  /** Whether blobs are files that other roles of the machine share. */
+  /** Whether blobs are files on this machine, so that recordings can be joined in place. */
   readonly blobsAreFiles: boolean
-  /** Whose address reaches the line test. */
+  /** Token in the SIP address of the line test. */
   readonly lineToken: string
   readonly tell: (line: string) => void
   readonly journals: RunJournals
@@ -36,14 +36,14 @@ export interface EngineRoleParts {
 
 export interface EngineRole {
   readonly tlsPort: number
-  /** Calls now. */
+  /** Number of current calls. */
   readonly live: number
-  /** No new calls; resolves when the last is over, or after `withinMs`. */
+  /** Refuses new calls; resolves when the last call ends, or after `withinMs`. */
   drain(withinMs: Ms): Promise<void>
   close(): Promise<void>
 }
 
-/** Calls by trunks and runs, until it is closed. Throws what endpoints and the database throw. */
+/** Starts the SIP endpoint and the calls of trunks and runs; they end with `close`. Throws errors of the endpoint and the database. */
 export async function startEngineRole(settings: Settings, parts: EngineRoleParts): Promise<EngineRole> {
   const { state, services, agents, identity, runQueue, blobs, blobsAreFiles, journals, lineToken, tell, metrics } =
     parts
@@ -75,7 +75,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     time: systemTime,
     wallClock: Date.now,
     random: systemRandom,
-    // Never used again, also after a restart.
+    // Unique, also across restarts of the process.
     owner: { engine: `engine-${randomToken(systemRandom, 20)}`, worker: null },
     onDue: (work, scope) => parts.environmentQueue.wake(work, scope),
     onProblem,
@@ -103,7 +103,6 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     onOver: (run, end) => {
       const { state: ended, outcome, connectedMs, report } = end
       metrics.callEnded(end)
-      // One structured line for each call that ended.
       const line = {
         run_id: run.runId,
         tenant_id: run.scope.tenant_id,
@@ -140,7 +139,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
   }
 }
 
-/** The line test has an address of its own; its calls are no runs. */
+/** Routes calls to the line test's own address; such a call is not a run. */
 function lineTestRouter(token: string, voice: TextToSpeech, recordings: LineRecordings): TokenRouter {
   const createHandler = lineTestHandler({ voice, language: 'en', time: systemTime, wallClock: Date.now })
   const decide = () => {

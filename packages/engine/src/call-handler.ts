@@ -8,7 +8,7 @@ export interface CallControl {
   /** Ends the call: speech stops, then BYE. The first reason given stands. */
   end(why: LocalEnding): void
   /** Adds an item to the timeline. */
-  tell(item: TimelineItem): void
+  addTimelineItem(item: TimelineItem): void
 }
 
 /** Talks on a call. Made before the answer; owned by the call. */

@@ -2,22 +2,22 @@ import type { CallLeg, LegOptions } from '@parley/leg'
 import type { Call, CallEvent } from './call.ts'
 import type { CallControl, CallHandler } from './call-handler.ts'
 
-/** What is decided about a call before its media opens, the same for inbound and outbound calls, and who follows it. */
+/** Decisions about a call, inbound or outbound, that precede its media, and callbacks for its progress. */
 export interface CallPlan {
-  /** Makes what talks on the call. Called once, before the answer; when it throws, the call ends as failed. */
+  /** Creates the handler of the call. Called once, before the answer; when it throws, the call ends as failed. */
   readonly createHandler: HandlerFactory
   /** Null: not recorded. */
   readonly recording: NonNullable<LegOptions['recording']> | null
   /**
-   * Decides about an inbound call while it rings. Never rejects, and resolves soon after the leg ended. Default: the call is
-   * answered at once.
+   * Answers or refuses an inbound call while it rings. Must not reject, and must resolve soon after the leg ends. Default:
+   * the call is answered at once.
    */
   readonly whileRinging?: (leg: CallLeg) => Promise<RingingDecision>
-  /** Called when the handler is made, before the first event. */
+  /** Called when the handler is created, before the first event. */
   onCall?(call: Call): void
   onEvent?(event: CallEvent, call: Call): void
-  /** Called instead of `onCall` where no call comes of it. */
-  onAbandoned?(why: AbandonReason): void
+  /** Called instead of `onCall` when the call ends before it has a handler. */
+  onAbandoned?(reason: AbandonReason): void
 }
 
 export type HandlerFactory = (control: CallControl) => CallHandler
@@ -27,5 +27,5 @@ export type RingingDecision =
   | { readonly kind: 'answer'; readonly createHandler?: HandlerFactory }
   | { readonly kind: 'refuse'; readonly status: number }
 
-/** The caller gave up first; the offer could not be answered; `whileRinging` refused the call. */
+/** The caller cancelled; the offer could not be answered; `whileRinging` refused the call. */
 export type AbandonReason = 'caller_gone' | 'not_answered' | 'refused'

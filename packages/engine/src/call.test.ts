@@ -113,15 +113,15 @@ it('a call whose listener throws ends as failed', async () => {
 })
 
 it('a listener that throws at a timeline item ends its own call only', async () => {
-  let told = 0
+  let reported = 0
   const { handler, leg } = callWith(event => {
     if (event.type !== 'timeline') return
-    told++
+    reported++
     throw new Error('listener')
   })
   leg.emit({ type: 'answered' })
-  handler.line.tell(item)
-  expect(told).toBe(1)
+  handler.line.addTimelineItem(item)
+  expect(reported).toBe(1)
   expect(leg.hungUp).toBeGreaterThan(0)
 })
 

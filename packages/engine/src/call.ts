@@ -100,7 +100,7 @@ export class Call {
       return createHandler({
         leg: this.leg,
         end: why => this.#end(why),
-        tell: item => this.#emit({ type: 'timeline', item }),
+        addTimelineItem: item => this.#emit({ type: 'timeline', item }),
       })
     } catch {
       this.#ending = 'internal'

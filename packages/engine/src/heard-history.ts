@@ -1,11 +1,10 @@
 import { type AudioFormat, type Ms, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 
-/** The last stretch of what was heard, overwritten for ever. */
+/** Ring buffer of the newest heard audio. */
 export class HeardHistory {
   readonly #ring: Int16Array
-  #written: Samples = 0
-
   readonly #format: AudioFormat
+  #written: Samples = 0
 
   constructor(lengthMs: Ms, format: AudioFormat = NARROWBAND) {
     this.#format = format
@@ -16,7 +15,7 @@ export class HeardHistory {
     for (const sample of samples) this.#ring[this.#written++ % this.#ring.length] = sample
   }
 
-  /** At most `ms` of the newest audio, oldest sample first. */
+  /** A copy of the newest audio, at most `ms`, oldest sample first. */
   newest(ms: Ms): Int16Array {
     const count = Math.min(msToSamples(ms, this.#format), this.#written, this.#ring.length)
     const out = new Int16Array(count)

@@ -14,7 +14,7 @@ import { KnownPeers } from './known-peers.ts'
 const ENGINE = '192.0.2.2'
 const CALLER = '192.0.2.1'
 
-/** An engine's inbound side in virtual time, a caller, and what the router and the plan of the one route were told. */
+/** An engine's inbound side in virtual time, a caller, and a record of the calls to the router and to the plan of its one route. */
 class InboundHarness {
   readonly time = new VirtualTime()
   readonly capacity: CallCapacity
@@ -134,7 +134,7 @@ it('an INVITE without a route gets no answer and takes no place', async () => {
   expect([leg.state, harness.capacity.taken, harness.started]).toEqual(['dialing', 0, []])
 })
 
-it('a caller who comes when all places are taken is refused with 503, and the route notes it', async () => {
+it('a call beyond the capacity of the engine is refused with 503, and its route is notified', async () => {
   const harness = new InboundHarness(1)
   await harness.call()
   const second = await harness.call()
@@ -177,7 +177,7 @@ it('a drain that begins while a call is admitted does not end it', async () => {
   expect((await harness.call()).state).toBe('active')
 })
 
-it('a caller who gives up while the call is admitted leaves no call, and the plan is abandoned', async () => {
+it('a caller who cancels during admission leaves no call, and the plan is abandoned', async () => {
   const harness = new InboundHarness()
   const admitted = Promise.withResolvers<void>()
   harness.decide = () => admitted.promise.then(() => harness.taken())
@@ -190,7 +190,7 @@ it('a caller who gives up while the call is admitted leaves no call, and the pla
   expect([harness.abandoned, harness.started, harness.capacity.taken]).toEqual([['caller_gone'], [], 0])
 })
 
-it('a caller who gives up while it rings still has a call, which tells how it ended', async () => {
+it('a call that the caller cancels during ringing reports how it ended', async () => {
   const harness = new InboundHarness()
   const answer = Promise.withResolvers<{ readonly kind: 'answer' }>()
   harness.plan = { whileRinging: () => answer.promise }

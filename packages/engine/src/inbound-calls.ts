@@ -28,7 +28,7 @@ interface InboundCallsOptions {
   readonly startCall: (leg: CallLeg, plan: CallPlan, createHandler: HandlerFactory) => Call
 }
 
-/** Decides about requests from outside: who gets an answer, and which INVITE becomes a call. */
+/** Guards the SIP port: which requests get a response, and which INVITE becomes a call. */
 export class InboundCalls {
   readonly #options: InboundCallsOptions
 

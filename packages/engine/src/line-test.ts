@@ -50,7 +50,11 @@ class LineTest implements CallHandler {
     this.#line = line
     line.leg.detectVoice({})
     this.#history = new HeardHistory(HISTORY_MS, line.leg.format)
-    this.#timeline = new CallTimeline({ wallClock, clock: () => this.#offset, onItem: item => line.tell(item) })
+    this.#timeline = new CallTimeline({
+      wallClock,
+      clock: () => this.#offset,
+      onItem: item => line.addTimelineItem(item),
+    })
     this.#playout = new Playout(line.leg)
     this.#driver = new MachineDriver(this.#agent, time, output => this.#perform(output))
     const voices = new Voices([{ voice, language, voiceId: null }], time, () => {})
@@ -131,7 +135,7 @@ class LineTest implements CallHandler {
   #echo(audio: Int16Array): void {
     this.#speechOutput.cut()
     // The playout takes audio of 8 kHz.
-    this.#playout.lay(resample(audio, this.#line.leg.format.sampleRateHz, NARROWBAND.sampleRateHz))
+    this.#playout.enqueue(resample(audio, this.#line.leg.format.sampleRateHz, NARROWBAND.sampleRateHz))
     this.#echoEnd = this.#playout.end
     if (audio.length === 0) this.#driver.handle({ type: 'quiet' })
   }

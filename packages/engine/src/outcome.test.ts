@@ -143,7 +143,7 @@ const table: Row[] = [
   ],
 ]
 
-describe('the end of a leg becomes the end of a run', () => {
+describe('the state and outcome of a run by the end of its leg', () => {
   it.each(table)('%s', (_what, end, local, expected) => {
     const { state, outcome } = runResult({ ...base, ...end }, local)
     const text = outcome === null ? state : `${state} ${outcome.kind}/${outcome.ended_by} ${outcome.detail ?? '-'}`

@@ -1,6 +1,6 @@
 import type { LegEnd } from '@parley/leg'
 
-/** How a run ended: two fields of the run resource, decided once per call. */
+/** How a run ended: the fields `state` and `outcome` of the run resource. */
 export interface RunResult {
   readonly state: 'completed' | 'failed' | 'cancelled' | 'rejected'
   readonly outcome: RunOutcome | null
@@ -37,7 +37,7 @@ export type FailureDetail =
 
 /** Why our side ended the call. */
 export type LocalEnding =
-  /** The flow reached its end; the agent hung up by a tool; the caller kept silent. */
+  /** The flow reached its end; the agent hung up by a tool; the caller was silent for too long. */
   | 'completed'
   | 'agent_hung_up'
   | 'silence'
@@ -48,8 +48,8 @@ export type LocalEnding =
   | 'internal'
 
 /**
- * The result of a run from the end of its leg. `local`: why our side ended the call; null: it was the far end, the network or a
- * failure.
+ * The result of a run from the end of its leg. `local`: why our side ended the call; null: the far end, the network or a
+ * failure ended it.
  */
 export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
   if (local === 'cancelled') return finished('cancelled', 'cancelled', end, 'operator')
@@ -60,7 +60,7 @@ export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
   if (end.cause === 'internal') return failed('internal', end)
   if (local === 'transferred') return finished('completed', 'transferred', end, 'agent')
   if (end.cause === 'bye' && end.by === 'remote') return finished('completed', 'caller_hung_up', end, 'caller')
-  // The far end stopped answering, or does not know the call any more (481): nobody hung up.
+  // The far end stopped responding or no longer has the dialog (481): neither side hung up.
   if (end.by === 'remote') return failed('signalling_lost', end)
   if (local === 'max_duration') return finished('completed', 'max_duration', end, 'system')
   if (local === 'silence') return finished('completed', 'silence', end, 'system')

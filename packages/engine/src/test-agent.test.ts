@@ -38,7 +38,7 @@ describe('the test agent', () => {
     expect(agent.deadline()).toBeUndefined()
   })
 
-  it('stops the greeting at the first digit and waits for the next one', () => {
+  it('stops the greeting at the first digit and waits for further digits', () => {
     const agent = new TestAgent()
     agent.handle(0, { type: 'connected' })
     drain(agent)
@@ -51,7 +51,7 @@ describe('the test agent', () => {
     expect(drain(agent)).toMatchObject([{ type: 'say', text: expect.stringContaining('You entered 7.') }])
   })
 
-  it('goes on with a caller who presses nothing and says nothing', () => {
+  it('plays all its steps for a caller who neither presses a digit nor speaks', () => {
     const agent = new TestAgent()
     agent.handle(0, { type: 'connected' })
     agent.handle(4000, { type: 'quiet' })
@@ -62,7 +62,7 @@ describe('the test agent', () => {
     expect(drain(agent)).toEqual([{ type: 'echo', durationMs: 2000 }])
   })
 
-  it('ignores digits pressed after the digits were read back, and takes at most 32', () => {
+  it('ignores digits after the read-back, and accepts at most 32', () => {
     const agent = new TestAgent()
     agent.handle(0, { type: 'connected' })
     for (let i = 0; i < 100; i++) agent.handle(10 + i, { type: 'digit', digit: '5' })

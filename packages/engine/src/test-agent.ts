@@ -1,6 +1,6 @@
 import type { Machine, Ms } from '@parley/kernel'
 
-/** What happens on the call. */
+/** Events of the call. */
 export type AgentInput =
   /** Audio flows both ways: the caller can hear. */
   | { readonly type: 'connected' }
@@ -27,15 +27,15 @@ type Step =
   | { readonly name: 'parting' }
   | { readonly name: 'done' }
 
-/** Waits of the test agent, all in ms. */
+/** Timeouts of the test agent, in ms. */
 interface TestAgentTimings {
   /** After the greeting, for the first digit; default 6000. */
   readonly firstDigitMs: Ms
   /** After a digit, for the next one; default 2500. */
   readonly nextDigitMs: Ms
-  /** For the caller to begin to speak, when asked to; default 5000. */
+  /** For the caller to begin to speak after the prompt; default 5000. */
   readonly speechMs: Ms
-  /** How much of the caller is echoed; default 2000. */
+  /** Length of the echo; default 2000. */
   readonly echoMs: Ms
 }
 
@@ -121,7 +121,7 @@ export class TestAgent implements Machine<AgentInput, AgentOutput> {
     else this.#step = { name: 'collecting', until: now + this.#timings.nextDigitMs }
   }
 
-  /** "quiet" may come late, for speech that a digit interrupted: only steps that wait for it react. */
+  /** "quiet" may be late and belong to speech that a digit interrupted: steps that do not wait for it ignore it. */
   #quiet(now: Ms): void {
     switch (this.#step.name) {
       case 'greeting':

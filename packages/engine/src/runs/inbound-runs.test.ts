@@ -130,7 +130,7 @@ async function runOf({ callId }: SipRequest) {
   return rowOf(test, rows[0].run_id)
 }
 
-it('a call from a shared carrier address belongs to the one customer who has the number, however it is written', async () => {
+it('a call from a shared carrier address reaches the customer who has the called number, in any notation', async () => {
   const first = await customer(['+12025550101'])
   const second = await customer(['+12025550102', '+12025550103'])
   const abroad = await customer(['+4930123456'], 'DE')
@@ -181,7 +181,7 @@ it('a call that a full or draining engine refuses leaves a rejected run, unless 
   expect(rows).toEqual([{ live: 0 }])
 })
 
-it('a caller who gives up before the call rings leaves a completed run, hung up by the caller', async () => {
+it('a caller who cancels before ringing leaves a completed run with outcome caller_hung_up', async () => {
   await customer(['+12025550101'])
   const invite = inviteTo('+12025550101')
   const decision = await runs.find(invite, CARRIER)!.receive(invite)

@@ -215,7 +215,7 @@ export class InboundRuns implements InboundRouter {
       ...runPlan(ready, recording),
       whileRinging: leg => this.#whileRinging(ready, leg),
       onAbandoned: why => {
-        // A caller who gives up was not refused.
+        // A call that the caller cancelled does not count as refused.
         if (why === 'caller_gone') record.enter('awaiting_sip')
         void record.abandon(UNANSWERED[why])
       },

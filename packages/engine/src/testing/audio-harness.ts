@@ -24,7 +24,7 @@ export interface HarnessOptions {
   readonly act?: (request: ActionRequest) => Promise<Partial<ActionOutcome>>
   readonly endpointing?: Endpointing
   readonly recogniserLagMs?: Ms
-  /** What the voice needs to make a word; it then goes on although nobody wants it any more. Default: it has all at once. */
+  /** Time that the voice takes for each word; it then also ignores its abort signal. Default: all audio at once. */
   readonly voiceWordMs?: Ms
   /** How long signalling and sound are on the way. Default 10 and 20. */
   readonly latency?: { readonly signallingMs?: Ms; readonly soundMs?: Ms }
@@ -196,7 +196,7 @@ export function speaks(text: string): ModelAnswer {
   return () => [{ type: 'text', delta: text }]
 }
 
-/** The newest sample, from `from` on, at which somebody could hear something; -1: none. */
+/** Position of the last audible sample at or after `from`; -1: none. */
 export function lastAudible(audio: Int16Array, from: Samples = 0): Samples {
   for (let i = audio.length - 1; i >= from; i--) if (Math.abs(audio[i]!) > 300) return i
   return -1

@@ -20,7 +20,7 @@ import type {
 import type { SpeechRequest } from '@parley/providers/testing'
 import { fingerprint } from './sounds.ts'
 
-/** How long a word lasts, whoever says it. */
+/** Duration of a word, of the caller and of the agent. */
 export const WORD_MS: Ms = 300
 const AUDIBLE = 300
 
@@ -31,7 +31,7 @@ export class FingerprintVoice implements TextToSpeech {
   readonly said: string[] = []
   readonly #pace: { readonly time: Time; readonly wordMs: Ms } | null
 
-  /** With a pace it takes its time for each word, and does not stop when it is told to. */
+  /** With a pace it delivers each word after that time, and ignores its abort signal. */
   constructor(pace: { readonly time: Time; readonly wordMs: Ms } | null = null) {
     this.#pace = pace
   }

@@ -19,12 +19,12 @@ function optionsWith(settings: NonNullable<typeof greeter.settings>) {
   return dialogueOptions({ plan: compiled.plan } as VoiceAgent)
 }
 
-it('the settings of backchannels reach the turn machine', () => {
+it('the turn machine gets the backchannel settings of the agent', () => {
   const settings = { enableBackchannel: true, backchannelFrequency: 0.25, backchannelWords: ['yeah', 'right'] }
   expect(optionsWith(settings).backchannel).toEqual({ enabled: true, frequency: 0.25, words: ['yeah', 'right'] })
 })
 
-it('the boosted keywords of an agent reach the recogniser', async () => {
+it('the recogniser gets the boosted keywords of the agent', async () => {
   call = await AudioHarness.open({ draft: { ...greeter, settings: { boostedKeywords: ['Parley', 'Ana'] } } })
   await call.until(() => call!.recogniser.opened.length > 0, 3000, 'the recogniser is open')
   expect(call.recogniser.keywords).toEqual(['Parley', 'Ana'])

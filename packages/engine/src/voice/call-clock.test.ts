@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { CallClock } from './call-clock.ts'
 
-it('takes the least delay ever seen for none', () => {
+it('a call clock places audio by the smallest delay observed', () => {
   const clock = new CallClock()
   expect(clock.offsetOf(5000)).toBe(null)
   clock.observe(1030, 160)
@@ -12,9 +12,9 @@ it('takes the least delay ever seen for none', () => {
   expect(clock.offsetOf(0)).toBe(0)
 })
 
-it('forgets a delay that was less than what there is now, when it is ten seconds old', () => {
+it('a call clock drops a smaller delay when it is ten seconds old', () => {
   const clock = new CallClock()
-  // The first packet came late and was placed by its arrival; then the rest turned out to lie 18 ms further on.
+  // The first packet arrived late and set the origin; later packets show that the origin lies 18 ms later.
   clock.observe(1000, 0)
   for (let at = 20; at <= 4000; at += 20) clock.observe(1018 + at, at * 8)
   expect(clock.timeOf(0)).toBe(1000)

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { AudioHarness, find, lastAudible, speaks } from '../testing/audio-harness.ts'
 import { GREETING, greeter } from '../testing/drafts.ts'
 
-/** A packet. */
+/** Duration of a packet. */
 const PACKET_MS: Ms = 20
 
 let stage: AudioHarness | null = null
@@ -25,15 +25,15 @@ function firstAudible(audio: Int16Array): Samples {
   return audio.findIndex(sample => Math.abs(sample) > 300)
 }
 
-/** Whether two moments of the call's clock are the same, but for `withinMs`. */
+/** Expects two times on the call's clock to differ by at most `withinMs`. */
 function expectNear(actual: Ms | null, expected: Ms, withinMs: Ms): void {
   expect(actual).not.toBeNull()
   expect(Math.abs(actual! - expected), `${actual} instead of ${expected} ms`).toBeLessThanOrEqual(withinMs)
 }
 
-/** Both channels of a call as its recording has them: on the sample clock of the agent's end. */
-describe('what is written down of a call', () => {
-  it("has the agent's words where they are in the recording", async () => {
+/** Times in the record refer to the sample clock of the agent's end, as the recording does. */
+describe('the record of a call, compared with its recording', () => {
+  it("times the agent's utterance as in the recording", async () => {
     const call = await greeted()
     await call.until(() => call.facts('utterance').length === 1, 9000, 'heard out')
     const sound = call.voice.sound(GREETING)
@@ -41,11 +41,11 @@ describe('what is written down of a call', () => {
     const [greeting] = call.facts('utterance')
     expectNear(greeting!.start_ms, begin, PACKET_MS)
     expectNear(greeting!.end_ms, begin + samplesToMs(sound.length, NARROWBAND), PACKET_MS)
-    // What happened when it was over was told when it was over.
+    // The item itself is dated at the end of the utterance.
     expectNear(greeting!.offset_ms, begin + samplesToMs(sound.length, NARROWBAND), 3 * PACKET_MS)
   })
 
-  it("has an interruption, and the agent's last word before it, where the agent fell silent", async () => {
+  it("times an interruption and the end of the agent's utterance where the agent fell silent", async () => {
     const call = await greeted()
     call.says('please stop talking now')
     await call.until(() => call.facts('interruption').length === 1, 3000, 'interrupted')
@@ -53,12 +53,12 @@ describe('what is written down of a call', () => {
     const [greeting] = call.facts('utterance')
     const [interruption] = call.facts('interruption')
     expectNear(greeting!.end_ms, silentFrom, PACKET_MS)
-    // It is one when words come, a little after the agent has stopped to listen.
+    // The interruption is confirmed by words, shortly after the agent has paused.
     expect(interruption!.offset_ms).toBeGreaterThanOrEqual(silentFrom)
     expectNear(interruption!.offset_ms, silentFrom, 200)
   })
 
-  it("has the caller's words where they are in the recording", async () => {
+  it("times the caller's utterance as in the recording", async () => {
     const call = await greeted()
     await call.until(() => call.facts('utterance').length === 1, 9000, 'heard out')
     await call.pass(500)
@@ -71,7 +71,7 @@ describe('what is written down of a call', () => {
     expectNear(said.end_ms, begin + ms, 60)
   })
 
-  it('has digits where they were pressed, however long was waited for more', async () => {
+  it('times digits when they were pressed, not at the end of the wait for more', async () => {
     const call = await greeted()
     await call.until(() => call.facts('utterance').length === 1, 9000, 'heard out')
     call.caller.sendDigits('7')
@@ -80,7 +80,7 @@ describe('what is written down of a call', () => {
     expectNear(call.facts('digits')[0]!.offset_ms, samplesToMs(pressed!.atSample, NARROWBAND), 120)
   })
 
-  it('begins when the first packet of the caller comes', async () => {
+  it('begins with the first packet of the caller', async () => {
     const call = await greeted()
     const [first] = call.line.b.events.filter(event => event.type === 'first-packet')
     expectNear(call.facts('state')[0]!.offset_ms, samplesToMs(first!.atSample, NARROWBAND), PACKET_MS)

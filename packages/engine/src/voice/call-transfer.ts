@@ -6,7 +6,7 @@ export type TransferReceipt = Extract<Receipt, { kind: 'sip_transfer' }>
 
 type OnSettled = (requestId: string, outcome: 'taken' | 'failed', receipt: TransferReceipt) => void
 
-/** A cold transfer of the call: asked for by REFER to a number of the far end's own network, and settled once. */
+/** Cold transfer of a call: a REFER to a number of the far end's own network, with one result. */
 export class CallTransfer {
   readonly #leg: CallLeg
   readonly #onSettled: OnSettled

@@ -5,7 +5,7 @@ import { draftOf, GREETING, greeter } from '../testing/drafts.ts'
 import { WORD_MS } from '../testing/scripted-speech.ts'
 import { likeness, loudness } from '../testing/sounds.ts'
 
-/** What people complain about most in agents on the phone, each as what they would notice. */
+/** Frequent complaints about agents on the phone, each tested by what the caller hears. */
 
 let stage: AudioHarness | null = null
 
@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 describe('the greeting', () => {
-  it('is heard from its first sample: nobody speaks before media is ready', async () => {
+  it('is heard from its first sample, because the agent waits until media is ready', async () => {
     const call = await open({ draft: greeter })
     await call.pass(2000)
     const sound = call.voice.sound(GREETING)
@@ -35,7 +35,7 @@ describe('the greeting', () => {
 })
 
 describe('a caller who interrupts', () => {
-  it('hears nothing stale: the agent is silent 100 ms after it knows, and stays so', async () => {
+  it('hears no old speech: the agent is silent within 100 ms of the decision and stays silent', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
     await call.pass(1500)
     call.says('please stop talking now')
@@ -45,7 +45,7 @@ describe('a caller who interrupts', () => {
     expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100, NARROWBAND))
   })
 
-  it('is answered: the agent does not stay silent afterwards', async () => {
+  it('gets an answer from the agent', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
     await call.pass(1500)
     await call.pass(call.says('please stop talking now'))
@@ -54,28 +54,28 @@ describe('a caller who interrupts', () => {
     expect(find(call.heard(), call.voice.sound('Of course.')).likeness).toBeGreaterThan(0.95)
   })
 
-  it('is never taken to know what it did not hear', async () => {
+  it('leaves only the words that were played in the transcript and the context of the model', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
     await call.pass(1650)
     await call.pass(call.says('please stop talking now'))
     await call.until(() => call.requests.length > 0, 3000, 'the model asked')
-    // The instruction may name what the step is for; what was said is what was heard.
+    // Instructions may quote the rest of the text; the agent's messages contain only what was heard.
     const context = JSON.stringify(call.requests[0]!.messages.filter(message => message.role !== 'system'))
     expect(context).toContain('Welcome to the')
     expect(context).not.toContain('interrupted by anybody')
     const [greeting] = call.facts('utterance')
     expect(greeting).toMatchObject({ role: 'agent', interrupted: true })
-    // What stands in the transcript was heard to its last word.
+    // The transcript contains only words that were heard completely.
     const { at } = find(call.heard(), call.voice.sound(GREETING))
     const words = greeting!.text.split(' ').length
     expect(words).toBeGreaterThan(2)
     const playedMs = samplesToMs(lastAudible(call.heard(), at) - at, NARROWBAND)
     expect(playedMs).toBeGreaterThanOrEqual(words * WORD_MS - 20)
-    // Nor not to know what it did hear.
+    // The transcript contains all words that were heard.
     expect(playedMs).toBeLessThan((words + 1) * WORD_MS + 20)
   })
 
-  it('hears nothing of what the voice was still making', async () => {
+  it('hears nothing of speech that was still being synthesised', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')], voiceWordMs: 250 })
     await call.pass(1500)
     call.says('please stop talking now')
@@ -85,7 +85,7 @@ describe('a caller who interrupts', () => {
     expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100, NARROWBAND))
   })
 
-  it('loses no word of their own, from the first on', async () => {
+  it('loses no word of their own speech', async () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
     await call.pass(1500)
     await call.pass(call.says('yes but I only want to know the price'))
@@ -95,7 +95,7 @@ describe('a caller who interrupts', () => {
     )
   })
 
-  it('who starts in the moment of the answer is heard from the first word', async () => {
+  it('is understood from the first word when speaking at the moment of the answer', async () => {
     stage = await AudioHarness.open({ draft: greeter, answers: [speaks('Of course.')] })
     const call = stage
     await call.until(() => call.caller.state === 'active', 3000, 'answered')
@@ -107,7 +107,7 @@ describe('a caller who interrupts', () => {
 })
 
 describe('a false interruption', () => {
-  it.each([400, 700])('a cough of %i ms: the agent goes on at the sample where it stopped', async ms => {
+  it.each([400, 700])('by a cough of %i ms: the agent continues at the sample where it stopped', async ms => {
     const call = await open({ draft: greeter })
     await call.pass(1500)
     call.coughs(ms)
@@ -117,7 +117,7 @@ describe('a false interruption', () => {
     const sound = call.voice.sound(GREETING)
     const audio = call.heard()
     const { at } = find(audio, sound)
-    // Silence between the two parts, nothing lost and nothing twice.
+    // Silence between the two parts; no sample is lost or repeated.
     const gap = longestSilence(audio.subarray(at, at + sound.length))
     expect(gap.length).toBeGreaterThan(msToSamples(200, NARROWBAND))
     const before = at + gap.from
@@ -132,7 +132,7 @@ describe('a false interruption', () => {
     expect(greeting).toMatchObject({ text: GREETING, interrupted: false })
   })
 
-  it('a sound too short to be one: the agent speaks lower for a moment, then as before', async () => {
+  it('by a very short sound only lowers the volume of the agent for a moment', async () => {
     const call = await open({ draft: greeter })
     await call.pass(1500)
     call.coughs(160)
@@ -149,7 +149,7 @@ describe('a false interruption', () => {
     expect(Math.min(...volumes.slice(-10))).toBeGreaterThan(0.9)
   })
 
-  it('a short "uh-huh" stops nobody and asks nothing of the model', async () => {
+  it('by a short "uh-huh" neither stops the agent nor asks the model', async () => {
     const call = await open({ draft: greeter })
     await call.pass(1500)
     await call.pass(call.says('yeah'))
@@ -158,7 +158,7 @@ describe('a false interruption', () => {
     expect(call.facts('utterance').map(item => [item.text, item.interrupted])).toEqual([[GREETING, false]])
   })
 
-  it('of an agent that may not be interrupted: it is not even quieter', async () => {
+  it('of an agent that may not be interrupted does not change its volume', async () => {
     const call = await open({
       draft: { ...greeter, settings: { interruptionSensitivity: 0 } },
       answers: [speaks('Now I listen.')],
@@ -213,7 +213,7 @@ describe('an order', () => {
     },
   )
 
-  it('is sent once and its result is known, however often the caller talks meanwhile', async () => {
+  it('is sent once and its result reported, even if the caller talks meanwhile', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const call = await open({
       draft: shop,
@@ -241,7 +241,7 @@ describe('an order', () => {
 })
 
 describe('the end of a call', () => {
-  it('cuts no word: the last one is heard before the line is', async () => {
+  it('comes after the last word was heard', async () => {
     const words = 'Thank you for calling and goodbye.'
     const call = await open({
       draft: draftOf([
@@ -259,8 +259,8 @@ describe('the end of a call', () => {
   })
 })
 
-describe('a transfer that the far end does not make', () => {
-  it('leaves no dead air: the agent is back at once and says so', async () => {
+describe('a transfer that the far end refuses', () => {
+  it('leaves no silence: the agent reports the failure at once', async () => {
     const back = 'Nobody can take your call right now.'
     const call = await open({
       draft: draftOf([
@@ -293,8 +293,8 @@ describe('a transfer that the far end does not make', () => {
   })
 })
 
-describe('the latency that is published', () => {
-  it('is what the ear measures', async () => {
+describe('the published latency', () => {
+  it('equals the latency measured in the audio', async () => {
     const call = await open({
       draft: draftOf([{ id: 'ask', type: 'conversation', instruction: { type: 'static_text', text: 'Yes?' } }]),
       answers: [speaks('Fine.')],
@@ -318,7 +318,7 @@ function edge(id: string, to: string) {
   return { id, transition_condition: { type: 'prompt' as const, prompt: 'Always' }, destination_node_id: to }
 }
 
-/** The longest stretch in which nothing is to be heard. */
+/** Length of the longest silence. */
 function longestSilence(audio: Int16Array): { from: Samples; length: Samples } {
   let best = { from: 0, length: 0 }
   let from = 0

@@ -2,7 +2,7 @@ import type { DialogueOptions, TurnSettings } from '@parley/dialogue'
 import type { NodeTurnSettings } from '@parley/flow'
 import { languagesOf, type VoiceAgent } from './voice-agent.ts'
 
-/** How turns are taken on a call of this agent. */
+/** Options of the turn machine from an agent's settings. */
 export function dialogueOptions({ plan, endpointing }: VoiceAgent): DialogueOptions {
   const { settings } = plan
   return {

@@ -1,19 +1,19 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
 
-/** What `w` stands for. */
+/** Duration of the pause `w`. */
 const PAUSE_MS: Ms = 500
-/** A far end that takes digits by INFO may be slow; the flow does not wait for ever. */
-const MOST_PER_DIGIT_MS: Ms = 2000
+/** Timeout for each digit: a far end that takes digits by INFO may be slow or silent. */
+const MAX_PER_DIGIT_MS: Ms = 2000
 
 interface Job {
   readonly requestId: string
   readonly pieces: string[]
-  /** Digits of the piece under way that are not sent yet. */
+  /** Digits of the current piece that are not sent yet. */
   left: number
 }
 
-/** Presses digits on the line: after a delay, with pauses, one job after the other. */
+/** Sends digits: after a delay, with pauses, one request at a time. */
 export class DigitPresser {
   readonly #leg: Pick<CallLeg, 'sendDigits'>
   readonly #time: Time
@@ -34,7 +34,7 @@ export class DigitPresser {
     if (this.#jobs.length === 1) this.#after(delayMs)
   }
 
-  /** To be told of each digits-sent event of the leg. */
+  /** Call it with each digits-sent event of the leg. */
   onSent(digits: string): void {
     const job = this.#jobs[0]
     if (job === undefined || job.left === 0) return
@@ -63,7 +63,7 @@ export class DigitPresser {
     }
     if (piece === 'w') return this.#after(PAUSE_MS)
     job.left = piece.length
-    this.#after(piece.length * MOST_PER_DIGIT_MS)
+    this.#after(piece.length * MAX_PER_DIGIT_MS)
     this.#leg.sendDigits(piece)
   }
 }

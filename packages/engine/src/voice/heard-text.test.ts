@@ -13,7 +13,7 @@ const timed = {
   ],
 }
 
-describe('what was heard of a sentence', () => {
+describe('the heard part of a sentence', () => {
   it.each([
     [0, ''],
     [1999, ''],
@@ -26,18 +26,18 @@ describe('what was heard of a sentence', () => {
     expect(heardOf(timed, played)).toBe(text)
   })
 
-  it('never has the last word while the voice is still rendering it', () => {
+  it('excludes the last word while it is still being synthesised', () => {
     expect(heardOf({ ...timed, complete: false }, 8000)).toBe('We open at')
   })
 
-  it('without word times is a share that is never the whole before the end', () => {
+  it('is proportional without word times, and never the whole before the end', () => {
     const untimed = { ...timed, words: [] }
     expect(heardOf(untimed, 4100)).toBe('We open')
     expect(heardOf(untimed, 7999)).toBe('We open at')
     expect(heardOf({ ...untimed, complete: false }, 4000)).toBe('')
   })
 
-  it("is in the voice's own words where it counts them otherwise", () => {
+  it("uses the voice's own words when it splits the text differently", () => {
     expect(heardOf({ ...timed, text: 'Open 9' }, 2000)).toBe('We')
   })
 })

@@ -1,22 +1,22 @@
 import { NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 
-/** A sentence as a voice rendered it. */
+/** A sentence as synthesised so far. */
 export interface SpokenSentence {
   readonly text: string
   /** Samples rendered so far; all of them once `complete`. */
   readonly samples: Samples
   readonly complete: boolean
-  /** Words and where they begin, ms from the start of the sentence; empty where the voice does not tell. */
+  /** Words and their begin in ms from the start of the sentence; empty if the voice reports none. */
   readonly words: readonly { readonly text: string; readonly startMs: number }[]
 }
 
-/** The words of a sentence that were played to their end when `played` samples of it had left. */
+/** The words of a sentence that were completely played after `played` of its samples. */
 export function heardOf(sentence: SpokenSentence, played: Samples): string {
   if (played <= 0) return ''
   if (sentence.complete && played >= sentence.samples) return sentence.text
   const tokens = sentence.text.split(/\s+/)
   const count = sentence.words.length > 0 ? wordsPlayed(sentence, played) : shareOf(sentence, tokens.length, played)
-  // Times may be of words that the voice counts otherwise ("12" as "twelve"): then its own words stand.
+  // The voice may split words differently ("12" as "one two"): then its own words are used.
   if (sentence.words.length > 0 && sentence.words.length !== tokens.length) {
     return sentence.words
       .slice(0, count)
@@ -26,7 +26,7 @@ export function heardOf(sentence: SpokenSentence, played: Samples): string {
   return tokens.slice(0, count).join(' ')
 }
 
-/** A word is played when the next one begins. */
+/** A word counts as played when the next one begins. */
 function wordsPlayed({ words, samples, complete }: SpokenSentence, played: Samples): number {
   const playedMs = samplesToMs(played, NARROWBAND)
   let count = 0
@@ -39,7 +39,7 @@ function wordsPlayed({ words, samples, complete }: SpokenSentence, played: Sampl
   return count
 }
 
-/** Without word times: words are as long as each other, and the last one is never counted before the end. */
+/** Without word times: all words count as equally long, and the last one counts only at the end. */
 function shareOf({ samples, complete }: SpokenSentence, words: number, played: Samples): number {
   if (!complete) return 0
   return Math.min(words - 1, Math.floor((words * played) / samples))

@@ -16,7 +16,7 @@ function fixture() {
   return { line, time, words, calls }
 }
 
-it('last words that are heard out end the call, once', async () => {
+it('the call ends once after the apology was played', async () => {
   const { line, time, words, calls } = fixture()
   for (let i = 0; i < 20; i++) {
     await settled()
@@ -28,7 +28,7 @@ it('last words that are heard out end the call, once', async () => {
   expect(calls.done).toBe(1)
 })
 
-it('last words to a far end that holds the call, and hears nothing, end it all the same', async () => {
+it('the call ends after the timeout when the far end holds it during the apology', async () => {
   const { time, calls } = fixture()
   await settled()
   time.advance(19_000)

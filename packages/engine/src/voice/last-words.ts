@@ -9,22 +9,22 @@ const TEXT: Readonly<Record<string, string>> = {
   es: 'Lo siento, hay un problema técnico. Por favor, llame más tarde.',
 }
 const ID = 'last-words'
-/** A far end that holds the call hears nothing of it, and nobody waits for that. */
-const LONGEST_MS: Ms = 20_000
+/** Timeout: while the far end holds the call, the message is not played. */
+const TIMEOUT_MS: Ms = 20_000
 
-/** What a call says when its services are gone, by a voice that needs none; then it ends. */
+/** The apology before a call ends because its speech services failed, spoken by a local voice. */
 export class LastWords {
   readonly #speechOutput: SpeechOutput
 
-  /** `done` is called once: heard out, cut, not to be said, or not heard out within 20 s. */
+  /** `done` is called once: after the message was played, cut, could not be synthesised, or took more than 20 s. */
   constructor(playout: Playout, choice: VoiceChoice, time: Time, done: () => void) {
-    const longest = time.at(time.now() + LONGEST_MS, () => this.#speechOutput.cut())
+    const timeout = time.at(time.now() + TIMEOUT_MS, () => this.#speechOutput.cut())
     this.#speechOutput = new SpeechOutput(playout, new Voices([choice], time, () => {}), {
       onSpeaking: () => {},
       onAudible: () => {},
       onVoice: () => {},
       onSpoken: () => {
-        longest.cancel()
+        timeout.cancel()
         done()
       },
       onFailure: () => this.#speechOutput.cut(),

@@ -6,10 +6,10 @@ import type { VoiceAgent } from './voice-agent.ts'
 
 type OnUsage = (usage: UsageReport) => void
 
-/** Audio is told in stretches of so much, and at the end: packets are too many to tell each. */
-const STRETCH_MS: Ms = 10_000
+/** Recognised audio is reported in amounts of at least this, and the rest at the end: one report per packet would be too many. */
+const REPORT_EVERY_MS: Ms = 10_000
 
-/** The agent for one call, whose speechInput and voices tell what they were used for; its models are the conversation's business. */
+/** The agent for one call with usage metering of its recogniser and voices; the conversation meters the models. */
 export function meteredAgent(agent: VoiceAgent, onUsage: OnUsage): VoiceAgent {
   const metered = (choice: VoiceChoice): VoiceChoice => ({ ...choice, voice: meteredVoice(choice.voice, onUsage) })
   return {
@@ -36,13 +36,13 @@ function meteredVoice(voice: TextToSpeech, onUsage: OnUsage): TextToSpeech {
 
 function meteredRecogniser(recogniser: SpeechToText, onUsage: OnUsage): SpeechToText {
   const service = serviceOf(recogniser.id)
-  const tell = (audioMs: Ms) => onUsage({ meter: 'stt_ms', ...service, quantity: audioMs })
+  const report = (audioMs: Ms) => onUsage({ meter: 'stt_ms', ...service, quantity: audioMs })
   return {
     id: recogniser.id,
     languages: recogniser.languages,
     ...(recogniser.formats && { formats: recogniser.formats }),
     readiness: () => recogniser.readiness(),
-    open: options => meteredStream(recogniser, options, tell),
+    open: options => meteredStream(recogniser, options, report),
     close: () => recogniser.close(),
   }
 }
@@ -50,16 +50,16 @@ function meteredRecogniser(recogniser: SpeechToText, onUsage: OnUsage): SpeechTo
 function meteredStream(
   recogniser: SpeechToText,
   options: SpeechStreamOptions,
-  tell: (audioMs: Ms) => void,
+  report: (audioMs: Ms) => void,
 ): SpeechStream {
-  let untold: Ms = 0
-  const tellAll = () => {
-    if (untold > 0) tell(untold)
-    untold = 0
+  let unreported: Ms = 0
+  const reportRest = () => {
+    if (unreported > 0) report(unreported)
+    unreported = 0
   }
   const onSent = (audioMs: Ms) => {
-    untold += audioMs
-    if (untold >= STRETCH_MS) tellAll()
+    unreported += audioMs
+    if (unreported >= REPORT_EVERY_MS) reportRest()
   }
   const stream = recogniser.open({ ...options, onSent })
   return {
@@ -68,12 +68,12 @@ function meteredStream(
     onEvent: listener => stream.onEvent(listener),
     close() {
       stream.close()
-      tellAll()
+      reportRest()
     },
   }
 }
 
-/** Of "deepgram/nova-3": whose, and what. */
+/** Provider and model of a service id such as "deepgram/nova-3". */
 function serviceOf(id: string): Pick<UsageReport, 'provider' | 'model_id'> {
   const [provider = '', ...model] = id.split('/')
   return { provider, model_id: model.join('/') }

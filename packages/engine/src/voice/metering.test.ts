@@ -4,7 +4,7 @@ import { AudioHarness, type HarnessOptions } from '../testing/audio-harness.ts'
 import { GREETING, greeter } from '../testing/drafts.ts'
 import { FingerprintVoice } from '../testing/scripted-speech.ts'
 
-/** What a call used, as its services would bill it. */
+/** Usage of a call as its services would bill it. */
 
 let stage: AudioHarness | null = null
 
@@ -28,7 +28,7 @@ afterEach(async () => {
 const sum = (call: AudioHarness, meter: UsageReport['meter']) =>
   call.used.filter(used => used.meter === meter).reduce((total, { quantity }) => total + quantity, 0)
 
-it('counts every character that a voice was asked for, heard or not', async () => {
+it('counts every character sent to a voice, heard or not', async () => {
   const call = await open()
   await call.pass(1000)
   await hangUp(call)
@@ -38,7 +38,7 @@ it('counts every character that a voice was asked for, heard or not', async () =
   ])
 })
 
-it('counts the audio of the call that its recogniser was sent, as it goes and to the end', async () => {
+it('counts the audio sent to the recogniser, during the call and at its end', async () => {
   const call = await open()
   const from = call.now
   await call.pass(12_000)
@@ -51,7 +51,7 @@ it('counts the audio of the call that its recogniser was sent, as it goes and to
   expect(call.used.find(({ meter }) => meter === 'stt_ms')).toMatchObject({ provider: 'test', model_id: 'scripted' })
 })
 
-it('counts again what a recogniser is told that takes the place of a lost one', async () => {
+it('counts audio again that is sent again to a reopened recogniser', async () => {
   const call = await open()
   await call.pass(2000)
   call.recogniser.breaks()
@@ -61,12 +61,12 @@ it('counts again what a recogniser is told that takes the place of a lost one', 
   expect(sum(call, 'stt_ms')).toBeGreaterThan(4500)
 })
 
-it('counts for each voice what it was asked for', async () => {
+it('counts the characters of each voice separately', async () => {
   const dead = { ...new FingerprintVoice(), id: 'test/dead', languages: ['en'] }
   const voice = {
     ...dead,
     readiness: async () => null,
-    // biome-ignore lint/correctness/useYield: it fails before it has anything.
+    // biome-ignore lint/correctness/useYield: it fails before the first chunk.
     async *synthesize({ text, onSent }: { text: string; onSent?: (characters: number) => void }) {
       onSent?.(text.length)
       throw new Error('gone')
@@ -82,7 +82,7 @@ it('counts for each voice what it was asked for', async () => {
   expect(by.get('fingerprint')).toMatchObject([{ meter: 'tts_characters', quantity: GREETING.length }])
 })
 
-it('counts what models were asked, by the time that the call is reported', async () => {
+it('has counted the usage of models when the call is reported', async () => {
   const call = await open({
     answers: [
       () => [

@@ -11,10 +11,10 @@ function fixture(volume?: number) {
 }
 
 describe("the agent's audio", () => {
-  it('goes on after a pause at exactly the sample that was not yet played, as often as that happens', () => {
+  it('continues after each of several pauses at exactly the first unplayed sample', () => {
     const { line, playout, leave } = fixture()
-    playout.lay(ramp(0, 500))
-    playout.lay(ramp(500, 500))
+    playout.enqueue(ramp(0, 500))
+    playout.enqueue(ramp(500, 500))
     leave(333)
     playout.pause()
     expect(playout.played()).toBe(333)
@@ -28,11 +28,11 @@ describe("the agent's audio", () => {
     expect(playout.played()).toBe(1000)
   })
 
-  it('that is laid during a pause waits for its end', () => {
+  it('that is enqueued during a pause waits for its end', () => {
     const { line, playout, leave } = fixture()
-    playout.lay(ramp(0, 100))
+    playout.enqueue(ramp(0, 100))
     playout.pause()
-    playout.lay(ramp(100, 100))
+    playout.enqueue(ramp(100, 100))
     leave(200)
     expect(line.sent).toEqual([])
     playout.resume()
@@ -40,31 +40,31 @@ describe("the agent's audio", () => {
     expect(line.sent).toEqual([...ramp(0, 200)])
   })
 
-  it('is dropped for good, and what comes later begins at once', () => {
+  it('does not come back after drop(); later audio begins at once', () => {
     const { line, playout, leave } = fixture()
-    playout.lay(ramp(0, 1000))
+    playout.enqueue(ramp(0, 1000))
     leave(100)
     expect(playout.drop()).toBe(100)
-    expect(playout.lay(ramp(5000, 10))).toBe(100)
+    expect(playout.enqueue(ramp(5000, 10))).toBe(100)
     leave(1000)
     expect(line.sent).toEqual([...ramp(0, 100), ...ramp(5000, 10)])
   })
 
-  it('is dropped while it is paused as well', () => {
+  it('can be dropped during a pause', () => {
     const { line, playout, leave } = fixture()
-    playout.lay(ramp(0, 1000))
+    playout.enqueue(ramp(0, 1000))
     leave(100)
     playout.pause()
     expect(playout.drop()).toBe(100)
     expect(playout.paused).toBe(false)
-    playout.lay(ramp(7000, 5))
+    playout.enqueue(ramp(7000, 5))
     leave(1000)
     expect(line.sent).toEqual([...ramp(0, 100), ...ramp(7000, 5)])
   })
 
-  it('is ducked by a slope, loses no sample by it, and comes back', () => {
+  it('is ducked gradually and restored without losing a sample', () => {
     const { line, playout, leave } = fixture()
-    playout.lay(new Int16Array(2000).fill(1000))
+    playout.enqueue(new Int16Array(2000).fill(1000))
     leave(500)
     playout.setGain(0.3)
     leave(500)
@@ -79,16 +79,16 @@ describe("the agent's audio", () => {
     expect(Math.max(...steps)).toBeLessThan(10)
   })
 
-  it('is played at the volume of the agent, without overflow', () => {
+  it('is played at the agent volume without overflow', () => {
     const { line, playout, leave } = fixture(2)
-    playout.lay(Int16Array.of(100, 30_000, -30_000))
+    playout.enqueue(Int16Array.of(100, 30_000, -30_000))
     leave(3)
     expect(line.sent).toEqual([200, 32_767, -32_768])
   })
 
-  it('has its place on the sample clock, over gaps and pauses', () => {
+  it('has a position on the sample clock, also after gaps and pauses', () => {
     const { line, playout, leave } = fixture()
-    playout.lay(ramp(0, 320))
+    playout.enqueue(ramp(0, 320))
     line.wait(800)
     leave(160)
     expect(playout.sampleOf(0)).toBe(800)

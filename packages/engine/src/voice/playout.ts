@@ -2,38 +2,39 @@ import { type AudioFormat, NARROWBAND, type Samples } from '@parley/kernel'
 import type { CallLeg, LegEvent } from '@parley/leg'
 import { Resampler } from '@parley/media'
 
-/** 20 ms: a change of volume is a slope, not a click. */
+/** 20 ms: volume changes gradually, without a click. */
 const RAMP: Samples = 160
 
-/** What is resampled at once. */
+/** Largest block for the resampler. */
 const BLOCK: Samples = 1600
 
 type PlayoutLeg = Pick<CallLeg, 'format' | 'play' | 'flush' | 'played'>
 
 interface Piece {
   readonly audio: Int16Array
-  /** Place in the stream of everything ever laid, whatever was paused or replayed since. */
+  /** Position in the stream of all audio ever enqueued; pauses do not change it. */
   readonly from: Samples
 }
 
 /**
- * The agent's audio of 8 kHz on its way to the line, whatever the format of that is. Counts positions in the stream of what was laid: a pause takes back what
- * was not sent, and `resume` lays it again from exactly that sample. Ducking lays it again at another volume.
+ * Playout queue of the agent's 8 kHz audio, resampled to the line's format. Positions count samples of the enqueued
+ * stream. `pause` flushes what the leg has not sent and `resume` sends it again from exactly that sample; ducking sends
+ * it again at another volume.
  */
 export class Playout {
   readonly #leg: PlayoutLeg
-  /** Samples of the leg for each sample of the voice. */
+  /** Sample rate of the leg divided by that of the voice. */
   readonly #ratio: number
   readonly #resampler: Resampler | null
   readonly #pieces: Piece[] = []
   #end: Samples = 0
-  /** Position of the stream that stands at playout position 0 of the leg, while something is on the leg. */
+  /** Position in the stream that corresponds to playout position 0 of the leg. */
   #base: Samples = 0
   #paused = false
   #pausedAt: Samples = 0
   #gain = 1
   #volume: number
-  /** Last known place on the sample clock of a position, from progress of the leg. */
+  /** A position and its place on the sample clock, from the leg's last progress event. */
   #anchor: { readonly position: Samples; readonly atSample: Samples } | null = null
 
   /** `volume` 0 to 2. */
@@ -46,7 +47,7 @@ export class Playout {
     this.#base = -this.#legPlayed()
   }
 
-  /** Of the call's sample clock, on which `sampleOf` places what was played. */
+  /** Format of the call's sample clock, to which `sampleOf` refers. */
   get format(): AudioFormat {
     return this.#leg.format
   }
@@ -55,86 +56,86 @@ export class Playout {
     return this.#paused
   }
 
-  /** Where the stream ends. */
+  /** Position of the end of the stream. */
   get end(): Samples {
     return this.#end
   }
 
-  /** How far it was sent. */
+  /** Position up to which the stream was sent. */
   played(): Samples {
     if (this.#paused) return this.#pausedAt
     return Math.min(this.#end, this.#legPlayed() + this.#base)
   }
 
-  /** Lays audio behind what is there; returns the position at which it begins. */
-  lay(audio: Int16Array): Samples {
+  /** Appends audio; returns the position at which it begins. */
+  enqueue(audio: Int16Array): Samples {
     const from = this.#end
     this.#end += audio.length
     const piece = { audio, from }
     this.#pieces.push(piece)
     if (!this.#paused) this.#send(piece, 0, false)
-    this.#forgetPlayed()
+    this.#dropPlayed()
     return from
   }
 
   pause(): void {
     if (this.#paused) return
-    this.#takeBack()
+    this.#flushUnsent()
     this.#paused = true
   }
 
-  /** Goes on at the sample that was not yet played. */
+  /** Continues at the first sample that was not played. */
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    this.#layAgain(false)
+    this.#resend(false)
   }
 
-  /** Volume of what is not yet sent, 1 is full. */
+  /** Volume of audio that is not sent yet; 1 is full. */
   setGain(gain: number): void {
     if (gain === this.#gain) return
     const before = this.#gain
     this.#gain = gain
     if (this.#paused || this.played() >= this.#end) return
-    this.#takeBack()
-    this.#layAgain(true, before)
+    this.#flushUnsent()
+    this.#resend(true, before)
   }
 
-  /** Drops what was not sent; returns how far it was. */
+  /** Drops audio that was not sent; returns the position up to which it was. */
   drop(): Samples {
-    if (!this.#paused) this.#takeBack()
-    const stood = this.#pausedAt
+    if (!this.#paused) this.#flushUnsent()
+    const position = this.#pausedAt
     this.#paused = false
     this.#gain = 1
     this.#pieces.length = 0
-    this.#end = stood
-    this.#base = stood - this.#legPlayed()
-    return stood
+    this.#end = position
+    this.#base = position - this.#legPlayed()
+    return position
   }
 
   onProgress(event: LegEvent & { type: 'play-progress' }): void {
     if (this.#paused) return
     const position = Math.min(Math.floor(event.position / this.#ratio) + this.#base, this.#end)
     const expected = this.#anchor === null ? Infinity : this.sampleOf(position)
-    // An event of an empty queue comes a packet later than its audio ended.
+    // The event of an empty queue comes one packet after the end of its audio.
     const atSample = event.idle ? Math.min(event.atSample, expected) : event.atSample
     this.#anchor = { position, atSample }
-    this.#forgetPlayed()
+    this.#dropPlayed()
   }
 
-  /** Place on the call's sample clock of a position that was played, as far as is known. */
+  /** Place on the call's sample clock of a played position, extrapolated from the last progress event. */
   sampleOf(position: Samples): Samples {
     const { position: known, atSample } = this.#anchor ?? { position: 0, atSample: 0 }
     return Math.max(0, atSample + (position - known) * this.#ratio)
   }
 
-  #takeBack(): void {
-    const stood = Math.floor(this.#leg.flush() / this.#ratio) + this.#base
+  #flushUnsent(): void {
+    const position = Math.floor(this.#leg.flush() / this.#ratio) + this.#base
     this.#resampler?.reset()
-    this.#pausedAt = Math.min(stood, this.#end)
+    this.#pausedAt = Math.min(position, this.#end)
   }
 
-  #layAgain(ramp: boolean, fromGain = this.#gain): void {
+  #resend(ramp: boolean, fromGain = this.#gain): void {
     this.#base = this.#pausedAt - this.#legPlayed()
     let first = ramp
     for (const piece of this.#pieces) {
@@ -143,7 +144,7 @@ export class Playout {
       this.#send(piece, skip, first, fromGain)
       first = false
     }
-    this.#forgetPlayed()
+    this.#dropPlayed()
   }
 
   #send(piece: Piece, skip: Samples, ramp: boolean, fromGain = this.#gain): void {
@@ -171,7 +172,7 @@ export class Playout {
     return Math.floor(this.#leg.played() / this.#ratio)
   }
 
-  #forgetPlayed(): void {
+  #dropPlayed(): void {
     const played = this.played()
     while (this.#pieces.length > 0 && this.#pieces[0]!.from + this.#pieces[0]!.audio.length <= played)
       this.#pieces.shift()

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { AudioHarness, speaks } from '../testing/audio-harness.ts'
 import { draftOf } from '../testing/drafts.ts'
 
-/** Variables that change while the call is on. */
+/** Updates of variables during a call. */
 
 let stage: AudioHarness | null = null
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const askedWith = (call: AudioHarness, index: number) => JSON.stringify(call.requests[index]?.messages)
 
-it('an update while the agent speaks is known in its next turn', async () => {
+it('an update during a speech of the agent is used in its next turn', async () => {
   stage = await AudioHarness.open({ draft, answers: [speaks('Hello there.'), speaks('Hello Ana.')] })
   const call = stage
   await call.until(() => call.requests.length === 1, 3000, 'asked')
@@ -31,7 +31,7 @@ it('an update while the agent speaks is known in its next turn', async () => {
   expect(askedWith(call, 1)).toContain('You speak with Ana.')
 })
 
-it('an answer that was asked for before an update is thrown away and asked anew', async () => {
+it('a preemptive answer requested before an update is discarded and requested again', async () => {
   stage = await AudioHarness.open({
     draft,
     answers: [speaks('Hello.'), speaks('You are you.'), speaks('You are Ana.')],

@@ -10,7 +10,7 @@ function cut(text: string, size = 3): string[] {
   return rest === null ? out : [...out, rest]
 }
 
-describe('streamed text', () => {
+describe('splitting streamed text into sentences', () => {
   it.each([
     ['Hello there. How are you?', ['Hello there.', 'How are you?']],
     ['Dr. Smith is in. Really!', ['Dr. Smith is in.', 'Really!']],
@@ -19,17 +19,17 @@ describe('streamed text', () => {
     ['He said "stop." Then left.', ['He said "stop."', 'Then left.']],
     ['No end', ['No end']],
     ['  ', []],
-  ])('%s', (text, sentences) => {
+  ])('is the same for any chunk size: "%s"', (text, sentences) => {
     for (const size of [1, 3, 100]) expect(cut(text, size)).toEqual(sentences)
   })
 
-  it('is cut at a comma where a sentence is too long to wait for', () => {
+  it('cuts a very long sentence at a comma', () => {
     const pieces = cut(`${'word '.repeat(30)}, ${'more '.repeat(40)}`)
     expect(pieces.length).toBeGreaterThan(1)
     expect(Math.max(...pieces.map(piece => piece.length))).toBeLessThanOrEqual(240)
   })
 
-  it('loses nothing but blanks, however it arrives', () => {
+  it('loses only white space, for any chunk size', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 600 }), fc.integer({ min: 1, max: 50 }), (text, size) => {
         expect(cut(text, size).join('').replace(/\s/g, '')).toBe(text.replace(/\s/g, ''))

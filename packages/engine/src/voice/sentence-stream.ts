@@ -1,15 +1,15 @@
-/** Text that is this long without an end of a sentence is cut at its last comma or blank: a voice must get something to say. */
-const LONGEST = 240
-const MAX_ENDINGS = /[.!?…]["')\]»”]*\s/g
-/** "Dr. Smith", "3. street": a full stop that ends no sentence. */
+/** Longer text without a sentence end is cut at its last comma or blank, so that the voice does not wait for it. */
+const MAX_LENGTH = 240
+const SENTENCE_END = /[.!?…]["')\]»”]*\s/g
+/** "Dr. Smith", "3. street": a full stop that does not end a sentence. */
 const ABBREVIATION =
   /(?:^|[\s(])(?:[A-Za-zÀ-ÿ]|\d+|dr|dra|mr|mrs|ms|sr|sra|srta|st|no|núm|etc|vs|approx|apt|ave|tel|ext)\.$/i
 
-/** Cuts streamed text into pieces that can be spoken by themselves: whole sentences, as soon as each is complete. */
+/** Splits streamed text into sentences, each as soon as it is complete. */
 export class SentenceStream {
   #text = ''
 
-  /** Returns the sentences that `delta` completed. A sentence is complete when the next one, or a blank, has begun. */
+  /** Returns the sentences that `delta` completes. A sentence is complete when white space follows its end. */
   push(delta: string): string[] {
     this.#text += delta
     const out: string[] = []
@@ -21,7 +21,7 @@ export class SentenceStream {
     return out
   }
 
-  /** The rest, when no more comes; null where nothing is left. */
+  /** The rest at the end of the text; null if there is none. */
   flush(): string | null {
     const rest = this.#text.trim()
     this.#text = ''
@@ -29,18 +29,18 @@ export class SentenceStream {
   }
 
   #nextCut(): number {
-    for (const match of this.#text.matchAll(MAX_ENDINGS)) {
+    for (const match of this.#text.matchAll(SENTENCE_END)) {
       const end = match.index + match[0].length
-      if (end > LONGEST) break
+      if (end > MAX_LENGTH) break
       const isFullStop = match[0].startsWith('.')
       if (isFullStop && ABBREVIATION.test(this.#text.slice(0, match.index + 1))) continue
       return end
     }
-    if (this.#text.length <= LONGEST) return 0
-    const head = this.#text.slice(0, LONGEST)
+    if (this.#text.length <= MAX_LENGTH) return 0
+    const head = this.#text.slice(0, MAX_LENGTH)
     const comma = Math.max(head.lastIndexOf(', '), head.lastIndexOf('; '), head.lastIndexOf(': '))
-    if (comma > LONGEST / 3) return comma + 2
+    if (comma > MAX_LENGTH / 3) return comma + 2
     const blank = head.lastIndexOf(' ')
-    return blank > 0 ? blank + 1 : LONGEST
+    return blank > 0 ? blank + 1 : MAX_LENGTH
   }
 }

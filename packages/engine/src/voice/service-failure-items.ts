@@ -8,13 +8,13 @@ const REMEDIES: Readonly<Record<VoiceFailure['remedy'], string>> = {
   'gave-up': 'nothing is left to try',
 }
 
-/** What the timeline says of a voice that failed. */
+/** Timeline item for a failed voice. */
 export function voiceFailureItem({ error, remedy }: VoiceFailure): TimelineFact {
   return { kind: 'error', code: error.code, message: `${error.message} (${REMEDIES[remedy]})` }
 }
 
-/** The same of a recogniser. */
-export function recogniserFailureItem(error: ParleyError, isDeaf: boolean): TimelineFact {
-  const remedy = isDeaf ? REMEDIES['gave-up'] : 'connected again'
+/** Timeline item for a failed recogniser. `isFatal`: it was not reconnected. */
+export function recogniserFailureItem(error: ParleyError, isFatal: boolean): TimelineFact {
+  const remedy = isFatal ? REMEDIES['gave-up'] : 'connected again'
   return { kind: 'error', code: error.code, message: `${error.message} (${remedy})` }
 }

@@ -6,7 +6,7 @@ import { AudioHarness, find, type HarnessOptions, speaks } from '../testing/audi
 import { FingerprintVoice } from '../testing/scripted-speech.ts'
 import { voiceSound } from '../testing/sounds.ts'
 
-/** Services that fail in mid-call: what the caller notices. */
+/** Services that fail during a call, tested by what the caller hears. */
 
 const GREETING = 'Welcome to the shop. What would you like to order?'
 
@@ -40,7 +40,7 @@ afterEach(async () => {
   stage = null
 })
 
-/** Speaks `sentences` of them, then never again. */
+/** A voice that fails after `sentences` sentences. */
 function dyingVoice(sentences: number): TextToSpeech {
   const voice = new FingerprintVoice()
   let left = sentences
@@ -59,7 +59,7 @@ function dyingVoice(sentences: number): TextToSpeech {
 const other = { voice: new FingerprintVoice(), language: 'en', voiceId: null }
 const errors = (call: AudioHarness) => call.facts('error').map(item => `${item.code} ${item.message}`)
 
-it('a voice that dies in mid-speech: the next one says the rest, and nothing is missing', async () => {
+it('when a voice fails during a speech, the next one says the rest without a gap in the text', async () => {
   const call = await open({ agent: { voice: dyingVoice(1), fallbackVoices: [other] } })
   await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
   expect(call.facts('utterance')).toMatchObject([{ text: GREETING, interrupted: false }])
@@ -75,7 +75,7 @@ it('a voice that dies in mid-speech: the next one says the rest, and nothing is 
   ])
 })
 
-it('no voice left: a word of regret by the last resort, then an honest end', async () => {
+it('when no voice is left, the call ends after an apology by the voice of last resort', async () => {
   const call = await open({ agent: { voice: dyingVoice(0), lastResort: other } })
   await call.until(() => call.report !== null, 15_000, 'ended')
   expect(call.report!.run).toMatchObject({ state: 'failed', outcome: { kind: 'error', detail: 'provider_failed' } })
@@ -85,13 +85,13 @@ it('no voice left: a word of regret by the last resort, then an honest end', asy
   expect(call.report!.utterances).toEqual([])
 })
 
-it('no voice at all: the call ends at once, not in silence', async () => {
+it('when there is no voice of last resort either, the call ends at once', async () => {
   const call = await open({ agent: { voice: dyingVoice(0) } })
   await call.until(() => call.report !== null, 3000, 'ended')
   expect(call.report!.run.outcome).toMatchObject({ detail: 'provider_failed' })
 })
 
-it('a recogniser that is lost is opened again, and hears what was said meanwhile', async () => {
+it('a recogniser that fails is reopened and gets the audio from meanwhile', async () => {
   const call = await open({ answers: [speaks('One pizza.')] })
   await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
   call.says('one pizza please')
@@ -99,13 +99,13 @@ it('a recogniser that is lost is opened again, and hears what was said meanwhile
   const lostAt = msToSamples(call.facts('utterance')[0]!.end_ms!, NARROWBAND)
   call.recogniser.breaks()
   expect(call.recogniser.opened).toHaveLength(2)
-  // The successor gets the audio again from before the caller's first word.
+  // The reopened recogniser gets the audio from before the caller's first word.
   expect(call.recogniser.opened[1]!).toBeLessThan(lostAt + msToSamples(600, NARROWBAND))
   await call.until(() => call.facts('utterance').length === 3, 8000, 'answered')
   expect(errors(call)).toEqual(['recogniser_failed the recogniser broke (connected again)'])
 })
 
-it('a recogniser that loses its connection and repairs that by itself is not opened again, and the timeline tells it', async () => {
+it('a recogniser that reconnects by itself is not reopened, and the timeline has the failure', async () => {
   const call = await open({ answers: [speaks('One pizza.')] })
   await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
   call.recogniser.stumbles()
@@ -115,7 +115,7 @@ it('a recogniser that loses its connection and repairs that by itself is not ope
   expect(errors(call)).toEqual(['recogniser_unreachable the connection was lost (connected again)'])
 })
 
-it('a recogniser that is lost again at once: a word of regret, then the end', async () => {
+it('when a recogniser fails again at once, the call ends after an apology', async () => {
   const call = await open({ agent: { lastResort: other } })
   await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
   call.recogniser.breaks()
@@ -127,25 +127,25 @@ it('a recogniser that is lost again at once: a word of regret, then the end', as
   )
 })
 
-it('a recogniser that stalls without a word is found out while the caller speaks, and opened again', async () => {
+it('a recogniser that stalls is detected while the caller speaks, and reopened', async () => {
   const call = await open({})
   await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
   call.caller.play(voiceSound(12_000))
   await call.pass(12_000)
   expect(call.recogniser.opened).toHaveLength(2)
   expect(errors(call)).toEqual([
-    'recogniser_failed the recogniser says nothing although somebody speaks (connected again)',
+    'recogniser_failed the recogniser delivered no transcript although the caller speaks (connected again)',
   ])
   expect(call.report).toBe(null)
 })
 
-it('a recogniser that stalls between short answers is found out when the caller repeats one', async () => {
+it('a recogniser that stalls between short answers is detected when the caller repeats one', async () => {
   const call = await open({})
   await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
   for (let says = 0; says < 2; says++) {
     call.caller.play(voiceSound(900))
     await call.pass(4000)
-    // It was asked for what it holds back, and answered with nothing.
+    // It answers finalize() with an empty transcript.
     expect(call.recogniser.finalizes).toBeGreaterThan(says)
   }
   expect(call.recogniser.opened).toHaveLength(2)

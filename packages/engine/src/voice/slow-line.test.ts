@@ -17,7 +17,7 @@ afterEach(async () => {
   stage = null
 })
 
-/** When the caller hears the greeting begin, from the opening of their media on, which is when they dial. */
+/** When the caller hears the greeting begin, in ms after they dialled and opened their media. */
 async function greetedAt(call: AudioHarness): Promise<Samples> {
   await call.pass(3000)
   const { at, likeness: sure } = find(call.heard(), call.voice.sound(GREETING))
@@ -25,15 +25,15 @@ async function greetedAt(call: AudioHarness): Promise<Samples> {
   return at
 }
 
-describe('on a line where sound is slower than signalling', () => {
+describe('on a line where media is slower than signalling', () => {
   const latency = { signallingMs: 10, soundMs: 150 }
 
-  it('the greeting waits until the caller was heard', async () => {
-    // Their first packet comes 150 ms after the answer, the greeting takes as long back.
+  it('the greeting waits for the first packet of the caller', async () => {
+    // The caller's first packet arrives 150 ms after the answer, and the greeting takes 150 ms back.
     expect(await greetedAt(await open({ draft: greeter, latency }))).toBeGreaterThan(msToSamples(320, NARROWBAND))
   })
 
-  it('a caller who sends nothing is greeted all the same', async () => {
+  it('a caller who sends no media is greeted after a timeout', async () => {
     const call = await open({ draft: greeter, latency })
     call.line.packets.onSend = (from, _packet, _length, ipv4) => {
       if (from.ipv4 < ipv4) call.line.packets.setConditions({ latencyMs: 150, loss: 1 })
@@ -44,7 +44,7 @@ describe('on a line where sound is slower than signalling', () => {
     expect(at).toBeLessThan(msToSamples(800, NARROWBAND))
   })
 
-  it('the last word arrives before the end of the call does', async () => {
+  it('the last word arrives before the BYE', async () => {
     const words = 'Thank you for calling and goodbye.'
     const call = await open({ draft: farewell(words), latency })
     await call.until(() => call.report !== null, 8000, 'ended')
@@ -56,8 +56,8 @@ describe('on a line where sound is slower than signalling', () => {
   })
 })
 
-describe('on a line where signalling is slower than sound', () => {
-  it('a caller whose sound overtakes the ACK is greeted as soon as that is there', async () => {
+describe('on a line where signalling is slower than media', () => {
+  it('a caller whose media overtakes the ACK is greeted when the ACK arrives', async () => {
     const latency = { signallingMs: 300, soundMs: 20 }
     const call = await open({ draft: greeter, latency })
     const at = await greetedAt(call)

@@ -15,23 +15,23 @@ import type { HeardWord, SpeechEvent, SpeechStream, SpeechToText } from '@parley
 import { HeardHistory } from '../heard-history.ts'
 import type { CallClock } from './call-clock.ts'
 
-/** What is read at once. */
+/** Largest amount of audio that is read at a time. */
 const BLOCK_MS: Ms = 40
-/** Quiet that ends a stretch of speech; how long a turn waits after it is the turn machine's business. */
+/** Silence that ends a segment of voice. The turn machine decides how long a turn waits after that. */
 const HANGOVER_MS = 80
-/** Of what a lost recogniser had not made final, so much is told to its successor. */
+/** Audio without a final transcript that a reopened recogniser gets again, at most. */
 const REPLAY_MS: Ms = 5000
-/** A recogniser that is lost again so soon is not opened again. */
+/** A recogniser that fails again within this time is not reopened. */
 const TRUST_AFTER_MS: Ms = 30_000
-/** So much voice of which a recogniser says nothing at all, also after it had time for it: it has stalled, or it hears music. */
+/** A recogniser that reports nothing for this much voice within the time below has stalled, or it hears music. */
 const UNNOTICED_VOICE_MS: Ms = 1000
 const NOTICED_WITHIN_MS: Ms = 2000
-/** Bits of voice further apart have nothing to do with each other. */
+/** After a longer gap, unnoticed voice is counted from zero. */
 const UNNOTICED_GAP_MS: Ms = 30_000
-/** Nobody speaks for so long without a pause: it is music, or a room. */
+/** Voice without a pause for this long is music or background noise. */
 const MUSIC_MS: Ms = 6000
-/** Stalls without a word between them, after each of which it was opened again; with one more the call is deaf. */
-const MOST_STALLS = 2
+/** Number of consecutive stalls after which the recogniser is reopened; one more is fatal. */
+const MAX_STALLS = 2
 
 export interface SpeechInputOptions {
   readonly leg: Pick<CallLeg, 'format' | 'readHeard' | 'heardPosition' | 'detectVoice' | 'nextVoiceEdge'>
@@ -42,36 +42,36 @@ export interface SpeechInputOptions {
   readonly clock: CallClock
   readonly time: Time
   readonly onHeard: (input: DialogueInput) => void
-  /** The recogniser failed; `isDeaf`: for good. Otherwise it is connected again, and hears what it has missed. */
-  readonly onTrouble: (error: ParleyError, isDeaf: boolean) => void
+  /** The recogniser failed. `isFatal`: for good; otherwise it is connected again and gets the audio that it missed. */
+  readonly onFailure: (error: ParleyError, isFatal: boolean) => void
 }
 
-/** Hears the caller: audio from the leg to the recogniser, and the edges of voice that the media thread found in it. */
+/** Speech of the caller: passes audio from the leg to the recogniser, and voice edges of the media thread to the turn machine. */
 export class SpeechInput {
   readonly #options: SpeechInputOptions
   #stream: SpeechStream
   readonly #prosody = new SpeechProsody()
   readonly #audio: Int16Array
-  /** What the recogniser takes, and the way to it. */
-  readonly #taken: AudioFormat
+  /** Format that the recogniser takes, and the resampler to it. */
+  readonly #recogniserFormat: AudioFormat
   readonly #toRecogniser: FormatBorder
   /** Prosody is measured at 8 kHz. */
   readonly #toProsody: FormatBorder
   /** In the recogniser's format. */
   readonly #recent: HeardHistory
   #next: Samples = -1
-  /** Everything before it was understood. */
+  /** End of the last final transcript. */
   #finalUntil: Samples = 0
   #reopenedAt: Ms = Number.NEGATIVE_INFINITY
-  /** Somebody speaks. */
+  /** Whether voice is detected now. */
   #voiced = false
-  /** Voice since the recogniser last noticed any. */
+  /** Voice since the recogniser last reported anything. */
   #unnoticed: Samples = 0
   #voiceSince: Samples = 0
   #voiceAt: Samples = 0
-  /** Since a word was understood. */
+  /** Stalls since the last recognised word. */
   #stalls = 0
-  /** Where that was too much. */
+  /** Position at which unnoticed voice reached its limit; null: it has not. */
   #unnoticedAt: Samples | null = null
   #closed = false
 
@@ -80,22 +80,22 @@ export class SpeechInput {
     this.#options = options
     const { leg, speechBand } = options
     this.#audio = new Int16Array(msToSamples(BLOCK_MS, leg.format))
-    this.#taken = formatTaken(options.recogniser, leg.format)
-    this.#toRecogniser = new FormatBorder(leg.format, this.#taken)
+    this.#recogniserFormat = formatTaken(options.recogniser, leg.format)
+    this.#toRecogniser = new FormatBorder(leg.format, this.#recogniserFormat)
     this.#toProsody = new FormatBorder(leg.format, NARROWBAND)
-    this.#recent = new HeardHistory(REPLAY_MS, this.#taken)
+    this.#recent = new HeardHistory(REPLAY_MS, this.#recogniserFormat)
     leg.detectVoice({ hangoverMs: HANGOVER_MS, ...(speechBand && { band: speechBand }) })
     this.#stream = this.#open()
   }
 
-  /** Hears what has come since the last time. */
+  /** Processes the audio received since the last call. */
   drain(): void {
     const { leg, clock, time } = this.#options
     const block = this.#audio.length
     for (let count = block; count === block && !this.#closed; ) {
       count = leg.readHeard(this.#audio)
       if (count === 0) return
-      // Known only now: a reader that came late was moved ahead.
+      // The position is known only after reading: a late reader skips audio that was overwritten.
       const from = leg.heardPosition() - count
       clock.observe(time.now(), from + count)
       this.#next = from + count
@@ -103,7 +103,7 @@ export class SpeechInput {
     }
   }
 
-  /** Asks the recogniser for what it holds back. */
+  /** Asks the recogniser for a final transcript of what it has heard. */
   finalize(): void {
     if (!this.#closed) this.#stream.finalize()
   }
@@ -115,18 +115,18 @@ export class SpeechInput {
 
   #open(): SpeechStream {
     const { recogniser, language, keywords } = this.#options
-    const stream = recogniser.open({ language, keywords, format: this.#taken })
+    const stream = recogniser.open({ language, keywords, format: this.#recogniserFormat })
     stream.onEvent(event => this.#onSpeech(event))
     return stream
   }
 
   #onLost(error: ParleyError): void {
-    const { time, onTrouble } = this.#options
-    const isDeaf = time.now() - this.#reopenedAt < TRUST_AFTER_MS || !this.#reopen()
-    onTrouble(error, isDeaf)
+    const { time, onFailure } = this.#options
+    const isFatal = time.now() - this.#reopenedAt < TRUST_AFTER_MS || !this.#reopen()
+    onFailure(error, isFatal)
   }
 
-  /** False: it could not be opened. */
+  /** Returns whether the recogniser could be opened. */
   #reopen(): boolean {
     this.#reopenedAt = this.#options.time.now()
     this.#stream.close()
@@ -170,17 +170,21 @@ export class SpeechInput {
   }
 
   /**
-   * It may be music that it rightly says nothing of: then it is opened again now and then, and the call goes on. Somebody
-   * who speaks and pauses is not heard: it is opened again at once, and after some times in vain the call is deaf.
+   * Voice without a transcript. Long voice without a pause may be music, for which silence is right: the recogniser is
+   * reopened once in a while and the call goes on. Voice with pauses is speech: the recogniser is reopened at once, and
+   * repeated stalls are fatal.
    */
   #onStalled(): void {
-    const { time, onTrouble } = this.#options
+    const { time, onFailure } = this.#options
     this.#noticed()
     const isMusic = this.#voiced && this.#ms(this.#next - this.#voiceSince) >= MUSIC_MS
     if (isMusic && time.now() - this.#reopenedAt < TRUST_AFTER_MS) return
     if (!isMusic) this.#stalls++
-    const error = new ParleyError('recogniser_failed', 'the recogniser says nothing although somebody speaks')
-    onTrouble(error, this.#stalls > MOST_STALLS || !this.#reopen())
+    const error = new ParleyError(
+      'recogniser_failed',
+      'the recogniser delivered no transcript although the caller speaks',
+    )
+    onFailure(error, this.#stalls > MAX_STALLS || !this.#reopen())
   }
 
   #onEdge({ type, atSample: position }: VoiceEdge): void {
@@ -197,7 +201,7 @@ export class SpeechInput {
 
   #onSpeech(event: SpeechEvent): void {
     if (this.#closed) return
-    // What an adapter says for a service that says nothing is no sign of life.
+    // An empty final transcript may come from the adapter, not from the service, and does not prove that the service works.
     if (event.type !== 'error' && (event.type !== 'final' || event.text !== '')) this.#noticed()
     if ('text' in event && event.text !== '') this.#stalls = 0
     const { onHeard, clock } = this.#options
@@ -225,14 +229,14 @@ export class SpeechInput {
       case 'turn-resumed':
         return onHeard({ type: 'turn-resumed' })
       case 'error':
-        // Of what may pass the stream repairs itself.
-        if (event.error.retryable) this.#options.onTrouble(event.error, false)
+        // The stream recovers from retryable errors by itself.
+        if (event.error.retryable) this.#options.onFailure(event.error, false)
         else this.#onLost(event.error)
         return
     }
   }
 
-  /** Of the recogniser's clock, on that of the call. */
+  /** Converts a position on the recogniser's clock to the call's clock. */
   #position(sample: Samples): Samples {
     return sample * this.#toRecogniser.ratio
   }
@@ -248,7 +252,7 @@ export class SpeechInput {
   }
 }
 
-/** The best that the recogniser takes of what the call has: of the highest rate up to the call's. */
+/** The recogniser's mono format with the highest rate up to that of the call; default 8 kHz. */
 function formatTaken({ formats = [NARROWBAND] }: SpeechToText, call: AudioFormat): AudioFormat {
   const [best] = formats
     .filter(({ sampleRateHz, channels }) => channels === 1 && sampleRateHz <= call.sampleRateHz)

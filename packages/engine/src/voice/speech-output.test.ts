@@ -6,7 +6,7 @@ import { Playout } from './playout.ts'
 import { SpeechOutput, type SpeechReport } from './speech-output.ts'
 import { Voices } from './voices.ts'
 
-/** 800 samples a word, with word times. */
+/** A voice with 800 samples per word and word times. */
 class Voice implements TextToSpeech {
   readonly id = 'test/voice'
   readonly languages = ['en']
@@ -61,8 +61,8 @@ function fixture() {
 
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
-describe('a speech', () => {
-  it('is reported once it was heard out, with its place on the sample clock', async () => {
+describe('a speech of the agent', () => {
+  it('is reported once it was played to its end, with its times on the call clock', async () => {
     const { line, facts, reports, say, leave } = fixture()
     await say('a', 'One two three.')
     line.wait(8000)
@@ -74,7 +74,7 @@ describe('a speech', () => {
     expect(facts).toEqual(['speaking', 'a audible at 8000', 'quiet'])
   })
 
-  it('begins with its first whole sentence while the rest is still being written', async () => {
+  it('begins with its first complete sentence while more text arrives', async () => {
     const { speechOutput, voice, leave, reports } = fixture()
     speechOutput.begin('a')
     speechOutput.say('a', 'Hello the')
@@ -91,7 +91,7 @@ describe('a speech', () => {
     expect(reports.map(report => report.heard)).toEqual(['Hello there. How are you?'])
   })
 
-  it('comes after the one before, never over it', async () => {
+  it('begins after the end of the one before', async () => {
     const { say, leave, reports, facts } = fixture()
     await say('a', 'One two.')
     await say('b', 'Three.')
@@ -102,7 +102,7 @@ describe('a speech', () => {
     expect(facts.filter(fact => fact === 'quiet')).toHaveLength(1)
   })
 
-  it('that is cut leaves only the words that were played to their end', async () => {
+  it('that is cut reports only the words that were played to their end', async () => {
     const { say, leave, speechOutput, reports, line } = fixture()
     await say('a', 'One two three four.')
     await say('b', 'Never heard.')
@@ -117,13 +117,13 @@ describe('a speech', () => {
     expect(line.sent).toHaveLength(before)
   })
 
-  it('without a word is heard out at once', async () => {
+  it('without text is reported at once', async () => {
     const { say, reports } = fixture()
     await say('a', '  ')
     expect(reports).toEqual([{ id: 'a', heard: '', interrupted: false, span: null }])
   })
 
-  it('that is paused is not over, and ends when it was resumed and heard out', async () => {
+  it('that is paused is reported only after it was resumed and played to its end', async () => {
     const { say, leave, speechOutput, reports } = fixture()
     await say('a', 'One two.')
     await leave(800)
@@ -135,7 +135,7 @@ describe('a speech', () => {
     expect(reports).toMatchObject([{ heard: 'One two.', interrupted: false }])
   })
 
-  it('that was withdrawn before it was heard leaves the one before alone', async () => {
+  it('that is withdrawn before it is heard does not affect the one before', async () => {
     const { speechOutput, say, leave, reports } = fixture()
     await say('a', 'One two.')
     speechOutput.begin('b')
@@ -145,14 +145,14 @@ describe('a speech', () => {
     expect(reports).toMatchObject([{ id: 'b' }, { id: 'a', heard: 'One two.', interrupted: false }])
   })
 
-  it('whose voice fails is told, once', async () => {
+  it('reports a failure of its voice once', async () => {
     const { voice, say, facts } = fixture()
     voice.failure = new ParleyError('voice_gone', 'gone')
     await say('a', 'One.')
     expect(facts).toEqual(['voice_gone'])
   })
 
-  it('whose voice never says anything is a failure after five seconds, and again five', async () => {
+  it('fails after two timeouts of five seconds when its voice delivers nothing', async () => {
     const { voice, time, say, facts } = fixture()
     voice.stalls = true
     await say('a', 'One.')
@@ -166,7 +166,7 @@ describe('a speech', () => {
     expect(facts).toEqual(['voice_stalled'])
   })
 
-  it('of any length is rendered half a minute ahead, not whole', async () => {
+  it('is synthesised at most half a minute ahead', async () => {
     const { voice, say, leave } = fixture()
     await say('a', Array.from({ length: 200 }, (_, i) => `Number ${i}.`).join(' '))
     const first = voice.said.length

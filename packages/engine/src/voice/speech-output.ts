@@ -5,31 +5,31 @@ import { SentenceStream } from './sentence-stream.ts'
 import { heardUpTo, newSentence, type Sentence } from './utterance-audio.ts'
 import type { Voices } from './voices.ts'
 
-/** Share of the volume while the caller may be interrupting. */
+/** Gain while the caller may be interrupting. */
 const DUCKED = 0.3
-/** More than this is not rendered ahead of what is heard. */
+/** Longest audio that is synthesised ahead of playout. */
 const RENDER_AHEAD: Samples = 30 * 8000
-/** SideEffects in one piece at most: a voice takes no more. */
+/** Longest text of one synthesis request, in characters. */
 const MAX_SENTENCE = 4096
 
-/** What became of a speech, on the call's sample clock. */
+/** Result of a speech. Times are on the call's sample clock. */
 export interface SpeechReport {
   readonly heard: string
   readonly interrupted: boolean
-  /** Null where nothing was heard. */
+  /** Null if nothing was played. */
   readonly span: { readonly start_ms: Ms; readonly end_ms: Ms } | null
 }
 
 export interface SpeechOutputListeners {
-  /** From the first sample of a speech to the last of all that is queued; also while it is paused. */
+  /** True from the first sample of a speech to the last of all queued speeches, pauses included. */
   readonly onSpeaking: (speaking: boolean) => void
-  /** Each speech gets this once. */
+  /** Called once per speech. */
   readonly onSpoken: (speechId: string, report: SpeechReport) => void
-  /** The first sample of a speech has left. */
+  /** The first sample of a speech was sent. */
   readonly onAudible: (speechId: string, atSample: Samples) => void
-  /** A sentence was handed to the voice, and its first audio came. */
+  /** A sentence was requested from the voice ("asked"), or its first audio arrived ("answered"). */
   readonly onVoice: (speechId: string, step: 'asked' | 'answered') => void
-  /** No voice can say it; nothing more is said until the owner begins anew. */
+  /** No voice is left; nothing more is said until the owner begins a new speech. */
   readonly onFailure: (error: ParleyError) => void
 }
 
@@ -39,15 +39,15 @@ interface Speech {
   readonly text: SentenceStream
   readonly sentences: Sentence[]
   readonly cancel: AbortController
-  /** No more text comes. */
+  /** Its text is complete. */
   ended: boolean
-  /** Everything it says is laid. */
+  /** All of its audio is in the playout queue. */
   rendered: boolean
   rendering: boolean
   startSample: Samples | null
 }
 
-/** Speaks: text comes in pieces, one speech after the other, and each is reported with what was heard of it. */
+/** Speaks streamed text, one speech after the other, and reports for each what the caller heard of it. */
 export class SpeechOutput {
   readonly #playout: Playout
   readonly #voices: Voices
@@ -63,12 +63,12 @@ export class SpeechOutput {
     this.#listeners = listeners
   }
 
-  /** 0.5 to 2, for sentences that are not rendered yet. */
+  /** 0.5 to 2; applies to sentences that are not synthesised yet. */
   setSpeed(speed: number): void {
     this.#speed = speed
   }
 
-  /** Something is to be said that was not heard out yet. */
+  /** Whether a speech is queued or playing. */
   get busy(): boolean {
     return this.#speeches.length > 0
   }
@@ -104,7 +104,7 @@ export class SpeechOutput {
     this.#settle()
   }
 
-  /** Drops what was not played of one speech. One that is heard already takes with it what is laid behind it. */
+  /** Drops the rest of one speech. If its audio is already queued, all later speeches are dropped with it. */
   withdraw(id: string): void {
     const speech = this.#find(id)
     if (speech === undefined) return
@@ -115,18 +115,18 @@ export class SpeechOutput {
     this.#settle()
   }
 
-  /** Silence, at once: nothing of what was to be said is said any more. */
+  /** Stops at once and drops all speeches. */
   cut(): void {
-    const stood = this.#playout.drop()
+    const position = this.#playout.drop()
     const cut = this.#speeches
     this.#speeches = []
     for (const speech of cut) speech.cancel.abort()
     this.#room?.resolve()
     this.#setSpeaking(false)
-    for (const speech of cut) this.#listeners.onSpoken(speech.id, this.#reportAt(speech, stood, true))
+    for (const speech of cut) this.#listeners.onSpoken(speech.id, this.#reportAt(speech, position, true))
   }
 
-  /** A word in passing, which is no speech: it is dropped where the agent has something to say. */
+  /** Says a backchannel word, which is not a speech. Dropped while a speech is queued or playing. */
   interject(text: string): void {
     if (this.busy) return
     void this.#interject(text, new AbortController().signal).catch(() => {})
@@ -146,7 +146,7 @@ export class SpeechOutput {
     this.#settle()
   }
 
-  /** To be told of each play-progress event of the leg. */
+  /** Call it with each play-progress event of the leg. */
   onProgress(event: LegEvent & { type: 'play-progress' }): void {
     this.#playout.onProgress(event)
     this.#noteStart()
@@ -154,7 +154,7 @@ export class SpeechOutput {
     this.#settle()
   }
 
-  /** A speech's first sample is where the playout stood when it was first seen behind it. */
+  /** Notes the start of speeches whose first sample has been played. */
   #noteStart(): void {
     const played = this.#playout.played()
     for (const speech of this.#speeches) {
@@ -165,7 +165,7 @@ export class SpeechOutput {
     }
   }
 
-  /** Speeches that were heard out. */
+  /** Reports speeches that were played to their end. */
   #settle(): void {
     for (;;) {
       const speech = this.#speeches[0]
@@ -195,7 +195,7 @@ export class SpeechOutput {
     return { heard, interrupted, span }
   }
 
-  /** One sentence is rendered at a time, in order; rendering runs ahead of playing. */
+  /** One sentence is synthesised at a time, in order, ahead of playout. */
   #renderNext(): void {
     for (const speech of this.#speeches) {
       if (speech.rendered) continue
@@ -212,7 +212,7 @@ export class SpeechOutput {
     speech.rendering = true
     const { signal } = speech.cancel
     try {
-      await this.#roomToLay()
+      await this.#roomToEnqueue()
       if (signal.aborted) return
       const sentence = newSentence(text, this.#playout.end)
       this.#listeners.onVoice(speech.id, 'asked')
@@ -223,7 +223,7 @@ export class SpeechOutput {
           this.#listeners.onVoice(speech.id, 'answered')
         }
         if (samples.length === 0) continue
-        this.#playout.lay(samples)
+        this.#playout.enqueue(samples)
         this.#setSpeaking(true)
         sentence.samples += samples.length
         sentence.words.push(...words)
@@ -240,11 +240,11 @@ export class SpeechOutput {
   async #interject(text: string, signal: AbortSignal): Promise<void> {
     for await (const { samples } of this.#voices.render(text, this.#speed, signal)) {
       if (this.busy) return
-      if (samples.length > 0) this.#playout.lay(samples)
+      if (samples.length > 0) this.#playout.enqueue(samples)
     }
   }
 
-  async #roomToLay(): Promise<void> {
+  async #roomToEnqueue(): Promise<void> {
     while (this.#playout.end - this.#playout.played() >= RENDER_AHEAD) {
       this.#room = Promise.withResolvers()
       await this.#room.promise
@@ -254,7 +254,9 @@ export class SpeechOutput {
 
   #fail(error: unknown): void {
     const known = error instanceof ParleyError
-    this.#listeners.onFailure(known ? error : new ParleyError('voice_failed', 'the voice failed', { cause: error }))
+    this.#listeners.onFailure(
+      known ? error : new ParleyError('voice_failed', 'speech synthesis failed: see the cause', { cause: error }),
+    )
   }
 
   #setSpeaking(speaking: boolean): void {

@@ -11,18 +11,18 @@ interface Answering {
   actionMs: Ms
 }
 
-/** Measures each answer of the agent: from the caller's last sound to the agent's first, and where the time went. */
+/** Latency of each answer of the agent, from the end of the caller's speech to the agent's first sample, by component. */
 export class TurnLatencies {
   #answering: Answering | null = null
   readonly #measured = new Map<string, TurnLatency>()
   readonly all: TurnLatency[] = []
 
-  /** The caller has finished a turn. */
+  /** The caller finished a turn. */
   turn(turn: CallerTurn): void {
     this.#answering = { turn, speechId: null, voiceAskedAt: null, voiceMs: null, modelMs: 0, actionMs: 0 }
   }
 
-  /** The first sentence of a speech is complete; `spent` is what was waited for models and actions since the turn. */
+  /** The first sentence of a speech was sent to the voice. `spent`: time spent on models and actions since the turn. */
   voiceAsked(speechId: string, now: Ms, spent: { readonly modelMs: Ms; readonly actionMs: Ms }): void {
     const answering = this.#answering
     if (answering === null || answering.speechId !== null) return
@@ -58,7 +58,7 @@ export class TurnLatencies {
     this.all.push(latency)
   }
 
-  /** What was measured of this speech, once. */
+  /** Removes and returns the latency of this speech; null if none was measured. */
   take(speechId: string): TurnLatency | null {
     const latency = this.#measured.get(speechId) ?? null
     this.#measured.delete(speechId)

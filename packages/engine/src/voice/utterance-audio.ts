@@ -2,7 +2,7 @@ import { type Ms, ParleyError, type Samples, type Time } from '@parley/kernel'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 import { heardOf } from './heard-text.ts'
 
-/** A voice that yields nothing for this long has failed: at first, and between two chunks. */
+/** Timeouts for the first chunk of a sentence and between two chunks. */
 const FIRST_CHUNK_MS: Ms = 5000
 const NEXT_CHUNK_MS: Ms = 5000
 
@@ -10,14 +10,14 @@ export interface VoiceChoice {
   readonly voice: TextToSpeech
   /** BCP 47. */
   readonly language: string
-  /** A voice of the service; null: its first. */
+  /** Id of a voice of the service; null: its first. */
   readonly voiceId: string | null
 }
 
-/** A sentence on its way from text to sound. */
+/** A sentence that is being synthesised. */
 export interface Sentence {
   readonly text: string
-  /** Place of its first sample in the playout stream. */
+  /** Position of its first sample in the playout stream. */
   from: Samples
   samples: Samples
   complete: boolean
@@ -28,7 +28,7 @@ export function newSentence(text: string, from: Samples): Sentence {
   return { text, from, samples: 0, complete: false, words: [] }
 }
 
-/** What was heard of these sentences when the playout stood at `position`. */
+/** Text of these sentences that was played up to `position`. */
 export function heardUpTo(sentences: readonly Sentence[], position: Samples): string {
   return sentences
     .map(sentence => heardOf(sentence, position - sentence.from))
@@ -36,7 +36,7 @@ export function heardUpTo(sentences: readonly Sentence[], position: Samples): st
     .join(' ')
 }
 
-/** Chunks of one sentence; throws `ParleyError` "voice_stalled" when the voice yields nothing for too long. */
+/** Audio of one sentence; throws `ParleyError` "voice_stalled" when a chunk takes too long. */
 export async function* renderSentence(
   text: string,
   { voice, language, voiceId }: VoiceChoice,
@@ -46,12 +46,12 @@ export async function* renderSentence(
 ): AsyncGenerator<SpeechChunk, void, undefined> {
   const request = { text, language, ...(voiceId !== null && { voice: voiceId }), ...(speed !== 1 && { speed }) }
   const chunks = voice.synthesize(request, signal)[Symbol.asyncIterator]()
-  let patience = FIRST_CHUNK_MS
+  let timeoutMs = FIRST_CHUNK_MS
   try {
     for (;;) {
-      const next = await withinTime(chunks.next(), patience, time)
+      const next = await withinTime(chunks.next(), timeoutMs, time)
       if (next.done === true || signal.aborted) return
-      patience = NEXT_CHUNK_MS
+      timeoutMs = NEXT_CHUNK_MS
       yield next.value
     }
   } finally {
@@ -62,7 +62,7 @@ export async function* renderSentence(
 function withinTime<Value>(promise: Promise<Value>, ms: Ms, time: Time): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = time.at(time.now() + ms, () =>
-      reject(new ParleyError('voice_stalled', `the voice gave nothing for ${ms / 1000} s`, { retryable: true })),
+      reject(new ParleyError('voice_stalled', `the voice delivered no audio for ${ms / 1000} s`, { retryable: true })),
     )
     promise.then(
       value => {

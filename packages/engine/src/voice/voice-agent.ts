@@ -5,46 +5,46 @@ import type { VoiceDetection } from '@parley/media'
 import type { LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
 import type { VoiceChoice } from './utterance-audio.ts'
 
-/** A plan with everything it needs to talk on calls. Made once, used by many calls. */
+/** A plan with the services that it needs on calls. Created once, used by many calls. */
 export interface VoiceAgent {
   readonly plan: Plan
-  /** As actions tell it to servers; null: not from a published agent. */
+  /** Sent to servers by actions; null: not from a published agent. */
   readonly agentId: string | null
   readonly agentVersion: number | null
   readonly recogniser: SpeechToText
-  /** The band in which the caller's voice is looked for; default everything. For lines whose words travel as tones. */
+  /** Frequency band of voice activity detection; default: all. For simulated lines, whose words are tones. */
   readonly speechBand?: VoiceDetection['band'] | undefined
   readonly voice: TextToSpeech
-  /** A voice of the service; null: its first. */
+  /** Id of a voice of the service; null: its first. */
   readonly voiceId: string | null
-  /** Voices that take over in mid-call when that one fails, in this order; default none. */
+  /** Voices that replace a failed one during a call, in this order; default none. */
   readonly fallbackVoices?: readonly VoiceChoice[]
-  /** Says sorry when no voice is left; default nobody does. */
+  /** Speaks an apology when no voice or recogniser is left; default: the call ends without one. */
   readonly lastResort?: VoiceChoice
-  /** The model of a node, or the agent's own for null. */
+  /** The model of a node; for null the agent's own. */
   readonly model: (ref: ModelRef | null) => LanguageModel
   readonly actions: (ledger: EffectLedger) => ActionRunner
-  /** A ledger for one call. */
+  /** Creates the effect ledger of a call. */
   readonly ledger: () => EffectLedger
   readonly transferPolicy: (destination: string) => PolicyDecision
-  /** The model is asked as soon as the caller has probably finished, and its answer held until that is certain; default true. */
+  /** Preemptive generation: the model is asked when the caller has probably finished, and the answer held until that is certain. Default true. */
   readonly asksAhead?: boolean
   /** Default adaptive. */
   readonly endpointing?: Endpointing
 }
 
-/** What is particular to one call. */
+/** Facts about one call. */
 export interface VoiceCallFacts {
   readonly call: CallFacts
-  /** What the flow's variables are at first, before its own defaults. */
+  /** Initial values of the flow's variables; they take precedence over its defaults. */
   readonly variables?: Readonly<Record<string, string>>
-  /** What the inbound context returned. */
+  /** Variables that the inbound context returned. */
   readonly context?: Readonly<Record<string, string>>
 }
 
 export type { UsageReport } from '@parley/conversation'
 
-/** The language an agent speaks: the first of its own that the voice knows. */
+/** The language that an agent speaks: the first of its settings that the voice supports. */
 export function languageOf(agent: Pick<VoiceAgent, 'plan' | 'voice'>): string {
   const { language } = agent.plan.settings
   const wanted = typeof language === 'string' ? [language] : language
@@ -52,7 +52,7 @@ export function languageOf(agent: Pick<VoiceAgent, 'plan' | 'voice'>): string {
   return known ?? agent.voice.languages[0] ?? 'en'
 }
 
-/** Its voices, in order of preference. */
+/** The agent's voices in order of preference. */
 export function voicesOf(agent: VoiceAgent): VoiceChoice[] {
   const own = { voice: agent.voice, language: languageOf(agent), voiceId: agent.voiceId }
   return [own, ...(agent.fallbackVoices ?? [])]

@@ -28,11 +28,11 @@ import { TurnLatencies } from './turn-latencies.ts'
 import { languageOf, type VoiceAgent, type VoiceCallFacts, voicesOf } from './voice-agent.ts'
 import { Voices } from './voices.ts'
 
-/** A far end that sends nothing at first may still be listening; one whose media is not there yet would miss the greeting. */
-const FIRST_PACKET_PATIENCE_MS: Ms = 400
-/** A caller does not wait longer for a model that says nothing. */
+/** How long the greeting waits for the far end's first packet, which shows that its media is open. */
+const FIRST_PACKET_WAIT_MS: Ms = 400
+/** Longest wait for the next event of a model. */
 const MODEL_EVENT_MS: Ms = 5000
-/** The last word has left us; a BYE must not overtake it in the far end's jitter buffer. */
+/** Wait between the last word and BYE, so that BYE does not overtake audio in the far end's jitter buffer. */
 const LAST_WORD_MS: Ms = 200
 
 export interface VoiceConversationOptions {
@@ -42,13 +42,13 @@ export interface VoiceConversationOptions {
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly random: Random
-  /** Told of what services were used for, as it is known; all of it by the time that `settled` resolves. */
+  /** Called with usage of services as it becomes known; complete when `settled` resolves. */
   readonly onUsage?: (usage: UsageReport) => void
 }
 
 /**
- * An agent on a call: speechInput and speechOutput on the line, the turn machine between them, the conversation behind. Nothing is
- * decided here; what one of the four says is carried to the others.
+ * An agent on a call. Connects speech input, speech output, the turn machine and the conversation: it passes events
+ * between them and decides nothing itself.
  */
 export class VoiceConversation implements CallHandler {
   readonly #options: VoiceConversationOptions
@@ -66,7 +66,7 @@ export class VoiceConversation implements CallHandler {
   #connecting: Timer | null = null
   #hangUp: Timer | null = null
   #connected = false
-  #callerIsThere = false
+  #callerHeard = false
   #stopped = false
   #lastWords: LastWords | null = null
 
@@ -76,9 +76,15 @@ export class VoiceConversation implements CallHandler {
     this.#options = { ...options, agent }
     this.#clock = new CallClock(line.leg.format)
     const { settings } = agent.plan
-    this.#timeline = new CallTimeline({ wallClock, clock: () => this.#now(), onItem: item => line.tell(item) })
-    this.#driver = new MachineDriver(this.#listening(new TurnMachine(dialogueOptions(agent), random)), time, output =>
-      this.#onDialogue(output),
+    this.#timeline = new CallTimeline({
+      wallClock,
+      clock: () => this.#now(),
+      onItem: item => line.addTimelineItem(item),
+    })
+    this.#driver = new MachineDriver(
+      this.#drainingFirst(new TurnMachine(dialogueOptions(agent), random)),
+      time,
+      output => this.#onDialogue(output),
     )
     const ledger = agent.ledger()
     this.#conversation = new Conversation({
@@ -101,7 +107,7 @@ export class VoiceConversation implements CallHandler {
       budgets: { eventMs: MODEL_EVENT_MS },
     })
     this.#playout = new Playout(line.leg, settings.volume)
-    const voices = new Voices(voicesOf(agent), time, trouble => this.#timeline.add(voiceFailureItem(trouble)))
+    const voices = new Voices(voicesOf(agent), time, failure => this.#timeline.add(voiceFailureItem(failure)))
     this.#speechOutput = new SpeechOutput(this.#playout, voices, {
       onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
       onSpoken: (id, report) => this.#onSpoken(id, report),
@@ -118,7 +124,7 @@ export class VoiceConversation implements CallHandler {
       clock: this.#clock,
       time,
       onHeard: input => this.#driver.handle(input),
-      onTrouble: (error, isDeaf) => this.#onEarTrouble(error, isDeaf),
+      onFailure: (error, isFatal) => this.#onRecogniserFailure(error, isFatal),
     })
     const { voiceId } = agent
     agent.voice.warm?.({ language: languageOf(agent), ...(voiceId !== null && { voice: voiceId }) })
@@ -180,7 +186,7 @@ export class VoiceConversation implements CallHandler {
     this.#driver.stop()
     this.#presser.stop()
     this.#speechInput.close()
-    // What was heard up to here is reported before the conversation learns that nobody listens any more.
+    // The cut reports what was heard so far; the conversation must get that before it stops.
     this.#speechOutput.cut()
     this.#lastWords?.cut()
     this.#conversation.stop()
@@ -190,8 +196,8 @@ export class VoiceConversation implements CallHandler {
     return this.#conversation.settled()
   }
 
-  /** Before the turn machine acts on time, it hears what was said by then. */
-  #listening(machine: TurnMachine): Machine<DialogueInput, DialogueOutput> {
+  /** Wraps the turn machine so that all audio received so far is processed before its timers fire. */
+  #drainingFirst(machine: TurnMachine): Machine<DialogueInput, DialogueOutput> {
     return {
       handle: (now, input) => machine.handle(now, input),
       advance: now => {
@@ -203,26 +209,26 @@ export class VoiceConversation implements CallHandler {
     }
   }
 
-  /** Offset on the call's clock. */
+  /** Offset of now on the call's clock; null before the first audio. */
   #now(): Ms | null {
     return this.#clock.offsetOf(this.#options.time.now())
   }
 
   #onAnswered(): void {
     const { time } = this.#options
-    this.#connecting = time.at(time.now() + FIRST_PACKET_PATIENCE_MS, () => this.#connect())
-    if (this.#callerIsThere) this.#connect()
+    this.#connecting = time.at(time.now() + FIRST_PACKET_WAIT_MS, () => this.#connect())
+    if (this.#callerHeard) this.#connect()
   }
 
-  /** Of a call that comes in, the first packet may overtake the ACK. Of one that goes out, it may be early media. */
+  /** The first packet of an inbound call may overtake the ACK; that of an outbound call may be early media. */
   #onFirstPacket(atSample: Samples): void {
     const { line, time } = this.#options
     this.#clock.observe(time.now(), atSample)
-    this.#callerIsThere = line.leg.direction === 'inbound'
+    this.#callerHeard = line.leg.direction === 'inbound'
     this.#connect()
   }
 
-  /** The far end can hear: it was heard itself, or has had the time for it. Early media counts for nothing. */
+  /** Starts the conversation: the far end was heard or the wait is over. Early media before the answer does not count. */
   #connect(): void {
     if (this.#connected || this.#connecting === null) return
     this.#connected = true
@@ -327,13 +333,13 @@ export class VoiceConversation implements CallHandler {
     return { text: turn.text, span, observed_ms: this.#clock.offsetOf(turn.observedMs) }
   }
 
-  #onEarTrouble(error: ParleyError, isDeaf: boolean): void {
+  #onRecogniserFailure(error: ParleyError, isFatal: boolean): void {
     if (this.#stopped) return
-    this.#timeline.add(recogniserFailureItem(error, isDeaf))
-    if (isDeaf) this.#giveUp()
+    this.#timeline.add(recogniserFailureItem(error, isFatal))
+    if (isFatal) this.#giveUp()
   }
 
-  /** Without speechInput or voice no conversation goes on: a word of regret, and the end. */
+  /** Without a recogniser or voice the conversation cannot go on: an apology, if possible, and the end of the call. */
   #giveUp(): void {
     const { agent, line, time } = this.#options
     if (this.#stopped || this.#lastWords !== null) return

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { heardOf } from './heard-text.ts'
 import { type VoiceFailure, Voices } from './voices.ts'
 
-/** Says one word a chunk, 100 ms each, and fails as told: before this word of an attempt. */
+/** A voice with chunks of one word and 100 ms. It fails before the given word of each attempt. */
 function voice(
   id: string,
   failures: readonly (number | null)[],
@@ -52,8 +52,8 @@ async function speak(choices: readonly ReturnType<typeof voice>[], text = 'one t
   return { render, said, failure, samples, remedies: troubles.map(({ remedy }) => remedy) }
 }
 
-describe('a voice that fails', () => {
-  it('again in the next sentence, without one said to its end, is not asked a third time', async () => {
+describe('a voice of a call that fails', () => {
+  it('twice without a complete sentence in between is not asked a third time', async () => {
     const remedies: string[] = []
     const failing = voice('a', [0, 1, 0])
     const voices = new Voices([failing.choice], new VirtualTime(), ({ remedy }) => remedies.push(remedy))
@@ -63,7 +63,7 @@ describe('a voice that fails', () => {
     expect(remedies).toEqual(['asked-again', 'gave-up'])
   })
 
-  it('before anything was heard is asked once more', async () => {
+  it('before its first audio is asked once more', async () => {
     const first = voice('a', [0])
     const { said, remedies, failure } = await speak([first])
     expect(first.asked).toHaveLength(2)
@@ -72,7 +72,7 @@ describe('a voice that fails', () => {
     expect(failure).toBe(null)
   })
 
-  it('twice hands over to the next, for the rest of the call', async () => {
+  it('twice is replaced by the next one for the rest of the call', async () => {
     const [first, second] = [voice('a', [0, 0]), voice('b', [])]
     const { render, remedies } = await speak([first, second])
     expect(remedies).toEqual(['asked-again', 'next-voice'])
@@ -81,7 +81,7 @@ describe('a voice that fails', () => {
     expect(second.asked).toEqual(['one two three four', 'five six'])
   })
 
-  it('in the middle of a sentence is taken over at the word where it broke off', async () => {
+  it('in the middle of a sentence is replaced by the next one from the interrupted word on', async () => {
     const [first, second] = [voice('a', [2]), voice('b', [])]
     const { said, samples } = await speak([first, second])
     expect(second.asked).toEqual(['two three four'])
@@ -89,17 +89,17 @@ describe('a voice that fails', () => {
     expect(samples).toBe(4000)
   })
 
-  it('in the middle of a sentence: who interrupts the next one has heard each word once', async () => {
+  it('in the middle of a sentence leaves each word once in the report of a later interruption', async () => {
     const text = 'one two three four'
     const { said } = await speak([voice('a', [2]), voice('b', [])], text)
     const words = said.map(word => ({ text: word.split('@')[0]!, startMs: Number(word.split('@')[1]) }))
     const sentence = { text, samples: 4000, complete: false, words }
-    // "two" was said again from 200 ms on.
+    // The next voice repeats "two" from 200 ms on.
     expect(heardOf(sentence, 8 * 250)).toBe('one')
     expect(heardOf(sentence, 8 * 450)).toBe('one two three')
   })
 
-  it('in the middle of a sentence, with no other left, is asked for the rest once', async () => {
+  it('in the middle of a sentence is asked once for the rest if it is the last voice', async () => {
     const only = voice('a', [2, null])
     const { said, remedies, failure } = await speak([only])
     expect(only.asked).toEqual(['one two three four', 'two three four'])
@@ -110,14 +110,14 @@ describe('a voice that fails', () => {
     expect((await speak([voice('a', [2], { retryable: false })])).remedies).toEqual(['gave-up'])
   })
 
-  it('in the middle of a sentence is taken over at that word, also by a voice that fails before its first', async () => {
+  it('in the middle of a sentence is replaced from that word on, even if the next voice fails at once', async () => {
     const [first, second] = [voice('a', [3]), voice('b', [0, null])]
     const { said } = await speak([first, second])
     expect(second.asked).toEqual(['three four', 'three four'])
     expect(said).toEqual(['one@0', 'two@100', 'three@200', 'four@400'])
   })
 
-  it('is given up once, also when it fails in two sentences at the same time', async () => {
+  it('in two sentences at the same time is replaced once', async () => {
     const [first, second] = [voice('a', [1, 1], { retryable: false }), voice('b', [])]
     const remedies: string[] = []
     const voices = new Voices([first.choice, second.choice], new VirtualTime(), ({ remedy }) => remedies.push(remedy))
@@ -129,13 +129,13 @@ describe('a voice that fails', () => {
     expect(remedies).toEqual(['next-voice'])
   })
 
-  it('that does not tell its words has the sentence said again', async () => {
+  it('without word times has the whole sentence said again', async () => {
     const [first, second] = [voice('a', [2], { words: false }), voice('b', [])]
     await speak([first, second])
     expect(second.asked).toEqual(['one two three four'])
   })
 
-  it('for good is not asked again', async () => {
+  it('with a permanent error is not asked again', async () => {
     const first = voice('a', [0], { retryable: false })
     const { failure, remedies } = await speak([first])
     expect(first.asked).toHaveLength(1)
@@ -143,7 +143,7 @@ describe('a voice that fails', () => {
     expect(remedies).toEqual(['gave-up'])
   })
 
-  it('and the next one too: both are asked twice, then it is over', async () => {
+  it('together with the last one ends the sentence after two attempts of each', async () => {
     const [first, second] = [voice('a', [0, 0]), voice('b', [0, 0])]
     const { failure, remedies } = await speak([first, second])
     expect(remedies).toEqual(['asked-again', 'next-voice', 'asked-again', 'gave-up'])

@@ -2,7 +2,7 @@ import { type Ms, NARROWBAND, ParleyError, samplesToMs, type Time } from '@parle
 import type { SpeechChunk } from '@parley/providers'
 import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
 
-/** A voice failed; what is done about it. */
+/** A failure of a voice and the reaction to it. */
 export interface VoiceFailure {
   readonly error: ParleyError
   /** `gave-up`: no voice is left. */
@@ -10,23 +10,23 @@ export interface VoiceFailure {
 }
 
 /**
- * The voices of a call, in order of preference. One that fails is asked once more where it may work and nothing of the
- * sentence was heard, or no other is left; one that fails again before it has said a sentence to its end is given up: the
- * next one takes over, for the rest of the call. Whoever goes on does so at the word where the other broke off.
+ * The voices of a call, in order of preference. After a retryable failure a voice is asked once more if nothing of the
+ * sentence was heard or no other voice is left. If it fails again before it completes a sentence, the next voice
+ * replaces it for the rest of the call and continues at the word where the other stopped.
  */
 export class Voices {
   readonly #choices: readonly VoiceChoice[]
   readonly #time: Time
-  readonly #onTrouble: (trouble: VoiceFailure) => void
+  readonly #onFailure: (failure: VoiceFailure) => void
   #current = 0
-  /** Of the current voice since it last said a sentence to its end. */
+  /** Failures of the current voice since its last complete sentence. */
   #failures = 0
 
   /** `choices`: at least one. */
-  constructor(choices: readonly VoiceChoice[], time: Time, onTrouble: (trouble: VoiceFailure) => void) {
+  constructor(choices: readonly VoiceChoice[], time: Time, onFailure: (failure: VoiceFailure) => void) {
     this.#choices = choices
     this.#time = time
-    this.#onTrouble = onTrouble
+    this.#onFailure = onFailure
   }
 
   /** Audio of one sentence; throws the last voice's `ParleyError`. Ends at once, without an error, when `signal` aborts. */
@@ -43,7 +43,7 @@ export class Voices {
         return
       } catch (cause) {
         if (signal.aborted) return
-        // Another sentence found it out before: the next one goes on.
+        // Another sentence has already replaced the voice: retry with the new one.
         if (current !== this.#current) continue
         const error = voiceError(cause)
         if (!this.#recovers(error, progress.ms > heardBefore)) throw error
@@ -59,18 +59,18 @@ export class Voices {
       this.#failures = 0
     }
     const remedy = asksAgain ? 'asked-again' : hasNext ? 'next-voice' : 'gave-up'
-    this.#onTrouble({ error, remedy })
+    this.#onFailure({ error, remedy })
     return remedy !== 'gave-up'
   }
 }
 
-/** How much of a sentence was rendered, by whatever voice. */
+/** How much of a sentence was synthesised, by all voices together. */
 class Progress {
   readonly #tokens: readonly string[]
   #words = 0
-  /** Words that were told: the one that was cut is said again, and told once. */
-  #told = 0
-  /** Words of this rendering begin at this token. */
+  /** Words already yielded: the word at the break is spoken again but yielded once. */
+  #reported = 0
+  /** Token at which the current synthesis began. */
   #from = 0
   ms: Ms = 0
 
@@ -78,7 +78,7 @@ class Progress {
     this.#tokens = text.split(/\s+/)
   }
 
-  /** What is still to be said: from the word that was cut on; all of it where the voice did not tell its words. */
+  /** The rest of the sentence, from the interrupted word on; all of it if the voice reports no words. */
   rest(): string {
     const wasHeard = this.#words > this.#from
     this.#from = Math.min(wasHeard ? this.#words - 1 : this.#from, this.#tokens.length - 1)
@@ -86,12 +86,12 @@ class Progress {
     return this.#tokens.slice(this.#from).join(' ')
   }
 
-  /** Words are counted and timed over the whole sentence. */
+  /** Counts the chunk and converts its word times to times in the whole sentence. */
   add(chunk: SpeechChunk, heardBefore: Ms): SpeechChunk {
     this.ms += samplesToMs(chunk.samples.length, NARROWBAND)
-    const known = Math.max(0, this.#told - this.#words)
+    const known = Math.max(0, this.#reported - this.#words)
     this.#words += chunk.words.length
-    this.#told = Math.max(this.#told, this.#words)
+    this.#reported = Math.max(this.#reported, this.#words)
     if (heardBefore === 0) return chunk
     const words = chunk.words.slice(known)
     return { ...chunk, words: words.map(word => ({ ...word, startMs: word.startMs + heardBefore })) }
@@ -99,5 +99,7 @@ class Progress {
 }
 
 function voiceError(cause: unknown): ParleyError {
-  return cause instanceof ParleyError ? cause : new ParleyError('voice_failed', 'the voice failed', { cause })
+  return cause instanceof ParleyError
+    ? cause
+    : new ParleyError('voice_failed', 'speech synthesis failed: see the cause', { cause })
 }

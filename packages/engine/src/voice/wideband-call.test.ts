@@ -9,7 +9,7 @@ interface Opened {
   readonly written: { readonly at: number; readonly count: number }[]
 }
 
-/** Lets a call of `call` format run for a second with a recogniser that takes `formats`. */
+/** Runs a call with audio in the format `call` for a second, with a recogniser that accepts `formats`. */
 function heardBy(formats: readonly AudioFormat[] | undefined, call: AudioFormat): Opened {
   const time = new VirtualTime()
   const opened: { format: AudioFormat | undefined; written: { at: number; count: number }[] } = {
@@ -52,7 +52,7 @@ function heardBy(formats: readonly AudioFormat[] | undefined, call: AudioFormat)
     clock: new CallClock(call),
     time,
     onHeard: () => {},
-    onTrouble: () => {},
+    onFailure: () => {},
   })
   for (let ms = 0; ms < 1000; ms += 20) {
     time.advance(20)
@@ -63,14 +63,14 @@ function heardBy(formats: readonly AudioFormat[] | undefined, call: AudioFormat)
 
 const total = ({ written }: Opened) => written.reduce((sum, { count }) => sum + count, 0)
 
-describe('a call of 16 kHz', () => {
-  it('reaches a recogniser that takes 16 kHz at that rate', () => {
+describe('a call with 16 kHz audio', () => {
+  it('is sent at 16 kHz to a recogniser that accepts it', () => {
     const opened = heardBy([NARROWBAND, WIDEBAND], WIDEBAND)
     expect(opened.format).toEqual(WIDEBAND)
     expect(total(opened)).toBe(16_000)
   })
 
-  it('is resampled for a recogniser that declares nothing, on a clock of 8 kHz without gaps', () => {
+  it('is resampled to 8 kHz without gaps for a recogniser that declares no formats', () => {
     const opened = heardBy(undefined, WIDEBAND)
     expect(opened.format).toEqual(NARROWBAND)
     expect(total(opened)).toBe(8000)
@@ -80,8 +80,8 @@ describe('a call of 16 kHz', () => {
   })
 })
 
-describe('a call of 8 kHz', () => {
-  it('stays at 8 kHz for a recogniser that takes more', () => {
+describe('a call with 8 kHz audio', () => {
+  it('is sent at 8 kHz to a recogniser that also accepts more', () => {
     const opened = heardBy([WIDEBAND, NARROWBAND], NARROWBAND)
     expect(opened.format).toEqual(NARROWBAND)
     expect(total(opened)).toBe(8000)

@@ -43,8 +43,8 @@ async function capped(scope: Scope, cap: string): Promise<void> {
   await test.database.transaction(scope, tx => writeBudget(tx, scope, cap, rows[0].policy_id))
 }
 
-describe('a run is admitted', () => {
-  it('with a permit, as it was asked for', async () => {
+describe('an admitted run', () => {
+  it('holds a permit and has the requested fields', async () => {
     const scope = await workspace(test)
     const run_id = await admitted(test, scope)
     expect(await readRun(test.database.within(scope), scope, run_id)).toEqual({
@@ -79,7 +79,7 @@ describe('a run is admitted', () => {
     expect(await counted(test, scope)).toEqual({ live: 1, permits: 1, calls: 1 })
   })
 
-  it('only by its own environment: another one has neither its agents nor its numbers in the count', async () => {
+  it('belongs to one environment: another one sees neither its agents nor its counts', async () => {
     const [ours, theirs] = [await workspace(test), await test.scope()]
     await test.owner.query(
       'update parley.tenants set admission_enabled = true, concurrent_capacity = 1 where tenant_id = $1',
@@ -92,7 +92,7 @@ describe('a run is admitted', () => {
   })
 })
 
-describe('a run is refused, first reason first', () => {
+describe('a refused run', () => {
   it.each([
     [
       'while admission is off',
@@ -119,7 +119,7 @@ describe('a run is refused, first reason first', () => {
     expect(rows).toEqual([])
   })
 
-  it('over the spend cap, with the reserves of what is not priced yet; a raised cap works at once', async () => {
+  it('exceeds the spend cap, reserves of unpriced runs included, until the cap is raised', async () => {
     const scope = await workspace(test, { daily: 0 })
     await test.owner.query('update parley.tenants set daily_call_limit = null where tenant_id = $1', [scope.tenant_id])
     await capped(scope, '3')
@@ -131,11 +131,11 @@ describe('a run is refused, first reason first', () => {
     )
     expect(await admit(test, scope)).toMatchObject({ reason: 'spend_cap', limit: '3', used: '3' })
     expect(await admit(test, scope, CHAT)).toMatchObject({ reason: 'spend_cap' })
-    // What tests a publication is not billed.
+    // Runs of a test publication are not billed.
     expect(await admit(test, scope, { ...CHAT, test: true })).toMatchObject({ reason: 'concurrent_capacity' })
   })
 
-  it('for inbound calls: a rejected run is left behind, which holds nothing', async () => {
+  it('of an inbound call is stored as rejected, without a permit', async () => {
     const scope = await workspace(test, { capacity: 0 })
     const inbound = { ...OUTBOUND, mode: 'inbound', notifies: true } as const
     const refused = await admit(test, scope, inbound, { keepRefused: true })
@@ -155,7 +155,7 @@ describe('a run is refused, first reason first', () => {
 })
 
 describe('a revoked key', () => {
-  it('takes back what it asked for and nobody has begun, and nothing else', async () => {
+  it('cancels the runs that it requested and that have not begun, and no others', async () => {
     const scope = await workspace(test)
     const [key_id, another] = [crypto.randomUUID(), crypto.randomUUID()]
     const waiting = await admitted(test, scope, { ...OUTBOUND, key_id })
@@ -172,12 +172,12 @@ describe('a revoked key', () => {
       'select run_id from parley.run_ownership where tenant_id = $1 and cancel_asked',
       [scope.tenant_id],
     )
-    expect(rows, 'its owner is told').toEqual([{ run_id: beginning.run_id }])
+    expect(rows, 'the owner gets the request').toEqual([{ run_id: beginning.run_id }])
   })
 })
 
 describe('the daily count', () => {
-  it('takes outbound calls alone, and transfers while there is room', async () => {
+  it('counts outbound calls only, and transfers up to the limit', async () => {
     const scope = await workspace(test, { daily: 2 })
     await admitted(test, scope, CHAT)
     await admitted(test, scope, { ...OUTBOUND, mode: 'inbound' })
@@ -189,7 +189,7 @@ describe('the daily count', () => {
     expect((await counted(test, scope)).calls).toBe(2)
   })
 
-  it('forgets calls of more than 24 hours ago', async () => {
+  it('excludes calls from more than 24 hours ago', async () => {
     const scope = await workspace(test, { daily: 1 })
     await admitted(test, scope)
     await test.owner.query(
@@ -204,7 +204,7 @@ describe('the daily count', () => {
     expect(await admit(test, scope)).toMatchObject({ kind: 'admitted' })
   })
 
-  it('gives back what ended before an INVITE left, and nothing else', async () => {
+  it('releases only calls that ended before an INVITE was sent', async () => {
     const scope = await workspace(test, { daily: 10 })
     const never = await admitted(test, scope)
     expect(await test.database.transaction(scope, tx => cancelRun(tx, scope, never))).toBe('finished')
@@ -242,9 +242,9 @@ async function race(scope: Scope, admitOne: (index: number) => Promise<Admission
   return { admitted: answers.length - refused.length, reasons: new Set(refused.map(answer => answer.reason)) }
 }
 
-// A busy machine takes its time for thousands of transactions.
-describe('no race', { timeout: 60_000 }, () => {
-  it('admits one past the capacity', async () => {
+// Thousands of transactions take long on a busy machine.
+describe('concurrent admissions', { timeout: 60_000 }, () => {
+  it('no race admits more runs than the capacity', async () => {
     const scope = await workspace(test, { capacity: 100, daily: 250 })
     const { admitted: passed, reasons } = await race(scope, () => admit(test, scope))
     expect(passed).toBe(100)
@@ -252,7 +252,7 @@ describe('no race', { timeout: 60_000 }, () => {
     expect(await counted(test, scope)).toEqual({ live: 100, permits: 100, calls: 100 })
   })
 
-  it('admits one past the daily limit, while runs end and give their permits back', async () => {
+  it('no race admits more runs than the daily limit while runs end and release their permits', async () => {
     const scope = await workspace(test, { capacity: 100, daily: 250 })
     const over: Promise<unknown>[] = []
     const { admitted: passed, reasons } = await race(scope, async () => {
@@ -273,7 +273,7 @@ describe('no race', { timeout: 60_000 }, () => {
     expect(await counted(test, scope)).toEqual({ live: 0, permits: 0, calls: 250 })
   })
 
-  it('admits one past the spend cap', async () => {
+  it('no race admits more runs than the spend cap allows', async () => {
     const scope = await workspace(test, { capacity: 1000 })
     await capped(scope, '60.7')
     const { admitted: passed, reasons } = await race(scope, () => admit(test, scope))
@@ -281,7 +281,7 @@ describe('no race', { timeout: 60_000 }, () => {
     expect(reasons).toEqual(new Set(['spend_cap']))
   })
 
-  it('gives a permit back twice', async () => {
+  it('no race releases a permit twice', async () => {
     const scope = await workspace(test, { capacity: 100 })
     const runs = await Promise.all(Array.from({ length: 20 }, () => owned(test, scope)))
     const ends = runs.flatMap(run =>
@@ -298,7 +298,7 @@ describe('no race', { timeout: 60_000 }, () => {
     expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
   })
 
-  it('both cancels a run and starts it', async () => {
+  it('no race both cancels and starts a run', async () => {
     const scope = await workspace(test, { capacity: 100 })
     const runs = await Promise.all(Array.from({ length: 30 }, () => admitted(test, scope, CHAT)))
     const results = await Promise.all(
@@ -324,8 +324,8 @@ async function plant(name: string, fault: (body: string) => string, copy: string
   await test.owner.query(faulty.replaceAll(`parley.${name}`, `parley.${copy}`).replaceAll(`${name}.`, `${copy}.`))
 }
 
-describe('these tests see', { timeout: 60_000 }, () => {
-  it('an admission that does not lock the counters', async () => {
+describe('the admission tests detect a planted fault:', { timeout: 60_000 }, () => {
+  it('an admission without a lock on the counters', async () => {
     await plant('lock_counters', body => body.replace('for no key update', ''), 'see_counters')
     await plant(
       'admit_run',
@@ -339,7 +339,7 @@ describe('these tests see', { timeout: 60_000 }, () => {
     expect(passed).toBeGreaterThan(100)
   })
 
-  it('an end that leaves the permit where it is', async () => {
+  it('an end of a run that does not release the permit', async () => {
     await plant(
       'finish_run',
       body => body.replace('delete from parley.run_ownership o where o.run_id = of_run;', ''),
@@ -352,7 +352,7 @@ describe('these tests see', { timeout: 60_000 }, () => {
     await test.database.transaction(scope, tx =>
       finishBy(sql`parley.finish_any`, tx, scope, run.run_id, run.fence, CHAT_OVER),
     )
-    // The permits that are out are one more than is counted: the next admission would be one too many.
+    // One more permit is taken than the counter says, so that the next admission would exceed the limit.
     const { live, permits } = await counted(test, scope)
     expect([live, permits]).toEqual([3, 4])
   })

@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 import type { JsonObject, RunChannel, RunMode } from '../schema-runs.ts'
 import type { RunOwner, RunOwnership } from './protocol.ts'
 
-/** A run as it is asked for; its publication must be there, channel, numbers, secrets and models were checked. */
+/** A request for a run. The publication must exist; channel, numbers, secrets and models must have been checked. */
 export interface RunRequest {
   /** Default: a new one. */
   readonly run_id?: string
@@ -13,7 +13,7 @@ export interface RunRequest {
   readonly channel: RunChannel
   readonly mode: RunMode
   readonly trigger: JsonObject
-  /** Of a test publication: the spend cap does not touch it, and it is not billed. */
+  /** A run of a test publication: it is not billed and does not count towards the spend cap. */
   readonly test: boolean
   readonly from_number: string | null
   readonly to_number: string | null
@@ -21,10 +21,10 @@ export interface RunRequest {
   readonly dynamic_variables: Readonly<Record<string, string>>
   readonly metadata: JsonObject | null
   readonly caller_identity: JsonObject | null
-  /** The API key that asked; null for people, inbound calls and jobs. */
+  /** API key of the request; null for people, inbound calls and jobs. */
   readonly key_id: string | null
   readonly can_dial: boolean
-  /** Whether the publication has agent webhooks: then they get into the outbox. */
+  /** Whether the publication has agent webhooks, which are then written to the outbox. */
   readonly notifies: boolean
 }
 
@@ -45,21 +45,21 @@ export type Admission =
   | {
       readonly kind: 'refused'
       readonly reason: AdmissionRefusal
-      /** Decimal; null where the reason has none. USD for `spend_cap`, else a count. */
+      /** Decimal; null if the reason has no limit. USD for `spend_cap`, else a count. */
       readonly limit: string | null
       readonly used: string | null
-      /** Of the rejected run that was left behind, where that was asked for. */
+      /** Id of the `rejected` run, if the request asked for one. */
       readonly run_id: string | null
     }
 
 export interface AdmissionOptions {
-  /** Who owns the run from the start, and for how long unless renewed: an engine that answers an INVITE. Default: nobody. */
+  /** First owner of the run and its lease, for an engine that answers an INVITE. Default: none. */
   readonly owner?: RunOwner & { readonly leaseMs: number }
-  /** Leaves a `rejected` run behind when refused: inbound calls. Default false: a refusal creates nothing. */
+  /** Creates a `rejected` run on refusal, for inbound calls. Default false: a refusal creates nothing. */
   readonly keepRefused?: boolean
 }
 
-/** What a call of `parley.admit_run` (or a planted copy of it) answers. */
+/** Result row of `parley.admit_run`, or of a copy of it with a planted fault. */
 export interface AdmittedRow {
   readonly run_id: string | null
   readonly created_at: string | null
@@ -70,8 +70,8 @@ export interface AdmittedRow {
 }
 
 /**
- * Takes a permit and makes the run, or says what refused it. Exact under any race: the environment's admissions take
- * turns from here to the commit, so call it last in the transaction.
+ * Takes a permit and creates the run, or returns the reason of the refusal. Limits are exact: admissions of the
+  * environment are serialised from here to the commit, so call it last in the transaction.
  */
 export async function admitRun(
   tx: Queries,
@@ -82,7 +82,7 @@ export async function admitRun(
   return admitBy(sql`parley.admit_run`, tx, scope, request, options)
 }
 
-/** As {@link admitRun}, by another function of the database. */
+/** As {@link admitRun}, by the given database function. */
 export async function admitBy(
   admit: RawBuilder<unknown>,
   tx: Queries,
@@ -98,13 +98,13 @@ export async function admitBy(
     )`.execute(tx)
   const { run_id, created_at, fence, refused, limit_value, used_value } = rows[0]!
   if (refused !== null) return { kind: 'refused', reason: refused, limit: limit_value, used: used_value, run_id }
-  if (run_id === null || created_at === null) throw new TypeError('an admitted run has an id and a time')
+  if (run_id === null || created_at === null) throw new TypeError('parley.admit_run returned an admitted run without run_id or created_at')
   return { kind: 'admitted', run_id, created_at, owned: owner === undefined ? null : { run_id, fence } }
 }
 
 /**
- * Counts a transfer in the daily limit, as its REFER or INVITE leaves. Null: counted; else the limit and what is used of
- * it, and it must not be sent. The environment's admissions wait for the commit.
+ * Counts a transfer towards the daily limit, before its REFER or INVITE is sent. Null: counted. Otherwise the limit and
+  * the count so far; the request must not be sent then. Admissions of the environment wait for the commit.
  */
 export async function countTransfer(
   tx: Queries,

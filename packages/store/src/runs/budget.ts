@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 
-/** The month's spend and its cap; all null where no rate card was ever installed. Amounts in USD, cut to 12 digits. */
+/** The month's spend and its cap; all null without a rate card. Amounts in USD, truncated to 12 digits. */
 export interface BudgetRow {
   readonly configured: boolean
   readonly policy_id: string | null
@@ -10,7 +10,7 @@ export interface BudgetRow {
   readonly period: { readonly from: string; readonly to: string } | null
   readonly cap_usd: string | null
   readonly spent_usd: string | null
-  /** Negative when more was spent than may be. */
+  /** Negative when spending exceeds the cap. */
   readonly remaining_usd: string | null
   readonly exceeded: boolean
   /** Billable runs without a cost yet. */
@@ -18,10 +18,10 @@ export interface BudgetRow {
   readonly as_of: string
 }
 
-/** Sums of quotients that do not end miss the whole by less than this many digits show: three thirds are a whole. */
+/** Added before truncation, so that rounding errors of periodic quotients vanish: three thirds are one. */
 const whole = (amount: ReturnType<typeof sql>) => sql<string>`round(${amount}, 40)`
 
-/** Cut to 12 digits, never rounded up, without zeros at the end. */
+/** Truncates to 12 digits and drops trailing zeros; never rounds up. */
 export const shownUsd = (amount: ReturnType<typeof sql>) =>
   sql<string | null>`trim_scale(trunc(${whole(amount)}, 12))::text`
 
@@ -50,11 +50,11 @@ export async function readBudget(db: Queries, scope: Scope): Promise<BudgetRow> 
 
 export type BudgetWrite =
   | { readonly kind: 'written'; readonly budget: BudgetRow }
-  /** Another policy is in force. */
+  /** Another policy is in force than the expected one. */
   | { readonly kind: 'stale'; readonly policy_id: string }
   | { readonly kind: 'not_installed' }
 
-/** Sets the cap if `expectedPolicyId` is in force; it works at once, and has an id of its own. Cuts no live run off. */
+/** Sets the cap if `expectedPolicyId` is in force. The new policy has a new id and applies at once; live runs go on. */
 export async function writeBudget(
   tx: Queries,
   scope: Scope,

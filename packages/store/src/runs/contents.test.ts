@@ -20,7 +20,7 @@ afterAll(() => test?.close())
 const { withinOf, running, end } = talesOn(() => test)
 const SECRET = 'said in confidence'
 
-/** A run of `days` ago in which `SECRET` stands wherever people and models may leave it. */
+/** A run from `days` ago with `SECRET` in all fields that hold words of people and models. */
 async function conversation(scope: Scope, days: number): Promise<string> {
   const within = withinOf(scope)
   const run = await running(scope, { ...OUTBOUND, dynamic_variables: { note: SECRET }, notifies: true })
@@ -54,7 +54,7 @@ async function conversation(scope: Scope, days: number): Promise<string> {
   return run.run_id
 }
 
-/** Tables in whose rows of the run `SECRET` stands. */
+/** Tables with `SECRET` in a row of the run. */
 async function standsIn(runId: string): Promise<string[]> {
   const { rows: tables } = await test.owner.query(
     "select table_name as name from information_schema.columns where table_schema = 'parley' and column_name = 'run_id' order by 1",
@@ -70,8 +70,8 @@ async function standsIn(runId: string): Promise<string[]> {
   return found
 }
 
-describe('what is past the retention of transcripts', () => {
-  it('is nowhere in the database any more; the run and what happened in it stays', async () => {
+describe('run contents past the retention of transcripts', () => {
+  it('are deleted from the whole database; the run and its timeline stay', async () => {
     const scope = await workspace(test)
     const db = test.database.within(scope)
     const old = await conversation(scope, 31)
@@ -97,7 +97,7 @@ describe('what is past the retention of transcripts', () => {
     expect(await test.database.contents.expireTranscripts(100)).toBe(0)
   })
 
-  it('takes what was said to a chat that never began with it', async () => {
+  it('include the messages of a chat that never began', async () => {
     const scope = await workspace(test)
     const within = withinOf(scope)
     const runId = await admitted(test, scope, CHAT)
@@ -109,7 +109,7 @@ describe('what is past the retention of transcripts', () => {
     expect(await standsIn(runId)).toEqual([])
   })
 
-  it('goes a bounded number at a time, and by two workers at once each run once', async () => {
+  it('are deleted in bounded batches, once per run with two concurrent workers', async () => {
     const scope = await workspace(test)
     await test.owner.query('update parley.tenants set transcript_days = 1 where tenant_id = $1', [scope.tenant_id])
     for (let i = 0; i < 5; i++) await conversation(scope, 2)
@@ -122,7 +122,7 @@ describe('what is past the retention of transcripts', () => {
     expect(all).toBe(5)
   })
 
-  it('leaves what lives alone', async () => {
+  it('are not deleted while the run is live', async () => {
     const scope = await workspace(test)
     await test.owner.query('update parley.tenants set transcript_days = 1 where tenant_id = $1', [scope.tenant_id])
     const run = await running(scope, { ...OUTBOUND, dynamic_variables: { note: SECRET } })

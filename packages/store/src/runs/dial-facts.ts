@@ -4,21 +4,21 @@ import type { Queries } from '../protocol.ts'
 import type { Destinations } from '../schema.ts'
 import { ownNumbers } from './own-numbers.ts'
 
-/** What decides whether an environment can place a call. */
+/** Facts that decide whether an environment may place a call. */
 export interface DialFacts {
-  /** Whether the trunk that was asked about is there. */
+  /** Whether the requested trunk exists. */
   readonly has_trunk: boolean
-  /** Over which trunk the number is reached; null: it is not imported. */
+  /** Trunk of the number; null: the number is not imported. */
   readonly number_trunk_id: string | null
-  /** Whether the SIP password that this trunk pins is there; true where it pins none. */
+  /** Whether the SIP password to which this trunk refers exists; true if it refers to none. */
   readonly has_secret: boolean
-  /** What staff allowed; null: the countries of the environment's own numbers. */
+  /** Countries that staff allowed; null: those of the environment's own numbers. */
   readonly destinations: Destinations | null
-  /** E.164: the environment's numbers, one for each first seven digits, at most 1000. They tell its countries. */
+  /** Numbers of the environment (E.164), from which its countries follow: one per seven-digit prefix, at most 1000. */
   readonly own_numbers: readonly string[]
 }
 
-/** Of the number that is to be shown, and of the trunk that the publication names, where it does. One round trip. */
+/** Reads the facts for a caller number and, if the publication names one, its trunk. One round trip. */
 export async function dialFacts(
   db: Queries,
   { tenant_id }: Scope,

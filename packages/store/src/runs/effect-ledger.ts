@@ -16,18 +16,18 @@ import {
   settleEffect,
 } from './effects.ts'
 
-/** What is about to be done; without a key it gets one of its own. */
+/** An effect to be executed; without a key a new one is generated. */
 export type EffectIntention<Kind = string> = Omit<NewEffect<Kind>, 'effect_key'> & { readonly effect_key?: string }
 
-/** As in the effects resource, without what belongs to the run. */
+/** An effect as in the effects resource, without the run's fields. */
 export type LedgerRecord<Kind = string, Decision = StoredDecision, Receipt = JsonObject> = Omit<
   EffectRow<Kind, Decision, Receipt>,
   'run_id' | 'attempt_id'
 >
 
 /**
- * The ledger of one run's outside effects: each step is committed when it is answered. The types are whose ledger it is:
- * kinds, decisions and receipts come out as they went in.
+ * The ledger of one run's external effects: each step is committed when its promise resolves. The type parameters are
+  * those of its user: kinds, decisions and receipts are stored and returned unchanged.
  */
 export interface RunLedger<Kind = string, Decision = StoredDecision, Receipt = JsonObject> {
   intend(intent: EffectIntention<Kind>): Promise<LedgerRecord<Kind, Decision, Receipt>>
@@ -38,8 +38,8 @@ export interface RunLedger<Kind = string, Decision = StoredDecision, Receipt = J
 }
 
 /**
- * `newKey` makes keys nobody has: visible ASCII, at most 256. Throws `ledger_unavailable` where it cannot be written down
- * now (nothing may be sent then), `run_lost`, `effect_step_not_allowed`, `effect_not_found`.
+ * `newKey` generates unique keys: visible ASCII, at most 256 characters. Throws `ledger_unavailable` when the database
+  * cannot be written (nothing may be sent then), `run_lost`, `effect_step_not_allowed` and `effect_not_found`.
  */
 export function runLedger<
   Kind extends string = string,
@@ -52,7 +52,7 @@ export function runLedger<
       return recordOf(await database.transaction(scope, work)) as Record
     } catch (error) {
       if (error instanceof ParleyError && DECIDED.has(error.code)) throw error
-      throw new StoreError('ledger_unavailable', 'the ledger of effects cannot be written now: nothing may be sent', {
+      throw new StoreError('ledger_unavailable', 'the effect ledger cannot be written: send nothing and try again when the database is back', {
         cause: error,
       })
     }
@@ -64,7 +64,7 @@ export function runLedger<
     sending: async effectId => {
       const record = await committed(tx => sendEffect(tx, scope, writer, effectId))
       if (record.state === 'sending') return record
-      throw new StoreError('effect_step_not_allowed', `what was allowed is denied now: ${record.decision?.reason}`)
+      throw new StoreError('effect_step_not_allowed', `the effect was allowed but is denied now (${record.decision?.reason}): do not send it`)
     },
     settle: (effectId, outcome) => committed(tx => settleEffect(tx, scope, writer, effectId, outcome)),
     list: async () =>

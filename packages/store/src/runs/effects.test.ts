@@ -30,7 +30,7 @@ const UNAVAILABLE: StoredDecision = { decision: 'unavailable', reason: null, pol
 const within = <Result>(work: (tx: Queries) => Promise<Result>) => test.database.transaction(scope, work)
 const ledgerOf = (run: RunOwnership) => runLedger(test.database, scope, run, () => `key-${keys++}`)
 
-/** A run that is under way, and its ledger. */
+/** A live run and its ledger. */
 async function talk(request = CHAT) {
   const run = await owned(test, scope, request)
   await within(tx => moveRun(tx, scope, run, { state: 'running' }))
@@ -38,7 +38,7 @@ async function talk(request = CHAT) {
 }
 
 describe('an effect', () => {
-  it('is written before it is sent, judged, counted, and kept with what came of it', async () => {
+  it('is stored before it is sent, with its decision, number of attempts and result', async () => {
     const { ledger } = await talk()
     const intended = await ledger.intend(HTTP)
     expect(intended).toEqual({
@@ -66,7 +66,7 @@ describe('an effect', () => {
     expect(await ledger.list()).toEqual([settled])
   })
 
-  it('is the same under the same key, also when it is intended by many at once', async () => {
+  it('is stored once per key, also with concurrent requests', async () => {
     const { run, ledger } = await talk()
     const again = { ...HTTP, effect_key: 'the-same' }
     const records = await Promise.all(Array.from({ length: 10 }, () => ledger.intend(again)))
@@ -79,7 +79,7 @@ describe('an effect', () => {
     expect((await other.ledger.intend(again)).effect_id).not.toBe(records[0]!.effect_id)
   })
 
-  it('stays in order of creation', async () => {
+  it('is listed in order of creation', async () => {
     const { ledger } = await talk()
     const made = []
     for (let ordinal = 0; ordinal < 12; ordinal++) made.push(await ledger.intend({ ...HTTP, ordinal }))
@@ -90,14 +90,14 @@ describe('an effect', () => {
   it.each([
     [DENY, 'policy_denied'],
     [UNAVAILABLE, 'policy_unavailable'],
-  ])('that no verdict allows has failed and is not sent: %o', async (decision, error_code) => {
+  ])('that is not allowed has failed and is not sent: %o', async (decision, error_code) => {
     const { ledger } = await talk()
     const { effect_id } = await ledger.intend(HTTP)
     expect(await ledger.decide(effect_id, decision)).toMatchObject({ state: 'failed', decision, error_code })
     await expect(ledger.sending(effect_id)).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
   })
 
-  it('needs a verdict where it acts; a hang-up and inference need none', async () => {
+  it('needs a decision if it acts on third parties; a hang-up and inference need none', async () => {
     const { ledger } = await talk()
     for (const kind of ['http', 'sip_dial', 'sip_transfer', 'run_admission'])
       await expect(ledger.sending((await ledger.intend({ ...HTTP, kind })).effect_id)).rejects.toMatchObject({
@@ -135,7 +135,7 @@ describe('an effect', () => {
     expect(await ledger.list()).toEqual(rows)
   })
 
-  it('takes one of many verdicts that come at once; one that nobody intended is not known', async () => {
+  it('takes one of several concurrent decisions; a decision about an unknown effect is an error', async () => {
     const { ledger } = await talk()
     const { effect_id } = await ledger.intend(HTTP)
     const verdicts = await Promise.allSettled(
@@ -147,8 +147,8 @@ describe('an effect', () => {
   })
 })
 
-describe('who has lost the run', () => {
-  it('writes no effect at any step, and none is written for it', async () => {
+describe('a process that lost the run', () => {
+  it('can write no step of an effect', async () => {
     const { run, ledger } = await talk()
     const { effect_id } = await ledger.intend(HTTP)
     await ledger.decide(effect_id, ALLOW)
@@ -165,7 +165,7 @@ describe('who has lost the run', () => {
     expect(await ledger.list()).toEqual(rows)
   })
 
-  it('leaves in doubt what it was sending, unless twice is no more than once', async () => {
+  it('leaves effects that it was sending uncertain, unless they are idempotent', async () => {
     const { run, ledger } = await talk()
     const begin = async (intent: EffectIntention) => {
       const { effect_id } = await ledger.intend(intent)
@@ -189,7 +189,7 @@ describe('who has lost the run', () => {
     const reapers = ledgerOf(reaped)
     await expect(reapers.sending(once)).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
     expect(await reapers.sending(twice)).toMatchObject({ send_attempts: 2 })
-    // What is left when the run ends was never sent, or nobody knows.
+    // Effects that are unsettled at the end of the run were not sent, or are uncertain.
     expect(await within(tx => finishRun(tx, scope, reaped, { ...CHAT_OVER, state: 'failed', engine_lost: true }))).toBe(
       'finished',
     )
@@ -203,7 +203,7 @@ describe('who has lost the run', () => {
   })
 })
 
-describe('an effect that was allowed elsewhere is denied here', () => {
+describe('an effect that was allowed before is denied at the send', () => {
   it.each(['http', 'sip_dial', 'sip_transfer', 'run_admission'])(
     'for a revoked key, as far as it acts: %s',
     async kind => {
@@ -261,7 +261,7 @@ const inference = (effect_key: string): InferenceEffect => ({
 })
 
 describe('inference', () => {
-  it('is written afterwards, many at once, and once each', async () => {
+  it('is recorded afterwards, many in one write, once each', async () => {
     const { run, ledger } = await talk()
     const batch = [
       inference('m-1'),
@@ -286,7 +286,7 @@ describe('inference', () => {
 })
 
 describe('a webhook', () => {
-  it('has its effects written by who was given it, although the run has ended, and by nobody else', async () => {
+  it('has its effects written only by its sender, also after the end of the run', async () => {
     const { run } = await talk({ ...CHAT, notifies: true })
     await within(tx => finishRun(tx, scope, run, CHAT_OVER))
     const item = (await within(tx => takeWebhooks(tx, scope, 60_000, 1000))).find(one => one.run_id === run.run_id)!
@@ -302,7 +302,7 @@ describe('a webhook', () => {
 })
 
 describe('without a database', () => {
-  it('nothing may be sent', async () => {
+  it('no effect may be sent', async () => {
     const { run } = await talk()
     const gone = await openDatabase({ ownerUrl: readAddress(test.owner.url).ownerUrl })
     await gone.close()

@@ -8,19 +8,19 @@ import type { JsonObject, StoredEffectState } from '../schema-runs.ts'
 import { heldRow } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 
-/** Who may write effects: the run's owner, or who was given one of its webhooks to send. */
+/** Who may write effects: the owner of the run, or the sender of one of its webhooks. */
 export type EffectWriter =
   | RunOwnership
   | { readonly run_id: string; readonly outbox_id: string; readonly attempts: number }
 
 export interface NewEffect<Kind = string> {
-  /** Opaque, unique within the run, the same over retries: the same key is the same effect. */
+  /** Idempotency key, opaque and unique within the run: the same key over retries is the same effect. */
   readonly effect_key: string
   readonly kind: Kind
   readonly action: { readonly id: string; readonly version: number }
   readonly node_id: string | null
   readonly ordinal: number | null
-  /** Whether sending it twice does no more than sending it once. Default false. */
+  /** Whether the request is idempotent: sending it twice has the effect of sending it once. Default false. */
   readonly idempotent?: boolean
   readonly attempt_id?: string | null
 }
@@ -31,7 +31,7 @@ export interface StoredDecision {
   readonly policy_version: string
 }
 
-/** As in the effects resource. Kinds, decisions and receipts come out as they went in. */
+/** An effect as in the effects resource. Kinds, decisions and receipts are returned as stored. */
 export interface EffectRow<Kind = string, Decision = StoredDecision, Receipt = JsonObject> {
   readonly effect_id: string
   readonly run_id: string
@@ -60,11 +60,11 @@ const RECORD = sql.raw(`e.effect_id, e.run_id, e.attempt_id, e.effect_key,
   jsonb_build_object('id', e.action_id, 'version', e.action_version) as action, e.effect_kind, e.node_id, e.ordinal,
   e.state, e.decision, e.send_attempts, e.receipts, e.error_code, e.created_at, e.settled_at`)
 
-/** Kinds that act on somebody in the agent's name: sent only with a verdict that allows them. */
+/** Kinds that act on third parties: sent only after a decision "allow". */
 const JUDGED_KINDS = "array['http', 'sip_dial', 'sip_transfer', 'run_admission']"
 const JUDGED = sql.raw(JUDGED_KINDS)
 
-/** Why an effect that acts may not be sent now, whatever the policy says of it; null: nothing speaks against it. */
+/** Reason why an acting effect may not be sent now, regardless of its policy decision; null: none. */
 const DENIAL = sql.raw(`case
   when e.effect_kind <> all (${JUDGED_KINDS}) then null
   when held.cancel_asked then 'run_not_active'
@@ -73,15 +73,15 @@ const DENIAL = sql.raw(`case
     where r.tenant_id = held.tenant_id and r.run_id = held.run_id and k.revoked_at is not null
   ) then 'key_revoked' end`)
 
-/** The verdict, turned into that denial. */
+/** The decision, replaced by that denial. */
 function denied(decision: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`${decision} || jsonb_build_object('decision', 'deny', 'reason', ${DENIAL})`
 }
 
-/** The id of a run's effect: it follows from the key, so that one index keeps both unique. */
+/** The id of a run's effect, derived from the key, so that one index keeps both unique. */
 export function effectIdOf(runId: string, effectKey: string): string {
   const digest = createHash('sha256').update(`${runId}/${effectKey}`).digest()
-  // RFC 9562 section 5.8: version 8, whose bits are ours.
+  // UUID version 8 (RFC 9562 section 5.8): its other bits are free to choose.
   digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x80, 6)
   digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8)
   const hex = digest.toString('hex')
@@ -97,8 +97,8 @@ export async function listEffects(db: Queries, scope: Scope, runId: string): Pro
 }
 
 /**
- * Writes down what is about to be done; the record that is there where the key was intended before. Throws `run_lost`, and
- * `effect_key_taken` where the key is another action's.
+ * Records an intended effect; returns the existing record if the key was intended before. Throws `run_lost`, and
+  * `effect_key_taken` when the key belongs to another action.
  */
 export async function intendEffect(
   tx: Queries,
@@ -123,13 +123,13 @@ export async function intendEffect(
   const there = await stillMine(tx, scope, writer, effectId)
   if (there === null) throw lost(writer)
   if (there.action.id !== effect.action.id || there.effect_kind !== effect.kind)
-    throw new StoreError('effect_key_taken', `the key ${effect.effect_key} is another effect's`)
+    throw new StoreError('effect_key_taken', `the effect key "${effect.effect_key}" belongs to another effect of the run: use a new key`)
   return there
 }
 
 /**
- * Keeps the verdict. Where the run's key was revoked or its end is asked for, "allow" of what acts becomes "deny"
- * (`key_revoked`, `run_not_active`). Throws `effect_step_not_allowed`, `effect_not_found`, `run_lost`.
+ * Stores the policy decision. If the run's API key is revoked or the run is being ended, "allow" for an acting effect
+  * becomes "deny" (`key_revoked`, `run_not_active`). Throws `effect_step_not_allowed`, `effect_not_found`, `run_lost`.
  */
 export function decideEffect(
   tx: Queries,
@@ -152,8 +152,8 @@ export function decideEffect(
 }
 
 /**
- * Before each send. What was allowed and has not left is denied here where the run's key was revoked since, or its end was
- * asked for: then it comes out as `failed`, and nothing may be sent. Throws as {@link decideEffect}.
+ * Call it before each send. An allowed effect that was not sent is denied if the run's API key was revoked since or the
+  * run is being ended: its state is `failed` then, and it may not be sent. Throws as {@link decideEffect}.
  */
 export function sendEffect(tx: Queries, scope: Scope, writer: EffectWriter, effectId: string): Promise<EffectRow> {
   const isDenied = sql`(e.send_attempts = 0 and ${DENIAL} is not null)`
@@ -168,7 +168,7 @@ export function sendEffect(tx: Queries, scope: Scope, writer: EffectWriter, effe
   })
 }
 
-/** What came of it. Throws as {@link decideEffect}. */
+/** Stores the result of the effect. Throws as {@link decideEffect}. */
 export function settleEffect(
   tx: Queries,
   scope: Scope,
@@ -179,18 +179,18 @@ export function settleEffect(
   return step(tx, scope, writer, effectId, {
     set: sql`state = ${state}::text, receipts = e.receipts || ${JSON.stringify(receipts)}::jsonb,
       error_code = ${error_code}::text, settled_at = parley.now_ms()`,
-    // What never left can fail; only what left can succeed, or be in doubt.
+    // An effect that was not sent can only fail; a sent one can also succeed or be uncertain.
     when: sql`(e.state = 'sending' or (e.state = 'intended' and ${state}::text = 'failed'))`,
   })
 }
 
-/** A model request that was made: it acted on nothing, so it is written afterwards. */
+/** A model request. It does not act on third parties, so it is recorded afterwards. */
 export interface InferenceEffect extends NewEffect, EffectSettlement {
-  /** ISO time at which it was sent. */
+  /** ISO time of sending. */
   readonly created_at: string
 }
 
-/** Writes many in one statement; those that are there stay as they are. */
+/** Writes many in one statement; existing ones are unchanged. */
 export async function recordInference(
   tx: Queries,
   scope: Scope,
@@ -224,7 +224,7 @@ export async function recordInference(
 
 interface EffectStep {
   readonly set: RawBuilder<unknown>
-  /** Which states it is legal from, checked by the statement that writes. */
+  /** States from which the step is allowed, checked in the same statement. */
   readonly when: RawBuilder<unknown>
 }
 
@@ -243,11 +243,11 @@ async function step(
   const [stepped] = rows
   if (stepped !== undefined) return stepped
   const there = await stillMine(tx, scope, writer, effectId)
-  if (there === null) throw new StoreError('effect_not_found', `the run has no effect ${effectId}`)
-  throw new StoreError('effect_step_not_allowed', `an effect that is ${there.state} cannot take this step`)
+  if (there === null) throw new StoreError('effect_not_found', `the run has no effect with the id ${effectId}`)
+  throw new StoreError('effect_step_not_allowed', `this step is not allowed for an effect in state "${there.state}"`)
 }
 
-/** The effect, seen by who may write it; null: there is none. Throws `run_lost`. */
+/** Reads an effect for a writer; null: it does not exist. Throws `run_lost`. */
 async function stillMine(tx: Queries, scope: Scope, writer: EffectWriter, effectId: string): Promise<EffectRow | null> {
   const { rows: held } = await sql`select from ${writerRow(scope, writer)} held`.execute(tx)
   if (held.length === 0) throw lost(writer)
@@ -267,5 +267,5 @@ function writerRow(scope: Scope, writer: EffectWriter): RawBuilder<unknown> {
 }
 
 function lost({ run_id }: EffectWriter): ParleyError {
-  return new StoreError('run_lost', `the run ${run_id} is in other hands, or in none: write nothing`)
+  return new StoreError('run_lost', `this process no longer owns the run ${run_id}: write nothing for it`)
 }

@@ -30,7 +30,7 @@ const { withinOf, running, end } = talesOn(() => test)
 const { install, usage } = accountsOn(() => test)
 
 describe('the end of a run', () => {
-  it('leaves state, transcript, usage, webhook and permit as one, or nothing at all', async () => {
+  it('stores state, transcript, usage, webhook and permit release atomically', async () => {
     const scope = await workspace(test)
     const run = await running(scope, { ...OUTBOUND, notifies: true })
     const ending = {
@@ -69,7 +69,7 @@ describe('the end of a run', () => {
     expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
   })
 
-  it('of an engine leaves the last checkpoint as the transcript, and what was asked of it in doubt', async () => {
+  it('after the death of its engine has the last checkpoint as transcript and its updates indeterminate', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     const within = withinOf(scope)
@@ -92,7 +92,7 @@ describe('the end of a run', () => {
     expect(await rowOf(test, run.run_id)).toMatchObject({ contact: 'unknown' })
   })
 
-  it('is followed by the analysis, once, whose cost is added', async () => {
+  it('is followed by one analysis, whose cost is added', async () => {
     const scope = await workspace(test)
     await install(scope)
     const run = await running(scope, { ...CHAT, notifies: true })
@@ -126,7 +126,7 @@ describe('the end of a run', () => {
 })
 
 describe('a final transcript', () => {
-  it('stays, also when a checkpoint comes late', async () => {
+  it('is not replaced by a late checkpoint', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     const final = { state: 'complete', utterances: [{ index: 1 }], checkpoint: null, content: null } as const
@@ -139,7 +139,7 @@ describe('a final transcript', () => {
 })
 
 describe('webhooks', () => {
-  it('go out in order within a run, each by one sender, again after a failure or a dead sender', async () => {
+  it('are sent in order within a run, by one sender each, and retried after a failure or the death of the sender', async () => {
     const scope = await workspace(test)
     const run = await running(scope, { ...OUTBOUND, notifies: true })
     await withinOf(scope)(tx => announce(tx, scope, run, 'run.started'))
@@ -165,7 +165,7 @@ describe('webhooks', () => {
     expect(await take()).toEqual([])
   })
 
-  it('are not written for agents that have none, nor by who has lost the run', async () => {
+  it('are not written for agents without webhooks, nor by a process that lost the run', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     expect(await withinOf(scope)(tx => announce(tx, scope, run, 'run.started'))).toBe('announced')

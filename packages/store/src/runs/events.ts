@@ -6,18 +6,18 @@ import type { JsonObject } from '../schema-runs.ts'
 import { isHeld } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 
-/** What happened, without its place. */
+/** A timeline item without its sequence number. */
 export interface NewEvent {
   /** ISO time. */
   readonly at: string
   /** On the call's clock; null before there is media. */
   readonly offset_ms: number | null
   readonly kind: string
-  /** What the kind adds. */
+  /** Further fields of the kind. */
   readonly fields: JsonObject
 }
 
-/** What was sent does not follow the last item: nothing of it was written. */
+/** The items do not follow the last stored one; nothing was written. */
 export interface Gap {
   readonly kind: 'out_of_sequence'
   readonly last_seq: number
@@ -28,8 +28,9 @@ export interface EventRow extends NewEvent {
 }
 
 /**
- * Writes the timeline's next items, the first of them at `first`. Only right after the last one: else `out_of_sequence`
- * with that one's seq, and nothing is written; who sends again what may have been written goes on from there.
+ * Appends items to the timeline, the first with the sequence number `first`, which must follow the last stored one.
+  * Otherwise nothing is written and the result is `out_of_sequence` with the last stored number, from which a retry
+  * continues.
  */
 export async function appendEvents(
   tx: Queries,
@@ -72,7 +73,7 @@ export function listEvents(
   return readPage(eventsOf(db, scope, runId), BY_SEQ, binding, page)
 }
 
-/** Those after `seq`, in order, at most `limit`: for a stream that goes on where it was. */
+/** Items after `seq`, in order, at most `limit`, to resume a stream. */
 export function eventsAfter(db: Queries, scope: Scope, runId: string, seq: number, limit: number): Promise<EventRow[]> {
   return eventsOf(db, scope, runId).where('seq', '>', seq).orderBy('seq').limit(limit).execute()
 }

@@ -10,7 +10,7 @@ import { type NewTranscript, writeFinalTranscript } from './transcripts.ts'
 
 export type TerminalState = Extract<RunState, 'completed' | 'failed' | 'cancelled' | 'rejected' | 'expired'>
 
-/** What was used, of one meter. */
+/** Usage of one meter. */
 export interface Measurement {
   readonly meter: Meter
   readonly provider: string | null
@@ -19,37 +19,37 @@ export interface Measurement {
   readonly quantity: number
 }
 
-/** How a run ended; what is left out stays as it was. */
+/** End of a run; omitted fields are unchanged. */
 export interface RunEnding {
   readonly state: TerminalState
   readonly phone_state?: PhoneState
   /** As RunOutcome; null for rejected and expired runs. */
   readonly outcome: JsonObject | null
   readonly disposition: string | null
-  /** Whole ms from active on; is measured by itself. */
+  /** Whole ms since the call became active. */
   readonly connected_ms?: number
   readonly contact?: RunContact
   readonly successful?: boolean
   readonly latency?: JsonObject
   readonly quality?: JsonObject
-  /** Its owner died: updates that wait are `indeterminate` then. Default false. */
+  /** Whether the owner died: pending updates become `indeterminate` then. Default false. */
   readonly engine_lost?: boolean
   /** Without `connected_ms`. */
   readonly measurements?: readonly Measurement[]
 }
 
 export interface LastWords {
-  /** The timeline's tail; the terminal state follows by itself. */
+  /** Last items of the timeline; the item of the terminal state is appended automatically. */
   readonly events?: { readonly first: number; readonly items: readonly NewEvent[] }
-  /** Takes the place of the checkpoint. */
+  /** Replaces the checkpoint. */
   readonly transcript?: NewTranscript
 }
 
 export type Finish = 'finished' | 'lost' | 'not_allowed'
 
 /**
- * Ends a run: final state, timeline, transcript, usage with its cost, webhooks, and the permit given back, all or nothing.
- * Happens once: who comes later, or with a stale fence, has `lost`. Call it last in the transaction.
+ * Ends a run atomically: final state, timeline, transcript, usage with its cost, webhooks, and release of the permit.
+  * Returns `lost` if the run has ended or the fence is stale. Call it last in the transaction.
  */
 export async function finishRun(
   tx: Queries,
@@ -68,12 +68,12 @@ export async function finishRun(
   return finishBy(sql`parley.finish_run`, tx, scope, owned.run_id, owned.fence, ending)
 }
 
-/** Ends a run that nobody owns yet: cancelled before it began. `lost`: somebody owns it, or it has ended. */
+/** Ends a run without an owner: cancelled before it began. `lost`: it has an owner or has ended. */
 export function finishUnowned(tx: Queries, scope: Scope, runId: string, ending: RunEnding): Promise<Finish> {
   return finishBy(sql`parley.finish_run`, tx, scope, runId, null, ending)
 }
 
-/** By another function of the database than `parley.finish_run`. */
+/** Ends a run by the given database function instead of `parley.finish_run`. */
 export async function finishBy(
   finish: RawBuilder<unknown>,
   tx: Queries,
@@ -92,8 +92,8 @@ export async function finishBy(
 }
 
 /**
- * Cancels: a run that nobody owns ends at once (`finished`), an owner is told when it renews (`asked`); `ended` where it
- * had ended, or never was.
+ * Cancels a run. Without an owner it ends at once (`finished`); an owner gets the request when it renews its lease
+  * (`asked`). `ended`: it had ended, or does not exist.
  */
 export async function cancelRun(tx: Queries, scope: Scope, runId: string): Promise<'finished' | 'asked' | 'ended'> {
   const { rows } = await sql<{ engine: string | null; kind: string }>`
@@ -109,11 +109,11 @@ export async function cancelRun(tx: Queries, scope: Scope, runId: string): Promi
     outcome: { kind: 'cancelled', detail: null, sip_status: null, ended_by: 'operator' },
     disposition: 'cancelled',
   })
-  if (finished !== 'finished') throw new TypeError(`a run that nobody owns cannot be cancelled: ${finished}`)
+  if (finished !== 'finished') throw new TypeError(`parley.finish_run returned "${finished}" for a locked run without an owner`)
   return finished
 }
 
-/** Cancels what a key that is revoked had asked for and nobody has begun (an owner that prepares it is told); answers which. */
+/** Cancels the runs of a revoked API key that have not begun; returns their ids. An owner gets the request when it renews. */
 export async function cancelRunsOfKey(tx: Queries, scope: Scope, keyId: string): Promise<string[]> {
   const { rows } = await sql<{ run_id: string }>`
     select o.run_id from parley.run_ownership o join parley.runs r using (tenant_id, run_id)
@@ -123,7 +123,7 @@ export async function cancelRunsOfKey(tx: Queries, scope: Scope, keyId: string):
   return rows.map(row => row.run_id)
 }
 
-/** Adds what was used after the end (the analysis) to the run and its cost. */
+/** Adds usage from after the end (the analysis) to the run and its cost. */
 export async function addUsage(
   tx: Queries,
   scope: Scope,
@@ -136,8 +136,8 @@ export async function addUsage(
 }
 
 /**
- * Keeps what was read out of an ended run, once, with what that used. False, and nothing happened, where it was kept before
- * or the run lives.
+ * Stores the analysis of an ended run, once, with its usage. Returns false without any change if it was stored before or
+  * the run is live.
  */
 export async function writeAnalysis(
   tx: Queries,

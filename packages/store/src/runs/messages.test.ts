@@ -34,7 +34,7 @@ async function posted(run_id: string, text: string): Promise<string> {
 }
 
 describe('a message in a chat', () => {
-  it('waits for the owner of the run, is taken by it, and answered', async () => {
+  it('waits for the owner of the run, which takes and answers it', async () => {
     const run = await running(scope, CHAT)
     expect(await next(run)).toBeNull()
     const id = await posted(run.run_id, 'Hello?')
@@ -47,7 +47,7 @@ describe('a message in a chat', () => {
     expect(await answer(run, id)).toBe('gone')
   })
 
-  it('is one turn at a time, also when many speak at once', async () => {
+  it('is accepted one at a time, also with concurrent posts', async () => {
     const run = await running(scope, CHAT)
     const said = await Promise.all(Array.from({ length: 12 }, (_, n) => say(run.run_id, `I am ${n}`)))
     expect(said.filter(message => message === 'turn_in_progress')).toHaveLength(11)
@@ -58,7 +58,7 @@ describe('a message in a chat', () => {
     expect(await say(run.run_id, 'and another thing')).toMatchObject({ state: 'waiting' })
   })
 
-  it('is the same one when it is posted again under its id, whatever became of it', async () => {
+  it('is returned as stored when it is posted again under its id, in any state', async () => {
     const run = await running(scope, CHAT)
     const id = randomUUID()
     const twice = await Promise.all([say(run.run_id, 'Hello?', id), say(run.run_id, 'Hello?', id)])
@@ -69,12 +69,12 @@ describe('a message in a chat', () => {
     expect(await say(run.run_id, 'Hello?', id)).toMatchObject({ state: 'answered', answer: ANSWER })
   })
 
-  it('may come before anybody has the run', async () => {
+  it('is accepted before the run has an owner', async () => {
     const run_id = await admitted(test, scope, CHAT)
     expect(await say(run_id, 'Hello?')).toMatchObject({ state: 'waiting' })
   })
 
-  it('is not taken of a run that is no chat, is to end, or has ended', async () => {
+  it('is refused for a run that is no chat, is ending or has ended', async () => {
     const phone = await running(scope, OUTBOUND)
     expect(await say(phone.run_id, 'Hello?')).toBe('run_ended')
     const cancelled = await running(scope, CHAT)
@@ -86,7 +86,7 @@ describe('a message in a chat', () => {
     expect(await say(randomUUID(), 'Hello?')).toBe('run_ended')
   })
 
-  it('is not for one who has lost the run', async () => {
+  it('is not given to a process that lost the run', async () => {
     const run = await running(scope, CHAT)
     const id = await posted(run.run_id, 'Hello?')
     await letLeaseEnd(test, run)
@@ -97,8 +97,8 @@ describe('a message in a chat', () => {
   })
 })
 
-describe('what nobody answered', () => {
-  it('is refused with the end of the run, whoever ends it', async () => {
+describe('an unanswered message', () => {
+  it('is refused at the end of the run, by owner or reaper', async () => {
     const run = await running(scope, CHAT)
     const id = await posted(run.run_id, 'Hello?')
     await take(run, id)
@@ -117,7 +117,7 @@ describe('what nobody answered', () => {
     expect(await read(late, unheard)).toMatchObject({ state: 'refused', reason: 'run_ended' })
   })
 
-  it('can be refused before the end', async () => {
+  it('can be refused before the end of the run', async () => {
     const run = await owned(test, scope, CHAT)
     const id = await posted(run.run_id, 'Hello?')
     expect(await within(tx => refuseMessages(tx, scope, run.run_id, 'draining'))).toBe(1)
@@ -125,7 +125,7 @@ describe('what nobody answered', () => {
     expect(await within(tx => refuseMessages(tx, scope, run.run_id, 'draining'))).toBe(0)
   })
 
-  it('does not hold up the end of a run, nor is a message left behind by one that comes with it', async () => {
+  it('does not delay the end of the run, and a concurrent one is not left unanswered', async () => {
     for (let n = 0; n < 5; n++) {
       const run = await running(scope, CHAT)
       const id = randomUUID()
@@ -135,7 +135,7 @@ describe('what nobody answered', () => {
   })
 })
 
-it('messages go when the transcript has expired', async () => {
+it('messages are deleted when the transcript expires', async () => {
   const run = await running(scope, CHAT)
   const id = await posted(run.run_id, 'Hello?')
   await within(tx => writeCheckpoint(tx, scope, run, [], { segments: 0 }))

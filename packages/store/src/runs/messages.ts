@@ -5,13 +5,13 @@ import type { JsonObject, RunState } from '../schema-runs.ts'
 import { heldRow, isHeld, ownsRun } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 
-/** What a turn came to: the run's state after it, and what was said in it, the user's words first (as Utterance). */
+/** Result of a turn: the run's state after it and its utterances, the user's first (as Utterance). */
 export interface MessageAnswer {
   readonly state: RunState
   readonly utterances: readonly JsonObject[]
 }
 
-/** Something that was said in a chat through the API. */
+/** A user's message in a chat. */
 export interface RunMessage {
   readonly message_id: string
   readonly text: string
@@ -32,8 +32,8 @@ function ofRun(scope: Scope, runId: string) {
 }
 
 /**
- * Says something in a live chat. One that was posted before under this id is answered as it stands, whatever became of
- * the run. `turn_in_progress`: another one waits for its answer; `run_ended`: the run is no chat, is ending or has ended.
+ * Posts a message to a live chat. A message with an id that was posted before is returned as stored, in any state of the
+  * run. `turn_in_progress`: another message is unanswered; `run_ended`: the run is no chat, is ending or has ended.
  */
 export async function postMessage(
   tx: Queries,
@@ -44,7 +44,7 @@ export async function postMessage(
   const { message_id, text } = message
   const known = await readMessage(tx, scope, runId, message_id)
   if (known !== null) return known
-  // The end of the run waits for this, or this finds that it has ended.
+  // The row lock serialises this with the end of the run.
   const { rows: live } = await sql`
     select from parley.run_ownership o
     where o.tenant_id = ${scope.tenant_id}::uuid and o.run_id = ${runId}::uuid and o.kind = 'chat' and not o.cancel_asked
@@ -60,7 +60,7 @@ export async function postMessage(
   return rows[0] ?? (await readMessage(tx, scope, runId, message_id)) ?? 'turn_in_progress'
 }
 
-/** Null where there is none. */
+/** Null: not found. */
 export async function readMessage(
   db: Queries,
   scope: Scope,
@@ -73,7 +73,7 @@ export async function readMessage(
   return rows[0] ?? null
 }
 
-/** What waits to be said to the run, for its owner. Null: nothing does, or the run is lost. */
+/** The waiting message of a run, for its owner. Null: there is none, or the run is lost. */
 export async function nextMessage(db: Queries, scope: Scope, owned: RunOwnership): Promise<RunMessage | null> {
   const { rows } = await sql<RunMessage>`
     select ${MESSAGE} from parley.run_messages m
@@ -83,7 +83,7 @@ export async function nextMessage(db: Queries, scope: Scope, owned: RunOwnership
   return rows[0] ?? null
 }
 
-/** What the owner does with a message; `gone`: it is not in the state for that. */
+/** Result of a step of the owner; `gone`: the message is not in the state for that. */
 export type MessageMove = 'done' | 'lost' | 'gone'
 
 /** The owner begins the turn. */
@@ -91,7 +91,7 @@ export function takeMessage(tx: Queries, scope: Scope, owned: RunOwnership, mess
   return move(tx, scope, owned, messageId, sql`state = 'taken'`, 'waiting')
 }
 
-/** The turn is done; of one that the end of the run cut short: with what there is of it, before the run is finished. */
+/** Completes the turn. If the run ends during the turn, call it with the partial result before the run is finished. */
 export function answerMessage(
   tx: Queries,
   scope: Scope,
@@ -103,7 +103,7 @@ export function answerMessage(
   return move(tx, scope, owned, messageId, answered, 'taken')
 }
 
-/** Refuses what nobody answered, whoever has the run; answers how many. A run's end does it by itself (`run_ended`). */
+/** Refuses unanswered messages, with any owner of the run; returns their number. The end of a run does this too (`run_ended`). */
 export async function refuseMessages(tx: Queries, scope: Scope, runId: string, reason: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update parley.run_messages m set state = 'refused', reason = ${reason}::text, answered_at = parley.now_ms()

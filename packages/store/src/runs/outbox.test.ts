@@ -60,8 +60,8 @@ async function pagesOfTaking(scope: Scope): Promise<number> {
   return (await pages()) - before
 }
 
-describe('webhooks that are due', () => {
-  it('are taken from one environment, the longest due first, at most as many as asked for', async () => {
+describe('due webhooks', () => {
+  it('are taken from one environment, the longest due first, up to the requested number', async () => {
     await due(scopes[0]!, 30)
     await due(scopes[1]!, 2)
     const first = await take(scopes[0]!, 8)
@@ -74,7 +74,7 @@ describe('webhooks that are due', () => {
     expect(new Set(first.map(({ outbox_id }) => outbox_id))).toEqual(new Set(rows.map(row => row.outbox_id)))
   })
 
-  it('are each taken once, by as many workers as ask', async () => {
+  it('are each taken once by concurrent workers', async () => {
     const [scope] = scopes as [Scope]
     await due(scope, 80)
     const taken: OutboxItem[] = []
@@ -84,7 +84,7 @@ describe('webhooks that are due', () => {
     expect(new Set(taken.map(({ outbox_id }) => outbox_id)).size).toBe(80)
   })
 
-  it('behind a failed one of their run are taken when its time has come, in order', async () => {
+  it('after a failed one of their run are taken in order at its next attempt', async () => {
     const [scope] = scopes as [Scope]
     await due(scope, 1)
     await test.owner.query(
@@ -103,7 +103,7 @@ describe('webhooks that are due', () => {
   })
 })
 
-describe('the environments with webhooks that are due', () => {
+describe('the environments with due webhooks', () => {
   it('are listed in order, from any of them on, as long as a webhook is in nobody’s hands', async () => {
     for (const index of [0, 1, 3]) await due(scopes[index]!, 2)
     expect(await environments()).toEqual([scopes[0], scopes[1], scopes[3]])
@@ -113,7 +113,7 @@ describe('the environments with webhooks that are due', () => {
     expect(await environments()).toEqual([scopes[0], scopes[3]])
   })
 
-  it('are found in few pages, also when one of them has thousands of webhooks', async () => {
+  it('are found with few page reads, also when one of them has thousands of webhooks', async () => {
     await due(scopes[0]!, 5000)
     await due(scopes[1]!, 1)
     const { found, pages } = await costOfEnvironments()
@@ -122,9 +122,9 @@ describe('the environments with webhooks that are due', () => {
     expect(await pagesOfTaking(scopes[0]!)).toBeLessThan(FEW_PAGES)
   })
 
-  it('are found in few pages, also when thousands of webhooks wait behind another of their run', async () => {
+  it('are found with few page reads, also when thousands of webhooks wait for another of their run', async () => {
     const [{ tenant_id }] = scopes as [Scope]
-    // A receiver is away: of each run the first webhook is to be tried again, and others come to wait behind it.
+    // A receiver is unavailable: the first webhook of each run is to be retried, and others queue after it.
     await test.owner.query(
       `insert into parley.outbox (tenant_id, run_id, event, next_at)
        select $1, uuidv7(), 'run.started', now() + interval '1 minute' + random() * interval '1 minute' from generate_series(1, 5000)`,
@@ -142,7 +142,7 @@ describe('the environments with webhooks that are due', () => {
 })
 
 describe('the time of the next webhook', () => {
-  it('is that of the first one that nobody is sending', async () => {
+  it('is that of the first one without a lease', async () => {
     const [scope] = scopes as [Scope]
     const next = () => nextWebhookDueInMs(test.database.within(scope), scope)
     expect(await next()).toBeNull()

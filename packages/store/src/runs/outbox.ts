@@ -5,12 +5,12 @@ import { ownsRun } from './ownership.ts'
 import type { OutboxItem, RunOwnership } from './protocol.ts'
 import { readRun } from './runs.ts'
 
-/** Of a run's owner. */
+/** Events that the owner of a live run announces. */
 export type OwnerEvent = 'run.started' | 'run.transfer'
 
 /**
- * Tells of a live run, where its publication has agent webhooks. `eventId`: a UUID, for who may have to say it again, and
- * then says it once; default: this is another event.
+ * Adds a webhook of a live run to the outbox if its publication has agent webhooks. `eventId`: a UUID that makes a retry
+ * idempotent; default: a new event.
  */
 export async function announce(
   tx: Queries,
@@ -24,12 +24,12 @@ export async function announce(
   return 'announced'
 }
 
-/** Tells that an ended run was analysed; in the transaction of `writeAnalysis`, after it said true. */
+/** Adds the webhook of a finished analysis; call it in the transaction of `writeAnalysis`, after that returned true. */
 export function announceAnalysis(tx: Queries, scope: Scope, runId: string): Promise<void> {
   return add(tx, scope, runId, 'run.analyzed')
 }
 
-/** Who announces with an id has the run's row of ownership locked: nobody else adds the same event meanwhile. */
+/** With an id the row of ownership is locked, so that no other transaction adds the same event meanwhile. */
 async function add(
   tx: Queries,
   scope: Scope,
@@ -47,7 +47,7 @@ async function add(
   await snapshotPending(tx, scope, runId, event)
 }
 
-/** Puts the run as it is now into its webhook of this event that has none yet. */
+/** Stores the run's current representation in its webhook of this event. */
 export async function snapshotPending(tx: Queries, scope: Scope, runId: string, event: string): Promise<void> {
   const pending = tx
     .selectFrom('outbox')
@@ -70,8 +70,8 @@ export async function snapshotPending(tx: Queries, scope: Scope, runId: string, 
 }
 
 /**
- * Takes webhooks of one environment that are due, the longest due first; of each run the first that is not settled. They
- * belong to the caller for `leaseMs`. The statement reads a few rows, however many wait.
+ * Leases due webhooks of one environment for `leaseMs`, the longest due first; of each run only the first unsettled one.
+  * The statement reads few rows regardless of the backlog.
  */
 export async function takeWebhooks(tx: Queries, scope: Scope, leaseMs: number, atMost: number): Promise<OutboxItem[]> {
   const { rows } = await sql<Omit<OutboxItem, 'scope'>>`
@@ -95,7 +95,7 @@ export async function takeWebhooks(tx: Queries, scope: Scope, leaseMs: number, a
   return rows.map(row => ({ ...row, scope }))
 }
 
-/** In how many ms the environment's next webhook is due that nobody is sending, 0 if it is overdue; null: there is none. */
+/** Ms until the next webhook of the environment without a lease is due, 0 if overdue; null: there is none. */
 export async function nextWebhookDueInMs(tx: Queries, scope: Scope): Promise<number | null> {
   const { rows } = await sql<{ in_ms: number }>`
     select greatest(0, ceil(extract(epoch from b.next_at - clock_timestamp()) * 1000))::integer as in_ms
@@ -106,13 +106,13 @@ export async function nextWebhookDueInMs(tx: Queries, scope: Scope): Promise<num
   return rows[0]?.in_ms ?? null
 }
 
-/** What came of a send: delivered, given up, or to be tried again. */
+/** Result of a send: delivered, abandoned, or to be retried. */
 export type SendResult =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'given_up' }
   | { readonly kind: 'again'; readonly inMs: number }
 
-/** Settles a send; false where another has it by now. The run's next webhook is due only after this one is settled. */
+/** Settles a send; false: another sender has the lease. The run's next webhook is due only after this one is settled. */
 export async function settleSend(tx: Queries, item: OutboxItem, result: SendResult): Promise<boolean> {
   const isOver = result.kind !== 'again'
   const inMs = result.kind === 'again' ? result.inMs : 0

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * An array of a tenant's numbers (E.164) that tells its countries: one for each first seven digits, which no two
- * countries share, at most 1000. `tenant`: of which, as an expression of the query.
+ * SQL for an array of a tenant's numbers (E.164), from which its countries follow: one per seven-digit prefix, which no
+  * two countries share, at most 1000. `tenant`: SQL expression of the tenant's id.
  */
 export function ownNumbers(tenant: RawBuilder<unknown>) {
   return sql<string[]>`array(

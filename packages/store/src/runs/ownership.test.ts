@@ -42,16 +42,16 @@ const WRITES: readonly (readonly [string, (tx: Queries, run: RunOwnership) => Pr
   ['the end', (tx, run) => finishRun(tx, scope, run, COMPLETED)],
 ]
 
-describe('an owner', () => {
-  it('keeps its runs by renewing them in one go, and is told what is asked of them', async () => {
+describe('an owner of runs', () => {
+  it('renews all leases in one statement and gets requests for its runs in the result', async () => {
     const runs = [await owned(test, scope), await owned(test, scope), await owned(test, scope)] as const
     expect(await within(tx => cancelRun(tx, scope, runs[1].run_id))).toBe('asked')
     const theirs = await owned(test, scope, OUTBOUND, { engine: 'another', worker: null })
     await letLeaseEnd(test, runs[2])
     // Somebody took it over.
     await test.owner.query('update parley.run_ownership set fence = fence + 1 where run_id = $1', [runs[2].run_id])
-    const kept = await test.database.runs.renew(ENGINE.engine, [...runs, theirs, { ...runs[0], fence: '7' }])
-    expect(kept.toSorted((one, other) => Number(one.cancel_asked) - Number(other.cancel_asked))).toEqual([
+    const renewed = await test.database.runs.renew(ENGINE.engine, [...runs, theirs, { ...runs[0], fence: '7' }])
+    expect(renewed.toSorted((one, other) => Number(one.cancel_asked) - Number(other.cancel_asked))).toEqual([
       { run_id: runs[0].run_id, busy: false, cancel_asked: false, last_update: 0 },
       { run_id: runs[1].run_id, busy: false, cancel_asked: true, last_update: 0 },
     ])
@@ -62,7 +62,7 @@ describe('an owner', () => {
     expect(rows).toEqual([{ renewed: true }])
   })
 
-  it('keeps a run whose lease ended while the database was away, as long as nobody took it', async () => {
+  it('renews a lease that expired during an outage of the database, unless the run was taken over', async () => {
     const run = await owned(test, scope)
     await letLeaseEnd(test, run)
     expect(await within(tx => ownsRun(tx, scope, run))).toBe(false)
@@ -70,12 +70,12 @@ describe('an owner', () => {
     expect(await within(tx => ownsRun(tx, scope, run))).toBe(true)
   })
 
-  it('is not held up by a write to one run in renewing the others', async () => {
+  it('renews other leases while a write locks one run', async () => {
     const [busy, free] = [await owned(test, scope), await owned(test, scope)]
     await within(async tx => {
       await moveRun(tx, scope, busy, { state: 'running' })
-      const kept = await test.database.runs.renew(ENGINE.engine, [busy, free])
-      expect(new Map(kept.map(run => [run.run_id, run.busy]))).toEqual(
+      const renewed = await test.database.runs.renew(ENGINE.engine, [busy, free])
+      expect(new Map(renewed.map(run => [run.run_id, run.busy]))).toEqual(
         new Map([
           [busy.run_id, true],
           [free.run_id, false],
@@ -84,17 +84,22 @@ describe('an owner', () => {
     })
   })
 
-  it.each(WRITES)('writes nothing once its lease has ended, although nobody took the run: %s', async (_what, write) => {
-    const run = await owned(test, scope)
-    await letLeaseEnd(test, run)
-    const before = await rowOf(test, run.run_id)
-    expect(await within(tx => write(tx, run))).toBe('lost')
-    expect(await rowOf(test, run.run_id)).toEqual(before)
-    const { rows } = await test.owner.query('select last_seq from parley.run_ownership where run_id = $1', [run.run_id])
-    expect(rows).toEqual([{ last_seq: 1 }])
-  })
+  it.each(WRITES)(
+    'writes nothing after its lease has expired, even if the run was not taken over: %s',
+    async (_what, write) => {
+      const run = await owned(test, scope)
+      await letLeaseEnd(test, run)
+      const before = await rowOf(test, run.run_id)
+      expect(await within(tx => write(tx, run))).toBe('lost')
+      expect(await rowOf(test, run.run_id)).toEqual(before)
+      const { rows } = await test.owner.query('select last_seq from parley.run_ownership where run_id = $1', [
+        run.run_id,
+      ])
+      expect(rows).toEqual([{ last_seq: 1 }])
+    },
+  )
 
-  it.each(WRITES)('writes nothing once another has the run: %s', async (_what, write) => {
+  it.each(WRITES)('writes nothing after the run was taken over: %s', async (_what, write) => {
     const run = await owned(test, scope)
     await letLeaseEnd(test, run)
     const [taken] = (await test.database.runs.reap(REAPER, 100, 60_000)).filter(one => one.run_id === run.run_id)
@@ -111,7 +116,7 @@ describe('an owner', () => {
     expect(await rowOf(test, run.run_id)).toMatchObject({ state: 'admitted', dial: null })
   })
 
-  it('cannot finish while another takes the run over: one of them has it', async () => {
+  it('and a concurrent reaper cannot both end the run', async () => {
     for (let round = 0; round < 15; round++) {
       const run = await owned(test, scope, CHAT)
       await within(tx => moveRun(tx, scope, run, { state: 'running' }))
@@ -129,7 +134,7 @@ describe('an owner', () => {
 })
 
 describe('a dead owner’s run', () => {
-  it('is taken by one reaper, with what ends its call', async () => {
+  it('is taken over by one reaper, with the data for CANCEL and BYE', async () => {
     const run = await owned(test, scope)
     await within(async tx => {
       await moveRun(tx, scope, run, { state: 'running', phone_state: 'dialing' })
@@ -170,7 +175,7 @@ describe('a dead owner’s run', () => {
     expect(end).toBe('finished')
   })
 
-  it('whose reaper died is taken again, with the time of its last true owner', async () => {
+  it('whose reaper died is taken over again, with the last renewal of its original owner', async () => {
     const run = await owned(test, scope)
     await letLeaseEnd(test, run)
     const first = (await test.database.runs.reap(REAPER, 1000, 60_000)).find(one => one.run_id === run.run_id)!

@@ -4,29 +4,29 @@ import type { Queries } from '../protocol.ts'
 import type { JsonObject, PhoneState, RunContact, RunState } from '../schema-runs.ts'
 import type { RunOwner, RunOwnership } from './protocol.ts'
 
-/** The lease that an owner has by default, and keeps by renewing every third of it. */
+/** Default lease of an owner, which renews it every third of this time. */
 export const RUN_LEASE_MS = 9000
 
 export interface ClaimedRun extends OfClaim, RunOwnership {}
 
 interface OfClaim {
-  /** Of the timeline: the next item is the one after it. */
+  /** Sequence number of the last timeline item. */
   readonly last_seq: number
   readonly cancel_asked: boolean
 }
 
-/** Condition on `parley.run_ownership`: the run is in this owner's hands now. */
+/** Condition on `parley.run_ownership`: this owner has a valid lease of the run. */
 export function isHeld(scope: Scope, { run_id, fence }: RunOwnership) {
   return sql<boolean>`(tenant_id = ${scope.tenant_id}::uuid and run_id = ${run_id}::uuid and fence = ${fence}::bigint
     and lease_until > clock_timestamp())`
 }
 
-/** The ownership's row, locked until the transaction ends, so that nobody takes the run over meanwhile; no row: lost. */
+/** The row of ownership, locked until the transaction ends, so that the run cannot be taken over meanwhile; no row: lost. */
 export function heldRow(scope: Scope, owned: RunOwnership) {
   return sql`(select tenant_id, run_id, cancel_asked from parley.run_ownership where ${isHeld(scope, owned)} for no key update)`
 }
 
-/** Takes a run that waits for an owner. Null: another has it, it ended, or it is too late for it. */
+/** Takes a run that waits for an owner. Null: it has another owner, has ended or has expired. */
 export async function claimRun(
   tx: Queries,
   scope: Scope,
@@ -43,13 +43,13 @@ export async function claimRun(
   return rows[0] ?? null
 }
 
-/** Whether the run is in this owner's hands; then it stays there until the transaction ends. */
+/** Whether this owner has the run; if so, it keeps it until the transaction ends. */
 export async function ownsRun(tx: Queries, scope: Scope, owned: RunOwnership): Promise<boolean> {
   const { rows } = await sql`select from ${heldRow(scope, owned)} held`.execute(tx)
   return rows.length > 0
 }
 
-/** Gives back a run that has not started, for another owner to take while there is time. */
+/** Releases a run that has not started, so that another owner can take it before it expires. */
 export async function releaseRun(
   tx: Queries,
   scope: Scope,
@@ -65,7 +65,7 @@ export async function releaseRun(
   return (await ownsRun(tx, scope, owned)) ? 'not_allowed' : 'lost'
 }
 
-/** What changes of a live run; what is left out stays. */
+/** Changes of a live run; omitted fields are unchanged. */
 export interface RunMove {
   readonly state?: Extract<RunState, 'running' | 'ending'>
   readonly phone_state?: PhoneState
@@ -73,7 +73,7 @@ export interface RunMove {
   readonly caller_identity?: JsonObject
 }
 
-/** Moves a live run on; `not_allowed` for any move but forward, and nothing changed. Terminal states: `finishRun`. */
+/** Changes the state of a live run; `not_allowed`, without any change, unless it is a step forward. Terminal states: `finishRun`. */
 export async function moveRun(
   tx: Queries,
   scope: Scope,
@@ -99,8 +99,8 @@ export async function moveRun(
 }
 
 /**
- * Keeps what a CANCEL or BYE needs, before an outbound INVITE leaves (Request-URI, Call-ID, From tag, CSeq, branch, sent-by,
- * route). From then on the call counts in the daily limit whatever becomes of it.
+ * Stores the fields that a CANCEL needs (Request-URI, Call-ID, From tag, CSeq, branch, sent-by, route), before an
+  * outbound INVITE is sent. From then on the call counts towards the daily limit, whatever its result.
  */
 export function storeDial(
   tx: Queries,
@@ -116,7 +116,7 @@ export function storeDial(
   )
 }
 
-/** Keeps the dialog (Call-ID, tags, route set, target, CSeq) from the answer on. */
+/** Stores the dialog (Call-ID, tags, route set, target, CSeq) at the answer. */
 export function storeDialog(
   tx: Queries,
   scope: Scope,

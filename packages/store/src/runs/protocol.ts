@@ -1,21 +1,21 @@
 import type { Scope } from '@parley/contract'
 import type { JsonObject, PhoneState, RunChannel, RunKind, RunMode, RunState } from '../schema-runs.ts'
 
-/** Who runs runs: a process, and who in it. */
+/** Owner of runs: a process and, in it, a worker. */
 export interface RunOwner {
-  /** Of one process: never used by another, also after a restart. */
+  /** Unique per process start. */
   readonly engine: string
   readonly worker: string | null
 }
 
-/** A run in somebody's hands. Every write carries it, and does nothing (`lost`) once somebody else has the run, or nobody. */
+/** Ownership of a run. Each write needs it, and returns `lost` without any change once it is no longer valid. */
 export interface RunOwnership {
   readonly run_id: string
-  /** int8 as text: rises with every owner. */
+  /** Fencing token, int8 as text: rises with each owner. */
   readonly fence: string
 }
 
-/** A webhook that somebody was given to send: its own until the lease ends. */
+/** A webhook leased by a sender. */
 export interface OutboxItem {
   /** int8 as text. */
   readonly outbox_id: string
@@ -23,17 +23,17 @@ export interface OutboxItem {
   readonly scope: Scope
   readonly event_id: string
   readonly event: string
-  /** The run as it was then; null: as it is. */
+  /** The run at the time of the event; null: read it now. */
   readonly payload: JsonObject | null
   readonly occurred_at: string
-  /** Sends begun, this one too; also the fence of who sends. */
+  /** Number of attempts, this one included; also the sender's fencing token. */
   readonly attempts: number
 }
 
 export interface EngineRow {
   readonly engine_id: string
   readonly addresses: JsonObject
-  /** Runs at once. */
+  /** Number of concurrent runs. */
   readonly capacity: number
   readonly live: number
   readonly draining: boolean
@@ -41,25 +41,25 @@ export interface EngineRow {
   readonly heartbeat_at: string
 }
 
-/** The processes that run calls and jobs: no tenant's. Times are on the database's clock. */
+/** Registry of the processes that run calls and jobs, for all tenants. Times are on the database's clock. */
 export interface Engines {
-  /** `engine_id` is of one process: never used by another, also after a restart. */
+  /** `engine_id`: unique per process start. */
   register(engine: Pick<EngineRow, 'engine_id' | 'addresses' | 'capacity'>): Promise<void>
-  /** False: it was forgotten, and registers again. */
+  /** Heartbeat. False: the engine was removed and has to register again. */
   heartbeat(engineId: string, live: number, draining: boolean): Promise<boolean>
-  /** Those that were heard within `withinMs`. */
+  /** Engines with a heartbeat within `withinMs`. */
   present(withinMs: number): Promise<EngineRow[]>
   forget(engineId: string): Promise<void>
-  /** Forgets those not heard for `silentMs`; answers which. Their runs are the reaper's. */
+  /** Removes engines without a heartbeat for `silentMs`; returns their ids. The reaper takes over their runs. */
   forgetSilent(silentMs: number): Promise<string[]>
 }
 
-/** A run that its owner still has. */
+/** A run whose lease was renewed. */
 export interface RenewedRun {
   readonly run_id: string
-  /** It was being written to at this moment and was not renewed: renew it again, soon. */
+  /** A concurrent write had locked the run, so that it was not renewed: renew it again soon. */
   readonly busy: boolean
-  /** Somebody wants it to end. */
+  /** Whether a cancellation was requested. */
   readonly cancel_asked: boolean
   /** Revision of its newest update; 0: none. */
   readonly last_update: number
@@ -80,61 +80,61 @@ export interface ReapedRun extends RunOwnership {
   readonly phone_state: PhoneState | null
   readonly lost_engine: string
   readonly lost_worker: string | null
-  /** When its last true owner renewed: its far end may be busy for 28 s from then. */
+  /** Last renewal by an owner other than a reaper: the far end may be busy for 28 s after it. */
   readonly last_renewed_at: string
-  /** Of the timeline. */
+  /** Sequence number of the last timeline item. */
   readonly last_seq: number
-  /** As `storeDial` and `storeDialog` kept them: for CANCEL and BYE. */
+  /** As stored by `storeDial` and `storeDialog`, for CANCEL and BYE. */
   readonly dial: JsonObject | null
   readonly dialog: JsonObject | null
 }
 
-/** What engines, workers and sweeps do with the runs of all tenants. Times are on the database's clock. */
+/** Operations of engines, workers and sweeps on the runs of all tenants. Times are on the database's clock. */
 export interface RunsAcrossTenants {
   /**
-   * Keeps the owner's leases for `leaseMs` (9000) from now, also those that ended, where nobody took the run meanwhile.
-   * What is not in the answer is lost: hang up, and write nothing.
+   * Renews the owner's leases for `leaseMs` (9000) from now, expired ones included unless the run was taken over. Runs
+    * that are not in the result are lost: hang up, and write nothing.
    */
   renew(engine: string, runs: readonly RunOwnership[], leaseMs?: number): Promise<RenewedRun[]>
   /**
-   * Runs that wait for an owner; `claimRun` takes one. First those of tenants with the fewest under way (`underWay`: the
-   * tenant of each, default none), then the oldest: no tenant's many keep another's one waiting.
+   * Runs that wait for an owner; `claimRun` takes one. Those of tenants with the fewest running ones come first
+    * (`underWay`: the tenant of each, default none), then the oldest, so that a tenant's backlog does not delay others.
    */
   waiting(kind: RunKind, atMost: number, underWay?: readonly string[]): Promise<WaitingRun[]>
   /**
-   * Takes over runs whose lease ended, each by one reaper; what they were sending and cannot be sent twice is `uncertain`
-   * then. The reaper ends them (`finishRun`, with `engine_lost`; one that is still `admitted` as `expired`, or
-   * `releaseRun` lets another have it). After the database was away, wait one lease before it.
+   * Takes over runs with an expired lease, each by one reaper. Their effects that were being sent and are not idempotent
+    * become `uncertain`. The reaper ends the runs (`finishRun` with `engine_lost`); one that is still `admitted` ends as
+    * `expired` or is released with `releaseRun`. After an outage of the database, wait one lease before calling it.
    */
   reap(reaper: RunOwner, atMost: number, leaseMs?: number): Promise<ReapedRun[]>
-  /** Ends admitted runs that nobody took in time; answers which. */
+  /** Ends admitted runs without an owner that have expired; returns them. */
   expire(atMost: number): Promise<{ readonly run_id: string; readonly tenant_id: string }[]>
-  /** Settles updates that no engine answered in time, and tells the timelines of runs that nobody owns; answers which. */
+  /** Settles updates past their deadline, adds them to the timelines of runs without an owner, and returns them. */
   expireUpdates(atMost: number): Promise<{ readonly run_id: string; readonly revision: number }[]>
   readonly engines: Engines
 }
 
-/** A run, and whose it is. */
+/** A run and its scope. */
 export interface RunOfTenant {
   readonly run_id: string
   readonly scope: Scope
 }
 
-/** What is kept of runs, and for how long: across tenants, for workers. Times are on the database's clock. */
+/** Recordings and retention across tenants, for workers. Times are on the database's clock. */
 export interface ContentsAcrossTenants {
   /**
-   * Recordings to be joined, those that wait longest first: closed by their recorder, or of a run that ended `graceMs`
-   * ago without that, while nobody says to have more of it. `takeJoin` takes one.
+   * Recordings to be joined, the longest waiting first: closed by their recorder, or not closed and of a run that ended
+    * `graceMs` ago, unless a process has announced more segments. `takeJoin` takes one.
    */
   recordingsToJoin(atMost: number, graceMs: number): Promise<RunOfTenant[]>
   /**
-   * Recordings past their environment's retention become `expired`, about `atMost` at a time. Answers whose blobs are to
-   * be deleted, until `forgetBlobs` says that they are gone.
+   * Marks recordings past their environment's retention as `expired`, about `atMost` at a time. Returns those whose blobs
+    * are to be deleted, until `forgetBlobs` confirms the deletion.
    */
   expireRecordings(atMost: number): Promise<RunOfTenant[]>
   /**
-   * Takes transcripts, digits, analysis and variables out of at most `atMost` runs past their environment's retention;
-   * answers how many.
+   * Deletes transcripts, digits, analyses and variables of at most `atMost` runs past their environment's retention;
+    * returns their number.
    */
   expireTranscripts(atMost: number): Promise<number>
 }

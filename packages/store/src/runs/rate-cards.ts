@@ -6,17 +6,17 @@ import type { Queries } from '../protocol.ts'
 import type { RunChannel, StoredRate } from '../schema-runs.ts'
 import { statementTime } from '../statement-time.ts'
 
-/** What usage costs. For each meter the most specific rate counts: model before provider before channel where as many are named. */
+/** Prices of usage. For each meter the most specific rate applies: the one with most criteria, then model before provider before channel. */
 export interface RateCard {
   readonly rate_card_id: string
   /** ISO time. */
   readonly effective_at: string
-  /** USD as decimal strings: what a run of the channel holds of the cap until it is priced. */
+  /** USD as decimal strings: the amount that a run of the channel reserves of the cap until it is priced. */
   readonly reserve_usd: Readonly<Record<RunChannel, string>>
   readonly rates: readonly StoredRate[]
 }
 
-/** The card in force: the one that came into effect last. Null: usage is not priced. */
+/** The card in force: the one with the latest effective time. Null: usage is not priced. */
 export async function readRateCard(db: Queries, scope: Scope): Promise<RateCard | null> {
   const row = await db
     .selectFrom('rate_cards')
@@ -32,8 +32,8 @@ export async function readRateCard(db: Queries, scope: Scope): Promise<RateCard 
 }
 
 /**
- * Staff install a card; runs keep the one they were admitted under. `effective_at` null: now. The environment's first card
- * makes its first budget policy, without a cap. Throws `rate_card_exists`: an id is never used for two.
+ * Installs a card; runs are priced by the card in force at their admission. `effective_at` null: now. The first card of
+  * an environment creates its first budget policy, without a cap. Throws `rate_card_exists` if the id is in use.
  */
 export async function installRateCard(
   tx: Queries,

@@ -4,24 +4,24 @@ import type { Queries } from '../protocol.ts'
 import type { JsonObject, RecordingState } from '../schema-runs.ts'
 import { textOf } from './transcripts.ts'
 
-/** A recording in the hands of who joins it. */
+/** A recording leased by a joiner. */
 export interface RecordingJoin {
-  /** int8 as text: rises with everybody who takes it. */
+  /** Fencing token, int8 as text: rises with each joiner. */
   readonly fence: string
   readonly state: Exclude<RecordingState, 'not_required' | 'expired'>
-  /** How many segments there are; null: its recorder never said so. */
+  /** Number of segments; null: the recorder did not report it. */
   readonly expected: number | null
   /** Whether its call was connected, as far as the run has ended. */
   readonly connected: boolean
-  /** What an earlier join made of it. */
+  /** Result of an earlier join. */
   readonly content: JsonObject | null
-  /** What is joined with it counts as done up to here. */
+  /** Revision up to which this join counts. */
   readonly arrivals: number
 }
 
 /**
- * Takes a recording to be joined, for `leaseMs`: one that is closed, or whose run has ended, and that has what nobody has
- * joined. Null: there is nothing to do, or somebody else does it.
+ * Leases a recording for a join: it must be closed, or its run must have ended, and it must have segments that are not
+  * joined. Null: there is nothing to do, or another joiner has the lease.
  */
 export async function takeJoin(
   tx: Queries,
@@ -46,12 +46,12 @@ export async function takeJoin(
   return rows[0] ?? null
 }
 
-/** Keeps it for `leaseMs` from now, or, where the join failed, from anybody for so long. False: another has it. */
+/** Extends the lease to `leaseMs` from now; after a failed join this delays the next attempt. False: another joiner has it. */
 export function renewJoin(tx: Queries, scope: Scope, runId: string, fence: string, leaseMs: number): Promise<boolean> {
   return write(tx, scope, runId, fence, sql`join_until = parley.now_ms() + ${leaseMs}::integer * interval '1 ms'`)
 }
 
-/** Says what the join made of it. False, and nothing happened: another has it, or it expired meanwhile. */
+/** Stores the result of the join. False, without any change: another joiner has the lease, or the recording expired. */
 export function keepJoined(
   tx: Queries,
   scope: Scope,
@@ -63,7 +63,7 @@ export function keepJoined(
   return write(tx, scope, runId, fence, sql`state = ${state}::text, content = ${textOf(content)}::jsonb`)
 }
 
-/** What was joined is no longer among the blobs in pieces: nothing is left to do, unless more came meanwhile. */
+/** Notes that the joined segments are deleted: the join is complete unless more segments were added meanwhile. */
 export function endJoin(
   tx: Queries,
   scope: Scope,

@@ -34,12 +34,12 @@ async function recorded() {
 const due = async ({ tenant_id }: Scope, graceMs = GRACE_MS) =>
   (await test.database.contents.recordingsToJoin(100, graceMs)).filter(({ scope }) => scope.tenant_id === tenant_id)
 
-/** Time passes for an ended run. */
+/** Moves the end of a run into the past. */
 const endedLongAgo = (runId: string, seconds: number) =>
   test.owner.query("update parley.runs set ended_at = now() - $2 * interval '1 s' where run_id = $1", [runId, seconds])
 
 describe('a recording that its recorder closed', () => {
-  it('is joined by one at a time, once, and again when more comes', async () => {
+  it('is joined once by one joiner, and again when segments are added', async () => {
     const { scope, within, id } = await recorded()
     const take = () => within(tx => takeJoin(tx, scope, id, LEASE_MS))
     expect(await take()).toBeNull()
@@ -64,7 +64,7 @@ describe('a recording that its recorder closed', () => {
     expect(await take()).toBeNull()
   })
 
-  it('is taken from a joiner whose time is over, who then writes nothing', async () => {
+  it('is taken over from a joiner with an expired lease, which then writes nothing', async () => {
     const { scope, within, id } = await recorded()
     await within(tx => closeRecording(tx, scope, id, 1))
     const first = (await within(tx => takeJoin(tx, scope, id, LEASE_MS)))!
@@ -81,7 +81,7 @@ describe('a recording that its recorder closed', () => {
     expect((await readRecording(test.database.within(scope), scope, id))!.content).toMatchObject({ sha256: '2' })
   })
 
-  it('that nobody began is absent', async () => {
+  it('that was never begun is absent', async () => {
     const { scope, within } = await recorded()
     const other = await running(scope)
     expect(await within(tx => closeRecording(tx, scope, other.run_id, 1))).toBe('absent')
@@ -91,7 +91,7 @@ describe('a recording that its recorder closed', () => {
 })
 
 describe('a recording whose recorder died', () => {
-  it('is joined when its run has been over for a while and nobody says to have more of it', async () => {
+  it('is joined some time after its run ended, unless more segments are announced', async () => {
     const { scope, run, within, id } = await recorded()
     const read = async () => (await readRecording(test.database.within(scope), scope, id))!.state
     expect(await read()).toBe('recording')
@@ -108,7 +108,7 @@ describe('a recording whose recorder died', () => {
     expect(await due(scope)).toHaveLength(1)
   })
 
-  it('has an owner until somebody takes the run, whatever became of the lease', async () => {
+  it('has an owner until the run is taken over, even after the lease expired', async () => {
     const { scope, run } = await recorded()
     const isWithOwner = () => isOwnershipCurrent(test.database.within(scope), scope, run)
     await letLeaseEnd(test, run)
@@ -119,7 +119,7 @@ describe('a recording whose recorder died', () => {
 })
 
 describe('retention', () => {
-  it('lets recordings go by what it is now, and their blobs until they are gone', async () => {
+  it('expires recordings by the current setting, and returns their blobs until they are deleted', async () => {
     const { scope, run, within, id } = await recorded()
     const db = test.database.within(scope)
     await within(tx => closeRecording(tx, scope, id, 1))
@@ -144,12 +144,12 @@ describe('retention', () => {
     expect(days((await readRecording(db, scope, id))!.content!)).toBe(-1)
     expect(await expire()).toEqual([{ run_id: id, scope }])
     expect(await readRecording(db, scope, id)).toMatchObject({ state: 'expired', content: null, segments: [] })
-    // Whoever was to delete the blobs died: they are told again.
+    // The worker that was to delete the blobs died: they are returned again.
     expect(await expire()).toEqual([{ run_id: id, scope }])
     expect(await within(tx => keepJoined(tx, scope, id, join.fence, 'ready', { sha256: 'x' }))).toBe(false)
     await within(tx => forgetBlobs(tx, scope, id))
     expect(await expire()).toEqual([])
-    // Segments that were thought to be lost come when it is too late.
+    // Segments that counted as lost arrive after the expiry.
     await within(tx => closeRecording(tx, scope, id, null))
     expect(await expire()).toHaveLength(1)
     expect(await within(tx => moveRecording(tx, scope, id, 'ready'))).toBe(false)

@@ -10,24 +10,24 @@ export interface RecordingRow {
   readonly state: RecordingState
   /** In order: `{index, blob, samples, bytes}`. */
   readonly segments: readonly JsonObject[]
-  /** As ContentRef, once there is one object; `expires_at` by the environment's retention as it is now. */
+  /** As ContentRef, once joined; `expires_at` follows the environment's current retention. */
   readonly content: JsonObject | null
 }
 
-/** Only forward: what follows which. */
+/** Allowed next states. */
 const AFTER: Readonly<Record<RecordingState, readonly RecordingState[]>> = {
   pending: ['recording', 'processing', 'ready', 'partial', 'failed', 'not_required', 'expired'],
   recording: ['processing', 'ready', 'partial', 'failed', 'not_required', 'expired'],
   processing: ['ready', 'partial', 'failed', 'not_required', 'expired'],
   ready: ['expired'],
-  // Segments that were thought to be lost may come late.
+  // Segments that counted as lost may arrive late.
   partial: ['partial', 'expired'],
   failed: ['partial', 'expired'],
   not_required: [],
   expired: [],
 }
 
-/** Starts a recording, in `state`; as it is where there is one. */
+/** Starts a recording in `state`; an existing one is returned unchanged. */
 export async function openRecording(
   tx: Queries,
   scope: Scope,
@@ -44,7 +44,7 @@ export async function openRecording(
   return rows.length === 1 ? 'stored' : 'lost'
 }
 
-/** Adds a finished segment; one of the same index is there only once. */
+/** Adds a finished segment; a repeated index has no effect. */
 export async function addSegment(
   tx: Queries,
   scope: Scope,
@@ -61,8 +61,8 @@ export async function addSegment(
 }
 
 /**
- * Moves a recording on, whoever has the run: its worker goes on after the run's end. False, and nothing happened, for
- * any move but forward, or where there is no recording.
+ * Changes the state of a recording, with any owner of the run, because work on it continues after the run's end. False,
+  * without any change: the step is not forward, or there is no recording.
  */
 export async function moveRecording(
   tx: Queries,
@@ -82,8 +82,8 @@ export async function moveRecording(
 }
 
 /**
- * Its recorder is done: all that it has is among the blobs. `segments`: how many there are; null where that is not known,
- * because it died. `absent`: nobody began this recording. Whoever has the run, at any time, any number of times.
+ * Closes a recording: all of its segments are stored as blobs. `segments`: their number; null: unknown, because the
+  * recorder died. `absent`: the recording does not exist. Idempotent, at any time and with any owner of the run.
  */
 export async function closeRecording(
   tx: Queries,
@@ -101,8 +101,8 @@ export async function closeRecording(
 }
 
 /**
- * Says that somebody has audio of it that is not among the blobs yet: for `forMs` nobody joins it without that. Answers
- * its state; null: nobody began it.
+ * Announces segments that are not stored as blobs yet, which delays the join by `forMs`. Returns the state; null: the
+  * recording does not exist.
  */
 export async function awaitRecording(
   tx: Queries,
@@ -117,7 +117,7 @@ export async function awaitRecording(
   return rows[0]?.state ?? null
 }
 
-/** Whether nobody took the run from this owner, and it has not ended; its lease may have. */
+/** Whether the run is live and was not taken over from this owner; its lease may have expired. */
 export async function isOwnershipCurrent(db: Queries, scope: Scope, { run_id, fence }: RunOwnership): Promise<boolean> {
   const row = await db
     .selectFrom('run_ownership')
@@ -129,7 +129,7 @@ export async function isOwnershipCurrent(db: Queries, scope: Scope, { run_id, fe
   return row !== undefined
 }
 
-/** Null: none was begun. Of an ended run it is `processing` until it is joined, whatever its recorder said last. */
+/** Null: there is none. For an ended run the state is `processing` until the join, regardless of the stored one. */
 export async function readRecording(db: Queries, scope: Scope, runId: string): Promise<RecordingRow | null> {
   const { rows } = await sql<RecordingRow & { expires_at: string }>`
     select r.segments, r.content,

@@ -22,11 +22,11 @@ const claim = (runId: string, owner = ENGINE, leaseMs = 60_000) =>
 const STATES = ['admitted', 'running', 'ending', 'completed', 'failed', 'cancelled', 'rejected', 'expired'] as const
 const TERMINAL = new Set<RunState>(['completed', 'failed', 'cancelled', 'rejected', 'expired'])
 
-describe('a state', () => {
+describe('a state of a run, call or recording', () => {
   const may = async (machine: string, from: string, to: string): Promise<boolean> =>
     (await test.owner.query('select parley.run_may_move($1, $2, $3) as may', [machine, from, to])).rows[0].may
 
-  it('of a run moves as is documented, and terminal ones never', async () => {
+  it('of a run changes only as documented, and a terminal one never', async () => {
     const legal: Record<string, readonly string[]> = {
       admitted: ['running', 'rejected', 'expired', 'cancelled'],
       running: ['ending', 'completed', 'failed', 'cancelled'],
@@ -39,7 +39,7 @@ describe('a state', () => {
         )
   })
 
-  it('of a call never moves back, and never on from an end', async () => {
+  it('of a call never goes back, and a final one never changes', async () => {
     const order: readonly (readonly PhoneState[])[] = [
       ['admitted'],
       ['preparing'],
@@ -82,7 +82,7 @@ describe('a state', () => {
     expect(await rowOf(test, run.run_id)).toEqual(before)
   })
 
-  it('ends only as it may, and then for good', async () => {
+  it('of a run ends only in an allowed terminal state, once', async () => {
     const run = await owned(test, scope)
     expect(TERMINAL.has(COMPLETED.state)).toBe(true)
     expect(await within(tx => finishRun(tx, scope, run, COMPLETED))).toBe('not_allowed')

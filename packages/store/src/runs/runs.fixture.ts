@@ -88,7 +88,7 @@ export async function admitted(test: TestDatabase, scope: Scope, request: RunReq
   return admission.run_id
 }
 
-/** A run in the hands of `owner`, who may hold it for a minute. */
+/** A run with the owner `owner` and a lease of a minute. */
 export async function owned(
   test: TestDatabase,
   scope: Scope,
@@ -100,7 +100,7 @@ export async function owned(
   return admission.owned
 }
 
-/** Time passes for the owner of a run: on the database's clock there is no other way without waiting. */
+/** Moves the lease of a run into the past, because tests cannot advance the database's clock. */
 export async function letLeaseEnd(test: TestDatabase, { run_id }: Pick<RunOwnership, 'run_id'>): Promise<void> {
   await test.owner.query(
     "update parley.run_ownership set lease_until = now() - interval '1 ms', renewed_at = now() - interval '9 s' where run_id = $1",
@@ -113,7 +113,7 @@ export async function rowOf(test: TestDatabase, runId: string): Promise<Record<s
   return rows[0]
 }
 
-/** Permits that are out, by the counter and by the rows; calls that count. */
+/** Taken permits by the counter and by the rows, and calls in the daily count. */
 export async function counted(test: TestDatabase, { tenant_id }: Scope) {
   const { rows } = await test.owner.query(
     `select coalesce((select live from parley.run_counters where tenant_id = $1), 0) as live,
@@ -124,7 +124,7 @@ export async function counted(test: TestDatabase, { tenant_id }: Scope) {
   return rows[0] as { live: number; permits: number; calls: number }
 }
 
-/** What tests of what happens to runs say in one word, on the database that is there when they run. */
+/** Shorthands for operations on runs, bound to the database of the current test. */
 export function talesOn(database: () => TestDatabase) {
   const withinOf =
     (scope: Scope) =>

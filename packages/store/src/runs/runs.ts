@@ -41,13 +41,13 @@ export interface RunFilter {
   readonly agent_id?: string | undefined
   readonly channel?: RunChannel | undefined
   readonly state?: RunState | undefined
-  /** Of `created_at`, ISO: `after` includes its instant, `before` does not. */
+  /** Bounds of `created_at`, ISO: `after` is inclusive, `before` exclusive. */
   readonly after?: string | undefined
   readonly before?: string | undefined
   /** Any of them. */
   readonly disposition?: readonly string[] | undefined
   readonly contact?: readonly RunContact[] | undefined
-  /** Runs of which it is not known match neither. */
+  /** Runs for which this is unknown match neither value. */
   readonly successful?: boolean | undefined
   readonly version?: number | undefined
   readonly test?: boolean | undefined
@@ -84,7 +84,7 @@ const PICKED = [
   'r.quality',
 ] as const
 
-/** Null where the environment never had it. */
+/** Null: the environment has no such run. */
 export async function readRun(db: Queries, scope: Scope, runId: string): Promise<RunRow | null> {
   const row = await besides(db, runsQuery(db, scope).where('r.run_id', '=', runId), scope).executeTakeFirst()
   return row === undefined ? null : runOf(scope, row)
@@ -102,7 +102,7 @@ export async function listRuns(db: Queries, scope: Scope, filter: RunFilter): Pr
   const binding = { operation: 'runs.list', tenantId: scope.tenant_id, filters, sort: 'created_at' }
   const picked = filtered(db, scope, filter)
   const page = await readPage(picked, NEWEST_FIRST, binding, { cursor, limit })
-  // Publications are looked up for the page alone.
+  // Publications are joined for the runs of the page only.
   const versions = await versionsOf(db, scope, page.rows)
   return {
     rows: page.rows.map(row => runOf(scope, { ...row, ...versions.get(`${row.agent_id}/${row.version}`)! })),

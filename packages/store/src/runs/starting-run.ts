@@ -5,7 +5,7 @@ import type { Destinations, PlanContent } from '../schema.ts'
 import type { RunChannel, RunMode } from '../schema-runs.ts'
 import { ownNumbers } from './own-numbers.ts'
 
-/** What whoever begins a run needs to know of it. */
+/** Facts that an owner needs to start a run. */
 export interface StartingRun {
   readonly run_id: string
   readonly agent_id: string
@@ -17,11 +17,11 @@ export interface StartingRun {
   readonly to_number: string | null
   readonly trunk_id: string | null
   readonly dynamic_variables: Readonly<Record<string, string>>
-  /** Whether it may dial and transfer. */
+  /** Whether the run may dial and transfer. */
   readonly can_dial: boolean
-  /** What staff allowed; null: the countries of the environment's own numbers. */
+  /** Countries that staff allowed; null: those of the environment's own numbers. */
   readonly destinations: Destinations | null
-  /** E.164: numbers of the environment that tell its countries. */
+  /** Numbers of the environment (E.164), from which its countries follow. */
   readonly own_numbers: readonly string[]
 }
 

@@ -6,13 +6,13 @@ import { heldRow } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 
 export interface NewTranscript {
-  /** `partial` where something of it was lost. */
+  /** `partial`: some of it was lost. */
   readonly state: 'partial' | 'complete'
   /** As Utterance. */
   readonly utterances: readonly JsonObject[]
   /** `{segments, last_completed_turn_offset_ms, published_at}`. */
   readonly checkpoint: JsonObject | null
-  /** As ContentRef, where it is kept as a document too. */
+  /** As ContentRef, if it is also stored as a document. */
   readonly content: JsonObject | null
 }
 
@@ -24,7 +24,7 @@ export interface TranscriptRow {
   readonly content: JsonObject | null
 }
 
-/** Puts the latest checkpoint in the place of the one before. */
+/** Replaces the checkpoint. */
 export function writeCheckpoint(
   tx: Queries,
   scope: Scope,
@@ -35,7 +35,7 @@ export function writeCheckpoint(
   return put(tx, scope, owned, { state: 'partial', utterances, checkpoint, content: null }, false)
 }
 
-/** Takes the place of the checkpoint; nothing is written over it but its expiry. Part of `finishRun`. */
+/** Stores the final transcript in place of the checkpoint; only its expiry changes it later. Part of `finishRun`. */
 export function writeFinalTranscript(
   tx: Queries,
   scope: Scope,
@@ -45,7 +45,7 @@ export function writeFinalTranscript(
   return put(tx, scope, owned, transcript, true)
 }
 
-/** Null: nothing was said, or the run never started. */
+/** Null: the run has no utterances, or never started. */
 export async function readTranscript(db: Queries, scope: Scope, runId: string): Promise<TranscriptRow | null> {
   const row = await db
     .selectFrom('run_transcripts')

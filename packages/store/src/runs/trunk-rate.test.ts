@@ -16,14 +16,14 @@ const newTrunk = () => `trunk-${trunks++}`
 const take = (trunk: string, perSecond?: number, of: Scope = scope) =>
   test.database.transaction(of, tx => takeCallSlot(tx, of, trunk, perSecond))
 
-/** Time passes for the trunk: on the database's clock there is no other way without waiting. */
+/** Moves the next slot of the trunk into the past, because tests cannot advance the database's clock. */
 const letPass = (trunk: string, ms: number) =>
   test.owner.query("update parley.trunk_slots set next_at = next_at - $2 * interval '1 ms' where trunk_id = $1", [
     trunk,
     ms,
   ])
 
-/** Asks over and over from eight sides while `seconds` pass: how many calls might begin, and how long it really took. */
+/** Requests slots from eight clients for `seconds`; returns the number of slots taken and the real duration. */
 async function rush(trunk: string, perSecond: number, seconds: number) {
   const since = performance.now()
   const until = since + seconds * 1000
@@ -36,7 +36,7 @@ async function rush(trunk: string, perSecond: number, seconds: number) {
 }
 
 describe('the rate of calls on a trunk', () => {
-  it('lets the first call begin at once, and says how long the next one waits', async () => {
+  it('lets the first call begin at once, and returns the wait of the next one', async () => {
     const trunk = newTrunk()
     expect(await take(trunk, 0.1)).toEqual({ granted: true })
     const refused = await take(trunk, 0.1)
@@ -48,14 +48,14 @@ describe('the rate of calls on a trunk', () => {
     expect(await take(trunk, 0.1)).toEqual({ granted: true })
   })
 
-  it('saves nothing up: after an hour of silence one call may begin, not two', async () => {
+  it('accumulates no slots: after an idle hour one call may begin, not two', async () => {
     const trunk = newTrunk()
     await take(trunk, 0.1)
     await letPass(trunk, 3_600_000)
     expect([(await take(trunk, 0.1)).granted, (await take(trunk, 0.1)).granted]).toEqual([true, false])
   })
 
-  it('is one for all who ask, and each trunk has its own', async () => {
+  it('is shared by all engines and separate for each trunk', async () => {
     const other = await test.scope()
     const trunk = newTrunk()
     const at = await Promise.all(Array.from({ length: 8 }, () => take(trunk, 0.1)))
@@ -64,7 +64,7 @@ describe('the rate of calls on a trunk', () => {
     expect(await take(trunk, 0.1, other)).toEqual({ granted: true })
   })
 
-  it('gives back the slot of what is rolled back', async () => {
+  it('frees the slot when the transaction is rolled back', async () => {
     const trunk = newTrunk()
     const failing = test.database.transaction(scope, async tx => {
       expect(await takeCallSlot(tx, scope, trunk, 1)).toEqual({ granted: true })
@@ -74,7 +74,7 @@ describe('the rate of calls on a trunk', () => {
     expect(await take(trunk, 1)).toEqual({ granted: true })
   })
 
-  it('that is raised holds at once', async () => {
+  it('applies at once when it is raised', async () => {
     const trunk = newTrunk()
     await take(trunk, 0.01)
     expect(await take(trunk, 0.01)).toMatchObject({ granted: false })
@@ -82,11 +82,11 @@ describe('the rate of calls on a trunk', () => {
     expect(retryInMs).toBeLessThanOrEqual(10)
   })
 
-  it('is never exceeded by eight who ask at once for three seconds', async () => {
+  it('is never exceeded by eight concurrent clients for three seconds', async () => {
     const perSecond = 20
     const { granted, tookS } = await rush(newTrunk(), perSecond, 3)
     expect(granted).toBeLessThanOrEqual(perSecond * tookS + 1)
-    // Busy machines ask late; still calls begin.
+    // Requests are late on a busy machine, but calls still begin.
     expect(granted).toBeGreaterThan(1)
   }, 20_000)
 

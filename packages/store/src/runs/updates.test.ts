@@ -21,25 +21,25 @@ const letDeadlinePass = (runId: string) =>
   test.owner.query('update parley.run_updates set deadline = now() where run_id = $1', [runId])
 
 /** The timeline, each item in a word or two; its numbers must have no gap. */
-async function told(scope: Scope, runId: string): Promise<unknown[]> {
+async function timelineOf(scope: Scope, runId: string): Promise<unknown[]> {
   const { rows } = await listEvents(test.database.within(scope), scope, runId, { cursor: null, limit: 100 })
   expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1))
   return rows.map(({ kind, fields }) => (kind === 'update' ? fields.status : (fields.state ?? kind)))
 }
 
-describe('what became of an update is in the timeline', () => {
-  it('where nobody owned the run yet, and the owner goes on after it', async () => {
+describe('the timeline has the result of an update', () => {
+  it('of a run without an owner, and the later owner continues after it', async () => {
     const scope = await workspace(test)
     const run_id = await admitted(test, scope)
     const receipt = await ask(scope, run_id)
-    expect(await told(scope, run_id)).toEqual(['admitted', 'applied'])
+    expect(await timelineOf(scope, run_id)).toEqual(['admitted', 'applied'])
     const { rows } = await listEvents(test.database.within(scope), scope, run_id, { cursor: null, limit: 100 })
     expect(rows[1]!.fields).toEqual({ update_id: receipt!.update_id, status: 'applied' })
     const claimed = await withinOf(scope)(tx => claimRun(tx, scope, run_id, ENGINE))
     expect(claimed).toMatchObject({ last_seq: 2 })
   })
 
-  it('where the owner gave the run back before it answered', async () => {
+  it('that its owner did not settle before it released the run', async () => {
     const scope = await workspace(test)
     const run = await owned(test, scope)
     await ask(scope, run.run_id)
@@ -47,16 +47,16 @@ describe('what became of an update is in the timeline', () => {
     await withinOf(scope)(tx => releaseRun(tx, scope, run))
     await letDeadlinePass(run.run_id)
     expect(await test.database.runs.expireUpdates(100)).toHaveLength(2)
-    expect(await told(scope, run.run_id)).toEqual(['admitted', 'indeterminate', 'indeterminate'])
+    expect(await timelineOf(scope, run.run_id)).toEqual(['admitted', 'indeterminate', 'indeterminate'])
   })
 
-  it('by nobody but the owner while it lives: the numbers are its own', async () => {
+  it('written only by the owner while its lease is valid', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     await ask(scope, run.run_id)
     await letDeadlinePass(run.run_id)
     await test.database.runs.expireUpdates(100)
-    expect(await told(scope, run.run_id)).toEqual(['admitted'])
+    expect(await timelineOf(scope, run.run_id)).toEqual(['admitted'])
     const update = (await readUpdate(test.database.within(scope), scope, run.run_id, 1))!
     const item = {
       at: update.completed_at!,
@@ -66,14 +66,14 @@ describe('what became of an update is in the timeline', () => {
     }
     expect(await withinOf(scope)(tx => appendEvents(tx, scope, run, 2, [item]))).toBe('appended')
     await end(scope, run)
-    expect(await told(scope, run.run_id)).toEqual(['admitted', 'indeterminate', 'completed'])
+    expect(await timelineOf(scope, run.run_id)).toEqual(['admitted', 'indeterminate', 'completed'])
   })
 
-  it('before the last state, where its owner died', async () => {
+  it('before the final state when the owner died', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     for (let update = 1; update <= 3; update++) await ask(scope, run.run_id)
-    // Settled by an owner that died before it told the timeline.
+    // Settled by an owner that died before it wrote the timeline item.
     await withinOf(scope)(tx => settleUpdate(tx, scope, run, 1, { status: 'applied' }))
     await test.owner.query('update parley.run_updates set deadline = now() where run_id = $1 and revision = 2', [
       run.run_id,
@@ -82,14 +82,20 @@ describe('what became of an update is in the timeline', () => {
     await letLeaseEnd(test, run)
     const [reaped] = await test.database.runs.reap(REAPER, 1, 60_000)
     await end(scope, reaped!, { state: 'failed', engine_lost: true })
-    expect(await told(scope, run.run_id)).toEqual(['admitted', 'applied', 'indeterminate', 'indeterminate', 'failed'])
+    expect(await timelineOf(scope, run.run_id)).toEqual([
+      'admitted',
+      'applied',
+      'indeterminate',
+      'indeterminate',
+      'failed',
+    ])
   })
 
-  it('before the last state, where the run ended first', async () => {
+  it('before the final state when the run ended first', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     await ask(scope, run.run_id)
     await end(scope, run)
-    expect(await told(scope, run.run_id)).toEqual(['admitted', 'rejected', 'completed'])
+    expect(await timelineOf(scope, run.run_id)).toEqual(['admitted', 'rejected', 'completed'])
   })
 })

@@ -8,14 +8,14 @@ import type { RunOwnership } from './protocol.ts'
 
 /** How long an engine has to apply an update. */
 const DEADLINE_MS = 10_000
-/** Of one run. */
+/** Largest number of variables of a run. */
 const MAX_VARIABLES = 100
 
-/** A change of a live run; what is left out stays. */
+/** A change of a live run; omitted fields are unchanged. */
 export interface RunChange {
   /** Merged by name. */
   readonly override_dynamic_variables?: Readonly<Record<string, string>>
-  /** Replaces all of it; null clears. */
+  /** Replaces the whole value; null clears it. */
   readonly metadata?: JsonObject | null
 }
 
@@ -40,9 +40,9 @@ const RECEIPT = sql.raw(
 )
 
 /**
- * Notes a change. Where nobody owns the run yet it applies at once (or is `rejected`: `too_many_variables`); else its owner
- * has 10 s. Null: the run is ending or has ended, or never was. What became of it is an item of the timeline: written here
- * where nobody owns the run, else by its owner, at the latest with the run's end.
+ * Stores an update. Without an owner of the run it is applied at once, or `rejected` (`too_many_variables`); otherwise
+  * the owner has 10 s to apply it. Null: the run is ending, has ended or does not exist. The result becomes a timeline
+  * item, written here if the run has no owner, else by the owner, at the latest at the end of the run.
  */
 export async function acknowledgeUpdate(
   tx: Queries,
@@ -78,12 +78,12 @@ export async function acknowledgeUpdate(
     applied ? 'applied' : 'rejected',
     applied ? null : 'too_many_variables',
   )
-  // Nobody else gives the timeline its numbers: the row of its owner is locked, and names none.
+  // The row of ownership is locked and has no owner, so that nothing else appends to the timeline.
   await sql`select parley.tell_updates(${scope.tenant_id}::uuid, ${runId}::uuid)`.execute(tx)
   return settled
 }
 
-/** What the owner has not settled yet, in order. */
+/** Updates that the owner has not settled, in order. */
 export async function pendingUpdates(db: Queries, scope: Scope, runId: string): Promise<PendingUpdate[]> {
   const { rows } = await sql<PendingUpdate>`
     select ${RECEIPT}, u.change from parley.run_updates u
@@ -92,7 +92,7 @@ export async function pendingUpdates(db: Queries, scope: Scope, runId: string): 
   return rows
 }
 
-/** Null where there is none. */
+/** Null: not found. */
 export async function readUpdate(
   db: Queries,
   scope: Scope,
@@ -107,7 +107,7 @@ export async function readUpdate(
   return rows[0] ?? null
 }
 
-/** The owner says what became of an update; `applied` writes it into the run. Null: lost, or settled before. */
+/** Stores the owner's result of an update; `applied` writes it into the run. Null: the run is lost, or the update was settled before. */
 export async function settleUpdate(
   tx: Queries,
   scope: Scope,
@@ -127,7 +127,7 @@ export async function settleUpdate(
   return settle(tx, scope, owned.run_id, revision, outcome.status, reason)
 }
 
-/** False, and nothing happened, where the run would have too many variables. */
+/** False, without any change: the run would have too many variables. */
 async function applyChange(tx: Queries, scope: Scope, runId: string, change: RunChange): Promise<boolean> {
   const { override_dynamic_variables: variables = {}, metadata } = change
   const isMetadataGiven = metadata !== undefined

@@ -14,8 +14,8 @@ afterAll(() => test?.close())
 const { withinOf, running, end } = talesOn(() => test)
 const { install, usage } = accountsOn(() => test)
 
-describe('what a run costs', () => {
-  it('is the most specific rate of each meter, by the card it was admitted under', async () => {
+describe('the cost of a run', () => {
+  it('uses the most specific rate of each meter in the card at its admission', async () => {
     const scope = await workspace(test)
     await install(scope)
     const run = await running(scope)
@@ -51,7 +51,7 @@ describe('what a run costs', () => {
     await expect(install(scope)).rejects.toMatchObject({ code: 'rate_card_exists' })
   })
 
-  it('is summed exactly and cut to 12 digits, never rounded up: three thirds are a whole, two are not', async () => {
+  it('is summed exactly and truncated to 12 digits, never rounded up', async () => {
     const scope = await workspace(test)
     await install(scope)
     const thirds = async (count: number) =>
@@ -84,7 +84,7 @@ describe('what a run costs', () => {
     expect(rest.next_cursor).toBeNull()
   })
 
-  it('is not known without a rate card, and partly while runs live; tests are apart', async () => {
+  it('is null without a rate card and partial while runs are live; test runs are separate', async () => {
     const scope = await workspace(test)
     await end(scope, await running(scope), { connected_ms: 10 })
     expect(await usage(scope)).toMatchObject({
@@ -114,8 +114,8 @@ describe('what a run costs', () => {
   })
 })
 
-describe('the budget', () => {
-  it('is not there before a rate card; then its cap is set by whoever saw the last policy', async () => {
+describe('the monthly budget', () => {
+  it('does not exist without a rate card; setting its cap requires the id of the last policy', async () => {
     const scope = await workspace(test)
     const read = () => readBudget(test.database.within(scope), scope)
     const set = (cap: string, policy: string) => withinOf(scope)(tx => writeBudget(tx, scope, cap, policy))
@@ -146,7 +146,7 @@ describe('the budget', () => {
     expect(now.period).toEqual({ from: new Date(starts).toISOString(), to: new Date(ends).toISOString() })
   })
 
-  it('holds what live runs reserve, then what they cost; the cap cuts no live run off', async () => {
+  it('contains the reserves of live runs, then their cost; the cap does not end live runs', async () => {
     const scope = await workspace(test)
     await install(scope)
     const read = () => readBudget(test.database.within(scope), scope)
@@ -163,7 +163,7 @@ describe('the budget', () => {
     expect(rows).toEqual([{ reserved_usd: '0' }])
   })
 
-  it('belongs to the month in which the run was made', async () => {
+  it('counts a run in the month of its creation', async () => {
     const scope = await workspace(test)
     await install(scope)
     const run = await running(scope)

@@ -6,7 +6,7 @@ import { shownUsd } from './budget.ts'
 
 export interface UsageFilter {
   readonly group_by: 'agent' | 'run' | 'day'
-  /** ISO: of `created_at`; `from` includes its instant, `to` does not. */
+  /** Bounds of `created_at`, ISO: `from` is inclusive, `to` exclusive. */
   readonly from: string
   readonly to: string
   readonly agent_id?: string | undefined
@@ -21,18 +21,18 @@ export interface UsageRow {
   readonly key: string
   readonly runs: number
   readonly connected_ms: number
-  /** Null where nothing was measured. */
+  /** Null: nothing was measured. */
   readonly llm_input_tokens: number | null
   readonly llm_output_tokens: number | null
   readonly stt_ms: number | null
   readonly tts_characters: number | null
-  /** USD, cut to 12 digits; null where no run of the group has a price. */
+  /** USD, truncated to 12 digits; null: no run of the group has a price. */
   readonly amount: string | null
   readonly completeness: 'complete' | 'partial' | 'unpriced'
 }
 
 export interface UsagePage extends Page<UsageRow> {
-  /** `partial` while a run of the window lives or has no price. */
+  /** `partial`: a run of the window is live or has no price. */
   readonly completeness: 'complete' | 'partial'
 }
 
@@ -46,7 +46,7 @@ const BY_KEY: readonly KeysetColumn<UsageRow>[] = [{ column: 'key', type: 'text'
 
 const COUNTS = ['runs', 'connected_ms', 'llm_input_tokens', 'llm_output_tokens', 'stt_ms', 'tts_characters'] as const
 
-/** What runs created in the window used, by key. Throws `invalid_cursor`. */
+/** Usage of the runs created in the window, by key. Throws `invalid_cursor`. */
 export async function summariseUsage(db: Queries, scope: Scope, filter: UsageFilter): Promise<UsagePage> {
   const { cursor, limit, ...filters } = filter
   const binding: CursorBinding = { operation: 'usage.summary', tenantId: scope.tenant_id, filters, sort: 'key' }

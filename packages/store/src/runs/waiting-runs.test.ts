@@ -18,8 +18,8 @@ const within = <Result>(work: (tx: Queries) => Promise<Result>) => test.database
 const claim = (runId: string, owner = ENGINE, leaseMs = 60_000) =>
   within(tx => claimRun(tx, scope, runId, owner, leaseMs))
 
-describe('a run that waits', () => {
-  it('is found by its kind, and taken by one of many', async () => {
+describe('a run that waits for an owner', () => {
+  it('is listed by kind and taken by one of several owners', async () => {
     const chat = await admitted(test, scope, CHAT)
     const phone = await admitted(test, scope)
     const waits = async (kind: 'chat' | 'phone') =>
@@ -40,7 +40,7 @@ describe('a run that waits', () => {
     expect(await waits('chat')).not.toContain(chat)
   })
 
-  it('comes before those of a tenant that has more under way, or more that wait', async () => {
+  it('comes before those of a tenant with more running or waiting runs', async () => {
     const other = await workspace(test)
     const many: string[] = []
     for (let runs = 0; runs < 3; runs++) many.push(await admitted(test, scope, { ...CHAT, mode: 'task' }))
@@ -56,7 +56,7 @@ describe('a run that waits', () => {
       await test.owner.query('delete from parley.run_ownership where run_id = $1', [run_id])
   })
 
-  it('is nobody’s after its time, and expires: 120 s for calls, 5 minutes for chats, a day in the background', async () => {
+  it('expires after 120 s for calls, 5 minutes for chats and a day in the background', async () => {
     const kinds = [
       OUTBOUND,
       CHAT,
@@ -91,12 +91,12 @@ describe('a run that waits', () => {
         [1, 'admitted'],
         [2, 'expired'],
       ])
-      const { rows: told } = await test.owner.query('select event from parley.outbox where run_id = $1', [run_id])
-      expect(told).toEqual([{ event: 'run.ended' }])
+      const { rows: webhooks } = await test.owner.query('select event from parley.outbox where run_id = $1', [run_id])
+      expect(webhooks).toEqual([{ event: 'run.ended' }])
     }
   })
 
-  it('is given back by an owner that did not start it, and rises to the next fence', async () => {
+  it('can be released by an owner that did not start it, and gets the next fence', async () => {
     const run_id = await admitted(test, scope, CHAT)
     const first = (await claim(run_id))!
     expect(await within(tx => releaseRun(tx, scope, first))).toBe('released')

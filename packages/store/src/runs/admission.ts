@@ -71,7 +71,7 @@ export interface AdmittedRow {
 
 /**
  * Takes a permit and creates the run, or returns the reason of the refusal. Limits are exact: admissions of the
-  * environment are serialised from here to the commit, so call it last in the transaction.
+ * environment are serialised from here to the commit, so call it last in the transaction.
  */
 export async function admitRun(
   tx: Queries,
@@ -98,13 +98,14 @@ export async function admitBy(
     )`.execute(tx)
   const { run_id, created_at, fence, refused, limit_value, used_value } = rows[0]!
   if (refused !== null) return { kind: 'refused', reason: refused, limit: limit_value, used: used_value, run_id }
-  if (run_id === null || created_at === null) throw new TypeError('parley.admit_run returned an admitted run without run_id or created_at')
+  if (run_id === null || created_at === null)
+    throw new TypeError('parley.admit_run returned an admitted run without run_id or created_at')
   return { kind: 'admitted', run_id, created_at, owned: owner === undefined ? null : { run_id, fence } }
 }
 
 /**
  * Counts a transfer towards the daily limit, before its REFER or INVITE is sent. Null: counted. Otherwise the limit and
-  * the count so far; the request must not be sent then. Admissions of the environment wait for the commit.
+ * the count so far; the request must not be sent then. Admissions of the environment wait for the commit.
  */
 export async function countTransfer(
   tx: Queries,

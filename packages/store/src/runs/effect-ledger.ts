@@ -27,7 +27,7 @@ export type LedgerRecord<Kind = string, Decision = StoredDecision, Receipt = Jso
 
 /**
  * The ledger of one run's external effects: each step is committed when its promise resolves. The type parameters are
-  * those of its user: kinds, decisions and receipts are stored and returned unchanged.
+ * those of its user: kinds, decisions and receipts are stored and returned unchanged.
  */
 export interface RunLedger<Kind = string, Decision = StoredDecision, Receipt = JsonObject> {
   intend(intent: EffectIntention<Kind>): Promise<LedgerRecord<Kind, Decision, Receipt>>
@@ -39,7 +39,7 @@ export interface RunLedger<Kind = string, Decision = StoredDecision, Receipt = J
 
 /**
  * `newKey` generates unique keys: visible ASCII, at most 256 characters. Throws `ledger_unavailable` when the database
-  * cannot be written (nothing may be sent then), `run_lost`, `effect_step_not_allowed` and `effect_not_found`.
+ * cannot be written (nothing may be sent then), `run_lost`, `effect_step_not_allowed` and `effect_not_found`.
  */
 export function runLedger<
   Kind extends string = string,
@@ -52,9 +52,13 @@ export function runLedger<
       return recordOf(await database.transaction(scope, work)) as Record
     } catch (error) {
       if (error instanceof ParleyError && DECIDED.has(error.code)) throw error
-      throw new StoreError('ledger_unavailable', 'the effect ledger cannot be written: send nothing and try again when the database is back', {
-        cause: error,
-      })
+      throw new StoreError(
+        'ledger_unavailable',
+        'the effect ledger cannot be written: send nothing and try again when the database is back',
+        {
+          cause: error,
+        },
+      )
     }
   }
   return {
@@ -64,7 +68,10 @@ export function runLedger<
     sending: async effectId => {
       const record = await committed(tx => sendEffect(tx, scope, writer, effectId))
       if (record.state === 'sending') return record
-      throw new StoreError('effect_step_not_allowed', `the effect was allowed but is denied now (${record.decision?.reason}): do not send it`)
+      throw new StoreError(
+        'effect_step_not_allowed',
+        `the effect was allowed but is denied now (${record.decision?.reason}): do not send it`,
+      )
     },
     settle: (effectId, outcome) => committed(tx => settleEffect(tx, scope, writer, effectId, outcome)),
     list: async () =>

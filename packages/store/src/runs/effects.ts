@@ -98,7 +98,7 @@ export async function listEffects(db: Queries, scope: Scope, runId: string): Pro
 
 /**
  * Records an intended effect; returns the existing record if the key was intended before. Throws `run_lost`, and
-  * `effect_key_taken` when the key belongs to another action.
+ * `effect_key_taken` when the key belongs to another action.
  */
 export async function intendEffect(
   tx: Queries,
@@ -123,13 +123,16 @@ export async function intendEffect(
   const there = await stillMine(tx, scope, writer, effectId)
   if (there === null) throw lost(writer)
   if (there.action.id !== effect.action.id || there.effect_kind !== effect.kind)
-    throw new StoreError('effect_key_taken', `the effect key "${effect.effect_key}" belongs to another effect of the run: use a new key`)
+    throw new StoreError(
+      'effect_key_taken',
+      `the effect key "${effect.effect_key}" belongs to another effect of the run: use a new key`,
+    )
   return there
 }
 
 /**
  * Stores the policy decision. If the run's API key is revoked or the run is being ended, "allow" for an acting effect
-  * becomes "deny" (`key_revoked`, `run_not_active`). Throws `effect_step_not_allowed`, `effect_not_found`, `run_lost`.
+ * becomes "deny" (`key_revoked`, `run_not_active`). Throws `effect_step_not_allowed`, `effect_not_found`, `run_lost`.
  */
 export function decideEffect(
   tx: Queries,
@@ -153,7 +156,7 @@ export function decideEffect(
 
 /**
  * Call it before each send. An allowed effect that was not sent is denied if the run's API key was revoked since or the
-  * run is being ended: its state is `failed` then, and it may not be sent. Throws as {@link decideEffect}.
+ * run is being ended: its state is `failed` then, and it may not be sent. Throws as {@link decideEffect}.
  */
 export function sendEffect(tx: Queries, scope: Scope, writer: EffectWriter, effectId: string): Promise<EffectRow> {
   const isDenied = sql`(e.send_attempts = 0 and ${DENIAL} is not null)`

@@ -29,8 +29,8 @@ export interface EventRow extends NewEvent {
 
 /**
  * Appends items to the timeline, the first with the sequence number `first`, which must follow the last stored one.
-  * Otherwise nothing is written and the result is `out_of_sequence` with the last stored number, from which a retry
-  * continues.
+ * Otherwise nothing is written and the result is `out_of_sequence` with the last stored number, from which a retry
+ * continues.
  */
 export async function appendEvents(
   tx: Queries,

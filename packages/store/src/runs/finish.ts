@@ -49,7 +49,7 @@ export type Finish = 'finished' | 'lost' | 'not_allowed'
 
 /**
  * Ends a run atomically: final state, timeline, transcript, usage with its cost, webhooks, and release of the permit.
-  * Returns `lost` if the run has ended or the fence is stale. Call it last in the transaction.
+ * Returns `lost` if the run has ended or the fence is stale. Call it last in the transaction.
  */
 export async function finishRun(
   tx: Queries,
@@ -93,7 +93,7 @@ export async function finishBy(
 
 /**
  * Cancels a run. Without an owner it ends at once (`finished`); an owner gets the request when it renews its lease
-  * (`asked`). `ended`: it had ended, or does not exist.
+ * (`asked`). `ended`: it had ended, or does not exist.
  */
 export async function cancelRun(tx: Queries, scope: Scope, runId: string): Promise<'finished' | 'asked' | 'ended'> {
   const { rows } = await sql<{ engine: string | null; kind: string }>`
@@ -109,7 +109,8 @@ export async function cancelRun(tx: Queries, scope: Scope, runId: string): Promi
     outcome: { kind: 'cancelled', detail: null, sip_status: null, ended_by: 'operator' },
     disposition: 'cancelled',
   })
-  if (finished !== 'finished') throw new TypeError(`parley.finish_run returned "${finished}" for a locked run without an owner`)
+  if (finished !== 'finished')
+    throw new TypeError(`parley.finish_run returned "${finished}" for a locked run without an owner`)
   return finished
 }
 
@@ -137,7 +138,7 @@ export async function addUsage(
 
 /**
  * Stores the analysis of an ended run, once, with its usage. Returns false without any change if it was stored before or
-  * the run is live.
+ * the run is live.
  */
 export async function writeAnalysis(
   tx: Queries,

@@ -33,7 +33,7 @@ function ofRun(scope: Scope, runId: string) {
 
 /**
  * Posts a message to a live chat. A message with an id that was posted before is returned as stored, in any state of the
-  * run. `turn_in_progress`: another message is unanswered; `run_ended`: the run is no chat, is ending or has ended.
+ * run. `turn_in_progress`: another message is unanswered; `run_ended`: the run is no chat, is ending or has ended.
  */
 export async function postMessage(
   tx: Queries,

@@ -71,7 +71,7 @@ export async function snapshotPending(tx: Queries, scope: Scope, runId: string, 
 
 /**
  * Leases due webhooks of one environment for `leaseMs`, the longest due first; of each run only the first unsettled one.
-  * The statement reads few rows regardless of the backlog.
+ * The statement reads few rows regardless of the backlog.
  */
 export async function takeWebhooks(tx: Queries, scope: Scope, leaseMs: number, atMost: number): Promise<OutboxItem[]> {
   const { rows } = await sql<Omit<OutboxItem, 'scope'>>`

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 
 /**
  * SQL for an array of a tenant's numbers (E.164), from which its countries follow: one per seven-digit prefix, which no
-  * two countries share, at most 1000. `tenant`: SQL expression of the tenant's id.
+ * two countries share, at most 1000. `tenant`: SQL expression of the tenant's id.
  */
 export function ownNumbers(tenant: RawBuilder<unknown>) {
   return sql<string[]>`array(

@@ -100,7 +100,7 @@ export async function moveRun(
 
 /**
  * Stores the fields that a CANCEL needs (Request-URI, Call-ID, From tag, CSeq, branch, sent-by, route), before an
-  * outbound INVITE is sent. From then on the call counts towards the daily limit, whatever its result.
+ * outbound INVITE is sent. From then on the call counts towards the daily limit, whatever its result.
  */
 export function storeDial(
   tx: Queries,

@@ -93,18 +93,18 @@ export interface ReapedRun extends RunOwnership {
 export interface RunsAcrossTenants {
   /**
    * Renews the owner's leases for `leaseMs` (9000) from now, expired ones included unless the run was taken over. Runs
-    * that are not in the result are lost: hang up, and write nothing.
+   * that are not in the result are lost: hang up, and write nothing.
    */
   renew(engine: string, runs: readonly RunOwnership[], leaseMs?: number): Promise<RenewedRun[]>
   /**
    * Runs that wait for an owner; `claimRun` takes one. Those of tenants with the fewest running ones come first
-    * (`underWay`: the tenant of each, default none), then the oldest, so that a tenant's backlog does not delay others.
+   * (`underWay`: the tenant of each, default none), then the oldest, so that a tenant's backlog does not delay others.
    */
   waiting(kind: RunKind, atMost: number, underWay?: readonly string[]): Promise<WaitingRun[]>
   /**
    * Takes over runs with an expired lease, each by one reaper. Their effects that were being sent and are not idempotent
-    * become `uncertain`. The reaper ends the runs (`finishRun` with `engine_lost`); one that is still `admitted` ends as
-    * `expired` or is released with `releaseRun`. After an outage of the database, wait one lease before calling it.
+   * become `uncertain`. The reaper ends the runs (`finishRun` with `engine_lost`); one that is still `admitted` ends as
+   * `expired` or is released with `releaseRun`. After an outage of the database, wait one lease before calling it.
    */
   reap(reaper: RunOwner, atMost: number, leaseMs?: number): Promise<ReapedRun[]>
   /** Ends admitted runs without an owner that have expired; returns them. */
@@ -124,17 +124,17 @@ export interface RunOfTenant {
 export interface ContentsAcrossTenants {
   /**
    * Recordings to be joined, the longest waiting first: closed by their recorder, or not closed and of a run that ended
-    * `graceMs` ago, unless a process has announced more segments. `takeJoin` takes one.
+   * `graceMs` ago, unless a process has announced more segments. `takeJoin` takes one.
    */
   recordingsToJoin(atMost: number, graceMs: number): Promise<RunOfTenant[]>
   /**
    * Marks recordings past their environment's retention as `expired`, about `atMost` at a time. Returns those whose blobs
-    * are to be deleted, until `forgetBlobs` confirms the deletion.
+   * are to be deleted, until `forgetBlobs` confirms the deletion.
    */
   expireRecordings(atMost: number): Promise<RunOfTenant[]>
   /**
    * Deletes transcripts, digits, analyses and variables of at most `atMost` runs past their environment's retention;
-    * returns their number.
+   * returns their number.
    */
   expireTranscripts(atMost: number): Promise<number>
 }

@@ -33,7 +33,7 @@ export async function readRateCard(db: Queries, scope: Scope): Promise<RateCard 
 
 /**
  * Installs a card; runs are priced by the card in force at their admission. `effective_at` null: now. The first card of
-  * an environment creates its first budget policy, without a cap. Throws `rate_card_exists` if the id is in use.
+ * an environment creates its first budget policy, without a cap. Throws `rate_card_exists` if the id is in use.
  */
 export async function installRateCard(
   tx: Queries,

@@ -21,7 +21,7 @@ export interface RecordingJoin {
 
 /**
  * Leases a recording for a join: it must be closed, or its run must have ended, and it must have segments that are not
-  * joined. Null: there is nothing to do, or another joiner has the lease.
+ * joined. Null: there is nothing to do, or another joiner has the lease.
  */
 export async function takeJoin(
   tx: Queries,

@@ -62,7 +62,7 @@ export async function addSegment(
 
 /**
  * Changes the state of a recording, with any owner of the run, because work on it continues after the run's end. False,
-  * without any change: the step is not forward, or there is no recording.
+ * without any change: the step is not forward, or there is no recording.
  */
 export async function moveRecording(
   tx: Queries,
@@ -83,7 +83,7 @@ export async function moveRecording(
 
 /**
  * Closes a recording: all of its segments are stored as blobs. `segments`: their number; null: unknown, because the
-  * recorder died. `absent`: the recording does not exist. Idempotent, at any time and with any owner of the run.
+ * recorder died. `absent`: the recording does not exist. Idempotent, at any time and with any owner of the run.
  */
 export async function closeRecording(
   tx: Queries,
@@ -102,7 +102,7 @@ export async function closeRecording(
 
 /**
  * Announces segments that are not stored as blobs yet, which delays the join by `forMs`. Returns the state; null: the
-  * recording does not exist.
+ * recording does not exist.
  */
 export async function awaitRecording(
   tx: Queries,

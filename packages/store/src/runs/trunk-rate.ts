@@ -12,8 +12,8 @@ export type CallSlot =
 
 /**
  * Takes the slot of one INVITE on a trunk, across all engines and on the database's clock. Slots are evenly spaced by
-  * the inverse of `perSecond` (more than 0). Concurrent requests for the trunk wait for the commit; a rollback frees the
-  * slot.
+ * the inverse of `perSecond` (more than 0). Concurrent requests for the trunk wait for the commit; a rollback frees the
+ * slot.
  */
 export async function takeCallSlot(
   tx: Queries,
@@ -21,7 +21,8 @@ export async function takeCallSlot(
   trunkId: string,
   perSecond: number = CALLS_PER_SECOND,
 ): Promise<CallSlot> {
-  if (!(perSecond > 0 && Number.isFinite(perSecond))) throw new RangeError(`calls per second must be a finite number above 0, not ${perSecond}`)
+  if (!(perSecond > 0 && Number.isFinite(perSecond)))
+    throw new RangeError(`calls per second must be a finite number above 0, not ${perSecond}`)
   const { rows } = await sql<{ wait: number }>`
     select parley.take_call_slot(${scope.tenant_id}::uuid, ${trunkId}::text, ${perSecond}::double precision) as wait`.execute(
     tx,

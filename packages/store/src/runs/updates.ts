@@ -41,8 +41,8 @@ const RECEIPT = sql.raw(
 
 /**
  * Stores an update. Without an owner of the run it is applied at once, or `rejected` (`too_many_variables`); otherwise
-  * the owner has 10 s to apply it. Null: the run is ending, has ended or does not exist. The result becomes a timeline
-  * item, written here if the run has no owner, else by the owner, at the latest at the end of the run.
+ * the owner has 10 s to apply it. Null: the run is ending, has ended or does not exist. The result becomes a timeline
+ * item, written here if the run has no owner, else by the owner, at the latest at the end of the run.
  */
 export async function acknowledgeUpdate(
   tx: Queries,

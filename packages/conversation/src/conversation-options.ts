@@ -22,16 +22,16 @@ export interface ConversationOptions {
   /** The offset on the run's clock; null before media and in text. */
   readonly clock: () => Ms | null
   readonly onEvent: (event: ConversationEvent) => void
-  /** Told what models were used for, as it is known: the last of it by the time that `settled` resolves. */
+  /** Called for each usage of a model; the last call comes before `settled` resolves. */
   readonly onUsage?: (usage: UsageReport) => void
   readonly budgets?: ConversationBudgets
 }
 
 interface ConversationBudgets {
-  /** Until a model's first event, and from one to the next. Default 10 000. */
+  /** Maximum wait for a model's first event and between two events. Default 10 000. */
   readonly eventMs?: Ms
-  /** A model's whole answer, a second try included. Default 60 000. */
+  /** Maximum duration of a model's whole answer, including a retry. Default 60 000. */
   readonly answerMs?: Ms
-  /** What the report of a speech that was withdrawn may take; then nothing of it counts as heard. Default 250. */
+  /** Maximum wait for the playback report of a withdrawn speech; after it, nothing counts as heard. Default 250. */
   readonly heardMs?: Ms
 }

@@ -9,15 +9,12 @@ interface InMemoryEffectLedgerOptions {
   readonly maxRows?: number
 }
 
-/** Kinds that act on somebody: each needs a verdict before it is sent. */
-const JUDGED: ReadonlySet<EffectKind> = new Set(['http', 'sip_dial', 'sip_transfer', 'run_admission'])
+/** Effect kinds that need a policy decision before they are sent. */
+const NEEDS_DECISION: ReadonlySet<EffectKind> = new Set(['http', 'sip_dial', 'sip_transfer', 'run_admission'])
 
 const DEFAULT_MAX_ROWS = 10_000
 
-/**
- * A ledger of effects in this process's memory: for trials, tests, and conversations without a database. A step out of
- * order throws `effect_step_not_allowed` and changes nothing, an unknown id `effect_not_found`.
- */
+/** An effect ledger in the memory of the process, for trials, tests and conversations without a database. */
 export class InMemoryEffectLedger implements EffectLedger {
   readonly #options: InMemoryEffectLedgerOptions
   readonly #rows = new Map<string, EffectRecord>()
@@ -38,7 +35,10 @@ export class InMemoryEffectLedger implements EffectLedger {
   async intend(intent: EffectIntent): Promise<EffectRecord> {
     const most = this.#options.maxRows ?? DEFAULT_MAX_ROWS
     if (this.#rows.size >= most)
-      throw new ConversationError('ledger_unavailable', `the ledger is full: it holds ${most} effects`)
+      throw new ConversationError(
+        'ledger_unavailable',
+        `the in-memory ledger is full: it holds its maximum of ${most} effects`,
+      )
     const effect_id = randomUuid(this.#options.random)
     const { kind, action, node_id, ordinal } = intent
     return this.#keep({
@@ -69,13 +69,13 @@ export class InMemoryEffectLedger implements EffectLedger {
   async sending(effectId: string): Promise<EffectRecord> {
     const row = this.#row(effectId)
     const settled = row.state !== 'intended' && row.state !== 'sending'
-    if (settled || (JUDGED.has(row.effect_kind) && row.decision === null)) throw outOfOrder(row, 'sent')
+    if (settled || (NEEDS_DECISION.has(row.effect_kind) && row.decision === null)) throw outOfOrder(row, 'sent')
     return this.#keep({ ...row, state: 'sending', send_attempts: row.send_attempts + 1 })
   }
 
   async settle(effectId: string, outcome: Parameters<EffectLedger['settle']>[1]): Promise<EffectRecord> {
     const row = this.#row(effectId)
-    // What was never sent can only have failed.
+    // An effect that was never sent can only fail.
     const allowed = row.state === 'sending' || (row.state === 'intended' && outcome.state === 'failed')
     if (!allowed) throw outOfOrder(row, outcome.state)
     const { state, receipts = [], error_code = null } = outcome
@@ -84,11 +84,12 @@ export class InMemoryEffectLedger implements EffectLedger {
 
   #row(effectId: string): EffectRecord {
     const row = this.#rows.get(effectId)
-    if (row === undefined) throw new ConversationError('effect_not_found', `no effect ${effectId} was intended`)
+    if (row === undefined)
+      throw new ConversationError('effect_not_found', `the ledger has no effect ${effectId}; call intend first`)
     return row
   }
 
-  /** Rows are never changed: what was handed out stays as it was. */
+  /** Stores a new row object; rows that were returned earlier never change. */
   #keep(row: EffectRecord): EffectRecord {
     this.#rows.set(row.effect_id, row)
     return row

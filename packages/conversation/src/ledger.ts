@@ -1,6 +1,6 @@
 /**
- * The ledger of outside effects (invariant 3): a row before anything is sent, a verdict, what came of it. The port is
- * declared here, beside its user; runs keep theirs in the database, trials and this process's memory in `InMemoryEffectLedger`.
+ * The port of the effect ledger (invariant 3): every external effect is recorded before it is sent, then decided by policy,
+ * then settled with its outcome. Runs store it in the database; trials and tests use `InMemoryEffectLedger`.
  */
 
 export type EffectKind =
@@ -50,16 +50,16 @@ export type Receipt =
   | { readonly kind: 'sip_hangup'; readonly sip_status: number | null; readonly confirmed: boolean }
   | { readonly kind: 'gateway_inference'; readonly attempt_id: string; readonly measurement_id: string | null }
 
-/** What is about to be done. */
+/** An effect that is about to be sent. */
 export interface EffectIntent {
   readonly kind: EffectKind
   readonly action: { readonly id: string; readonly version: number }
   readonly node_id: string | null
-  /** Uses of the action in its node, from 0; null where that means nothing. */
+  /** Number of earlier uses of the action in its node; null for effects outside nodes. */
   readonly ordinal: number | null
 }
 
-/** As in the effects resource. */
+/** One row, as in the effects resource of the API. */
 export interface EffectRecord {
   readonly effect_id: string
   readonly effect_key: string
@@ -77,17 +77,16 @@ export interface EffectRecord {
   readonly settled_at: string | null
 }
 
-/** A step out of order throws `effect_step_not_allowed` and changes nothing, an unknown id `effect_not_found`. */
+/** A step out of order throws `effect_step_not_allowed` and changes nothing; an unknown id throws `effect_not_found`. */
 export interface EffectLedger {
-  /** Writes the row. Throws `ParleyError` "ledger_unavailable": then nothing may be sent. */
+  /** Records the effect. Throws `ParleyError` "ledger_unavailable", and then nothing may be sent. */
   intend(intent: EffectIntent): Promise<EffectRecord>
   /**
-   * Puts the verdict into the row. A denied one is settled with it: `failed`, `policy_denied`; one without a verdict
-   * (`unavailable`) too: `failed`, `policy_unavailable`. The ledger may turn an "allow" down for reasons of its own (a
-   * revoked key); what counts is the record that is answered.
+   * Records the policy decision. "deny" settles the effect as `failed` with `policy_denied`, "unavailable" as `failed` with
+   * `policy_unavailable`. The ledger may deny an "allow" for reasons of its own (a revoked key); the returned record decides.
    */
   decide(effectId: string, decision: PolicyDecision): Promise<EffectRecord>
-  /** Before each send; `sending` from the first on. `http`, `sip_dial`, `sip_transfer`, `run_admission` need a verdict. */
+  /** Called before each send. `http`, `sip_dial`, `sip_transfer` and `run_admission` need an "allow" decision first. */
   sending(effectId: string): Promise<EffectRecord>
   settle(
     effectId: string,

@@ -1,17 +1,17 @@
 import type { ChatMessage, ToolCall } from '@parley/providers'
 
-/** What a model is shown of a conversation; older turns are left out. */
-const MOST_CHARACTERS = 65_536
-/** Of one tool's answer. */
-const MOST_OF_A_RESULT = 16_384
+/** Maximum characters of a conversation in one model request; older turns are left out. */
+const MAX_CHARACTERS = 65_536
+/** Maximum characters of one tool result. */
+const MAX_RESULT_CHARACTERS = 16_384
 
 const STILL_RUNNING = '{"status":"in progress"}'
 
-/** A line of the agent: its place in the conversation from when it was asked for, its words once they were heard. */
+/** A line of the agent. It has its place in the conversation when it is requested, and its final text after playback. */
 export interface AgentLine {
-  /** What was heard; while it is coming, what is about to be said. */
+  /** The text that was heard; in state `coming`, the text that is about to be spoken. */
   text: string
-  /** `withdrawn`: it will not be said, and it is not known yet what was heard of it. */
+  /** `withdrawn`: cancelled, and the playback report that says what was heard has not come yet. */
   state: 'coming' | 'withdrawn' | 'heard'
   interrupted: boolean
 }
@@ -24,7 +24,7 @@ interface UserLine {
 interface Call {
   readonly kind: 'call'
   readonly call: ToolCall
-  /** Calls of one answer of the model share it. */
+  /** Id shared by the tool calls of one model answer. */
   readonly answer: string
   result: string | null
 }
@@ -32,15 +32,15 @@ interface Call {
 type Entry = UserLine | { readonly kind: 'agent'; readonly line: AgentLine } | Call
 
 /**
- * What a conversation remembers, in the order in which it was heard: turns of the caller, what they heard of the agent,
- * tool calls with what came of them. A line of the agent that was cut ends with a dash.
+ * The history of a conversation for model requests, in the order in which it was heard: caller turns, the heard part of
+ * agent lines, tool calls with their results. An interrupted agent line ends with a dash.
  */
 export class Memory {
   #entries: Entry[] = []
   readonly #calls = new Map<string, Call>()
   #nextCall = 1
 
-  /** A turn of the caller. Lines of the agent that have no words yet will be heard after it. */
+  /** Adds a caller turn. Agent lines without words move behind it, since they will be heard after it. */
   user(text: string): void {
     const wordless = this.#entries.filter(
       entry => entry.kind === 'agent' && entry.line.state === 'coming' && entry.line.text === '',
@@ -50,14 +50,14 @@ export class Memory {
     this.#forget()
   }
 
-  /** A line the agent is about to say. */
+  /** Adds a line that the agent is about to say. */
   agent(): AgentLine {
     const line: AgentLine = { text: '', state: 'coming', interrupted: false }
     this.#entries.push({ kind: 'agent', line })
     return line
   }
 
-  /** What was heard of the line in the end; blank: as if it had never been. */
+  /** Sets the text of the line that was heard; a blank text removes the line. */
   heard(line: AgentLine, text: string, interrupted: boolean): void {
     line.text = text
     line.state = 'heard'
@@ -65,7 +65,7 @@ export class Memory {
     if (text.trim() === '') this.#entries = this.#entries.filter(entry => entry.kind !== 'agent' || entry.line !== line)
   }
 
-  /** A tool was called. Gives the id under which its result is kept. */
+  /** Adds a tool call and returns the id for its `result`. */
   called(name: string, args: Readonly<Record<string, unknown>>, answer: string): string {
     const id = `call_${this.#nextCall++}`
     const call: Call = { kind: 'call', call: { id, name, argumentsText: textOf(args) }, answer, result: null }
@@ -75,34 +75,34 @@ export class Memory {
     return id
   }
 
-  /** Stands with its call, whatever was said meanwhile. */
+  /** Stores the result beside its call, whatever was said in between. Unknown ids are ignored. */
   result(callId: string, value: unknown): void {
     const call = this.#calls.get(callId)
     if (call === undefined) return
     this.#calls.delete(callId)
-    call.result = clip(textOf(value), MOST_OF_A_RESULT)
+    call.result = clip(textOf(value), MAX_RESULT_CHARACTERS)
   }
 
-  /** What was heard. */
+  /** Messages of everything that was heard. */
   messages(): ChatMessage[] {
     return inMessages(
       this.#newest(this.#entries).filter(entry => entry.kind !== 'agent' || entry.line.state === 'heard'),
     )
   }
 
-  /** What was heard and, as if heard, what the agent is about to say: whatever is generated now follows upon that. */
+  /** Like `messages`, with pending agent lines counted as heard, since text generated now is spoken after them. */
   messagesAhead(): ChatMessage[] {
     return ahead(this.#newest(this.#entries))
   }
 
-  /** The same as it would be after this turn of the caller. */
+  /** `messagesAhead` as it would be after this caller turn. */
   messagesAfter(turn: string): ChatMessage[] {
     return ahead(this.#newest([...this.#entries, { kind: 'user', text: turn }]))
   }
 
-  /** The newest entries that fit, from a turn of the caller on; a single turn that does not fit is cut between entries. */
+  /** The newest entries that fit, starting at a caller turn; a single turn that does not fit is cut between entries. */
   #newest(entries: readonly Entry[]): Entry[] {
-    let room = MOST_CHARACTERS
+    let room = MAX_CHARACTERS
     let start = entries.length
     let turn = entries.length
     for (let index = entries.length - 1; index >= 0; index--) {
@@ -114,10 +114,10 @@ export class Memory {
     return entries.slice(turn < entries.length ? turn : start)
   }
 
-  /** A conversation of days must not fill the memory of the process. */
+  /** Drops old entries, so that a conversation of any length uses bounded memory. */
   #forget(): void {
     const size = this.#entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
-    if (size > 2 * MOST_CHARACTERS) this.#entries = this.#newest(this.#entries)
+    if (size > 2 * MAX_CHARACTERS) this.#entries = this.#newest(this.#entries)
   }
 }
 

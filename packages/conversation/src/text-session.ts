@@ -6,19 +6,19 @@ import type { Utterance } from './transcript.ts'
 
 export interface TextSessionOptions extends Omit<ConversationOptions, 'clock' | 'onEvent'> {
   readonly onEvent?: (event: ConversationEvent) => void
-  /** What becomes of transfers, for want of a line. Default "failed". */
+  /** The outcome of every transfer, since text has no phone leg. Default "failed". */
   readonly transfers?: 'taken' | 'failed'
 }
 
 /**
- * A conversation in text: chats, tasks, trials. All that the agent says counts as heard when it is complete; keys count as
- * pressed at once. One thing at a time: each of its methods resolves to the new utterances when the conversation waits
- * for the caller again, or has ended.
+ * A text conversation for chats, tasks and trials. Agent speech counts as heard when it is complete, and digits count as
+ * sent at once. Each method resolves to the new utterances when the conversation waits for the caller again or has ended;
+ * only one may be pending at a time.
  */
 export class TextSession {
   readonly conversation: Conversation
   readonly #options: TextSessionOptions
-  /** What is being said, in order. */
+  /** Agent speeches in progress, in order. */
   readonly #speechQueue: { readonly id: string; text: string; isComplete: boolean }[] = []
   #ended: Extract<ConversationEvent, { type: 'ended' }> | null = null
   #isBusy = false
@@ -42,7 +42,7 @@ export class TextSession {
     return this.#ended
   }
 
-  /** Rejects with `ParleyError` "turn_in_progress", as all of these, while another one has not resolved. */
+  /** Rejects with `ParleyError` "turn_in_progress", like `say`, `digits` and `silence`, while another turn is pending. */
   start(): Promise<readonly Utterance[]> {
     return this.#turn(() => this.conversation.start())
   }
@@ -59,7 +59,7 @@ export class TextSession {
     return this.#turn(() => this.conversation.silence(kind))
   }
 
-  /** Nobody reads any more. What is waited for resolves. */
+  /** Ends the session from the caller's side and resolves the pending turn. */
   stop(): void {
     this.#isStopped = true
     this.conversation.stop()
@@ -68,7 +68,9 @@ export class TextSession {
 
   #turn(begin: () => void): Promise<readonly Utterance[]> {
     if (this.#waiting !== null)
-      return Promise.reject(new ConversationError('turn_in_progress', 'The turn before this one is not over.'))
+      return Promise.reject(
+        new ConversationError('turn_in_progress', 'The previous turn is still in progress; wait until it resolves.'),
+      )
     return new Promise(resolve => {
       this.#waiting = { from: this.conversation.utterances.length, resolve }
       begin()
@@ -109,7 +111,7 @@ export class TextSession {
     }
   }
 
-  /** One is heard after the other, though a later one may be complete first. */
+  /** Reports speeches as heard in order, even when a later one completes first. */
   #complete(id: string): void {
     for (const speech of this.#speechQueue) if (speech.id === id) speech.isComplete = true
     while (this.#speechQueue[0]?.isComplete) {

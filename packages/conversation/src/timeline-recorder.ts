@@ -1,7 +1,7 @@
 import type { Ms, UnixMs } from '@parley/kernel'
 import type { TimelineFact, TimelineItem } from './timeline.ts'
 
-/** Puts facts in order: a sequence number from 1 without gaps, the time of day, the offset on the run's clock. */
+/** Turns facts into timeline items: gapless sequence numbers from 1, wall-clock times and offsets on the run's clock. */
 export class TimelineRecorder {
   readonly #wallClock: () => UnixMs
   readonly #clock: () => Ms | null
@@ -13,7 +13,7 @@ export class TimelineRecorder {
     this.#clock = clock
   }
 
-  /** `offsetMs`: where it lies on the run's clock; default now. */
+  /** `offsetMs`: position on the run's clock; default now. */
   record(fact: TimelineFact, offsetMs: Ms | null = this.#clock()): TimelineItem {
     return { seq: ++this.#seq, at: new Date(this.#wallClock()).toISOString(), offset_ms: offsetMs, ...fact }
   }

@@ -1,11 +1,11 @@
 import type { Ms } from '@parley/kernel'
 import type { TurnLatency, Utterance } from './transcript.ts'
 
-/** What happened, by kind, as in the timeline resource. */
+/** One event of a conversation by kind, as in the timeline resource of the API. */
 export type TimelineFact =
   | { readonly kind: 'state'; readonly state: string; readonly phone_state: string | null }
   | ({ readonly kind: 'utterance' } & Omit<Utterance, 'segment_id' | 'observed_offset_ms'>)
-  /** `index` of the agent's utterance. */
+  /** `index`: the agent's utterance in the transcript. */
   | { readonly kind: 'turn'; readonly index: number; readonly latency: TurnLatency }
   | {
       readonly kind: 'node'
@@ -24,7 +24,7 @@ export type TimelineFact =
     }
   | { readonly kind: 'digits'; readonly direction: 'in' | 'out'; readonly digits: string }
   | { readonly kind: 'hold'; readonly held: boolean }
-  /** `index` of the utterance that was cut or, `resumed`, went on; null while it is not in the transcript yet. */
+  /** `index`: the utterance that was interrupted or, with `resumed`, continued; null while it is not in the transcript. */
   | { readonly kind: 'interruption'; readonly index: number | null; readonly resumed: boolean }
   | {
       readonly kind: 'variables'

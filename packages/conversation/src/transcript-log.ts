@@ -1,7 +1,7 @@
 import type { TimelineFact } from './timeline.ts'
 import type { Utterance } from './transcript.ts'
 
-/** The transcript as it grows; each line is a fact of the timeline too. */
+/** The transcript of a running conversation; each line is also emitted as a timeline fact. */
 export class TranscriptLog {
   readonly #utterances: Utterance[] = []
   readonly #emit: (fact: TimelineFact) => void
@@ -15,11 +15,11 @@ export class TranscriptLog {
     return this.#utterances
   }
 
-  /** Gives the line's index. Lines that the agent says in one turn share a segment. */
+  /** Adds a line and returns its index. Agent lines of one turn share a segment. */
   add(line: Omit<Utterance, 'index' | 'segment_id'>): number {
     const index = this.#utterances.length
     if (line.role === 'user' || this.#utterances.at(-1)?.role !== 'agent') this.#segments++
-    // What ends up in documents is well-formed text, whatever a model or a recogniser gave.
+    // Models and recognisers may emit control characters and lone surrogates; stored documents must not contain them.
     const text = line.text
       .replace(/[^\P{Cc}\n\t]+/gu, ' ')
       .trim()

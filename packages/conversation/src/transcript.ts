@@ -4,9 +4,9 @@ import type { Ms } from '@parley/kernel'
 export interface Utterance {
   readonly index: number
   readonly role: 'agent' | 'user'
-  /** Of the agent: only what was heard. */
+  /** For the agent: only the part that was heard. */
   readonly text: string
-  /** One per turn. */
+  /** The id of the turn; utterances of one agent turn share it. */
   readonly segment_id: string | null
   /** When the text became final. */
   readonly observed_offset_ms: Ms | null
@@ -16,7 +16,7 @@ export interface Utterance {
   readonly node_id: string | null
 }
 
-/** Parts of one answer's wait, ms; null where it does not apply. */
+/** Latency of one agent answer by component, in ms; null when the component took no part. */
 export interface TurnLatency {
   readonly e2e: Ms | null
   readonly endpointing: Ms | null

@@ -8,9 +8,9 @@ interface TransferRequest {
   readonly action: EffectIntent['action']
   readonly nodeId: string
   readonly ordinal: number
-  /** Resolves when the line is free for it; false: the conversation is over. */
+  /** Resolves to true when preceding speech has ended; false: the conversation is over. */
   readonly ready: () => Promise<boolean>
-  /** Asks the line for it. */
+  /** Requests the transfer from the phone leg. */
   readonly send: () => void
 }
 
@@ -32,7 +32,7 @@ type Phase = Extract<TimelineFact, { kind: 'action' }>['phase']
 
 const UNAVAILABLE: PolicyDecision = { decision: 'unavailable', reason: null, policy_version: '1' }
 
-/** Transfers by the rules of effects: a row, the policy's verdict, only then the line. */
+/** Transfers as ledger effects: each is recorded and allowed by the policy before it is requested from the phone leg. */
 export class Transfers {
   readonly #options: TransferOptions
   readonly #sent = new Map<string, SentTransfer>()
@@ -42,7 +42,7 @@ export class Transfers {
     this.#options = options
   }
 
-  /** Resolves to true when the line was asked; false: nothing was sent, the transfer has failed. Never rejects. */
+  /** Resolves to true when the transfer was requested; false: nothing was sent and the transfer has failed. Never rejects. */
   async begin(request: TransferRequest): Promise<boolean> {
     let effectId: string | null = null
     try {
@@ -57,9 +57,9 @@ export class Transfers {
       }
       this.#error(refusal.code, `The transfer was not made: ${refusal.reason}.`)
     } catch (error) {
-      // Without its row nothing may be sent.
+      // An effect without a ledger row must not be sent.
       const code = error instanceof ParleyError ? error.code : 'ledger_unavailable'
-      this.#error(code, 'The transfer could not be written down and was not made.')
+      this.#error(code, 'The transfer was not made because the ledger could not record it.')
     }
     if (effectId !== null) this.#fact(request, effectId, 'failed', null)
     return false
@@ -69,7 +69,10 @@ export class Transfers {
     return this.#options.ledger.intend({ kind: 'sip_transfer', action, node_id: nodeId, ordinal })
   }
 
-  /** Why it may not be sent, when it is its turn; the row is settled then. The verdict is of that time: it counts as a call. */
+  /**
+   * Why the transfer may not be sent, after settling its row; null: it may. The policy is evaluated only when the transfer is
+   * ready, because an allowed transfer counts against the call limits.
+   */
   async #refusal(
     request: TransferRequest,
     effectId: string,
@@ -77,7 +80,7 @@ export class Transfers {
     if (!(await request.ready())) return this.#gone(effectId)
     const { decision, state } = await this.#options.ledger.decide(effectId, this.#verdict(request.destination))
     const isAllowed = decision?.decision === 'allow' && state === 'intended'
-    if (!isAllowed) return this.#refused(effectId, state, 'policy_denied', decision?.reason ?? 'no verdict')
+    if (!isAllowed) return this.#refused(effectId, state, 'policy_denied', decision?.reason ?? 'no policy decision')
     return (await request.ready()) ? null : this.#gone(effectId)
   }
 
@@ -106,7 +109,7 @@ export class Transfers {
     request.send()
   }
 
-  /** False: no such transfer is under way. */
+  /** Returns false when no transfer with this id is pending. */
   settle(requestId: string, outcome: 'taken' | 'failed', receipt: Receipt | null): boolean {
     const transfer = this.#sent.get(requestId)
     if (transfer === undefined) return false
@@ -115,7 +118,7 @@ export class Transfers {
     return true
   }
 
-  /** The far end is gone: nobody will hear what became of transfers that were sent. */
+  /** Settles sent transfers as uncertain: after a hang-up no outcome is reported any more. */
   abandon(): void {
     for (const transfer of [...this.#sent.values()]) this.#end(transfer, 'uncertain', null, 'run_ended')
   }
@@ -132,12 +135,12 @@ export class Transfers {
     void Promise.resolve()
       .then(() => ledger.settle(effectId, { state, receipts: receipt === null ? [] : [receipt], error_code }))
       .then(written, () => {
-        this.#error('ledger_unavailable', 'What came of the transfer could not be written down.')
+        this.#error('ledger_unavailable', 'The ledger could not record the outcome of the transfer.')
         written()
       })
   }
 
-  /** Something that was sent is open or unwritten. */
+  /** Whether a sent transfer is pending or not yet settled in the ledger. */
   get isUnderWay(): boolean {
     return this.#unwritten.size > 0
   }

@@ -1,6 +1,6 @@
 /**
- * What a service was used for, as it bills it. Tokens are the service's own count where it tells; of an answer for which it
- * tells nothing (one that was given up, or it never does) characters are counted, four as a token.
+ * A billable quantity of one service. Token counts are the service's own; when it reports none (the answer was aborted, or
+ * the service never reports usage) they are estimated as one token per four characters.
  */
 export interface UsageReport {
   readonly meter: 'llm_input_tokens' | 'llm_output_tokens' | 'stt_ms' | 'tts_characters'

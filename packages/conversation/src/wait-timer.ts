@@ -19,7 +19,7 @@ export class WaitTimer {
     this.#waits = { model: none(), action: none() }
   }
 
-  /** The caller had a turn: counting begins again, also for what is under way. */
+  /** Restarts counting at a caller turn, also for waits in progress. */
   turn(): void {
     for (const wait of Object.values(this.#waits)) {
       wait.total = 0
@@ -27,7 +27,7 @@ export class WaitTimer {
     }
   }
 
-  /** Something is waited for until the returned function is called; calling it again does nothing. */
+  /** Starts a wait that lasts until the returned function is called; further calls do nothing. */
   begin(what: WaitedFor): () => void {
     const wait = this.#waits[what]
     if (wait.open++ === 0) wait.since = this.#time.now()

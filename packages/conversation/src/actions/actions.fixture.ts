@@ -17,7 +17,7 @@ export const call: CallFacts = {
   to_number: '+14155552672',
 }
 
-/** A POST to the shop unless told otherwise. */
+/** An HTTP action with the given fields; by default a POST to https://shop.test/tables. */
 export function httpAction(fields: Readonly<Record<string, unknown>> = {}): HttpAction {
   const action = actionSchema.parse({
     kind: 'http',
@@ -32,7 +32,7 @@ export function httpAction(fields: Readonly<Record<string, unknown>> = {}): Http
   return action
 }
 
-/** One exchange: what becomes of it when it is prepared, else when it is sent; it takes `afterMs` (default 100). */
+/** The outcome of one request when it is prepared or sent; a response takes `afterMs` (default 100). */
 export type ScriptedResponse =
   | { readonly status: number; readonly body?: string; readonly truncated?: boolean; readonly afterMs?: Ms }
   | { readonly lost: string; readonly afterMs?: Ms }
@@ -41,13 +41,13 @@ export type ScriptedResponse =
   | { readonly unconnected: string }
   | { readonly throws: 'prepare' | 'send' }
 
-/** An egress that plays exchanges, one after another, in virtual time. */
+/** An egress that plays scripted responses in order, in virtual time. */
 class ScriptedEgress implements Egress {
   readonly sent: EgressRequest[] = []
   prepared = 0
   readonly #time: VirtualTime
   readonly #script: ScriptedResponse[]
-  /** Called when a request leaves. */
+  /** Called when a request is sent. */
   onSend: () => void = () => {}
 
   constructor(time: VirtualTime, script: readonly ScriptedResponse[]) {
@@ -59,7 +59,7 @@ class ScriptedEgress implements Egress {
     this.prepared++
     if (signal.aborted) return { type: 'not_connected', reason: 'aborted', durationMs: 0 }
     const exchange = this.#script.shift()
-    if (exchange === undefined) throw new Error('nothing was scripted for this request')
+    if (exchange === undefined) throw new Error('no response was scripted for this request; add one to the script')
     if ('throws' in exchange && exchange.throws === 'prepare') throw new Error('a fault of egress')
     if (!('unprepared' in exchange)) return { type: 'prepared', send: signal => this.#send(request, exchange, signal) }
     if (exchange.unprepared === 'no such name')
@@ -99,7 +99,7 @@ interface ActionTestResult {
   readonly row: EffectRecord | undefined
   readonly egress: ScriptedEgress
   readonly phases: readonly ActionPhase[]
-  /** Virtual time it took. */
+  /** Elapsed virtual time. */
   readonly tookMs: Ms
 }
 
@@ -109,11 +109,11 @@ interface ActionTestOptions extends Partial<HttpActionsOptions> {
   readonly signal?: AbortSignal
   readonly onSend?: () => void
   readonly onPhase?: () => void
-  /** Stands before the ledger in memory. */
+  /** Replaces methods of the in-memory ledger. */
   readonly ledgerFaults?: (ledger: InMemoryEffectLedger) => Partial<EffectLedger>
 }
 
-/** Runs an action against scripted exchanges, to its end. */
+/** Runs an action to its end against scripted responses. */
 export async function runScriptedAction(
   action: HttpAction,
   script: readonly ScriptedResponse[],
@@ -157,7 +157,7 @@ function withFaults(ledger: InMemoryEffectLedger, faults: Partial<EffectLedger>)
   }
 }
 
-/** Lets everything that is due happen, then moves time on to the next timer, until `running` is over. */
+/** Runs due work and advances time from timer to timer until `running` has settled. */
 export async function toItsEnd<T>(time: VirtualTime, running: Promise<T>): Promise<T> {
   let over = false
   const ended = running.finally(() => {

@@ -1,7 +1,7 @@
-/** As deep as bodies of the API may be; deeper ones overflow the stack of whoever walks them. */
+/** The nesting limit of API bodies; deeper values could overflow the stack of recursive code. */
 const MAX_DEPTH = 64
 
-/** An answer's body for the conversation: the JSON value that it is, else its text; null when there is nothing. */
+/** The body of an HTTP response: its JSON value, else its text; null when it is blank. */
 export function answerBody(bytes: Uint8Array): unknown {
   const text = new TextDecoder().decode(bytes)
   if (text.trim() === '') return null

@@ -1,6 +1,6 @@
 import type { Ms, Time } from '@parley/kernel'
 
-/** What a port answers, wrapped; undefined when it fails or takes longer than `ms`. A later answer is dropped. */
+/** The result of `ask`, wrapped; undefined when it fails or takes longer than `ms`. A late result is dropped. */
 export function answeredInTime<T>(time: Time, ms: Ms, ask: () => Promise<T>): Promise<{ value: T } | undefined> {
   return new Promise(resolve => {
     const timer = time.at(time.now() + ms, () => resolve(undefined))
@@ -8,7 +8,7 @@ export function answeredInTime<T>(time: Time, ms: Ms, ask: () => Promise<T>): Pr
       timer.cancel()
       resolve(answer)
     }
-    // A port may also throw before it gives a promise.
+    // `ask` may also throw synchronously.
     Promise.resolve()
       .then(ask)
       .then(

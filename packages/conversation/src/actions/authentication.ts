@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { HttpAction } from '@parley/flow'
 import type { UnixMs } from '@parley/kernel'
 
-/** The header that proves who asks; `body` is "" where none is sent. */
+/** The authentication header of a request; `body` is "" for a request without one. */
 export function authenticationHeader(
   auth: NonNullable<HttpAction['auth']>,
   secret: string,

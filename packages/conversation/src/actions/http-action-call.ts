@@ -17,18 +17,18 @@ export interface HttpActionsOptions {
   readonly time: Time
   /** For signatures. */
   readonly wallClock: () => UnixMs
-  /** How long ledger and secrets may take for each answer. Default 5000. Later is as good as never: nothing is sent. */
+  /** Timeout of each call to the ledger and to secrets; after it nothing is sent. Default 5000. */
   readonly portTimeoutMs?: Ms
 }
 
 const MAX_SENDS = 3
-/** Before the second and the third send. */
+/** Pauses before the second and the third send. */
 const PAUSES_MS: readonly Ms[] = [200, 1000]
 
-/** What was sent goes on to its end, whatever becomes of the conversation. */
+/** A sent request is never aborted, even when the conversation ends. */
 const NEVER = new AbortController().signal
 
-/** One use of an action, from its row in the ledger to its end. */
+/** One use of an action, from its ledger row to its outcome. */
 export class HttpActionCall {
   readonly #options: Required<HttpActionsOptions>
   readonly #request: ActionRequest
@@ -83,7 +83,7 @@ export class HttpActionCall {
     return this.#sendUntilAnswered(prepared, request)
   }
 
-  /** The filled-in headers with key and authentication; a word when the secret is not to be had. */
+  /** The headers with idempotency key and authentication; a string when the secret cannot be read. */
   async #headers(filled: HttpRequest): Promise<Record<string, string> | 'secret_missing' | 'unavailable'> {
     const { auth, idempotency } = this.#request.action
     const { secrets, wallClock, time, portTimeoutMs } = this.#options
@@ -105,7 +105,7 @@ export class HttpActionCall {
       await this.#pause(pause)
       const again = await this.#prepare(request, NEVER)
       const next = again.type === 'prepared' ? await this.#send(again) : again
-      // An attempt that reached nobody takes nothing back of what is known.
+      // A retry that never connected does not change the outcome of the attempts before it.
       if (next?.type === 'answered' || next?.type === 'no_answer') result = next
     }
     return this.#conclude(result)
@@ -117,7 +117,7 @@ export class HttpActionCall {
     return lost && (method === 'GET' || idempotency === 'effect_key')
   }
 
-  /** Undefined: the ledger could not be told, nothing was sent. */
+  /** Undefined: the ledger did not record the send, so nothing was sent. */
   async #send(prepared: PreparedRequest): Promise<EgressResult | undefined> {
     const effect = await this.#ledger(ledger => ledger.sending(this.#effect!.effect_id))
     if (effect === undefined) return undefined
@@ -148,13 +148,13 @@ export class HttpActionCall {
     return this.#options.egress.prepare({ ...request, timeoutMs: this.#remaining() }, signal)
   }
 
-  /** A verdict against it; without a reason it could not be reached. */
+  /** Denies the effect; without a reason, records that no decision was available. */
   async #refuse(reason: PolicyReason | null): Promise<ActionOutcome> {
     const refused = await this.#decide(reason === null ? 'unavailable' : 'deny', reason)
     return refused ?? this.#settle('failed', 'policy_denied')
   }
 
-  /** The end of it, unless the ledger has it allowed. */
+  /** Records the decision; returns the final outcome unless the effect is allowed. */
   async #decide(
     decision: 'allow' | 'deny' | 'unavailable',
     reason: PolicyReason | null,
@@ -167,7 +167,7 @@ export class HttpActionCall {
     return this.#outcome('failed', effect.error_code ?? 'policy_denied')
   }
 
-  /** The outcome stands, also when the ledger cannot be told: its row is then taken for uncertain by whoever sweeps. */
+  /** The outcome holds even when the ledger fails; the sweep of the ledger then settles the row as uncertain. */
   async #settle(
     outcome: ActionOutcome['outcome'],
     error_code: string | null,

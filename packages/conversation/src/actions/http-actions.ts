@@ -2,12 +2,12 @@ import type { ActionOutcome, ActionRequest, ActionRunner } from '../ports.ts'
 import { HttpActionCall, type HttpActionsOptions } from './http-action-call.ts'
 
 /**
- * HTTP actions, by the rules of effects: a row before anything is sent, a verdict (`secret_missing`,
- * `address_not_allowed`, `run_not_active`), a receipt for each answer. 2xx succeeded; any other answer failed
- * (`http_404`); never connected failed (`not_connected`); no answer is uncertain (`timeout`, `no_answer`). GET, and what
- * has `effect_key`, is sent again after a lost or 5xx answer, at most 3 sends within the action's `timeout_ms`. Nothing
- * is sent without the ledger (`ledger_unavailable`). Other codes of what was not sent: `policy_denied`,
- * `policy_unavailable` (secrets cannot be read), `run_not_active`, `bad_url`, `request_too_large`, `internal`.
+ * Runs HTTP actions as ledger effects: each is recorded and decided (`secret_missing`, `address_not_allowed` and
+ * `run_not_active` deny it) before it is sent, and each response leaves a receipt. A 2xx response succeeds, any other fails
+ * (`http_404`), a failed connection fails (`not_connected`), a missing response is uncertain (`timeout`, `no_answer`). GET
+ * requests and requests with an effect key are retried after a lost or 5xx response: at most 3 sends within `timeout_ms`.
+ * Nothing is sent without the ledger (`ledger_unavailable`). Further codes of unsent actions: `policy_denied`,
+ * `policy_unavailable` (secrets cannot be read), `bad_url`, `request_too_large`, `internal`.
  */
 export class HttpActions implements ActionRunner {
   readonly #options: Required<HttpActionsOptions>

@@ -4,19 +4,19 @@ import type { CallFacts } from '../ports.ts'
 const MAX_URL_LENGTH = 16_384
 const MAX_BODY_BYTES = 1_048_576
 
-/** An action's request, all but its authentication. */
+/** The request of an action without its authentication. */
 export interface HttpRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined: GET and DELETE, whose arguments stand in the query. */
+  /** Undefined for GET and DELETE, whose arguments are sent in the query. */
   readonly body: string | undefined
 }
 
 export type UnfitRequest = 'bad_url' | 'request_too_large'
 
 /**
- * Fills an action in. Values are percent-encoded in URL and query: what a caller says chooses neither host nor path, and
- * adds no parameter. A value that would climb in the path ("..") makes the URL unfit.
+ * Builds the request of an action. Values are percent-encoded in the URL and the query, so that a caller's words change
+ * neither host nor path and add no parameter. A value that would form a ".." path segment makes the URL `bad_url`.
  */
 export function httpRequest(
   action: HttpAction,
@@ -51,7 +51,7 @@ function requestUrl(
   return url.href.length > MAX_URL_LENGTH ? undefined : url.href
 }
 
-/** Whether a value made a "." or ".." of a path's segment; an encoded dot counts (WHATWG URL, "double-dot URL path segment"). */
+/** Whether a value turned a path segment into "." or ".."; encoded dots count (WHATWG URL, "double-dot URL path segment"). */
 function climbs(template: string, filled: string): boolean {
   const written = segments(render(template, () => 'x'))
   return segments(filled).some((segment, at) => segment !== written[at] && /^(\.|%2e){1,2}$/i.test(segment))

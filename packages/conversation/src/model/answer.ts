@@ -2,25 +2,25 @@ import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
 import { type GenerationEvent, type GenerationRequest, type LanguageModel, retryAfterMs } from '@parley/providers'
 import { ConversationError } from '../errors.ts'
 
-/** A model that says so much in one answer does not stop by itself, and one that never waits lets nobody else run. */
-const MOST_EVENTS = 20_000
+/** Maximum events of one answer: a model that streams without pause would otherwise block the event loop. */
+const MAX_EVENTS = 20_000
 
 interface AnswerOptions {
   readonly model: LanguageModel
   readonly request: GenerationRequest
   readonly time: Time
-  /** From now to the first event, and from one event to the next. */
+  /** Maximum wait for the first event and between two events. */
   readonly eventMs: Ms
-  /** On `time`: when the answer must be complete. */
+  /** When the answer must be complete, on the clock `time`. */
   readonly deadline: Ms
   readonly signal: AbortSignal
-  /** Gives how long to read on at the most; undefined: to the end. */
+  /** Returns for how many more ms to read at most; undefined: to the end. */
   readonly onEvent: (event: GenerationEvent) => Ms | undefined
 }
 
 export type AnswerEnd =
   | { readonly type: 'finished'; readonly reason: Extract<GenerationEvent, { type: 'finished' }>['reason'] }
-  /** Its reader had enough. */
+  /** `onEvent` limited the reading and the limit was reached. */
   | { readonly type: 'enough' }
   | { readonly type: 'aborted' }
   | {
@@ -28,11 +28,11 @@ export type AnswerEnd =
       readonly code: string
       readonly message: string
       readonly retryable: boolean
-      /** What the service asks for before another try; null where it does not say. */
+      /** The service's Retry-After; null when it sent none. */
       readonly retryAfterMs: Ms | null
     }
 
-/** Not tried again: the caller has waited long enough. */
+/** Not retryable, because the caller has already waited for the whole budget. */
 const TOO_LATE: AnswerEnd = {
   type: 'failed',
   code: 'model_timeout',
@@ -64,7 +64,7 @@ class AnswerReader {
   readonly #controller = new AbortController()
   #iterator: AsyncIterator<GenerationEvent> | undefined
   #timer: Timer | undefined
-  /** When its reader has enough. */
+  /** When the limit that `onEvent` returned is reached. */
   #enoughAt: Ms = Number.POSITIVE_INFINITY
   #end: AnswerEnd | undefined
   #wake: (() => void) | undefined
@@ -85,8 +85,10 @@ class AnswerReader {
       return failureOf(error)
     }
     for (let events = 0; ; events++) {
-      if (events >= MOST_EVENTS)
-        return failureOf(new ConversationError('model_failed', 'The model does not stop answering.'))
+      if (events >= MAX_EVENTS)
+        return failureOf(
+          new ConversationError('model_failed', `The model sent more than ${MAX_EVENTS} events in one answer.`),
+        )
       const next = await this.#next(this.#iterator)
       if (next.type === 'stop') return next.end
       if (next.type === 'broken') return failureOf(next.error)
@@ -100,7 +102,7 @@ class AnswerReader {
     }
   }
 
-  /** Lets go of the model; what it still says, or throws, is nobody's concern. */
+  /** Aborts the model and ignores whatever it still emits or throws. */
   close(): void {
     this.#timer?.cancel()
     this.#options.signal.removeEventListener('abort', this.#onAbort)
@@ -108,7 +110,7 @@ class AnswerReader {
     try {
       this.#iterator?.return?.()?.then(undefined, () => {})
     } catch {
-      // An iterator that cannot be closed is left to itself.
+      // An iterator that cannot be closed needs no further handling.
     }
   }
 
@@ -120,7 +122,7 @@ class AnswerReader {
       }
       this.#wake = () => resolve({ type: 'stop', end: this.#end! })
       iterator.next().then(
-        // What came in the same moment as the abort is dropped with it.
+        // An event that arrives together with the abort is dropped.
         result => resolve(this.#end === undefined ? { type: 'next', result } : { type: 'stop', end: this.#end }),
         error => resolve(this.#end === undefined ? { type: 'broken', error } : { type: 'stop', end: this.#end }),
       )
@@ -148,7 +150,7 @@ class AnswerReader {
   }
 }
 
-/** What a stranger's error says is not for the run's record. */
+/** Texts of foreign errors may contain secrets and are not recorded. */
 function failureOf(error: unknown): AnswerEnd {
   if (error instanceof ParleyError) {
     const { code, message, retryable } = error

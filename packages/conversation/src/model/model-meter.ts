@@ -3,16 +3,16 @@ import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/
 import type { UsageReport } from '../usage-report.ts'
 
 const CHARACTERS_PER_TOKEN = 4
-/** A model that was told to stop has done so by then, or it takes no notice. */
-const STOPS_WITHIN_MS: Ms = 250
+/** How long aborted answers may take to report their usage. */
+const ABORT_TIMEOUT_MS: Ms = 250
 
 /**
- * Tells what each answer of a model cost: used or not, asked early or not, also where it was given up. A request that the
- * service refused, or that never reached it, costs nothing.
+ * Reports the token usage of every model answer, including preemptive and aborted ones. A request that the service refused,
+ * or that never reached it, uses nothing.
  */
 export class ModelMeter {
   readonly #onUsage: (usage: UsageReport) => void
-  /** Answers that were given up and have not told yet. */
+  /** Aborted answers that have not reported their usage yet. */
   readonly #ending = new Set<Promise<void>>()
 
   constructor(onUsage: (usage: UsageReport) => void) {
@@ -28,11 +28,11 @@ export class ModelMeter {
     }
   }
 
-  /** When what was given up has told, or 250 ms later. */
+  /** Resolves when all aborted answers have reported, or after 250 ms. */
   async over(time: Time): Promise<void> {
     if (this.#ending.size === 0) return
     const late = Promise.withResolvers<void>()
-    const timer = time.at(time.now() + STOPS_WITHIN_MS, () => late.resolve())
+    const timer = time.at(time.now() + ABORT_TIMEOUT_MS, () => late.resolve())
     await Promise.race([Promise.all(this.#ending), late.promise])
     timer.cancel()
   }
@@ -43,14 +43,14 @@ export class ModelMeter {
     signal: AbortSignal,
   ): AsyncGenerator<GenerationEvent> {
     if (signal.aborted) return
-    const bill = new Bill(model, this.#onUsage)
+    const usage = new AnswerUsage(model, this.#onUsage)
     const { promise: over, resolve } = Promise.withResolvers<void>()
     const onAbort = () => this.#ending.add(over)
     signal.addEventListener('abort', onAbort, { once: true })
     let hasFailed = false
     try {
       for await (const event of model.generate(request, signal)) {
-        bill.note(event)
+        usage.note(event)
         yield event
       }
     } catch (error) {
@@ -58,18 +58,18 @@ export class ModelMeter {
       throw error
     } finally {
       signal.removeEventListener('abort', onAbort)
-      bill.close(request, hasFailed)
+      usage.close(request, hasFailed)
       this.#ending.delete(over)
       resolve()
     }
   }
 }
 
-/** What one answer costs. */
-class Bill {
+/** The usage of one answer. */
+class AnswerUsage {
   readonly #model: LanguageModel
   readonly #onUsage: (usage: UsageReport) => void
-  #isTold = false
+  #isReported = false
   #began = false
   #written = 0
 
@@ -81,31 +81,31 @@ class Bill {
   note(event: GenerationEvent): void {
     this.#began = true
     if (event.type === 'usage') {
-      this.#isTold = true
-      this.#tell('llm_input_tokens', event.inputTokens)
-      this.#tell('llm_output_tokens', event.outputTokens)
+      this.#isReported = true
+      this.#report('llm_input_tokens', event.inputTokens)
+      this.#report('llm_output_tokens', event.outputTokens)
     } else if (event.type === 'text' || event.type === 'tool-call-arguments') this.#written += event.delta.length
   }
 
-  /** Nothing more of the answer comes. What the service did not count is counted here. */
+  /** Ends the answer; estimates the usage when the service reported none. */
   close(request: GenerationRequest, hasFailed: boolean): void {
-    if (this.#isTold || (hasFailed && !this.#began)) return
-    this.#tell('llm_input_tokens', tokens(charactersAsked(request)))
-    this.#tell('llm_output_tokens', tokens(this.#written))
+    if (this.#isReported || (hasFailed && !this.#began)) return
+    this.#report('llm_input_tokens', tokens(charactersAsked(request)))
+    this.#report('llm_output_tokens', tokens(this.#written))
   }
 
-  #tell(meter: UsageReport['meter'], quantity: number): void {
+  #report(meter: UsageReport['meter'], quantity: number): void {
     const { provider, model: model_id } = this.#model.identity
     if (quantity > 0) this.#onUsage({ meter, provider, model_id, quantity })
   }
 }
 
 function charactersAsked({ messages, tools = [] }: GenerationRequest): number {
-  const said = messages.map(message => {
+  const lengths = messages.map(message => {
     const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
     return calls.reduce((sum, call) => sum + call.name.length + call.argumentsText.length, message.content.length)
   })
-  return said.reduce((sum, each) => sum + each, tools.length === 0 ? 0 : JSON.stringify(tools).length)
+  return lengths.reduce((sum, length) => sum + length, tools.length === 0 ? 0 : JSON.stringify(tools).length)
 }
 
 function tokens(characters: number): number {

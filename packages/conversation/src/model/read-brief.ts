@@ -7,8 +7,8 @@ import { isTransition } from './transition-tools.ts'
 type Reading = keyof typeof READINGS
 
 /**
- * The brief of a request that came without it, over the wire of a service: read off the messages and tools, which say the same in
- * prose. Only for requests as conversations make them. The language is "multi" where a request does not name it.
+ * Reconstructs the brief of a request that arrived without one over a service's API, from its messages and tools, which state
+ * it in prose. Works only for requests made by conversations. The language is "multi" when the request does not name it.
  */
 export function readBrief({ messages, tools = [], toolChoice = 'auto' }: GenerationRequest): GenerationBrief {
   const system = messages.find(({ role }) => role === 'system')?.content ?? ''
@@ -19,8 +19,9 @@ export function readBrief({ messages, tools = [], toolChoice = 'auto' }: Generat
     const purpose = (Object.keys(READINGS) as Reading[]).find(key => READINGS[key].tool === tool) ?? 'arguments'
     return { purpose, language: tag, prompt: wantedIn(system), tool }
   }
-  const ways = tools.filter(isTransition)
-  const transitions = ways.map(({ name, description }) => ({ tool: name, condition: description }))
+  const transitions = tools
+    .filter(isTransition)
+    .map(({ name, description }) => ({ tool: name, condition: description }))
   if (system.includes('You decide how this conversation goes on.'))
     return { purpose: 'decide', language: tag, transitions }
   return { purpose: 'reply', language: tag, ...stepIn(system), transitions }
@@ -42,7 +43,7 @@ function stepIn(system: string): { readonly instruction: string; readonly reason
   return { instruction: start === -1 ? '' : before.slice(start), reason }
 }
 
-/** What stands between the order to read and the time of day. */
+/** The text between the extraction instruction and the time of day. */
 function wantedIn(system: string): string {
   const start = system.lastIndexOf(`${READING_END}\n\n`)
   const end = system.lastIndexOf('\n\nIt is ')

@@ -7,8 +7,8 @@ import { type PromptContext, replyInstructions } from './instructions.ts'
 import type { ModelRequests } from './model-requests.ts'
 import { TransitionTools } from './transition-tools.ts'
 
-/** So long is no reply of a conversation; the rest of it is dropped. */
-const MOST_CHARACTERS = 8192
+/** Maximum length of a reply; the rest is dropped. */
+const MAX_CHARACTERS = 8192
 
 export type Prompt = Extract<FlowOutput, { type: 'prompt' }>
 
@@ -22,19 +22,19 @@ interface ReplyOptions {
   readonly deadline: Ms
   readonly signal: AbortSignal
   readonly onText: (delta: string) => void
-  /** A call that is complete; once for each. */
+  /** Called once for each complete tool call. */
   readonly onTool: (actionId: string, args: Readonly<Record<string, unknown>>) => void
 }
 
 export interface ReplyEnd {
-  /** The way on that the model took; null: none. */
+  /** The id of the transition that the model chose; null: none. */
   readonly chosen: string | null
   readonly failure: { readonly code: string; readonly message: string } | null
-  /** What went wrong without being a failure of the whole. */
+  /** Errors that did not fail the reply as a whole. */
   readonly mishaps: readonly { readonly code: string; readonly message: string }[]
 }
 
-/** What the model says to a prompt, or does instead. Never rejects. */
+/** Runs a prompt: streams the model's text, runs its tool calls and returns the transition that it chose. Never rejects. */
 export async function reply(options: ReplyOptions): Promise<ReplyEnd> {
   return new Reply(options).run()
 }
@@ -63,26 +63,32 @@ class Reply {
       onText: delta => this.#text(delta),
       onCall: (call, args) => this.#call(call, args),
     })
-    const mishaps = refused.map(code => ({ code, message: 'The model called a tool in a way that means nothing.' }))
-    if (this.#characters >= MOST_CHARACTERS)
-      mishaps.push({ code: 'answer_too_long', message: `The model's answer was cut at ${MOST_CHARACTERS} characters.` })
+    const mishaps = refused.map(code => ({
+      code,
+      message: 'The model called an unknown tool or sent invalid arguments; the call was dropped.',
+    }))
+    if (this.#characters >= MAX_CHARACTERS)
+      mishaps.push({ code: 'answer_too_long', message: `The model's answer was cut at ${MAX_CHARACTERS} characters.` })
     return { chosen: this.#chosen, failure: this.#failure(end), mishaps }
   }
 
-  /** Who has chosen has answered, however the rest of it ended; who was stopped before the first word has not. */
+  /** A reply with a chosen transition has succeeded, however it ended; one that ended before its first word has failed. */
   #failure(end: AnswerEnd): ReplyEnd['failure'] {
     if (this.#chosen !== null) return null
     if (end.type === 'failed') return end
     if (end.type !== 'finished' || this.#characters > 0 || this.#hasCalled) return null
-    if (end.reason === 'content-filter') return { code: 'model_refused', message: 'The answer was withheld.' }
-    return end.reason === 'length' ? { code: 'model_failed', message: 'The answer ended before its first word.' } : null
+    if (end.reason === 'content-filter')
+      return { code: 'model_refused', message: 'The content filter of the model withheld the answer.' }
+    return end.reason === 'length'
+      ? { code: 'model_failed', message: 'The model reached its length limit before the first word of the answer.' }
+      : null
   }
 
   #text(delta: string): boolean {
-    const text = delta.slice(0, MOST_CHARACTERS - this.#characters)
+    const text = delta.slice(0, MAX_CHARACTERS - this.#characters)
     this.#characters += text.length
     if (text !== '') this.#options.onText(text)
-    return this.#characters < MOST_CHARACTERS
+    return this.#characters < MAX_CHARACTERS
   }
 
   #call({ name }: ToolCall, args: Readonly<Record<string, unknown>> | null): Verdict {
@@ -102,7 +108,7 @@ class Reply {
   }
 }
 
-/** What the model is asked for a reply. The same prompt, setting and conversation make the same request. */
+/** The model request of a reply. Equal prompts, settings and conversations make equal requests. */
 export function replyRequest(
   { prompt, setting, messages, temperature }: Pick<ReplyOptions, 'prompt' | 'setting' | 'messages' | 'temperature'>,
   transitions = new TransitionTools(prompt.choices, prompt.tools),

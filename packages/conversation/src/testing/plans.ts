@@ -7,7 +7,7 @@ type Branch = Extract<DraftNode, { type: 'branch' }>
 type Condition = NonNullable<Branch['edges']>[number]['transition_condition']
 type Operator = Extract<Condition, { type: 'equation' }>['equations'][number]['operator']
 
-/** A plan of these nodes, which begins with the first. */
+/** A plan of these nodes that starts at the first. */
 export function planOf(
   nodes: DraftNode[],
   rest: {
@@ -34,12 +34,12 @@ export function planOf(
   throw new Error(compiled.diagnostics.map(({ path, message }) => `${path}: ${message}`).join('\n'))
 }
 
-/** An edge that the model decides by `condition`. */
+/** An edge with a prompt condition, which the model decides. */
 export function when(condition: string, to: string, id = condition) {
   return { id, transition_condition: { type: 'prompt' as const, prompt: condition }, destination_node_id: to }
 }
 
-/** An edge by one equation, such as `age >= 18`. */
+/** An edge with one equation, such as `age >= 18`. */
 export function if_(equation: string, to: string, id = equation) {
   const [left, operator, ...right] = equation.split(' ')
   const equations = [
@@ -51,19 +51,19 @@ export function if_(equation: string, to: string, id = equation) {
 export const staticText = (text: string) => ({ type: 'static_text' as const, text })
 export const promptText = (text: string) => ({ type: 'prompt' as const, text })
 
-/** A conversation node that says a fixed text. */
+/** A conversation node with a static text. */
 export function says(id: string, text: string, rest: Partial<Conversation> = {}): Conversation {
   return { id, type: 'conversation', instruction: staticText(text), ...rest }
 }
 
-/** A conversation node that the model speaks for. */
+/** A conversation node with a prompt. */
 export function asks(id: string, prompt: string, rest: Partial<Conversation> = {}): Conversation {
   return { id, type: 'conversation', instruction: promptText(prompt), ...rest }
 }
 
 export const ends = (id = 'end') => ({ id, type: 'end' as const })
 
-/** An action by HTTP that any arguments fit. */
+/** An HTTP action that accepts any arguments. */
 export function httpAction(name: string, rest: Partial<Extract<DraftAction, { kind: 'http' }>> = {}): DraftAction {
   return {
     action_id: name,

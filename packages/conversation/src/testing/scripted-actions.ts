@@ -3,9 +3,9 @@ import type { ActionOutcome, ActionRequest, ActionRunner } from '../ports.ts'
 
 type ScriptedResult = { readonly body: unknown } | { readonly failed: string } | { readonly uncertain: string }
 
-/** Actions without servers: each answers what it is told to, when it is told to. */
+/** An action runner without servers: each action returns its scripted result. */
 export class ScriptedActions implements ActionRunner {
-  /** What was sent, in order: `NAME {arguments}`. */
+  /** Sent actions in order, as `NAME {arguments}`. */
   readonly sent: string[] = []
   readonly requests: ActionRequest[] = []
   readonly #time: Time
@@ -17,12 +17,12 @@ export class ScriptedActions implements ActionRunner {
     this.#time = time
   }
 
-  /** All uses of the action answer like that, `afterMs` later; others wait for `resolve`. */
+  /** Scripts the result of every use of the action, `afterMs` later; unscripted uses wait for `resolve`. */
   answers(name: string, result: ScriptedResult, afterMs: Ms = 0): void {
     this.#results.set(name, { result, afterMs })
   }
 
-  /** Answers the oldest use that waits. */
+  /** Resolves the oldest waiting use. */
   resolve(result: ScriptedResult): void {
     this.#waiting.shift()?.resolve(this.#outcome(result))
   }

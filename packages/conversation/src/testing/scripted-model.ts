@@ -1,34 +1,34 @@
 import type { Ms, Time } from '@parley/kernel'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
 
-/** What a model does next, in an answer. */
+/** One step of a scripted answer. */
 type Step =
   | { readonly say: string }
-  /** A tool call, complete. `args`: what the model wrote, where that is no object. */
+  /** A complete tool call. A string in `args` is sent as raw argument text. */
   | { readonly call: string; readonly args?: Readonly<Record<string, unknown>> | string }
-  /** Takes the way on that stands for the condition. */
+  /** Calls the transition tool with this condition. */
   | { readonly take: string }
   | { readonly wait: Ms }
   | { readonly fail: unknown }
-  /** What the service says that it cost. */
+  /** The usage that the service reports. */
   | { readonly tokens: readonly [input: number, output: number] }
-  /** Nothing more comes; when it is told to stop the service says that this was the cost. */
+  /** Waits until the request is aborted, then reports this usage. */
   | { readonly tokensWhenStopped: readonly [input: number, output: number] }
-  /** Nothing more comes. */
+  /** Sends nothing more. */
   | { readonly stall: true }
-  /** Says the same for ever, without a pause. */
+  /** Repeats the text forever, without a pause. */
   | { readonly babble: string }
   | { readonly finish: Extract<GenerationEvent, { type: 'finished' }>['reason'] }
 
 export type Answer = readonly Step[] | ((request: GenerationRequest) => readonly Step[])
 
-/** A model that does what it is told, answer by answer; without a script it has nothing to say. It keeps what it was asked. */
+/** A model that plays scripted answers in order, empty ones when the script is over, and records its requests. */
 export class ScriptedModel implements LanguageModel {
   readonly identity = { provider: 'test', model: 'scripted' }
   readonly requests: GenerationRequest[] = []
-  /** Requests whose reader went away before their end. */
+  /** Number of requests that were aborted before their end. */
   givenUp = 0
-  /** It goes on talking when it was told to stop. */
+  /** Whether the model continues after an abort. */
   ignoresAborts = false
   readonly #time: Time
   readonly #answers: Answer[] = []
@@ -38,7 +38,7 @@ export class ScriptedModel implements LanguageModel {
     this.#time = time
   }
 
-  /** For the next requests, in order. */
+  /** Scripts the answers to the next requests, in order. */
   answers(...answers: readonly Answer[]): void {
     this.#answers.push(...answers)
   }
@@ -111,7 +111,7 @@ function toolOf(request: GenerationRequest, condition: string): string {
   const tool = request.tools?.find(({ description }) => description === condition)
   if (tool === undefined) {
     const offered = request.tools?.map(({ name, description }) => `${name}: ${description}`).join(', ')
-    throw new Error(`"${condition}" is not offered: ${offered ?? 'nothing is'}`)
+    throw new Error(`no tool has the condition "${condition}"; offered: ${offered ?? 'none'}`)
   }
   return tool.name
 }
@@ -121,7 +121,7 @@ export function systemOf({ messages }: GenerationRequest): string {
   return messages[0]?.role === 'system' ? messages[0].content : ''
 }
 
-/** A request's conversation as lines: `user: …`, `agent: …`, `call NAME …`, `result …`. */
+/** The messages of a request as lines: `user: …`, `agent: …`, `call NAME …`, `result …`. */
 export function linesOf(messages: GenerationRequest['messages']): string[] {
   return messages.flatMap(message => {
     if (message.role === 'user') return [`user: ${message.content}`]

@@ -12,16 +12,16 @@ interface Spoken {
   isComplete: boolean
 }
 
-/** A conversation whose mouth is the test's: it says when a speech was heard, and how much of it was when it was cut. */
+/** A conversation whose speech output the test plays: it reports when a speech was heard, and how much of an interrupted one. */
 export class SpokenConversationHarness {
   readonly fixture: ReturnType<typeof conversationFixture>
   readonly conversation: Conversation
   readonly events: ConversationEvent[] = []
-  /** Begun and not reported, in order. */
+  /** Speeches that have begun and were not reported as heard, in order. */
   readonly speaking: Spoken[] = []
-  /** What is heard of a speech that is withdrawn while it is spoken; null: it is reported by hand. */
+  /** The heard text of a speech that is withdrawn while it is played; null: the test reports it with `cut`. */
   heardWhenWithdrawn: string | null = ''
-  /** What was being said when it ended. */
+  /** Speeches in progress when the conversation ended. */
   saidAtEnd: string[] = []
   #lines: string[] = []
 
@@ -57,10 +57,10 @@ export class SpokenConversationHarness {
     await settle()
   }
 
-  /** The oldest speech is heard to its end. */
+  /** Plays the oldest speech to its end. */
   async hear(): Promise<void> {
     const speech = this.speaking.shift()
-    if (speech === undefined) throw new Error('nothing is being said')
+    if (speech === undefined) throw new Error('no speech is in progress')
     this.#report(speech.id, speech.text, false)
     await settle()
   }
@@ -69,7 +69,7 @@ export class SpokenConversationHarness {
     while (this.speaking.length > 0) await this.hear()
   }
 
-  /** The caller cuts the agent short: so much of the oldest speech was heard, and nothing of the others. */
+  /** The caller interrupts: `heard` of the oldest speech was heard, and nothing of the others. */
   async cut(heard: string): Promise<void> {
     for (const [index, speech] of this.speaking.splice(0).entries())
       this.#report(speech.id, index === 0 ? heard : '', true)
@@ -82,12 +82,12 @@ export class SpokenConversationHarness {
     await settle()
   }
 
-  /** What was recorded since the last time. */
+  /** Timeline lines since the last call. */
   lines(): string[] {
     return this.#lines.splice(0)
   }
 
-  /** What is being said. */
+  /** Texts of the speeches in progress. */
   get saying(): string[] {
     return this.speaking.map(({ text }) => text)
   }
@@ -130,7 +130,7 @@ export class SpokenConversationHarness {
     }
   }
 
-  /** Speeches without words take no time. */
+  /** Speeches without words are heard at once. */
   #passEmpty(): void {
     while (this.speaking[0]?.isComplete && this.speaking[0].text.trim() === '')
       this.#report(this.speaking.shift()!.id, '', false)

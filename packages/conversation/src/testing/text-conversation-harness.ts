@@ -12,7 +12,7 @@ const NOON = Date.UTC(2026, 0, 5, 12)
 
 export type HarnessOptions = Partial<Omit<TextSessionOptions, 'onEvent'>>
 
-/** All that tests give a conversation: virtual time, a model and actions that do what they are told. */
+/** Dependencies of a conversation under test: virtual time, scripted model and actions, in-memory ledger. */
 export function conversationFixture(plan: Plan, rest: HarnessOptions = {}) {
   const time = new VirtualTime()
   const wallClock = () => NOON + time.now()
@@ -34,12 +34,12 @@ export function conversationFixture(plan: Plan, rest: HarnessOptions = {}) {
   return { time, model, actions, ledger, options }
 }
 
-/** Lets everything happen that needs no time. */
+/** Runs all work that needs no timer. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await setImmediate()
 }
 
-/** A conversation in text whose record comes out as lines. */
+/** A text conversation whose timeline is returned as lines. */
 export class TextConversationHarness {
   readonly fixture: ReturnType<typeof conversationFixture>
   readonly session: TextSession
@@ -71,7 +71,7 @@ export class TextConversationHarness {
   digits = (digits: string) => this.#done(this.session.digits(digits))
   silence = (kind: 'opening' | 'reminder' | 'limit') => this.#done(this.session.silence(kind))
 
-  /** What was recorded since the last time. */
+  /** Timeline lines since the last call. */
   lines(): string[] {
     return this.#lines.splice(0)
   }
@@ -82,7 +82,7 @@ export class TextConversationHarness {
   }
 }
 
-/** A fact of the timeline as tests write it. */
+/** A timeline fact in the notation of the tests. */
 export function lineOf(fact: TimelineFact): string[] {
   switch (fact.kind) {
     case 'utterance':

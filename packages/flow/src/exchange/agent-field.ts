@@ -61,7 +61,7 @@ export function readAgentField(field: AgentField, home: JsonObject, parley: Json
   return value
 }
 
-/** The fields that say `value`, and the value itself where they do not say it whole. `kept`: what `unplaced` holds. */
+/** The fields that express `value`, and the value itself when they express it only in part. `kept`: the stored unplaced fields. */
 export function writeAgentField(field: AgentField, value: Json | undefined, unplaced: JsonObject) {
   const location = new SourceLocation([field.home])
   const original = pick(field, name => given(unplaced, location.in(name).pointer))
@@ -71,7 +71,7 @@ export function writeAgentField(field: AgentField, value: Json | undefined, unpl
   return { fields, isWhole: value === undefined || equal(heldFor(field, fields), value) }
 }
 
-/** What the draft holds once these fields were read. */
+/** The draft's value after these fields were read. */
 function heldFor(field: AgentField, source: JsonObject): Json | undefined {
   return readSound(field, source, []) ?? field.whenUnset
 }

@@ -41,7 +41,7 @@ function setting(
   return { group: 'settings', name, schema: settingValues.shape[name], home: 'agent', fields, ...ways }
 }
 
-/** Voices are this platform's own: those of the source are noted, and go back as they came. */
+/** Voices belong to this platform: those of the source are stored with a warning and exported unchanged. */
 function voice(name: SettingName, source: string): AgentField {
   const message = `The voices of the source do not carry over: \`config.providers.tts\` says which voice speaks`
   return setting(name, [source], {
@@ -54,7 +54,7 @@ function voice(name: SettingName, source: string): AgentField {
   })
 }
 
-/** The tags (RFC 5646) that are spoken here; a `_`, as locales have it, is read as `-`. */
+/** The supported language tags (RFC 5646); the `_` of a locale is read as `-`. */
 function spokenOf(list: readonly Json[]): string[] {
   return spokenTags(list.flatMap(one => (typeof one === 'string' ? [one.replaceAll('_', '-')] : []))).spoken
 }
@@ -186,7 +186,7 @@ function renamedBack(names: Readonly<Record<string, string>>, value: JsonObject)
   return Object.fromEntries(back.filter((entry): entry is [string, Json] => entry[1] !== undefined))
 }
 
-/** Links stay signed unless someone here says otherwise: the source's default is no decision. */
+/** Recording links stay signed unless a user of this platform turns it off: the source's default does not count. */
 const signedUrls: AgentField = {
   group: 'recording',
   name: 'signed_urls',
@@ -214,7 +214,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   transfer_ended: 'run.transfer',
 }
 
-/** Only read where the agent has a webhook. */
+/** Read only when the agent has a webhook. */
 export const webhookEvents: AgentField = {
   group: 'notification',
   name: 'events',
@@ -245,12 +245,12 @@ function ownEvent(event: string): string | undefined {
   return Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
 }
 
-/** Settings that the format has no field for stand in `agent.parley.settings`. */
+/** Settings without a field in the format are written to `agent.parley.settings`. */
 function parleyOnly(name: SettingName): AgentField {
   return setting(name, [], { read: () => undefined, write: () => ({}) })
 }
 
-/** What an agent is besides its flow and its tools: by setting, then what else goes by a field. */
+/** The agent's fields besides flow and tools: settings first, then the others. */
 export const AGENT_FIELDS: readonly AgentField[] = [
   ...Object.entries(SAME).map(([source, name]) =>
     sameField('settings', name, settingValues.shape[name], 'agent', source),

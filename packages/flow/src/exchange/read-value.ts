@@ -8,12 +8,12 @@ import type { SourceLocation } from './source-location.ts'
 type Schema = z.core.$ZodType
 type Shape = Readonly<Record<string, Schema>>
 
-/** Where a source writes a field that it calls otherwise; an empty place is nowhere. */
+/** Paths of fields that the source names differently; an empty path means that the source lacks the field. */
 export type FieldPaths = Readonly<Record<string, readonly string[]>>
 
 /**
- * What `value` says in terms of `schema`: of objects the fields that the schema knows, of lists the items that it takes.
- * What it does not take stands in `findings`. Undefined where nothing can be made of the value.
+ * Reads `value` by `schema`: known fields of objects and valid items of lists. Rejected parts are reported in `findings`.
+ * Undefined when no part of the value is valid.
  */
 export function readValue(
   schema: Schema,
@@ -44,7 +44,7 @@ export function readValue(
   }
 }
 
-/** The fields of an object; `places` says which of them the source writes elsewhere. */
+/** Reads the fields of an object; `places`: paths of fields that the source writes elsewhere. */
 export function readObject(
   schema: z.core.$ZodObject,
   source: JsonObject,
@@ -65,12 +65,12 @@ export function readObject(
   return parsed(schema, fields) === undefined ? undefined : fields
 }
 
-/** Whether an object keeps what it has no field for. */
+/** Whether the object schema keeps unknown members. */
 export function isOpen(catchall: Schema | undefined): boolean {
   return catchall?._zod.def.type === 'unknown'
 }
 
-/** Only the fields of `shape`: what else the source has is left alone. */
+/** Reads only the fields of `shape` and ignores other members of the source. */
 export function readFields(
   shape: Shape,
   source: JsonObject,
@@ -94,7 +94,7 @@ export function readFields(
   return fields
 }
 
-/** Where nothing can be made of `value`, it is left with the reason. */
+/** Reports an unreadable `value` with the reason. */
 export function readOrLeave(
   schema: Schema,
   value: Json,
@@ -107,14 +107,14 @@ export function readOrLeave(
   return read
 }
 
-/** Why the schema does not take the value. */
+/** The reason why the schema rejects the value. */
 export function reason(schema: Schema, value: Json): string {
   const issue = z.safeParse(schema, value).error?.issues[0]
   if (issue === undefined) return 'it cannot be read'
   return issue.path.length === 0 ? issue.message : `${shown(issue.path.join('.'))}: ${issue.message}`
 }
 
-/** By the name of a list: the field that tells its items apart. */
+/** The identifying field of list items, by list name. */
 const ID_FIELD: Readonly<Record<string, string>> = {
   nodes: 'id',
   edges: 'id',
@@ -123,14 +123,14 @@ const ID_FIELD: Readonly<Record<string, string>> = {
   components: 'component_id',
 }
 
-/** What an item of the list of that name goes by; undefined where it has no such thing. */
+/** The identifier of an item in the named list; undefined when it has none. */
 export function idOf(item: Json | undefined, list: string): string | undefined {
   const field = Object.hasOwn(ID_FIELD, list) ? ID_FIELD[list]! : 'name'
   const id = isObject(item) && Object.hasOwn(item, field) ? item[field] : undefined
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-/** What the items go by; undefined where two go by the same. */
+/** The identifiers of the items; undefined when two are equal. */
 function idsOf(items: readonly Json[], list: string): (string | undefined)[] {
   const ids = items.map(item => idOf(item, list))
   const counts = new Map<string | undefined, number>()
@@ -226,7 +226,7 @@ function readList(
   return parsed(schema, items) === undefined ? undefined : items
 }
 
-/** How many of the items the list may have. */
+/** Maximum number of items in the list. */
 function mostItems(schema: z.core.$ZodArray, items: Json[]): number {
   for (const issue of z.safeParse(schema, items).error?.issues ?? [])
     if (issue.code === 'too_big' && issue.path.length === 0) return Number(issue.maximum)

@@ -7,10 +7,10 @@ export interface Position {
   readonly calls: readonly string[]
 }
 
-/** A visit to a global node, with the place it interrupted. */
+/** A visit to a global node and the position that it interrupted. */
 export interface Detour {
   readonly global: string
-  /** Components around the global node. */
+  /** Number of component calls around the global node. */
   readonly depth: number
   readonly from: Position
 }
@@ -26,7 +26,7 @@ type Phase =
   | { readonly at: 'idle' }
   /** The caller speaks first. */
   | { readonly at: 'opening' }
-  /** A node that converses, or one that waits for the far end. `speech` is what is being said or generated. */
+  /** The current node converses or waits for the far end. `speech`: the speech being generated or played. */
   | { readonly at: 'conversing'; readonly speech: Speech | null }
   | {
       readonly at: 'deciding'
@@ -34,7 +34,7 @@ type Phase =
       readonly choices: readonly Choice[]
       readonly fallback: Fallback | null
     }
-  /** A request of the node, or of the action `tool` that the model called, waits for its answer. */
+  /** A request is pending: the node's, or that of the action `tool` that the model called. */
   | {
       readonly at: 'requesting'
       readonly request_id: string
@@ -44,7 +44,7 @@ type Phase =
   /** The model fills in the arguments of the node's action. */
   | { readonly at: 'filling_in'; readonly request_id: string; readonly action_id: string; readonly waits: boolean }
   | { readonly at: 'acting'; readonly request_id: string }
-  /** Last words before the node is left, or the conversation. */
+  /** Last words are spoken before the node is left or the conversation ends. */
   | { readonly at: 'finishing'; readonly request_id: string; readonly next: 'leave' | 'end' | 'hang_up' }
   | { readonly at: 'ended'; readonly outcome: FlowOutcome }
 
@@ -55,26 +55,26 @@ interface Speech {
   readonly tools: readonly string[]
 }
 
-/** An action under way and whose it is. */
+/** A running action and the prompt that called it. */
 interface PendingAction {
   readonly action_id: string
-  /** The prompt whose tool it is; null for a function node. */
+  /** Request id of the prompt that called it; null for a function node. */
   readonly prompt_id: string | null
 }
 
-/** Layers of variables, weakest first. */
+/** Layers of variables, lowest precedence first. */
 export const LAYERS = ['default', 'inbound_context', 'run', 'conversation', 'update'] as const
 export type Layer = (typeof LAYERS)[number]
 
-/** Everything a conversation remembers of its flow: plain data, so that it can be stored and taken up again. */
+/** The whole state of a flow as plain data, so that it can be stored and resumed. */
 export interface FlowState {
   phase: Phase
   position: Position | null
   previous: string | null
   detours: Detour[]
-  /** Turn of the last entry of each global node. */
+  /** The turn in which each global node was last entered. */
   globalEntries: Record<string, number>
-  /** Turns of the caller so far. */
+  /** Number of caller turns so far. */
   turn: number
   transitionsInTurn: number
   toolCallsInTurn: number
@@ -82,14 +82,14 @@ export interface FlowState {
   pending: Record<string, PendingAction>
   /** What a function node says while its action runs; null once spoken. */
   speechDuring: string | null
-  /** An action's result that the agent has not spoken about yet. */
+  /** Whether the model must still be prompted with an action's result. */
   resultOwed: boolean
-  /** Uses of an action in a node. */
+  /** Number of uses of each action per node. */
   ordinals: Record<string, number>
   notUnderstood: number
   digits: string | null
   actionOutcome: string | null
-  /** The caller speaks first and has not yet. */
+  /** Whether the caller speaks first and has not spoken yet. */
   awaitsOpening: boolean
   variables: Record<Layer, Record<string, string>>
 }

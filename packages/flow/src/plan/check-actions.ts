@@ -4,12 +4,12 @@ import type { Findings } from './findings.ts'
 import { clearInAction, type Fix, freshName, putAction, removeAction } from './fixes.ts'
 import { scopesOf } from './scope.ts'
 
-/** Longest name that still has room for a number behind it. */
+/** Maximum length of a name that still leaves room for a numeric suffix. */
 const NAME_ROOM = 56
-/** How long a caller waits for the action of the inbound context, at most. */
+/** Maximum timeout of the inbound context action, during which the caller waits. */
 const MAX_INBOUND_MS = 10_000
 
-/** Actions that stand twice or do not run, and the one that is asked before a call is answered. */
+/** Checks actions: duplicate ids, unsupported kinds, and the inbound context action that runs before a call is answered. */
 export function checkActions(draft: DraftContent, findings: Findings): void {
   const { actions } = draft
   const last = new Map(actions.map((action, index) => [action.action_id, index]))
@@ -22,7 +22,7 @@ export function checkActions(draft: DraftContent, findings: Findings): void {
         'duplicate_id',
         [...path, 'action_id'],
         `Another action is "${action.action_id}"`,
-        // A removal takes the last of that id.
+        // An edit that removes a duplicate id removes the last action with it.
         last.get(action.action_id) === index
           ? { label: 'Remove this one', edits: [{ type: 'action.remove', action_id: action.action_id }] }
           : undefined,

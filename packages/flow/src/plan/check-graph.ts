@@ -5,7 +5,7 @@ import { beginWithNode, leadToEnd, removeEdge, removeNode } from './fixes.ts'
 import type { Component } from './flow.ts'
 import { type Path, type Scope, scopesOf } from './scope.ts'
 
-/** Ids, starts, edges, and what can be reached. */
+/** Checks ids, start nodes, edges and reachability. */
 export function checkGraph(draft: DraftContent, findings: Findings): void {
   const scopes = scopesOf(draft)
   checkComponentIds(draft, findings)
@@ -134,7 +134,7 @@ function checkDestination(
     )
 }
 
-/** Nodes that no edge and no global rule leads to, and flows that cannot end by themselves. */
+/** Warns of nodes that cannot be reached by an edge or a global node, and of flows that cannot reach an end. */
 function checkReachable(scope: Scope, findings: Findings): void {
   const byId = new Map(scope.nodes.map(node => [node.id, node]))
   const start = scope.startNodeId === null ? undefined : byId.get(scope.startNodeId)
@@ -164,7 +164,7 @@ function checkReachable(scope: Scope, findings: Findings): void {
     )
 }
 
-/** Components that are there, and that do not contain themselves. */
+/** Reports unknown components and components that contain themselves. */
 function checkCalls({ flow }: DraftContent, scopes: readonly Scope[], findings: Findings): void {
   const within = componentsWithin(flow.components)
   for (const scope of scopes)
@@ -189,7 +189,7 @@ function checkCalls({ flow }: DraftContent, scopes: readonly Scope[], findings: 
     }
 }
 
-/** For each component all that run inside it, however deep. */
+/** For each component, all components that it contains, at any depth. */
 function componentsWithin(components: readonly Component[]): ReadonlyMap<string, ReadonlySet<string>> {
   const direct = new Map(components.map(({ component_id: id }) => [id, new Set<string>()]))
   for (const { component_id: id, nodes } of components)

@@ -4,7 +4,7 @@ import type { Findings } from './findings.ts'
 import { addEdgeToEnd, clearInNode, type Fix, putNode, removeEdge, removeNode } from './fixes.ts'
 import { type Path, type Scope, scopesOf } from './scope.ts'
 
-/** What each node's type finds wrong with it, and nodes whose type does not run. */
+/** Runs the checks of each node's type and reports nodes of unsupported types. */
 export function checkNodes(draft: DraftContent, findings: Findings): void {
   const kinds = new Map(draft.actions.map(action => [action.action_id, action.kind]))
   const components = new Set(draft.flow.components.map(component => component.component_id))

@@ -5,7 +5,7 @@ import type { Fix } from './fixes.ts'
 import { spokenTags } from './languages.ts'
 import { KNOWN_WORDS } from './settings.ts'
 
-/** Words that are not known, and languages that are not spoken. */
+/** Warns of unknown setting values and reports unsupported languages. */
 export function checkSettings({ settings: set }: DraftContent, findings: Findings): void {
   const settings = withDefaults(set)
   for (const name of ['ambientSound', 'denoisingMode', 'sttMode'] as const) {

@@ -15,7 +15,7 @@ type Compilation =
   | { readonly ok: true; readonly plan: Plan; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
-/** Arrays and objects within each other that a draft may hold. */
+/** Maximum nesting of arrays and objects in a draft. */
 const MAX_DEPTH = 64
 
 /**
@@ -40,7 +40,7 @@ export function compile(draft: unknown): Compilation {
   return { ok: true, plan: planFrom(read.draft), warnings: diagnostics }
 }
 
-/** What can be said of a draft whatever its environment. */
+/** The checks of a draft that need no environment. */
 export function checkDraft(draft: DraftContent, findings: Findings): void {
   checkGraph(draft, findings)
   checkNodes(draft, findings)
@@ -60,7 +60,7 @@ function codeOf([member]: readonly (string | number)[]): DiagnosticCode {
   return member === 'actions' ? 'action_invalid' : 'draft_malformed'
 }
 
-/** Also bounds what a circle of references would do. */
+/** Also bounds the work on circular references. */
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some(member => isDeeperThan(member, levels - 1))

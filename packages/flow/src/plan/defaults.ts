@@ -1,6 +1,6 @@
 import type { Settings, SettingValues } from './settings.ts'
 
-/** What a call goes by where the agent sets nothing else. Voice, voice model and temperature are then the service's own. */
+/** Default settings of a call. Voice, voice model and temperature default to those of the service. */
 const DEFAULT_SETTINGS: Settings = {
   channels: ['cloud', 'phone'],
   timezone: 'UTC',
@@ -38,7 +38,7 @@ const DEFAULT_SETTINGS: Settings = {
   toolCallStrictMode: true,
 }
 
-/** The settings of a call: what is set, and the default of everything else. */
+/** The settings of a call: explicit settings over the defaults. */
 export function withDefaults(set: SettingValues): Settings {
   const { userDtmfOptions, voicemail, ivr, callScreening } = DEFAULT_SETTINGS
   return over(DEFAULT_SETTINGS, {
@@ -50,11 +50,11 @@ export function withDefaults(set: SettingValues): Settings {
   })
 }
 
-/** An undefined member counts as left out. */
+/** Undefined members count as absent. */
 function over<Whole extends object>(
   defaults: Whole,
   set: { readonly [Name in keyof Whole]?: Whole[Name] | undefined } = {},
 ): Whole {
-  const said = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined))
-  return { ...defaults, ...said }
+  const defined = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined))
+  return { ...defaults, ...defined }
 }

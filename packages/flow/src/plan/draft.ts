@@ -28,7 +28,7 @@ export type Draft = z.input<typeof writtenDraft>
 /** A draft from its name on, whole. Its settings are those that were set. */
 export type DraftContent = z.output<typeof draftContent>
 
-/** A written draft, whole. Throws `ZodError` where it is none. */
+/** Parses a written draft and fills in absent members. Throws `ZodError` when it does not match the schema. */
 export function readDraft(draft: unknown): DraftContent {
   return writtenDraft.parse(draft)
 }

@@ -7,7 +7,7 @@ const MAX_PATH = 1024
 const MAX_MESSAGE = 4096
 const MAX_LABEL = 256
 const MAX_FIXES = 8
-/** Of each severity, so that no number of warnings hides an error. */
+/** Maximum findings per severity, so that warnings cannot crowd out errors. */
 const MAX_FINDINGS = 500
 
 /** Collects diagnostics: errors first, then by path. */
@@ -53,13 +53,13 @@ function rank(diagnostic: Diagnostic): number {
   return diagnostic.severity === 'error' ? 0 : 1
 }
 
-/** The pointer, or the longest one above it that is short enough. */
+/** The pointer, or its longest ancestor within the length limit. */
 function pointerWithin(path: Path): string {
   const pointer = jsonPointer(path)
   return pointer.length <= MAX_PATH ? pointer : pointerWithin(path.slice(0, -1))
 }
 
-/** At most `max` units, and no half of a surrogate pair. */
+/** At most `max` UTF-16 units, without splitting a surrogate pair. */
 function cut(text: string, max: number): string {
   if (text.length <= max) return text
   const short = text.slice(0, max)

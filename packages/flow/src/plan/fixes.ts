@@ -13,7 +13,7 @@ import {
 } from '@parley/nodes'
 import type { Path, Scope } from './scope.ts'
 
-/** A way to mend a finding; the edits apply as they stand to the draft that was looked at. */
+/** A fix of a finding; the edits apply unchanged to the checked draft. */
 export interface Fix {
   readonly label: string
   readonly edits: DraftEdit[]
@@ -21,7 +21,7 @@ export interface Fix {
 
 const MAX_NODES = 500
 
-/** Whether an edit that names the node reaches this one and no other. */
+/** Whether an edit that names the node's id reaches exactly this node. */
 function isAddressable(scope: Scope, node: FlowNode): boolean {
   return scope.isAddressable && !scope.doubtful.has(node.id)
 }
@@ -34,13 +34,13 @@ export function removeNode(scope: Scope, node: FlowNode): Fix | undefined {
   }
 }
 
-/** The node as it should be, in place of the one of its id. */
+/** Replaces the node with this id. */
 export function putNode(scope: Scope, node: FlowNode, label: string): Fix | undefined {
   if (!isAddressable(scope, node)) return undefined
   return { label, edits: [{ type: 'flow.node.put', component_id: scope.componentId, node }] }
 }
 
-/** The node without the optional member at `path`. */
+/** Removes the optional member at `path` from the node. */
 export function clearInNode(scope: Scope, node: FlowNode, path: Path, label: string): Fix | undefined {
   return putNode(scope, without(node, path), label)
 }
@@ -53,18 +53,18 @@ function without<Part extends object>(part: Part, path: Path): Part {
   return copy
 }
 
-/** The node with another choice of model; null: the agent's. */
+/** Sets the model choice of the node; null: the agent's model. */
 export function putModelChoice(
   scope: Scope,
   node: FlowNode,
   model_choice: ModelRef | null,
   label: string,
 ): Fix | undefined {
-  // Every type of node has this member; of a union the compiler does not see that.
+  // Every node type has this member, which the compiler cannot infer for the union.
   return putNode(scope, { ...node, model_choice } as FlowNode, label)
 }
 
-/** Undefined where the edit would not do: another edge has the id, or the node would lose an edge that it must have. */
+/** Undefined when the edge cannot be removed: its id is not unique, or the node needs it. */
 export function removeEdge(scope: Scope, node: FlowNode, edge: Edge): Fix | undefined {
   if (!isAddressable(scope, node) || !isOnlyOne(node, edge)) return undefined
   const listed = conditionalEdges(node)
@@ -79,12 +79,12 @@ function isOnlyOne(node: FlowNode, edge: Edge): boolean {
   return slottedEdges(node).every(other => other.edge === edge || other.edge.id !== edge.id)
 }
 
-/** The edge of the node, led to an end node. */
+/** Points the edge to an end node. */
 export function leadToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edge): Fix | undefined {
   return isOnlyOne(node, edge) ? addLeadingToEnd(scope, node, slot, edge) : undefined
 }
 
-/** A new edge in an empty slot, led to an end node. */
+/** Fills an empty slot with an edge to an end node. */
 export function addEdgeToEnd(
   scope: Scope,
   node: FlowNode,
@@ -101,7 +101,7 @@ export function addEdgeToEnd(
   return addLeadingToEnd(scope, node, slot, edge)
 }
 
-/** To the first end node; where there is none, to a new one. */
+/** Points the edge to the first end node, or to a new one when the flow has none. */
 function addLeadingToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edge): Fix | undefined {
   if (!isAddressable(scope, node)) return undefined
   const component_id = scope.componentId
@@ -122,14 +122,14 @@ function addLeadingToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edg
   }
 }
 
-/** `wanted`, or that with the first number that makes it new. */
+/** `wanted`, with the first numeric suffix that makes it unique when it is taken. */
 export function freshName(wanted: string, taken: ReadonlySet<string>, separator = '-'): string {
   let name = wanted
   for (let n = 2; taken.has(name); n++) name = `${wanted}${separator}${n}`
   return name
 }
 
-/** A first node in an empty flow or component. */
+/** Adds a first node to an empty flow or component. */
 export function beginWithNode(scope: Scope): Fix | undefined {
   if (!scope.isAddressable) return undefined
   const component_id = scope.componentId
@@ -143,7 +143,7 @@ export function beginWithNode(scope: Scope): Fix | undefined {
   }
 }
 
-/** The action as it should be, in place of the one of its id. */
+/** Replaces the action with this id. */
 export function putAction(actions: readonly Action[], action: Action, label: string): Fix | undefined {
   const isOnly = actions.filter(other => other.action_id === action.action_id).length === 1
   return isOnly ? { label, edits: [{ type: 'action.put', action }] } : undefined
@@ -156,7 +156,7 @@ export function removeAction(actions: readonly Action[], action: Action): Fix | 
     : undefined
 }
 
-/** The action without the optional member at `path`. */
+/** Removes the optional member at `path` from the action. */
 export function clearInAction(actions: readonly Action[], action: Action, path: Path, label: string): Fix | undefined {
   return putAction(actions, without(action, path), label)
 }

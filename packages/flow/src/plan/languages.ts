@@ -1,6 +1,6 @@
 export type Language = 'en' | 'es'
 
-/** Tags that are spoken here (English, Spanish, `multi`: both) and those that are not, as they are written. */
+/** Splits language tags into supported ones (English, Spanish, `multi` for both) and unsupported ones. */
 export function spokenTags(language: string | readonly string[]): { spoken: string[]; others: string[] } {
   const tags = typeof language === 'string' ? [language] : language
   const isSpoken = (tag: string) => languagesOfTag(tag).length > 0

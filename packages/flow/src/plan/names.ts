@@ -5,7 +5,7 @@ export function isVariableName(name: string): boolean {
   return variableName.safeParse(name).success
 }
 
-/** Names that only the system sets. */
+/** Variable names that only the system sets. */
 export function isSystemVariable(name: string): boolean {
   return name.startsWith('current_') || name.startsWith('previous_')
 }

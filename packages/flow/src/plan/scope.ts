@@ -3,16 +3,16 @@ import type { DraftContent } from './draft.ts'
 
 export type Path = readonly (string | number)[]
 
-/** A flow or component of a draft, and where it stands. */
+/** A flow or component of a draft and its path. */
 export interface Scope {
   readonly componentId: string | null
   readonly path: Path
   readonly startNodeId: string | null
   readonly nodes: readonly FlowNode[]
   readonly ids: ReadonlySet<string>
-  /** Whether edits that name the component reach this one: its id stands once. */
+  /** Whether the component's id is unique, so that edits that name it reach this one. */
   readonly isAddressable: boolean
-  /** Ids of nodes that stand twice. */
+  /** Duplicate node ids. */
   readonly doubtful: ReadonlySet<string>
 }
 
@@ -43,7 +43,7 @@ function idsOf(nodes: readonly FlowNode[]): Pick<Scope, 'ids' | 'doubtful'> {
   return { ids: new Set(ids), doubtful: repeatedIds(ids) }
 }
 
-/** Ids that stand more than once. */
+/** Ids that occur more than once. */
 function repeatedIds(ids: readonly string[]): ReadonlySet<string> {
   const seen = new Set<string>()
   const twice = new Set<string>()

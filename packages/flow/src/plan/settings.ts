@@ -1,12 +1,12 @@
 import type { plannedSettings, settingValues } from '@parley/contract'
 import type { z } from 'zod'
 
-/** What an agent sets. */
+/** The settings that an agent sets explicitly. */
 export type SettingValues = z.output<typeof settingValues>
 /** How the agent behaves on a call, every default filled in. Names in camel case, times in ms. */
 export type Settings = z.output<typeof plannedSettings>
 
-/** Words of the string settings that this engine knows. Others are a warning, and the default is used. */
+/** Known values of the string settings. Another value is a warning, and the default is used. */
 export const KNOWN_WORDS = {
   ambientSound: [
     'none',

@@ -3,21 +3,21 @@ import { POLICY_VERSION } from './policy-version.ts'
 
 export interface DestinationRules {
   /**
-   * ISO 3166-1 alpha-2, such as `US`. Each country of a shared calling code (+1, +7, +44) counts for itself. Null: those
-   * of `ownNumbers`.
+   * ISO 3166-1 alpha-2 codes, such as `US`. Countries that share a calling code (+1, +7, +44) count separately. Null: the
+   * countries of `ownNumbers`.
    */
   readonly allowedCountries: readonly string[] | null
-  /** The environment's own numbers, as E.164, or one of each country they are in. Default none. */
+  /** The environment's own numbers in E.164, or at least one per country. Default none. */
   readonly ownNumbers?: readonly string[]
-  /** E.164 prefixes, such as `+8816`, that are allowed whatever their country and tariff. What is no prefix is ignored. */
+  /** E.164 prefixes, such as `+8816`, that are allowed whatever their country and tariff. Invalid ones are ignored. */
   readonly allowPrefixes?: readonly string[]
-  /** Whether the run has the right to dial. */
+  /** Whether the run may dial at all. */
   readonly mayDial: boolean
 }
 
 interface DestinationVerdict {
   readonly decision: 'allow' | 'deny'
-  /** Null where it is allowed. */
+  /** Null when the destination is allowed. */
   readonly reason: 'destination_not_allowed' | 'key_cannot_dial' | null
   readonly policy_version: string
 }

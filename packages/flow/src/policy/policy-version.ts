@@ -1,2 +1,2 @@
-/** Of every verdict that this version of Parley gives; it changes when the rules do. */
+/** The version in every policy decision; raise it when the rules change. */
 export const POLICY_VERSION = '1'

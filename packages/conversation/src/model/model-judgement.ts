@@ -57,7 +57,10 @@ export async function judge(options: ModelJudgementOptions): Promise<ModelJudgem
       return SETTLED
     },
   })
-  const mishaps = refused.map(code => ({ code, message: 'The model called an unknown tool or sent invalid arguments; the call was dropped.' }))
+  const mishaps = refused.map(code => ({
+    code,
+    message: 'The model called an unknown tool or sent invalid arguments; the call was dropped.',
+  }))
   if (value !== undefined) return { value, failure: null, mishaps }
   if (end.type === 'failed') return { value: null, failure: end, mishaps }
   // A model whose every call was refused has failed, like one that never answers.

@@ -23,7 +23,7 @@ const MAKES_WHAT_IT_NAMES: readonly OperationId[] = ['secrets.put']
 const REPLAYED: { readonly [Id in OperationId]?: number } = { 'runs.update': 202 }
 
 describe.each(every)('%s', (id, operation) => {
-  it('answers what it says it answers', async () => {
+  it('every answer has a declared status and matches the schema of the operation', async () => {
     const answer = await api.send(id, await VALID_REQUESTS[id](api.world))
     const { statuses } = operation
     const first = operation.idempotency === 'required_header' ? statuses.slice(0, 1) : statuses
@@ -33,7 +33,7 @@ describe.each(every)('%s', (id, operation) => {
     expect(answer.headers['cache-control']).toBe('no-store')
   })
 
-  it('refuses a request without a key, and one with a key that nobody has', async () => {
+  it('a request without a key, or with an unknown key, is refused as unauthenticated', async () => {
     const parts = await VALID_REQUESTS[id](api.world)
     for (const key of [null, `parley_live_${'x'.repeat(40)}`, 'nonsense']) {
       const answer = await api.send(id, parts, { key })
@@ -44,7 +44,7 @@ describe.each(every)('%s', (id, operation) => {
 
   const role = minimumRole(operation)
   if (role !== 'viewer')
-    it(`refuses a role below ${role}`, async () => {
+    it(`a key with a role below ${role} is refused`, async () => {
       const parts = await VALID_REQUESTS[id](api.world)
       for (const lower of role === 'admin' ? (['viewer', 'member'] as const) : (['viewer'] as const)) {
         const answer = await api.send(id, parts, { key: api.keys[lower] })
@@ -58,13 +58,13 @@ describe.each(every)('%s', (id, operation) => {
     })
 
   if (operation.params !== null && !MAKES_WHAT_IT_NAMES.includes(id))
-    it('does not resolve an id of another environment', async () => {
+    it('the id of a resource of another environment is answered 404', async () => {
       const parts = await VALID_REQUESTS[id](api.world)
       const answer = await api.send(id, parts, { key: api.keys.sandboxAdmin })
       expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     })
 
-  it('names the place of whatever is out of its bounds', async () => {
+  it('a value out of bounds is refused with a JSON pointer to it', async () => {
     const parts = await VALID_REQUESTS[id](api.world)
     const misjudged: object[] = []
     for (const { how, path, request } of brokenRequests(operation, parts)) {
@@ -99,13 +99,13 @@ function brokenRequests(operation: Operation, parts: RequestParts): BrokenReques
 describe.each(withKey)('%s with an idempotency key', id => {
   const send = (parts: RequestParts, idempotencyKey: string | null) => api.send(id, parts, { idempotencyKey })
 
-  it('asks for the key', async () => {
+  it('a request without an idempotency key is refused', async () => {
     const answer = await send(await VALID_REQUESTS[id](api.world), null)
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } })
     expect(answer.body.error.details.issues[0].message).toContain('Idempotency-Key')
   })
 
-  it('answers a repetition with the same answer, and does nothing', async () => {
+  it('a repeated request gets the first answer and changes nothing', async () => {
     const parts = await VALID_REQUESTS[id](api.world)
     const key = api.world.fresh('idempotent')
     const first = await send(parts, key)
@@ -114,14 +114,14 @@ describe.each(withKey)('%s with an idempotency key', id => {
     expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body))
   })
 
-  it('refuses the same key with another request', async () => {
+  it('an idempotency key is refused when another request has used it', async () => {
     const key = api.world.fresh('idempotent')
     await send(await VALID_REQUESTS[id](api.world), key)
     const other = await send(await anotherRequest(id), key)
     expect(other).toMatchObject({ status: 409, body: { error: { code: 'idempotency_conflict' } } })
   })
 
-  it('is done once by 50 that ask at the same time', async () => {
+  it('50 concurrent requests with one idempotency key take effect once', async () => {
     const parts = await VALID_REQUESTS[id](api.world)
     const key = api.world.fresh('idempotent')
     const answers = await Promise.all(Array.from({ length: 50 }, () => send(parts, key)))
@@ -135,7 +135,7 @@ describe.each(withKey)('%s with an idempotency key', id => {
     expect(last).toMatchObject({ status: REPLAYED[id] ?? 200, body: done[0]!.body })
   })
 
-  it('keeps nothing of a request that was refused', async () => {
+  it('a refused request stores nothing but an audit item', async () => {
     const key = api.world.fresh('idempotent')
     const refused = await api.send(id, await VALID_REQUESTS[id](api.world), { idempotencyKey: key, key: null })
     expect(refused.status).toBe(401)
@@ -149,12 +149,12 @@ async function anotherRequest(id: OperationId): Promise<RequestParts> {
   return id === 'keys.create' ? { ...parts, body: { name: 'other', role: 'viewer' } } : parts
 }
 
-describe('a stale compare-and-set', () => {
+describe('compare-and-set with a stale revision or version', () => {
   it.each([
     ['drafts.edit', { edits: [{ type: 'agent.name', name: 'Eve' }] }],
     ['drafts.validate', {}],
     ['publications.publish', {}],
-  ] as const)('is refused by %s, with what is current', async (id, more) => {
+  ] as const)('%s refuses a stale precondition and shows the current value', async (id, more) => {
     const { agent_id, draft_id } = await newAgent(api.world)
     const answer = await api.send(id, { params: { agent_id }, body: { draft_id, expected_revision: 7, ...more } })
     expect(answer).toMatchObject({
@@ -165,13 +165,13 @@ describe('a stale compare-and-set', () => {
     })
   })
 
-  it('is refused by drafts.discard', async () => {
+  it('drafts.discard refuses a stale revision', async () => {
     const { agent_id, draft_id } = await newAgent(api.world)
     const answer = await api.send('drafts.discard', { params: { agent_id }, query: { draft_id, expected_revision: 2 } })
     expect(answer.body.error.details).toEqual({ reason: 'stale_revision', current: { draft_id, revision: 1 } })
   })
 
-  it('is refused by publications.set_head', async () => {
+  it('publications.set_head refuses a stale expected version', async () => {
     const { agent_id } = await publishedAgent(api.world)
     const answer = await api.send('publications.set_head', {
       params: { agent_id },
@@ -180,7 +180,7 @@ describe('a stale compare-and-set', () => {
     expect(answer).toMatchObject({ status: 409, body: { error: { details: { current: { version: 0 } } } } })
   })
 
-  it('is refused by tenant_settings.update', async () => {
+  it('tenant_settings.update refuses a stale retention version', async () => {
     const retention = { recording_days: 1, transcript_days: 1, document_days: null, expected_version: 4711 }
     const { version } = (await api.world.call('tenant_settings.get', {})).retention
     const answer = await api.send('tenant_settings.update', { body: { retention } })

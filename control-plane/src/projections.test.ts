@@ -41,12 +41,12 @@ const ROLE_OF_SCOPE: Readonly<Record<string, string>> = { 'tenant:read': 'viewer
 describe.each(SPECIFIED_OPERATIONS)('$method $path', ({ method, path, tool, role, idempotency, statuses }) => {
   const least = ROLE_OF_SCOPE[role] ?? role
 
-  it('is answered over HTTP', async () => {
+  it('the operation is answered over HTTP', async () => {
     const url = new URL(path.replaceAll(/\{[a-z_]+\}/g, '0'), api.url)
     expect((await fetch(url, { method })).status).toBe(401)
   })
 
-  it('stands in the OpenAPI document with its role, idempotency and answers', () => {
+  it('the OpenAPI document states its role, idempotency and answers', () => {
     const described = document.paths[path]?.[method.toLowerCase()]
     expect(described?.operationId).toBe(operationIdOf(tool))
     expect([described?.['x-role'], described?.['x-idempotency'], described?.['x-tool']]).toEqual([
@@ -60,7 +60,7 @@ describe.each(SPECIFIED_OPERATIONS)('$method $path', ({ method, path, tool, role
     expect(succeeding.sort()).toEqual(statuses.split(',').sort())
   })
 
-  it('is a tool, whose arguments are the same', () => {
+  it('the operation is an MCP tool with the same arguments', () => {
     const found = tools.find(({ name }) => name === tool)
     const properties = Object.keys(found?.inputSchema.properties ?? {})
     expect(properties.includes('idempotency_key')).toBe(idempotency === 'required_header')
@@ -69,8 +69,8 @@ describe.each(SPECIFIED_OPERATIONS)('$method $path', ({ method, path, tool, role
   })
 })
 
-describe('the three projections', () => {
-  it('have the same operations', () => {
+describe('HTTP, OpenAPI and MCP', () => {
+  it('all three list the same operations', () => {
     const specified = SPECIFIED_OPERATIONS.map(({ tool }) => tool).sort()
     const described = Object.values(document.paths).flatMap(item => Object.values(item))
     expect(described.flatMap(one => one['x-tool'] ?? []).sort()).toEqual(specified)
@@ -78,19 +78,19 @@ describe('the three projections', () => {
     expect(tools.map(({ name }) => name).sort()).toEqual(specified)
   })
 
-  it('have an OpenAPI document that is valid', async () => {
+  it('the OpenAPI document is valid', async () => {
     expect(document.openapi).toBe('3.1.0')
     const { valid, errors } = await new Validator().validate({ ...document })
     expect({ valid, errors }).toEqual({ valid: true, errors: undefined })
   })
 
-  it('would not have it with a fault in it', async () => {
+  it('validation of the OpenAPI document finds a planted fault', async () => {
     const broken = { ...document, paths: { 'no-slash': { get: { responses: 7 } } } }
     expect((await new Validator().validate(broken)).valid).toBe(false)
   })
 })
 
-it('what is followed stands in the document, as server-sent events that can be resumed', () => {
+it('the OpenAPI document describes event streams as resumable server-sent events', () => {
   const described = document.paths['/api/v1/runs/{run_id}/events']?.get
   expect(described).toMatchObject({
     operationId: 'runs.events',
@@ -100,8 +100,8 @@ it('what is followed stands in the document, as server-sent events that can be r
   expect(described?.parameters?.map(({ name }) => name)).toEqual(['run_id', 'Last-Event-ID'])
 })
 
-describe('tools', () => {
-  it('are those that the role of the key may call', async () => {
+describe('operations as MCP tools', () => {
+  it('a role sees the tools that it may call', async () => {
     const client = await connect(api.keys.viewer)
     const listed = (await client.listTools()).tools.map(({ name }) => name).sort()
     await client.close()
@@ -109,7 +109,7 @@ describe('tools', () => {
     expect(listed).toEqual(allowed.map(({ tool }) => tool).sort())
   })
 
-  it('do what the operation does, and say what it refuses', async () => {
+  it('a tool performs its operation and returns its refusals', async () => {
     const client = await connect(api.keys.admin)
     await client.listTools()
     const agent_id = api.world.fresh('agent')

@@ -88,12 +88,12 @@ function draftWith({ node, providers, ...rest }: FieldsWithoutEffect['draft']) {
 }
 
 describe('every field that a request may set', () => {
-  it('is read by some code, or is known to have no effect', () => {
+  it('every settable field is read by code or registered as without effect', () => {
     expect(fields.length).toBeGreaterThan(600)
     expect(fields.map(({ name }) => name).filter(name => !isAccountedFor(name))).toEqual([])
   })
 
-  it('is reported when it is new and nothing is known of it', () => {
+  it('a new field that is in no register is reported', () => {
     const body = z.strictObject({ settings: z.strictObject({ volume: z.number() }).meta({ id: 'NewSettings' }) })
     const planted = settableFields([{ id: 'keys.create', query: null, body }])
     expect(planted.map(({ name }) => name).filter(name => !isAccountedFor(name))).toEqual([
@@ -122,7 +122,7 @@ describe('every field that a request may set', () => {
 })
 
 describe('a field for display', () => {
-  it('the position of a node comes back as it was written', () => {
+  it('the position of a node is stored and returned unchanged', () => {
     const display_position = { x: 12.5, y: -3 }
     const node = { id: 'hi', type: 'end' as const, display_position }
     expect(draftWith({ node }).flow.nodes[0]?.display_position).toEqual(display_position)
@@ -138,7 +138,7 @@ describe('a field that has no effect', () => {
     )
   })
 
-  it.each(DESCRIBED_AS_WITHOUT_EFFECT)('%s: the API document says that it has none', name => {
+  it.each(DESCRIBED_AS_WITHOUT_EFFECT)('the API document says that %s has no effect', name => {
     expect(fields.find(field => field.name === name)?.description).toMatch(/no effect/)
   })
 })

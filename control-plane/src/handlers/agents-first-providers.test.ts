@@ -15,8 +15,8 @@ const withVoices = (...voices: Catalogue['voices']): Catalogue => ({
   voices: [recogniser, ...voices],
 })
 
-describe('what a new agent speaks with', () => {
-  it('is the first ready voice of its language', () => {
+describe('default providers of a new agent', () => {
+  it('a new agent gets the first ready voice that speaks its language', () => {
     const catalogue = withVoices(
       voice('away', ['es'], false),
       voice('ann', ['en-GB']),
@@ -27,10 +27,10 @@ describe('what a new agent speaks with', () => {
     expect(firstProviders(catalogue, 'es').tts.voiceId).toBe('bea')
   })
 
-  it('is one that is not ready where none is, so that the draft can be made and its validation says so', () => {
+  it('a new agent gets a voice that is not ready when no voice of its language is ready', () => {
     expect(firstProviders(withVoices(voice('away', ['es'], false)), 'es').tts.voiceId).toBe('away')
   })
 
-  it('is nothing where the platform offers nothing', () =>
+  it('choosing providers fails when the platform has no voice for the language', () =>
     expect(() => firstProviders(withVoices(voice('ann', ['en'])), 'es')).toThrow(/tts/))
 })

@@ -3,7 +3,7 @@ import { newAgentId as schema } from '@parley/contract'
 import { expect, it } from 'vitest'
 import { newAgentId } from './agents-id.ts'
 
-it('an id is one that an agent may have, of characters each as likely as the others', () => {
+it('a generated agent id is valid and each character is equally likely', () => {
   const counts = new Map<string, number>()
   for (let n = 0; n < 5000; n++) {
     const id = newAgentId(randomBytes)
@@ -16,7 +16,7 @@ it('an id is one that an agent may have, of characters each as likely as the oth
   for (const [letter, count] of counts) expect(Math.abs(count - 100_000 / 36), letter).toBeLessThan(5 * 52)
 })
 
-it('goes on asking where all bytes are too high to be fair', () => {
+it('generating an agent id draws more random bytes when all bytes are too high to be unbiased', () => {
   let asked = 0
   const id = newAgentId(count => Buffer.alloc(count, asked++ === 0 ? 255 : 35))
   expect(id).toBe(`agent_${'z'.repeat(20)}`)

@@ -13,8 +13,8 @@ beforeEach(async () => {
   fixture = await AgentFixture.open(test)
 })
 
-describe('creating an agent', () => {
-  it('answers it with its first draft, made of the first services that are ready', async () => {
+describe('POST /agents', () => {
+  it('a new agent is returned with its first draft, which uses the first ready providers', async () => {
     const { status, body } = await fixture.call('agents.create', {
       body: { template: 'phone_outbound', name: 'Ada', agent_id: 'ada' },
     })
@@ -36,12 +36,12 @@ describe('creating an agent', () => {
     expect(await fixture.summary('ada')).toEqual(body)
   })
 
-  it('makes an id where none is given', async () => {
+  it('a new agent without a requested id gets a generated id', async () => {
     const { body } = await fixture.call('agents.create', { body: { template: 'blank', name: 'Ada' } })
     expect(body.ref.id).toMatch(/^agent_[0-9a-z]{20}$/)
   })
 
-  it('gives no id twice, not even an archived one, whoever comes at once', async () => {
+  it('an agent id is given once, even to concurrent requests, and never again after archiving', async () => {
     const body = { template: 'blank', name: 'Ada', agent_id: 'ada' }
     const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.call('agents.create', { body })))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -49,7 +49,7 @@ describe('creating an agent', () => {
     expect(await fixture.call('agents.create', { body })).toMatchObject(refusal('conflict', 'agent_exists'))
   })
 
-  it('takes an id that another environment has', async () => {
+  it('two environments may use the same agent id', async () => {
     await fixture.create('ada')
     const elsewhere = await AgentFixture.open(test)
     await elsewhere.create('ada', 'Another')
@@ -57,15 +57,15 @@ describe('creating an agent', () => {
   })
 
   it.each(['phone_outbound', 'cloud_task', 'cloud_chat'])(
-    'from %s makes a draft that can be published',
+    'the template %s creates a draft that can be published',
     async template => {
       expect(await fixture.publish('ada', await fixture.create('ada', 'Ada', template))).toMatchObject({ status: 201 })
     },
   )
 })
 
-describe('archiving an agent', () => {
-  it('takes it out of the catalogue with its draft; what was published stays readable', async () => {
+describe('DELETE /agents/{agent_id}', () => {
+  it('an archived agent leaves the catalogue with its draft, and its publications stay readable', async () => {
     const at = await fixture.create('ada')
     await fixture.publish('ada', at)
     const { body: before } = await fixture.call('agents.get', { params: { agent_id: 'ada' } })
@@ -84,7 +84,7 @@ describe('archiving an agent', () => {
     expect(again).toMatchObject({ status: 200, body: first.body, announced: [] })
   })
 
-  it('refuses every other write from then on', async () => {
+  it('an archived agent refuses every further write', async () => {
     const at = await fixture.create('ada')
     await fixture.publish('ada', at)
     await fixture.call('agents.delete', { params: { agent_id: 'ada' } })
@@ -99,7 +99,7 @@ describe('archiving an agent', () => {
     expect(await fixture.call('publications.set_head', { params, body: head })).toMatchObject(archived)
   })
 
-  it('leaves no draft and no later version behind, whoever writes at the same time', async () => {
+  it('archiving an agent during concurrent writes leaves no draft and no later version', async () => {
     for (let round = 0; round < 8; round++) {
       const agent_id = `ada${round}`
       const params = { agent_id }
@@ -131,7 +131,7 @@ describe('archiving an agent', () => {
     }
   })
 
-  it('takes it off its numbers', async () => {
+  it('archiving an agent unassigns its phone numbers', async () => {
     await fixture.publish('ada', await fixture.create('ada'))
     await fixture.trunk('main', '+12025550100', '+12025550101')
     await test.owner.query("update parley.numbers set agent_id = 'ada', version = 0 where tenant_id = $1", [
@@ -145,7 +145,7 @@ describe('archiving an agent', () => {
     expect(rows).toEqual(Array(2).fill({ agent_id: null, version: null }))
   })
 
-  it('knows no agent that never was, and none of another environment', async () => {
+  it('archiving an unknown agent, or one of another environment, is answered 404', async () => {
     await fixture.create('ada')
     const elsewhere = await AgentFixture.open(test)
     const params = { agent_id: 'ada' }
@@ -155,11 +155,11 @@ describe('archiving an agent', () => {
   })
 })
 
-describe('cloning an agent', () => {
+describe('POST /agents/{agent_id}/clone', () => {
   const clone = (agent_id: string, body: object = {}) => fixture.call('agents.clone', { params: { agent_id }, body })
   const nameOfDraft = async (agent_id: string) => (await fixture.call('drafts.get', { params: { agent_id } })).body.name
 
-  it('copies the head, or the version that is named', async () => {
+  it('a clone copies the live version, or the version that is named', async () => {
     let at = await fixture.create('ada', 'First')
     await fixture.publish('ada', at)
     at = await fixture.edit(
@@ -186,14 +186,14 @@ describe('cloning an agent', () => {
     expect(await clone('ada', { version: 7 })).toMatchObject(refusal('not_found'))
   })
 
-  it('copies the draft of one that was never published', async () => {
+  it('a clone of an agent that was never published copies its draft', async () => {
     await fixture.create('ada', 'x'.repeat(253))
     const { body } = await clone('ada')
     expect(body.name).toBe(`${'x'.repeat(253)} (c`)
     expect(await nameOfDraft(body.ref.id)).toBe(body.name)
   })
 
-  it('is the way back from the archive; without anything published there is none', async () => {
+  it('an archived agent can be cloned if it was ever published', async () => {
     await fixture.publish('ada', await fixture.create('ada'))
     await fixture.create('bea')
     for (const agent_id of ['ada', 'bea']) await fixture.call('agents.delete', { params: { agent_id } })
@@ -203,19 +203,19 @@ describe('cloning an agent', () => {
     expect(await clone('ada', { agent_id: 'ada' })).toMatchObject(refusal('conflict', 'agent_exists'))
   })
 
-  it('has nothing to copy where the only draft was discarded', async () => {
+  it('cloning is refused when the only draft was discarded', async () => {
     const at = await fixture.create('ada')
     await fixture.call('drafts.discard', { params: { agent_id: 'ada' }, query: at })
     expect(await clone('ada')).toMatchObject(refusal('conflict', 'nothing_to_clone'))
   })
 })
 
-describe('the list of agents', () => {
+describe('GET /agents', () => {
   const list = async (query: object = {}) => (await fixture.call('agents.list', { query })).body
   const ids = async (query: object = {}) =>
     (await list(query)).agents.map((agent: { ref: { id: string } }) => agent.ref.id)
 
-  it('finds a part of name or id, whatever its case, and takes no letter for a pattern', async () => {
+  it('the search text matches part of a name or id without regard to case, and wildcards match themselves', async () => {
     await fixture.create('sales-1', 'Über 100% Ärger')
     await fixture.create('sales-2', 'a_b')
     await fixture.create('sales-3', 'aXb \\ c')
@@ -230,7 +230,7 @@ describe('the list of agents', () => {
     expect(await ids({ q: ' ales' })).toEqual([])
   })
 
-  it('shows those whose head serves a channel', async () => {
+  it('the channel filter lists agents whose live version serves that channel', async () => {
     await fixture.publish('phone', await fixture.create('phone', 'p', 'phone_outbound'))
     await fixture.publish('cloud', await fixture.create('cloud', 'c', 'cloud_chat'))
     await fixture.create('draft-only')
@@ -238,7 +238,7 @@ describe('the list of agents', () => {
     expect(await ids({ channel: 'cloud' })).toEqual(['cloud'])
   })
 
-  it('is sorted by what went live last, or by name in lower case and id', async () => {
+  it('agents are sorted by latest publication, or by lower-case name and id', async () => {
     const first = await fixture.create('one', 'Beta')
     await fixture.create('two', 'alpha')
     await fixture.create('three', 'ALPHA')
@@ -248,23 +248,26 @@ describe('the list of agents', () => {
     expect(await ids({ sort: 'name_asc' })).toEqual(['three', 'two', 'one'])
   })
 
-  it.each(['updated_desc', 'name_asc'])('comes whole, each agent once, while others are made (%s)', async sort => {
-    for (let n = 0; n < 23; n++) await fixture.create(`agent-${n}`, `name ${n % 7}`)
-    let made = 0
-    const seen = await everyPage<string>(
-      async cursor => {
-        const { agents, next_cursor } = await list({ sort, limit: 1 + (made % 5), ...(cursor && { cursor }) })
-        return { items: agents.map((agent: { ref: { id: string } }) => agent.ref.id), next: next_cursor }
-      },
-      () => fixture.create(`later-${++made}`, `name ${made % 7}`),
-    )
-    expect(made).toBeGreaterThan(3)
-    expect(new Set(seen).size).toBe(seen.length)
-    const old = seen.filter(id => id.startsWith('agent-'))
-    expect(old.toSorted()).toEqual(Array.from({ length: 23 }, (_, n) => `agent-${n}`).toSorted())
-  })
+  it.each(['updated_desc', 'name_asc'])(
+    'paging lists each agent once while other agents are created (%s)',
+    async sort => {
+      for (let n = 0; n < 23; n++) await fixture.create(`agent-${n}`, `name ${n % 7}`)
+      let made = 0
+      const seen = await everyPage<string>(
+        async cursor => {
+          const { agents, next_cursor } = await list({ sort, limit: 1 + (made % 5), ...(cursor && { cursor }) })
+          return { items: agents.map((agent: { ref: { id: string } }) => agent.ref.id), next: next_cursor }
+        },
+        () => fixture.create(`later-${++made}`, `name ${made % 7}`),
+      )
+      expect(made).toBeGreaterThan(3)
+      expect(new Set(seen).size).toBe(seen.length)
+      const old = seen.filter(id => id.startsWith('agent-'))
+      expect(old.toSorted()).toEqual(Array.from({ length: 23 }, (_, n) => `agent-${n}`).toSorted())
+    },
+  )
 
-  it('takes the longest names there are, and a cursor for no other list', async () => {
+  it('paging works with names of the greatest length and refuses the cursor of another list', async () => {
     const longest = '\u{1f600}'.repeat(256)
     for (const n of [1, 2]) await fixture.create(`${'x'.repeat(255)}${n}`, longest)
     const page = await list({ sort: 'name_asc', limit: 1 })
@@ -278,7 +281,7 @@ describe('the list of agents', () => {
     expect(await elsewhere.call('agents.list', { query: { cursor, sort: 'name_asc' } })).toMatchObject(foreign)
   })
 
-  it('names the agents that cannot be read, and shows the others', async () => {
+  it('an agent whose stored data is broken is listed as an issue beside the readable agents', async () => {
     await fixture.create('sound')
     await fixture.create('broken')
     await test.owner.query("update parley.agents set head_version = 7 where tenant_id = $1 and agent_id = 'broken'", [

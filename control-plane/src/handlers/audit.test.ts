@@ -28,8 +28,8 @@ async function happened(action: string, at: string, resource: { kind: string; id
   ])
 }
 
-describe('the audit log', () => {
-  it('says who did what to what', async () => {
+describe('GET /audit', () => {
+  it('an audit item names the principal, the action, the resource and the outcome', async () => {
     await happened('secrets.put', '2026-03-01T10:00:00Z', { kind: 'secret', id: 'sip' })
     await happened('tenant_settings.update', '2026-03-01T10:00:01Z')
     const { items } = (await list()).body
@@ -46,7 +46,7 @@ describe('the audit log', () => {
     })
   })
 
-  it('shows what happened from `after` on and before `before`, at any offset, newest first, page by page', async () => {
+  it('audit items between `after` and `before` are listed newest first, with any UTC offset, page by page', async () => {
     for (const second of [0, 1, 2, 3]) await happened(`a${second}`, `2026-03-01T10:00:0${second}Z`)
     const actions = async (query: object) =>
       (await list(query)).body.items.map((item: { action: string }) => item.action)
@@ -61,7 +61,7 @@ describe('the audit log', () => {
     expect(await list({ cursor: first.next_cursor })).toMatchObject(refused('invalid_request', 'invalid_cursor'))
   })
 
-  it('shows nothing of another environment', async () => {
+  it('the audit log of an environment shows no items of another environment', async () => {
     await happened('a0', '2026-03-01T10:00:00Z')
     scope = await space.test.scope({ environment: 'sandbox', owner_id: scope.owner_id })
     expect((await list()).body).toEqual({ items: [], next_cursor: null })

@@ -25,13 +25,13 @@ async function placed(calls: number, ago: string) {
 }
 
 describe('the daily limit of outbound calls', () => {
-  it('is none at first', async () => {
+  it('an environment has no daily call limit by default', async () => {
     const { as_of, ...limit } = await get()
     expect(limit).toEqual({ daily_limit: null, calls_last_24h: 0, remaining: null })
     expect(Math.abs(Date.parse(as_of) - Date.now())).toBeLessThan(60_000)
   })
 
-  it('is set, answered as it stands, and cleared', async () => {
+  it('a daily call limit can be set, read and cleared', async () => {
     const { body, about, announced } = await set(250)
     expect(body).toMatchObject({ daily_limit: 250, calls_last_24h: 0, remaining: 250 })
     expect(about).toEqual({ kind: 'operation', id: 'telephony/call-limit' })
@@ -41,7 +41,7 @@ describe('the daily limit of outbound calls', () => {
     expect((await set(null)).body).toMatchObject({ daily_limit: null, remaining: null })
   })
 
-  it('counts the calls of the last 24 hours in this environment, and never leaves less than none', async () => {
+  it('calls of the last 24 hours in the environment count, and the remaining number is never negative', async () => {
     await placed(3, '0 minutes')
     await placed(4, '23 hours 59 minutes')
     await placed(100, '24 hours 2 minutes')
@@ -54,7 +54,7 @@ describe('the daily limit of outbound calls', () => {
     expect(await get()).toMatchObject({ calls_last_24h: 7, remaining: 0 })
   })
 
-  it('counts the minute whole in which the 24 hours began', async () => {
+  it('calls in the first minute of the 24-hour window all count', async () => {
     const minute = async () => (await space.test.owner.query("select date_trunc('minute', now())::text as m")).rows[0].m
     // What is placed in one minute and read in the next says nothing.
     for (let before = '', after = ' '; before !== after; ) {

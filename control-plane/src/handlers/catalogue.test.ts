@@ -17,8 +17,8 @@ afterAll(() => test?.close())
 const names = async (query: object) =>
   (await fixture.call('voices.list', { query })).body.items.map((voice: { name: string }) => voice.name)
 
-describe('the models', () => {
-  it('are listed with what is ready and why the others are not', async () => {
+describe('GET /models', () => {
+  it('models are listed with their readiness and the reason when they are not ready', async () => {
     const { items } = (await fixture.call('models.list')).body
     expect(items).toHaveLength(2)
     expect(items[0]).toMatchObject({ model: { provider: 'distant' }, ready: false, reason: 'no_key' })
@@ -28,8 +28,8 @@ describe('the models', () => {
   })
 })
 
-describe('the voices', () => {
-  it('are listed by role, provider and language', async () => {
+describe('GET /voices', () => {
+  it('voices are filtered by role, provider and language', async () => {
     catalogue = {
       ...TEST_CATALOGUE,
       voices: [
@@ -44,7 +44,7 @@ describe('the voices', () => {
     expect(await names({ role: 'tts', language: 'en' })).toEqual(['ann', 'bea'])
   })
 
-  it('come each once, page by page, while others come and go', async () => {
+  it('paging lists each voice once while providers appear and disappear', async () => {
     const voice = (name: string) => ({ ...TEST_CATALOGUE.voices[3]!, voice_id: name, name })
     const letters = [...'gacebfd'].map(voice)
     catalogue = { ...TEST_CATALOGUE, voices: letters }
@@ -68,8 +68,8 @@ describe('the voices', () => {
   })
 })
 
-describe('the actions', () => {
-  it('are listed by channel and by how they are asked for', async () => {
+describe('GET /actions', () => {
+  it('actions are filtered by channel and by invocation', async () => {
     const ids = async (query: object) =>
       (await fixture.call('actions.list', { query })).body.items.map((action: { id: string }) => action.id)
     expect(await ids({})).toContain('http.request')

@@ -20,8 +20,8 @@ const edit = (from: At, ...edits: unknown[]) => fixture.call('drafts.edit', { pa
 const draft = async () => (await fixture.call('drafts.get', { params })).body
 const prompt = (text: string) => ({ type: 'flow.prompt', text })
 
-describe('editing a draft', () => {
-  it('raises its revision by one, whatever one request changed', async () => {
+describe('PATCH /agents/{agent_id}/draft', () => {
+  it('one request with any number of edits raises the revision by one', async () => {
     const answer = await edit(at, prompt('One'), prompt('Two'), { type: 'agent.settings', values: { volume: 2 } })
     expect(answer).toMatchObject({
       status: 200,
@@ -31,7 +31,7 @@ describe('editing a draft', () => {
     expect(await draft()).toMatchObject({ ...answer.body, flow: { global_prompt: 'Two' }, settings: { volume: 2 } })
   })
 
-  it('is all or nothing, and names the edit that does not apply', async () => {
+  it('when one edit does not apply, none is stored and the refusal names that edit', async () => {
     const before = await draft()
     const answer = await edit(at, prompt('Kept?'), { type: 'flow.node.remove', component_id: null, node_id: 'nobody' })
     expect(answer).toMatchObject(refusal('invalid_request', 'edit_not_applicable'))
@@ -39,7 +39,7 @@ describe('editing a draft', () => {
     expect(await draft()).toEqual(before)
   })
 
-  it('refuses a revision that is not the last, and says which is', async () => {
+  it('an edit of a stale revision is refused with the current revision', async () => {
     const now = await fixture.edit('ada', at, prompt('New'))
     const current = { draft_id: at.draft_id, revision: now.expected_revision }
     for (const stale of [at, { ...now, expected_revision: 3 }, { ...now, draft_id: fixture.scope.tenant_id }])
@@ -51,7 +51,7 @@ describe('editing a draft', () => {
     ).toMatchObject(refusal('not_found'))
   })
 
-  it('knows the draft however its id is written, at a discard and its repetition as well', async () => {
+  it('edits, discards and repeated discards accept a draft id in any letter case', async () => {
     const at = await fixture.create('written')
     const upper = { ...at, draft_id: at.draft_id.toUpperCase() }
     const edited = await fixture.edit('written', upper, { type: 'agent.name', name: 'Written' })
@@ -63,7 +63,7 @@ describe('editing a draft', () => {
     expect((await discard(at.draft_id)).body).toEqual(first.body)
   })
 
-  it('names the agent after it until something is live', async () => {
+  it('an agent takes the name of its draft until a version is live', async () => {
     at = await fixture.edit('ada', at, { type: 'agent.name', name: 'Bea' })
     expect((await fixture.summary('ada')).name).toBe('Bea')
     await fixture.publish('ada', at)
@@ -73,7 +73,7 @@ describe('editing a draft', () => {
     expect((await fixture.summary('ada')).name).toBe('Cleo')
   })
 
-  it('keeps a draft within its limits', async () => {
+  it('an edit that makes the draft exceed its limits is refused', async () => {
     const action = (n: number) => ({
       type: 'action.put',
       action: { action_id: `a${n}`, kind: 'end_call', name: `a${n}` },
@@ -84,7 +84,7 @@ describe('editing a draft', () => {
     expect((await draft()).revision).toBe(at.expected_revision)
   })
 
-  it('takes no webhook over http but where the operator allowed it', async () => {
+  it('a webhook over http is refused unless the operator allowed the host', async () => {
     const put = (url: string) => ({
       type: 'notification.put',
       notification: { url, secret: { id: 'signing', version: '1' } },
@@ -97,7 +97,7 @@ describe('editing a draft', () => {
     await fixture.edit('ada', at, put('http://127.0.0.1:9999/hook'))
   })
 
-  it('lets exactly one of a hundred writers of one revision win, each time', async () => {
+  it('of 100 concurrent edits of one revision exactly one is stored, every time', async () => {
     for (let round = 1; round <= 20; round++) {
       const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => edit(at, prompt(`${round}/${n}`))))
       const won = answers.flatMap((answer, n) => (answer.status === 200 ? [n] : []))
@@ -111,10 +111,10 @@ describe('editing a draft', () => {
   }, 120_000)
 })
 
-describe('discarding a draft', () => {
+describe('DELETE /agents/{agent_id}/draft', () => {
   const discard = (query: At) => fixture.call('drafts.discard', { params, query })
 
-  it('answers where it stood, as often as it is asked', async () => {
+  it('a discard returns the last state of the draft, also when it is repeated', async () => {
     const last = { ...(await draft()) }
     const first = await discard(at)
     expect(first.status).toBe(200)
@@ -127,7 +127,7 @@ describe('discarding a draft', () => {
     expect(await discard({ ...at, draft_id: fixture.scope.tenant_id })).toMatchObject(refusal('not_found'))
   })
 
-  it('leaves what is live alone', async () => {
+  it('discarding a draft does not change the live version', async () => {
     await fixture.publish('ada', at)
     await discard(at)
     expect(await fixture.summary('ada')).toMatchObject({ head: { version: 0 }, draft: null })
@@ -138,7 +138,7 @@ describe('discarding a draft', () => {
     expect((await draft()).draft_id).toBe(opened.body.draft_id)
   })
 
-  it('refuses a revision that is not the last', async () => {
+  it('a discard of a stale revision is refused', async () => {
     const now = await fixture.edit('ada', at, prompt('New'))
     const current = { draft_id: now.draft_id, revision: 2 }
     expect(await discard(at)).toMatchObject(refusal('conflict', 'stale_revision', { current }))
@@ -146,10 +146,10 @@ describe('discarding a draft', () => {
   })
 })
 
-describe('opening a draft', () => {
+describe('POST /agents/{agent_id}/draft', () => {
   const open = (body: object = {}) => fixture.call('drafts.open', { params, body })
 
-  it('goes on from the head, or from the version that is named, test versions too', async () => {
+  it('a draft can be opened from the live version or from any named version, including test versions', async () => {
     await fixture.publish('ada', at)
     at = await fixture.edit('ada', at, prompt('For tests'))
     await fixture.publish('ada', at, true)
@@ -163,14 +163,14 @@ describe('opening a draft', () => {
     expect((await open({ version: 1 })).body).toMatchObject({ base_version: 1, flow: { global_prompt: 'For tests' } })
   })
 
-  it('needs a version', async () => {
+  it('opening a draft is refused when the agent has no version', async () => {
     await fixture.call('drafts.discard', { params, query: at })
     expect(await open()).toMatchObject(refusal('conflict', 'agent_not_published'))
     expect(await open({ version: 0 })).toMatchObject(refusal('not_found'))
     expect(await fixture.call('drafts.open', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
   })
 
-  it('opens one, whoever comes at once', async () => {
+  it('concurrent requests open one draft', async () => {
     await fixture.publish('ada', at)
     await fixture.call('drafts.discard', { params, query: at })
     const answers = await Promise.all(Array.from({ length: 10 }, () => open()))
@@ -178,11 +178,11 @@ describe('opening a draft', () => {
   })
 })
 
-describe('validating a draft', () => {
+describe('POST /agents/{agent_id}/draft/validate', () => {
   const validate = (body?: object) => fixture.call('drafts.validate', { params, ...(body && { body }) })
   const codes = async () => (await validate()).body.diagnostics.map((found: { code: string }) => found.code)
 
-  it('answers 200 with what is wrong, and fixes that apply as they are', async () => {
+  it('validation answers 200 with diagnostics, and the proposed fixes can be applied unchanged', async () => {
     at = await fixture.edit('ada', at, { type: 'agent.telephony', value: { trunkId: 'main', from: '+12025550100' } })
     const { status, body } = await validate(at)
     expect(status).toBe(200)
@@ -193,7 +193,7 @@ describe('validating a draft', () => {
     expect(await codes()).not.toContain('trunk_not_found')
   })
 
-  it('knows the trunks, numbers, secrets and services of the environment, and of no other', async () => {
+  it('validation knows the trunks, numbers, secrets and providers of this environment only', async () => {
     at = await fixture.edit(
       'ada',
       at,
@@ -218,7 +218,7 @@ describe('validating a draft', () => {
     expect(await fixture.publish('ada', at)).toMatchObject(refusal('publication_invalid', 'invalid_draft'))
   })
 
-  it('is of the revision that is named', async () => {
+  it('validation of a named revision is refused when the draft has another revision', async () => {
     await fixture.edit('ada', at, prompt('x'))
     const current = { draft_id: at.draft_id, revision: 2 }
     expect(await validate(at)).toMatchObject(refusal('conflict', 'stale_revision', { current }))

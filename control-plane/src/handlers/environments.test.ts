@@ -16,8 +16,8 @@ beforeEach(async () => {
 
 const ensureSandbox = (scope = production) => space.ask(scope, 'environments.ensure_sandbox', { body: {} })
 
-describe('the environments of an organisation', () => {
-  it('are production alone at first, then production and sandbox, and which one the key selects', async () => {
+describe('GET /environments', () => {
+  it('an organisation has production, then also a sandbox, and the list names the environment of the key', async () => {
     await space.test.scope()
     const before = await space.ask(production, 'environments.list')
     expect(before.body).toMatchObject({
@@ -33,8 +33,8 @@ describe('the environments of an organisation', () => {
   })
 })
 
-describe('making the sandbox', () => {
-  it('gives its first admin key, which opens the sandbox and not production', async () => {
+describe('POST /environments/sandbox', () => {
+  it('the first admin key of a new sandbox opens the sandbox and not production', async () => {
     const { status, body, about } = await ensureSandbox()
     expect(status).toBe(201)
     expect(body.environment).toMatchObject({
@@ -52,7 +52,7 @@ describe('making the sandbox', () => {
     expect((await space.ask(production, 'keys.list')).body.items).toEqual([])
   })
 
-  it('happens once under twenty concurrent requests; one of them gets the key', async () => {
+  it('20 concurrent requests create one sandbox, and one of them gets the key', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => ensureSandbox()))
     expect(tally(answers)).toEqual({ '201': 1, '200': 19 })
     expect(new Set(answers.map(answer => answer.body.environment.tenant_id)).size).toBe(1)
@@ -64,13 +64,13 @@ describe('making the sandbox', () => {
     expect(rows).toEqual([{ count: 1 }])
   })
 
-  it('is refused to a key of the sandbox', async () => {
+  it('a key of the sandbox may not create a sandbox', async () => {
     const { tenant_id } = (await ensureSandbox()).body.environment
     const sandbox = { ...production, environment: 'sandbox', tenant_id }
     expect(await ensureSandbox(sandbox)).toMatchObject(refused('forbidden', 'production_only'))
   })
 
-  it('makes nothing for a scope that does not hold together', async () => {
+  it('a scope whose owner and tenant do not belong together creates nothing', async () => {
     const stranger = await space.test.scope()
     const torn = { ...production, owner_id: stranger.owner_id }
     await expect(ensureSandbox(torn)).rejects.toThrow()

@@ -61,8 +61,8 @@ const bring = (body: object = exported(), id = 'door') =>
 const params = { agent_id: 'door' }
 const draft = async () => (await fixture.call('drafts.get', { params })).body
 
-describe('an import', () => {
-  it('of a new id makes an agent with its first draft, that is not live', async () => {
+describe('POST /agents/import', () => {
+  it('an import under a new id creates an agent with a first draft and no live version', async () => {
     const answer = await bring()
     expect(answer).toMatchObject({
       status: 201,
@@ -79,7 +79,7 @@ describe('an import', () => {
     expect(body.publication).toMatchObject({ source_kind: 'agent_import', languages: ['en'] })
   })
 
-  it('of the same export onto its unedited draft changes nothing, also when it was published', async () => {
+  it('a repeated import of an export onto its unedited draft changes nothing, even after publishing', async () => {
     const first = await bring()
     expect(await bring()).toMatchObject({ status: 200, body: { ...first.body, outcome: 'unchanged' } })
     await fixture.publish('door', { draft_id: first.body.draft.draft_id, expected_revision: 1 })
@@ -90,7 +90,7 @@ describe('an import', () => {
     })
   })
 
-  it('replaces a draft without unpublished changes, and leaves the head as it was', async () => {
+  it('an import replaces a draft without unpublished changes and keeps the live version', async () => {
     const first = await bring()
     await fixture.publish('door', { draft_id: first.body.draft.draft_id, expected_revision: 1 })
     const { head } = await fixture.summary('door')
@@ -105,7 +105,7 @@ describe('an import', () => {
     expect((await draft()).flow.nodes[0].instruction.text).toBe('Who rings?')
   })
 
-  it('loses unpublished changes only when it names the draft that has them', async () => {
+  it('an import overwrites unpublished changes only when it names the draft', async () => {
     const first = await bring()
     const { draft_id } = first.body.draft
     const at = await fixture.edit('door', { draft_id, expected_revision: 1 }, { type: 'flow.prompt', text: 'Mine' })
@@ -126,7 +126,7 @@ describe('an import', () => {
     expect(await bring()).toMatchObject({ status: 200, body: { outcome: 'unchanged' } })
   })
 
-  it('is taken once, whoever of many brings it at once', async () => {
+  it('of many concurrent identical imports one is stored', async () => {
     const { draft_id } = (await bring()).body.draft
     const replace_draft = { draft_id, expected_revision: 1 }
     const answers = await Promise.all(
@@ -138,7 +138,7 @@ describe('an import', () => {
     expect(made.map(({ body }) => body.outcome).toSorted()).toEqual(['create_agent', ...Array(9).fill('unchanged')])
   })
 
-  it('opens a draft where none is open', async () => {
+  it('an import opens a draft when none is open', async () => {
     const { draft_id } = (await bring()).body.draft
     await fixture.call('drafts.discard', { params, query: { draft_id, expected_revision: 1 } })
     const replace_draft = { draft_id, expected_revision: 1 }
@@ -149,7 +149,7 @@ describe('an import', () => {
     expect(opened.body.draft.draft_id).not.toBe(draft_id)
   })
 
-  it('names a new agent as ids are made now, in its own environment, and no archived one', async () => {
+  it('an import needs a valid new agent id in its own environment and refuses an archived agent', async () => {
     const upper = await bring(exported(), 'InboundRoute')
     expect(upper).toMatchObject(refusal('invalid_request'))
     expect(upper.body.error.details.issues[0].path).toBe('/reference/id')
@@ -160,7 +160,7 @@ describe('an import', () => {
     expect(await bring()).toMatchObject(refusal('conflict', 'agent_archived'))
   })
 
-  it('pins the webhook and its secret', async () => {
+  it('an import pins the webhook and the current version of its secret', async () => {
     await fixture.secret('hook', 'webhook_signing', 2)
     const webhook = (secretRef: string, url = 'https://example.com/hook') =>
       exported('x', { config: config({ webhook: { url, secretRef } }) })
@@ -182,7 +182,7 @@ describe('an import', () => {
     expect(other.notification.secret).toEqual({ id: 'hook', version: '1' })
   })
 
-  it('needs a binding for each model that inspection names', async () => {
+  it('an import needs a model binding for each model that the inspection reports', async () => {
     const body = exported('x')
     const withModel = { ...body, flow: { ...body.flow, model_choice: { type: 'cascading', model: 'vendor-big' } } }
     const { agent, flow } = withModel
@@ -206,17 +206,17 @@ describe('an import', () => {
     expect(await bring({ ...withModel, model_bindings })).toMatchObject({ status: 201 })
   })
 
-  it('takes conversation flows only', async () => {
+  it('an import accepts conversation flows only', async () => {
     const body = exported()
     const agent = { ...body.agent, response_engine: { type: 'single-prompt' } }
     expect(await bring({ ...body, agent })).toMatchObject(refusal('capability_unavailable', 'unsupported_capability'))
   })
 })
 
-describe('an export', () => {
+describe('GET /agents/{agent_id}/export', () => {
   const take = async (query: object = {}) => fixture.call('agents.export', { params, query })
 
-  it('is of the head, of a version, or of the draft', async () => {
+  it('the live version, a named version or the draft can be exported', async () => {
     expect(await fixture.call('agents.export', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
     const { draft_id } = (await bring()).body.draft
     expect(await take()).toMatchObject(refusal('conflict', 'agent_not_published'))
@@ -233,7 +233,7 @@ describe('an export', () => {
     expect(await take({ draft: true })).toMatchObject(refusal('not_found'))
   })
 
-  it('moves an agent to another environment as it was', async () => {
+  it('an exported agent imported into another environment has the same content', async () => {
     await bring()
     const { draft_id } = await draft()
     const at = { draft_id, expected_revision: 1 }

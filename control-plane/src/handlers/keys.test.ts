@@ -27,8 +27,8 @@ async function withActiveKeys(count: number) {
   )
 }
 
-describe('creating a key', () => {
-  it('shows the secret once; it opens this environment with its role, and only its hash is stored', async () => {
+describe('POST /keys', () => {
+  it('the secret of a new key is shown once, grants its role in this environment, and only its hash is stored', async () => {
     const { status, body, about } = await create({ can_dial: true, expires_at: '2100-01-01T02:00:00+02:00' })
     expect(status).toBe(201)
     expect(body).toMatchObject({ name: 'ci', role: 'member', can_dial: true, expires_at: '2100-01-01T00:00:00.000Z' })
@@ -43,12 +43,12 @@ describe('creating a key', () => {
     expect(listed.body.items).toEqual([shown])
   })
 
-  it('gives the sandbox secrets of its own look', async () => {
+  it('secrets of sandbox keys have a prefix of their own', async () => {
     scope = await space.test.scope({ environment: 'sandbox' })
     expect((await create()).body.secret).toMatch(/^parley_test_[0-9A-Za-z]{40}$/)
   })
 
-  it('refuses an expiry that is past, and says which field is wrong', async () => {
+  it('an expiry in the past is refused and the refusal names the field', async () => {
     const { body } = await create({ expires_at: '2020-01-01T00:00:00Z' })
     expect(body.error).toMatchObject({
       code: 'invalid_request',
@@ -57,7 +57,7 @@ describe('creating a key', () => {
     expect((await space.ask(scope, 'keys.list')).body.items).toEqual([])
   })
 
-  it('holds the limit of 1,000 active keys when twenty are created at once; expired and revoked ones do not count', async () => {
+  it('20 concurrent creations stop at 1,000 active keys; expired and revoked keys do not count', async () => {
     await withActiveKeys(999)
     await space.test.owner.query(
       `update parley.api_keys set expires_at = '2020-01-01' where tenant_id = $1 and name in ('k1', 'k2')`,
@@ -73,8 +73,8 @@ describe('creating a key', () => {
   })
 })
 
-describe('rotating a key', () => {
-  it('replaces the secret at once', async () => {
+describe('POST /keys/{key_id}/rotate', () => {
+  it('rotation without overlap replaces the secret at once', async () => {
     const first = (await create()).body
     const { status, body, announced } = await rotate(first.key_id)
     expect(status).toBe(200)
@@ -87,7 +87,7 @@ describe('rotating a key', () => {
     expect(await holderOf(secret)).toMatchObject({ key_id: first.key_id })
   })
 
-  it('lets the old secret work as long as asked, and says until when', async () => {
+  it('with an overlap the old secret works until the time that the answer states', async () => {
     const first = (await create()).body
     const { body } = await rotate(first.key_id, { overlap_seconds: 60 })
     const holder = await holderOf(first.secret)
@@ -99,7 +99,7 @@ describe('rotating a key', () => {
     expect(await holderOf(body.secret)).not.toBeNull()
   })
 
-  it('leaves two secrets at most: the one before last ends with the second rotation', async () => {
+  it('a key has at most two valid secrets: a second rotation ends the oldest', async () => {
     const first = (await create()).body
     const second = (await rotate(first.key_id, { overlap_seconds: 60 })).body
     await rotate(first.key_id, { overlap_seconds: 60 })
@@ -107,7 +107,7 @@ describe('rotating a key', () => {
     expect(await holderOf(second.secret)).not.toBeNull()
   })
 
-  it('gives revoked and expired keys no new secret', async () => {
+  it('a revoked or expired key cannot be rotated', async () => {
     const revoked = (await create()).body
     await revoke(revoked.key_id)
     expect(await rotate(revoked.key_id)).toMatchObject(refused('conflict', 'key_revoked'))
@@ -119,8 +119,8 @@ describe('rotating a key', () => {
   })
 })
 
-describe('revoking a key', () => {
-  it('ends access, keeps the key in the list, and answers the same when repeated', async () => {
+describe('DELETE /keys/{key_id}', () => {
+  it('a revoked key opens nothing, stays in the list, and a repeated revocation gets the same answer', async () => {
     const key = (await create()).body
     const first = await revoke(key.key_id)
     expect(first.status).toBe(200)
@@ -131,7 +131,7 @@ describe('revoking a key', () => {
     expect((await space.ask(scope, 'keys.list')).body.items).toEqual([first.body])
   })
 
-  it('finds no key of another environment, nor rotates or lists it', async () => {
+  it('a key of another environment cannot be revoked, rotated or listed', async () => {
     const key = (await create()).body
     scope = await space.test.scope()
     expect(await revoke(key.key_id)).toMatchObject(refused('not_found'))
@@ -141,8 +141,8 @@ describe('revoking a key', () => {
   })
 })
 
-describe('listing keys', () => {
-  it('goes newest first through pages that later keys do not shift', async () => {
+describe('GET /keys', () => {
+  it('keys are listed newest first, and keys created during paging do not shift the pages', async () => {
     await withActiveKeys(7)
     const first = await space.ask(scope, 'keys.list', { query: { limit: 3 } })
     const late = (await create()).body
@@ -161,7 +161,7 @@ describe('listing keys', () => {
     expect(seen).toEqual(order)
   })
 
-  it('refuses a cursor of another list or environment', async () => {
+  it('the cursor of another list or environment is refused', async () => {
     await withActiveKeys(2)
     const cursor = (await space.ask(scope, 'keys.list', { query: { limit: 1 } })).body.next_cursor
     expect(await space.ask(scope, 'secrets.list', { query: { cursor } })).toMatchObject(

@@ -27,8 +27,8 @@ const assign = (number_id: string, agent_id: string | null, version?: number) =>
 const release = (number_id: string) => space.ask(scope, 'numbers.release', { params: { number_id } })
 const list = (query: object = {}) => space.ask(scope, 'numbers.list', { query })
 
-describe('importing a number', () => {
-  it('answers it, assigned to nobody, and tells the engines', async () => {
+describe('POST /telephony/numbers', () => {
+  it('an imported number is returned unassigned and the engines are notified', async () => {
     const { status, body, about, announced } = await importNumber(ONE, { name: 'Front fixture' })
     expect(status).toBe(201)
     expect(body).toMatchObject({ phone_number: ONE, trunk_id: 'carrier', name: 'Front fixture', assignment: null })
@@ -39,13 +39,13 @@ describe('importing a number', () => {
     expect((await importNumber('+12025550102')).body.name).toBeNull()
   })
 
-  it('happens once when thirty ask at once', async () => {
+  it('30 concurrent imports of one number create it once', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => importNumber(ONE)))
     expect(tally(answers)).toEqual({ '201': 1, number_exists: 29 })
     expect((await list()).body.items).toHaveLength(1)
   })
 
-  it('needs a trunk of this environment', async () => {
+  it('a number can be imported only onto a trunk of its environment', async () => {
     expect(await importNumber(ONE, { trunk_id: 'none' })).toMatchObject(refused('not_found'))
     const home = scope
     scope = await space.configured()
@@ -56,7 +56,7 @@ describe('importing a number', () => {
     expect((await importNumber(ONE)).status).toBe(201)
   })
 
-  it('holds the limit of 10,000 numbers when twenty are imported at once', async () => {
+  it('20 concurrent imports stop at 10,000 numbers', async () => {
     await space.test.owner.query(
       `insert into parley.numbers (tenant_id, phone_number, trunk_id)
        select $1::uuid, '+1303' || (1000000 + n), 'carrier' from generate_series(1, 9997) n`,
@@ -68,13 +68,13 @@ describe('importing a number', () => {
   })
 })
 
-describe('assigning a number', () => {
+describe('PUT /telephony/numbers/{number_id}/assignment', () => {
   let number_id: string
   beforeEach(async () => {
     number_id = (await importNumber(ONE)).body.number_id
   })
 
-  it('lets an agent answer by its head or by one version, or nobody', async () => {
+  it('a number can be assigned to the live version or a fixed version of an agent, or unassigned', async () => {
     await space.publishedAgent(scope, 'ada')
     const { body, about, announced } = await assign(number_id, 'ada')
     expect(body.assignment).toEqual({ agent_id: 'ada', version: null })
@@ -85,7 +85,7 @@ describe('assigning a number', () => {
     expect((await assign(number_id, null)).body.assignment).toBeNull()
   })
 
-  it('refuses agents that could not answer, and says why', async () => {
+  it('an agent that could not answer calls is refused with the reason', async () => {
     await space.publishedAgent(scope, 'archived', { archived: true })
     await space.publishedAgent(scope, 'unpublished', { headless: true })
     await space.publishedAgent(scope, 'tested', { test: true })
@@ -102,7 +102,7 @@ describe('assigning a number', () => {
     expect((await list()).body.items[0].assignment).toBeNull()
   })
 
-  it('names the first obstacle where there are several: agent, publication, channel, trunk', async () => {
+  it('with several obstacles the refusal names the first of agent, publication, channel, trunk', async () => {
     await space.trunk(scope, 'outbound', false)
     number_id = (await importNumber('+12025550102', { trunk_id: 'outbound' })).body.number_id
     await space.publishedAgent(scope, 'chat', { channels: ['cloud'], archived: true })
@@ -116,7 +116,7 @@ describe('assigning a number', () => {
     expect((await assign(number_id, null)).status).toBe(200)
   })
 
-  it('finds no agent and no number of another environment', async () => {
+  it('an agent or number of another environment is answered 404', async () => {
     await space.publishedAgent(scope, 'ada')
     const home = scope
     scope = await space.configured()
@@ -128,7 +128,7 @@ describe('assigning a number', () => {
     expect((await space.ask(home, 'numbers.list')).body.items).toHaveLength(1)
   })
 
-  it('never leaves a number to an archived agent, whoever comes first', async () => {
+  it('concurrent archiving and assignment never leave a number on an archived agent', async () => {
     for (let round = 0; round < 10; round++) {
       await space.publishedAgent(scope, `a${round}`)
       const archived = space.test.database.transaction(scope, tx => archiveAgent(tx, scope, `a${round}`))
@@ -138,7 +138,7 @@ describe('assigning a number', () => {
     }
   })
 
-  it('never gives a released number an agent, whoever comes first', async () => {
+  it('concurrent release and assignment never give a released number an agent', async () => {
     await space.publishedAgent(scope, 'ada')
     for (let round = 0; round < 10; round++) {
       const id = (await importNumber(`+1202555020${round}`)).body.number_id
@@ -151,8 +151,8 @@ describe('assigning a number', () => {
   })
 })
 
-describe('releasing a number', () => {
-  it('answers it as it was last, the same when repeated; the number may be imported again', async () => {
+describe('DELETE /telephony/numbers/{number_id}', () => {
+  it('a release returns the last state of the number, also when repeated, and the number can be imported again', async () => {
     await space.publishedAgent(scope, 'ada')
     const { number_id } = (await importNumber(ONE)).body
     const last = (await assign(number_id, 'ada')).body
@@ -168,15 +168,15 @@ describe('releasing a number', () => {
     expect(await release('018f0000-0000-7000-8000-000000000000')).toMatchObject(refused('not_found'))
   })
 
-  it('answers the same to all when ten ask at once', async () => {
+  it('ten concurrent releases of a number get the same answer', async () => {
     const { body } = await importNumber(ONE)
     const answers = await Promise.all(Array.from({ length: 10 }, () => release(body.number_id)))
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body })
   })
 })
 
-describe('listing numbers', () => {
-  it('goes by number, by trunk and by agent, and binds cursors to what was asked', async () => {
+describe('GET /telephony/numbers', () => {
+  it('numbers are filtered by number, trunk and agent, and a cursor is bound to its filters', async () => {
     await space.trunk(scope, 'other')
     await space.publishedAgent(scope, 'ada')
     const numbers = ['+12025550109', '+442079460000', '+12025550100', '+3491000000']

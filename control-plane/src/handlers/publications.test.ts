@@ -25,8 +25,8 @@ const versions = async () =>
     (item: { ref: { version: number } }) => item.ref.version,
   )
 
-describe('publishing a draft', () => {
-  it('makes it the next version, which is live', async () => {
+describe('POST /agents/{agent_id}/publications', () => {
+  it('a published draft becomes the next version and is live', async () => {
     const before = await fixture.summary('ada')
     const answer = await fixture.publish('ada', at)
     expect(answer).toMatchObject({
@@ -58,7 +58,7 @@ describe('publishing a draft', () => {
     })
   })
 
-  it('of a revision that was published answers that version and moves nothing', async () => {
+  it('publishing a revision again returns its version and does not move the live version', async () => {
     const first = await fixture.publish('ada', at)
     const summary = await fixture.summary('ada')
     expect(await fixture.publish('ada', at)).toMatchObject({ status: 200, body: first.body, announced: [] })
@@ -76,7 +76,7 @@ describe('publishing a draft', () => {
     })
   })
 
-  it('for tests moves no head, and counts as a version', async () => {
+  it('a test publication takes a version number and does not move the live version', async () => {
     const before = await fixture.summary('ada')
     const tested = await fixture.publish('ada', at, true)
     expect(tested.body.publication).toMatchObject({ ref: { version: 0 }, test: true, is_head: false })
@@ -88,7 +88,7 @@ describe('publishing a draft', () => {
     expect(await fixture.publish('ada', at, true)).toMatchObject({ status: 200, body: tested.body })
   })
 
-  it('refuses errors and names them, keeps warnings, and changes nothing then', async () => {
+  it('a draft with errors is refused with its diagnostics, and warnings are stored with the version', async () => {
     const broken = await fixture.edit('ada', at, { type: 'flow.start', component_id: null, node_id: null })
     const answer = await fixture.publish('ada', broken)
     expect(answer).toMatchObject(refusal('publication_invalid', 'invalid_draft'))
@@ -99,7 +99,7 @@ describe('publishing a draft', () => {
     expect((await fixture.publish('ada', mended)).body.publication.ref.version).toBe(0)
   })
 
-  it('refuses a revision that is not the last', async () => {
+  it('publishing a stale revision is refused', async () => {
     await fixture.edit('ada', at, prompt('x'))
     const current = { draft_id: at.draft_id, revision: 2 }
     expect(await fixture.publish('ada', at)).toMatchObject(refusal('conflict', 'stale_revision', { current }))
@@ -109,7 +109,7 @@ describe('publishing a draft', () => {
     expect(await versions()).toEqual([])
   })
 
-  it('says who published: a person in the studio, or a key', async () => {
+  it('a publication names its publisher: a person in the studio, or a key', async () => {
     const person = new AgentFixture(test, fixture.scope, { kind: 'user' })
     expect((await person.publish('ada', at)).body.publication).toMatchObject({
       source_kind: 'studio',
@@ -118,15 +118,15 @@ describe('publishing a draft', () => {
   })
 })
 
-describe('many who publish', () => {
-  it('the same revision at once make one version', async () => {
+describe('concurrent publishing', () => {
+  it('concurrent requests to publish one revision create one version', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.publish('ada', at)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(19)
     expect(await versions()).toEqual([0])
   })
 
-  it('leave no gap in the numbers, whoever fails in between', async () => {
+  it('concurrent failures leave no gap in the version numbers', async () => {
     for (let round = 0; round < 10; round++) {
       at = await fixture.edit('ada', at, prompt(`round ${round}`))
       const stale = { ...at, expected_revision: 1 }
@@ -137,7 +137,7 @@ describe('many who publish', () => {
     expect(found).toEqual(Array.from({ length: 20 }, (_, n) => 19 - n))
   })
 
-  it('while it is edited publish one revision each, never a mixture', async () => {
+  it('each publication made during concurrent edits contains exactly one revision', async () => {
     // Every revision says its number in two places that different edits of one request write.
     const ofRevision = (n: number) => [
       { type: 'agent.name', name: `Revision ${n}` },
@@ -176,8 +176,8 @@ describe('many who publish', () => {
   }, 60_000)
 })
 
-describe('a publication', () => {
-  it('read back hashes to its digest, whatever the draft holds', async () => {
+describe('GET /agents/{agent_id}/publications', () => {
+  it('the digest of a publication matches its content after the draft has changed', async () => {
     const numbers = [0.1, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, -0, 0.30000000000000004, 9007199254740991]
     const odd = { é: 'ß\u2028', '\u{1f600}': ['\ufb33', '', '\u0080'], a: numbers, '': null, '10': 1, '9': 2 }
     at = await fixture.edit(
@@ -205,7 +205,7 @@ describe('a publication', () => {
     expect(draft.actions).toEqual(actions)
   })
 
-  it('stays as it was, whatever is edited or published later', async () => {
+  it('edits and later publications do not change a publication', async () => {
     await fixture.publish('ada', at)
     const first = await get(0)
     at = await fixture.edit('ada', at, prompt('Another'))
@@ -220,7 +220,7 @@ describe('a publication', () => {
     )
   })
 
-  it('is listed, latest first, page by page', async () => {
+  it('publications are listed latest first, page by page', async () => {
     for (let n = 0; n < 5; n++) {
       await fixture.publish('ada', at)
       at = await fixture.edit('ada', at, prompt(`${n}`))
@@ -247,7 +247,7 @@ describe('a publication', () => {
   })
 })
 
-describe('the head', () => {
+describe('PUT /agents/{agent_id}/head', () => {
   const setHead = (version: number, expected_version: number | null) =>
     fixture.call('publications.set_head', { params, body: { version, expected_version } })
 
@@ -259,7 +259,7 @@ describe('the head', () => {
     await fixture.publish('ada', at, true)
   })
 
-  it('moves back to an earlier version, and name, channels and time with it', async () => {
+  it('moving the head to an earlier version also restores the name, channels and time of that version', async () => {
     const { publication } = await get(0)
     const moved = await setHead(0, 1)
     expect(moved).toMatchObject({
@@ -277,7 +277,7 @@ describe('the head', () => {
     expect((await fixture.call('agents.list', { query: { channel: 'cloud' } })).body.agents).toEqual([])
   })
 
-  it('moves from the version that was expected only, to one that is there and not for tests', async () => {
+  it('the head moves only from the expected version, to an existing version that is not a test', async () => {
     const stale = refusal('conflict', 'stale_revision', { current: { version: 1 } })
     expect(await setHead(0, 0)).toMatchObject(stale)
     expect(await setHead(0, null)).toMatchObject(stale)
@@ -289,7 +289,7 @@ describe('the head', () => {
     expect(await elsewhere.call('publications.set_head', { params, body })).toMatchObject(refusal('not_found'))
   })
 
-  it('is moved by one of those who come at once', async () => {
+  it('of concurrent moves of the head from one version exactly one succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => setHead(0, 1)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   })

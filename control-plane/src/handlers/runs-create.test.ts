@@ -22,8 +22,8 @@ const counted = async () => {
   return rows[0]
 }
 
-describe('a run that is asked for', () => {
-  it('is admitted, and told to whoever runs such runs', async () => {
+describe('POST /runs', () => {
+  it('an accepted run is stored as admitted and the processes that run its kind are woken', async () => {
     const body = { ...(await callBody(api.world)), dynamic_variables: { name: 'Ada' }, metadata: { order: 7 } }
     const { status, body: run } = await create(body, { idempotencyKey: 'my own key' })
     expect(status).toBe(201)
@@ -52,7 +52,7 @@ describe('a run that is asked for', () => {
     expect(rows[0].trunk_id).not.toBeNull()
   })
 
-  it('is woken and told of once, however often it is asked for', async () => {
+  it('repeated requests for one run wake and announce it once', async () => {
     const body = await chatBody(api.world)
     const before = api.platform.woken.length
     const first = await create(body, { idempotencyKey: 'asked-twice' })
@@ -61,7 +61,7 @@ describe('a run that is asked for', () => {
     expect(api.platform.woken.slice(before)).toEqual([{ kind: 'chat', run_id: first.body.run_id, scope: api.scope }])
   })
 
-  it('is the last run of its agent, unless it is a test', async () => {
+  it('a new run is the last run of its agent unless it is a test', async () => {
     const body = await chatBody(api.world)
     const { agent_id } = body
     const last = async () => (await api.world.call('agents.get', { params: { agent_id } })).last_run
@@ -82,8 +82,10 @@ describe('a run that is asked for', () => {
   })
 })
 
-describe('what refuses a run', () => {
-  it('is tried in order, names what mends it, and leaves nothing behind', { timeout: 60_000 }, async () => {
+describe('refusals of POST /runs', () => {
+  it('preconditions are checked in a fixed order; each refusal names the remedy and stores nothing', {
+    timeout: 60_000,
+  }, async () => {
     const good = await callBody(api.world)
     const { agent_id, from } = good
     const trunk = (await sql('select trunk_id from parley.numbers where phone_number = $1', from)).rows[0].trunk_id
@@ -162,7 +164,7 @@ describe('what refuses a run', () => {
     expect((await create(good)).status).toBe(201)
   })
 
-  it('is an archived agent', async () => {
+  it('a run of an archived agent is refused', async () => {
     const body = await chatBody(api.world)
     await api.world.call('agents.delete', { params: { agent_id: body.agent_id } })
     expect(await create(body)).toMatchObject({
@@ -171,7 +173,7 @@ describe('what refuses a run', () => {
     })
   })
 
-  it('is a test version on the phone, and any web call', async () => {
+  it('a phone run of a test version and every web call are refused', async () => {
     const { from, agent_id: _, ...call } = await callBody(api.world)
     const { agent_id, ...at } = await newAgent(api.world)
     await api.world.call('publications.publish', { params: { agent_id }, body: { ...at, test: true } })
@@ -183,7 +185,7 @@ describe('what refuses a run', () => {
     })
   })
 
-  it('is a key that may not dial, on the phone alone', async () => {
+  it('a key without permission to dial is refused for phone runs only', async () => {
     const call = await callBody(api.world)
     const as = { key: api.keys.member }
     expect(await create(call, as)).toMatchObject({ status: 403, body: { error: { details: { reason: 'can_dial' } } } })
@@ -192,7 +194,7 @@ describe('what refuses a run', () => {
     expect((await create(call, { key: secret })).status).toBe(201)
   })
 
-  it('is a trunk or a number of the publication that is gone', async () => {
+  it('a run is refused when the trunk or number of its publication no longer exists', async () => {
     const { from, ...call } = await callBody(api.world)
     const telephony = (trunkId: string) =>
       sql(
@@ -210,7 +212,7 @@ describe('what refuses a run', () => {
     expect((await create(call)).body).toMatchObject({ from_number: from })
   })
 
-  it('is a country without a number of its own, where staff have set none', async () => {
+  it('unless staff set destinations, calls go only to countries where the environment has a number', async () => {
     const call = await callBody(api.world)
     await sql('update parley.tenants set destinations = null where tenant_id = $1', api.scope.tenant_id)
     const own = await api.db.owner.query(

@@ -59,8 +59,8 @@ const finish = async (owned: RunOwnership) => {
 }
 const told = (run_id: string) => bus.told.filter(([topic, id]) => topic === 'runs' && id === run_id).length
 
-describe('cancelling', () => {
-  it('ends at once what nobody has begun, and is told', async () => {
+describe('POST /runs/{run_id}/cancel', () => {
+  it('cancelling a run that no process has started ends it at once and notifies', async () => {
     const run_id = await newChat(api.world)
     const { status, body } = await api.send('runs.cancel', { params: { run_id } })
     expect([status, body.state, body.disposition]).toEqual([202, 'cancelled', 'cancelled'])
@@ -70,7 +70,7 @@ describe('cancelling', () => {
     expect(told(run_id)).toBe(1)
   })
 
-  it('asks whoever has the run, and changes nothing of one that has ended', async () => {
+  it('cancelling a running run asks its owner; cancelling an ended run changes nothing', async () => {
     const run_id = await newChat(api.world)
     const owned = await taken(run_id)
     expect((await api.send('runs.cancel', { params: { run_id } })).body.state).toBe('running')
@@ -79,7 +79,7 @@ describe('cancelling', () => {
     expect((await api.send('runs.cancel', { params: { run_id } })).body.state).toBe('completed')
   })
 
-  it('happens to what a key asked for when the key is revoked', async () => {
+  it('revoking a key cancels the runs that it asked for and that have not started', async () => {
     const { secret, key_id } = await api.world.call('keys.create', { body: { name: 'k', role: 'member' } })
     const { body } = await api.send(
       'runs.create',
@@ -98,7 +98,7 @@ async function agentOf(): Promise<string> {
   return (await api.world.call('runs.get', { params: { run_id: await newChat(api.world) } })).agent_id
 }
 
-it('are listed by time, whatever the offset that the time is given in', async () => {
+it('GET /runs filters by time with any UTC offset', async () => {
   const run_id = await newChat(api.world)
   const listed = async (query: object) => {
     const { items } = await api.world.call('runs.list', { query: { limit: 1, ...query } })
@@ -108,12 +108,12 @@ it('are listed by time, whatever the offset that the time is given in', async ()
   expect(await listed({ before: '2026-01-01T00:00:00+17:00' })).toEqual([])
 })
 
-describe('an update', () => {
+describe('PATCH /runs/{run_id}', () => {
   const update = (run_id: string, body: object, key?: string) =>
     api.send('runs.update', { params: { run_id }, body }, key === undefined ? {} : { idempotencyKey: key })
   const CHANGE = { override_dynamic_variables: { name: 'Bea' } }
 
-  it('applies at once before anybody has the run', async () => {
+  it('an update of a run without an owner applies at once', async () => {
     const run_id = await newCall()
     const { status, body } = await update(run_id, { ...CHANGE, metadata: null })
     expect([status, body.update.status, body.update.applied, body.update.revision]).toEqual([200, 'applied', true, 1])
@@ -123,7 +123,7 @@ describe('an update', () => {
     })
   })
 
-  it('is answered with what came of it when the agent takes it in time', async () => {
+  it('an update that the agent applies in time is answered with the result', async () => {
     const run_id = await newCall()
     const owned = await taken(run_id)
     const asked = update(run_id, CHANGE, 'update-in-time')
@@ -134,7 +134,7 @@ describe('an update', () => {
     expect([status, body.update.status, body.update.applied]).toEqual([200, 'applied', true])
   })
 
-  it('is pending after half a second; its repetition tells how it stands by then', async () => {
+  it('an update is answered 202 after half a second, and its repetition shows the later result', async () => {
     const run_id = await newCall()
     const owned = await taken(run_id)
     const first = await update(run_id, CHANGE, 'update-late')
@@ -146,7 +146,7 @@ describe('an update', () => {
     expect((await update(run_id, CHANGE)).body.update.revision).toBe(2)
   })
 
-  it('is for live runs on the phone', async () => {
+  it('only live phone runs can be updated', async () => {
     const chat = await newChat(api.world)
     expect((await update(chat, CHANGE)).body.error.details.reason).toBe('channel_not_supported')
     const call = await newCall()
@@ -159,7 +159,7 @@ describe('an update', () => {
   })
 })
 
-describe('a message', () => {
+describe('POST /runs/{run_id}/messages', () => {
   const say = (run_id: string, text: string, key?: string) =>
     api.send('runs.message', { params: { run_id }, body: { text } }, key === undefined ? {} : { idempotencyKey: key })
   const UTTERANCE = {
@@ -176,7 +176,7 @@ describe('a message', () => {
     await within(tx => answerMessage(tx, api.scope, owned, message_id, { state: 'running', utterances: [UTTERANCE] }))
   }
 
-  it("is answered with the agent's turn", async () => {
+  it('a message is answered with the turn of the agent', async () => {
     const owned = await taken(await newChat(api.world))
     const said = say(owned.run_id, 'Hello?')
     const message = await posted(owned)
@@ -191,7 +191,7 @@ describe('a message', () => {
     expect([status, body]).toEqual([200, { run_id: owned.run_id, state: 'running', utterances: [UTTERANCE] }])
   })
 
-  it('is outcome_unknown after a minute, and its repetition gets the answer that came later', async () => {
+  it('a message without an answer for a minute gets outcome_unknown, and its repetition gets the later answer', async () => {
     const owned = await taken(await newChat(api.world))
     const said = say(owned.run_id, 'Hello?', 'late-turn')
     const { message_id } = await posted(owned)
@@ -211,7 +211,7 @@ describe('a message', () => {
     expect(rows[0].n).toBe(1)
   })
 
-  it('is found again by its repetition when the process that waited for the answer died', async () => {
+  it('a repeated message finds its answer when the process that waited for it has died', async () => {
     const owned = await taken(await newChat(api.world))
     const said = say(owned.run_id, 'Hello?', 'dead-process')
     await answer(owned, (await posted(owned)).message_id)
@@ -227,7 +227,7 @@ describe('a message', () => {
     })
   })
 
-  it('that nobody answered before the run ended is refused', async () => {
+  it('a message that was not answered before the run ended is refused', async () => {
     const owned = await taken(await newChat(api.world))
     const said = say(owned.run_id, 'Hello?')
     await posted(owned)
@@ -236,12 +236,12 @@ describe('a message', () => {
     expect((await say(owned.run_id, 'Hello?')).body.error.code).toBe('run_not_active')
   })
 
-  it('is for chats', async () => {
+  it('messages are accepted by chats only', async () => {
     expect((await say(await newCall(), 'Hello?')).body.error.details.reason).toBe('mode_not_supported')
   })
 })
 
-it('a transcript is what was said so far, nothing of a run that never started, and empty once it expired', async () => {
+it('a transcript holds what was said so far, is absent for a run that never started, and is empty after retention', async () => {
   const run_id = await newChat(api.world)
   const read = () => api.world.call('runs.transcript', { params: { run_id } })
   expect(await read()).toEqual({ run_id, state: 'not_available', utterances: [], checkpoint: null, content: null })
@@ -254,10 +254,10 @@ it('a transcript is what was said so far, nothing of a run that never started, a
   expect(await read()).toMatchObject({ state: 'expired', utterances: [] })
 })
 
-describe('usage and budget', () => {
+describe('GET /usage and PUT /usage/budget', () => {
   const summary = (from: string, to: string) => api.send('usage.summary', { query: { group_by: 'day', from, to } })
 
-  it('counts runs where they were created, in a window of at most 366 days', async () => {
+  it('usage counts runs by creation time in a window of at most 366 days', async () => {
     await newChat(api.world)
     const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString()
     const { body } = await summary(day(-1), day(1))
@@ -268,7 +268,7 @@ describe('usage and budget', () => {
     expect((await summary('2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z')).status).toBe(400)
   })
 
-  it('refuses a cap on a policy that is not in force, or before anything has a price', async () => {
+  it('a budget cap is refused when the named policy is not current, or when there is no rate card', async () => {
     const { policy_id } = await api.world.call('budgets.get', {})
     const put = (expected_policy_id: string, as = {}) =>
       api.send('budgets.update', { body: { cap_usd: '500', expected_policy_id } }, as)

@@ -29,8 +29,8 @@ async function draftWith(agent_id: string, content: object) {
   return String(rows[0].draft_id)
 }
 
-describe('putting a secret', () => {
-  it('adds a version with each new value, none with the current one, and shows no value', async () => {
+describe('PUT /secrets/{secret_id}', () => {
+  it('a new value adds a version, the current value adds none, and no value is shown', async () => {
     const first = await put('sip', 'one')
     expect(first).toMatchObject({
       status: 200,
@@ -46,7 +46,7 @@ describe('putting a secret', () => {
     expect((await list()).body.items).toEqual([back])
   })
 
-  it('keeps the value sealed', async () => {
+  it('the value of a secret is stored encrypted', async () => {
     await put('sip', 'swordfish')
     const { rows } = await space.test.owner.query(
       "select encode(sealed, 'escape') as bytes from parley.secret_versions where tenant_id = $1",
@@ -56,12 +56,12 @@ describe('putting a secret', () => {
     expect(rows[0].bytes).not.toContain('swordfish')
   })
 
-  it('refuses another kind', async () => {
+  it('a secret cannot change its kind', async () => {
     await put('sip', 'one')
     expect(await put('sip', 'one', 'http_auth')).toMatchObject(refused('conflict', 'kind_mismatch'))
   })
 
-  it('makes one secret with one version of each value when many put at once', async () => {
+  it('concurrent writes of a new secret create one secret with one version per value', async () => {
     const same = await Promise.all(Array.from({ length: 10 }, () => put('same', 'one')))
     expect(tally(same)).toEqual({ '200': 10 })
     const others = await Promise.all(Array.from({ length: 10 }, (_, index) => put('others', `value ${index}`)))
@@ -72,7 +72,7 @@ describe('putting a secret', () => {
     expect(items.map(versionsOf).map((versions: string[]) => versions.length)).toEqual([10, 1])
   })
 
-  it('holds the limit of 1,000 secrets when twenty are made at once, and adds versions at the limit', async () => {
+  it('20 concurrent creations stop at 1,000 secrets, and existing secrets still accept new versions', async () => {
     await space.test.owner.query(
       `insert into parley.secrets (tenant_id, secret_id, kind, version, deleted_at)
        select $1::uuid, 's' || n, 'sip_auth', 0, case when n > 997 then now() end from generate_series(1, 1000) n`,
@@ -86,8 +86,8 @@ describe('putting a secret', () => {
   })
 })
 
-describe('deleting a secret', () => {
-  it('answers it as it was last, the same when repeated, and 404 for what never was', async () => {
+describe('DELETE /secrets/{secret_id}', () => {
+  it('a deletion returns the last state of the secret, also when repeated, and 404 for an unknown secret', async () => {
     await put('sip', 'one')
     const last = (await put('sip', 'two')).body
     const first = await remove('sip')
@@ -101,7 +101,7 @@ describe('deleting a secret', () => {
     expect(rows).toEqual([])
   })
 
-  it('leaves the id free, also for another kind, and never repeats a version', async () => {
+  it('a deleted id can be used again, also for another kind, and its version numbers continue', async () => {
     await put('sip', 'one')
     await put('sip', 'two')
     await remove('sip')
@@ -111,7 +111,7 @@ describe('deleting a secret', () => {
     expect((await remove('sip')).body).toEqual(again)
   })
 
-  it('is refused while a trunk, a head or an open draft pins a version, and names them; force deletes', async () => {
+  it('deletion is refused with the list of trunks, live versions and open drafts that use the secret; force deletes', async () => {
     await put('sip', 'one')
     await space.trunk(scope, 'carrier')
     await space.publishedAgent(scope, 'live', { plan: { notification: { secret: { id: 'sip', version: '1' } } } })
@@ -127,7 +127,7 @@ describe('deleting a secret', () => {
     expect((await remove('sip')).status).toBe(200)
   })
 
-  it('is not held up by archived agents, by versions that are no head, or by pins of versions long gone', async () => {
+  it('archived agents, versions that are not live and pins of replaced versions do not prevent deletion', async () => {
     const plan = { notification: { secret: { id: 'sip', version: '1' } } }
     await put('sip', 'one')
     await space.publishedAgent(scope, 'archived', { plan, archived: true })
@@ -138,7 +138,7 @@ describe('deleting a secret', () => {
     expect((await remove('sip')).status).toBe(200)
   })
 
-  it('never leaves a trunk that pins a deleted secret, whoever comes first', async () => {
+  it('concurrent deletion and use of a secret never leave a trunk with a deleted secret', async () => {
     for (let round = 0; round < 10; round++) {
       const secret_id = `sip${round}`
       await put(secret_id, 'pw')
@@ -152,7 +152,7 @@ describe('deleting a secret', () => {
     }
   })
 
-  it('knows nothing of other environments', async () => {
+  it('secrets of other environments can be neither seen nor deleted', async () => {
     await put('sip', 'one')
     await space.trunk(scope, 'carrier')
     const home = scope
@@ -164,8 +164,8 @@ describe('deleting a secret', () => {
   })
 })
 
-describe('listing secrets', () => {
-  it('goes by id in the order of code points', async () => {
+describe('GET /secrets', () => {
+  it('secrets are listed by id in code point order', async () => {
     for (const id of ['b', 'B', 'a:1', 'a', 'a.1', '0']) await put(id, 'pw')
     const ids: string[] = []
     let cursor: string | null = null

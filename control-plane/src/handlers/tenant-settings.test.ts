@@ -19,8 +19,8 @@ const days = (recording_days: number, expected_version: number) => ({
   retention: { recording_days, transcript_days: 60, document_days: null, expected_version },
 })
 
-describe('tenant settings', () => {
-  it("start with the platform's retention, version 0", async () => {
+describe('GET and PUT /tenant/settings', () => {
+  it('a new environment has the default retention of the platform at version 0', async () => {
     expect(await get()).toEqual({
       name: 'Test',
       display_name: null,
@@ -34,7 +34,7 @@ describe('tenant settings', () => {
     })
   })
 
-  it('rename, and change retention with a version of its own', async () => {
+  it('the display name can change alone, and each change of retention raises its version', async () => {
     const { status, body, about, announced } = await update({ display_name: 'Clinic', ...days(30, 0) })
     expect(status).toBe(200)
     expect(body).toMatchObject({
@@ -50,7 +50,7 @@ describe('tenant settings', () => {
     expect((await update({})).body).toEqual(renamed)
   })
 
-  it('keep nothing of a change whose version is stale, and say which is current', async () => {
+  it('a change with a stale retention version stores nothing and is refused with the current version', async () => {
     await update(days(30, 0))
     const stale = await update({ display_name: 'Clinic', ...days(10, 0) })
     expect(stale).toMatchObject(refused('conflict', 'stale_revision'))
@@ -60,7 +60,7 @@ describe('tenant settings', () => {
     expect(impossible).toMatchObject(refused('conflict', 'stale_revision'))
   })
 
-  it('let one of twenty writers of the same version win, each time', async () => {
+  it('of 20 concurrent changes of one retention version exactly one is stored, every time', async () => {
     for (let version = 0; version < 5; version++) {
       const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => update(days(index + 1, version))))
       expect(tally(answers)).toEqual({ '200': 1, stale_revision: 19 })
@@ -69,7 +69,7 @@ describe('tenant settings', () => {
     }
   })
 
-  it('are those of the environment that asks', async () => {
+  it('settings belong to the environment of the key', async () => {
     await update({ display_name: 'Clinic' })
     const sandbox = await space.test.scope({ environment: 'sandbox', owner_id: scope.owner_id })
     expect((await space.ask(sandbox, 'tenant_settings.get')).body.display_name).toBeNull()

@@ -24,8 +24,8 @@ const get = (trunk_id: string) => space.ask(scope, 'trunks.get', { params: { tru
 const update = (trunk_id: string, body: object) => space.ask(scope, 'trunks.update', { params: { trunk_id }, body })
 const remove = (trunk_id: string) => space.ask(scope, 'trunks.delete', { params: { trunk_id } })
 
-describe('creating a trunk', () => {
-  it('answers it, outbound alone by default, and tells the engines', async () => {
+describe('POST /telephony/trunks', () => {
+  it('a new trunk is outbound only by default and the engines are notified', async () => {
     const { status, body, about, announced } = await create('carrier')
     expect(status).toBe(201)
     const { created_at, updated_at, ...rest } = body
@@ -36,7 +36,7 @@ describe('creating a trunk', () => {
     expect((await get('carrier')).body).toEqual(body)
   })
 
-  it('gives each inbound trunk an address of its own that nobody guesses', async () => {
+  it('each inbound trunk gets an unguessable SIP address of its own', async () => {
     const one = (await create('one', { inbound: true })).body.inbound_sip_uri
     const two = (await create('two', { inbound: true })).body.inbound_sip_uri
     expect(one).toMatch(INBOUND_URI)
@@ -44,7 +44,7 @@ describe('creating a trunk', () => {
     expect(two).not.toBe(one)
   })
 
-  it('needs the call capacity of the environment to be set by staff', async () => {
+  it('a trunk can be created only after staff have set the call capacity', async () => {
     scope = await space.test.scope()
     await putSecret('sip', 'pw')
     expect(await create('carrier')).toMatchObject(refused('capability_unavailable', 'tenant_not_configured'))
@@ -54,7 +54,7 @@ describe('creating a trunk', () => {
     expect((await create('carrier')).status).toBe(201)
   })
 
-  it('needs a version of a SIP password that is there, and says what is not', async () => {
+  it('a trunk needs an existing version of a SIP password, and the refusal names what is missing', async () => {
     await putSecret('web', 'pw', 'http_auth')
     const wrong = { none: '1', sip: '2', web: '1' }
     const paths: Record<string, string> = {}
@@ -71,12 +71,12 @@ describe('creating a trunk', () => {
     expect(await create('carrier')).toMatchObject(refused('invalid_request', 'secret_not_found'))
   })
 
-  it('takes an id once, also when many ask at once', async () => {
+  it('a trunk id is given once, also to concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 15 }, () => create('carrier')))
     expect(tally(answers)).toEqual({ '201': 1, trunk_exists: 14 })
   })
 
-  it('holds the limit of 1,000 trunks when twenty are made at once', async () => {
+  it('20 concurrent creations stop at 1,000 trunks', async () => {
     await space.test.owner.query(
       `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
        select $1::uuid, 't' || n, 'T', 'generic_sip', 'a', false from generate_series(1, 997) n`,
@@ -88,8 +88,8 @@ describe('creating a trunk', () => {
   })
 })
 
-describe('changing a trunk', () => {
-  it('changes what is given, and nothing by the same again or by nothing', async () => {
+describe('PATCH /telephony/trunks/{trunk_id}', () => {
+  it('an update changes the given fields only, and repeating it changes nothing', async () => {
     const before = (await create('carrier')).body
     const { body, announced } = await update('carrier', { name: 'Other', termination_uri: 'b.example.com' })
     expect(body).toEqual({
@@ -104,7 +104,7 @@ describe('changing a trunk', () => {
     expect((await update('carrier', {})).body).toEqual(body)
   })
 
-  it('retires the inbound address, and makes another when inbound is switched on again', async () => {
+  it('switching inbound off retires the SIP address, and switching it on creates another', async () => {
     const first = (await create('carrier', { inbound: true })).body.inbound_sip_uri
     expect((await update('carrier', { inbound: true })).body.inbound_sip_uri).toBe(first)
     expect((await update('carrier', { name: 'Other' })).body.inbound_sip_uri).toBe(first)
@@ -114,7 +114,7 @@ describe('changing a trunk', () => {
     expect(second).not.toBe(first)
   })
 
-  it('authenticates by another secret, or not at all', async () => {
+  it('the credentials of a trunk can be replaced or removed', async () => {
     await create('carrier')
     await putSecret('sip', 'new pw')
     const renewed = { auth_username: 'ada', auth_secret: { id: 'sip', version: '2' } }
@@ -126,15 +126,15 @@ describe('changing a trunk', () => {
     expect((await update('carrier', open)).body).toMatchObject(open)
   })
 
-  it('keeps both of two changes that come at once', async () => {
+  it('two concurrent updates of different fields are both stored', async () => {
     await create('carrier')
     await Promise.all([update('carrier', { name: 'Other' }), update('carrier', { termination_uri: 'b.example.com' })])
     expect((await get('carrier')).body).toMatchObject({ name: 'Other', termination_uri: 'b.example.com' })
   })
 })
 
-describe('deleting a trunk', () => {
-  it('answers it as it was last, the same when repeated; its id may be taken again', async () => {
+describe('DELETE /telephony/trunks/{trunk_id}', () => {
+  it('a deletion returns the last state of the trunk, also when repeated, and the id can be used again', async () => {
     const last = (await create('carrier', { inbound: true })).body
     expect((await remove('carrier')).body).toEqual(last)
     expect((await remove('carrier')).body).toEqual(last)
@@ -146,7 +146,7 @@ describe('deleting a trunk', () => {
     expect(await remove('never')).toMatchObject(refused('not_found'))
   })
 
-  it('is refused while numbers are on it, and names them', async () => {
+  it('a trunk with numbers cannot be deleted, and the refusal lists the numbers', async () => {
     await create('carrier')
     const numbers = ['+12025550102', '+12025550101']
     for (const phone_number of numbers)
@@ -157,7 +157,7 @@ describe('deleting a trunk', () => {
     expect((await get('carrier')).status).toBe(200)
   })
 
-  it('never leaves a number without a trunk, whoever comes first', async () => {
+  it('concurrent deletion and import never leave a number without a trunk', async () => {
     for (let round = 0; round < 10; round++) {
       await create(`t${round}`)
       const body = { phone_number: `+1202555010${round}`, trunk_id: `t${round}` }
@@ -170,8 +170,8 @@ describe('deleting a trunk', () => {
   })
 })
 
-describe('another environment', () => {
-  it('sees no trunk, and may have one of the same id', async () => {
+describe('trunks of another environment', () => {
+  it('an environment sees no trunk of another environment and may use the same trunk id', async () => {
     await create('carrier')
     const home = scope
     scope = await space.configured()
@@ -187,8 +187,8 @@ describe('another environment', () => {
   })
 })
 
-describe('listing trunks', () => {
-  it('goes by id in the order of code points', async () => {
+describe('GET /telephony/trunks', () => {
+  it('trunks are listed by id in code point order', async () => {
     for (const id of ['b', 'a_1', 'a-1', '0']) await create(id)
     const first = await space.ask(scope, 'trunks.list', { query: { limit: 3 } })
     const rest = await space.ask(scope, 'trunks.list', { query: { limit: 3, cursor: first.body.next_cursor } })

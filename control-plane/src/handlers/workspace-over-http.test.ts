@@ -24,8 +24,8 @@ const createKey = (asked: Asked = {}, body: object = { name: 'ci', role: 'admin'
   api.request('POST', '/api/v1/keys', { idempotencyKey: `create-${next}`, body, ...asked })
 const listKeys = (key: string) => api.request('GET', '/api/v1/keys', { key })
 
-describe('a key, as its holder sees it', () => {
-  it('may revoke itself, and is then nobody', async () => {
+describe('API keys over HTTP', () => {
+  it('a key can revoke itself and is unknown afterwards', async () => {
     const { secret, key_id } = (await createKey()).body
     expect((await listKeys(secret)).status).toBe(200)
     const revoked = await api.request('DELETE', `/api/v1/keys/${key_id}`, { key: secret })
@@ -37,7 +37,7 @@ describe('a key, as its holder sees it', () => {
     expect((await api.request('DELETE', `/api/v1/keys/${key_id}`)).body).toMatchObject(same)
   })
 
-  it('stops working at once however its id is written when it is revoked', async () => {
+  it('a revoked key stops working at once, in whatever letter case its id was given', async () => {
     const { secret, key_id } = (await createKey()).body
     expect((await listKeys(secret)).status).toBe(200)
     const revoked = await api.request('DELETE', `/api/v1/keys/${key_id.toUpperCase()}`)
@@ -47,7 +47,7 @@ describe('a key, as its holder sees it', () => {
     expect(items[0]).toMatchObject({ action: 'keys.revoke', resource: { id: `keys/${key_id}` } })
   })
 
-  it('stops working at once when it was replaced, and goes on through an overlap', async () => {
+  it('a rotated secret stops working at once, or after its overlap', async () => {
     const { secret, key_id } = (await createKey()).body
     const rotate = (idempotencyKey: string, body: object) =>
       api.request('POST', `/api/v1/keys/${key_id}/rotate`, { idempotencyKey, body })
@@ -59,7 +59,7 @@ describe('a key, as its holder sees it', () => {
     expect((await listKeys(third)).status).toBe(200)
   })
 
-  it('is not lost with the answer that showed it, and is made once', async () => {
+  it('a key whose answer was lost is returned again by a repetition, and exists once', async () => {
     const first = await createKey()
     const again = await createKey()
     expect([first.status, again.status]).toEqual([201, 200])
@@ -72,7 +72,7 @@ describe('a key, as its holder sees it', () => {
     expect(rows).toEqual([{ count: 0 }])
   })
 
-  it('leaves no trace of its secret in the log or the audit log', async () => {
+  it('the log and the audit log contain no secret of a key', async () => {
     const { secret, key_id } = (await createKey()).body
     await listKeys(secret)
     const { items } = (await api.request('GET', '/api/v1/audit')).body
@@ -86,8 +86,8 @@ describe('a key, as its holder sees it', () => {
   })
 })
 
-describe('a refused write', () => {
-  it('leaves nothing but an audit item that names what it was about', async () => {
+describe('a refused write over HTTP', () => {
+  it('a refused write stores nothing but an audit item that names its resource', async () => {
     const refused = await api.request('POST', '/api/v1/telephony/trunks', {
       idempotencyKey: `trunk-${next}`,
       body: trunkBody('carrier'),
@@ -103,8 +103,8 @@ describe('a refused write', () => {
   })
 })
 
-describe('the sandbox', () => {
-  it('is entered with its first key, and finds nothing of production there', async () => {
+describe('the sandbox over HTTP', () => {
+  it('the first key of the sandbox opens the sandbox and sees nothing of production', async () => {
     await api.request('PUT', '/api/v1/secrets/sip', { body: { kind: 'sip_auth', value: 'pw' } })
     const made = await api.request('POST', '/api/v1/environments/sandbox', { body: {} })
     expect(made.status).toBe(201)

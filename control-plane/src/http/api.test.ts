@@ -21,13 +21,13 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => api?.close())
 
-describe('every answer', () => {
+describe('every HTTP answer', () => {
   it.each([
     ['GET', '/api/v1/environments', 200],
     ['GET', '/api/v1/nowhere', 404],
     ['GET', '/healthz', 200],
     ['GET', '/openapi.json', 200],
-  ])('to %s %s has a request id', async (method, path, status) => {
+  ])('the answer to %s %s has a request id', async (method, path, status) => {
     const made = await api.request(method, path)
     expect(made.status).toBe(status)
     expect(made.headers['x-request-id']).toMatch(/^[\x21-\x7e]{1,256}$/)
@@ -37,7 +37,7 @@ describe('every answer', () => {
     expect(bad.headers['x-request-id']).not.toContain('two')
   })
 
-  it('is not to be stored, and tells how the limits stand', async () => {
+  it('answers forbid caching and carry rate limit headers', async () => {
     const { headers } = await api.request('GET', '/api/v1/environments')
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
@@ -49,14 +49,14 @@ describe('every answer', () => {
   })
 })
 
-describe('a request that is not one', () => {
+describe('malformed requests', () => {
   const refused = async (asked: Parameters<PipelineApi['request']>[2], path = '/api/v1/keys', method = 'POST') => {
     const answer = await api.request(method, path, { idempotencyKey: 'k', ...asked })
     expect(errorEnvelope.safeParse(answer.body).success).toBe(true)
     return [answer.status, answer.body.error.code, answer.body.error.details?.reason ?? answer.body.error.details]
   }
 
-  it('has a body that is no JSON, no UTF-8, compressed or of another type', async () => {
+  it('a body that is not JSON, not UTF-8, compressed or of another type is refused', async () => {
     const issue = (message: string) => [400, 'invalid_request', { issues: [{ path: '', message }] }]
     expect(await refused({ body: '{"name": parley_live_x' })).toEqual(issue('body: not JSON'))
     expect(await refused({ body: new Uint8Array([0x22, 0xe9, 0x22]) })).toEqual(issue('body: not UTF-8'))
@@ -68,12 +68,12 @@ describe('a request that is not one', () => {
     )
   })
 
-  it('has a body that is too large', async () => {
+  it('a body over the size limit is refused', async () => {
     const body = { name: 'x'.repeat(1_048_576), role: 'viewer' }
     expect(await refused({ body })).toEqual([400, 'invalid_request', 'body_too_large'])
   })
 
-  it('has a body that is too deep, or names what no body may hold', async () => {
+  it('a body that is nested too deeply or has forbidden names is refused', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     expect((await refused({ body: deep }))[0]).toBe(400)
     const polluting = await api.request('POST', '/api/v1/keys', {
@@ -83,14 +83,14 @@ describe('a request that is not one', () => {
     expect(polluting.body.error.details.issues[0].message).toContain('__proto__')
   })
 
-  it('names a member of its query twice, or one that there is not', async () => {
+  it('duplicate and unknown query parameters are refused', async () => {
     expect((await refused({}, '/api/v1/keys?limit=5&limit=5', 'GET'))[0]).toBe(400)
     expect((await refused({}, '/api/v1/keys?nobody=1', 'GET'))[0]).toBe(400)
     expect((await refused({}, '/api/v1/environments?limit=1', 'GET'))[0]).toBe(400)
     expect((await api.request('GET', '/api/v1/keys?limit=5')).status).toBe(200)
   })
 
-  it('has a path that cannot be read', async () => {
+  it('a path that cannot be decoded is refused', async () => {
     const unreadable = await api.request('DELETE', '/api/v1/keys/%ff', { headers: { 'x-request-id': 'unreadable' } })
     expect([unreadable.status, unreadable.headers['x-request-id']]).toEqual([400, 'unreadable'])
     expect(
@@ -103,7 +103,7 @@ describe('a request that is not one', () => {
     expect((await refused({}, '/api/v1/keys/no-uuid', 'DELETE'))[0]).toBe(400)
   })
 
-  it('asks for what is not there', async () => {
+  it('an unknown path or method is answered 404', async () => {
     for (const [method, path] of [
       ['GET', '/'],
       ['GET', '/api/v1/keys/'],
@@ -120,7 +120,7 @@ describe('a request that is not one', () => {
   })
 })
 
-describe('who asks', () => {
+describe('authentication and roles', () => {
   it.each([
     ['nobody', null],
     ['a key that nobody has', `parley_live_${'x'.repeat(40)}`],
@@ -132,7 +132,7 @@ describe('who asks', () => {
     expect(answer.body.error).toMatchObject({ code: 'unauthenticated', retryable: false, outcome: 'none' })
   })
 
-  it('with too small a role is told so, which is kept', async () => {
+  it('a key with too low a role is answered 403 and the refusal is audited', async () => {
     const answer = await api.request('GET', '/api/v1/keys', {
       key: api.keys.member,
       headers: { 'x-request-id': 'denied-1' },
@@ -145,22 +145,22 @@ describe('who asks', () => {
     expect(await api.audited('keys.list')).toEqual([{ outcome: 'denied', resource_kind: null, request_id: 'denied-1' }])
   })
 
-  it('is told before the body is read', async () => {
+  it('authentication fails before the body is read', async () => {
     const answer = await api.request('POST', '/api/v1/keys', { key: null, body: 'no json' })
     expect(answer.status).toBe(401)
   })
 })
 
-describe('HEAD', () => {
-  it('is a GET without its body', async () => {
+describe('HEAD requests', () => {
+  it('HEAD answers like GET without a body', async () => {
     const answer = await api.request('HEAD', '/api/v1/environments')
     expect([answer.status, answer.text]).toEqual([200, ''])
     expect(Number(answer.headers['content-length'])).toBeGreaterThan(10)
   })
 })
 
-describe('a fault of ours', () => {
-  it('says nothing of its inside, and is logged under the request id without secrets', async () => {
+describe('internal errors', () => {
+  it('an internal error is answered without details and logged with the request id and no secrets', async () => {
     const answer = await api.request('GET', '/api/v1/tenant/settings', { headers: { 'x-request-id': 'fault-1' } })
     expect(answer.status).toBe(500)
     expect(answer.body.error).toMatchObject({ code: 'internal', retryable: true, outcome: 'none' })
@@ -168,7 +168,7 @@ describe('a fault of ours', () => {
     expect(api.logged()).toMatch(/"request_id":"fault-1".*inner words about parley_live_\*\*\*/)
   })
 
-  it('is an answer that fails its own schema, whose words stay inside', async () => {
+  it('an answer that does not match its schema is replaced by an internal error without its content', async () => {
     const answer = await api.request('PUT', '/api/v1/tenant/settings', { body: {} })
     expect([answer.status, answer.body.error.code]).toEqual([500, 'internal'])
     expect(answer.text).not.toContain('nonsense')
@@ -177,8 +177,8 @@ describe('a fault of ours', () => {
   })
 })
 
-describe('the log', () => {
-  it('has one line per request, without a secret, a body, a path or a query', async () => {
+describe('the request log', () => {
+  it('each request is logged in one line without secrets, body, path or query', async () => {
     const before = api.logged().length
     const { body } = await api.request('POST', '/api/v1/keys', {
       idempotencyKey: 'idempotency-key-of-the-log',
@@ -206,8 +206,8 @@ describe('the log', () => {
   })
 })
 
-describe('the figures', () => {
-  it('count requests by operation, status and code, and name no tenant', async () => {
+describe('metrics of the API', () => {
+  it('requests are counted by operation, status and code, without tenant labels', async () => {
     await api.request('GET', '/api/v1/environments')
     const { text } = await api.request('GET', '/metrics')
     expect(text).toMatch(/parley_api_requests_total\{operation="environments.list",status="200",code="ok"\} \d+/)

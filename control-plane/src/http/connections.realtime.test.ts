@@ -25,25 +25,25 @@ function talk(words: string): Promise<string> {
 }
 
 describe('a connection ends', () => {
-  it('whose head does not come to an end', async () =>
+  it('a connection that does not finish its headers is closed', async () =>
     expect(await talk('GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: ')).toMatch(/^HTTP\/1.1 408 [\s\S]*invalid_request/))
 
-  it('whose body does not come to an end', async () =>
+  it('a connection that does not finish its body is closed', async () =>
     expect(
       await talk(
         `POST /mcp HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.keys.admin}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
       ),
     ).toMatch(/^HTTP\/1.1 (408|400) /))
 
-  it('that says nothing more', async () =>
+  it('an idle connection is closed', async () =>
     expect(await talk('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /))
 
-  it('that is no HTTP, or has too large a head', async () => {
+  it('a connection that sends no HTTP, or too large headers, is answered and closed', async () => {
     expect(await talk('nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [\s\S]*invalid_request/)
     expect(await talk(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 /)
   })
 
-  it('that comes where there are too many', async () => {
+  it('connections above the maximum are closed', async () => {
     const all = await Promise.all(
       Array.from({ length: 12 }, () => talk('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n').catch(() => '')),
     )

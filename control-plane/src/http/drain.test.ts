@@ -15,7 +15,7 @@ function connection(port: number) {
   return { socket, ended, received: () => received }
 }
 
-it('a server that closes finishes what is under way, and nothing else', async () => {
+it('a closing server finishes requests under way and accepts no others', async () => {
   const begun = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const api = await pipelineApi({
@@ -49,7 +49,7 @@ it('a server that closes finishes what is under way, and nothing else', async ()
   await api.close()
 }, 60_000)
 
-it('readiness ends at once, also where the database does not answer', async () => {
+it('readiness ends at once when draining begins, even while the database does not answer', async () => {
   const readiness = new Readiness({ ping: () => new Promise(() => {}) })
   const asked = readiness.reasons()
   readiness.drain()

@@ -103,8 +103,8 @@ async function follow(run_id: string, { after, most }: { after?: number; most?: 
 
 const upTo = (last: number, from = 1) => Array.from({ length: last - from + 1 }, (_, n) => n + from)
 
-describe('following a run', () => {
-  it('tells what was, then what comes, and that it ended', async () => {
+describe('GET /runs/{run_id}/events', () => {
+  it('the stream sends past items, then new items, then the end of the run', async () => {
     const chat = await liveChat()
     await chat.say(3)
     const following = follow(chat.run_id)
@@ -119,7 +119,7 @@ describe('following a run', () => {
     for (const { id, event, data } of told.slice(0, -1)) expect([id, event]).toEqual([data.seq, data.kind])
   })
 
-  it('goes on after a cut without a gap or a double, while items are added', async () => {
+  it('a client that reconnects while items are added misses and repeats none', async () => {
     const chat = await liveChat()
     const adding = (async () => {
       for (let n = 0; n < 40; n++) await chat.say(1 + (n % 7), n % 3 === 0)
@@ -132,7 +132,7 @@ describe('following a run', () => {
     expect(seen.map(({ id }) => id)).toEqual([...upTo(chat.last()), null])
   })
 
-  it('replays a run that has ended, from anywhere in it, and ends', async () => {
+  it('the stream of an ended run can be replayed from any item and then ends', async () => {
     const chat = await liveChat()
     await chat.say(250)
     await chat.end()
@@ -142,7 +142,7 @@ describe('following a run', () => {
     expect(await follow(chat.run_id, { after: last })).toMatchObject([{ event: 'end' }])
   })
 
-  it('begins anew behind an item that there never was', async () => {
+  it('a Last-Event-ID that never existed restarts the stream from the beginning', async () => {
     const chat = await liveChat()
     await chat.say(3)
     const following = follow(chat.run_id, { after: 1000 })
@@ -153,7 +153,7 @@ describe('following a run', () => {
     expect(past.map(({ id }) => id)).toEqual([...upTo(chat.last()), null])
   })
 
-  it('needs no message to notice what happened', async () => {
+  it('the stream delivers new items even when no bus message arrives', async () => {
     const chat = await liveChat()
     const following = follow(chat.run_id)
     await chat.say(1, false)
@@ -161,7 +161,7 @@ describe('following a run', () => {
     expect((await following).at(-1)).toMatchObject({ event: 'end' })
   })
 
-  it('is server-sent events, which nobody may keep', async () => {
+  it('the answer is text/event-stream and forbids caching and buffering', async () => {
     const chat = await liveChat()
     const { response, cut } = await open(chat.run_id)
     expect(response.headers.get('content-type')).toBe('text/event-stream')
@@ -170,8 +170,8 @@ describe('following a run', () => {
   })
 })
 
-describe('who may follow', () => {
-  it('is who has a key of the environment', async () => {
+describe('access to the event stream', () => {
+  it('only a key of the environment of the run may follow it', async () => {
     const run_id = await newChat(api.world)
     const refused = async (key: string | null, id = run_id) => {
       const { response } = await open(id, { key })
@@ -183,7 +183,7 @@ describe('who may follow', () => {
     expect(await refused(api.keys.viewer, 'nonsense')).toEqual([400, 'invalid_request'])
   })
 
-  it('follows so many at once by one key, and all together so many', async () => {
+  it('streams are limited per key and per process', async () => {
     const run_id = await newChat(api.world)
     const viewers = await Promise.all([1, 2, 3].map(() => open(run_id)))
     const { response } = await open(run_id)
@@ -205,7 +205,7 @@ describe('who may follow', () => {
   })
 })
 
-it('ends with the server, which waits for nobody who follows', { timeout: 30_000 }, async () => {
+it('closing the server ends open event streams without waiting for their clients', { timeout: 30_000 }, async () => {
   const own = await openWholeApi({ bus: localBus(), limits })
   const run_id = await newChat(own.world)
   const response = await fetch(new URL(`/api/v1/runs/${run_id}/events`, own.url), {

@@ -20,8 +20,8 @@ afterAll(() => api?.close())
 
 const list = (key: string | null) => api.request('GET', '/api/v1/environments', { key })
 
-describe('too many requests', () => {
-  it('of a key are refused, with the time to wait', async () => {
+describe('rate limits over HTTP', () => {
+  it('requests of a key over its rate are refused with the time to wait', async () => {
     const statuses = []
     for (let count = 0; count < 6; count++) statuses.push((await list(api.keys.viewer)).status)
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
@@ -39,7 +39,7 @@ describe('too many requests', () => {
     expect((await list(api.keys.member)).status).toBe(200)
   })
 
-  it('that cost much are refused sooner', async () => {
+  it('costly requests have a lower limit', async () => {
     const { secret } = await api.newKey('member')
     const ask = () => api.request('POST', '/api/v1/agents/import/inspect', { key: secret, body: {} })
     expect([(await ask()).status, (await ask()).status, (await ask()).status]).toEqual([400, 400, 429])
@@ -47,7 +47,7 @@ describe('too many requests', () => {
     expect((await list(secret)).status).toBe(200)
   })
 
-  it('of an address without a key are refused, but not those that bring one known before', async () => {
+  it('requests without a valid key are limited by address, and recently verified keys at that address are not', async () => {
     const { secret } = await api.newKey('viewer')
     const statuses = [(await list(secret)).status]
     for (const key of [null, `parley_live_${'x'.repeat(40)}`, null, null, null, `parley_live_${'y'.repeat(40)}`])
@@ -62,7 +62,7 @@ describe('too many requests', () => {
     )
   })
 
-  it('are those of the environment where staff set its own', async () => {
+  it('a rate that staff set for an environment replaces the default', async () => {
     const scope = await api.db.scope()
     await api.db.owner.query('update parley.tenants set rate_per_second = 1, rate_burst = 7 where tenant_id = $1', [
       scope.tenant_id,

@@ -54,8 +54,8 @@ async function recorded(signed = true) {
 const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers })
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer())
 
-describe('the recording of a run', () => {
-  it('is not required of a chat, and pending until a call is connected', async () => {
+describe('GET /runs/{run_id}/recording', () => {
+  it('a chat requires no recording, and a call has a pending one until it is connected', async () => {
     const chat = await newChat(api.world)
     expect(await api.world.call('runs.recording', { params: { run_id: chat } })).toMatchObject({
       ...{ state: 'not_required', url: null, media_url: null, content: null },
@@ -67,7 +67,7 @@ describe('the recording of a run', () => {
     expect(await page.text()).toContain('has not been connected yet')
   })
 
-  it('has links to its audio and to a page that plays it, each for its time', async () => {
+  it('a recording has a link to its audio and a link to a player page, each with its own expiry', async () => {
     const { put, read, run_id } = await recorded()
     await put()
     const { url, url_expires_at, media_url, media_url_expires_at } = await read()
@@ -92,7 +92,7 @@ describe('the recording of a run', () => {
     expect((await get(url)).status).toBe(404)
   })
 
-  it('has a page without an end where the agent says so', async () => {
+  it('the link to the player page does not expire when the agent disables signed URLs', async () => {
     const { put, read } = await recorded(false)
     await put()
     const { url, url_expires_at, media_url_expires_at } = await read()
@@ -112,7 +112,7 @@ describe('the recording of a run', () => {
     ['bytes=9-3', 200, null, [0, 5000]],
     ['bytes=0-1,4-5', 200, null, [0, 5000]],
     ['lines=1-2', 200, null, [0, 5000]],
-  ] as const)('is given in part: %s is %i', async (range, status, contentRange, [from, to]) => {
+  ] as const)('a range request is answered in part: %s is %i', async (range, status, contentRange, [from, to]) => {
     const { put, read } = await recorded()
     await put()
     const answer = await get((await read()).media_url, { range })
@@ -120,7 +120,7 @@ describe('the recording of a run', () => {
     expect(await bytesOf(answer)).toEqual(AUDIO.subarray(from, to))
   })
 
-  it('is whole where the part is of another version', async () => {
+  it('a range request whose If-Range names another version gets the whole recording', async () => {
     const { put, read } = await recorded()
     const artifact = await put()
     const { media_url } = await read()
@@ -128,7 +128,7 @@ describe('the recording of a run', () => {
     expect([await part(`"${artifact}"`), await part('"other"')]).toEqual([206, 200])
   })
 
-  it('is the one that the link was given for: another version needs another link', async () => {
+  it('an audio link opens only the version of the recording that it was made for', async () => {
     const { put, read } = await recorded()
     await put('partial')
     const { media_url } = await read()
@@ -137,7 +137,7 @@ describe('the recording of a run', () => {
     expect((await get((await read()).media_url)).status).toBe(200)
   })
 
-  it('is for who has a link, which nobody can make, change or keep when the audio is gone', async () => {
+  it('links cannot be forged, altered or used after the audio is deleted', async () => {
     const { put, read } = await recorded()
     await put()
     const { url, media_url } = await read()
@@ -153,7 +153,7 @@ describe('the recording of a run', () => {
     expect(await read()).toMatchObject({ state: 'expired', url: null, media_url: null })
   })
 
-  it('is not read without leaving a trace', async () => {
+  it('each playback of a recording is audited', async () => {
     const { put, read, run_id } = await recorded()
     await put()
     const { media_url } = await read()

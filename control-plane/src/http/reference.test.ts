@@ -9,8 +9,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => api?.close())
 
-describe('the document', () => {
-  it('is every operation, is open to all, and is sent once', async () => {
+describe('GET /openapi.json', () => {
+  it('the document lists every operation, needs no key, and answers 304 when unchanged', async () => {
     const first = await api.request('GET', '/openapi.json', { key: null })
     const ids = Object.values(first.body.paths).flatMap(item =>
       Object.values(item as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
@@ -21,8 +21,8 @@ describe('the document', () => {
   })
 })
 
-describe('the page to read it by', () => {
-  it('loads nothing from anywhere else', async () => {
+describe('GET /docs', () => {
+  it('the reference page loads nothing from other hosts', async () => {
     const page = await api.request('GET', '/docs/', { key: null })
     expect(page.status).toBe(200)
     expect(page.text).not.toMatch(/https?:\/\//)

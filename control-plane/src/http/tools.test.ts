@@ -31,8 +31,8 @@ async function connected(key: string): Promise<Client> {
 
 const textOf = (result: Awaited<ReturnType<Client['callTool']>>) => (result.content as { text: string }[])[0]!.text
 
-describe('a client of tools', () => {
-  it('sees those that its role may call', async () => {
+describe('MCP tools', () => {
+  it('a client sees the tools that its role may call', async () => {
     const namesFor = async (key: string) => {
       const client = await connected(key)
       const { tools } = await client.listTools()
@@ -43,7 +43,7 @@ describe('a client of tools', () => {
     expect(await namesFor(api.keys.admin)).toContain('keys_create')
   })
 
-  it('calls an operation, once, and gets the answer that HTTP gives', async () => {
+  it('a tool call performs its operation once and returns the same answer as HTTP', async () => {
     const client = await connected(api.keys.admin)
     const call = {
       name: 'keys_create',
@@ -62,7 +62,7 @@ describe('a client of tools', () => {
     await client.close()
   })
 
-  it('is told of refusals and faults by the envelope', async () => {
+  it('refusals and errors are returned as the error envelope', async () => {
     const client = await connected(api.keys.viewer)
     // From now on the client holds every structured result against the tool's output schema.
     await client.listTools()
@@ -85,19 +85,19 @@ describe('a client of tools', () => {
     await client.close()
   })
 
-  it('needs a key', async () => {
+  it('a client without a key is refused', async () => {
     await expect(connected('parley_live_nobody-has-this')).rejects.toThrow()
     const answer = await api.request('POST', '/mcp', { key: null, body: {} })
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer'])
   })
 })
 
-describe('a message', () => {
+describe('MCP messages', () => {
   const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   const send = (body: unknown, headers: Record<string, string> = {}) =>
     api.request('POST', '/mcp', { body, headers: { accept: 'application/json, text/event-stream', ...headers } })
 
-  it('counts like a request', async () => {
+  it('each message counts against the rate limit like a request', async () => {
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'environments_list' } }
     const remaining = async (body: unknown) =>
       Number(/"default";r=(\d+)/.exec((await send(body)).headers.ratelimit!)![1])
@@ -116,23 +116,23 @@ describe('a message', () => {
     ['http://127.0.0.1:9', 200],
     ['http://localhost.evil.example', 403],
     ['https://parley.example', 200],
-  ])('from a page of %s is answered %i', async (origin, status) => {
+  ])('a message from a page of origin %s is answered %i', async (origin, status) => {
     expect((await send(LIST, { origin })).status).toBe(status)
   })
 
-  it('that is none is refused', async () => {
+  it('a message that is not JSON-RPC is refused', async () => {
     for (const body of ['no json', [LIST, LIST], { ...LIST, jsonrpc: '1.0' }, null, 'null', { method: 'tools/call' }])
       expect((await send(body)).status).toBe(400)
   })
 
-  it('by another method is answered 405, as the protocol has it', async () => {
+  it('methods other than POST are answered 405, as MCP demands', async () => {
     for (const method of ['GET', 'DELETE']) {
       const answer = await api.request(method, '/mcp')
       expect([answer.status, answer.headers.allow]).toEqual([405, 'POST'])
     }
   })
 
-  it('is one line in the log, and its call another', async () => {
+  it('a message is logged in one line, and its tool call in another', async () => {
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'environments_list' } }
     await send(call, { 'x-request-id': 'tool-line' })
     const lines = api

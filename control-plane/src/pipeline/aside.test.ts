@@ -18,27 +18,27 @@ function attemptsOn(abouts: string[]) {
   return { seen, attempt }
 }
 
-describe('work that is set aside', () => {
-  it('is done when the attempt is over, and is there when that begins again', async () => {
+describe('work offloaded from a transaction', () => {
+  it('the work runs after the attempt is rolled back, and the next attempt gets its result', async () => {
     const { seen, attempt } = attemptsOn(['a'])
     expect(await withOffloading(attempt)).toBe('of a')
     expect(seen).toEqual(['begun', 'work on a', 'begun', 'went on'])
   })
 
-  it('is done again where it depends on something else by then', async () => {
+  it('the work runs again when its inputs have changed by the next attempt', async () => {
     const { seen, attempt } = attemptsOn(['a', 'b'])
     expect(await withOffloading(attempt)).toBe('of b')
     expect(seen).toEqual(['begun', 'work on a', 'begun', 'work on b', 'begun', 'went on'])
   })
 
-  it('is given up where that changes every time', async () => {
+  it('the request is refused when the inputs change in every attempt', async () => {
     const { seen, attempt } = attemptsOn(['a', 'b', 'c', 'd', 'e', 'f'])
     await expect(withOffloading(attempt)).rejects.toMatchObject({ code: 'always_outdated', retryable: true })
     expect(seen.filter(what => what.startsWith('work'))).toHaveLength(4)
     expect(seen).not.toContain('went on')
   })
 
-  it('fails the whole where it fails, as the attempt does', async () => {
+  it('an error of the work or of the attempt rejects the whole', async () => {
     const failing = withOffloading(aside => aside('a', () => Promise.reject(new RangeError('too many'))))
     await expect(failing).rejects.toThrow(RangeError)
     await expect(withOffloading(() => Promise.reject(new RangeError('no')))).rejects.toThrow(RangeError)

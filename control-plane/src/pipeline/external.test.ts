@@ -48,8 +48,8 @@ afterAll(async () => {
 const ask = (idempotencyKey: string) =>
   api.request('POST', '/api/v1/outside', { idempotencyKey, body: { name: 'a', role: 'viewer' } })
 
-describe('an operation that asks outside', () => {
-  it('holds no connection meanwhile, and keeps what it settles with its answer', async () => {
+describe('an external operation', () => {
+  it('no database connection is held during the external request, and the result is stored with the answer', async () => {
     outside = async ({ db: reads, scope, settle }) => {
       expect(await reads.selectFrom('agents').select('agent_id').execute()).toEqual([])
       settle(async tx => {
@@ -67,7 +67,7 @@ describe('an operation that asks outside', () => {
     expect((await api.audited('outside.ask')).map(({ outcome }) => outcome)).toEqual(['allowed'])
   })
 
-  it('is in progress until it is done', async () => {
+  it('a repetition is answered in_progress while the first request runs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
     outside = async () => {
@@ -84,7 +84,7 @@ describe('an operation that asks outside', () => {
     expect((await ask('slow')).status).toBe(200)
   })
 
-  it('whose owner is gone is unknown', async () => {
+  it('a repetition is answered outcome_unknown when the first process has died', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
     outside = async () => {
@@ -102,7 +102,7 @@ describe('an operation that asks outside', () => {
     expect((await running).status).toBe(504)
   })
 
-  it('may refuse, and the key is free again', async () => {
+  it('a refusal frees the idempotency key', async () => {
     outside = async () => {
       throw new Refusal('conflict', 'no', { reason: 'limit_reached' })
     }
@@ -111,7 +111,7 @@ describe('an operation that asks outside', () => {
     expect((await ask('refuses')).status).toBe(201)
   })
 
-  it('that breaks off is unknown, since it may have acted', async () => {
+  it('an error after the external request is answered outcome_unknown', async () => {
     outside = async () => {
       throw new Error('the line went dead')
     }
@@ -121,7 +121,7 @@ describe('an operation that asks outside', () => {
     expect(api.logged()).toContain('the line went dead')
   })
 
-  it('whose settling fails is unknown', async () => {
+  it('a failure to store the result is answered outcome_unknown', async () => {
     outside = async ({ settle }) => {
       settle(async () => {
         throw new Refusal('not_found', 'too late')

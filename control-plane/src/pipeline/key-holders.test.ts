@@ -40,8 +40,8 @@ function holders(answer: () => Promise<KeyHolder | null>) {
   }
 }
 
-describe('the holder of a key', () => {
-  it('is asked about once in 5 s, whoever comes', async () => {
+describe('the cache of API keys', () => {
+  it('a known secret is looked up once in 5 s, for any number of requests', async () => {
     const { clock, holderOf, asked } = holders(async () => HOLDER)
     await Promise.all([holderOf(), holderOf(), holderOf()])
     clock.now += 4999
@@ -52,7 +52,7 @@ describe('the holder of a key', () => {
     expect(asked()).toBe(2)
   })
 
-  it('that nobody is, is asked about once in 2 s', async () => {
+  it('an unknown secret is looked up once in 2 s', async () => {
     const { clock, holderOf, asked } = holders(async () => null)
     expect([await holderOf(), await holderOf()]).toEqual([null, null])
     expect(asked()).toBe(1)
@@ -61,7 +61,7 @@ describe('the holder of a key', () => {
     expect(asked()).toBe(2)
   })
 
-  it('is not kept where the key was changed while the database was asked', async () => {
+  it('a key that changes during its lookup is not cached', async () => {
     const answers: ((holder: KeyHolder | null) => void)[] = []
     const { kept, holderOf, asked } = holders(() => new Promise(resolve => answers.push(resolve)))
     const before = holderOf()
@@ -75,7 +75,7 @@ describe('the holder of a key', () => {
     expect(await holderOf()).toBeNull()
   })
 
-  it.each(['keys', 'tenants'] as const)('is asked about anew when the bus tells of %s', async topic => {
+  it.each(['keys', 'tenants'] as const)('a key is looked up again when the bus reports %s', async topic => {
     const { bus, holderOf, asked } = holders(async () => HOLDER)
     await holderOf()
     bus.publish(topic, topic === 'keys' ? 'key-1' : 't')
@@ -85,14 +85,14 @@ describe('the holder of a key', () => {
     expect(asked()).toBe(2)
   })
 
-  it('ends with the overlap of a rotation, also while it is kept', async () => {
+  it('a cached key expires with the overlap of its rotation', async () => {
     const { clock, holderOf } = holders(async () => ({ ...HOLDER, valid_until: new Date(1_001_000).toISOString() }))
     expect(await holderOf()).not.toBeNull()
     clock.now += 1000
     expect(await holderOf()).toBeNull()
   })
 
-  it('never seen before is not asked about for whoever asked too much', async () => {
+  it('an unknown secret is not looked up for an address that has used up its rate limit', async () => {
     const { kept, asked, clock, holderOf } = holders(async () => HOLDER)
     expect(await kept.holderOf('t'.repeat(20), () => false)).toBe('withheld')
     expect(asked()).toBe(0)
@@ -102,7 +102,7 @@ describe('the holder of a key', () => {
     expect(await kept.holderOf('s'.repeat(20), () => false)).toBe(HOLDER)
   })
 
-  it('is noted as used', async () => {
+  it('the last use of a key is stored', async () => {
     const { kept, touched, holderOf } = holders(async () => HOLDER)
     await holderOf()
     await holderOf()
@@ -128,7 +128,7 @@ describe('a revoked key', () => {
     await api?.close()
   })
 
-  it('opens nothing from its revocation on, here and in every other process', async () => {
+  it('a revoked key is refused at once in every process', async () => {
     const { secret, key_id } = await api.newKey('admin')
     const uses = () => Promise.all([api, other, deaf].map(one => one.request('GET', '/api/v1/keys', { key: secret })))
     expect((await uses()).map(({ status }) => status)).toEqual([200, 200, 200])
@@ -137,13 +137,13 @@ describe('a revoked key', () => {
     expect((await uses()).map(({ status }) => status)).toEqual([401, 401, 200])
   })
 
-  it('may be the one that revokes itself', async () => {
+  it('a key may revoke itself', async () => {
     const { secret, key_id } = await api.newKey('admin')
     expect((await api.request('DELETE', `/api/v1/keys/${key_id}`, { key: secret })).status).toBe(200)
     expect((await api.request('GET', '/api/v1/keys', { key: secret })).status).toBe(401)
   })
 
-  it('is replaced at once by rotation without overlap', async () => {
+  it('rotation without overlap replaces the secret at once in every process', async () => {
     const { secret, key_id } = await api.newKey('admin')
     const rotated = await api.request('POST', `/api/v1/keys/${key_id}/rotate`, {
       key: secret,

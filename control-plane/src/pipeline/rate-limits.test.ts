@@ -12,8 +12,8 @@ function times(count: number, take: () => { refusal: unknown }): number {
   return Array.from({ length: count }, take).filter(({ refusal }) => refusal === null).length
 }
 
-describe('a key', () => {
-  it('has 1000 requests at once and then 200 a second', () => {
+describe('rate limit of a key', () => {
+  it('a key has a burst of 1000 requests and then 200 a second', () => {
     const { clock, limits } = limiter()
     expect(times(1500, () => limits.takeKey('a', null, 'default'))).toBe(1000)
     clock.now += 1000
@@ -22,18 +22,18 @@ describe('a key', () => {
     expect(times(1500, () => limits.takeKey('a', null, 'default'))).toBe(1000)
   })
 
-  it('is counted by itself', () => {
+  it('each key is counted separately', () => {
     const { limits } = limiter()
     times(1500, () => limits.takeKey('a', null, 'default'))
     expect(limits.takeKey('b', null, 'default').refusal).toBeNull()
   })
 
-  it('has what staff gave its environment', () => {
+  it('a rate set by staff replaces the default', () => {
     const { limits } = limiter()
     expect(times(50, () => limits.takeKey('a', { perSecond: 1, burst: 7 }, 'default'))).toBe(7)
   })
 
-  it('has 20 costly requests at once and then 2 a second, which count as requests too', () => {
+  it('a key has a burst of 20 costly requests and then 2 a second, which also count as ordinary requests', () => {
     const { clock, limits } = limiter()
     expect(times(100, () => limits.takeKey('a', null, 'costly'))).toBe(20)
     clock.now += 1000
@@ -41,7 +41,7 @@ describe('a key', () => {
     expect(limits.takeKey('a', null, 'default').standing.level).toBe('"default";r=899;t=1')
   })
 
-  it('is told how it stands and when to come again', () => {
+  it('a refused key gets its remaining quota and the time to wait', () => {
     const { limits } = limiter()
     expect(limits.takeKey('a', null, 'default').standing).toEqual({
       policy: '"default";q=1000;w=5',
@@ -57,7 +57,7 @@ describe('a key', () => {
     })
   })
 
-  it('is not slowed by a clock that was set back', () => {
+  it('a clock that is set back does not slow a key', () => {
     const { clock, limits } = limiter()
     limits.takeKey('a', null, 'default')
     clock.now -= 3_600_000
@@ -65,8 +65,8 @@ describe('a key', () => {
   })
 })
 
-describe('an address', () => {
-  it('has 100 requests without a key at once and then 10 a second', () => {
+describe('rate limit of an address', () => {
+  it('an address has a burst of 100 requests without a valid key and then 10 a second', () => {
     const { clock, limits } = limiter()
     expect(times(500, () => limits.takeAddress('192.0.2.1'))).toBe(100)
     expect(limits.mayTry('192.0.2.1')).toBe(false)
@@ -75,7 +75,7 @@ describe('an address', () => {
     expect(times(500, () => limits.takeAddress('192.0.2.1'))).toBe(10)
   })
 
-  it('is the whole /64 of IPv6, and IPv4 however it is written', () => {
+  it('an IPv6 /64 counts as one address, and an IPv4 address as one in every notation', () => {
     expect(addressGroup('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64')
     expect(addressGroup('2001:DB8:1:2::1')).toBe('2001:db8:1:2::/64')
     expect(addressGroup('2001:db8::1')).toBe('2001:db8:0:0::/64')
@@ -85,8 +85,8 @@ describe('an address', () => {
   })
 })
 
-describe('buckets', () => {
-  it('are bounded, the longest unused goes first', () => {
+describe('token buckets', () => {
+  it('the number of buckets is bounded and the least recently used is dropped first', () => {
     const buckets = new TokenBuckets(3)
     const rate = { perSecond: 1, burst: 2 }
     for (const name of ['a', 'b', 'c', 'a', 'd']) buckets.take(name, rate, 0)

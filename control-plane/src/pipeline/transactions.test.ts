@@ -43,8 +43,8 @@ async function records(key: string): Promise<number> {
   return rows[0].n
 }
 
-describe('a request with a key', () => {
-  it('is done once by 50 that come at the same time', async () => {
+describe('a request with an idempotency key', () => {
+  it('50 concurrent requests with one idempotency key take effect once', async () => {
     const asked = { ...newKey('once'), idempotencyKey: 'once-1' }
     const answers = await Promise.all(Array.from({ length: 50 }, () => api.request('POST', '/api/v1/keys', asked)))
     const done = answers.filter(({ status }) => status < 300)
@@ -60,7 +60,7 @@ describe('a request with a key', () => {
     expect([again.status, again.text]).toEqual([200, done[0]!.text])
   })
 
-  it('is told that the key was used for something else', async () => {
+  it('an idempotency key used for another request is refused', async () => {
     await api.request('POST', '/api/v1/keys', { ...newKey('one'), idempotencyKey: 'used' })
     const other = await api.request('POST', '/api/v1/keys', { ...newKey('other'), idempotencyKey: 'used' })
     expect([other.status, other.body.error.code, other.body.error.retryable]).toEqual([
@@ -71,7 +71,7 @@ describe('a request with a key', () => {
     expect(await keysNamed('other')).toBe(0)
   })
 
-  it('is the same however its members are ordered', async () => {
+  it('the order of members in the body does not make another request', async () => {
     const first = await api.request('POST', '/api/v1/keys', {
       idempotencyKey: 'ordered',
       body: '{"name":"a","role":"viewer"}',
@@ -83,7 +83,7 @@ describe('a request with a key', () => {
     expect([again.status, again.text]).toEqual([200, first.text])
   })
 
-  it('of another caller is another request', async () => {
+  it('the same idempotency key of another caller is another request', async () => {
     const { secret } = await api.newKey('admin')
     await api.request('POST', '/api/v1/keys', { ...newKey('mine'), idempotencyKey: 'shared' })
     const other = await api.request('POST', '/api/v1/keys', {
@@ -103,7 +103,7 @@ describe('a handler that throws', () => {
     return { agents: rows.length, records: await records(key), told: bus.told.length }
   }
 
-  it('leaves nothing but an audit item that says so', async () => {
+  it('a handler that throws stores nothing but an audit item', async () => {
     fault = () => new TypeError('a bug')
     const told = bus.told.length
     expect((await create('throws-1')).status).toBe(500)
@@ -111,7 +111,7 @@ describe('a handler that throws', () => {
     expect(await api.audited('agents.create')).toMatchObject([{ outcome: 'failed', resource_kind: 'agent' }])
   })
 
-  it('may refuse, and the key is free again', async () => {
+  it('a refusal frees the idempotency key', async () => {
     fault = () => new Refusal('conflict', 'it is there', { reason: 'agent_exists' })
     const answer = await create('throws-2')
     expect([answer.status, answer.body.error.details]).toEqual([409, { reason: 'agent_exists' }])
@@ -120,18 +120,18 @@ describe('a handler that throws', () => {
     expect((await api.audited('agents.create')).at(-1)?.outcome).toBe('failed')
   })
 
-  it('with 403 is kept as denied', async () => {
+  it('a 403 is audited as denied', async () => {
     fault = () => new Refusal('policy_denied', 'no', { reason: 'spend_cap' })
     expect((await create('throws-3')).status).toBe(403)
     expect((await api.audited('agents.create')).at(-1)?.outcome).toBe('denied')
   })
 
-  it('is heard of where it refuses with what its operation does not declare', () =>
+  it('a refusal that its operation does not declare is logged', () =>
     expect(api.logged()).toMatch(/"refused":"policy_denied\/spend_cap".*a refusal that is not declared/))
 })
 
-describe('a transaction that has to run again', () => {
-  it('tells others once, of what was committed', async () => {
+describe('a transaction that is retried', () => {
+  it('notifications are sent once, for the committed attempt', async () => {
     const twice = delegated(db.database, {
       transaction: async (scope, work) => {
         const rolledBack = new Error('rolled back')
@@ -155,7 +155,7 @@ describe('a transaction that has to run again', () => {
   })
 })
 
-describe('a connection that goes', () => {
+describe('a lost database connection', () => {
   let proxy: CuttingProxy
   let database: Database
   let cut: PipelineApi
@@ -176,23 +176,26 @@ describe('a connection that goes', () => {
   it.each([
     ['after', 200],
     ['before', 201],
-  ] as const)('%s the server committed leaves the outcome unknown, and the retry knows it', async (when, status) => {
-    const name = `cut-${when}`
-    const asked = { ...newKey(name), idempotencyKey: name }
-    proxy.arm(when)
-    const lost = await cut.request('POST', '/api/v1/keys', asked)
-    expect(proxy.cuts()).toBeGreaterThan(0)
-    expect([lost.status, lost.body.error]).toMatchObject([
-      504,
-      { code: 'outcome_unknown', outcome: 'unknown', retryable: true },
-    ])
-    const retried = await cut.request('POST', '/api/v1/keys', asked)
-    expect(retried.status).toBe(status)
-    expect(retried.body.name).toBe(name)
-    expect(await keysNamed(name)).toBe(1)
-  })
+  ] as const)(
+    'a connection lost %s the server committed leaves the outcome unknown, and the retry finds it',
+    async (when, status) => {
+      const name = `cut-${when}`
+      const asked = { ...newKey(name), idempotencyKey: name }
+      proxy.arm(when)
+      const lost = await cut.request('POST', '/api/v1/keys', asked)
+      expect(proxy.cuts()).toBeGreaterThan(0)
+      expect([lost.status, lost.body.error]).toMatchObject([
+        504,
+        { code: 'outcome_unknown', outcome: 'unknown', retryable: true },
+      ])
+      const retried = await cut.request('POST', '/api/v1/keys', asked)
+      expect(retried.status).toBe(status)
+      expect(retried.body.name).toBe(name)
+      expect(await keysNamed(name)).toBe(1)
+    },
+  )
 
-  it('before anything happened may be tried again, and says so', async () => {
+  it('a connection lost before any change is answered as retryable', async () => {
     await cut.request('GET', '/api/v1/keys')
     proxy.shut()
     const away = await cut.request('POST', '/api/v1/keys', { ...newKey('away'), idempotencyKey: 'away' })
@@ -204,7 +207,7 @@ describe('a connection that goes', () => {
     expect(back.status).toBe(201)
   })
 
-  it('is seen by those who ask whether the API is ready', async () => {
+  it('readiness reports that the database is unavailable', async () => {
     expect((await cut.request('GET', '/healthz')).status).toBe(200)
     proxy.shut()
     await expect

@@ -15,20 +15,20 @@ const head = {
 const whole = operations.find(operation => operation.id === 'drafts.get')!.output
 const answerOf = (members: object, rest: string) => new LargeAnswer('drafts.get', { ...members }, rest)
 
-describe('a large answer', () => {
-  it('is the text of the same answer held to its schema as one', () => {
+describe('the JSON of a large answer', () => {
+  it('a large answer equals the answer checked and serialised as a whole', () => {
     const text = answerOf(head, restOf('drafts.get', { ...content })).text()
     expect(text).toBe(JSON.stringify(whole.parse({ ...head, ...content })))
   })
 
-  it('has what has come to the format since the draft was kept', () => {
+  it('fields added to the schema later get their defaults in a stored draft', () => {
     const [node] = content.flow.nodes
     const { name, ...kept } = node!
     const rest = restOf('drafts.get', { ...content, flow: { ...content.flow, nodes: [kept] } })
     expect(JSON.parse(rest).flow.nodes[0].name).toBe('')
   })
 
-  it('is all members of either part and no others', () => {
+  it('a missing or unknown member in either part of a large answer is rejected', () => {
     const { revision, ...less } = head
     const rest = restOf('drafts.get', { ...content })
     const broken = (make: () => unknown) => expect(make).toThrow(expect.objectContaining({ code: 'answer_broken' }))

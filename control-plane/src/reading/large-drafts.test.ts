@@ -73,7 +73,7 @@ describe('a large draft', () => {
     }
   }
 
-  it('is judged and published on a thread, as it would be here', async () => {
+  it('a large draft is validated and published on a worker thread with the same result as a small draft', async () => {
     const small = await judged('thin', { global_prompt: 'x' })
     const large = await judged('grown', { global_prompt, components })
     expect([small.apart, large.apart]).toEqual([[], ['diagnostics', 'plan']])
@@ -85,7 +85,7 @@ describe('a large draft', () => {
     expect(body.publication.ref.digest).toBe(digestOf(body.plan))
   })
 
-  it('is edited, read, exported, opened and cloned on a thread, as it would be here', async () => {
+  it('a large draft is edited, read, exported, opened and cloned on a worker thread with the same result as a small one', async () => {
     const { revision: at, apart, ...large } = await handled('handled-large', { global_prompt, components })
     const small = await handled('handled-small', { global_prompt: 'x' })
     expect([small.apart, apart]).toEqual([
@@ -96,7 +96,7 @@ describe('a large draft', () => {
     expect([at, large]).toEqual([smallAt, others])
   })
 
-  it('read by a tool is the same, as text and as structured content', async () => {
+  it('a tool returns the same large draft as text and as structured content', async () => {
     const prompt = '$& $1 $` \\ " {{who}} \u2028 é '.repeat(20)
     await fixture.bring(
       fixture.importOf('by-tool', { flow: { ...exported().flow, nodes, global_prompt: prompt, components }, agent }),
@@ -114,7 +114,7 @@ describe('a large draft', () => {
     })
   })
 
-  it('is refused with the diagnostics of a small one', async () => {
+  it('an invalid large draft is refused with the same diagnostics as a small one', async () => {
     const faulty = { global_prompt, start_node_id: 'nowhere' }
     const small = await judged('faulty', faulty)
     const large = await judged('faulty-and-large', { ...faulty, components })
@@ -123,7 +123,7 @@ describe('a large draft', () => {
   })
 })
 
-describe('while a thread works on a large draft', () => {
+describe('while a worker thread processes a large draft', () => {
   const long = (name: string) => ({ type: 'flow.prompt', text: `{{who}} ${name} ${'x'.repeat(60_000)}` })
   /** A large draft; answers where it stands. */
   const largeDraft = async (id: string) => {
@@ -150,7 +150,7 @@ describe('while a thread works on a large draft', () => {
   }
   const versions = async (id: string) => (await api.request('GET', `/api/v1/agents/${id}/publications`)).body.items
 
-  it('whoever edits it does not wait, and what was published is refused: no revision is mixed with another', async () => {
+  it('an edit during publishing does not wait, and the publication of the old revision is refused', async () => {
     const at = await largeDraft('raced')
     const prompt = long('Second')
     const edits = [{ type: 'agent.name', name: 'Second' }, prompt]
@@ -175,7 +175,7 @@ describe('while a thread works on a large draft', () => {
     }
   })
 
-  it('one of two edits of a revision wins', async () => {
+  it('one of two concurrent edits of a revision is stored', async () => {
     const at = await largeDraft('edited-twice')
     const edit = (name: string) =>
       api.request('PATCH', '/api/v1/agents/edited-twice/draft', { body: { ...at, edits: [long(name)] } })
@@ -186,7 +186,7 @@ describe('while a thread works on a large draft', () => {
     expect((await fixture.draftOf('edited-twice')).flow.global_prompt).toContain('Second')
   })
 
-  it('no connection and no lock is held', async () => {
+  it('no database connection and no lock is held', async () => {
     const at = await largeDraft('held')
     let open: unknown[] | null = null
     const { spy } = meanwhile('plan', async () => {
@@ -201,7 +201,7 @@ describe('while a thread works on a large draft', () => {
     expect([published.status, open]).toEqual([201, []])
   })
 
-  it('what it refers to may change: it is judged again', async () => {
+  it('the draft is validated again when the resources that it refers to have changed', async () => {
     const at = await largeDraft('refers')
     const tenant = api.scope.tenant_id
     await api.db.owner.query(

@@ -38,8 +38,8 @@ const codeOf = (reading: Promise<ReadOutcome>) =>
     error => (error instanceof Refusal ? `${error.code}/${error.reason}` : error.code),
   )
 
-describe('threads that read', () => {
-  it('are started when they are needed, and used again', async () => {
+describe('worker threads for large bodies', () => {
+  it('threads start on demand and are reused', async () => {
     const threads = threadsOf({ threads: 1 })
     const first = await threads.read('a', task('read'))
     expect(first).toMatchObject(NO_JSON)
@@ -51,7 +51,7 @@ describe('threads that read', () => {
     ['ends', 'end', {}],
     ['takes more memory than it has', 'swell', { heapMiB: 32 }],
     ['hangs', 'spin', { timeoutMs: 500 }],
-  ])('are replaced when one %s, and who waits for it is told', async (_, what, limits) => {
+  ])('a thread that %s is replaced and its request is rejected', async (_, what, limits) => {
     const threads = threadsOf({ threads: 1, ...limits })
     expect(await codeOf(threads.read('a', task(what)))).toBe('reading_failed')
     // A thread may take longer to start than a test's limit: what counts is that there is one again.
@@ -61,7 +61,7 @@ describe('threads that read', () => {
     expect(again).toContain('read')
   })
 
-  it('take so many bodies, so many of them of one environment, and refuse more at once', async () => {
+  it('the number of waiting bodies is limited in total and per environment', async () => {
     const threads = threadsOf({ threads: 1, waiting: 2, perTenant: 2 })
     const reads = ['a', 'a', 'b'].map(tenant => codeOf(threads.read(tenant, task('silent'))))
     const refused = await threads.read('a', task('read')).catch(error => error)
@@ -75,7 +75,7 @@ describe('threads that read', () => {
     expect(await Promise.all(reads)).toEqual(Array(3).fill('reading_failed'))
   })
 
-  it('are never all held by one environment', async () => {
+  it('one environment never occupies all threads', async () => {
     const threads = threadsOf({ threads: 2 })
     const held = [codeOf(threads.read('a', task('silent'))), codeOf(threads.read('a', task('silent')))]
     expect(await codeOf(threads.read('b', task('read')))).toBe('read')
@@ -83,7 +83,7 @@ describe('threads that read', () => {
     expect(await Promise.all(held)).toEqual(Array(2).fill('reading_failed'))
   })
 
-  it('are none any more once they are closed', async () => {
+  it('closing the threads rejects running and later work', async () => {
     const threads = threadsOf()
     const reading = codeOf(threads.read('a', task('spin')))
     await threads.close()

@@ -15,8 +15,8 @@ afterAll(() => api?.close())
 const padding = 'x'.repeat(LARGE_BODY_BYTES)
 const inspect = (body: unknown) => api.request('POST', '/api/v1/agents/import/inspect', { body })
 
-describe('a large body says what a small one says', () => {
-  it('as an import: the draft, its warnings, and that it is unchanged', async () => {
+describe('a large body gets the same answer as a small one', () => {
+  it('a large import has the same draft, warnings and unchanged result', async () => {
     const small = await fixture.bring(fixture.importOf('small'))
     const large = await fixture.bring(spaced(fixture.importOf('large')))
     expect([small.status, large.status]).toEqual([201, 201])
@@ -34,7 +34,7 @@ describe('a large body says what a small one says', () => {
     })
   })
 
-  it('as the same request: its answer is replayed, another one with its key refused', async () => {
+  it('a repeated large import is replayed, and another import with its idempotency key is refused', async () => {
     const first = await fixture.bring(spaced(fixture.importOf('again')), 'again')
     const second = await fixture.bring(fixture.importOf('again'), 'again')
     expect([first.status, second.status, second.text]).toEqual([201, 200, first.text])
@@ -65,7 +65,7 @@ describe('a large body says what a small one says', () => {
     }
   })
 
-  it('also where it is no JSON, too deep, or sent without a key', async () => {
+  it('a large body that is not JSON, too deep, or sent without a key is refused like a small one', async () => {
     expect(await fixture.bring(`{"flow": ${spaced({})}`)).toMatchObject({
       status: 400,
       body: { error: { details: { issues: [{ path: '', message: 'body: not JSON' }] } } },
@@ -77,7 +77,7 @@ describe('a large body says what a small one says', () => {
     expect(keyless.body.error.details.issues).toEqual([{ path: '', message: 'Idempotency-Key: is missing' }])
   })
 
-  it('as a tool', async () => {
+  it('a large import as a tool call has the same result', async () => {
     const { nodes } = exported().flow
     const flow = { ...exported().flow, nodes: [...nodes, { id: 'long', type: 'note', text: padding }] }
     const call = {
@@ -93,7 +93,7 @@ describe('a large body says what a small one says', () => {
     expect([replayed.status, replayed.body]).toEqual([200, answer.body.result.structuredContent])
   })
 
-  it('as a message of tools that is none, calls another tool, or has more than a body', async () => {
+  it('a large MCP message is refused when it is invalid, calls another tool, or exceeds the limit beside its body', async () => {
     const say = async (message: unknown) => {
       const headers = { accept: 'application/json, text/event-stream' }
       const { status, body } = await api.request('POST', '/mcp', { body: message, headers })
@@ -115,7 +115,7 @@ describe('a large body says what a small one says', () => {
   })
 })
 
-describe('while a large body is read', () => {
+describe('while a large body is parsed', () => {
   it('other requests are answered', async () => {
     const notes = Array.from({ length: 60 }, () => Array.from({ length: 8000 }, () => [{}]))
     const bomb = JSON.stringify(fixture.importOf('bomb', { flow: { ...exported().flow, notes } }))

@@ -9,15 +9,15 @@ async function* pieces(made: string[]) {
   }
 }
 
-describe('what is told at the pace of who reads it', () => {
-  it('comes whole to who reads', async () => {
+describe('streaming at the pace of the reader', () => {
+  it('a reader gets all pieces', async () => {
     const stalled = vi.fn()
     const read = await Readable.from(paced(pieces([]), 10_000, stalled)).toArray()
     expect(Buffer.concat(read).toString()).toBe(Array.from({ length: 100 }, (_, n) => n).join(''))
     expect(stalled).not.toHaveBeenCalled()
   })
 
-  it('is neither made nor kept for who does not, who is cut off', async () => {
+  it('a reader that stalls is disconnected and no further pieces are generated', async () => {
     const made: string[] = []
     await new Promise<void>(resolve => {
       const reader = paced(pieces(made), 5, resolve)

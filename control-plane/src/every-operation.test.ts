@@ -135,7 +135,7 @@ describe.each(withKey)('%s with an idempotency key', id => {
     expect(last).toMatchObject({ status: REPLAYED[id] ?? 200, body: done[0]!.body })
   })
 
-  it('a refused request stores nothing but an audit item', async () => {
+  it('a refused request does not use up its idempotency key', async () => {
     const key = api.world.fresh('idempotent')
     const refused = await api.send(id, await VALID_REQUESTS[id](api.world), { idempotencyKey: key, key: null })
     expect(refused.status).toBe(401)

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 export type CatalogueModel = z.output<typeof model>
 export type CatalogueVoice = z.output<typeof voice>
 
-/** What agents can think, hear and speak with; in the order in which the first ready one is chosen. */
+/** The language models, recognisers and voices of the platform, in order of preference: a new agent gets the first that is ready. */
 export interface Catalogue {
   readonly models: readonly CatalogueModel[]
   readonly voices: readonly CatalogueVoice[]

@@ -15,7 +15,7 @@ import type { SecretVersions } from './reading/import-reading.ts'
 import type { Reading } from './reading/read-task.ts'
 import type { ReadingThreads } from './reading/reading-threads.ts'
 
-/** Who asks. */
+/** The principal on whose behalf a handler runs. */
 export interface Principal {
   readonly ref: PrincipalRef
   readonly role: Role
@@ -25,7 +25,7 @@ export interface Principal {
   readonly rate: { readonly perSecond: number; readonly burst: number } | null
 }
 
-/** The resource an audit item names. */
+/** The resource that an audit item names. */
 export interface AuditedResource {
   readonly kind:
     | 'agent'
@@ -42,13 +42,13 @@ export interface AuditedResource {
 }
 
 /** A run that waits for an owner. */
-export interface WaitingWork {
+export interface WaitingRun {
   readonly kind: RunKind
   readonly run_id: string
   readonly scope: Scope
 }
 
-/** What the platform is made of, the same for all requests. */
+/** Services of the platform, the same for all requests. */
 export interface Platform {
   /** Models, voices and recognisers, and which of them are ready now. */
   readonly catalogue: () => Catalogue
@@ -57,9 +57,9 @@ export interface Platform {
   readonly sip: { readonly domain: string; readonly tlsPort: number }
   /** Whether agents may reach `http://host:port` although it is not https: what the operator allowed by name. */
   readonly allowsPlainHttp: (url: URL) => boolean
-  /** Wakes whoever runs such work. Never throws, never waits: what nobody hears is found by a sweep. */
-  readonly wake: (work: WaitingWork) => void
-  /** Where recordings are. */
+  /** Wakes a process that executes runs of this kind. Never throws or waits; a periodic sweep finds runs whose wake-up was lost. */
+  readonly wake: (work: WaitingRun) => void
+  /** Storage of recordings. */
   readonly blobs: Pick<Blobs, 'get'>
   /** Base URL under which others reach the API, for links: `https://host`, without a slash at its end. */
   readonly baseUrl: () => string
@@ -69,7 +69,7 @@ export interface Platform {
   readonly now: () => number
 }
 
-/** What a handler works with. */
+/** What a handler gets besides its input. */
 export interface Context {
   readonly principal: Principal
   readonly scope: Scope
@@ -80,51 +80,53 @@ export interface Context {
    */
   readonly db: Queries
   readonly platform: Platform
-  /** What a thread has read in a body too large for this one: agent and flow of the input are empty then. Default: nothing. */
+  /** A large body as a worker thread parsed it; `agent` and `flow` of the input are then empty. */
   readonly reading?: Reading | undefined
-  /** Threads for what takes long. Default: there are none, and it is done here. */
+  /** Worker threads for large drafts. Default: the work runs on the main thread. */
   readonly threads?: Pick<ReadingThreads, 'work'> | undefined
-  /** Of operations that have one transaction: how it waits for what takes long. Default: it waits as it is. */
-  readonly aside?: Offload | undefined
-  /** The header Idempotency-Key as it came; null where the operation takes none. */
+  /** Runs long work outside the transaction of the operation. Default: the work runs while the transaction is open. */
+  readonly offload?: Offload | undefined
+  /** The Idempotency-Key header; null when the operation takes none. */
   readonly idempotencyKey: string | null
-  /** Names what the audit item of this request is about; default: nothing. */
-  about(resource: AuditedResource): void
-  /** Tells other processes after the commit. */
-  announce(topic: Topic, id: string): void
-  /** Wakes whoever runs such work, after the commit. */
-  wake(work: WaitingWork): void
+  /** Sets the resource of this request's audit item. Default: none. */
+  auditResource(resource: AuditedResource): void
+  /** Notifies other processes after the commit. */
+  notifyAfterCommit(topic: Topic, id: string): void
+  /** Wakes a process that executes runs of this kind, after the commit. */
+  wakeAfterCommit(work: WaitingRun): void
 }
 
-/** What an answer becomes after its commit. */
+/** What an `AfterCommit` step gets. */
 export interface AfterCommitContext {
   readonly scope: Scope
   /** Each query is a round trip. */
   readonly db: Queries
   /** Unix ms. */
   readonly now: () => number
-  /** Resolves when there is news of the run, or after `withinMs`. */
-  news(runId: string, withinMs: number): Promise<void>
+  /** Resolves when the run changes, or after `withinMs`. */
+  waitForRunChange(runId: string, withinMs: number): Promise<void>
 }
 
 /**
- * What is waited for after the commit, and told in place of the answer that was kept; also when that is replayed. While
- * it waits nothing is locked.
+ * Waits after the commit and completes the stored answer, also when that is replayed. No lock is held while it waits.
  */
-export type AfterCommit<O extends Operation> = (kept: AnswerOf<O>, context: AfterCommitContext) => Promise<AnswerOf<O>>
+export type AfterCommit<O extends Operation> = (
+  stored: AnswerOf<O>,
+  context: AfterCommitContext,
+) => Promise<AnswerOf<O>>
 
-/** A handler whose answer goes on after its commit. */
+/** A handler whose answer is completed after its commit. */
 export function withAfterCommit<O extends Operation, Context>(
   handler: Handler<O, Context>,
-  sequel: AfterCommit<O>,
-): Handler<O, Context> & { readonly sequel: AfterCommit<O> } {
-  return Object.assign(handler, { sequel })
+  afterCommit: AfterCommit<O>,
+): Handler<O, Context> & { readonly afterCommit: AfterCommit<O> } {
+  return Object.assign(handler, { afterCommit })
 }
 
-/** What reading a body needs of the tenant's database; asked before any transaction. */
+/** Reads what a worker thread needs from the database to parse a body; runs before any transaction. */
 export type ReadingNeeds = (db: Queries, scope: Scope) => Promise<{ readonly secrets: SecretVersions }>
 
-/** A handler of bodies that are read on a thread of their own where they are large. */
+/** A handler whose large bodies are parsed on a worker thread. */
 export function readOffThread<O extends Operation, Context>(
   handler: Handler<O, Context>,
   needs: ReadingNeeds,
@@ -132,22 +134,22 @@ export function readOffThread<O extends Operation, Context>(
   return Object.assign(handler, { readingNeeds: needs })
 }
 
-/** What the handler of an `external` operation works with: no connection is held while it runs. */
+/** The context of an `external` operation: no database connection is held while its handler runs. */
 export interface ExternalContext extends Context {
   /**
-   * What the transaction that keeps the answer does as well; it may run more than once. When it throws, the answer is
-   * `outcome_unknown`: what was asked outside cannot be taken back.
+   * Adds a write to the transaction that stores the answer; it may run more than once. When it throws, the answer is
+   * `outcome_unknown`, since the external request cannot be undone.
    */
-  settle(work: (tx: Queries) => Promise<void>): void
+  storeWithAnswer(work: (tx: Queries) => Promise<void>): void
   /** A transaction of its own, committed when this resolves; it may run more than once. */
   transact<Result>(work: (tx: Queries) => Promise<Result>): Promise<Result>
-  /** Tells other processes at once. */
-  publish(topic: Topic, id: string): void
-  /** Resolves when there is news of the run, or after `withinMs`. */
-  news(runId: string, withinMs: number): Promise<void>
+  /** Notifies other processes at once. */
+  notifyNow(topic: Topic, id: string): void
+  /** Resolves when the run changes, or after `withinMs`. */
+  waitForRunChange(runId: string, withinMs: number): Promise<void>
 }
 
-/** Those whose kind is `external`. */
+/** The operations of kind `external`. */
 type ExternalId = 'runs.message'
 type ContextOf<Id extends OperationId> = Id extends ExternalId ? ExternalContext : Context
 

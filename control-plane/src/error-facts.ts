@@ -4,7 +4,7 @@ const MAX_TEXT = 2000
 const MAX_CAUSES = 4
 const SECRET = /parley_(live|test)_[0-9A-Za-z]+/g
 
-/** What the log may know of an error: nothing but these members, since libraries hang rows and parameters on theirs. */
+/** The parts of an error that are logged. Other members are left out, since libraries attach rows and parameters to errors. */
 export interface ErrorFacts {
   readonly name: string
   readonly code?: string
@@ -13,19 +13,19 @@ export interface ErrorFacts {
   readonly cause?: ErrorFacts
 }
 
-/** API keys are blotted out wherever they stand; texts are cut at 2000 characters, causes after the fourth. */
+/** Masks API keys in every text, cuts texts at 2000 characters and keeps at most four causes. */
 export function errorFacts(error: unknown, depth = 0): ErrorFacts {
-  if (!(error instanceof Error)) return { name: typeof error, message: blotted(String(error)) }
+  if (!(error instanceof Error)) return { name: typeof error, message: masked(String(error)) }
   const code = error instanceof ParleyError || 'code' in error ? String(error.code) : undefined
   return {
     name: error.name,
-    ...(code !== undefined && { code: blotted(code) }),
-    message: blotted(error.message),
-    ...(error.stack !== undefined && { stack: blotted(error.stack) }),
+    ...(code !== undefined && { code: masked(code) }),
+    message: masked(error.message),
+    ...(error.stack !== undefined && { stack: masked(error.stack) }),
     ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: errorFacts(error.cause, depth + 1) }),
   }
 }
 
-function blotted(words: string): string {
-  return words.slice(0, MAX_TEXT).replaceAll(SECRET, 'parley_$1_***')
+function masked(text: string): string {
+  return text.slice(0, MAX_TEXT).replaceAll(SECRET, 'parley_$1_***')
 }

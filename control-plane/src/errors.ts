@@ -1,6 +1,6 @@
 import { errorsOf } from '@parley/kernel'
 
-/** The errors of this room. A code is stable: the API, logs and timelines show it. */
+/** The errors of the control plane. A code is stable: the API, logs and timelines show it. */
 export const ApiError = errorsOf({
   always_outdated: { retryable: true, text: 'The draft changed each time while it was worked on.' },
   answer_broken: { retryable: false, text: 'An answer does not match the contract.' },

@@ -29,22 +29,22 @@ export function agentNotPublished(agentId: string): Refusal<'conflict'> {
 }
 
 /** The agent, if it was ever made, archived or not. */
-export async function everMade({ db, scope }: Context, agentId: string): Promise<AgentRow> {
+export async function existingAgent({ db, scope }: Context, agentId: string): Promise<AgentRow> {
   const agent = await readAgent(db, scope, agentId)
   if (agent === null) throw noAgent(agentId)
   return agent
 }
 
 /** The agent, if it is in the catalogue. */
-export async function inCatalogue(context: Context, agentId: string): Promise<AgentRow> {
-  const agent = await everMade(context, agentId)
+export async function activeAgent(context: Context, agentId: string): Promise<AgentRow> {
+  const agent = await existingAgent(context, agentId)
   if (agent.archived_at !== null) throw noAgent(agentId)
   return agent
 }
 
 /** The agent, if it may be written to. */
-export async function notArchived(context: Context, agentId: string): Promise<AgentRow> {
-  const agent = await everMade(context, agentId)
+export async function unarchivedAgent(context: Context, agentId: string): Promise<AgentRow> {
+  const agent = await existingAgent(context, agentId)
   if (agent.archived_at !== null) throw agentArchived(agentId)
   return agent
 }

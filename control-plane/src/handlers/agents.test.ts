@@ -71,7 +71,7 @@ describe('DELETE /agents/{agent_id}', () => {
     const { body: before } = await fixture.call('agents.get', { params: { agent_id: 'ada' } })
     const first = await fixture.call('agents.delete', { params: { agent_id: 'ada' } })
     expect(first.body).toEqual({ ...before, draft: null })
-    expect(first.announced).toEqual([{ topic: 'publications', id: 'ada' }])
+    expect(first.notifications).toEqual([{ topic: 'publications', id: 'ada' }])
 
     const params = { agent_id: 'ada' }
     for (const id of ['agents.get', 'drafts.get', 'drafts.validate'] as const)
@@ -137,7 +137,7 @@ describe('DELETE /agents/{agent_id}', () => {
     await test.owner.query("update parley.numbers set agent_id = 'ada', version = 0 where tenant_id = $1", [
       fixture.scope.tenant_id,
     ])
-    const { announced } = await fixture.call('agents.delete', { params: { agent_id: 'ada' } })
+    const { notifications: announced } = await fixture.call('agents.delete', { params: { agent_id: 'ada' } })
     expect(announced.filter(({ topic }) => topic === 'telephony')).toHaveLength(2)
     const { rows } = await test.owner.query('select agent_id, version from parley.numbers where tenant_id = $1', [
       fixture.scope.tenant_id,

@@ -11,10 +11,10 @@ import {
   readPublishedDraft,
 } from '@parley/store'
 import type { Context, HandlersOf } from '../context.ts'
-import { onDraft } from '../reading/on-draft.ts'
+import { runDraftWork } from '../reading/run-draft-work.ts'
 import { firstProviders } from './agents-first-providers.ts'
 import { newAgentId } from './agents-id.ts'
-import { agentExists, everMade, inCatalogue, noVersion } from './agents-refusals.ts'
+import { activeAgent, agentExists, existingAgent, noVersion } from './agents-refusals.ts'
 import { type AgentSummary, summaryOf } from './agents-summary.ts'
 
 const MAX_NAME = 256
@@ -39,23 +39,23 @@ export const agentHandlers: HandlersOf<
   },
 
   'agents.get': async ({ params: { agent_id } }, context) => {
-    return { status: 200, body: summaryOf(await inCatalogue(context, agent_id), context.scope) }
+    return { status: 200, body: summaryOf(await activeAgent(context, agent_id), context.scope) }
   },
 
   'agents.delete': async ({ params: { agent_id } }, context) => {
-    context.about({ kind: 'agent', id: agent_id })
+    context.auditResource({ kind: 'agent', id: agent_id })
     const numbers = await archiveAgent(context.db, context.scope, agent_id)
-    const agent = await everMade(context, agent_id)
-    if (numbers !== null) context.announce('publications', agent_id)
-    for (const number of numbers ?? []) context.announce('telephony', number)
+    const agent = await existingAgent(context, agent_id)
+    if (numbers !== null) context.notifyAfterCommit('publications', agent_id)
+    for (const number of numbers ?? []) context.notifyAfterCommit('telephony', number)
     return { status: 200, body: summaryOf(agent, context.scope) }
   },
 
   'agents.clone': async ({ params, body: { name, agent_id, version } }, context) => {
-    const source = await everMade(context, params.agent_id)
+    const source = await existingAgent(context, params.agent_id)
     const { json: draft, of } = await draftToClone(context, source, version)
     const copy = name ?? [...`${source.name} (copy)`].slice(0, MAX_NAME).join('')
-    const json = await onDraft(context, 'renamed', { draft, name: copy }, of)
+    const json = await runDraftWork(context, 'renamed', { draft, name: copy }, of)
     return { status: 201, body: await newAgent(context, agent_id, copy, { json }) }
   },
 }
@@ -80,16 +80,16 @@ function readable(rows: readonly AgentRow[], scope: Scope): { agents: AgentSumma
 /** An agent with its first draft; the id, where none is given, is made here. */
 async function newAgent(
   context: Context,
-  asked: string | undefined,
+  requestedId: string | undefined,
   name: string,
   draft: DraftJson,
 ): Promise<AgentSummary> {
   const { db, scope, platform } = context
-  const agentId = asked ?? newAgentId(platform.randomBytes)
-  context.about({ kind: 'agent', id: agentId })
+  const agentId = requestedId ?? newAgentId(platform.randomBytes)
+  context.auditResource({ kind: 'agent', id: agentId })
   if (!(await insertAgent(db, scope, agentId, name))) throw agentExists(agentId)
   await insertDraft(db, scope, agentId, draft)
-  return summaryOf(await everMade(context, agentId), scope)
+  return summaryOf(await existingAgent(context, agentId), scope)
 }
 
 interface DraftToClone extends DraftJson {

@@ -32,7 +32,7 @@ describe('the daily limit of outbound calls', () => {
   })
 
   it('a daily call limit can be set, read and cleared', async () => {
-    const { body, about, announced } = await set(250)
+    const { body, auditedResource: about, notifications: announced } = await set(250)
     expect(body).toMatchObject({ daily_limit: 250, calls_last_24h: 0, remaining: 250 })
     expect(about).toEqual({ kind: 'operation', id: 'telephony/call-limit' })
     expect(announced).toEqual([{ topic: 'tenants', id: scope.tenant_id }])

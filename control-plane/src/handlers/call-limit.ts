@@ -8,9 +8,9 @@ export const callLimitHandlers: HandlersOf<'call_limits.get' | 'call_limits.upda
 
   'call_limits.update': async ({ body: { daily_limit } }, context) => {
     const { db, scope } = context
-    context.about({ kind: 'operation', id: 'telephony/call-limit' })
+    context.auditResource({ kind: 'operation', id: 'telephony/call-limit' })
     const written = await writeCallLimit(db, scope, daily_limit)
-    context.announce('tenants', scope.tenant_id)
+    context.notifyAfterCommit('tenants', scope.tenant_id)
     return { status: 200, body: toCallLimit(written) }
   },
 }

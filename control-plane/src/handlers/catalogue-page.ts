@@ -1,7 +1,7 @@
 import type { Json } from '@parley/contract'
 import { type CursorBinding, decodeCursor, encodeCursor, type Page } from '@parley/store'
 
-interface Asked {
+interface PageRequest {
   readonly cursor?: string | undefined
   readonly limit: number
 }
@@ -14,7 +14,7 @@ export function pageByKey<Row>(
   all: readonly Row[],
   keyOf: (row: Row) => readonly string[],
   binding: Omit<CursorBinding, 'sort'> & { readonly filters: Readonly<Record<string, Json | undefined>> },
-  { cursor, limit }: Asked,
+  { cursor, limit }: PageRequest,
 ): Page<Row> {
   const bound = { ...binding, sort: 'key' }
   const keyed = all.map(row => ({ row, key: JSON.stringify(keyOf(row)) })).sort((a, b) => compare(a.key, b.key))

@@ -12,7 +12,7 @@ export const catalogueHandlers: HandlersOf<'actions.list' | 'models.list' | 'voi
     return { status: 200, body: { items } }
   },
 
-  'models.list': async ({ query: { kind, ready, ...asked } }, { platform, scope }) => {
+  'models.list': async ({ query: { kind, ready, ...page } }, { platform, scope }) => {
     const models = platform
       .catalogue()
       .models.filter(model => (kind ?? model.kind) === model.kind && (ready ?? model.ready) === model.ready)
@@ -20,12 +20,12 @@ export const catalogueHandlers: HandlersOf<'actions.list' | 'models.list' | 'voi
       models,
       ({ model, kind, provider }) => [model.provider, model.model_id, model.tier, provider, kind],
       { operation: 'models.list', tenantId: scope.tenant_id, filters: { kind, ready } },
-      asked,
+      page,
     )
     return { status: 200, body: { items: rows, next_cursor } }
   },
 
-  'voices.list': async ({ query: { role, language, provider, ...asked } }, { platform, scope }) => {
+  'voices.list': async ({ query: { role, language, provider, ...page } }, { platform, scope }) => {
     const voices = platform
       .catalogue()
       .voices.filter(
@@ -38,7 +38,7 @@ export const catalogueHandlers: HandlersOf<'actions.list' | 'models.list' | 'voi
       voices,
       voice => [voice.role, voice.provider, voice.model, voice.voice_id ?? ''],
       { operation: 'voices.list', tenantId: scope.tenant_id, filters: { role, language, provider } },
-      asked,
+      page,
     )
     return { status: 200, body: { items: rows, next_cursor } }
   },

@@ -20,7 +20,7 @@ export function staleDraft(current: DraftRevision | null): Refusal<'conflict'> {
 }
 
 /** Why a compare-and-set found no draft: what the refusal names was read after it. */
-export async function whyStale({ db, scope }: Context, agentId: string): Promise<Refusal> {
+export async function staleDraftRefusal({ db, scope }: Context, agentId: string): Promise<Refusal> {
   const agent = await readAgent(db, scope, agentId)
   if (agent === null) return noAgent(agentId)
   if (agent.archived_at !== null) return agentArchived(agentId)

@@ -1,10 +1,10 @@
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { AgentFixture, type At, refusal } from '../testing/agent-fixture.ts'
+import { AgentFixture, type DraftRevisionRef, refusal } from '../testing/agent-fixture.ts'
 
 let test: TestDatabase
 let fixture: AgentFixture
-let at: At
+let at: DraftRevisionRef
 const params = { agent_id: 'ada' }
 
 beforeAll(async () => {
@@ -16,7 +16,8 @@ beforeEach(async () => {
   at = await fixture.create('ada', 'Ada')
 })
 
-const edit = (from: At, ...edits: unknown[]) => fixture.call('drafts.edit', { params, body: { ...from, edits } })
+const edit = (from: DraftRevisionRef, ...edits: unknown[]) =>
+  fixture.call('drafts.edit', { params, body: { ...from, edits } })
 const draft = async () => (await fixture.call('drafts.get', { params })).body
 const prompt = (text: string) => ({ type: 'flow.prompt', text })
 
@@ -112,7 +113,7 @@ describe('PATCH /agents/{agent_id}/draft', () => {
 })
 
 describe('DELETE /agents/{agent_id}/draft', () => {
-  const discard = (query: At) => fixture.call('drafts.discard', { params, query })
+  const discard = (query: DraftRevisionRef) => fixture.call('drafts.discard', { params, query })
 
   it('a discard returns the last state of the draft, also when it is repeated', async () => {
     const last = { ...(await draft()) }

@@ -14,10 +14,10 @@ import {
 import type { z } from 'zod'
 import type { Context, HandlersOf } from '../context.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
-import { onDraft } from '../reading/on-draft.ts'
-import { agentArchived, agentNotPublished, everMade, noAgent, noVersion } from './agents-refusals.ts'
+import { runDraftWork } from '../reading/run-draft-work.ts'
+import { agentArchived, agentNotPublished, existingAgent, noAgent, noVersion } from './agents-refusals.ts'
 import { draftEnvironmentOf } from './draft-environment.ts'
-import { editsRefused, noDraft, refuseAddresses, staleDraft, whyStale } from './drafts-refusals.ts'
+import { editsRefused, noDraft, refuseAddresses, staleDraft, staleDraftRefusal } from './drafts-refusals.ts'
 
 type DraftResult = z.input<typeof draftResult>
 
@@ -28,30 +28,30 @@ export const draftHandlers: HandlersOf<
     const { db, scope } = context
     const open = await readOpenDraft(db, scope, agent_id)
     if (open === null) throw noDraft(agent_id)
-    const content = await onDraft(context, 'content', { draft: open.json })
+    const content = await runDraftWork(context, 'content', { draft: open.json })
     return { status: 200, body: largeAnswer('drafts.get', draftHeadBody(open, agent_id, scope.tenant_id), content) }
   },
 
   'drafts.edit': async ({ params: { agent_id }, body }, context) => {
     const { db, scope } = context
     const at = { draft_id: body.draft_id, revision: body.expected_revision }
-    context.about({ kind: 'agent', id: agent_id })
+    context.auditResource({ kind: 'agent', id: agent_id })
     refuseAddresses(body.edits, context.platform)
     const open = await readOpenDraft(db, scope, agent_id)
-    if (open === null || !isAt(open, at)) throw await whyStale(context, agent_id)
-    const edited = await onDraft(context, 'edited', { draft: open.json, edits: body.edits }, at)
+    if (open === null || !isAt(open, at)) throw await staleDraftRefusal(context, agent_id)
+    const edited = await runDraftWork(context, 'edited', { draft: open.json, edits: body.edits }, at)
     if (!edited.ok) throw editsRefused(edited)
     // Before the draft: who publishes locks the agent first, too.
     if (edited.newName !== null) await renameUnpublished(db, scope, agent_id, edited.newName)
     const written = await writeDraft(db, scope, agent_id, at, edited)
-    if (written === null) throw await whyStale(context, agent_id)
+    if (written === null) throw await staleDraftRefusal(context, agent_id)
     return { status: 200, body: draftHeadBody(written, agent_id, scope.tenant_id) }
   },
 
   'drafts.discard': async ({ params: { agent_id }, query }, context) => {
     const { db, scope } = context
     const at = { draft_id: query.draft_id, revision: query.expected_revision }
-    context.about({ kind: 'agent', id: agent_id })
+    context.auditResource({ kind: 'agent', id: agent_id })
     const deleted = await deleteDraft(db, scope, agent_id, at)
     if (deleted === null) return { status: 200, body: await discardedBefore(context, agent_id, at) }
     const answer = draftHeadBody(deleted, agent_id, scope.tenant_id)
@@ -61,7 +61,7 @@ export const draftHandlers: HandlersOf<
 
   'drafts.open': async ({ params: { agent_id }, body }, context) => {
     const { db, scope } = context
-    context.about({ kind: 'agent', id: agent_id })
+    context.auditResource({ kind: 'agent', id: agent_id })
     const agent = await lockAgent(db, scope, agent_id)
     if (agent === null) throw noAgent(agent_id)
     if (agent.archived_at !== null) throw agentArchived(agent_id)
@@ -70,7 +70,7 @@ export const draftHandlers: HandlersOf<
     const publication = await readPublishedDraft(db, scope, agent_id, version)
     if (publication === null) throw noVersion(agent_id, version)
     const { draft } = publication
-    const content = await onDraft(context, 'content', { draft }, version)
+    const content = await runDraftWork(context, 'content', { draft }, version)
     const opened = await insertDraft(db, scope, agent_id, { json: draft }, { version })
     if (opened === null)
       throw new Refusal('conflict', `a draft of agent "${agent_id}" is open: go on with it, or discard it first`, {
@@ -85,7 +85,7 @@ export const draftHandlers: HandlersOf<
     if (draft_id !== undefined && expected_revision !== undefined)
       if (!isAt(open, { draft_id, revision: expected_revision })) throw staleDraft(open)
     const draftEnvironment = await draftEnvironmentOf(context, open)
-    const diagnostics = await onDraft(context, 'diagnostics', { draft: open.json, draftEnvironment })
+    const diagnostics = await runDraftWork(context, 'diagnostics', { draft: open.json, draftEnvironment })
     return { status: 200, body: { revision: open.revision, diagnostics } }
   },
 }
@@ -101,7 +101,7 @@ async function discardedBefore(
   at: { readonly draft_id: string; readonly revision: number },
 ): Promise<DraftResult> {
   const { db, scope } = context
-  const agent = await everMade(context, agentId)
+  const agent = await existingAgent(context, agentId)
   const tombstone = (await tombstoneOf(db, scope, 'draft', at.draft_id)) as DraftResult | null
   const isOurs = tombstone !== null && tombstone.agent.id === agentId
   if (isOurs && tombstone.revision === at.revision) return tombstone

@@ -35,7 +35,7 @@ describe('GET /environments', () => {
 
 describe('POST /environments/sandbox', () => {
   it('the first admin key of a new sandbox opens the sandbox and not production', async () => {
-    const { status, body, about } = await ensureSandbox()
+    const { status, body, auditedResource: about } = await ensureSandbox()
     expect(status).toBe(201)
     expect(body.environment).toMatchObject({
       environment: 'sandbox',

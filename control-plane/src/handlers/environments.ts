@@ -13,7 +13,7 @@ export const environmentHandlers: HandlersOf<'environments.list' | 'environments
 
   'environments.ensure_sandbox': async (_, context) => {
     const { db, scope, platform } = context
-    context.about({ kind: 'operation', id: 'environments/sandbox' })
+    context.auditResource({ kind: 'operation', id: 'environments/sandbox' })
     if (scope.environment !== 'production')
       throw new Refusal('forbidden', 'the sandbox is made with a key of the production environment', {
         reason: 'production_only',
@@ -23,7 +23,7 @@ export const environmentHandlers: HandlersOf<'environments.list' | 'environments
     const environment = (await environmentsOf(db, scope)).find(one => one.environment === 'sandbox')
     if (environment === undefined) throw new TypeError('a sandbox that was made, or was there, is not there')
     if (key === null) return { status: 200, body: { environment, key: null } }
-    context.announce('tenants', environment.tenant_id)
+    context.notifyAfterCommit('tenants', environment.tenant_id)
     return { status: 201, body: { environment, key: { ...key, secret: made.secret } } }
   },
 }

@@ -15,13 +15,13 @@ import {
   writeDraft,
 } from '@parley/store'
 import { type Context, type HandlersOf, readOffThread } from '../context.ts'
-import type { DraftGiven } from '../reading/draft-work.ts'
+import type { DraftWorkInput } from '../reading/draft-work.ts'
 import { type ImportReading, readImport, readInspection, type SecretVersions } from '../reading/import-reading.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
-import { onDraft } from '../reading/on-draft.ts'
-import { agentArchived, agentNotPublished, everMade, noVersion } from './agents-refusals.ts'
+import { runDraftWork } from '../reading/run-draft-work.ts'
+import { agentArchived, agentNotPublished, existingAgent, noVersion } from './agents-refusals.ts'
 import { draftHeadBody } from './drafts.ts'
-import { diagnosticsJson, noDraft, refuseAddress, staleDraft, whyStale } from './drafts-refusals.ts'
+import { diagnosticsJson, noDraft, refuseAddress, staleDraft, staleDraftRefusal } from './drafts-refusals.ts'
 import { invalid } from './invalid-request.ts'
 
 type ImportBody = InputOf<OperationNamed<'agents.import'>>['body']
@@ -31,11 +31,11 @@ export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspe
     async ({ body }, context) => {
       const { scope } = context
       const agentId = body.reference.id
-      context.about({ kind: 'agent', id: agentId })
+      context.auditResource({ kind: 'agent', id: agentId })
       if (body.reference.tenant_id !== scope.tenant_id)
         throw new Refusal('not_found', 'reference.tenant_id is not the environment of this key')
-      const read = await imported(body, context)
-      const { outcome, head } = await settle(body, read, context)
+      const read = await readImportedDraft(body, context)
+      const { outcome, head } = await storeImport(body, read, context)
       const draft = draftHeadBody(head, agentId, scope.tenant_id)
       return { status: outcome === 'unchanged' ? 200 : 201, body: { outcome, draft, warnings: [...read.warnings] } }
     },
@@ -60,20 +60,20 @@ export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspe
     }
     const publication = await readPublishedDraft(db, scope, agent_id, query.version ?? 'head')
     if (publication !== null) return exported(publication, context)
-    await everMade(context, agent_id)
+    await existingAgent(context, agent_id)
     throw query.version === undefined ? agentNotPublished(agent_id) : noVersion(agent_id, query.version)
   },
 }
 
-async function exported({ draft, version }: DraftGiven<'exported'>, context: Context) {
-  const rest = await onDraft(context, 'exported', { draft, version })
+async function exported({ draft, version }: DraftWorkInput<'exported'>, context: Context) {
+  const rest = await runDraftWork(context, 'exported', { draft, version })
   return { status: 200 as const, body: largeAnswer('agents.export', {}, rest) }
 }
 
-type Imported = Extract<ImportReading, { readonly ok: true }>
+type ReadImport = Extract<ImportReading, { readonly ok: true }>
 
 /** The draft that the export is, every secret that it names pinned to a version that is there. */
-async function imported(body: ImportBody, { db, scope, platform, reading }: Context): Promise<Imported> {
+async function readImportedDraft(body: ImportBody, { db, scope, platform, reading }: Context): Promise<ReadImport> {
   if (body.config.webhook !== undefined) refuseAddress(body.config.webhook.url, '/config/webhook/url', platform)
   const versions = await secretVersions(db, scope)
   const read = reading?.kind === 'import' ? reading.read : readImport(body, versions)
@@ -100,30 +100,34 @@ function importRefused(refusal: ImportRefusal): Refusal {
   return new Refusal(code, message, { ...(reason !== undefined && { reason }), details })
 }
 
-interface Settled {
+interface StoredImport {
   readonly outcome: 'create_agent' | 'open_draft' | 'replace_draft' | 'unchanged'
   readonly head: DraftHead
 }
 
 /** What becomes of the imported draft: a new agent's first one, a new one, the next revision of the open one, or nothing. */
-async function settle(body: ImportBody, { name, draftJson, digest }: Imported, context: Context): Promise<Settled> {
+async function storeImport(
+  body: ImportBody,
+  { name, draftJson, digest }: ReadImport,
+  context: Context,
+): Promise<StoredImport> {
   const { db, scope } = context
   const agentId = body.reference.id
   const mark = { import_digest: digest }
-  const agent = (await lockAgent(db, scope, agentId)) ?? (await createdAgent(agentId, name, context))
+  const agent = (await lockAgent(db, scope, agentId)) ?? (await createAgent(agentId, name, context))
   if (agent !== null && agent.archived_at !== null) throw agentArchived(agentId)
   const open = await readDraftHead(db, scope, agentId)
   if (open !== null && open.import_digest === mark.import_digest && open.imported_revision === open.revision)
     return { outcome: 'unchanged', head: open }
-  mayReplace(open, body)
+  checkReplaceable(open, body)
   await renameUnpublished(db, scope, agentId, name)
-  const head = await written(open, { json: draftJson }, mark, agentId, context)
-  if (head === null) throw await whyStale(context, agentId)
+  const head = await writeImportedDraft(open, { json: draftJson }, mark, agentId, context)
+  if (head === null) throw await staleDraftRefusal(context, agentId)
   if (open !== null) return { outcome: 'replace_draft', head }
   return { outcome: agent === null ? 'create_agent' : 'open_draft', head }
 }
 
-function written(
+function writeImportedDraft(
   open: DraftHead | null,
   content: { readonly json: string },
   imported: ImportMark,
@@ -135,7 +139,7 @@ function written(
 }
 
 /** Null: it was made here. Somebody who made it at the same time keeps it. */
-async function createdAgent(agentId: string, name: string, { db, scope }: Context) {
+async function createAgent(agentId: string, name: string, { db, scope }: Context) {
   if (!newAgentId.safeParse(agentId).success)
     throw invalid(
       '/reference/id',
@@ -145,7 +149,7 @@ async function createdAgent(agentId: string, name: string, { db, scope }: Contex
 }
 
 /** A draft that `replace_draft` names must be the open one; changes that were not published are lost by its leave only. */
-function mayReplace(open: DraftHead | null, { replace_draft: replaced }: ImportBody): void {
+function checkReplaceable(open: DraftHead | null, { replace_draft: replaced }: ImportBody): void {
   if (replaced !== undefined) {
     if (open?.draft_id !== replaced.draft_id || open.revision !== replaced.expected_revision) throw staleDraft(open)
     return

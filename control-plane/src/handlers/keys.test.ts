@@ -29,7 +29,11 @@ async function withActiveKeys(count: number) {
 
 describe('POST /keys', () => {
   it('the secret of a new key is shown once, grants its role in this environment, and only its hash is stored', async () => {
-    const { status, body, about } = await create({ can_dial: true, expires_at: '2100-01-01T02:00:00+02:00' })
+    const {
+      status,
+      body,
+      auditedResource: about,
+    } = await create({ can_dial: true, expires_at: '2100-01-01T02:00:00+02:00' })
     expect(status).toBe(201)
     expect(body).toMatchObject({ name: 'ci', role: 'member', can_dial: true, expires_at: '2100-01-01T00:00:00.000Z' })
     expect(body.secret).toMatch(/^parley_live_[0-9A-Za-z]{40}$/)
@@ -76,7 +80,7 @@ describe('POST /keys', () => {
 describe('POST /keys/{key_id}/rotate', () => {
   it('rotation without overlap replaces the secret at once', async () => {
     const first = (await create()).body
-    const { status, body, announced } = await rotate(first.key_id)
+    const { status, body, notifications: announced } = await rotate(first.key_id)
     expect(status).toBe(200)
     const { secret, prefix, ...same } = body
     expect(first).toMatchObject(same)
@@ -125,7 +129,7 @@ describe('DELETE /keys/{key_id}', () => {
     const first = await revoke(key.key_id)
     expect(first.status).toBe(200)
     expect(first.body.revoked_at).not.toBeNull()
-    expect(first.announced).toEqual([{ topic: 'keys', id: key.key_id }])
+    expect(first.notifications).toEqual([{ topic: 'keys', id: key.key_id }])
     expect(await holderOf(key.secret)).toBeNull()
     expect((await revoke(key.key_id)).body).toEqual(first.body)
     expect((await space.ask(scope, 'keys.list')).body.items).toEqual([first.body])

@@ -23,36 +23,36 @@ export const keyHandlers: HandlersOf<'keys.list' | 'keys.create' | 'keys.revoke'
     const expires = expires_at === undefined ? null : Date.parse(expires_at)
     if (expires !== null && expires <= platform.now()) throw invalid('/expires_at', 'is not in the future')
     const made = newKeySecret(scope.environment, { bytes: platform.randomBytes })
-    const asked = { name, role, can_dial, expires_at: expires === null ? null : new Date(expires).toISOString() }
-    const key = await insertKey(db, scope, asked, made)
+    const values = { name, role, can_dial, expires_at: expires === null ? null : new Date(expires).toISOString() }
+    const key = await insertKey(db, scope, values, made)
     if (key === null)
       throw new Refusal('conflict', `the environment has ${ENVIRONMENT_LIMITS.keys} active keys: revoke one first`, {
         reason: 'limit_reached',
       })
-    context.about(ofKey(key.key_id))
+    context.auditResource(ofKey(key.key_id))
     return { status: 201, body: { ...key, secret: made.secret } }
   },
 
   'keys.revoke': async ({ params: { key_id } }, context) => {
-    context.about(ofKey(key_id))
+    context.auditResource(ofKey(key_id))
     const key = await revokeKey(context.db, context.scope, key_id)
     if (key === null) throw noKey(key_id)
     // What it asked for and nobody has begun never begins.
     for (const runId of await cancelRunsOfKey(context.db, context.scope, key_id)) {
-      context.announce('run_orders', runId)
-      context.announce('runs', runId)
+      context.notifyAfterCommit('run_orders', runId)
+      context.notifyAfterCommit('runs', runId)
     }
-    context.announce('keys', key_id)
+    context.notifyAfterCommit('keys', key_id)
     return { status: 200, body: key }
   },
 
   'keys.rotate': async ({ params: { key_id }, body: { overlap_seconds } }, context) => {
     const { db, scope, platform } = context
-    context.about(ofKey(key_id))
+    context.auditResource(ofKey(key_id))
     const made = newKeySecret(scope.environment, { bytes: platform.randomBytes })
     const key = await replaceKeySecret(db, scope, key_id, made, overlap_seconds)
     if (key !== null) {
-      context.announce('keys', key_id)
+      context.notifyAfterCommit('keys', key_id)
       return { status: 200, body: { ...key, secret: made.secret } }
     }
     if (!(await keyExists(db, scope, key_id))) throw noKey(key_id)

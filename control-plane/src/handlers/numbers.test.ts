@@ -29,7 +29,12 @@ const list = (query: object = {}) => space.ask(scope, 'numbers.list', { query })
 
 describe('POST /telephony/numbers', () => {
   it('an imported number is returned unassigned and the engines are notified', async () => {
-    const { status, body, about, announced } = await importNumber(ONE, { name: 'Front fixture' })
+    const {
+      status,
+      body,
+      auditedResource: about,
+      notifications: announced,
+    } = await importNumber(ONE, { name: 'Front fixture' })
     expect(status).toBe(201)
     expect(body).toMatchObject({ phone_number: ONE, trunk_id: 'carrier', name: 'Front fixture', assignment: null })
     expect(body.updated_at).toBe(body.created_at)
@@ -76,7 +81,7 @@ describe('PUT /telephony/numbers/{number_id}/assignment', () => {
 
   it('a number can be assigned to the live version or a fixed version of an agent, or unassigned', async () => {
     await space.publishedAgent(scope, 'ada')
-    const { body, about, announced } = await assign(number_id, 'ada')
+    const { body, auditedResource: about, notifications: announced } = await assign(number_id, 'ada')
     expect(body.assignment).toEqual({ agent_id: 'ada', version: null })
     expect(about).toEqual({ kind: 'phone_number', id: number_id })
     expect(announced).toEqual([{ topic: 'telephony', id: number_id }])

@@ -23,51 +23,51 @@ type PhoneNumber = z.input<typeof phoneNumber>
 type Ids = 'numbers.list' | 'numbers.import' | 'numbers.assign' | 'numbers.release'
 
 export const numberHandlers: HandlersOf<Ids> = {
-  'numbers.list': async ({ query: { cursor, ...asked } }, { db, scope }) => {
-    const { rows, next_cursor } = await listNumbers(db, scope, { ...asked, cursor: cursor ?? null })
+  'numbers.list': async ({ query: { cursor, ...filter } }, { db, scope }) => {
+    const { rows, next_cursor } = await listNumbers(db, scope, { ...filter, cursor: cursor ?? null })
     return { status: 200, body: { items: rows.map(toNumber), next_cursor } }
   },
 
   'numbers.import': async ({ body: { phone_number, trunk_id, name } }, context) => {
     const made = await insertNumber(context.db, context.scope, { phone_number, trunk_id, name: name ?? null })
     if (made === 'no_trunk') throw noTrunk(trunk_id)
-    if (typeof made === 'string') throw notMade(made, phone_number)
-    context.about({ kind: 'phone_number', id: made.number_id })
-    context.announce('telephony', made.number_id)
+    if (typeof made === 'string') throw creationRefused(made, phone_number)
+    context.auditResource({ kind: 'phone_number', id: made.number_id })
+    context.notifyAfterCommit('telephony', made.number_id)
     return { status: 201, body: toNumber(made) }
   },
 
   'numbers.assign': async ({ params: { number_id }, body: { agent_id, version } }, context) => {
     const { db, scope } = context
-    context.about({ kind: 'phone_number', id: number_id })
+    context.auditResource({ kind: 'phone_number', id: number_id })
     const number = await numberOf(db, scope, number_id)
     if (number === null) throw noNumber(number_id)
-    if (agent_id !== null) await checkAnswers(context, number, agent_id, version)
+    if (agent_id !== null) await checkAssignable(context, number, agent_id, version)
     const assigned = await writeAssignment(db, scope, number_id, agent_id === null ? null : { agent_id, version })
     // Released since it was read.
     if (assigned === null) throw noNumber(number_id)
-    context.announce('telephony', number_id)
+    context.notifyAfterCommit('telephony', number_id)
     return { status: 200, body: toNumber(assigned) }
   },
 
   'numbers.release': async ({ params: { number_id } }, context) => {
     const { db, scope } = context
-    context.about({ kind: 'phone_number', id: number_id })
+    context.auditResource({ kind: 'phone_number', id: number_id })
     const released = await deleteNumber(db, scope, number_id)
     if (released === null) {
-      const said = await tombstoneOf(db, scope, 'number', number_id)
-      if (said === null) throw noNumber(number_id)
-      return { status: 200, body: said as PhoneNumber }
+      const tombstone = await tombstoneOf(db, scope, 'number', number_id)
+      if (tombstone === null) throw noNumber(number_id)
+      return { status: 200, body: tombstone as PhoneNumber }
     }
     const body = toNumber(released)
     await keepTombstone(db, scope, 'number', number_id, body)
-    context.announce('telephony', number_id)
+    context.notifyAfterCommit('telephony', number_id)
     return { status: 200, body }
   },
 }
 
 /** Refuses what no call could reach: tried in the order agent, its version, its channel, the trunk. */
-async function checkAnswers(
+async function checkAssignable(
   { db, scope }: Context,
   number: NumberRow,
   agentId: string,
@@ -103,7 +103,7 @@ function toNumber({ agent_id, version, ...number }: NumberRow): PhoneNumber {
   return { ...number, assignment: agent_id === null ? null : { agent_id, version } }
 }
 
-function notMade(reason: 'number_exists' | 'limit_reached', phoneNumber: string): Refusal {
+function creationRefused(reason: 'number_exists' | 'limit_reached', phoneNumber: string): Refusal {
   const message =
     reason === 'number_exists'
       ? `${phoneNumber} is imported already`

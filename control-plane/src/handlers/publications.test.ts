@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '@parley/kernel'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { AgentFixture, type At, everyPage, refusal } from '../testing/agent-fixture.ts'
+import { AgentFixture, type DraftRevisionRef, everyPage, refusal } from '../testing/agent-fixture.ts'
 
 let test: TestDatabase
 let fixture: AgentFixture
-let at: At
+let at: DraftRevisionRef
 const params = { agent_id: 'ada' }
 
 beforeAll(async () => {

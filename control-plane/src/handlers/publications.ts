@@ -14,11 +14,11 @@ import {
 } from '@parley/store'
 import type { Context, HandlersOf, Principal } from '../context.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
-import { onDraft } from '../reading/on-draft.ts'
-import { agentArchived, everMade, noAgent, notArchived, noVersion } from './agents-refusals.ts'
+import { runDraftWork } from '../reading/run-draft-work.ts'
+import { agentArchived, existingAgent, noAgent, noVersion, unarchivedAgent } from './agents-refusals.ts'
 import { summaryOf } from './agents-summary.ts'
 import { draftEnvironmentOf } from './draft-environment.ts'
-import { diagnosticsJson, staleDraft, whyStale } from './drafts-refusals.ts'
+import { diagnosticsJson, staleDraft, staleDraftRefusal } from './drafts-refusals.ts'
 import { publicationBody } from './publications-body.ts'
 
 export const publicationHandlers: HandlersOf<
@@ -28,14 +28,14 @@ export const publicationHandlers: HandlersOf<
     const { db, scope } = context
     const { rows, next_cursor } = await listPublications(db, scope, agent_id, { cursor: cursor ?? null, limit })
     // An agent without versions, or none at all.
-    if (rows.length === 0) await everMade(context, agent_id)
+    if (rows.length === 0) await existingAgent(context, agent_id)
     return { status: 200, body: { items: rows.map(publicationBody), next_cursor } }
   },
 
   'publications.publish': async ({ params: { agent_id }, body }, context) => {
     const { db, scope } = context
     const at = { draft_id: body.draft_id, revision: body.expected_revision }
-    context.about({ kind: 'agent', id: agent_id })
+    context.auditResource({ kind: 'agent', id: agent_id })
     // Whoever publishes the same agent meanwhile waits here, and finds what this one made.
     const agent = await lockAgent(db, scope, agent_id)
     if (agent === null) throw noAgent(agent_id)
@@ -44,41 +44,41 @@ export const publicationHandlers: HandlersOf<
     if (open === null || open.draft_id !== at.draft_id || open.revision !== at.revision) throw staleDraft(open)
     const existing = await publicationOfRevision(db, scope, agent_id, at, body.test)
     if (existing !== null) return { status: 200, body: published(existing, context) }
-    const version = await insertPublication(db, scope, agent_id, at, await toPublish(open, body.test, context))
+    const version = await insertPublication(db, scope, agent_id, at, await preparePublication(open, body.test, context))
     const made = version === null ? null : await publicationOfRevision(db, scope, agent_id, at, body.test)
-    if (made === null) throw await whyStale(context, agent_id)
-    context.announce('publications', agent_id)
+    if (made === null) throw await staleDraftRefusal(context, agent_id)
+    context.notifyAfterCommit('publications', agent_id)
     return { status: 201, body: published(made, context) }
   },
 
   'publications.get': async ({ params: { agent_id, version } }, context) => {
     const found = await readWholePublication(context.db, context.scope, agent_id, version)
     if (found === null) {
-      await everMade(context, agent_id)
+      await existingAgent(context, agent_id)
       throw noVersion(agent_id, version)
     }
     const { plan, draft, warnings } = found
     const small = { publication: publicationBody(found), warnings: asDiagnostics(warnings) }
-    const large = await onDraft(context, 'publication', { plan, draft })
+    const large = await runDraftWork(context, 'publication', { plan, draft })
     return { status: 200, body: largeAnswer('publications.get', small, large) }
   },
 
   'publications.set_head': async ({ params: { agent_id }, body: { version, expected_version } }, context) => {
     const { db, scope } = context
-    context.about({ kind: 'publication', id: `${agent_id}/${version}` })
+    context.auditResource({ kind: 'publication', id: `${agent_id}/${version}` })
     if (!(await moveHead(db, scope, agent_id, version, expected_version)))
-      throw await whyHeadStays(context, agent_id, version)
-    context.announce('publications', agent_id)
-    return { status: 200, body: summaryOf(await everMade(context, agent_id), scope) }
+      throw await staleHeadRefusal(context, agent_id, version)
+    context.notifyAfterCommit('publications', agent_id)
+    return { status: 200, body: summaryOf(await existingAgent(context, agent_id), scope) }
   },
 }
 
 /** The draft as it will run, or what is wrong with it. */
-async function toPublish(open: OpenDraft, test: boolean, context: Context): Promise<NewPublication> {
+async function preparePublication(open: OpenDraft, test: boolean, context: Context): Promise<NewPublication> {
   const draftEnvironment = await draftEnvironmentOf(context, open)
   const { json: draft, draft_id, revision } = open
   // Where a thread plans it, the revision and the draftEnvironment are looked at again in the transaction that inserts the plan.
-  const publishable = await onDraft(context, 'plan', { draft, draftEnvironment }, [
+  const publishable = await runDraftWork(context, 'plan', { draft, draftEnvironment }, [
     draft_id,
     revision,
     draftEnvironment,
@@ -106,7 +106,7 @@ function sourceKind({ revision, imported_revision }: OpenDraft, { ref }: Princip
 }
 
 function published(row: PublishedRevision, context: Context) {
-  context.about({ kind: 'publication', id: `${row.agent_id}/${row.version}` })
+  context.auditResource({ kind: 'publication', id: `${row.agent_id}/${row.version}` })
   return { publication: publicationBody(row), warnings: asDiagnostics(row.warnings) }
 }
 
@@ -115,8 +115,8 @@ function asDiagnostics(stored: PublishedRevision['warnings']): Diagnostic[] {
   return stored as unknown as Diagnostic[]
 }
 
-async function whyHeadStays(context: Context, agentId: string, version: number): Promise<Refusal> {
-  const agent = await notArchived(context, agentId)
+async function staleHeadRefusal(context: Context, agentId: string, version: number): Promise<Refusal> {
+  const agent = await unarchivedAgent(context, agentId)
   const wanted = await readPublicationRow(context.db, context.scope, agentId, version)
   if (wanted === null) return noVersion(agentId, version)
   if (wanted.test)

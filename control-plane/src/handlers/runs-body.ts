@@ -23,7 +23,7 @@ export function noRun(runId: string): Refusal<'not_found'> {
 }
 
 /** The run, if the environment ever had it. */
-export async function theRun({ db, scope }: Pick<Context, 'db' | 'scope'>, runId: string): Promise<RunRow> {
+export async function existingRun({ db, scope }: Pick<Context, 'db' | 'scope'>, runId: string): Promise<RunRow> {
   const found = await readRun(db, scope, runId)
   if (found === null) throw noRun(runId)
   return found

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Context, HandlersOf } from '../context.ts'
 import { AUDIO_MS, PAGE_MS, RECORDINGS_PATH, type RecordingLink, sealLink } from '../recordings/recording-link.ts'
 import { recordingOf } from '../recordings/recording-state.ts'
-import { hasEnded, theRun } from './runs-body.ts'
+import { existingRun, hasEnded } from './runs-body.ts'
 
 type Ids = 'runs.timeline' | 'runs.effects' | 'runs.transcript' | 'runs.recording'
 type Transcript = Awaited<ReturnType<HandlersOf<'runs.transcript'>['runs.transcript']>>['body']
@@ -14,24 +14,27 @@ export const runContentHandlers: HandlersOf<Ids> = {
     const { db, scope } = context
     const { rows, next_cursor } = await listEvents(db, scope, run_id, { cursor: cursor ?? null, limit })
     // Every run has its first state in it.
-    if (rows.length === 0) await theRun(context, run_id)
+    if (rows.length === 0) await existingRun(context, run_id)
     return { status: 200, body: { run_id, items: rows.map(timelineBody), next_cursor } }
   },
 
   'runs.effects': async ({ params: { run_id } }, context) => {
     const effects = await listEffects(context.db, context.scope, run_id)
-    if (effects.length === 0) await theRun(context, run_id)
+    if (effects.length === 0) await existingRun(context, run_id)
     return { status: 200, body: { items: effects as unknown as z.input<typeof effectRecord>[] } }
   },
 
   'runs.transcript': async ({ params: { run_id } }, context) => {
-    const [run, kept] = await Promise.all([theRun(context, run_id), readTranscript(context.db, context.scope, run_id)])
+    const [run, kept] = await Promise.all([
+      existingRun(context, run_id),
+      readTranscript(context.db, context.scope, run_id),
+    ])
     return { status: 200, body: transcriptBody(run, kept) }
   },
 
   'runs.recording': async ({ params: { run_id } }, context) => {
-    context.about({ kind: 'run', id: run_id })
-    const run = await theRun(context, run_id)
+    context.auditResource({ kind: 'run', id: run_id })
+    const run = await existingRun(context, run_id)
     const { state, content, linksEnd } = await recordingOf(context.db, run)
     const hasPage = ['pending', 'recording', 'processing', 'ready', 'partial'].includes(state)
     const ends = linksEnd ? context.platform.now() + PAGE_MS : null

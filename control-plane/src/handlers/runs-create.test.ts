@@ -42,7 +42,7 @@ describe('POST /runs', () => {
       test: false,
     })
     const work = { kind: 'phone', run_id: run.run_id, scope: api.scope }
-    expect(api.platform.woken.at(-1)).toEqual(work)
+    expect(api.platform.wokenRuns.at(-1)).toEqual(work)
     const { rows } = await sql(
       'select trunk_id, key_id, can_dial, notifies from parley.runs where run_id = $1',
       run.run_id,
@@ -54,11 +54,13 @@ describe('POST /runs', () => {
 
   it('repeated requests for one run wake and announce it once', async () => {
     const body = await chatBody(api.world)
-    const before = api.platform.woken.length
+    const before = api.platform.wokenRuns.length
     const first = await create(body, { idempotencyKey: 'asked-twice' })
     const again = await create(body, { idempotencyKey: 'asked-twice' })
     expect([first.status, again.status, again.body.run_id]).toEqual([201, 200, first.body.run_id])
-    expect(api.platform.woken.slice(before)).toEqual([{ kind: 'chat', run_id: first.body.run_id, scope: api.scope }])
+    expect(api.platform.wokenRuns.slice(before)).toEqual([
+      { kind: 'chat', run_id: first.body.run_id, scope: api.scope },
+    ])
   })
 
   it('a new run is the last run of its agent unless it is a test', async () => {

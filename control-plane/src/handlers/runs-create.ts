@@ -14,10 +14,10 @@ import {
 import type { Context, HandlersOf } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
 import { draftEnvironmentOf } from './draft-environment.ts'
-import { runBody, theRun } from './runs-body.ts'
-import { notAdmitted } from './runs-refusals.ts'
+import { existingRun, runBody } from './runs-body.ts'
+import { admissionRefused } from './runs-refusals.ts'
 
-type Asked = InputOf<OperationNamed<'runs.create'>>['body']
+type RunCreation = InputOf<OperationNamed<'runs.create'>>['body']
 
 export const createRunHandler: HandlersOf<'runs.create'> = {
   /** Refusals are tried in the order that the API promises; none leaves anything behind. */
@@ -30,25 +30,25 @@ export const createRunHandler: HandlersOf<'runs.create'> = {
       })
     const publication = await publicationFor(body, context)
     checkChannel(body, publication)
-    const line = isPhone ? await lineFor(body, publication.plan, context) : null
+    const line = isPhone ? await outboundLine(body, publication.plan, context) : null
     if (line !== null) checkDestination(body.to, line.facts)
     await checkReadiness(publication.plan, line, context)
     const admission = await admitRun(db, scope, requestOf(body, publication, line, context))
-    if (admission.kind === 'refused') throw notAdmitted(admission)
+    if (admission.kind === 'refused') throw admissionRefused(admission)
     const { run_id } = admission
-    context.about({ kind: 'run', id: run_id })
-    context.wake({ kind: kindOf(body), run_id, scope })
-    return { status: 201, body: runBody(await theRun(context, run_id)) }
+    context.auditResource({ kind: 'run', id: run_id })
+    context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
+    return { status: 201, body: runBody(await existingRun(context, run_id)) }
   },
 }
 
 /** What kind of owner looks for it. */
-function kindOf({ channel, mode }: Asked): RunKind {
+function kindOf({ channel, mode }: RunCreation): RunKind {
   return channel === 'cloud' ? (mode as 'task' | 'chat' | 'background') : channel
 }
 
 /** The agent is not archived by anybody else until the run is admitted. */
-async function publicationFor({ agent_id, version }: Asked, { db, scope }: Context): Promise<PlannedPublication> {
+async function publicationFor({ agent_id, version }: RunCreation, { db, scope }: Context): Promise<PlannedPublication> {
   const agent = await heldAgent(db, scope, agent_id)
   if (agent === null) throw noAgent(agent_id)
   if (agent.archived_at !== null) throw agentArchived(agent_id)
@@ -59,7 +59,7 @@ async function publicationFor({ agent_id, version }: Asked, { db, scope }: Conte
   return publication
 }
 
-function checkChannel({ channel, agent_id }: Asked, { version, channels, test }: PlannedPublication): void {
+function checkChannel({ channel, agent_id }: RunCreation, { version, channels, test }: PlannedPublication): void {
   if (channel === 'web') throw notSupported('web calls cannot be placed on this platform: use the phone or a chat')
   if (channel === 'phone' && test)
     throw new Refusal('conflict', `version ${version} is for tests and places no calls: publish it without "test"`, {
@@ -75,22 +75,22 @@ function notSupported(message: string): Refusal {
   return new Refusal('capability_unavailable', message, { reason: 'channel_not_supported' })
 }
 
-interface Line {
+interface OutboundLine {
   readonly from: string
   readonly trunkId: string
   readonly facts: DialFacts
 }
 
 /** The number that is shown and the trunk that carries the call: that of the number, which the publication may name. */
-async function lineFor(asked: Asked, plan: Plan, { db, scope }: Context): Promise<Line> {
+async function outboundLine(body: RunCreation, plan: Plan, { db, scope }: Context): Promise<OutboundLine> {
   const missing = (reason: 'telephony_missing' | 'trunk_unavailable' | 'number_unavailable', message: string) =>
     new Refusal('capability_unavailable', message, { reason })
   const own = plan.telephony
-  const from = asked.from ?? own?.from ?? null
+  const from = body.from ?? own?.from ?? null
   if (from === null)
     throw missing('telephony_missing', 'the agent names no number to call from: give "from", or set agent.telephony')
   // What the publication says of a trunk is about its own number.
-  const named = asked.from === undefined ? (own?.trunkId ?? null) : null
+  const named = body.from === undefined ? (own?.trunkId ?? null) : null
   const facts = await dialFacts(db, scope, from, named)
   if (named !== null && !facts.has_trunk)
     throw missing('trunk_unavailable', `the agent calls over trunk "${named}", which is gone: set agent.telephony`)
@@ -123,7 +123,7 @@ const UNREADY = {
 } as const
 
 /** What was there when the version was published may be gone since. */
-async function checkReadiness(plan: Plan, line: Line | null, context: Context): Promise<void> {
+async function checkReadiness(plan: Plan, line: OutboundLine | null, context: Context): Promise<void> {
   const unready = (reason: (typeof UNREADY)[keyof typeof UNREADY], message: string) =>
     new Refusal('capability_unavailable', message, { reason })
   if (line?.facts.has_secret === false)
@@ -135,19 +135,24 @@ async function checkReadiness(plan: Plan, line: Line | null, context: Context): 
   throw unready(UNREADY[code as keyof typeof UNREADY], message)
 }
 
-function requestOf(asked: Asked, publication: PlannedPublication, line: Line | null, context: Context): RunRequest {
+function requestOf(
+  body: RunCreation,
+  publication: PlannedPublication,
+  line: OutboundLine | null,
+  context: Context,
+): RunRequest {
   const { principal, idempotencyKey } = context
   const { agent_id, version, test, plan } = publication
   return {
     ...{ agent_id, version, test },
-    channel: asked.channel,
-    mode: asked.mode,
+    channel: body.channel,
+    mode: body.mode,
     trigger: { kind: 'api', idempotency_key_sha256: sha256(idempotencyKey ?? '') },
     from_number: line?.from ?? null,
-    to_number: asked.to ?? null,
+    to_number: body.to ?? null,
     trunk_id: line?.trunkId ?? null,
-    dynamic_variables: asked.dynamic_variables,
-    metadata: asked.metadata,
+    dynamic_variables: body.dynamic_variables,
+    metadata: body.metadata,
     caller_identity: null,
     key_id: principal.ref.kind === 'api_key' ? principal.ref.id : null,
     can_dial: principal.canDial,

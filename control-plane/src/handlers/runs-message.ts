@@ -3,7 +3,7 @@ import { Refusal } from '@parley/contract'
 import { postMessage, type RunMessage, readMessage } from '@parley/store'
 import type { ExternalContext, HandlersOf } from '../context.ts'
 import { ApiError } from '../errors.ts'
-import { type RunState, theRun } from './runs-body.ts'
+import { existingRun, type RunState } from './runs-body.ts'
 import { runEnded } from './runs-refusals.ts'
 
 /** How long the agent has for its turn before the answer is `outcome_unknown`. */
@@ -14,8 +14,8 @@ export const messageHandler: HandlersOf<'runs.message'> = {
   /** A repetition finds the message that it posted first, and what came of it. */
   'runs.message': async ({ params: { run_id }, body: { text } }, context) => {
     const { scope } = context
-    context.about({ kind: 'run', id: run_id })
-    const run = await theRun(context, run_id)
+    context.auditResource({ kind: 'run', id: run_id })
+    const run = await existingRun(context, run_id)
     if (run.mode !== 'chat')
       throw new Refusal('capability_unavailable', 'only chats take messages', { reason: 'mode_not_supported' })
     const message_id = messageId(run_id, context)
@@ -25,7 +25,7 @@ export const messageHandler: HandlersOf<'runs.message'> = {
       throw new Refusal('conflict', 'the agent has not answered the last message yet: say this afterwards', {
         reason: 'turn_in_progress',
       })
-    context.publish('run_orders', run_id)
+    context.notifyNow('run_orders', run_id)
     const { state, utterances } = await answerTo(posted, run_id, context)
     return { status: 200, body: { run_id, state: state as RunState, utterances: utterances as never } }
   },
@@ -37,7 +37,7 @@ async function answerTo(posted: RunMessage, runId: string, context: ExternalCont
   for (;;) {
     const left = until - platform.now()
     // Before the message is read: what comes in between is not missed.
-    const waited = context.news(runId, Math.max(0, Math.min(left, LOOK_MS)))
+    const waited = context.waitForRunChange(runId, Math.max(0, Math.min(left, LOOK_MS)))
     const message = await readMessage(db, scope, runId, posted.message_id)
     if (message === null || message.state === 'refused') throw runEnded(runId)
     if (message.answer !== null) return message.answer

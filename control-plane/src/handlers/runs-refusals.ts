@@ -4,7 +4,7 @@ import type { Admission } from '@parley/store'
 type Refused = Extract<Admission, { readonly kind: 'refused' }>
 
 /** Why a run cannot be admitted, with the limit and what is used of it. */
-export function notAdmitted({ reason, limit, used }: Refused): Refusal {
+export function admissionRefused({ reason, limit, used }: Refused): Refusal {
   switch (reason) {
     case 'admission_disabled':
       return new Refusal('capability_unavailable', 'platform staff have not switched runs on in this environment', {

@@ -1,7 +1,7 @@
 import { type OperationNamed, Refusal } from '@parley/contract'
 import { acknowledgeUpdate, cancelRun, listRuns, type RunContact, readUpdate, type UpdateReceipt } from '@parley/store'
 import { type AfterCommitContext, type HandlersOf, withAfterCommit } from '../context.ts'
-import { runBody, theRun } from './runs-body.ts'
+import { existingRun, runBody } from './runs-body.ts'
 import { runEnded } from './runs-refusals.ts'
 
 /** How long the answer to an update waits for the agent to have it. */
@@ -19,17 +19,17 @@ export const runHandlers: HandlersOf<'runs.list' | 'runs.get' | 'runs.cancel' | 
   },
 
   'runs.get': async ({ params: { run_id } }, context) => {
-    return { status: 200, body: runBody(await theRun(context, run_id)) }
+    return { status: 200, body: runBody(await existingRun(context, run_id)) }
   },
 
   'runs.cancel': async ({ params: { run_id } }, context) => {
     const { db, scope } = context
-    context.about({ kind: 'run', id: run_id })
-    await theRun(context, run_id)
-    const came = await cancelRun(db, scope, run_id)
-    if (came === 'asked') context.announce('run_orders', run_id)
-    if (came === 'finished') context.announce('runs', run_id)
-    return { status: 202, body: runBody(await theRun(context, run_id)) }
+    context.auditResource({ kind: 'run', id: run_id })
+    await existingRun(context, run_id)
+    const cancellation = await cancelRun(db, scope, run_id)
+    if (cancellation === 'asked') context.notifyAfterCommit('run_orders', run_id)
+    if (cancellation === 'finished') context.notifyAfterCommit('runs', run_id)
+    return { status: 202, body: runBody(await existingRun(context, run_id)) }
   },
 
   'runs.update': withAfterCommit<
@@ -38,8 +38,8 @@ export const runHandlers: HandlersOf<'runs.list' | 'runs.get' | 'runs.cancel' | 
   >(
     async ({ params: { run_id }, body }, context) => {
       const { db, scope } = context
-      context.about({ kind: 'run', id: run_id })
-      const run = await theRun(context, run_id)
+      context.auditResource({ kind: 'run', id: run_id })
+      const run = await existingRun(context, run_id)
       if (run.channel !== 'phone')
         throw new Refusal('capability_unavailable', 'only phone runs can be updated', {
           reason: 'channel_not_supported',
@@ -50,8 +50,8 @@ export const runHandlers: HandlersOf<'runs.list' | 'runs.get' | 'runs.cancel' | 
         ...(metadata !== undefined && { metadata }),
       })
       if (receipt === null) throw runEnded(run_id)
-      context.announce('run_orders', run_id)
-      context.announce('runs', run_id)
+      context.notifyAfterCommit('run_orders', run_id)
+      context.notifyAfterCommit('runs', run_id)
       return updated(receipt)
     },
     async ({ body: { update } }, context) => updated(await settled(update.run_id, update.revision, context)),
@@ -62,7 +62,7 @@ export const runHandlers: HandlersOf<'runs.list' | 'runs.get' | 'runs.cancel' | 
 async function settled(
   runId: string,
   revision: number,
-  { db, scope, now, news }: AfterCommitContext,
+  { db, scope, now, waitForRunChange: news }: AfterCommitContext,
 ): Promise<UpdateReceipt> {
   const until = now() + SETTLING_MS
   for (;;) {

@@ -20,7 +20,7 @@ export const secretHandlers: HandlersOf<'secrets.list' | 'secrets.put' | 'secret
   },
 
   'secrets.put': async ({ params: { secret_id }, body: { kind, value } }, context) => {
-    context.about({ kind: 'secret', id: secret_id })
+    context.auditResource({ kind: 'secret', id: secret_id })
     const put = await putSecret(context.db, context.scope, context.platform.sealer, { secret_id, kind, value })
     if (put === 'kind_mismatch')
       throw new Refusal('conflict', `secret "${secret_id}" is of another kind than ${kind}: delete it first`, {
@@ -35,12 +35,12 @@ export const secretHandlers: HandlersOf<'secrets.list' | 'secrets.put' | 'secret
 
   'secrets.delete': async ({ params: { secret_id }, query: { force } }, context) => {
     const { db, scope } = context
-    context.about({ kind: 'secret', id: secret_id })
+    context.auditResource({ kind: 'secret', id: secret_id })
     const deleted = await deleteSecret(db, scope, secret_id, force)
     if (deleted === null) {
-      const said = await tombstoneOf(db, scope, 'secret', secret_id)
-      if (said === null) throw new Refusal('not_found', `there is no secret "${secret_id}"`)
-      return { status: 200, body: said as Secret }
+      const tombstone = await tombstoneOf(db, scope, 'secret', secret_id)
+      if (tombstone === null) throw new Refusal('not_found', `there is no secret "${secret_id}"`)
+      return { status: 200, body: tombstone as Secret }
     }
     if ('references' in deleted)
       throw new Refusal('conflict', `secret "${secret_id}" is pinned: unpin it, or delete it with force=true`, {

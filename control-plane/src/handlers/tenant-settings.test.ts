@@ -35,7 +35,12 @@ describe('GET and PUT /tenant/settings', () => {
   })
 
   it('the display name can change alone, and each change of retention raises its version', async () => {
-    const { status, body, about, announced } = await update({ display_name: 'Clinic', ...days(30, 0) })
+    const {
+      status,
+      body,
+      auditedResource: about,
+      notifications: announced,
+    } = await update({ display_name: 'Clinic', ...days(30, 0) })
     expect(status).toBe(200)
     expect(body).toMatchObject({
       name: 'Test',

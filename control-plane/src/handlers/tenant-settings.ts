@@ -11,7 +11,7 @@ export const tenantSettingsHandlers: HandlersOf<'tenant_settings.get' | 'tenant_
 
   'tenant_settings.update': async ({ body: { display_name, retention } }, context) => {
     const { db, scope } = context
-    context.about({ kind: 'operation', id: 'tenant/settings' })
+    context.auditResource({ kind: 'operation', id: 'tenant/settings' })
     const written = await writeTenantSettings(db, scope, {
       ...(display_name !== undefined && { display_name }),
       ...(retention !== undefined && { retention }),
@@ -23,7 +23,7 @@ export const tenantSettingsHandlers: HandlersOf<'tenant_settings.get' | 'tenant_
         details: { current: { version } },
       })
     }
-    context.announce('tenants', scope.tenant_id)
+    context.notifyAfterCommit('tenants', scope.tenant_id)
     return { status: 200, body: toSettings(written) }
   },
 }

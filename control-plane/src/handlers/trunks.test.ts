@@ -26,7 +26,7 @@ const remove = (trunk_id: string) => space.ask(scope, 'trunks.delete', { params:
 
 describe('POST /telephony/trunks', () => {
   it('a new trunk is outbound only by default and the engines are notified', async () => {
-    const { status, body, about, announced } = await create('carrier')
+    const { status, body, auditedResource: about, notifications: announced } = await create('carrier')
     expect(status).toBe(201)
     const { created_at, updated_at, ...rest } = body
     expect(rest).toEqual({ ...trunkBody('carrier'), inbound: false, inbound_sip_uri: null })
@@ -91,7 +91,10 @@ describe('POST /telephony/trunks', () => {
 describe('PATCH /telephony/trunks/{trunk_id}', () => {
   it('an update changes the given fields only, and repeating it changes nothing', async () => {
     const before = (await create('carrier')).body
-    const { body, announced } = await update('carrier', { name: 'Other', termination_uri: 'b.example.com' })
+    const { body, notifications: announced } = await update('carrier', {
+      name: 'Other',
+      termination_uri: 'b.example.com',
+    })
     expect(body).toEqual({
       ...before,
       name: 'Other',

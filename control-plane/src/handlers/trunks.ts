@@ -25,7 +25,7 @@ type SecretPin = NonNullable<Trunk['auth_secret']>
 /** 128 bits, in characters that the first label of a host name may have as well. */
 const TOKEN_BYTES = 16
 /** As many numbers are named when a trunk is not deleted for them. */
-const MOST_NAMED = 200
+const MAX_LISTED_NUMBERS = 200
 
 type Ids = 'trunks.list' | 'trunks.create' | 'trunks.get' | 'trunks.update' | 'trunks.delete'
 
@@ -37,21 +37,21 @@ export const trunkHandlers: HandlersOf<Ids> = {
 
   'trunks.create': async ({ body }, context) => {
     const { db, scope, platform } = context
-    const { auth_secret, ...asked } = body
-    context.about({ kind: 'trunk', id: body.trunk_id })
+    const { auth_secret, ...settings } = body
+    context.auditResource({ kind: 'trunk', id: body.trunk_id })
     if ((await concurrentCapacity(db, scope)) === null)
       throw new Refusal('capability_unavailable', 'platform staff have not set the call capacity of this environment', {
         reason: 'tenant_not_configured',
       })
-    await holdSipSecret(context, auth_secret)
+    await lockSipSecret(context, auth_secret)
     const made = await insertTrunk(db, scope, {
-      ...asked,
+      ...settings,
       auth_secret_id: auth_secret.id,
       auth_secret_version: auth_secret.version,
       inbound_token: body.inbound ? newToken(platform) : null,
     })
-    if (typeof made === 'string') throw notMade(made, body.trunk_id)
-    context.announce('telephony', body.trunk_id)
+    if (typeof made === 'string') throw creationRefused(made, body.trunk_id)
+    context.notifyAfterCommit('telephony', body.trunk_id)
     return { status: 201, body: toTrunk(made, platform) }
   },
 
@@ -63,29 +63,29 @@ export const trunkHandlers: HandlersOf<Ids> = {
 
   'trunks.update': async ({ params: { trunk_id }, body }, context) => {
     const { db, scope, platform } = context
-    context.about({ kind: 'trunk', id: trunk_id })
+    context.auditResource({ kind: 'trunk', id: trunk_id })
     // Secrets are locked before trunks, here as where a trunk is made.
     if (body.auth_secret && (await trunkOf(db, scope, trunk_id)) !== null)
-      await holdSipSecret(context, body.auth_secret)
+      await lockSipSecret(context, body.auth_secret)
     const before = await lockedTrunk(db, scope, trunk_id)
     if (before === null) throw noTrunk(trunk_id)
     const wanted = changed(before, body, platform)
     if (isUnchanged(before, wanted)) return { status: 200, body: toTrunk(before, platform) }
     const after = await writeTrunk(db, scope, trunk_id, wanted)
-    context.announce('telephony', trunk_id)
+    context.notifyAfterCommit('telephony', trunk_id)
     return { status: 200, body: toTrunk(after, platform) }
   },
 
   'trunks.delete': async ({ params: { trunk_id } }, context) => {
     const { db, scope, platform } = context
-    context.about({ kind: 'trunk', id: trunk_id })
+    context.auditResource({ kind: 'trunk', id: trunk_id })
     const trunk = await lockedTrunk(db, scope, trunk_id)
     if (trunk === null) {
-      const said = await tombstoneOf(db, scope, 'trunk', trunk_id)
-      if (said === null) throw noTrunk(trunk_id)
-      return { status: 200, body: said as Trunk }
+      const tombstone = await tombstoneOf(db, scope, 'trunk', trunk_id)
+      if (tombstone === null) throw noTrunk(trunk_id)
+      return { status: 200, body: tombstone as Trunk }
     }
-    const numbers = await numbersOn(db, scope, trunk_id, MOST_NAMED)
+    const numbers = await numbersOn(db, scope, trunk_id, MAX_LISTED_NUMBERS)
     if (numbers.length > 0)
       throw new Refusal('conflict', `numbers are on trunk "${trunk_id}": release them first`, {
         reason: 'trunk_in_use',
@@ -94,13 +94,13 @@ export const trunkHandlers: HandlersOf<Ids> = {
     const body = toTrunk(trunk, platform)
     await deleteTrunk(db, scope, trunk_id)
     await keepTombstone(db, scope, 'trunk', trunk_id, body)
-    context.announce('telephony', trunk_id)
+    context.notifyAfterCommit('telephony', trunk_id)
     return { status: 200, body }
   },
 }
 
 /** Refuses a pin of anything but a version of a SIP password; what is pinned stays until the trunk does pin it. */
-async function holdSipSecret({ db, scope }: Context, pin: SecretPin): Promise<void> {
+async function lockSipSecret({ db, scope }: Context, pin: SecretPin): Promise<void> {
   const found = await holdPinnedSecret(db, scope, pin)
   if (found === null) throw noSecret('/auth_secret/id', `there is no secret "${pin.id}"`)
   if (found.kind !== 'sip_auth')
@@ -146,7 +146,7 @@ function toTrunk(row: TrunkRow, { sip }: Platform): Trunk {
   }
 }
 
-function notMade(reason: 'trunk_exists' | 'limit_reached', trunkId: string): Refusal {
+function creationRefused(reason: 'trunk_exists' | 'limit_reached', trunkId: string): Refusal {
   const message =
     reason === 'trunk_exists'
       ? `there is a trunk "${trunkId}" already`

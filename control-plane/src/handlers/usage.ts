@@ -5,7 +5,7 @@ import type { HandlersOf } from '../context.ts'
 import { invalid } from './invalid-request.ts'
 
 const DAY_MS = 86_400_000
-const MOST_DAYS = 366
+const MAX_DAYS = 366
 
 export const usageHandlers: HandlersOf<'usage.summary' | 'usage.rate_card' | 'budgets.get' | 'budgets.update'> = {
   'usage.summary': async ({ query: { cursor, from, to, ...filter } }, { db, scope }) => {
@@ -36,7 +36,7 @@ export const usageHandlers: HandlersOf<'usage.summary' | 'usage.rate_card' | 'bu
 
   'budgets.update': async ({ body: { cap_usd, expected_policy_id } }, context) => {
     const { db, scope } = context
-    context.about({ kind: 'operation', id: 'usage/budget' })
+    context.auditResource({ kind: 'operation', id: 'usage/budget' })
     const write = await writeBudget(db, scope, cap_usd, expected_policy_id)
     if (write.kind === 'not_installed')
       throw new Refusal('capability_unavailable', 'platform staff have installed no rate card: nothing has a price', {
@@ -55,7 +55,7 @@ export const usageHandlers: HandlersOf<'usage.summary' | 'usage.rate_card' | 'bu
 function windowOf(from: string, to: string): { readonly from: string; readonly to: string } {
   const [begins, ends] = [Date.parse(from), Date.parse(to)]
   if (ends <= begins) throw invalid('/to', 'is not after from')
-  if (ends - begins > MOST_DAYS * DAY_MS) throw invalid('/to', `is more than ${MOST_DAYS} days after from`)
+  if (ends - begins > MAX_DAYS * DAY_MS) throw invalid('/to', `is more than ${MAX_DAYS} days after from`)
   return { from: new Date(begins).toISOString(), to: new Date(ends).toISOString() }
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Asked, type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
+import { type PipelineApi, pipelineApi, type RequestOptions } from '../testing/pipeline-api.ts'
 import { trunkBody } from '../testing/workspace.ts'
 import { auditHandlers } from './audit.ts'
 import { environmentHandlers } from './environments.ts'
@@ -20,7 +20,7 @@ beforeEach(() => {
   next++
 })
 
-const createKey = (asked: Asked = {}, body: object = { name: 'ci', role: 'admin' }) =>
+const createKey = (asked: RequestOptions = {}, body: object = { name: 'ci', role: 'admin' }) =>
   api.request('POST', '/api/v1/keys', { idempotencyKey: `create-${next}`, body, ...asked })
 const listKeys = (key: string) => api.request('GET', '/api/v1/keys', { key })
 

@@ -7,12 +7,12 @@ import { Pipeline } from '../pipeline/pipeline.ts'
 import type { RateLimits } from '../pipeline/rate-limits.ts'
 import { eventsRoute, type Route, routesOf } from '../pipeline/route.ts'
 import type { ReadingLimits } from '../reading/reading-threads.ts'
-import { OpenStreams, type StreamLimits } from '../streams/open-streams.ts'
+import { StreamLimiter, type StreamLimits } from '../streams/stream-limiter.ts'
 import { ToolList } from '../tools/tool-list.ts'
 import { parseBody } from './body-parser.ts'
 import { CONNECTIONS, type ConnectionLimits, drained, onClientError } from './connections.ts'
 import { serveEvents } from './event-routes.ts'
-import { beginExchange, requestId, sendAnswer, setStanding } from './exchange.ts'
+import { beginExchange, requestId, sendAnswer, setRateLimitHeaders } from './exchange.ts'
 import { ApiMetrics, type PoolState } from './metrics.ts'
 import { serveOperations } from './operation-routes.ts'
 import { Readiness, serveHealth } from './readiness.ts'
@@ -61,7 +61,7 @@ export interface Api {
   drain(): void
   /**
    * Not ready from now on, no new connections; requests under way are finished, at most for `connections.drainMs`. The
-   * database, the bus and the log stay open: they are the caller's.
+   * database, the bus and the log stay open: they are the client's.
    */
   close(): Promise<void>
 }
@@ -95,7 +95,7 @@ export async function buildApiOf(
   })
   const metrics = new ApiMetrics(pool)
   const readiness = new Readiness(database)
-  const note: Note = (request, reply) => {
+  const note: RecordRequest = (request, reply) => {
     const { operation, code, startedAt } = request.exchange
     const answered = { operation, code, status: reply.statusCode, seconds: (performance.now() - startedAt) / 1000 }
     metrics.note(answered)
@@ -104,8 +104,8 @@ export async function buildApiOf(
   const app = newApp(connections, trustProxy, (error, request, reply) => {
     // No hook runs for what has no route.
     beginExchange(request, reply)
-    const { standing, refused } = pipeline.admitAddress(request.ip, request.id)
-    setStanding(reply, standing)
+    const { rateLimit, refused } = pipeline.admitAddress(request.ip, request.id)
+    setRateLimitHeaders(reply, rateLimit)
     sendAnswer(request, reply, refused ?? answerTo(requestFault(error)))
     note(request, reply)
   })
@@ -117,7 +117,7 @@ export async function buildApiOf(
       .send(`${await metrics.registry.metrics()}${(await otherMetrics?.()) ?? ''}`),
   )
   serveOperations(app, routes, pipeline)
-  serveEvents(app, eventsRoute, { pipeline, database, streams: new OpenStreams(limits.streams) })
+  serveEvents(app, eventsRoute, { pipeline, database, streams: new StreamLimiter(limits.streams) })
   serveRecordings(app, { pipeline, database, platform })
   serveTools(app, {
     tools: new ToolList(routes),
@@ -187,15 +187,15 @@ function newApp(
 }
 
 /** Counts and logs an answered request. */
-type Note = (request: FastifyRequest, reply: FastifyReply) => void
+type RecordRequest = (request: FastifyRequest, reply: FastifyReply) => void
 
-interface Everything {
+interface HookDependencies {
   readonly pipeline: Pipeline
   readonly readiness: Readiness
-  readonly note: Note
+  readonly note: RecordRequest
 }
 
-function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, note }: Everything): void {
+function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, note }: HookDependencies): void {
   app.decorateRequest('exchange')
   app.addHook('onRequest', (request, reply, done) => {
     beginExchange(request, reply)
@@ -225,10 +225,10 @@ function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, note }:
 async function notFound(request: FastifyRequest, reply: FastifyReply, pipeline: Pipeline): Promise<FastifyReply> {
   const credentials = { authorization: request.headers.authorization, address: request.ip }
   const identified = await pipeline.identify(credentials, request.id)
-  const { caller } = identified
-  request.exchange.caller = caller
-  const { standing, refused } = caller === null ? identified : await pipeline.admit(null, caller, request.id)
-  setStanding(reply, standing)
+  const { client } = identified
+  request.exchange.client = client
+  const { rateLimit, refused } = client === null ? identified : await pipeline.admit(null, client, request.id)
+  setRateLimitHeaders(reply, rateLimit)
   const isStranger = refused?.error?.error.code === 'unauthenticated'
   return sendAnswer(request, reply, refused === null || isStranger ? NOT_FOUND : refused)
 }

@@ -1,11 +1,11 @@
 /** What a Range header asks for: bytes `from` to `to`, both included; null: everything; `unsatisfiable`: nothing there. */
-export type AskedRange = { readonly from: number; readonly to: number } | null | 'unsatisfiable'
+export type ByteRange = { readonly from: number; readonly to: number } | null | 'unsatisfiable'
 
 /**
  * The one range that `header` asks of `size` bytes (RFC 9110, 14.2). Several ranges, other units and what cannot be
  * understood ask for everything, as the RFC lets a server take them.
  */
-export function askedRange(header: string | undefined, size: number): AskedRange {
+export function parseByteRange(header: string | undefined, size: number): ByteRange {
   const found = header === undefined ? null : /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header.trim())
   const [, first = '', last = ''] = found ?? []
   if (found === null || (first === '' && last === '')) return null

@@ -5,9 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { noRun } from '../handlers/runs-body.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Route } from '../pipeline/route.ts'
-import type { OpenStreams } from '../streams/open-streams.ts'
-import { paced } from '../streams/paced.ts'
 import { runEvents } from '../streams/run-events.ts'
+import { withStallTimeout } from '../streams/stall-timeout.ts'
+import type { StreamLimiter } from '../streams/stream-limiter.ts'
 import { sendAnswer } from './exchange.ts'
 import { admit, pathOf, rawInput } from './operation-routes.ts'
 import { answerTo } from './request-fault.ts'
@@ -18,7 +18,7 @@ const STALLED_MS = 30_000
 export interface EventRoutes {
   readonly pipeline: Pipeline
   readonly database: Pick<Database, 'within'>
-  readonly streams: OpenStreams
+  readonly streams: StreamLimiter
   /** Default 30 000. */
   readonly stalledMs?: number
 }
@@ -55,24 +55,24 @@ async function follow(
 ): Promise<FastifyReply> {
   const parsed = parseInput(operation, rawInput(request, { operation }))
   if (!parsed.ok)
-    throw new Refusal('invalid_request', 'the request is not as it should be', {
+    throw new Refusal('invalid_request', 'the request is not valid: see details.issues', {
       details: { issues: parsed.issues.map(({ path, message }) => ({ path, message })) },
     })
   const { run_id: runId } = parsed.input.params
-  const { keyId, principal } = request.exchange.caller!
+  const { keyId, principal } = request.exchange.client!
   const { scope } = principal
   if ((await readRun(database.within(scope), scope, runId)) === null) throw noRun(runId)
   const { signal, release } = open.open(keyId)
   const credentials = { authorization: request.headers.authorization, address: request.ip }
   const events = runEvents({
-    ...{ database, scope, runId, signal, news: pipeline.news },
+    ...{ database, scope, runId, signal, runChanges: pipeline.news },
     after: lastEvent(request.headers['last-event-id']),
-    mayFollow: async () => (await pipeline.identify(credentials, request.id)).caller !== null,
+    mayFollow: async () => (await pipeline.identify(credentials, request.id)).client !== null,
     now: () => performance.now(),
   })
   // Ends with what it stands on: when who follows goes, when the server closes, when the run has ended.
   const body = Readable.from(
-    paced(events, stalledMs, () => reply.raw.destroy()),
+    withStallTimeout(events, stalledMs, () => reply.raw.destroy()),
     { highWaterMark: 1 },
   )
   body.once('close', release)

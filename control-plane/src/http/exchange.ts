@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../pipeline/answer.ts'
-import type { Caller } from '../pipeline/caller.ts'
-import type { RateStanding } from '../pipeline/rate-limits.ts'
+import type { AuthenticatedClient } from '../pipeline/authenticator.ts'
+import type { RateLimitStatus } from '../pipeline/rate-limits.ts'
 
 /** What is known of a request while it is answered; the log's line and the metrics are made of it. */
 export interface Exchange {
@@ -11,7 +11,7 @@ export interface Exchange {
   readonly startedAt: number
   /** The operation's id, or what else is served: `openapi`, `docs`, `mcp`, `health`, `metrics`; `unknown` for all else. */
   readonly operation: string
-  caller: Caller | null
+  client: AuthenticatedClient | null
   /** The error's code; null for answers without one. */
   code: string | null
 }
@@ -41,7 +41,7 @@ export function beginExchange(request: FastifyRequest, reply: FastifyReply): voi
   request.exchange = {
     startedAt: performance.now(),
     operation: request.is404 ? 'unknown' : (request.routeOptions.config?.operation ?? 'unknown'),
-    caller: null,
+    client: null,
     code: null,
   }
   reply.header('x-request-id', request.id)
@@ -59,8 +59,8 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 }
 
 /** How the sender's limits stand, as fields of the answer's head. */
-export function setStanding(reply: FastifyReply, standing: RateStanding | null): void {
-  if (standing === null) return
-  reply.header('ratelimit-policy', standing.policy)
-  reply.header('ratelimit', standing.level)
+export function setRateLimitHeaders(reply: FastifyReply, rateLimit: RateLimitStatus | null): void {
+  if (rateLimit === null) return
+  reply.header('ratelimit-policy', rateLimit.policy)
+  reply.header('ratelimit', rateLimit.level)
 }

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { watchProcess } from './process-metrics.ts'
 
 /** One answered request, as it is counted and logged. */
-export interface Answered {
+export interface AnsweredRequest {
   readonly operation: string
   readonly status: number
   /** The error's code; null for answers without one. */
@@ -53,7 +53,7 @@ export class ApiMetrics {
     this.#watchPool(pool, registers)
   }
 
-  note({ operation, status, code, seconds }: Answered): void {
+  note({ operation, status, code, seconds }: AnsweredRequest): void {
     const name = `${operation} ${status} ${code}`
     let counted = this.#counted.get(name)
     if (counted === undefined) {

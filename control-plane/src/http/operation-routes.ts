@@ -2,7 +2,7 @@ import { fromText, type Operation, type RawInput } from '@parley/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Route } from '../pipeline/route.ts'
-import { sendAnswer, setStanding } from './exchange.ts'
+import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
 
 /** Serves every operation at its path. Who may not ask is answered before the body is read. */
 export function serveOperations(app: FastifyInstance, routes: readonly Route[], pipeline: Pipeline): void {
@@ -15,8 +15,8 @@ export function serveOperations(app: FastifyInstance, routes: readonly Route[], 
       config: { operation: operation.id, readsApart: route.readingNeeds !== null },
       onRequest: (request, reply) => admit(request, reply, route, pipeline),
       handler: async (request, reply) => {
-        const { caller } = request.exchange
-        const answer = await pipeline.perform(route, rawInput(request, route), caller!, request.id)
+        const { client } = request.exchange
+        const answer = await pipeline.perform(route, rawInput(request, route), client!, request.id)
         return sendAnswer(request, reply, answer)
       },
     })
@@ -35,20 +35,20 @@ export async function admit(
   route: Route,
   pipeline: Pipeline,
 ): Promise<FastifyReply | undefined> {
-  const caller = await identify(request, reply, pipeline)
-  if (caller === null) return reply
-  const { standing, refused } = await pipeline.admit(route, caller, request.id)
-  setStanding(reply, standing)
+  const client = await identify(request, reply, pipeline)
+  if (client === null) return reply
+  const { rateLimit, refused } = await pipeline.admit(route, client, request.id)
+  setRateLimitHeaders(reply, rateLimit)
   return refused === null ? undefined : sendAnswer(request, reply, refused)
 }
 
 /** Who sent the request; null when it was answered because nobody may have. */
 export async function identify(request: FastifyRequest, reply: FastifyReply, pipeline: Pipeline) {
   const credentials = { authorization: request.headers.authorization, address: request.ip }
-  const { caller, standing, refused } = await pipeline.identify(credentials, request.id)
-  request.exchange.caller = caller
-  if (caller !== null) return caller
-  setStanding(reply, standing)
+  const { client, rateLimit, refused } = await pipeline.identify(credentials, request.id)
+  request.exchange.client = client
+  if (client !== null) return client
+  setRateLimitHeaders(reply, rateLimit)
   sendAnswer(request, reply, refused!)
   return null
 }

@@ -21,7 +21,7 @@ export const PLAYER_POLICY = [
 ].join('; ')
 
 /** What the page shows of a recording. */
-export interface Played {
+export interface PlayerPageContent {
   readonly runId: string
   /** When the run was made, ISO 8601. */
   readonly at: string
@@ -30,7 +30,7 @@ export interface Played {
   readonly audio: string | null
 }
 
-const TOLD: Readonly<Record<string, string>> = {
+const STATE_TEXTS: Readonly<Record<string, string>> = {
   pending: 'The call has not been connected yet.',
   recording: 'The call is going on: the recording can be heard when it has ended.',
   processing: 'The recording is being put together: it can be heard in a moment.',
@@ -41,9 +41,9 @@ const TOLD: Readonly<Record<string, string>> = {
 }
 
 /** A page of its own that plays a recording, or says why it cannot; it looks again while there will be something. */
-export function playerPage({ runId, at, state, audio }: Played): string {
+export function playerPage({ runId, at, state, audio }: PlayerPageContent): string {
   const isComing = audio === null && ['pending', 'recording', 'processing'].includes(state)
-  const told = TOLD[state]
+  const stateText = STATE_TEXTS[state]
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -57,7 +57,7 @@ ${isComing ? '<meta http-equiv="refresh" content="5">\n' : ''}<title>Recording</
 <main>
 <h1>Recording of ${escaped(new Date(at).toUTCString())}</h1>
 ${audio === null ? '' : `<audio controls preload="metadata" src="${escaped(audio)}"></audio>\n`}${
-  told === undefined ? '' : `<p>${told}</p>\n`
+  stateText === undefined ? '' : `<p>${stateText}</p>\n`
 }<p>Left: the other side. Right: the agent.</p>
 <p>Run ${escaped(runId)}</p>
 </main>

@@ -2,13 +2,13 @@ import type { Database } from '@parley/store'
 import type { FastifyInstance } from 'fastify'
 
 /** For how long the database's last answer is believed: a flood of questions is no flood of queries. */
-const BELIEVED_MS = 500
+const PING_CACHE_MS = 500
 
 /** Whether requests should come here: the database answers, and nobody closes the house. */
 export class Readiness {
   readonly #database: Pick<Database, 'ping'>
   #draining = false
-  #asked: { readonly at: number; readonly answers: Promise<boolean> } | null = null
+  #lastPing: { readonly at: number; readonly answers: Promise<boolean> } | null = null
 
   constructor(database: Pick<Database, 'ping'>) {
     this.#database = database
@@ -27,14 +27,14 @@ export class Readiness {
     // Whoever closes does not wait for a database that may be away.
     if (this.#draining) return ['draining']
     const now = performance.now()
-    if (this.#asked === null || now - this.#asked.at > BELIEVED_MS) {
+    if (this.#lastPing === null || now - this.#lastPing.at > PING_CACHE_MS) {
       const answers = this.#database.ping().then(
         () => true,
         () => false,
       )
-      this.#asked = { at: now, answers }
+      this.#lastPing = { at: now, answers }
     }
-    const answers = await this.#asked.answers
+    const answers = await this.#lastPing.answers
     return this.#draining ? ['draining'] : answers ? [] : ['database_unavailable']
   }
 }

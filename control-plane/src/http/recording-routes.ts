@@ -5,8 +5,8 @@ import type { Platform } from '../context.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { openLink, RECORDINGS_PATH, type RecordingLink } from '../recordings/recording-link.ts'
 import { type RecordingNow, recordingOf } from '../recordings/recording-state.ts'
-import { askedRange } from './byte-range.ts'
-import { sendAnswer, setStanding } from './exchange.ts'
+import { parseByteRange } from './byte-range.ts'
+import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
 import { PLAYER_POLICY, playerPage } from './player-page.ts'
 import { answerTo } from './request-fault.ts'
 
@@ -16,7 +16,7 @@ export interface RecordingRoutes {
   readonly platform: Pick<Platform, 'sealer' | 'now' | 'blobs'>
 }
 
-interface Linked {
+interface OpenedLink {
   readonly link: RecordingLink
   readonly at: string
   readonly recording: RecordingNow
@@ -26,29 +26,41 @@ interface Linked {
 export function serveRecordings(app: FastifyInstance, routes: RecordingRoutes): void {
   const how = { exposeHeadRoute: false, config: { operation: 'recording' } }
   app.get(`${RECORDINGS_PATH}/:token`, how, async (request, reply) => {
-    const linked = await follow(request, routes)
-    if (linked === null || linked.link.kind !== 'page') return nothing(request, reply, routes)
+    const linked = await openedLink(request, routes)
+    if (linked === null || linked.link.kind !== 'page') return recordingNotFound(request, reply, routes)
     const { link, at, recording } = linked
     const { token } = request.params as { token: string }
     const audio = recording.content === null ? null : `${token}/audio`
     return reply
-      .headers({ ...GUARDED, 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAYER_POLICY })
+      .headers({
+        ...SECURITY_HEADERS,
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': PLAYER_POLICY,
+      })
       .send(playerPage({ runId: link.run_id, at, state: recording.state, audio }))
   })
   app.get(`${RECORDINGS_PATH}/:token/audio`, how, async (request, reply) => {
-    const linked = await follow(request, routes)
+    const linked = await openedLink(request, routes)
     const content = linked?.recording.content ?? null
-    if (linked === null || content === null) return nothing(request, reply, routes)
+    if (linked === null || content === null) return recordingNotFound(request, reply, routes)
     const { link } = linked
     // An audio link is for what was there when it was given.
-    if (link.artifact_id !== null && link.artifact_id !== content.artifact_id) return nothing(request, reply, routes)
+    if (link.artifact_id !== null && link.artifact_id !== content.artifact_id)
+      return recordingNotFound(request, reply, routes)
     return sendAudio(request, reply, { routes, link, content })
   })
 }
 
-const GUARDED = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' }
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+}
 
-async function follow(request: FastifyRequest, { database, platform }: RecordingRoutes): Promise<Linked | null> {
+async function openedLink(
+  request: FastifyRequest,
+  { database, platform }: RecordingRoutes,
+): Promise<OpenedLink | null> {
   const { token } = request.params as { token: string }
   const link = openLink(platform.sealer, token, platform.now())
   if (link === null) return null
@@ -58,9 +70,9 @@ async function follow(request: FastifyRequest, { database, platform }: Recording
 }
 
 /** Whoever guesses counts as one without a key. */
-function nothing(request: FastifyRequest, reply: FastifyReply, { pipeline }: RecordingRoutes): FastifyReply {
-  const { standing, refused } = pipeline.admitAddress(request.ip, request.id)
-  setStanding(reply, standing)
+function recordingNotFound(request: FastifyRequest, reply: FastifyReply, { pipeline }: RecordingRoutes): FastifyReply {
+  const { rateLimit, refused } = pipeline.admitAddress(request.ip, request.id)
+  setRateLimitHeaders(reply, rateLimit)
   const message = 'there is no such recording, or the link has expired: read the recording again for a fresh one'
   return sendAnswer(request, reply, refused ?? answerTo(new Refusal('not_found', message)))
 }
@@ -77,16 +89,16 @@ async function sendAudio(request: FastifyRequest, reply: FastifyReply, audio: Au
   const etag = `"${artifact_id}"`
   const condition = request.headers['if-range']
   const isSame = condition === undefined || condition === etag
-  const range = isSame ? askedRange(request.headers.range, size) : null
-  reply.headers({ ...GUARDED, 'accept-ranges': 'bytes', etag })
+  const range = isSame ? parseByteRange(request.headers.range, size) : null
+  reply.headers({ ...SECURITY_HEADERS, 'accept-ranges': 'bytes', etag })
   if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${size}`).send()
   const key = recordingKey(link, link.run_id, artifact_id)
   const bytes = range === null ? undefined : { from: range.from, to: range.to + 1 }
   const blob = await routes.platform.blobs.get(key, bytes)
-  if (blob === null) return nothing(request, reply, routes)
+  if (blob === null) return recordingNotFound(request, reply, routes)
   // The pieces that a player asks for afterwards are of the same hearing.
   if (range === null || range.from === 0)
-    await noteHearing(routes, link, request.id).catch(failed => {
+    await auditPlayback(routes, link, request.id).catch(failed => {
       blob.bytes.destroy()
       throw failed
     })
@@ -100,7 +112,7 @@ async function sendAudio(request: FastifyRequest, reply: FastifyReply, audio: Au
 }
 
 /** Who hears it is whoever was given the link. */
-function noteHearing({ database }: RecordingRoutes, link: RecordingLink, requestId: string): Promise<void> {
+function auditPlayback({ database }: RecordingRoutes, link: RecordingLink, requestId: string): Promise<void> {
   const { owner_id, environment } = link
   return database.transaction(link, tx =>
     writeAudit(tx, link, {

@@ -5,10 +5,10 @@ import { type Operation, operations, streams, toOpenApi } from '@parley/contract
 import apiReference from '@scalar/fastify-api-reference'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../pipeline/pipeline.ts'
-import { sendAnswer, setStanding } from './exchange.ts'
+import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
 
 /** A text that is served as it is, as long as the process lives. */
-interface Fixed {
+interface StaticText {
   readonly plain: Buffer
   readonly zipped: Buffer
   readonly etag: string
@@ -24,34 +24,34 @@ export async function serveReference(
   publicUrl: string | null,
 ): Promise<void> {
   const all: readonly Operation[] = [...operations, ...streams]
-  const document = await fixed(JSON.stringify(toOpenApi(all, publicUrl ?? '/')))
+  const document = await staticText(JSON.stringify(toOpenApi(all, publicUrl ?? '/')))
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { standing, refused } = pipeline.admitAddress(request.ip, request.id)
-    setStanding(reply, standing)
+    const { rateLimit, refused } = pipeline.admitAddress(request.ip, request.id)
+    setRateLimitHeaders(reply, rateLimit)
     return refused === null ? undefined : sendAnswer(request, reply, refused)
   }
   app.get('/openapi.json', { config: { operation: 'openapi' }, onRequest }, (request, reply) =>
-    sendFixed(request, reply.header('content-type', 'application/json; charset=utf-8'), document),
+    sendStatic(request, reply.header('content-type', 'application/json; charset=utf-8'), document),
   )
   const page = await rendered()
-  const script = await fixed(page.script)
+  const script = await staticText(page.script)
   const docs = { config: { operation: 'docs' }, onRequest }
   app.get('/docs', docs, (_, reply) => reply.redirect('/docs/', 301))
   app.get('/docs/', docs, (_, reply) =>
     reply.header('content-type', 'text/html; charset=utf-8').headers(page.headers).send(page.html),
   )
   app.get('/docs/js/scalar.js', docs, (request, reply) =>
-    sendFixed(request, reply.header('content-type', 'text/javascript; charset=utf-8'), script),
+    sendStatic(request, reply.header('content-type', 'text/javascript; charset=utf-8'), script),
   )
 }
 
-async function fixed(text: string): Promise<Fixed> {
+async function staticText(text: string): Promise<StaticText> {
   const plain = Buffer.from(text)
   const etag = createHash('sha256').update(plain).digest('base64url').slice(0, 27)
   return { plain, zipped: await promisify(gzip)(plain), etag: `"${etag}"` }
 }
 
-function sendFixed(request: FastifyRequest, reply: FastifyReply, { plain, zipped, etag }: Fixed): FastifyReply {
+function sendStatic(request: FastifyRequest, reply: FastifyReply, { plain, zipped, etag }: StaticText): FastifyReply {
   reply.header('etag', etag).header('cache-control', 'no-cache').header('vary', 'accept-encoding')
   if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
   if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(plain)

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { Answered } from './metrics.ts'
+import type { AnsweredRequest } from './metrics.ts'
 
 /**
  * One line per request, and per call of a tool: what was asked, by whom, what came of it. Never a body, a path, a query or
@@ -9,9 +9,9 @@ import type { Answered } from './metrics.ts'
 export function logRequest(
   log: Logger,
   request: FastifyRequest,
-  { operation, status, code, seconds, via }: Answered & { readonly via: 'http' | 'tool' },
+  { operation, status, code, seconds, via }: AnsweredRequest & { readonly via: 'http' | 'tool' },
 ): void {
-  const caller = request.exchange.caller
+  const client = request.exchange.client
   const line = {
     request_id: request.id,
     via,
@@ -19,7 +19,7 @@ export function logRequest(
     status,
     code: code ?? 'ok',
     ms: Math.round(seconds * 10_000) / 10,
-    ...(caller !== null && { tenant_id: caller.principal.scope.tenant_id, key_id: caller.keyId }),
+    ...(client !== null && { tenant_id: client.principal.scope.tenant_id, key_id: client.keyId }),
   }
   // Health is asked every few seconds.
   if (operation === 'health' && status < 500) log.debug(line, 'request')

@@ -7,7 +7,7 @@ import { LargeBody } from '../reading/large-body.ts'
 import { toolInput } from '../tools/tool-call.ts'
 import type { ToolList } from '../tools/tool-list.ts'
 import { answerToolMessage } from '../tools/tool-server.ts'
-import { sendAnswer, setStanding } from './exchange.ts'
+import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
 import { identify } from './operation-routes.ts'
 import { answerTo, refusedRequest } from './request-fault.ts'
 
@@ -24,7 +24,7 @@ export interface ToolRoutesOptions {
 
 /** Of a message around a body: names and the envelope of JSON-RPC. */
 const ROOM_FOR_ENVELOPE = 65_536
-const PASSED_ON = ['accept', 'content-type', 'mcp-protocol-version'] as const
+const FORWARDED_HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const
 
 /** Serves `/mcp`: the same operations, limits and answers, as tools. */
 export function serveTools(app: FastifyInstance, options: ToolRoutesOptions): void {
@@ -63,15 +63,15 @@ async function answerMessage(
   reply: FastifyReply,
   { tools, pipeline, onCalled }: ToolRoutesOptions,
 ): Promise<FastifyReply> {
-  const caller = request.exchange.caller!
+  const client = request.exchange.client!
   const { body: sent } = request
   const { body, large, refused } =
-    sent instanceof LargeBody ? await pipeline.split(sent, caller, request.id) : { ...NOT_LARGE, body: sent }
+    sent instanceof LargeBody ? await pipeline.split(sent, client, request.id) : { ...NOT_LARGE, body: sent }
   if (refused !== null) return sendAnswer(request, reply, refused)
   if (Array.isArray(body))
     return sendAnswer(request, reply, answerTo(refusedRequest('send one message at a time', 'body: no batches')))
-  const admission = await pipeline.admit(tools.routeOf(calledTool(body)), caller, request.id)
-  setStanding(reply, admission.standing)
+  const admission = await pipeline.admit(tools.routeOf(calledTool(body)), client, request.id)
+  setRateLimitHeaders(reply, admission.rateLimit)
   if (admission.refused !== null && calledTool(body) === null) return sendAnswer(request, reply, admission.refused)
 
   const call = async (route: Route, given: Readonly<Record<string, unknown>>) => {
@@ -81,12 +81,12 @@ async function answerMessage(
     return answer
   }
   const headers = Object.fromEntries(
-    PASSED_ON.flatMap(name => {
+    FORWARDED_HEADERS.flatMap(name => {
       const value = request.headers[name]
       return typeof value === 'string' ? [[name, value]] : []
     }),
   )
-  const { status, text } = await answerToolMessage(tools, { body, headers, caller, call })
+  const { status, text } = await answerToolMessage(tools, { body, headers, client, call })
   if (text === null) return reply.code(status).send()
   return reply.code(status).header('content-type', 'application/json; charset=utf-8').send(text)
 }
@@ -106,7 +106,7 @@ async function callTool(
   if (admission.refused !== null) return admission.refused
   try {
     const raw = toolInput(route, given, large)
-    return await pipeline.perform(route, raw, admission.caller!, request.id)
+    return await pipeline.perform(route, raw, admission.client!, request.id)
   } catch (error) {
     return answerTo(error)
   }

@@ -75,7 +75,7 @@ describe('MCP tools', () => {
     expect(await coded('keys_list')).toMatchObject({ code: 'forbidden', details: { reason: 'role' } })
     expect(await coded('environments_list', { query: { limit: 1 } })).toMatchObject({
       code: 'invalid_request',
-      details: { issues: [{ path: '/query', message: 'arguments: the tool does not take it' }] },
+      details: { issues: [{ path: '/query', message: 'arguments: not a parameter of this tool' }] },
     })
     const fault = await coded('tenant_settings_get')
     expect([fault.code, JSON.stringify(fault).includes('inner')]).toEqual(['internal', false])

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * Those addresses that count as one sender: an IPv4 address itself (also where it is mapped into IPv6), of IPv6 the
- * /64, which one subscriber has whole.
+ * The group of addresses that count as one sender: an IPv4 address (also when mapped into IPv6), or the /64 of an IPv6
+ * address, since one subscriber usually has a whole /64.
  */
 export function addressGroup(address: string): string {
   const plain = address.split('%', 1)[0]!.toLowerCase()

@@ -50,7 +50,7 @@ const ask = (idempotencyKey: string) =>
 
 describe('an external operation', () => {
   it('no database connection is held during the external request, and the result is stored with the answer', async () => {
-    outside = async ({ db: reads, scope, settle }) => {
+    outside = async ({ db: reads, scope, storeWithAnswer: settle }) => {
       expect(await reads.selectFrom('agents').select('agent_id').execute()).toEqual([])
       settle(async tx => {
         await tx.insertInto('agents').values({ tenant_id: scope.tenant_id, agent_id: 'settled', name: 'x' }).execute()
@@ -122,7 +122,7 @@ describe('an external operation', () => {
   })
 
   it('a failure to store the result is answered outcome_unknown', async () => {
-    outside = async ({ settle }) => {
+    outside = async ({ storeWithAnswer: settle }) => {
       settle(async () => {
         throw new Refusal('not_found', 'too late')
       })

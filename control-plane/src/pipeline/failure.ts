@@ -7,7 +7,7 @@ export interface Failure {
   readonly envelope: ErrorEnvelope
   /** Seconds for Retry-After; null: none. */
   readonly retryAfterSeconds: number | null
-  /** Whether it is a fault of Parley or its database, so that it is logged as an error. */
+  /** Whether Parley or its database failed, so that it is logged as an error. */
   readonly unexpected: boolean
 }
 
@@ -17,18 +17,18 @@ const OF_STORE: { readonly [Code in StoreErrorCode]?: readonly [code: ErrorCode,
     'outcome_unknown',
     'the connection was lost while the change was committed: repeat the request with the same key',
   ],
-  // Every operation declares `internal`; `provider_unavailable` is about services that callers may have chosen.
+  // Every operation declares `internal`; `provider_unavailable` is for services that the client may have chosen.
   database_unavailable: ['internal', 'the database does not answer; nothing was changed: try again'],
   database_timeout: ['internal', 'the database does not answer; nothing was changed: try again'],
 }
 
-/** The answer to an error that a handler or the pipeline threw. A refusal is answered as it is. */
+/** The answer to an error that a handler or the pipeline threw; a refusal keeps its own envelope. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Refusal) return answered(error.envelope, false)
   const known = StoreError.is(error) ? OF_STORE[error.code] : undefined
   if (known === undefined)
     return answered(
-      envelopeOf('internal', 'an error inside Parley: its log has the details under this X-Request-Id'),
+      envelopeOf('internal', 'internal error: the server log has the details under this X-Request-Id'),
       true,
     )
   const [code, message] = known

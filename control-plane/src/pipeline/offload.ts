@@ -1,42 +1,45 @@
 import { ApiError } from '../errors.ts'
 
 /**
- * Long work that a transaction needs: the transaction is rolled back, the work done with nothing held, and the transaction
- * begun again, where the same call answers what came of it. `about` says what the outcome depends on: where that is
- * another the second time, the work is done once more.
+ * Runs long work outside a transaction: rolls the transaction back, does the work without connection or locks, and runs
+ * the transaction again, in which the same call returns the result. `about` identifies the inputs of the work: when it
+ * differs in the next attempt, the work is done again.
  */
 export type Offload = <Outcome>(about: string, work: () => Promise<Outcome>) => Promise<Outcome>
 
-/** How often what the work depends on may change before the request is given up. */
-const MOST_ROUNDS = 4
+/** How often work is offloaded before the request fails because its inputs keep changing. */
+const MAX_OFFLOADS = 4
 
-class SetAside extends Error {
+class OffloadRequest extends Error {
   readonly about: string
   readonly work: () => Promise<unknown>
 
   constructor(about: string, work: () => Promise<unknown>) {
-    super('set aside: whoever catches this does the work and begins again')
+    super('set offload: whoever catches this does the work and begins again')
     this.about = about
     this.work = work
   }
 }
 
 /**
- * Runs `attempt` until it needs no more work. Rejects as it and the work do, and with `ParleyError` `always_outdated`
- * (retryable, nothing happened) where what the work depends on changed each time.
+ * Runs `attempt` until it needs no more offloaded work. Rejects with the errors of both, and with `always_outdated`
+ * (retryable, nothing was changed) when the inputs of the work changed in every attempt.
  */
-export async function withOffloading<Result>(attempt: (aside: Offload) => Promise<Result>): Promise<Result> {
+export async function withOffloading<Result>(attempt: (offload: Offload) => Promise<Result>): Promise<Result> {
   const done = new Map<string, unknown>()
-  const aside = async <Outcome>(about: string, work: () => Promise<Outcome>) => {
+  const offload = async <Outcome>(about: string, work: () => Promise<Outcome>) => {
     if (done.has(about)) return done.get(about) as Outcome
-    throw new SetAside(about, work)
+    throw new OffloadRequest(about, work)
   }
-  for (let round = 0; round <= MOST_ROUNDS; round++)
+  for (let round = 0; round <= MAX_OFFLOADS; round++)
     try {
-      return await attempt(aside)
+      return await attempt(offload)
     } catch (error) {
-      if (!(error instanceof SetAside)) throw error
-      if (round < MOST_ROUNDS) done.set(error.about, await error.work())
+      if (!(error instanceof OffloadRequest)) throw error
+      if (round < MAX_OFFLOADS) done.set(error.about, await error.work())
     }
-  throw new ApiError('always_outdated', 'what a change needs was outdated each time it was there')
+  throw new ApiError(
+    'always_outdated',
+    'the data that this change depends on changed in every attempt: repeat the request',
+  )
 }

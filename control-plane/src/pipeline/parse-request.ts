@@ -14,35 +14,35 @@ import type { ReadingThreads } from '../reading/reading-threads.ts'
 import { requestHash } from './request-hash.ts'
 import type { Route } from './route.ts'
 
-/** A request in the operation's terms. */
-export interface Heard {
+/** A request whose parts match the operation's schemas. */
+export interface ParsedRequest {
   readonly input: InputOf<Operation>
   readonly idempotencyKey: string | null
-  /** By which it is the same as another one. */
+  /** Identifies repetitions: see `requestHash`. */
   readonly requestHash: () => Buffer
-  /** What a thread has read in the body; undefined where the input is whole. */
+  /** The body as a worker thread parsed it; undefined when `input` contains the whole body. */
   readonly reading: Reading | undefined
 }
 
-interface Hearing {
+interface ParseDependencies {
   readonly database: Pick<Database, 'within'>
   readonly threads: ReadingThreads
 }
 
 /**
- * Parses what was sent: here, or on a thread where the body is large. Throws the refusal of what the operation does not
- * take, and what `ReadingThreads` rejects with.
+ * Parses a request, on a worker thread when its body is large. Throws the refusal of an invalid request, and what
+ * `ReadingThreads` rejects with.
  */
 export async function parseRequest(
   { operation, readingNeeds }: Route,
   raw: RawInput,
   scope: Scope,
-  { database, threads }: Hearing,
-): Promise<Heard> {
+  { database, threads }: ParseDependencies,
+): Promise<ParsedRequest> {
   const { body, ...others } = raw
   if (!(body instanceof LargeBody) || readingNeeds === null) {
     const parsed = parseInput<Operation>(operation, raw)
-    if (!parsed.ok) throw misformed(parsed.issues)
+    if (!parsed.ok) throw invalidRequest(parsed.issues)
     const { input, idempotencyKey } = parsed
     return { input, idempotencyKey, requestHash: () => requestHash(raw), reading: undefined }
   }
@@ -51,14 +51,14 @@ export async function parseRequest(
   const id = operation.id as OffThreadOperationId
   const outcome = await threads.read(scope.tenant_id, { operation: id, raw: others, bytes: body.bytes, secrets })
   if (outcome.state === 'no_json') throw notJson()
-  if (outcome.state === 'misformed') throw misformed(outcome.issues)
+  if (outcome.state === 'misformed') throw invalidRequest(outcome.issues)
   const { input, idempotencyKey, reading } = outcome
   return { input, idempotencyKey, requestHash: () => Buffer.from(outcome.requestHash), reading }
 }
 
-function misformed(issues: readonly Issue[]): Refusal {
+function invalidRequest(issues: readonly Issue[]): Refusal {
   const details = { issues: issues.map(({ path, message }) => ({ path, message })) }
-  return new Refusal('invalid_request', 'the request is not as it should be', { details })
+  return new Refusal('invalid_request', 'the request is not valid: see details.issues', { details })
 }
 
 /** The parser's message quotes the body, which may hold secrets. */

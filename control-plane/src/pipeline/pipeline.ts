@@ -5,23 +5,23 @@ import type { Platform } from '../context.ts'
 import { errorFacts } from '../error-facts.ts'
 import { LargeBody } from '../reading/large-body.ts'
 import { type ReadingLimits, ReadingThreads } from '../reading/reading-threads.ts'
-import { type Answer, done } from './answer.ts'
-import { type Caller, Callers, type Credentials } from './caller.ts'
-import { failureOf } from './failure.ts'
-import { KeyHolders } from './key-holders.ts'
-import { type Heard, notJson, parseRequest } from './parse-request.ts'
-import { DEFAULT_RATE_LIMITS, RateLimiter, type RateLimits, type RateStanding } from './rate-limits.ts'
-import { mayCall, type Route } from './route.ts'
-import { RunChanges } from './run-changes.ts'
+import { type Answer, successAnswer } from './answer.ts'
+import { ApiKeyCache } from './api-key-cache.ts'
+import { type AuthenticatedClient, Authenticator, type Credentials } from './authenticator.ts'
 import {
   afterCommit,
   audit,
+  execute,
   noSideEffects,
   type PipelineDependencies,
-  run,
+  type PreparedRequest,
   type SideEffects,
-  type Work,
-} from './work.ts'
+} from './execute-request.ts'
+import { failureOf } from './failure.ts'
+import { notJson, type ParsedRequest, parseRequest } from './parse-request.ts'
+import { DEFAULT_RATE_LIMITS, RateLimiter, type RateLimitStatus, type RateLimits } from './rate-limits.ts'
+import { mayCall, type Route } from './route.ts'
+import { RunChanges } from './run-changes.ts'
 
 export interface PipelineOptions {
   readonly database: Database
@@ -30,26 +30,26 @@ export interface PipelineOptions {
   readonly log: Logger
   /** Default: those of the API. */
   readonly rates?: RateLimits
-  /** For how long an external operation owns its record. Default 120 000. */
+  /** Lease of an external operation on its idempotency record, in ms. Default 120 000. */
   readonly leaseMs?: number
-  /** Of threads that read large bodies. Default: those of the API. */
+  /** Limits of the worker threads for large bodies. Default: those of `ReadingLimits`. */
   readonly reading?: Partial<ReadingLimits>
 }
 
-/** The sender of a request and how its limits stand, or the answer that ends it here. */
+/** The client of a request and its rate limit, or the answer that refuses the request. */
 export interface Admission {
-  readonly caller: Caller | null
-  /** Null where the sender could not be looked up. */
-  readonly standing: RateStanding | null
+  readonly client: AuthenticatedClient | null
+  /** Null when the lookup of the key failed. */
+  readonly rateLimit: RateLimitStatus | null
   readonly refused: Answer | null
 }
 
-/** What `invoke` answers, with what the answer's headers and the log say of it. */
-export interface Invoked extends Admission {
+/** The result of `invoke`, with what response headers and the log need. */
+export interface InvocationResult extends Admission {
   readonly answer: Answer
 }
 
-/** A message of the tool protocol without the body of the call. */
+/** An MCP message, with the body of its tool call taken out. */
 export interface SplitMessage {
   readonly body: unknown
   readonly large: LargeBody | null
@@ -57,78 +57,83 @@ export interface SplitMessage {
 }
 
 /**
- * The one way from a request to its answer, whatever it came by: authenticate, count, check the role, parse, run, check
- * the answer, keep it. Nothing here throws: what goes wrong is an answer with the error envelope.
+ * Turns every request, by HTTP or MCP, into its answer: authenticate, rate-limit, check the role, parse, execute, check
+ * the answer, store it. Does not throw: an error becomes an answer with the error envelope.
  */
 export class Pipeline {
-  readonly #shop: PipelineDependencies
+  readonly #dependencies: PipelineDependencies
   readonly #bus: Bus
   readonly #log: Logger
-  readonly #holders: KeyHolders
+  readonly #keyCache: ApiKeyCache
   readonly #limiter: RateLimiter
-  readonly #callers: Callers
+  readonly #authenticator: Authenticator
 
   constructor({ database, bus, platform, log, rates, leaseMs, reading }: PipelineOptions) {
-    this.#shop = {
+    this.#dependencies = {
       database,
       platform,
       bus,
-      news: new RunChanges(bus),
+      runChanges: new RunChanges(bus),
       threads: new ReadingThreads(reading),
       leaseMs: leaseMs ?? 120_000,
     }
     this.#bus = bus
     this.#log = log
     this.#limiter = new RateLimiter(rates ?? DEFAULT_RATE_LIMITS, platform.now)
-    const onTouchFailed = (error: unknown) => log.warn({ err: errorFacts(error) }, 'last uses of keys were not noted')
-    this.#holders = new KeyHolders({ database, bus, now: platform.now, onTouchFailed })
-    this.#callers = new Callers(this.#holders, this.#limiter)
+    const onTouchFailed = (error: unknown) =>
+      log.warn({ err: errorFacts(error) }, 'the last uses of API keys were not stored')
+    this.#keyCache = new ApiKeyCache({ database, bus, now: platform.now, onTouchFailed })
+    this.#authenticator = new Authenticator(this.#keyCache, this.#limiter)
   }
 
-  /** All of it at once: `admit`, then `perform`. */
-  async invoke(route: Route, raw: RawInput, credentials: Credentials, requestId: string): Promise<Invoked> {
+  /** Authenticates, admits and performs a request. */
+  async invoke(route: Route, raw: RawInput, credentials: Credentials, requestId: string): Promise<InvocationResult> {
     const identified = await this.identify(credentials, requestId)
-    if (identified.caller === null) return { ...identified, answer: identified.refused! }
-    const admission = await this.admit(route, identified.caller, requestId)
-    const answer = admission.refused ?? (await this.perform(route, raw, identified.caller, requestId))
+    if (identified.client === null) return { ...identified, answer: identified.refused! }
+    const admission = await this.admit(route, identified.client, requestId)
+    const answer = admission.refused ?? (await this.perform(route, raw, identified.client, requestId))
     return { ...admission, answer }
   }
 
-  /** Who asks. A request without a valid key counts against its address and is refused. */
+  /** Authenticates a request. One without a valid key counts against its address and is refused. */
   async identify(credentials: Credentials, requestId: string): Promise<Admission> {
     try {
-      const { caller, standing, refusal } = await this.#callers.identify(credentials)
-      return { caller, standing, refused: refusal === null ? null : this.#failed(refusal, requestId) }
+      const { client, rateLimit, refusal } = await this.#authenticator.identify(credentials)
+      return { client, rateLimit, refused: refusal === null ? null : this.#failed(refusal, requestId) }
     } catch (error) {
-      return { caller: null, standing: null, refused: this.#failed(error, requestId) }
+      return { client: null, rateLimit: null, refused: this.#failed(error, requestId) }
     }
   }
 
-  /** Counts a request of the caller, and checks that its role may make it; `route` null: one that reaches no operation. */
-  async admit(route: Route | null, caller: Caller, requestId: string): Promise<Admission> {
-    const { principal, keyId } = caller
-    const { standing, refusal } = this.#limiter.takeKey(keyId, principal.rate, route?.operation.rate ?? 'default')
-    if (refusal !== null) return { caller, standing, refused: this.#failed(refusal, requestId, route) }
-    if (route === null || mayCall(principal.role, route)) return { caller, standing, refused: null }
-    const message = `this needs the role ${route.needs}; the key has ${principal.role}`
+  /** Counts a request against the rate limit of the key and checks the role; `route` null: no operation matches the path. */
+  async admit(route: Route | null, client: AuthenticatedClient, requestId: string): Promise<Admission> {
+    const { principal, keyId } = client
+    const { rateLimit, refusal } = this.#limiter.takeKey(keyId, principal.rate, route?.operation.rate ?? 'default')
+    if (refusal !== null) return { client, rateLimit, refused: this.#failed(refusal, requestId, route) }
+    if (route === null || mayCall(principal.role, route)) return { client, rateLimit, refused: null }
+    const message = `${route.operation.id} needs the role ${route.minimumRole}; the key has the role ${principal.role}`
     await this.#audit({ route, principal, requestId }, noSideEffects(), 'denied')
     const refused = this.#failed(new Refusal('forbidden', message, { reason: 'role' }), requestId, route)
-    return { caller, standing, refused }
+    return { client, rateLimit, refused }
   }
 
   /** Counts a request that needs no key against its address. */
-  admitAddress(address: string, requestId: string): Omit<Admission, 'caller'> {
-    const { standing, refusal } = this.#limiter.takeAddress(address)
-    return { standing, refused: refusal === null ? null : this.#failed(refusal, requestId) }
+  admitAddress(address: string, requestId: string): Omit<Admission, 'client'> {
+    const { rateLimit, refusal } = this.#limiter.takeAddress(address)
+    return { rateLimit, refused: refusal === null ? null : this.#failed(refusal, requestId) }
   }
 
-  /** A large message of tools, taken apart: the message, and the body of the tool's call; or the answer that ends it here. */
-  async split(sent: LargeBody, caller: Caller, requestId: string): Promise<SplitMessage> {
+  /** Splits a large MCP message into the message and the body of its tool call, or returns the answer that refuses it. */
+  async split(sent: LargeBody, client: AuthenticatedClient, requestId: string): Promise<SplitMessage> {
     try {
-      const outcome = await this.#shop.threads.split(caller.principal.scope.tenant_id, { message: sent.bytes })
+      const outcome = await this.#dependencies.threads.split(client.principal.scope.tenant_id, { message: sent.bytes })
       if (outcome.state === 'no_json') throw notJson()
       if (outcome.state === 'too_large')
-        throw new Refusal('invalid_request', 'the message is too large', { reason: 'body_too_large' })
+        throw new Refusal(
+          'invalid_request',
+          'the message is too large: beside the body of its tool call it may hold about 1 MiB',
+          { reason: 'body_too_large' },
+        )
       const { message, body } = outcome
       return { body: message, large: body === null ? null : new LargeBody(body), refused: null }
     } catch (error) {
@@ -136,86 +141,86 @@ export class Pipeline {
     }
   }
 
-  /** Parses and runs what the caller may do. */
-  async perform(route: Route, raw: RawInput, caller: Caller, requestId: string): Promise<Answer> {
-    const { principal, name } = caller
-    let heard: Heard
+  /** Parses and executes an admitted request. */
+  async perform(route: Route, raw: RawInput, client: AuthenticatedClient, requestId: string): Promise<Answer> {
+    const { principal, name } = client
+    let parsed: ParsedRequest
     try {
-      heard = await parseRequest(route, raw, principal.scope, this.#shop)
+      parsed = await parseRequest(route, raw, principal.scope, this.#dependencies)
     } catch (error) {
       return this.#failed(error, requestId)
     }
-    const { input, idempotencyKey: key, reading } = heard
+    const { input, idempotencyKey: key, reading } = parsed
     const record =
       key === null || route.kind === 'read'
         ? null
-        : { principal: name, operation: route.operation.id, key, requestHash: heard.requestHash() }
-    return this.#work({ route, input, principal, requestId, record, reading })
+        : { principal: name, operation: route.operation.id, key, requestHash: parsed.requestHash() }
+    return this.#execute({ route, input, principal, requestId, record, reading })
   }
 
-  /** News of runs, as this process hears it. */
+  /** Waits for changes of runs, as the bus reports them to this process. */
   get news(): RunChanges {
-    return this.#shop.news
+    return this.#dependencies.runChanges
   }
 
-  /** Notes the last uses of keys. Requests must be over. */
+  /** Stores the last uses of keys and closes the worker threads. Call it after all requests have ended. */
   async close(): Promise<void> {
-    this.#shop.news.close()
-    await this.#shop.threads.close()
-    await this.#holders.close()
+    this.#dependencies.runChanges.close()
+    await this.#dependencies.threads.close()
+    await this.#keyCache.close()
   }
 
-  async #work(work: Work): Promise<Answer> {
-    const said = noSideEffects()
+  async #execute(request: PreparedRequest): Promise<Answer> {
+    const effects = noSideEffects()
     try {
-      const committed = await run(this.#shop, work, said)
-      this.#announce(said)
-      const { status, text } = await afterCommit(this.#shop, work, committed)
-      return done(status, text)
+      const committed = await execute(this.#dependencies, request, effects)
+      this.#notify(effects)
+      const { status, text } = await afterCommit(this.#dependencies, request, committed)
+      return successAnswer(status, text)
     } catch (error) {
-      const answer = this.#failed(error, work.requestId, work.route)
-      // It may have been committed: whoever keeps copies looks again.
-      if (answer.error?.error.outcome === 'unknown') this.#announce(said)
-      await this.#auditFailure(work, said, error, answer)
+      const answer = this.#failed(error, request.requestId, request.route)
+      // The change may have been committed: subscribers must refresh their copies.
+      if (answer.error?.error.outcome === 'unknown') this.#notify(effects)
+      await this.#auditFailure(request, effects, error, answer)
       return answer
     }
   }
 
-  #announce({ announced, woken }: SideEffects): void {
-    for (const { topic, id } of announced) {
-      // The bus tells this process as well, but later than the answer that is on its way.
-      if (topic === 'keys' || topic === 'tenants') this.#holders.drop(id)
+  #notify({ notifications, runsToWake }: SideEffects): void {
+    for (const { topic, id } of notifications) {
+      // The bus also reports this to this process, but only after the answer has been sent.
+      if (topic === 'keys' || topic === 'tenants') this.#keyCache.invalidate(id)
       this.#bus.publish(topic, id)
     }
-    for (const work of woken) this.#shop.platform.wake(work)
+    for (const run of runsToWake) this.#dependencies.platform.wake(run)
   }
 
-  /** Every 403 is `denied`; what a handler of a write refused or broke at is `failed`. What is unknown, or ran into its own repetition, is neither. */
-  async #auditFailure(work: Work, said: SideEffects, error: unknown, answer: Answer): Promise<void> {
+  /** Audits a 403 as `denied` and a failed write as `failed`; unknown outcomes and conflicts with a repetition are not audited. */
+  async #auditFailure(request: PreparedRequest, effects: SideEffects, error: unknown, answer: Answer): Promise<void> {
     const { code, outcome, details } = answer.error!.error
-    if (answer.status === 403) return this.#audit(work, said, 'denied')
+    if (answer.status === 403) return this.#audit(request, effects, 'denied')
     const isRepetition = code === 'idempotency_conflict' || details?.reason === 'in_progress'
-    if (work.route.kind === 'read' || outcome === 'unknown' || isRepetition) return
-    // The database is away: it would only make the caller wait longer.
+    if (request.route.kind === 'read' || outcome === 'unknown' || isRepetition) return
+    // The database is unavailable: another attempt would only delay the answer.
     if (answer.retryAfterSeconds !== null && !(error instanceof Refusal)) return
-    return this.#audit(work, said, 'failed')
+    return this.#audit(request, effects, 'failed')
   }
 
-  /** The answer stands without it. */
+  /** A failure to write the audit item is logged and does not change the answer. */
   async #audit(
-    work: Pick<Work, 'route' | 'principal' | 'requestId'>,
-    said: SideEffects,
+    request: Pick<PreparedRequest, 'route' | 'principal' | 'requestId'>,
+    effects: SideEffects,
     outcome: 'denied' | 'failed',
   ): Promise<void> {
     try {
-      await this.#shop.database.transaction(work.principal.scope, tx => audit(tx, work, said, outcome))
+      await this.#dependencies.database.transaction(request.principal.scope, tx => audit(tx, request, effects, outcome))
     } catch (error) {
-      const about = { request_id: work.requestId, operation: work.route.operation.id, outcome }
+      const about = { request_id: request.requestId, operation: request.route.operation.id, outcome }
       this.#log.error({ ...about, err: errorFacts(error) }, 'an audit item was not written')
     }
   }
 
-  /** Logs what nobody meant to happen. */
+  /** Logs an unexpected error. */
   report(error: unknown, requestId: string): void {
     this.#log.error({ request_id: requestId, err: errorFacts(error) }, 'a request failed')
   }
@@ -224,7 +229,11 @@ export class Pipeline {
     const { status, envelope, retryAfterSeconds, unexpected } = failureOf(error)
     const about = { request_id: requestId, ...(route !== null && { operation: route.operation.id }) }
     if (unexpected) this.#log.error({ ...about, err: errorFacts(error) }, 'a request failed')
-    else if (error instanceof Refusal && route !== null && !route.declared.has(`${error.code}/${error.reason ?? ''}`))
+    else if (
+      error instanceof Refusal &&
+      route !== null &&
+      !route.declaredRefusals.has(`${error.code}/${error.reason ?? ''}`)
+    )
       this.#log.warn({ ...about, refused: `${error.code}/${error.reason ?? ''}` }, 'a refusal that is not declared')
     return { status, text: JSON.stringify(envelope), error: envelope, retryAfterSeconds }
   }

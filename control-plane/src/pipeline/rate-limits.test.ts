@@ -38,18 +38,18 @@ describe('rate limit of a key', () => {
     expect(times(100, () => limits.takeKey('a', null, 'costly'))).toBe(20)
     clock.now += 1000
     expect(times(100, () => limits.takeKey('a', null, 'costly'))).toBe(2)
-    expect(limits.takeKey('a', null, 'default').standing.level).toBe('"default";r=899;t=1')
+    expect(limits.takeKey('a', null, 'default').rateLimit.level).toBe('"default";r=899;t=1')
   })
 
   it('a refused key gets its remaining quota and the time to wait', () => {
     const { limits } = limiter()
-    expect(limits.takeKey('a', null, 'default').standing).toEqual({
+    expect(limits.takeKey('a', null, 'default').rateLimit).toEqual({
       policy: '"default";q=1000;w=5',
       level: '"default";r=999;t=1',
     })
     times(999, () => limits.takeKey('a', null, 'default'))
-    const { refusal, standing } = limits.takeKey('a', null, 'default')
-    expect(standing.level).toBe('"default";r=0;t=5')
+    const { refusal, rateLimit } = limits.takeKey('a', null, 'default')
+    expect(rateLimit.level).toBe('"default";r=0;t=5')
     expect(refusal!.envelope.error).toMatchObject({
       code: 'rate_limited',
       retryable: true,
@@ -61,7 +61,7 @@ describe('rate limit of a key', () => {
     const { clock, limits } = limiter()
     limits.takeKey('a', null, 'default')
     clock.now -= 3_600_000
-    expect(limits.takeKey('a', null, 'default').standing.level).toBe('"default";r=998;t=1')
+    expect(limits.takeKey('a', null, 'default').rateLimit.level).toBe('"default";r=998;t=1')
   })
 })
 
@@ -69,9 +69,9 @@ describe('rate limit of an address', () => {
   it('an address has a burst of 100 requests without a valid key and then 10 a second', () => {
     const { clock, limits } = limiter()
     expect(times(500, () => limits.takeAddress('192.0.2.1'))).toBe(100)
-    expect(limits.mayTry('192.0.2.1')).toBe(false)
+    expect(limits.hasAddressTokens('192.0.2.1')).toBe(false)
     clock.now += 1000
-    expect(limits.mayTry('192.0.2.1')).toBe(true)
+    expect(limits.hasAddressTokens('192.0.2.1')).toBe(true)
     expect(times(500, () => limits.takeAddress('192.0.2.1'))).toBe(10)
   })
 

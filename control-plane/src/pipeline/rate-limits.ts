@@ -2,11 +2,11 @@ import { type RateClass, Refusal } from '@parley/contract'
 import { addressGroup } from './address-group.ts'
 import { type Level, type Rate, TokenBuckets } from './token-bucket.ts'
 
-/** How many requests come in; each with a default. */
+/** Rate limits of requests. */
 export interface RateLimits {
   /** Of one key, unless staff gave its environment another. Default 200/s, burst 1000. */
   readonly key: Rate
-  /** Of them, those that cost much. Default 2/s, burst 20. */
+  /** Of one key, for costly operations. Default 2/s, burst 20. */
   readonly costly: Rate
   /** Of one address (IPv6: one /64) without a valid key. Default 10/s, burst 100. */
   readonly address: Rate
@@ -21,8 +21,8 @@ export const DEFAULT_RATE_LIMITS: RateLimits = {
 const MAX_KEYS = 50_000
 const MAX_ADDRESSES = 50_000
 
-/** What an answer says about the limits that were looked at, as header fields (RateLimit and RateLimit-Policy). */
-export interface RateStanding {
+/** The values of the response headers RateLimit-Policy (`policy`) and RateLimit (`level`). */
+export interface RateLimitStatus {
   readonly policy: string
   readonly level: string
 }
@@ -40,38 +40,38 @@ export class RateLimiter {
     this.#now = now
   }
 
-  /** Takes a request of a key; `rate` is its environment's own. Costly ones are counted twice: as requests, too. */
-  takeKey(keyId: string, rate: Rate | null, kind: RateClass): { standing: RateStanding; refusal: Refusal | null } {
+  /** Counts a request of a key; `rate` is the limit that staff set for its environment. A costly request counts against both limits. */
+  takeKey(keyId: string, rate: Rate | null, kind: RateClass): { rateLimit: RateLimitStatus; refusal: Refusal | null } {
     const now = this.#now()
     const all = this.#keys.take(keyId, rate ?? this.#limits.key, now)
-    if (!all.taken || kind === 'default') return outcome(all.taken, all.level, standingOf(all.level))
+    if (!all.taken || kind === 'default') return outcome(all.taken, all.level, statusOf(all.level))
     const costly = this.#costly.take(keyId, this.#limits.costly, now)
-    return outcome(costly.taken, costly.level, both(standingOf(all.level), standingOf(costly.level, 'costly')))
+    return outcome(costly.taken, costly.level, both(statusOf(all.level), statusOf(costly.level, 'costly')))
   }
 
-  /** Takes a request that came without a valid key. */
-  takeAddress(address: string): { standing: RateStanding; refusal: Refusal | null } {
+  /** Counts a request without a valid key. */
+  takeAddress(address: string): { rateLimit: RateLimitStatus; refusal: Refusal | null } {
     const { taken, level } = this.#addresses.take(addressGroup(address), this.#limits.address, this.#now())
-    return outcome(taken, level, standingOf(level))
+    return outcome(taken, level, statusOf(level))
   }
 
-  /** Refuses a request of an address that has nothing left. */
-  refuseAddress(address: string): { standing: RateStanding; refusal: Refusal } {
+  /** The refusal of a request from an address without tokens. */
+  refuseAddress(address: string): { rateLimit: RateLimitStatus; refusal: Refusal } {
     const level = this.#addresses.look(addressGroup(address), this.#limits.address, this.#now())
-    return { standing: standingOf(level), refusal: refusalAt(level) }
+    return { rateLimit: statusOf(level), refusal: refusalAt(level) }
   }
 
-  /** Whether another request without a valid key would be taken. */
-  mayTry(address: string): boolean {
+  /** Whether another request without a valid key would be accepted. */
+  hasAddressTokens(address: string): boolean {
     return this.#addresses.look(addressGroup(address), this.#limits.address, this.#now()).waitSeconds === 0
   }
 }
 
-function outcome(taken: boolean, level: Level, standing: RateStanding) {
-  return { standing, refusal: taken ? null : refusalAt(level) }
+function outcome(taken: boolean, level: Level, rateLimit: RateLimitStatus) {
+  return { rateLimit, refusal: taken ? null : refusalAt(level) }
 }
 
-/** The seconds a caller is told to wait stand in the details, and from there in Retry-After. */
+/** `details.retry_after_seconds` also becomes the Retry-After header. */
 function refusalAt(level: Level): Refusal {
   const seconds = Math.max(1, level.waitSeconds)
   return new Refusal('rate_limited', `too many requests: try again in ${seconds} s`, {
@@ -80,7 +80,7 @@ function refusalAt(level: Level): Refusal {
   })
 }
 
-function standingOf(level: Level, name = 'default'): RateStanding {
+function statusOf(level: Level, name = 'default'): RateLimitStatus {
   const { perSecond, burst } = level.rate
   return {
     policy: `"${name}";q=${burst};w=${Math.ceil(burst / perSecond)}`,
@@ -88,6 +88,6 @@ function standingOf(level: Level, name = 'default'): RateStanding {
   }
 }
 
-function both(one: RateStanding, other: RateStanding): RateStanding {
+function both(one: RateLimitStatus, other: RateLimitStatus): RateLimitStatus {
   return { policy: `${one.policy}, ${other.policy}`, level: `${one.level}, ${other.level}` }
 }

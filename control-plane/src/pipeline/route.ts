@@ -1,36 +1,36 @@
 import { type Handler, minimumRole, type Operation, operations, type Role, streams } from '@parley/contract'
 import type { AfterCommit, ExternalContext, Handlers, ReadingNeeds } from '../context.ts'
 
-/** An operation with its handler, and what follows from it for every request. */
+/** An operation with its handler and the properties derived from both. */
 export interface Route<Served extends Operation = Operation> {
   readonly operation: Served
   readonly handler: Handler<Operation, ExternalContext>
-  /** What follows the commit; null: nothing does. */
-  readonly sequel: AfterCommit<Operation> | null
-  /** What a thread that reads a large body needs; null: bodies are read where requests are. */
+  /** A step after the commit that completes the answer; null: none. */
+  readonly afterCommit: AfterCommit<Operation> | null
+  /** Reads the data that a worker thread needs to parse a large body; null: bodies are parsed on the main thread. */
   readonly readingNeeds: ReadingNeeds | null
-  /** `read`: changes nothing, so there is neither a record nor a transaction. */
+  /** `read`: changes nothing, so it needs no idempotency record and no transaction. */
   readonly kind: 'read' | Operation['kind']
-  readonly needs: Role
+  readonly minimumRole: Role
   /** `code/reason` of every refusal that the operation declares, and `code/` of those without a reason. */
-  readonly declared: ReadonlySet<string>
+  readonly declaredRefusals: ReadonlySet<string>
 }
 
 export function routeOf<Served extends Operation>(
   operation: Served,
   handler: Handler<Operation, ExternalContext> & {
-    readonly sequel?: AfterCommit<Operation>
+    readonly afterCommit?: AfterCommit<Operation>
     readonly readingNeeds?: ReadingNeeds
   },
 ): Route<Served> {
   return {
     operation,
     handler,
-    sequel: handler.sequel ?? null,
+    afterCommit: handler.afterCommit ?? null,
     readingNeeds: handler.readingNeeds ?? null,
     kind: operation.hints.readOnly ? 'read' : operation.kind,
-    needs: minimumRole(operation),
-    declared: new Set(
+    minimumRole: minimumRole(operation),
+    declaredRefusals: new Set(
       Object.entries(operation.errors).flatMap(([code, reasons]) => [
         `${code}/`,
         ...reasons.map(reason => `${code}/${reason}`),
@@ -43,16 +43,18 @@ export function routeOf<Served extends Operation>(
 export function routesOf(handlers: Handlers): Route[] {
   const all: readonly Operation[] = operations
   return all.map(operation =>
-    // Each handler takes what its own operation's parser gives, and gets nothing else.
+    // Each handler gets the input that the parser of its own operation made.
     routeOf(operation, handlers[operation.id as keyof Handlers] as unknown as Route['handler']),
   )
 }
 
-/** Of runs that are followed: it has no one answer, so its handler has none to give. */
-export const eventsRoute = routeOf(streams[0], () => Promise.reject(new TypeError('a stream is no answer')))
+/** The route of the event stream of a run, which `serveEvents` serves: its handler is never called. */
+export const eventsRoute = routeOf(streams[0], () =>
+  Promise.reject(new TypeError('runs.events is a stream: serveEvents serves it')),
+)
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, member: 1, admin: 2 }
 
-export function mayCall(role: Role, { needs }: Pick<Route, 'needs'>): boolean {
-  return RANK[role] >= RANK[needs]
+export function mayCall(role: Role, { minimumRole: needed }: Pick<Route, 'minimumRole'>): boolean {
+  return RANK[role] >= RANK[needed]
 }

@@ -1,21 +1,21 @@
 import type { Bus } from '@parley/store'
 
 /**
- * Lets requests wait for news of runs: one subscription for all of them. The bus may lose a message: who waits looks
- * again when the time is over.
+ * Lets requests wait for changes of runs over one bus subscription. The bus may lose a message, so a request also reads
+ * the run again when its wait times out.
  */
 export class RunChanges {
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #unsubscribe: () => void
 
   constructor(bus: Pick<Bus, 'subscribe'>) {
-    const tellAll = () => {
-      for (const runId of [...this.#waiting.keys()]) this.#tell(runId)
+    const resolveAll = () => {
+      for (const runId of [...this.#waiting.keys()]) this.#resolve(runId)
     }
-    this.#unsubscribe = bus.subscribe('runs', runId => this.#tell(runId), tellAll)
+    this.#unsubscribe = bus.subscribe('runs', runId => this.#resolve(runId), resolveAll)
   }
 
-  /** Resolves when there is news of the run, when `signal` fires, or after `withinMs`. Never rejects. */
+  /** Resolves when the bus reports a change of the run, when `signal` fires, or after `withinMs`. Never rejects. */
   wait(runId: string, withinMs: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.resolve()
     return new Promise(resolve => {
@@ -32,13 +32,13 @@ export class RunChanges {
     })
   }
 
-  /** Nobody is left waiting. */
+  /** Resolves all waits and ends the subscription. */
   close(): void {
     this.#unsubscribe()
-    for (const runId of [...this.#waiting.keys()]) this.#tell(runId)
+    for (const runId of [...this.#waiting.keys()]) this.#resolve(runId)
   }
 
-  #tell(runId: string): void {
+  #resolve(runId: string): void {
     for (const over of [...(this.#waiting.get(runId) ?? [])]) over()
   }
 }

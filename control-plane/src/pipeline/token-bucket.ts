@@ -1,4 +1,4 @@
-/** How fast requests may come: `perSecond` in the long run, `burst` at once. */
+/** A rate limit: `perSecond` in the long run, `burst` at once. */
 export interface Rate {
   readonly perSecond: number
   readonly burst: number
@@ -6,7 +6,7 @@ export interface Rate {
 
 interface Bucket {
   tokens: number
-  /** Unix ms at which `tokens` was true. */
+  /** Unix ms of the last refill. */
   at: number
   rate: Rate
 }
@@ -23,8 +23,8 @@ export interface Level {
 }
 
 /**
- * Token buckets by name, full at first. At most `capacity` are kept: the one longest unused goes first, so that a flood
- * of names costs bounded memory (and forgets at worst who was slowed).
+ * Token buckets by name, full at first. At most `capacity` are kept and the least recently used is dropped first: a flood
+ * of names costs bounded memory, at worst by refilling a bucket too early.
  */
 export class TokenBuckets {
   readonly #buckets = new Map<string, Bucket>()
@@ -46,7 +46,7 @@ export class TokenBuckets {
     return { taken, level: levelOf(bucket) }
   }
 
-  /** What is there, without taking. */
+  /** The level without taking a token. */
   look(name: string, rate: Rate, now: number): Level {
     const bucket = this.#buckets.get(name)
     return levelOf(bucket === undefined ? { tokens: rate.burst, at: now, rate } : refilled(bucket, rate, now))
@@ -68,7 +68,7 @@ export class TokenBuckets {
 }
 
 function refilled(bucket: Bucket, rate: Rate, now: number): Bucket {
-  // A clock that was set back gives nothing and takes nothing.
+  // A clock that was set back neither adds nor removes tokens.
   const passed = Math.max(0, now - bucket.at) / 1000
   bucket.tokens = Math.min(rate.burst, bucket.tokens + passed * rate.perSecond)
   bucket.at = now

@@ -15,7 +15,10 @@ let api: PipelineApi
 let fault: (() => Error) | null = null
 
 /** Writes an agent, then goes wrong in the way the test chose. */
-async function createAgent(_: unknown, { db: tx, scope, about, announce }: ExternalContext): Promise<never> {
+async function createAgent(
+  _: unknown,
+  { db: tx, scope, auditResource: about, notifyAfterCommit: announce }: ExternalContext,
+): Promise<never> {
   about({ kind: 'agent', id: 'half-done' })
   announce('publications', 'half-done')
   await tx.insertInto('agents').values({ tenant_id: scope.tenant_id, agent_id: 'half-done', name: 'x' }).execute()
@@ -83,7 +86,7 @@ describe('a request with an idempotency key', () => {
     expect([again.status, again.text]).toEqual([200, first.text])
   })
 
-  it('the same idempotency key of another caller is another request', async () => {
+  it('the same idempotency key of another client is another request', async () => {
     const { secret } = await api.newKey('admin')
     await api.request('POST', '/api/v1/keys', { ...newKey('mine'), idempotencyKey: 'shared' })
     const other = await api.request('POST', '/api/v1/keys', {

@@ -10,19 +10,19 @@ import {
   planOf,
   validate,
 } from '@parley/flow'
-import { restOf } from './large-answer.ts'
+import { largeMembersJson } from './large-answer.ts'
 
 /** A draft as the JSON that is stored. */
-interface OfDraft {
+interface DraftInput {
   readonly draft: string
 }
 
-interface Judged extends OfDraft {
+interface ValidationInput extends DraftInput {
   readonly draftEnvironment: DraftEnvironment
 }
 
 /** What a draft is published as, its plan as the JSON that is stored; or what is wrong with it. */
-export type Planned =
+export type PlanResult =
   | (Omit<Extract<Publishable, { readonly ok: true }>, 'plan'> & { readonly plan: PlanJson })
   | Extract<Publishable, { readonly ok: false }>
 
@@ -32,7 +32,7 @@ export interface PlanJson {
 }
 
 /** An edited draft, as the JSON that is stored, with its name where that is new; or why it is not edited. */
-export type Edited =
+export type EditResult =
   | { readonly ok: true; readonly json: string; readonly newName: string | null }
   | Extract<EditsApplied, { readonly ok: false }>
 
@@ -42,45 +42,52 @@ export type Edited =
  * `publication` and `exported` are the large part of an answer and throw `answer_broken` as `restOf` does.
  */
 export const draftWork = {
-  diagnostics: ({ draft, draftEnvironment }: Judged): Diagnostic[] => validate(contentOf(draft), draftEnvironment),
-  plan: ({ draft, draftEnvironment }: Judged): Planned => {
+  diagnostics: ({ draft, draftEnvironment }: ValidationInput): Diagnostic[] =>
+    validate(contentOf(draft), draftEnvironment),
+  plan: ({ draft, draftEnvironment }: ValidationInput): PlanResult => {
     const result = planOf(contentOf(draft), draftEnvironment)
     if (!result.ok) return result
     const { plan, ...others } = result
     return { ...others, plan: { plan_schema_version: plan.plan_schema_version, json: JSON.stringify(plan) } }
   },
-  edited: ({ draft, edits }: OfDraft & { readonly edits: readonly DraftEdit[] }): Edited => {
+  edited: ({ draft, edits }: DraftInput & { readonly edits: readonly DraftEdit[] }): EditResult => {
     const content = contentOf(draft)
     const result = applyEdits(content, edits)
     if (!result.ok) return result
     const { name } = result.draft
     return { ok: true, json: JSON.stringify(result.draft), newName: name === content.name ? null : name }
   },
-  renamed: ({ draft, name }: OfDraft & { readonly name: string }): string =>
+  renamed: ({ draft, name }: DraftInput & { readonly name: string }): string =>
     JSON.stringify({ ...contentOf(draft), name }),
-  content: ({ draft }: OfDraft): string => restOf('drafts.get', JSON.parse(draft)),
-  publication: ({ draft, plan }: OfDraft & { readonly plan: string }): string =>
-    restOf('publications.get', { plan: JSON.parse(plan), draft: JSON.parse(draft) }),
+  content: ({ draft }: DraftInput): string => largeMembersJson('drafts.get', JSON.parse(draft)),
+  publication: ({ draft, plan }: DraftInput & { readonly plan: string }): string =>
+    largeMembersJson('publications.get', { plan: JSON.parse(plan), draft: JSON.parse(draft) }),
   /** `version` null: that of the export which the draft was imported from, or 0. */
-  exported: ({ draft, version }: OfDraft & { readonly version: number | null }): string => {
+  exported: ({ draft, version }: DraftInput & { readonly version: number | null }): string => {
     const content = contentOf(draft)
-    return restOf('agents.export', exportDraft(content, { version: version ?? content.source?.agent_version ?? 0 }))
+    return largeMembersJson(
+      'agents.export',
+      exportDraft(content, { version: version ?? content.source?.agent_version ?? 0 }),
+    )
   },
 } as const
 
 export type DraftWorkName = keyof typeof draftWork
-export type DraftGiven<Name extends DraftWorkName> = Parameters<(typeof draftWork)[Name]>[0]
-export type DraftOutcome<Name extends DraftWorkName> = ReturnType<(typeof draftWork)[Name]>
+export type DraftWorkInput<Name extends DraftWorkName> = Parameters<(typeof draftWork)[Name]>[0]
+export type DraftWorkResult<Name extends DraftWorkName> = ReturnType<(typeof draftWork)[Name]>
 
 /** Work on a draft. Crosses to a thread as it is. */
 export interface DraftTask<Name extends DraftWorkName = DraftWorkName> {
   readonly work: Name
-  readonly given: DraftGiven<Name>
+  readonly input: DraftWorkInput<Name>
 }
 
 /** Does it. */
-export function doDraftWork<Name extends DraftWorkName>({ work, given }: DraftTask<Name>): DraftOutcome<Name> {
-  return (draftWork[work] as (given: DraftGiven<Name>) => DraftOutcome<Name>)(given)
+export function doDraftWork<Name extends DraftWorkName>({
+  work,
+  input: given,
+}: DraftTask<Name>): DraftWorkResult<Name> {
+  return (draftWork[work] as (given: DraftWorkInput<Name>) => DraftWorkResult<Name>)(given)
 }
 
 function contentOf(json: string): DraftContent {

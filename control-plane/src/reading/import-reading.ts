@@ -37,6 +37,6 @@ export function readInspection(body: InspectBody): Inspection {
 }
 
 function digestOf({ agent_version, flow, agent, config, model_bindings }: ImportBody): string {
-  const said = canonicalJson({ agent_version, flow, agent, config, model_bindings })
-  return createHash('sha256').update(said).digest('hex')
+  const content = canonicalJson({ agent_version, flow, agent, config, model_bindings })
+  return createHash('sha256').update(content).digest('hex')
 }

@@ -3,7 +3,7 @@ import { fromTemplate } from '@parley/flow'
 import { describe, expect, it } from 'vitest'
 import { firstProviders } from '../handlers/agents-first-providers.ts'
 import { testPlatform } from '../testing/test-platform.ts'
-import { LargeAnswer, restOf } from './large-answer.ts'
+import { LargeAnswer, largeMembersJson } from './large-answer.ts'
 
 const providers = firstProviders(testPlatform().catalogue(), 'en')
 const content = fromTemplate('phone_outbound', { name: 'Ada', language: 'en', providers })
@@ -17,26 +17,26 @@ const answerOf = (members: object, rest: string) => new LargeAnswer('drafts.get'
 
 describe('the JSON of a large answer', () => {
   it('a large answer equals the answer checked and serialised as a whole', () => {
-    const text = answerOf(head, restOf('drafts.get', { ...content })).text()
+    const text = answerOf(head, largeMembersJson('drafts.get', { ...content })).text()
     expect(text).toBe(JSON.stringify(whole.parse({ ...head, ...content })))
   })
 
   it('fields added to the schema later get their defaults in a stored draft', () => {
     const [node] = content.flow.nodes
     const { name, ...kept } = node!
-    const rest = restOf('drafts.get', { ...content, flow: { ...content.flow, nodes: [kept] } })
+    const rest = largeMembersJson('drafts.get', { ...content, flow: { ...content.flow, nodes: [kept] } })
     expect(JSON.parse(rest).flow.nodes[0].name).toBe('')
   })
 
   it('a missing or unknown member in either part of a large answer is rejected', () => {
     const { revision, ...less } = head
-    const rest = restOf('drafts.get', { ...content })
+    const rest = largeMembersJson('drafts.get', { ...content })
     const broken = (make: () => unknown) => expect(make).toThrow(expect.objectContaining({ code: 'answer_broken' }))
     broken(() => answerOf(less, rest).text())
     broken(() => answerOf({ ...head, name: 'Ada' }, rest).text())
-    broken(() => restOf('drafts.get', { ...content, revision }))
-    broken(() => restOf('drafts.get', { ...content, name: '' }))
+    broken(() => largeMembersJson('drafts.get', { ...content, revision }))
+    broken(() => largeMembersJson('drafts.get', { ...content, name: '' }))
     const { flow, ...incomplete } = content
-    broken(() => restOf('drafts.get', incomplete))
+    broken(() => largeMembersJson('drafts.get', incomplete))
   })
 })

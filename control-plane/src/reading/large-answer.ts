@@ -60,16 +60,16 @@ export function largeAnswer<Id extends LargeAnswerId>(
 }
 
 /** The large members of an answer as JSON, after the operation's schema took them. Throws `answer_broken`. */
-export function restOf(operation: LargeAnswerId, members: Readonly<Record<string, unknown>>): string {
+export function largeMembersJson(operation: LargeAnswerId, members: Readonly<Record<string, unknown>>): string {
   return checkedJson(operation, 'rest', members)
 }
 
 function checkedJson(id: LargeAnswerId, part: Part, members: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify(heldTo(partOf(id, part), id, members))
+  return JSON.stringify(validated(partOf(id, part), id, members))
 }
 
 /** The value after the schema took it. Throws `answer_broken`, which callers see as `internal`. */
-export function heldTo(schema: z.ZodType, id: string, value: unknown): unknown {
+export function validated(schema: z.ZodType, id: string, value: unknown): unknown {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const where = parsed.error.issues.slice(0, 5).map(({ path, code }) => `/${path.join('/')} (${code})`)

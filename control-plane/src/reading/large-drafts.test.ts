@@ -24,11 +24,11 @@ describe('a large draft', () => {
   const nodes = [{ id: 'hello', type: 'end', instruction: { type: 'static_text', text: '{{who}}?' } }]
   const judged = async (id: string, more: object) => {
     const flow = { ...exported().flow, nodes, ...more }
-    const { body } = await fixture.bring(fixture.importOf(id, { flow, agent }))
+    const { body } = await fixture.importAgent(fixture.importOf(id, { flow, agent }))
     const at = { draft_id: body.draft.draft_id, expected_revision: 1 }
     const work = vi.spyOn(ReadingThreads.prototype, 'work')
-    const validated = await fixture.ask('POST', `${id}/draft/validate`, {})
-    const { status, body: made } = await fixture.ask('POST', `${id}/publications`, at)
+    const validated = await fixture.request('POST', `${id}/draft/validate`, {})
+    const { status, body: made } = await fixture.request('POST', `${id}/publications`, at)
     const apart = work.mock.calls.map(([, task]) => task.work)
     work.mockRestore()
     return { diagnostics: validated.body.diagnostics, status, made, apart }
@@ -36,7 +36,9 @@ describe('a large draft', () => {
 
   /** What comes of each request, without what makes the one draft large. */
   const handled = async (id: string, more: object) => {
-    const { body } = await fixture.bring(fixture.importOf(id, { flow: { ...exported().flow, nodes, ...more }, agent }))
+    const { body } = await fixture.importAgent(
+      fixture.importOf(id, { flow: { ...exported().flow, nodes, ...more }, agent }),
+    )
     const { draft_id } = body.draft
     const work = vi.spyOn(ReadingThreads.prototype, 'work')
     const edits = [
@@ -53,10 +55,10 @@ describe('a large draft', () => {
       return { ...others, flow: rest }
     }
     const draftExport = await get('export?draft=true')
-    await fixture.ask('POST', `${id}/publications`, { draft_id, expected_revision: 2 })
+    await fixture.request('POST', `${id}/publications`, { draft_id, expected_revision: 2 })
     const published = await get('export')
     await api.request('DELETE', `/api/v1/agents/${id}/draft?draft_id=${draft_id}&expected_revision=2`)
-    const opened = await fixture.ask('POST', `${id}/draft`, {})
+    const opened = await fixture.request('POST', `${id}/draft`, {})
     await api.request('POST', `/api/v1/agents/${id}/clone`, {
       idempotencyKey: `clone-of-${id}`,
       body: { agent_id: `${id}-copy`, name: 'Copy' },
@@ -98,7 +100,7 @@ describe('a large draft', () => {
 
   it('a tool returns the same large draft as text and as structured content', async () => {
     const prompt = '$& $1 $` \\ " {{who}} \u2028 é '.repeat(20)
-    await fixture.bring(
+    await fixture.importAgent(
       fixture.importOf('by-tool', { flow: { ...exported().flow, nodes, global_prompt: prompt, components }, agent }),
     )
     const read = await api.request('GET', '/api/v1/agents/by-tool/draft')
@@ -133,7 +135,7 @@ describe('while a worker thread processes a large draft', () => {
       type: 'end',
       instruction: say,
     }))
-    const { body } = await fixture.bring(
+    const { body } = await fixture.importAgent(
       fixture.importOf(id, { flow: { ...exported().flow, nodes }, agent: { agent_name: 'First' } }),
     )
     return { draft_id: body.draft.draft_id, expected_revision: 1 }
@@ -159,14 +161,14 @@ describe('while a worker thread processes a large draft', () => {
       const edited = await api.request('PATCH', '/api/v1/agents/raced/draft', { body: { ...at, edits } })
       expect(edited.status).toBe(200)
     })
-    const published = await fixture.ask('POST', 'raced/publications', at)
+    const published = await fixture.request('POST', 'raced/publications', at)
     spy.mockRestore()
     expect([published.status, published.body.error?.details]).toEqual([
       409,
       { reason: 'stale_revision', current: { draft_id: at.draft_id, revision: 2 } },
     ])
     expect(await versions('raced')).toEqual([])
-    const next = await fixture.ask('POST', 'raced/publications', { ...at, expected_revision: 2 })
+    const next = await fixture.request('POST', 'raced/publications', { ...at, expected_revision: 2 })
     expect(next.status).toBe(201)
     const { draft, plan } = (await api.request('GET', '/api/v1/agents/raced/publications/0')).body
     for (const part of [draft, plan]) {
@@ -196,7 +198,7 @@ describe('while a worker thread processes a large draft', () => {
       )
       open = rows
     })
-    const published = await fixture.ask('POST', 'held/publications', at)
+    const published = await fixture.request('POST', 'held/publications', at)
     spy.mockRestore()
     expect([published.status, open]).toEqual([201, []])
   })
@@ -213,7 +215,7 @@ describe('while a worker thread processes a large draft', () => {
     const { spy, times } = meanwhile('plan', () =>
       api.db.owner.query("delete from parley.trunks where tenant_id = $1 and trunk_id = 'main'", [tenant]),
     )
-    const published = await fixture.ask('POST', 'refers/publications', { ...at, expected_revision: 2 })
+    const published = await fixture.request('POST', 'refers/publications', { ...at, expected_revision: 2 })
     spy.mockRestore()
     expect([published.status, times()]).toEqual([422, 2])
     const codes = published.body.error.details.diagnostics.map((found: { code: string }) => found.code)

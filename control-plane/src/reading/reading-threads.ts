@@ -1,7 +1,7 @@
 import { Refusal } from '@parley/contract'
 import { type ParleyError, TaskThread } from '@parley/kernel'
 import { ApiError } from '../errors.ts'
-import type { DraftOutcome, DraftTask, DraftWorkName } from './draft-work.ts'
+import type { DraftTask, DraftWorkName, DraftWorkResult } from './draft-work.ts'
 import type { ReadOutcome, ReadTask } from './read-task.ts'
 import type { SplitOutcome, SplitTask } from './split-message.ts'
 
@@ -19,13 +19,13 @@ export interface ReadingLimits {
   readonly heapMiB: number
 }
 
-const READING: ReadingLimits = { threads: 2, waiting: 8, perTenant: 4, timeoutMs: 30_000, heapMiB: 512 }
+const DEFAULT_LIMITS: ReadingLimits = { threads: 2, waiting: 8, perTenant: 4, timeoutMs: 30_000, heapMiB: 512 }
 
 /** For how long a refused sender should wait, in seconds. */
 const RETRY_AFTER_SECONDS = 2
 
 type Task = ReadTask | SplitTask | DraftTask
-type Outcome = ReadOutcome | SplitOutcome | DraftOutcome<DraftWorkName>
+type Outcome = ReadOutcome | SplitOutcome | DraftWorkResult<DraftWorkName>
 type Thread = TaskThread<Task, Outcome>
 
 interface Job {
@@ -49,7 +49,7 @@ export class ReadingThreads {
 
   /** `script`: what a thread runs; default: the one that reads. */
   constructor(limits: Partial<ReadingLimits> = {}, script = new URL('./reading-thread.ts', import.meta.url)) {
-    this.#limits = { ...READING, ...limits }
+    this.#limits = { ...DEFAULT_LIMITS, ...limits }
     const { threads, timeoutMs, heapMiB } = this.#limits
     this.#threads = Array.from(
       { length: threads },
@@ -72,8 +72,8 @@ export class ReadingThreads {
   }
 
   /** Does work on a draft; rejects as `read` does. */
-  work<Name extends DraftWorkName>(tenantId: string, task: DraftTask<Name>): Promise<DraftOutcome<Name>> {
-    return this.#run(tenantId, task as DraftTask) as Promise<DraftOutcome<Name>>
+  work<Name extends DraftWorkName>(tenantId: string, task: DraftTask<Name>): Promise<DraftWorkResult<Name>> {
+    return this.#run(tenantId, task as DraftTask) as Promise<DraftWorkResult<Name>>
   }
 
   #run(tenantId: string, task: Task): Promise<Outcome> {
@@ -97,19 +97,19 @@ export class ReadingThreads {
 
   #next(): void {
     while (this.#idle.length > 0) {
-      const at = this.#queue.findIndex(job => this.#isItsTurn(job))
+      const at = this.#queue.findIndex(job => this.#mayRun(job))
       if (at === -1) return
-      void this.#give(this.#idle.pop()!, this.#queue.splice(at, 1)[0]!)
+      void this.#assign(this.#idle.pop()!, this.#queue.splice(at, 1)[0]!)
     }
   }
 
   /** One environment leaves a thread to all others, where there is more than one. */
-  #isItsTurn({ tenantId }: Job): boolean {
+  #mayRun({ tenantId }: Job): boolean {
     const held = [...this.#busy.values()].filter(job => job.tenantId === tenantId).length
     return held < Math.max(1, this.#limits.threads - 1)
   }
 
-  async #give(thread: Thread, job: Job): Promise<void> {
+  async #assign(thread: Thread, job: Job): Promise<void> {
     this.#busy.set(thread, job)
     try {
       job.resolve(await thread.run(job.task))

@@ -17,28 +17,28 @@ const inspect = (body: unknown) => api.request('POST', '/api/v1/agents/import/in
 
 describe('a large body gets the same answer as a small one', () => {
   it('a large import has the same draft, warnings and unchanged result', async () => {
-    const small = await fixture.bring(fixture.importOf('small'))
-    const large = await fixture.bring(spaced(fixture.importOf('large')))
+    const small = await fixture.importAgent(fixture.importOf('small'))
+    const large = await fixture.importAgent(spaced(fixture.importOf('large')))
     expect([small.status, large.status]).toEqual([201, 201])
     expect(small.body.warnings.length).toBeGreaterThan(1)
     expect(large.body.warnings).toEqual(small.body.warnings)
     expect(await fixture.draftOf('large')).toEqual(await fixture.draftOf('small'))
     expect((await fixture.draftOf('large')).flow.nodes).toHaveLength(2)
-    expect(await fixture.bring(spaced(fixture.importOf('small')))).toMatchObject({
+    expect(await fixture.importAgent(spaced(fixture.importOf('small')))).toMatchObject({
       status: 200,
       body: { outcome: 'unchanged' },
     })
-    expect(await fixture.bring(fixture.importOf('large'))).toMatchObject({
+    expect(await fixture.importAgent(fixture.importOf('large'))).toMatchObject({
       status: 200,
       body: { outcome: 'unchanged' },
     })
   })
 
   it('a repeated large import is replayed, and another import with its idempotency key is refused', async () => {
-    const first = await fixture.bring(spaced(fixture.importOf('again')), 'again')
-    const second = await fixture.bring(fixture.importOf('again'), 'again')
+    const first = await fixture.importAgent(spaced(fixture.importOf('again')), 'again')
+    const second = await fixture.importAgent(fixture.importOf('again'), 'again')
     expect([first.status, second.status, second.text]).toEqual([201, 200, first.text])
-    const other = await fixture.bring(spaced(fixture.importOf('again', { agent_version: 4 })), 'again')
+    const other = await fixture.importAgent(spaced(fixture.importOf('again', { agent_version: 4 })), 'again')
     expect([other.status, other.body.error.code]).toEqual([409, 'idempotency_conflict'])
   })
 
@@ -55,7 +55,7 @@ describe('a large body gets the same answer as a small one', () => {
     ['with a flow that is none', { flow: [] }],
   ])('%s, inspected and imported', async (_, more) => {
     for (const [ask, body] of [
-      [(body: unknown) => fixture.bring(body), fixture.importOf('alike', more)],
+      [(body: unknown) => fixture.importAgent(body), fixture.importOf('alike', more)],
       [inspect, exported(more)],
     ] as const) {
       const [small, large] = [await ask(body), await ask(spaced(body))]
@@ -66,12 +66,12 @@ describe('a large body gets the same answer as a small one', () => {
   })
 
   it('a large body that is not JSON, too deep, or sent without a key is refused like a small one', async () => {
-    expect(await fixture.bring(`{"flow": ${spaced({})}`)).toMatchObject({
+    expect(await fixture.importAgent(`{"flow": ${spaced({})}`)).toMatchObject({
       status: 400,
       body: { error: { details: { issues: [{ path: '', message: 'body: not JSON' }] } } },
     })
     const deep = `{"flow":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
-    expect((await fixture.bring(deep)).body.error.details.issues[0].message).toContain('deeper than 64')
+    expect((await fixture.importAgent(deep)).body.error.details.issues[0].message).toContain('deeper than 64')
     const body = spaced(fixture.importOf('keyless'))
     const keyless = await api.request('POST', '/api/v1/agents/import', { body })
     expect(keyless.body.error.details.issues).toEqual([{ path: '', message: 'Idempotency-Key: is missing' }])
@@ -89,7 +89,7 @@ describe('a large body gets the same answer as a small one', () => {
       headers: { accept: 'application/json, text/event-stream' },
     })
     expect(answer.body.result.structuredContent).toMatchObject({ outcome: 'create_agent' })
-    const replayed = await fixture.bring(fixture.importOf('tooled', { flow }), 'tool')
+    const replayed = await fixture.importAgent(fixture.importOf('tooled', { flow }), 'tool')
     expect([replayed.status, replayed.body]).toEqual([200, answer.body.result.structuredContent])
   })
 
@@ -120,7 +120,7 @@ describe('while a large body is parsed', () => {
     const notes = Array.from({ length: 60 }, () => Array.from({ length: 8000 }, () => [{}]))
     const bomb = JSON.stringify(fixture.importOf('bomb', { flow: { ...exported().flow, notes } }))
     const order: string[] = []
-    const imported = fixture.bring(bomb).then(answer => {
+    const imported = fixture.importAgent(bomb).then(answer => {
       order.push('import')
       return answer
     })

@@ -4,23 +4,23 @@ import { hasEnded } from '../handlers/runs-body.ts'
 import { timelineBody } from '../handlers/runs-content.ts'
 import type { RunChanges } from '../pipeline/run-changes.ts'
 
-/** How often who follows a run hears that the connection lives, and is looked up again. */
+/** Interval of keep-alive comments and of checks that the client may still follow the run. */
 const ALIVE_MS = 15_000
-/** The bus may lose a message: the run is looked at as often as this. */
+/** Poll interval: the bus may lose a message. */
 const LOOK_MS = 1000
-/** Items in one piece. */
+/** Items per piece. */
 const PIECE = 100
 
-export interface Followed {
+export interface RunEventsOptions {
   readonly database: Pick<Database, 'within'>
-  readonly news: RunChanges
+  readonly runChanges: RunChanges
   readonly scope: Scope
   readonly runId: string
-  /** Items up to this one are known; one that there never was: none are. */
+  /** `seq` of the last item that the client has; 0 or an unknown one: from the start. */
   readonly after: number
-  /** Whoever follows has gone, or the server closes. */
+  /** Fires when the client disconnects or the server closes. */
   readonly signal: AbortSignal
-  /** Whether whoever follows may still; asked every 15 s. */
+  /** Whether the client may still follow the run; called every 15 s. */
   readonly mayFollow: () => Promise<boolean>
   /** Monotonic ms. */
   readonly now: () => number
@@ -28,10 +28,10 @@ export interface Followed {
 
 /**
  * The timeline of a run as server-sent events, as it grows: each item once, in order, without a gap; `end` once the run
- * is terminal. Ends early when the signal fires, or whoever follows may no more. Throws what the database throws.
+ * is terminal. Ends early when the signal fires or access is revoked. Throws what the database throws.
  */
-export async function* runEvents(followed: Followed): AsyncGenerator<string> {
-  const { database, news, scope, runId, signal, now } = followed
+export async function* runEvents(followed: RunEventsOptions): AsyncGenerator<string> {
+  const { database, runChanges: news, scope, runId, signal, now } = followed
   const db = database.within(scope)
   let known = 0
   let lookedUp = Number.NEGATIVE_INFINITY
@@ -42,7 +42,7 @@ export async function* runEvents(followed: Followed): AsyncGenerator<string> {
     known = item?.seq ?? 0
   }
   while (!signal.aborted) {
-    // Before items are read: what comes in between is not missed.
+    // Begins to wait before items are read, so that no change in between is missed.
     const waited = news.wait(runId, LOOK_MS, signal)
     if (now() - lookedUp >= ALIVE_MS) {
       if (lookedUp !== Number.NEGATIVE_INFINITY) {
@@ -50,7 +50,7 @@ export async function* runEvents(followed: Followed): AsyncGenerator<string> {
         if (!(await followed.mayFollow())) return
       }
       lookedUp = now()
-      // Before items are read: a run that has ended has all of them by then.
+      // The run is read before its items: an ended run has all of its items by then.
       const run = await readRun(db, scope, runId)
       isOver = run === null || hasEnded(run)
     }

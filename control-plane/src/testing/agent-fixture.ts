@@ -9,7 +9,7 @@ import { type Called, callDirectly, type DirectCalls } from './direct-calls.ts'
 import { testPlatform } from './test-platform.ts'
 
 /** Where a draft stands, as requests say it. */
-export interface At {
+export interface DraftRevisionRef {
   readonly draft_id: string
   readonly expected_revision: number
 }
@@ -43,19 +43,19 @@ export class AgentFixture {
   }
 
   /** A new agent; answers where its draft stands. */
-  async create(agent_id: string, name = agent_id, template = 'phone_outbound'): Promise<At> {
+  async create(agent_id: string, name = agent_id, template = 'phone_outbound'): Promise<DraftRevisionRef> {
     const { body } = await this.call('agents.create', { body: { template, name, agent_id } })
     return { draft_id: body.draft.draft_id, expected_revision: body.draft.revision }
   }
 
   /** Edits the draft; answers where it stands then. */
-  async edit(agent_id: string, at: At, ...edits: unknown[]): Promise<At> {
+  async edit(agent_id: string, at: DraftRevisionRef, ...edits: unknown[]): Promise<DraftRevisionRef> {
     const { status, body } = await this.call('drafts.edit', { params: { agent_id }, body: { ...at, edits } })
     if (status !== 200) throw new Error(JSON.stringify(body))
     return { draft_id: body.draft_id, expected_revision: body.revision }
   }
 
-  publish(agent_id: string, at: At, test = false): Promise<Called> {
+  publish(agent_id: string, at: DraftRevisionRef, test = false): Promise<Called> {
     return this.call('publications.publish', { params: { agent_id }, body: { ...at, test } })
   }
 

@@ -13,10 +13,10 @@ export interface RunOwners {
 
 /** Takes runs when told to; in chats every message is answered by saying it again. */
 export function runOwners(db: TestDatabase, bus: Bus): RunOwners {
-  const held = new Map<string, Promise<{ scope: Scope; owned: RunOwnership }>>()
+  const taken = new Map<string, Promise<{ scope: Scope; owned: RunOwnership }>>()
   const take = (runId: string) => {
-    const known = held.get(runId) ?? takeRun(db, runId)
-    held.set(runId, known)
+    const known = taken.get(runId) ?? takeRun(db, runId)
+    taken.set(runId, known)
     return known
   }
   const answer = async (runId: string) => {
@@ -29,7 +29,7 @@ export function runOwners(db: TestDatabase, bus: Bus): RunOwners {
     if (message === null) return
     const { message_id, text } = message
     await db.database.transaction(scope, tx => takeMessage(tx, scope, owned, message_id))
-    const utterances = [said('user', text), said('agent', `You said: ${text}`)]
+    const utterances = [utterance('user', text), utterance('agent', `You said: ${text}`)]
     await db.database.transaction(scope, tx =>
       answerMessage(tx, scope, owned, message_id, { state: 'running', utterances }),
     )
@@ -58,7 +58,7 @@ async function takeRun(db: TestDatabase, runId: string): Promise<{ scope: Scope;
   return { scope, owned }
 }
 
-function said(role: 'user' | 'agent', text: string) {
+function utterance(role: 'user' | 'agent', text: string) {
   return {
     ...{ index: role === 'user' ? 0 : 1, role, text, segment_id: 's', observed_offset_ms: null, interrupted: false },
     ...{ start_ms: null, end_ms: null, node_id: null },

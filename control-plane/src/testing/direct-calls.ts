@@ -8,16 +8,16 @@ import {
   type Scope,
 } from '@parley/contract'
 import type { Database, Topic } from '@parley/store'
-import type { AuditedResource, ExternalContext, Handlers, Platform, WaitingWork } from '../context.ts'
+import type { AuditedResource, ExternalContext, Handlers, Platform, WaitingRun } from '../context.ts'
 
-/** What a handler answered, or the envelope of its refusal, and what it said besides. */
+/** What a handler answered, or the envelope of its refusal, and what it effects besides. */
 export interface Called {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   readonly body: any
-  readonly about: AuditedResource | null
-  readonly announced: readonly { readonly topic: Topic; readonly id: string }[]
-  readonly woken: readonly WaitingWork[]
+  readonly auditedResource: AuditedResource | null
+  readonly notifications: readonly { readonly topic: Topic; readonly id: string }[]
+  readonly runsToWake: readonly WaitingRun[]
 }
 
 export interface DirectCalls {
@@ -31,10 +31,10 @@ export interface DirectCalls {
   readonly canDial?: boolean
 }
 
-interface SaidHere {
-  about: AuditedResource | null
-  readonly announced: { topic: Topic; id: string }[]
-  readonly woken: WaitingWork[]
+interface RecordedEffects {
+  auditedResource: AuditedResource | null
+  readonly notifications: { topic: Topic; id: string }[]
+  readonly runsToWake: WaitingRun[]
 }
 
 /** Calls handlers as requests do, without what stands around them: input and answers are held to the contract. */
@@ -46,22 +46,22 @@ export async function callDirectly(calls: DirectCalls, id: OperationId, raw: Raw
     input: unknown,
     context: ExternalContext,
   ) => Promise<{ status: number; body: unknown }>
-  const said: SaidHere = { about: null, announced: [], woken: [] }
-  const context = (db: ExternalContext['db']) => contextOf(calls, db, said, keyOf(operation) ?? null)
+  const effects: RecordedEffects = { auditedResource: null, notifications: [], runsToWake: [] }
+  const context = (db: ExternalContext['db']) => contextOf(calls, db, effects, keyOf(operation) ?? null)
   try {
     const { database, scope } = calls
     const { status, body } =
       operation.hints.readOnly || operation.kind === 'external'
         ? await handler(parsed.input, context(database.within(scope)))
         : await database.transaction(scope, tx => handler(parsed.input, context(tx)))
-    return { status, body: operation.output.parse(JSON.parse(JSON.stringify(body))), ...said }
+    return { status, body: operation.output.parse(JSON.parse(JSON.stringify(body))), ...effects }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { code } = error.envelope.error
     const declared = operation.errors[code] as readonly string[] | undefined
     if (declared === undefined || (error.reason !== undefined && !declared.includes(error.reason)))
       throw new Error(`${id} does not say that it refuses with ${code}, ${error.reason}`, { cause: error })
-    return { status: 400, body: error.envelope, ...said }
+    return { status: 400, body: error.envelope, ...effects }
   }
 }
 
@@ -72,7 +72,7 @@ function keyOf({ idempotencyKey }: Operation): string | undefined {
 function contextOf(
   { database, scope, platform, kind = 'api_key', canDial = true }: DirectCalls,
   db: ExternalContext['db'],
-  said: SaidHere,
+  effects: RecordedEffects,
   idempotencyKey: string | null,
 ): ExternalContext {
   const { owner_id, environment, tenant_id } = scope
@@ -85,20 +85,20 @@ function contextOf(
     db,
     platform,
     idempotencyKey,
-    wake: work => {
-      said.woken.push(work)
+    wakeAfterCommit: work => {
+      effects.runsToWake.push(work)
     },
     transact: work => database.transaction(scope, work),
-    settle: () => {},
-    publish: (topic, id) => {
-      said.announced.push({ topic, id })
+    storeWithAnswer: () => {},
+    notifyNow: (topic, id) => {
+      effects.notifications.push({ topic, id })
     },
-    news: (_, withinMs) => new Promise(resolve => setTimeout(resolve, Math.min(withinMs, 20))),
-    about: resource => {
-      said.about = resource
+    waitForRunChange: (_, withinMs) => new Promise(resolve => setTimeout(resolve, Math.min(withinMs, 20))),
+    auditResource: resource => {
+      effects.auditedResource = resource
     },
-    announce: (topic, id) => {
-      said.announced.push({ topic, id })
+    notifyAfterCommit: (topic, id) => {
+      effects.notifications.push({ topic, id })
     },
   }
 }

@@ -19,7 +19,7 @@ export interface Received {
   readonly body: any
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly key?: string | null
   readonly idempotencyKey?: string
   readonly body?: unknown
@@ -35,7 +35,7 @@ export interface PipelineApi {
   readonly platform: TestPlatform
   /** Everything the log was told, as text. */
   readonly logged: () => string
-  request(method: string, path: string, asked?: Asked): Promise<Received>
+  request(method: string, path: string, asked?: RequestOptions): Promise<Received>
   /** A new key of the scope (default: the API's own). */
   newKey(role: Role, scope?: Scope): Promise<{ readonly secret: string; readonly key_id: string }>
   audited(action: string): Promise<{ outcome: string; resource_kind: string | null; request_id: string }[]>
@@ -105,7 +105,11 @@ async function insertKey(db: TestDatabase, scope: Scope, role: Role) {
   return { secret, key_id: String(rows[0].key_id) }
 }
 
-async function request(url: URL, method: string, { key, idempotencyKey, body, headers }: Asked): Promise<Received> {
+async function request(
+  url: URL,
+  method: string,
+  { key, idempotencyKey, body, headers }: RequestOptions,
+): Promise<Received> {
   const response = await fetch(url, {
     method,
     redirect: 'manual',

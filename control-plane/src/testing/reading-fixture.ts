@@ -66,12 +66,12 @@ export class ReadingFixture {
     return { reference: { tenant_id: this.api.scope.tenant_id, kind: 'agent', id }, ...exported(more) }
   }
 
-  bring(body: unknown, idempotencyKey = this.#key()): Promise<Received> {
+  importAgent(body: unknown, idempotencyKey = this.#key()): Promise<Received> {
     return this.api.request('POST', '/api/v1/agents/import', { idempotencyKey, body })
   }
 
   /** Of one agent's resources. */
-  ask(method: string, path: string, body: unknown): Promise<Received> {
+  request(method: string, path: string, body: unknown): Promise<Received> {
     return this.api.request(method, `/api/v1/agents/${path}`, { idempotencyKey: this.#key(), body })
   }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Catalogue, CatalogueModel, CatalogueVoice } from '../catalogue.ts'
-import type { Platform, WaitingWork } from '../context.ts'
+import type { Platform, WaitingRun } from '../context.ts'
 
 const spoken = (role: 'stt' | 'tts', provider: string, voice_id: string | null, ready: boolean): CatalogueVoice => ({
   role,
@@ -39,14 +39,14 @@ export const TEST_CATALOGUE: Catalogue = {
 
 /** A platform, and what it was told to wake. */
 export interface TestPlatform extends Platform {
-  readonly woken: readonly WaitingWork[]
+  readonly wokenRuns: readonly WaitingRun[]
 }
 
 /** A platform that lets agents reach http://127.0.0.1:9999, seals nothing, keeps no recordings and asks the real clock. */
 export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): TestPlatform {
-  const woken: WaitingWork[] = []
+  const woken: WaitingRun[] = []
   return {
-    woken,
+    wokenRuns: woken,
     wake: work => void woken.push(work),
     blobs: { get: async () => null },
     baseUrl: () => 'http://parley.example',

@@ -4,8 +4,8 @@ import type { Answer } from '../pipeline/answer.ts'
 import type { Route } from '../pipeline/route.ts'
 import type { LargeBody } from '../reading/large-body.ts'
 
-/** The members that a tool of the operation takes. */
-function takenBy({ params, query, body, idempotencyKey }: Operation): ReadonlySet<string> {
+/** The names of the arguments that the tool of an operation takes. */
+function parametersOf({ params, query, body, idempotencyKey }: Operation): ReadonlySet<string> {
   return new Set([
     ...(params === null ? [] : ['params']),
     ...(query === null ? [] : ['query']),
@@ -24,14 +24,16 @@ export function toolInput(
   given: Readonly<Record<string, unknown>>,
   large: LargeBody | null,
 ): RawInput {
-  const taken = takenBy(operation)
-  const strange = Object.keys(given).filter(name => !taken.has(name))
-  if (strange.length > 0) {
-    const issues = strange.slice(0, 50).map(name => ({
+  const parameters = parametersOf(operation)
+  const unknown = Object.keys(given).filter(name => !parameters.has(name))
+  if (unknown.length > 0) {
+    const issues = unknown.slice(0, 50).map(name => ({
       path: jsonPointer([name.slice(0, 256).toWellFormed()]),
-      message: 'arguments: the tool does not take it',
+      message: 'arguments: not a parameter of this tool',
     }))
-    throw new Refusal('invalid_request', 'the arguments are not as they should be', { details: { issues } })
+    throw new Refusal('invalid_request', 'the tool arguments are not valid: see details.issues', {
+      details: { issues },
+    })
   }
   const { params, query, body, idempotency_key } = given
   const whole = { params, query, body, idempotencyKey: idempotency_key }
@@ -42,8 +44,8 @@ export function toolInput(
 }
 
 /**
- * An answer as a tool's result: the body as structured content and as JSON text. A refusal is text alone: clients hold
- * structured content against the tool's output schema, which the envelope is not of, and would hide what it says.
+ * An answer as a tool's result: the body as structured content and as JSON text. A refusal is text only: the error
+ * envelope does not match the tool's output schema, and clients that check the schema would hide it.
  */
 export function toolResult({ text, error }: Answer): CallToolResult {
   const content: CallToolResult['content'] = [{ type: 'text', text }]

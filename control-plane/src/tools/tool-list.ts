@@ -3,10 +3,10 @@ import { mayCall, type Route } from '../pipeline/route.ts'
 
 const ROLES = ['viewer', 'member', 'admin'] as const satisfies readonly Role[]
 
-/** The operations as tools: which there are, and which a role sees. Made once. */
+/** The operations as MCP tools, and the tools that each role may call. */
 export class ToolList {
   readonly #byName: ReadonlyMap<string, Route>
-  readonly #seen: ReadonlyMap<Role, readonly Tool[]>
+  readonly #byRole: ReadonlyMap<Role, readonly Tool[]>
 
   constructor(routes: readonly Route[]) {
     const tools = routes.flatMap(route => {
@@ -14,7 +14,7 @@ export class ToolList {
       return tool === null ? [] : [{ route, tool }]
     })
     this.#byName = new Map(tools.map(({ route, tool }) => [tool.name, route]))
-    this.#seen = new Map(
+    this.#byRole = new Map(
       ROLES.map(role => [role, tools.filter(({ route }) => mayCall(role, route)).map(({ tool }) => tool)]),
     )
   }
@@ -23,7 +23,7 @@ export class ToolList {
     return (typeof name === 'string' && this.#byName.get(name)) || null
   }
 
-  seenBy(role: Role): readonly Tool[] {
-    return this.#seen.get(role) ?? []
+  allowedFor(role: Role): readonly Tool[] {
+    return this.#byRole.get(role) ?? []
   }
 }

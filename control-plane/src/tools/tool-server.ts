@@ -9,20 +9,20 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { API_VERSION } from '@parley/contract'
 import type { Answer } from '../pipeline/answer.ts'
-import type { Caller } from '../pipeline/caller.ts'
+import type { AuthenticatedClient } from '../pipeline/authenticator.ts'
 import type { Route } from '../pipeline/route.ts'
 import { LARGE_BODY_BYTES } from '../reading/large-body.ts'
-import { StandIn } from './stand-in.ts'
+import { AnswerPlaceholder } from './answer-placeholder.ts'
 import { toolResult } from './tool-call.ts'
 import type { ToolList } from './tool-list.ts'
 
-/** One message of a client, and how its tool call is done. */
+/** One MCP message of a client, and the function that performs its tool call. */
 export interface ToolMessage {
   /** A JSON-RPC message, parsed. */
   readonly body: unknown
-  /** The fields of the request's head that the protocol looks at. */
+  /** The HTTP headers that MCP uses. */
   readonly headers: Readonly<Record<string, string>>
-  readonly caller: Caller
+  readonly client: AuthenticatedClient
   readonly call: (route: Route, given: Readonly<Record<string, unknown>>) => Promise<Answer>
 }
 
@@ -33,28 +33,29 @@ export interface ToolReply {
 }
 
 /**
- * Answers one message of the Model Context Protocol (streamable HTTP, stateless, JSON answers). Without sessions there is
- * nothing to remember between messages, so each has a server of its own.
+ * Answers one message of the Model Context Protocol (streamable HTTP, stateless, JSON answers). There are no
+ * sessions and no state between messages, so each message gets a server of its own.
  */
 export async function answerToolMessage(tools: ToolList, message: ToolMessage): Promise<ToolReply> {
   const server = new Server({ name: 'parley', version: API_VERSION }, { capabilities: { tools: {} } })
-  const standIn = new StandIn()
-  const listed = tools.seenBy(message.caller.principal.role) as unknown as ListToolsResult['tools']
+  const placeholder = new AnswerPlaceholder()
+  const listed = tools.allowedFor(message.client.principal.role) as unknown as ListToolsResult['tools']
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const route = tools.routeOf(params.name)
-    if (route === null) throw new McpError(ErrorCode.InvalidParams, 'there is no tool of that name')
+    if (route === null)
+      throw new McpError(ErrorCode.InvalidParams, 'no tool has this name: list the tools with tools/list')
     const answer = await message.call(route, params.arguments ?? {})
-    return toolResult(answer.text.length > LARGE_BODY_BYTES ? standIn.keep(answer) : answer)
+    return toolResult(answer.text.length > LARGE_BODY_BYTES ? placeholder.substitute(answer) : answer)
   })
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-  // What it reports here, it also answers.
+  // The transport also answers every error that it reports here.
   server.onerror = () => {}
   try {
     await server.connect(transport)
     const request = new Request('http://parley.invalid/mcp', { method: 'POST', headers: message.headers })
     const response = await transport.handleRequest(request, { parsedBody: message.body })
-    const text = standIn.giveBack(await response.text())
+    const text = placeholder.restore(await response.text())
     return { status: response.status, text: text === '' ? null : text }
   } finally {
     await server.close()

@@ -1,17 +1,17 @@
 import { Refusal } from '@parley/contract'
 
-/** How many runs can be followed at once. */
+/** Limits of concurrent event streams. */
 export interface StreamLimits {
-  /** By one key. Default 50. */
+  /** Per API key. Default 50. */
   readonly perKey: number
-  /** By all, of this process. Default 2000. */
+  /** In this process. Default 2000. */
   readonly all: number
 }
 
 export const STREAM_LIMITS: StreamLimits = { perKey: 50, all: 2000 }
 
-/** Streams that are open, so that they are bounded and end with the server. */
-export class OpenStreams {
+/** Limits the number of open event streams and ends them when the server closes. */
+export class StreamLimiter {
   readonly #limits: StreamLimits
   readonly #byKey = new Map<string, number>()
   readonly #open = new Set<AbortController>()
@@ -26,18 +26,26 @@ export class OpenStreams {
   }
 
   /**
-   * Opens one. `signal` fires when it is to end; `release` gives its place back, and may be called twice. Throws
-   * `rate_limited` (`streams`) where the key has too many, `provider_unavailable` where all have or the server closes.
+   * Opens a stream. `signal` fires when it must end; `release` frees its place and may be called twice. Throws
+   * `rate_limited` (`streams`) at the limit of the key, `provider_unavailable` at the limit of the process or while the
+   * server closes.
    */
   open(keyId: string): { readonly signal: AbortSignal; readonly release: () => void } {
     const held = this.#byKey.get(keyId) ?? 0
     if (held >= this.#limits.perKey)
-      throw new Refusal('rate_limited', `this key follows ${held} runs already: end one first, or poll the timeline`, {
-        reason: 'streams',
-        details: { limit: this.#limits.perKey, used: held },
-      })
+      throw new Refusal(
+        'rate_limited',
+        `this key has ${held} event streams open: close one first, or poll GET /runs/{run_id}/timeline`,
+        {
+          reason: 'streams',
+          details: { limit: this.#limits.perKey, used: held },
+        },
+      )
     if (this.#isClosed || this.#open.size >= this.#limits.all)
-      throw new Refusal('provider_unavailable', 'too many runs are followed here: try again, or poll the timeline')
+      throw new Refusal(
+        'provider_unavailable',
+        'this server has too many event streams open: try again, or poll GET /runs/{run_id}/timeline',
+      )
     const ending = new AbortController()
     this.#open.add(ending)
     this.#byKey.set(keyId, held + 1)
@@ -53,7 +61,7 @@ export class OpenStreams {
     }
   }
 
-  /** All of them end, and no more are opened. */
+  /** Ends all streams and refuses new ones. */
   close(): void {
     this.#isClosed = true
     for (const ending of this.#open) ending.abort()

@@ -5,10 +5,10 @@ import { type Offload, withOffloading } from './offload.ts'
 function attemptsOn(abouts: string[]) {
   const seen: string[] = []
   let rounds = 0
-  const attempt = async (aside: Offload) => {
+  const attempt = async (offload: Offload) => {
     seen.push('begun')
     const about = abouts[Math.min(rounds++, abouts.length - 1)]!
-    const outcome = await aside(about, async () => {
+    const outcome = await offload(about, async () => {
       seen.push(`work on ${about}`)
       return `of ${about}`
     })
@@ -39,7 +39,7 @@ describe('work offloaded from a transaction', () => {
   })
 
   it('an error of the work or of the attempt rejects the whole', async () => {
-    const failing = withOffloading(aside => aside('a', () => Promise.reject(new RangeError('too many'))))
+    const failing = withOffloading(offload => offload('a', () => Promise.reject(new RangeError('too many'))))
     await expect(failing).rejects.toThrow(RangeError)
     await expect(withOffloading(() => Promise.reject(new RangeError('no')))).rejects.toThrow(RangeError)
   })

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
-import { paced } from './paced.ts'
+import { withStallTimeout } from './stall-timeout.ts'
 
 async function* pieces(made: string[]) {
   for (let n = 0; n < 100; n++) {
@@ -12,7 +12,7 @@ async function* pieces(made: string[]) {
 describe('streaming at the pace of the reader', () => {
   it('a reader gets all pieces', async () => {
     const stalled = vi.fn()
-    const read = await Readable.from(paced(pieces([]), 10_000, stalled)).toArray()
+    const read = await Readable.from(withStallTimeout(pieces([]), 10_000, stalled)).toArray()
     expect(Buffer.concat(read).toString()).toBe(Array.from({ length: 100 }, (_, n) => n).join(''))
     expect(stalled).not.toHaveBeenCalled()
   })
@@ -20,7 +20,7 @@ describe('streaming at the pace of the reader', () => {
   it('a reader that stalls is disconnected and no further pieces are generated', async () => {
     const made: string[] = []
     await new Promise<void>(resolve => {
-      const reader = paced(pieces(made), 5, resolve)
+      const reader = withStallTimeout(pieces(made), 5, resolve)
       void reader.next()
     })
     expect(made).toEqual(['0'])

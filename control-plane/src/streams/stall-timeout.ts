@@ -1,5 +1,5 @@
-/** The pieces as they are read; `onStalled` when one has not been read for so long. */
-export async function* paced(
+/** Yields the pieces on demand; calls `onStalled` when the reader has not taken a piece within `stalledMs`. */
+export async function* withStallTimeout(
   pieces: AsyncIterable<string>,
   stalledMs: number,
   onStalled: () => void,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keyHandlers } from '../handlers/keys.ts'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
 import { SILENT_BUS } from '../testing/silent-bus.ts'
-import { KeyHolders } from './key-holders.ts'
+import { ApiKeyCache } from './api-key-cache.ts'
 
 const HOLDER: KeyHolder = {
   key_id: 'key-1',
@@ -28,7 +28,7 @@ function holders(answer: () => Promise<KeyHolder | null>) {
     },
     touchKeys: async (ids: readonly string[]) => void touched.push([...ids]),
   }
-  const kept = new KeyHolders({ database, bus, now: () => clock.now, onTouchFailed: () => {} })
+  const kept = new ApiKeyCache({ database, bus, now: () => clock.now, onTouchFailed: () => {} })
   const may = () => true
   return {
     clock,
@@ -65,7 +65,7 @@ describe('the cache of API keys', () => {
     const answers: ((holder: KeyHolder | null) => void)[] = []
     const { kept, holderOf, asked } = holders(() => new Promise(resolve => answers.push(resolve)))
     const before = holderOf()
-    kept.drop('key-1')
+    kept.invalidate('key-1')
     const after = holderOf()
     expect(asked()).toBe(2)
     answers[1]!(null)

@@ -1,0 +1,318 @@
+import { type InputOf, type Operation, Refusal, type Status } from '@parley/contract'
+import { ParleyError } from '@parley/kernel'
+import {
+  type Bus,
+  claim,
+  type Database,
+  dropIntent,
+  type IdempotentRequest,
+  type IntentLease,
+  keepAnswer,
+  keepIntent,
+  type Queries,
+  settleIntent,
+  type Topic,
+  writeAudit,
+} from '@parley/store'
+import type { AuditedResource, ExternalContext, Platform, Principal, WaitingRun } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import type { Reading } from '../reading/read-task.ts'
+import type { ReadingThreads } from '../reading/reading-threads.ts'
+import { type CheckedAnswer, checkedAnswer, replayedAnswer } from './answer.ts'
+import { type Offload, withOffloading } from './offload.ts'
+import type { Route } from './route.ts'
+import type { RunChanges } from './run-changes.ts'
+
+/** A parsed request of an authenticated and authorised client. */
+export interface PreparedRequest {
+  readonly route: Route
+  readonly input: InputOf<Operation>
+  readonly principal: Principal
+  readonly requestId: string
+  /** The body as a worker thread parsed it; undefined when `input` contains the whole body. */
+  readonly reading?: Reading | undefined
+  /** The key of its idempotency record; null for requests without one. */
+  readonly record: IdempotentRequest | null
+}
+
+/** What a handler requests besides its answer. */
+export interface SideEffects {
+  auditedResource: AuditedResource | null
+  readonly notifications: { readonly topic: Topic; readonly id: string }[]
+  readonly runsToWake: WaitingRun[]
+}
+
+export function noSideEffects(): SideEffects {
+  return { auditedResource: null, notifications: [], runsToWake: [] }
+}
+
+export interface PipelineDependencies {
+  readonly database: Pick<Database, 'within' | 'transaction'>
+  readonly platform: Platform
+  readonly bus: Pick<Bus, 'publish'>
+  readonly runChanges: RunChanges
+  readonly threads: ReadingThreads
+  /** Lease of an `external` operation on its idempotency record, in ms. */
+  readonly leaseMs: number
+}
+
+type ResultWrite = (tx: Queries) => Promise<void>
+
+/**
+ * Runs the handler as its operation kind demands and returns its checked answer, or the stored answer of a repeated
+ * request. Fills in `effects`, which keeps its content when this throws.
+ */
+export function execute(
+  dependencies: PipelineDependencies,
+  request: PreparedRequest,
+  effects: SideEffects,
+): Promise<CheckedAnswer> {
+  if (request.route.kind === 'read') return executeRead(dependencies, request, effects)
+  return request.route.kind === 'transactional'
+    ? executeTransaction(dependencies, request, effects)
+    : executeExternal(dependencies, request, effects)
+}
+
+async function executeRead(
+  dependencies: PipelineDependencies,
+  request: PreparedRequest,
+  effects: SideEffects,
+): Promise<CheckedAnswer> {
+  const { route, principal } = request
+  const db = dependencies.database.within(principal.scope)
+  const answer = checkedAnswer(route, await route.handler(request.input, contextOf(dependencies, request, effects, db)))
+  // The audit item is committed before the answer is returned.
+  if (route.operation.auditsReads)
+    await dependencies.database.transaction(principal.scope, tx => audit(tx, request, effects, 'allowed'))
+  return answer
+}
+
+/** The answer after the operation's `afterCommit` step; the stored answer when there is no such step or it fails. */
+export async function afterCommit(
+  dependencies: PipelineDependencies,
+  { route, principal }: PreparedRequest,
+  stored: CheckedAnswer,
+): Promise<CheckedAnswer> {
+  if (route.afterCommit === null) return stored
+  const { scope } = principal
+  const answer = { status: stored.status as Status, body: JSON.parse(stored.text) }
+  const context = {
+    scope,
+    db: dependencies.database.within(scope),
+    now: dependencies.platform.now,
+    waitForRunChange: (runId: string, withinMs: number) => dependencies.runChanges.wait(runId, withinMs),
+  }
+  try {
+    return checkedAnswer(route, await route.afterCommit(answer, context))
+  } catch {
+    return stored
+  }
+}
+
+/** Claims the idempotency record, changes data, and stores audit item and answer in one transaction. */
+function executeTransaction(
+  dependencies: PipelineDependencies,
+  request: PreparedRequest,
+  effects: SideEffects,
+): Promise<CheckedAnswer> {
+  const { record, route } = request
+  const { scope } = request.principal
+  const { sealer } = dependencies.platform
+  const attempt = (offload: Offload) => async (tx: Queries) => {
+    // A retried transaction starts without the effects of the attempt that was rolled back.
+    clearSideEffects(effects)
+    const stored = record === null ? null : await storedAnswer(dependencies, request, tx, record)
+    if (stored !== null) return stored
+    const answer = checkedAnswer(
+      route,
+      await route.handler(request.input, { ...contextOf(dependencies, request, effects, tx), offload }),
+    )
+    // Sent together: neither depends on the other.
+    await Promise.all([
+      audit(tx, request, effects, 'allowed'),
+      record === null ? undefined : keepAnswer(tx, scope, sealer, record, { status: answer.status, body: answer.text }),
+    ])
+    return answer
+  }
+  return withOffloading(offload => dependencies.database.transaction(scope, attempt(offload)))
+}
+
+/** Commits the intent before the external request and the result after it; no connection is held in between. */
+async function executeExternal(
+  dependencies: PipelineDependencies,
+  request: PreparedRequest,
+  effects: SideEffects,
+): Promise<CheckedAnswer> {
+  const { record, route } = request
+  const { scope } = request.principal
+  const begun =
+    record === null
+      ? null
+      : await dependencies.database.transaction(scope, tx => claimIntent(dependencies, request, tx, record))
+  if (begun !== null && 'text' in begun) return begun
+
+  const resultWrites: ResultWrite[] = []
+  const db = dependencies.database.within(scope)
+  try {
+    const answer = checkedAnswer(
+      route,
+      await route.handler(request.input, contextOf(dependencies, request, effects, db, resultWrites)),
+    )
+    await storeResult(dependencies, request, effects, { answer, lease: begun, resultWrites })
+    return answer
+  } catch (error) {
+    // A handler refuses before it acts externally, so the idempotency key is released.
+    const isRefusal = error instanceof Refusal
+    if (!isRefusal && !route.operation.resumable) throw outcomeUnknown(error)
+    // A resumable operation recognises its own repetition, so the idempotency key is released for it.
+    if (record !== null && begun !== null) await releaseIntent(dependencies, request, record, begun)
+    throw isRefusal ? error : outcomeUnknown(error)
+  }
+}
+
+async function claimIntent(
+  dependencies: PipelineDependencies,
+  request: PreparedRequest,
+  tx: Queries,
+  record: IdempotentRequest,
+) {
+  const stored = await storedAnswer(dependencies, request, tx, record)
+  return (
+    stored ?? keepIntent(tx, request.principal.scope, record, { request_id: request.requestId }, dependencies.leaseMs)
+  )
+}
+
+interface Result {
+  readonly answer: CheckedAnswer
+  readonly lease: IntentLease | null
+  readonly resultWrites: readonly ResultWrite[]
+}
+
+async function storeResult(
+  dependencies: PipelineDependencies,
+  request: PreparedRequest,
+  effects: SideEffects,
+  { answer, lease, resultWrites }: Result,
+): Promise<void> {
+  const { scope } = request.principal
+  const { sealer } = dependencies.platform
+  try {
+    await dependencies.database.transaction(scope, async tx => {
+      for (const finish of resultWrites) await finish(tx)
+      await audit(tx, request, effects, 'allowed')
+      if (request.record === null || lease === null) return
+      const stored = { status: answer.status, body: answer.text }
+      if (await settleIntent(tx, scope, sealer, request.record, lease, stored)) return
+      throw new ApiError(
+        'lease_lost',
+        'the request ran longer than its lease on the idempotency key: repeat it with the same key',
+      )
+    })
+  } catch (error) {
+    throw outcomeUnknown(error)
+  }
+}
+
+async function releaseIntent(
+  dependencies: PipelineDependencies,
+  request: PreparedRequest,
+  record: IdempotentRequest,
+  lease: IntentLease,
+): Promise<void> {
+  const { scope } = request.principal
+  try {
+    await dependencies.database.transaction(scope, tx => dropIntent(tx, scope, record, lease))
+  } catch (error) {
+    throw outcomeUnknown(error)
+  }
+}
+
+function outcomeUnknown(cause: unknown): ParleyError {
+  if (cause instanceof ParleyError && cause.code === 'outcome_unknown') return cause
+  return new ApiError('outcome_unknown', 'the result of the external request is unknown', { cause })
+}
+
+/** Claims the idempotency record for this transaction; returns the stored answer of a repeated request, else null. */
+async function storedAnswer(
+  { platform }: PipelineDependencies,
+  { principal, route }: PreparedRequest,
+  tx: Queries,
+  record: IdempotentRequest,
+): Promise<CheckedAnswer | null> {
+  const claimed = await claim(tx, principal.scope, platform.sealer, record)
+  switch (claimed.state) {
+    case 'fresh':
+      return null
+    case 'replay':
+      return replayedAnswer(claimed.status, claimed.body)
+    case 'conflict':
+      throw new Refusal('idempotency_conflict', 'this Idempotency-Key was used for another request: use a new one')
+    case 'in_progress':
+      throw new Refusal('conflict', 'the first request with this Idempotency-Key still runs: repeat it in a moment', {
+        reason: 'in_progress',
+      })
+    case 'lapsed':
+      if (route.operation.resumable) return null
+      // The previous owner died, and nothing is stored that could show what it did externally.
+      throw outcomeUnknown(undefined)
+  }
+}
+
+/** Writes the audit item of the request in `tx`. */
+export function audit(
+  tx: Queries,
+  request: Pick<PreparedRequest, 'route' | 'principal' | 'requestId'>,
+  effects: SideEffects,
+  outcome: 'allowed' | 'denied' | 'failed',
+): Promise<void> {
+  const { route, principal, requestId } = request
+  return writeAudit(tx, principal.scope, {
+    principal: principal.ref,
+    action: route.operation.id,
+    resource: effects.auditedResource,
+    outcome,
+    request_id: requestId,
+  })
+}
+
+function contextOf(
+  { platform, database, bus, runChanges, threads }: PipelineDependencies,
+  { principal, requestId, record, reading }: PreparedRequest,
+  effects: SideEffects,
+  db: Queries,
+  resultWrites?: ResultWrite[],
+): ExternalContext {
+  return {
+    principal,
+    scope: principal.scope,
+    requestId,
+    db,
+    platform,
+    idempotencyKey: record?.key ?? null,
+    reading,
+    threads,
+    auditResource: resource => {
+      effects.auditedResource = resource
+    },
+    notifyAfterCommit: (topic, id) => {
+      effects.notifications.push({ topic, id })
+    },
+    wakeAfterCommit: run => {
+      effects.runsToWake.push(run)
+    },
+    transact: work => database.transaction(principal.scope, work),
+    notifyNow: (topic, id) => bus.publish(topic, id),
+    waitForRunChange: (runId, withinMs) => runChanges.wait(runId, withinMs),
+    storeWithAnswer: write => {
+      if (resultWrites === undefined)
+        throw new TypeError('storeWithAnswer is for external operations only: write in the transaction of the context')
+      resultWrites.push(write)
+    },
+  }
+}
+
+function clearSideEffects(effects: SideEffects): void {
+  effects.auditedResource = null
+  effects.notifications.length = 0
+  effects.runsToWake.length = 0
+}

@@ -28,21 +28,21 @@ export function agentNotPublished(agentId: string): Refusal<'conflict'> {
   })
 }
 
-/** The agent, if it was ever made, archived or not. */
+/** The agent, archived or not; throws `not_found`. */
 export async function existingAgent({ db, scope }: Context, agentId: string): Promise<AgentRow> {
   const agent = await readAgent(db, scope, agentId)
   if (agent === null) throw noAgent(agentId)
   return agent
 }
 
-/** The agent, if it is in the catalogue. */
+/** The agent; throws `not_found` also when it is archived. */
 export async function activeAgent(context: Context, agentId: string): Promise<AgentRow> {
   const agent = await existingAgent(context, agentId)
   if (agent.archived_at !== null) throw noAgent(agentId)
   return agent
 }
 
-/** The agent, if it may be written to. */
+/** The agent; throws `agent_archived` when it is archived. */
 export async function unarchivedAgent(context: Context, agentId: string): Promise<AgentRow> {
   const agent = await existingAgent(context, agentId)
   if (agent.archived_at !== null) throw agentArchived(agentId)

@@ -81,7 +81,7 @@ describe('DELETE /agents/{agent_id}', () => {
     expect(await fixture.call('publications.get', { params: { ...params, version: 0 } })).toMatchObject({ status: 200 })
 
     const again = await fixture.call('agents.delete', { params })
-    expect(again).toMatchObject({ status: 200, body: first.body, announced: [] })
+    expect(again).toMatchObject({ status: 200, body: first.body, notifications: [] })
   })
 
   it('an archived agent refuses every further write', async () => {

@@ -60,7 +60,7 @@ export const agentHandlers: HandlersOf<
   },
 }
 
-/** The agents that can be shown, and of each other one that it cannot. */
+/** Summaries of the readable agents, and an issue for each agent whose stored data is broken. */
 function readable(rows: readonly AgentRow[], scope: Scope): { agents: AgentSummary[]; issues: ListIssue[] } {
   const agents: AgentSummary[] = []
   const issues: ListIssue[] = []
@@ -77,7 +77,7 @@ function readable(rows: readonly AgentRow[], scope: Scope): { agents: AgentSumma
   return { agents, issues }
 }
 
-/** An agent with its first draft; the id, where none is given, is made here. */
+/** Creates an agent with its first draft; generates an id when none was requested. */
 async function newAgent(
   context: Context,
   requestedId: string | undefined,

@@ -27,7 +27,7 @@ describe('PATCH /agents/{agent_id}/draft', () => {
     expect(answer).toMatchObject({
       status: 200,
       body: { agent: { id: 'ada' }, draft_id: at.draft_id, revision: 2, base_version: null, published_revision: null },
-      about: { kind: 'agent', id: 'ada' },
+      auditedResource: { kind: 'agent', id: 'ada' },
     })
     expect(await draft()).toMatchObject({ ...answer.body, flow: { global_prompt: 'Two' }, settings: { volume: 2 } })
   })

@@ -41,7 +41,7 @@ export const draftHandlers: HandlersOf<
     if (open === null || !isAt(open, at)) throw await staleDraftRefusal(context, agent_id)
     const edited = await runDraftWork(context, 'edited', { draft: open.json, edits: body.edits }, at)
     if (!edited.ok) throw editsRefused(edited)
-    // Before the draft: who publishes locks the agent first, too.
+    // The agent is locked before the draft, in the same order as when publishing.
     if (edited.newName !== null) await renameUnpublished(db, scope, agent_id, edited.newName)
     const written = await writeDraft(db, scope, agent_id, at, edited)
     if (written === null) throw await staleDraftRefusal(context, agent_id)
@@ -94,7 +94,7 @@ function isAt(open: DraftHead, at: { readonly draft_id: string; readonly revisio
   return open.draft_id === at.draft_id && open.revision === at.revision
 }
 
-/** What the same discard answered; throws what keeps one that did not happen from happening. */
+/** The answer to the same discard made before; throws the refusal when there was none. */
 async function discardedBefore(
   context: Context,
   agentId: string,

@@ -70,7 +70,7 @@ describe('POST /agents/import', () => {
         outcome: 'create_agent',
         draft: { agent: { id: 'door' }, revision: 1, base_version: null, published_revision: null },
       },
-      about: { kind: 'agent', id: 'door' },
+      auditedResource: { kind: 'agent', id: 'door' },
     })
     expect(await fixture.summary('door')).toMatchObject({ name: 'Doorbell', head: null, draft: { revision: 1 } })
     expect(await draft()).toMatchObject({ source: { kind: 'agent_import', agent_version: 3, flow_id: 'flow_door' } })

@@ -55,7 +55,7 @@ export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspe
     if (query.draft) {
       const open = await readOpenDraft(db, scope, agent_id)
       if (open === null) throw noDraft(agent_id)
-      // A draft has no version of its own: it is called what it comes from.
+      // A draft has no version of its own: the export names the version that the draft is based on.
       return exported({ draft: open.json, version: open.base_version }, context)
     }
     const publication = await readPublishedDraft(db, scope, agent_id, query.version ?? 'head')
@@ -72,7 +72,7 @@ async function exported({ draft, version }: DraftWorkInput<'exported'>, context:
 
 type ReadImport = Extract<ImportReading, { readonly ok: true }>
 
-/** The draft that the export is, every secret that it names pinned to a version that is there. */
+/** The draft in the export, with each secret pinned to an existing version. */
 async function readImportedDraft(body: ImportBody, { db, scope, platform, reading }: Context): Promise<ReadImport> {
   if (body.config.webhook !== undefined) refuseAddress(body.config.webhook.url, '/config/webhook/url', platform)
   const versions = await secretVersions(db, scope)
@@ -138,7 +138,7 @@ function writeImportedDraft(
   return writeDraft(db, scope, agentId, open, content, imported)
 }
 
-/** Null: it was made here. Somebody who made it at the same time keeps it. */
+/** Creates the agent and returns null; returns the existing agent when a concurrent request created it first. */
 async function createAgent(agentId: string, name: string, { db, scope }: Context) {
   if (!newAgentId.safeParse(agentId).success)
     throw invalid(

@@ -162,7 +162,7 @@ describe('DELETE /telephony/numbers/{number_id}', () => {
     const { number_id } = (await importNumber(ONE)).body
     const last = (await assign(number_id, 'ada')).body
     const first = await release(number_id)
-    expect(first).toMatchObject({ status: 200, body: last, announced: [{ topic: 'telephony', id: number_id }] })
+    expect(first).toMatchObject({ status: 200, body: last, notifications: [{ topic: 'telephony', id: number_id }] })
     expect((await release(number_id)).body).toEqual(last)
     expect(await assign(number_id, null)).toMatchObject(refused('not_found'))
     const again = (await importNumber(ONE)).body

@@ -44,8 +44,8 @@ describe('POST /agents/{agent_id}/publications', () => {
         },
         warnings: [expect.objectContaining({ code: 'telephony_missing', severity: 'warning' })],
       },
-      about: { kind: 'publication', id: 'ada/0' },
-      announced: [{ topic: 'publications', id: 'ada' }],
+      auditedResource: { kind: 'publication', id: 'ada/0' },
+      notifications: [{ topic: 'publications', id: 'ada' }],
     })
     const { publication } = answer.body
     const { digest, version } = publication.ref
@@ -61,7 +61,7 @@ describe('POST /agents/{agent_id}/publications', () => {
   it('publishing a revision again returns its version and does not move the live version', async () => {
     const first = await fixture.publish('ada', at)
     const summary = await fixture.summary('ada')
-    expect(await fixture.publish('ada', at)).toMatchObject({ status: 200, body: first.body, announced: [] })
+    expect(await fixture.publish('ada', at)).toMatchObject({ status: 200, body: first.body, notifications: [] })
     expect(await fixture.summary('ada')).toEqual(summary)
     // Also when it was opened from a version and nothing changed.
     await fixture.call('drafts.discard', { params, query: at })
@@ -271,7 +271,7 @@ describe('PUT /agents/{agent_id}/head', () => {
         // What is edited has not gone live by this.
         draft: { base_version: 1, published_revision: 2 },
       },
-      announced: [{ topic: 'publications', id: 'ada' }],
+      notifications: [{ topic: 'publications', id: 'ada' }],
     })
     expect((await fixture.call('agents.list', { query: { channel: 'phone' } })).body.agents).toEqual([moved.body])
     expect((await fixture.call('agents.list', { query: { channel: 'cloud' } })).body.agents).toEqual([])

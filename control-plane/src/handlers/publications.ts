@@ -36,7 +36,7 @@ export const publicationHandlers: HandlersOf<
     const { db, scope } = context
     const at = { draft_id: body.draft_id, revision: body.expected_revision }
     context.auditResource({ kind: 'agent', id: agent_id })
-    // Whoever publishes the same agent meanwhile waits here, and finds what this one made.
+    // A concurrent publication of the same agent waits here and then finds the version made by this one.
     const agent = await lockAgent(db, scope, agent_id)
     if (agent === null) throw noAgent(agent_id)
     if (agent.archived_at !== null) throw agentArchived(agent_id)
@@ -73,7 +73,7 @@ export const publicationHandlers: HandlersOf<
   },
 }
 
-/** The draft as it will run, or what is wrong with it. */
+/** The publication of the draft; throws the refusal with the diagnostics of an invalid draft. */
 async function preparePublication(open: OpenDraft, test: boolean, context: Context): Promise<NewPublication> {
   const draftEnvironment = await draftEnvironmentOf(context, open)
   const { json: draft, draft_id, revision } = open
@@ -99,7 +99,7 @@ async function preparePublication(open: OpenDraft, test: boolean, context: Conte
   return { plan, digest, warnings, channels, languages, test, source_kind, published_by: context.principal.ref }
 }
 
-/** Where a version comes from: an import that nobody edited since, else who published it: a person, or a key. */
+/** The source of a version: an import without later edits, else the kind of its publisher. */
 function sourceKind({ revision, imported_revision }: OpenDraft, { ref }: Principal): NewPublication['source_kind'] {
   if (revision === imported_revision) return 'agent_import'
   return ref.kind === 'user' ? 'studio' : 'api'
@@ -110,7 +110,7 @@ function published(row: PublishedRevision, context: Context) {
   return { publication: publicationBody(row), warnings: asDiagnostics(row.warnings) }
 }
 
-/** What was stored is what validation said. */
+/** Stored warnings have the shape of diagnostics: validation made them. */
 function asDiagnostics(stored: PublishedRevision['warnings']): Diagnostic[] {
   return stored as unknown as Diagnostic[]
 }

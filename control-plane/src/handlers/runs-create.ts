@@ -20,7 +20,7 @@ import { admissionRefused } from './runs-refusals.ts'
 type RunCreation = InputOf<OperationNamed<'runs.create'>>['body']
 
 export const createRunHandler: HandlersOf<'runs.create'> = {
-  /** Refusals are tried in the order that the API promises; none leaves anything behind. */
+  /** Checks the preconditions in the order that the API documents; a refusal stores nothing. */
   'runs.create': async ({ body }, context) => {
     const { db, scope, principal } = context
     const isPhone = body.channel === 'phone'
@@ -42,12 +42,12 @@ export const createRunHandler: HandlersOf<'runs.create'> = {
   },
 }
 
-/** What kind of owner looks for it. */
+/** The kind of run, which decides which processes execute it. */
 function kindOf({ channel, mode }: RunCreation): RunKind {
   return channel === 'cloud' ? (mode as 'task' | 'chat' | 'background') : channel
 }
 
-/** The agent is not archived by anybody else until the run is admitted. */
+/** Locks the agent, so that no concurrent request archives it before the run is admitted. */
 async function publicationFor({ agent_id, version }: RunCreation, { db, scope }: Context): Promise<PlannedPublication> {
   const agent = await heldAgent(db, scope, agent_id)
   if (agent === null) throw noAgent(agent_id)
@@ -122,7 +122,7 @@ const UNREADY = {
   voice_not_found: 'voice_not_ready',
 } as const
 
-/** What was there when the version was published may be gone since. */
+/** Resources that existed when the version was published may have been deleted since. */
 async function checkReadiness(plan: Plan, line: OutboundLine | null, context: Context): Promise<void> {
   const unready = (reason: (typeof UNREADY)[keyof typeof UNREADY], message: string) =>
     new Refusal('capability_unavailable', message, { reason })

@@ -35,7 +35,7 @@ describe('PUT /secrets/{secret_id}', () => {
     expect(first).toMatchObject({
       status: 200,
       body: { secret_id: 'sip', kind: 'sip_auth', version: '1' },
-      about: { kind: 'secret', id: 'sip' },
+      auditedResource: { kind: 'secret', id: 'sip' },
     })
     expect(first.body.updated_at).toBe(first.body.created_at)
     expect((await put('sip', 'one')).body).toEqual(first.body)
@@ -91,7 +91,7 @@ describe('DELETE /secrets/{secret_id}', () => {
     await put('sip', 'one')
     const last = (await put('sip', 'two')).body
     const first = await remove('sip')
-    expect(first).toMatchObject({ status: 200, body: last, about: { kind: 'secret', id: 'sip' } })
+    expect(first).toMatchObject({ status: 200, body: last, auditedResource: { kind: 'secret', id: 'sip' } })
     expect((await remove('sip')).body).toEqual(last)
     expect((await list()).body.items).toEqual([])
     expect(await remove('other')).toMatchObject(refused('not_found'))

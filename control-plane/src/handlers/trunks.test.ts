@@ -103,7 +103,7 @@ describe('PATCH /telephony/trunks/{trunk_id}', () => {
     })
     expect(announced).toEqual([{ topic: 'telephony', id: 'carrier' }])
     const again = await update('carrier', { name: 'Other' })
-    expect(again).toMatchObject({ body, announced: [] })
+    expect(again).toMatchObject({ body, notifications: [] })
     expect((await update('carrier', {})).body).toEqual(body)
   })
 

@@ -12,7 +12,7 @@ import { sendAnswer } from './exchange.ts'
 import { admit, pathOf, rawInput } from './operation-routes.ts'
 import { answerTo } from './request-fault.ts'
 
-/** Who reads nothing for as long is cut off: nothing is kept for them. */
+/** A client that reads nothing for this long is disconnected; nothing is buffered for it. */
 const STALLED_MS = 30_000
 
 export interface EventRoutes {
@@ -70,7 +70,7 @@ async function follow(
     mayFollow: async () => (await pipeline.identify(credentials, request.id)).client !== null,
     now: () => performance.now(),
   })
-  // Ends with what it stands on: when who follows goes, when the server closes, when the run has ended.
+  // The stream ends when the client disconnects, the server closes or the run has ended.
   const body = Readable.from(
     withStallTimeout(events, stalledMs, () => reply.raw.destroy()),
     { highWaterMark: 1 },
@@ -83,7 +83,7 @@ async function follow(
   return reply.headers(headers).send(body)
 }
 
-/** What is no number of an item is what nobody sent. */
+/** An invalid Last-Event-ID counts as absent. */
 function lastEvent(header: string | string[] | undefined): number {
   return typeof header === 'string' && /^[0-9]{1,9}$/.test(header) ? Number(header) : 0
 }

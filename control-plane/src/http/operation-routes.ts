@@ -4,7 +4,7 @@ import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Route } from '../pipeline/route.ts'
 import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
 
-/** Serves every operation at its path. Who may not ask is answered before the body is read. */
+/** Serves every operation at its path. An unauthorised request is refused before its body is read. */
 export function serveOperations(app: FastifyInstance, routes: readonly Route[], pipeline: Pipeline): void {
   for (const route of routes) {
     const { operation } = route
@@ -28,7 +28,7 @@ export function pathOf({ path }: Pick<Operation, 'path'>): string {
   return path.replaceAll(/\{([a-z_]+)\}/g, ':$1')
 }
 
-/** Who asks, counted, whose role allows it; answered already where not. */
+/** Authenticates, rate-limits and authorises a request; returns the reply when it was refused. */
 export async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -42,7 +42,7 @@ export async function admit(
   return refused === null ? undefined : sendAnswer(request, reply, refused)
 }
 
-/** Who sent the request; null when it was answered because nobody may have. */
+/** The client of the request; null when the request was refused. */
 export async function identify(request: FastifyRequest, reply: FastifyReply, pipeline: Pipeline) {
   const credentials = { authorization: request.headers.authorization, address: request.ip }
   const { client, rateLimit, refused } = await pipeline.identify(credentials, request.id)

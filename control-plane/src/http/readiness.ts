@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 /** For how long the database's last answer is believed: a flood of questions is no flood of queries. */
 const PING_CACHE_MS = 500
 
-/** Whether requests should come here: the database answers, and nobody closes the house. */
+/** Whether the server should receive requests: the database answers and the server is not draining. */
 export class Readiness {
   readonly #database: Pick<Database, 'ping'>
   #draining = false
@@ -24,7 +24,7 @@ export class Readiness {
 
   /** Why not; empty when ready. */
   async reasons(): Promise<('draining' | 'database_unavailable')[]> {
-    // Whoever closes does not wait for a database that may be away.
+    // A draining server does not wait for a database that may be unavailable.
     if (this.#draining) return ['draining']
     const now = performance.now()
     if (this.#lastPing === null || now - this.#lastPing.at > PING_CACHE_MS) {

@@ -69,7 +69,7 @@ async function openedLink(
   return run === null ? null : { link, at: run.created_at, recording: await recordingOf(db, run) }
 }
 
-/** Whoever guesses counts as one without a key. */
+/** Counts against the address like a request without a key, which limits guessing of links. */
 function recordingNotFound(request: FastifyRequest, reply: FastifyReply, { pipeline }: RecordingRoutes): FastifyReply {
   const { rateLimit, refused } = pipeline.admitAddress(request.ip, request.id)
   setRateLimitHeaders(reply, rateLimit)
@@ -96,7 +96,7 @@ async function sendAudio(request: FastifyRequest, reply: FastifyReply, audio: Au
   const bytes = range === null ? undefined : { from: range.from, to: range.to + 1 }
   const blob = await routes.platform.blobs.get(key, bytes)
   if (blob === null) return recordingNotFound(request, reply, routes)
-  // The pieces that a player asks for afterwards are of the same hearing.
+  // Later ranges that a player requests belong to the same playback.
   if (range === null || range.from === 0)
     await auditPlayback(routes, link, request.id).catch(failed => {
       blob.bytes.destroy()
@@ -111,7 +111,7 @@ async function sendAudio(request: FastifyRequest, reply: FastifyReply, audio: Au
   return reply.code(range === null ? 200 : 206).send(blob.bytes)
 }
 
-/** Who hears it is whoever was given the link. */
+/** Audits a playback; the principal is the link, since its user is unknown. */
 function auditPlayback({ database }: RecordingRoutes, link: RecordingLink, requestId: string): Promise<void> {
   const { owner_id, environment } = link
   return database.transaction(link, tx =>

@@ -79,7 +79,7 @@ describe('MCP tools', () => {
     })
     const fault = await coded('tenant_settings_get')
     expect([fault.code, JSON.stringify(fault).includes('inner')]).toEqual(['internal', false])
-    await expect(call('no_such_tool')).rejects.toThrow(/no tool of that name/)
+    await expect(call('no_such_tool')).rejects.toThrow(/no tool has this name/)
     expect((await call('tenant_settings_get')).structuredContent).toBeUndefined()
     expect((await api.audited('keys.list')).map(({ outcome }) => outcome)).toEqual(['denied'])
     await client.close()

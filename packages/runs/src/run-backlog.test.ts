@@ -39,8 +39,8 @@ function backlogOf(journals: RunJournals, fence = '1'): RunBacklog {
     lastSeq: 4,
     journal: journals.of(SCOPE, { ...OWNED, fence }, 'engine-1'),
     now: () => AT,
-    onUnkept: error => journals.note(error),
-    onKept: () => journals.note(null),
+    onStoreFailed: error => journals.note(error),
+    onStored: () => journals.note(null),
   })
 }
 
@@ -215,8 +215,8 @@ it('a run backlog holds its items in memory while the disk is full, logs one lin
     if (i % 10 === 9) await backlog.spill()
   }
   expect(told).toEqual([
-    'what the database does not take waits in memory alone: no space left on device',
-    'what waits is kept on disk again: ',
+    'run journals cannot be written to disk: entries wait in memory only: no space left on device',
+    'run journals are written to disk again: ',
   ])
   disk.living.delete('1')
   const [found] = await foundBy('2')

@@ -1,27 +1,27 @@
 import type { RunJournal } from './journal/run-journal.ts'
 import { BATCH, itemsIn, type RunBatch, type RunEnd, type RunEntry, withoutOldest } from './run-entry.ts'
 
-/** Waiting in memory; beyond it the oldest items of the timeline are dropped, and the timeline says so. */
+/** Entries in memory. Beyond it the oldest timeline items are dropped, and the timeline records the gap. */
 const MOST_WAITING = 20_000
-/** Dropped at once. */
+/** Items dropped at a time. */
 const DROP = 1000
 
 export interface RunBacklogOptions {
-  /** Of the timeline: the next item is the one after it. */
+  /** The last sequence number of the timeline. */
   readonly lastSeq: number
-  /** Null: all is kept in memory. */
+  /** Null: everything stays in memory. */
   readonly journal: RunJournal | null
   /** ISO time. */
   readonly now: () => string
-  /** The disk does not take it: it waits in memory. */
-  readonly onUnkept: (error: unknown) => void
-  /** The disk takes what waits. */
-  readonly onKept: () => void
+  /** Writing to disk failed; the entries stay in memory. */
+  readonly onStoreFailed: (error: unknown) => void
+  /** Writing to disk succeeded. */
+  readonly onStored: () => void
 }
 
 /**
- * What waits to be written of a run, in order: the batch that is being written, what lies in the journal, what came since.
- * Nothing is put into the journal but by `spill`.
+ * Entries of a run that wait for the database, in order: the batch being written, the records in the journal, and newer
+ * entries in memory. Only `spill` writes to the journal.
  */
 export class RunBacklog {
   readonly #options: RunBacklogOptions
@@ -29,10 +29,10 @@ export class RunBacklog {
   #tried: RunBatch | null = null
   #waiting: RunEntry[] = []
   #end: RunEnd | null = null
-  #isEndKept = false
+  #isEndStored = false
   #isOver = false
   #dropped = 0
-  /** The journal is asked one thing after the other. */
+  /** Operations on the journal run one after the other. */
   #lane: Promise<unknown> = Promise.resolve()
 
   constructor(options: RunBacklogOptions) {
@@ -44,7 +44,7 @@ export class RunBacklog {
     return this.#lastSeq
   }
 
-  /** How many items of the timeline were dropped. */
+  /** Timeline items dropped so far. */
   get dropped(): number {
     return this.#dropped
   }
@@ -55,7 +55,7 @@ export class RunBacklog {
 
   add(entry: RunEntry): void {
     if (this.#isOver) return
-    // Only the last of either counts.
+    // A newer checkpoint or dialog replaces the older one.
     if (entry.type === 'checkpoint' || entry.type === 'dialog')
       this.#waiting = this.#waiting.filter(({ type }) => type !== entry.type)
     this.#waiting.push(entry)
@@ -65,13 +65,13 @@ export class RunBacklog {
     this.#dropped += dropped
   }
 
-  /** After all that was told: kept in the journal with it. */
+  /** Sets the end of the run, which is stored after all entries. */
   end(end: RunEnd): void {
     this.#end = end
-    this.#isEndKept = false
+    this.#isEndStored = false
   }
 
-  /** What is to be written next; the same again until `written` or `skip`. Null: nothing waits. Never rejects. */
+  /** The next batch to write; the same one until `written` or `skip`. Null: nothing waits. Never rejects. */
   take(): Promise<RunBatch | null> {
     return this.#inLane(async () => {
       if (this.#isOver) return null
@@ -86,45 +86,45 @@ export class RunBacklog {
     this.#lastSeq = lastSeq
   }
 
-  /** Goes without the batch: the database is there and never takes it. */
+  /** Drops a batch that the database refuses for good. */
   skip(): Promise<void> {
     return this.#inLane(async () => {
       this.#dropped += itemsIn(this.#tried ?? [])
       this.#tried = null
-      const { journal, onUnkept } = this.#options
-      if (journal?.isOpen === true) await journal.rebase(this.#lastSeq, null).catch(onUnkept)
+      const { journal, onStoreFailed } = this.#options
+      if (journal?.isOpen === true) await journal.rebase(this.#lastSeq, null).catch(onStoreFailed)
     })
   }
 
-  /** Puts into the journal what is not there yet; what it does not take stays in memory. Never rejects. */
+  /** Moves entries from memory to the journal; those that cannot be stored stay in memory. Never rejects. */
   spill(): Promise<void> {
     return this.#inLane(async () => {
-      const { journal, onUnkept, onKept } = this.#options
+      const { journal, onStoreFailed, onStored } = this.#options
       if (journal === null || this.#isOver || (this.isEmpty && this.#end === null)) return
       try {
         if (!journal.isOpen) {
-          this.#isEndKept = false
+          this.#isEndStored = false
           await journal.begin(this.#lastSeq, this.#tried)
         }
         while (this.#waiting.length > 0) {
           const batch = this.#waiting.slice(0, BATCH)
           this.#dropped += await journal.append({ type: 'batch', batch }, this.#lastSeq, this.#tried)
-          // What was dropped or replaced meanwhile is not in front any more.
-          const kept = new Set(batch)
-          this.#waiting = this.#waiting.filter(entry => !kept.has(entry))
+          // Entries may have been dropped or replaced meanwhile, so positions are not reliable.
+          const stored = new Set(batch)
+          this.#waiting = this.#waiting.filter(entry => !stored.has(entry))
         }
-        if (this.#end !== null && !this.#isEndKept) {
+        if (this.#end !== null && !this.#isEndStored) {
           this.#dropped += await journal.append({ type: 'end', end: this.#end }, this.#lastSeq, this.#tried)
-          this.#isEndKept = true
+          this.#isEndStored = true
         }
-        onKept()
+        onStored()
       } catch (error) {
-        onUnkept(error)
+        onStoreFailed(error)
       }
     })
   }
 
-  /** All is written, or nobody's any more: nothing is kept. */
+  /** Everything is written, or the run is lost: discards memory and journal. */
   close(): Promise<void> {
     this.#isOver = true
     this.#waiting = []
@@ -136,9 +136,9 @@ export class RunBacklog {
 
   async #next(): Promise<RunBatch | null> {
     const { journal } = this.#options
-    const kept = journal?.hasMore === true ? await this.#read(journal) : null
-    if (kept !== null) return kept
-    // All of it is in the database. Where the end alone is left the file goes after that.
+    const fromJournal = journal?.hasMore === true ? await this.#read(journal) : null
+    if (fromJournal !== null) return fromJournal
+    // Every batch is in the database. If only the end is missing, the file is removed after the end is written.
     if (journal?.isOpen === true && (this.#end === null || this.#waiting.length > 0)) await journal.remove()
     const batch = this.#waiting.slice(0, BATCH)
     this.#waiting = this.#waiting.slice(batch.length)
@@ -149,8 +149,8 @@ export class RunBacklog {
     try {
       return await journal.next()
     } catch (error) {
-      // What was there is gone: the run goes on without it.
-      this.#options.onUnkept(error)
+      // The journal cannot be read, so the run continues without its entries.
+      this.#options.onStoreFailed(error)
       await journal.remove()
       return null
     }

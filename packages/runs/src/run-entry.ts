@@ -22,55 +22,55 @@ import {
   writeCheckpoint,
 } from '@parley/store'
 
-/** One thing that happened in a run, to be written behind. */
+/** Something that happened in a run; written to the database asynchronously. */
 export type RunEntry =
   | { readonly type: 'item'; readonly item: TimelineItem }
-  /** Items of the timeline that were dropped here for want of room; an item itself. `at`: ISO time. */
+  /** Timeline items that were dropped here because memory or disk was full; itself a timeline item. `at`: ISO time. */
   | { readonly type: 'gap'; readonly count: number; readonly at: string }
   | { readonly type: 'move'; readonly move: RunMove }
   | { readonly type: 'dialog'; readonly dialog: JsonObject }
   | { readonly type: 'checkpoint'; readonly utterances: readonly Utterance[] }
   | { readonly type: 'inference'; readonly effect: InferenceEffect }
-  /** `event_id`: a UUID; what is written again under it is announced once. */
+  /** `event_id`: a UUID; a repeated write with the same id is published once. */
   | { readonly type: 'announce'; readonly event: OwnerEvent; readonly event_id: string }
 
-/** What is written in one transaction, or not at all; once it was tried it stays as it is. */
+/** Entries written in one transaction. A batch never changes after its first attempt. */
 export type RunBatch = readonly RunEntry[]
 
-/** How a run ends, after all that was told before. */
+/** The end of a run, written after all its entries. */
 export interface RunEnd {
   readonly ending: RunEnding
   readonly transcript: LastWords['transcript']
 }
 
-/** Entries in one transaction. */
+/** Most entries of one transaction. */
 export const BATCH = 200
 
-/** How many places of the timeline they take. */
+/** How many timeline sequence numbers the entries use. */
 export function itemsIn(batch: RunBatch): number {
   return batch.filter(isItem).length
 }
 
-/** Without the oldest `count` items of the timeline (all, where there are fewer), and with an entry that says so. */
+/** The entries without their oldest `count` timeline items (or all, if fewer), and with a `gap` entry in their place. */
 export function withoutOldest(entries: RunBatch, count: number, at: string): { entries: RunEntry[]; dropped: number } {
-  const kept: RunEntry[] = []
+  const rest: RunEntry[] = []
   let place: number | null = null
   let [taken, dropped, before] = [0, 0, 0]
   for (const entry of entries) {
     if (taken >= count || !isItem(entry)) {
-      kept.push(entry)
+      rest.push(entry)
       continue
     }
-    place ??= kept.length
+    place ??= rest.length
     taken++
     if (entry.type === 'gap') before += entry.count
     else dropped++
   }
-  if (place !== null) kept.splice(place, 0, { type: 'gap', count: before + dropped, at })
-  return { entries: kept, dropped }
+  if (place !== null) rest.splice(place, 0, { type: 'gap', count: before + dropped, at })
+  return { entries: rest, dropped }
 }
 
-/** The run is over by this, or nothing is written: all that was told before is there. */
+/** Ends the run in one transaction. All earlier entries must be in the database. */
 export function writeEnd(
   { ending, transcript }: RunEnd,
   { database, scope, owned }: Pick<BatchPlace, 'database' | 'scope' | 'owned'>,
@@ -86,15 +86,16 @@ export interface BatchPlace {
   readonly database: Database
   readonly scope: Scope
   readonly owned: RunOwnership
-  /** Of the timeline before the batch. */
+  /** The last sequence number of the timeline before the batch. */
   readonly lastSeq: number
   /** ISO time. */
   readonly now: string
 }
 
 /**
- * Writes a batch under the run's fence, once: what is there already, since the answer to a commit was lost, stays.
- * Answers the timeline's last place; `lost`: the run is not ours, or its lease ended. Throws what the database throws.
+ * Writes a batch under the run's fencing token. Idempotent: a batch whose commit succeeded without an answer is not written
+ * again. Resolves to the last sequence number of the timeline, or `lost` when another process owns the run or the lease
+ * expired. Rejects with errors of the database.
  */
 export async function writeBatch(batch: RunBatch, place: BatchPlace): Promise<number | 'lost'> {
   const { database, scope, owned, lastSeq, now } = place
@@ -111,9 +112,12 @@ export async function writeBatch(batch: RunBatch, place: BatchPlace): Promise<nu
       throw error
     })
   if (answer === 'lost') return 'lost'
-  // A commit whose answer was lost: the whole batch is there.
+  // The commit of an earlier attempt succeeded and its answer was lost: the whole batch is stored.
   if (typeof answer === 'object' && answer.last_seq !== lastSeq + events.length)
-    throw new ParleyError('timeline_broken', `item ${answer.last_seq} is there, ${lastSeq} was the last`)
+    throw new ParleyError(
+      'timeline_broken',
+      `the timeline ends at item ${answer.last_seq}, but item ${lastSeq} was the last one written`,
+    )
   return lastSeq + events.length
 }
 
@@ -130,7 +134,7 @@ export function checkpointOf(utterances: readonly Utterance[], now: string): Jso
   }
 }
 
-/** As the timeline has it, whose place is given where it is written; null: it is no item. */
+/** The entry as a timeline item, without its sequence number; null: the entry is not a timeline item. */
 export function eventOf(entry: RunEntry): NewEvent | null {
   if (entry.type === 'gap') {
     const message = `${entry.count} items were dropped while the database was away.`
@@ -145,10 +149,10 @@ function isItem(entry: RunEntry): boolean {
   return entry.type === 'item' || entry.type === 'gap'
 }
 
-/** Rolls the transaction back. */
+/** Thrown inside a transaction to roll it back. */
 const LOST = new ParleyError('run_lost', 'the run is in other hands')
 
-/** Also what was written before is taken: it changes nothing then. */
+/** An effect that was written before is accepted without a change. */
 async function writeEntry(
   tx: Queries,
   scope: Scope,

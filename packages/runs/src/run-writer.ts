@@ -62,8 +62,8 @@ export class RunWriter {
       lastSeq,
       journal,
       now: () => this.#now(),
-      onUnkept: onJournal,
-      onKept: () => onJournal(null),
+      onStoreFailed: onJournal,
+      onStored: () => onJournal(null),
     })
   }
 

@@ -3,12 +3,12 @@ import type { RunOwnership, Sealer } from '@parley/store'
 import type { RunEntry } from '../run-entry.ts'
 import type { JournalFile, JournalHead, JournalRecord } from './protocol.ts'
 
-/** Before each record: its length. */
+/** Bytes of the length before each record. */
 const LENGTH_BYTES = 4
-/** What says that it is longer is no record. */
+/** A greater length marks the rest of the file as unreadable. */
 const MOST_BYTES = 16 * 1024 * 1024
 
-/** A checkpoint has the first `keep` utterances of the one before it in the file. */
+/** A checkpoint repeats the first `keep` utterances of the previous checkpoint in the file and stores only the rest. */
 type StoredEntry =
   | Exclude<RunEntry, { readonly type: 'checkpoint' }>
   | { readonly type: 'checkpoint'; readonly keep: number; readonly utterances: readonly Utterance[] }
@@ -18,7 +18,7 @@ type Stored =
   | { readonly type: 'batch'; readonly batch: readonly StoredEntry[] }
   | Extract<JournalRecord, { readonly type: 'end' }>
 
-/** Turns records into the bytes of a file, in order from its first: each sealed, bound to its run and its place. */
+/** Encodes the records of a file in order from the first: each is encrypted, and authenticated with its run and position. */
 export class RecordWriter {
   readonly #sealer: Sealer
   readonly #owned: RunOwnership
@@ -64,11 +64,11 @@ export class RecordWriter {
 
 export interface EncodedRecord {
   readonly bytes: Uint8Array
-  /** To be called once the bytes are in the file: the next record follows this one. */
+  /** Call it once the bytes are in the file: the next record follows this one. */
   readonly isThere: () => void
 }
 
-/** Reads a file's records in order, as far as they are whole: what a killed process was writing is no record. */
+/** Reads the complete records of a file in order. The incomplete record of a killed process at its end is ignored. */
 export class RecordReader {
   readonly #file: JournalFile
   readonly #sealer: Sealer
@@ -83,12 +83,12 @@ export class RecordReader {
     this.#owned = owned
   }
 
-  /** Bytes before the next record. */
+  /** Offset of the next record in bytes. */
   get at(): number {
     return this.#at
   }
 
-  /** Another that reads on from here. */
+  /** A copy that continues from here. */
   copy(): RecordReader {
     const copy = new RecordReader(this.#file, this.#sealer, this.#owned)
     copy.#at = this.#at
@@ -97,13 +97,13 @@ export class RecordReader {
     return copy
   }
 
-  /** Null: the file does not begin with one. */
+  /** Null: the file does not begin with a header. */
   async head(): Promise<JournalHead | null> {
     const stored = await this.#next()
     return stored?.type === 'head' ? stored.head : null
   }
 
-  /** Null: there is no other. */
+  /** Null: there is no further record. */
   async record(): Promise<JournalRecord | null> {
     const stored = await this.#next()
     if (stored === null || stored.type === 'head') return null

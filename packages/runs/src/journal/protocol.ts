@@ -2,35 +2,35 @@ import type { Scope } from '@parley/contract'
 import type { RunOwnership } from '@parley/store'
 import type { RunBatch, RunEnd } from '../run-entry.ts'
 
-/** Where journals lie. Errors are those of the file system. */
+/** Storage of journals. Errors are those of the file system. */
 export interface JournalDisk {
-  /** Empty, for reading and writing, for this user alone; over one of that name. */
+  /** Creates an empty file for reading and writing, accessible to this user alone; replaces one of that name. */
   create(name: string): Promise<JournalFile>
   open(name: string): Promise<JournalFile>
   list(): Promise<{ readonly name: string; readonly changedAt: number }[]>
-  /** Also over another. False: there is none of the name. */
+  /** Replaces an existing target. False: there is no file of the name. */
   rename(from: string, to: string): Promise<boolean>
   remove(name: string): Promise<void>
-  /** Which process this is, as `isAlive` knows it: digits and dashes. */
+  /** Identifies this process to `isAlive`: digits and dashes. */
   mark(): Promise<string>
   isAlive(mark: string): Promise<boolean>
 }
 
 export interface JournalFile {
-  /** All of it, or throws: then any part of it may be there. */
+  /** Writes all bytes or throws; after an error any part of them may be in the file. */
   write(bytes: Uint8Array, at: number): Promise<void>
-  /** Less than `length` at the end of the file. */
+  /** Fewer than `length` bytes at the end of the file. */
   read(at: number, length: number): Promise<Uint8Array>
   close(): Promise<void>
 }
 
-/** Whose journal it is: its first record. */
+/** The first record of a journal: the run and its owner. */
 export interface JournalHead {
   readonly scope: Scope
   readonly owned: RunOwnership
-  /** Who had the run. */
+  /** The process that owned the run. */
   readonly engine: string
-  /** Of the timeline, before the first batch. */
+  /** The last sequence number of the timeline before the first batch. */
   readonly last_seq: number
 }
 

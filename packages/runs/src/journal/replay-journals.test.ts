@@ -108,6 +108,6 @@ it('journal replay logs the number of lost items when another process already ow
   expect(reaped.map(({ run_id }) => run_id)).toContain(run.runId)
   await stage.nextProcess()
   expect(await stage.digitsOf(run.runId)).toEqual([])
-  expect(stage.problems).toEqual([`30 items of run ${run.runId} are lost: it ended before they could be written`])
+  expect(stage.problems).toEqual([`30 items of run ${run.runId} are lost: the run ended before they were written`])
   expect(await stage.journals()).toEqual([])
 })

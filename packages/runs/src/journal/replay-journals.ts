@@ -15,7 +15,7 @@ import {
 import type { JournalHead, JournalRecord } from './protocol.ts'
 import type { OrphanedJournal, RunJournals } from './run-journals.ts'
 
-/** Long enough to write a batch; then the run is the reaper's. */
+/** Long enough to write a batch. After it the reaper may take the run. */
 const LEASE_MS: Ms = 2000
 const LOOK_EVERY_MS: Ms = 2000
 
@@ -54,33 +54,33 @@ export function keepReplayingJournals(services: ReplayServices): () => void {
   }
 }
 
-/** What there is now. Waits for a database that is away. Throws what the disk throws. */
+/** Replays the journals that exist now. Retries while the database is away. Rejects with errors of the disk. */
 export async function replayJournals(services: ReplayServices, stopping: AbortSignal): Promise<void> {
   const waiting: OrphanedJournal[] = []
   try {
-    for await (const left of services.journals.left()) waiting.push(left)
+    for await (const journal of services.journals.left()) waiting.push(journal)
   } finally {
-    // What was taken before the disk failed is nobody else's any more.
-    await landAll(services, waiting, stopping)
+    // Journals claimed before the disk failed belong to this process; no other one will replay them.
+    await replayAll(services, waiting, stopping)
   }
 }
 
-/** One after the other; none is taken from us before it is its turn. */
-async function landAll(services: ReplayServices, waiting: OrphanedJournal[], stopping: AbortSignal): Promise<void> {
+/** Replays one journal after the other, and renews the leases of those that wait. */
+async function replayAll(services: ReplayServices, waiting: OrphanedJournal[], stopping: AbortSignal): Promise<void> {
   const { bus, time, onProblem } = services
-  const letGo = await holdAll(services, waiting)
+  const stopRenewing = await renewAll(services, waiting)
   try {
-    for (let left = waiting.shift(); left !== undefined; left = waiting.shift()) {
-      const journal = left
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const journal = next
       const runId = journal.head.owned.run_id
       try {
-        const landed = await retryUntilAnswered(
+        const result = await retryUntilAnswered(
           time,
           () => stopping.aborted,
-          () => land(services, journal),
+          () => replayOne(services, journal),
         )
-        // The next process goes on.
-        if (landed === undefined) return
+        // Stopping: the next process continues with this journal.
+        if (result === undefined) return
         bus.publish('runs', runId)
         await journal.remove()
       } catch (error) {
@@ -88,22 +88,22 @@ async function landAll(services: ReplayServices, waiting: OrphanedJournal[], sto
       }
     }
   } finally {
-    letGo()
+    stopRenewing()
   }
 }
 
-/** Keeps the leases of the runs that wait, from now on and as they go, until what it resolves to is called. */
-async function holdAll({ database, time }: ReplayServices, waiting: readonly OrphanedJournal[]): Promise<() => void> {
+/** Renews the leases of the waiting runs at once and then every half lease, until the returned function is called. */
+async function renewAll({ database, time }: ReplayServices, waiting: readonly OrphanedJournal[]): Promise<() => void> {
   let timer: Timer | null = null
   let isOver = false
-  const renew = async () => {
+  const renewOnce = async () => {
     for (const [engine, owned] of byOwner(waiting)) {
-      // Where the database is away nobody else gets them either.
+      // While the database is away no other process can take the runs either.
       await database.runs.renew(engine, owned, LEASE_MS).catch(() => {})
     }
-    if (!isOver) timer = time.at(time.now() + LEASE_MS / 2, () => void renew())
+    if (!isOver) timer = time.at(time.now() + LEASE_MS / 2, () => void renewOnce())
   }
-  await renew()
+  await renewOnce()
   return () => {
     isOver = true
     timer?.cancel()
@@ -117,35 +117,35 @@ function byOwner(waiting: readonly OrphanedJournal[]): Map<string, RunOwnership[
 }
 
 /**
- * Writes what is not there yet, or says what is lost. May be done again. Throws `run_lost`, retryable, where that may help: the lease ended
- * meanwhile and nobody took the run, or the dead owner's last transaction is still under way.
+ * Writes what the database lacks, or reports what is lost. Idempotent. Throws `run_lost` (retryable) when the lease expired
+ * and no process took the run, or when the dead owner's last transaction is still open.
  */
-async function land(services: ReplayServices, { head, records }: OrphanedJournal): Promise<'landed' | 'lost'> {
+async function replayOne(services: ReplayServices, { head, records }: OrphanedJournal): Promise<'replayed' | 'lost'> {
   const { database } = services
-  const kept = await records()
-  const landed = (await hold(database, head)) ? await writeRest(services, head, kept) : 'lost'
-  if (landed === 'landed') return landed
-  if (await hold(database, head)) throw ownershipUnconfirmed()
-  await tellLost(services, head, kept)
-  return landed
+  const stored = await records()
+  const result = (await renew(database, head)) ? await writeRest(services, head, stored) : 'lost'
+  if (result === 'replayed') return result
+  if (await renew(database, head)) throw ownershipUnconfirmed()
+  await reportLost(services, head, stored)
+  return result
 }
 
 async function writeRest(
   services: ReplayServices,
   head: JournalHead,
   records: readonly JournalRecord[],
-): Promise<'landed' | 'lost'> {
+): Promise<'replayed' | 'lost'> {
   const { database, time, wallClock } = services
   const { scope, owned } = head
-  let heldAt = time.now()
+  let renewedAt = time.now()
   const there = await lastSeqOf(services, head)
   if (there === 'lost') return 'lost'
   const { batches, lastSeq: first } = restOf(records, head.last_seq, there)
   let lastSeq = first
   for (const batch of batches) {
-    if (time.now() - heldAt > LEASE_MS / 2) {
-      heldAt = time.now()
-      if (!(await hold(database, head))) return 'lost'
+    if (time.now() - renewedAt > LEASE_MS / 2) {
+      renewedAt = time.now()
+      if (!(await renew(database, head))) return 'lost'
     }
     const now = new Date(wallClock()).toISOString()
     const written = await writeBatch(batch, { database, scope, owned, lastSeq, now })
@@ -153,12 +153,12 @@ async function writeRest(
     lastSeq = written
   }
   const end = records.find(({ type }) => type === 'end')
-  return end?.type === 'end' ? finish(services, head, end.end) : 'landed'
+  return end?.type === 'end' ? finish(services, head, end.end) : 'replayed'
 }
 
 /**
- * What is to be written behind the timeline's place `there`, and the place before it. A journal has a batch for each half
- * second: as many go into one transaction as are written in one else.
+ * The batches to write after sequence number `there` of the timeline, and the sequence number before them. A journal holds a
+ * batch per half second; they are merged to the usual size of a transaction.
  */
 function restOf(
   records: readonly JournalRecord[],
@@ -171,7 +171,7 @@ function restOf(
     if (record.type === 'end') continue
     const items = itemsIn(record.batch)
     const last = batches.at(-1)
-    // Written before its owner died. One without items is told by those after it, and may be written twice.
+    // The owner wrote this batch before it died. A batch without items leaves no trace there, so it may be written twice.
     if (last === undefined && lastSeq + items <= there && (items > 0 || lastSeq < there)) lastSeq += items
     else if (last !== undefined && last.length + record.batch.length <= BATCH) last.push(...record.batch)
     else batches.push([...record.batch])
@@ -179,7 +179,7 @@ function restOf(
   return { batches, lastSeq }
 }
 
-/** The timeline's last place; `lost`: somebody took the run, or it is over. */
+/** The last sequence number of the timeline; `lost`: another process took the run, or it has ended. */
 async function lastSeqOf({ database }: ReplayServices, head: JournalHead): Promise<number | 'lost'> {
   const { scope, owned, last_seq } = head
   const answer = await database.transaction(scope, tx => appendEvents(tx, scope, owned, last_seq + 1, []))
@@ -187,25 +187,24 @@ async function lastSeqOf({ database }: ReplayServices, head: JournalHead): Promi
   return answer === 'appended' ? last_seq : answer.last_seq
 }
 
-async function finish({ database }: ReplayServices, head: JournalHead, end: RunEnd): Promise<'landed' | 'lost'> {
+async function finish({ database }: ReplayServices, head: JournalHead, end: RunEnd): Promise<'replayed' | 'lost'> {
   const { scope, owned } = head
-  if (!(await hold(database, head))) return 'lost'
+  if (!(await renew(database, head))) return 'lost'
   const done = await writeEnd(end, { database, scope, owned })
   if (done === 'not_allowed') throw new TypeError(`the run cannot end as ${end.ending.state}`)
-  return done === 'finished' ? 'landed' : 'lost'
+  return done === 'finished' ? 'replayed' : 'lost'
 }
 
 /**
- * In the dead owner's name, as it would have done: nobody but the reaper wants the run. False: somebody took it, or it is
- * over. True also where it is written to at this moment, by a transaction of the dead owner that the server has not given
- * up: then the lease is as it was.
+ * Renews the lease under the dead owner's id; only the reaper competes for the run. False: another process took the run, or
+ * it has ended. Also true, without a renewal, while an open transaction of the dead owner locks the row.
  */
-async function hold(database: Database, { engine, owned }: JournalHead): Promise<boolean> {
+async function renew(database: Database, { engine, owned }: JournalHead): Promise<boolean> {
   return (await database.runs.renew(engine, [owned], LEASE_MS)).length === 1
 }
 
-/** What of the journal is not in the timeline: its owner may have died after it wrote all. */
-async function tellLost(
+/** Logs how many items of the journal the timeline lacks; none if the owner died after it wrote them all. */
+async function reportLost(
   { database, onProblem }: ReplayServices,
   { scope, owned, last_seq }: JournalHead,
   records: readonly JournalRecord[],
@@ -216,7 +215,7 @@ async function tellLost(
   const there = await eventsAfter(database.within(scope), scope, owned.run_id, last_seq, items.length)
   const lost = items.filter((item, i) => !isThere(item, there[i])).length
   if (lost > 0)
-    onProblem(`${lost} items of run ${owned.run_id} are lost`, new Error('it ended before they could be written'))
+    onProblem(`${lost} items of run ${owned.run_id} are lost`, new Error('the run ended before they were written'))
 }
 
 function isThere(item: NewEvent, row: NewEvent | undefined): boolean {

@@ -4,7 +4,7 @@ import { BATCH, itemsIn, type RunBatch, type RunEntry, withoutOldest } from '../
 import { type EncodedRecord, RecordReader, RecordWriter } from './journal-records.ts'
 import type { JournalDisk, JournalFile, JournalHead, JournalRecord } from './protocol.ts'
 
-/** Bytes of all journals of one keeper. */
+/** Bytes used by all journals of one process. */
 export interface JournalCapacity {
   used: number
   readonly most: number
@@ -13,29 +13,29 @@ export interface JournalCapacity {
 export interface RunJournalOptions {
   readonly disk: JournalDisk
   readonly sealer: Sealer
-  /** Resolves to the name of its file. */
+  /** Creates the file and resolves to its name. */
   readonly name: () => Promise<string>
   readonly head: Omit<JournalHead, 'last_seq'>
   readonly room: JournalCapacity
-  /** Of this file. */
+  /** Most bytes of this file. */
   readonly mostBytes: number
   /** ISO time. */
   readonly now: () => string
 }
 
-/** What is open of a file. */
+/** An open journal file. */
 interface Open {
   readonly name: string
   readonly file: JournalFile
   readonly writer: RecordWriter
   reader: RecordReader
-  /** Where the next record goes: what lies behind is of a write that failed. */
+  /** Offset of the next record; bytes after it belong to a failed write. */
   bytes: number
 }
 
 /**
- * What a run's database does not take, in a file of its own, which is made with the first record and removed with the
- * last. Its methods are called one after the other, each after the one before resolved.
+ * Entries of a run that the database could not take, in a file that is created with the first record and removed with the
+ * last. Call its methods one at a time.
  */
 export class RunJournal {
   readonly #options: RunJournalOptions
@@ -54,14 +54,14 @@ export class RunJournal {
     return this.#open !== null && this.#open.reader.at < this.#open.bytes
   }
 
-  /** Makes the file. `tried`: the batch that is being written to the database; it is not read again. */
+  /** Creates the file. `tried`: the batch being written to the database, which `next` does not return. */
   async begin(lastSeq: number, tried: RunBatch | null): Promise<void> {
     this.#open = await this.#made(await this.#options.name(), lastSeq, tried)
   }
 
   /**
-   * Where there is no room the oldest items of the timeline go, `tried` excepted; answers how many. Throws `journal_full`,
-   * and what the disk throws: then the record is not in the file.
+   * Appends a record. A full journal drops its oldest timeline items except `tried`; resolves to their number. Throws
+   * `journal_full` and errors of the disk; then the record is not in the file.
    */
   async append(record: JournalRecord, lastSeq: number, tried: RunBatch | null): Promise<number> {
     let open = this.#opened()
@@ -72,15 +72,14 @@ export class RunJournal {
       open = this.#opened()
       encoded = open.writer.record(record)
       if (!this.#hasRoom(open, encoded))
-        throw new ParleyError('journal_full', `there is no room for ${encoded.bytes.length} bytes`)
+        throw new ParleyError('journal_full', `the journal has no room for a record of ${encoded.bytes.length} bytes`)
     }
     await this.#write(open, encoded)
     return dropped
   }
 
   /**
-   * What is to be written next: of several records where they are small, for one is made every half second. Null: there is
-   * none, by now.
+   * The next batch to write. Small records, one per half second, are merged. Null: none is left.
    */
   async next(): Promise<RunBatch | null> {
     let batch: RunEntry[] | null = null
@@ -89,11 +88,11 @@ export class RunJournal {
       const ahead = open.reader.copy()
       const record = await ahead.record()
       if (record === null) {
-        // What is whole is written first.
+        // The complete records before an unreadable one are written first.
         if (batch !== null) break
-        throw new ParleyError('journal_broken', 'what was written cannot be read')
+        throw new ParleyError('journal_broken', 'a record that this process wrote cannot be read back')
       }
-      // The end comes last, whatever was told after it.
+      // The end comes last, even when entries were added after it.
       if (record.type === 'batch') {
         if (batch !== null && batch.length + record.batch.length > BATCH) break
         batch = [...(batch ?? []), ...record.batch]
@@ -103,12 +102,12 @@ export class RunJournal {
     return batch
   }
 
-  /** Makes the file anew, of what `next` has not read: `lastSeq` is where that goes. */
+  /** Rewrites the file with the records that `next` has not read; they follow sequence number `lastSeq`. */
   async rebase(lastSeq: number, tried: RunBatch | null): Promise<void> {
     await this.#replace(lastSeq, tried, await this.#unread())
   }
 
-  /** Never rejects; what cannot be removed is removed by a later process. */
+  /** Never rejects; a file that cannot be removed is removed by a later process. */
   async remove(): Promise<void> {
     const open = this.#open
     this.#open = null
@@ -118,7 +117,7 @@ export class RunJournal {
     await this.#options.disk.remove(open.name).catch(() => {})
   }
 
-  /** Of the records that are not read yet, half their items go, the oldest first, and what later ones replace. */
+  /** Drops the older half of the unread timeline items, and entries that later ones replace. */
   async #shrink(lastSeq: number, tried: RunBatch | null): Promise<number> {
     const records = await this.#unread()
     const entries = records.flatMap(record => (record.type === 'batch' ? record.batch : []))
@@ -127,9 +126,9 @@ export class RunJournal {
       entry => (entry.type !== 'checkpoint' && entry.type !== 'dialog') || last.get(entry.type) === entry,
     )
     const half = Math.ceil(itemsIn(current) / 2)
-    const { entries: kept, dropped } = withoutOldest(current, half, this.#options.now())
+    const { entries: rest, dropped } = withoutOldest(current, half, this.#options.now())
     const ends = records.filter(({ type }) => type === 'end')
-    await this.#replace(lastSeq, tried, [...batchesOf(kept), ...ends])
+    await this.#replace(lastSeq, tried, [...batchesOf(rest), ...ends])
     return dropped
   }
 
@@ -142,7 +141,7 @@ export class RunJournal {
       for (const record of records) await this.#write(made, made.writer.record(record))
       await disk.rename(beside, old.name)
     } catch (error) {
-      // The file stays as it was.
+      // The old file stays in place.
       room.used -= made.bytes
       await made.file.close().catch(() => {})
       await disk.remove(beside).catch(() => {})
@@ -159,7 +158,8 @@ export class RunJournal {
     const again = reader.copy()
     while (again.at < bytes) {
       const record = await again.record()
-      if (record === null) throw new ParleyError('journal_broken', 'what was written cannot be read')
+      if (record === null)
+        throw new ParleyError('journal_broken', 'a record that this process wrote cannot be read back')
       records.push(record)
     }
     return records

@@ -5,12 +5,12 @@ import { RecordReader } from './journal-records.ts'
 import type { JournalDisk, JournalHead, JournalRecord } from './protocol.ts'
 import { type JournalCapacity, RunJournal } from './run-journal.ts'
 
-/** `<run>.<fence>.<mark of the process that has it>.journal`; `.new` while it is made anew. */
+/** `<run>.<fence>.<mark of the process that has it>.journal`; `.new` while it is rewritten. */
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,19})\.([\d-]{1,40})\.journal(\.new)?$/
-/** Of one run: hours of a call. */
+/** Bytes of one run: enough for hours of a call. */
 const MOST_OF_RUN = 4 * 1024 * 1024
 const MOST_OF_ALL = 256 * 1024 * 1024
-/** Nobody came for it: it holds what callers said. */
+/** An unclaimed journal is removed after this time, because it holds callers' words. */
 const KEEP_MS: Ms = 24 * 3_600_000
 
 export interface RunJournalsOptions {
@@ -19,38 +19,38 @@ export interface RunJournalsOptions {
   readonly wallClock: () => UnixMs
   /** Bytes of one run's journal. Default 4 MiB. */
   readonly mostOfRun?: number
-  /** Bytes of all of them. Default 256 MiB. */
+  /** Bytes of all journals. Default 256 MiB. */
   readonly mostOfAll?: number
-  /** One line: when the disk takes nothing, and when it does again. */
+  /** One line when writing to disk fails, and one when it works again. */
   readonly onProblem: (what: string, error: unknown) => void
 }
 
-/** The journal of a process that died, in our hands. */
+/** The journal of a dead process, claimed by this process. */
 export interface OrphanedJournal {
   readonly head: JournalHead
-  /** Reads them, in order, as far as they are whole. Throws what the disk throws. */
+  /** Reads the complete records in order. Rejects with errors of the disk. */
   readonly records: () => Promise<readonly JournalRecord[]>
   /** Never rejects. */
   readonly remove: () => Promise<void>
 }
 
-/** Where what the database does not take waits: the journals of this process's runs, and what dead ones left. */
+/** The journals of this process's runs, and those that dead processes left. */
 export class RunJournals {
   readonly #options: RunJournalsOptions
   readonly #room: JournalCapacity
-  #isUnkept = false
+  #isFailing = false
 
   constructor(options: RunJournalsOptions) {
     this.#options = options
     this.#room = { used: 0, most: options.mostOfAll ?? MOST_OF_ALL }
   }
 
-  /** Bytes on disk, of runs of this process. */
+  /** Bytes on disk of this process's runs. */
   get bytes(): number {
     return this.#room.used
   }
 
-  /** Nothing is on disk before something is put into it. */
+  /** The journal of a run. Its file is created with the first record. */
   of(scope: Scope, owned: RunOwnership, engine: string): RunJournal {
     const { disk, sealer, wallClock, mostOfRun = MOST_OF_RUN } = this.#options
     return new RunJournal({
@@ -64,19 +64,21 @@ export class RunJournals {
     })
   }
 
-  /** Told by who keeps journals: the disk takes nothing, or (null) takes it again. */
+  /** Notes that writing to disk failed, or (null) that it works again. Logs each change once. */
   note(trouble: unknown): void {
-    if ((trouble !== null) === this.#isUnkept) return
-    this.#isUnkept = trouble !== null
+    if ((trouble !== null) === this.#isFailing) return
+    this.#isFailing = trouble !== null
     this.#options.onProblem(
-      this.#isUnkept ? 'what the database does not take waits in memory alone' : 'what waits is kept on disk again',
+      this.#isFailing
+        ? 'run journals cannot be written to disk: entries wait in memory only'
+        : 'run journals are written to disk again',
       trouble,
     )
   }
 
   /**
-   * Takes what processes that died left, one at a time; each is given to one process. A live one's are left alone. What
-   * is a day old, or cannot be read, is removed.
+   * Claims the journals of dead processes one by one; each goes to one process. Journals of live processes are left alone.
+   * A journal that is a day old or unreadable is removed.
    */
   async *left(): AsyncGenerator<OrphanedJournal> {
     const { disk, onProblem, wallClock } = this.#options

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isAlive, markOf } from '@parley/store'
 import type { JournalDisk, JournalFile } from '../protocol.ts'
 
-/** Journals in a directory of this machine, for this user alone (modes 700 and 600); made when something is put there. */
+/** Journals in a directory of this machine, accessible to this user alone (modes 700 and 600). Created with the first file. */
 export class JournalDirectory implements JournalDisk {
   readonly #path: string
   #mark: Promise<string> | null = null
@@ -15,7 +15,7 @@ export class JournalDirectory implements JournalDisk {
 
   async create(name: string): Promise<JournalFile> {
     await mkdir(this.#path, { recursive: true, mode: 0o700 })
-    // What was there may be open still, or another's.
+    // An existing file may still be open, or belong to another process.
     await this.remove(name)
     return new OpenFile(await open(join(this.#path, name), 'wx+', 0o600))
   }
@@ -67,7 +67,7 @@ class OpenFile implements JournalFile {
   }
 
   async read(at: number, length: number): Promise<Uint8Array> {
-    // A length from the file may be no length.
+    // The length was read from the file and may be garbage.
     const { size } = await this.#file.stat()
     const bytes = Buffer.alloc(Math.max(0, Math.min(length, size - at)))
     let done = 0
@@ -81,7 +81,7 @@ class OpenFile implements JournalFile {
   }
 }
 
-/** For `catch`: `value` where the file is not there, else the error. */
+/** For `catch`: gives `value` if the file does not exist, else throws the error. */
 function ifAbsent<Value>(value: Value): (error: unknown) => Value {
   return error => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return value

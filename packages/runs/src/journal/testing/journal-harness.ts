@@ -53,14 +53,14 @@ export const SPOKEN: Utterance = {
 
 const SEALER = new MasterKeySealer(new Map([[1, Buffer.alloc(32, 7)]]))
 
-/** Tells the run of the digits `from` up to, and not with, `to`. */
+/** Notes the digits `from` to before `to` in the run's timeline. */
 export function say(run: OwnedRun, from: number, to: number): void {
   for (let i = from; i < to; i++) run.note({ kind: 'digits', direction: 'in', digits: `${i}` }, i)
 }
 
 export const upTo = (count: number): string[] => Array.from({ length: count }, (_, i) => `${i}`)
 
-/** A process that another sees as dead; from `kill` on it touches nothing. */
+/** A process that other processes see as dead. After `kill` it writes nothing. */
 class MortalDirectory extends JournalDirectory {
   isKilled = false
 
@@ -87,7 +87,7 @@ interface Doomed {
   readonly kill: () => void
 }
 
-/** A run in a process whose way to the database can be cut, and the next process of its home, whose way cannot. */
+/** A run in a process whose database connection can be cut, and the next process of its home, whose connection cannot. */
 export class JournalHarness {
   test!: TestDatabase
   relay!: TcpCut
@@ -95,19 +95,19 @@ export class JournalHarness {
   directory!: string
   doomed!: Doomed
   problems: string[] = []
-  /** How the next process asks for leases. */
+  /** How the next process renews leases. */
   renewals!: MockInstance<Database['runs']['renew']>
   #cutOff!: Database
   #processes = 0
 
-  /** For the tests of the file that calls it. */
+  /** Installs the hooks for the tests of the calling file. */
   static forEachTest(): JournalHarness {
-    const stage = new JournalHarness()
-    beforeAll(() => stage.#open())
-    afterAll(() => stage.#close())
-    beforeEach(() => stage.#begin())
-    afterEach(() => stage.#end())
-    return stage
+    const harness = new JournalHarness()
+    beforeAll(() => harness.#open())
+    afterAll(() => harness.#close())
+    beforeEach(() => harness.#begin())
+    afterEach(() => harness.#end())
+    return harness
   }
 
   async #open(): Promise<void> {
@@ -148,7 +148,7 @@ export class JournalHarness {
     return admission.run_id
   }
 
-  /** A run in a process of its own, which can be killed. */
+  /** A run in its own process, which can be killed. */
   async held(): Promise<Doomed> {
     const disk = new MortalDirectory(this.directory)
     const leases = new RunLeases({
@@ -170,7 +170,7 @@ export class JournalHarness {
     return { run, kill }
   }
 
-  /** The next process of this home lands what it finds. */
+  /** The next process of this home replays the journals that it finds. */
   async nextProcess(): Promise<void> {
     await replayJournals(
       {
@@ -190,7 +190,7 @@ export class JournalHarness {
     this.relay.cut()
   }
 
-  /** The next commit reaches the server; its answer does not come back, and nothing else does. */
+  /** The next commit reaches the server; its answer and everything after it are lost. */
   loseAnswerToCommit(): void {
     const { relay } = this
     relay.onClientData = piece => {
@@ -210,7 +210,7 @@ export class JournalHarness {
     return (await listEvents(test.database.within(scope), scope, runId, { cursor: null, limit: 1000 })).rows
   }
 
-  /** In the timeline, which must have no gap. */
+  /** Items in the timeline, which must have no gap. */
   async digitsOf(runId: string): Promise<unknown[]> {
     const rows = await this.timeline(runId)
     expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, i) => i + 1))
@@ -222,7 +222,7 @@ export class JournalHarness {
     return readdir(this.directory).catch(() => [])
   }
 
-  /** What lies on disk, as far as it is whole. */
+  /** The complete records on disk. */
   async onDisk(owned: RunOwnership): Promise<{ items: number; ends: number }> {
     const name = (await this.journals()).find(of => of.startsWith(owned.run_id)) ?? 'none'
     const file = await new JournalDirectory(this.directory).open(name)
@@ -240,7 +240,7 @@ export class JournalHarness {
     }
   }
 
-  /** Resolves when so much of the run lies on disk. */
+  /** Resolves when so many items and ends of the run are on disk. */
   kept(run: OwnedRun, items: number, ends = 0): Promise<void> {
     return vi.waitFor(async () => expect(await this.onDisk(run.owned)).toEqual({ items, ends }), { timeout: 5000 })
   }

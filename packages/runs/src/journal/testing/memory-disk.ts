@@ -4,16 +4,16 @@ import type { JournalDisk, JournalFile } from '../protocol.ts'
 export class MemoryDisk {
   readonly files = new Map<string, { bytes: Buffer; changedAt: number }>()
   readonly living = new Set<string>()
-  /** Bytes that still fit. */
+  /** Free bytes. */
   room = Number.POSITIVE_INFINITY
   now = 0
 
-  /** As a process of this mark sees it. */
+  /** The disk as the process with this mark sees it. */
   of(mark: string): JournalDisk {
     this.living.add(mark)
     const named = (name: string) => {
       const file = this.files.get(name)
-      if (file === undefined) throw new Error(`no ${name}`)
+      if (file === undefined) throw new Error(`the memory disk has no file ${name}`)
       return file
     }
     return {
@@ -33,7 +33,7 @@ export class MemoryDisk {
       },
       remove: async name => void this.files.delete(name),
       mark: async () => mark,
-      isAlive: async asked => this.living.has(asked),
+      isAlive: async mark => this.living.has(mark),
     }
   }
 

@@ -150,7 +150,7 @@ function isItem(entry: RunEntry): boolean {
 }
 
 /** Thrown inside a transaction to roll it back. */
-const LOST = new ParleyError('run_lost', 'the run is in other hands')
+const LOST = new ParleyError('run_lost', 'another process owns the run')
 
 /** An effect that was written before is accepted without a change. */
 async function writeEntry(

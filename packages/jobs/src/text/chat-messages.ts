@@ -20,7 +20,7 @@ export interface ChatMessagesOptions {
   readonly time: Time
   /** Aborts when the chat is over: nothing further is heard. */
   readonly over: AbortSignal
-  /** Aborts when the run is in other hands: nothing is answered either. */
+  /** Aborts when another process owns the run: no more answers are written. */
   readonly lost: AbortSignal
 }
 

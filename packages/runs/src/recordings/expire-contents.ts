@@ -1,21 +1,21 @@
 import { type Blobs, type Database, forgetBlobs, type RunOfTenant, recordingPrefix } from '@parley/store'
 
 export interface ExpirySweep {
-  /** Of one kind at a time. Default 500. */
+  /** Most runs of one kind per call. Default 500. */
   readonly atMost?: number
   readonly onProblem?: (what: string, error: unknown) => void
 }
 
-/** How many runs lost theirs. */
+/** Numbers of runs whose contents were deleted. */
 export interface ExpiredContents {
   readonly recordings: number
   readonly transcripts: number
 }
 
 /**
- * Lets go what is past its environment's retention: recordings with their blobs, transcripts with all that was said,
- * pressed and read out of them. Any number of times, by any number of processes; blobs that cannot be deleted now are
- * deleted by a later call. Throws what the database throws.
+ * Deletes what is past its environment's retention: recordings with their blobs, and transcripts with their utterances,
+ * digits and analyses. Idempotent, and safe in many processes at once; blobs that cannot be deleted now are deleted by a
+ * later call. Rejects with errors of the database.
  */
 export async function expireContents(
   database: Database,

@@ -24,10 +24,10 @@ import {
 
 const LEASE_MS: Ms = 120_000
 const RENEW_AFTER_MS: Ms = 30_000
-/** After a join that failed, doubling with each. */
+/** Pause after a failed join; it doubles with each failure. */
 const FIRST_PAUSE_MS: Ms = 2000
 const LONGEST_PAUSE_MS: Ms = 300_000
-/** How long the spool of a process that died may take to be found again. */
+/** How long the spool of a dead process may take to be found again. */
 const GRACE_MS: Ms = 20_000
 
 export interface JoinServices {
@@ -36,14 +36,14 @@ export interface JoinServices {
   readonly time: Time
 }
 
-/** What became of a recording; null: there was nothing to do, or somebody else does it. */
+/** The new state of a recording; null: there was nothing to do, or another process joins it. */
 export type JoinedState = 'ready' | 'partial' | 'failed' | 'not_required' | null
 
 /**
- * Makes one WAV of a recording's segments, tells the database of it, and deletes the segments. For a recording that was
- * closed, or whose run is over. `ready`: all of what its recorder said to have; `partial`: something is missing, as
- * silence of its length where that is known; `failed`: nothing is left; `not_required`: there was nothing to record.
- * Any number of times, by any number of processes at once. Throws what blobs and database throw: then it is due again.
+ * Joins a recording's segments to one WAV, stores its state in the database, and deletes the segments. The recording must
+ * be closed or its run ended. `ready`: complete; `partial`: audio is missing, replaced by silence where its length is
+ * known; `failed`: no audio is left; `not_required`: there was nothing to record. Idempotent, and safe in many processes
+ * at once. Rejects with errors of blobs and database; the join is then due again.
  */
 export async function joinRecording(services: JoinServices, scope: Scope, runId: string): Promise<JoinedState> {
   const { database } = services
@@ -53,15 +53,15 @@ export async function joinRecording(services: JoinServices, scope: Scope, runId:
     return await joinTaken(services, scope, runId, join)
   } catch (error) {
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(Number(join.fence) - 1, 10), LONGEST_PAUSE_MS)
-    // Its lease ends by itself where the database is away.
+    // While the database is away the lease expires by itself.
     await database.transaction(scope, tx => renewJoin(tx, scope, runId, join.fence, pauseMs)).catch(() => false)
     throw error
   }
 }
 
 /**
- * Joins what is due, at most `atMost` recordings; `graceMs` (20 s) after its end a run's recording is joined although its
- * recorder never closed it. Answers those that changed. Never throws for a single recording: `onProblem` is told.
+ * Joins at most `atMost` due recordings. A recording that was never closed is due `graceMs` (20 s) after the end of its run.
+ * Resolves to those that changed. A failed recording is reported to `onProblem` and does not reject the call.
  */
 export async function joinRecordings(
   services: JoinServices,
@@ -99,7 +99,7 @@ async function joinTaken(
     const plan = await planWhole(blobs, pieces, before)
     state = stateOf(join, pieces, plan)
     artifact = plan === null ? before : randomUUID()
-    // Of a recording without audio nobody comes back for its empty segments once its state says so.
+    // Deleted now: once the state says that there is no audio, no later join looks for the empty segments.
     if (plan === null) await deleteSegments(blobs, scope, runId, pieces, artifact)
     const isKept = await putWhole(services, { scope, runId, join, plan, artifact, state })
     if (!isKept) return null
@@ -129,7 +129,7 @@ interface NewWhole {
   readonly state: NonNullable<JoinedState>
 }
 
-/** False: somebody else has the recording by now, and nothing of this is left. */
+/** False: another process has taken the recording meanwhile, and this result is discarded. */
 async function putWhole({ database, blobs, time }: JoinServices, whole: NewWhole): Promise<boolean> {
   const { scope, runId, join, plan, artifact, state } = whole
   if (plan === null || artifact === null)
@@ -148,7 +148,7 @@ async function putWhole({ database, blobs, time }: JoinServices, whole: NewWhole
   return isKept
 }
 
-/** Puts the whole recording, read and written as a stream; answers what a ContentRef says of it. */
+/** Stores the whole recording as a stream; resolves to its ContentRef facts. */
 async function putCounted(
   blobs: Blobs,
   key: string,

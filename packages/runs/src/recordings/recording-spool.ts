@@ -19,22 +19,22 @@ const CLOSE_WITHIN_MS: Ms = 5000
 const STOP_WITHIN_MS: Ms = 5000
 
 export interface RecordingSpoolOptions {
-  /** Absolute path of a directory of this machine; processes may share it. Made when missing. */
+  /** Absolute path of a directory on this machine; processes may share it. Created when missing. */
   readonly directory: string
   readonly database: Database
   readonly blobs: Blobs
   readonly time: Time
   readonly wallClock: () => UnixMs
-  /** Whether `close` makes the one file at once: where blobs are files. Otherwise the worker does. */
+  /** Whether `close` joins the segments at once, as is done where blobs are local files. Otherwise the worker joins them. */
   readonly joinsAtClose: boolean
-  /** Bytes of audio in the directory from which on no recording begins. Default 8 GiB. */
+  /** Bytes of audio in the directory at which new recordings are refused. Default 8 GiB. */
   readonly mostBytes?: number
-  /** Of the disk that the directory is on; null: unknown. Default: what the system says. */
+  /** Space of the directory's disk; null: unknown. Default: asks the operating system. */
   readonly disk?: () => Promise<DiskSpace | null>
   readonly onProblem?: (what: string, error: unknown) => void
 }
 
-/** A run whose calls are to be recorded, in somebody's hands. */
+/** A run whose call is recorded, with its owner. */
 export interface RecordedRun {
   readonly scope: Scope
   readonly owned: RunOwnership
@@ -47,17 +47,17 @@ export interface SpoolPlace {
 }
 
 /**
- * Where an engine's calls are recorded: each in a directory of its own, in segments of 10 s that become blobs while the
- * call lives. Files go only once they are among the blobs. What processes that were killed left here is taken up, as soon
- * as their runs are in other hands. A lost process costs what its writer had not flushed (half a second); a lost machine
- * what was not among the blobs: the segment being written, and at most another second. What is not among the blobs has a
- * cap, and some of the disk is kept free: beyond these nothing new is recorded, and what lives goes on to its end.
+ * Records an engine's calls, each in its own directory, in segments of 10 s that are uploaded as blobs during the call. A
+ * file is removed only after its upload. The segments of killed processes are uploaded once their runs have a new owner. A
+ * killed process loses at most what its writer had not flushed (half a second); a lost machine loses what was not uploaded:
+ * the current segment and at most one more second. Audio waiting for upload is capped and some disk space stays free;
+ * beyond these limits no new recording starts, and running ones continue.
  */
 export class RecordingSpool {
   readonly #options: RecordingSpoolOptions
   readonly #recordings = new Map<string, SpooledRecording>()
   readonly #live = new Map<string, RecordedRun>()
-  /** Bytes in directories that nobody knows whose they are, by name. */
+  /** Bytes in directories without a readable manifest, by name. */
   readonly #strays = new Map<string, number>()
   readonly #room: SpoolCapacity
   #hasCounted = false
@@ -78,12 +78,12 @@ export class RecordingSpool {
     this.#schedule()
   }
 
-  /** Recordings of which something is not among the blobs, or that go on. */
+  /** Recordings that are running or not fully uploaded. */
   get size(): number {
     return this.#recordings.size
   }
 
-  /** Bytes of audio in the directory, of whatever process, when each recording was last looked at: within 30 s. */
+  /** Bytes of audio in the directory, of all processes; measured within the last 30 s. */
   get bytes(): number {
     let sum = 0
     for (const recording of this.#recordings.values()) sum += recording.bytes
@@ -91,19 +91,19 @@ export class RecordingSpool {
     return sum
   }
 
-  /** From so many bytes on no recording begins. */
+  /** Bytes at which new recordings are refused. */
   get mostBytes(): number {
     return this.#room.most
   }
 
-  /** Recordings that did not begin for want of a place, since the start. */
+  /** Recordings refused for lack of space since the start. */
   get refused(): Readonly<Record<RecordingRefusal, number>> {
     return this.#room.refused
   }
 
   /**
-   * Prepares a recording; before its media session is opened. Throws `recording_unavailable` (there is no place or no room
-   * for it: told every 10 s at most), `run_lost`, and what the database throws.
+   * Prepares a recording; call it before the media session is opened. Throws `recording_unavailable` (no writable directory
+   * or no space; logged every 10 s at most), `run_lost`, and errors of the database.
    */
   async open({ scope, owned }: RecordedRun): Promise<SpoolPlace> {
     const { database, directory: root, ...services } = this.#options
@@ -116,7 +116,7 @@ export class RecordingSpool {
     this.#live.set(runId, { scope, owned })
     try {
       if ((await database.transaction(scope, tx => openRecording(tx, scope, owned, 'pending'))) === 'lost')
-        throw new ParleyError('run_lost', `run ${runId} is in other hands`)
+        throw new ParleyError('run_lost', `another process owns the run ${runId}`)
       await directory.make(manifest).catch(cause => {
         throw this.#room.refuse('unwritable', `there is no place to record to: ${String(cause)}`, cause)
       })
@@ -133,11 +133,10 @@ export class RecordingSpool {
   }
 
   /**
-   * The recorder is done: after the media session is closed, before the run is finished. `segments`: how many files it
-   * says there are; null where it failed. Answers the recording's state after `withinMs` (5 s) at the latest: `ready`,
-   * `partial` or `not_required` where it was joined, `processing` where somebody joins it later, `recording` while
-   * something is not among the blobs, which is tried on, `pending` where the run's end will tell whether there was
-   * anything. Null: it was not opened here. Never rejects.
+   * Closes a recording, after its media session and before the end of its run. `segments`: the number of files that the
+   * recorder reports; null if it failed. Resolves within `withinMs` (5 s) to the recording's state: `ready`, `partial` or
+   * `not_required` if it was joined, `processing` if it is joined later, `recording` while uploads are still retried,
+   * `pending` if only the end of the run shows whether there was audio. Null: it was not opened here. Never rejects.
    */
   async close(
     runId: string,
@@ -157,7 +156,7 @@ export class RecordingSpool {
     }
   }
 
-  /** Looks at once at all there is, rather than within a second; resolves when that is done. Never rejects. */
+  /** Processes all recordings now instead of within a second; resolves when that is done. Never rejects. */
   async look(): Promise<void> {
     try {
       await this.#find()
@@ -172,7 +171,7 @@ export class RecordingSpool {
     )
   }
 
-  /** Looks no more; what is under way has 5 s. What is left is taken up by the next one. */
+  /** Stops; current uploads have 5 s. The next process uploads the rest. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#timer?.cancel()
@@ -185,7 +184,7 @@ export class RecordingSpool {
 
   async #checkRoom(): Promise<void> {
     try {
-      // What lies here from before counts.
+      // Audio of earlier processes counts towards the limit.
       if (!this.#hasCounted) await this.#find()
     } catch (cause) {
       throw this.#room.refuse('unwritable', `the spool cannot be read: ${String(cause)}`, cause)
@@ -201,7 +200,7 @@ export class RecordingSpool {
     } catch (error) {
       this.#problem(`the recording of ${runId} cannot be closed`, error)
     }
-    // A look may be under way that saw it open.
+    // A round may be in progress that saw the recording open.
     for (let i = 0; i < 2 && !recording.isDone; i++) await recording.advance()
     if (!recording.isDone) return 'recording'
     this.#forget(runId)
@@ -215,7 +214,7 @@ export class RecordingSpool {
     }
   }
 
-  /** One at a time: the first may have much to count. */
+  /** One round at a time: the first may have many files to count. */
   #find(): Promise<void> {
     this.#finding ??= this.#findLeft().finally(() => {
       this.#finding = null
@@ -223,7 +222,7 @@ export class RecordingSpool {
     return this.#finding
   }
 
-  /** Takes up what other processes left, or are writing. */
+  /** Adds recordings that other processes left or are writing. */
   async #findLeft(): Promise<void> {
     const { directory: root, database, blobs, time, wallClock } = this.#options
     const onProblem = (what: string, error: unknown) => this.#problem(what, error)
@@ -256,7 +255,7 @@ export class RecordingSpool {
     this.#hasCounted = true
   }
 
-  /** Its manifest is not written yet, or cannot be read: what lies there stays, and takes its room. */
+  /** A directory whose manifest is missing or unreadable: its files stay and count towards the limit. */
   async #countStray(name: string, directory: SpoolDirectory): Promise<void> {
     if (this.#strays.has(name)) return
     const bytes = await directory.segments().then(bytesOf, () => 0)
@@ -272,7 +271,7 @@ export class RecordingSpool {
     if (this.#isStopped) return
     const { time } = this.#options
     this.#timer = time.at(time.now() + LOOK_EVERY_MS, () => {
-      // Not waited for: one that cannot be stored keeps no other from it.
+      // Not awaited, so that a recording that cannot be uploaded does not delay others.
       void this.look()
       this.#schedule()
     })

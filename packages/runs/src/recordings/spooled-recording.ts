@@ -21,14 +21,14 @@ import {
 
 const FIRST_PAUSE_MS: Ms = 1000
 const LONGEST_PAUSE_MS: Ms = 30_000
-/** For so long from each try nobody takes what is not among the blobs for lost. Outlasts the longest pause. */
+/** After each attempt, joins wait this long for segments that are not uploaded. Longer than the longest pause. */
 const AWAITED_MS: Ms = 40_000
-/** A writer says every 500 ms what it has: who did not for so long is dead. */
+/** A writer updates its file every 500 ms; one silent for this long is dead. */
 const DEAD_AFTER_MS: Ms = 3000
 const LEFT_PAUSE_MS: Ms = 2000
-/** So often it is looked how much there is, also while nothing can be done: there may be many files. */
+/** How often the size is measured, also while uploads fail; there may be many files. */
 const MEASURE_EVERY_MS: Ms = 30_000
-/** Enough for the header of a segment. */
+/** Bytes that contain the header of a segment. */
 const HEADER_BYTES = 256
 
 export interface SpooledRecordingOptions {
@@ -39,16 +39,16 @@ export interface SpooledRecordingOptions {
   readonly wallClock: () => UnixMs
   readonly directory: SpoolDirectory
   readonly manifest: SpoolManifest
-  /** Left by another process: its owner may still write. */
+  /** Found, not opened, by this process: its owner may still write. */
   readonly isLeft: boolean
   readonly onProblem: (what: string, error: unknown) => void
 }
 
-/** One run's recording on its way from files to blobs. */
+/** Uploads the segment files of one recording as blobs. */
 export class SpooledRecording {
   readonly #options: SpooledRecordingOptions
   readonly #stores: RepeatedFailureLog
-  /** Stamps of files that are among the blobs, by number. */
+  /** Stamps of uploaded files, by segment number. */
   readonly #put = new Map<number, string>()
   #closed: SpoolManifest['closed']
   #hasBegun = false
@@ -71,22 +71,22 @@ export class SpooledRecording {
     this.#measuredAt = options.time.now()
   }
 
-  /** All of it is among the blobs, the database knows, and nothing is left of the files. */
+  /** Everything is uploaded and noted in the database, and the files are removed. */
   get isDone(): boolean {
     return this.#isDone
   }
 
-  /** Of audio in its files, as they were half a minute ago at the longest. */
+  /** Bytes of audio in its files, measured within the last 30 s. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Looks how much there is. Never rejects. */
+  /** Measures the files. Never rejects. */
   async measure(): Promise<void> {
     await this.#segments().catch(() => null)
   }
 
-  /** Its recorder is done; kept beside the audio, so that it is known after a kill. Throws what the file system throws. */
+  /** Marks the recording as closed, in a file, so that it is known after a kill. Rejects with errors of the file system. */
   async close(segments: number | null): Promise<void> {
     const { directory, manifest } = this.#options
     this.#closed = { segments }
@@ -94,7 +94,7 @@ export class SpooledRecording {
     await directory.write({ ...manifest, closed: this.#closed })
   }
 
-  /** Does what can be done now. What fails is tried again, the later the more often it failed. Never rejects. */
+  /** Uploads what can be uploaded now. Failures are retried with growing pauses. Never rejects. */
   async advance(): Promise<void> {
     const { time } = this.#options
     if (time.now() >= this.#measuredAt + MEASURE_EVERY_MS) await this.measure()
@@ -105,7 +105,7 @@ export class SpooledRecording {
     await this.#work
   }
 
-  /** Resolves when nothing of it is under way. */
+  /** Resolves when no upload of the recording is in progress. */
   async rest(): Promise<void> {
     await this.#work
   }
@@ -131,11 +131,11 @@ export class SpooledRecording {
     return isOver && hasAll ? this.#finish() : false
   }
 
-  /** What another process left: nothing is done as long as that one may be alive. */
+  /** Recovers the recording of another process, unless that process may be alive. */
   async #takeUp(): Promise<boolean> {
     const { directory, time } = this.#options
     const manifest = await directory.manifest()
-    // Its own process is through with it.
+    // Its own process has finished it.
     if (manifest === null) return true
     this.#closed = manifest.closed
     if (this.#closed === null && !(await this.#isAbandoned())) {
@@ -151,7 +151,7 @@ export class SpooledRecording {
     const { database, directory, manifest } = this.#options
     const { scope, owned } = manifest
     const segments = this.#closed?.segments ?? null
-    // No file and no word of it: whether there was something to record is known when the run has ended.
+    // Neither file nor report: only the end of the run shows whether there was something to record.
     if (segments !== null || this.#put.size > 0)
       await database.transaction(scope, tx => closeRecording(tx, scope, owned.run_id, segments))
     const { complete, unfinished } = await this.#segments()
@@ -160,21 +160,21 @@ export class SpooledRecording {
     return true
   }
 
-  /** False: what is in the file is not among the blobs as it is now, and it stays. */
+  /** False: the file changed after its upload, so it stays. */
   async #removePut(segment: SpooledSegment): Promise<boolean> {
     if (this.#put.get(segment.number) !== segment.stamp) return false
     await this.#options.directory.remove(segment)
     return true
   }
 
-  /** Whoever joins recordings waits for this one. */
+  /** Makes joins wait for this recording. */
   async #await() {
     const { database, manifest } = this.#options
     const { scope, owned } = manifest
     return database.transaction(scope, tx => awaitRecording(tx, scope, owned.run_id, AWAITED_MS))
   }
 
-  /** Nobody has the run any more as its recorder had it, and no file was written for a while. */
+  /** The run has no longer the owner that recorded it, and no file was written for a while. */
   async #isAbandoned(): Promise<boolean> {
     const { database, manifest, wallClock } = this.#options
     const { scope, owned } = manifest
@@ -183,7 +183,7 @@ export class SpooledRecording {
     return unfinished.every(({ writtenAt }) => wallClock() - writtenAt > DEAD_AFTER_MS)
   }
 
-  /** The database has no such recording, or it is past its time: nobody will ask for it. */
+  /** The database has no such recording, or it is past its retention: no client will request it. */
   async #drop(state: 'expired' | null): Promise<boolean> {
     const { directory, manifest } = this.#options
     const { complete, unfinished } = await this.#segments()
@@ -193,11 +193,11 @@ export class SpooledRecording {
     return true
   }
 
-  /** False: files were renamed meanwhile, and are to be looked at again. */
+  /** False: files were renamed meanwhile and must be read again. */
   async #putSegments(isOver: boolean): Promise<boolean> {
     const { complete, unfinished } = await this.#segments()
     const last = unfinished.at(-1)
-    // Most looks find nothing new, and open no file.
+    // Most rounds find no change and open no file.
     const isNews = !this.#hasBegun || complete.length > 0
     const hasAudio = last !== undefined && isNews && (await this.#framesOf(last)) > 0
     if (complete.length > 0 || hasAudio) await this.#begin()
@@ -227,11 +227,11 @@ export class SpooledRecording {
     if (bytes === null) return false
     const layout = readWavLayout(bytes)
     const frames = layout === null ? 0 : framesIn(layout, bytes.length)
-    // Killed before it could say what it is: there is no audio in it.
+    // The writer was killed before it wrote a header: the file has no audio.
     if (layout !== null) {
       const key = segmentKey(scope, owned.run_id, segment.number)
       const whole = bytes.subarray(0, layout.header.length + frames * layout.frameBytes)
-      // Its header may be half a second behind.
+      // The header may lack the last half second.
       whole.set(wavHeader(layout, frames))
       await blobs.put(key, whole)
       await this.#note({ index: segment.number, blob: key, samples: frames, bytes: whole.length })
@@ -243,7 +243,7 @@ export class SpooledRecording {
   async #framesOf(segment: SpooledSegment): Promise<number> {
     const head = await this.#options.directory.read(segment, HEADER_BYTES)
     const layout = head === null ? null : readWavLayout(head)
-    // What the header says, not what lies behind it: its writer says so when it has let go of what came before.
+    // Only the audio that the header counts: the writer updates the header after it has finished the previous segment.
     return layout === null ? 0 : new DataView(layout.header.buffer).getUint32(layout.header.length - 4, true)
   }
 
@@ -251,7 +251,7 @@ export class SpooledRecording {
     if (this.#hasBegun) return
     const { database, manifest } = this.#options
     const { scope, owned } = manifest
-    // Once is enough, and a recording does not wait for the database.
+    // One attempt suffices: the recording does not wait for the database.
     this.#hasBegun = true
     await database
       .transaction(scope, tx => moveRecording(tx, scope, owned.run_id, 'recording'))
@@ -260,7 +260,7 @@ export class SpooledRecording {
       })
   }
 
-  /** What the database says of segments is for people: the blobs are what counts. */
+  /** The segments in the database are informational; joins read the blobs. */
   async #note(segment: Parameters<typeof addSegment>[3]): Promise<void> {
     const { database, manifest } = this.#options
     const { scope, owned } = manifest

@@ -3,9 +3,9 @@ import { ParleyError } from '@parley/kernel'
 import { framesIn, readWavLayout, type WavLayout, wavHeader } from '@parley/media'
 import { type Blobs, readRecordingKey, recordingKey, recordingPrefix } from '@parley/store'
 
-/** Of each segment; segment n holds what was recorded from (n - 1) * 10 s on. */
+/** Length of a segment; segment n begins at (n - 1) * 10 s. */
 export const SEGMENT_SECONDS = 10
-/** Bytes in which silence is written, and a header is looked for. */
+/** Size of a block of silence, and of the read that contains a header. */
 const BLOCK_BYTES = 16_384
 const DELETED_AT_ONCE = 16
 
@@ -15,15 +15,15 @@ export interface StoredSegment {
   readonly size: number
 }
 
-/** What there is of a recording among the blobs. */
+/** The blobs of a recording. */
 export interface StoredSegments {
-  /** By number, from 1. */
+  /** Segments by number, from 1. */
   readonly segments: ReadonlyMap<number, StoredSegment>
-  /** Whole recordings, by artifact. */
+  /** Joined recordings by artifact id. */
   readonly artifacts: ReadonlyMap<string, StoredSegment>
 }
 
-/** The blobs are what counts; what the database says of segments may be behind. */
+/** Lists the blobs, because the segments in the database may be out of date. */
 export async function findSegments(blobs: Blobs, scope: Scope, runId: string): Promise<StoredSegments> {
   const segments = new Map<number, StoredSegment>()
   const artifacts = new Map<string, StoredSegment>()
@@ -36,25 +36,25 @@ export async function findSegments(blobs: Blobs, scope: Scope, runId: string): P
   return { segments, artifacts }
 }
 
-/** Frames `from` to before `to` of what is recorded in an object, or silence of that length. */
+/** Frames `from` to before `to` of an object, or silence of that length. */
 interface Stretch {
   readonly key: string | null
   readonly from: number
   readonly to: number
 }
 
-/** The whole recording, stretch by stretch, each sample where it was on the call's clock. */
+/** The parts of the whole recording in order, each sample at its time in the call. */
 export interface WholePlan {
   readonly layout: WavLayout
   readonly frames: number
   readonly stretches: readonly Stretch[]
-  /** No sample of it was silence for want of better, as far as the segments tell. */
+  /** As far as the segments show, no missing audio was replaced by silence. */
   readonly isSeamless: boolean
 }
 
 /**
- * How the segments make one recording, over what an earlier join made of them (`base`). What is missing is silence of its
- * length. Null: there is no audio at all.
+ * Plans one recording from the segments and the result of an earlier join (`base`). Missing audio becomes silence of its
+ * length. Null: there is no audio.
  */
 export async function planWhole(
   blobs: Blobs,
@@ -88,7 +88,7 @@ export async function planWhole(
   return { layout, frames, stretches, isSeamless }
 }
 
-/** The bytes of the whole WAV. Throws `segment_missing` where one went or changed since it was found. */
+/** The bytes of the whole WAV. Throws `segment_missing` if a segment was deleted or changed after it was listed. */
 export async function* wholeBytes(
   blobs: Blobs,
   { layout, frames, stretches }: WholePlan,
@@ -107,27 +107,30 @@ export async function* wholeBytes(
         left -= (chunk as Uint8Array).length
         yield chunk as Uint8Array
       }
-      if (left !== 0) throw new ParleyError('segment_missing', `${key} went while it was read`, { retryable: true })
+      if (left !== 0)
+        throw new ParleyError('segment_missing', `the segment ${key} was deleted or changed while it was read`, {
+          retryable: true,
+        })
     }
   }
 }
 
-/** Deletes segments that are joined, and whole recordings that are not, or no longer, the recording. */
+/** Deletes joined segments, and joined files other than the current one. */
 export async function deleteSegments(
   blobs: Blobs,
   scope: Scope,
   runId: string,
   { segments, artifacts }: StoredSegments,
-  keptArtifact: string | null,
+  currentArtifact: string | null,
 ): Promise<void> {
-  const old = [...artifacts.keys()].filter(artifact => artifact !== keptArtifact)
+  const old = [...artifacts.keys()].filter(artifact => artifact !== currentArtifact)
   const keys = [...segments.values()].map(({ key }) => key)
   keys.push(...old.map(artifact => recordingKey(scope, runId, artifact)))
   for (let i = 0; i < keys.length; i += DELETED_AT_ONCE)
     await Promise.all(keys.slice(i, i + DELETED_AT_ONCE).map(key => blobs.delete(key)))
 }
 
-/** All files of a recording begin alike: the first that can be read tells. */
+/** All files of a recording have the same format, so it is read from the first readable one. */
 async function layoutOf(blobs: Blobs, pieces: readonly StoredSegment[]): Promise<WavLayout | null> {
   for (const { key, size } of pieces) {
     if (size === 0) continue

@@ -1,17 +1,17 @@
 import type { ParleyError } from '@parley/kernel'
 import { StoreError } from '../errors.ts'
 
-/** Where blobs are kept, as `BLOB_URL` says it. */
+/** The blob store that `BLOB_URL` names. */
 export type BlobPlace =
   | { readonly kind: 'files'; readonly directory: string }
   | {
       readonly kind: 's3'
       readonly bucket: string
-      /** What all keys begin with in the bucket; empty, or parts each ended by a slash. */
+      /** Prefix of all keys in the bucket: empty, or parts that each end in a slash. */
       readonly prefix: string
-      /** Of a store other than Amazon's. */
+      /** Endpoint of a store other than Amazon's. */
       readonly endpoint: string | null
-      /** Null: as the client finds it. */
+      /** Null: the S3 client's default. */
       readonly region: string | null
     }
 

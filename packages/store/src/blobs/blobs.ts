@@ -9,9 +9,9 @@ export interface ByteRange {
 }
 
 export interface BlobContent {
-  /** Bytes of the whole object, whatever range was asked for. */
+  /** Bytes of the whole object, whatever range was requested. */
   readonly size: number
-  /** To be read to its end or destroyed: it holds something open. An object replaced or deleted meanwhile is read as it was. */
+  /** Read it to its end or destroy it: it holds a file or connection open. It shows the object as it was when opened. */
   readonly bytes: Readable
 }
 
@@ -28,17 +28,17 @@ export interface BlobEntry {
  */
 export interface Blobs {
   /**
-   * Keeps the object, in place of what was there, so that it outlives a crash from when this resolves. Others see the
-   * old object or the whole new one, never a part; when `content` throws, which is thrown on, the old one stays.
+   * Writes or replaces the object; it is durable once this resolves. Readers see the old object or the whole new one, never
+   * a part. When `content` throws, the error is rethrown and the old object stays.
    */
   put(key: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void>
-  /** Null: there is none. `blob_range_invalid` when the range begins behind the last byte. */
+  /** Null: no such object. Throws `blob_range_invalid` when the range begins behind the last byte. */
   get(key: string, range?: ByteRange): Promise<BlobContent | null>
-  /** Bytes; null: there is none. */
+  /** Size in bytes; null: no such object. */
   size(key: string): Promise<number | null>
-  /** False: there was none. */
+  /** False: no such object. */
   delete(key: string): Promise<boolean>
-  /** Those whose keys begin with `prefix`, by key, ascending. What comes or goes meanwhile may be missing or listed. */
+  /** Objects whose keys begin with `prefix`, ascending by key. Concurrent changes may or may not be listed. */
   list(prefix: string): AsyncIterable<BlobEntry>
 }
 

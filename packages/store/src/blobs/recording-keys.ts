@@ -3,22 +3,22 @@ import type { Scope } from '@parley/contract'
 const SEGMENT = /^segment-(\d{6,9})\.wav$/
 const ARTIFACT = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.wav$/
 
-/** What the keys of all that is recorded of a run begin with. */
+/** Prefix of all recording keys of a run. */
 export function recordingPrefix({ tenant_id }: Scope, runId: string): string {
   return `recordings/${tenant_id}/${runId}/`
 }
 
-/** The key of ten seconds of a recording; `index` counts from 1. */
+/** The key of a segment of ten seconds; `index` counts from 1. */
 export function segmentKey(scope: Scope, runId: string, index: number): string {
   return `${recordingPrefix(scope, runId)}segment-${String(index).padStart(6, '0')}.wav`
 }
 
-/** The key of a whole recording: of its ContentRef. */
+/** The key of a joined recording, from its ContentRef. */
 export function recordingKey(scope: Scope, runId: string, artifactId: string): string {
   return `${recordingPrefix(scope, runId)}${artifactId}.wav`
 }
 
-/** What a key below `recordingPrefix` stands for; null for anything else. */
+/** The segment or artifact of a key below `recordingPrefix`; null for other keys. */
 export function readRecordingKey(
   scope: Scope,
   runId: string,

@@ -3,21 +3,21 @@ import type { Bus, Topic } from '../protocol.ts'
 import type { Carrier, CarrierConnection } from './carrier.ts'
 import { type Change, Changes, nextMessage, readMessage } from './changes.ts'
 
-/** The same topic and id within this time is told once. */
+/** Changes of the same topic and id within this time are delivered once. */
 export const COALESCE_MS = 5
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5000
-/** A connection that lived this long was a good one: the next retry is soon again. */
+/** A connection that lasted this long resets the backoff. */
 const STEADY_AFTER_MS = 5000
-/** A connection that says nothing may be a dead one. */
+/** Interval of the checks that detect a dead connection. */
 const CHECK_EVERY_MS = 15_000
-/** How long closing waits for what is still to be told. */
+/** How long closing waits for unsent changes. */
 const CLOSE_WITHIN_MS = 2000
 
 export interface CarriedBusOptions {
   readonly time: Time
   readonly random: Random
-  /** Told in one line when the server goes away, comes back, and when a listener throws. Default: nobody. */
+  /** Gets one line when the server goes away, when it comes back, and when a listener throws. Default: no log. */
   readonly onProblem?: (line: string) => void
 }
 
@@ -27,9 +27,9 @@ interface Listening {
 }
 
 /**
- * The bus over any carrier. Listeners in this process hear of a change within a few ms, also while the server is away;
- * others when it is back. What is not told yet is bounded: where too many ids of a topic wait, everybody hears that
- * messages may have been missed.
+ * The bus over any carrier. Listeners in this process get a change within a few ms, even while the server is away; other
+ * processes get it when the server is back. Unsent changes are bounded: when too many ids of a topic wait, all listeners
+ * are notified that messages may have been missed.
  */
 export class CarriedBus implements Bus {
   readonly #carrier: Carrier
@@ -38,9 +38,9 @@ export class CarriedBus implements Bus {
   readonly #onProblem: (line: string) => void
   readonly #sender: string
   readonly #listening = new Map<Topic, Set<Listening>>()
-  /** Not told to anybody. */
+  /** Changes not yet delivered to any listener. */
   readonly #fresh = new Changes()
-  /** Not told to other processes. */
+  /** Changes not yet sent to other processes. */
   readonly #unsent = new Changes()
   readonly #abort = new AbortController()
   #flush: Timer | null = null
@@ -67,7 +67,7 @@ export class CarriedBus implements Bus {
     this.#flush ??= this.#time.at(this.#time.now() + COALESCE_MS, () => this.#tell())
   }
 
-  /** `reconnected` is also called when the first connection stands, for who subscribed before it. */
+  /** `reconnected` is also called at the first connection, for listeners that subscribed before it. */
   subscribe(topic: Topic, listener: (id: string) => void, reconnected: () => void = () => {}): () => void {
     const listening = { listener, missed: reconnected }
     const all = this.#listening.get(topic) ?? new Set()
@@ -75,7 +75,7 @@ export class CarriedBus implements Bus {
     return () => all.delete(listening)
   }
 
-  /** What was published is sent first, if the server takes it within 2 s. Afterwards nobody is called any more. */
+  /** Sends published changes first, if the server takes them within 2 s. No listener is called afterwards. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -102,16 +102,16 @@ export class CarriedBus implements Bus {
 
   #tell(): void {
     this.#flush = null
-    const told = this.#fresh.takeAll()
-    for (const change of told) this.#unsent.add(change)
-    this.#deliver(told)
+    const changes = this.#fresh.takeAll()
+    for (const change of changes) this.#unsent.add(change)
+    this.#deliver(changes)
     void this.#send()
   }
 
   #deliver(changes: readonly Change[]): void {
     for (const [topic, id] of changes)
       for (const listening of [...(this.#listening.get(topic) ?? [])]) {
-        // It may have unsubscribed while another was called.
+        // The listener may have unsubscribed while another was called.
         if (this.#listening.get(topic)?.has(listening) !== true) continue
         this.#call(id === null ? listening.missed : () => listening.listener(id))
       }
@@ -136,7 +136,7 @@ export class CarriedBus implements Bus {
       try {
         await connection.send(text)
       } catch (error) {
-        // Perhaps it was sent: told twice is better than never.
+        // The message may have been sent; a repeated delivery is better than none.
         for (const change of told) this.#unsent.add(change)
         this.#lost(connection, error)
       }
@@ -183,7 +183,7 @@ export class CarriedBus implements Bus {
     if (this.#abort.signal.aborted) return
     if (this.#retries === 0) this.#onProblem(`the bus has no connection: ${messageOf(error)}`)
     const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.#retries++, 16))
-    // Half of it by chance: not all processes come back at once.
+    // Half of the pause is random, so that processes do not reconnect all at once.
     const delay = longest * (0.5 + this.#random.bytes(1)[0]! / 512)
     this.#wakeIn(delay, () => void this.#connect())
   }

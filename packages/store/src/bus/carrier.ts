@@ -1,11 +1,11 @@
-/** What a connection reports; never after it was closed. */
+/** Events of a connection; none after it was closed. */
 export interface CarrierEvents {
   readonly message: (text: string) => void
-  /** The connection is of no use any more; once. */
+  /** The connection failed. Called once. */
   readonly lost: (error: unknown) => void
 }
 
-/** One connection to a server that hands each message to everybody who is connected, the sender included. */
+/** One connection to a server that sends each message to all connections, the sender's included. */
 export interface CarrierConnection {
   /** Resolves when the server has the message. Rejects within 5 s. */
   send(text: string): Promise<void>
@@ -17,6 +17,6 @@ export interface CarrierConnection {
 
 /** A server that carries the messages of the bus. */
 export interface Carrier {
-  /** Resolves when messages arrive. Rejects within 10 s, leaving nothing open, when the server is not to be had or `signal` fires. */
+  /** Resolves once messages arrive. Rejects within 10 s, with nothing left open, if the server is unavailable or `signal` aborts. */
   open(events: CarrierEvents, signal: AbortSignal): Promise<CarrierConnection>
 }

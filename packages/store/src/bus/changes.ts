@@ -1,6 +1,6 @@
 import type { Topic } from '../protocol.ts'
 
-/** All of them: what is missing here is never heard from another process. */
+/** All topics: changes of a topic that is missing here are never received from other processes. */
 const TOPICS: Readonly<Record<Topic, true>> = {
   keys: true,
   telephony: true,
@@ -10,20 +10,20 @@ const TOPICS: Readonly<Record<Topic, true>> = {
   run_orders: true,
 }
 
-/** The longest id that is told; of anything else only its topic is. */
+/** The longest id that is sent; a change with a longer id is sent as a change of its topic. */
 const MAX_ID = 256
-/** More ids than these of one topic are told as "anything of it". */
+/** More ids of one topic are sent as one change of the topic. */
 export const MAX_IDS = 1000
 /** Bytes of a message: NOTIFY takes less than 8000. */
 export const MAX_MESSAGE_BYTES = 7800
-/** Longer messages are nobody's of ours, and are not even looked into. */
+/** Longer messages come from other programs and are not parsed. */
 const MAX_RECEIVED = 16_384
 const MAX_ENTRIES = 4096
 
-/** One change; id null: more of the topic changed than is told. */
+/** One change; id null: anything of the topic may have changed. */
 export type Change = readonly [topic: Topic, id: string | null]
 
-/** What changed and was not told yet: each change once, however often it happened, and never more than a bounded number. */
+/** Pending changes, each once however often it was added; their number is bounded. */
 export class Changes {
   readonly #byTopic = new Map<Topic, Set<string> | null>()
 
@@ -39,12 +39,12 @@ export class Changes {
     else known.add(id)
   }
 
-  /** All of them, in the order in which they came, topic by topic. Nothing is left. */
+  /** Removes and returns all changes, topic by topic, in the order of arrival. */
   takeAll(): Change[] {
     return this.take(Number.POSITIVE_INFINITY)
   }
 
-  /** As many as fit into `bytes` of JSON, at least one; the rest stays. */
+  /** Removes and returns as many changes as fit into `bytes` of JSON, at least one. */
   take(bytes: number): Change[] {
     const taken: Change[] = []
     let size = 0
@@ -62,15 +62,15 @@ export class Changes {
   }
 }
 
-/** The next message from `sender` out of what is left to tell; at least one change goes into it. */
+/** The next message of `sender` with pending changes, at least one. */
 export function nextMessage(sender: string, changes: Changes): { readonly text: string; readonly told: Change[] } {
   const told = changes.take(MAX_MESSAGE_BYTES - Buffer.byteLength(JSON.stringify({ from: sender, told: [] })))
   return { text: JSON.stringify({ from: sender, told }), told }
 }
 
 /**
- * What a message of another process tells. Nothing where it is ours or no message of the bus: whoever may write to the
- * channel may write anything. Topics of newer processes are passed over.
+ * The changes in a message of another process. Empty for this process's own messages and for invalid ones, since any
+ * program may write to the channel. Unknown topics are ignored.
  */
 export function readMessage(text: string, ownSender: string): readonly Change[] {
   if (text.length > MAX_RECEIVED) return []

@@ -7,16 +7,16 @@ import type { RunOwnership } from '@parley/store'
 const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const AUDIO = 'audio.wav'
 const MANIFEST = 'run.json'
-/** As the media plane names the segments of a recording: of 10 s, renamed from `.part` when they are complete. */
+/** File names of the media plane's segments of 10 s, renamed from `.part` when complete. */
 const SEGMENT = /^audio\.wav\.(\d{6,9})\.wav(\.part)?$/
-/** More than a segment has. */
+/** More bytes than a segment has. */
 const MAX_SEGMENT_BYTES = 1024 * 1024
 
-/** Whose audio lies in a directory, and what its recorder said when it was done. */
+/** The run of a directory, and the report of its recorder at its end. */
 export interface SpoolManifest {
   readonly scope: Scope
   readonly owned: RunOwnership
-  /** Null: not closed. `segments`: how many there are; null where that is not known. */
+  /** Null: not closed. `segments`: their number; null if unknown. */
   readonly closed: { readonly segments: number | null } | null
 }
 
@@ -26,18 +26,18 @@ export interface SpooledSegment {
   readonly bytes: number
   /** Changes when the file does. */
   readonly stamp: string
-  /** When it was last written, on the file system's clock. */
+  /** Time of the last write, on the file system's clock. */
   readonly writtenAt: UnixMs
 }
 
 export interface SpooledSegments {
-  /** In order. */
+  /** Complete segments in order. */
   readonly complete: readonly SpooledSegment[]
-  /** In order: the one that is being written; of a writer that died, as far as it came. */
+  /** Incomplete segments in order: the one being written, or those that a dead writer left. */
   readonly unfinished: readonly SpooledSegment[]
 }
 
-/** The directory in which a run's audio waits to become blobs. Errors are those of the file system. */
+/** The directory in which a run's audio waits for upload. Errors are those of the file system. */
 export class SpoolDirectory {
   readonly #path: string
 
@@ -45,12 +45,12 @@ export class SpoolDirectory {
     this.#path = join(root, runId)
   }
 
-  /** Where the media plane records to. */
+  /** The path prefix for the media plane's recorder. */
   get audioPath(): string {
     return join(this.#path, AUDIO)
   }
 
-  /** For this user alone (mode 700). Nothing is left of one that failed. */
+  /** Creates the directory for this user alone (mode 700). Leaves nothing behind when it fails. */
   async make(manifest: SpoolManifest): Promise<void> {
     try {
       await mkdir(this.#path, { recursive: true, mode: 0o700 })
@@ -61,7 +61,7 @@ export class SpoolDirectory {
     }
   }
 
-  /** Stands whole or not at all, also when the machine stops: without it nobody knows whose audio this is. */
+  /** Written atomically and durably: without it the run of the audio is unknown. */
   async write(manifest: SpoolManifest): Promise<void> {
     const path = join(this.#path, MANIFEST)
     const file = await open(`${path}.new`, 'w', 0o600)
@@ -74,7 +74,7 @@ export class SpoolDirectory {
     await rename(`${path}.new`, path)
   }
 
-  /** Null: there is none that can be read. */
+  /** Null: missing or unreadable. */
   async manifest(): Promise<SpoolManifest | null> {
     const text = await readFile(join(this.#path, MANIFEST), 'utf8').catch(() => '')
     return readManifest(text)
@@ -88,7 +88,7 @@ export class SpoolDirectory {
       if (found === null) continue
       const path = join(this.#path, name)
       const facts = await stat(path).catch(ifAbsent(null))
-      // Renamed meanwhile: the next look finds it.
+      // Renamed meanwhile: the next round finds it.
       if (facts === null) continue
       const segment = {
         number: Number(found[1]),
@@ -108,7 +108,7 @@ export class SpoolDirectory {
     }
   }
 
-  /** The file as far as it is written; null: it was renamed or removed meanwhile. At most 1 MiB. */
+  /** The bytes written so far, at most 1 MiB; null: the file was renamed or removed meanwhile. */
   async read({ path }: SpooledSegment, atMost = MAX_SEGMENT_BYTES): Promise<Uint8Array | null> {
     const file = await open(path, 'r').catch(ifAbsent(null))
     if (file === null) return null
@@ -123,12 +123,12 @@ export class SpoolDirectory {
     }
   }
 
-  /** False: it is gone already. */
+  /** False: it was removed before. */
   async remove({ path }: SpooledSegment): Promise<boolean> {
     return unlink(path).then(() => true, ifAbsent(false))
   }
 
-  /** With all that is in it. */
+  /** Removes the directory and its files. */
   async removeAll(): Promise<void> {
     await rm(this.#path, { recursive: true, force: true })
   }
@@ -138,7 +138,7 @@ export function bytesOf({ complete, unfinished }: SpooledSegments): number {
   return [...complete, ...unfinished].reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** Runs that have a directory here. */
+/** Ids of the runs that have a directory here. */
 export async function spooledRuns(root: string): Promise<string[]> {
   const names = await readdir(root).catch(ifAbsent<string[]>([]))
   return names.filter(name => RUN_ID.test(name)).sort()
@@ -163,7 +163,7 @@ function readManifest(text: string): SpoolManifest | null {
   }
 }
 
-/** For `catch`: `value` where the file is not there, else the error. */
+/** For `catch`: gives `value` if the file does not exist, else throws the error. */
 function ifAbsent<Value>(value: Value): (error: unknown) => Value {
   return error => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return value

@@ -23,7 +23,7 @@ export const SEGMENT = 10 * SECOND
 const HEADER_BYTES = 58
 const HOUR_MS = 3_600_000
 
-/** Every frame tells where it stands; never silence. */
+/** Samples that encode the position of their frame; never silence. */
 export const leftAt = (position: number) => (Math.imul(position, 0x9e3779b1) >>> 24) % 254
 export const rightAt = (position: number) => leftAt(position + 1)
 
@@ -34,7 +34,7 @@ const COMPLETED: RunEnding = {
   disposition: 'completed',
 }
 
-/** An outbound call in an engine's hands, in an environment of its own. */
+/** An outbound call that an engine owns, in its own environment. */
 export async function callOf(test: TestDatabase): Promise<RecordedRun> {
   const scope = await test.scope()
   await test.owner.query(
@@ -88,7 +88,7 @@ export function endCall(
   return test.database.transaction(scope, tx => finishRun(tx, scope, owned, { ...COMPLETED, ...ending }))
 }
 
-/** What the reaper does when a run's engine was killed. */
+/** Ends a run as the reaper does after its engine was killed. */
 export async function reapCall(test: TestDatabase, { scope, owned }: RecordedRun): Promise<void> {
   await test.owner.query("update parley.run_ownership set lease_until = now() - interval '1 s' where run_id = $1", [
     owned.run_id,
@@ -101,7 +101,7 @@ export async function reapCall(test: TestDatabase, { scope, owned }: RecordedRun
   )
 }
 
-/** Where a machine keeps its spool and its blobs. */
+/** The directories of a machine's spool and blobs. */
 export async function machine() {
   const home = await mkdtemp(join(tmpdir(), 'parley-recordings-'))
   const directory = join(home, 'spool')
@@ -109,7 +109,7 @@ export async function machine() {
   return { home, directory, blobs, remove: () => rm(home, { recursive: true, force: true }) }
 }
 
-/** A process of that machine with a spool; its clock stands still unless it is moved, so that it looks only when told to. */
+/** A process of that machine with a spool; its clock moves only on request, so that it works only when a test calls it. */
 export function engineOn(
   test: { readonly database: Database },
   { directory, blobs }: { readonly directory: string; readonly blobs: Blobs },
@@ -123,7 +123,7 @@ export function engineOn(
     time,
     database: test.database,
     joinsAtClose: true,
-    // Whoever died wrote last some time ago.
+    // The dead process wrote its last file some time ago.
     wallClock: () => (Date.now() + 10_000) as UnixMs,
     onProblem: what => problems.push(what),
     ...options,
@@ -131,13 +131,13 @@ export function engineOn(
   return { spool, time, problems, services: { database: test.database, blobs, time } }
 }
 
-/** One sweep of a worker, as far as it is about this call. */
+/** One sweep of a worker; resolves to its results for this call. */
 export async function joinsOf(services: JoinServices, call: RecordedRun, graceMs?: number) {
   const swept = await joinRecordings(services, 1000, graceMs === undefined ? {} : { graceMs })
   return swept.filter(({ run_id }) => run_id === call.owned.run_id)
 }
 
-/** What the media plane's writer does with frames `from` to before `to`; what is over it renames when the next begins. */
+/** Writes frames `from` to before `to` as the media plane does: a segment is renamed when the next one begins. */
 export async function record(path: string, from: number, to: number, isOver = false): Promise<void> {
   const name = (number: number) => `${path}.${String(number).padStart(6, '0')}.wav`
   for (let start = Math.floor(from / SEGMENT) * SEGMENT; start < to || start === 0; start += SEGMENT) {
@@ -149,12 +149,12 @@ export async function record(path: string, from: number, to: number, isOver = fa
   }
 }
 
-/** A WAV of frames `from` to before `to`, whose header says `said` of them. */
-export function wav(from: number, to: number, said = to - from): Buffer {
+/** A WAV of frames `from` to before `to`, whose header counts `counted` of them. */
+export function wav(from: number, to: number, counted = to - from): Buffer {
   const frames = Math.max(0, to - from)
   const bytes = Buffer.alloc(HEADER_BYTES + 2 * frames)
   bytes.write('RIFF', 0)
-  bytes.writeUInt32LE(HEADER_BYTES - 8 + 2 * said, 4)
+  bytes.writeUInt32LE(HEADER_BYTES - 8 + 2 * counted, 4)
   bytes.write('WAVEfmt ', 8)
   bytes.writeUInt32LE(18, 16)
   bytes.writeUInt16LE(7, 20)
@@ -165,9 +165,9 @@ export function wav(from: number, to: number, said = to - from): Buffer {
   bytes.writeUInt16LE(8, 34)
   bytes.write('fact', 38)
   bytes.writeUInt32LE(4, 42)
-  bytes.writeUInt32LE(said, 46)
+  bytes.writeUInt32LE(counted, 46)
   bytes.write('data', 50)
-  bytes.writeUInt32LE(2 * said, 54)
+  bytes.writeUInt32LE(2 * counted, 54)
   for (let i = 0; i < frames; i++) {
     bytes[HEADER_BYTES + 2 * i] = leftAt(from + i)
     bytes[HEADER_BYTES + 2 * i + 1] = rightAt(from + i)
@@ -175,7 +175,7 @@ export function wav(from: number, to: number, said = to - from): Buffer {
   return bytes
 }
 
-/** What is kept of a call's recording, as the API and its blobs have it. */
+/** The stored recording of a call, from the database and its blobs. */
 export async function kept(test: TestDatabase, blobs: Blobs, { scope, owned }: RecordedRun) {
   const row = await readRecording(test.database.within(scope), scope, owned.run_id)
   const names: string[] = []
@@ -187,15 +187,16 @@ export async function kept(test: TestDatabase, blobs: Blobs, { scope, owned }: R
   return { state: row?.state, segments: row?.segments.length, content, names, bytes }
 }
 
-/** How many frames a WAV has, by its header and by its size; those `except` are silent, and all else is in its place. */
+/** The number of frames of a WAV. Throws unless header and size agree, `except` is silent and all other frames are in position. */
 export function framesOf(bytes: Buffer, except: readonly (readonly [number, number])[] = []): number {
   const frames = (bytes.length - HEADER_BYTES) / 2
-  if (bytes.readUInt32LE(54) !== 2 * frames || bytes.readUInt32LE(46) !== frames) throw new Error('a false header')
+  if (bytes.readUInt32LE(54) !== 2 * frames || bytes.readUInt32LE(46) !== frames)
+    throw new Error('the WAV header and its size differ')
   for (let i = 0; i < frames; i++) {
     const isSilent = except.some(([from, to]) => i >= from && i < to)
     const [left, right] = [bytes[HEADER_BYTES + 2 * i], bytes[HEADER_BYTES + 2 * i + 1]]
     if (left !== (isSilent ? 0xff : leftAt(i)) || right !== (isSilent ? 0xff : rightAt(i)))
-      throw new Error(`frame ${i} of ${frames} is not in its place: ${left}, ${right}`)
+      throw new Error(`frame ${i} of ${frames} is not in position: ${left}, ${right}`)
   }
   return frames
 }

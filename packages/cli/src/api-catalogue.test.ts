@@ -11,14 +11,14 @@ const catalogueWith = async (keys: Record<string, string>) => {
   return catalogue
 }
 
-describe('what the API offers to agents', () => {
-  it('is shaped as the lists of models and voices are', async () => {
+describe('the catalogue of the API', () => {
+  it('the catalogue entries are valid models and voices of the contract', async () => {
     const { models, voices } = await catalogueWith({ DEEPGRAM_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
     for (const one of models) expect(model.parse(one)).toEqual(one)
     for (const one of voices) expect(voice.parse(one)).toEqual(one)
   })
 
-  it('is ready where nothing but Parley is needed, and says which need a key', async () => {
+  it('built-in services are ready, and vendors without a key have the reason no_key', async () => {
     const { models, voices } = await catalogueWith({})
     expect(models.at(-1)).toMatchObject({ model: { provider: 'parley', model_id: 'rules-1' }, ready: true })
     expect(voices.find(({ role, provider }) => role === 'stt' && provider === 'simulated')?.ready).toBe(true)
@@ -27,7 +27,7 @@ describe('what the API offers to agents', () => {
     ])
   })
 
-  it('puts services with a key before what is built in', async () => {
+  it('services with a key come before the built-in ones', async () => {
     const { models, voices } = await catalogueWith({ ANTHROPIC_API_KEY: 'k', DEEPGRAM_API_KEY: 'k' })
     expect(models.find(({ ready }) => ready)?.model.provider).toBe('anthropic')
     for (const role of ['stt', 'tts'])

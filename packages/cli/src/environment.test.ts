@@ -6,7 +6,7 @@ import { overridesOf } from './resolve-entries.ts'
 const read = (variables: Record<string, string>) => readSettings(variables)
 
 describe('PARLEY_RESOLVE', () => {
-  it('takes names, ports, transports and authorities, several targets for one name in order', () => {
+  it('PARLEY_RESOLVE accepts names, ports, transports, CA files and several targets per name in order', () => {
     const { resolve } = read({
       PARLEY_RESOLVE:
         'Trunk.example.=127.0.0.1:5071;tls;/etc/a b.pem, trunk.example=sbc.example, six.example=[::1]:5060;UDP ,ca.example=192.0.2.1;;/ca.pem,',
@@ -33,14 +33,14 @@ describe('PARLEY_RESOLVE', () => {
     'a=127.0.0.1:70000',
     'a=h:5060;sctp',
     'a=h;tcp x',
-  ])('names the entry that it cannot take: %s', entry => {
+  ])('PARLEY_RESOLVE with the invalid entry "%s" is refused, and the error names the entry', entry => {
     expect(() => read({ PARLEY_RESOLVE: `ok.example=127.0.0.1,${entry}` })).toThrow(SettingsError)
     expect(() => read({ PARLEY_RESOLVE: entry })).toThrow(`PARLEY_RESOLVE: "${entry}"`)
   })
 })
 
-describe('the addresses that peers are told', () => {
-  it('are those of this machine unless others are set', () => {
+describe('advertised addresses', () => {
+  it('the advertised addresses are the bound ones unless others are set', () => {
     expect(read({})).toMatchObject({ sipHost: null, rtpBind: '127.0.0.1', localNetworks: [] })
     const settings = read({
       PARLEY_SIP_BIND: '10.0.0.5',
@@ -52,7 +52,7 @@ describe('the addresses that peers are told', () => {
     expect(isInNetworks('fd12::1', settings.localNetworks)).toBe(true)
   })
 
-  it('are never 0.0.0.0', () => {
+  it('0.0.0.0 is never advertised', () => {
     const everywhere = { PARLEY_SIP_BIND: '0.0.0.0' }
     expect(() => read(everywhere)).toThrow('PARLEY_MEDIA_ADDRESS')
     expect(read({ ...everywhere, PARLEY_MEDIA_ADDRESS: '203.0.113.9' }).sipHost).toBe('localhost')
@@ -65,13 +65,13 @@ describe('the addresses that peers are told', () => {
     ['PARLEY_SIP_HOST', 'evil\r\nContact: x'],
     ['PARLEY_MEDIA_ADDRESS', 'nat.example'],
     ['PARLEY_LOCAL_NETS', '10.0.0.1/8'],
-  ])('%s refuses "%s" by name', (name, value) => {
+  ])('an invalid %s ("%s") is refused, and the error names the variable', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(name)
   })
 })
 
 describe('PARLEY_LEASE_MS', () => {
-  it('is 9 s, or what is set within 300 ms and 10 min', () => {
+  it('the lease is 9 s by default and can be 300 ms to 10 min', () => {
     expect(read({}).leaseMs).toBe(9000)
     for (const leaseMs of [300, 600_000]) expect(read({ PARLEY_LEASE_MS: String(leaseMs) }).leaseMs).toBe(leaseMs)
   })
@@ -82,7 +82,7 @@ describe('PARLEY_LEASE_MS', () => {
 })
 
 describe('PARLEY_SPOOL_MIB', () => {
-  it('is 8 GiB, or what is set', () => {
+  it('the recording spool is 8 GiB by default and can be set', () => {
     expect(read({}).spoolBytes).toBe(8 * 1024 ** 3)
     expect(read({ PARLEY_SPOOL_MIB: '1' }).spoolBytes).toBe(1024 ** 2)
   })
@@ -92,7 +92,7 @@ describe('PARLEY_SPOOL_MIB', () => {
   })
 })
 
-describe('a setting that is wrong', () => {
+describe('an invalid setting', () => {
   it.each([
     ['PARLEY_HTTP_PORT', 'abc', 'PARLEY_HTTP_PORT: must be a port (0: any free one): a whole number, 0 to 65535'],
     ['PARLEY_SIP_PORT', '99999', 'PARLEY_SIP_PORT: must be a port (0: any free one): a whole number, 0 to 65535'],
@@ -108,7 +108,7 @@ describe('a setting that is wrong', () => {
     ['REDIS_URL', 'localhost', 'REDIS_URL: must be an address such as redis://host:6379'],
     ['DEEPGRAM_BASE_URL', 'https://x', 'DEEPGRAM_BASE_URL: must be an address such as wss://host.example'],
     ['PARLEY_PACKET_IO', 'fast', 'PARLEY_PACKET_IO: must be native or portable'],
-  ])('%s=%s is told with what would do', (name, value, told) => {
+  ])('%s=%s is refused, and the error says which values are valid', (name, value, told) => {
     expect(() => read({ [name]: value })).toThrow(told)
   })
 })
@@ -119,12 +119,12 @@ describe('PARLEY_API', () => {
     'http://127.0.0.1:8080/',
     'http://127.0.0.1:8080/api/v1',
     'http://127.0.0.1:8080/api/v1/',
-  ])('may be the base URL or the one that a start prints: %s', url => {
+  ])('PARLEY_API accepts the base URL with or without /api/v1: %s', url => {
     expect(readClientSettings({ PARLEY_API: url }).api).toBe('http://127.0.0.1:8080')
   })
 })
 
-it('a name that only looks like a setting is found out', () => {
+it('an unknown variable with the prefix PARLEY_ is reported', () => {
   const environment = { PARLEY_HTTPPORT: '1', PARLEY_HTTP_PORT: '1', PARLEY_KEY: 'k', PARLEY_DEBUG: '', PATH: '/bin' }
   expect(unknownSettings(environment)).toEqual(['PARLEY_HTTPPORT'])
 })

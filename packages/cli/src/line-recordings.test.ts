@@ -30,7 +30,7 @@ async function written(name: string, ago: Ms): Promise<void> {
 const there = async () => (await readdir(directory)).toSorted()
 
 describe('recordings of the line test', () => {
-  it('are the newest when the engine starts, those of the demo among them; other files stay', async () => {
+  it('only the newest recordings are kept when the engine starts; other files stay', async () => {
     for (let hours = 1; hours <= 4; hours++) await written(`in-${hours}.wav`, hours * HOUR)
     await written('demo-1.wav', 1.5 * HOUR)
     await written('notes.txt', 99 * HOUR)
@@ -40,7 +40,7 @@ describe('recordings of the line test', () => {
     expect(problems).toEqual([])
   })
 
-  it('are the newest after each call', async () => {
+  it('only the newest recordings are kept after each call', async () => {
     const kept = recordings()
     await kept.open()
     for (let call = 1; call <= 6; call++) {
@@ -52,7 +52,7 @@ describe('recordings of the line test', () => {
     expect(await there()).toEqual(['in-4.wav', 'in-5.wav', 'in-6.wav'])
   })
 
-  it('stay while they are written, by this process or another, however many there are', async () => {
+  it('recordings that any process is still writing are not deleted', async () => {
     const kept = recordings()
     await kept.open()
     const held = kept.path('in-held')
@@ -68,7 +68,7 @@ describe('recordings of the line test', () => {
     expect(await there()).toEqual(['in-a.wav', 'in-b.wav', 'in-c.wav', 'out-others.wav'])
   })
 
-  it('that cannot be looked through end no call, and are told once', async () => {
+  it('an unreadable directory of recordings ends no call and is reported once', async () => {
     const kept = recordings(join(directory, 'gone'))
     kept.ended(null)
     await kept.trim()

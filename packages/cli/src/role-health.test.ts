@@ -14,7 +14,7 @@ async function serve({ isThere = true, isDraining = false, metrics = new RoleMet
   return (path: string) => fetch(`${health.url}${path}`)
 }
 
-it('a process without the API tells the figures of its calls and its jobs at /metrics, as they are now', async () => {
+it('a process without the API serves the current metrics of its calls at /metrics', async () => {
   const metrics = new RoleMetrics()
   let live = 3
   metrics.watchEngine(() => ({ live, isDraining: false, certificateEndsAt: null }))
@@ -38,20 +38,20 @@ it('a process without the API tells the figures of its calls and its jobs at /me
   expect(await (await get('/metrics')).text()).toContain('parley_calls_live 4')
 })
 
-it('what of the recordings waits for the blobs is told, and how many did not begin', async () => {
+it('the metrics include the size of the recording spool and the recordings that were refused', async () => {
   const metrics = new RoleMetrics()
   const spool = { bytes: 512, mostBytes: 1024, refused: { spool_full: 2, disk_full: 0, unwritable: 1 } }
   metrics.watchSpool(() => spool)
   const get = await serve({ metrics })
   const lines = async () => (await (await get('/metrics')).text()).split('\n')
-  const told = [
+  const expected = [
     'parley_recording_spool_bytes 512',
     'parley_recording_spool_limit_bytes 1024',
     'parley_recordings_refused_total{reason="spool_full"} 2',
     'parley_recordings_refused_total{reason="disk_full"} 0',
     'parley_recordings_refused_total{reason="unwritable"} 1',
   ]
-  expect(await lines()).toEqual(expect.arrayContaining(told))
+  expect(await lines()).toEqual(expect.arrayContaining(expected))
   spool.refused.spool_full = 3
   expect(await lines()).toContain('parley_recordings_refused_total{reason="spool_full"} 3')
 })
@@ -60,7 +60,7 @@ it.each([
   [{}, 200, { ready: true, reasons: [] }],
   [{ isThere: false }, 503, { ready: false, reasons: ['database_unavailable'] }],
   [{ isDraining: true }, 503, { ready: false, reasons: ['draining'] }],
-])('it is ready where it has its database and takes work: %j', async (how, status, body) => {
+])('readiness depends on the database and on draining: %j', async (how, status, body) => {
   const get = await serve(how)
   const response = await get('/readyz')
   expect([response.status, await response.json()]).toEqual([status, body])

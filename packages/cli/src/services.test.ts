@@ -18,8 +18,8 @@ function services(environment: Record<string, string>): Services {
   return made
 }
 
-describe('what a new agent gets', () => {
-  it('is a service with a key before the built-in ones', async () => {
+describe('default services of a new agent', () => {
+  it('services with a key come before the built-in ones', async () => {
     const keyed = services({ DEEPGRAM_API_KEY: 'k', CARTESIA_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
     expect(await keyed.ready('stt', 'en')).toEqual(['deepgram/nova-3', 'deepgram/flux-general-en', 'simulated/tones-1'])
     expect((await keyed.ready('tts', 'en')).slice(0, 3)).toEqual([
@@ -30,30 +30,30 @@ describe('what a new agent gets', () => {
     expect(await keyed.ready('llm', 'en')).toEqual(['anthropic/claude-haiku-4-5', 'parley/rules-1'])
   })
 
-  it('speaks the language: a recogniser of English alone is no choice for Spanish', async () => {
+  it('a recogniser that supports only English is not offered for Spanish', async () => {
     expect(await services({ DEEPGRAM_API_KEY: 'k' }).ready('stt', 'es')).toEqual([
       'deepgram/nova-3',
       'simulated/tones-1',
     ])
   })
 
-  it('is built in without any key', async () => {
+  it('without any key the built-in services are offered', async () => {
     expect((await services({}).ready('stt', 'en'))[0]).toBe('simulated/tones-1')
     expect((await services({}).ready('llm', 'en'))[0]).toBe('parley/rules-1')
   })
 })
 
 describe('a service that an agent names', () => {
-  it('without its key is refused, and the variable is named', () => {
+  it('a service without its key is refused, and the error names the variable', () => {
     expect(() => services({}).voice('elevenlabs/eleven_flash_v2_5')).toThrow('ELEVENLABS_API_KEY')
     expect(() => services({}).model('openai/gpt-4.1-mini')).toThrow(/openai/)
   })
 
-  it('that does not exist is refused with the list of known ones', () => {
+  it('an unknown service is refused, and the error lists the known ones', () => {
     expect(() => services({}).recogniser('nobody/model')).toThrow('simulated/tones-1')
   })
 
-  it('is opened once and shared', () => {
+  it('a service is opened once and shared', () => {
     const keyed = services({ DEEPGRAM_API_KEY: 'k' })
     expect(keyed.voice('deepgram/aura-2')).toBe(keyed.voice('deepgram/aura-2'))
     expect(keyed.voice('deepgram/aura-2')).not.toBe(keyed.recogniser('deepgram/nova-3'))
@@ -70,19 +70,21 @@ describe('a voice to fall back on', () => {
     return agent.fallbackVoices!.map(({ voice, voiceId }) => [voice.id, voiceId])
   }
 
-  it('is left out when its key is missing, and the agent starts without it', async () => {
+  it('a fallback voice without its key is left out, and the agent starts', async () => {
     const ids = ['elevenlabs/eleven_flash_v2_5', 'deepgram/aura-2:apollo']
     expect(await fallbacks({}, ids)).toEqual([])
     expect(await fallbacks({ DEEPGRAM_API_KEY: 'k' }, ids)).toEqual([['deepgram/aura-2', 'apollo']])
   })
 
-  it('is refused when it does not exist', async () => {
+  it('an unknown fallback voice is refused', async () => {
     await expect(fallbacks({}, ['nobody/model'])).rejects.toMatchObject({ code: 'voice_not_found' })
   })
 })
 
 describe('providers check', () => {
-  it("reports each service's answer, and advice for those that fail", { timeout: 60_000 }, async () => {
+  it("providers check reports each service's response, and advice for those that fail", {
+    timeout: 60_000,
+  }, async () => {
     const standIns = await StandIns.open()
     opened.push(standIns)
     const settings = readSettings({ ...standIns.environment, OPENAI_MODELS: '', CARTESIA_API_KEY: 'wrong' })

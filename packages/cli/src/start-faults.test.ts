@@ -34,11 +34,11 @@ function listening(server: Server, port: number, host = HOST): Promise<void> {
 
 const thrownBy = (work: Promise<unknown>) => work.then(null, (error: unknown) => error)
 
-describe('a port that is taken is told by the setting that helps:', () => {
+describe('listening fails', () => {
   const open = (ports: { udpPort?: number; tcpPort?: number }, bind = HOST) =>
     thrownBy(SocketTransport.open({ bind, ...ports, resolver, time: systemTime, random: new SeededRandom(1) }))
 
-  it('SIP', async () => {
+  it('a taken SIP port is reported with the setting to change', async () => {
     const { udp, tcp } = await takenPorts()
     const sip = { sipBind: HOST, sipPort: udp, sipTlsPort: tcp }
     expect(sipListenFault(await open({ udpPort: udp }), sip)).toMatchObject({
@@ -50,7 +50,7 @@ describe('a port that is taken is told by the setting that helps:', () => {
     })
   })
 
-  it('HTTP', async () => {
+  it('a taken HTTP port is reported with the setting to change', async () => {
     const { tcp: port } = await takenPorts()
     const cause = await thrownBy(listening(createServer(), port))
     expect(httpListenFault(cause, { bind: HOST, port })).toMatchObject({
@@ -58,7 +58,7 @@ describe('a port that is taken is told by the setting that helps:', () => {
     })
   })
 
-  it('an address that the machine lacks', async () => {
+  it('an address that the machine does not have is reported with its setting', async () => {
     // For documentation (RFC 5737): no machine has it.
     const bind = '203.0.113.7'
     const fault = sipListenFault(await open({ udpPort: 0 }, bind), { sipBind: bind, sipPort: 0, sipTlsPort: 5061 })
@@ -69,7 +69,7 @@ describe('a port that is taken is told by the setting that helps:', () => {
     })
   })
 
-  it('and nothing else is', () => {
+  it('other errors are passed on unchanged', () => {
     const other = new ParleyError('bad_certificate', 'no certificate')
     expect(sipListenFault(other, { sipBind: HOST, sipPort: 1, sipTlsPort: 2 })).toBe(other)
     expect(httpListenFault(other, { bind: HOST, port: 1 })).toBe(other)
@@ -77,7 +77,7 @@ describe('a port that is taken is told by the setting that helps:', () => {
 })
 
 describe('PARLEY_HOME', () => {
-  it('is made with its parents, for its owner alone', async () => {
+  it('the home directory is created with its parents and is accessible to its owner only', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'parley-homes-'))
     onTestFinished(() => rm(directory, { recursive: true }))
     const home = join(directory, 'a', 'b')
@@ -98,12 +98,12 @@ describe('PARLEY_HOME', () => {
     }
   })
 
-  it.runIf(process.platform === 'linux')('is told also where nothing can ever be made', async () => {
+  it.runIf(process.platform === 'linux')('a home under /proc is refused with the name of the setting', async () => {
     await expect(makeHome('/proc/parley/home')).rejects.toThrow('PARLEY_HOME: /proc/parley/home')
   })
 })
 
-it('a setting is named before what is wrong with what it names, where it is set', () => {
+it('an error about the database or master key begins with the name of the setting if it is set', () => {
   const error = new ParleyError('database_unavailable', 'nobody answers', { retryable: true })
   const url = 'postgres://u:p@h/d'
   expect(namingSetting('DATABASE_URL', url, error)).toMatchObject({

@@ -6,7 +6,7 @@ import { runsWork } from './commands/runs.ts'
 import { groupUsage, HelpAsked, parseCommand, UsageError } from './usage.ts'
 
 const noSettings = () => {
-  throw new Error('nobody needs settings to be helped')
+  throw new Error('--help must not read the settings')
 }
 
 /** What a command line throws, or rejects with. */
@@ -27,23 +27,23 @@ describe('--help', () => {
     ['admin', () => adminAnswer(['help'], noSettings), 'parley admin master-key rotate'],
     ['admin key create', () => adminAnswer(['key', 'create', '--help'], noSettings), 'usage: parley admin key create'],
     ['providers', () => providers(['check', '--help']), 'usage: parley providers check'],
-  ])('of parley %s is how it looks, and no fault', async (_, work, line) => {
+  ])('--help of parley %s shows its usage', async (_, work, line) => {
     const thrown = await thrownBy(work)
     expect(thrown).toBeInstanceOf(HelpAsked)
     expect((thrown as HelpAsked).message).toContain(line)
   })
 
-  it('of a part of a group tells that part alone', async () => {
+  it('--help of a command group shows the commands of that group only', async () => {
     const thrown = await thrownBy(() => adminAnswer(['org', '--help'], noSettings))
     expect((thrown as HelpAsked).message).toBe('usage:\n  parley admin org create --name NAME\n  parley admin org list')
   })
 
-  it('behind "--" is an argument like any other', () => {
+  it('--help behind "--" is an ordinary argument', () => {
     expect(parseCommand(['--', '--help'], {}, 'parley x').positionals).toEqual(['--help'])
   })
 })
 
-it('a group that is asked for nothing it has tells all it has, as a fault', () => {
+it('an unknown command of a group is an error that lists the commands of the group', () => {
   const fault = groupUsage('parley x', ['nope'], ['parley x a', 'parley x b'])
   expect(fault).toBeInstanceOf(UsageError)
   expect(fault.message).toBe('usage:\n  parley x a\n  parley x b')

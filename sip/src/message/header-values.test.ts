@@ -44,7 +44,7 @@ describe('header names (RFC 3261 section 7.3.3)', () => {
     ['x', 'Session-Expires'],
     ['www-authenticate', 'WWW-Authenticate'],
     ['p-asserted-identity', 'P-Asserted-Identity'],
-  ])('%s is %s', (name, long) => {
+  ])('the header name %s is read as %s', (name, long) => {
     expect(canonicalName(name)).toBe(long)
     expect(canonicalName(long)).toBe(long)
   })
@@ -86,7 +86,7 @@ describe('Via (RFC 3261 section 20.42, RFC 3581)', () => {
   it.each([
     ['SIP/2.0/UDP a.example.com:5060;branch=z9hG4bK1;rport', 'SIP/2.0/UDP a.example.com:5060;branch=z9hG4bK1;rport'],
     ['sip / 2.0 / tls  [2001:DB8::1] : 5061 ; received = [::1]', 'SIP/2.0/TLS [2001:db8::1]:5061;received=[::1]'],
-  ])('%s', (text, written) => {
+  ])('the Via %s is parsed and serialised', (text, written) => {
     expect(serialiseVia(parseVia(text)!)).toBe(written)
   })
 
@@ -99,7 +99,7 @@ describe('Via (RFC 3261 section 20.42, RFC 3581)', () => {
     'SIP/2.0/UDP [::1',
     'HTTP/2.0/UDP a',
     'SIP/2.0/UDP a b',
-  ])('refuses %s', text => {
+  ])('the malformed Via "%s" is refused', text => {
     expect(parseVia(text)).toBeUndefined()
   })
 })

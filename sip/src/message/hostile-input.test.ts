@@ -33,7 +33,7 @@ describe('size limits', () => {
     ['one line folded to 9,000 bytes', options(`X-A: ${'b\r\n '.repeat(2300)}`), 400, 'line_too_long'],
     ['a Request-URI of 9,000 bytes', optionsWith('sip:bob@', `sip:${'b'.repeat(9000)}@`), 414, 'start_line_too_long'],
     ['headers of 60,000 bytes without end', options(`X-A: ${'b'.repeat(60_000)}`), 513, 'headers_too_large'],
-  ])('%s are answered %4$s', (_what, bytes, answer, code) => {
+  ])('%s: the message is refused', (_what, bytes, answer, code) => {
     expect(parseDatagram(bytes)).toMatchObject({ ok: false, answer, fault: { code } })
   })
 
@@ -106,7 +106,7 @@ describe('messages with one fault', () => {
     ['nothing', Buffer.alloc(0), null, 'not_sip', 'start_line'],
     ['a keep-alive', Buffer.from('\r\n\r\n'), null, 'not_sip', 'start_line'],
     ['a STUN request', Buffer.from('000100002112a442000102030405060708090a0b', 'hex'), null, 'not_sip', 'start_line'],
-  ])('%s', (_what, bytes, answer, code, where) => {
+  ])('a message with one fault is refused with its place: %s', (_what, bytes, answer, code, where) => {
     expect(parseDatagram(bytes)).toMatchObject({ ok: false, answer, fatal: false, fault: { code, where } })
   })
 
@@ -197,7 +197,7 @@ describe('parsing time grows linearly with the size of the input', () => {
     ['tags that cannot be salvaged', bytes => optionsWith('From: <', `From: ${many('; tag =', bytes)}<`)],
     ['colons in a host', bytes => optionsWith('example.com SIP', `[${many(':', bytes)}] SIP`)],
     ['digits', bytes => optionsWith('CSeq: 1', `CSeq: ${many('1', bytes)}`)],
-  ])('%s', (_what, build) => {
+  ])('parsing time grows linearly with the number of %s', (_what, build) => {
     const small = build(SMALL)
     const large = build(LARGE)
     const smallMs = cost(() => parseDatagram(small, OPEN))

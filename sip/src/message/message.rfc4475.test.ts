@@ -266,7 +266,7 @@ describe('RFC 4475, the torture messages', () => {
   })
 
   it.each(Object.entries(MESSAGES).map(([name, row]) => [row.section, name, row] as const))(
-    '%s %s',
+    'section %s: the torture message %s is handled as the RFC says',
     (_section, name, row) => {
       const bytes = bytesOf(name)
       const result = parseDatagram(bytes)

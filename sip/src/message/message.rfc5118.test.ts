@@ -91,7 +91,7 @@ describe('RFC 5118, the torture messages for IPv6', () => {
   })
 
   it.each(Object.entries(MESSAGES).map(([name, row]) => [row.section, name, row] as const))(
-    '%s %s',
+    'section %s: the torture message %s is handled as the RFC says',
     (_section, name, row) => {
       const result = parseDatagram(onTheWire(name))
       expect(decodeFile(onTheWire(name)).exitCode).toBe(row.answer === undefined ? 0 : 2)

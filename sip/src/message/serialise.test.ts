@@ -66,7 +66,7 @@ describe('serialising a request', () => {
     ['a header value, CR alone', { headers: new HeaderList([['X-A', 'x\ry']]) }],
     ['a header value, NUL', { headers: new HeaderList([['X-A', 'x\0y']]) }],
     ['a header name', { headers: new HeaderList([[EVIL, 'x']]) }],
-  ])('never begins a second line out of %s', (_where, change) => {
+  ])('a line break in %s is refused', (_where, change) => {
     const attempt = () => serialise({ ...INVITE, ...change } as SipRequest)
     expect(attempt).toThrow(SipMessageError)
     expect(attempt).toThrow(expect.objectContaining({ code: 'header_injection' }))
@@ -83,7 +83,7 @@ describe('serialising a request', () => {
     ['a negative CSeq', { cseq: { sequence: -1, method: 'INVITE' } }],
     ['an empty Call-ID', { callId: '' }],
     ['an empty header name', { headers: new HeaderList([['', 'x']]) }],
-  ])('never writes %s', (_what, change) => {
+  ])('a request with %s is not serialised', (_what, change) => {
     expect(() => serialise({ ...INVITE, ...change } as SipRequest)).toThrow(
       expect.objectContaining({ code: 'bad_field' }),
     )

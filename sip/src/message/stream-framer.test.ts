@@ -73,7 +73,7 @@ describe('framing on a stream (RFC 3261 section 18.3)', () => {
     ['given twice, the same', withLength('0\r\nContent-Length: 0'), 400],
     ['given twice, once compact', withLength('0\r\nl: 4'), 400],
     ['several in one line', withLength('0, 0'), 400],
-  ])('closes the connection when the Content-Length is %s', (_what, bytes, answer) => {
+  ])('the connection is closed if the Content-Length is %s', (_what, bytes, answer) => {
     const read = reader()
     expect(read(bytes)).toMatchObject([{ ok: false, fatal: true, answer }])
     expect(read(withLength('0'))).toEqual([])

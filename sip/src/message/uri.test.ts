@@ -29,7 +29,7 @@ describe('reading URIs (RFC 3261 section 19.1.3)', () => {
     ['sip:[2001:DB8::1]:5070;lr', { host: '[2001:db8::1]', port: 5070, params: new Map([['lr', null]]) }],
     ['sip:%61lice@host_with_underscore', { user: 'alice', host: 'host_with_underscore' }],
     ['tel:+1-201-555-0123;ext=1', { scheme: 'tel', opaque: '+1-201-555-0123;ext=1' }],
-  ])('%s', (text, expected) => {
+  ])('the URI %s is parsed', (text, expected) => {
     expect(read(text)).toMatchObject(expected)
   })
 
@@ -60,7 +60,7 @@ describe('reading URIs (RFC 3261 section 19.1.3)', () => {
     'sip:2001:db8::1',
     'sip:a@[::ffff:1.2.3.256]',
     'sip:a@[1::2::3]',
-  ])('refuses "%s"', text => {
+  ])('the malformed URI "%s" is refused', text => {
     expect(parseUri(text)).toBeUndefined()
   })
 
@@ -93,7 +93,7 @@ describe('reading URIs (RFC 3261 section 19.1.3)', () => {
     ['an empty host', { host: '' }, 'bad_field'],
     ['a port out of range', { port: 65536 }, 'bad_field'],
     ['an empty user', { user: '' }, 'bad_field'],
-  ])('does not write %s', (_what, change, code) => {
+  ])('a URI with %s is not serialised', (_what, change, code) => {
     const uri = { ...(read('sip:a@example.com') as SipUri), ...change }
     expect(() => serialiseUri(uri)).toThrow(SipMessageError)
     expect(() => serialiseUri(uri)).toThrow(expect.objectContaining({ code }))
@@ -114,7 +114,7 @@ describe('comparing URIs (RFC 3261 section 19.1.4)', () => {
       'sip:alice@atlanta.com?priority=urgent&subject=project%20x',
     ],
     ['sip:a%3bb@c', 'sip:a%3Bb@c'],
-  ])('%s is %s', (left, right) => {
+  ])('%s equals %s', (left, right) => {
     expect(uriEquals(read(left), read(right))).toBe(true)
     expect(uriEquals(read(right), read(left))).toBe(true)
   })
@@ -131,7 +131,7 @@ describe('comparing URIs (RFC 3261 section 19.1.4)', () => {
     ['sip:a%3Bb@c', 'sip:a;b@c'],
     ['tel:+1', 'tel:+2'],
     ['sip:tel@c', 'tel:+1'],
-  ])('%s is not %s', (left, right) => {
+  ])('%s does not equal %s', (left, right) => {
     expect(uriEquals(read(left), read(right))).toBe(false)
     expect(uriEquals(read(right), read(left))).toBe(false)
   })

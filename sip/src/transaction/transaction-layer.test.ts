@@ -199,7 +199,7 @@ describe('matching to client transactions (17.1.3, 18.1.2)', () => {
     ['two Vias', (r: SipResponse) => ({ ...r, via: [...r.via, ...r.via] })],
     ['another Call-ID', (r: SipResponse) => ({ ...r, callId: 'x' })],
     ['another CSeq number', (r: SipResponse) => ({ ...r, cseq: { ...r.cseq, sequence: 99 } })],
-  ])('drops one with %s', (_what, change) => {
+  ])('a response with %s is dropped', (_what, change) => {
     const { receive, heard, response } = started()
     receive(change(response))
     expect(heard).toEqual([])

@@ -16,7 +16,7 @@ describe('IP literals', () => {
     ['2001:DB8::8:800:200C:417A', '20010db80000000000080800200c417a'],
     ['::ffff:192.0.2.1', `${'0'.repeat(20)}ffffc0000201`],
     ['1:2:3:4:5:6:7::', '00010002000300040005000600070000'],
-  ])('reads %s', (text, bytes) => expect(hex(text)).toBe(bytes))
+  ])('the IP address %s is parsed', (text, bytes) => expect(hex(text)).toBe(bytes))
 
   it('the parser agrees with node:net about what is an IP address', () => {
     const nearly = fc.stringMatching(/^[0-9a-f:.]{0,24}$/)

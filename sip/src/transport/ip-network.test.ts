@@ -21,7 +21,7 @@ describe('networks of addresses', () => {
     ['10.0.0.0/8', '::ffff:10.1.2.3', true],
     ['10.0.0.0/8', 'trunk.example', false],
     ['10.0.0.0/8', '', false],
-  ])('%s and %s', (network, address, inside) => {
+  ])('whether the network %s contains the address "%s"', (network, address, inside) => {
     expect(isInNetworks(address, networks(network))).toBe(inside)
     expect(isInNetworks(address, networks('198.51.100.1', network))).toBe(inside)
     expect(isInNetworks(address, [])).toBe(false)
@@ -38,5 +38,5 @@ describe('networks of addresses', () => {
     'fd01::/8',
     'x/8',
     '10.0.0.0/8/8',
-  ])('refuses "%s"', text => expect(parseIpNetwork(text)).toBeUndefined())
+  ])('the malformed network "%s" is refused', text => expect(parseIpNetwork(text)).toBeUndefined())
 })

@@ -48,7 +48,7 @@ class Stage {
   }
 
   /** The messages that the peer received after the INVITE. */
-  get heard(): string[] {
+  get receivedMethods(): string[] {
     return this.peer.methods().slice(1)
   }
 
@@ -84,14 +84,14 @@ describe('beforeAcknowledging', () => {
     await stage.pass(300)
     stage.peer.reply(stage.peer.last('INVITE'), 200, { body: 'answer' })
     await stage.pass(300)
-    expect(stage.heard).toEqual([])
+    expect(stage.receivedMethods).toEqual([])
     await stage.agree()
-    expect(stage.heard).toEqual(['ACK'])
+    expect(stage.receivedMethods).toEqual(['ACK'])
     expect(stage.noted).toHaveLength(1)
     expect(stage.caller.types).toEqual(['answered'])
     stage.peer.reply(stage.peer.last('INVITE'), 200, { body: 'answer' })
     await stage.pass(100)
-    expect(stage.heard).toEqual(['ACK', 'ACK'])
+    expect(stage.receivedMethods).toEqual(['ACK', 'ACK'])
   })
 
   it.each([
@@ -101,10 +101,10 @@ describe('beforeAcknowledging', () => {
     const stage = new Stage(OFFER)
     await stage.answered()
     await stage.pass(1850)
-    expect(stage.heard).toEqual([])
+    expect(stage.receivedMethods).toEqual([])
     fate(stage)
     await stage.pass(100)
-    expect(stage.heard).toEqual(['ACK'])
+    expect(stage.receivedMethods).toEqual(['ACK'])
     const { callId } = stage.caller.session
     expect(stage.pair.a.logs).toEqual([
       {
@@ -115,7 +115,7 @@ describe('beforeAcknowledging', () => {
     ])
     await stage.agree()
     await stage.pass(5000)
-    expect(stage.heard).toEqual(['ACK'])
+    expect(stage.receivedMethods).toEqual(['ACK'])
     expect(stage.caller.types).toEqual(['answered'])
   })
 
@@ -128,7 +128,7 @@ describe('beforeAcknowledging', () => {
     })
     await stage.answered()
     await stage.pass(10)
-    expect(stage.heard).toEqual(['ACK'])
+    expect(stage.receivedMethods).toEqual(['ACK'])
     expect(stage.pair.a.logs).toMatchObject([{ event: 'ack_not_noted', detail: expect.stringContaining('a bug') }])
   })
 
@@ -137,10 +137,10 @@ describe('beforeAcknowledging', () => {
     await stage.answered()
     stage.caller.session.hangUp()
     await stage.pass(100)
-    expect(stage.heard).toEqual([])
+    expect(stage.receivedMethods).toEqual([])
     expect(stage.caller.session.state).toBe('terminating')
     await stage.agree()
-    expect(stage.heard).toEqual(['ACK', 'BYE'])
+    expect(stage.receivedMethods).toEqual(['ACK', 'BYE'])
     stage.peer.reply(stage.peer.last('BYE'), 200)
     await stage.pass(100)
     expect(stage.caller.end).toMatchObject({ cause: 'bye', by: 'local', confirmed: true })
@@ -159,7 +159,7 @@ describe('beforeAcknowledging', () => {
       expect(stage.caller.end).toMatchObject({ cause: 'bye', by, confirmed: true })
       await stage.agree()
       await stage.pass(40_000)
-      expect(stage.heard).toEqual(['ACK'])
+      expect(stage.receivedMethods).toEqual(['ACK'])
       expect(stage.pair.a.logs).toEqual([])
       expect(stage.pair.a.ua.footprint).toEqual({ sessions: 0, dialogs: 0, transactions: 0, sends: 0 })
     },
@@ -172,10 +172,10 @@ describe('beforeAcknowledging', () => {
     await stage.pass(100)
     stage.caller.session.hangUp()
     await stage.answered()
-    expect(stage.heard).toEqual(['CANCEL'])
+    expect(stage.receivedMethods).toEqual(['CANCEL'])
     expect(stage.noted).toHaveLength(1)
     await stage.agree()
-    expect(stage.heard).toEqual(['CANCEL', 'ACK', 'BYE'])
+    expect(stage.receivedMethods).toEqual(['CANCEL', 'ACK', 'BYE'])
     stage.peer.reply(stage.peer.last('BYE'), 200)
     await stage.pass(100)
     expect(stage.caller.end).toMatchObject({ cause: 'cancelled', by: 'local', status: 200, confirmed: true })
@@ -187,12 +187,12 @@ describe('beforeAcknowledging', () => {
     await stage.answered('one')
     stage.peer.reply(stage.peer.last('INVITE'), 200, { toTag: 'two', body: 'answer' })
     await stage.pass(100)
-    expect(stage.heard).toEqual(['ACK', 'BYE'])
+    expect(stage.receivedMethods).toEqual(['ACK', 'BYE'])
     expect(stage.peer.last('BYE').request.to.params.get('tag')).toBe('two')
     stage.peer.reply(stage.peer.last('BYE'), 200)
     expect(stage.noted.map(({ remoteTag }) => remoteTag)).toEqual(['one'])
     await stage.agree()
-    expect(stage.heard).toEqual(['ACK', 'BYE', 'ACK'])
+    expect(stage.receivedMethods).toEqual(['ACK', 'BYE', 'ACK'])
     expect(stage.peer.last('ACK').request.to.params.get('tag')).toBe('one')
     expect(stage.caller.session.state).toBe('confirmed')
   })
@@ -207,11 +207,11 @@ describe('beforeAcknowledging', () => {
       if (last === 'note') answer()
       else stage.note.resolve()
       await stage.pass(100)
-      expect(stage.heard).toEqual([])
+      expect(stage.receivedMethods).toEqual([])
       if (last === 'note') stage.note.resolve()
       else answer()
       await stage.pass(100)
-      expect(stage.heard).toEqual(['ACK'])
+      expect(stage.receivedMethods).toEqual(['ACK'])
       expect(new TextDecoder().decode(stage.peer.last('ACK').request.body)).toBe('our answer')
       expect(answer).toThrow('acknowledge')
     },
@@ -224,10 +224,10 @@ describe('beforeAcknowledging', () => {
     const theirs = stage.bye().replaceAll('BYE', 'INVITE').replace('Content', 'Contact: <sip:x@peer.test>\nContent')
     stage.peer.sendText(theirs, { address: '10.0.0.1', transport: 'udp' })
     await stage.pass(100)
-    expect(stage.heard).toEqual([])
+    expect(stage.receivedMethods).toEqual([])
     expect(stage.peer.responses.map(({ status }) => status)).toContain(491)
     await stage.agree()
-    expect(stage.heard).toEqual(['ACK', 'INVITE'])
+    expect(stage.receivedMethods).toEqual(['ACK', 'INVITE'])
   })
 
   it('the ACK uses a new connection if that of the 200 closed meanwhile', async () => {
@@ -236,10 +236,10 @@ describe('beforeAcknowledging', () => {
     const { flow } = stage.peer.last('INVITE')
     stage.pair.a.transport.cutAll()
     await stage.pass(1000)
-    expect(stage.heard).toEqual([])
+    expect(stage.receivedMethods).toEqual([])
     await stage.agree()
     await stage.pass(500)
-    expect(stage.heard).toEqual(['ACK'])
+    expect(stage.receivedMethods).toEqual(['ACK'])
     expect(stage.peer.last('ACK').flow.id).not.toBe(flow.id)
   })
 
@@ -248,9 +248,9 @@ describe('beforeAcknowledging', () => {
     await stage.answered()
     const closed = stage.pair.a.ua.close()
     await stage.pass(1500)
-    expect(stage.heard).toEqual([])
+    expect(stage.receivedMethods).toEqual([])
     await stage.pass(500)
-    expect(stage.heard).toEqual(['ACK', 'BYE'])
+    expect(stage.receivedMethods).toEqual(['ACK', 'BYE'])
     stage.peer.reply(stage.peer.last('BYE'), 200)
     await stage.pass(100)
     await closed

@@ -6,12 +6,12 @@ import { type Heard, Pair, sdp, sipUri } from './testing/pair.ts'
 import { ScriptedPeer } from './testing/scripted-peer.ts'
 
 /** A `beforeAttempt` that records the attempts and that the test resolves or rejects. */
-class Notary {
-  readonly told: InviteAttempt[] = []
+class AttemptHook {
+  readonly attempts: InviteAttempt[] = []
   #waiting = Promise.withResolvers<void>()
 
   readonly beforeAttempt = (attempt: InviteAttempt): Promise<void> => {
-    this.told.push(attempt)
+    this.attempts.push(attempt)
     return this.#waiting.promise
   }
 
@@ -28,10 +28,10 @@ class Notary {
 
 class Stage {
   readonly pair = new Pair()
-  readonly notary = new Notary()
+  readonly hook = new AttemptHook()
 
   call(options: Partial<OutboundCall> = {}): Heard {
-    return this.pair.call({ beforeAttempt: this.notary.beforeAttempt, ...options })
+    return this.pair.call({ beforeAttempt: this.hook.beforeAttempt, ...options })
   }
 
   /** Lets time pass and promises settle, before and after. */
@@ -42,7 +42,7 @@ class Stage {
   }
 
   async agree(): Promise<void> {
-    this.notary.agree()
+    this.hook.agree()
     await this.pass(100)
   }
 
@@ -73,9 +73,9 @@ describe('beforeAttempt', () => {
     })
     await stage.pass(60_000)
     expect(stage.left).toEqual([])
-    expect(stage.notary.told).toHaveLength(1)
+    expect(stage.hook.attempts).toHaveLength(1)
     await stage.agree()
-    const [attempt] = stage.notary.told
+    const [attempt] = stage.hook.attempts
     const invite = stage.pair.network.passed[0]!.text
     const [line] = invite.split('\r\n')
     const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(invite)?.[1]?.trim()
@@ -103,7 +103,7 @@ describe('beforeAttempt', () => {
     const stage = new Stage()
     const caller = stage.call()
     await stage.pass(100)
-    stage.notary.refuse('the database is away')
+    stage.hook.refuse('the database is away')
     await stage.pass(60_000)
     expect(stage.left).toEqual([])
     expect(caller.types).toEqual(['ended'])
@@ -141,7 +141,7 @@ describe('beforeAttempt', () => {
       expect(caller.end).toMatchObject({ cause: 'cancelled', by: 'local', inviteLeft: false, confirmed: true })
       await stage.agree()
       await stage.pass(60_000)
-      expect(stage.notary.told).toHaveLength(when === 'while beforeAttempt is pending' ? 1 : 0)
+      expect(stage.hook.attempts).toHaveLength(when === 'while beforeAttempt is pending' ? 1 : 0)
       expect(stage.left).toEqual([])
       expect(caller.types).toEqual(['ended'])
     },
@@ -185,7 +185,7 @@ describe('beforeAttempt', () => {
     peer.reply(peer.last('INVITE'), 401, { headers: [challenge] })
     await stage.pass(10_000)
     expect(peer.methods()).toEqual(['INVITE', 'ACK'])
-    const [first, second] = stage.notary.told
+    const [first, second] = stage.hook.attempts
     expect(second).toMatchObject({ callId: first!.callId, from: first!.from, sequence: first!.sequence + 1 })
     expect(second!.branch).not.toBe(first!.branch)
     await stage.agree()
@@ -207,7 +207,7 @@ describe('beforeAttempt', () => {
       peer.reply(peer.last('INVITE'), 401, { headers: [challenge] })
       await stage.pass(100)
       if (how === 'given up') caller.session.hangUp()
-      else stage.notary.refuse('lost')
+      else stage.hook.refuse('lost')
       await stage.pass(100)
       expect(caller.end).toMatchObject({
         cause: how === 'given up' ? 'cancelled' : 'withheld',
@@ -231,8 +231,8 @@ describe('beforeAttempt', () => {
     await stage.pass(100)
     expect(peer.methods()).toEqual(['INVITE', 'ACK'])
     await stage.agree()
-    expect(stage.notary.told).toHaveLength(2)
-    expect(peer.last('INVITE').request.cseq.sequence).toBe(stage.notary.told[1]!.sequence)
+    expect(stage.hook.attempts).toHaveLength(2)
+    expect(peer.last('INVITE').request.cseq.sequence).toBe(stage.hook.attempts[1]!.sequence)
   })
 
   it('beforeAttempt is called for the next target with its address; the silent target stays unconfirmed', async () => {
@@ -248,7 +248,7 @@ describe('beforeAttempt', () => {
     await stage.agree()
     await stage.pass(33_000)
     expect(silent.methods()).toContain('INVITE')
-    expect(stage.notary.told.map(({ nextHop }) => nextHop.address)).toEqual(['10.0.0.21', '10.0.0.22'])
+    expect(stage.hook.attempts.map(({ nextHop }) => nextHop.address)).toEqual(['10.0.0.21', '10.0.0.22'])
     expect(next.heard).toEqual([])
     caller.session.hangUp()
     await stage.pass(100)
@@ -286,11 +286,11 @@ describe('beforeAttempt', () => {
     await stage.pass(100)
     await stage.agree()
     await stage.pass(100)
-    expect(stage.notary.told.map(({ nextHop }) => nextHop.transport)).toEqual(['tcp', 'udp'])
-    expect(stage.notary.told[1]!.branch).toBe(stage.notary.told[0]!.branch)
+    expect(stage.hook.attempts.map(({ nextHop }) => nextHop.transport)).toEqual(['tcp', 'udp'])
+    expect(stage.hook.attempts[1]!.branch).toBe(stage.hook.attempts[0]!.branch)
     expect(peer.heard).toEqual([])
     await stage.agree()
-    expect(peer.last('INVITE').request.via[0]!.params.get('branch')).toBe(stage.notary.told[1]!.branch)
+    expect(peer.last('INVITE').request.via[0]!.params.get('branch')).toBe(stage.hook.attempts[1]!.branch)
   })
 
   it('an inbound call never reports a sent INVITE', async () => {

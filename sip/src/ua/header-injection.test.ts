@@ -121,7 +121,7 @@ describe('no text of the application can insert a header line', () => {
         caller.session.info({ bytes: new Uint8Array(1), contentType: text })
       },
     ],
-  ])('%s', (_where, act) => holds(act))
+  ])('no header line can be inserted through the %s', (_where, act) => holds(act))
 
   it('hostile credentials, which are written only after a challenge, insert no header line', () => {
     fc.assert(

@@ -201,7 +201,7 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
     ['an RSeq that was never sent', 3, '1 INVITE'],
     ['the CSeq of another request', 0, '9 INVITE'],
     ['the method of another request', 0, '1 OPTIONS'],
-  ])('481 to a PRACK for %s; the 180 goes on', (_what, rseq, cseq) => {
+  ])('a PRACK with %s gets 481, and the 180 is still retransmitted', (_what, rseq, cseq) => {
     const caller = new ScriptedCaller()
     caller.callee.session.progress(180)
     caller.pair.time.advance(50)

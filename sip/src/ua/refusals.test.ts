@@ -46,17 +46,20 @@ const refusals: [
 ]
 
 describe('requests that a user agent refuses', () => {
-  it.each(refusals)('%s', (_what, text, status, header) => {
-    const { response, pair } = answerTo(text)
-    expect(response?.status).toBe(status)
-    expect(response?.to.params.get('tag')).toBeTruthy()
-    if (header !== undefined)
-      expect(response?.headers.get(header[0])).toEqual(
-        typeof header[1] === 'string' ? header[1] : expect.stringMatching(header[1]),
-      )
-    expect(pair.a.calls).toEqual([])
-    expect(pair.a.ua.footprint).toEqual(clean)
-  })
+  it.each(refusals)(
+    'a user agent refuses %s with the right status and keeps no state',
+    (_what, text, status, header) => {
+      const { response, pair } = answerTo(text)
+      expect(response?.status).toBe(status)
+      expect(response?.to.params.get('tag')).toBeTruthy()
+      if (header !== undefined)
+        expect(response?.headers.get(header[0])).toEqual(
+          typeof header[1] === 'string' ? header[1] : expect.stringMatching(header[1]),
+        )
+      expect(pair.a.calls).toEqual([])
+      expect(pair.a.ua.footprint).toEqual(clean)
+    },
+  )
 
   it.each([...refusals.map(([what, text]) => [what, text]), ['OPTIONS', requestText({ method: 'OPTIONS' })]])(
     '%s from an unknown sender gets no response',

@@ -151,7 +151,7 @@ describe('session timers (RFC 4028): intervals that are too small', () => {
     ['asked for with timer in Supported: 422 with Min-SE 90', ['Supported: timer', 'Session-Expires: 60'], 422],
     ['put there by a proxy: we refresh, and the peer is not asked to understand', ['Session-Expires: 60'], 200],
     ['90 is enough', ['Supported: timer', 'Session-Expires: 90'], 200],
-  ])('less than 90 s, %s', (_how, headers, status) => {
+  ])('Session-Expires below the minimum of 90 s, %s', (_how, headers, status) => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     peer.sendText(requestText({ method: 'INVITE', headers }), { address: '10.0.0.1', transport: 'udp' })

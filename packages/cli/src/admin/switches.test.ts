@@ -41,7 +41,7 @@ it('every switch of parley admin takes effect somewhere, or is known to have non
   expect([...Object.keys(READERS), ...WITHOUT_EFFECT].filter(name => !switches.has(name))).toEqual([])
 })
 
-it('a new switch of which nothing is known is reported', () => {
+it('a switch that is missing from this register is reported', () => {
   expect(switchesOf('parley admin trunk set TRUNK [--colour NAME]').filter(name => !isAccountedFor(name))).toEqual([
     '--colour',
   ])

@@ -151,7 +151,7 @@ describe('parley admin', () => {
     ['key create --name a --role viewer --can-dial', 'a viewer cannot dial'],
     ['key create --role admin', '--name takes 1 to 128 characters'],
     ['master-key', 'usage:'],
-  ])('says what is wrong with "%s" before it asks the database', async (line, told) => {
+  ])('the arguments "%s" are refused before the database is contacted', async (line, told) => {
     const asked = adminAnswer(line.split(' '), () => {
       throw new Error('the database was asked')
     })

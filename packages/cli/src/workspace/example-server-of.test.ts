@@ -21,7 +21,7 @@ async function opened(home: string) {
 
 const patients = async (origin: string) => (await fetch(`${origin}/clinic/patients?key=1042`)).status
 
-it('a second process of a home uses the server of the first, which stays what the examples are published with', async () => {
+it('a second process of a home uses the example server of the first', async () => {
   const home = await freshHome()
   const first = await opened(home)
   const { port } = await readSeedRecord(home)
@@ -34,7 +34,7 @@ it('a second process of a home uses the server of the first, which stays what th
   expect((await opened(home)).origin).toBe(first.origin)
 })
 
-it('the server of another home, or a stranger, on the port it had is left alone', async () => {
+it('if another program has the port of the example server, a free port is used', async () => {
   const [home, other] = [await freshHome(), await freshHome()]
   const theirs = await opened(other)
   const stranger = createServer((_, response) => response.writeHead(400).end('{}'))

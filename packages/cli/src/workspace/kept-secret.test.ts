@@ -25,9 +25,12 @@ describe('a secret kept in the home', () => {
     expect(await readdir(home)).toEqual(['one'])
   })
 
-  it.each(['', 'short', 'x'.repeat(200)])('is made anew where the file was torn: "%s"', async torn => {
-    await writeFile(join(home, 'one'), torn)
-    const secret = await keptSecret(home, 'one')
-    expect(await keptSecret(home, 'one')).toBe(secret)
-  })
+  it.each(['', 'short', 'x'.repeat(200)])(
+    'a secret is generated again if its file has the invalid content "%s"',
+    async torn => {
+      await writeFile(join(home, 'one'), torn)
+      const secret = await keptSecret(home, 'one')
+      expect(await keptSecret(home, 'one')).toBe(secret)
+    },
+  )
 })

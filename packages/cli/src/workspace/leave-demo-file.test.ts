@@ -23,7 +23,7 @@ async function apiThatKnows(key: string): Promise<{ url: string; close(): void }
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
 }
 
-it('demo.json goes on naming the process that was there first, as long as it answers', async () => {
+it('demo.json names the first process of the home as long as that process responds', async () => {
   const home = await mkdtemp(join(tmpdir(), 'parley-home-'))
   onTestFinished(() => rm(home, { recursive: true, force: true }))
   const first = await apiThatKnows('known')

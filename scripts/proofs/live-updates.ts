@@ -307,7 +307,7 @@ class LiveUpdates {
     }
   }
 
-  /** SideEffects by nobody before. */
+  /** A phrase that no caller has said before. */
   #word(): string {
     const word = this.#words++
     return [100, 10, 1].map(place => WORDS[Math.floor(word / place) % WORDS.length]).join(' ')

@@ -45,7 +45,9 @@ export const FIELD_READERS: readonly FieldReader[] = [
 
   // The other parts of an agent.
   ['Telephony', 'trunkId from', `${PLAN}/check-telephony.ts`, `${EDITS} ${HANDLERS}`],
-  ['AgentRecording', 'required channels', 'packages/engine/src/runs', 'packages/engine/src'],
+  ['AgentRecording', 'required', 'packages/engine/src/runs', 'packages/engine/src'],
+  // Its only value is "dual", and every recording has two channels.
+  ['AgentRecording', 'channels', `${PLAN}/draft.ts`, 'interop/demo.test.ts'],
   ['AgentRecording', 'signed_urls', 'control-plane/src/recordings', 'control-plane/src/http/recordings.test.ts'],
   ['Notification', 'url secret events', 'packages/jobs/src/webhooks', 'packages/jobs/src/webhooks'],
   ['InboundContext', 'action_id variables', 'packages/engine/src/runs', 'packages/engine/src/runs'],

@@ -24,7 +24,7 @@ it('the timeline, transcript and inference in a killed process’s journal reach
   const asked = await run.ledger.intend({ kind: 'gateway_inference', action: infer, node_id: 'n', ordinal: null })
   await run.ledger.sending(asked.effect_id)
   await run.ledger.settle(asked.effect_id, { state: 'succeeded' })
-  await stage.kept(run, 290)
+  await stage.kept(run, 290, 0, 10)
   const [name] = await stage.journals()
   expect((await stat(stage.directory)).mode & 0o777).toBe(0o700)
   expect((await stat(join(stage.directory, name!))).mode & 0o777).toBe(0o600)
@@ -84,7 +84,7 @@ it('journal replay ends a run whose owner was killed before it wrote the end', a
   stage.goAway()
   run.checkpoint([SPOKEN])
   void run.finish({ ...ENDED, connected_ms: 800 })
-  await stage.kept(run, 0, 1)
+  await stage.kept(run, 0, 1, 1)
   stage.doomed.kill()
   await stage.nextProcess()
   expect(await readRun(stage.test.database.within(stage.scope), stage.scope, run.runId)).toMatchObject({

@@ -20,14 +20,14 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const LINE: Line = 'udp'
 const AGENT = 'reminder'
-/** Longer than an update's deadline: that comes before anybody takes the runs of an engine that stands still. */
+/** Longer than an update's deadline, so that the deadline passes before another engine takes over the runs of a stopped engine. */
 const LEASE_MS = 60_000
 /** Longest time from an update's deadline until its receipt is `indeterminate`. */
 const SLACK_MS = 3000
 const ACTIVE_WITHIN_MS = 30_000
 const TURNS_WITHIN_MS = 30_000
 const STREAMS_WITHIN_MS = 180_000
-/** One turn of the agent's takes less. */
+/** Longer than one turn of the agent. */
 const CYCLE_MS = 3500
 
 const WORDS = ['apple', 'bread', 'candle', 'desert', 'engine', 'forest', 'garden', 'hammer', 'island', 'jacket']
@@ -49,7 +49,7 @@ const REMINDER = draftOf(
 
 /** What a run of the proof may differ in. */
 export interface LiveUpdatesOptions {
-  /** Of each call, while all is well. */
+  /** Updates of each call before the engine is stopped. */
   readonly updates: number
   /** How often the engine is stopped for longer than a deadline, and goes on. */
   readonly stops: number
@@ -187,7 +187,7 @@ class LiveUpdates {
     updates.push({ ...sent, sentAt: at, appliedAt: at })
   }
 
-  /** While it stands still an update waits; when it goes on it has missed that one, and takes the next. */
+  /** Stops the engine until an update's deadline has passed. The resumed engine must not apply that update, but must apply the next. */
   async #stopEngine(): Promise<void> {
     const { engine } = this.#harness
     await pause(randomBelow(this.#random, CYCLE_MS))
@@ -314,7 +314,7 @@ class LiveUpdates {
   }
 }
 
-/** Result of an update by the timeline. */
+/** Statuses of an update in the timeline. */
 function statusesOf(timeline: readonly Item[], update_id: string): readonly (string | undefined)[] {
   return timeline.filter(item => item.kind === 'update' && item.update_id === update_id).map(({ status }) => status)
 }

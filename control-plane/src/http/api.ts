@@ -26,11 +26,11 @@ export interface ApiLimits {
   /** Requests by key and by address; default: those of the API. */
   readonly rates: RateLimits
   readonly connections: ConnectionLimits
-  /** For how long an external operation owns its record, in ms. Default 120 000. */
+  /** Lease of an `external` operation on its idempotency record, in ms. Default 120 000. */
   readonly leaseMs: number
-  /** Runs that are followed at once. */
+  /** Open event streams at once. */
   readonly streams: StreamLimits
-  /** Large bodies that are read at once, on threads. */
+  /** Worker threads that parse large request bodies. */
   readonly reading: Partial<ReadingLimits>
 }
 
@@ -41,13 +41,13 @@ export interface ApiOptions {
   readonly platform: Platform
   readonly log: Logger
   readonly limits?: Partial<ApiLimits>
-  /** Base URL under which others reach the API; null (default): whatever they call it. */
+  /** Base URL under which others reach the API; null (default): relative URLs in /openapi.json; browsers reach /mcp only from loopback origins. */
   readonly publicUrl?: string | null
   /** Whose `X-Forwarded-For` is believed: addresses or networks of proxies. Default: nobody's. */
   readonly trustProxy?: readonly string[]
   /** The state of the database's pool, for the metrics. Default: not shown. */
   readonly pool?: () => PoolState
-  /** Figures of other roles of the process, in the text of `/metrics`. Default: none. */
+  /** Metrics of the process's other roles, in the format of `/metrics`. Default: none. */
   readonly otherMetrics?: () => Promise<string>
 }
 
@@ -55,7 +55,7 @@ export interface ApiOptions {
 export interface Api {
   /** For what else the same server serves, and for tests (`inject`). */
   readonly app: FastifyInstance
-  /** Answers the base URL. */
+  /** Resolves to the base URL. */
   listen(at: { readonly host: string; readonly port: number }): Promise<string>
   /** Not ready from now on; everything else as before. */
   drain(): void
@@ -102,7 +102,7 @@ export async function buildApiOf(
     logRequest(log, request, { ...answered, via: 'http' })
   }
   const app = newApp(connections, trustProxy, (error, request, reply) => {
-    // No hook runs for what has no route.
+    // Fastify runs no hook for a request that it cannot route.
     beginExchange(request, reply)
     const { rateLimit, refused } = pipeline.admitAddress(request.ip, request.id)
     setRateLimitHeaders(reply, rateLimit)
@@ -153,7 +153,7 @@ function newApp(
   const app = fastify({
     genReqId: requestId,
     requestIdHeader: false,
-    // Ours is the one line per request.
+    // `logRequest` writes the one line per request.
     logger: false,
     ...(trustProxy !== undefined && { trustProxy: [...trustProxy] }),
     // Requests that still come by an open connection are answered, and the connection ends with them.
@@ -221,7 +221,7 @@ function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, note }:
   })
 }
 
-/** No path of ours, or no method of it, whoever asks. Counted like any request, so that nobody searches for free. */
+/** Answers an unknown path or method, with or without a key. It counts against the rate limit, which limits scanning. */
 async function notFound(request: FastifyRequest, reply: FastifyReply, pipeline: Pipeline): Promise<FastifyReply> {
   const credentials = { authorization: request.headers.authorization, address: request.ip }
   const identified = await pipeline.identify(credentials, request.id)

@@ -2,16 +2,16 @@ import type { Scope } from '@parley/contract'
 import type { Sealer } from '@parley/store'
 import { z } from 'zod'
 
-/** Where links to recordings lead; each goes on with a token, the audio's also with `/audio`. */
+/** Path of recording links: PATH/TOKEN is the player page, PATH/TOKEN/audio the audio. */
 export const RECORDINGS_PATH = '/recordings'
 
 /** How long a link to the audio is good for. */
 export const AUDIO_MS = 5 * 60_000
-/** How long a link to the player's page is good for, where it is signed. */
+/** How long a link to the player page is valid when the agent's `signed_urls` is on; otherwise it does not expire. */
 export const PAGE_MS = 24 * 60 * 60_000
 
 const CONTEXT = 'recording-link'
-/** Longer than any token that was ever given. */
+/** Longer than any token that `sealLink` returns. */
 const MAX_TOKEN = 2048
 
 const link = z.strictObject({
@@ -20,13 +20,13 @@ const link = z.strictObject({
   environment: z.string(),
   tenant_id: z.uuid(),
   run_id: z.uuid(),
-  /** The one recording that an audio link is for; null: whatever there is. */
+  /** The recording that an audio link gives; null for a page link: the run's current recording. */
   artifact_id: z.string().nullable(),
   /** Unix ms; null: never. */
   expires: z.number().nullable(),
 })
 
-/** What a link leads to: who has it may see that, and nothing else. */
+/** What a link gives access to; its holder may see nothing else. */
 export type RecordingLink = z.output<typeof link>
 
 /** The token of a link: sealed under the platform's key, so that nobody else can make or read one. */
@@ -36,7 +36,7 @@ export function sealLink(sealer: Sealer, of: Omit<RecordingLink, keyof Scope>, s
   return sealer.seal(plain, CONTEXT).toString('base64url')
 }
 
-/** Null: nobody gave such a link, or its time is over. `now`: Unix ms. */
+/** Null: the token is invalid or has expired. `now`: Unix ms. */
 export function openLink(sealer: Sealer, token: string, now: number): RecordingLink | null {
   if (token.length > MAX_TOKEN || !/^[A-Za-z0-9_-]+$/.test(token)) return null
   let plain: string

@@ -1,22 +1,22 @@
-/** One thing after the other: what is caused while something is dealt with comes after it. */
+/** Runs tasks one at a time: a task that is enqueued while another runs starts after it. */
 export class SerialQueue {
   readonly #onQuiet: () => void
   readonly #queue: (() => void)[] = []
   #isDealing = false
   #isHeld = false
 
-  /** `onQuiet`: all that happened is dealt with, for now. */
+  /** `onQuiet` is called each time the queue is empty. */
   constructor(onQuiet: () => void) {
     this.#onQuiet = onQuiet
   }
 
-  /** At once, unless something else is being dealt with or held up. */
+  /** Runs the task at once, unless another runs or the queue is held. */
   enqueue(task: () => void): void {
     this.#queue.push(task)
     this.#deal()
   }
 
-  /** Nothing further is dealt with until the returned function is called: with what comes first then. */
+  /** Pauses the queue. The returned function resumes it and runs its argument first. */
   hold(): (first: () => void) => void {
     this.#isHeld = true
     return first => {

@@ -26,7 +26,7 @@ export function readInfoDigit(body: Body): InfoDigit | null {
   return signal === undefined ? null : digitOf(signal, duration === undefined ? DEFAULT_DURATION_MS : Number(duration))
 }
 
-/** Whether all of `text` can be pressed. */
+/** Whether `text` consists only of DTMF digits (0-9 * # A-D). */
 export function isDigits(text: string): boolean {
   return /^[0-9*#A-D]*$/.test(text)
 }

@@ -2,14 +2,14 @@ import type { Compilable, CompiledQuery } from 'kysely'
 import type { Queries } from './protocol.ts'
 
 /**
- * A query whose text is the same whatever is asked for: built and compiled once. To build a query of a few joins anew
- * costs the API more than to send it.
+ * A query whose SQL text does not depend on its parameters: it is built and compiled once, because building a query of a few joins
+ * costs the API more than sending it.
  */
 export class PreparedQuery<Given extends Readonly<Record<string, string | number>>, Row> {
   readonly #build: (db: Queries, given: Given) => Compilable<Row>
   #prepared: { readonly query: CompiledQuery<Row>; readonly places: readonly (keyof Given | null)[] } | null = null
 
-  /** `build` may use what it is given as values and in no other way: it sees marks that stand for them. */
+  /** `build` receives a placeholder for each parameter and may use it only as a value in the query. */
   constructor(build: (db: Queries, given: Given) => Compilable<Row>) {
     this.#build = build
   }

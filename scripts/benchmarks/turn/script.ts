@@ -11,13 +11,13 @@ export const CALLER_LINES: readonly string[] = [
   'There are seven people coming.',
 ]
 
-/** Of a model in the engine's own process. */
+/** Least delay of the scripted model that runs inside the engine's process. */
 export const LEAST_DELAY_MS: Ms = 200
 /** Of services: from the end of what was said to its words, to a model's first token (at least), to a voice's first audio. */
 export const SERVICE_DELAYS = { hearing: 150, thinking: 350, speaking: 130 } as const satisfies Record<string, Ms>
 const FRAME_MS: Ms = 20
 const FRAME: Samples = 160
-/** Multiples of both together fill a square as evenly as any, however many there are. */
+/** Steps of the two-dimensional R2 low-discrepancy sequence. */
 const EVENLY = 0.754877666
 const AND_SO = 0.569840291
 
@@ -30,7 +30,7 @@ export function scriptedDelay(turn: number, leastMs: Ms): Ms {
   return leastMs + FRAME_MS * ((turn * EVENLY) % 1)
 }
 
-/** Silence before a line, for the same reason: speech ends anywhere in a frame. */
+/** Silence before a line, so that speech ends at every phase of a frame. */
 export function scriptedLead(turn: number): Samples {
   return Math.floor(FRAME * ((turn * AND_SO) % 1))
 }

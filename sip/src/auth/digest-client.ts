@@ -22,7 +22,7 @@ export class DigestClient {
   }
 
   /**
-   * The headers that answer the challenges of a 401 or 407: per realm the strongest algorithm that we speak.
+   * The headers that answer the challenges of a 401 or 407: per realm the strongest supported algorithm.
    * Undefined when there is none, or when `answered`, which collects the nonces that this request has answered, shows
    * that the answer was tried and refused: a server that means another try sends another nonce with stale=true.
    */

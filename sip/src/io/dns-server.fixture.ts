@@ -10,12 +10,12 @@ interface Answer {
   readonly data: Buffer
 }
 
-/** Records; "nxdomain", "servfail" or silence; or whatever bytes. */
+/** Records, an error code, no answer ("silence"), or raw bytes that follow the query's ID. */
 export type Reply = readonly Answer[] | 'nxdomain' | 'servfail' | 'silence' | Buffer
 
-/** RFC 1035 section 4 over UDP, and over TCP what does not fit 512 bytes. */
+/** A DNS server for tests (RFC 1035 section 4), over UDP and TCP. A UDP answer of more than 512 bytes is truncated (TC). */
 export class DnsServer {
-  /** "SRV _sip._udp.a.example", in order. */
+  /** Questions received, in order, e.g. "SRV _sip._udp.a.example". */
   readonly asked: string[] = []
   readonly #udp: Socket
   readonly #tcp: Server
@@ -40,7 +40,7 @@ export class DnsServer {
     })
   }
 
-  /** `reply` is asked with "TYPE name". */
+  /** `reply` receives "TYPE name" and returns the answer. */
   static async open(reply: (question: string) => Reply): Promise<DnsServer> {
     for (;;) {
       const udp = createSocket('udp4')

@@ -16,7 +16,7 @@ export function parseHost(text: string): string | undefined {
   return text.length <= MAX_HOST && consistsOf(HOST, text) ? text.toLowerCase() : undefined
 }
 
-/** 0..65535. */
+/** A port in 0..65535; undefined for anything else. */
 export function parsePort(text: string): number | undefined {
   const port = parseDigits(text, 5)
   return port !== undefined && port <= 65535 ? port : undefined

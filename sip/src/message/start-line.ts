@@ -23,7 +23,7 @@ export type StartLine =
 const VERSION = /^SIP\/([0-9]+\.[0-9]+)$/i
 const STATUS_LINE = /^SIP\/([0-9]+\.[0-9]+)( +)([0-9]+)(?: (.*))?$/is
 
-/** Undefined when the line is not SIP at all. Several spaces between elements are taken (RFC 4475 section 3.1.2.9). */
+/** Undefined when the line is not SIP at all. Several spaces between elements are accepted (RFC 4475 section 3.1.2.9). */
 export function parseStartLine(line: string): StartLine | undefined {
   const firstSpace = line.indexOf(' ')
   if (firstSpace < 1) return undefined

@@ -26,7 +26,7 @@ export type Answer = readonly Step[] | ((request: GenerationRequest) => readonly
 export class ScriptedModel implements LanguageModel {
   readonly identity = { provider: 'test', model: 'scripted' }
   readonly requests: GenerationRequest[] = []
-  /** Number of requests that were aborted before their end. */
+  /** Number of requests that did not finish: aborted, or failed by a "fail" step. */
   givenUp = 0
   /** Whether the model continues after an abort. */
   ignoresAborts = false

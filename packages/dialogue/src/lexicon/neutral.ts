@@ -1,6 +1,6 @@
 import type { LexiconData } from './lexicon-data.ts'
 
-/** What is the same in most languages: for those that have no lexicon of their own. */
+/** Words that most languages share, used for languages without a lexicon of their own. */
 export const NEUTRAL: LexiconData = {
   language: 'und',
   dangling: '',

@@ -35,7 +35,7 @@ interface OutboundRunsOptions {
   readonly recordings: Recordings
   readonly time: Time
   readonly capacity: CallCapacity
-  /** Takes the place over. Throws `ParleyError` where nothing could be sent. */
+  /** Dials, and releases `place` when the call ends. Throws `ParleyError` when no INVITE could be sent. */
   readonly dial: (request: DialRequest, place: CallPlace) => Promise<Call>
   readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
   readonly onProblem: (what: string, error: unknown) => void
@@ -44,7 +44,7 @@ interface OutboundRunsOptions {
 /** Calls whose set-up uses the database at once: other calls of the process need its connections too. */
 const MAX_SETUPS_AT_ONCE = 8
 
-/** A run of which all is known that its INVITE needs. */
+/** A run with everything that its INVITE needs. */
 interface ReadyToDial extends ReadyRun {
   readonly trunk: DialableTrunk
   /** The ledger's row of the INVITE. */

@@ -116,7 +116,7 @@ class Session implements FakeSession {
     this.#counts.mostAtOnce = 1
     const language = (this.#url.searchParams.get('model') ?? '').slice(-2)
     const speed = Number(this.#url.searchParams.get('speed') ?? 1)
-    // Nothing to say begins as late as anything else.
+    // An empty text has the same first-audio delay as any other.
     const speak = text === '' ? async () => SILENCE : this.#options.speak
     const speech = await speechOf({ ...this.#options, speak }, { text, language, speed })
     if (this.#over || generation !== this.#generation) return
@@ -131,7 +131,7 @@ class Session implements FakeSession {
 
   #ended(): void {
     this.#utterance = null
-    // The last of what was being sent may be told as flushed although it was cleared.
+    // Flushed may also be sent for an utterance that was cleared.
     this.#line.json({ type: 'Flushed', sequence_id: this.#sequence++ })
     if (this.#clearing) this.#cleared()
   }

@@ -3,29 +3,29 @@ import { encodePcmu } from '@parley/media'
 import type { FakeDelays, FakeSpeech, ServiceFault, Speak } from '../protocol.ts'
 import type { ConnectionCounts } from '../sockets/socket-service.ts'
 
-/** What the fakes of all voices take. */
+/** Options of every fake voice service. */
 export interface FakeVoiceOptions {
   /** The only key it takes. */
   readonly apiKey: string
   readonly speak: Speak
-  /** One for each connection (or request over HTTP), in their order; those after it are served kindly. */
+  /** One for each connection (or request over HTTP), in their order; later ones get no fault. */
   readonly faults?: readonly (ServiceFault | null)[]
   readonly delays?: FakeDelays
   /** Closes a connection that was idle for so long; default the service's own. */
   readonly idleCloseMs?: Ms
   /** Bytes of audio in one message; default 1601: no whole number of samples or packets. */
   readonly pieceBytes?: number
-  /** How much faster than real time the audio comes; default all at once. */
+  /** Speed of sending as a multiple of real time; default all at once. */
   readonly pace?: number
-  /** Messages of audio that still come of what was cancelled; default 5. */
+  /** Audio messages still sent after a cancel; default 5. */
   readonly lateMessages?: number
 }
 
-/** What it saw. */
+/** What the service counted. */
 export interface FakeVoiceCounts extends ConnectionCounts {
   /** Utterances asked of it. */
   utterances: number
-  /** At a time on one connection. */
+  /** Most utterances at the same time on one connection. */
   mostAtOnce: number
   cancelled: number
   /** Asked for beyond what the service allows. */
@@ -47,7 +47,7 @@ export function noCounts(): FakeVoiceCounts {
   }
 }
 
-/** Speaks, and waits for as long as the first audio is to take; null: it could not speak. */
+/** Synthesises speech and waits `delays.firstMs`; null: synthesis failed. */
 export async function speechOf(
   { speak, delays }: Pick<FakeVoiceOptions, 'speak' | 'delays'>,
   request: Parameters<Speak>[0],

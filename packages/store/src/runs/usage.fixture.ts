@@ -50,7 +50,7 @@ export const ever = {
   limit: 50,
 } as const
 
-/** Installs cards and reads usage on the database that is there when tests run. */
+/** Functions that install rate cards and read usage. The database is looked up at each call, because beforeAll creates it later. */
 export function accountsOn(database: () => TestDatabase) {
   const install = (scope: Scope, card: Parameters<typeof installRateCard>[2] = CARD) =>
     database().database.transaction(scope, tx => installRateCard(tx, scope, card))

@@ -12,9 +12,9 @@ import { TEMPLATE, withDatabase } from './test-server.ts'
 import './global-setup.ts'
 
 export interface TestDatabase {
-  /** As the product has it: the application's role, one tenant at a time. */
+  /** The database as the product opens it: with the application's role, one tenant at a time. */
   readonly database: Database
-  /** The superuser's way in, past row security: to arrange, and to look. */
+  /** Queries as superuser, which bypasses row-level security: for set-up and assertions. */
   readonly owner: {
     readonly url: string
     query(text: string, values?: readonly unknown[]): Promise<QueryResult>
@@ -58,7 +58,7 @@ export async function testDatabaseOn(template: string, limits: PoolLimits = {}):
     async close() {
       await database.close()
       await owners.end()
-      // The files may lie in memory.
+      // The data directory may be in memory: free it.
       await asAdmin(template, admin => admin.query(`drop database if exists ${name} with (force)`))
     },
   }

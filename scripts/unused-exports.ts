@@ -10,7 +10,7 @@ const NOT_YET_NARROWED: Readonly<Record<string, number>> = {
   'control-plane': 34,
   interop: 25,
   media: 49,
-  'packages/cli': 26,
+  'packages/cli': 25,
   'packages/contract': 19,
   'packages/dialogue': 5,
   'packages/engine': 5,

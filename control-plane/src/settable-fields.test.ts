@@ -22,7 +22,7 @@ const EMPTY_ENVIRONMENT: DraftEnvironment = {
   document_ids: [],
 }
 const fields = settableFields(operations)
-/** For those who draw a flow: nothing but the answer of `drafts.get` has them. */
+/** Fields for programs that draw a flow: only the answer of `drafts.get` contains them. */
 const FOR_DISPLAY = /^Node\[[a-z_]+\]\.display_position(\.[xy])?$/
 const withoutEffect = new Set([
   ...FIELDS_WITHOUT_EFFECT.flatMap(({ fields }) => fields.split(' ')),

@@ -150,7 +150,7 @@ describe('POST /agents/import', () => {
   })
 
   it('an import needs a valid new agent id in its own environment and refuses an archived agent', async () => {
-    const upper = await bring(exported(), 'InboundRoute')
+    const upper = await bring(exported(), 'Door')
     expect(upper).toMatchObject(refusal('invalid_request'))
     expect(upper.body.error.details.issues[0].path).toBe('/reference/id')
     const foreign = { ...reference(), tenant_id: (await test.scope()).tenant_id }

@@ -42,7 +42,7 @@ describe('a large draft', () => {
     const { draft_id } = body.draft
     const work = vi.spyOn(ReadingThreads.prototype, 'work')
     const edits = [
-      { type: 'agent.name', name: 'Signal' },
+      { type: 'agent.name', name: 'Bell' },
       { type: 'flow.variables', values: { who: 'Who' } },
     ]
     const get = async (what: string) => (await api.request('GET', `/api/v1/agents/${id}/${what}`)).body

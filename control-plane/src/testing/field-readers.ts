@@ -14,7 +14,7 @@ const STORE = 'packages/store/src'
 const SERVICES = 'packages/cli/src/services.ts'
 
 /**
- * Who reads each field that a request may set. A schema is an operation, a named schema of the contract, or a member of
+ * The code that reads each field that a request may set. A schema is an operation, a named schema of the contract, or a member of
  * either that has no name; a union is told apart by its discriminator, `*` stands for every value of it.
  */
 export const FIELD_READERS: readonly FieldReader[] = [

@@ -24,9 +24,7 @@ export const exported = (more: object = {}) => ({
     nodes: [
       {
         ...{ id: 'hello', type: 'conversation', instruction: { type: 'static_text', text: 'Who is there?' } },
-        edges: [
-          { id: 'e', transition_condition: { type: 'prompt', prompt: 'SideEffects' }, destination_node_id: 'gone' },
-        ],
+        edges: [{ id: 'e', transition_condition: { type: 'prompt', prompt: 'Said' }, destination_node_id: 'gone' }],
       },
       { id: 'bye', type: 'end' },
     ],

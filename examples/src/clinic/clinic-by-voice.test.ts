@@ -57,11 +57,11 @@ describe('booking at the clinic by voice', () => {
     stranger.start()
     stranger.says('An appointment', { choose: 'edge:book' })
     stranger.says('I am new', { choose: 'edge:new' })
-    expect(stranger.says('Ida Signal', { read: { new_name: 'Ida Signal' } })).toEqual([
+    expect(stranger.says('Ida Bell', { read: { new_name: 'Ida Bell' } })).toEqual([
       'Your new patient number is 4 0 0 1.',
       WHICH_DAY,
     ])
-    expect(stranger.flow.variable('patient_name', MONDAY)).toBe('Ida Signal')
+    expect(stranger.flow.variable('patient_name', MONDAY)).toBe('Ida Bell')
   })
 
   it('a caller may choose by position, or ask for a day that was not offered', () => {

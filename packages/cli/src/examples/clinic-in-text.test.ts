@@ -70,7 +70,7 @@ describe('the example clinic on rules-1', () => {
     expect(await session.say("I don't have a number, I'm new.")).toBe(
       'You are new here. What is your name? Or press 1 to go on without it.',
     )
-    expect(await session.say('My name is Ida Signal.')).toMatch(
+    expect(await session.say('My name is Ida Bell.')).toMatch(
       /^Your new patient number is 4 0 0 1\. I have Tuesday, Wednesday or Thursday\./,
     )
     for (const keys of ['1', '1', '1']) await session.press(keys)

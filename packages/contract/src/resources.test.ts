@@ -1,15 +1,3 @@
-import { describe, expect, it } from 'vitest'
-import type { z } from 'zod'
-import { agentSummary } from './agents/agent-summary.ts'
-import { actionDescriptor } from './catalogue/actions.ts'
-import { model } from './catalogue/models.ts'
-import { voice } from './catalogue/voices.ts'
-import { diagnosticFix } from './drafts/diagnostic.ts'
-import { draftResult } from './drafts/draft.ts'
-import { publication } from './publications/publications.ts'
-import { callLimit } from './telephony/call-limit.ts'
-import { phoneNumber } from './telephony/numbers.ts'
-import { trunk } from './telephony/trunks.ts'
 import {
   atLeast,
   boolean,
@@ -29,7 +17,19 @@ import {
   uuid,
   variations,
   version,
-} from './testing/field-cases.ts'
+} from '@parley/nodes/testing'
+import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { agentSummary } from './agents/agent-summary.ts'
+import { actionDescriptor } from './catalogue/actions.ts'
+import { model } from './catalogue/models.ts'
+import { voice } from './catalogue/voices.ts'
+import { diagnosticFix } from './drafts/diagnostic.ts'
+import { draftResult } from './drafts/draft.ts'
+import { publication } from './publications/publications.ts'
+import { callLimit } from './telephony/call-limit.ts'
+import { phoneNumber } from './telephony/numbers.ts'
+import { trunk } from './telephony/trunks.ts'
 import { environment } from './workspace/environments.ts'
 import { apiKeyCreated } from './workspace/keys.ts'
 import { secret } from './workspace/secrets.ts'

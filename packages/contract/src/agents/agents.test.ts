@@ -1,5 +1,3 @@
-import { describe, expect, it } from 'vitest'
-import { parseInput } from '../derived/parse-input.ts'
 import {
   boolean,
   identifier,
@@ -11,7 +9,9 @@ import {
   text,
   uuid,
   version,
-} from '../testing/field-cases.ts'
+} from '@parley/nodes/testing'
+import { describe, expect, it } from 'vitest'
+import { parseInput } from '../derived/parse-input.ts'
 import { isAccepted, operationOf, requestCases, requestMismatches } from '../testing/requests.ts'
 
 const newId = optional(pattern(['a', '0', 'a_.:-9', 'a'.repeat(256)], ['', 'A', 'aB', '_a', 'a/b', 'a'.repeat(257)]))

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest'
 import {
   e164,
   type FieldCases,
@@ -10,7 +9,8 @@ import {
   text,
   uuid,
   version,
-} from '../testing/field-cases.ts'
+} from '@parley/nodes/testing'
+import { describe, expect, it } from 'vitest'
 import { isAccepted, requestCases, requestMismatches } from '../testing/requests.ts'
 
 const uri = pattern(

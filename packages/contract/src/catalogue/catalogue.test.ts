@@ -1,5 +1,5 @@
+import { boolean, integer, oneOf, optional, text } from '@parley/nodes/testing'
 import { describe, expect, it } from 'vitest'
-import { boolean, integer, oneOf, optional, text } from '../testing/field-cases.ts'
 import { isAccepted, requestCases, requestMismatches } from '../testing/requests.ts'
 
 const page = { cursor: optional(text(0, 1024)), limit: optional(integer(1, 200)) }

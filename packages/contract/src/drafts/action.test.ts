@@ -1,5 +1,4 @@
 import { action } from '@parley/nodes'
-import { describe, expect, it } from 'vitest'
 import {
   atLeast,
   boolean,
@@ -15,7 +14,8 @@ import {
   pattern,
   text,
   variations,
-} from '../testing/field-cases.ts'
+} from '@parley/nodes/testing'
+import { describe, expect, it } from 'vitest'
 
 const one = (value: unknown): FieldCases => ({ valid: [value], invalid: ['x', 7, []], optional: false })
 const every: Record<string, FieldCases> = {

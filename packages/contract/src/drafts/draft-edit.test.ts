@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest'
 import {
   boolean,
   e164,
@@ -17,7 +16,8 @@ import {
   text,
   uuid,
   variations,
-} from '../testing/field-cases.ts'
+} from '@parley/nodes/testing'
+import { describe, expect, it } from 'vitest'
 import { isAccepted, requestCases, requestMismatches } from '../testing/requests.ts'
 import { draftEdit } from './draft-edit.ts'
 

@@ -1,5 +1,4 @@
 import { node } from '@parley/nodes'
-import { describe, expect, it } from 'vitest'
 import {
   boolean,
   type FieldCases,
@@ -15,7 +14,8 @@ import {
   pattern,
   text,
   variations,
-} from '../testing/field-cases.ts'
+} from '@parley/nodes/testing'
+import { describe, expect, it } from 'vitest'
 import { flow } from './flow.ts'
 
 const id63 = pattern(['a', 'x'.repeat(63)], ['', 'a/b', 'a\nb', 'x'.repeat(64)])

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest'
 import {
   atLeast,
   boolean,
@@ -14,7 +13,8 @@ import {
   pattern,
   text,
   variations,
-} from '../testing/field-cases.ts'
+} from '@parley/nodes/testing'
+import { describe, expect, it } from 'vitest'
 import { settingName, settingValues } from './settings.ts'
 
 const name = text(1, 256)

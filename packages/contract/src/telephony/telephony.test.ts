@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest'
 import {
   boolean,
   e164,
@@ -13,7 +12,8 @@ import {
   trunkId,
   uuid,
   version,
-} from '../testing/field-cases.ts'
+} from '@parley/nodes/testing'
+import { describe, expect, it } from 'vitest'
 import { isAccepted, requestCases, requestMismatches } from '../testing/requests.ts'
 
 const host = pattern(

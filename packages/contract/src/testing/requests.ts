@@ -1,7 +1,7 @@
+import { type FieldCases, mismatches, type Variation, variations } from '@parley/nodes/testing'
 import { parseInput, type RawInput } from '../derived/parse-input.ts'
 import type { Operation } from '../operation.ts'
 import { operations } from '../operations.ts'
-import { type FieldCases, mismatches, type Variation, variations } from './field-cases.ts'
 
 const VALID_PARAMS: Readonly<Record<string, unknown>> = {
   agent_id: 'agent_1',

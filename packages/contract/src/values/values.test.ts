@@ -1,7 +1,7 @@
 import { decimal, e164 as e164Schema, jsonFault, stringMap, text } from '@parley/nodes'
+import { e164, instant as instants, uuid as uuids } from '@parley/nodes/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { e164, instant as instants, uuid as uuids } from '../testing/field-cases.ts'
 import { digest, uuid } from './names.ts'
 import { listQuery, page } from './page.ts'
 import { principalRef, publicationRef, scope } from './references.ts'

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest'
 import {
   boolean,
   identifier,
@@ -10,7 +9,8 @@ import {
   optional,
   text,
   uuid,
-} from '../testing/field-cases.ts'
+} from '@parley/nodes/testing'
+import { describe, expect, it } from 'vitest'
 import { isAccepted, requestCases, requestMismatches } from '../testing/requests.ts'
 
 const days = integer(1, 3650)

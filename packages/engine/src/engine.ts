@@ -1,8 +1,8 @@
-import { ParleyError } from '@parley/kernel'
 import { type CallLeg, type DialOptions, dialLeg, Endpoint, type EndpointOptions, receiveLeg } from '@parley/leg'
 import { Call, type CallEvent } from './call.ts'
 import { CallCapacity, type CallPlace } from './call-capacity.ts'
 import type { CallPlan, HandlerFactory } from './call-plan.ts'
+import { EngineError } from './errors.ts'
 import { InboundCalls } from './inbound-calls.ts'
 import type { InboundRouter } from './inbound-router.ts'
 import { KnownPeers } from './known-peers.ts'
@@ -115,10 +115,8 @@ export class Engine {
   #reserve(): CallPlace {
     const place = this.capacity.reserve()
     if (place !== null) return place
-    if (this.capacity.isDraining) throw new ParleyError('draining', 'the engine drains and dials no new calls')
-    throw new ParleyError('too_many_calls', `${this.capacity.max} calls are live, as many as the engine may have`, {
-      retryable: true,
-    })
+    if (this.capacity.isDraining) throw new EngineError('draining', 'the engine drains and dials no new calls')
+    throw new EngineError('too_many_calls', `${this.capacity.max} calls are live, as many as the engine may have`)
   }
 
   /** The addresses that the call reaches, from the first answer on. */

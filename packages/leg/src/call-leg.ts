@@ -1,4 +1,4 @@
-import { type AudioFormat, BufferedEmitter, type Ms, ParleyError, type Samples } from '@parley/kernel'
+import { type AudioFormat, BufferedEmitter, type Ms, type Samples } from '@parley/kernel'
 import type {
   MediaEvent,
   MediaParameters,
@@ -18,6 +18,7 @@ import type {
   SipRequest,
   Uri,
 } from '@parley/sip'
+import { LegError } from './errors.ts'
 import { OfferAnswerExchange } from './exchange.ts'
 import { isDigits, readInfoDigit, writeInfoDigit } from './info-digits.ts'
 import {
@@ -184,10 +185,7 @@ export class CallLeg {
     if (this.#parameters === null || this.#parameters.dtmfPayloadType !== null || this.#state !== 'active')
       return this.#media.sendDigits(digits, options)
     if (!isDigits(digits))
-      throw new ParleyError(
-        'invalid_digits',
-        `"${digits}" contains characters that are not DTMF digits: use 0-9 * # A-D`,
-      )
+      throw new LegError('invalid_digits', `"${digits}" contains characters that are not DTMF digits: use 0-9 * # A-D`)
     const idle = this.#infoDigits === ''
     this.#infoDigits += digits
     if (idle) this.#nextInfoDigit()

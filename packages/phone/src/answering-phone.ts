@@ -11,6 +11,7 @@ import {
 import type { SpeechToText } from '@parley/providers'
 import { isSipUri } from '@parley/sip'
 import type { CallerScript, CallerStep } from './caller-script.ts'
+import { PhoneError } from './errors.ts'
 import type { HeardLine } from './heard-transcript.ts'
 import { PhoneCall } from './phone-call.ts'
 
@@ -103,7 +104,7 @@ export class AnsweringPhone {
 
   get #open(): Endpoint {
     if (this.#endpoint === null)
-      throw new ParleyError('not_started', 'the phone is not open: await AnsweringPhone.open() first')
+      throw new PhoneError('not_started', 'the phone is not open: await AnsweringPhone.open() first')
     return this.#endpoint
   }
 
@@ -139,14 +140,14 @@ export class AnsweringPhone {
         call.leg.reject(480)
         throw error
       })
-      if (call.leg.state === 'ended') throw new ParleyError('call_ended', 'the caller hung up before the answer')
+      if (call.leg.state === 'ended') throw new PhoneError('call_ended', 'the caller hung up before the answer')
       call.understand(this.#options.recogniser, this.#options.language)
       call.leg.answer()
       const { callId } = call.leg
       await script.follow(call, { onStep: (description, step) => this.#options.onStep?.(callId, description, step) })
       return null
     } catch (error) {
-      return error instanceof ParleyError ? error : new ParleyError('internal', String(error), { cause: error })
+      return error instanceof ParleyError ? error : new PhoneError('internal', String(error), { cause: error })
     } finally {
       call.leg.hangUp()
     }

@@ -1,4 +1,5 @@
-import { type Ms, NARROWBAND, ParleyError, samplesToMs } from '@parley/kernel'
+import { type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
+import { PhoneError } from './errors.ts'
 import { describePattern } from './heard-pattern.ts'
 import type { PhoneCall } from './phone-call.ts'
 import type { PhoneVoice } from './phone-voice.ts'
@@ -148,7 +149,7 @@ async function withScriptError(call: PhoneCall, what: string, action: () => Prom
     await action()
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new ParleyError('script_failed', `${what}: ${why}; ${heardSoFar(call)}`, { cause: error })
+    throw new PhoneError('script_failed', `${what}: ${why}; ${heardSoFar(call)}`, { cause: error })
   }
 }
 

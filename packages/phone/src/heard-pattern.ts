@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { PhoneError } from './errors.ts'
 
 /** Indices of the matched words: `from` inclusive, `to` exclusive. */
 interface WordRange {
@@ -22,7 +22,7 @@ export function describePattern(pattern: string | RegExp): string {
 function findWords(pattern: string, words: readonly string[]): WordRange | null {
   const wanted = plainWords(pattern)
   if (wanted.length === 0)
-    throw new ParleyError('bad_pattern', `the pattern "${pattern}" has no letters or digits: give at least one word`)
+    throw new PhoneError('bad_pattern', `the pattern "${pattern}" has no letters or digits: give at least one word`)
   const heard = words.flatMap((word, index) => plainWords(word).map(plain => ({ plain, index })))
   const start = heard.findIndex((_, at) => wanted.every((plain, i) => heard[at + i]?.plain === plain))
   return start < 0 ? null : { from: heard[start]!.index, to: heard[start + wanted.length - 1]!.index + 1 }

@@ -1,16 +1,8 @@
-import {
-  type Ms,
-  msToSamples,
-  NARROWBAND,
-  ParleyError,
-  type Samples,
-  samplesToMs,
-  type Time,
-  type Timer,
-} from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent } from '@parley/leg'
 import type { SpeechToText, TextToSpeech } from '@parley/providers'
 import { CallTranscriber } from './call-transcriber.ts'
+import { PhoneError } from './errors.ts'
 import { EventLog } from './event-log.ts'
 import { FarEndVoice } from './far-end-voice.ts'
 import { HeardAudio } from './heard-audio.ts'
@@ -102,7 +94,7 @@ export class PhoneCall {
    */
   understand(recogniser: SpeechToText, language: string): void {
     if (this.#transcriber !== null)
-      throw new ParleyError('already_listening', 'this call already has a recogniser: call understand() once')
+      throw new PhoneError('already_listening', 'this call already has a recogniser: call understand() once')
     this.#drain()
     this.#transcriber = new CallTranscriber(recogniser, language, this.#time, () => this.#waits.check())
   }
@@ -158,7 +150,7 @@ export class PhoneCall {
   async untilHears(pattern: string | RegExp, timeoutMs: Ms, afterMs: Ms = 0): Promise<HeardMatch> {
     const transcriber = this.#transcriber
     if (transcriber === null)
-      throw new ParleyError('not_listening', 'this call has no recogniser: call understand() first')
+      throw new PhoneError('not_listening', 'this call has no recogniser: call understand() first')
     let seen = -1
     const find = () => {
       if (transcriber.failure !== null) throw transcriber.failure
@@ -179,7 +171,7 @@ export class PhoneCall {
 
   /** `text` in the voice of `talk`, 8 kHz. Throws "no_voice" without one, and what the voice throws. */
   async render(text: string): Promise<Int16Array> {
-    if (this.#voice === null) throw new ParleyError('no_voice', 'this phone has no voice: call talk() first')
+    if (this.#voice === null) throw new PhoneError('no_voice', 'this phone has no voice: call talk() first')
     return this.#voice.render(text)
   }
 
@@ -191,7 +183,7 @@ export class PhoneCall {
   /** Queues `audio` and waits until all of it is sent. Throws "call_ended" when the call ends first. */
   async speak(audio: Int16Array): Promise<Spoken> {
     if (this.leg.state === 'ending' || this.leg.state === 'ended')
-      throw new ParleyError('call_ended', 'the call has ended: audio can no longer be sent')
+      throw new PhoneError('call_ended', 'the call has ended: audio can no longer be sent')
     const position = this.leg.play(audio)
     const budgetMs = samplesToMs(position - this.leg.played(), NARROWBAND) + 10_000
     const left = await this.waitFor('play-progress', budgetMs, event => event.position >= position)

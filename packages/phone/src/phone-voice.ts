@@ -1,5 +1,6 @@
-import { type Ms, ParleyError, systemTime, type Time } from '@parley/kernel'
+import { type Ms, systemTime, type Time } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
+import { PhoneError } from './errors.ts'
 
 /** Longest synthesis of one text. */
 const TIMEOUT_MS: Ms = 60_000
@@ -26,7 +27,7 @@ export class PhoneVoice {
       for await (const { samples } of this.#voice.synthesize({ text, language: this.#language }, stop.signal))
         chunks.push(samples)
       if (stop.signal.aborted)
-        throw new ParleyError('voice_timeout', `the voice "${this.#voice.id}" did not finish within 60 s`)
+        throw new PhoneError('voice_timeout', `the voice "${this.#voice.id}" did not finish within 60 s`)
       return joined(chunks)
     } finally {
       timer.cancel()

@@ -1,4 +1,4 @@
-import { type Ms, ParleyError } from '@parley/kernel'
+import type { Ms } from '@parley/kernel'
 import {
   type Credentials,
   dialLeg,
@@ -11,6 +11,7 @@ import {
   receiveLeg,
   type SipUri,
 } from '@parley/leg'
+import { PhoneError } from './errors.ts'
 import { PhoneCall } from './phone-call.ts'
 
 export interface PhoneOptions {
@@ -102,7 +103,7 @@ export class VirtualPhone {
 
   get #openEndpoint(): Endpoint {
     if (this.#endpoint === null)
-      throw new ParleyError('not_started', 'the phone is not open: await VirtualPhone.open() first')
+      throw new PhoneError('not_started', 'the phone is not open: await VirtualPhone.open() first')
     return this.#endpoint
   }
 
@@ -143,6 +144,6 @@ export class VirtualPhone {
 function sipUri(text: string): SipUri {
   const uri = parseUri(text)
   if (uri === undefined || (uri.scheme !== 'sip' && uri.scheme !== 'sips'))
-    throw new ParleyError('bad_uri', `"${text}" is not a SIP URI, such as sip:token@host:5061;transport=tls`)
+    throw new PhoneError('bad_uri', `"${text}" is not a SIP URI, such as sip:token@host:5061;transport=tls`)
   return uri as SipUri
 }

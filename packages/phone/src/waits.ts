@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { Ms, ParleyError, Time } from '@parley/kernel'
+import { PhoneError } from './errors.ts'
 
 interface Wait {
   readonly check: () => void
@@ -43,7 +44,7 @@ export class Waits {
       describeMiss,
     }
     const timer = this.#time.at(this.#time.now() + timeoutMs, () =>
-      wait.reject(new ParleyError('wait_timeout', `${describeMiss()} within ${timeoutMs} ms`)),
+      wait.reject(new PhoneError('wait_timeout', `${describeMiss()} within ${timeoutMs} ms`)),
     )
     this.#waits.add(wait)
     try {
@@ -67,5 +68,5 @@ export class Waits {
 }
 
 function endedBefore(miss: string, why: string): ParleyError {
-  return new ParleyError('call_ended', `the call ended first (${why}): ${miss}`)
+  return new PhoneError('call_ended', `the call ended first (${why}): ${miss}`)
 }

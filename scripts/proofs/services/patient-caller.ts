@@ -1,5 +1,5 @@
-import { type Ms, NARROWBAND, ParleyError, samplesToMs } from '@parley/kernel'
-import type { PhoneCall, PhoneVoice } from '@parley/phone'
+import { type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
+import { type PhoneCall, PhoneError, type PhoneVoice } from '@parley/phone'
 import type { CallerAct } from '@parley/phone/testing'
 
 /** What a caller does at a place of the conversation. */
@@ -61,7 +61,7 @@ export class PatientCaller {
         try {
           return await reached()
         } catch (error) {
-          const isTimeout = error instanceof ParleyError && error.code === 'wait_timeout'
+          const isTimeout = PhoneError.is(error, 'wait_timeout')
           if (!isTimeout || act === null || tries === this.#mostRepeats) throw error
           repeats++
           await this.#do(call, act)

@@ -15,6 +15,7 @@ import {
 import type { CapacityRefusal } from '../call-capacity.ts'
 import type { AbandonReason, CallPlan, RingingDecision } from '../call-plan.ts'
 import { calledNumbers, e164Numbers } from '../called-number.ts'
+import { EngineError } from '../errors.ts'
 import type { InboundDecision, InboundRoute, InboundRouter } from '../inbound-router.ts'
 import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
@@ -193,7 +194,7 @@ export class InboundRuns implements InboundRouter {
     const record = this.#record(run)
     try {
       const start = await startingRun(database.within(scope), scope, run.runId)
-      if (start === null) throw new ParleyError('internal', `run ${run.runId} was admitted and is not in the database`)
+      if (start === null) throw new EngineError('internal', `run ${run.runId} was admitted and is not in the database`)
       const { agent_id, version, plan } = start
       const agent = await agents.agent({ scope, agent_id, version, plan })
       const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null

@@ -16,6 +16,7 @@ import type { Call } from '../call.ts'
 import type { CallCapacity, CallPlace } from '../call-capacity.ts'
 import type { CallPlan } from '../call-plan.ts'
 import type { DialRequest } from '../engine.ts'
+import { EngineError } from '../errors.ts'
 import type { FailureDetail } from '../outcome.ts'
 import type { Agents } from './agents.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
@@ -186,11 +187,11 @@ export class OutboundRuns {
 
   /** Stores what a CANCEL needs before the INVITE is sent; an INVITE is not sent without it. */
   async #beforeAttempt(run: OwnedRun, record: CallRecord, effect: DialEffect, attempt: InviteAttempt): Promise<void> {
-    if (record.isStopped) throw new ParleyError('run_not_active', 'the run was cancelled: no INVITE is sent')
+    if (record.isStopped) throw new EngineError('run_not_active', 'the run was cancelled: no INVITE is sent')
     await effect.sending()
     if ((await run.storeDial({ ...attempt })) === 'lost')
-      throw new ParleyError('run_lost', 'another process owns the run: no INVITE is sent')
-    if (record.isStopped) throw new ParleyError('run_not_active', 'the run was cancelled: no INVITE is sent')
+      throw new EngineError('run_lost', 'another process owns the run: no INVITE is sent')
+    if (record.isStopped) throw new EngineError('run_not_active', 'the run was cancelled: no INVITE is sent')
     record.dialling()
   }
 

@@ -12,6 +12,7 @@ import {
 import type { CallLeg } from '@parley/leg'
 import { FormatBorder, type VoiceDetection, type VoiceEdge } from '@parley/media'
 import type { HeardWord, SpeechEvent, SpeechStream, SpeechToText } from '@parley/providers'
+import { EngineError } from '../errors.ts'
 import { HeardHistory } from '../heard-history.ts'
 import type { CallClock } from './call-clock.ts'
 
@@ -180,7 +181,7 @@ export class SpeechInput {
     const isMusic = this.#voiced && this.#ms(this.#next - this.#voiceSince) >= MUSIC_MS
     if (isMusic && time.now() - this.#reopenedAt < TRUST_AFTER_MS) return
     if (!isMusic) this.#stalls++
-    const error = new ParleyError(
+    const error = new EngineError(
       'recogniser_failed',
       'the recogniser delivered no transcript although the caller speaks',
     )

@@ -1,5 +1,6 @@
 import { type Ms, ParleyError, type Samples, samplesToMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
+import { EngineError } from '../errors.ts'
 import type { Playout } from './playout.ts'
 import { SentenceStream } from './sentence-stream.ts'
 import { heardUpTo, newSentence, type Sentence } from './utterance-audio.ts'
@@ -255,7 +256,7 @@ export class SpeechOutput {
   #fail(error: unknown): void {
     const known = error instanceof ParleyError
     this.#listeners.onFailure(
-      known ? error : new ParleyError('voice_failed', 'speech synthesis failed: see the cause', { cause: error }),
+      known ? error : new EngineError('voice_failed', 'speech synthesis failed: see the cause', { cause: error }),
     )
   }
 

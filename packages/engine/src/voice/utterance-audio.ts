@@ -1,5 +1,6 @@
-import { type Ms, ParleyError, type Samples, type Time } from '@parley/kernel'
+import type { Ms, Samples, Time } from '@parley/kernel'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
+import { EngineError } from '../errors.ts'
 import { heardOf } from './heard-text.ts'
 
 /** Timeouts for the first chunk of a sentence and between two chunks. */
@@ -62,7 +63,7 @@ export async function* renderSentence(
 function withinTime<Value>(promise: Promise<Value>, ms: Ms, time: Time): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = time.at(time.now() + ms, () =>
-      reject(new ParleyError('voice_stalled', `the voice delivered no audio for ${ms / 1000} s`, { retryable: true })),
+      reject(new EngineError('voice_stalled', `the voice delivered no audio for ${ms / 1000} s`)),
     )
     promise.then(
       value => {

@@ -1,5 +1,6 @@
 import { type Ms, NARROWBAND, ParleyError, samplesToMs, type Time } from '@parley/kernel'
 import type { SpeechChunk } from '@parley/providers'
+import { EngineError } from '../errors.ts'
 import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
 
 /** A failure of a voice and the reaction to it. */
@@ -101,5 +102,5 @@ class Progress {
 function voiceError(cause: unknown): ParleyError {
   return cause instanceof ParleyError
     ? cause
-    : new ParleyError('voice_failed', 'speech synthesis failed: see the cause', { cause })
+    : new EngineError('voice_failed', 'speech synthesis failed: see the cause', { cause })
 }

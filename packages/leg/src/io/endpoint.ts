@@ -1,4 +1,4 @@
-import { ParleyError, type Random, systemRandom, systemTime, type Time } from '@parley/kernel'
+import { type Random, systemRandom, systemTime, type Time } from '@parley/kernel'
 import { type MediaPlane, type PacketIoKind, ThreadedMediaPlane } from '@parley/media'
 import {
   type InviteSession,
@@ -13,6 +13,7 @@ import {
   UserAgent,
 } from '@parley/sip'
 import type { LegContext } from '../connect.ts'
+import { LegError } from '../errors.ts'
 
 export interface EndpointOptions {
   /** IPv4 address for SIP; default 127.0.0.1. */
@@ -113,7 +114,7 @@ export class Endpoint implements LegContext {
   port(transport: 'udp' | 'tcp' | 'tls'): number {
     const advertised = this.#transport.advertised(transport)
     if (advertised === undefined)
-      throw new ParleyError(
+      throw new LegError(
         'not_listening',
         `this endpoint does not listen on ${transport}: open it with ${transport}Port other than null`,
       )

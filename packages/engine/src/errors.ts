@@ -1,0 +1,13 @@
+import { errorsOf } from '@parley/kernel'
+
+/** The errors of this package. A code is stable: logs and timelines show it. */
+export const EngineError = errorsOf({
+  draining: { retryable: false, text: 'The engine drains and dials no new calls.' },
+  internal: { retryable: false, text: 'The engine failed: see the cause.' },
+  recogniser_failed: { retryable: false, text: 'The recogniser gave no usable transcript.' },
+  run_lost: { retryable: false, text: 'Another process owns the run.' },
+  run_not_active: { retryable: false, text: 'The run is over or was cancelled.' },
+  too_many_calls: { retryable: true, text: 'As many calls are live as the engine may have.' },
+  voice_failed: { retryable: false, text: 'Speech synthesis failed: see the cause.' },
+  voice_stalled: { retryable: true, text: 'The voice delivered no audio in time.' },
+})

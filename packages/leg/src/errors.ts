@@ -1,0 +1,7 @@
+import { errorsOf } from '@parley/kernel'
+
+/** The errors of this package. */
+export const LegError = errorsOf({
+  invalid_digits: { retryable: false, text: 'The text contains characters that are not DTMF digits.' },
+  not_listening: { retryable: false, text: 'The endpoint does not listen on this transport.' },
+})

@@ -6,8 +6,9 @@ import {
   type PolicyDecision,
   type Receipt,
 } from '@parley/conversation'
-import { ParleyError, type Random, type UnixMs } from '@parley/kernel'
+import type { Random, UnixMs } from '@parley/kernel'
 import type { InferenceEffect, RunLedger } from '@parley/store'
+import { RunsError } from './errors.ts'
 
 type Settlement = Parameters<EffectLedger['settle']>[1]
 
@@ -57,10 +58,7 @@ export class OwnedRunLedger implements EffectLedger {
     try {
       return (await this.#options.countTransfer()) === null
     } catch (cause) {
-      throw new ParleyError('ledger_unavailable', 'the transfer cannot be counted now: it may not be sent', {
-        retryable: true,
-        cause,
-      })
+      throw new RunsError('ledger_unavailable', 'the transfer cannot be counted now: it may not be sent', { cause })
     }
   }
 

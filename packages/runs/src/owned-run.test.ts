@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { ParleyError, SeededRandom, VirtualTime } from '@parley/kernel'
-import { type Database, MasterKeySealer } from '@parley/store'
+import { SeededRandom, VirtualTime } from '@parley/kernel'
+import { type Database, MasterKeySealer, StoreError } from '@parley/store'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RecordReader } from './journal/journal-records.ts'
 import type { JournalDisk } from './journal/protocol.ts'
@@ -18,7 +18,7 @@ const SEALER = new MasterKeySealer(new Map([[1, Buffer.alloc(32, 7)]]))
 const DIALOG = { callId: 'call-1' }
 
 const STORED = () => Promise.resolve('stored')
-const AWAY = () => Promise.reject(new ParleyError('database_unavailable', 'it is away', { retryable: true }))
+const AWAY = () => Promise.reject(new StoreError('database_unavailable', 'it is away'))
 const SILENT = () => new Promise<never>(() => {})
 
 let time: VirtualTime

@@ -1,8 +1,10 @@
-import { ParleyError, VirtualTime } from '@parley/kernel'
+import { VirtualTime } from '@parley/kernel'
+import { StoreError } from '@parley/store'
 import { describe, expect, it } from 'vitest'
+import { RunsError } from './errors.ts'
 import { retryUntilAnswered } from './retry-until-answered.ts'
 
-const away = () => Promise.reject(new ParleyError('database_unavailable', 'away', { retryable: true }))
+const away = () => Promise.reject(new StoreError('database_unavailable', 'away'))
 
 /** Lets everything happen that needs no time, then `ms` pass. */
 async function pass(time: VirtualTime, ms: number): Promise<void> {
@@ -41,7 +43,7 @@ describe('retrying until the database answers', () => {
   })
 
   it('an error that a retry cannot mend is thrown at once', async () => {
-    const refused = new ParleyError('timeline_broken', 'no')
+    const refused = new RunsError('timeline_broken', 'no')
     const asking = retryUntilAnswered(
       new VirtualTime(),
       () => false,

@@ -1,4 +1,6 @@
 import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { StoreError } from '@parley/store'
+import { RunsError } from './errors.ts'
 
 const FIRST_PAUSE_MS: Ms = 250
 const LONGEST_PAUSE_MS: Ms = 2000
@@ -25,14 +27,12 @@ export async function retryUntilAnswered<Answer>(
 
 /** Whether the database was away, or went away while committing: a retry may succeed. */
 export function isTransient(error: unknown): boolean {
-  return error instanceof ParleyError && (error.retryable || error.code === 'outcome_unknown')
+  return (error instanceof ParleyError && error.retryable) || StoreError.is(error, 'outcome_unknown')
 }
 
 /** The store refused a write: the run is lost, or its lease ended and can be renewed. A retry shows which. */
 export function ownershipUnconfirmed(): ParleyError {
-  return new ParleyError(
-    'run_lost',
-    'another process owns the run, or its lease ended; renew the lease and try again',
-    { retryable: true },
-  )
+  return new RunsError('run_lost', 'another process owns the run, or its lease ended; renew the lease and try again', {
+    retryable: true,
+  })
 }

@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { TimelineItem, Utterance } from '@parley/conversation'
-import { type Ms, ParleyError } from '@parley/kernel'
+import type { Ms } from '@parley/kernel'
 import {
   announce,
   appendEvents,
@@ -21,6 +21,7 @@ import {
   storeDialog,
   writeCheckpoint,
 } from '@parley/store'
+import { RunsError } from './errors.ts'
 
 /** Something that happened in a run; written to the database asynchronously. */
 export type RunEntry =
@@ -114,7 +115,7 @@ export async function writeBatch(batch: RunBatch, place: BatchPlace): Promise<nu
   if (answer === 'lost') return 'lost'
   // The commit of an earlier attempt succeeded and its answer was lost: the whole batch is stored.
   if (typeof answer === 'object' && answer.last_seq !== lastSeq + events.length)
-    throw new ParleyError(
+    throw new RunsError(
       'timeline_broken',
       `the timeline ends at item ${answer.last_seq}, but item ${lastSeq} was the last one written`,
     )
@@ -150,7 +151,7 @@ function isItem(entry: RunEntry): boolean {
 }
 
 /** Thrown inside a transaction to roll it back. */
-const LOST = new ParleyError('run_lost', 'another process owns the run')
+const LOST = new RunsError('run_lost', 'another process owns the run')
 
 /** An effect that was written before is accepted without a change. */
 async function writeEntry(

@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { type Ms, ParleyError, type Random, type Time, type Timer, type UnixMs } from '@parley/kernel'
+import type { Ms, Random, Time, Timer, UnixMs } from '@parley/kernel'
 import {
   type Bus,
   claimRun,
@@ -13,6 +13,7 @@ import {
   type RunOwnership,
   readUpdate,
   releaseRun,
+  StoreError,
   settleUpdate,
 } from '@parley/store'
 import type { RunJournals } from './journal/run-journals.ts'
@@ -273,7 +274,7 @@ export class RunLeases {
   }
 
   #problem(what: string, error: unknown): void {
-    if (error instanceof ParleyError && error.code === 'run_lost') return
+    if (StoreError.is(error, 'run_lost')) return
     this.#options.onProblem?.(what, error)
   }
 }

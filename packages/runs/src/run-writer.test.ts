@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { ParleyError, VirtualTime } from '@parley/kernel'
-import { type Database, MasterKeySealer } from '@parley/store'
+import { VirtualTime } from '@parley/kernel'
+import { type Database, MasterKeySealer, StoreError } from '@parley/store'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { RecordReader } from './journal/journal-records.ts'
 import { RunJournals } from './journal/run-journals.ts'
@@ -73,7 +73,7 @@ async function onDisk(): Promise<number | null> {
 }
 
 it('while the database is away, entries are on disk within half a second', async () => {
-  writer = writerOn(() => Promise.reject(new ParleyError('database_unavailable', 'it is away', { retryable: true })))
+  writer = writerOn(() => Promise.reject(new StoreError('database_unavailable', 'it is away')))
   const missing: string[] = []
   for (let told = 1; told <= 50; told++) {
     tell(told)

@@ -7,7 +7,7 @@ export const StoreError = errorsOf({
   blob_range_invalid: { retryable: false, text: 'The byte range does not lie within the blob.' },
   blob_too_large: { retryable: false, text: 'The blob is larger than its limit.' },
   blob_url_invalid: { retryable: false, text: 'The URL of the blob store cannot be used.' },
-  blobs_unavailable: { retryable: false, text: 'The blob store does not answer.' },
+  blobs_unavailable: { retryable: true, text: 'The blob store does not answer.' },
   database_misconfigured: { retryable: false, text: 'The database has a setting that Parley cannot work with.' },
   database_newer: { retryable: false, text: 'The database was migrated by a newer release.' },
   database_timeout: { retryable: true, text: 'The database did not answer in time; nothing was changed.' },

@@ -1,8 +1,9 @@
-import { ParleyError } from '@parley/kernel'
+import { errorsOf, ParleyError } from '@parley/kernel'
 import { type GenerationEvent, type GenerationRequest, type LanguageModel, RulesModel } from '@parley/providers'
 import { finishRun, type RunOwnership } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { JobsError } from '../errors.ts'
 import { PlanCache } from '../plan-cache.ts'
 import { CHAT, JobsHarness, SOON } from '../testing/jobs-harness.ts'
 import { CallAnalyser, type CallAnalyserOptions } from './call-analyser.ts'
@@ -47,6 +48,11 @@ const GOOD = {
   disposition: 'Not Booked',
   guests: 4,
 }
+
+const ModelError = errorsOf({
+  model_busy: { retryable: true, text: 'The model has too many requests.' },
+  model_refused: { retryable: false, text: 'The model refused the request.' },
+})
 
 type Told = object | string | 'stalls' | 'hangs' | ParleyError
 
@@ -193,8 +199,8 @@ describe('an analysis', () => {
 
   it('an analysis is tried three times and then given up, and the usage of every try is charged', async () => {
     const run = await over()
-    const busy = new ParleyError('model_busy', 'later', { retryable: true })
-    const refused = new ParleyError('model_refused', 'no')
+    const busy = new ModelError('model_busy', 'later')
+    const refused = new ModelError('model_refused', 'no')
     model.answers = ['nonsense', 'nonsense', busy, busy, refused]
     for (let round = 0; round < 5; round++) {
       await analyse()
@@ -261,7 +267,7 @@ describe('an analysis', () => {
   it('an analysis with an unavailable model is retried and logs the cause', async () => {
     await over()
     const models = () => {
-      throw new ParleyError('model_not_ready', 'no key')
+      throw new JobsError('model_not_ready', 'no key')
     }
     for (let round = 0; round < 3; round++) {
       await analyse(analyst({ models }))

@@ -19,6 +19,7 @@ import {
 } from '@parley/store'
 import { withDeadline } from '../deadline.ts'
 import { EnvironmentRounds } from '../environment-rounds.ts'
+import { JobsError } from '../errors.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { PlanCache } from '../plan-cache.ts'
 import type { AnalysisModels, JobLog, ModelUse } from '../protocol.ts'
@@ -116,7 +117,8 @@ export class CallAnalyser {
         queue.wake('webhooks', due.scope)
       } else if (result.kind === 'given_up') {
         counters.add('analyses_given_up')
-        log(`run ${due.run_id} is not analysed`, new ParleyError(result.errorCode, `after ${due.attempts} tries`))
+        const message = `${result.errorCode} after ${due.attempts} tries`
+        log(`run ${due.run_id} is not analysed`, new JobsError('analysis_given_up', message))
       } else counters.add('analyses_failed')
     } catch (error) {
       log(`the analysis of run ${due.run_id} is not settled`, error)
@@ -151,7 +153,7 @@ export class CallAnalyser {
     const asked = Promise.resolve().then(() => models(plan.analysis?.model ?? null, use))
     const model = await withDeadline(time, time.now() + MODEL_WITHIN_MS, this.#closing.signal, asked)
     if (model === null)
-      throw new ParleyError(
+      throw new JobsError(
         'model_not_ready',
         'the model for the analysis was not available within 10 s; check the agent’s model and its service',
       )

@@ -1,6 +1,7 @@
 import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import type { GenerationRequest, LanguageModel, ToolCall } from '@parley/providers'
 import { withDeadline } from '../deadline.ts'
+import { JobsError } from '../errors.ts'
 
 /** A model that says so much does not stop by itself. */
 const MOST_EVENTS = 20_000
@@ -48,7 +49,7 @@ class Reading implements ModelAnswer {
   async read(events: ReturnType<LanguageModel['generate']>): Promise<true> {
     let count = 0
     for await (const event of events) {
-      if (++count > MOST_EVENTS) throw new ParleyError('model_failed', 'the model does not stop answering')
+      if (++count > MOST_EVENTS) throw new JobsError('model_failed', 'the model does not stop answering')
       if (event.type === 'usage') {
         this.inputTokens = event.inputTokens
         this.outputTokens = event.outputTokens

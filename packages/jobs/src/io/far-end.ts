@@ -1,4 +1,4 @@
-import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
+import { systemRandom, systemTime } from '@parley/kernel'
 import {
   type DialogSnapshot,
   type InviteAttempt,
@@ -8,6 +8,7 @@ import {
   type TlsIdentity,
   UserAgent,
 } from '@parley/sip'
+import { JobsError } from '../errors.ts'
 import type { FarEnd, FarEndReply, JobLog } from '../protocol.ts'
 
 export interface SipFarEndOptions {
@@ -58,7 +59,8 @@ export async function openSipFarEnd(options: SipFarEndOptions): Promise<SipFarEn
       onInvite: session => session.reject(403),
       ...(userAgentName !== undefined && { userAgentName }),
       log: ({ level, event, detail }) => {
-        if (level === 'error') log('hanging up for dead engines', new ParleyError(event, detail))
+        if (level === 'error')
+          log('hanging up for dead engines', new JobsError('hang_up_failed', `${event}: ${detail}`))
       },
     })
     return {

@@ -1,6 +1,14 @@
 import type { Receipt } from '@parley/conversation'
-import { type Ms, ParleyError, type Semaphore, type Time } from '@parley/kernel'
-import { type Database, intendEffect, type LostRun, type Queries, sendEffect, settleEffect } from '@parley/store'
+import type { Ms, Semaphore, Time } from '@parley/kernel'
+import {
+  type Database,
+  intendEffect,
+  type LostRun,
+  type Queries,
+  StoreError,
+  sendEffect,
+  settleEffect,
+} from '@parley/store'
 import { sleepUntil, withDeadline } from '../deadline.ts'
 import type { FarEnd, FarEndReply, JobLog } from '../protocol.ts'
 
@@ -89,7 +97,7 @@ async function noteSend({ database, writes, log }: HangUpOptions, run: LostRun):
       }),
     )
   } catch (error) {
-    const isLost = error instanceof ParleyError && error.code === 'run_lost'
+    const isLost = StoreError.is(error, 'run_lost')
     if (!isLost) log(`the hang-up of run ${run.run_id} is not written down`, error)
     return null
   }

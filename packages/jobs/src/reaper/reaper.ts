@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, Semaphore, type Time, type UnixMs } from '@parley/kernel'
+import { type Ms, Semaphore, type Time, type UnixMs } from '@parley/kernel'
 import { type EnvironmentQueue, retryUntilAnswered, type Work } from '@parley/runs'
 import {
   type Bus,
@@ -11,7 +11,9 @@ import {
   type RunEnding,
   type RunOwner,
   releaseRun,
+  StoreError,
 } from '@parley/store'
+import { JobsError } from '../errors.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { FarEnd, JobLog } from '../protocol.ts'
 import { TaskSet } from '../task-set.ts'
@@ -130,7 +132,7 @@ export class Reaper {
       queue.wake('analyses', run.scope)
     } catch (error) {
       // Another reaper has it: it was too late here.
-      if (error instanceof ParleyError && error.code === 'run_lost') return
+      if (StoreError.is(error, 'run_lost')) return
       log(`run ${run.run_id} of a dead owner is not ended`, error)
     }
   }
@@ -169,8 +171,7 @@ export class Reaper {
       if (told !== null) await storeReply(tx, run, told)
       if (isStarted) await moveRun(tx, scope, run, { state: 'running' })
       const finish = await finishRun(tx, scope, run, ending, words)
-      if (typeof finish !== 'string')
-        throw new ParleyError('timeline_broken', `item ${finish.last_seq} is there already`)
+      if (typeof finish !== 'string') throw new JobsError('timeline_broken', `item ${finish.last_seq} is there already`)
       return finish
     })
   }

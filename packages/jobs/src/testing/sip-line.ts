@@ -1,4 +1,4 @@
-import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
+import { systemRandom, systemTime } from '@parley/kernel'
 import {
   type InviteSession,
   parseNameAddr,
@@ -81,7 +81,7 @@ export async function killedInCall(
   await new Promise<void>((resolve, reject) => {
     session.onEvent(event => {
       if (event.type === (until === 'ringing' ? 'progress' : 'answered')) resolve()
-      if (event.type === 'ended') reject(new ParleyError('call_failed', event.end.detail))
+      if (event.type === 'ended') reject(new Error(event.end.detail))
     })
   })
   const dialog = until === 'ringing' ? null : session.dialog

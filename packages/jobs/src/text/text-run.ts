@@ -10,6 +10,7 @@ import {
 } from '@parley/runs'
 import { type Bus, type Database, moveRun, type StartingRun, startingRun } from '@parley/store'
 import { withDeadline } from '../deadline.ts'
+import { JobsError } from '../errors.ts'
 import type { JobLog } from '../protocol.ts'
 import { Chat } from './chat.ts'
 import { ChatMessages } from './chat-messages.ts'
@@ -168,7 +169,7 @@ export class TextRun {
       return agent
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error
-      throw new ParleyError('provider_failed', error.message, { cause: error })
+      throw new JobsError('provider_failed', error.message, { cause: error })
     }
   }
 
@@ -259,7 +260,7 @@ export class TextRun {
 
   #failed(error: unknown): OwnedRunEnding {
     const { run, log } = this.#options
-    if (error instanceof ParleyError && error.code === 'provider_failed') {
+    if (JobsError.is(error, 'provider_failed')) {
       const { cause, message } = error
       run.note({ kind: 'error', code: cause instanceof ParleyError ? cause.code : error.code, message })
       return failedEnding('provider_failed')
@@ -275,5 +276,5 @@ export class TextRun {
 }
 
 function tooLate(): ParleyError {
-  return new ParleyError('agent_not_ready', `The agent's services were not ready within ${AGENT_MS / 1000} s.`)
+  return new JobsError('agent_not_ready', `The agent's services were not ready within ${AGENT_MS / 1000} s.`)
 }

@@ -1,6 +1,6 @@
-import { ParleyError } from '@parley/kernel'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { JobsError } from '../errors.ts'
 import { CHATTER, planOf, WRITER } from './testing/agents.ts'
 import { TextHarness } from './testing/text-harness.ts'
 
@@ -137,7 +137,7 @@ describe('a run whose model cannot be had', () => {
   }
 
   it('a run fails at the start when its model is unavailable, with the error in its timeline', async () => {
-    stage.agent = () => Promise.reject(new ParleyError('model_not_ready', 'the model needs OPENAI_API_KEY'))
+    stage.agent = () => Promise.reject(new JobsError('model_not_ready', 'the model needs OPENAI_API_KEY'))
     stage.worker()
     const run = await stage.run('task', 'writer')
     expect(await stage.ended(run)).toMatchObject(FAILED)

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { PolicyDecision, Receipt } from '@parley/conversation'
 import type { Egress, EgressRequest, EgressResult } from '@parley/egress'
 import { POLICY_VERSION } from '@parley/flow'
-import { type Ms, ParleyError, type Random, randomToken, type UnixMs } from '@parley/kernel'
-import { type Database, type OutboxItem, type RunLedger, runLedger, type SecretValues } from '@parley/store'
+import { type Ms, type Random, randomToken, type UnixMs } from '@parley/kernel'
+import { type Database, type OutboxItem, type RunLedger, runLedger, type SecretValues, StoreError } from '@parley/store'
 import type { JobLog } from '../protocol.ts'
 import { signatureOf } from './signature.ts'
 
@@ -52,7 +52,7 @@ export class WebhookAttempt {
     try {
       return await this.#send(url, body, secrets)
     } catch (error) {
-      if (error instanceof ParleyError && error.code === 'run_lost') return 'lost'
+      if (StoreError.is(error, 'run_lost')) return 'lost'
       throw error
     }
   }
@@ -90,7 +90,7 @@ export class WebhookAttempt {
     try {
       return await secrets()
     } catch (error) {
-      if (error instanceof ParleyError && error.code === 'seal_broken') {
+      if (StoreError.is(error, 'seal_broken')) {
         this.#options.log('the signing secret of a webhook cannot be decrypted; check PARLEY_MASTER_KEY', error)
         return null
       }

@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/kernel'
 import type { Sealer } from '@parley/store'
+import { RunsError } from '../errors.ts'
 import { BATCH, itemsIn, type RunBatch, type RunEntry, withoutOldest } from '../run-entry.ts'
 import { type EncodedRecord, RecordReader, RecordWriter } from './journal-records.ts'
 import type { JournalDisk, JournalFile, JournalHead, JournalRecord } from './protocol.ts'
@@ -72,7 +72,7 @@ export class RunJournal {
       open = this.#opened()
       encoded = open.writer.record(record)
       if (!this.#hasRoom(open, encoded))
-        throw new ParleyError('journal_full', `the journal has no room for a record of ${encoded.bytes.length} bytes`)
+        throw new RunsError('journal_full', `the journal has no space for a record of ${encoded.bytes.length} bytes`)
     }
     await this.#write(open, encoded)
     return dropped
@@ -90,7 +90,10 @@ export class RunJournal {
       if (record === null) {
         // The complete records before an unreadable one are written first.
         if (batch !== null) break
-        throw new ParleyError('journal_broken', 'a record that this process wrote cannot be read back')
+        throw new RunsError(
+          'journal_broken',
+          'a record that this process wrote cannot be read back; the disk may be damaged',
+        )
       }
       // The end comes last, even when entries were added after it.
       if (record.type === 'batch') {
@@ -159,7 +162,10 @@ export class RunJournal {
     while (again.at < bytes) {
       const record = await again.record()
       if (record === null)
-        throw new ParleyError('journal_broken', 'a record that this process wrote cannot be read back')
+        throw new RunsError(
+          'journal_broken',
+          'a record that this process wrote cannot be read back; the disk may be damaged',
+        )
       records.push(record)
     }
     return records

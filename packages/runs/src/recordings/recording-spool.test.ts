@@ -1,7 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { ParleyError } from '@parley/kernel'
-import type { Blobs } from '@parley/store'
+import { type Blobs, StoreError } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -35,7 +34,7 @@ afterEach(() => home.remove())
 function unreliable(blobs: Blobs) {
   const state = { isAway: false }
   const away = () => {
-    if (state.isAway) throw new ParleyError('blobs_unavailable', 'away', { retryable: true })
+    if (state.isAway) throw new StoreError('blobs_unavailable')
   }
   const wrapped: Blobs = {
     put: async (key, content) => {

@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { type Ms, ParleyError, type Time, type Timer, type UnixMs } from '@parley/kernel'
+import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
 import {
   type Blobs,
   type Database,
@@ -8,6 +8,7 @@ import {
   type RunOwnership,
   readRecording,
 } from '@parley/store'
+import { RunsError } from '../errors.ts'
 import { diskSpace } from './io/disk-space.ts'
 import { bytesOf, SpoolDirectory, spooledRuns } from './io/spool-directory.ts'
 import { joinRecording } from './join-recording.ts'
@@ -108,7 +109,10 @@ export class RecordingSpool {
   async open({ scope, owned }: RecordedRun): Promise<SpoolPlace> {
     const { database, directory: root, ...services } = this.#options
     const runId = owned.run_id
-    if (this.#isStopped) throw new ParleyError('recording_unavailable', 'the spool is stopped')
+    if (this.#isStopped)
+      throw new RunsError('recording_unavailable', 'this process is stopping and begins no recording', {
+        retryable: false,
+      })
     await this.#checkRoom()
     const directory = new SpoolDirectory(root, runId)
     const manifest = { scope, owned, closed: null }
@@ -116,7 +120,7 @@ export class RecordingSpool {
     this.#live.set(runId, { scope, owned })
     try {
       if ((await database.transaction(scope, tx => openRecording(tx, scope, owned, 'pending'))) === 'lost')
-        throw new ParleyError('run_lost', `another process owns the run ${runId}`)
+        throw new RunsError('run_lost', `another process owns the run ${runId}`)
       await directory.make(manifest).catch(cause => {
         throw this.#room.refuse('unwritable', `there is no place to record to: ${String(cause)}`, cause)
       })

@@ -1,7 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ParleyError } from '@parley/kernel'
-import { type Blobs, readRecording } from '@parley/store'
+import { type Blobs, readRecording, StoreError } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { diskSpace } from './io/disk-space.ts'
@@ -28,7 +27,7 @@ const unavailable = { code: 'recording_unavailable' }
 function away(blobs: Blobs) {
   const store = { isAway: true }
   const put: Blobs['put'] = async (key, content) => {
-    if (store.isAway) throw new ParleyError('blobs_unavailable', 'away', { retryable: true })
+    if (store.isAway) throw new StoreError('blobs_unavailable')
     await blobs.put(key, content)
   }
   return Object.assign(store, { ...home, blobs: { ...methodsOf(blobs), put } })

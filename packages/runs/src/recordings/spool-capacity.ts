@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { Ms, ParleyError, Time } from '@parley/kernel'
+import { RunsError } from '../errors.ts'
 
 const GIB = 1024 ** 3
 /** For 149 hours of audio. */
@@ -64,7 +65,7 @@ export class SpoolCapacity {
 
   /** Counts and logs a refused recording; returns the error to throw. */
   refuse(reason: RecordingRefusal, message: string, cause?: unknown): ParleyError {
-    const error = new ParleyError('recording_unavailable', message, { retryable: true, cause })
+    const error = new RunsError('recording_unavailable', message, { cause })
     const now = this.#options.time.now()
     this.#refused[reason]++
     this.#unreported++

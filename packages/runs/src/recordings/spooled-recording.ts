@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
+import type { Ms, Time, UnixMs } from '@parley/kernel'
 import { framesIn, readWavLayout, wavHeader } from '@parley/media'
 import {
   addSegment,
@@ -10,6 +10,7 @@ import {
   moveRecording,
   segmentKey,
 } from '@parley/store'
+import { RunsError } from '../errors.ts'
 import { RepeatedFailureLog } from '../repeated-failure-log.ts'
 import {
   bytesOf,
@@ -188,7 +189,7 @@ export class SpooledRecording {
     const { directory, manifest } = this.#options
     const { complete, unfinished } = await this.#segments()
     if (state === null && complete.length + unfinished.length > 0)
-      throw new ParleyError('unknown_recording', `the database has no recording of ${manifest.owned.run_id}`)
+      throw new RunsError('unknown_recording', `the database has no recording of ${manifest.owned.run_id}`)
     await directory.removeAll()
     return true
   }

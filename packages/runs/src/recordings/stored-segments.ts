@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
 import { framesIn, readWavLayout, type WavLayout, wavHeader } from '@parley/media'
 import { type Blobs, readRecordingKey, recordingKey, recordingPrefix } from '@parley/store'
+import { RunsError } from '../errors.ts'
 
 /** Length of a segment; segment n begins at (n - 1) * 10 s. */
 export const SEGMENT_SECONDS = 10
@@ -108,9 +108,7 @@ export async function* wholeBytes(
         yield chunk as Uint8Array
       }
       if (left !== 0)
-        throw new ParleyError('segment_missing', `the segment ${key} was deleted or changed while it was read`, {
-          retryable: true,
-        })
+        throw new RunsError('segment_missing', `the segment ${key} was deleted or changed while it was read`)
     }
   }
 }

@@ -246,9 +246,6 @@ async function available<Result>(work: () => Promise<Result>): Promise<Result> {
     return await work()
   } catch (error) {
     if (error instanceof ParleyError || !(error instanceof Error)) throw error
-    throw new StoreError('blobs_unavailable', `the directory of blobs: ${error.message}`, {
-      retryable: true,
-      cause: error,
-    })
+    throw new StoreError('blobs_unavailable', `the directory of blobs: ${error.message}`, { cause: error })
   }
 }

@@ -313,8 +313,5 @@ function failureOf(error: unknown): unknown {
   if (error instanceof ParleyError || !(error instanceof Error)) return error
   if (error.name === 'InvalidRange')
     return new StoreError('blob_range_invalid', 'the range begins behind the last byte', { cause: error })
-  return new StoreError('blobs_unavailable', `the store of blobs: ${error.name}: ${error.message}`, {
-    retryable: true,
-    cause: error,
-  })
+  return new StoreError('blobs_unavailable', `the store of blobs: ${error.name}: ${error.message}`, { cause: error })
 }

@@ -155,8 +155,7 @@ async function start(home: Home, options: EmbeddedOptions): Promise<EmbeddedPost
     await writeRecord(home.record, { ...record, pid, keeper: await markOf(process.pid) })
     return new KeptServer(home, record, pid, 'started', options)
   } catch (error) {
-    if (error instanceof ParleyError && error.code === 'port_taken')
-      await writeRecord(home.record, { ...record, port: await freePort() })
+    if (StoreError.is(error, 'port_taken')) await writeRecord(home.record, { ...record, port: await freePort() })
     throw error
   }
 }

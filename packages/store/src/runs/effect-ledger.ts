@@ -1,5 +1,4 @@
 import type { Scope } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
 import { StoreError } from '../errors.ts'
 import type { Database, Queries } from '../protocol.ts'
 import type { JsonObject } from '../schema-runs.ts'
@@ -51,7 +50,7 @@ export function runLedger<
     try {
       return recordOf(await database.transaction(scope, work)) as Record
     } catch (error) {
-      if (error instanceof ParleyError && DECIDED.has(error.code)) throw error
+      if (StoreError.is(error, ...DECIDED)) throw error
       throw new StoreError(
         'ledger_unavailable',
         'the effect ledger cannot be written: send nothing and try again when the database is back',
@@ -83,4 +82,4 @@ function recordOf({ run_id: _run, attempt_id: _attempt, ...record }: EffectRow):
   return record
 }
 
-const DECIDED = new Set(['effect_step_not_allowed', 'effect_not_found', 'effect_key_taken', 'run_lost'])
+const DECIDED = ['effect_step_not_allowed', 'effect_not_found', 'effect_key_taken', 'run_lost'] as const

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Scope } from '@parley/contract'
 import type { Plan } from '@parley/flow'
-import { ParleyError, systemRandom, systemTime, VirtualTime } from '@parley/kernel'
+import { systemRandom, systemTime, VirtualTime } from '@parley/kernel'
 import { RunLeases } from '@parley/runs'
 import {
   admitRun,
@@ -17,6 +17,7 @@ import {
   readMessage,
   readRun,
   readTranscript,
+  StoreError,
 } from '@parley/store'
 import { localBus, type TestDatabase } from '@parley/store/testing'
 import { vi } from 'vitest'
@@ -313,12 +314,12 @@ export class TextHarness {
   readonly #cutOff: Database['transaction'] = async (scope, work) => {
     this.cutCommits--
     await this.test.database.transaction(scope, work)
-    throw new ParleyError('outcome_unknown', 'the connection went')
+    throw new StoreError('outcome_unknown', 'the connection went')
   }
 
   #refuse(): Promise<never> {
     this.refusals++
-    return Promise.reject(new ParleyError('database_unavailable', 'away', { retryable: true }))
+    return Promise.reject(new StoreError('database_unavailable', 'away'))
   }
 
   /** The test's own database, which can be away for workers. */

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Ms } from '@parley/kernel'
 
 /** A request that the server received. */
-export interface ActionRequestReceived {
+interface ActionRequestReceived {
   readonly method: string
   readonly path: string
   readonly query: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export interface ActionRequestReceived {
   readonly body: unknown
 }
 
-export interface ActionAnswer {
+interface ActionAnswer {
   /** Default 200. */
   readonly status?: number
   readonly body: unknown

@@ -4,7 +4,7 @@ import { freePeerPorts, type PeerPorts, rtpRange } from './ports.ts'
 import { type AtTestEnd, type Recipe, readRunFile, startRecipe } from './recipe.ts'
 
 /** One event of baresip's control port, such as CALL_MENC (SRTP is on), CALL_DTMF_START, CALL_CLOSED. */
-export interface BaresipEvent {
+interface BaresipEvent {
   readonly type: string
   /** Detail of the event: the digit, the suite, the reason of the end; '' without detail. */
   readonly param: string
@@ -12,7 +12,7 @@ export interface BaresipEvent {
   readonly atSeconds: number
 }
 
-export interface BaresipOptions {
+interface BaresipOptions {
   /** Default: free ones. */
   readonly ports?: PeerPorts
   /** "SECONDS-AFTER-ANSWER:COMMAND", such as "2:sndcode 12#", "4:hold", "6:resume". Default: none. */
@@ -30,7 +30,7 @@ export interface BaresipOptions {
   readonly atTestEnd?: AtTestEnd
 }
 
-export interface CallerOptions extends BaresipOptions {
+interface CallerOptions extends BaresipOptions {
   /** Such as "sip:agent@127.0.0.1:5061;transport=tls". */
   readonly target: string
   /** It gives up when the call is not answered within this time. Default: 30. */
@@ -41,7 +41,7 @@ export interface CallerOptions extends BaresipOptions {
   readonly credentials?: { readonly user: string; readonly password: string }
 }
 
-export interface CalleeOptions extends BaresipOptions {
+interface CalleeOptions extends BaresipOptions {
   /** It exits when no call arrives within this time. Default: 60. */
   readonly waitSeconds?: number
   /** It rings for this long before it answers. Default: 0. */
@@ -54,7 +54,7 @@ export interface CalleeOptions extends BaresipOptions {
   readonly outboundProxy?: string
 }
 
-export interface BaresipResult {
+interface BaresipResult {
   /** 0: a call was established and has ended; 1: none was; 2: baresip could not start. */
   readonly exitCode: number
   readonly events: readonly BaresipEvent[]
@@ -76,7 +76,7 @@ export interface BaresipCallee {
   stop(): Promise<BaresipResult>
 }
 
-export interface BaresipCall {
+interface BaresipCall {
   /** The audio received so far without gaps, 8 kHz. */
   received(): Int16Array
   /** Presses keys, now. */

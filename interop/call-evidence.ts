@@ -26,7 +26,7 @@ const PACKET_MS: Ms = 20
 const MOST_DAMAGED = 0.05
 
 /** Both channels of a call's recording. */
-export interface Recording {
+interface Recording {
   readonly caller: Int16Array
   readonly agent: Int16Array
 }

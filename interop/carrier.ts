@@ -1,7 +1,7 @@
 import { freePeerPorts, rtpRange } from './ports.ts'
 import { type AtTestEnd, readRunFile, startRecipe } from './recipe.ts'
 
-export interface CarrierOptions {
+interface CarrierOptions {
   /** Where calls from the inside go, over TLS with SRTP. */
   readonly engineUri: string
   /** "host:port" inside, where calls of the engine end, over UDP with plain RTP. */

@@ -15,7 +15,7 @@ const PHONE_PORTS = { from: 32_000, to: 32_699 }
 export const PHONE_NUMBER = '+12025550111'
 
 /** The agents, and the responses of their action server. */
-export interface HarnessOptions {
+interface HarnessOptions {
   /** Drafts by name; `origin`: the action server, such as http://127.0.0.1:8080. */
   readonly agents: (origin: string) => Readonly<Record<string, Draft>>
   readonly answers?: ActionAnswers

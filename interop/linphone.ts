@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePeerPorts, rtpRange } from './ports.ts'
 import { type AtTestEnd, type Recipe, readRunFile, startRecipe } from './recipe.ts'
 
-export interface LinphoneOptions {
+interface LinphoneOptions {
   /** Such as "2:5" (digit 5 after 2 s), "4:pause", "6:resume 1". Default: none. */
   readonly actions?: readonly string[]
   /** It hangs up this long after the answer. Default: 10 as a caller, 60 as a callee. */
@@ -11,7 +11,7 @@ export interface LinphoneOptions {
   readonly atTestEnd?: AtTestEnd
 }
 
-export interface LinphoneResult {
+interface LinphoneResult {
   /** 0: a call was established and has ended; 1: none was; 2: linphone could not start. */
   readonly exitCode: number
   /** linphone's debug log with every SIP message in and out. */
@@ -22,7 +22,7 @@ export interface LinphoneResult {
   readonly microphoneWav: string
 }
 
-export interface LinphoneCallee {
+interface LinphoneCallee {
   /** At the registrar that linphone is registered with over TLS. */
   readonly uri: string
   readonly finished: Promise<LinphoneResult>

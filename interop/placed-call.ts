@@ -7,7 +7,7 @@ import { ParleyClient, type ResultFrom } from '@parley/client'
 import type { AtTestEnd } from './recipe.ts'
 import type { Serving } from './serving.ts'
 
-export type Run = ResultFrom<'runs.get'>
+type Run = ResultFrom<'runs.get'>
 
 const LOOK_MS = 250
 

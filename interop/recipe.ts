@@ -111,7 +111,7 @@ export function readRunFile(directory: string, name: string): string {
 }
 
 /** Paths of PEM files made once per machine by `lib/certs.sh`. */
-export interface Certificates {
+interface Certificates {
   readonly ca: string
   /** For 127.0.0.1 and localhost. */
   readonly engine: { readonly key: string; readonly cert: string }
@@ -130,9 +130,4 @@ export async function interopCertificates(): Promise<Certificates> {
 
 function certificateDirectory(): string {
   return join(tmpdir(), `parley-interop-certificates-${userInfo().uid}`)
-}
-
-/** Writes 8 kHz mono 16-bit speech: half a second of silence, the text, silence up to `seconds`. */
-export async function writeSpeech(text: string, wavPath: string, seconds: number): Promise<void> {
-  await promisify(execFile)(join(import.meta.dirname, 'lib/speech.sh'), [text, wavPath, String(seconds)])
 }

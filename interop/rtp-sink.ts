@@ -5,7 +5,7 @@ import { RtpHeader, readRtpHeader } from '@parley/media/testing'
 import type { AtTestEnd } from './recipe.ts'
 
 /** Records the audio of peers that cannot record: a UDP port that receives PCMU. */
-export interface RtpSink {
+interface RtpSink {
   readonly port: number
   /** The received audio, packets in order of arrival. */
   received(): Int16Array

@@ -24,7 +24,7 @@ export interface Serving {
   kill(): Promise<void>
 }
 
-export interface ServingOptions {
+interface ServingOptions {
   /** One that an earlier process had; default: a new one. */
   readonly home?: string
   readonly env?: Readonly<Record<string, string>>

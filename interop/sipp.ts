@@ -31,7 +31,7 @@ export interface SippOptions {
 }
 
 /** One SIP message of a run, as SIPp saw it. */
-export interface SippMessage {
+interface SippMessage {
   readonly direction: 'sent' | 'received'
   /** From SIPp's clock. */
   readonly atMs: number

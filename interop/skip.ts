@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
  * What a test needs from the machine: `describe.skipIf(peer.missing)(`baresip calls in${peer.note}`, …)`. The note puts
  * the reason into the test's name, so that a skip is never silent; `npm test` fails on a skip without a reason.
  */
-export interface Requirement {
+interface Requirement {
   readonly missing: boolean
   /** Empty when nothing is missing, else " (skipped: baresip is not installed: apt-get install baresip-core)". */
   readonly note: string

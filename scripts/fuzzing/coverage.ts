@@ -4,7 +4,7 @@ import { type Profiler, Session } from 'node:inspector'
 const HARNESS = ['/node_modules/', '/packages/kernel/', '/scripts/fuzzing/', '/scripts/repository.ts']
 
 /** Offsets into scripts, ascending. */
-export type News = Map<string, readonly number[]>
+type News = Map<string, readonly number[]>
 
 /**
  * Which characters of the project's code have ever run, asked of V8 itself: no instrumentation, under a millisecond per

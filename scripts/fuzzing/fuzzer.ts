@@ -36,7 +36,7 @@ export interface FuzzOrder {
   readonly current: SharedArrayBuffer
 }
 
-export interface FuzzOptions {
+interface FuzzOptions {
   readonly target: string
   readonly seed: number
   /** It ends at the first of the two. */

@@ -13,7 +13,7 @@ const OVER_WITHIN_MS = 90_000
 const WRITERS = 64
 
 /** What a run of the proof may differ in. */
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly capacity: number
   /** Of the first part: so many calls are let in, then no more. */
   readonly dailyLimit: number

@@ -8,7 +8,7 @@ import { agentOf, cleanUp, type Killed, killEngine, runOver } from './calls/kill
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 /** What a run of the proof may differ in. */
-export interface FaultsOptions {
+interface FaultsOptions {
   /** Of the processes, ms. */
   readonly leaseMs: number
   /** Within which a run has to be over, ms. */

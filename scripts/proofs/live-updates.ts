@@ -48,7 +48,7 @@ const REMINDER = draftOf(
 )
 
 /** What a run of the proof may differ in. */
-export interface LiveUpdatesOptions {
+interface LiveUpdatesOptions {
   /** Updates of each call before the engine is stopped. */
   readonly updates: number
   /** How often the engine is stopped for longer than a deadline, and goes on. */

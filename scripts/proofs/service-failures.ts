@@ -18,7 +18,7 @@ const AT_ONCE = 6
 const PACE = 2
 /** What agents speak with while their ears fail. */
 const KIND_VOICE = 'cartesia/sonic-2'
-export interface ServiceFailuresPlan {
+interface ServiceFailuresPlan {
   /** Default all, as many as `count` says. */
   readonly rows?: readonly PlantedRow[]
   /** Calls at a time; default 6. */

@@ -14,13 +14,13 @@ const VOICES = ['elevenlabs/eleven_flash_v2_5', 'cartesia/sonic-2', 'deepgram/au
 export type ServicePair = readonly [stt: string, tts: string, llm?: string]
 
 const SIMULATED: ServicePair = ['simulated/tones-1', 'simulated/tones-1']
-export const PAIRS: readonly ServicePair[] = [
+const PAIRS: readonly ServicePair[] = [
   ...EARS.flatMap(ear => VOICES.map(voice => [ear, voice] as const)),
   ['deepgram/nova-3', 'elevenlabs/eleven_flash_v2_5', 'openai/gpt-4.1-mini'],
   ['assemblyai/universal-streaming-english', 'cartesia/sonic-2', 'anthropic/claude-haiku-4-5'],
 ]
 
-export interface ServicesPlan {
+interface ServicesPlan {
   /** Default all, as many as `count` says. */
   readonly pairs?: readonly ServicePair[]
   /** Calls at a time; default 4. */

@@ -17,7 +17,7 @@ const OVER_WITHIN_MS = 150_000
 const QUIET_MS = 3000
 
 /** What the proof must notice. `killed`: the earlier process is killed instead of being asked to end. */
-export type PlantedUpgradeFault = 'nothing' | 'killed'
+type PlantedUpgradeFault = 'nothing' | 'killed'
 
 /**
  * Processes of two versions on one database and home: the earlier version has calls under way when a process of this
@@ -25,7 +25,7 @@ export type PlantedUpgradeFault = 'nothing' | 'killed'
  * nobody is called twice, each run sends its webhooks once, and the earlier process exits with 0. `count` calls at each of
  * three times: before the other version starts, beside it, and after the earlier one is gone.
  */
-export async function proveUpgrade(
+async function proveUpgrade(
   { count, line, progress }: ProofOptions,
   { callMs = 90_000, planted = 'nothing' }: { readonly callMs?: number; readonly planted?: PlantedUpgradeFault } = {},
 ): Promise<ProofOutcome> {

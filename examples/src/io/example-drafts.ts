@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Draft, readDraft } from '@parley/flow'
-import { ParleyError } from '@parley/kernel'
+import { ExamplesError } from '../errors.ts'
 
 /** An example agent as a draft from `name` on. */
 interface ExampleDraft {
@@ -15,7 +15,7 @@ export type ExampleName = (typeof NAMES)[number]
 
 const NAMES = ['clinic', 'pizza'] as const
 
-/** Read from the files each time. Throws `ParleyError` "example_invalid" where a file was edited into something else. */
+/** Read from the files each time. Throws "example_invalid" if a file does not contain a valid draft. */
 export function exampleDrafts(): readonly ExampleDraft[] {
   return NAMES.map(name => {
     const file = fileURLToPath(new URL(`../../agents/${name}.json`, import.meta.url))
@@ -34,6 +34,6 @@ function draftIn(file: string): Draft {
     readDraft(draft)
     return draft as Draft
   } catch (cause) {
-    throw new ParleyError('example_invalid', `${file} is not a valid draft of an agent; restore the file`, { cause })
+    throw new ExamplesError('example_invalid', `${file} is not a valid draft of an agent; restore the file`, { cause })
   }
 }

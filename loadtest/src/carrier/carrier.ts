@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, type Random, type Time, type UnixMs } from '@parley/kernel'
+import type { Ms, Random, Time, UnixMs } from '@parley/kernel'
 import type { MediaPlane } from '@parley/media'
 import {
   type Credentials,
@@ -12,6 +12,7 @@ import {
   type Uri,
   UserAgent,
 } from '@parley/sip'
+import { LoadtestError } from '../errors.ts'
 import { CallWatch } from './call-watch.ts'
 import { type CallPlant, type CallProgramme, CarrierCall, openAudio } from './carrier-call.ts'
 import type { CarrierLedger } from './carrier-ledger.ts'
@@ -107,7 +108,7 @@ export class Carrier {
     })
   }
 
-  /** Places a call; the ledger records its outcome. Rejects with ParleyError "bad_uri", "too_many_sessions", or as the media plane does. */
+  /** Places a call; the ledger records its outcome. Rejects with "bad_uri", or with an error of the media plane ("too_many_sessions"). */
   async call(dial: CarrierDial): Promise<CarrierCall> {
     const uri = sipUri(dial.uri)
     const from = dial.from.includes(':') ? sipUri(dial.from) : this.#numberAt(dial.from, this.#address, undefined)
@@ -176,7 +177,8 @@ export class Carrier {
 
 function sipUri(text: string): SipUri {
   const uri = parseUri(text)
-  if (uri === undefined || !isSipUri(uri)) throw new ParleyError('bad_uri', `"${text.slice(0, 128)}" is not a SIP URI`)
+  if (uri === undefined || !isSipUri(uri))
+    throw new LoadtestError('bad_uri', `"${text.slice(0, 128)}" is not a SIP URI`)
   return uri
 }
 

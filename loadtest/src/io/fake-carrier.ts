@@ -82,7 +82,7 @@ export class FakeCarrier {
   }
 
   /**
-   * Listens. Rejects with ZodError for invalid options, with ParleyError "listen_failed", "bad_options",
+   * Listens. Rejects with ZodError for invalid options, with "listen_failed", "bad_options",
    * "bad_certificate", "invalid_port_range", or as the ledger's file does; nothing stays open then.
    */
   static async open(options: FakeCarrierOptions = {}): Promise<FakeCarrier> {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ParleyError } from '@parley/kernel'
 import { z } from 'zod'
+import { LoadtestError } from '../errors.ts'
 import { AnswerScript, type AnswerStep, answerScripts } from '../webhook/answer-script.ts'
 import { checkSignature } from '../webhook/parley-signature.ts'
 import type { WebhookEntry } from '../webhook/webhook-entry.ts'
@@ -58,14 +58,14 @@ export class WebhookReceiver {
     this.#server.on('clientError', (_error, socket) => socket.destroy())
   }
 
-  /** Rejects with ZodError for invalid options, ParleyError "listen_failed", or as the ledger's file does. */
+  /** Rejects with ZodError for invalid options, "listen_failed", or as the ledger's file does. */
   static async open(options: WebhookReceiverOptions): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver(webhookReceiverConfig.parse(options))
     const { bind, port } = receiver.#config
     await new Promise<void>((resolve, reject) => {
       receiver.#server.once('error', cause => {
         receiver.#file?.close()
-        reject(new ParleyError('listen_failed', `cannot listen on ${bind}:${port}`, { retryable: true, cause }))
+        reject(new LoadtestError('listen_failed', `cannot listen on ${bind}:${port}`, { cause }))
       })
       receiver.#server.listen(port, bind, resolve)
     })

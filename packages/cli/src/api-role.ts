@@ -28,7 +28,7 @@ export interface SipAddress {
 }
 
 /** What other roles of this process share with the API. */
-export interface ApiNeighbours {
+interface ApiNeighbours {
   /** Wakes whoever runs what was admitted. Default: nobody is woken, sweeps find it. */
   readonly wake?: Platform['wake']
   /** Where recordings are. Default: files in the home. */

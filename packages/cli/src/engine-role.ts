@@ -17,7 +17,7 @@ import type { Services } from './services.ts'
 import { sipListenFault } from './start-faults.ts'
 import type { ProcessState } from './state.ts'
 
-export interface EngineRoleParts {
+interface EngineRoleParts {
   readonly state: ProcessState
   readonly services: Services
   readonly agents: RunAgents

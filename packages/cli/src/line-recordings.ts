@@ -11,7 +11,7 @@ const OURS_WITHIN_MS: Ms = 25 * 3_600_000
 /** What we write here. Whatever else lies here stays. */
 const OURS = /^(in|out|demo)-[\w-]+\.wav$/
 
-export interface LineRecordingsOptions {
+interface LineRecordingsOptions {
   /** Shared with other processes of the home. */
   readonly directory: string
   readonly time: Time

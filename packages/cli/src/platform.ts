@@ -23,7 +23,7 @@ import type { SeededAgent } from './workspace/seeded-agent.ts'
 export const ROLES = ['api', 'worker', 'engine'] as const
 export type RoleName = (typeof ROLES)[number]
 
-export interface PlatformOptions {
+interface PlatformOptions {
   readonly roles: ReadonlySet<RoleName>
   /** A line for people. */
   readonly tell: (line: string) => void

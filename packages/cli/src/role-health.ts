@@ -4,7 +4,7 @@ import type { Database } from '@parley/store'
 import type { Registry } from 'prom-client'
 import { httpListenFault } from './start-faults.ts'
 
-export interface RoleHealthOptions {
+interface RoleHealthOptions {
   readonly bind: string
   /** 0: any free one. */
   readonly port: number

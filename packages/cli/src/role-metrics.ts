@@ -5,7 +5,7 @@ import type { RecordingSpool } from '@parley/runs'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** What an engine can be asked for its figures. */
-export interface EngineFigures {
+interface EngineFigures {
   readonly live: number
   readonly isDraining: boolean
   /** ISO time or Unix ms at which the certificate ends; null: unknown. */
@@ -13,7 +13,7 @@ export interface EngineFigures {
 }
 
 /** What a spool of recordings can be asked for. */
-export type SpoolFigures = Pick<RecordingSpool, 'bytes' | 'mostBytes' | 'refused'>
+type SpoolFigures = Pick<RecordingSpool, 'bytes' | 'mostBytes' | 'refused'>
 
 /** The figures of the roles of this process besides the API. Labels are of bounded number and name no tenant. */
 export class RoleMetrics {

@@ -10,6 +10,7 @@ import {
   vendorCatalogue,
 } from '@parley/providers'
 import type { Settings } from './environment.ts'
+import { CliError } from './errors.ts'
 
 const TIMEOUT_MS: Ms = 20_000
 const AFTERTHOUGHT_MS: Ms = 1000
@@ -17,7 +18,7 @@ const SENTENCE = 'The garden is behind the house.'
 /** 20 ms. */
 const PACKET = 160
 
-export interface ServiceCheck {
+interface ServiceCheck {
   readonly id: string
   readonly what: 'speech to text' | 'text to speech' | 'model'
   readonly ok: boolean
@@ -73,7 +74,8 @@ async function transcribes(recogniser: SpeechToText, signal: AbortSignal): Promi
       for (let at = 0; at < audio.length; at += PACKET) stream.write(audio.subarray(at, at + PACKET), at)
       stream.finalize()
     })
-    if (text === '') throw new ParleyError('nothing_heard', `it heard nothing, although "${SENTENCE}" was said.`)
+    if (text === '')
+      throw new CliError('nothing_heard', `the recogniser returned no words for the sentence "${SENTENCE}".`)
     return `heard "${text}" in ${since(began)}`
   } finally {
     stream.close()
@@ -120,8 +122,8 @@ function since(began: Ms): string {
   return `${Math.round(performance.now() - began)} ms`
 }
 
-function noAnswer(): ParleyError {
-  return new ParleyError('no_answer', `it gave no answer within ${TIMEOUT_MS / 1000} s`)
+function noAnswer(): Error {
+  return new CliError('no_answer', `the service did not answer within ${TIMEOUT_MS / 1000} s`)
 }
 
 /** The error's text, and advice where there is any. */

@@ -2,7 +2,7 @@ import { HttpActions, type HttpActionsOptions, InMemoryEffectLedger } from '@par
 import { OutboundHttp } from '@parley/egress'
 import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
 import { type Instruction, judgeDestination, type ModelRef, type Plan, type Providers } from '@parley/flow'
-import { ParleyError, systemRandom, systemTime } from '@parley/kernel'
+import { systemRandom, systemTime } from '@parley/kernel'
 import {
   type CatalogueEntry,
   type CatalogueVoice,
@@ -14,8 +14,9 @@ import {
   vendorCatalogue,
 } from '@parley/providers'
 import type { Settings } from './environment.ts'
+import { CliError } from './errors.ts'
 
-export interface ServicesOptions {
+interface ServicesOptions {
   /** Countries that calls may be transferred to, ISO 3166-1 alpha-2; default none. */
   readonly allowedCountries?: readonly string[]
   /** Private addresses that actions may reach besides those of the settings. */
@@ -24,7 +25,7 @@ export interface ServicesOptions {
 
 type Kind = keyof VendorCatalogue
 
-/** The services that agents of this process talk with: each opened once, when it is first wanted, and shared by all calls. */
+/** The recognisers, voices and models of this process. Each is opened on first use and shared by all calls. */
 export class Services {
   readonly #options: ServicesOptions
   readonly #catalogue: VendorCatalogue
@@ -40,22 +41,22 @@ export class Services {
     })
   }
 
-  /** The voice `vendor/model`. Throws `ParleyError` "voice_not_found", "voice_not_ready" (no key). */
+  /** The voice `vendor/model`. Throws "voice_not_found", "voice_not_ready" (its API key is missing). */
   voice(id: string): TextToSpeech {
     return this.#open('tts', id, 'voice')
   }
 
-  /** The recogniser `vendor/model`. Throws `ParleyError` "recogniser_not_found", "recogniser_not_ready". */
+  /** The recogniser `vendor/model`. Throws "recogniser_not_found", "recogniser_not_ready". */
   recogniser(id: string): SpeechToText {
     return this.#open('stt', id, 'recogniser')
   }
 
-  /** The model `vendor/model`. Throws `ParleyError` "model_not_found", "model_not_ready". */
+  /** The model `vendor/model`. Throws "model_not_found", "model_not_ready". */
   model(id: string): LanguageModel {
     return this.#open('llm', id, 'model')
   }
 
-  /** Ids of what is ready for `language` (BCP 47), services with a key first: the first is what a new agent gets. */
+  /** Ids of the services that are ready for `language` (BCP 47), those with an API key first. A new agent gets the first. */
   async ready(kind: Kind, language: string): Promise<string[]> {
     const ids: string[] = []
     for (const { vendor, models, open } of this.#catalogue[kind]) {
@@ -73,7 +74,7 @@ export class Services {
     return ids
   }
 
-  /** All services of a kind, the preferred one first; `service` null: the vendor's key is missing. */
+  /** All services of a kind, the preferred one first. `service` is null if the vendor's API key is missing. */
   offers<Of extends Kind>(kind: Of): OfferedService<Of>[] {
     const entries: readonly CatalogueEntry<Service>[] = this.#catalogue[kind]
     return entries.flatMap(({ vendor, models, open, voices, title }) =>
@@ -89,18 +90,18 @@ export class Services {
     )
   }
 
-  #open<Of extends Kind>(kind: Of, id: string, name: string): ServiceOf<Of> {
+  #open<Of extends Kind>(kind: Of, id: string, name: 'voice' | 'recogniser' | 'model'): ServiceOf<Of> {
     const { provider, model } = serviceNamed(id)
     const entries: readonly CatalogueEntry<Service>[] = this.#catalogue[kind]
     const ofVendor = entries.filter(({ vendor }) => vendor.name === provider)
     const entry = ofVendor.find(({ models }) => models.includes(model)) ?? ofVendor.find(one => one.acceptsOtherModels)
     if (entry === undefined) {
       const known = entries.flatMap(({ vendor, models }) => models.map(one => `${vendor.name}/${one}`))
-      throw new ParleyError(`${name}_not_found`, `there is no ${name} "${id}"; there are ${known.join(', ')}`)
+      throw new CliError(`${name}_not_found`, `there is no ${name} "${id}"; known are ${known.join(', ')}`)
     }
     const { vendor, open } = entry
     if (open === null)
-      throw new ParleyError(`${name}_not_ready`, `the ${name} "${id}" needs ${vendor.settings?.apiKey}`)
+      throw new CliError(`${name}_not_ready`, `the ${name} "${id}" needs an API key: set ${vendor.settings?.apiKey}`)
     return this.#service(kind, id, () => open(model)) as ServiceOf<Of>
   }
 
@@ -114,8 +115,9 @@ export class Services {
   }
 
   /**
-   * Everything a plan needs to talk. Throws `ParleyError` that names the provider which is unknown or not ready:
-   * "voice_not_found", "recogniser_not_found", "model_not_ready", "voice_not_ready".
+   * The agent of a plan with its services. Throws if one is unknown or not ready, with a message that names it:
+   * "voice_not_found", "voice_not_ready", "recogniser_not_found", "recogniser_not_ready", "model_not_found",
+   * "model_not_ready", "stt_not_ready", "tts_not_ready", "llm_not_ready".
    */
   async agent(
     plan: Plan,
@@ -128,7 +130,7 @@ export class Services {
     const own = this.model(modelIdOf(llm.model))
     for (const [field, service] of [['tts', voice] as const, ['stt', recogniser] as const, ['llm', own] as const]) {
       const why = await service.readiness()
-      if (why !== null) throw new ParleyError(`${field}_not_ready`, `providers.${field} is not ready: ${why}`)
+      if (why !== null) throw new CliError(`${field}_not_ready`, `providers.${field} is not ready: ${why}`)
     }
     voice.warm?.({
       language: languageOf({ plan, voice }),
@@ -148,19 +150,19 @@ export class Services {
       model: ref => (ref === null ? own : this.model(modelIdOf(ref.model))),
       ledger: () => new InMemoryEffectLedger({ random: systemRandom, wallClock: Date.now }),
       actions: ledger =>
-        // Of an agent without an environment: an action that needs a secret is denied, and says so.
+        // An agent without an environment has no secrets: an action that needs one is denied with a reason.
         new HttpActions({ ...this.actionServices, ledger, secrets: { get: async () => null } }),
       transferPolicy: destination =>
         judgeDestination(destination, { allowedCountries: this.#options.allowedCountries ?? [], mayDial: true }),
     }
   }
 
-  /** What actions go out with. */
+  /** The dependencies of `HttpActions` that all agents share. */
   get actionServices(): Omit<HttpActionsOptions, 'ledger' | 'secrets'> {
     return { egress: this.#egress, time: systemTime, wallClock: Date.now }
   }
 
-  /** The client by which agents and their webhooks reach servers. */
+  /** The HTTP client of actions and webhooks. */
   get egress(): OutboundHttp {
     return this.#egress
   }
@@ -170,11 +172,11 @@ export class Services {
     return this.model(modelIdOf(ref.model))
   }
 
-  /** A plan's own model. Throws as {@link model}, and "llm_not_ready". */
+  /** The model that the plan names. Throws as {@link model}, and "llm_not_ready". */
   async readyModel({ providers }: Plan): Promise<LanguageModel> {
     const own = this.modelOf(providers.llm)
     const why = await own.readiness()
-    if (why !== null) throw new ParleyError('llm_not_ready', `providers.llm is not ready: ${why}`)
+    if (why !== null) throw new CliError('llm_not_ready', `providers.llm is not ready: ${why}`)
     return own
   }
 
@@ -182,7 +184,7 @@ export class Services {
     await Promise.all([...this.#opened.values(), this.#egress].map(service => service.close()))
   }
 
-  /** `provider/model`, or `provider/model:voice`; one that is not ready is left out: it could not take over. */
+  /** The voices of `fallbackVoiceIds`, each `provider/model` or `provider/model:voice`. Those that are not ready are left out. */
   async #fallbackVoices(plan: Plan): Promise<VoiceChoice[]> {
     const choices: VoiceChoice[] = []
     for (const id of plan.settings.fallbackVoiceIds) {
@@ -195,17 +197,17 @@ export class Services {
     return choices
   }
 
-  /** Null: its key is missing. Throws "voice_not_found". */
+  /** Null if its API key is missing. Throws "voice_not_found". */
   #voiceWithKey(id: string): TextToSpeech | null {
     try {
       return this.voice(id)
     } catch (error) {
-      if (error instanceof ParleyError && error.code === 'voice_not_ready') return null
+      if (CliError.is(error, 'voice_not_ready')) return null
       throw error
     }
   }
 
-  /** A voice on this machine says sorry when all others are gone. */
+  /** A voice on this machine that speaks the apology when all other voices have failed. */
   async #lastResort(language: string): Promise<Pick<VoiceAgent, 'lastResort'>> {
     for (const id of ['local/flite', 'local/espeak-ng']) {
       const voice = this.voice(id)
@@ -216,10 +218,10 @@ export class Services {
   }
 }
 
-export interface OfferedService<Of extends Kind> {
+interface OfferedService<Of extends Kind> {
   readonly vendor: string
   readonly model: string
-  /** The vendor's services need a key; false: they run on this machine. */
+  /** Whether the service needs an API key; false: it runs on this machine. */
   readonly needsKey: boolean
   readonly voices: readonly CatalogueVoice[]
   /** Shown instead of the model's id; null: the id is shown. */
@@ -240,7 +242,7 @@ function modelIdOf({ provider, model_id: id }: ModelRef['model']): string {
   return `${provider}/${id}`
 }
 
-/** What the agent says word for word, as far as it is known beforehand. */
+/** The texts that the agent speaks word for word and that contain no variables. */
 function fixedTexts({ flow }: Plan): string[] {
   const nodes = [...flow.nodes, ...flow.components.flatMap(component => component.nodes)]
   return nodes.flatMap(node => {
@@ -249,7 +251,7 @@ function fixedTexts({ flow }: Plan): string[] {
   })
 }
 
-/** `vendor/model`; a model's name may have slashes of its own. */
+/** Splits `vendor/model`. The name of a model may contain slashes. */
 export function serviceNamed(id: string): { readonly provider: string; readonly model: string } {
   const [provider = '', ...model] = id.split('/')
   return { provider, model: model.join('/') }

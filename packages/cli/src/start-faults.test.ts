@@ -3,11 +3,12 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ParleyError, SeededRandom, systemTime } from '@parley/kernel'
+import { SeededRandom, systemTime } from '@parley/kernel'
 import { SocketTransport } from '@parley/sip'
+import { StoreError } from '@parley/store'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SettingsError } from './environment.ts'
-import { httpListenFault, makeHome, namingSetting, sipListenFault } from './start-faults.ts'
+import { httpListenFault, makeHome, sipListenFault, withSettingName } from './start-faults.ts'
 
 const HOST = '127.0.0.1'
 const resolver = { resolve: async () => [] }
@@ -34,7 +35,7 @@ function listening(server: Server, port: number, host = HOST): Promise<void> {
 
 const thrownBy = (work: Promise<unknown>) => work.then(null, (error: unknown) => error)
 
-describe('listening fails', () => {
+describe('an address that the process cannot listen on', () => {
   const open = (ports: { udpPort?: number; tcpPort?: number }, bind = HOST) =>
     thrownBy(SocketTransport.open({ bind, ...ports, resolver, time: systemTime, random: new SeededRandom(1) }))
 
@@ -43,10 +44,10 @@ describe('listening fails', () => {
     const sip = { sipBind: HOST, sipPort: udp, sipTlsPort: tcp }
     expect(sipListenFault(await open({ udpPort: udp }), sip)).toMatchObject({
       code: 'port_taken',
-      message: `something else listens on ${HOST}:${udp}: end it, or set PARLEY_SIP_PORT to another port (0: any)`,
+      message: `another program listens on ${HOST}:${udp}: stop it, or set PARLEY_SIP_PORT to another port (0: any free one)`,
     })
     expect(sipListenFault(await open({ tcpPort: tcp }), sip)).toMatchObject({
-      message: `something else listens on ${HOST}:${tcp}: end it, or set PARLEY_SIP_TLS_PORT to another port (0: any)`,
+      message: `another program listens on ${HOST}:${tcp}: stop it, or set PARLEY_SIP_TLS_PORT to another port (0: any free one)`,
     })
   })
 
@@ -54,7 +55,7 @@ describe('listening fails', () => {
     const { tcp: port } = await takenPorts()
     const cause = await thrownBy(listening(createServer(), port))
     expect(httpListenFault(cause, { bind: HOST, port })).toMatchObject({
-      message: `something else listens on ${HOST}:${port}: end it, or set PARLEY_HTTP_PORT to another port (0: any)`,
+      message: `another program listens on ${HOST}:${port}: stop it, or set PARLEY_HTTP_PORT to another port (0: any free one)`,
     })
   })
 
@@ -70,7 +71,7 @@ describe('listening fails', () => {
   })
 
   it('other errors are passed on unchanged', () => {
-    const other = new ParleyError('bad_certificate', 'no certificate')
+    const other = new StoreError('disk_full')
     expect(sipListenFault(other, { sipBind: HOST, sipPort: 1, sipTlsPort: 2 })).toBe(other)
     expect(httpListenFault(other, { bind: HOST, port: 1 })).toBe(other)
   })
@@ -93,24 +94,24 @@ describe('PARLEY_HOME', () => {
       const fault = await thrownBy(makeHome(path))
       expect(fault).toBeInstanceOf(SettingsError)
       expect((fault as Error).message).toBe(
-        `PARLEY_HOME: ${path} is no directory that this user can make and write (${code})`,
+        `PARLEY_HOME: this user cannot create or write the directory ${path} (${code})`,
       )
     }
   })
 
   it.runIf(process.platform === 'linux')('a home under /proc is refused with the name of the setting', async () => {
-    await expect(makeHome('/proc/parley/home')).rejects.toThrow('PARLEY_HOME: /proc/parley/home')
+    await expect(makeHome('/proc/parley/home')).rejects.toThrow(
+      'PARLEY_HOME: this user cannot create or write the directory /proc/parley/home',
+    )
   })
 })
 
 it('an error about the database or master key begins with the name of the setting if it is set', () => {
-  const error = new ParleyError('database_unavailable', 'nobody answers', { retryable: true })
+  const error = new StoreError('database_unavailable', 'the server does not answer')
   const url = 'postgres://u:p@h/d'
-  expect(namingSetting('DATABASE_URL', url, error)).toMatchObject({
-    code: 'database_unavailable',
-    message: 'DATABASE_URL: nobody answers',
-    retryable: true,
-  })
-  expect(namingSetting('DATABASE_URL', null, error)).toBe(error)
-  expect(namingSetting('PARLEY_MASTER_KEY', 'key', error)).toBe(error)
+  const named = withSettingName('DATABASE_URL', url, error)
+  expect(named).toBeInstanceOf(SettingsError)
+  expect(named).toMatchObject({ message: 'DATABASE_URL: the server does not answer', cause: error })
+  expect(withSettingName('DATABASE_URL', null, error)).toBe(error)
+  expect(withSettingName('PARLEY_MASTER_KEY', 'key', error)).toBe(error)
 })

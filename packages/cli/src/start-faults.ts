@@ -2,7 +2,9 @@ import { constants } from 'node:fs'
 import { access, mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { ParleyError } from '@parley/kernel'
+import { StoreError, type StoreErrorCode } from '@parley/store'
 import { type Settings, SettingsError } from './environment.ts'
+import { CliError } from './errors.ts'
 
 /** Names of the settings with a listening address. */
 interface ListenSettings {
@@ -10,21 +12,21 @@ interface ListenSettings {
   readonly port: 'PARLEY_HTTP_PORT' | 'PARLEY_SIP_PORT' | 'PARLEY_SIP_TLS_PORT'
 }
 
-/** `cause` of a listen that failed, with the setting that would help: `port_taken`, `listen_failed`; null: it is something else. */
+/** The error for `cause`, with the setting to change: `port_taken` or `listen_failed`. Null: the cause is another one. */
 function listenFault(
   cause: unknown,
   { host, port }: { readonly host: string; readonly port: number },
   settings: ListenSettings,
-): ParleyError | null {
+): Error | null {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code
   if (code === 'EADDRINUSE') {
-    const message = `something else listens on ${host}:${port}: end it, or set ${settings.port} to another port (0: any)`
-    return new ParleyError('port_taken', message, { cause })
+    const message = `another program listens on ${host}:${port}: stop it, or set ${settings.port} to another port (0: any free one)`
+    return new CliError('port_taken', message, { cause })
   }
   if (code === 'EADDRNOTAVAIL')
-    return new ParleyError('listen_failed', `${settings.bind}: this machine has no address ${host}`, { cause })
+    return new CliError('listen_failed', `${settings.bind}: this machine has no address ${host}`, { cause })
   if (code === 'EACCES')
-    return new ParleyError('listen_failed', `${settings.port}: this user may not listen on port ${port}`, { cause })
+    return new CliError('listen_failed', `${settings.port}: this user may not listen on port ${port}`, { cause })
   return null
 }
 
@@ -33,7 +35,7 @@ export function httpListenFault(cause: unknown, { bind: host, port }: Settings['
   return listenFault(cause, { host, port }, { bind: 'PARLEY_HTTP_BIND', port: 'PARLEY_HTTP_PORT' }) ?? cause
 }
 
-/** What to throw when the engine does not start: where SIP cannot listen, with the setting that says where. */
+/** The error to throw when the engine does not start; if SIP cannot listen, it names the setting to change. */
 export function sipListenFault(
   error: unknown,
   { sipBind: host, sipPort, sipTlsPort }: Pick<Settings, 'sipBind' | 'sipPort' | 'sipTlsPort'>,
@@ -47,29 +49,35 @@ export function sipListenFault(
   )
 }
 
-/** Prefixes of the codes of errors about a setting. */
-const ABOUT = { DATABASE_URL: 'database_', PARLEY_MASTER_KEY: 'master_key_' } as const
+/** Codes of errors that the value of a setting can cause. */
+const CODES_BY_SETTING = {
+  DATABASE_URL: ['database_misconfigured', 'database_newer', 'database_timeout', 'database_unavailable'],
+  PARLEY_MASTER_KEY: ['master_key_invalid', 'master_key_wrong'],
+} as const satisfies Readonly<Record<string, readonly StoreErrorCode[]>>
 
-/** `error`, with the setting's name before it where it is about the setting and `value` is set (not null). */
-export function namingSetting(name: keyof typeof ABOUT, value: string | null, error: unknown): unknown {
-  if (value === null || !(error instanceof ParleyError) || !error.code.startsWith(ABOUT[name])) return error
-  return new ParleyError(error.code, `${name}: ${error.message}`, { retryable: error.retryable, cause: error })
+/**
+ * A `SettingsError` that puts the name of the setting before the message of `error`, if the setting has a value (not null)
+ * that can cause such an error; otherwise `error`.
+ */
+export function withSettingName(name: keyof typeof CODES_BY_SETTING, value: string | null, error: unknown): unknown {
+  if (value === null || !StoreError.is(error, ...CODES_BY_SETTING[name])) return error
+  return new SettingsError(`${name}: ${error.message}`, { cause: error })
 }
 
-/** Makes the home where it is missing. Throws `SettingsError` where nothing can be made or written there. */
+/** Creates the home directory if it is missing. Throws `SettingsError` if it cannot be created or written. */
 export async function makeHome(home: string): Promise<void> {
   try {
     await makeDirectory(home)
     await access(home, constants.W_OK | constants.X_OK)
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    throw new SettingsError(`PARLEY_HOME: ${home} is no directory that this user can make and write (${code})`, {
+    throw new SettingsError(`PARLEY_HOME: this user cannot create or write the directory ${home} (${code})`, {
       cause,
     })
   }
 }
 
-/** As `mkdir` with `recursive`, which never ends under a directory that is there and takes none (`/proc`). */
+/** Like `mkdir` with `recursive`, which does not return under an existing directory that refuses children (`/proc`). */
 async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 })

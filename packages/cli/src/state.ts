@@ -13,7 +13,7 @@ import {
   startEmbeddedPostgres,
 } from '@parley/store'
 import type { Settings } from './environment.ts'
-import { namingSetting } from './start-faults.ts'
+import { withSettingName } from './start-faults.ts'
 
 /** What every role of a process shares: the database, who tells of changes, and what seals secrets. */
 export interface ProcessState {
@@ -37,10 +37,10 @@ export async function openState(settings: Settings, tell: (line: string) => void
   const ownerUrl = embedded?.ownerUrl ?? settings.databaseUrl!
   try {
     await migrate(ownerUrl).catch(error => {
-      throw namingSetting('DATABASE_URL', settings.databaseUrl, error)
+      throw withSettingName('DATABASE_URL', settings.databaseUrl, error)
     })
     const sealer = await sealerOf(settings, ownerUrl).catch(error => {
-      throw namingSetting('PARLEY_MASTER_KEY', settings.masterKey, error)
+      throw withSettingName('PARLEY_MASTER_KEY', settings.masterKey, error)
     })
     const database = await openDatabase({ ownerUrl })
     const leases = await openDatabase({ ownerUrl, maxConnections: 2 })

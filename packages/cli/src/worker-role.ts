@@ -18,7 +18,7 @@ import type { RunAgents } from './run-agents.ts'
 import type { Services } from './services.ts'
 import type { ProcessState } from './state.ts'
 
-export interface WorkerRoleParts {
+interface WorkerRoleParts {
   readonly state: ProcessState
   readonly services: Services
   readonly agents: RunAgents

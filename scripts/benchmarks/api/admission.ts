@@ -4,7 +4,7 @@ import { burst } from './load.ts'
 import type { QueueHarness, QueueKind } from './queue-harness.ts'
 
 /** Connections, each of which waits for its answer. */
-export const WRITERS = 8
+const WRITERS = 8
 /** V8 compiles what is hot, and pools fill. */
 const WARM_UP = 0.1
 

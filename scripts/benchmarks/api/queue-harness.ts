@@ -10,14 +10,14 @@ export const QUEUES = ['postgres', 'redis'] as const
 export type QueueKind = (typeof QUEUES)[number]
 
 /** What the benchmark must show. */
-export interface PlantedFaults {
+interface PlantedFaults {
   /** In each request; default 0. */
   readonly wasteMs?: number
   /** Admitted runs wake no engine; default false. */
   readonly losesWakeUps?: boolean
 }
 
-export interface QueueHarnessOptions {
+interface QueueHarnessOptions {
   /** Where queue and bus are. */
   readonly queue: QueueKind
   /** For `plant`; default none. */

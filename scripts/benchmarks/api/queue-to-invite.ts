@@ -11,7 +11,7 @@ const WARM_UP_CALLS = 25
 const ALL_WITHIN_MS = 60_000
 const SOME_AT_ONCE = 16
 
-export interface QueueToInvite {
+interface QueueToInvite {
   readonly calls: number
   /** Calls that are requested per second, evenly spaced. */
   readonly rate: number

@@ -16,7 +16,7 @@ const ROUNDS = 9
 const FEW = 100
 const MANY = 100_000
 
-export interface PipelineSummary {
+interface PipelineSummary {
   readonly read_ratio: number | null
   readonly read_p99_ms: number
   readonly edit_p99_ms: number

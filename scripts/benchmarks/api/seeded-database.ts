@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { migrate, startEmbeddedPostgres } from '@parley/store'
 import pg from 'pg'
 
-export interface SeededDatabase {
+interface SeededDatabase {
   readonly ownerUrl: string
   readonly home: string
   /** Admin keys of environments with so many agents. */

@@ -26,7 +26,7 @@ const SHARES: Readonly<Record<TurnKind, number>> = {
 }
 
 /** A word on the line, ms from the beginning of its turn. */
-export interface TimedWord {
+interface TimedWord {
   /** As it would be written, marks included. */
   readonly text: string
   readonly from: number

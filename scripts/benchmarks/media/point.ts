@@ -15,7 +15,7 @@ import type {
   SubjectRequest,
 } from './messages.ts'
 
-export interface PointOptions {
+interface PointOptions {
   readonly calls: number
   readonly packetIo: 'native' | 'portable'
   readonly warmUpMs: number

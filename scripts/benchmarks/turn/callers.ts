@@ -10,7 +10,7 @@ import { type MeasuredCall, measureCall } from './wire-caller.ts'
 /** Calls begin so long after one another, so that their turns do not fall together. */
 const APART_MS: Ms = 40
 
-export interface CallersOptions {
+interface CallersOptions {
   readonly target: string
   readonly calls: number
   readonly turns: number

@@ -18,7 +18,7 @@ const SERVICE_WAITS_MS = ENDPOINTING_MS + SERVICE_DELAYS.hearing + SERVICE_DELAY
 
 const TOLD = 10
 
-export interface RowOptions {
+interface RowOptions {
   readonly calls: number
   /** Of each call, measured. */
   readonly turns: number

@@ -5,7 +5,7 @@ import type { Ms } from '@parley/kernel'
 const START_MS: Ms = 60_000
 
 /** Services in a process of their own. */
-export interface ServicesLink {
+interface ServicesLink {
   /** Variables that name them. */
   readonly environment: Readonly<Record<string, string>>
   end(): Promise<void>

@@ -10,7 +10,7 @@ import { wireClock } from './wire-session.ts'
 /** For the call to be answered, for silence, for an answer. */
 const PATIENCE_MS: Ms = 20_000
 
-export interface WireCallerOptions {
+interface WireCallerOptions {
   readonly userAgent: UserAgent
   /** SIP URI of the agent. */
   readonly target: string

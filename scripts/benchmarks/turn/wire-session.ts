@@ -1,14 +1,5 @@
 import type { RemoteInfo, Socket } from 'node:dgram'
-import {
-  type Ms,
-  NARROWBAND,
-  ParleyError,
-  randomUint32,
-  type Samples,
-  systemRandom,
-  type Time,
-  type Timer,
-} from '@parley/kernel'
+import { type Ms, NARROWBAND, randomUint32, type Samples, systemRandom, type Time, type Timer } from '@parley/kernel'
 import type { MediaParameters, MediaReport, MediaSession, MediaStatistics } from '@parley/media'
 import { codecByName, isRtcp, RTP_HEADER_BYTES, RtpHeader, readRtpHeader, writeRtpHeader } from '@parley/media/testing'
 
@@ -78,7 +69,7 @@ export class WireSession implements MediaSession {
 
   /** Throws "unsupported_media" for SRTP: this session speaks plain RTP only. */
   apply(parameters: MediaParameters): void {
-    if (parameters.srtp !== null) throw new ParleyError('unsupported_media', 'the wire session speaks plain RTP only')
+    if (parameters.srtp !== null) throw new Error('the wire session supports plain RTP only, not SRTP')
     this.#parameters = parameters
     if (this.#timer !== null || this.#closed) return
     this.#nextAt = this.#time.now()
@@ -107,7 +98,7 @@ export class WireSession implements MediaSession {
   }
 
   sendDigits(): void {
-    throw new ParleyError('unsupported_media', 'the wire session sends no digits')
+    throw new Error('the wire session cannot send digits')
   }
 
   readHeard(): Samples {

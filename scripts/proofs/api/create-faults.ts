@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import { type Attempt, type CreateOptions, carryOut, type KeyedCreate, type Kind } from './keyed-creates.ts'
 
 /** Counts by mark: resources that the API lists, rows in the tables, and stored answers by idempotency key. */
-export interface Counted {
+interface Counted {
   readonly listed: ReadonlyMap<string, number>
   readonly rows: ReadonlyMap<string, number>
   readonly stored: ReadonlyMap<string, number>

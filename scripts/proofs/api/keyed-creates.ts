@@ -7,7 +7,7 @@ const KINDS = ['agent', 'key', 'agent', 'trunk', 'agent', 'number'] as const
 export type Kind = (typeof KINDS)[number]
 
 /** What is wrong with the client: it loses its first answer, and takes another key for the next try. */
-export type PlantedClient = 'nothing' | 'fresh keys for retries'
+type PlantedClient = 'nothing' | 'fresh keys for retries'
 
 /** One try of a request. */
 export interface Attempt {

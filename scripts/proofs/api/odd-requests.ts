@@ -2,7 +2,7 @@ import { randomBelow, type SeededRandom } from '@parley/kernel'
 import type { RawRequest } from './raw-http.ts'
 
 /** Turns a request that is in order into one that is not, or is in a rare way. */
-export type Oddity = (request: RawRequest, random: SeededRandom) => RawRequest
+type Oddity = (request: RawRequest, random: SeededRandom) => RawRequest
 
 /** What bodies, ids and queries are made of where nothing fits. */
 const SCRAPS = [
@@ -49,7 +49,7 @@ function pick<Of>(from: readonly Of[], random: SeededRandom): Of {
 }
 
 /** Any JSON, of names that the API knows and of others. */
-export function anyJson(random: SeededRandom, depth = 0): unknown {
+function anyJson(random: SeededRandom, depth = 0): unknown {
   switch (randomBelow(random, depth > 3 ? 5 : 7)) {
     case 0:
       return null

@@ -44,7 +44,7 @@ const WAITERS_ENDED = `
     union select a.pid from pg_stat_activity a join waiting w on w.pid = any(pg_blocking_pids(a.pid))
   ) select pg_terminate_backend(pid, 5000) from waiting where pid <> pg_backend_pid()`
 
-export interface CallHarnessOptions {
+interface CallHarnessOptions {
   /**
    * Of each process: `api,worker` and `engine`, say. The first outlives the others, for it has the database; those with an
    * engine come last.
@@ -67,7 +67,7 @@ export interface CallHarnessOptions {
 }
 
 /** Owner's URLs: that of the processes, which may lead over a relay, and that of the harness. */
-export interface HarnessDatabase {
+interface HarnessDatabase {
   readonly url: string
   readonly ownerUrl: string
 }

@@ -11,7 +11,7 @@ const LOOK_MS = 10
 const CHUNK = 1 << 18
 
 /** A call that the carrier makes; see the carrier process. */
-export type CarrierOrder = Readonly<Record<string, unknown>> & { readonly uri: string; readonly from: string }
+type CarrierOrder = Readonly<Record<string, unknown>> & { readonly uri: string; readonly from: string }
 
 /** A carrier in a process of its own. What it saw is read from its ledger's file as it grows. */
 export class CarrierProcess {

@@ -53,7 +53,7 @@ export const KILL_NUMBERS: readonly NumberRuleInput[] = [
 ]
 
 /** Faults that the proof must report, each with its moment. */
-export const PLANTED_FAULTS = {
+const PLANTED_FAULTS = {
   /** The lease of the run does not expire. */
   'nobody reaps': 'ringing',
   /** The run is offered again as if no call had been placed. */
@@ -61,7 +61,7 @@ export const PLANTED_FAULTS = {
   /** The ACK was sent before the dialog was stored. */
   'the dialog is lost': 'in conversation',
 } as const satisfies Record<string, Moment>
-export type PlantedKillFault = keyof typeof PLANTED_FAULTS
+type PlantedKillFault = keyof typeof PLANTED_FAULTS
 
 /** One call and when its engine dies. */
 export interface KillCase {

@@ -20,7 +20,7 @@ export interface KillOptions {
   readonly overWithinMs: number
 }
 
-export interface TrialRun {
+interface TrialRun {
   readonly run_id: string
   readonly state: string
   readonly phone_state: string | null

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 
 const ANSWER_WITHIN_MS = 5000
 
-export interface RawAnswer {
+interface RawAnswer {
   /** Null: no final answer within 5 s. */
   readonly status: number | null
   readonly hasRetryAfter: boolean

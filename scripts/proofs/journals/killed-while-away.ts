@@ -27,7 +27,7 @@ const JOURNALED_AFTER_MS = 2000
 /** Lines of each call while the database is away. */
 const ENOUGH_LINES = 8
 
-export interface OutageParts {
+interface OutageParts {
   readonly harness: CallHarness
   /** TCP relay between the platform and its database. */
   readonly relay: TcpCut
@@ -42,7 +42,7 @@ export const ORDERED = 'Your order has number seven.'
 
 /** The runs, named by what their far ends do. */
 export const RUNS = ['listens', 'answers late', 'hangs up', 'chat'] as const
-export type RunName = (typeof RUNS)[number]
+type RunName = (typeof RUNS)[number]
 
 export interface Outage {
   readonly runs: Readonly<Record<RunName, string>>
@@ -196,7 +196,7 @@ export function linesIn(rows: readonly TimelineRow[]): string[] {
   })
 }
 
-export interface TimelineRow {
+interface TimelineRow {
   readonly seq: number
   readonly at: Date
   readonly kind: string

@@ -7,7 +7,7 @@ import { type Random, randomBelow } from '@parley/kernel'
 const SHORTEST = 1
 const LONGEST = 1500
 
-export interface StreamProxyOptions {
+interface StreamProxyOptions {
   /** From it come the moments of the cuts. Null: nothing is cut. */
   readonly cuts: Random | null
   /** What is added to each `Last-Event-ID`: -1 resumes an event too early, 1 an event too late. Default 0. */

@@ -16,7 +16,7 @@ const TOLD_MS: Ms = 3000
 const ACTS = ['book_slot', 'request_callback', 'register_patient']
 
 /** What is wrong with a call whose services failed; all zero, null and false: nothing. */
-export interface CallCheck {
+interface CallCheck {
   readonly hang: string | null
   /** Number of effects at the clinic beyond one for each request of the call. */
   readonly doubles: number

@@ -4,14 +4,15 @@ import { join } from 'node:path'
 import type { VoiceAgent } from '@parley/engine'
 import { type CallPlan, type CallReport, Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { type ExampleName, ExampleServer, exampleDraft } from '@parley/examples'
-import { type Ms, ParleyError, randomToken, systemRandom } from '@parley/kernel'
+import { type Ms, randomToken, systemRandom } from '@parley/kernel'
 import { type PhoneCall, PhoneVoice, VirtualPhone } from '@parley/phone'
 import { TonesRecogniser, TonesVoice } from '@parley/providers'
 import { readSettings } from '../../../packages/cli/src/environment.ts'
-import { addressOf, exampleAgent } from '../../../packages/cli/src/example-agent.ts'
 import { processIdentity } from '../../../packages/cli/src/identity.ts'
 import { Services } from '../../../packages/cli/src/services.ts'
 import { StandIns, type StandInsOptions } from '../../../packages/cli/src/stand-ins/stand-ins.ts'
+import { addressOf } from '../../../packages/cli/src/workspace/address-of.ts'
+import { exampleAgent } from './example-agent.ts'
 
 /** A call that is not over by then is hung up. */
 const LONGEST_CALL_MS: Ms = 150_000
@@ -108,10 +109,10 @@ export class ClinicCalls {
     return new ClinicCalls({ home, engine, phone, caller, voice, lanes })
   }
 
-  /** Throws "no_lane" above `atOnce`, "no_report" when the call does not come to its end. */
+  /** Makes one call. Throws if all lanes are in use, or if the call does not end. */
   async run(call: ClinicCall): Promise<ClinicCallResult> {
     const lane = this.#free.pop()
-    if (lane === undefined) throw new ParleyError('no_lane', 'too many calls at once')
+    if (lane === undefined) throw new Error('all lanes are in use: more calls at once than the harness was opened for')
     const server = await ExampleServer.open()
     const standIns = await StandIns.open({ voice: this.#voice, ...call.standIns })
     const settings = readSettings({ ...standIns.environment, ...call.environment, PARLEY_HOME: this.#home })
@@ -147,7 +148,7 @@ export class ClinicCalls {
     call.understand(this.#ear, 'en')
     await call.waitFor('answered', 20_000)
     const owner = [...this.#engine.calls].find(one => one.leg.callId === call.leg.callId)
-    if (owner === undefined) throw new ParleyError('no_report', 'the engine does not have the call')
+    if (owner === undefined) throw new Error('the engine does not know the answered call')
     const limit = setTimeout(() => call.leg.hangUp(), LONGEST_CALL_MS)
     let gaveUp: string | null = null
     let repeats = 0
@@ -172,9 +173,9 @@ function textsOf(name: ExampleName): string[] {
   return [...texts].map(([, text]) => text!)
 }
 
-/** The plan of the lane's next call. Throws "no_agent" where none is to come. */
+/** The plan of the lane's next call. Throws if the lane expects no call. */
 function planOf({ agent }: Lane, home: string): CallPlan {
-  if (agent === null) throw new ParleyError('no_agent', 'a call came on a lane that has no agent')
+  if (agent === null) throw new Error('a call arrived on a lane without an agent')
   return testPlan({ agent }, { recordingPath: join(home, `${crypto.randomUUID()}.wav`) })
 }
 
@@ -188,7 +189,10 @@ async function agentOf(call: ClinicCall, server: ExampleServer, services: Servic
 async function inTime(report: Promise<CallReport>): Promise<CallReport> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ParleyError('no_report', 'the call did not come to its end')), REPORT_WITHIN_MS)
+    timer = setTimeout(
+      () => reject(new Error(`the engine made no report within ${REPORT_WITHIN_MS / 1000} s of the hang-up`)),
+      REPORT_WITHIN_MS,
+    )
   })
   return Promise.race([report, late]).finally(() => clearTimeout(timer))
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CallReport } from '@parley/engine/testing'
 
 /** Words, path and actions of a call, without what differs between voices. */
-export interface CallCourse {
+interface CallCourse {
   readonly outcome: string | undefined
   readonly said: readonly string[]
   readonly answered: readonly string[]

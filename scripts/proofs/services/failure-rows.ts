@@ -2,7 +2,7 @@ import type { ModelFault, StandInService } from '@parley/fakes'
 import type { Ms } from '@parley/kernel'
 import type { CallerTurn } from './patient-caller.ts'
 
-export const FAILING_RECOGNISERS = [
+const FAILING_RECOGNISERS = [
   'deepgram/nova-3',
   'deepgram/flux-general-en',
   'assemblyai/universal-streaming-english',
@@ -15,12 +15,12 @@ export const FAILING_VOICES = [
   'openai/gpt-4o-mini-tts',
 ] as const
 
-export const FAILING_MODELS = ['openai/gpt-4.1-mini', 'anthropic/claude-haiku-4-5'] as const
+const FAILING_MODELS = ['openai/gpt-4.1-mini', 'anthropic/claude-haiku-4-5'] as const
 
-export const WAYS = ['refuse 401', 'refuse 429', 'mute', 'break-off', 'error', 'stall', 'garble'] as const
+const WAYS = ['refuse 401', 'refuse 429', 'mute', 'break-off', 'error', 'stall', 'garble'] as const
 /** Of models: a refusal that says when to come again, soon or too late; one of the service's own; words that come late. */
-export const MODEL_WAYS = [...WAYS, 'refuse 429 for 1 s', 'refuse 429 for 60 s', 'refuse 500', 'slow'] as const
-export type Way = (typeof MODEL_WAYS)[number]
+const MODEL_WAYS = [...WAYS, 'refuse 429 for 1 s', 'refuse 429 for 60 s', 'refuse 500', 'slow'] as const
+type Way = (typeof MODEL_WAYS)[number]
 
 /** How a service fails in the middle of a call. */
 export interface FailureRow {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { repositoryRoot } from '../../repository.ts'
 
 /** A commit of the history, unpacked, with the installed packages of this checkout and rooms of its own. */
-export interface EarlierCheckout {
+interface EarlierCheckout {
   /** The file that Node runs as `parley`. */
   readonly program: string
   remove(): void

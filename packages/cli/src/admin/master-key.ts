@@ -14,7 +14,7 @@ import {
 
 export const MASTER_KEY_USAGE = 'parley admin master-key rotate'
 
-export interface MasterKeyPlace {
+interface MasterKeyPlace {
   readonly home: string
   /** `PARLEY_MASTER_KEY`; null: the key stands in a file under `home`. */
   readonly configured: string | null

@@ -5,7 +5,7 @@ import { staffScope } from '@parley/store'
 /** The action of a staff command with parsed arguments. */
 export type StaffAct = (tx: Queries) => Promise<StaffOutcome>
 
-export interface StaffOutcome {
+interface StaffOutcome {
   /** Printed as JSON. */
   readonly answer: unknown
   /** Changed rows that other processes cache. */

@@ -14,7 +14,7 @@ import { RATE_CARD_USAGE, rateCardInstall } from '../admin/rate-card.ts'
 import type { StaffAct } from '../admin/staff-act.ts'
 import { TRUNK_USAGE, trunkSet } from '../admin/trunk.ts'
 import { readSettings, type Settings } from '../environment.ts'
-import { namingSetting } from '../start-faults.ts'
+import { withSettingName } from '../start-faults.ts'
 import { groupUsage, parseCommand, UsageError } from '../usage.ts'
 
 const ACTS: Readonly<Record<string, (args: string[]) => StaffAct>> = {
@@ -47,7 +47,7 @@ export async function adminAnswer(args: string[], settingsOf: () => DatabaseSett
   const settings = settingsOf()
   const ownerUrl = settings.databaseUrl ?? (await attachEmbeddedPostgres(settings.home))
   return work(settings, ownerUrl).catch(error => {
-    throw namingSetting('DATABASE_URL', settings.databaseUrl, error)
+    throw withSettingName('DATABASE_URL', settings.databaseUrl, error)
   })
 }
 

@@ -5,7 +5,7 @@ import { toldPlainly } from './agents-text.ts'
 import { clientOf } from './api-client.ts'
 
 /** Dependencies of a command that uses the API. */
-export interface ApiCommandContext {
+interface ApiCommandContext {
   readonly client: ParleyClient
   /** To standard output. */
   readonly print: (text: string) => void
@@ -17,7 +17,7 @@ export interface ApiCommandContext {
 export type Work = (context: ApiCommandContext) => Promise<number>
 
 /** Parses the arguments after its name. Throws `UsageError` and `HelpAsked`. */
-export type Subcommand = (args: string[]) => Work
+type Subcommand = (args: string[]) => Work
 
 export interface SubcommandGroup {
   /** As it is typed: `parley runs`. */

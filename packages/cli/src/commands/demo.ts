@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { ParleyClient } from '@parley/client'
 import type { ReceivedEvent } from '@parley/examples'
-import { ParleyError, systemTime } from '@parley/kernel'
+import { systemTime } from '@parley/kernel'
 import type { AnsweredCall, AnsweringPhoneOptions } from '@parley/phone'
 import { DemoRun, until } from '../demo/demo-call.ts'
 import { openDemoHome, removeDemoHome } from '../demo/demo-home.ts'
 import { type DemoEvidence, demoResult, demoSummary } from '../demo/demo-report.ts'
 import { readSettings } from '../environment.ts'
+import { CliError } from '../errors.ts'
 import { LineRecordings } from '../line-recordings.ts'
 import { nextSignal } from '../next-signal.ts'
 import { type Platform, ROLES, startPlatform } from '../platform.ts'
@@ -47,14 +48,14 @@ export async function demo(args: string[]): Promise<number> {
 }
 
 async function interruption(): Promise<never> {
-  throw new ParleyError('interrupted', `received ${await nextSignal()}, so the call was ended`)
+  throw new CliError('interrupted', `the call was ended because of the signal ${await nextSignal()}`)
 }
 
 async function converse(platform: Platform, phone: CalledPhone, recordings: string, say: Say): Promise<DemoEvidence> {
   const { api, workspace, seeded, phone: to } = platform
   const [agent] = seeded
   if (api === null || workspace === null || agent === undefined || to === null)
-    throw new ParleyError('demo_failed', 'the demo workspace has no agent that can call or no phone that can be called')
+    throw new CliError('demo_failed', 'the demo workspace has no published agent, or the built-in phone did not start')
   const { agentId } = agent
   say(`POST ${api.url}/api/v1/runs: the agent "${agentId}" calls ${to}`)
   const run = await DemoRun.place({ api: api.url, key: workspace.key, agentId, to })

@@ -2,12 +2,13 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EventFrom, ParleyClient } from '@parley/client'
-import { type Ms, NARROWBAND, ParleyError, samplesToMs } from '@parley/kernel'
+import { type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
 import { readWav } from '@parley/media'
+import { CliError } from '../errors.ts'
 import { describeItem } from '../event-lines.ts'
 import type { DemoEvidence, DemoRecording } from './demo-report.ts'
 
-export interface DemoCall {
+interface DemoCall {
   /** Base URL of the API. */
   readonly api: string
   readonly key: string
@@ -53,7 +54,7 @@ export class DemoRun {
       }
     } catch (cause) {
       if (!signal.aborted) throw cause
-      throw new ParleyError('demo_failed', `the call took longer than ${CALL_MS / 1000} s`, { cause })
+      throw new CliError('demo_failed', `the run did not end within ${CALL_MS / 1000} s`, { cause })
     }
     return timeline
   }
@@ -81,7 +82,7 @@ export class DemoRun {
     if (url === null) return null
     const response = await fetch(url, { signal: AbortSignal.timeout(SETTLED_MS) })
     if (!response.ok)
-      throw new ParleyError('demo_failed', `the download of the recording was answered ${response.status}`)
+      throw new CliError('demo_failed', `downloading the recording failed with HTTP status ${response.status}`)
     const bytes = new Uint8Array(await response.arrayBuffer())
     await mkdir(join(path, '..'), { recursive: true })
     await writeFile(path, bytes)

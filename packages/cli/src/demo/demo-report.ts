@@ -30,7 +30,7 @@ const PARTS = ['e2e', 'endpointing', 'stt', 'llm', 'tts', 'engine'] as const
 type Latency = NonNullable<DemoEvidence['run']['latency']>
 
 /** What `npm run demo -- --json` prints. */
-export interface DemoResult {
+interface DemoResult {
   readonly run: Pick<DemoEvidence['run'], 'state' | 'outcome'>
   readonly transport: LegTransport | null
   readonly utterances: DemoEvidence['transcript']['utterances']

@@ -4,7 +4,7 @@ import { type ExampleName, ExampleServer, type ExampleServerOptions, exampleDraf
 import { compile } from '@parley/flow'
 import { systemRandom, systemTime } from '@parley/kernel'
 import { type LanguageModel, RulesModel } from '@parley/providers'
-import { addressOf } from '../example-agent.ts'
+import { addressOf } from '../workspace/address-of.ts'
 
 /** Monday, 23 November 2026, 9:00 UTC: what the examples take for now. */
 const MONDAY = Date.UTC(2026, 10, 23, 9)

@@ -1,5 +1,4 @@
 import { type FakeDelays, type OpenRecogniser, type Speak, STAND_INS, type StandInService } from '@parley/fakes'
-import { ParleyError } from '@parley/kernel'
 import {
   type LanguageModel,
   RulesModel,
@@ -9,6 +8,7 @@ import {
   VENDORS,
   wordByWord,
 } from '@parley/providers'
+import { CliError } from '../errors.ts'
 import { modelResponder } from './model-responder.ts'
 
 /** The only key that the stand-ins accept. */
@@ -23,18 +23,18 @@ export interface StandInsOptions {
   readonly modelDelays?: FakeDelays
   /** Speed at which voices send their audio, as a multiple of real time; default all at once. */
   readonly pace?: number
-  /** Renders what voices say; not closed with the stand-ins. Default one of their own; many stand-ins should share one. */
+  /** Renders the speech of all voices; not closed with the stand-ins. Default: a new one, so share one among many stand-ins. */
   readonly voice?: TextToSpeech
-  /** Answers for models; not closed with the stand-ins. Default rules-1. */
+  /** Answers in place of all models; not closed with the stand-ins. Default: `parley/rules-1`. */
   readonly model?: LanguageModel
 }
 
 /**
- * Local stand-ins of all vendors. They speak the vendors' protocols; the simulated pair recognises and speaks for them, and
- * `parley/rules-1` answers for their models.
+ * Local servers that speak the protocols of all vendors. Behind them are the simulated recogniser and voice, and the model
+ * `parley/rules-1`.
  */
 export class StandIns {
-  /** The environment variables that make a process use them. */
+  /** The environment variables with which a process uses the stand-ins. */
   readonly environment: Readonly<Record<string, string>>
   readonly #services: ReadonlyMap<string, StandInService>
   readonly #close: () => Promise<void>
@@ -75,11 +75,11 @@ export class StandIns {
     })
   }
 
-  /** The service `vendor/model`. Throws `ParleyError` "stand_in_not_found". */
+  /** The service `vendor/model`. Throws "stand_in_not_found". */
   service(id: string): StandInService {
     const service = this.#services.get(id)
     if (service === undefined)
-      throw new ParleyError(
+      throw new CliError(
         'stand_in_not_found',
         `there is no stand-in for "${id}"; there are ${[...this.#services.keys()].join(', ')}`,
       )
@@ -93,7 +93,7 @@ export class StandIns {
 
 function environmentOf(name: string, baseUrl: string): Record<string, string> {
   const settings = VENDORS.find(vendor => vendor.name === name)?.settings
-  if (settings == null) throw new ParleyError('stand_in_not_found', `the vendor "${name}" has no settings`)
+  if (settings == null) throw new CliError('stand_in_not_found', `the vendor "${name}" has no settings`)
   return { [settings.apiKey]: KEY, [settings.baseUrl.name]: baseUrl }
 }
 

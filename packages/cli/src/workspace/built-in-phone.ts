@@ -14,7 +14,7 @@ import { keptSecret } from './kept-secret.ts'
 export const PHONE_HOST = 'demo-phone.localhost'
 export const PHONE_USERNAME = 'parley'
 /** A number reserved for fictional use. */
-export const PHONE_NUMBER = '+12025550143'
+const PHONE_NUMBER = '+12025550143'
 
 const LANGUAGE = 'en'
 

@@ -1,6 +1,6 @@
 import type { AnsweringPhoneOptions } from '@parley/phone'
 import type { Settings } from '../environment.ts'
-import { addressOf } from '../example-agent.ts'
+import { addressOf } from './address-of.ts'
 import { type BuiltInPhone, builtInPhone } from './built-in-phone.ts'
 import { type ExampleServerOf, exampleServerOf } from './example-server-of.ts'
 
@@ -15,7 +15,7 @@ export interface Neighbours {
   close(): Promise<void>
 }
 
-export interface NeighboursOptions {
+interface NeighboursOptions {
   /** Whether the phone is opened: where an engine is that can call it. */
   readonly phone: boolean
   readonly told?: Pick<AnsweringPhoneOptions, 'onCall' | 'onStep'>

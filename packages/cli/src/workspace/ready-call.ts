@@ -1,5 +1,5 @@
 /** A run that can be created: agent and called number. */
-export interface ReadyCall {
+interface ReadyCall {
   /** Base URL of the API. */
   readonly api: string
   readonly key: string

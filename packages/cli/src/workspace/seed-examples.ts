@@ -1,7 +1,7 @@
 import { ParleyApiError, type ParleyClient } from '@parley/client'
 import { exampleDraft, withOrigin } from '@parley/examples'
 import { type DraftContent, readDraft } from '@parley/flow'
-import { ParleyError } from '@parley/kernel'
+import { CliError } from '../errors.ts'
 import { type Services, serviceNamed } from '../services.ts'
 import { webhookSecretOf } from './example-server-of.ts'
 import { seedLine } from './seed-line.ts'
@@ -14,7 +14,7 @@ const SEEDS = [
   { example: 'pizza', agentId: 'pizzeria', language: 'es', trunkId: 'demo-es', number: '+34910000142' },
 ] as const
 
-export interface SeedOptions {
+interface SeedOptions {
   /**
    * Whether the agents tell the example server of their runs: only where the API's own process may reach it over plain
    * HTTP (`Settings.egressAllow` holds its address). Default false.
@@ -101,7 +101,11 @@ async function onReadyServices(
     (await services.ready('llm', language))[0],
   ]
   if (stt === undefined || tts === undefined) return null
-  if (llm === undefined) throw new ParleyError('model_not_ready', 'no language model is ready')
+  if (llm === undefined)
+    throw new CliError(
+      'model_not_ready',
+      'no language model is ready: "npx parley providers check" tests those with a key',
+    )
   const model = serviceNamed(llm)
   const isBuiltIn = model.provider === 'parley'
   return {

@@ -9,7 +9,7 @@ const TRUNK = 'demo-phone'
 const SHOWN_NUMBER = '+12025550144'
 
 /** Over which trunk seeded agents call, and which number they show: `telephony` of a draft. */
-export interface OutboundLine {
+interface OutboundLine {
   readonly trunkId: string
   readonly from: string
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ParleyClient } from '@parley/client'
 import { readSeedRecord, writeSeedRecord } from './seed-record.ts'
 
-export interface SecretSeed {
+interface SecretSeed {
   readonly id: string
   readonly kind: 'sip_auth' | 'webhook_signing'
   readonly value: string

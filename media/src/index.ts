@@ -1,3 +1,4 @@
+export { MediaError } from './errors.ts'
 export { CODEC_NAMES, type CodecName, DEFAULT_CODECS, formatFor, isCodecName } from './codec/codecs.ts'
 export { decodePcmu, encodePcmu } from './codec/g711.ts'
 export { FormatBorder } from './dsp/format-border.ts'

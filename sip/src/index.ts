@@ -1,4 +1,5 @@
 export type { DialogSnapshot } from './dialog/dialog-snapshot.ts'
+export { SipStateError } from './errors.ts'
 export { CertificateWatch } from './io/certificate-watch.ts'
 export { ensureLocalCertificate } from './io/local-authority.ts'
 export { SocketTransport, type SocketTransportStats } from './io/socket-transport.ts'
@@ -47,7 +48,6 @@ export type {
   SessionEnd,
   SessionEvent,
 } from './ua/session.ts'
-export { SipStateError } from './ua/sip-state-error.ts'
 export { UserAgent } from './ua/user-agent.ts'
 export type { LogEntry } from './ua/user-agent-options.ts'
 export { VirtualNetwork } from './ua/virtual-network.ts'

@@ -1,4 +1,5 @@
-import { ParleyError, type Samples } from '@parley/kernel'
+import type { Samples } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 
 export interface ComfortNoiseOptions {
   /** RMS level of white noise, -90 to -40 dBFS; default null: digital silence. */
@@ -13,11 +14,11 @@ export class ComfortNoise {
   readonly #peak: number
   #state: number
 
-  /** Throws `ParleyError` "invalid_noise_level". */
+  /** Throws `MediaError` "invalid_noise_level". */
   constructor(options: ComfortNoiseOptions = {}) {
     const level = options.levelDbfs ?? null
     if (level !== null && !(level >= -90 && level <= -40))
-      throw new ParleyError('invalid_noise_level', `Comfort noise of ${level} dBFS is outside -90 to -40.`)
+      throw new MediaError('invalid_noise_level', `Comfort noise of ${level} dBFS is outside -90 to -40.`)
     this.#peak = level === null ? 0 : 32768 * 10 ** (level / 20) * Math.sqrt(3)
     this.#state = options.seed ?? 1
   }

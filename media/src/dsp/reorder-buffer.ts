@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type RtpTicks, type Samples, type Seq16 } from '@parley/kernel'
+import type { Ms, RtpTicks, Samples, Seq16 } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { ExtendedSequence, SEQUENCE_BAD, SEQUENCE_RESTARTED } from '../rtp/sequence.ts'
 
 export interface ReorderBufferOptions {
@@ -57,7 +58,7 @@ export class ReorderBuffer {
     const capacity = options.capacity ?? 32
     const packetSamples = options.packetSamples ?? 480
     if (capacity < 2 || (capacity & (capacity - 1)) !== 0)
-      throw new ParleyError('invalid_capacity', `A reorder buffer of ${capacity} slots is not a power of two.`)
+      throw new MediaError('invalid_capacity', `A reorder buffer of ${capacity} slots is not a power of two.`)
     this.#holdMs = options.holdMs ?? 40
     this.#mask = capacity - 1
     this.#slots = Array.from({ length: capacity }, () => new Int16Array(packetSamples))

@@ -1,4 +1,5 @@
-import { type Ms, msToSamples, NARROWBAND, ParleyError, type RtpTicks, type Samples } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type RtpTicks, type Samples } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { eventOfDigit, writeTelephoneEvent } from './telephone-event.ts'
 
 const DEFAULT_DURATION_MS = 100
@@ -53,7 +54,7 @@ export class TelephoneEventSender {
 
   /**
    * Queues a batch behind those waiting. `durationMs` of each digit: default 100, at least 40; `gapMs` after each: default
-   * 60, and never shorter than the repeated end packets take. Characters 0-9 * # A-D; others throw `ParleyError`
+   * 60, and never shorter than the repeated end packets take. Characters 0-9 * # A-D; others throw `MediaError`
    * "invalid_digits"; a duration or gap that is not a number or out of bounds (60 s, 10 s) "invalid_digit_timing"; more
    * than 256 waiting "too_many_digits".
    */
@@ -61,12 +62,12 @@ export class TelephoneEventSender {
     const durationMs = options.durationMs ?? DEFAULT_DURATION_MS
     const gapMs = options.gapMs ?? DEFAULT_GAP_MS
     if (!(durationMs >= 0 && durationMs <= MAX_DURATION_MS) || !(gapMs >= 0 && gapMs <= MAX_GAP_MS))
-      throw new ParleyError('invalid_digit_timing', `A digit cannot last ${durationMs} ms with a gap of ${gapMs} ms.`)
+      throw new MediaError('invalid_digit_timing', `A digit cannot last ${durationMs} ms with a gap of ${gapMs} ms.`)
     for (const digit of digits)
       if (eventOfDigit(digit) < 0)
-        throw new ParleyError('invalid_digits', `${JSON.stringify(digit)} is no DTMF digit: use 0-9, *, #, A-D.`)
+        throw new MediaError('invalid_digits', `${JSON.stringify(digit)} is no DTMF digit: use 0-9, *, #, A-D.`)
     if (this.#waiting + digits.length > MAX_WAITING)
-      throw new ParleyError('too_many_digits', `More than ${MAX_WAITING} digits would wait.`, { retryable: true })
+      throw new MediaError('too_many_digits', `More than ${MAX_WAITING} digits would wait.`)
     if (digits.length === 0) return
     this.#waiting += digits.length
     this.#batches.push({

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import type { PacketIo } from '../packet-io/packet-io.ts'
 import { loadNativeAddon, NativePacketIo } from './native-packet-io.ts'
 import { PortablePacketIo } from './portable-packet-io.ts'
@@ -6,13 +6,13 @@ import { PortablePacketIo } from './portable-packet-io.ts'
 export type PacketIoKind = PacketIo['kind']
 
 /**
- * The packet I/O to use: the requested kind, or else native where it is built and portable elsewhere. Throws `ParleyError`
+ * The packet I/O to use: the requested kind, or else native where it is built and portable elsewhere. Throws `MediaError`
  * "native_packet_io_unavailable" when native is requested and cannot be loaded.
  */
 export function choosePacketIo(wanted: PacketIoKind | undefined, addon = loadNativeAddon()): PacketIoKind {
   if (wanted === 'portable') return wanted
   if (typeof addon !== 'string') return 'native'
-  if (wanted === 'native') throw new ParleyError('native_packet_io_unavailable', addon)
+  if (wanted === 'native') throw new MediaError('native_packet_io_unavailable', addon)
   return 'portable'
 }
 

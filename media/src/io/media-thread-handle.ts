@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { ParleyError } from '@parley/kernel'
+import type { ParleyError } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import type { SessionReply } from '../session/session-protocol.ts'
 import type { MediaThreadData, ThreadCommand, ThreadReply, ThreadStatistics } from './thread-protocol.ts'
 
@@ -91,7 +92,7 @@ export class MediaThreadHandle {
         this.#opening.delete(reply.session)
         return
       case 'open-failed':
-        this.#opening.get(reply.session)?.reject(new ParleyError(reply.code, reply.detail, { retryable: true }))
+        this.#opening.get(reply.session)?.reject(new MediaError(reply.code, reply.detail, { retryable: true }))
         this.#opening.delete(reply.session)
         return
       case 'session':
@@ -118,5 +119,5 @@ export class MediaThreadHandle {
 }
 
 function lost(detail: string): ParleyError {
-  return new ParleyError('media_thread_lost', `the media thread is gone: ${detail}`, { retryable: true })
+  return new MediaError('media_thread_lost', `the media thread is gone: ${detail}`)
 }

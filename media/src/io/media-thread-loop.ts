@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import type { MessagePort } from 'node:worker_threads'
 import { receiveMessageOnPort } from 'node:worker_threads'
-import { type Ms, ParleyError, systemRandom } from '@parley/kernel'
+import { type Ms, systemRandom } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { PacketBatch, type PacketIo } from '../packet-io/packet-io.ts'
 import { RecordingRing } from '../recorder/recording-ring.ts'
 import { LatenessHistogram } from '../session/lateness-histogram.ts'
@@ -223,7 +224,7 @@ export class MediaThreadLoop {
       this.#post({ type: 'opened', session })
     } catch (error) {
       for (const socket of sockets) this.#io.close(socket)
-      const code = error instanceof ParleyError ? error.code : 'bind_failed'
+      const code = MediaError.is(error) ? error.code : 'bind_failed'
       this.#post({ type: 'open-failed', session, code, detail: String(error) })
     }
     this.#postReplies()

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
-import { type Ms, ParleyError } from '@parley/kernel'
+import type { Ms } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import type { PacketBatch, PacketIo, PacketIoCounters } from '../packet-io/packet-io.ts'
 
@@ -67,10 +68,10 @@ export class NativePacketIo implements PacketIo {
   readonly #counters = new Float64Array(4)
   #turnAt: Ms
 
-  /** Throws `ParleyError` "native_packet_io_unavailable". */
+  /** Throws `MediaError` "native_packet_io_unavailable". */
   constructor() {
     const addon = loadNativeAddon()
-    if (typeof addon === 'string') throw new ParleyError('native_packet_io_unavailable', addon)
+    if (typeof addon === 'string') throw new MediaError('native_packet_io_unavailable', addon)
     this.#sockets = new addon.PacketIo(performance.now())
     this.#turnAt = performance.now() + TURN_EVERY_MS
   }
@@ -83,13 +84,13 @@ export class NativePacketIo implements PacketIo {
 
   async open(address: string, port: number): Promise<number> {
     const ipv4 = parseIpv4(address)
-    if (ipv4 === null) throw new ParleyError('bind_failed', `${address} is not an IPv4 address`)
+    if (ipv4 === null) throw new MediaError('bind_failed', `${address} is not an IPv4 address`)
     const socket = this.#sockets.open(ipv4, port)
     if (socket >= 0) return socket
     if (socket === ADDRESS_IN_USE) {
-      throw new ParleyError('address_in_use', `UDP ${address}:${port} is already bound`, { retryable: true })
+      throw new MediaError('address_in_use', `UDP ${address}:${port} is already bound`)
     }
-    throw new ParleyError('bind_failed', `UDP ${address}:${port} cannot be bound: system error ${-socket}`)
+    throw new MediaError('bind_failed', `UDP ${address}:${port} cannot be bound: system error ${-socket}`)
   }
 
   port(socket: number): number {

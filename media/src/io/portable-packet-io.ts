@@ -1,6 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { performance } from 'node:perf_hooks'
-import { type Ms, ParleyError } from '@parley/kernel'
+import type { Ms, ParleyError } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { formatIpv4, parseIpv4 } from '../packet-io/ipv4.ts'
 import { PACKET_SLOT_BYTES, PacketBatch, type PacketIo, type PacketIoCounters } from '../packet-io/packet-io.ts'
 
@@ -172,10 +173,7 @@ function literalAddressOnly(
 
 function bindError(error: NodeJS.ErrnoException, address: string, port: number): ParleyError {
   if (error.code === 'EADDRINUSE') {
-    return new ParleyError('address_in_use', `UDP ${address}:${port} is already bound`, {
-      retryable: true,
-      cause: error,
-    })
+    return new MediaError('address_in_use', `UDP ${address}:${port} is already bound`, { cause: error })
   }
-  return new ParleyError('bind_failed', `UDP ${address}:${port} cannot be bound: ${error.message}`, { cause: error })
+  return new MediaError('bind_failed', `UDP ${address}:${port} cannot be bound: ${error.message}`, { cause: error })
 }

@@ -9,7 +9,7 @@ const CHUNK_BYTES = 32_768
 
 const chunk = new Uint8Array(CHUNK_BYTES)
 
-/** One recording on disk, fed from its ring: valid after every `flush`. Errors are `ParleyError`s. */
+/** One recording on disk, fed from its ring: valid after every `flush`. Errors are `MediaError`s. */
 export class RecordingFile {
   readonly #reader: RecordingRingReader
   readonly #swap: boolean

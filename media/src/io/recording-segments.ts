@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, renameSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { ParleyError, type Samples } from '@parley/kernel'
+import type { Samples } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import {
   type JoinPlan,
   PARTIAL,
@@ -129,7 +130,7 @@ function copyFrames(file: string, frames: Samples, joined: WavFile, at: Samples)
     for (let done = 0; done < frames; ) {
       const wanted = Math.min(chunk.length, 2 * (frames - done))
       const got = readSync(descriptor, chunk, 0, wanted, WAV_HEADER_BYTES + 2 * done) >> 1
-      if (got === 0) throw new ParleyError('segment_short', `${file} became shorter while it was read`)
+      if (got === 0) throw new MediaError('segment_short', `${file} became shorter while it was read`)
       joined.write(chunk, got, at + done)
       done += got
     }

@@ -1,4 +1,5 @@
 import type { Samples } from '@parley/kernel'
+import type { MediaErrorCode } from '../errors.ts'
 import type { RecordingSegments } from '../session/media-session.ts'
 
 /** Main thread to writer thread, in order. */
@@ -19,5 +20,5 @@ export type RecordingWriterCommand =
 export type RecordingWriterReport =
   | { readonly type: 'ready' }
   | { readonly type: 'finished'; readonly id: number; readonly frames: Samples; readonly segments: number }
-  | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string }
+  | { readonly type: 'failed'; readonly id: number; readonly code: MediaErrorCode; readonly message: string }
   | { readonly type: 'closed' }

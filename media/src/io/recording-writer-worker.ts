@@ -1,12 +1,12 @@
 import { parentPort } from 'node:worker_threads'
-import { ParleyError } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { RecordingFile } from './recording-file.ts'
 import type { RecordingWriterCommand, RecordingWriterReport } from './recording-writer-messages.ts'
 
 const FLUSH_INTERVAL_MS = 500
 
 const port = parentPort
-if (port === null) throw new ParleyError('not_a_worker', 'The recording writer runs as a worker thread only.')
+if (port === null) throw new MediaError('not_a_worker', 'The recording writer runs as a worker thread only.')
 
 const files = new Map<number, RecordingFile>()
 
@@ -63,7 +63,7 @@ function attempt(id: number, work: () => void): void {
     } catch {
       // The first failure is the one that tells what happened.
     }
-    const failure = error instanceof ParleyError ? error : new ParleyError('recording_failed', String(error))
+    const failure = MediaError.is(error) ? error : new MediaError('recording_failed', String(error))
     report({ type: 'failed', id, code: failure.code, message: failure.message })
   }
 }

@@ -1,12 +1,13 @@
 import { Worker } from 'node:worker_threads'
-import { Emitter, type Ms, NARROWBAND, ParleyError, type Samples, samplesToMs } from '@parley/kernel'
+import { Emitter, type Ms, NARROWBAND, type ParleyError, type Samples, samplesToMs } from '@parley/kernel'
+import { MediaError, type MediaErrorCode } from '../errors.ts'
 import type { RecordingSegments } from '../session/media-session.ts'
 import type { RecordingWriterCommand, RecordingWriterReport } from './recording-writer-messages.ts'
 
 export interface RecordingFailure {
   readonly id: number
   /** "recording_path_not_writable", "recording_disk_full", "recording_failed", "recording_writer_lost". */
-  readonly error: ParleyError
+  readonly error: ParleyError<MediaErrorCode>
 }
 
 export interface FinishedRecording {
@@ -35,7 +36,7 @@ const MAX_WRITERS_LOST = 2
  */
 export class RecordingWriter {
   readonly #recordings = new Map<number, Recording>()
-  readonly #failed = new Map<number, ParleyError>()
+  readonly #failed = new Map<number, ParleyError<MediaErrorCode>>()
   readonly #failures = new Emitter<RecordingFailure>()
   #worker: Worker | undefined
   #ready = false
@@ -59,7 +60,7 @@ export class RecordingWriter {
   /**
    * Begins the file at `path` (directories are made, an existing file is replaced) and returns the recording's id. `ring`
    * is from `allocateRecordingRing`. Errors come to `onFailure` and `finish`. Before `start` or after `close` it throws
-   * `ParleyError` "recording_writer_closed".
+   * `MediaError` "recording_writer_closed".
    */
   add(
     ring: SharedArrayBuffer,
@@ -67,7 +68,7 @@ export class RecordingWriter {
     options: { readonly swapChannels?: boolean; readonly segments?: RecordingSegments } = {},
   ): number {
     if (this.#worker === undefined || this.#closing !== undefined)
-      throw new ParleyError('recording_writer_closed', 'The recording writer is not running: start it first.')
+      throw new MediaError('recording_writer_closed', 'The recording writer is not running: start it first.')
     const recording: Recording = {
       id: this.#nextId++,
       ring,
@@ -94,7 +95,7 @@ export class RecordingWriter {
     if (recording === undefined) {
       const failure = this.#failed.get(id)
       this.#failed.delete(id)
-      return Promise.reject(failure ?? new ParleyError('unknown_recording', `There is no recording ${id} to finish.`))
+      return Promise.reject(failure ?? new MediaError('unknown_recording', `There is no recording ${id} to finish.`))
     }
     if (!recording.finishing) {
       recording.finishing = true
@@ -131,7 +132,7 @@ export class RecordingWriter {
   #onReport(report: RecordingWriterReport): void {
     if (report.type === 'ready') this.#ready = true
     if (report.type === 'finished') this.#settle(report.id, report.frames, report.segments)
-    if (report.type === 'failed') this.#fail(report.id, new ParleyError(report.code, report.message))
+    if (report.type === 'failed') this.#fail(report.id, new MediaError(report.code, report.message))
   }
 
   #onExit(worker: Worker): void {
@@ -154,7 +155,7 @@ export class RecordingWriter {
     this.#recordings.delete(id)
   }
 
-  #fail(id: number, error: ParleyError): void {
+  #fail(id: number, error: ParleyError<MediaErrorCode>): void {
     const recording = this.#recordings.get(id)
     if (recording === undefined) return
     this.#recordings.delete(id)
@@ -173,8 +174,6 @@ export class RecordingWriter {
   }
 }
 
-function writerLost(what: string): ParleyError {
-  return new ParleyError('recording_writer_lost', `The recording writer thread ended unexpectedly: ${what}.`, {
-    retryable: true,
-  })
+function writerLost(what: string): ParleyError<MediaErrorCode> {
+  return new MediaError('recording_writer_lost', `The recording writer thread ended unexpectedly: ${what}.`)
 }

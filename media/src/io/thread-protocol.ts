@@ -1,4 +1,5 @@
 import type { AudioFormat, Ms } from '@parley/kernel'
+import type { MediaErrorCode } from '../errors.ts'
 import type { PacketIo, PacketIoCounters } from '../packet-io/packet-io.ts'
 import type { SessionCommand, SessionReply } from '../session/session-protocol.ts'
 
@@ -35,7 +36,7 @@ export type ThreadCommand =
 export type ThreadReply =
   | { readonly type: 'ready' }
   | { readonly type: 'opened'; readonly session: number }
-  | { readonly type: 'open-failed'; readonly session: number; readonly code: string; readonly detail: string }
+  | { readonly type: 'open-failed'; readonly session: number; readonly code: MediaErrorCode; readonly detail: string }
   | { readonly type: 'session'; readonly session: number; readonly reply: SessionReply }
   | { readonly type: 'thread-statistics'; readonly statistics: ThreadStatistics }
 

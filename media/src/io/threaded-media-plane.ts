@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { ParleyError, systemRandom } from '@parley/kernel'
+import { systemRandom } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { PortPool } from '../ports/port-pool.ts'
 import { allocateRecordingRing } from '../recorder/recording-ring.ts'
 import type { MediaPlane, MediaReport, MediaSession, MediaSessionOptions } from '../session/media-session.ts'
@@ -54,7 +55,7 @@ export class ThreadedMediaPlane implements MediaPlane {
     this.#threadCount = options.threads ?? Math.max(1, availableParallelism() - 1)
   }
 
-  /** Resolves when all threads run. Rejects with `ParleyError` "invalid_port_range", "media_thread_lost", "native_packet_io_unavailable". */
+  /** Resolves when all threads run. Rejects with `MediaError` "invalid_port_range", "media_thread_lost", "native_packet_io_unavailable". */
   static async start(options: ThreadedMediaPlaneOptions): Promise<ThreadedMediaPlane> {
     const plane = new ThreadedMediaPlane(options)
     plane.#threads = Array.from({ length: plane.#threadCount }, () => plane.#startThread())
@@ -62,9 +63,9 @@ export class ThreadedMediaPlane implements MediaPlane {
     return plane
   }
 
-  /** Rejects with `ParleyError` "no_rtp_port", "bind_failed", "media_thread_lost", "media_closed". */
+  /** Rejects with `MediaError` "no_rtp_port", "bind_failed", "media_thread_lost", "media_closed". */
   async open(options: MediaSessionOptions): Promise<MediaSession> {
-    if (this.#closing !== null) throw new ParleyError('media_closed', 'the media plane is closed')
+    if (this.#closing !== null) throw new MediaError('media_closed', 'the media plane is closed')
     const recording = options.recording === undefined ? null : allocateRecordingRing()
     if (recording !== null) await this.#startWriter()
     const rings = new SessionRings(options.format)
@@ -177,7 +178,7 @@ export class ThreadedMediaPlane implements MediaPlane {
         await thread.open({ type: 'open', session, port, format: rings.format, rings: rings.memory, recording })
         return port
       } catch (error) {
-        const taken = error instanceof ParleyError && error.code === 'address_in_use'
+        const taken = MediaError.is(error, 'address_in_use')
         if (taken) this.#ports.refuse(performance.now(), port)
         else this.#ports.release(performance.now(), port)
         if (!taken || attempt === OPEN_ATTEMPTS) throw error

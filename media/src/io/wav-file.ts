@@ -1,6 +1,7 @@
 import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ParleyError, type Samples } from '@parley/kernel'
+import type { ParleyError, Samples } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { WAV_HEADER_BYTES, writeWavHeader } from '../recorder/wav.ts'
 
 /** Recordings are private to the account that runs the process. */
@@ -8,7 +9,7 @@ const FILE_MODE = 0o600
 
 const header = new Uint8Array(WAV_HEADER_BYTES)
 
-/** A stereo mu-law WAV being written; valid after every `setFrames`. Errors are `ParleyError`s. */
+/** A stereo mu-law WAV being written; valid after every `setFrames`. Errors are `MediaError`s. */
 export class WavFile {
   readonly path: string
   #descriptor: number
@@ -60,8 +61,8 @@ export class WavFile {
 export function recordingFailure(path: string, cause: unknown): ParleyError {
   const reason = (cause as { code?: string }).code ?? ''
   const message = `The recording ${path} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`
-  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(reason)) return new ParleyError('recording_disk_full', message, { cause })
+  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(reason)) return new MediaError('recording_disk_full', message, { cause })
   if (['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENAMETOOLONG'].includes(reason))
-    return new ParleyError('recording_path_not_writable', message, { cause })
-  return new ParleyError('recording_failed', message, { cause })
+    return new MediaError('recording_path_not_writable', message, { cause })
+  return new MediaError('recording_failed', message, { cause })
 }

@@ -13,7 +13,7 @@ export interface PacketAddress {
  */
 export interface PacketIo {
   readonly kind: 'portable' | 'native'
-  /** Binds a UDP socket; throws `ParleyError` "address_in_use" or "bind_failed". Port 0 lets the system choose. */
+  /** Binds a UDP socket; throws `MediaError` "address_in_use" or "bind_failed". Port 0 lets the system choose. */
   open(address: string, port: number): Promise<number>
   /** The port that `socket` is bound to. */
   port(socket: number): number

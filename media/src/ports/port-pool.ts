@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type Random, randomBelow } from '@parley/kernel'
+import { type Ms, type Random, randomBelow } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 
 export interface PortPoolOptions {
   /** First and last port of the range, inclusive. */
@@ -41,13 +42,13 @@ export class PortPool {
   constructor(options: PortPoolOptions) {
     const { from, to } = options
     if (!Number.isInteger(from) || !Number.isInteger(to) || from < 1 || to > 65535) {
-      throw new ParleyError('invalid_port_range', `RTP ports ${from}-${to} are not within 1-65535`)
+      throw new MediaError('invalid_port_range', `RTP ports ${from}-${to} are not within 1-65535`)
     }
     this.#drainMs = options.drainMs ?? DRAIN_MS
     this.#retryMs = options.retryMs ?? RETRY_MS
     for (let port = from + (from % 2); port + 1 <= to; port += 2) this.#free.push(port)
     if (this.#free.length === 0) {
-      throw new ParleyError('invalid_port_range', `RTP ports ${from}-${to} hold no even port with an odd one above it`)
+      throw new MediaError('invalid_port_range', `RTP ports ${from}-${to} hold no even port with an odd one above it`)
     }
     if (options.random !== undefined) {
       const first = randomBelow(options.random, this.#free.length)
@@ -55,14 +56,12 @@ export class PortPool {
     }
   }
 
-  /** An even port; throws `ParleyError` "no_rtp_port" (retryable) when all are leased or resting. */
+  /** An even port; throws `MediaError` "no_rtp_port" (retryable) when all are leased or resting. */
   lease(now: Ms): number {
     this.#wake(now)
     const port = this.#free[this.#head]
     if (port === undefined) {
-      throw new ParleyError('no_rtp_port', `all RTP ports are taken (${this.#leased.size} leased, others drain)`, {
-        retryable: true,
-      })
+      throw new MediaError('no_rtp_port', `all RTP ports are taken (${this.#leased.size} leased, others drain)`)
     }
     this.#head++
     this.#leased.add(port)

@@ -1,5 +1,6 @@
-import { ParleyError, type Samples } from '@parley/kernel'
+import type { Samples } from '@parley/kernel'
 import { encodePcmu } from '../codec/g711.ts'
+import { MediaError } from '../errors.ts'
 
 /** 4.1 s per channel: outlasts a disk that stalls for eight of the writer's turns. */
 const DEFAULT_CAPACITY = 32_768
@@ -22,7 +23,7 @@ const NO_END = -1
 /** A recording's shared memory. `capacity`: bytes per channel, a power of two of at least 1024; default 32768 = 4.1 s. */
 export function allocateRecordingRing(capacity = DEFAULT_CAPACITY): SharedArrayBuffer {
   if (!Number.isInteger(capacity) || capacity < 1024 || (capacity & (capacity - 1)) !== 0)
-    throw new ParleyError('invalid_ring', `A recording ring of ${capacity} bytes is not a power of two from 1024 up.`)
+    throw new MediaError('invalid_ring', `A recording ring of ${capacity} bytes is not a power of two from 1024 up.`)
   const buffer = new SharedArrayBuffer(HEADER_BYTES + 2 * capacity)
   const header = new Int32Array(buffer, 0, HEADER_WORDS)
   header[CAPACITY] = capacity

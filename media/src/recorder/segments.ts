@@ -1,4 +1,5 @@
-import { NARROWBAND, ParleyError, type Samples } from '@parley/kernel'
+import { NARROWBAND, type Samples } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 
 /** 10 s. Segment n (from 1) holds the frames from (n - 1) * SEGMENT_FRAMES on. */
 export const SEGMENT_FRAMES: Samples = 10 * NARROWBAND.sampleRateHz
@@ -37,7 +38,7 @@ export function segmentNumberOf(name: string, file: string): { number: number; p
 }
 
 /**
- * Where each segment goes in the joined recording: at its own position, sample by sample. Throws `ParleyError`
+ * Where each segment goes in the joined recording: at its own position, sample by sample. Throws `MediaError`
  * "segment_missing" where a number is not there or there is none at all, and "segment_short" where one that is not the
  * last is not complete.
  */
@@ -47,11 +48,11 @@ export function planJoin(found: readonly FoundSegment[]): JoinPlan {
     .map(({ number, frames }) => ({ number, frames, at: (number - 1) * SEGMENT_FRAMES }))
   const last = pieces.at(-1)
   for (const [i, piece] of pieces.entries()) {
-    if (piece.number !== i + 1) throw new ParleyError('segment_missing', `segment ${i + 1} is not there`)
+    if (piece.number !== i + 1) throw new MediaError('segment_missing', `segment ${i + 1} is not there`)
     if (piece.frames > SEGMENT_FRAMES || (piece !== last && piece.frames < SEGMENT_FRAMES)) {
-      throw new ParleyError('segment_short', `segment ${piece.number} has ${piece.frames} frames`)
+      throw new MediaError('segment_short', `segment ${piece.number} has ${piece.frames} frames`)
     }
   }
-  if (last === undefined) throw new ParleyError('segment_missing', 'there are no segments')
+  if (last === undefined) throw new MediaError('segment_missing', 'there are no segments')
   return { frames: last.at + last.frames, pieces }
 }

@@ -1,5 +1,6 @@
-import { ParleyError } from '@parley/kernel'
+import type { ParleyError } from '@parley/kernel'
 import { decodePcma, decodePcmu } from '../codec/g711.ts'
+import { MediaError } from '../errors.ts'
 import { readRiffChunks, riffTagAt, viewOf } from './riff-chunks.ts'
 
 export interface WavAudio {
@@ -28,7 +29,7 @@ const DEFAULT_MAX_FRAMES = 8000 * 7200
 /**
  * Reads 8- or 16-bit PCM, mu-law or A-law WAV. A data chunk that claims more than is there (streamed or cut-off files)
  * ends with the file. `maxFrames`: frames beyond are left out; default 57.6 million (two hours at 8 kHz).
- * Throws `ParleyError` "invalid_wav".
+ * Throws `MediaError` "invalid_wav".
  */
 export function readWav(bytes: Uint8Array, options: { readonly maxFrames?: number } = {}): WavAudio {
   const view = viewOf(bytes)
@@ -77,5 +78,5 @@ function readData(bytes: Uint8Array, at: number, length: number, format: Format,
 }
 
 function invalid(what: string): ParleyError {
-  return new ParleyError('invalid_wav', `Not a WAV file that can be read: ${what}.`)
+  return new MediaError('invalid_wav', `Not a WAV file that can be read: ${what}.`)
 }

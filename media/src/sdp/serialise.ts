@@ -1,9 +1,10 @@
-import { ParleyError } from '@parley/kernel'
+import type { ParleyError } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { formatCrypto } from './sdes.ts'
 import type { MediaDescription, SdpCodec, SessionDescription } from './session-description.ts'
 
 /**
- * The bytes of a description (RFC 8866 section 5, CRLF line ends). Throws `ParleyError` "sdp_invalid_value" for any
+ * The bytes of a description (RFC 8866 section 5, CRLF line ends). Throws `MediaError` "sdp_invalid_value" for any
  * value that could be read as something else than was meant: line ends, control characters, blanks inside a token.
  */
 export function serialiseSdp(description: SessionDescription): Uint8Array {
@@ -98,5 +99,5 @@ function matching(name: string, value: string, pattern: RegExp): string {
 }
 
 function invalid(name: string, detail: string): ParleyError {
-  return new ParleyError('sdp_invalid_value', `SDP cannot carry this ${name}: ${detail}`)
+  return new MediaError('sdp_invalid_value', `SDP cannot carry this ${name}: ${detail}`)
 }

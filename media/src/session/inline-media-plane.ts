@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type Random, type Time, type Timer, type UnixMs } from '@parley/kernel'
+import type { Ms, Random, Time, Timer, UnixMs } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { PACKET_SLOT_BYTES } from '../packet-io/packet-io.ts'
 import { PortPool } from '../ports/port-pool.ts'
@@ -43,14 +44,14 @@ export class InlineMediaPlane implements MediaPlane {
     this.#options = options
     this.#address = options.address ?? '192.0.2.1'
     const ipv4 = parseIpv4(this.#address)
-    if (ipv4 === null) throw new ParleyError('unsupported_address', `${this.#address} is not an IPv4 address`)
+    if (ipv4 === null) throw new MediaError('unsupported_address', `${this.#address} is not an IPv4 address`)
     this.#ipv4 = ipv4
     this.#ports = new PortPool(options.ports ?? { from: 10000, to: 19999 })
   }
 
-  /** Rejects with `ParleyError` "no_rtp_port", "media_closed". */
+  /** Rejects with `MediaError` "no_rtp_port", "media_closed". */
   async open(options: MediaSessionOptions): Promise<MediaSession> {
-    if (this.#closed) throw new ParleyError('media_closed', 'the media plane is closed')
+    if (this.#closed) throw new MediaError('media_closed', 'the media plane is closed')
     const { time, random, network, unixAtZeroMs = Date.UTC(2026, 0, 1) } = this.#options
     const id = this.#nextSession++
     const port = this.#ports.lease(time.now())
@@ -85,7 +86,7 @@ export class InlineMediaPlane implements MediaPlane {
   /** What a session of this plane heard (left) and sent (right) on its sample clock so far; also after its close. */
   captured(session: MediaSession): { readonly left: Int16Array; readonly right: Int16Array } {
     const inline = this.#sessions.get(session.id)
-    if (inline === undefined) throw new ParleyError('unknown_session', `session ${session.id} is not of this plane`)
+    if (inline === undefined) throw new MediaError('unknown_session', `session ${session.id} is not of this plane`)
     return inline.captured()
   }
 

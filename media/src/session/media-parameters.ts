@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { keyAndSaltBytes } from '../srtp/srtp-suite.ts'
 import type { InBandDigits, MediaParameters, SrtpParameters } from './media-session.ts'
@@ -7,21 +7,21 @@ const MIN_PTIME_MS = 10
 const MAX_PTIME_MS = 60
 
 /**
- * What a session runs on, after checking: the peer's address is IPv4 (else `ParleyError` "unsupported_address"), keys
+ * What a session runs on, after checking: the peer's address is IPv4 (else `MediaError` "unsupported_address"), keys
  * are as long as their suite wants them ("srtp_key_invalid"), the packet time is rounded down to the 10 ms grid and kept within 10 to 60.
  */
 export function checkedParameters(parameters: MediaParameters): MediaParameters {
   const { remote, srtp, ptimeMs } = parameters
   if (remote !== null && parseIpv4(remote.address) === null) {
-    throw new ParleyError('unsupported_address', `media goes to IPv4 addresses, not to ${remote.address}`)
+    throw new MediaError('unsupported_address', `media goes to IPv4 addresses, not to ${remote.address}`)
   }
   if (remote !== null && !(Number.isInteger(remote.port) && remote.port >= 0 && remote.port < 65535)) {
-    throw new ParleyError('unsupported_address', `${remote.port} is not an RTP port`)
+    throw new MediaError('unsupported_address', `${remote.port} is not an RTP port`)
   }
   for (const key of srtp === null ? [] : [srtp.send, srtp.receive]) {
     const wanted = keyAndSaltBytes(key.suite)
     if (key.keyAndSalt.length !== wanted) {
-      throw new ParleyError('srtp_key_invalid', `SRTP key and salt are ${key.keyAndSalt.length} bytes, not ${wanted}`)
+      throw new MediaError('srtp_key_invalid', `SRTP key and salt are ${key.keyAndSalt.length} bytes, not ${wanted}`)
     }
   }
   const ptime = Math.min(MAX_PTIME_MS, Math.max(MIN_PTIME_MS, Math.floor(ptimeMs / 10) * 10 || 20))

@@ -1,5 +1,6 @@
-import { type AudioFormat, Emitter, ParleyError, type Samples } from '@parley/kernel'
+import { type AudioFormat, Emitter, type Samples } from '@parley/kernel'
 import { eventOfDigit } from '../dtmf/telephone-event.ts'
+import { MediaError } from '../errors.ts'
 import { checkedParameters, describeChain } from './media-parameters.ts'
 import type {
   MediaEvent,
@@ -88,16 +89,16 @@ export class MediaSessionHandle implements MediaSession {
     return this.#queue.queued()
   }
 
-  /** Throws `ParleyError` "invalid_digits", "too_many_digits" (256 wait already), "digits_not_negotiated". */
+  /** Throws `MediaError` "invalid_digits", "too_many_digits" (256 wait already), "digits_not_negotiated". */
   sendDigits(digits: string, options: DigitOptions = {}): void {
     for (const digit of digits) {
-      if (eventOfDigit(digit) < 0) throw new ParleyError('invalid_digits', `"${digit}" is not a DTMF digit`)
+      if (eventOfDigit(digit) < 0) throw new MediaError('invalid_digits', `"${digit}" is not a DTMF digit`)
     }
     if (this.#parameters === null || this.#parameters.dtmfPayloadType === null) {
-      throw new ParleyError('digits_not_negotiated', 'the peer takes no telephone-event: send digits another way')
+      throw new MediaError('digits_not_negotiated', 'the peer takes no telephone-event: send digits another way')
     }
     if (this.#waitingDigits + digits.length > MAX_WAITING_DIGITS) {
-      throw new ParleyError('too_many_digits', `more than ${MAX_WAITING_DIGITS} digits wait to be sent`)
+      throw new MediaError('too_many_digits', `more than ${MAX_WAITING_DIGITS} digits wait to be sent`)
     }
     if (this.#state !== 'open' || digits.length === 0) return
     this.#waitingDigits += digits.length

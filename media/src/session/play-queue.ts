@@ -1,4 +1,5 @@
-import { type Ms, msToSamples, ParleyError, type Samples } from '@parley/kernel'
+import { type Ms, msToSamples, type Samples } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import type { SessionRings } from './session-rings.ts'
 
 /** Audio that may wait for its turn: ten minutes. */
@@ -24,10 +25,10 @@ export class PlayQueue {
     this.#rings = rings
   }
 
-  /** Returns the playout position at which `audio` ends. Throws `ParleyError` "play_queue_full" beyond ten minutes. */
+  /** Returns the playout position at which `audio` ends. Throws `MediaError` "play_queue_full" beyond ten minutes. */
   play(audio: Int16Array): Samples {
     if (this.queued() + audio.length > msToSamples(PLAY_QUEUE_MS, this.#rings.format)) {
-      throw new ParleyError('play_queue_full', 'more than ten minutes of audio wait to be played', { retryable: true })
+      throw new MediaError('play_queue_full', 'more than ten minutes of audio wait to be played')
     }
     // The caller may reuse its buffer: what waits is a copy.
     const taken = this.#waiting.length === 0 ? this.#rings.writeOutbound(audio, 0) : 0

@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type Random, randomUint32, type Time } from '@parley/kernel'
+import { type Ms, type Random, randomUint32, type Time } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import { formatIpv4 } from '../packet-io/ipv4.ts'
 
 /** How packets travel; each probability is 0 to 1. May be changed at any time. */
@@ -47,11 +48,11 @@ export class VirtualPacketNetwork {
     this.#conditions = conditions
   }
 
-  /** Throws `ParleyError` "address_in_use". */
+  /** Throws `MediaError` "address_in_use". */
   bind(ipv4: number, port: number, listener: VirtualPacketListener): VirtualSocket {
     const key = endpoint(ipv4, port)
     if (this.#sockets.has(key)) {
-      throw new ParleyError('address_in_use', `UDP ${formatIpv4(ipv4)}:${port} is already bound`, { retryable: true })
+      throw new MediaError('address_in_use', `UDP ${formatIpv4(ipv4)}:${port} is already bound`)
     }
     this.#sockets.set(key, listener)
     const socket: VirtualSocket = {

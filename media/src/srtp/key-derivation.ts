@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { MediaError } from '../errors.ts'
 import type { SrtpKey } from '../session/media-session.ts'
 import { AesCounterMode } from './aes-counter-mode.ts'
 import { keyAndSaltBytes, srtpSuiteSizes } from './srtp-suite.ts'
@@ -30,7 +30,7 @@ export function deriveRtcpKeys(key: SrtpKey): SessionKeys {
 function derive(key: SrtpKey, firstLabel: number): SessionKeys {
   const { suite, keyAndSalt } = key
   if (keyAndSalt.length !== keyAndSaltBytes(suite)) {
-    throw new ParleyError(
+    throw new MediaError(
       'srtp_key_invalid',
       `SRTP master key and salt are ${keyAndSalt.length} bytes, not ${keyAndSaltBytes(suite)}`,
     )

@@ -18,7 +18,7 @@ export class SrtpSender {
   #rollover = 0
   #rtcpIndex = 0
 
-  /** Throws `ParleyError` "srtp_key_invalid" when key and salt are not as long as the suite wants them. */
+  /** Throws `MediaError` "srtp_key_invalid" when key and salt are not as long as the suite wants them. */
   constructor(key: SrtpKey) {
     this.#rtp = rtpTransform(key)
     this.#rtcp = rtcpTransform(key)

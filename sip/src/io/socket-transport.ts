@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import { ParleyError, randomToken, type UnixMs } from '@parley/kernel'
+import { randomToken, type UnixMs } from '@parley/kernel'
+import { SipError } from '../errors.ts'
 import { DEFAULT_LIMITS } from '../message/parse-result.ts'
 import { Admission } from '../transport/admission.ts'
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from '../transport/stream-limits.ts'
@@ -74,21 +75,18 @@ export class SocketTransport implements SipTransport {
   }
 
   /**
-   * Listens as asked. Rejects with `ParleyError` "listen_failed" when an address or port is not available (nothing stays
+   * Listens as asked. Rejects with `SipError` "listen_failed" when an address or port is not available (nothing stays
    * open then), "bad_options" when `tlsPort` is given without `tls`, "bad_certificate" when `tls` cannot be used.
    */
   static async open(options: SocketTransportOptions): Promise<SocketTransport> {
     if (typeof options.tlsPort === 'number' && options.tls === undefined)
-      throw new ParleyError('bad_options', 'tlsPort needs a certificate: give tls as well')
+      throw new SipError('bad_options', 'tlsPort needs a certificate: give tls as well')
     const transport = new SocketTransport(options)
     try {
       await transport.#listen()
     } catch (error) {
       await transport.close()
-      throw new ParleyError('listen_failed', `cannot listen on ${transport.#bind}: ${errorText(error)}`, {
-        retryable: true,
-        cause: error,
-      })
+      throw new SipError('listen_failed', `cannot listen on ${transport.#bind}: ${errorText(error)}`, { cause: error })
     }
     return transport
   }
@@ -121,7 +119,7 @@ export class SocketTransport implements SipTransport {
 
   /**
    * New handshakes, accepted and dialled, use the new identity; open connections are not affected. Throws
-   * `ParleyError` "bad_certificate", and nothing has changed then.
+   * `SipError` "bad_certificate", and nothing has changed then.
    */
   replaceCertificate(tls: TlsIdentity): void {
     const contexts = new ClientContexts(tls)

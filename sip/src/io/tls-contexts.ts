@@ -1,6 +1,6 @@
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext, rootCertificates, type SecureContext, type SecureContextOptions } from 'node:tls'
-import { ParleyError } from '@parley/kernel'
+import { SipError } from '../errors.ts'
 import { errorText } from './socket-error.ts'
 import type { TlsIdentity } from './socket-transport-options.ts'
 
@@ -18,7 +18,7 @@ export class ClientContexts {
   readonly #byName = new Map<string, SecureContext>()
 
   /**
-   * Throws `ParleyError` "bad_certificate" when something is not PEM, or the key belongs to another certificate, which happens with
+   * Throws `SipError` "bad_certificate" when something is not PEM, or the key belongs to another certificate, which happens with
    * half-written files.
    */
   constructor(identity: TlsIdentity) {
@@ -40,7 +40,7 @@ export class ClientContexts {
         this.#byName.set(name, createSecureContext(own))
       }
     } catch (error) {
-      throw new ParleyError('bad_certificate', `certificate, key or CA cannot be used: ${errorText(error)}`, {
+      throw new SipError('bad_certificate', `certificate, key or CA cannot be used: ${errorText(error)}`, {
         cause: error,
       })
     }

@@ -1,7 +1,7 @@
+import { SipMessageError } from '../errors.ts'
 import { consistsOf, parseDigits, skipSpace, TOKEN } from './characters.ts'
 import { headerToken } from './header-text.ts'
 import type { CSeq } from './message.ts'
-import { SipMessageError } from './sip-message-error.ts'
 
 /** RFC 3261 section 8.1.1.5: below 2^31. */
 export const MAX_SEQUENCE = 2 ** 31 - 1

@@ -1,5 +1,5 @@
+import { SipMessageError } from '../errors.ts'
 import { consistsOf, TOKEN } from './characters.ts'
-import { SipMessageError } from './sip-message-error.ts'
 
 const LINE_BREAKING = /[\r\n\0]/
 

@@ -1,6 +1,6 @@
+import { SipMessageError } from '../errors.ts'
 import { consistsOf, HOST, parseDigits } from './characters.ts'
 import { headerText } from './header-text.ts'
-import { SipMessageError } from './sip-message-error.ts'
 
 /** Longest name in the DNS. */
 const MAX_HOST = 255

@@ -1,8 +1,8 @@
+import { SipMessageError } from '../errors.ts'
 import { HeaderList } from './header-list.ts'
 import { type CSeq, type NameAddr, type SipRequest, type SipResponse, tagOf, type Uri, type Via } from './message.ts'
 import type { ResponseFields } from './parse-result.ts'
 import { reasonPhrase } from './reason-phrases.ts'
-import { SipMessageError } from './sip-message-error.ts'
 
 const NO_BODY = new Uint8Array(0)
 

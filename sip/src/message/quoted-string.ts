@@ -1,4 +1,4 @@
-import { SipMessageError } from './sip-message-error.ts'
+import { SipMessageError } from '../errors.ts'
 
 /** The index behind the closing quote of the string that opens at `start`; -1 when it never closes. Linear. */
 export function endOfQuoted(text: string, start: number): number {

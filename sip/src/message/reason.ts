@@ -1,8 +1,8 @@
+import { SipMessageError } from '../errors.ts'
 import { parseDigits, skipClass, TOKEN } from './characters.ts'
 import { headerToken } from './header-text.ts'
 import { parseParams } from './params.ts'
 import { quote } from './quoted-string.ts'
-import { SipMessageError } from './sip-message-error.ts'
 import { splitList } from './split-list.ts'
 
 /** One value of a Reason header (RFC 3326). */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { SipMessageError } from '../errors.ts'
 import { HeaderList } from './header-list.ts'
 import type { NameAddr, SipRequest, SipUri } from './message.ts'
 import { createRequest, createResponse } from './message-factory.ts'
 import { parseNameAddr } from './name-addr.ts'
 import { parseDatagram } from './parse-datagram.ts'
 import { serialise } from './serialise.ts'
-import { SipMessageError } from './sip-message-error.ts'
 import { parseVia } from './via.ts'
 
 const address = (text: string): NameAddr => parseNameAddr(text)!

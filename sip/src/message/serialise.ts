@@ -1,8 +1,8 @@
+import { SipMessageError } from '../errors.ts'
 import { serialiseCSeq } from './cseq.ts'
 import { headerText, headerToken } from './header-text.ts'
 import type { SipMessage } from './message.ts'
 import { serialiseNameAddr } from './name-addr.ts'
-import { SipMessageError } from './sip-message-error.ts'
 import { serialiseUri } from './uri.ts'
 import { serialiseVia } from './via.ts'
 

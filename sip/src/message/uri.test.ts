@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { SipMessageError } from '../errors.ts'
 import type { SipUri } from './message.ts'
-import { SipMessageError } from './sip-message-error.ts'
 import { parseUri, serialiseUri, uriEquals } from './uri.ts'
 
 const read = (text: string) => {

@@ -1,10 +1,10 @@
+import { SipMessageError } from '../errors.ts'
 import { consistsOf, isOf, PASSWORD, URI, URI_PARAM, USER } from './characters.ts'
 import { headerText } from './header-text.ts'
 import { parseHost, parsePort, serialiseHostPort } from './host.ts'
 import type { OpaqueUri, Params, SipUri, Uri } from './message.ts'
 import { NO_PARAMS } from './params.ts'
 import { normaliseEscapes, percentDecode, percentEncode } from './percent-encoding.ts'
-import { SipMessageError } from './sip-message-error.ts'
 
 const SCHEME = /^[a-z][a-z0-9+.-]*$/
 const NO_HEADERS: SipUri['headers'] = []

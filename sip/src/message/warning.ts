@@ -1,7 +1,7 @@
+import { SipMessageError } from '../errors.ts'
 import { headerToken } from './header-text.ts'
 import { parseHost } from './host.ts'
 import { quote } from './quoted-string.ts'
-import { SipMessageError } from './sip-message-error.ts'
 
 /**
  * The value of a Warning header (RFC 3261 section 20.43): `399 agent "text"`. `code` is 300..399, `agent` a host, with

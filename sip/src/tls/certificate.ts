@@ -1,5 +1,6 @@
 import { createHash, type KeyObject, sign } from 'node:crypto'
-import { ParleyError, type Random, type UnixMs } from '@parley/kernel'
+import type { Random, UnixMs } from '@parley/kernel'
+import { SipError } from '../errors.ts'
 import { parseIpAddress } from '../transport/ip-address.ts'
 import {
   bitString,
@@ -40,7 +41,7 @@ interface CertificateRequest {
 }
 
 /**
- * An X.509 v3 certificate (RFC 5280) in PEM, signed sha256WithRSAEncryption. Throws `ParleyError` "bad_name" when a
+ * An X.509 v3 certificate (RFC 5280) in PEM, signed sha256WithRSAEncryption. Throws `SipError` "bad_name" when a
  * name is not ASCII or an address is no IP literal.
  */
 export function issueCertificate(request: CertificateRequest): string {
@@ -87,12 +88,12 @@ function extension(id: Uint8Array, critical: boolean, value: Uint8Array): Uint8A
 
 function subjectAltName(names: readonly string[], addresses: readonly string[]): Uint8Array {
   const dnsNames = names.map(name => {
-    if (!/^[\x21-\x7e]{1,253}$/.test(name)) throw new ParleyError('bad_name', `"${name}" is not a host name`)
+    if (!/^[\x21-\x7e]{1,253}$/.test(name)) throw new SipError('bad_name', `"${name}" is not a host name`)
     return implicit(2, Buffer.from(name, 'latin1'))
   })
   const ipAddresses = addresses.map(address => {
     const bytes = parseIpAddress(address)
-    if (bytes === undefined) throw new ParleyError('bad_name', `"${address}" is not an IP address`)
+    if (bytes === undefined) throw new SipError('bad_name', `"${address}" is not an IP address`)
     return implicit(7, bytes)
   })
   return sequence(...dnsNames, ...ipAddresses)

@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { Ms, Time } from '@parley/kernel'
+import { SipError } from '../errors.ts'
 import type { DnsPort, NaptrRecord, SrvRecord } from './dns.ts'
 
 export interface DnsCacheOptions {
@@ -22,7 +23,7 @@ export interface DnsCacheOptions {
 type Limits = Required<Omit<DnsCacheOptions, 'recordTimeoutMs' | 'addressTimeoutMs'>> & { readonly timeoutMs: Ms }
 
 /**
- * Answers for a short fixed time and asks nothing twice at once. Rejects with `ParleyError` "dns_timeout", "dns_busy",
+ * Answers for a short fixed time and asks nothing twice at once. Rejects with `SipError` "dns_timeout", "dns_busy",
  * or the error of the DNS.
  */
 export class DnsCache implements DnsPort {
@@ -106,16 +107,10 @@ class AnswerCache<Item> {
   async #question(name: string): Promise<readonly Item[]> {
     const { time, timeoutMs, concurrency } = this.#limits
     if (this.#underWay >= concurrency)
-      throw new ParleyError('dns_busy', `${this.#underWay} DNS queries are already in progress; try again later`, {
-        retryable: true,
-      })
+      throw new SipError('dns_busy', `${this.#underWay} DNS queries are already in progress; try again later`)
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = time.at(time.now() + timeoutMs, () =>
-      reject(
-        new ParleyError('dns_timeout', `the DNS did not answer for ${name} within ${timeoutMs} ms`, {
-          retryable: true,
-        }),
-      ),
+      reject(new SipError('dns_timeout', `the DNS did not answer for ${name} within ${timeoutMs} ms`)),
     )
     this.#underWay++
     // Counted until the query itself ends: a query that timed out here still occupies the system resolver.

@@ -1,6 +1,6 @@
+import { SipMessageError } from '../errors.ts'
 import { HeaderList } from '../message/header-list.ts'
 import { headerText, headerToken } from '../message/header-text.ts'
-import { SipMessageError } from '../message/sip-message-error.ts'
 import type { HeaderPairs } from './session.ts'
 
 /** Longest header line, in bytes, that an application may send or receive, without its line break. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SipMessageError } from '../message/sip-message-error.ts'
+import { SipMessageError } from '../errors.ts'
 import { Pair, sdp, sipUri } from './testing/pair.ts'
 
 /** Texts that try to insert a header into our message. */

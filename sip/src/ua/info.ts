@@ -1,9 +1,9 @@
+import { SipStateError } from '../errors.ts'
 import { inspectRequest } from '../message/inspect-request.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { EXTENSIONS, METHODS } from './capabilities.ts'
 import type { Body } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
-import { SipStateError } from './sip-state-error.ts'
 import { respond } from './ua-context.ts'
 
 /** Most digits that wait behind an unanswered INFO. */

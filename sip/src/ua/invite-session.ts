@@ -1,4 +1,5 @@
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
+import { SipStateError } from '../errors.ts'
 import type { NameAddr, SipRequest, Uri } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import type { Flow } from '../transport/transport.ts'
@@ -22,7 +23,6 @@ import type {
 } from './session.ts'
 import type { SessionCore } from './session-core.ts'
 import { SessionTimer } from './session-timer.ts'
-import { SipStateError } from './sip-state-error.ts'
 import { respond } from './ua-context.ts'
 import { UacInvite } from './uac-invite.ts'
 import { UasInvite } from './uas-invite.ts'

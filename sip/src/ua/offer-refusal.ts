@@ -1,7 +1,7 @@
+import { SipStateError } from '../errors.ts'
 import { serialiseWarning } from '../message/warning.ts'
 import type { HeaderPairs } from './session.ts'
 import type { SessionCore } from './session-core.ts'
-import { SipStateError } from './sip-state-error.ts'
 
 /** Headers of a refused offer, with the reason in Warning (RFC 3261 section 14.2). Throws "wrong_state" if `status` is not a refusal. */
 export function offerRefusal(core: SessionCore, status: number, warning: string | undefined): HeaderPairs {

@@ -1,11 +1,11 @@
 import { MachineDriver, randomBelow } from '@parley/kernel'
+import { SipStateError } from '../errors.ts'
 import { inspectRequest } from '../message/inspect-request.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { AnswerRetransmission } from './answer-retransmission.ts'
 import { EXTENSIONS, METHODS, SESSION_BODIES } from './capabilities.ts'
 import { parseRAck } from './rack.ts'
-import { SipStateError } from './sip-state-error.ts'
 import { respond, type UaContext } from './ua-context.ts'
 
 /** Provisional responses that wait for the PRACK of the one before. */

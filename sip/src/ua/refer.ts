@@ -1,4 +1,5 @@
 import type { Timer } from '@parley/kernel'
+import { SipStateError } from '../errors.ts'
 import type { NameAddr, SipResponse, Uri } from '../message/message.ts'
 import { serialiseNameAddr } from '../message/name-addr.ts'
 import type { RequestFailure } from '../transaction/client-transaction.ts'
@@ -6,7 +7,6 @@ import type { ClientRequest } from './client-request.ts'
 import { checkHeaders, headersWith } from './custom-headers.ts'
 import type { ReferOptions } from './session.ts'
 import type { SessionCore } from './session-core.ts'
-import { SipStateError } from './sip-state-error.ts'
 
 /** Time limit of a transfer; then the last known status is reported. */
 const DEFAULT_TIMEOUT_MS = 180_000

@@ -1,4 +1,5 @@
 import { randomBelow } from '@parley/kernel'
+import { SipStateError } from '../errors.ts'
 import { inspectRequest } from '../message/inspect-request.ts'
 import { type SipRequest, type SipResponse, tagOf } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
@@ -8,7 +9,6 @@ import { offerRefusal } from './offer-refusal.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
-import { SipStateError } from './sip-state-error.ts'
 import { contactFor, respond } from './ua-context.ts'
 
 /**

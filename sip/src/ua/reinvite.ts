@@ -1,4 +1,5 @@
 import { type Ms, type Random, randomBelow, type Timer } from '@parley/kernel'
+import { SipStateError } from '../errors.ts'
 import type { SipResponse } from '../message/message.ts'
 import { abilityHeaders, WITHOUT_100REL } from './capabilities.ts'
 import type { ClientRequest } from './client-request.ts'
@@ -7,7 +8,6 @@ import { EndToEndAck } from './end-to-end-ack.ts'
 import type { Body } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
-import { SipStateError } from './sip-state-error.ts'
 
 /** Most retries after glare; then the 491 is passed on. */
 const MOST_RETRIES = 5

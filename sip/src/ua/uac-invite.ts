@@ -1,5 +1,6 @@
 import type { Timer } from '@parley/kernel'
 import { Dialog } from '../dialog/dialog.ts'
+import { SipStateError } from '../errors.ts'
 import { type SipResponse, tagOf } from '../message/message.ts'
 import { parseRetryAfter } from '../message/retry-after.ts'
 import type { RequestFailure } from '../transaction/client-transaction.ts'
@@ -14,7 +15,6 @@ import { PrackClient, type ProgressKind } from './prack-client.ts'
 import type { Body, HeaderReason, OutboundCall, SessionEnd } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
-import { SipStateError } from './sip-state-error.ts'
 import { userOf } from './ua-context.ts'
 
 type HangUp = { readonly why: 'local' | 'ring-timeout'; readonly reason: HeaderReason | undefined }

@@ -1,5 +1,6 @@
 import { randomToken, type Timer } from '@parley/kernel'
 import { Dialog } from '../dialog/dialog.ts'
+import { SipStateError } from '../errors.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { AnswerDelivery } from './answer-delivery.ts'
@@ -9,7 +10,6 @@ import { requires100rel } from './rack.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
-import { SipStateError } from './sip-state-error.ts'
 import { contactFor, respond } from './ua-context.ts'
 
 /** Section 13.3.1.1: a provisional response is repeated every minute, so that proxies do not cancel. */

@@ -1,4 +1,5 @@
 import { type Ms, randomBelow, type Timer } from '@parley/kernel'
+import { SipStateError } from '../errors.ts'
 import { inspectRequest } from '../message/inspect-request.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { abilityHeaders, EXTENSIONS, METHODS, SESSION_BODIES } from './capabilities.ts'
@@ -6,7 +7,6 @@ import { offerRefusal } from './offer-refusal.ts'
 import type { Body, HeaderPairs } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
-import { SipStateError } from './sip-state-error.ts'
 import { contactFor, respond } from './ua-context.ts'
 
 /** RFC 3311 section 5.2: an UPDATE is answered promptly; an offer that the application does not decide in time is refused. */

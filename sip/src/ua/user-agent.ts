@@ -1,8 +1,8 @@
-import { ParleyError } from '@parley/kernel'
 import { DigestServer } from '../auth/digest-server.ts'
 import { KeyedHash } from '../auth/keyed-hash.ts'
 import { Dialog, dialogIdOf } from '../dialog/dialog.ts'
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
+import { SipError } from '../errors.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { DEFAULT_TIMERS } from '../transaction/timers.ts'
@@ -173,13 +173,12 @@ export class UserAgent {
    */
   invite(call: OutboundCall): InviteSession {
     if (this.#closing !== undefined) {
-      throw new ParleyError('draining', 'this user agent is closing and starts no new calls')
+      throw new SipError('draining', 'this user agent is closing and starts no new calls')
     }
     if (this.#sessions.size >= this.#limits.sessions) {
-      throw new ParleyError(
+      throw new SipError(
         'too_many_sessions',
         `${this.#limits.sessions} calls are in progress, which is the limit; try again later`,
-        { retryable: true },
       )
     }
     // A reliable 18x to an INVITE without an offer would have to offer, and want its answer in the PRACK (RFC 3262 section 5).

@@ -1,6 +1,7 @@
 import type { EffectLedger, Receipt } from '@parley/conversation'
 import { type Ms, ParleyError, Semaphore, type Time } from '@parley/kernel'
 import type { InviteAttempt, LegEnd, NextHop, SipUri } from '@parley/leg'
+import { MediaError } from '@parley/media'
 import type { OwnedRun, OwnedRunEnding, RunLeases, Work } from '@parley/runs'
 import {
   type CallSlot,
@@ -181,7 +182,7 @@ export class OutboundRuns {
     } catch (error) {
       await effect.notSent()
       if (!(error instanceof ParleyError)) throw error
-      throw new SetupFailure(failed(error.code === 'no_rtp_port' ? 'media_refused' : 'trunk_unreachable'))
+      throw new SetupFailure(failed(MediaError.is(error, 'no_rtp_port') ? 'media_refused' : 'trunk_unreachable'))
     }
   }
 

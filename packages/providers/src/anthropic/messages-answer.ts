@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError } from '../errors.ts'
 import { countIn, isObject, type JsonObject, objectOf, textIn } from '../json-object.ts'
 import type { GenerationEvent } from '../language-model/language-model.ts'
 import { ToolCallAssembly } from '../language-model/tool-call-assembly.ts'
@@ -41,7 +41,7 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
   data(text: string): GenerationEvent[] {
     if (this.#complete || text.trim() === '') return []
     const event = objectOf(text)
-    if (event === null) throw new ParleyError('model_failed', "The model's answer is no JSON.", { retryable: true })
+    if (event === null) throw new ProviderError('model_failed', "The model's answer is no JSON.")
     if (textIn(event, 'type') !== 'ping') this.#progress++
     return this.chunk(event)
   }
@@ -72,8 +72,7 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
   }
 
   end(): GenerationEvent[] {
-    if (this.#reason === null)
-      throw new ParleyError('model_unreachable', "The model's answer broke off.", { retryable: true })
+    if (this.#reason === null) throw new ProviderError('model_unreachable', "The model's answer broke off.")
     return [...this.givenUp(), { type: 'finished', reason: this.#reason }]
   }
 

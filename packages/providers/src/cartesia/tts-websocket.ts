@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { isObject, type JsonObject, objectOf } from '../json-object.ts'
 import { nearestSpeed, primaryTag } from '../text-to-speech/request.ts'
 import { bytesIn, errorTextIn, stringIn, stringsIn, timesIn } from '../text-to-speech/service-message.ts'
@@ -92,14 +92,14 @@ function wordsIn(utterance: string, given: JsonObject): readonly VoiceMessage[] 
 }
 
 /** `{title, message, error_code, status_code}`; older versions write `{error, status_code}`. */
-function failureIn(given: JsonObject): ParleyError {
+function failureIn(given: JsonObject): ProviderFailure {
   const status = typeof given.status_code === 'number' ? given.status_code : 0
   const description = [errorTextIn(given.title), errorTextIn(given.message, given.error)]
     .filter(part => part !== '')
     .join(': ')
   const text = `Cartesia: ${description || 'an error'} (${status} ${errorTextIn(given.error_code)})`.replace(' )', ')')
-  if (status === 429 || status === 503) return new ParleyError('voice_busy', text, { retryable: true })
-  if (/voice/i.test(errorTextIn(given.error_code))) return new ParleyError('voice_unknown', text)
-  if (status === 401 || status === 402 || status === 403) return new ParleyError('voice_refused', text)
-  return new ParleyError('voice_failed', text, { retryable: status >= 500 })
+  if (status === 429 || status === 503) return new ProviderError('voice_busy', text)
+  if (/voice/i.test(errorTextIn(given.error_code))) return new ProviderError('voice_unknown', text)
+  if (status === 401 || status === 402 || status === 403) return new ProviderError('voice_refused', text)
+  return new ProviderError('voice_failed', text, { retryable: status >= 500 })
 }

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { type JsonObject, objectOf } from '../json-object.ts'
 import { nearestSpeed, primaryTag } from '../text-to-speech/request.ts'
 import { sentences } from '../text-to-speech/sentences.ts'
@@ -104,10 +104,10 @@ function isLimit(given: JsonObject): boolean {
   return /flush|limit|exceed|too many/i.test(wordsOf(given))
 }
 
-function failureIn(given: JsonObject): ParleyError {
+function failureIn(given: JsonObject): ProviderFailure {
   const text = `Deepgram: ${wordsOf(given) || 'an error'}`
-  if (given.type === 'Warning') return new ParleyError('voice_busy', text, { retryable: true })
-  return new ParleyError('voice_failed', text, { retryable: true })
+  if (given.type === 'Warning') return new ProviderError('voice_busy', text)
+  return new ProviderError('voice_failed', text)
 }
 
 function wordsOf(given: JsonObject): string {

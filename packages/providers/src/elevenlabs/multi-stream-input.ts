@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { type JsonObject, objectOf } from '../json-object.ts'
 import { nearestSpeed, primaryTag } from '../text-to-speech/request.ts'
 import { bytesIn, errorTextIn, stringIn } from '../text-to-speech/service-message.ts'
@@ -115,13 +115,11 @@ class ElevenLabsReader implements VoiceReader {
 }
 
 /** `{message, error, code}`; the socket is closed (1008) after it. */
-function failureIn(given: JsonObject): ParleyError {
+function failureIn(given: JsonObject): ProviderFailure {
   const code = errorTextIn(given.error)
   const text = `ElevenLabs: ${errorTextIn(given.message, given.error) || 'an error'} (${code})`
-  if (/concurrent|max_active|rate|busy|too_many/i.test(code))
-    return new ParleyError('voice_busy', text, { retryable: true })
-  if (/voice_id|voice_not|invalid_uid/i.test(code)) return new ParleyError('voice_unknown', text)
-  if (/timeout|internal|server|unavailable/i.test(code))
-    return new ParleyError('voice_failed', text, { retryable: true })
-  return new ParleyError('voice_refused', text)
+  if (/concurrent|max_active|rate|busy|too_many/i.test(code)) return new ProviderError('voice_busy', text)
+  if (/voice_id|voice_not|invalid_uid/i.test(code)) return new ProviderError('voice_unknown', text)
+  if (/timeout|internal|server|unavailable/i.test(code)) return new ProviderError('voice_failed', text)
+  return new ProviderError('voice_refused', text)
 }

@@ -8,7 +8,7 @@ export interface TextEmbedder {
   readiness(): Promise<string | null>
   /**
    * One vector for each text, in their order; they need not have length 1. Rejects with the reason of `signal` when that
-   * aborts, otherwise with `ParleyError`: "text_blank" (nothing was asked), "model_unreachable", "model_busy" (both
+   * aborts, otherwise with `ProviderError`: "text_blank" (nothing was asked), "model_unreachable", "model_busy" (both
    * retryable), "model_failed" (its `retryable` tells), "model_refused" (key or quota), "prompt_too_long" (one of the
    * texts).
    */

@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import type { Ms, Time, Timer } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { AnswerBytes } from '../model-service/answer-bytes.ts'
 import type { ModelAnswer } from '../model-service/model-answer.ts'
 import { failureOf } from '../model-service/model-failure.ts'
@@ -48,7 +49,7 @@ export class AnswerStream<Event> {
   #timer: Timer | null = null
   /** Also runs when no consumer reads the events, so that no connection stays open. */
   readonly #wholeTimer: Timer
-  #end: ParleyError | Error | null = null
+  #end: ProviderFailure | Error | null = null
   /** All events were read; only the end of the stream is missing. */
   #isDone = false
 
@@ -61,7 +62,7 @@ export class AnswerStream<Event> {
     this.#wholeTimer = options.time.at(this.#wholeBy, () => this.#exchange.abort(this.#late()))
   }
 
-  /** The events of the answer. Throws the `ParleyError`s of the language-model port. */
+  /** The events of the answer. Throws the `ProviderError`s of the language-model port. */
   async *events(): AsyncGenerator<Event> {
     const head = await this.#head()
     if (head.status < 200 || head.status > 299)
@@ -111,11 +112,11 @@ export class AnswerStream<Event> {
       try {
         const piece = await this.#next()
         if (piece.type === 'head') return piece
-        throw new ParleyError('model_unreachable', 'The service gave no answer.', { retryable: true })
+        throw new ProviderError('model_unreachable', 'The service gave no answer.')
       } catch (error) {
         const sentAt = this.#sentAt
         const stale = again && sentAt !== null && this.#now - sentAt < STALE_MS && this.#end === null
-        if (!stale || error instanceof ParleyError) throw this.#failure(error)
+        if (!stale || ProviderError.is(error)) throw this.#failure(error)
         this.#sentAt = null
         this.#stageBy = this.#now + this.#options.budgets.connectMs
         this.#exchange = this.#newExchange()
@@ -148,12 +149,14 @@ export class AnswerStream<Event> {
     this.#timer = this.#options.time.at(this.#stageBy, () => this.#exchange.abort(this.#late()))
   }
 
-  #late(): ParleyError {
+  #late(): ProviderFailure {
     const { host } = this.#options
     if (this.#now >= this.#wholeBy)
-      return new ParleyError('model_failed', `The model at ${host} did not finish its answer in time.`)
+      return new ProviderError('model_failed', `The model at ${host} did not finish its answer in time.`, {
+        retryable: false,
+      })
     const what = this.#sentAt === null ? 'could not be reached' : 'did not answer'
-    return new ParleyError('model_unreachable', `The model's service at ${host} ${what} in time.`, { retryable: true })
+    return new ProviderError('model_unreachable', `The model's service at ${host} ${what} in time.`)
   }
 
   #patience(bytes: AnswerBytes<Event>): Ms {
@@ -168,7 +171,7 @@ export class AnswerStream<Event> {
 
   #failure(error: unknown): unknown {
     if (this.#end !== null) return this.#end
-    return error instanceof ParleyError ? error : unreachable(this.#options.host, error)
+    return ProviderError.is(error) ? error : unreachable(this.#options.host, error)
   }
 
   /** The part of the body that arrived before its time limit or the loss of the connection. */
@@ -202,9 +205,9 @@ export class AnswerStream<Event> {
 }
 
 /** The error for a failed connection. It contains only the error code, because the text may contain the request. */
-function unreachable(host: string, error: unknown): ParleyError {
+function unreachable(host: string, error: unknown): ProviderFailure {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'broken off'
   const isForgery = /CERT|SELF_SIGNED|ERR_TLS/.test(code)
   const message = `The connection to the model's service at ${host} failed (${code}).`
-  return new ParleyError('model_unreachable', message, { retryable: !isForgery })
+  return new ProviderError('model_unreachable', message, { retryable: !isForgery })
 }

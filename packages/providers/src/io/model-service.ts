@@ -1,5 +1,6 @@
-import { ParleyError, type Time } from '@parley/kernel'
+import type { Time } from '@parley/kernel'
 import { Pool } from 'undici'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { ModelAnswer } from '../model-service/model-answer.ts'
 import { AnswerStream, type ModelBudgets } from './answer-stream.ts'
 import type { HttpExchange } from './http-exchange.ts'
@@ -35,11 +36,11 @@ export class ModelService {
   #hasAnswered = false
   #closed = false
 
-  /** Throws `ParleyError` "model_misconfigured" for a URL or a key that cannot be used. */
+  /** Throws `ProviderError` "model_misconfigured" for a URL or a key that cannot be used. */
   constructor(options: ModelServiceOptions) {
     const url = checkedUrl(options.baseUrl)
     if (options.apiKey !== null && !/^[\x21-\x7e]*$/.test(options.apiKey))
-      throw new ParleyError('model_misconfigured', 'The key has characters that no header can carry.')
+      throw new ProviderError('model_misconfigured', 'The key has characters that no header can carry.')
     this.#options = options
     this.#budgets = { ...BUDGETS, ...options.budgets }
     this.#host = url.host
@@ -66,7 +67,7 @@ export class ModelService {
   async *ask<Event>(body: object, answer: ModelAnswer<Event>, signal: AbortSignal): AsyncGenerator<Event> {
     if (signal.aborted) return
     if (this.#closed) throw this.#closedError()
-    if (this.obstacle !== null) throw new ParleyError('model_refused', `There is ${this.obstacle}.`)
+    if (this.obstacle !== null) throw new ProviderError('model_refused', `There is ${this.obstacle}.`)
     const answering = this.#answering(JSON.stringify(body), answer)
     this.#underWay.add(answering)
     const abort = () => answering.abort(new Error('aborted'))
@@ -109,8 +110,8 @@ export class ModelService {
     return new AnswerStream({ answer, time, budgets: this.#budgets, host: this.#host, dispatch, mayBeStale })
   }
 
-  #closedError(): ParleyError {
-    return new ParleyError('model_failed', `${this.#options.id} was closed.`)
+  #closedError(): ProviderFailure {
+    return new ProviderError('model_failed', `${this.#options.id} was closed.`, { retryable: false })
   }
 }
 
@@ -122,6 +123,6 @@ export function bearer(apiKey: string): Readonly<Record<string, string>> {
 function checkedUrl(baseUrl: string): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    throw new ParleyError('model_misconfigured', 'The base URL is no http(s) URL, or has a user name in it.')
+    throw new ProviderError('model_misconfigured', 'The base URL is no http(s) URL, or has a user name in it.')
   return url
 }

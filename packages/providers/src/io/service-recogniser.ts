@@ -1,4 +1,5 @@
-import { ParleyError, type Time } from '@parley/kernel'
+import type { Time } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { Connect } from '../speech-to-text/service-link.ts'
 import type { RecogniserService } from '../speech-to-text/service-protocol.ts'
 import { ServiceStream } from '../speech-to-text/service-stream.ts'
@@ -12,7 +13,7 @@ const CODES = {
   busy: 'recogniser_busy',
   refused: 'recogniser_refused',
   failed: 'recogniser_failed',
-}
+} as const
 
 /** What all recognisers at a service are given. */
 export interface ServiceRecogniserOptions {
@@ -34,18 +35,18 @@ export class ServiceRecogniser implements SpeechToText {
   readonly #service: RecogniserService
   readonly #options: ServiceRecogniserOptions
   readonly #streams = new Set<ServiceStream>()
-  readonly #retryAfter = new WeakMap<ParleyError, number>()
+  readonly #retryAfter = new WeakMap<ProviderFailure, number>()
   #closed = false
 
-  /** Throws `ParleyError` "recogniser_misconfigured" for a URL or a key that cannot be used. */
+  /** Throws `ProviderError` "recogniser_misconfigured" for a URL or a key that cannot be used. */
   constructor(service: RecogniserService, options: ServiceRecogniserOptions) {
     const baseUrl = options.baseUrl ?? service.baseUrl
     const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
     const isPlain = url !== null && [url.username, url.password, url.search, url.hash].every(part => part === '')
     if (!isPlain || !/^wss?:$/.test(url.protocol))
-      throw new ParleyError('recogniser_misconfigured', 'The base URL is not of the form wss://host/path.')
+      throw new ProviderError('recogniser_misconfigured', 'The base URL is not of the form wss://host/path.')
     if (options.apiKey !== null && !/^[\x21-\x7e]+$/.test(options.apiKey))
-      throw new ParleyError('recogniser_misconfigured', 'The key has characters that no header can carry.')
+      throw new ProviderError('recogniser_misconfigured', 'The key has characters that no header can carry.')
     this.id = service.id
     this.languages = options.languages ?? service.languages
     this.#service = service
@@ -58,10 +59,10 @@ export class ServiceRecogniser implements SpeechToText {
   }
 
   open(options: SpeechStreamOptions): SpeechStream {
-    if (this.#closed) throw new ParleyError('recogniser_closed', 'This recogniser was closed.')
+    if (this.#closed) throw new ProviderError('recogniser_closed', 'This recogniser was closed.')
     if (!this.languages.includes(primaryTag(options.language))) {
       const known = this.languages.join(', ')
-      throw new ParleyError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
+      throw new ProviderError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
     }
     const { time, finalizeMs, apiKey } = this.#options
     const stream: ServiceStream = new ServiceStream({
@@ -101,7 +102,7 @@ export class ServiceRecogniser implements SpeechToText {
       )
   }
 
-  #errorOf(end: SocketEnd): ParleyError {
+  #errorOf(end: SocketEnd): ProviderFailure {
     const { protocol, failure } = this.#service
     const { apiKey } = this.#options
     // A service may repeat what it refuses.
@@ -110,7 +111,7 @@ export class ServiceRecogniser implements SpeechToText {
     const error =
       kind === null
         ? socketError({ ...end, reason }, protocol.name, CODES)
-        : new ParleyError(CODES[kind], `${protocol.name}: ${reason}`, { retryable: kind !== 'refused' })
+        : new ProviderError(CODES[kind], `${protocol.name}: ${reason}`)
     if (end.retryAfterMs !== null) this.#retryAfter.set(error, end.retryAfterMs)
     return error
   }

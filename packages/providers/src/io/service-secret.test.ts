@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { type ParleyError, systemTime } from '@parley/kernel'
+import { systemTime } from '@parley/kernel'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
@@ -8,6 +8,7 @@ import { AuraVoice } from '../deepgram/io/aura-voice.ts'
 import { deepgramNova } from '../deepgram/listen-v1.ts'
 import { deepgramFlux } from '../deepgram/listen-v2.ts'
 import { ElevenLabsVoice } from '../elevenlabs/io/elevenlabs-voice.ts'
+import type { ProviderFailure } from '../errors.ts'
 import { listenTo } from '../speech-to-text/testing/listened-stream.ts'
 import type { TextToSpeech } from '../text-to-speech/text-to-speech.ts'
 import { ServiceRecogniser } from './service-recogniser.ts'
@@ -30,7 +31,7 @@ async function serving(behave: (socket: WebSocket) => void): Promise<string> {
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-function expectNoKey(error: ParleyError): void {
+function expectNoKey(error: ProviderFailure): void {
   const told = `${error.message} ${error.stack} ${String(error.cause)}`
   expect(told).not.toContain(KEY.slice(0, 10))
 }
@@ -72,7 +73,7 @@ describe('an error message of a service never brings the key, or part of it, int
           .next()
           .then(
             () => null,
-            (error: ParleyError) => error,
+            (error: ProviderFailure) => error,
           )
         expect(failure).toMatchObject({ name: 'ParleyError' })
         expectNoKey(failure!)

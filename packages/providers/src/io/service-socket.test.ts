@@ -77,10 +77,21 @@ describe('a socket to a service', () => {
     )
     const end = await connect(url).end
     expect(end).toMatchObject({ cause: 'refused', status: 429, retryAfterMs: 7000, reason: 'slow down' })
-    const codes = { unreachable: 'u', busy: 'b', refused: 'r', failed: 'f' }
-    expect(socketError(end, 'service', codes)).toMatchObject({ code: 'b', retryable: true })
-    expect(socketError({ ...end, status: 401 }, 'service', codes)).toMatchObject({ code: 'r', retryable: false })
-    expect(socketError({ ...end, status: 500 }, 'service', codes)).toMatchObject({ code: 'u', retryable: true })
+    const codes = {
+      unreachable: 'voice_unreachable',
+      busy: 'voice_busy',
+      refused: 'voice_refused',
+      failed: 'voice_failed',
+    } as const
+    expect(socketError(end, 'service', codes)).toMatchObject({ code: 'voice_busy', retryable: true })
+    expect(socketError({ ...end, status: 401 }, 'service', codes)).toMatchObject({
+      code: 'voice_refused',
+      retryable: false,
+    })
+    expect(socketError({ ...end, status: 500 }, 'service', codes)).toMatchObject({
+      code: 'voice_unreachable',
+      retryable: true,
+    })
   })
 
   it('a refused connection reports the reason although the answer never ends', async () => {

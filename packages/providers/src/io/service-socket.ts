@@ -1,5 +1,6 @@
-import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import type { Ms, Time, Timer } from '@parley/kernel'
 import WebSocket from 'ws'
+import { ProviderError, type ProviderErrorCode, type ProviderFailure } from '../errors.ts'
 
 const CONNECT_MS: Ms = 5000
 const MOST_MESSAGE_BYTES = 4 * 1024 * 1024
@@ -174,21 +175,21 @@ function retryAfter(header: string | undefined): Ms | null {
 
 /** Codes of a port's errors, by what happened to its socket. */
 interface SocketErrorCodes {
-  readonly unreachable: string
-  readonly busy: string
-  readonly refused: string
-  readonly failed: string
+  readonly unreachable: ProviderErrorCode
+  readonly busy: ProviderErrorCode
+  readonly refused: ProviderErrorCode
+  readonly failed: ProviderErrorCode
 }
 
 /** The error of the port for the end of its socket; `service` is what it is called in messages. */
-export function socketError(end: SocketEnd, service: string, codes: SocketErrorCodes): ParleyError {
+export function socketError(end: SocketEnd, service: string, codes: SocketErrorCodes): ProviderFailure {
   const text = `${service}: ${end.reason}`
   if (end.cause === 'refused') {
-    if (end.status === 429 || end.status === 503) return new ParleyError(codes.busy, text, { retryable: true })
-    if (end.status !== null && end.status >= 500) return new ParleyError(codes.unreachable, text, { retryable: true })
-    return new ParleyError(codes.refused, text)
+    if (end.status === 429 || end.status === 503) return new ProviderError(codes.busy, text)
+    if (end.status !== null && end.status >= 500) return new ProviderError(codes.unreachable, text)
+    return new ProviderError(codes.refused, text)
   }
-  if (end.cause === 'closed' && end.code === 1008) return new ParleyError(codes.refused, text)
-  if (end.cause === 'closed') return new ParleyError(codes.failed, text, { retryable: true })
-  return new ParleyError(codes.unreachable, text, { retryable: true })
+  if (end.cause === 'closed' && end.code === 1008) return new ProviderError(codes.refused, text)
+  if (end.cause === 'closed') return new ProviderError(codes.failed, text)
+  return new ProviderError(codes.unreachable, text)
 }

@@ -1,13 +1,13 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError } from '../errors.ts'
 
 /**
- * Where a service is, without a slash at its end. Throws `ParleyError` "voice_misconfigured" for what is no URL of these
+ * Where a service is, without a slash at its end. Throws `ProviderError` "voice_misconfigured" for what is no URL of these
  * protocols ("wss:"), or has a user, a query or a fragment.
  */
 export function serviceUrl(baseUrl: string, protocols: readonly string[]): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
   if (url === null || !isPlain || !protocols.includes(url.protocol))
-    throw new ParleyError('voice_misconfigured', `The base URL is not of the form ${protocols[0]}//host/path.`)
+    throw new ProviderError('voice_misconfigured', `The base URL is not of the form ${protocols[0]}//host/path.`)
   return `${url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin}${url.pathname}`.replace(/\/+$/, '')
 }

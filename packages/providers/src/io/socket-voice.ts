@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { Ms, Time } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { MuLawDecoder } from '../text-to-speech/audio-decoder.ts'
 import { checkSpeechRequest } from '../text-to-speech/request.ts'
 import { ServiceUtterance, type VoiceBudgets } from '../text-to-speech/service-utterance.ts'
@@ -68,9 +69,9 @@ export class SocketVoice implements TextToSpeech {
 
   async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
     checkSpeechRequest(request, { languages: this.languages, voices: this.#service.voiceName })
-    if (this.#closed) throw new ParleyError('voice_closed', 'This voice was closed.')
+    if (this.#closed) throw new ProviderError('voice_closed', 'This voice was closed.')
     const obstacle = await this.readiness()
-    if (obstacle !== null) throw new ParleyError('voice_refused', `There is ${obstacle}.`)
+    if (obstacle !== null) throw new ProviderError('voice_refused', `There is ${obstacle}.`)
     // Punctuation alone is not sent: no service speaks it.
     if (signal.aborted || !/[\p{L}\p{N}]/u.test(request.text)) return
     const { time, budgets } = this.#options
@@ -146,9 +147,9 @@ class Speaking {
   }
 
   /** The error for a late utterance that still waits for a socket; null when the service is late. */
-  whyLate(): ParleyError | null {
+  whyLate(): ProviderFailure | null {
     if (this.#carried) return null
-    return new ParleyError('voice_busy', 'No connection to the voice became free in time.', { retryable: true })
+    return new ProviderError('voice_busy', 'No connection to the voice became free in time.')
   }
 
   stop(): void {
@@ -172,7 +173,7 @@ class Speaking {
       try {
         this.begin(true)
       } catch (cause) {
-        this.#utterance.fail(cause instanceof ParleyError ? cause : error)
+        this.#utterance.fail(ProviderError.is(cause) ? cause : error)
       }
     },
   }

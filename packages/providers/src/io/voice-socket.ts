@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import type { Ms, Time, Timer } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { reportSent } from '../text-to-speech/request.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
@@ -10,14 +11,19 @@ import { ServiceSocket, type SocketEnd, socketError } from './service-socket.ts'
 const MINUTE_MS: Ms = 60_000
 /** A reused socket without any message for this long after an utterance began is dead. */
 const MUTE_MS: Ms = 2000
-const CODES = { unreachable: 'voice_unreachable', busy: 'voice_busy', refused: 'voice_refused', failed: 'voice_failed' }
+const CODES = {
+  unreachable: 'voice_unreachable',
+  busy: 'voice_busy',
+  refused: 'voice_refused',
+  failed: 'voice_failed',
+} as const
 
 export interface UtteranceListener {
   readonly onAudio: (bytes: Uint8Array) => void
   readonly onWords: (words: readonly TimedWord[]) => void
   readonly onEnded: () => void
   /** `mayBeStale`: the socket was reused, so the same utterance may succeed on a fresh one. */
-  readonly onFailed: (error: ParleyError, mayBeStale: boolean) => void
+  readonly onFailed: (error: ProviderFailure, mayBeStale: boolean) => void
 }
 
 interface Carried {
@@ -108,7 +114,7 @@ export class VoiceSocket {
   }
 
   /** Closes the socket with a close frame; its utterances fail with `error`. */
-  close(error: ParleyError): void {
+  close(error: ProviderFailure): void {
     this.#socket.close()
     this.#failAll(error, false)
   }
@@ -128,9 +134,7 @@ export class VoiceSocket {
     carried.timer = this.#time.at(begunAt + MUTE_MS, () => {
       if (this.#heardAt >= begunAt) return
       this.#retired = true
-      const error = new ParleyError('voice_unreachable', `${this.#protocol.service} no longer answers.`, {
-        retryable: true,
-      })
+      const error = new ProviderError('voice_unreachable', `${this.#protocol.service} no longer answers.`)
       this.#end(id)
       carried.listener?.onFailed(error, true)
     })
@@ -175,7 +179,7 @@ export class VoiceSocket {
   }
 
   /** The service failed the whole socket. */
-  #fail(error: ParleyError): void {
+  #fail(error: ProviderFailure): void {
     this.#retired = true
     this.#socket.close()
     this.#failAll(this.#withoutSecret(error), error.retryable)
@@ -186,7 +190,7 @@ export class VoiceSocket {
     this.#failAll(socketError({ ...end, reason }, this.#protocol.service, CODES), true)
   }
 
-  #failAll(error: ParleyError, mayBeStale: boolean): void {
+  #failAll(error: ProviderFailure, mayBeStale: boolean): void {
     const all = [...this.#carried]
     this.#carried.clear()
     for (const [, carried] of all) carried.timer?.cancel()
@@ -202,8 +206,8 @@ export class VoiceSocket {
     this.#onChange()
   }
 
-  #withoutSecret(error: ParleyError): ParleyError {
+  #withoutSecret(error: ProviderFailure): ProviderFailure {
     const { code, message, retryable } = error
-    return new ParleyError(code, withoutSecret(message, this.#secret), { retryable })
+    return new ProviderError(code, withoutSecret(message, this.#secret), { retryable })
   }
 }

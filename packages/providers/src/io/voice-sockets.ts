@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import type { Ms, Time, Timer } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { VoiceProtocol } from '../text-to-speech/voice-protocol.ts'
 import { VoiceSocket } from './voice-socket.ts'
 
@@ -20,7 +21,7 @@ interface Waiting {
   readonly fresh: boolean
   readonly onPlace: (socket: VoiceSocket) => void
   /** The pool closed before a socket became free. */
-  readonly onClosed: (error: ParleyError) => void
+  readonly onClosed: (error: ProviderFailure) => void
 }
 
 /**
@@ -46,7 +47,7 @@ export class VoiceSockets {
 
   /**
    * Passes a socket with free capacity to `onPlace`, at once or when there is one; `fresh`: a new socket. Utterances wait
-   * in order. Returns a function that ends the wait. Throws `ParleyError` "voice_busy" when too many wait, and
+   * in order. Returns a function that ends the wait. Throws `ProviderError` "voice_busy" when too many wait, and
    * "voice_closed".
    */
   enter(url: string, wanted: Omit<Waiting, 'url'>): () => void {
@@ -58,7 +59,7 @@ export class VoiceSockets {
       return () => {}
     }
     if (this.#waiting.length >= MOST_WAITING)
-      throw new ParleyError('voice_busy', 'Too many utterances wait for this voice.', { retryable: true })
+      throw new ProviderError('voice_busy', 'Too many utterances wait for this voice.')
     const waiting = { url, ...wanted }
     this.#waiting.push(waiting)
     return () => {
@@ -119,7 +120,11 @@ export class VoiceSockets {
       if (socket.load > 0) continue
       timer?.cancel()
       this.#sockets.delete(socket)
-      socket.close(new ParleyError('voice_failed', 'An idle connection was closed to make room for another voice.'))
+      socket.close(
+        new ProviderError('voice_failed', 'An idle connection was closed to make room for another voice.', {
+          retryable: false,
+        }),
+      )
       return true
     }
     return false
@@ -148,7 +153,7 @@ export class VoiceSockets {
     this.#sockets.delete(socket)
     const close = () => {
       this.#sockets.delete(socket)
-      socket.close(new ParleyError('voice_failed', 'The connection was idle.'))
+      socket.close(new ProviderError('voice_failed', 'The connection was idle.', { retryable: false }))
     }
     this.#sockets.set(socket, time.at(time.now() + (idleMs ?? protocol.idleMs), close))
   }
@@ -171,6 +176,6 @@ export class VoiceSockets {
   }
 }
 
-function closed(): ParleyError {
-  return new ParleyError('voice_closed', 'This voice was closed.')
+function closed(): ProviderFailure {
+  return new ProviderError('voice_closed', 'This voice was closed.')
 }

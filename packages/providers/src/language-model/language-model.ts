@@ -5,7 +5,7 @@ export interface LanguageModel {
   readiness(): Promise<string | null>
   /**
    * Generates one answer. The iteration ends after "finished". When `signal` aborts it ends at once, without an error,
-   * after at most a "usage" with the counts so far. Failures throw `ParleyError`: "model_unreachable" and "model_busy"
+   * after at most a "usage" with the counts so far. Failures throw `ProviderError`: "model_unreachable" and "model_busy"
    * (both retryable), "model_failed" (see its `retryable`), "model_refused" (key, quota or content), "prompt_too_long".
    */
   generate(request: GenerationRequest, signal: AbortSignal): AsyncIterable<GenerationEvent>

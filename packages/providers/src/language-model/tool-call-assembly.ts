@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { GenerationEvent } from './language-model.ts'
 
 const MOST_CALLS = 64
@@ -12,7 +12,7 @@ interface Assembly {
 
 /**
  * Puts the tool calls of one answer together from the fragments in which a service streams them. Each call has an
- * index of the service's; fragments of several may alternate. Throws `ParleyError` "model_failed" beyond 64 calls or
+ * index of the service's; fragments of several may alternate. Throws `ProviderError` "model_failed" beyond 64 calls or
  * 256 Ki characters of arguments, and for a fragment of a call that never began.
  */
 export class ToolCallAssembly {
@@ -60,6 +60,6 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function failed(what: string): ParleyError {
-  return new ParleyError('model_failed', `The model's answer makes no sense: ${what}.`, { retryable: true })
+function failed(what: string): ProviderFailure {
+  return new ProviderError('model_failed', `The model's answer makes no sense: ${what}.`)
 }

@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/kernel'
 import { createParser, type EventSourceParser } from 'eventsource-parser'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { objectOf } from '../json-object.ts'
 import type { ModelAnswer } from './model-answer.ts'
 
@@ -10,7 +10,7 @@ const BLANK = /^[\s\ufeff]*/
 
 /**
  * The bytes of an answer, cut anywhere, as events: server-sent ones, or, from services that do not stream, one JSON
- * document. Throws `ParleyError` "model_failed" beyond 16 MiB, or 1 Mi characters of one event.
+ * document. Throws `ProviderError` "model_failed" beyond 16 MiB, or 1 Mi characters of one event.
  */
 export class AnswerBytes<Event> {
   readonly answer: ModelAnswer<Event>
@@ -81,11 +81,11 @@ export class AnswerBytes<Event> {
 
   #whole(document: string): Event[] {
     const object = objectOf(document)
-    if (object === null) throw new ParleyError('model_failed', "The model's answer is no JSON.", { retryable: true })
+    if (object === null) throw new ProviderError('model_failed', "The model's answer is no JSON.")
     return this.answer.chunk(object)
   }
 }
 
-function tooLong(): ParleyError {
-  return new ParleyError('model_failed', "The model's answer is too long.")
+function tooLong(): ProviderFailure {
+  return new ProviderError('model_failed', "The model's answer is too long.", { retryable: false })
 }

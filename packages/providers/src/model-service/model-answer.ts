@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json-object.ts'
 
-/** Parses one answer of a service, streamed or whole, into events. Malformed data and errors in the answer throw `ParleyError`. */
+/** Parses one answer of a service, streamed or whole, into events. Malformed data and errors in the answer throw `ProviderError`. */
 export interface ModelAnswer<Event> {
   /** The model has finished; only usage and the end of the stream may follow. */
   readonly isFinished: boolean

@@ -1,5 +1,5 @@
-import { ParleyError } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../errors.ts'
 import { failureOf, retryAfterMs } from './model-failure.ts'
 
 const vendor = (code: string, message = 'something') => JSON.stringify({ error: { message, type: 't', code } })
@@ -67,7 +67,7 @@ describe('an error answer of a model service', () => {
     expect(told('999999999')).toBe(3_600_000)
     expect(told(undefined)).toBeNull()
     expect(told('Wed, 21 Oct 2015 07:28:00 GMT')).toBeNull()
-    expect(retryAfterMs(new ParleyError('model_busy', 'of somebody else'))).toBeNull()
+    expect(retryAfterMs(new ProviderError('model_busy', 'of somebody else', { retryable: false }))).toBeNull()
     expect(retryAfterMs('nothing')).toBeNull()
   })
 

@@ -1,4 +1,5 @@
-import { type Ms, ParleyError } from '@parley/kernel'
+import type { Ms } from '@parley/kernel'
+import { ProviderError, type ProviderErrorCode, type ProviderFailure } from '../errors.ts'
 import { isObject, type JsonObject, objectOf, textIn } from '../json-object.ts'
 
 /** What a service answered instead: the `cause` of the error that says so. */
@@ -21,7 +22,7 @@ export class ServiceRefusal extends Error {
 
 /** How long the service of a failed request asks to be left alone; null where it does not say. */
 export function retryAfterMs(error: unknown): Ms | null {
-  return error instanceof ParleyError && error.cause instanceof ServiceRefusal ? error.cause.retryAfterMs : null
+  return ProviderError.is(error) && error.cause instanceof ServiceRefusal ? error.cause.retryAfterMs : null
 }
 
 const LONGEST_RETRY_AFTER_MS: Ms = 3_600_000
@@ -30,14 +31,14 @@ const LONGEST_RETRY_AFTER_MS: Ms = 3_600_000
  * The error for an answer that is none: `status` and `body` as they came. The service's prose is left out of it: it may
  * repeat the key or the prompt.
  */
-export function failureOf(status: number, body: string, retryAfter: string | undefined): ParleyError {
+export function failureOf(status: number, body: string, retryAfter: string | undefined): ProviderFailure {
   const error = errorIn(objectOf(body))
   const refusal = new ServiceRefusal(status, codeOf(error), delayOf(retryAfter))
   return classified(refusal, proseOf(error) || body.slice(0, 2048))
 }
 
 /** The error for an error object inside an answer that had begun. */
-export function failureInAnswer(chunk: JsonObject): ParleyError {
+export function failureInAnswer(chunk: JsonObject): ProviderFailure {
   const error = errorIn(chunk)
   const status = [error.status, error.code].find(value => typeof value === 'number' && value >= 400 && value < 600)
   return classified(new ServiceRefusal((status as number | undefined) ?? null, codeOf(error), null), proseOf(error))
@@ -61,12 +62,12 @@ function codeOf(error: JsonObject): string {
   return /^[A-Za-z0-9_.-]{1,64}$/.test(code) ? code : ''
 }
 
-function classified(refusal: ServiceRefusal, prose: string): ParleyError {
+function classified(refusal: ServiceRefusal, prose: string): ProviderFailure {
   const { status, vendorCode } = refusal
   const source = [status === null ? '' : `HTTP ${status}`, vendorCode].filter(part => part !== '').join(', ')
   const because = source === '' ? '' : ` (${source})`
-  const failed = (code: string, message: string, retryable: boolean) =>
-    new ParleyError(code, `${message}${because}.`, { retryable, cause: refusal })
+  const failed = (code: ProviderErrorCode, message: string, retryable: boolean) =>
+    new ProviderError(code, `${message}${because}.`, { retryable, cause: refusal })
 
   if (isTooLong(status, vendorCode, prose))
     return failed('prompt_too_long', 'The prompt is too long for the model', false)

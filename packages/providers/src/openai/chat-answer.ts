@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError } from '../errors.ts'
 import { countIn, isObject, type JsonObject, objectOf, textIn } from '../json-object.ts'
 import type { GenerationEvent } from '../language-model/language-model.ts'
 import type { ModelAnswer } from '../model-service/model-answer.ts'
@@ -42,7 +42,7 @@ export class ChatAnswer implements ModelAnswer<GenerationEvent> {
     // Events that a service did not part by blank lines.
     const lines = trimmed.split('\n')
     if (lines.length > 1) return lines.flatMap(line => this.data(line))
-    throw new ParleyError('model_failed', "The model's answer is no JSON.", { retryable: true })
+    throw new ProviderError('model_failed', "The model's answer is no JSON.")
   }
 
   chunk(chunk: JsonObject): GenerationEvent[] {
@@ -56,8 +56,7 @@ export class ChatAnswer implements ModelAnswer<GenerationEvent> {
   }
 
   end(): GenerationEvent[] {
-    if (this.#reason === null)
-      throw new ParleyError('model_unreachable', "The model's answer broke off.", { retryable: true })
+    if (this.#reason === null) throw new ProviderError('model_unreachable', "The model's answer broke off.")
     return [...this.givenUp(), { type: 'finished', reason: this.#reason }]
   }
 

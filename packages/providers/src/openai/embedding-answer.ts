@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { isObject, type JsonObject } from '../json-object.ts'
 import type { ModelAnswer } from '../model-service/model-answer.ts'
 import { failureInAnswer } from '../model-service/model-failure.ts'
@@ -50,7 +50,7 @@ export class EmbeddingAnswer implements ModelAnswer<IndexedVector> {
 
   end(): IndexedVector[] {
     if (this.#finished) return []
-    throw new ParleyError('model_unreachable', "The model's answer broke off.", { retryable: true })
+    throw new ProviderError('model_unreachable', "The model's answer broke off.")
   }
 
   givenUp(): IndexedVector[] {
@@ -83,6 +83,6 @@ function decoded(text: string): Float32Array {
   return Float32Array.from({ length: bytes.length / BYTES }, (_value, at) => bytes.readFloatLE(at * BYTES))
 }
 
-function senseless(what: string): ParleyError {
-  return new ParleyError('model_failed', `The answer with vectors makes no sense: ${what}.`, { retryable: true })
+function senseless(what: string): ProviderFailure {
+  return new ProviderError('model_failed', `The answer with vectors makes no sense: ${what}.`)
 }

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError, type ProviderErrorCode, type ProviderFailure } from '../errors.ts'
 import { isObject, objectOf, textIn } from '../json-object.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 
@@ -23,13 +23,13 @@ export function mayBeLinear(contentType: string | undefined): boolean {
 }
 
 /** The error for an answer that is none. The service's prose is left out: it may repeat the key. */
-export function speechFailure(status: number, body: string): ParleyError {
+export function speechFailure(status: number, body: string): ProviderFailure {
   const answer = objectOf(body)
   const error = answer !== null && isObject(answer.error) ? answer.error : (answer ?? {})
   const code = textIn(error, 'code') || textIn(error, 'type')
   const because = `(HTTP ${status}${/^[A-Za-z0-9_.-]{1,64}$/.test(code) ? `, ${code}` : ''})`
-  const failed = (ours: string, message: string, retryable: boolean) =>
-    new ParleyError(ours, `${message} ${because}.`, { retryable })
+  const failed = (ours: ProviderErrorCode, message: string, retryable: boolean) =>
+    new ProviderError(ours, `${message} ${because}.`, { retryable })
 
   if (/quota|billing|credit/i.test(code) || status === 402)
     return failed('voice_refused', "The account's quota at the voice's service is used up", false)

@@ -1,4 +1,5 @@
-import { type Ms, msToSamples, NARROWBAND, ParleyError } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND } from '@parley/kernel'
+import { ProviderError } from '../errors.ts'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
 import { TonesStream } from './tones-stream.ts'
@@ -23,10 +24,10 @@ export class TonesRecogniser implements SpeechToText {
   }
 
   open(options: SpeechStreamOptions): SpeechStream {
-    if (this.#closed) throw new ParleyError('recogniser_closed', 'This recogniser was closed.')
+    if (this.#closed) throw new ProviderError('recogniser_closed', 'This recogniser was closed.')
     if (!this.languages.includes(primaryTag(options.language))) {
       const known = this.languages.join(', ')
-      throw new ParleyError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
+      throw new ProviderError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
     }
     const endpointingMs = Math.max(options.endpointingMs ?? DEFAULT_ENDPOINTING_MS, LEAST_ENDPOINTING_MS)
     const stream = new TonesStream(

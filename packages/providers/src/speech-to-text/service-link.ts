@@ -1,13 +1,5 @@
-import {
-  type Ms,
-  msToSamples,
-  NARROWBAND,
-  ParleyError,
-  type Samples,
-  samplesToMs,
-  type Time,
-  type Timer,
-} from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
+import { ProviderError, type ProviderErrorCode, type ProviderFailure } from '../errors.ts'
 import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import { StreamClock } from './stream-clock.ts'
 
@@ -29,7 +21,7 @@ export interface ConnectionListener {
   onOpen(): void
   onText(text: string): void
   /** Called once, as the last event. */
-  onEnd(error: ParleyError): void
+  onEnd(error: ProviderFailure): void
 }
 
 export type Connect = (listener: ConnectionListener) => Connection
@@ -48,7 +40,7 @@ interface ServiceLinkListener {
   /** Called with the number of samples of each audio message that is sent. */
   readonly onSent: (count: Samples) => void
   /** Called once, as the last event; a `retryable` error means that a new link may succeed. */
-  readonly onEnd: (error: ParleyError) => void
+  readonly onEnd: (error: ProviderFailure) => void
 }
 
 /** One connection to a recogniser service: sends audio in messages of the required size, silence for gaps and keep-alives, and reads events. */
@@ -152,7 +144,7 @@ export class ServiceLink {
     for (const news of this.#read(text)) {
       if (this.#over) return
       if (news.type === 'ready') this.#becomeReady()
-      else if (news.type === 'failed') this.#fail(`recogniser_${news.kind}`, news.reason, news.kind !== 'refused')
+      else if (news.type === 'failed') this.#fail(`recogniser_${news.kind}`, news.reason)
       else {
         if (news.type === 'speech-started') this.#speechIsOpen ||= this.#protocol.stall.byVoice
         else if (news.type === 'words' && news.final) this.#speechIsOpen = false
@@ -231,11 +223,11 @@ export class ServiceLink {
     this.#fail('recogniser_failed', `sent no message for ${limit} ms of audio`)
   }
 
-  #fail(code: string, reason: string, retryable = true): void {
-    this.#end(new ParleyError(code, `${this.#protocol.name}: ${this.#withoutSecret(reason)}`, { retryable }))
+  #fail(code: ProviderErrorCode, reason: string): void {
+    this.#end(new ProviderError(code, `${this.#protocol.name}: ${this.#withoutSecret(reason)}`))
   }
 
-  #end(error: ParleyError): void {
+  #end(error: ProviderFailure): void {
     if (this.#over) return
     this.#finish()
     this.#listener.onEnd(error)

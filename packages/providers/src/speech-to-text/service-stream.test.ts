@@ -1,5 +1,6 @@
-import { ParleyError, VirtualTime } from '@parley/kernel'
+import { VirtualTime } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
+import { ProviderError, type ProviderErrorCode } from '../errors.ts'
 import type { ConnectionListener } from './service-link.ts'
 import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import { ServiceStream } from './service-stream.ts'
@@ -57,8 +58,8 @@ function stand(protocol: Partial<ServiceProtocol> = {}) {
     connections,
     told,
     tell: (news: ServiceEvent) => last().listener.onText(JSON.stringify(news)),
-    lose: (retryable = true, code = 'recogniser_unreachable') =>
-      last().listener.onEnd(new ParleyError(code, 'gone', { retryable })),
+    lose: (retryable = true, code: ProviderErrorCode = 'recogniser_unreachable') =>
+      last().listener.onEnd(new ProviderError(code, 'gone', { retryable })),
     /** Audio in real time. */
     talk(ms: number) {
       for (let passed = 0; passed < ms; passed += 20) {

@@ -1,14 +1,6 @@
-import {
-  type Ms,
-  msToSamples,
-  NARROWBAND,
-  ParleyError,
-  type Samples,
-  samplesToMs,
-  type Time,
-  type Timer,
-} from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
 import { encodePcmu } from '@parley/media'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { FinalizeRequests } from './finalize-requests.ts'
 import { ReplayBuffer } from './replay-buffer.ts'
 import { type Connect, ServiceLink } from './service-link.ts'
@@ -43,7 +35,7 @@ interface ServiceStreamOptions {
   /** Time after which `finalize` is answered with the words so far; ms, default 1500. */
   readonly finalizeMs?: Ms
   /** The Retry-After time of a busy service; null when it sent none. */
-  readonly retryAfterMs?: (error: ParleyError) => Ms | null
+  readonly retryAfterMs?: (error: ProviderFailure) => Ms | null
   /** See `SpeechStreamOptions.onSent`. */
   readonly onSent?: (audioMs: Ms) => void
   readonly onClose: () => void
@@ -188,7 +180,7 @@ export class ServiceStream implements SpeechStream {
     for (let i = this.#requests.answered(until); i > 0; i--) this.#transcript.settle(true)
   }
 
-  #onLost(error: ParleyError): void {
+  #onLost(error: ProviderFailure): void {
     if (this.#over) return
     const { time } = this.#options
     const isSecond = this.#lostAt !== null && time.now() - this.#lostAt < LOSSES_APART_MS
@@ -205,7 +197,7 @@ export class ServiceStream implements SpeechStream {
   }
 
   /** Time until the next connection attempt; null when the stream makes none. */
-  #waitMs(error: ParleyError): Ms | null {
+  #waitMs(error: ProviderFailure): Ms | null {
     if (error.code !== 'recogniser_busy') return 0
     const waitMs = this.#options.retryAfterMs?.(error) ?? RETRY_MS
     return waitMs <= LONGEST_RETRY_MS ? waitMs : null
@@ -221,11 +213,13 @@ export class ServiceStream implements SpeechStream {
     return this.#readyAt !== null && this.#options.time.now() - this.#readyAt >= ms
   }
 
-  #die(error: ParleyError): void {
+  #die(error: ProviderFailure): void {
     if (this.#requests.oldest !== null)
       for (let i = this.#requests.answered(Number.POSITIVE_INFINITY); i > 0; i--) this.#transcript.settle(true)
     this.#transcript.settle(false)
-    const dead = error.retryable ? new ParleyError(error.code, error.message, { cause: error }) : error
+    const dead = error.retryable
+      ? new ProviderError(error.code, error.message, { retryable: false, cause: error })
+      : error
     const listener = this.#listener
     this.#finish()
     listener({ type: 'error', error: dead })

@@ -1,4 +1,5 @@
-import type { AudioFormat, Ms, ParleyError, Samples } from '@parley/kernel'
+import type { AudioFormat, Ms, Samples } from '@parley/kernel'
+import type { ProviderFailure } from '../errors.ts'
 
 /** The speech-to-text port. One recogniser serves many calls at once; each call opens a stream of its own. */
 export interface SpeechToText {
@@ -12,7 +13,7 @@ export interface SpeechToText {
   readiness(): Promise<string | null>
   /**
    * Opens a stream and returns at once. Audio written while the connection is being made is buffered; a connection that
-   * fails is reported as an event. Throws `ParleyError` "language_not_supported" or "recogniser_closed".
+   * fails is reported as an event. Throws `ProviderError` "language_not_supported" or "recogniser_closed".
    */
   open(options: SpeechStreamOptions): SpeechStream
   /** Closes its streams as well. Idempotent. */
@@ -87,4 +88,4 @@ export type SpeechEvent =
   /** Somebody spoke from `startSample` to `endSample`, and no word was recognised. */
   | { readonly type: 'unintelligible'; readonly startSample: Samples; readonly endSample: Samples }
   /** Codes: "recogniser_unreachable", "recogniser_busy", "recogniser_refused", "recogniser_failed". Not retryable: the stream is dead. */
-  | { readonly type: 'error'; readonly error: ParleyError }
+  | { readonly type: 'error'; readonly error: ProviderFailure }

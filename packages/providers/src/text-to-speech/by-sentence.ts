@@ -1,5 +1,6 @@
-import { NARROWBAND, ParleyError } from '@parley/kernel'
+import { NARROWBAND } from '@parley/kernel'
 import { readWav, resample } from '@parley/media'
+import { ProviderError } from '../errors.ts'
 import { sentences } from './sentences.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
 
@@ -30,7 +31,7 @@ function monoOf(wav: Uint8Array): [samples: Int16Array, sampleRateHz: number] {
     const { channels, sampleRate } = readWav(wav)
     return [channels[0]!, sampleRate]
   } catch (cause) {
-    throw new ParleyError('voice_failed', 'The voice made no readable WAV.', { cause })
+    throw new ProviderError('voice_failed', 'The voice made no readable WAV.', { retryable: false, cause })
   }
 }
 

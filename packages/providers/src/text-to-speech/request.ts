@@ -1,33 +1,33 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError } from '../errors.ts'
 import type { SpeechRequest } from './text-to-speech.ts'
 
 export const MAX_TEXT_CODE_POINTS = 4096
 
 /**
  * Refuses what no voice can take. `voices`: names, or, where a service has more than can be listed, what a name looks
- * like. Throws `ParleyError` "text_empty", "text_too_long", "language_not_supported",
+ * like. Throws `ProviderError` "text_empty", "text_too_long", "language_not_supported",
  * "voice_unknown" or "speed_out_of_range".
  */
 export function checkSpeechRequest(
   request: SpeechRequest,
   speaks: { readonly languages: readonly string[]; readonly voices: readonly string[] | RegExp },
 ): void {
-  if (request.text.trim() === '') throw new ParleyError('text_empty', 'There is no text to speak.')
+  if (request.text.trim() === '') throw new ProviderError('text_empty', 'There is no text to speak.')
   // A string has never fewer UTF-16 units than code points: the costly count is for what is near the limit only.
   if (request.text.length > 2 * MAX_TEXT_CODE_POINTS || [...request.text].length > MAX_TEXT_CODE_POINTS) {
-    throw new ParleyError('text_too_long', `The text is longer than ${MAX_TEXT_CODE_POINTS} characters; split it.`)
+    throw new ProviderError('text_too_long', `The text is longer than ${MAX_TEXT_CODE_POINTS} characters; split it.`)
   }
   if (!speaks.languages.includes(primaryTag(request.language))) {
     const known = speaks.languages.join(', ')
-    throw new ParleyError('language_not_supported', `This voice speaks ${known}, not "${request.language}".`)
+    throw new ProviderError('language_not_supported', `This voice speaks ${known}, not "${request.language}".`)
   }
   const { voices } = speaks
   if (request.voice !== undefined && !isVoice(request.voice, voices)) {
     const known = voices instanceof RegExp ? 'its service has no such names' : `there are ${voices.join(', ')}`
-    throw new ParleyError('voice_unknown', `There is no voice "${request.voice}"; ${known}.`)
+    throw new ProviderError('voice_unknown', `There is no voice "${request.voice}"; ${known}.`)
   }
   const speed = request.speed ?? 1
-  if (!(speed >= 0.5 && speed <= 2)) throw new ParleyError('speed_out_of_range', `Speed ${speed} is not 0.5 to 2.`)
+  if (!(speed >= 0.5 && speed <= 2)) throw new ProviderError('speed_out_of_range', `Speed ${speed} is not 0.5 to 2.`)
 }
 
 /** Tells whoever asked that all of the request's text is handed on. */

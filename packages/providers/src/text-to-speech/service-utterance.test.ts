@@ -1,5 +1,6 @@
-import { ParleyError, VirtualTime } from '@parley/kernel'
+import { VirtualTime } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../errors.ts'
 import { MuLawDecoder } from './audio-decoder.ts'
 import { ServiceUtterance, type VoiceBudgets } from './service-utterance.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
@@ -82,7 +83,7 @@ describe('an utterance from a voice service', () => {
     utterance.stop()
     utterance.audio(audio(100))
     utterance.end()
-    utterance.fail(new ParleyError('voice_failed', 'late'))
+    utterance.fail(new ProviderError('voice_failed', 'late', { retryable: false }))
     await ended
     expect(chunks).toEqual([])
   })

@@ -1,13 +1,5 @@
-import {
-  type Ms,
-  msToSamples,
-  NARROWBAND,
-  ParleyError,
-  type Samples,
-  samplesToMs,
-  type Time,
-  type Timer,
-} from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { AudioDecoder } from './audio-decoder.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
 import { WordAlignment } from './word-alignment.ts'
@@ -35,14 +27,14 @@ export class ServiceUtterance {
   readonly #words: WordAlignment
   readonly #time: Time
   readonly #budgets: Required<VoiceBudgets>
-  readonly #whyLate: () => ParleyError | null
+  readonly #whyLate: () => ProviderFailure | null
   #ready: Int16Array[] = []
   #pending = new Int16Array(0)
   #came: Samples = 0
   #yielded: Samples = 0
   #heardAt: Ms
   #timer: Timer
-  #over: 'no' | 'ended' | 'stopped' | ParleyError = 'no'
+  #over: 'no' | 'ended' | 'stopped' | ProviderFailure = 'no'
   #wake: (() => void) | null = null
 
   constructor(options: {
@@ -51,7 +43,7 @@ export class ServiceUtterance {
     readonly time: Time
     readonly budgets?: VoiceBudgets
     /** Why audio is late, where somebody knows better than that the service gave none. */
-    readonly whyLate?: () => ParleyError | null
+    readonly whyLate?: () => ProviderFailure | null
   }) {
     this.#decoder = options.decoder
     this.#words = new WordAlignment(options.text)
@@ -80,7 +72,8 @@ export class ServiceUtterance {
       this.#timer.cancel()
       this.#timer = this.#watch()
     }
-    if (this.#came > MOST_SAMPLES) this.fail(new ParleyError('voice_failed', 'The voice does not come to an end.'))
+    if (this.#came > MOST_SAMPLES)
+      this.fail(new ProviderError('voice_failed', 'The voice does not come to an end.', { retryable: false }))
   }
 
   /** The service spoke `word` at `startMs` of the utterance. */
@@ -93,9 +86,7 @@ export class ServiceUtterance {
     if (this.#over !== 'no') return
     this.#take(this.#decoder.end())
     if (this.#came === 0) {
-      this.fail(
-        new ParleyError('voice_failed', 'The voice service ended the utterance without audio.', { retryable: true }),
-      )
+      this.fail(new ProviderError('voice_failed', 'The voice service ended the utterance without audio.'))
       return
     }
     this.#words.end(samplesToMs(this.#came, NARROWBAND))
@@ -104,7 +95,7 @@ export class ServiceUtterance {
   }
 
   /** What came before is still yielded, then `error` is thrown. */
-  fail(error: ParleyError): void {
+  fail(error: ProviderFailure): void {
     if (this.#over !== 'no') return
     if (this.#pending.length > 0) this.#ready.push(this.#pending)
     this.#finish(error)
@@ -121,7 +112,7 @@ export class ServiceUtterance {
       const samples = this.#ready.shift()
       if (samples !== undefined) yield this.#chunk(samples)
       else if (this.#over === 'no') await this.#change()
-      else if (this.#over instanceof ParleyError) throw this.#over
+      else if (ProviderError.is(this.#over)) throw this.#over
       else return
     }
   }
@@ -152,7 +143,7 @@ export class ServiceUtterance {
     this.#rouse()
   }
 
-  #finish(how: 'ended' | 'stopped' | ParleyError): void {
+  #finish(how: 'ended' | 'stopped' | ProviderFailure): void {
     this.#over = how
     this.#timer.cancel()
     this.#pending = new Int16Array(0)
@@ -183,6 +174,6 @@ export class ServiceUtterance {
   }
 }
 
-function late(what: string, patience: Ms): ParleyError {
-  return new ParleyError('voice_failed', `The voice gave ${what} for ${patience} ms.`, { retryable: true })
+function late(what: string, patience: Ms): ProviderFailure {
+  return new ProviderError('voice_failed', `The voice gave ${what} for ${patience} ms.`)
 }

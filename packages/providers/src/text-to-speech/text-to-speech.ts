@@ -16,7 +16,7 @@ export interface TextToSpeech {
   readiness(language?: string): Promise<string | null>
   /**
    * Speaks `text`. Chunks come as they are made, each at least 10 ms long but the last; iterating ends normally after the last chunk,
-   * or at once, without an error, when `signal` aborts. Failures throw `ParleyError`.
+   * or at once, without an error, when `signal` aborts. Failures throw `ProviderError`.
    */
   synthesize(request: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk>
   /**

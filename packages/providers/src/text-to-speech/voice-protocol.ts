@@ -1,4 +1,5 @@
-import type { Ms, ParleyError } from '@parley/kernel'
+import type { Ms } from '@parley/kernel'
+import type { ProviderFailure } from '../errors.ts'
 import type { SpeechRequest } from './text-to-speech.ts'
 import type { TimedWord } from './word-alignment.ts'
 
@@ -12,7 +13,7 @@ export type VoiceMessage =
   /** Nothing more comes of what was cancelled. */
   | { readonly type: 'cancelled'; readonly utterance: string | null }
   /** `utterance` null: the whole socket, with all that it carries. */
-  | { readonly type: 'failed'; readonly utterance: string | null; readonly error: ParleyError }
+  | { readonly type: 'failed'; readonly utterance: string | null; readonly error: ProviderFailure }
 
 /** Reads what comes on one socket; it may remember what came before. */
 export interface VoiceReader {

@@ -46,7 +46,7 @@ export class AnthropicMessages implements LanguageModel {
   readonly #request: MessagesRequestOptions
   readonly #service: ModelService
 
-  /** Throws `ParleyError` "model_misconfigured" for a URL or a key that cannot be used. */
+  /** Throws `ProviderError` "model_misconfigured" for a URL or a key that cannot be used. */
   constructor(options: AnthropicMessagesOptions) {
     const { model, identityProvider: provider = 'anthropic', apiKey, time, budgets = {} } = options
     const { baseUrl = 'https://api.anthropic.com', maxOutputTokens = 4096, thinking = 'least' } = options

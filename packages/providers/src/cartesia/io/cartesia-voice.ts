@@ -20,7 +20,7 @@ const LANGUAGES = 'en fr de es pt zh ja hi it ko nl pl ru sv tr'.split(' ')
  * nearest of these; "sonic-2" and older know slow, normal and fast only. At most 10 sockets by default.
  */
 export class CartesiaVoice extends SocketVoice {
-  /** Throws `ParleyError` "voice_misconfigured" for a base URL that is none. */
+  /** Throws `ProviderError` "voice_misconfigured" for a base URL that is none. */
   constructor(options: CartesiaVoiceOptions) {
     const { apiKey, model = 'sonic-2', version = '2025-04-16' } = options
     const baseUrl = serviceUrl(options.baseUrl ?? 'wss://api.cartesia.ai', ['wss:', 'ws:'])

@@ -18,7 +18,7 @@ export interface AuraVoiceOptions extends SocketVoiceOptions {
  * sockets by default, the service's smallest allowance.
  */
 export class AuraVoice extends SocketVoice {
-  /** Throws `ParleyError` "voice_misconfigured" for a base URL that is none. */
+  /** Throws `ProviderError` "voice_misconfigured" for a base URL that is none. */
   constructor(options: AuraVoiceOptions) {
     const { apiKey, model = 'aura-2' } = options
     const baseUrl = serviceUrl(options.baseUrl ?? DEEPGRAM_URL, ['wss:', 'ws:'])

@@ -21,7 +21,7 @@ const LANGUAGES =
  * billed, by the service.
  */
 export class ElevenLabsVoice extends SocketVoice {
-  /** Throws `ParleyError` "voice_misconfigured" for a base URL that is none. */
+  /** Throws `ProviderError` "voice_misconfigured" for a base URL that is none. */
   constructor(options: ElevenLabsVoiceOptions) {
     const { apiKey, model = 'eleven_flash_v2_5', voice = '21m00Tcm4TlvDq8ikWAM' } = options
     const baseUrl = serviceUrl(options.baseUrl ?? 'wss://api.elevenlabs.io', ['wss:', 'ws:'])

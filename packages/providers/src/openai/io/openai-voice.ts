@@ -1,5 +1,6 @@
-import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
+import type { Ms, Time, Timer } from '@parley/kernel'
 import { Pool } from 'undici'
+import { ProviderError, type ProviderFailure } from '../../errors.ts'
 import { HttpExchange } from '../../io/http-exchange.ts'
 import { serviceUrl } from '../../io/service-url.ts'
 import { LinearDecoder } from '../../text-to-speech/audio-decoder.ts'
@@ -55,11 +56,11 @@ export class OpenAiVoice implements TextToSpeech {
   #answered = false
   #closed = false
 
-  /** Throws `ParleyError` "voice_misconfigured" for a base URL that is none, and a key that no header can carry. */
+  /** Throws `ProviderError` "voice_misconfigured" for a base URL that is none, and a key that no header can carry. */
   constructor(options: OpenAiVoiceOptions) {
     const { apiKey, model = 'gpt-4o-mini-tts', provider = 'openai' } = options
     if (apiKey !== null && apiKey !== '' && !/^[\x21-\x7e]+$/.test(apiKey))
-      throw new ParleyError('voice_misconfigured', 'The key has characters that no header can carry.')
+      throw new ProviderError('voice_misconfigured', 'The key has characters that no header can carry.')
     const url = new URL(serviceUrl(options.baseUrl ?? 'https://api.openai.com/v1', ['https:', 'http:']))
     this.id = `${provider}/${model}`
     this.languages = options.languages ?? LANGUAGES
@@ -86,7 +87,7 @@ export class OpenAiVoice implements TextToSpeech {
     checkSpeechRequest(request, { languages: this.languages, voices: /^[A-Za-z0-9_.+-]{1,64}$/ })
     if (this.#closed) throw closed()
     const obstacle = await this.readiness()
-    if (obstacle !== null) throw new ParleyError('voice_refused', `There is ${obstacle}.`)
+    if (obstacle !== null) throw new ProviderError('voice_refused', `There is ${obstacle}.`)
     if (signal.aborted || !/[\p{L}\p{N}]/u.test(request.text)) return
     const asking = new Asking(
       exchange => this.#dispatch(request, exchange),
@@ -150,8 +151,8 @@ export class OpenAiVoice implements TextToSpeech {
   }
 }
 
-function closed(): ParleyError {
-  return new ParleyError('voice_closed', 'This voice was closed.')
+function closed(): ProviderFailure {
+  return new ProviderError('voice_closed', 'This voice was closed.')
 }
 
 const STOPPED = new Error('stopped')
@@ -185,8 +186,7 @@ class Asking {
         this.#refused?.cancel()
         if (this.#stopped) return false
         if (attempt === 1 && this.#mayBeStale && utterance.samples === 0) continue
-        const error = new ParleyError('voice_unreachable', "The voice's service is not reachable, or broke off.", {
-          retryable: true,
+        const error = new ProviderError('voice_unreachable', "The voice's service is not reachable, or broke off.", {
           cause,
         })
         utterance.fail(error)
@@ -197,9 +197,9 @@ class Asking {
   }
 
   /** Why there is no audio, where it never came to asking. */
-  whyLate(): ParleyError | null {
+  whyLate(): ProviderFailure | null {
     if (this.#sent) return null
-    return new ParleyError('voice_busy', 'No connection to the voice became free in time.', { retryable: true })
+    return new ProviderError('voice_busy', 'No connection to the voice became free in time.')
   }
 
   stop(): void {
@@ -232,7 +232,11 @@ class Asking {
             utterance.fail(speechFailure(status, refusal)),
           )
         if (status === 200 && !mayBeLinear(piece.headers['content-type'])) {
-          utterance.fail(new ParleyError('voice_failed', "The voice's service answered with no linear audio."))
+          utterance.fail(
+            new ProviderError('voice_failed', "The voice's service answered with no linear audio.", {
+              retryable: false,
+            }),
+          )
           return false
         }
       } else if (piece.type === 'end') {

@@ -1,4 +1,5 @@
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import type { Ms, Time } from '@parley/kernel'
+import { ProviderError } from '../../errors.ts'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '../../language-model/language-model.ts'
 import { type Decision, decide } from './decision.ts'
 import { pause } from './pace.ts'
@@ -33,7 +34,8 @@ export class RulesModel implements LanguageModel {
   }
 
   async *generate(request: GenerationRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
-    if (this.#closed) throw new ParleyError('model_failed', 'The model "rules-1" was closed; open a new one.')
+    if (this.#closed)
+      throw new ProviderError('model_failed', 'The model "rules-1" was closed; open a new one.', { retryable: false })
     if (signal.aborted) return
     const decision = decide(request)
     await this.#wait(this.#pace?.firstTokenMs ?? 0, signal)

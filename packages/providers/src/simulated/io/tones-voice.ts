@@ -1,4 +1,5 @@
-import { ParleyError, TaskThread } from '@parley/kernel'
+import { TaskThread } from '@parley/kernel'
+import { ProviderError, type ProviderFailure } from '../../errors.ts'
 import { LocalEspeak } from '../../local/io/espeak-voice.ts'
 import { LocalFlite } from '../../local/io/flite-voice.ts'
 import { untilAborted } from '../../text-to-speech/by-sentence.ts'
@@ -121,7 +122,7 @@ export class TonesVoice implements TextToSpeech {
       return rendering
     } catch (cause) {
       if (this.#closing.signal.aborted) throw closed()
-      throw new ParleyError('voice_failed', 'The tones could not be made.', { retryable: true, cause })
+      throw new ProviderError('voice_failed', 'The tones could not be made.', { cause })
     } finally {
       this.#semaphore.release()
     }
@@ -142,8 +143,8 @@ export class TonesVoice implements TextToSpeech {
   }
 }
 
-function closed(): ParleyError {
-  return new ParleyError('voice_closed', 'This voice was closed.')
+function closed(): ProviderFailure {
+  return new ProviderError('voice_closed', 'This voice was closed.')
 }
 
 function localSpeakers(): Record<string, Speaker> {

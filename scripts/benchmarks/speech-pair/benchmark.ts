@@ -3,10 +3,11 @@ import { type TextToSpeech, TonesRecogniser } from '../../../packages/providers/
 import { type Rendering, renderWithTones } from '../../../packages/providers/src/simulated/rendering.ts'
 import {
   type LineConditions,
+  LocalEspeak,
+  LocalFlite,
   overTelephoneLine,
   wordErrors,
-} from '../../../packages/providers/src/simulated/testing/telephone-line.ts'
-import { LocalEspeak, LocalFlite } from '../../../packages/providers/src/testing/index.ts'
+} from '../../../packages/providers/src/testing/index.ts'
 import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
 import { inventSentences } from './sentences.ts'
 

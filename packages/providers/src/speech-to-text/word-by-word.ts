@@ -2,7 +2,7 @@ import type { Samples } from '@parley/kernel'
 import type { HeardWord, SpeechToText } from './speech-to-text.ts'
 
 /** A recogniser's stream that reports each word once, in order. */
-export interface WordStream {
+interface WordStream {
   /** 8 kHz mono 16-bit, without gaps. */
   write(audio: Int16Array): void
   /** One listener. Times are samples since the stream began. */

@@ -5,7 +5,7 @@ import { type Decision, decide } from './decision.ts'
 import { pause } from './pace.ts'
 
 /** Simulated delays of a model service, on `time`. Without a pace the model answers at once. */
-export interface RulesPace {
+interface RulesPace {
   readonly time: Time
   /** From the request to the first word or call. Default 0. */
   readonly firstTokenMs?: Ms

@@ -1,4 +1,4 @@
-import { type FlowInput, FlowInterpreter, type FlowOutcome } from '@parley/flow'
+import { type FlowInput, FlowInterpreter, type FlowOutcome, type LegAnswer } from '@parley/flow'
 import { Emitter, type Ms } from '@parley/kernel'
 import type { ChatMessage } from '@parley/providers'
 import { type ConversationContext, feed } from './conversation-context.ts'
@@ -183,12 +183,9 @@ export class Conversation {
     this.#fact({ kind: 'interruption', index: null, resumed: true })
   }
 
-  digitsPressed(requestId: string): void {
-    this.#queue.enqueue(() => this.#executor.line.pressed(requestId))
-  }
-
-  transferSettled(requestId: string, outcome: 'taken' | 'failed', receipt: Receipt | null): void {
-    this.#queue.enqueue(() => this.#executor.line.settled(requestId, outcome, receipt))
+  /** The call leg has served a `leg-request`. `receipt` goes into the ledger where the request has a row there. */
+  legAnswered(requestId: string, answer: LegAnswer, receipt: Receipt | null = null): void {
+    this.#queue.enqueue(() => this.#executor.line.answered(requestId, answer, receipt))
   }
 
   /**

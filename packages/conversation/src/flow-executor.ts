@@ -3,6 +3,7 @@ import {
   FlowInterpreter,
   type FlowOutput,
   type HttpAction,
+  isLegRequest,
   type NodeTurnSettings,
   render,
 } from '@parley/flow'
@@ -86,6 +87,7 @@ export class FlowExecutor {
 
   #perform(output: FlowOutput, cause: FlowInput): void {
     const { emit, onFact, end } = this.#context
+    if (isLegRequest(output)) return this.line.begin(output, cause)
     switch (output.type) {
       case 'node':
         return this.#enter(output)
@@ -99,10 +101,6 @@ export class FlowExecutor {
         return this.#model.ask(output)
       case 'run_action':
         return this.#run(output, cause)
-      case 'press_digits':
-        return this.line.press(output)
-      case 'transfer':
-        return this.line.transfer(output, cause)
       case 'tool_result':
         return this.#recordToolCall(output, cause)
       case 'collect_digits': {

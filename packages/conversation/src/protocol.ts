@@ -1,4 +1,4 @@
-import type { FlowOutcome, NodeTurnSettings } from '@parley/flow'
+import type { FlowOutcome, LegRequest, NodeTurnSettings } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import type { TimelineFact } from './timeline.ts'
 
@@ -50,16 +50,9 @@ export type ConversationEvent =
       readonly timeout_ms: Ms
     }
   | { readonly type: 'await-opening'; readonly after_ms: Ms | null }
-  /** `0-9 * #` and `w` (a pause of 500 ms), `delay_ms` from now; answered by `digitsPressed`. */
-  | { readonly type: 'press-digits'; readonly request_id: string; readonly digits: string; readonly delay_ms: Ms }
-  /** A cold transfer that the policy allowed; answered by `transferSettled`. */
-  | {
-      readonly type: 'transfer'
-      readonly request_id: string
-      readonly destination: string
-      readonly custom_sip_headers: Readonly<Record<string, string>>
-    }
-  /** The model, an action, pressed digits or a transfer is waited for. */
+  /** The words before it were heard, and the policy allowed it; answered by `legAnswered`. */
+  | { readonly type: 'leg-request'; readonly request_id: string; readonly request: LegRequest }
+  /** The caller waits for the model, an action or the call leg. */
   | { readonly type: 'busy'; readonly busy: boolean }
   /** `offset_ms`: where it lies on the run's clock, where that is not now. */
   | { readonly type: 'fact'; readonly fact: TimelineFact; readonly offset_ms?: Ms }

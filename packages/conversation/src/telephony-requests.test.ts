@@ -52,12 +52,16 @@ const rowsOf = (talk: SpokenConversationHarness) =>
 describe('a transfer', () => {
   it('an accepted transfer ends the conversation and leaves its receipt in the ledger', async () => {
     const talk = await puttingThrough()
-    expect(talk.events.filter(event => event.type === 'transfer')).toEqual([
-      { type: 'transfer', request_id: 'r2', destination: '+15550100', custom_sip_headers: { 'X-Reason': 'asked for' } },
+    expect(talk.events.filter(event => event.type === 'leg-request')).toEqual([
+      {
+        type: 'leg-request',
+        request_id: 'r2',
+        request: { type: 'transfer', destination: '+15550100', custom_sip_headers: { 'X-Reason': 'asked for' } },
+      },
     ])
-    expect(talk.events.at(-1)).toMatchObject({ type: 'transfer' })
+    expect(talk.events.at(-1)).toMatchObject({ type: 'leg-request' })
     await talk.say('Hello?')
-    talk.conversation.transferSettled('r2', 'taken', RECEIPT)
+    talk.conversation.legAnswered('r2', { type: 'transfer_result', outcome: 'taken' }, RECEIPT)
     await talk.conversation.settled()
     expect(talk.lines().slice(2)).toEqual([
       '-> connect (edge)',
@@ -72,8 +76,12 @@ describe('a transfer', () => {
 
   it('a failed transfer takes the failure edge', async () => {
     const talk = await puttingThrough()
-    talk.conversation.transferSettled('r2', 'failed', { ...RECEIPT, final_sip_status: 486 })
-    talk.conversation.transferSettled('r2', 'taken', RECEIPT)
+    talk.conversation.legAnswered(
+      'r2',
+      { type: 'transfer_result', outcome: 'failed' },
+      { ...RECEIPT, final_sip_status: 486 },
+    )
+    talk.conversation.legAnswered('r2', { type: 'transfer_result', outcome: 'taken' }, RECEIPT)
     await talk.conversation.settled()
     expect(talk.saying).toEqual(['Nobody is there.'])
     expect(talk.lines().slice(3)).toEqual(['call.transfer started', 'call.transfer failed', '-> sorry (failure)'])
@@ -91,7 +99,7 @@ describe('a transfer', () => {
     ],
   ])('a transfer is not made when the policy %s', async (_name, transferPolicy) => {
     const talk = await puttingThrough({ transferPolicy })
-    expect([talk.count('transfer'), talk.saying]).toEqual([0, ['Nobody is there.']])
+    expect([talk.count('leg-request'), talk.saying]).toEqual([0, ['Nobody is there.']])
     expect(talk.lines().slice(3)).toEqual([
       'call.transfer started',
       'error policy_denied',
@@ -108,7 +116,7 @@ describe('a transfer', () => {
       const { ledger, records } = aLedger()
       const away = () => Promise.reject(new ParleyError('ledger_unavailable', 'The database is away.'))
       const talk = await puttingThrough({ ledger: { ...ledger, [step]: away } })
-      expect([talk.count('transfer'), talk.saying]).toEqual([0, ['Nobody is there.']])
+      expect([talk.count('leg-request'), talk.saying]).toEqual([0, ['Nobody is there.']])
       expect(talk.lines()).toContain('error ledger_unavailable')
       expect(records().map(row => [row.state, row.decision?.decision, row.send_attempts])).toEqual(
         { intend: [], decide: [['intended', undefined, 0]], sending: [['intended', 'allow', 0]] }[step],
@@ -139,13 +147,13 @@ describe('a transfer', () => {
       [{ say: 'Nobody is there.' }],
     )
     await talk.say('A person, please')
-    expect([talk.saying, talk.count('transfer')]).toEqual([['I put you through.'], 0])
+    expect([talk.saying, talk.count('leg-request')]).toEqual([['I put you through.'], 0])
     // Who is allowed to counts as a call: nobody is before the line is asked.
     expect(talk.fixture.ledger.records.at(-1)).toMatchObject({ effect_kind: 'sip_transfer', decision: null })
     await talk.hear()
-    expect(talk.events.at(-1)).toMatchObject({ type: 'transfer', destination: '+15550111' })
-    const { request_id } = talk.events.find(event => event.type === 'transfer')!
-    talk.conversation.transferSettled(request_id, 'failed', null)
+    expect(talk.events.at(-1)).toMatchObject({ request: { type: 'transfer', destination: '+15550111' } })
+    const { request_id } = talk.events.find(event => event.type === 'leg-request')!
+    talk.conversation.legAnswered(request_id, { type: 'transfer_result', outcome: 'failed' }, null)
     await settle()
     expect(linesOf(talk.model.requests[1]!.messages).slice(-3)).toEqual([
       'agent: I put you through.',
@@ -160,7 +168,7 @@ describe('a transfer', () => {
     const talk = await puttingThrough()
     talk.conversation.stop()
     await talk.conversation.settled()
-    talk.conversation.transferSettled('r2', 'taken', RECEIPT)
+    talk.conversation.legAnswered('r2', { type: 'transfer_result', outcome: 'taken' }, RECEIPT)
     expect(rowsOf(talk)).toEqual([['call.transfer', 'connect', 0, 'uncertain', 'run_ended']])
     expect(talk.count('ended')).toBe(0)
   })
@@ -176,7 +184,7 @@ describe('a transfer', () => {
     talk.conversation.stop()
     decide()
     await talk.conversation.settled()
-    expect(talk.count('transfer')).toBe(0)
+    expect(talk.count('leg-request')).toBe(0)
     expect(records().map(({ state, error_code }) => [state, error_code])).toEqual([['failed', 'run_not_active']])
   })
 })
@@ -245,9 +253,13 @@ describe('keypad digits', () => {
       tools: [{ name: 'press_digits', parameters: { required: ['digits'] } }],
       brief: { purpose: 'digits', prompt: 'Press what leads to a person.', tool: 'press_digits' },
     })
-    expect(talk.events).toContainEqual({ type: 'press-digits', request_id: 'r3', digits: '0', delay_ms: 700 })
-    talk.conversation.digitsPressed('r3')
-    talk.conversation.digitsPressed('r3')
+    expect(talk.events).toContainEqual({
+      type: 'leg-request',
+      request_id: 'r3',
+      request: { type: 'press_digits', digits: '0', delay_ms: 700 },
+    })
+    talk.conversation.legAnswered('r3', { type: 'digits_pressed' })
+    talk.conversation.legAnswered('r3', { type: 'digits_pressed' })
     await talk.say('This is Bob.')
     expect(talk.lines().slice(2)).toEqual([
       'user: For a person press zero.',
@@ -274,8 +286,8 @@ describe('keypad digits', () => {
     await talk.hear()
     talk.model.answers([{ say: 'I see.' }, { take: 'a menu is read' }])
     await talk.say('Press one.')
-    expect([talk.saying, talk.count('press-digits')]).toEqual([['I see.'], 0])
+    expect([talk.saying, talk.count('leg-request')]).toEqual([['I see.'], 0])
     await talk.hear()
-    expect(talk.events.find(event => event.type === 'press-digits')).toMatchObject({ digits: '1w2' })
+    expect(talk.events.find(event => event.type === 'leg-request')).toMatchObject({ request: { digits: '1w2' } })
   })
 })

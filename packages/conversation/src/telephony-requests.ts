@@ -1,4 +1,4 @@
-import type { FlowInput, FlowOutput } from '@parley/flow'
+import { ANSWER_TO, type FlowInput, type FlowOutput, type LegAnswer, type LegRequest } from '@parley/flow'
 import { type ConversationContext, feed } from './conversation-context.ts'
 import type { Receipt } from './ledger.ts'
 import { Transfers } from './transfers.ts'
@@ -8,12 +8,14 @@ type Output<Type extends FlowOutput['type']> = Extract<FlowOutput, { type: Type 
 /** Id, version and tool name of a transfer that a node requests, not an action of the draft. */
 const TRANSFER = { id: 'call.transfer', version: 1, name: 'transfer_call' }
 
-/** The flow's requests to the call leg: DTMF digits and transfers. Both wait until earlier speeches were heard. */
+type LegOutput = Output<LegRequest['type']>
+
+/** The flow's requests to the call leg. Each waits until earlier speeches were heard; a transfer is an effect of the ledger. */
 export class TelephonyRequests {
   readonly #context: ConversationContext
   readonly #transfers: Transfers
-  /** Digits being sent, by request id. */
-  readonly #pressing = new Map<string, string>()
+  /** Requests without an answer, by request id. */
+  readonly #pending = new Map<string, LegOutput>()
   /** Ids of the tool calls in memory of transfers under way, by request id. */
   readonly #transferring = new Map<string, string>()
   /** How often each node requested each action. */
@@ -26,25 +28,37 @@ export class TelephonyRequests {
     this.#transfers = new Transfers({ ledger, policy, time, onFact: context.onFact })
   }
 
-  press({ request_id, digits, delay_ms }: Output<'press_digits'>): void {
-    const { emit, enqueue } = this.#context
-    this.#pressing.set(request_id, digits)
+  begin(output: LegOutput, cause: FlowInput): void {
+    this.#pending.set(output.request_id, output)
+    if (output.type === 'transfer') return this.#transfer(output, cause)
     void this.#isFree().then(isFree => {
-      if (isFree) enqueue(() => emit({ type: 'press-digits', request_id, digits, delay_ms }))
+      if (isFree) this.#send(output)
     })
   }
 
-  pressed(request_id: string): void {
-    const digits = this.#pressing.get(request_id)
-    if (digits === undefined) return
-    this.#pressing.delete(request_id)
-    this.#context.onFact({ kind: 'digits', direction: 'out', digits })
-    feed(this.#context, { type: 'digits_pressed', request_id })
+  /** Answers of another type than the request's, second answers and those after `abandon` are ignored. */
+  answered(request_id: string, answer: LegAnswer, receipt: Receipt | null): void {
+    const request = this.#pending.get(request_id)
+    if (request === undefined || ANSWER_TO[request.type] !== answer.type) return
+    if (request.type === 'press_digits')
+      this.#context.onFact({ kind: 'digits', direction: 'out', digits: request.digits })
+    if (answer.type !== 'transfer_result') return this.#feedAnswer(request_id, answer)
+    if (this.#transfers.settle(request_id, answer.outcome, receipt)) this.#transferred(request_id, answer.outcome)
   }
 
-  transfer(output: Output<'transfer'>, cause: FlowInput): void {
-    const { request_id, node_id, destination, custom_sip_headers } = output
-    const { memory, emit, enqueue } = this.#context
+  #send({ request_id, node_id: _node, action_id: _action, ...request }: LegOutput): void {
+    const { emit, enqueue } = this.#context
+    enqueue(() => emit({ type: 'leg-request', request_id, request }))
+  }
+
+  #feedAnswer(request_id: string, answer: LegAnswer): void {
+    this.#pending.delete(request_id)
+    feed(this.#context, { ...answer, request_id })
+  }
+
+  #transfer(output: Output<'transfer'>, cause: FlowInput): void {
+    const { request_id, node_id, destination } = output
+    const { memory, enqueue } = this.#context
     const action = this.#actionOf(output)
     const use = `${node_id} ${action.id}`
     const ordinal = this.#ordinals.get(use) ?? 0
@@ -62,7 +76,7 @@ export class TelephonyRequests {
         nodeId: node_id,
         ordinal,
         ready: () => this.#isFree(),
-        send: () => enqueue(() => emit({ type: 'transfer', request_id, destination, custom_sip_headers })),
+        send: () => this.#send(output),
       })
       .then(isSent => {
         this.#beginning.delete(begun)
@@ -71,15 +85,11 @@ export class TelephonyRequests {
     this.#beginning.add(begun)
   }
 
-  settled(requestId: string, outcome: 'taken' | 'failed', receipt: Receipt | null): void {
-    if (this.#transfers.settle(requestId, outcome, receipt)) this.#transferred(requestId, outcome)
-  }
-
   #transferred(request_id: string, outcome: 'taken' | 'failed'): void {
     const callId = this.#transferring.get(request_id)
     this.#transferring.delete(request_id)
     if (callId !== undefined) this.#context.memory.result(callId, { outcome })
-    feed(this.#context, { type: 'transfer_result', request_id, outcome })
+    this.#feedAnswer(request_id, { type: 'transfer_result', outcome })
   }
 
   #actionOf({ action_id }: Output<'transfer'>): typeof TRANSFER {
@@ -94,12 +104,12 @@ export class TelephonyRequests {
 
   /** The far end has hung up: nothing is sent or reported any more. */
   abandon(): void {
-    this.#pressing.clear()
+    this.#pending.clear()
     this.#transfers.abandon()
   }
 
   get isBusy(): boolean {
-    return this.#pressing.size > 0 || this.#transferring.size > 0
+    return this.#pending.size > 0
   }
 
   /** A transfer is under way, or the ledger has not stored its outcome yet. */

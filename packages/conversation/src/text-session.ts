@@ -1,3 +1,4 @@
+import { ANSWER_WITHOUT_LEG, type LegRequest } from '@parley/flow'
 import { Conversation } from './conversation.ts'
 import type { ConversationOptions } from './conversation-options.ts'
 import { ConversationError } from './errors.ts'
@@ -79,7 +80,6 @@ export class TextSession {
   }
 
   #on(event: ConversationEvent): void {
-    const { conversation } = this
     switch (event.type) {
       case 'speech':
         this.#speechQueue.push({ id: event.speech_id, text: '', isComplete: false })
@@ -91,15 +91,8 @@ export class TextSession {
         return this.#complete(event.speech_id)
       case 'speech-withdrawn':
         return this.#withdraw(event.speech_id)
-      case 'press-digits':
-        return conversation.digitsPressed(event.request_id)
-      case 'transfer':
-        return conversation.transferSettled(event.request_id, this.#options.transfers ?? 'failed', {
-          kind: 'sip_transfer',
-          refer_status: null,
-          final_sip_status: null,
-          disconnect_reason: null,
-        })
+      case 'leg-request':
+        return this.#answer(event.request_id, event.request)
       case 'busy':
         this.#isBusy = event.busy
         return this.#resolveIfQuiet()
@@ -109,6 +102,18 @@ export class TextSession {
       default:
         return
     }
+  }
+
+  #answer(requestId: string, request: LegRequest): void {
+    const { transfers: outcome } = this.#options
+    if (request.type !== 'transfer') return this.conversation.legAnswered(requestId, ANSWER_WITHOUT_LEG[request.type])
+    const answer = outcome === undefined ? ANSWER_WITHOUT_LEG.transfer : { type: 'transfer_result' as const, outcome }
+    this.conversation.legAnswered(requestId, answer, {
+      kind: 'sip_transfer',
+      refer_status: null,
+      final_sip_status: null,
+      disconnect_reason: null,
+    })
   }
 
   /** Reports speeches as heard in order, even when a later one completes first. */

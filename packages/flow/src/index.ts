@@ -1,9 +1,14 @@
-export type {
-  HttpAction,
-  Instruction,
-  ModelRef,
-  SecretRef,
-  VariableItem,
+export {
+  ANSWER_TO,
+  ANSWER_WITHOUT_LEG,
+  type HttpAction,
+  type Instruction,
+  isLegRequest,
+  type LegAnswer,
+  type LegRequest,
+  type ModelRef,
+  type SecretRef,
+  type VariableItem,
 } from '@parley/nodes'
 export { applyEdits, type EditsApplied } from './draft/apply-edits.ts'
 export type { DraftEnvironment } from './draft/draft-environment.ts'

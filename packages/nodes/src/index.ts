@@ -16,7 +16,15 @@ export {
   nodeTypeNamed,
   nodeTypeOf,
 } from './registry.ts'
-export { ANSWER_TO, type NodeAnswer, type NodeRequest } from './requests.ts'
+export {
+  ANSWER_TO,
+  ANSWER_WITHOUT_LEG,
+  isLegRequest,
+  type LegAnswer,
+  type LegRequest,
+  type NodeAnswer,
+  type NodeRequest,
+} from './requests.ts'
 export { type ConversationView, LEAVE_NODE, type NodeStep, type ToolStep } from './steps.ts'
 export { newConversationNode } from './types/conversation.ts'
 export { newEndNode } from './types/end.ts'

@@ -17,6 +17,10 @@ export type NodeRequest =
     }
   /** The model reads the variables out of the conversation. Answered by `inferred`. */
   | { readonly type: 'extract'; readonly variables: readonly VariableItem[]; readonly model: ModelRef | null }
+  | LegRequest
+
+/** The requests that the call leg serves, each when the words before it were heard. */
+export type LegRequest =
   /** DTMF digits `0-9 * #` and `w`, a pause of 500 ms, sent after `delay_ms`. Answered by `digits_pressed`. */
   | { readonly type: 'press_digits'; readonly digits: string; readonly delay_ms: number }
   /** A cold transfer by REFER. Answered by `transfer_result`. */
@@ -29,7 +33,10 @@ export type NodeRequest =
 /** The answer to a {@link NodeRequest}. */
 export type NodeAnswer =
   /** Arguments or variables as an object, digits or a number as a string; null: the model gave no answer. */
-  | { readonly type: 'inferred'; readonly value: unknown }
+  { readonly type: 'inferred'; readonly value: unknown } | LegAnswer
+
+/** The answer to a {@link LegRequest}. */
+export type LegAnswer =
   | { readonly type: 'digits_pressed' }
   | { readonly type: 'transfer_result'; readonly outcome: 'taken' | 'failed' }
 
@@ -40,3 +47,17 @@ export const ANSWER_TO = {
   press_digits: 'digits_pressed',
   transfer: 'transfer_result',
 } as const satisfies Record<NodeRequest['type'], NodeAnswer['type']>
+
+/** The answer to each request where there is no call leg, as in a text conversation. */
+export const ANSWER_WITHOUT_LEG: {
+  readonly [Type in LegRequest['type']]: LegAnswer & { readonly type: (typeof ANSWER_TO)[Type] }
+} = {
+  press_digits: { type: 'digits_pressed' },
+  transfer: { type: 'transfer_result', outcome: 'failed' },
+}
+
+export function isLegRequest<Output extends { readonly type: string }>(
+  output: Output,
+): output is Extract<Output, { readonly type: LegRequest['type'] }> {
+  return Object.hasOwn(ANSWER_WITHOUT_LEG, output.type)
+}

@@ -1,23 +1,22 @@
-import type { Receipt } from '@parley/conversation'
+import type { LegRequest } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
 import { type CallLeg, type LegEvent, parseUri } from '@parley/leg'
+import type { LegRequestHandler, OnLegAnswer } from './leg-requests.ts'
 
-export type TransferReceipt = Extract<Receipt, { kind: 'sip_transfer' }>
-
-type OnSettled = (requestId: string, outcome: 'taken' | 'failed', receipt: TransferReceipt) => void
+type Transfer = LegRequest & { readonly type: 'transfer' }
 
 /** Cold transfer of a call: a REFER to a number of the far end's own network, with one result. */
-export class CallTransfer {
+export class CallTransfer implements LegRequestHandler<Transfer> {
   readonly #leg: CallLeg
-  readonly #onSettled: OnSettled
+  readonly #onAnswer: OnLegAnswer
   #requestId: string | null = null
 
-  constructor(leg: CallLeg, onSettled: OnSettled) {
+  constructor(leg: CallLeg, onAnswer: OnLegAnswer) {
     this.#leg = leg
-    this.#onSettled = onSettled
+    this.#onAnswer = onAnswer
   }
 
-  start(requestId: string, destination: string, headers: Readonly<Record<string, string>>): void {
+  start(requestId: string, { destination, custom_sip_headers: headers }: Transfer): void {
     this.#requestId = requestId
     const { peerHost } = this.#leg
     const target = peerHost === null ? undefined : parseUri(`sip:${destination}@${peerHost};user=phone`)
@@ -30,19 +29,23 @@ export class CallTransfer {
     }
   }
 
-  onResult({ taken, receipt }: LegEvent & { type: 'transfer-result' }): void {
-    this.#settle(taken ? 'taken' : 'failed', receipt)
+  onLeg(event: LegEvent): void {
+    if (event.type === 'transfer-result') this.#settle(event.taken ? 'taken' : 'failed', event.receipt)
   }
 
   #settle(outcome: 'taken' | 'failed', receipt: (LegEvent & { type: 'transfer-result' })['receipt'] | null): void {
     const id = this.#requestId
     if (id === null) return
     this.#requestId = null
-    this.#onSettled(id, outcome, {
-      kind: 'sip_transfer',
-      refer_status: receipt?.referStatus ?? null,
-      final_sip_status: receipt?.finalSipStatus ?? null,
-      disconnect_reason: receipt?.disconnectReason ?? null,
-    })
+    this.#onAnswer(
+      id,
+      { type: 'transfer_result', outcome },
+      {
+        kind: 'sip_transfer',
+        refer_status: receipt?.referStatus ?? null,
+        final_sip_status: receipt?.finalSipStatus ?? null,
+        disconnect_reason: receipt?.disconnectReason ?? null,
+      },
+    )
   }
 }

@@ -1,5 +1,9 @@
+import type { LegRequest } from '@parley/flow'
 import type { Ms, Time, Timer } from '@parley/kernel'
-import type { CallLeg } from '@parley/leg'
+import type { CallLeg, LegEvent } from '@parley/leg'
+import type { LegRequestHandler, OnLegAnswer } from './leg-requests.ts'
+
+type PressDigits = LegRequest & { readonly type: 'press_digits' }
 
 /** Duration of the pause `w`. */
 const PAUSE_MS: Ms = 500
@@ -14,31 +18,30 @@ interface Job {
 }
 
 /** Sends digits: after a delay, with pauses, one request at a time. */
-export class DigitPresser {
+export class DigitPresser implements LegRequestHandler<PressDigits> {
   readonly #leg: Pick<CallLeg, 'sendDigits'>
   readonly #time: Time
-  readonly #onPressed: (requestId: string) => void
+  readonly #onAnswer: OnLegAnswer
   readonly #jobs: Job[] = []
   #timer: Timer | null = null
 
-  constructor(leg: Pick<CallLeg, 'sendDigits'>, time: Time, onPressed: (requestId: string) => void) {
+  constructor(leg: Pick<CallLeg, 'sendDigits'>, time: Time, onAnswer: OnLegAnswer) {
     this.#leg = leg
     this.#time = time
-    this.#onPressed = onPressed
+    this.#onAnswer = onAnswer
   }
 
   /** `digits`: `0-9 * #` and `w`, a pause. */
-  press(requestId: string, digits: string, delayMs: Ms): void {
+  start(requestId: string, { digits, delay_ms: delayMs }: PressDigits): void {
     const job = { requestId, pieces: digits.split(/(w)/).filter(piece => piece !== ''), left: 0 }
     this.#jobs.push(job)
     if (this.#jobs.length === 1) this.#after(delayMs)
   }
 
-  /** Call it with each digits-sent event of the leg. */
-  onSent(digits: string): void {
+  onLeg(event: LegEvent): void {
     const job = this.#jobs[0]
-    if (job === undefined || job.left === 0) return
-    job.left = Math.max(0, job.left - digits.length)
+    if (event.type !== 'digits-sent' || job === undefined || job.left === 0) return
+    job.left = Math.max(0, job.left - event.digits.length)
     if (job.left === 0) this.#after(0)
   }
 
@@ -59,7 +62,7 @@ export class DigitPresser {
     if (piece === undefined) {
       this.#jobs.shift()
       if (this.#jobs.length > 0) this.#after(0)
-      return this.#onPressed(job.requestId)
+      return this.#onAnswer(job.requestId, { type: 'digits_pressed' }, null)
     }
     if (piece === 'w') return this.#after(PAUSE_MS)
     job.left = piece.length

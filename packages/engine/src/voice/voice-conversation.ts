@@ -15,10 +15,9 @@ import type { LegEvent } from '@parley/leg'
 import type { CallControl, CallHandler, CallHandlerResult } from '../call-handler.ts'
 import { CallTimeline } from '../call-timeline.ts'
 import { CallClock } from './call-clock.ts'
-import { CallTransfer } from './call-transfer.ts'
 import { dialogueOptions, turnSettings } from './dialogue-options.ts'
-import { DigitPresser } from './digit-presser.ts'
 import { LastWords } from './last-words.ts'
+import { LegRequests } from './leg-requests.ts'
 import { meteredAgent } from './metered-agent.ts'
 import { Playout } from './playout.ts'
 import { recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
@@ -60,8 +59,7 @@ export class VoiceConversation implements CallHandler {
   readonly #speechInput: SpeechInput
   readonly #speechOutput: SpeechOutput
   readonly #playout: Playout
-  readonly #presser: DigitPresser
-  readonly #transfer: CallTransfer
+  readonly #legRequests: LegRequests
   #digits = ''
   #connecting: Timer | null = null
   #hangUp: Timer | null = null
@@ -128,9 +126,8 @@ export class VoiceConversation implements CallHandler {
     })
     const { voiceId } = agent
     agent.voice.warm?.({ language: languageOf(agent), ...(voiceId !== null && { voice: voiceId }) })
-    this.#presser = new DigitPresser(line.leg, time, id => this.#conversation.digitsPressed(id))
-    this.#transfer = new CallTransfer(line.leg, (id, outcome, receipt) =>
-      this.#conversation.transferSettled(id, outcome, receipt),
+    this.#legRequests = new LegRequests(line.leg, time, (id, answer, receipt) =>
+      this.#conversation.legAnswered(id, answer, receipt),
     )
   }
 
@@ -146,6 +143,7 @@ export class VoiceConversation implements CallHandler {
 
   onLeg(event: LegEvent): void {
     if (this.#stopped) return
+    this.#legRequests.onLeg(event)
     switch (event.type) {
       case 'answered':
         return this.#onAnswered()
@@ -154,8 +152,6 @@ export class VoiceConversation implements CallHandler {
       case 'digit':
         this.#digits += event.digit
         return this.#driver.handle({ type: 'digit', digit: event.digit })
-      case 'digits-sent':
-        return this.#presser.onSent(event.digits)
       case 'play-progress':
         if (!this.#clock.isSet) this.#clock.observe(this.#options.time.now(), event.atSample)
         this.#lastWords?.onProgress(event)
@@ -163,8 +159,6 @@ export class VoiceConversation implements CallHandler {
       case 'held':
       case 'resumed':
         return this.#timeline.add({ kind: 'hold', held: event.type === 'held' })
-      case 'transfer-result':
-        return this.#transfer.onResult(event)
       default:
         return
     }
@@ -184,7 +178,7 @@ export class VoiceConversation implements CallHandler {
     this.#connecting?.cancel()
     this.#hangUp?.cancel()
     this.#driver.stop()
-    this.#presser.stop()
+    this.#legRequests.stop()
     this.#speechInput.close()
     // The cut reports what was heard so far; the conversation must get that before it stops.
     this.#speechOutput.cut()
@@ -291,10 +285,8 @@ export class VoiceConversation implements CallHandler {
       }
       case 'await-opening':
         return this.#driver.handle({ type: 'await-opening', afterMs: event.after_ms })
-      case 'press-digits':
-        return this.#presser.press(event.request_id, event.digits, event.delay_ms)
-      case 'transfer':
-        return this.#transfer.start(event.request_id, event.destination, event.custom_sip_headers)
+      case 'leg-request':
+        return this.#legRequests.start(event.request_id, event.request.type, event.request)
       case 'busy':
         return this.#driver.handle({ type: 'agent-busy', busy: event.busy })
       case 'fact':

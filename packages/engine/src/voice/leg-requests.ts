@@ -1,0 +1,46 @@
+import type { Receipt } from '@parley/conversation'
+import type { LegAnswer, LegRequest } from '@parley/flow'
+import type { Time } from '@parley/kernel'
+import type { CallLeg, LegEvent } from '@parley/leg'
+import { CallTransfer } from './call-transfer.ts'
+import { DigitPresser } from './digit-presser.ts'
+
+/** Serves the requests of one type on the leg of one call. */
+export interface LegRequestHandler<Request extends LegRequest> {
+  /** Every request gets one answer, unless the call ends first. */
+  start(requestId: string, request: Request): void
+  /** All events of the leg; the handler picks those that concern its requests. */
+  onLeg(event: LegEvent): void
+  /** The call is over: cancels timers. */
+  stop?(): void
+}
+
+/** `receipt`: what the ledger stores of the request; null where it has no row. */
+export type OnLegAnswer = (requestId: string, answer: LegAnswer, receipt: Receipt | null) => void
+
+type RequestByType = { readonly [Request in LegRequest as Request['type']]: Request }
+type Handlers = { readonly [Type in LegRequest['type']]: LegRequestHandler<RequestByType[Type]> }
+
+/** What the flow requests of the call leg: passes each request to the handler of its type. */
+export class LegRequests {
+  readonly #handlers: Handlers
+
+  constructor(leg: CallLeg, time: Time, onAnswer: OnLegAnswer) {
+    this.#handlers = {
+      press_digits: new DigitPresser(leg, time, onAnswer),
+      transfer: new CallTransfer(leg, onAnswer),
+    }
+  }
+
+  start<Type extends LegRequest['type']>(requestId: string, type: Type, request: RequestByType[Type]): void {
+    this.#handlers[type].start(requestId, request)
+  }
+
+  onLeg(event: LegEvent): void {
+    for (const handler of Object.values(this.#handlers)) handler.onLeg(event)
+  }
+
+  stop(): void {
+    for (const handler of Object.values(this.#handlers)) handler.stop?.()
+  }
+}

@@ -13,12 +13,12 @@ const FORGERIES_PER_PACKET = 20
 const SSRC = 0x5eed5eed
 
 /** What is attacked: `SrtpReceiver`, or a faulty one to prove that the harness would notice. */
-export interface Unprotects {
+interface Unprotects {
   unprotect(packet: Uint8Array, length: number): number
   unprotectRtcp(packet: Uint8Array, length: number): number
 }
 
-export interface ForgeryReport {
+interface ForgeryReport {
   readonly attempts: number
   /** Forged, replayed, truncated or damaged packets that were taken. */
   readonly accepted: number

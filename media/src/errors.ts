@@ -24,8 +24,6 @@ export const MediaError = errorsOf({
   recording_writer_closed: { retryable: false, text: 'The recording writer is not running.' },
   recording_writer_lost: { retryable: true, text: 'The recording writer thread ended unexpectedly.' },
   sdp_invalid_value: { retryable: false, text: 'SDP cannot carry this value.' },
-  segment_missing: { retryable: false, text: 'A segment of the recording is missing.' },
-  segment_short: { retryable: false, text: 'A segment of the recording has a wrong length.' },
   srtp_key_invalid: { retryable: false, text: 'SRTP key and salt do not have the length that the suite needs.' },
   too_many_digits: { retryable: true, text: 'Too many digits wait to be sent.' },
   unknown_recording: { retryable: false, text: 'There is no recording with this id.' },

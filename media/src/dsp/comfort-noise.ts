@@ -1,7 +1,7 @@
 import type { Samples } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 
-export interface ComfortNoiseOptions {
+interface ComfortNoiseOptions {
   /** RMS level of white noise, -90 to -40 dBFS; default null: digital silence. */
   readonly levelDbfs?: number | null
   /** Of the noise; equal seeds sound equal. Default 1. */

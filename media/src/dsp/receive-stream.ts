@@ -11,7 +11,7 @@ import { Concealment } from './concealment.ts'
 import { ReorderBuffer } from './reorder-buffer.ts'
 import { SourceClock, TOO_EARLY, TOO_LATE } from './source-clock.ts'
 
-export interface ReceiveStreamOptions {
+interface ReceiveStreamOptions {
   /** The session's zero: position 0 of its sample clock. */
   readonly openedAtMs: Ms
   /** Of the audio that goes in and comes out; default 8 kHz. RTP timestamps count at 8000 Hz. */

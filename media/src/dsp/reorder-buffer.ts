@@ -2,7 +2,7 @@ import type { Ms, RtpTicks, Samples, Seq16 } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { ExtendedSequence, SEQUENCE_BAD, SEQUENCE_RESTARTED } from '../rtp/sequence.ts'
 
-export interface ReorderBufferOptions {
+interface ReorderBufferOptions {
   /** Longest that a packet waits for those missing before it, ms; default 40. */
   readonly holdMs?: Ms
   /** Packets held at most, a power of two; default 32. */

@@ -1,7 +1,7 @@
 import { type Ms, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import { VoiceCues } from './voice-cues.ts'
 
-export interface VoiceActivityOptions {
+interface VoiceActivityOptions {
   /** Quiet needed before speech counts as ended, ms; default 200, at least 50. */
   readonly hangoverMs?: Ms
 }

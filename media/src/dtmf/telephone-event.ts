@@ -1,5 +1,5 @@
 /** The four bytes of one telephone-event report (RFC 4733 section 2.3). */
-export const TELEPHONE_EVENT_BYTES = 4
+const TELEPHONE_EVENT_BYTES = 4
 
 /** RFC 4733 section 3.2: events 0-15. */
 const DIGITS = '0123456789*#ABCD'

@@ -4,7 +4,7 @@ import { MediaError } from '../errors.ts'
 import type { SessionReply } from '../session/session-protocol.ts'
 import type { MediaThreadData, ThreadCommand, ThreadReply, ThreadStatistics } from './thread-protocol.ts'
 
-export interface MediaThreadListener {
+interface MediaThreadListener {
   sessionReply(session: number, reply: SessionReply): void
   /** The thread is gone; its sessions with it. Called once, not after `stop`. */
   died(thread: MediaThreadHandle, detail: string): void

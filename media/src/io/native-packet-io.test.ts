@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PACKET_SLOT_BYTES, PacketBatch } from '../packet-io/packet-io.ts'
-import { packetIoConformance } from './conformance/packet-io.ts'
 import { loadNativeAddon, type NativeAddon, NativePacketIo } from './native-packet-io.ts'
+import { packetIoConformance } from './testing/packet-io-conformance.ts'
 
 const addon = loadNativeAddon()
 const missing = typeof addon === 'string'

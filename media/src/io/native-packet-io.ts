@@ -12,7 +12,7 @@ export interface NativeAddon {
   realtime(): number
 }
 
-export interface NativeSockets {
+interface NativeSockets {
   /** A socket, or the system's error number below 0. */
   open(ipv4: number, port: number): number
   port(socket: number): number

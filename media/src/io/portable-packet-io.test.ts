@@ -1,4 +1,4 @@
-import { packetIoConformance } from './conformance/packet-io.ts'
 import { PortablePacketIo } from './portable-packet-io.ts'
+import { packetIoConformance } from './testing/packet-io-conformance.ts'
 
 packetIoConformance('portable', () => Promise.resolve(new PortablePacketIo()))

@@ -1,17 +1,6 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, renameSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, renameSync } from 'node:fs'
 import type { Samples } from '@parley/kernel'
-import { MediaError } from '../errors.ts'
-import {
-  type JoinPlan,
-  PARTIAL,
-  planJoin,
-  SEGMENT_FRAMES,
-  segmentNumber,
-  segmentNumberOf,
-  segmentPath,
-} from '../recorder/segments.ts'
-import { WAV_HEADER_BYTES } from '../recorder/wav.ts'
+import { PARTIAL, SEGMENT_FRAMES, segmentNumber, segmentPath } from '../recorder/segments.ts'
 import { recordingFailure, WavFile } from './wav-file.ts'
 
 /** A recording in files of 10 s, each complete in itself and renamed to its name when it is full or the last one ends. */
@@ -85,56 +74,5 @@ export class RecordingSegments {
     } catch (error) {
       throw recordingFailure(this.#path, error)
     }
-  }
-}
-
-const chunk = new Uint8Array(65_536)
-
-/**
- * Makes the one WAV at `path` from the segments beside it, the last of which may be incomplete (a process that was
- * killed). It appears complete or not at all; the segments stay. Errors are those of `planJoin` and of recordings.
- */
-export function joinSegments(path: string, into = path): JoinPlan {
-  const files = new Map<number, string>()
-  for (const file of readdirSync(dirname(path))) {
-    const segment = segmentNumberOf(basename(path), file)
-    // A complete one wins over a leftover of the same number.
-    if (segment !== null && !(segment.partial && files.has(segment.number))) {
-      files.set(segment.number, join(dirname(path), file))
-    }
-  }
-  const plan = planJoin([...files].map(([number, file]) => ({ number, frames: framesOf(file) })))
-  const joined = new WavFile(`${into}${PARTIAL}`, false)
-  try {
-    for (const { number, frames, at } of plan.pieces) copyFrames(files.get(number) ?? '', frames, joined, at)
-    joined.setFrames(plan.frames)
-  } finally {
-    joined.close()
-  }
-  try {
-    renameSync(joined.path, into)
-  } catch (error) {
-    throw recordingFailure(into, error)
-  }
-  return plan
-}
-
-/** What really is in the file: its header may be half a second behind. */
-function framesOf(file: string): Samples {
-  return Math.min(SEGMENT_FRAMES, Math.max(0, Math.floor((statSync(file).size - WAV_HEADER_BYTES) / 2)))
-}
-
-function copyFrames(file: string, frames: Samples, joined: WavFile, at: Samples): void {
-  const descriptor = openSync(file, 'r')
-  try {
-    for (let done = 0; done < frames; ) {
-      const wanted = Math.min(chunk.length, 2 * (frames - done))
-      const got = readSync(descriptor, chunk, 0, wanted, WAV_HEADER_BYTES + 2 * done) >> 1
-      if (got === 0) throw new MediaError('segment_short', `${file} became shorter while it was read`)
-      joined.write(chunk, got, at + done)
-      done += got
-    }
-  } finally {
-    closeSync(descriptor)
   }
 }

@@ -10,7 +10,7 @@ export interface RecordingFailure {
   readonly error: ParleyError<MediaErrorCode>
 }
 
-export interface FinishedRecording {
+interface FinishedRecording {
   readonly durationMs: Ms
   /** How many segment files there are; 0 without them. */
   readonly segments: number

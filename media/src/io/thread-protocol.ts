@@ -56,7 +56,7 @@ export interface ThreadStatistics {
   readonly packetIoKind: PacketIo['kind']
 }
 
-export interface LatenessSummary {
+interface LatenessSummary {
   readonly count: number
   readonly p50Ms: Ms
   readonly p99Ms: Ms

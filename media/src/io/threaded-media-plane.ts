@@ -12,7 +12,7 @@ import { MediaThreadHandle } from './media-thread-handle.ts'
 import { RecordingWriter } from './recording-writer.ts'
 import type { ThreadStalls, ThreadStatistics } from './thread-protocol.ts'
 
-export interface ThreadedMediaPlaneOptions {
+interface ThreadedMediaPlaneOptions {
   /** Media threads; default one per core less one, at least one. */
   readonly threads?: number
   /** IPv4 address that sockets are bound to. */

@@ -1,11 +1,5 @@
 import type { Ms } from '@parley/kernel'
 
-/** An IPv4 address as an unsigned 32-bit number (network order reading: 127.0.0.1 is 0x7f000001) and a port. */
-export interface PacketAddress {
-  readonly ipv4: number
-  readonly port: number
-}
-
 /**
  * The seam between media threads and the operating system. One instance belongs to one media thread. Two
  * implementations, one conformance suite: portable (node:dgram) and native (epoll, recvfrom, sendto in C++).

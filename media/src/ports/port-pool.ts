@@ -1,7 +1,7 @@
 import { type Ms, type Random, randomBelow } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 
-export interface PortPoolOptions {
+interface PortPoolOptions {
   /** First and last port of the range, inclusive. */
   readonly from: number
   readonly to: number

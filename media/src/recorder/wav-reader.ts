@@ -3,7 +3,7 @@ import { decodePcma, decodePcmu } from '../codec/g711.ts'
 import { MediaError } from '../errors.ts'
 import { readRiffChunks, riffTagAt, viewOf } from './riff-chunks.ts'
 
-export interface WavAudio {
+interface WavAudio {
   readonly sampleRate: number
   readonly encoding: 'PCM' | 'PCMU' | 'PCMA'
   /** One array per channel, equally long. */

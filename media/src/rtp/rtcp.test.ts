@@ -7,7 +7,6 @@ import {
   ReportBlock,
   RtcpCompound,
   readRtcp,
-  roundTripMs,
   toReportDelay,
   writeBye,
   writeReceiverReport,
@@ -32,16 +31,9 @@ describe('the times of a report (RFC 3550 section 6.4.1, figure 2)', () => {
   // 10 Nov 1995 11:33:25.125 UTC is NTP 0xb44db705:20000000.
   const sent = Date.UTC(1995, 10, 10, 11, 33, 25, 125)
 
-  it('the round trip of the RFC 3550 example is 6.125 s', () => {
+  it('the time of a sender report and the delay since it have the values of the RFC 3550 example', () => {
     expect(ntpMiddle(sent)).toBe(0xb7052000)
     expect(toReportDelay(5250)).toBe(0x00054000)
-    const about = block({ lastSenderReport: ntpMiddle(sent), delaySinceLastSenderReport: toReportDelay(5250) })
-    expect(roundTripMs(about, sent + 11_375)).toBe(6125)
-  })
-
-  it('there is no round trip before a sender report arrived or after the clock was set back', () => {
-    expect(roundTripMs(block(), sent)).toBe(-1)
-    expect(roundTripMs(block({ lastSenderReport: ntpMiddle(sent) }), sent - 1000)).toBe(-1)
   })
 })
 

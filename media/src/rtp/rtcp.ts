@@ -39,13 +39,6 @@ export function toReportDelay(span: Ms): number {
   return Math.min(0xffffffff, Math.max(0, Math.round(span * 65.536)))
 }
 
-/** Round trip that `block` about us tells when received at `wallClock` (RFC 3550 section 6.4.1), or -1 when it tells none. */
-export function roundTripMs(block: ReportBlock, wallClock: UnixMs): Ms {
-  if (block.lastSenderReport === 0) return -1
-  const units = (ntpMiddle(wallClock) - block.lastSenderReport - block.delaySinceLastSenderReport) | 0
-  return units < 0 ? -1 : units / 65.536
-}
-
 /** Sender report (RFC 3550 section 6.4.1); `wallClock` and `timestamp` name the same instant. Returns the offset behind it. */
 export function writeSenderReport(
   dst: Uint8Array,

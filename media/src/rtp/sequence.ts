@@ -11,9 +11,9 @@ export function ticksDelta(a: RtpTicks, b: RtpTicks): number {
 }
 
 /** RFC 3550 A.1: a jump forward below this is loss, above it perhaps a restarted sender. */
-export const MAX_DROPOUT = 3000
+const MAX_DROPOUT = 3000
 /** RFC 3550 A.1: a step back below this is reordering, above it perhaps a restarted sender. */
-export const MAX_MISORDER = 100
+const MAX_MISORDER = 100
 
 const SEQUENCE_MOD = 0x10000
 const NO_BAD_SEQUENCE = SEQUENCE_MOD + 1

@@ -1,5 +1,5 @@
 /** Where a connection line (RFC 8866 section 5.7) points, as far as a unicast IPv4 sender can tell. */
-export type Reachability =
+type Reachability =
   | { readonly kind: 'unicast'; readonly address: string }
   /** 0.0.0.0: nothing is to be sent (RFC 3264 section 8.4). */
   | { readonly kind: 'none' }

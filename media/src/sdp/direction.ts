@@ -1,15 +1,15 @@
 import type { MediaDirection } from '../session/media-session.ts'
 
-export function directionOf(send: boolean, receive: boolean): MediaDirection {
+function directionOf(send: boolean, receive: boolean): MediaDirection {
   if (send) return receive ? 'sendrecv' : 'sendonly'
   return receive ? 'recvonly' : 'inactive'
 }
 
-export function sends(direction: MediaDirection): boolean {
+function sends(direction: MediaDirection): boolean {
   return direction === 'sendrecv' || direction === 'sendonly'
 }
 
-export function receives(direction: MediaDirection): boolean {
+function receives(direction: MediaDirection): boolean {
   return direction === 'sendrecv' || direction === 'recvonly'
 }
 

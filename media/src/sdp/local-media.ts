@@ -54,7 +54,7 @@ export interface SentDescription {
   readonly bytes: Uint8Array
 }
 
-export const DTMF_FMTP = '0-15'
+const DTMF_FMTP = '0-15'
 
 /** Builds our session description with the version that RFC 3264 section 8 asks for. */
 export function describeLocal(local: LocalMedia, media: readonly MediaDescription[], timing: string): SentDescription {

@@ -1,7 +1,7 @@
 /** A body that is larger than this, or in more parts, is refused. */
-export const MULTIPART_LIMITS = { bytes: 65_536, parts: 16, headersPerPart: 32, headerLineBytes: 1024 } as const
+const MULTIPART_LIMITS = { bytes: 65_536, parts: 16, headersPerPart: 32, headerLineBytes: 1024 } as const
 
-export type ExtractedSdp =
+type ExtractedSdp =
   | { readonly ok: true; readonly sdp: Uint8Array }
   /** 415: there is no application/sdp in it; 400: the body is not what its type says. */
   | { readonly ok: false; readonly status: 400 | 415; readonly code: string; readonly detail: string }

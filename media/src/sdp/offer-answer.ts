@@ -39,13 +39,13 @@ export interface PendingOffer {
   readonly previous: LocalDescriptionState | null
 }
 
-export interface CreatedOffer {
+interface CreatedOffer {
   /** The body, application/sdp. */
   readonly offer: Uint8Array
   readonly pending: PendingOffer
 }
 
-export type PlannedAnswer =
+type PlannedAnswer =
   | {
       readonly ok: true
       readonly answer: Uint8Array
@@ -67,7 +67,7 @@ export type PlannedAnswer =
       readonly detail: string
     }
 
-export type AcceptedAnswer =
+type AcceptedAnswer =
   | {
       readonly ok: true
       readonly parameters: MediaParameters

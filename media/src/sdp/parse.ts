@@ -2,7 +2,7 @@ import { MediaSection } from './media-section.ts'
 import { DIRECTIONS, parseConnection, SDP_LIMITS, type SdpErrorCode, SdpSyntaxError } from './sdp-syntax.ts'
 import type { MediaDescription, SessionDescription } from './session-description.ts'
 
-export type SdpParseResult =
+type SdpParseResult =
   | { readonly ok: true; readonly description: SessionDescription }
   | {
       readonly ok: false

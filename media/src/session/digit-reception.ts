@@ -7,7 +7,7 @@ import { TelephoneEventReceiver } from '../dtmf/telephone-event-receiver.ts'
 import type { DigitSource, InBandDigits } from './media-session.ts'
 import type { CoreEvent } from './session-protocol.ts'
 
-export interface DigitReceptionOptions {
+interface DigitReceptionOptions {
   readonly openedAtMs: Ms
   /** Says where a telephone-event's timestamp stands. */
   readonly stream: ReceiveStream

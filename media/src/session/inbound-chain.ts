@@ -30,7 +30,7 @@ const PULL_MS: Ms = 60
 /** A hold takes effect for what is sent after it: what is under way is still heard. */
 const IN_FLIGHT_MS: Ms = 500
 
-export interface InboundChainOptions {
+interface InboundChainOptions {
   readonly openedAtMs: Ms
   readonly format: AudioFormat
   readonly rings: SessionRings

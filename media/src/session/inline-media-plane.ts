@@ -15,7 +15,7 @@ import type { VirtualPacketNetwork, VirtualSocket } from './virtual-packet-netwo
 /** A clock that runs at a rate of its own comes back from a deadline rounded. */
 const CLOCK_ROUNDING_MS = 1e-6
 
-export interface InlineMediaPlaneOptions {
+interface InlineMediaPlaneOptions {
   readonly time: Time
   readonly random: Random
   readonly network: VirtualPacketNetwork

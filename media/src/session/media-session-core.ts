@@ -10,7 +10,7 @@ import type { SessionRecorder } from './session-recorder.ts'
 import type { SessionRings } from './session-rings.ts'
 import { SessionCounters } from './session-statistics.ts'
 
-export interface MediaSessionCoreOptions {
+interface MediaSessionCoreOptions {
   /** The session's zero: position 0 of its sample clock. */
   readonly openedAtMs: Ms
   readonly openedAtUnixMs: UnixMs

@@ -20,7 +20,7 @@ import { noStatistics } from './session-statistics.ts'
 /** Digits that may wait to be sent; what `TelephoneEventSender` holds. */
 const MAX_WAITING_DIGITS = 256
 
-export interface MediaSessionHandleOptions {
+interface MediaSessionHandleOptions {
   readonly id: number
   readonly session: MediaSessionOptions
   readonly local: { readonly address: string; readonly port: number }

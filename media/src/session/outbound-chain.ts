@@ -30,7 +30,7 @@ const PROGRESS_MS: Ms = 180
 /** Of RTP timestamps, for all codecs. */
 const CLOCK_RATE = 8000
 
-export interface OutboundChainOptions {
+interface OutboundChainOptions {
   readonly openedAtMs: Ms
   readonly format: AudioFormat
   readonly rings: SessionRings

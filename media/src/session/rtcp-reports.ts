@@ -15,7 +15,7 @@ import type { InboundChain } from './inbound-chain.ts'
 import type { OutboundChain } from './outbound-chain.ts'
 import type { SessionCounters } from './session-statistics.ts'
 
-export interface RtcpReportsOptions {
+interface RtcpReportsOptions {
   readonly openedAtMs: Ms
   /** Wall clock at open: reports name absolute times. */
   readonly openedAtUnixMs: UnixMs

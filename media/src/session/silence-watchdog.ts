@@ -1,7 +1,7 @@
 import type { Ms } from '@parley/kernel'
 
 /** Long enough for a path that changes or a phone that is handed over, short of what carriers allow. */
-export const SILENT_AFTER_MS: Ms = 20_000
+const SILENT_AFTER_MS: Ms = 20_000
 
 /**
  * Notices that a peer which should be sending has fallen silent on the wire. Only what is authentic counts as life, RTCP

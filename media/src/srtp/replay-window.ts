@@ -1,5 +1,5 @@
 /** Packets that may arrive behind the newest one and still be taken: 2.5 s of 20 ms packets (RFC 3711 asks for 64). */
-export const REPLAY_WINDOW = 128
+const REPLAY_WINDOW = 128
 
 const WORDS = 8
 

@@ -1,7 +1,7 @@
 import type { SrtpSuite } from '../session/media-session.ts'
 
 /** Sizes of one suite's parts, in bytes (RFC 4568 section 6.2, RFC 7714 section 12). */
-export interface SrtpSuiteSizes {
+interface SrtpSuiteSizes {
   readonly masterKey: number
   readonly masterSalt: number
   /** What SRTP adds to a packet. SRTCP's tag is never shorter than 10. */

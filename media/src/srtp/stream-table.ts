@@ -7,7 +7,7 @@ import { ReplayWindow } from './replay-window.ts'
 export const MAX_STREAMS = 64
 
 /** What RFC 3711 section 3.2.3 keeps per SSRC: RTP and RTCP count apart. */
-export class SrtpStream {
+class SrtpStream {
   readonly ssrc: number
   /** Its `highest` holds the rollover counter and the highest sequence number. */
   readonly rtp = new ReplayWindow()

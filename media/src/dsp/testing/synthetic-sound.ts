@@ -2,7 +2,7 @@ import { type Random, randomUint32 } from '@parley/kernel'
 
 const RATE = 8000
 
-export interface VowelOptions {
+interface VowelOptions {
   readonly pitchHz?: number
   /** Share of the pitch by which it moves up and down, 2.3 times a second. */
   readonly vibrato?: number

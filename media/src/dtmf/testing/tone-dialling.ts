@@ -69,7 +69,7 @@ export class ToneDialling {
   }
 }
 
-export interface HeardDigit {
+interface HeardDigit {
   readonly digit: string
   readonly position: number
   readonly durationMs: number

@@ -2,7 +2,7 @@ import type { MediaStatistics, SrtpSuite } from '../media-session.ts'
 import { Attacker } from './attacker.ts'
 import { VirtualCall, type VirtualEnd } from './virtual-call.ts'
 
-export interface AttackOptions {
+interface AttackOptions {
   readonly suite: SrtpSuite
   readonly seed: number
   /** Packets that the third party sends: half forged from real ones, a quarter replayed, a quarter noise. */
@@ -11,7 +11,7 @@ export interface AttackOptions {
   readonly peace?: boolean
 }
 
-export interface AttackResult {
+interface AttackResult {
   readonly sent: number
   /** How long the call lasted, in its own time. */
   readonly callSeconds: number

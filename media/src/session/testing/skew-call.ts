@@ -30,7 +30,7 @@ export interface SkewCallOptions {
   readonly refreshes: readonly number[]
 }
 
-export interface SkewCallResult {
+interface SkewCallResult {
   readonly wav: Uint8Array
   readonly markers: number
   readonly statistics: MediaStatistics
@@ -48,7 +48,7 @@ interface Side {
 }
 
 /** A sweep from 500 to 2500 Hz: where it lies is sharp to the sample. */
-export function marker(): Int16Array {
+function marker(): Int16Array {
   const count = MARKER_MS * 8
   const seconds = MARKER_MS / 1000
   return Int16Array.from({ length: count }, (_, i) => {

@@ -1,6 +1,5 @@
 export { type AnsweredCall, AnsweringPhone, type AnsweringPhoneOptions } from './answering-phone.ts'
 export { CallerScript, type CallerStep } from './caller-script.ts'
-export { PhoneError } from './errors.ts'
 export { PhoneCall } from './phone-call.ts'
 export { PhoneVoice } from './phone-voice.ts'
 export { VirtualPhone } from './virtual-phone.ts'

@@ -1,6 +1,6 @@
 import { type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
-import { type PhoneCall, PhoneError, type PhoneVoice } from '@parley/phone'
-import type { CallerAct } from '@parley/phone/testing'
+import type { PhoneCall, PhoneVoice } from '@parley/phone'
+import { type CallerAct, PhoneError } from '@parley/phone/testing'
 
 /** What a caller does at a place of the conversation. */
 export interface CallerTurn {

@@ -1,7 +1,7 @@
 import type { LegRequest } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
 import { type CallLeg, type LegEvent, parseUri } from '@parley/leg'
-import type { LegRequestHandler, OnLegAnswer } from './leg-requests.ts'
+import type { LegRequestHandler, OnLegAnswer } from './leg-request-handler.ts'
 
 type Transfer = LegRequest & { readonly type: 'transfer' }
 

@@ -1,7 +1,7 @@
 import type { LegRequest } from '@parley/flow'
 import type { Ms, Time, Timer } from '@parley/kernel'
 import type { CallLeg, LegEvent } from '@parley/leg'
-import type { LegRequestHandler, OnLegAnswer } from './leg-requests.ts'
+import type { LegRequestHandler, OnLegAnswer } from './leg-request-handler.ts'
 
 type PressDigits = LegRequest & { readonly type: 'press_digits' }
 

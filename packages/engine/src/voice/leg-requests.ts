@@ -1,22 +1,9 @@
-import type { Receipt } from '@parley/conversation'
-import type { LegAnswer, LegRequest } from '@parley/flow'
+import type { LegRequest } from '@parley/flow'
 import type { Time } from '@parley/kernel'
 import type { CallLeg, LegEvent } from '@parley/leg'
 import { CallTransfer } from './call-transfer.ts'
 import { DigitPresser } from './digit-presser.ts'
-
-/** Serves the requests of one type on the leg of one call. */
-export interface LegRequestHandler<Request extends LegRequest> {
-  /** Every request gets one answer, unless the call ends first. */
-  start(requestId: string, request: Request): void
-  /** All events of the leg; the handler picks those that concern its requests. */
-  onLeg(event: LegEvent): void
-  /** The call is over: cancels timers. */
-  stop?(): void
-}
-
-/** `receipt`: what the ledger stores of the request; null where it has no row. */
-export type OnLegAnswer = (requestId: string, answer: LegAnswer, receipt: Receipt | null) => void
+import type { LegRequestHandler, OnLegAnswer } from './leg-request-handler.ts'
 
 type RequestByType = { readonly [Request in LegRequest as Request['type']]: Request }
 type Handlers = { readonly [Type in LegRequest['type']]: LegRequestHandler<RequestByType[Type]> }

@@ -9,10 +9,7 @@ import { repositoryRoot, typeScriptFiles, workspaceFolders } from './repository.
 const NOT_YET_NARROWED: Readonly<Record<string, number>> = {
   'control-plane': 34,
   'packages/contract': 19,
-  'packages/dialogue': 5,
-  'packages/engine': 5,
   'packages/jobs': 20,
-  'packages/leg': 1,
   'packages/runs': 24,
   'packages/store': 63,
 }

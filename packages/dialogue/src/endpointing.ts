@@ -6,7 +6,7 @@ import type { Endpointing, Prosody, SpokenWord } from './protocol.ts'
 /** Least silence that ends a turn. */
 export const CANDIDATE_MS: Ms = 200
 /** Most silence that is waited for; every turn is over after it. */
-export const LONGEST_MS: Ms = 3000
+const LONGEST_MS: Ms = 3000
 
 /** At full responsiveness and with a caller of usual pace: the wait after what is complete, and after what is not. */
 const SHORTEST_MS: Ms = 250

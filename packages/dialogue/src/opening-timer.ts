@@ -6,7 +6,7 @@ const DEFAULT_PATIENCE_MS: Ms = 5000
 const LONGEST_HOLD_MS: Ms = 3000
 
 /** State of the far end while the agent has not begun. */
-export interface OpeningLine {
+interface OpeningLine {
   /** There are, or may be, words that are in no turn yet. */
   readonly isPending: boolean
   /** The end of the far end's last voice. */

@@ -2,7 +2,7 @@ import type { Ms } from '@parley/kernel'
 import type { TurnSettings } from './protocol.ts'
 
 /** State of the call that decides which silence counts. */
-export interface CallSilence {
+interface CallSilence {
   /** The agent has begun, is not busy, and its speech is over (not playing, not paused). */
   readonly agentWaits: boolean
   /** There is a voice that does not count as noise. */

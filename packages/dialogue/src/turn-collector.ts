@@ -26,7 +26,7 @@ const MOST_WORDS = 4000
 const CUT_OFF_WITHIN_MS: Ms = 2000
 
 /** What the gathering of turns asks for. */
-export interface CallerTurnsPort {
+interface CallerTurnsPort {
   give(turn: CallerTurn): void
   finalize(): void
   /** The turn may be over; or it is not. */

@@ -40,7 +40,7 @@ export type LegEvent =
 export type ReofferPurpose = 'hold' | 'resume' | 'rekey' | 'refresh'
 
 /** The evidence of a blind transfer (RFC 3515), stored with the run's effect. */
-export interface TransferReceipt {
+interface TransferReceipt {
   /** Final status of our REFER; null when the call ended first. */
   readonly referStatus: number | null
   /** Last final status that the far end reported for its call to the target; null: none. */

@@ -2,7 +2,7 @@ import { type Machine, MachineDriver, type Ms, SeededRandom, VirtualTime } from 
 import type { DialogueInput, DialogueOptions, DialogueOutput, Prosody, SpokenWord, TurnSettings } from '../protocol.ts'
 import { TurnMachine } from '../turn-machine.ts'
 
-export const SETTINGS: TurnSettings = {
+const SETTINGS: TurnSettings = {
   interruptionSensitivity: 1,
   responsiveness: 1,
   reminderTriggerMs: 0,

@@ -1,7 +1,7 @@
 import { NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 
 /** A sentence as synthesised so far. */
-export interface SpokenSentence {
+interface SpokenSentence {
   readonly text: string
   /** Samples rendered so far; all of them once `complete`. */
   readonly samples: Samples

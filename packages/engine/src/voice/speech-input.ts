@@ -34,7 +34,7 @@ const MUSIC_MS: Ms = 6000
 /** Number of consecutive stalls after which the recogniser is reopened; one more is fatal. */
 const MAX_STALLS = 2
 
-export interface SpeechInputOptions {
+interface SpeechInputOptions {
   readonly leg: Pick<CallLeg, 'format' | 'readHeard' | 'heardPosition' | 'detectVoice' | 'nextVoiceEdge'>
   readonly recogniser: SpeechToText
   readonly speechBand: VoiceDetection['band'] | undefined

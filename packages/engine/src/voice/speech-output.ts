@@ -21,7 +21,7 @@ export interface SpeechReport {
   readonly span: { readonly start_ms: Ms; readonly end_ms: Ms } | null
 }
 
-export interface SpeechOutputListeners {
+interface SpeechOutputListeners {
   /** True from the first sample of a speech to the last of all queued speeches, pauses included. */
   readonly onSpeaking: (speaking: boolean) => void
   /** Called once per speech. */

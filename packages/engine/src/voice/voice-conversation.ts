@@ -34,7 +34,7 @@ const MODEL_EVENT_MS: Ms = 5000
 /** Wait between the last word and BYE, so that BYE does not overtake audio in the far end's jitter buffer. */
 const LAST_WORD_MS: Ms = 200
 
-export interface VoiceConversationOptions {
+interface VoiceConversationOptions {
   readonly agent: VoiceAgent
   readonly facts: VoiceCallFacts
   readonly line: CallControl

@@ -8,7 +8,7 @@ const LOOK_AGAIN_MS: Ms = 250
 /** After so long a round ends where every place of the process is taken: other environments may wait for one. */
 const TURN_MS: Ms = 5000
 
-export interface EnvironmentRoundsOptions<Item> {
+interface EnvironmentRoundsOptions<Item> {
   readonly work: DueWork
   readonly queue: EnvironmentQueue
   /** Environments served at once by this process. */

@@ -22,7 +22,7 @@ const COUNTED = [
   'analyses_given_up',
 ] as const
 
-export type JobCount = (typeof COUNTED)[number]
+type JobCount = (typeof COUNTED)[number]
 export type WorkerMetrics = Readonly<Record<JobCount, number>>
 
 /** Plain numbers: who serves them gives them names and types of its own. */

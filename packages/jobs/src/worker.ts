@@ -33,7 +33,7 @@ const INTERVALS = {
   analyses: 1000,
 }
 
-export type SweepName = keyof typeof INTERVALS
+type SweepName = keyof typeof INTERVALS
 
 /** Sweeps that one worker runs at a time, and how long the others wait when that worker dies. */
 const ALONE: Partial<Record<SweepName, Ms>> = {

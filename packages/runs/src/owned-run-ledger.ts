@@ -12,7 +12,7 @@ import { RunsError } from './errors.ts'
 
 type Settlement = Parameters<EffectLedger['settle']>[1]
 
-export interface OwnedRunLedgerOptions {
+interface OwnedRunLedgerOptions {
   readonly ledger: RunLedger<EffectRecord['effect_kind'], PolicyDecision, Receipt>
   readonly random: Random
   readonly wallClock: () => UnixMs

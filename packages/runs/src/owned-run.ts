@@ -23,7 +23,7 @@ import { checkpointOf, documentsOf } from './run-entry.ts'
 import { RunWriter } from './run-writer.ts'
 import { UsageTotals } from './usage-totals.ts'
 
-export interface OwnedRunOptions {
+interface OwnedRunOptions {
   readonly database: Database
   readonly scope: Scope
   readonly owned: RunOwnership

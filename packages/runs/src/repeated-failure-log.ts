@@ -3,7 +3,7 @@ import type { Ms, Time } from '@parley/kernel'
 /** At most one line about failures in so long. */
 const QUIET_MS: Ms = 60_000
 
-export interface RepeatedFailureLogOptions {
+interface RepeatedFailureLogOptions {
   /** Names the work in the lines, as in `the sweep "webhooks"`. */
   readonly name: string
   readonly time: Time

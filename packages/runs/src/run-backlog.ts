@@ -6,7 +6,7 @@ const MOST_WAITING = 20_000
 /** Items dropped at a time. */
 const DROP = 1000
 
-export interface RunBacklogOptions {
+interface RunBacklogOptions {
   /** The last sequence number of the timeline. */
   readonly lastSeq: number
   /** Null: everything stays in memory. */

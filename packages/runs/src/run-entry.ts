@@ -83,7 +83,7 @@ export function writeEnd(
   })
 }
 
-export interface BatchPlace {
+interface BatchPlace {
   readonly database: Database
   readonly scope: Scope
   readonly owned: RunOwnership

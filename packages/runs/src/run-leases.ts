@@ -24,7 +24,7 @@ import { RepeatedFailureLog } from './repeated-failure-log.ts'
 /** A lease that could not be renewed because its run was being written to is renewed after this pause. */
 const BUSY_MS: Ms = 200
 
-export interface RunLeasesOptions {
+interface RunLeasesOptions {
   readonly database: Database
   /** Connections for renewals only, so that no other query delays them. Default: `database`. */
   readonly leases?: Pick<Database, 'runs'>

@@ -17,7 +17,7 @@ const SPILL_EVERY_MS: Ms = 500
 /** A batch that the database refused so often is skipped. */
 const MOST_REFUSALS = 5
 
-export interface RunWriterOptions {
+interface RunWriterOptions {
   readonly database: Database
   readonly scope: Scope
   readonly owned: RunOwnership

@@ -210,7 +210,7 @@ export async function insertAgent(tx: Queries, scope: Scope, agentId: string, na
 }
 
 /** Which agents there are, and their heads, while it is decided what becomes of one. */
-export interface LockedAgent {
+interface LockedAgent {
   readonly agent_id: string
   readonly name: string
   readonly archived_at: string | null

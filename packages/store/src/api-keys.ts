@@ -56,7 +56,7 @@ export interface KeyRow {
   readonly revoked_at: string | null
 }
 
-export interface NewKey {
+interface NewKey {
   readonly name: string
   readonly role: Role
   readonly can_dial: boolean

@@ -5,7 +5,7 @@ import type { Queries } from './protocol.ts'
 import type { StoredPrincipal } from './schema.ts'
 
 /** Who did what, to be kept. */
-export interface AuditEntry {
+interface AuditEntry {
   readonly principal: StoredPrincipal
   /** The operation's id, or what staff or a job did. */
   readonly action: string
@@ -22,7 +22,7 @@ export interface AuditRow extends Omit<AuditEntry, 'resource'> {
   readonly resource_id: string | null
 }
 
-export interface AuditFilter {
+interface AuditFilter {
   /** ISO time; includes its instant. */
   readonly after?: string | undefined
   /** ISO time; does not include its instant. */

@@ -13,7 +13,7 @@ export interface DraftHead {
 }
 
 /** Which draft, where it stands, and what was imported into it. */
-export interface ImportedHead extends DraftHead {
+interface ImportedHead extends DraftHead {
   /** The revision that an import wrote, and the SHA-256 of what it imported; null where none did. */
   readonly imported_revision: number | null
   readonly import_digest: string | null
@@ -69,7 +69,7 @@ function openDraftOf(db: Queries, scope: Scope, agentId: string) {
 }
 
 /** Where a new draft comes from: `version` for one that is opened from a publication. */
-export interface DraftOrigin {
+interface DraftOrigin {
   readonly version?: number
   readonly imported?: ImportMark
 }

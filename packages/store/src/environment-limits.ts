@@ -5,7 +5,7 @@ import type { Queries } from './protocol.ts'
 /** How many of each an environment may have; keys count while they are active. */
 export const ENVIRONMENT_LIMITS = { keys: 1000, secrets: 1000, trunks: 1000, numbers: 10_000 } as const
 
-export type Limited = keyof typeof ENVIRONMENT_LIMITS
+type Limited = keyof typeof ENVIRONMENT_LIMITS
 
 /**
  * Makes creators of one kind of thing in one environment take turns until their transactions end, so that what is counted

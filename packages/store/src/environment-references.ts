@@ -4,7 +4,7 @@ import type { Queries } from './protocol.ts'
 import type { DraftContent, SecretKind } from './schema.ts'
 
 /** What of an environment a draft can refer to. */
-export interface EnvironmentReferences {
+interface EnvironmentReferences {
   readonly trunks: readonly { readonly trunk_id: string; readonly inbound: boolean }[]
   /** The number that the draft shows, and the first two on its trunk and on the environment's first one. */
   readonly numbers: readonly { readonly phone_number: string; readonly trunk_id: string }[]

@@ -15,7 +15,7 @@ export interface IdempotentRequest {
 }
 
 /** What the first request was answered. */
-export interface KeptAnswer {
+interface KeptAnswer {
   readonly status: number
   /** Word for word. */
   readonly body: string

@@ -3,7 +3,7 @@ import { type Json, Refusal } from '@parley/contract'
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 
 /** How a column of a sort order compares, and what a position in it looks like. */
-export type KeysetType = 'instant' | 'uuid' | 'text' | 'integer'
+type KeysetType = 'instant' | 'uuid' | 'text' | 'integer'
 
 /** One column of a sort order, never null. The columns together are unique within the list. */
 export interface KeysetColumn<Row> {
@@ -23,7 +23,7 @@ export interface CursorBinding {
 }
 
 /** A row's place in a sort order: its values of the columns. */
-export type KeysetPosition = readonly (string | number)[]
+type KeysetPosition = readonly (string | number)[]
 
 export interface Page<Row> {
   readonly rows: Row[]

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Lease, Leases, Queries } from './protocol.ts'
+import type { Lease, Leases } from './protocol.ts'
 
 /** Runs one statement and gives its rows. */
 export type RunStatement = (name: string, text: string, values: readonly unknown[]) => Promise<{ rows: unknown[] }>
@@ -32,19 +31,4 @@ export function leasesOn(run: RunStatement): Leases {
     renew: (lease, leaseMs) => one('lease_renew', RENEW, [lease.name, lease.fence, leaseMs]),
     release: async lease => (await one('lease_release', RELEASE, [lease.name, lease.fence])) !== null,
   }
-}
-
-/**
- * Whether the lease is held now. Until the transaction ends nobody else can take it, so that what is written in it is
- * written by its owner. Call it first, and write nothing when it is false.
- */
-export async function holdsLease(tx: Queries, lease: Pick<Lease, 'name' | 'fence'>): Promise<boolean> {
-  const held = await tx
-    .selectFrom('leases')
-    .select('name')
-    .where('name', '=', lease.name)
-    .where(sql<boolean>`fence = ${lease.fence}::bigint and expires_at > clock_timestamp()`)
-    .forShare()
-    .executeTakeFirst()
-  return held !== undefined
 }

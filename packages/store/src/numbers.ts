@@ -35,7 +35,7 @@ function selectNumbers(db: Queries, scope: Scope) {
   return db.selectFrom('numbers').select(NUMBER_COLUMNS).where('tenant_id', '=', scope.tenant_id)
 }
 
-export interface NumberFilter extends PageRequest {
+interface NumberFilter extends PageRequest {
   readonly trunk_id?: string | undefined
   readonly agent_id?: string | undefined
 }
@@ -126,7 +126,7 @@ export async function writeAssignment(
 }
 
 /** What decides whether an agent can answer a number. */
-export interface AnsweringAgent {
+interface AnsweringAgent {
   readonly archived_at: string | null
   readonly head_version: number | null
   /** Of the head; empty without one. */

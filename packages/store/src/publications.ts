@@ -26,12 +26,12 @@ export interface PlannedPublication extends PublicationRow {
 }
 
 /** A publication with the draft it was made of: as the JSON that is stored, since a large one is parsed elsewhere. */
-export interface PublishedDraft extends PublicationRow {
+interface PublishedDraft extends PublicationRow {
   readonly draft: string
 }
 
 /** A publication, whole, plan and draft as the JSON that is stored. */
-export interface WholePublication extends PublishedDraft {
+interface WholePublication extends PublishedDraft {
   readonly plan: string
   readonly warnings: StoredDiagnostics
 }

@@ -31,7 +31,7 @@ interface OfTenant {
   tenant_id: Made<string>
 }
 
-export interface OrganisationsTable {
+interface OrganisationsTable {
   owner_id: Made<string>
   name: string
   created_at: Made<Instant>
@@ -42,7 +42,7 @@ export interface Destinations {
   readonly allow_prefixes: readonly string[]
 }
 
-export interface TenantsTable {
+interface TenantsTable {
   tenant_id: Made<string>
   owner_id: string
   environment: 'production' | 'sandbox'
@@ -61,7 +61,7 @@ export interface TenantsTable {
   created_at: Made<Instant>
 }
 
-export interface ApiKeysTable extends OfTenant {
+interface ApiKeysTable extends OfTenant {
   key_id: Made<string>
   name: string
   role: 'viewer' | 'member' | 'admin'
@@ -78,7 +78,7 @@ export interface ApiKeysTable extends OfTenant {
 
 export type SecretKind = 'sip_auth' | 'http_auth' | 'webhook_signing' | 'provider_credential'
 
-export interface SecretsTable extends OfTenant {
+interface SecretsTable extends OfTenant {
   secret_id: string
   kind: SecretKind
   version: number
@@ -87,7 +87,7 @@ export interface SecretsTable extends OfTenant {
   deleted_at: Instant | null
 }
 
-export interface SecretVersionsTable extends OfTenant {
+interface SecretVersionsTable extends OfTenant {
   secret_id: string
   version: number
   sealed: Buffer
@@ -96,7 +96,7 @@ export interface SecretVersionsTable extends OfTenant {
 
 export type Channel = 'cloud' | 'phone'
 
-export interface AgentsTable extends OfTenant {
+interface AgentsTable extends OfTenant {
   agent_id: string
   name: string
   /** Of the name, in lower case: what lists are sorted by. */
@@ -109,7 +109,7 @@ export interface AgentsTable extends OfTenant {
   next_version: Made<number>
 }
 
-export interface DraftsTable extends OfTenant {
+interface DraftsTable extends OfTenant {
   draft_id: Made<string>
   agent_id: string
   revision: Made<number>
@@ -179,7 +179,7 @@ export interface TrunksTable extends OfTenant {
   updated_at: Made<Instant>
 }
 
-export interface NumbersTable extends OfTenant {
+interface NumbersTable extends OfTenant {
   number_id: Made<string>
   phone_number: string
   trunk_id: string
@@ -197,12 +197,12 @@ export interface TombstonesTable extends OfTenant {
   deleted_at: Made<Instant>
 }
 
-export interface CallMinutesTable extends OfTenant {
+interface CallMinutesTable extends OfTenant {
   minute: Instant
   calls: number
 }
 
-export interface IdempotencyTable extends OfTenant {
+interface IdempotencyTable extends OfTenant {
   principal: string
   operation: string
   key: string
@@ -214,7 +214,7 @@ export interface IdempotencyTable extends OfTenant {
   created_at: Made<Instant>
 }
 
-export interface AuditTable extends OfTenant {
+interface AuditTable extends OfTenant {
   audit_id: Made<string>
   occurred_at: Made<Instant>
   principal: JsonColumn<StoredPrincipal>
@@ -225,7 +225,7 @@ export interface AuditTable extends OfTenant {
   request_id: string | null
 }
 
-export interface LeasesTable {
+interface LeasesTable {
   name: string
   owner: string | null
   fence: ColumnType<string, never, never>

@@ -173,7 +173,7 @@ export async function deleteSecret(
 }
 
 /** What a pin finds: the kind of the secret, and whether it has that version. */
-export interface PinnedSecret {
+interface PinnedSecret {
   readonly kind: SecretKind
   readonly has_version: boolean
 }

@@ -12,7 +12,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const MAX_NAMED = 20
 
 /** What staff see of an environment. */
-export interface StaffEnvironment {
+interface StaffEnvironment {
   readonly owner_id: string
   readonly organisation: string
   readonly environment: 'production' | 'sandbox'
@@ -29,7 +29,7 @@ export interface StaffEnvironment {
   readonly created_at: string
 }
 
-export interface StaffOrganisation {
+interface StaffOrganisation {
   readonly owner_id: string
   readonly name: string
   readonly created_at: string

@@ -22,7 +22,7 @@ export interface TenantSettingsRow {
   readonly retention_version: number
 }
 
-export interface Retention {
+interface Retention {
   readonly recording_days: number
   readonly transcript_days: number
   readonly document_days: number | null

@@ -13,7 +13,7 @@ const ENVIRONMENT_COLUMNS = [
   'created_at',
 ] as const
 
-export interface EnvironmentRow {
+interface EnvironmentRow {
   readonly environment: 'production' | 'sandbox'
   readonly tenant_id: string
   readonly name: string

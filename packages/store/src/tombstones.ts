@@ -4,7 +4,7 @@ import type { Queries } from './protocol.ts'
 import type { TombstonesTable } from './schema.ts'
 
 /** What can be deleted and asked to be deleted again. */
-export type TombstoneKind = TombstonesTable['kind']
+type TombstoneKind = TombstonesTable['kind']
 
 type Answer = Readonly<Record<string, unknown>>
 

@@ -11,7 +11,7 @@ import {
 import { JobsError } from '../errors.ts'
 import type { FarEnd, FarEndReply, JobLog } from '../protocol.ts'
 
-export interface SipFarEndOptions {
+interface SipFarEndOptions {
   /** IPv4 or IPv6 literal that requests leave from; default 127.0.0.1. */
   readonly bind?: string
   /** Host of Via; default `bind`. Needed when `bind` is a wildcard address. */

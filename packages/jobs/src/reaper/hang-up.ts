@@ -24,7 +24,7 @@ const EFFECT = {
   idempotent: true,
 }
 
-export interface HangUpOptions {
+interface HangUpOptions {
   readonly database: Database
   /** To the database: all calls of a large engine end at once. */
   readonly writes: Semaphore

@@ -6,7 +6,7 @@ const MOST_OWNERS = 3
 const OVER = new Set<PhoneState | null>(['ended', 'rejected', 'expired', 'setup_failed'])
 
 /** What is to become of a run whose owner died. */
-export type ReapDecision =
+type ReapDecision =
   /** Nothing had begun: another may have it. */
   | { readonly type: 'release' }
   | {

@@ -1,7 +1,7 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 import type { Lease, Leases } from '@parley/store'
 
-export interface LeaderLeaseOptions {
+interface LeaderLeaseOptions {
   readonly leases: Leases
   /** Of the lease: the same in all workers. */
   readonly name: string

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface HeardHook {
+interface HeardHook {
   readonly path: string
   readonly signature: string
   readonly body: string
@@ -12,7 +12,7 @@ export interface HeardHook {
 }
 
 /** What a hook is answered: a status, null: the connection is cut, a promise: when it says so. */
-export type HookAnswer = number | null | Promise<number>
+type HookAnswer = number | null | Promise<number>
 
 /** Somebody's server for webhooks, on loopback, which writes down what it hears. */
 export class HookServer {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 const PROGRAM = fileURLToPath(new URL('../../../../loadtest/src/webhook-receiver-process.ts', import.meta.url))
 
 /** A row of the receiver's ledger, as far as tests here look at it. */
-export interface HookRow {
+interface HookRow {
   /** Whether an integrator would believe it. */
   readonly signature: string
   readonly event: string

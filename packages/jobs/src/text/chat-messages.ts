@@ -13,7 +13,7 @@ import {
   takeMessage,
 } from '@parley/store'
 
-export interface ChatMessagesOptions {
+interface ChatMessagesOptions {
   readonly run: OwnedRun
   readonly database: Database
   readonly bus: Bus

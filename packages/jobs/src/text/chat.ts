@@ -7,7 +7,7 @@ import type { Signal } from './signal.ts'
 /** News of messages may be lost: then they are found by looking. */
 const LOOK_MS: Ms = 5000
 
-export interface ChatOptions {
+interface ChatOptions {
   readonly session: TextSession
   readonly messages: Pick<ChatMessages, 'next' | 'take' | 'answer'>
   /** Rings when there may be a message, and when the chat is over. */

@@ -14,7 +14,7 @@ export interface TextAgent {
   readonly transferPolicy: ConversationOptions['transferPolicy']
 }
 
-export interface TextAgentFacts {
+interface TextAgentFacts {
   readonly scope: Scope
   readonly agent_id: string
   readonly version: number

@@ -10,7 +10,7 @@ export type Stop =
   /** This process ends, and nobody can go on with the conversation. */
   | 'given_up'
 
-export type FailureDetail = 'provider_failed' | 'engine_lost' | 'internal'
+type FailureDetail = 'provider_failed' | 'engine_lost' | 'internal'
 
 /** How a run ends whose flow came to an end; `error` without a failed model is a flow that does not get on. */
 export function endingOf({ outcome, ended_by, code }: Pick<Ended, 'outcome' | 'ended_by' | 'code'>): OwnedRunEnding {

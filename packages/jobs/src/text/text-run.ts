@@ -25,7 +25,7 @@ const LAST_ACTIONS_MS: Ms = 620_000
 /** The same of a run that was stopped; what is not answered by then is uncertain. */
 const STOPPED_ACTIONS_MS: Ms = 5000
 
-export interface TextRunOptions {
+interface TextRunOptions {
   readonly run: OwnedRun
   readonly kind: TextKind
   readonly database: Database

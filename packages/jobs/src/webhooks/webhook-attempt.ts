@@ -13,7 +13,7 @@ const ACTION = { id: 'webhook.send', version: 1 }
 /** A request that was sent is not aborted. */
 const NEVER = new AbortController().signal
 
-export interface WebhookAttemptOptions {
+interface WebhookAttemptOptions {
   readonly database: Database
   readonly egress: Egress
   readonly wallClock: () => UnixMs
@@ -22,7 +22,7 @@ export interface WebhookAttemptOptions {
 }
 
 /** `refused`: by the platform's own policy, so that a retry is of no use; `lost`: another process has the webhook. */
-export type AttemptOutcome = 'delivered' | 'failed' | 'refused' | 'lost'
+type AttemptOutcome = 'delivered' | 'failed' | 'refused' | 'lost'
 
 /** One send of a webhook, as an effect of its run. */
 export class WebhookAttempt {

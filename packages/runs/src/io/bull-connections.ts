@@ -25,14 +25,14 @@ export interface BullOptions {
 }
 
 /** The part of BullMQ's job that is the same on Postgres and Redis. */
-export interface BullJob<Data> {
+interface BullJob<Data> {
   readonly data: Data
   /** Unix ms at which it was added. */
   readonly timestamp: number
 }
 
 /** The part of BullMQ's queue that is the same on Postgres and Redis. */
-export interface BullQueue<Data> {
+interface BullQueue<Data> {
   add(name: string, data: Data, options: JobsOptions): Promise<unknown>
 }
 
@@ -45,7 +45,7 @@ interface AnyWorker extends Closable {
   waitUntilReady(): Promise<unknown>
 }
 
-export type BullWorkerOptions = Pick<
+type BullWorkerOptions = Pick<
   WorkerOptions,
   'concurrency' | 'maxStalledCount' | 'drainDelay' | 'lockDuration' | 'stalledInterval'
 >

@@ -19,7 +19,7 @@ import type { OrphanedJournal, RunJournals } from './run-journals.ts'
 const LEASE_MS: Ms = 2000
 const LOOK_EVERY_MS: Ms = 2000
 
-export interface ReplayServices {
+interface ReplayServices {
   readonly journals: RunJournals
   readonly database: Database
   readonly bus: Pick<Bus, 'publish'>

@@ -10,7 +10,7 @@ export interface JournalCapacity {
   readonly most: number
 }
 
-export interface RunJournalOptions {
+interface RunJournalOptions {
   readonly disk: JournalDisk
   readonly sealer: Sealer
   /** Creates the file and resolves to its name. */

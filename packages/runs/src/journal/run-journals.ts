@@ -13,7 +13,7 @@ const MOST_OF_ALL = 256 * 1024 * 1024
 /** An unclaimed journal is removed after this time, because it holds callers' words. */
 const KEEP_MS: Ms = 24 * 3_600_000
 
-export interface RunJournalsOptions {
+interface RunJournalsOptions {
   readonly disk: JournalDisk
   readonly sealer: Sealer
   readonly wallClock: () => UnixMs

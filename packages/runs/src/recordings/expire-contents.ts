@@ -1,13 +1,13 @@
 import { type Blobs, type Database, forgetBlobs, type RunOfTenant, recordingPrefix } from '@parley/store'
 
-export interface ExpirySweep {
+interface ExpirySweep {
   /** Most runs of one kind per call. Default 500. */
   readonly atMost?: number
   readonly onProblem?: (what: string, error: unknown) => void
 }
 
 /** Numbers of runs whose contents were deleted. */
-export interface ExpiredContents {
+interface ExpiredContents {
   readonly recordings: number
   readonly transcripts: number
 }

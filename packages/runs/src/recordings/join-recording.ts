@@ -37,7 +37,7 @@ export interface JoinServices {
 }
 
 /** The new state of a recording; null: there was nothing to do, or another process joins it. */
-export type JoinedState = 'ready' | 'partial' | 'failed' | 'not_required' | null
+type JoinedState = 'ready' | 'partial' | 'failed' | 'not_required' | null
 
 /**
  * Joins a recording's segments to one WAV, stores its state in the database, and deletes the segments. The recording must
@@ -78,7 +78,7 @@ export async function joinRecordings(
   return joined
 }
 
-export interface JoinSweep {
+interface JoinSweep {
   readonly graceMs?: Ms
   readonly onProblem?: (what: string, error: unknown) => void
 }

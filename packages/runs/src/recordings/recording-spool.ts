@@ -42,7 +42,7 @@ export interface RecordedRun {
 }
 
 /** For the media session's option `recording`. */
-export interface SpoolPlace {
+interface SpoolPlace {
   readonly path: string
   readonly segments: 'only'
 }

@@ -19,7 +19,7 @@ export interface DiskSpace {
 /** Why no recording can begin: the spool is full, the disk is nearly full, or the directory is not writable. */
 export type RecordingRefusal = 'spool_full' | 'disk_full' | 'unwritable'
 
-export interface SpoolCapacityOptions {
+interface SpoolCapacityOptions {
   /** Bytes of the spool at which new recordings are refused. Default 8 GiB. */
   readonly mostBytes?: number | undefined
   /** Bytes in the spool now. */

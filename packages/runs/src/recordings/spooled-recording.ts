@@ -32,7 +32,7 @@ const MEASURE_EVERY_MS: Ms = 30_000
 /** Bytes that contain the header of a segment. */
 const HEADER_BYTES = 256
 
-export interface SpooledRecordingOptions {
+interface SpooledRecordingOptions {
   readonly database: Database
   readonly blobs: Blobs
   readonly time: Time

@@ -4,12 +4,12 @@ import { type Blobs, readRecordingKey, recordingKey, recordingPrefix } from '@pa
 import { RunsError } from '../errors.ts'
 
 /** Length of a segment; segment n begins at (n - 1) * 10 s. */
-export const SEGMENT_SECONDS = 10
+const SEGMENT_SECONDS = 10
 /** Size of a block of silence, and of the read that contains a header. */
 const BLOCK_BYTES = 16_384
 const DELETED_AT_ONCE = 16
 
-export interface StoredSegment {
+interface StoredSegment {
   readonly key: string
   /** Bytes. */
   readonly size: number

@@ -2,7 +2,7 @@ import type { ParleyError } from '@parley/kernel'
 import { StoreError } from '../errors.ts'
 
 /** The blob store that `BLOB_URL` names. */
-export type BlobPlace =
+type BlobPlace =
   | { readonly kind: 'files'; readonly directory: string }
   | {
       readonly kind: 's3'

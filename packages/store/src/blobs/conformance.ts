@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Blobs, ByteRange } from './blobs.ts'
 
 /** A store of blobs, for tests. */
-export interface BlobStore {
+interface BlobStore {
   readonly blobs: Blobs
   close(): Promise<void>
 }
@@ -39,7 +39,7 @@ const key = fc
 /** A server of others, on a busy machine. */
 const TIMEOUT_MS = 60_000
 
-export interface BlobConformanceOptions {
+interface BlobConformanceOptions {
   /** Why it cannot be tried on this machine. */
   readonly missing?: string | null
   /** Random sets of keys that are listed. Default 25. */

@@ -4,7 +4,7 @@ import type { Carrier, CarrierConnection } from './carrier.ts'
 import { type Change, Changes, nextMessage, readMessage } from './changes.ts'
 
 /** Changes of the same topic and id within this time are delivered once. */
-export const COALESCE_MS = 5
+const COALESCE_MS = 5
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5000
 /** A connection that lasted this long resets the backoff. */
@@ -14,7 +14,7 @@ const CHECK_EVERY_MS = 15_000
 /** How long closing waits for unsent changes. */
 const CLOSE_WITHIN_MS = 2000
 
-export interface CarriedBusOptions {
+interface CarriedBusOptions {
   readonly time: Time
   readonly random: Random
   /** Gets one line when the server goes away, when it comes back, and when a listener throws. Default: no log. */

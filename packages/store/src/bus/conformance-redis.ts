@@ -9,7 +9,7 @@ export function redisMissing(): string | null {
     : 'skipped: no redis-server on PATH (Debian package redis-server)'
 }
 
-export interface RedisServer {
+interface RedisServer {
   readonly port: number
   stop(): Promise<void>
 }

@@ -3,7 +3,7 @@ import type { Bus, Topic } from '../protocol.ts'
 import { Gate } from './conformance-gate.ts'
 
 /** A server that carries a bus, for tests. */
-export interface BusServer {
+interface BusServer {
   readonly port: number
   /** A bus whose way to the server is `port` of 127.0.0.1. */
   bus(port: number, onProblem: (line: string) => void): Bus

@@ -23,7 +23,7 @@ const LEFTOVER_AFTER_MS = 24 * 3_600_000
 /** A directory may go, being empty, between its making and the use of it. */
 const PLACE_ATTEMPTS = 5
 
-export interface FileBlobsOptions {
+interface FileBlobsOptions {
   /** Absolute path. Made when missing; for this user alone (mode 700). */
   readonly directory: string
   /** Bytes an object may have. Default 4 GiB. */

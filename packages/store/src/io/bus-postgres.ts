@@ -8,7 +8,7 @@ import type { Bus } from '../protocol.ts'
 const CHANNEL = 'parley_bus'
 const ANSWER_WITHIN_MS = 5000
 
-export interface PostgresBusOptions {
+interface PostgresBusOptions {
   /** Any role that may connect. Not through a pooler that shares connections between transactions: LISTEN needs its own. */
   readonly url: string
   /** One line when the server goes away, comes back, and when a listener throws. Default: nobody is told. */

@@ -8,7 +8,7 @@ import type { Bus } from '../protocol.ts'
 const CHANNEL = 'parley:bus'
 const ANSWER_WITHIN_MS = 5000
 
-export interface RedisBusOptions {
+interface RedisBusOptions {
   /** `redis://` or `rediss://` (TLS). Every process of one installation uses the same server. */
   readonly url: string
   /** One line when the server goes away, comes back, and when a listener throws. Default: nobody is told. */

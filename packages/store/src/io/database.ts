@@ -16,7 +16,7 @@ import { type TenantContext, WholeAnswers } from './tenant-connection.ts'
 import { queriesOn } from './tenant-driver.ts'
 import { type PoolLimits, TenantPool } from './tenant-pool.ts'
 
-export interface DatabaseOptions extends PoolLimits {
+interface DatabaseOptions extends PoolLimits {
   /** `postgres://owner:password@host:port/database`, migrated (`migrate`). The application logs in as a role of its own. */
   readonly ownerUrl: string
 }

@@ -25,7 +25,7 @@ const STOP_WITHIN_MS = 30_000
 const WATCH_EVERY_MS = 250
 const BACKOFF_MS = { first: 100, most: 10_000 }
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** PARLEY_HOME. The server lives in `<home>/postgres`, its record in `<home>/postgres.json`. */
   readonly home: string
   /** Told in a sentence when the server crashed and when it is back. Default: nobody. */

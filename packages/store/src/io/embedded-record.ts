@@ -3,7 +3,7 @@ import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import { StoreError } from '../errors.ts'
 
 /** A process that lives: a pid alone may be another's by now. */
-export interface ProcessMark {
+interface ProcessMark {
   readonly pid: number
   /** Clock ticks since the machine started, as Linux counts them; null elsewhere. */
   readonly started: string | null

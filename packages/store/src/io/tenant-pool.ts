@@ -137,7 +137,7 @@ function giveBack(client: PoolClient, failure: unknown): void {
 }
 
 /** One transaction; BEGIN travels with its first statement. */
-export class TransactionConnection extends WholeAnswers {
+class TransactionConnection extends WholeAnswers {
   readonly #client: PoolClient
   readonly #context: TenantContext
   #state: 'new' | 'open' | 'over' = 'new'

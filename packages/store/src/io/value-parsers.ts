@@ -19,7 +19,7 @@ export const valueParsers = {
 }
 
 /** `2026-02-01 10:20:30.45+00` (DateStyle ISO, time zone UTC) as `2026-02-01T10:20:30.450Z`; finer digits are cut. */
-export function isoInstant(text: string): string {
+function isoInstant(text: string): string {
   if (!text.endsWith('+00') || text.length < 22) {
     if (text === 'infinity' || text === '-infinity') return text
     throw new RangeError(`not an instant in UTC: ${text}`)

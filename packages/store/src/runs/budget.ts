@@ -48,7 +48,7 @@ export async function readBudget(db: Queries, scope: Scope): Promise<BudgetRow> 
   return { ...row, period: from === null || to === null ? null : { from, to } }
 }
 
-export type BudgetWrite =
+type BudgetWrite =
   | { readonly kind: 'written'; readonly budget: BudgetRow }
   /** Another policy is in force than the expected one. */
   | { readonly kind: 'stale'; readonly policy_id: string }

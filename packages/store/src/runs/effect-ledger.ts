@@ -19,7 +19,7 @@ import {
 export type EffectIntention<Kind = string> = Omit<NewEffect<Kind>, 'effect_key'> & { readonly effect_key?: string }
 
 /** An effect as in the effects resource, without the run's fields. */
-export type LedgerRecord<Kind = string, Decision = StoredDecision, Receipt = JsonObject> = Omit<
+type LedgerRecord<Kind = string, Decision = StoredDecision, Receipt = JsonObject> = Omit<
   EffectRow<Kind, Decision, Receipt>,
   'run_id' | 'attempt_id'
 >

@@ -8,7 +8,7 @@ import { ownsRun } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 import { type NewTranscript, writeFinalTranscript } from './transcripts.ts'
 
-export type TerminalState = Extract<RunState, 'completed' | 'failed' | 'cancelled' | 'rejected' | 'expired'>
+type TerminalState = Extract<RunState, 'completed' | 'failed' | 'cancelled' | 'rejected' | 'expired'>
 
 /** Usage of one meter. */
 export interface Measurement {
@@ -69,7 +69,7 @@ export async function finishRun(
 }
 
 /** Ends a run without an owner: cancelled before it began. `lost`: it has an owner or has ended. */
-export function finishUnowned(tx: Queries, scope: Scope, runId: string, ending: RunEnding): Promise<Finish> {
+function finishUnowned(tx: Queries, scope: Scope, runId: string, ending: RunEnding): Promise<Finish> {
   return finishBy(sql`parley.finish_run`, tx, scope, runId, null, ending)
 }
 

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { cancelRun } from './finish.ts'
-import { answerMessage, nextMessage, postMessage, readMessage, refuseMessages, takeMessage } from './messages.ts'
+import { answerMessage, nextMessage, postMessage, readMessage, takeMessage } from './messages.ts'
 import type { RunOwnership } from './protocol.ts'
-import { admitted, CHAT, CHAT_OVER, letLeaseEnd, OUTBOUND, owned, talesOn, workspace } from './runs.fixture.ts'
+import { admitted, CHAT, CHAT_OVER, letLeaseEnd, OUTBOUND, talesOn, workspace } from './runs.fixture.ts'
 import { writeCheckpoint } from './transcripts.ts'
 
 let test: TestDatabase
@@ -115,14 +115,6 @@ describe('an unanswered message', () => {
     await test.owner.query('update parley.run_ownership set start_before = now() where run_id = $1', [late])
     expect(await test.database.runs.expire(100)).toContainEqual({ run_id: late, tenant_id: scope.tenant_id })
     expect(await read(late, unheard)).toMatchObject({ state: 'refused', reason: 'run_ended' })
-  })
-
-  it('can be refused before the end of the run', async () => {
-    const run = await owned(test, scope, CHAT)
-    const id = await posted(run.run_id, 'Hello?')
-    expect(await within(tx => refuseMessages(tx, scope, run.run_id, 'draining'))).toBe(1)
-    expect(await read(run.run_id, id)).toMatchObject({ state: 'refused', reason: 'draining' })
-    expect(await within(tx => refuseMessages(tx, scope, run.run_id, 'draining'))).toBe(0)
   })
 
   it('does not delay the end of the run, and a concurrent one is not left unanswered', async () => {

@@ -103,14 +103,6 @@ export function answerMessage(
   return move(tx, scope, owned, messageId, answered, 'taken')
 }
 
-/** Refuses unanswered messages, with any owner of the run; returns their number. The end of a run does this too (`run_ended`). */
-export async function refuseMessages(tx: Queries, scope: Scope, runId: string, reason: string): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update parley.run_messages m set state = 'refused', reason = ${reason}::text, answered_at = parley.now_ms()
-    where ${ofRun(scope, runId)} and m.state in ('waiting', 'taken')`.execute(tx)
-  return Number(numAffectedRows)
-}
-
 async function move(
   tx: Queries,
   scope: Scope,

@@ -7,7 +7,7 @@ import type { RunOwner, RunOwnership } from './protocol.ts'
 /** Default lease of an owner, which renews it every third of this time. */
 export const RUN_LEASE_MS = 9000
 
-export interface ClaimedRun extends OfClaim, RunOwnership {}
+interface ClaimedRun extends OfClaim, RunOwnership {}
 
 interface OfClaim {
   /** Sequence number of the last timeline item. */

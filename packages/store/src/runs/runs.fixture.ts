@@ -9,7 +9,7 @@ import type { RunOwner, RunOwnership } from './protocol.ts'
 
 export const ENGINE: RunOwner = { engine: 'engine-1', worker: null }
 export const REAPER: RunOwner = { engine: 'worker-9', worker: 'reaper' }
-export const MINUTE_MS = 60_000
+const MINUTE_MS = 60_000
 
 /** An outbound call of the agent `greeter`. */
 export const OUTBOUND: RunRequest = {

@@ -31,7 +31,7 @@ export interface UsageRow {
   readonly completeness: 'complete' | 'partial' | 'unpriced'
 }
 
-export interface UsagePage extends Page<UsageRow> {
+interface UsagePage extends Page<UsageRow> {
   /** `partial`: a run of the window is live or has no price. */
   readonly completeness: 'complete' | 'partial'
 }

@@ -16,7 +16,7 @@ export interface AnsweredNumber {
 }
 
 /** A number that was called and that nobody answers. */
-export interface UnansweredNumber {
+interface UnansweredNumber {
   readonly kind: 'unanswered'
   readonly reason: 'no_number' | 'unassigned' | 'agent_archived' | 'not_published'
   /** Null: the trunk has no such number. */

@@ -16,7 +16,7 @@ export interface InboundTrunk {
 }
 
 /** A trunk that a call may belong to, with the number that was called as that trunk's country reads it. */
-export interface ReachableTrunk {
+interface ReachableTrunk {
   readonly scope: Scope
   readonly trunk_id: string
   /** E.164. */

@@ -30,7 +30,7 @@ export function planOf(
 }
 
 /** An edge that the model takes by its condition. */
-export function when(condition: string, to: string) {
+function when(condition: string, to: string) {
   return {
     id: condition.replaceAll(' ', '-'),
     transition_condition: { type: 'prompt' as const, prompt: condition },

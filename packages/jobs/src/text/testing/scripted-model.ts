@@ -1,7 +1,7 @@
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
 
 /** What the model does in one answer: says something, takes the way on of that condition, says nothing for ever, fails. */
-export type Thought = { readonly say: string } | { readonly take: string } | 'stalls' | 'fails'
+type Thought = { readonly say: string } | { readonly take: string } | 'stalls' | 'fails'
 
 /** A model that does what it is told, answer by answer; without a script it says "Yes." It keeps what it was asked. */
 export class ScriptedModel implements LanguageModel {

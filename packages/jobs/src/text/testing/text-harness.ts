@@ -25,7 +25,7 @@ import type { TextAgent, TextKind } from '../protocol.ts'
 import { startTextRuns, type TextRuns, type TextRunsOptions } from '../text-runs.ts'
 import { ScriptedModel } from './scripted-model.ts'
 
-export interface HarnessWorker {
+interface HarnessWorker {
   readonly leases: RunLeases
   readonly runs: TextRuns
 }

@@ -24,8 +24,8 @@ const HEADER_BYTES = 58
 const HOUR_MS = 3_600_000
 
 /** Samples that encode the position of their frame; never silence. */
-export const leftAt = (position: number) => (Math.imul(position, 0x9e3779b1) >>> 24) % 254
-export const rightAt = (position: number) => leftAt(position + 1)
+const leftAt = (position: number) => (Math.imul(position, 0x9e3779b1) >>> 24) % 254
+const rightAt = (position: number) => leftAt(position + 1)
 
 const COMPLETED: RunEnding = {
   state: 'completed',

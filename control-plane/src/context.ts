@@ -1,5 +1,6 @@
 import type {
   AnswerOf,
+  auditItem,
   Handler,
   Operation,
   OperationId,
@@ -9,6 +10,7 @@ import type {
   Scope,
 } from '@parley/contract'
 import type { Blobs, Queries, RunKind, Sealer, Topic } from '@parley/store'
+import type { z } from 'zod'
 import type { Catalogue } from './catalogue.ts'
 import type { Offload } from './pipeline/offload.ts'
 import type { SecretVersions } from './reading/import-reading.ts'
@@ -26,20 +28,7 @@ export interface Principal {
 }
 
 /** The resource that an audit item names. */
-export interface AuditedResource {
-  readonly kind:
-    | 'agent'
-    | 'publication'
-    | 'run'
-    | 'document'
-    | 'knowledge_generation'
-    | 'evaluation'
-    | 'trunk'
-    | 'phone_number'
-    | 'secret'
-    | 'operation'
-  readonly id: string
-}
+export type AuditedResource = Omit<NonNullable<z.output<typeof auditItem>['resource']>, 'tenant_id'>
 
 /** A run that waits for an owner. */
 export interface WaitingRun {
@@ -149,12 +138,7 @@ export interface ExternalContext extends Context {
   waitForRunChange(runId: string, withinMs: number): Promise<void>
 }
 
-/** The operations of kind `external`. */
-type ExternalId = 'runs.message'
-type ContextOf<Id extends OperationId> = Id extends ExternalId ? ExternalContext : Context
+type ContextOf<Id extends OperationId> = OperationNamed<Id>['kind'] extends 'external' ? ExternalContext : Context
 
-/** Every operation's handler: one missing does not compile. Handlers throw `Refusal`. */
+/** The handler of every operation; a missing handler is a type error. Handlers throw `Refusal`. */
 export type Handlers = { readonly [Id in OperationId]: Handler<OperationNamed<Id>, ContextOf<Id>> }
-
-/** Some of the handlers, by the ids they serve. */
-export type HandlersOf<Ids extends OperationId> = Pick<Handlers, Ids>

@@ -10,7 +10,7 @@ import {
   readOpenDraft,
   readPublishedDraft,
 } from '@parley/store'
-import type { Context, HandlersOf } from '../context.ts'
+import type { Context, Handlers } from '../context.ts'
 import { runDraftWork } from '../reading/run-draft-work.ts'
 import { firstProviders } from './agents-first-providers.ts'
 import { newAgentId } from './agents-id.ts'
@@ -24,9 +24,7 @@ interface ListIssue {
   readonly message: string
 }
 
-export const agentHandlers: HandlersOf<
-  'agents.list' | 'agents.create' | 'agents.get' | 'agents.delete' | 'agents.clone'
-> = {
+export const agentHandlers = {
   'agents.list': async ({ query: { cursor, ...filter } }, { db, scope }) => {
     const { rows, next_cursor } = await listAgents(db, scope, { ...filter, cursor: cursor ?? null })
     return { status: 200, body: { ...readable(rows, scope), next_cursor } }
@@ -58,7 +56,7 @@ export const agentHandlers: HandlersOf<
     const json = await runDraftWork(context, 'renamed', { draft, name: copy }, of)
     return { status: 201, body: await newAgent(context, agent_id, copy, { json }) }
   },
-}
+} satisfies Partial<Handlers>
 
 /** Summaries of the readable agents, and an issue for each agent whose stored data is broken. */
 function readable(rows: readonly AgentRow[], scope: Scope): { agents: AgentSummary[]; issues: ListIssue[] } {

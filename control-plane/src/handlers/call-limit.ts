@@ -1,9 +1,9 @@
 import type { callLimit } from '@parley/contract'
 import { type CallLimitRow, readCallLimit, writeCallLimit } from '@parley/store'
 import type { z } from 'zod'
-import type { HandlersOf } from '../context.ts'
+import type { Handlers } from '../context.ts'
 
-export const callLimitHandlers: HandlersOf<'call_limits.get' | 'call_limits.update'> = {
+export const callLimitHandlers = {
   'call_limits.get': async (_, { db, scope }) => ({ status: 200, body: toCallLimit(await readCallLimit(db, scope)) }),
 
   'call_limits.update': async ({ body: { daily_limit } }, context) => {
@@ -13,7 +13,7 @@ export const callLimitHandlers: HandlersOf<'call_limits.get' | 'call_limits.upda
     context.notifyAfterCommit('tenants', scope.tenant_id)
     return { status: 200, body: toCallLimit(written) }
   },
-}
+} satisfies Partial<Handlers>
 
 function toCallLimit({ daily_call_limit: limit, calls_last_24h, as_of }: CallLimitRow): z.input<typeof callLimit> {
   const remaining = limit === null ? null : Math.max(0, limit - calls_last_24h)

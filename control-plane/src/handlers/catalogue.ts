@@ -1,8 +1,8 @@
-import type { HandlersOf } from '../context.ts'
+import type { Handlers } from '../context.ts'
 import { ACTION_DESCRIPTORS } from './catalogue-actions.ts'
 import { pageByKey } from './catalogue-page.ts'
 
-export const catalogueHandlers: HandlersOf<'actions.list' | 'models.list' | 'voices.list'> = {
+export const catalogueHandlers = {
   'actions.list': async ({ query: { channel, invocation } }) => {
     const items = ACTION_DESCRIPTORS.filter(
       action =>
@@ -42,7 +42,7 @@ export const catalogueHandlers: HandlersOf<'actions.list' | 'models.list' | 'voi
     )
     return { status: 200, body: { items: rows, next_cursor } }
   },
-}
+} satisfies Partial<Handlers>
 
 /** `es-419` is within `es`, not the other way round. */
 function isWithin(tag: string, language: string): boolean {

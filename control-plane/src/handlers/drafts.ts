@@ -12,7 +12,7 @@ import {
   writeDraft,
 } from '@parley/store'
 import type { z } from 'zod'
-import type { Context, HandlersOf } from '../context.ts'
+import type { Context, Handlers } from '../context.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
 import { runDraftWork } from '../reading/run-draft-work.ts'
 import { agentArchived, agentNotPublished, existingAgent, noAgent, noVersion } from './agents-refusals.ts'
@@ -21,9 +21,7 @@ import { editsRefused, noDraft, refuseAddresses, staleDraft, staleDraftRefusal }
 
 type DraftResult = z.input<typeof draftResult>
 
-export const draftHandlers: HandlersOf<
-  'drafts.get' | 'drafts.edit' | 'drafts.discard' | 'drafts.open' | 'drafts.validate'
-> = {
+export const draftHandlers = {
   'drafts.get': async ({ params: { agent_id } }, context) => {
     const { db, scope } = context
     const open = await readOpenDraft(db, scope, agent_id)
@@ -88,7 +86,7 @@ export const draftHandlers: HandlersOf<
     const diagnostics = await runDraftWork(context, 'diagnostics', { draft: open.json, draftEnvironment })
     return { status: 200, body: { revision: open.revision, diagnostics } }
   },
-}
+} satisfies Partial<Handlers>
 
 function isAt(open: DraftHead, at: { readonly draft_id: string; readonly revision: number }): boolean {
   return open.draft_id === at.draft_id && open.revision === at.revision

@@ -1,11 +1,11 @@
 import { Refusal } from '@parley/contract'
 import { environmentsOf, makeSandbox, newKeySecret } from '@parley/store'
-import type { HandlersOf } from '../context.ts'
+import type { Handlers } from '../context.ts'
 
 /** What the first key of a sandbox is called. */
 const FIRST_KEY_NAME = 'Sandbox admin'
 
-export const environmentHandlers: HandlersOf<'environments.list' | 'environments.ensure_sandbox'> = {
+export const environmentHandlers = {
   'environments.list': async (_, { db, scope }) => {
     const items = await environmentsOf(db, scope)
     return { status: 200, body: { items, selected: scope.environment === 'sandbox' ? 'sandbox' : 'production' } }
@@ -26,4 +26,4 @@ export const environmentHandlers: HandlersOf<'environments.list' | 'environments
     context.notifyAfterCommit('tenants', environment.tenant_id)
     return { status: 201, body: { environment, key: { ...key, secret: made.secret } } }
   },
-}
+} satisfies Partial<Handlers>

@@ -14,7 +14,7 @@ import {
   renameUnpublished,
   writeDraft,
 } from '@parley/store'
-import { type Context, type HandlersOf, readOffThread } from '../context.ts'
+import { type Context, type Handlers, readOffThread } from '../context.ts'
 import type { DraftWorkInput } from '../reading/draft-work.ts'
 import { type ImportReading, readImport, readInspection, type SecretVersions } from '../reading/import-reading.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
@@ -26,7 +26,7 @@ import { invalid } from './invalid-request.ts'
 
 type ImportBody = InputOf<OperationNamed<'agents.import'>>['body']
 
-export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspect' | 'agents.export'> = {
+export const exchangeHandlers = {
   'agents.import': readOffThread(
     async ({ body }, context) => {
       const { scope } = context
@@ -63,7 +63,7 @@ export const exchangeHandlers: HandlersOf<'agents.import' | 'agents.import_inspe
     await existingAgent(context, agent_id)
     throw query.version === undefined ? agentNotPublished(agent_id) : noVersion(agent_id, query.version)
   },
-}
+} satisfies Partial<Handlers>
 
 async function exported({ draft, version }: DraftWorkInput<'exported'>, context: Context) {
   const rest = await runDraftWork(context, 'exported', { draft, version })

@@ -9,10 +9,10 @@ import {
   replaceKeySecret,
   revokeKey,
 } from '@parley/store'
-import type { AuditedResource, HandlersOf } from '../context.ts'
+import type { AuditedResource, Handlers } from '../context.ts'
 import { invalid } from './invalid-request.ts'
 
-export const keyHandlers: HandlersOf<'keys.list' | 'keys.create' | 'keys.revoke' | 'keys.rotate'> = {
+export const keyHandlers = {
   'keys.list': async ({ query: { cursor, limit } }, { db, scope }) => {
     const { rows, next_cursor } = await listKeys(db, scope, { cursor: cursor ?? null, limit })
     return { status: 200, body: { items: rows, next_cursor } }
@@ -58,7 +58,7 @@ export const keyHandlers: HandlersOf<'keys.list' | 'keys.create' | 'keys.revoke'
     if (!(await keyExists(db, scope, key_id))) throw noKey(key_id)
     throw new Refusal('conflict', 'the key is revoked or expired: create another', { reason: 'key_revoked' })
   },
-}
+} satisfies Partial<Handlers>
 
 function ofKey(keyId: string): AuditedResource {
   return { kind: 'operation', id: `keys/${keyId}` }

@@ -14,15 +14,13 @@ import {
   writeAssignment,
 } from '@parley/store'
 import type { z } from 'zod'
-import type { Context, HandlersOf } from '../context.ts'
+import type { Context, Handlers } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
 import { noTrunk } from './trunks.ts'
 
 type PhoneNumber = z.input<typeof phoneNumber>
 
-type Ids = 'numbers.list' | 'numbers.import' | 'numbers.assign' | 'numbers.release'
-
-export const numberHandlers: HandlersOf<Ids> = {
+export const numberHandlers = {
   'numbers.list': async ({ query: { cursor, ...filter } }, { db, scope }) => {
     const { rows, next_cursor } = await listNumbers(db, scope, { ...filter, cursor: cursor ?? null })
     return { status: 200, body: { items: rows.map(toNumber), next_cursor } }
@@ -64,7 +62,7 @@ export const numberHandlers: HandlersOf<Ids> = {
     context.notifyAfterCommit('telephony', number_id)
     return { status: 200, body }
   },
-}
+} satisfies Partial<Handlers>
 
 /** Refuses what no call could reach: tried in the order agent, its version, its channel, the trunk. */
 async function checkAssignable(

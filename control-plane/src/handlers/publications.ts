@@ -12,7 +12,7 @@ import {
   readPublicationRow,
   readWholePublication,
 } from '@parley/store'
-import type { Context, HandlersOf, Principal } from '../context.ts'
+import type { Context, Handlers, Principal } from '../context.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
 import { runDraftWork } from '../reading/run-draft-work.ts'
 import { agentArchived, existingAgent, noAgent, noVersion, unarchivedAgent } from './agents-refusals.ts'
@@ -21,9 +21,7 @@ import { draftEnvironmentOf } from './draft-environment.ts'
 import { diagnosticsJson, staleDraft, staleDraftRefusal } from './drafts-refusals.ts'
 import { publicationBody } from './publications-body.ts'
 
-export const publicationHandlers: HandlersOf<
-  'publications.list' | 'publications.publish' | 'publications.get' | 'publications.set_head'
-> = {
+export const publicationHandlers = {
   'publications.list': async ({ params: { agent_id }, query: { cursor, limit } }, context) => {
     const { db, scope } = context
     const { rows, next_cursor } = await listPublications(db, scope, agent_id, { cursor: cursor ?? null, limit })
@@ -71,7 +69,7 @@ export const publicationHandlers: HandlersOf<
     context.notifyAfterCommit('publications', agent_id)
     return { status: 200, body: summaryOf(await existingAgent(context, agent_id), scope) }
   },
-}
+} satisfies Partial<Handlers>
 
 /** The publication of the draft; throws the refusal with the diagnostics of an invalid draft. */
 async function preparePublication(open: OpenDraft, test: boolean, context: Context): Promise<NewPublication> {

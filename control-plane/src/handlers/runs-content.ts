@@ -1,15 +1,14 @@
 import type { effectRecord, timelineItem, utterance } from '@parley/contract'
 import { type EventRow, listEffects, listEvents, type RunRow, readTranscript, type TranscriptRow } from '@parley/store'
 import type { z } from 'zod'
-import type { Context, HandlersOf } from '../context.ts'
+import type { Context, Handlers } from '../context.ts'
 import { AUDIO_MS, PAGE_MS, RECORDINGS_PATH, type RecordingLink, sealLink } from '../recordings/recording-link.ts'
 import { recordingOf } from '../recordings/recording-state.ts'
 import { existingRun, hasEnded } from './runs-body.ts'
 
-type Ids = 'runs.timeline' | 'runs.effects' | 'runs.transcript' | 'runs.recording'
-type Transcript = Awaited<ReturnType<HandlersOf<'runs.transcript'>['runs.transcript']>>['body']
+type Transcript = Awaited<ReturnType<Handlers['runs.transcript']>>['body']
 
-export const runContentHandlers: HandlersOf<Ids> = {
+export const runContentHandlers = {
   'runs.timeline': async ({ params: { run_id }, query: { cursor, limit } }, context) => {
     const { db, scope } = context
     const { rows, next_cursor } = await listEvents(db, scope, run_id, { cursor: cursor ?? null, limit })
@@ -53,7 +52,7 @@ export const runContentHandlers: HandlersOf<Ids> = {
       },
     }
   },
-}
+} satisfies Partial<Handlers>
 
 /** An item of the timeline, as the API shows it and as the stream tells it. */
 export function timelineBody({ fields, ...place }: EventRow): z.input<typeof timelineItem> {

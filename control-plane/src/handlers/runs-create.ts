@@ -11,7 +11,7 @@ import {
   type RunRequest,
   readPublication,
 } from '@parley/store'
-import type { Context, HandlersOf } from '../context.ts'
+import type { Context, Handlers } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
 import { draftEnvironmentOf } from './draft-environment.ts'
 import { existingRun, runBody } from './runs-body.ts'
@@ -19,7 +19,7 @@ import { admissionRefused } from './runs-refusals.ts'
 
 type RunCreation = InputOf<OperationNamed<'runs.create'>>['body']
 
-export const createRunHandler: HandlersOf<'runs.create'> = {
+export const createRunHandler = {
   /** Checks the preconditions in the order that the API documents; a refusal stores nothing. */
   'runs.create': async ({ body }, context) => {
     const { db, scope, principal } = context
@@ -40,7 +40,7 @@ export const createRunHandler: HandlersOf<'runs.create'> = {
     context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
     return { status: 201, body: runBody(await existingRun(context, run_id)) }
   },
-}
+} satisfies Partial<Handlers>
 
 /** The kind of run, which decides which processes execute it. */
 function kindOf({ channel, mode }: RunCreation): RunKind {

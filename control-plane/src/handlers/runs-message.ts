@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '@parley/contract'
 import { postMessage, type RunMessage, readMessage } from '@parley/store'
-import type { ExternalContext, HandlersOf } from '../context.ts'
+import type { ExternalContext, Handlers } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { existingRun, type RunState } from './runs-body.ts'
 import { runEnded } from './runs-refusals.ts'
@@ -10,7 +10,7 @@ import { runEnded } from './runs-refusals.ts'
 const TURN_MS = 60_000
 const LOOK_MS = 250
 
-export const messageHandler: HandlersOf<'runs.message'> = {
+export const messageHandler = {
   /** A repetition finds the message that it posted first, and what came of it. */
   'runs.message': async ({ params: { run_id }, body: { text } }, context) => {
     const { scope } = context
@@ -29,7 +29,7 @@ export const messageHandler: HandlersOf<'runs.message'> = {
     const { state, utterances } = await answerTo(posted, run_id, context)
     return { status: 200, body: { run_id, state: state as RunState, utterances: utterances as never } }
   },
-}
+} satisfies Partial<Handlers>
 
 async function answerTo(posted: RunMessage, runId: string, context: ExternalContext) {
   const { db, scope, platform } = context

@@ -1,13 +1,13 @@
 import { type OperationNamed, Refusal } from '@parley/contract'
 import { acknowledgeUpdate, cancelRun, listRuns, type RunContact, readUpdate, type UpdateReceipt } from '@parley/store'
-import { type AfterCommitContext, type HandlersOf, withAfterCommit } from '../context.ts'
+import { type AfterCommitContext, type Handlers, withAfterCommit } from '../context.ts'
 import { existingRun, runBody } from './runs-body.ts'
 import { runEnded } from './runs-refusals.ts'
 
 /** How long the answer to an update waits for the agent to have it. */
 const SETTLING_MS = 500
 
-export const runHandlers: HandlersOf<'runs.list' | 'runs.get' | 'runs.cancel' | 'runs.update'> = {
+export const runHandlers = {
   'runs.list': async ({ query: { cursor, disposition, contact, ...filter } }, { db, scope }) => {
     const { rows, next_cursor } = await listRuns(db, scope, {
       ...filter,
@@ -34,7 +34,7 @@ export const runHandlers: HandlersOf<'runs.list' | 'runs.get' | 'runs.cancel' | 
 
   'runs.update': withAfterCommit<
     OperationNamed<'runs.update'>,
-    Parameters<HandlersOf<'runs.update'>['runs.update']>[1]
+    Parameters<Handlers['runs.update']>[1]
   >(
     async ({ params: { run_id }, body }, context) => {
       const { db, scope } = context
@@ -56,7 +56,7 @@ export const runHandlers: HandlersOf<'runs.list' | 'runs.get' | 'runs.cancel' | 
     },
     async ({ body: { update } }, context) => updated(await settled(update.run_id, update.revision, context)),
   ),
-}
+} satisfies Partial<Handlers>
 
 /** The receipt as it stands once the update has settled, or half a second has passed. */
 async function settled(

@@ -9,11 +9,11 @@ import {
   tombstoneOf,
 } from '@parley/store'
 import type { z } from 'zod'
-import type { HandlersOf } from '../context.ts'
+import type { Handlers } from '../context.ts'
 
 type Secret = z.input<typeof secret>
 
-export const secretHandlers: HandlersOf<'secrets.list' | 'secrets.put' | 'secrets.delete'> = {
+export const secretHandlers = {
   'secrets.list': async ({ query: { cursor, limit } }, { db, scope }) => {
     const { rows, next_cursor } = await listSecrets(db, scope, { cursor: cursor ?? null, limit })
     return { status: 200, body: { items: rows.map(toSecret), next_cursor } }
@@ -51,7 +51,7 @@ export const secretHandlers: HandlersOf<'secrets.list' | 'secrets.put' | 'secret
     await keepTombstone(db, scope, 'secret', secret_id, body)
     return { status: 200, body }
   },
-}
+} satisfies Partial<Handlers>
 
 function toSecret({ version, versions, version_times, ...secret }: SecretRow): Secret {
   return {

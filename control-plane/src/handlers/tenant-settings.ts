@@ -1,9 +1,9 @@
 import { Refusal, type tenantSettings as settingsSchema } from '@parley/contract'
 import { type TenantSettingsRow, tenantSettings, writeTenantSettings } from '@parley/store'
 import type { z } from 'zod'
-import type { HandlersOf } from '../context.ts'
+import type { Handlers } from '../context.ts'
 
-export const tenantSettingsHandlers: HandlersOf<'tenant_settings.get' | 'tenant_settings.update'> = {
+export const tenantSettingsHandlers = {
   'tenant_settings.get': async (_, { db, scope }) => ({
     status: 200,
     body: toSettings(await tenantSettings(db, scope)),
@@ -26,7 +26,7 @@ export const tenantSettingsHandlers: HandlersOf<'tenant_settings.get' | 'tenant_
     context.notifyAfterCommit('tenants', scope.tenant_id)
     return { status: 200, body: toSettings(written) }
   },
-}
+} satisfies Partial<Handlers>
 
 function toSettings(row: TenantSettingsRow): z.input<typeof settingsSchema> {
   const { name, display_name, retention_version: version, ...days } = row

@@ -16,7 +16,7 @@ import {
   writeTrunk,
 } from '@parley/store'
 import type { z } from 'zod'
-import type { Context, HandlersOf, Platform } from '../context.ts'
+import type { Context, Handlers, Platform } from '../context.ts'
 import { invalid } from './invalid-request.ts'
 
 type Trunk = z.input<typeof trunk>
@@ -27,9 +27,7 @@ const TOKEN_BYTES = 16
 /** As many numbers are named when a trunk is not deleted for them. */
 const MAX_LISTED_NUMBERS = 200
 
-type Ids = 'trunks.list' | 'trunks.create' | 'trunks.get' | 'trunks.update' | 'trunks.delete'
-
-export const trunkHandlers: HandlersOf<Ids> = {
+export const trunkHandlers = {
   'trunks.list': async ({ query: { cursor, limit } }, { db, scope, platform }) => {
     const { rows, next_cursor } = await listTrunks(db, scope, { cursor: cursor ?? null, limit })
     return { status: 200, body: { items: rows.map(row => toTrunk(row, platform)), next_cursor } }
@@ -97,7 +95,7 @@ export const trunkHandlers: HandlersOf<Ids> = {
     context.notifyAfterCommit('telephony', trunk_id)
     return { status: 200, body }
   },
-}
+} satisfies Partial<Handlers>
 
 /** Refuses a pin of anything but a version of a SIP password; what is pinned stays until the trunk does pin it. */
 async function lockSipSecret({ db, scope }: Context, pin: SecretPin): Promise<void> {

@@ -1,13 +1,13 @@
 import { type budget, Refusal } from '@parley/contract'
 import { type BudgetRow, readBudget, readRateCard, summariseUsage, type UsageRow, writeBudget } from '@parley/store'
 import type { z } from 'zod'
-import type { HandlersOf } from '../context.ts'
+import type { Handlers } from '../context.ts'
 import { invalid } from './invalid-request.ts'
 
 const DAY_MS = 86_400_000
 const MAX_DAYS = 366
 
-export const usageHandlers: HandlersOf<'usage.summary' | 'usage.rate_card' | 'budgets.get' | 'budgets.update'> = {
+export const usageHandlers = {
   'usage.summary': async ({ query: { cursor, from, to, ...filter } }, { db, scope }) => {
     const window = windowOf(from, to)
     const page = await summariseUsage(db, scope, { ...filter, ...window, cursor: cursor ?? null })
@@ -49,7 +49,7 @@ export const usageHandlers: HandlersOf<'usage.summary' | 'usage.rate_card' | 'bu
       })
     return { status: 200, body: toBudget(write.budget, scope.tenant_id) }
   },
-}
+} satisfies Partial<Handlers>
 
 /** In UTC with milliseconds. */
 function windowOf(from: string, to: string): { readonly from: string; readonly to: string } {

@@ -52,6 +52,7 @@ interface Declaration<
   Output extends z.ZodType,
   Statuses extends readonly [Status, ...Status[]],
   Repeat extends Idempotency,
+  Kind extends OperationKind,
 > {
   /** Resource and verb, such as `agents.create`. Also the `action` of its audit items. */
   readonly id: Id
@@ -72,7 +73,7 @@ interface Declaration<
   /** Errors specific to this operation; `operation` adds the common ones. */
   readonly refusals: Refusals
   /** Default: transactional. */
-  readonly kind?: OperationKind
+  readonly kind?: Kind
   /** Default: the id with `_` in place of the dot. Null: no tool. */
   readonly tool?: string | null
   /** Default: any 1..256 characters. Only with `required_header`. */
@@ -103,6 +104,7 @@ export interface Operation<
   Output extends z.ZodType = z.ZodType,
   Statuses extends readonly Status[] = readonly Status[],
   Repeat extends Idempotency = Idempotency,
+  Kind extends OperationKind = OperationKind,
 > {
   readonly id: Id
   readonly method: Method
@@ -113,7 +115,7 @@ export interface Operation<
   readonly idempotency: Repeat
   /** The schema of the idempotency key; null if none is required. */
   readonly idempotencyKey: z.ZodString | null
-  readonly kind: OperationKind
+  readonly kind: Kind
   readonly params: Params
   readonly query: Query
   readonly body: Body
@@ -138,11 +140,13 @@ export function operation<
   Output extends z.ZodType,
   const Statuses extends readonly [Status, ...Status[]],
   const Repeat extends Idempotency,
+  const Kind extends OperationKind = 'transactional',
 >(
-  declared: Declaration<Id, Params, Query, Body, Output, Statuses, Repeat>,
-): Operation<Id, Params, Query, Body, Output, Statuses, Repeat> {
+  declared: Declaration<Id, Params, Query, Body, Output, Statuses, Repeat, Kind>,
+): Operation<Id, Params, Query, Body, Output, Statuses, Repeat, Kind> {
   const { refusals, ...rest } = declared
-  const kind = declared.kind ?? 'transactional'
+  // Without `kind` in the declaration its type is the default of the type parameter.
+  const kind = declared.kind ?? ('transactional' as Kind)
   const needsKey = declared.idempotency === 'required_header'
   return {
     ...rest,

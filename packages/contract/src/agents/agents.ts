@@ -15,7 +15,7 @@ const listIssue = z.strictObject({
   message: text(0),
 })
 
-export const listAgents = operation({
+const listAgents = operation({
   id: 'agents.list',
   method: 'GET',
   path: '/api/v1/agents',
@@ -43,7 +43,7 @@ export const listAgents = operation({
   refusals: {},
 })
 
-export const createAgent = operation({
+const createAgent = operation({
   id: 'agents.create',
   method: 'POST',
   path: '/api/v1/agents',
@@ -65,7 +65,7 @@ export const createAgent = operation({
   refusals: { conflict: ['agent_exists'] },
 })
 
-export const getAgent = operation({
+const getAgent = operation({
   id: 'agents.get',
   method: 'GET',
   path: '/api/v1/agents/{agent_id}',
@@ -80,7 +80,7 @@ export const getAgent = operation({
   refusals: {},
 })
 
-export const deleteAgent = operation({
+const deleteAgent = operation({
   id: 'agents.delete',
   method: 'DELETE',
   path: '/api/v1/agents/{agent_id}',
@@ -95,7 +95,7 @@ export const deleteAgent = operation({
   refusals: {},
 })
 
-export const cloneAgent = operation({
+const cloneAgent = operation({
   id: 'agents.clone',
   method: 'POST',
   path: '/api/v1/agents/{agent_id}/clone',
@@ -117,3 +117,5 @@ export const cloneAgent = operation({
   statuses: [201, 200],
   refusals: { conflict: ['nothing_to_clone', 'agent_exists'] },
 })
+
+export const agentOperations = [listAgents, createAgent, getAgent, deleteAgent, cloneAgent] as const

@@ -9,7 +9,7 @@ import { exportConfig, exportedAgent, importConfig, modelBindings } from './impo
 
 const IMPORT_BYTES = 8 * MIB
 
-export const importAgent = operation({
+const importAgent = operation({
   id: 'agents.import',
   method: 'POST',
   path: '/api/v1/agents/import',
@@ -44,7 +44,7 @@ export const importAgent = operation({
   rate: 'costly',
 })
 
-export const inspectImport = operation({
+const inspectImport = operation({
   id: 'agents.import_inspect',
   method: 'POST',
   path: '/api/v1/agents/import/inspect',
@@ -80,7 +80,7 @@ export const inspectImport = operation({
   rate: 'costly',
 })
 
-export const exportAgent = operation({
+const exportAgent = operation({
   id: 'agents.export',
   method: 'GET',
   path: '/api/v1/agents/{agent_id}/export',
@@ -109,3 +109,5 @@ export const exportAgent = operation({
   statuses: [200],
   refusals: { conflict: ['agent_not_published'] },
 })
+
+export const exchangeOperations = [importAgent, inspectImport, exportAgent] as const

@@ -33,7 +33,7 @@ export const actionDescriptor = z
   })
   .meta({ id: 'ActionDescriptor' })
 
-export const listActions = operation({
+const listActions = operation({
   id: 'actions.list',
   method: 'GET',
   path: '/api/v1/actions',
@@ -47,3 +47,5 @@ export const listActions = operation({
   statuses: [200],
   refusals: {},
 })
+
+export const actionCatalogueOperations = [listActions] as const

@@ -26,7 +26,7 @@ export const model = z
   })
   .meta({ id: 'Model' })
 
-export const listModels = operation({
+const listModels = operation({
   id: 'models.list',
   method: 'GET',
   path: '/api/v1/models',
@@ -40,3 +40,5 @@ export const listModels = operation({
   statuses: [200],
   refusals: {},
 })
+
+export const modelOperations = [listModels] as const

@@ -23,7 +23,7 @@ export const voice = z
   })
   .meta({ id: 'Voice' })
 
-export const listVoices = operation({
+const listVoices = operation({
   id: 'voices.list',
   method: 'GET',
   path: '/api/v1/voices',
@@ -41,3 +41,5 @@ export const listVoices = operation({
   statuses: [200],
   refusals: {},
 })
+
+export const voiceOperations = [listVoices] as const

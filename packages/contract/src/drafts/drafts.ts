@@ -11,7 +11,7 @@ const path = '/api/v1/agents/{agent_id}/draft'
 /** The draft and the revision that a request expects. */
 const atRevision = { draft_id: uuid, expected_revision: revision }
 
-export const getDraft = operation({
+const getDraft = operation({
   id: 'drafts.get',
   method: 'GET',
   path,
@@ -26,7 +26,7 @@ export const getDraft = operation({
   refusals: {},
 })
 
-export const editDraft = operation({
+const editDraft = operation({
   id: 'drafts.edit',
   method: 'PATCH',
   path,
@@ -44,7 +44,7 @@ export const editDraft = operation({
   },
 })
 
-export const discardDraft = operation({
+const discardDraft = operation({
   id: 'drafts.discard',
   method: 'DELETE',
   path,
@@ -59,7 +59,7 @@ export const discardDraft = operation({
   refusals: { conflict: ['stale_revision', 'agent_archived'] },
 })
 
-export const openDraft = operation({
+const openDraft = operation({
   id: 'drafts.open',
   method: 'POST',
   path,
@@ -75,7 +75,7 @@ export const openDraft = operation({
   refusals: { conflict: ['draft_exists', 'agent_not_published', 'agent_archived'] },
 })
 
-export const validateDraft = operation({
+const validateDraft = operation({
   id: 'drafts.validate',
   method: 'POST',
   path: `${path}/validate`,
@@ -97,3 +97,5 @@ export const validateDraft = operation({
   refusals: { conflict: ['stale_revision'] },
   hints: { readOnly: true },
 })
+
+export const draftOperations = [getDraft, editDraft, discardDraft, openDraft, validateDraft] as const

@@ -27,7 +27,7 @@ export const publication = z
 
 const path = '/api/v1/agents/{agent_id}/publications'
 
-export const listPublications = operation({
+const listPublications = operation({
   id: 'publications.list',
   method: 'GET',
   path,
@@ -42,7 +42,7 @@ export const listPublications = operation({
   refusals: {},
 })
 
-export const publishDraft = operation({
+const publishDraft = operation({
   id: 'publications.publish',
   method: 'POST',
   path,
@@ -57,7 +57,7 @@ export const publishDraft = operation({
   refusals: { conflict: ['stale_revision', 'agent_archived'], publication_invalid: ['invalid_draft'] },
 })
 
-export const getPublication = operation({
+const getPublication = operation({
   id: 'publications.get',
   method: 'GET',
   path: `${path}/{version}`,
@@ -72,7 +72,7 @@ export const getPublication = operation({
   refusals: {},
 })
 
-export const setHead = operation({
+const setHead = operation({
   id: 'publications.set_head',
   method: 'PUT',
   path: '/api/v1/agents/{agent_id}/head',
@@ -90,3 +90,5 @@ export const setHead = operation({
   statuses: [200],
   refusals: { conflict: ['stale_revision', 'test_publication', 'agent_archived'] },
 })
+
+export const publicationOperations = [listPublications, publishDraft, getPublication, setHead] as const

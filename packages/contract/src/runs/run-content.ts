@@ -11,7 +11,7 @@ import { timelineItem } from './timeline.ts'
 
 const ofRun = '/api/v1/runs/{run_id}'
 
-export const messageRun = operation({
+const messageRun = operation({
   id: 'runs.message',
   method: 'POST',
   path: `${ofRun}/messages`,
@@ -42,7 +42,7 @@ const reading = {
   refusals: {},
 } as const
 
-export const runTimeline = operation({
+const runTimeline = operation({
   ...reading,
   id: 'runs.timeline',
   path: `${ofRun}/timeline`,
@@ -68,7 +68,7 @@ export const runEvents = operation({
   refusals: { rate_limited: ['streams'], provider_unavailable: [] },
 })
 
-export const runEffects = operation({
+const runEffects = operation({
   ...reading,
   id: 'runs.effects',
   path: `${ofRun}/effects`,
@@ -77,7 +77,7 @@ export const runEffects = operation({
   output: z.strictObject({ items: z.array(effectRecord) }),
 })
 
-export const runTranscript = operation({
+const runTranscript = operation({
   ...reading,
   id: 'runs.transcript',
   path: `${ofRun}/transcript`,
@@ -86,7 +86,7 @@ export const runTranscript = operation({
   output: transcript,
 })
 
-export const runRecording = operation({
+const runRecording = operation({
   ...reading,
   id: 'runs.recording',
   path: `${ofRun}/recording`,
@@ -95,3 +95,5 @@ export const runRecording = operation({
   output: recording,
   auditsReads: true,
 })
+
+export const runContentOperations = [messageRun, runTimeline, runEffects, runTranscript, runRecording] as const

@@ -15,7 +15,7 @@ const MODES: Readonly<Record<z.output<typeof runChannel>, readonly z.output<type
   cloud: ['task', 'chat', 'background'],
 }
 
-export const createRun = operation({
+const createRun = operation({
   id: 'runs.create',
   method: 'POST',
   path: '/api/v1/runs',
@@ -72,7 +72,7 @@ export const createRun = operation({
   },
 })
 
-export const getRun = operation({
+const getRun = operation({
   id: 'runs.get',
   method: 'GET',
   path: '/api/v1/runs/{run_id}',
@@ -90,7 +90,7 @@ export const getRun = operation({
 const DISPOSITIONS = /^[a-z][a-z0-9_-]{0,127}(,[a-z][a-z0-9_-]{0,127}){0,31}$/
 const CONTACTS = /^(human|voicemail|ivr|unknown|not_applicable)(,(human|voicemail|ivr|unknown|not_applicable)){0,4}$/
 
-export const listRuns = operation({
+const listRuns = operation({
   id: 'runs.list',
   method: 'GET',
   path: '/api/v1/runs',
@@ -125,7 +125,7 @@ export const listRuns = operation({
   refusals: {},
 })
 
-export const cancelRun = operation({
+const cancelRun = operation({
   id: 'runs.cancel',
   method: 'POST',
   path: '/api/v1/runs/{run_id}/cancel',
@@ -142,7 +142,7 @@ export const cancelRun = operation({
   hints: { destructive: true },
 })
 
-export const updateRun = operation({
+const updateRun = operation({
   id: 'runs.update',
   method: 'PATCH',
   path: '/api/v1/runs/{run_id}',
@@ -179,3 +179,5 @@ export const updateRun = operation({
   statuses: [202, 200],
   refusals: { run_not_active: ['run_ended'], capability_unavailable: ['channel_not_supported'] },
 })
+
+export const runOperations = [listRuns, createRun, getRun, updateRun, cancelRun] as const

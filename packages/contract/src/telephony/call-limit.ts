@@ -14,7 +14,7 @@ export const callLimit = z
   })
   .meta({ id: 'CallLimit' })
 
-export const getCallLimit = operation({
+const getCallLimit = operation({
   id: 'call_limits.get',
   method: 'GET',
   path: '/api/v1/telephony/call-limit',
@@ -29,7 +29,7 @@ export const getCallLimit = operation({
   refusals: {},
 })
 
-export const updateCallLimit = operation({
+const updateCallLimit = operation({
   id: 'call_limits.update',
   method: 'PUT',
   path: '/api/v1/telephony/call-limit',
@@ -43,3 +43,5 @@ export const updateCallLimit = operation({
   statuses: [200],
   refusals: {},
 })
+
+export const callLimitOperations = [getCallLimit, updateCallLimit] as const

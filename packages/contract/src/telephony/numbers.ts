@@ -20,7 +20,7 @@ export const phoneNumber = z
 
 const byId = z.strictObject({ number_id: uuid })
 
-export const listNumbers = operation({
+const listNumbers = operation({
   id: 'numbers.list',
   method: 'GET',
   path: '/api/v1/telephony/numbers',
@@ -35,7 +35,7 @@ export const listNumbers = operation({
   refusals: {},
 })
 
-export const importNumber = operation({
+const importNumber = operation({
   id: 'numbers.import',
   method: 'POST',
   path: '/api/v1/telephony/numbers',
@@ -50,7 +50,7 @@ export const importNumber = operation({
   refusals: { not_found: [], conflict: ['number_exists', 'limit_reached'] },
 })
 
-export const assignNumber = operation({
+const assignNumber = operation({
   id: 'numbers.assign',
   method: 'PUT',
   path: '/api/v1/telephony/numbers/{number_id}/assignment',
@@ -72,7 +72,7 @@ export const assignNumber = operation({
   },
 })
 
-export const releaseNumber = operation({
+const releaseNumber = operation({
   id: 'numbers.release',
   method: 'DELETE',
   path: '/api/v1/telephony/numbers/{number_id}',
@@ -86,3 +86,5 @@ export const releaseNumber = operation({
   statuses: [200],
   refusals: {},
 })
+
+export const numberOperations = [listNumbers, importNumber, assignNumber, releaseNumber] as const

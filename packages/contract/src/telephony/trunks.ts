@@ -38,7 +38,7 @@ export const trunk = z
 
 const byId = z.strictObject({ trunk_id: trunkId })
 
-export const listTrunks = operation({
+const listTrunks = operation({
   id: 'trunks.list',
   method: 'GET',
   path: '/api/v1/telephony/trunks',
@@ -53,7 +53,7 @@ export const listTrunks = operation({
   refusals: {},
 })
 
-export const createTrunk = operation({
+const createTrunk = operation({
   id: 'trunks.create',
   method: 'POST',
   path: '/api/v1/telephony/trunks',
@@ -80,7 +80,7 @@ export const createTrunk = operation({
   },
 })
 
-export const getTrunk = operation({
+const getTrunk = operation({
   id: 'trunks.get',
   method: 'GET',
   path: '/api/v1/telephony/trunks/{trunk_id}',
@@ -104,7 +104,7 @@ function bothOrNeither({ auth_username: username, auth_secret: secret }: Credent
   return (username === undefined) === (secret === undefined) && (username === null) === (secret === null)
 }
 
-export const updateTrunk = operation({
+const updateTrunk = operation({
   id: 'trunks.update',
   method: 'PATCH',
   path: '/api/v1/telephony/trunks/{trunk_id}',
@@ -132,7 +132,7 @@ export const updateTrunk = operation({
   refusals: { invalid_request: ['secret_not_found'] },
 })
 
-export const deleteTrunk = operation({
+const deleteTrunk = operation({
   id: 'trunks.delete',
   method: 'DELETE',
   path: '/api/v1/telephony/trunks/{trunk_id}',
@@ -146,3 +146,5 @@ export const deleteTrunk = operation({
   statuses: [200],
   refusals: { conflict: ['trunk_in_use'] },
 })
+
+export const trunkOperations = [listTrunks, createTrunk, getTrunk, updateTrunk, deleteTrunk] as const

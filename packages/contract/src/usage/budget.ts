@@ -24,7 +24,7 @@ export const budget = z
   })
   .meta({ id: 'Budget' })
 
-export const getBudget = operation({
+const getBudget = operation({
   id: 'budgets.get',
   method: 'GET',
   path: '/api/v1/usage/budget',
@@ -39,7 +39,7 @@ export const getBudget = operation({
   refusals: {},
 })
 
-export const updateBudget = operation({
+const updateBudget = operation({
   id: 'budgets.update',
   method: 'PUT',
   path: '/api/v1/usage/budget',
@@ -53,3 +53,5 @@ export const updateBudget = operation({
   statuses: [200],
   refusals: { conflict: ['stale_revision'], capability_unavailable: ['pricing_not_installed'] },
 })
+
+export const budgetOperations = [getBudget, updateBudget] as const

@@ -29,7 +29,7 @@ const row = z
   })
   .meta({ id: 'UsageRow' })
 
-export const usageSummary = operation({
+const usageSummary = operation({
   id: 'usage.summary',
   method: 'GET',
   path: '/api/v1/usage',
@@ -105,7 +105,7 @@ export const rateCard = z
   })
   .meta({ id: 'RateCard' })
 
-export const getRateCard = operation({
+const getRateCard = operation({
   id: 'usage.rate_card',
   method: 'GET',
   path: '/api/v1/usage/rate-card',
@@ -119,3 +119,5 @@ export const getRateCard = operation({
   statuses: [200],
   refusals: {},
 })
+
+export const usageOperations = [usageSummary, getRateCard] as const

@@ -36,7 +36,7 @@ export const auditItem = z
   })
   .meta({ id: 'AuditItem' })
 
-export const listAudit = operation({
+const listAudit = operation({
   id: 'audit.list',
   method: 'GET',
   path: '/api/v1/audit',
@@ -51,3 +51,5 @@ export const listAudit = operation({
   statuses: [200],
   refusals: {},
 })
+
+export const auditOperations = [listAudit] as const

@@ -18,7 +18,7 @@ export const environment = z
   })
   .meta({ id: 'Environment' })
 
-export const listEnvironments = operation({
+const listEnvironments = operation({
   id: 'environments.list',
   method: 'GET',
   path: '/api/v1/environments',
@@ -33,7 +33,7 @@ export const listEnvironments = operation({
   refusals: {},
 })
 
-export const ensureSandbox = operation({
+const ensureSandbox = operation({
   id: 'environments.ensure_sandbox',
   method: 'POST',
   path: '/api/v1/environments/sandbox',
@@ -47,3 +47,5 @@ export const ensureSandbox = operation({
   statuses: [201, 200],
   refusals: { forbidden: ['production_only'] },
 })
+
+export const environmentOperations = [listEnvironments, ensureSandbox] as const

@@ -25,7 +25,7 @@ export const apiKeyCreated = apiKey.extend({ secret: text(16, 256) }).meta({ id:
 
 const byId = z.strictObject({ key_id: uuid })
 
-export const listKeys = operation({
+const listKeys = operation({
   id: 'keys.list',
   method: 'GET',
   path: '/api/v1/keys',
@@ -40,7 +40,7 @@ export const listKeys = operation({
   refusals: {},
 })
 
-export const createKey = operation({
+const createKey = operation({
   id: 'keys.create',
   method: 'POST',
   path: '/api/v1/keys',
@@ -65,7 +65,7 @@ export const createKey = operation({
   refusals: { conflict: ['limit_reached'] },
 })
 
-export const revokeKey = operation({
+const revokeKey = operation({
   id: 'keys.revoke',
   method: 'DELETE',
   path: '/api/v1/keys/{key_id}',
@@ -80,7 +80,7 @@ export const revokeKey = operation({
   refusals: {},
 })
 
-export const rotateKey = operation({
+const rotateKey = operation({
   id: 'keys.rotate',
   method: 'POST',
   path: '/api/v1/keys/{key_id}/rotate',
@@ -97,3 +97,5 @@ export const rotateKey = operation({
   statuses: [200],
   refusals: { conflict: ['key_revoked'] },
 })
+
+export const keyOperations = [listKeys, createKey, revokeKey, rotateKey] as const

@@ -27,7 +27,7 @@ export const secret = z
 
 const byId = z.strictObject({ secret_id: secretId })
 
-export const listSecrets = operation({
+const listSecrets = operation({
   id: 'secrets.list',
   method: 'GET',
   path: '/api/v1/secrets',
@@ -42,7 +42,7 @@ export const listSecrets = operation({
   refusals: {},
 })
 
-export const putSecret = operation({
+const putSecret = operation({
   id: 'secrets.put',
   method: 'PUT',
   path: '/api/v1/secrets/{secret_id}',
@@ -57,7 +57,7 @@ export const putSecret = operation({
   refusals: { conflict: ['kind_mismatch', 'limit_reached'] },
 })
 
-export const deleteSecret = operation({
+const deleteSecret = operation({
   id: 'secrets.delete',
   method: 'DELETE',
   path: '/api/v1/secrets/{secret_id}',
@@ -71,3 +71,5 @@ export const deleteSecret = operation({
   statuses: [200],
   refusals: { conflict: ['secret_in_use'] },
 })
+
+export const secretOperations = [listSecrets, putSecret, deleteSecret] as const

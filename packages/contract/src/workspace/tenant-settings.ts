@@ -20,7 +20,7 @@ export const tenantSettings = z
   })
   .meta({ id: 'TenantSettings' })
 
-export const getTenantSettings = operation({
+const getTenantSettings = operation({
   id: 'tenant_settings.get',
   method: 'GET',
   path: '/api/v1/tenant/settings',
@@ -35,7 +35,7 @@ export const getTenantSettings = operation({
   refusals: {},
 })
 
-export const updateTenantSettings = operation({
+const updateTenantSettings = operation({
   id: 'tenant_settings.update',
   method: 'PUT',
   path: '/api/v1/tenant/settings',
@@ -61,3 +61,5 @@ export const updateTenantSettings = operation({
   statuses: [200],
   refusals: { conflict: ['stale_revision'] },
 })
+
+export const tenantSettingsOperations = [getTenantSettings, updateTenantSettings] as const

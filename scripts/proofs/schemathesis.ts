@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type OperationId, operations, streams } from '@parley/contract'
 import type { Handlers } from '@parley/control-plane/testing'
+import { openWholeApi, type WholeApi } from '@parley/control-plane/testing'
 import { startTestServer, testDatabaseOn } from '@parley/store/testing'
-import { openWholeApi, type WholeApi } from '../../control-plane/src/testing/whole-api.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 /** Pinned release: another one may send other requests. */

@@ -1,7 +1,7 @@
 import type { actionDescriptor } from '@parley/contract'
 import type { z } from 'zod'
 
-export type ActionDescriptor = z.output<typeof actionDescriptor>
+type ActionDescriptor = z.output<typeof actionDescriptor>
 type JsonSchema = ActionDescriptor['input_schema']
 
 const EVERYWHERE: ActionDescriptor['channels'] = ['cloud', 'phone', 'web']

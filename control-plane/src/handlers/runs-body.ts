@@ -3,7 +3,7 @@ import { type RunRow, readRun } from '@parley/store'
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
 
-export type RunBody = z.input<typeof run>
+type RunBody = z.input<typeof run>
 export type RunState = z.output<typeof runState>
 
 const TERMINAL: ReadonlySet<RunState> = new Set(['completed', 'failed', 'cancelled', 'rejected', 'expired'])

@@ -32,10 +32,7 @@ export const runHandlers = {
     return { status: 202, body: runBody(await existingRun(context, run_id)) }
   },
 
-  'runs.update': withAfterCommit<
-    OperationNamed<'runs.update'>,
-    Parameters<Handlers['runs.update']>[1]
-  >(
+  'runs.update': withAfterCommit<OperationNamed<'runs.update'>, Parameters<Handlers['runs.update']>[1]>(
     async ({ params: { run_id }, body }, context) => {
       const { db, scope } = context
       context.auditResource({ kind: 'run', id: run_id })

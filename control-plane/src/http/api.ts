@@ -22,7 +22,7 @@ import { answerTo, requestFault } from './request-fault.ts'
 import { logRequest } from './request-log.ts'
 import { serveTools } from './tool-routes.ts'
 
-export interface ApiLimits {
+interface ApiLimits {
   /** Requests by key and by address; default: those of the API. */
   readonly rates: RateLimits
   readonly connections: ConnectionLimits

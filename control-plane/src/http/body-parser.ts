@@ -14,7 +14,7 @@ export function parseBody(request: FastifyRequest, body: Buffer): unknown {
     throw refusedRequest('the body must not be compressed', 'body: Content-Encoding is not taken')
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw refusedRequest('the body is not UTF-8', 'body: not UTF-8')
-  if (request.routeOptions.config.readsApart === true && body.length > LARGE_BODY_BYTES) return new LargeBody(body)
+  if (request.routeOptions.config.parsesOffThread === true && body.length > LARGE_BODY_BYTES) return new LargeBody(body)
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {

@@ -1,5 +1,5 @@
 /** What a Range header asks for: bytes `from` to `to`, both included; null: everything; `unsatisfiable`: nothing there. */
-export type ByteRange = { readonly from: number; readonly to: number } | null | 'unsatisfiable'
+type ByteRange = { readonly from: number; readonly to: number } | null | 'unsatisfiable'
 
 /**
  * The one range that `header` asks of `size` bytes (RFC 9110, 14.2). Several ranges, other units and what cannot be

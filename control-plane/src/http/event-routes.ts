@@ -15,7 +15,7 @@ import { answerTo } from './request-fault.ts'
 /** A client that reads nothing for this long is disconnected; nothing is buffered for it. */
 const STALLED_MS = 30_000
 
-export interface EventRoutes {
+interface EventRoutes {
   readonly pipeline: Pipeline
   readonly database: Pick<Database, 'within'>
   readonly streams: StreamLimiter

@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { ErrorCode } from '@parley/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../pipeline/answer.ts'
 import type { AuthenticatedClient } from '../pipeline/authenticator.ts'
 import type { RateLimitStatus } from '../pipeline/rate-limits.ts'
 
-/** What is known of a request while it is answered; the log's line and the metrics are made of it. */
-export interface Exchange {
-  /** `performance.now()` when its head was read. */
+/** A request and its response; its log line and metrics are made of it. */
+interface Exchange {
+  /** `performance.now()` when the headers were read. */
   readonly startedAt: number
-  /** The operation's id, or what else is served: `openapi`, `docs`, `mcp`, `health`, `metrics`; `unknown` for all else. */
+  /** The operation's id, or `openapi`, `docs`, `mcp`, `health`, `metrics`; `unknown` for a path without a route. */
   readonly operation: string
   client: AuthenticatedClient | null
-  /** The error's code; null for answers without one. */
-  code: string | null
+  /** Null: the answer is not an error. */
+  code: ErrorCode | null
 }
 
 declare module 'fastify' {
@@ -21,22 +22,22 @@ declare module 'fastify' {
     exchange: Exchange
   }
   interface FastifyContextConfig {
-    /** Under which name a route stands in the log and in the metrics. */
+    /** The name of a route in the log and in the metrics. */
     operation?: string
-    /** Whether large bodies are left to a thread. Default false. */
-    readsApart?: boolean
+    /** Whether worker threads parse large bodies. Default false. */
+    parsesOffThread?: boolean
   }
 }
 
 const VISIBLE = /^[\x21-\x7e]{1,256}$/
 
-/** The sender's own id where it is 1..256 visible ASCII characters, else a new one. */
+/** The `X-Request-Id` of the client if it is 1 to 256 visible ASCII characters, else a new id. */
 export function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
   return typeof given === 'string' && VISIBLE.test(given) ? given : randomUUID()
 }
 
-/** Begins to note what comes of a request, and what every answer's head says. */
+/** Attaches the exchange to the request, and sets the headers that every response has. */
 export function beginExchange(request: FastifyRequest, reply: FastifyReply): void {
   request.exchange = {
     startedAt: performance.now(),
@@ -50,7 +51,7 @@ export function beginExchange(request: FastifyRequest, reply: FastifyReply): voi
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Sends an answer of the pipeline, with the headers that go with it. */
+/** Sends an answer of the pipeline with its headers. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.error !== null) request.exchange.code = answer.error.error.code
   if (answer.status === 401) reply.header('www-authenticate', 'Bearer')
@@ -58,7 +59,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   return reply.code(answer.status).header('content-type', JSON_TYPE).send(answer.text)
 }
 
-/** How the sender's limits stand, as fields of the answer's head. */
+/** Sets `RateLimit-Policy` and `RateLimit`: the limits of the client and what is left of them. */
 export function setRateLimitHeaders(reply: FastifyReply, rateLimit: RateLimitStatus | null): void {
   if (rateLimit === null) return
   reply.header('ratelimit-policy', rateLimit.policy)

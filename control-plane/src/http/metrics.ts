@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@parley/contract'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { watchProcess } from './process-metrics.ts'
 
@@ -5,8 +6,8 @@ import { watchProcess } from './process-metrics.ts'
 export interface AnsweredRequest {
   readonly operation: string
   readonly status: number
-  /** The error's code; null for answers without one. */
-  readonly code: string | null
+  /** Null: the answer is not an error. */
+  readonly code: ErrorCode | null
   readonly seconds: number
 }
 

@@ -12,7 +12,7 @@ export function serveOperations(app: FastifyInstance, routes: readonly Route[], 
       method: operation.method,
       url: pathOf(operation),
       bodyLimit: operation.bodyBytes,
-      config: { operation: operation.id, readsApart: route.readingNeeds !== null },
+      config: { operation: operation.id, parsesOffThread: route.readingNeeds !== null },
       onRequest: (request, reply) => admit(request, reply, route, pipeline),
       handler: async (request, reply) => {
         const { client } = request.exchange
@@ -67,6 +67,6 @@ export function rawInput(request: FastifyRequest, { operation }: Pick<Route, 'op
 }
 
 /** The query as it was sent: it is read by what the operation takes. */
-export interface SearchText {
+interface SearchText {
   readonly text: string
 }

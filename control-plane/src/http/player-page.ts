@@ -21,7 +21,7 @@ export const PLAYER_POLICY = [
 ].join('; ')
 
 /** What the page shows of a recording. */
-export interface PlayerPageContent {
+interface PlayerPageContent {
   readonly runId: string
   /** When the run was made, ISO 8601. */
   readonly at: string

@@ -10,7 +10,7 @@ import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
 import { PLAYER_POLICY, playerPage } from './player-page.ts'
 import { answerTo } from './request-fault.ts'
 
-export interface RecordingRoutes {
+interface RecordingRoutes {
   readonly pipeline: Pipeline
   readonly database: Pick<Database, 'within' | 'transaction'>
   readonly platform: Pick<Platform, 'sealer' | 'now' | 'blobs'>

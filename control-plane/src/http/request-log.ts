@@ -3,8 +3,8 @@ import type { Logger } from 'pino'
 import type { AnsweredRequest } from './metrics.ts'
 
 /**
- * One line per request, and per call of a tool: what was asked, by whom, what came of it. Never a body, a path, a query or
- * a header, since secrets travel in all of them; the request id is the only text that a sender chooses.
+ * Logs one line per request and per tool call: operation, status, error code, duration and key. Bodies, paths, queries and
+ * headers are never logged, since all of them may hold secrets; the request id is the only text that the client chooses.
  */
 export function logRequest(
   log: Logger,
@@ -21,7 +21,7 @@ export function logRequest(
     ms: Math.round(seconds * 10_000) / 10,
     ...(client !== null && { tenant_id: client.principal.scope.tenant_id, key_id: client.keyId }),
   }
-  // Health is asked every few seconds.
+  // Monitoring requests the health every few seconds.
   if (operation === 'health' && status < 500) log.debug(line, 'request')
   else log.info(line, 'request')
 }

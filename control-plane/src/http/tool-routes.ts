@@ -11,7 +11,7 @@ import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
 import { identify } from './operation-routes.ts'
 import { answerTo, refusedRequest } from './request-fault.ts'
 
-export interface ToolRoutesOptions {
+interface ToolRoutesOptions {
   readonly tools: ToolList
   readonly pipeline: Pipeline
   /** Origin (`https://host`) under which browsers may reach us besides loopback; null: none. */
@@ -34,7 +34,7 @@ export function serveTools(app: FastifyInstance, options: ToolRoutesOptions): vo
     method: 'POST',
     url: '/mcp',
     bodyLimit: options.bodyBytes + ROOM_FOR_ENVELOPE,
-    config: { ...config, readsApart: true },
+    config: { ...config, parsesOffThread: true },
     onRequest: async (request, reply) => {
       const origin = request.headers.origin
       if (origin !== undefined && !isOwnOrigin(origin, publicOrigin))

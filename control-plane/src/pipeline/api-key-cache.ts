@@ -14,7 +14,7 @@ interface CachedKey {
   readonly freshUntil: number
 }
 
-export interface ApiKeyCacheOptions {
+interface ApiKeyCacheOptions {
   readonly database: Pick<Database, 'keyOf' | 'touchKeys'>
   readonly bus: Pick<Bus, 'subscribe'>
   /** Unix ms. */

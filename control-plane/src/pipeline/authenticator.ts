@@ -21,7 +21,7 @@ export interface AuthenticatedClient {
 }
 
 /** The client, or the refusal with the state of the rate limit that the request was counted against. */
-export type AuthenticationResult =
+type AuthenticationResult =
   | { readonly client: AuthenticatedClient; readonly refusal: null; readonly rateLimit: null }
   | { readonly client: null; readonly refusal: Refusal; readonly rateLimit: RateLimitStatus }
 

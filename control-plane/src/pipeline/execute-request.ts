@@ -228,7 +228,7 @@ async function releaseIntent(
 }
 
 function outcomeUnknown(cause: unknown): ParleyError {
-  if (cause instanceof ParleyError && cause.code === 'outcome_unknown') return cause
+  if (ApiError.is(cause, 'outcome_unknown')) return cause
   return new ApiError('outcome_unknown', 'the result of the external request is unknown', { cause })
 }
 

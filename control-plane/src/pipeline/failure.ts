@@ -2,7 +2,7 @@ import { API_ERRORS, type ErrorCode, type ErrorEnvelope, envelopeOf, Refusal } f
 import { StoreError, type StoreErrorCode } from '@parley/store'
 
 /** The answer to an error. */
-export interface Failure {
+interface Failure {
   readonly status: number
   readonly envelope: ErrorEnvelope
   /** Seconds for Retry-After; null: none. */

@@ -23,7 +23,7 @@ import { DEFAULT_RATE_LIMITS, RateLimiter, type RateLimitStatus, type RateLimits
 import { mayCall, type Route } from './route.ts'
 import { RunChanges } from './run-changes.ts'
 
-export interface PipelineOptions {
+interface PipelineOptions {
   readonly database: Database
   readonly bus: Bus
   readonly platform: Platform
@@ -45,12 +45,12 @@ export interface Admission {
 }
 
 /** The result of `invoke`, with what response headers and the log need. */
-export interface InvocationResult extends Admission {
+interface InvocationResult extends Admission {
   readonly answer: Answer
 }
 
 /** An MCP message, with the body of its tool call taken out. */
-export interface SplitMessage {
+interface SplitMessage {
   readonly body: unknown
   readonly large: LargeBody | null
   readonly refused: Answer | null
@@ -197,9 +197,10 @@ export class Pipeline {
 
   /** Audits a 403 as `denied` and a failed write as `failed`; unknown outcomes and conflicts with a repetition are not audited. */
   async #auditFailure(request: PreparedRequest, effects: SideEffects, error: unknown, answer: Answer): Promise<void> {
-    const { code, outcome, details } = answer.error!.error
+    const { outcome } = answer.error!.error
     if (answer.status === 403) return this.#audit(request, effects, 'denied')
-    const isRepetition = code === 'idempotency_conflict' || details?.reason === 'in_progress'
+    const isRepetition =
+      error instanceof Refusal && (error.code === 'idempotency_conflict' || error.reason === 'in_progress')
     if (request.route.kind === 'read' || outcome === 'unknown' || isRepetition) return
     // The database is unavailable: another attempt would only delay the answer.
     if (answer.retryAfterSeconds !== null && !(error instanceof Refusal)) return

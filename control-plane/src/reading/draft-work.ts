@@ -22,17 +22,17 @@ interface ValidationInput extends DraftInput {
 }
 
 /** What a draft is published as, its plan as the JSON that is stored; or what is wrong with it. */
-export type PlanResult =
+type PlanResult =
   | (Omit<Extract<Publishable, { readonly ok: true }>, 'plan'> & { readonly plan: PlanJson })
   | Extract<Publishable, { readonly ok: false }>
 
-export interface PlanJson {
+interface PlanJson {
   readonly plan_schema_version: number
   readonly json: string
 }
 
 /** An edited draft, as the JSON that is stored, with its name where that is new; or why it is not edited. */
-export type EditResult =
+type EditResult =
   | { readonly ok: true; readonly json: string; readonly newName: string | null }
   | Extract<EditsApplied, { readonly ok: false }>
 
@@ -41,7 +41,7 @@ export type EditResult =
  * plans are text, since a copy of their objects would cost the main thread as much as the work. Pure; `content`,
  * `publication` and `exported` are the large part of an answer and throw `answer_broken` as `restOf` does.
  */
-export const draftWork = {
+const draftWork = {
   diagnostics: ({ draft, draftEnvironment }: ValidationInput): Diagnostic[] =>
     validate(contentOf(draft), draftEnvironment),
   plan: ({ draft, draftEnvironment }: ValidationInput): PlanResult => {

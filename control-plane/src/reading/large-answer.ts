@@ -19,7 +19,7 @@ const SMALL_MEMBERS = {
   'agents.export': [],
 } as const satisfies { readonly [Id in OperationId]?: readonly string[] }
 
-export type LargeAnswerId = keyof typeof SMALL_MEMBERS
+type LargeAnswerId = keyof typeof SMALL_MEMBERS
 type BodyOf<Id extends LargeAnswerId> = AnswerOf<OperationNamed<Id>>['body']
 
 /**

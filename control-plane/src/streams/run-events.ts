@@ -11,7 +11,7 @@ const LOOK_MS = 1000
 /** Items per piece. */
 const PIECE = 100
 
-export interface RunEventsOptions {
+interface RunEventsOptions {
   readonly database: Pick<Database, 'within'>
   readonly runChanges: RunChanges
   readonly scope: Scope

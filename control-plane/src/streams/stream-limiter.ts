@@ -8,7 +8,7 @@ export interface StreamLimits {
   readonly all: number
 }
 
-export const STREAM_LIMITS: StreamLimits = { perKey: 50, all: 2000 }
+const STREAM_LIMITS: StreamLimits = { perKey: 50, all: 2000 }
 
 /** Limits the number of open event streams and ends them when the server closes. */
 export class StreamLimiter {

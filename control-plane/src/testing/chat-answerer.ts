@@ -5,7 +5,7 @@ import type { TestDatabase } from '@parley/store/testing'
 const MINUTE_MS = 60_000
 
 /** Stands in for a process that owns runs. */
-export interface RunOwners {
+interface RunOwners {
   /** Takes a run that waits, and has it running. */
   take(runId: string): Promise<{ readonly scope: Scope; readonly owned: RunOwnership }>
   close(): void

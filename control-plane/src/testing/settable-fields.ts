@@ -2,7 +2,7 @@ import type { JsonSchema, Operation } from '@parley/contract'
 import { jsonSchema } from '@parley/contract/testing'
 
 /** A field that a request may set, as `Schema.field`; `description` is what the API document says of it. */
-export interface SettableField {
+interface SettableField {
   readonly name: string
   readonly description: string
 }

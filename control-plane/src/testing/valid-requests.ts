@@ -46,7 +46,7 @@ export async function newSecret(world: World) {
   return secret_id
 }
 
-export async function trunkBody(world: World) {
+async function trunkBody(world: World) {
   return {
     trunk_id: world.fresh('trunk'),
     name: 'Carrier',

@@ -24,7 +24,7 @@ export interface WholeApi {
   close(): Promise<void>
 }
 
-export interface As {
+interface As {
   readonly key?: string | null
   readonly idempotencyKey?: string | null
 }

@@ -38,7 +38,7 @@ export interface Workspace {
   close(): Promise<void>
 }
 
-export interface PublishedOptions {
+interface PublishedOptions {
   readonly channels?: readonly ('cloud' | 'phone')[]
   readonly test?: boolean
   readonly headless?: boolean

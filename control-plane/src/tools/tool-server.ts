@@ -17,7 +17,7 @@ import { toolResult } from './tool-call.ts'
 import type { ToolList } from './tool-list.ts'
 
 /** One MCP message of a client, and the function that performs its tool call. */
-export interface ToolMessage {
+interface ToolMessage {
   /** A JSON-RPC message, parsed. */
   readonly body: unknown
   /** The HTTP headers that MCP uses. */
@@ -26,7 +26,7 @@ export interface ToolMessage {
   readonly call: (route: Route, given: Readonly<Record<string, unknown>>) => Promise<Answer>
 }
 
-export interface ToolReply {
+interface ToolReply {
   readonly status: number
   /** JSON text; null: no body. */
   readonly text: string | null

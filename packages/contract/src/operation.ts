@@ -4,22 +4,22 @@ import { ERROR_CODES, type Refusals } from './errors.ts'
 import type { Role } from './values/names.ts'
 
 /** The role that each permission scope requires; some operations declare a scope instead of a role. */
-export const SCOPE_ROLE = { 'tenant:read': 'viewer', 'tenant:write': 'member' } as const satisfies Record<string, Role>
-export type PermissionScope = keyof typeof SCOPE_ROLE
+const SCOPE_ROLE = { 'tenant:read': 'viewer', 'tenant:write': 'member' } as const satisfies Record<string, Role>
+type PermissionScope = keyof typeof SCOPE_ROLE
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * `required_header`: the header Idempotency-Key is required; `natural`: a repetition has no further effect; `none`:
  * neither.
  */
-export type Idempotency = 'required_header' | 'natural' | 'none'
+type Idempotency = 'required_header' | 'natural' | 'none'
 
 /**
  * `transactional`: idempotency record, change and audit are one transaction; `external`: the operation calls an
  * external service between two transactions, so it can end with `outcome_unknown`.
  */
-export type OperationKind = 'transactional' | 'external'
+type OperationKind = 'transactional' | 'external'
 
 export type Status = 200 | 201 | 202
 
@@ -29,7 +29,7 @@ export type MediaType = 'application/json' | 'text/event-stream'
 /** The rate limit bucket of the API key that a request counts against. */
 export type RateClass = 'default' | 'costly'
 
-export interface Hints {
+interface Hints {
   readonly readOnly: boolean
   readonly destructive: boolean
   readonly idempotent: boolean

@@ -13,7 +13,7 @@ interface Particulars<Code extends ErrorCode> {
  * A refusal by an operation. Its code, message and details become the error envelope unchanged; the message says what
  * is wrong and how to correct it.
  */
-export class Refusal<Code extends ErrorCode = ErrorCode> extends ParleyError {
+export class Refusal<Code extends ErrorCode = ErrorCode> extends ParleyError<Code> {
   readonly reason: ErrorReason<Code> | undefined
   readonly envelope: ErrorEnvelope
 

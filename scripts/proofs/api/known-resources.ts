@@ -1,12 +1,5 @@
+import { newAgent, newNumber, newSecret, newTrunk, publishedAgent, type World } from '@parley/control-plane/testing'
 import { type Random, randomBelow } from '@parley/kernel'
-import {
-  newAgent,
-  newNumber,
-  newSecret,
-  newTrunk,
-  publishedAgent,
-  type World,
-} from '../../../control-plane/src/testing/valid-requests.ts'
 
 const KEPT = 24
 

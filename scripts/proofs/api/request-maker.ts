@@ -1,11 +1,14 @@
 import { type Operation, type OperationId, operations } from '@parley/contract'
 import { toText } from '@parley/contract/testing'
+import {
+  brokenValues,
+  type RequestParts,
+  SchemaValues,
+  VALID_REQUESTS,
+  type WholeApi,
+} from '@parley/control-plane/testing'
 import { randomBelow, SeededRandom } from '@parley/kernel'
 import type { z } from 'zod'
-import { brokenValues } from '../../../control-plane/src/testing/broken-values.ts'
-import { SchemaValues } from '../../../control-plane/src/testing/json-schema-values.ts'
-import { type RequestParts, VALID_REQUESTS } from '../../../control-plane/src/testing/valid-requests.ts'
-import type { WholeApi } from '../../../control-plane/src/testing/whole-api.ts'
 import type { Trial } from './answer-faults.ts'
 import { KnownResources } from './known-resources.ts'
 import { ODDITIES } from './odd-requests.ts'

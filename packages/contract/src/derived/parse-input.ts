@@ -12,7 +12,7 @@ export interface RawInput {
   readonly idempotencyKey?: unknown
 }
 
-export type ParsedInput<O extends Operation> =
+type ParsedInput<O extends Operation> =
   | { readonly ok: true; readonly input: InputOf<O>; readonly idempotencyKey: string | null }
   | { readonly ok: false; readonly issues: readonly Issue[] }
 

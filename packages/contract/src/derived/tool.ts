@@ -37,7 +37,7 @@ export function toTool(operation: Operation): Tool | null {
 }
 
 /** The schema of a tool's arguments; each part has the schema of the operation. */
-export function toolInput(operation: Operation): z.ZodObject {
+function toolInput(operation: Operation): z.ZodObject {
   const { params, query, body, idempotencyKey } = operation
   return z.strictObject({
     ...(params !== null && { params: asNeeded(params) }),

@@ -25,7 +25,7 @@ export const phoneState = z.enum([
 /** What answered the call, as far as it was detected. */
 export const contact = z.enum(['human', 'voicemail', 'ivr', 'unknown', 'not_applicable'])
 
-export const runOutcome = z
+const runOutcome = z
   .strictObject({
     kind: z.enum([
       'completed',
@@ -50,7 +50,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 lower-case hex digits')
 const triggerId = text(1, 128)
 
 /** The cause of the run. */
-export const runTrigger = z
+const runTrigger = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('sip'), number_id: uuid, call_id_sha256: sha256 }),
     z.strictObject({ kind: z.literal('api'), idempotency_key_sha256: sha256 }),
@@ -73,7 +73,7 @@ const ms = z.number().min(0)
 const percentiles = z.strictObject({ p50: ms, p90: ms, p95: ms }).meta({ id: 'Percentiles' }).nullable()
 
 /** Latency of the agent's replies in ms; null: not measured. */
-export const runLatency = z
+const runLatency = z
   .strictObject({
     e2e: percentiles,
     endpointing: percentiles,
@@ -85,7 +85,7 @@ export const runLatency = z
   .meta({ id: 'RunLatency' })
 
 /** The result of the post-call analysis. */
-export const runAnalysis = z
+const runAnalysis = z
   .strictObject({
     summary: text(0).nullable(),
     sentiment: z.enum(['positive', 'neutral', 'negative', 'unknown']).nullable(),

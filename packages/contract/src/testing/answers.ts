@@ -189,7 +189,7 @@ const exported = {
 }
 const percentiles = { p50: 1, p90: 2.5, p95: 3 }
 const sha256 = '0'.repeat(64)
-export const run = {
+const run = {
   owner_id: uuid,
   environment: 'production',
   tenant_id: uuid,
@@ -220,7 +220,7 @@ export const run = {
   caller_identity: { verification: 'passed', attestation: 'A', origid: null },
   quality: { jitter_ms: 1.5, loss: 0, mos: 4.2 },
 }
-export const utterance = {
+const utterance = {
   index: 0,
   role: 'agent',
   text: 'Hello.',
@@ -250,7 +250,7 @@ const effect = {
   settled_at: at,
 }
 const place = { seq: 1, at, offset_ms: null }
-export const TIMELINE = [
+const TIMELINE = [
   { ...place, kind: 'state', state: 'running', phone_state: 'active' },
   {
     ...place,

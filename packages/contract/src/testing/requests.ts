@@ -27,7 +27,7 @@ export function isAccepted(id: string, raw: RawInput): boolean {
   return parseInput(operation, { ...(operation.params !== null && { params }), ...key, ...raw }).ok
 }
 
-export interface RequestCases {
+interface RequestCases {
   readonly id: string
   readonly part: 'params' | 'query' | 'body'
   readonly variations: readonly Variation[]

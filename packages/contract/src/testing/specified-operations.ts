@@ -59,7 +59,7 @@ GET    /api/v1/usage/budget                              budgets_get            
 PUT    /api/v1/usage/budget                              budgets_update              admin         natural          200
 `
 
-export interface SpecifiedOperation {
+interface SpecifiedOperation {
   readonly method: string
   readonly path: string
   readonly tool: string

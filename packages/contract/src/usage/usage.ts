@@ -94,7 +94,7 @@ export const rateCardFile = z.strictObject({
     .max(10_000),
 })
 
-export const rateCard = z
+const rateCard = z
   .strictObject({
     configured: z.boolean(),
     rate_card_id: text(1, 160).nullable(),

@@ -5,7 +5,7 @@ import { role, uuid } from '../values/names.ts'
 import { listQuery, page } from '../values/page.ts'
 import { instant, timestamp } from '../values/time.ts'
 
-export const apiKey = z
+const apiKey = z
   .strictObject({
     key_id: uuid,
     name: text(1, 128),

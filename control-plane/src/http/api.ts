@@ -131,7 +131,7 @@ export async function buildApiOf(
       logRequest(log, request, { ...called, via: 'tool' })
     },
   })
-  await serveReference(app, pipeline, publicUrl)
+  serveReference(app, pipeline, publicUrl)
   let closing: Promise<void> | null = null
   return {
     app,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { type Operation, operations, streams, toOpenApi } from '@parley/contract'
-import apiReference from '@scalar/fastify-api-reference'
+import { type OpenApiDocument, openApiSteps, operations, streams } from '@parley/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
@@ -16,33 +16,51 @@ interface StaticText {
 
 /**
  * Serves `/openapi.json`, and `/docs` to read it by; every script and style comes from here. Without a key: requests count
- * against their address.
+ * against their address. Both are made at the first request for them: together they take half a second of CPU.
  */
-export async function serveReference(
-  app: FastifyInstance,
-  pipeline: Pipeline,
-  publicUrl: string | null,
-): Promise<void> {
-  const all: readonly Operation[] = [...operations, ...streams]
-  const document = await staticText(JSON.stringify(toOpenApi(all, publicUrl ?? '/')))
+export function serveReference(app: FastifyInstance, pipeline: Pipeline, publicUrl: string | null): void {
+  const document = madeOnce(async () => staticText(JSON.stringify(await apiDocument(publicUrl ?? '/'))))
+  const page = madeOnce(rendered)
+  const script = madeOnce(async () => staticText((await page()).script))
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     const { rateLimit, refused } = pipeline.admitAddress(request.ip, request.id)
     setRateLimitHeaders(reply, rateLimit)
     return refused === null ? undefined : sendAnswer(request, reply, refused)
   }
-  app.get('/openapi.json', { config: { operation: 'openapi' }, onRequest }, (request, reply) =>
-    sendStatic(request, reply.header('content-type', 'application/json; charset=utf-8'), document),
+  app.get('/openapi.json', { config: { operation: 'openapi' }, onRequest }, async (request, reply) =>
+    sendStatic(request, reply.header('content-type', 'application/json; charset=utf-8'), await document()),
   )
-  const page = await rendered()
-  const script = await staticText(page.script)
   const docs = { config: { operation: 'docs' }, onRequest }
   app.get('/docs', docs, (_, reply) => reply.redirect('/docs/', 301))
-  app.get('/docs/', docs, (_, reply) =>
-    reply.header('content-type', 'text/html; charset=utf-8').headers(page.headers).send(page.html),
+  app.get('/docs/', docs, async (_, reply) => {
+    const { html, headers } = await page()
+    return reply.header('content-type', 'text/html; charset=utf-8').headers(headers).send(html)
+  })
+  app.get('/docs/js/scalar.js', docs, async (request, reply) =>
+    sendStatic(request, reply.header('content-type', 'text/javascript; charset=utf-8'), await script()),
   )
-  app.get('/docs/js/scalar.js', docs, (request, reply) =>
-    sendStatic(request, reply.header('content-type', 'text/javascript; charset=utf-8'), script),
-  )
+}
+
+/** Makes a value at the first call and returns it from then on; after a failure the next call tries again. */
+function madeOnce<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | null = null
+  return () => {
+    made ??= make().catch(error => {
+      made = null
+      throw error
+    })
+    return made
+  }
+}
+
+/** Live calls share this thread: it serves them between two operations. */
+async function apiDocument(baseUrl: string): Promise<OpenApiDocument> {
+  const steps = openApiSteps([...operations, ...streams], baseUrl)
+  for (;;) {
+    await nextTurn()
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
 }
 
 async function staticText(text: string): Promise<StaticText> {
@@ -61,6 +79,7 @@ function sendStatic(request: FastifyRequest, reply: FastifyReply, { plain, zippe
 /** The page and its script, taken once from the package, so that its other routes (with CORS) are not served. */
 async function rendered() {
   const { default: fastify } = await import('fastify')
+  const { default: apiReference } = await import('@scalar/fastify-api-reference')
   const app = fastify()
   await app.register(apiReference, {
     routePrefix: '/docs',

@@ -39,8 +39,10 @@ interface ToolReply {
 export async function answerToolMessage(tools: ToolList, message: ToolMessage): Promise<ToolReply> {
   const server = new Server({ name: 'parley', version: API_VERSION }, { capabilities: { tools: {} } })
   const placeholder = new AnswerPlaceholder()
-  const listed = tools.allowedFor(message.client.principal.role) as unknown as ListToolsResult['tools']
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }))
+  server.setRequestHandler(ListToolsRequestSchema, async () => {
+    const listed = await tools.allowedFor(message.client.principal.role)
+    return { tools: listed as unknown as ListToolsResult['tools'] }
+  })
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const route = tools.routeOf(params.name)
     if (route === null)

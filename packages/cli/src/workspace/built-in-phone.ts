@@ -39,7 +39,7 @@ export function phonePassword(home: string): Promise<string> {
 /**
  * Opens the built-in phone on any free port of 127.0.0.1, whatever the process's own addresses are: TLS with a certificate
  * of an authority of its own (`home`/phone/tls), digest for all who call, SRTP alone. It plays the part of the clinic's
- * patient, on up to 20 calls at once; what it says is made while everything else starts, and a call that comes before rings
+ * patient, on up to 20 calls at once; what it says is synthesised when it is called for the first time, and that call rings
  * meanwhile. It needs nothing that is open already; open it first, and pass on `settings` with the override:
  *
  *     const phone = await builtInPhone(settings)
@@ -74,8 +74,6 @@ export async function builtInPhone(
       language: LANGUAGE,
       ...told,
     })
-    // If this fails, the caller is refused, and the next call tries again.
-    part.ready().catch(() => {})
     return {
       number: PHONE_NUMBER,
       override: { name: PHONE_HOST, host: '127.0.0.1', port: phone.port, transport: 'tls', caFile: tls.caPath },

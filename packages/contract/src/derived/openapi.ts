@@ -29,9 +29,19 @@ type Schemas = Map<string, JsonSchema>
  * in requests only.
  */
 export function toOpenApi(operations: readonly Operation[], baseUrl = '/'): OpenApiDocument {
+  const steps = openApiSteps(operations, baseUrl)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** As {@link toOpenApi}, one operation per step: a thread with other work runs the steps one at a time. */
+export function* openApiSteps(operations: readonly Operation[], baseUrl: string): Generator<void, OpenApiDocument> {
   const schemas: Schemas = new Map()
   const paths: Record<string, Record<string, JsonSchema>> = {}
   for (const operation of operations) {
+    yield
     const item = paths[operation.path] ?? {}
     paths[operation.path] = item
     item[operation.method.toLowerCase()] = operationObject(operation, schemas)

@@ -39,10 +39,9 @@ export class LocalEspeak implements TextToSpeech {
     this.#sentenceTimeoutMs = options.sentenceTimeoutMs ?? 10_000
   }
 
-  async readiness(): Promise<string | null> {
-    const ended = await this.#run(['--version'], '', new AbortController().signal)
-    if (ended.kind === 'missing') return 'espeak-ng is not installed (Debian: apt-get install espeak-ng)'
-    return ended.kind === 'output' ? null : `espeak-ng does not run: ${ended.detail}`
+  readiness(): Promise<string | null> {
+    if (this.#closed) return Promise.resolve('espeak-ng does not run: closed')
+    return readinessOf(this.#command)
   }
 
   async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
@@ -87,6 +86,37 @@ export class LocalEspeak implements TextToSpeech {
       this.#running.delete(child)
     })
   }
+}
+
+interface Probe {
+  readonly at: number
+  readonly answer: Promise<string | null>
+}
+
+/** By command. Voices of several vendors ask at the same time, and to start a process from a large one is expensive. */
+const probes = new Map<string, Probe>()
+const PROBE_HOLDS_MS = 10_000
+const PROBE_TIMEOUT_MS = 10_000
+
+/** Why a command cannot speak, or null; looked up at most every 10 s unless the last answer was a fault. */
+function readinessOf(command: string): Promise<string | null> {
+  const now = performance.now()
+  const known = probes.get(command)
+  if (known !== undefined && now - known.at < PROBE_HOLDS_MS) return known.answer
+  const answer = probe(command)
+  probes.set(command, { at: now, answer })
+  void answer.then(fault => {
+    if (fault !== null && probes.get(command)?.answer === answer) probes.delete(command)
+  })
+  return answer
+}
+
+async function probe(command: string): Promise<string | null> {
+  const child = spawn(command, ['--version'], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const timeout = setTimeout(() => child.kill('SIGKILL'), PROBE_TIMEOUT_MS)
+  const ended = await collect(child, '').finally(() => clearTimeout(timeout))
+  if (ended.kind === 'missing') return 'espeak-ng is not installed (Debian: apt-get install espeak-ng)'
+  return ended.kind === 'output' ? null : `espeak-ng does not run: ${ended.detail}`
 }
 
 type Ended =

@@ -29,7 +29,8 @@ export class LocalFlite implements TextToSpeech {
   readonly voices: readonly string[] = VOICES
   readonly #semaphore: Semaphore
   readonly #thread: TaskThread<FliteTask, FliteOutcome>
-  #module: Promise<WebAssembly.Module> | null = null
+  /** Whether the last sentence was rendered: proof of readiness that costs nothing. */
+  #hasSpoken = false
   #closed = false
 
   constructor(options: LocalFliteOptions = {}) {
@@ -43,6 +44,7 @@ export class LocalFlite implements TextToSpeech {
   }
 
   async readiness(): Promise<string | null> {
+    if (this.#hasSpoken) return null
     // One word spoken to nobody: proof that it works, and the first caller does not wait for a cold start.
     try {
       await this.#inTurn({ text: 'ready', voice: VOICES[0], stretch: 1 }, new AbortController().signal)
@@ -62,6 +64,7 @@ export class LocalFlite implements TextToSpeech {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#hasSpoken = false
     await this.#thread.close()
   }
 
@@ -75,10 +78,12 @@ export class LocalFlite implements TextToSpeech {
   }
 
   async #render(task: FliteTask): Promise<Uint8Array> {
-    const module = await this.#compiled()
+    const module = await compiledFlite()
     const outcome = await this.#thread.run(task, { module }).catch((error: unknown) => {
+      this.#hasSpoken = false
       throw this.#voiceError(error)
     })
+    this.#hasSpoken = 'wav' in outcome
     if ('failure' in outcome) throw new ProviderError('voice_failed', outcome.failure)
     return outcome.wav
   }
@@ -88,11 +93,17 @@ export class LocalFlite implements TextToSpeech {
     if (this.#closed) return new ProviderError('voice_closed', 'This voice was closed.')
     return new ProviderError('voice_failed', cause instanceof Error ? cause.message : undefined, { cause })
   }
+}
 
-  #compiled(): Promise<WebAssembly.Module> {
-    this.#module ??= compileFlite()
-    return this.#module
-  }
+let compiled: Promise<WebAssembly.Module> | null = null
+
+/** Compiled once per process: every voice's thread receives the same module. */
+function compiledFlite(): Promise<WebAssembly.Module> {
+  compiled ??= compileFlite().catch(error => {
+    compiled = null
+    throw error
+  })
+  return compiled
 }
 
 async function compileFlite(): Promise<WebAssembly.Module> {

@@ -1,7 +1,10 @@
-import { randomBelow, SeededRandom } from '@parley/kernel'
+import { NARROWBAND, randomBelow, SeededRandom } from '@parley/kernel'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { PCMU } from '../codec/g711.ts'
+import { DecodingStream } from '../session/codec-streams.ts'
 import { ReceiveStream } from './receive-stream.ts'
+import { linearDecoder, linearPayload } from './testing/linear-decoder.ts'
 
 const PACKET = 160
 const SSRC = 0xabcdef
@@ -41,7 +44,16 @@ function run(packets: readonly Packet[], untilMs: number, options = { seq: 65_50
         continue
       }
       for (let k = 0; k < PACKET; k++) packetAudio[k] = sourceSample(i * PACKET + k)
-      stream.push(ssrc, seq, (options.ts + i * PACKET + shift) >>> 0, packetAudio, 0, PACKET, OPENED + at)
+      stream.push(
+        ssrc,
+        seq,
+        (options.ts + i * PACKET + shift) >>> 0,
+        linearDecoder,
+        linearPayload(packetAudio),
+        0,
+        2 * PACKET,
+        OPENED + at,
+      )
     }
     for (;;) {
       const position = stream.position
@@ -99,7 +111,7 @@ describe('receive stream', () => {
     const into = new Int16Array(4000)
     expect(stream.pull(OPENED + 30, into)).toBe(0)
     expect(stream.pull(OPENED + 60, into)).toBe(160)
-    stream.push(SSRC, 1, 0, packetAudio, 0, PACKET, OPENED + 70)
+    stream.push(SSRC, 1, 0, linearDecoder, linearPayload(packetAudio), 0, 2 * PACKET, OPENED + 70)
     stream.pull(OPENED + 70, into)
     expect(stream.position).toBe(70 * 8 + PACKET)
     expect(stream.positionOf(0)).toBe(70 * 8)
@@ -206,7 +218,7 @@ describe('receive stream', () => {
       // Packets 30 to 44 are found in the socket at once, each pulled for as it is read.
       const now = i >= 30 && i < 45 ? 900 + (i - 30) * 0.1 : i * 20
       for (let k = 0; k < PACKET; k++) packetAudio[k] = sourceSample(i * PACKET + k)
-      stream.push(SSRC, i, i * PACKET, packetAudio, 0, PACKET, now)
+      stream.push(SSRC, i, i * PACKET, linearDecoder, linearPayload(packetAudio), 0, 2 * PACKET, now)
       drain(now)
     }
     expect([stream.late, stream.concealedSamples]).toEqual([0, 0])
@@ -225,17 +237,18 @@ describe('receive stream', () => {
       ssrc: fc.integer({ min: 1, max: 2 }),
       sequence: fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 0xffff })),
       timestamp: fc.oneof(fc.integer({ min: 0, max: 6400 }), fc.integer({ min: 0, max: 0xffff_ffff })),
-      count: fc.integer({ min: 0, max: 520 }),
+      length: fc.integer({ min: 0, max: 520 }),
       waitMs: fc.constantFrom(0, 0, 5, 20, 100, 1000),
     })
     fc.assert(
       fc.property(fc.array(packet, { maxLength: 80 }), packets => {
         const stream = new ReceiveStream({ openedAtMs: OPENED })
-        const audio = new Int16Array(520).fill(1234)
+        const decoder = new DecodingStream(PCMU, NARROWBAND)
+        const payload = new Uint8Array(520).fill(0x31)
         const into = new Int16Array(480)
         let now = OPENED
-        for (const { ssrc, sequence, timestamp, count, waitMs } of packets) {
-          stream.push(ssrc, sequence, timestamp, audio, 0, count, now)
+        for (const { ssrc, sequence, timestamp, length, waitMs } of packets) {
+          stream.push(ssrc, sequence, timestamp, decoder, payload, 0, length, now)
           for (const until = now + waitMs; ; now = Math.min(now + 20, until)) {
             const before = stream.position
             let pulled = 0
@@ -263,14 +276,15 @@ describe('receive stream', () => {
       const stream = new ReceiveStream({ openedAtMs: 0 })
       const into = new Int16Array(480)
       const random = new SeededRandom(3)
-      const audio = new Int16Array(PACKET).fill(3000)
+      const payload = linearPayload(new Int16Array(PACKET).fill(3000))
       let worst = 0
       const packets = 40 * 60 * 50
       let position = 0
       for (let i = 0; i < packets; i++) {
         const sentAt = 100 + i * 20 * (1 - ppm / 1e6)
         const now = sentAt + randomBelow(random, 15)
-        if (randomBelow(random, 50) !== 0) stream.push(SSRC, i & 0xffff, (i * PACKET) >>> 0, audio, 0, PACKET, now)
+        if (randomBelow(random, 50) !== 0)
+          stream.push(SSRC, i & 0xffff, (i * PACKET) >>> 0, linearDecoder, payload, 0, 2 * PACKET, now)
         while (stream.pull(now, into) > 0);
         position = stream.positionOf((i * PACKET) >>> 0)
         worst = Math.max(worst, Math.abs(position / 8 - sentAt))

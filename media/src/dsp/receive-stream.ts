@@ -8,13 +8,13 @@ import {
   type Seq16,
 } from '@parley/kernel'
 import { Concealment } from './concealment.ts'
-import { ReorderBuffer } from './reorder-buffer.ts'
+import { type PayloadDecoder, ReorderBuffer } from './reorder-buffer.ts'
 import { SourceClock, TOO_EARLY, TOO_LATE } from './source-clock.ts'
 
 interface ReceiveStreamOptions {
   /** The session's zero: position 0 of its sample clock. */
   readonly openedAtMs: Ms
-  /** Of the audio that goes in and comes out; default 8 kHz. RTP timestamps count at 8000 Hz. */
+  /** Of the audio that decoders give and `pull` returns; default 8 kHz. RTP timestamps count at 8000 Hz. */
   readonly format?: AudioFormat
   /** Longest wait for a missing packet, and the lateness up to which a packet still counts; ms, default 40. */
   readonly holdMs?: Ms
@@ -29,7 +29,7 @@ const MOST_AHEAD_ASKED_MS: Ms = 200
 const STALL_MS = 60
 const STALL_GRACE_MS = 10
 
-const NO_AUDIO = new Int16Array(0)
+const NO_PAYLOAD = new Uint8Array(0)
 
 /**
  * Turns packets as they arrive into one continuous stream on the session's sample clock, for a machine listener: no
@@ -49,6 +49,8 @@ export class ReceiveStream {
   readonly #concealment: Concealment
   readonly #format: AudioFormat
   readonly #bridged: Samples
+  /** Of the packet with audio that was taken last; null: the next one is the first of its source. */
+  #decoder: PayloadDecoder | null = null
   #position: Samples = 0
   /** Packets that were next in sequence, but whose place had been filled. */
   #tooLate = 0
@@ -72,13 +74,13 @@ export class ReceiveStream {
     this.#lastPullMs = options.openedAtMs
     this.#holdMs = options.holdMs ?? 40
     const format = options.format ?? NARROWBAND
-    const packetSamples = msToSamples(LONGEST_PACKET_MS, format)
     this.#format = format
     this.#bridged = msToSamples(BRIDGED_MS, format)
-    this.#packet = new Int16Array(packetSamples)
+    // A resampler may give one sample more.
+    this.#packet = new Int16Array(msToSamples(LONGEST_PACKET_MS, format) + 1)
     this.#clock = new SourceClock(format)
     this.#concealment = new Concealment(format)
-    this.#reorder = new ReorderBuffer({ holdMs: this.#holdMs, packetSamples })
+    this.#reorder = new ReorderBuffer({ holdMs: this.#holdMs })
   }
 
   /** Sample-clock position of the next sample that `pull` returns. */
@@ -109,22 +111,26 @@ export class ReceiveStream {
     return this.#clock.skewCorrection
   }
 
-  /** Decoded audio of one packet (at most 60 ms), copied. False when it was dropped: late, duplicate, longer or out of line. */
+  /**
+   * Takes the payload of one packet (at most 480 bytes), copied; `decoder` gets it in order of sequence. False when it was
+   * dropped: late, duplicate, longer or out of line.
+   */
   push(
     ssrc: number,
     sequence: Seq16,
     timestamp: RtpTicks,
-    audio: Int16Array,
+    decoder: PayloadDecoder,
+    packet: Uint8Array,
     offset: number,
-    count: Samples,
+    length: number,
     nowMs: Ms,
   ): boolean {
-    return this.#reorder.push(ssrc, sequence, timestamp, audio, offset, count, nowMs)
+    return this.#reorder.push(ssrc, sequence, timestamp, decoder, packet, offset, length, nowMs)
   }
 
   /** A packet of the same stream without audio (telephone-event): takes its place in the sequence, sounds as silence. */
   skip(ssrc: number, sequence: Seq16, nowMs: Ms): boolean {
-    return this.#reorder.push(ssrc, sequence, 0, NO_AUDIO, 0, 0, nowMs)
+    return this.#reorder.push(ssrc, sequence, 0, null, NO_PAYLOAD, 0, 0, nowMs)
   }
 
   /** While `held` (a hold by offer/answer) gaps are silent instead of concealed; packets under way are still taken. */
@@ -195,27 +201,39 @@ export class ReceiveStream {
   #giveUpWaiting(overdue: Samples): void {
     this.#gapSilent = this.#silent || this.#held
     this.#gapUntil = overdue
-    if (!this.#clock.anchored || !this.#reorder.reach() || this.#reorder.count === 0) return
+    if (!this.#clock.anchored || !this.#reorder.reach() || this.#reorder.decoder === null) return
     const held = this.#clock.place(this.#reorder.timestamp)
     if (held <= this.#position) this.#takePacket()
     else this.#gapUntil = Math.min(overdue, held)
   }
 
-  /** Takes the loaded packet out of the reorder buffer, places it and plans the gap before it; or drops it. */
+  /** Takes the loaded packet out of the reorder buffer, decodes and places it and plans the gap before it; or drops it. */
   #takePacket(): void {
-    const { audio, count, timestamp, arrivedAt, missing, restarted } = this.#reorder
-    this.#reorder.release()
+    const { decoder, timestamp, arrivedAt, missing, restarted } = this.#reorder
     this.#gapUntil = this.#position
-    if (restarted) this.#clock.forget()
-    if (count === 0) {
+    if (restarted) {
+      this.#clock.forget()
+      this.#decoder = null
+    }
+    const count = decoder === null ? 0 : this.#decode(decoder)
+    this.#reorder.release()
+    if (decoder === null || count === 0) {
       this.#silent = true
       return
     }
+    const audio = decoder.samples
     const arrival = msToSamples(arrivedAt - this.#openedAtMs, this.#format)
     const place = this.#clock.admit(timestamp, audio, count, arrival, arrivedAt, this.#position)
     if (place === TOO_LATE) this.#tooLate++
     else if (place === TOO_EARLY) this.early++
     else this.#plan(place, audio, count, missing)
+  }
+
+  #decode(decoder: PayloadDecoder): Samples {
+    // A source that begins, or changes to this codec, begins with the codec's first state.
+    if (decoder !== this.#decoder) decoder.restart()
+    this.#decoder = decoder
+    return Math.min(decoder.decode(this.#reorder.payload, 0, this.#reorder.length), this.#packet.length)
   }
 
   #plan(place: Samples, audio: Int16Array, count: Samples, missing: number): void {

@@ -2,12 +2,13 @@ import { randomBelow, SeededRandom } from '@parley/kernel'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ReorderBuffer } from './reorder-buffer.ts'
+import { linearDecoder } from './testing/linear-decoder.ts'
 
-const audio = new Int16Array(480)
+const payload = new Uint8Array(160)
 const SSRC = 1
 
 function push(buffer: ReorderBuffer, sequence: number, nowMs: number, ssrc = SSRC): boolean {
-  return buffer.push(ssrc, sequence & 0xffff, sequence * 160, audio, 0, 160, nowMs)
+  return buffer.push(ssrc, sequence & 0xffff, sequence * 160, linearDecoder, payload, 0, 160, nowMs)
 }
 
 /** Sequence (from the timestamp) of everything that may leave. */
@@ -97,8 +98,8 @@ describe('re-order buffer', () => {
     expect(buffer.waiting).toBe(0)
   })
 
-  it('a packet longer than a slot is refused', () => {
-    const buffer = new ReorderBuffer({ packetSamples: 100 })
+  it('a packet whose payload is longer than a slot is refused', () => {
+    const buffer = new ReorderBuffer({ payloadBytes: 100 })
     expect(push(buffer, 0, 0)).toBe(false)
     expect(buffer.refused).toBe(1)
   })

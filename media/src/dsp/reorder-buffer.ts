@@ -2,19 +2,30 @@ import type { Ms, RtpTicks, Samples, Seq16 } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { ExtendedSequence, SEQUENCE_BAD, SEQUENCE_RESTARTED } from '../rtp/sequence.ts'
 
+/** Turns the payloads of one codec into audio. A codec may keep state from packet to packet, so their order matters. */
+export interface PayloadDecoder {
+  /** Audio of the payload that was decoded last. */
+  readonly samples: Int16Array
+  /** Decodes `length` bytes to `samples`; returns how many samples. */
+  decode(payload: Uint8Array, offset: number, length: number): Samples
+  /** The next payload is the first of another source. */
+  restart(): void
+}
+
 interface ReorderBufferOptions {
   /** Longest that a packet waits for those missing before it, ms; default 40. */
   readonly holdMs?: Ms
   /** Packets held at most, a power of two; default 32. */
   readonly capacity?: number
-  /** Longest packet, samples; default 480 (60 ms). */
-  readonly packetSamples?: Samples
+  /** Longest payload, bytes; default 480 (60 ms at 64 kbit/s, the bit rate of all registered codecs). */
+  readonly payloadBytes?: number
 }
 
 const NOTHING = -1
 
 /**
- * Puts one source's packets back into the order of their sequence numbers. A packet that is next leaves at once; one
+ * Puts one source's packets back into the order of their sequence numbers. Payloads stay encoded until they leave, so
+ * that a decoder with state sees them in order and without late ones. A packet that is next leaves at once; one
  * behind a gap waits for the missing ones, at most `holdMs`. Slots are keyed by extended sequence number; nothing is
  * allocated after construction. A new SSRC, or a sequence that restarted (RFC 3550 A.1), begins anew and drops what is held.
  */
@@ -28,9 +39,11 @@ export class ReorderBuffer {
   refused = 0
 
   /** Of the packet that `ready` or `reach` found: valid until `release`. */
-  audio: Int16Array
-  /** 0: a packet without audio. */
-  count: Samples = 0
+  payload: Uint8Array
+  /** Bytes of `payload`. */
+  length = 0
+  /** Decodes `payload`; null: a packet without audio. */
+  decoder: PayloadDecoder | null = null
   timestamp: RtpTicks = 0
   arrivedAt: Ms = 0
   /** Packets missing between the one released before and this one. */
@@ -40,8 +53,9 @@ export class ReorderBuffer {
 
   readonly #holdMs: Ms
   readonly #mask: number
-  readonly #slots: readonly Int16Array[]
-  readonly #count: Uint16Array
+  readonly #slots: readonly Uint8Array[]
+  readonly #length: Uint16Array
+  readonly #decoders: (PayloadDecoder | null)[]
   readonly #timestamp: Uint32Array
   readonly #arrivedAt: Float64Array
   /** Extended sequence number held in each slot, or NOTHING. */
@@ -56,14 +70,15 @@ export class ReorderBuffer {
 
   constructor(options: ReorderBufferOptions = {}) {
     const capacity = options.capacity ?? 32
-    const packetSamples = options.packetSamples ?? 480
+    const payloadBytes = options.payloadBytes ?? 480
     if (capacity < 2 || (capacity & (capacity - 1)) !== 0)
       throw new MediaError('invalid_capacity', `A reorder buffer of ${capacity} slots is not a power of two.`)
     this.#holdMs = options.holdMs ?? 40
     this.#mask = capacity - 1
-    this.#slots = Array.from({ length: capacity }, () => new Int16Array(packetSamples))
-    this.audio = this.#slots[0]!
-    this.#count = new Uint16Array(capacity)
+    this.#slots = Array.from({ length: capacity }, () => new Uint8Array(payloadBytes))
+    this.payload = this.#slots[0]!
+    this.#length = new Uint16Array(capacity)
+    this.#decoders = new Array<PayloadDecoder | null>(capacity).fill(null)
     this.#timestamp = new Uint32Array(capacity)
     this.#arrivedAt = new Float64Array(capacity)
     this.#held = new Float64Array(capacity).fill(NOTHING)
@@ -75,17 +90,21 @@ export class ReorderBuffer {
     return this.#waiting
   }
 
-  /** Takes one packet, copying its audio (`count` 0: none). False when it was late, a duplicate or refused. */
+  /**
+   * Takes one packet: copies `length` bytes of `packet`, which `decoder` decodes later (null: no audio). False when it was
+   * late, a duplicate or refused.
+   */
   push(
     ssrc: number,
     sequence: Seq16,
     timestamp: RtpTicks,
-    audio: Int16Array,
+    decoder: PayloadDecoder | null,
+    packet: Uint8Array,
     offset: number,
-    count: Samples,
+    length: number,
     nowMs: Ms,
   ): boolean {
-    if (count > this.audio.length || offset < 0 || offset + count > audio.length) {
+    if (length > this.payload.length || offset < 0 || offset + length > packet.length) {
       this.refused++
       return false
     }
@@ -108,8 +127,9 @@ export class ReorderBuffer {
     }
     if (extended > this.#next + this.#mask) this.#makeRoom(extended)
     const to = this.#slots[slot]!
-    for (let i = 0; i < count; i++) to[i] = audio[offset + i]!
-    this.#count[slot] = count
+    for (let i = 0; i < length; i++) to[i] = packet[offset + i]!
+    this.#length[slot] = length
+    this.#decoders[slot] = decoder
     this.#timestamp[slot] = timestamp
     this.#arrivedAt[slot] = nowMs
     this.#held[slot] = extended
@@ -146,8 +166,9 @@ export class ReorderBuffer {
 
   #load(extended: number): true {
     const slot = extended & this.#mask
-    this.audio = this.#slots[slot]!
-    this.count = this.#count[slot]!
+    this.payload = this.#slots[slot]!
+    this.length = this.#length[slot]!
+    this.decoder = this.#decoders[slot]!
     this.timestamp = this.#timestamp[slot]!
     this.arrivedAt = this.#arrivedAt[slot]!
     this.missing = extended - this.#next

@@ -1,4 +1,5 @@
-import { decodePcma, decodePcmu, encodePcma, encodePcmu } from '../codec/g711.ts'
+import { NARROWBAND } from '@parley/kernel'
+import { decodePcma, decodePcmu, encodePcma, encodePcmu, PCMU } from '../codec/g711.ts'
 import { Concealment } from '../dsp/concealment.ts'
 import { ReceiveStream } from '../dsp/receive-stream.ts'
 import { SyntheticSound } from '../dsp/testing/synthetic-sound.ts'
@@ -6,6 +7,7 @@ import { VoiceActivity } from '../dsp/voice-activity.ts'
 import { InBandDetector } from '../dtmf/in-band-detector.ts'
 import { allocateRecordingRing, RecordingRing, RecordingRingReader } from '../recorder/recording-ring.ts'
 import { writeRtpHeader } from '../rtp/rtp-packet.ts'
+import { DecodingStream } from '../session/codec-streams.ts'
 import type { SrtpSuite } from '../session/media-session.ts'
 import { SrtpReceiver } from '../srtp/srtp-receiver.ts'
 import { SrtpSender } from '../srtp/srtp-sender.ts'
@@ -36,6 +38,7 @@ function cost(step: (frame: number) => void): number {
 
 const at = (frame: number) => (frame % FRAMES) * FRAME
 const voice = new VoiceActivity()
+const decoder = new DecodingStream(PCMU, NARROWBAND)
 const clean = new ReceiveStream({ openedAtMs: 0 })
 const lossy = new ReceiveStream({ openedAtMs: 0 })
 const concealment = new Concealment()
@@ -45,7 +48,7 @@ const reader = new RecordingRingReader(buffer)
 const turn = new Uint8Array(16_000)
 
 function receive(stream: ReceiveStream, frame: number): void {
-  stream.push(1, frame & 0xffff, (frame * FRAME) >>> 0, samples, at(frame), FRAME, frame * 20)
+  stream.push(1, frame & 0xffff, (frame * FRAME) >>> 0, decoder, encoded, at(frame), FRAME, frame * 20)
   while (stream.pull(frame * 20, pulled) > 0);
 }
 

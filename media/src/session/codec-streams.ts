@@ -1,13 +1,13 @@
 import { type AudioFormat, type Ms, msToSamples, type Samples } from '@parley/kernel'
 import type { AudioCodec, AudioDecoder, AudioEncoder } from '../codec/audio-codec.ts'
+import type { PayloadDecoder } from '../dsp/reorder-buffer.ts'
 import { Resampler } from '../dsp/resampler.ts'
 
-/** Longest packet that is decoded: 60 ms and a margin for odd senders. */
-const LONGEST_PACKET_MS: Ms = 120
+/** Longest packet, sent or received. */
+const LONGEST_PACKET_MS: Ms = 60
 
-/** One direction of a codec towards a session: what the codec gives becomes audio of the session's format. */
-export class DecodingStream {
-  /** Of the packet that was decoded last. */
+/** The receiving direction of a codec: payloads become audio of the session's format. */
+export class DecodingStream implements PayloadDecoder {
   readonly samples: Int16Array
   readonly #codec: AudioCodec
   readonly #resampler: Resampler | null
@@ -25,13 +25,11 @@ export class DecodingStream {
     this.samples = isSame ? this.#decoded : new Int16Array(msToSamples(LONGEST_PACKET_MS, format) + 1)
   }
 
-  /** Decodes a payload to `samples`; returns how many. */
-  decode(packet: Uint8Array, offset: number, length: number): Samples {
-    const count = this.#decoder.decode(packet, offset, length, this.#decoded, 0)
+  decode(payload: Uint8Array, offset: number, length: number): Samples {
+    const count = this.#decoder.decode(payload, offset, length, this.#decoded, 0)
     return this.#resampler === null ? count : this.#resampler.process(this.#decoded, 0, count, this.samples, 0)
   }
 
-  /** The next packet is of another source. */
   restart(): void {
     this.#decoder = this.#codec.createDecoder()
     this.#resampler?.reset()
@@ -50,8 +48,8 @@ export class EncodingStream {
     const isSame = sampleRateHz === format.sampleRateHz
     this.codec = codec
     this.#encoder = codec.createEncoder()
-    const most = msToSamples(LONGEST_PACKET_MS, format)
-    this.#resampler = isSame ? null : new Resampler(format.sampleRateHz, sampleRateHz, most)
+    const longest = msToSamples(LONGEST_PACKET_MS, format)
+    this.#resampler = isSame ? null : new Resampler(format.sampleRateHz, sampleRateHz, longest)
     this.#resampled = new Int16Array(isSame ? 0 : msToSamples(LONGEST_PACKET_MS, codec.format) + 1)
   }
 

@@ -201,7 +201,6 @@ export class InboundChain {
       if (this.ssrc === -1) emit({ type: 'first-packet', atSample: msToSamples(nowMs - openedAtMs, format) })
       this.#lostBefore += this.reception.lost
       this.reception.reset()
-      for (const decoder of this.#decoders) decoder?.restart()
       this.ssrc = ssrc
     }
     this.reception.update(sequence, timestamp, nowMs, CLOCK_RATE)
@@ -220,8 +219,7 @@ export class InboundChain {
       }
       return
     }
-    const count = decoder.decode(packet, payloadOffset, payloadLength)
-    this.stream.push(ssrc, sequence, timestamp, decoder.samples, 0, count, nowMs)
+    this.stream.push(ssrc, sequence, timestamp, decoder, packet, payloadOffset, payloadLength, nowMs)
   }
 
   #report(nowMs: Ms): void {

@@ -1,6 +1,6 @@
-import { type Random, randomUint32 } from '@parley/kernel'
-import { decodePcmu, encodePcmu } from '@parley/media'
-import { ReceiveStream } from '@parley/media/testing'
+import { NARROWBAND, type Random, randomUint32 } from '@parley/kernel'
+import { encodePcmu } from '@parley/media'
+import { codecByName, DecodingStream, ReceiveStream } from '@parley/media/testing'
 import { activeLevel } from '../alignment.ts'
 
 const PACKET = 160
@@ -21,6 +21,7 @@ export interface LineConditions {
 export function overTelephoneLine(sent: Int16Array, { loss = 0, noiseBelowDb, random }: LineConditions): Int16Array {
   const noise = noiseBelowDb === undefined ? 0 : activeLevel(sent) * 10 ** (-noiseBelowDb / 20)
   const stream = new ReceiveStream({ openedAtMs: 0 })
+  const decoder = new DecodingStream(codecByName('PCMU'), NARROWBAND)
   const heard = new Int16Array(sent.length)
   const samples = new Int16Array(PACKET)
   const bytes = new Uint8Array(PACKET)
@@ -32,8 +33,7 @@ export function overTelephoneLine(sent: Int16Array, { loss = 0, noiseBelowDb, ra
     if (i < packets && arrives) {
       for (let k = 0; k < PACKET; k++) samples[k] = clip(sent[PACKET * i + k]! + noise * gaussian(random))
       encodePcmu(samples, 0, PACKET, bytes, 0)
-      decodePcmu(bytes, 0, PACKET, samples, 0)
-      stream.push(1, i & 0xffff, PACKET * i, samples, 0, PACKET, nowMs)
+      stream.push(1, i & 0xffff, PACKET * i, decoder, bytes, 0, PACKET, nowMs)
     }
     for (;;) {
       const at = stream.position

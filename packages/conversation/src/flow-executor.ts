@@ -3,6 +3,7 @@ import {
   FlowInterpreter,
   type FlowOutput,
   type HttpAction,
+  isHttpAction,
   isLegRequest,
   type NodeTurnSettings,
   render,
@@ -152,7 +153,7 @@ export class FlowExecutor {
     const { options, modelRequests, enqueue } = this.#context
     const { request_id, action_id } = output
     const action = options.plan.actions.find(
-      (candidate): candidate is HttpAction => candidate.kind === 'http' && candidate.action_id === action_id,
+      (candidate): candidate is HttpAction => isHttpAction(candidate) && candidate.action_id === action_id,
     )
     const done = (outcome: 'succeeded' | 'failed' | 'uncertain', body: unknown) =>
       enqueue(() => feed(this.#context, { type: 'action_result', request_id, outcome, body }))

@@ -3,6 +3,7 @@ export {
   ANSWER_WITHOUT_LEG,
   type HttpAction,
   type Instruction,
+  isHttpAction,
   isLegRequest,
   type LegAnswer,
   type LegRequest,

@@ -9,7 +9,7 @@ import { text } from './values/text.ts'
 
 const everyAction = {
   action_id: actionId,
-  /** Set by the server, 1 more with each put that changes the action; what a request says is not taken. */
+  /** Set by the server, which raises it with each put that changes the action; the value in a request is ignored. */
   version: z.int().min(1).default(1),
   name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/, 'a letter or _, then letters, digits, _ -; at most 64'),
   description: text(0, 1024).default(''),
@@ -17,26 +17,32 @@ const everyAction = {
     .array(z.enum(['cloud', 'phone', 'web']))
     .min(1)
     .max(3)
-    .refine(list => new Set(list).size === list.length, 'a channel stands twice')
+    .refine(list => new Set(list).size === list.length, 'a channel is listed twice')
     .meta({ uniqueItems: true })
     .default(['cloud', 'phone', 'web']),
 }
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** The particularities of a kind of action. */
+/** How a kind of action behaves. */
 export interface ActionBehaviour<Action> {
-  /** It works on phone calls only. */
+  /** The action works on phone calls only. Default false. */
   readonly isPhoneOnly?: boolean
-  /** JSON Schema of the arguments that the model gives, an object. */
+  /** JSON Schema, of an object, for the arguments that the model gives. */
   parameters(action: Action): Arguments
   /** Called when the model calls the action as a tool. */
   use(action: Action, args: Arguments, view: ConversationView): ToolStep
-  /** Called with the answer to the request that `use` made. Default: waits for the far end's next turn. */
+  /** Called with the answer to the request that `use` made. Default: the conversation waits for the caller's next turn. */
   answer?(action: Action, answer: NodeAnswer): ToolStep
+  /** Findings about the action beyond those of its schema. */
   check?(action: Action): readonly PartFinding<Action>[]
   /** Names of the variables that the action sets. */
-  variables?(action: Action): readonly string[]
+  variableNames?(action: Action): readonly string[]
+  /** Paths of the fields that a tool of an export holds elsewhere than in a member of the same name. */
+  readonly exportPaths?: Readonly<Record<string, readonly string[]>>
+  /** Brings a tool of an export into the form that the schema takes. Default: the tool as it is. */
+  importTool?(tool: JsonObject): JsonObject
+  /** Warnings about a tool of an export that was read as this action. */
   importWarnings?(action: JsonObject): readonly ImportWarning[]
 }
 
@@ -48,17 +54,17 @@ type StrictSchema<Kind extends string, Fields extends z.core.$ZodLooseShape> = R
   typeof strictSchema<Kind, Fields>
 >
 
-/** A kind of action: its schema and what is particular about it. */
+/** A kind of action: its schema and its behaviour. */
 export interface ActionKind<Schema extends z.ZodObject> extends ActionBehaviour<z.output<Schema>> {
   readonly kind: string
   readonly schema: Schema
-  /** False: drafts keep such actions as they are written, but are not published with them. */
+  /** False: drafts store such actions unchanged, and publishing refuses them. */
   readonly isRunnable: boolean
   /** The `type` of such a tool in an export. */
   readonly exportType: string
 }
 
-/** Defines a kind of action by its own fields, beside those of every action, and its behaviour. */
+/** Defines a kind of action: the fields that it has besides those of every action, and its behaviour. */
 export function defineAction<const Kind extends string, Fields extends z.core.$ZodLooseShape>(
   definition: { readonly kind: Kind; readonly exportType: string; readonly fields: Fields } & ActionBehaviour<
     z.output<StrictSchema<Kind, Fields>>
@@ -68,7 +74,7 @@ export function defineAction<const Kind extends string, Fields extends z.core.$Z
   return { ...behaviour, schema: strictSchema(definition.kind, fields), isRunnable: true }
 }
 
-/** Defines a kind of action that does not run yet: drafts keep its actions as they are written. */
+/** Defines a kind of action that does not run yet: drafts store its actions unchanged. */
 export function defineStoredAction<const Kind extends string>(kind: Kind) {
   return {
     kind,

@@ -12,6 +12,7 @@ export {
   actionKindOf,
   actionKindOfTool,
   type FlowNode,
+  isHttpAction,
   node,
   nodeTypeNamed,
   nodeTypeOf,

@@ -9,7 +9,7 @@ import { nodeId } from './values/names.ts'
 import { modelRef } from './values/references.ts'
 import { text } from './values/text.ts'
 
-/** Examples that exports carry; kept as written. */
+/** Training examples of an export, stored unchanged. */
 export const examples = z.array(json).max(100).optional()
 
 const globalNodeSetting = z
@@ -36,14 +36,14 @@ export function bareNode(id: string) {
   return { id, name: '', display_position: null, global_node_setting: null, model_choice: null }
 }
 
-/** What a node's check knows of the draft around it. */
+/** What a node's check may read of the draft around the node. */
 interface DraftView {
-  /** The kind of the action of that id; undefined where there is none. */
-  actionKind(id: string): string | undefined
-  hasComponent(id: string): boolean
+  /** The kind of the action; undefined: the draft has no such action. */
+  actionKind(actionId: string): string | undefined
+  hasComponent(componentId: string): boolean
 }
 
-/** How a node converses; null settings are the agent's. */
+/** How a node converses. A setting that is null takes the agent's value. */
 export interface Conversing {
   readonly instruction: Instruction
   /** Ids of the actions that the model may call. */
@@ -56,37 +56,40 @@ export interface Conversing {
   readonly allow_dtmf_interruption: boolean | null
 }
 
-/** The particularities of a node type. Where its edges stand is read off the schema of its fields. */
+/** How a node type behaves. */
 export interface NodeBehaviour<Node> {
-  /** The node speaks and answers turns of the caller. */
+  /** Present on types that speak and answer the caller's turns. */
   conversing?(node: Node): Conversing
-  /** The first thing the node does. Default: its edges are tried. */
+  /** Called when the conversation enters the node. Default: the node is left by its edges at once. */
   enter?(node: Node, view: ConversationView): NodeStep
-  /** Called with the answer to the request that `enter` or another answer made. Default: its edges are tried. */
+  /** Called with the answer to the request that `enter` or another answer made. Default: the node is left by its edges. */
   answer?(node: Node, answer: NodeAnswer, view: ConversationView): NodeStep
-  /** Called when a global node or a component returns here; nothing is done a second time. Default: nodes that converse speak on, others are left. */
+  /**
+   * Called when a global node or a component returns to this node; it repeats no request. Default: a node that converses
+   * speaks on, any other is left by its edges.
+   */
   resume?(node: Node, view: ConversationView): NodeStep
-  /** Called where no edge leads on while a caller waits. Default: the model speaks. */
+  /** Called when no edge can be taken while a caller waits. Default: the model speaks. */
   stuck?(node: Node, view: ConversationView): NodeStep
-  /** Default true: a caller who stays silent in this node is reminded. */
+  /** Whether a caller who stays silent in this node is reminded. Default true. */
   readonly remindsCaller?: boolean
-  /** The conversation can end here. */
+  /** Whether the conversation can end in this node. Default false. */
   readonly isEnding?: boolean
-  /** The least number of edges in the list `edges`. Default 0. */
+  /** Minimum number of edges in the list `edges`. Default 0. */
   readonly minEdges?: number
-  /** What is wrong with the node beyond its schema. */
+  /** Findings about the node beyond those of its schema. */
   check?(node: Node, draft: DraftView): readonly PartFinding<Node>[]
   /** Ids of the actions that the node refers to. */
-  actions?(node: Node): readonly string[]
+  actionIds?(node: Node): readonly string[]
   /** Id of the component that the node runs. */
-  component?(node: Node): string
+  componentId?(node: Node): string
   /** Names of the variables that the node sets. */
-  variables?(node: Node): readonly string[]
-  /** Exports define tools inside such a node; they become actions of the agent, which the node names in `tool_ids`. */
+  variableNames?(node: Node): readonly string[]
+  /** Exports define tools inside such a node; an import makes them actions of the agent and lists them in the node's `tool_ids`. */
   readonly definesTools?: boolean
-  /** Brings a node of an export into the form that the schema takes; warnings say what was changed. */
+  /** Brings a node of an export into the form that the schema takes; the warnings name each change. */
   importNode?(source: JsonObject): { readonly node: JsonObject; readonly warnings: readonly ImportWarning[] }
-  /** What an import warns of, of a node that was read. */
+  /** Warnings about a node of an export that was read. */
   importWarnings?(node: JsonObject): readonly ImportWarning[]
 }
 
@@ -104,25 +107,38 @@ type StrictSchema<Type extends string, Fields extends z.core.$ZodLooseShape> = R
   typeof strictSchema<Type, Fields>
 >
 
-/** A node type: its schema and what is particular about it. */
+/** A node type: its schema and its behaviour. */
 export interface NodeType<Schema extends z.ZodObject> extends NodeBehaviour<z.output<Schema>> {
   readonly type: string
   readonly schema: Schema
-  /** False: drafts keep such nodes as they are written, but are not published with them. */
+  /** False: drafts store such nodes unchanged, and publishing refuses them. */
   readonly isRunnable: boolean
-  /** Whether its instruction can be edited. */
+  /** Whether nodes of the type have an instruction, which an edit can change. */
   readonly hasInstruction: boolean
-  /** Where its edges stand. */
+  /** The members of the node that hold its edges, derived from its fields. */
   readonly slots: readonly EdgeSlot[]
 }
 
-/** Defines a node type by its own fields, beside those of every node, and its behaviour. */
-export function defineNode<const Type extends string, Fields extends z.core.$ZodLooseShape>(
-  definition: { readonly type: Type; readonly fields: Fields } & NodeBehaviour<z.output<StrictSchema<Type, Fields>>>,
-): NodeType<StrictSchema<Type, Fields>> {
+interface NodeDefinition<Type extends string, Fields extends z.core.$ZodLooseShape, Action> {
+  readonly type: Type
+  /** The fields that the type has besides those of every node. */
+  readonly fields: Fields
+  /** The kind of action by which the model does the same as a tool. Default: the model cannot. */
+  readonly action?: Action
+}
+
+/** Defines a node type and, where the model can do the same as a tool, its kind of action. */
+export function defineNode<
+  const Type extends string,
+  Fields extends z.core.$ZodLooseShape,
+  Action extends { readonly kind: string } | undefined = undefined,
+>(
+  definition: NodeDefinition<Type, Fields, Action> & NodeBehaviour<z.output<StrictSchema<Type, Fields>>>,
+): NodeType<StrictSchema<Type, Fields>> & { readonly action: Action } {
   const { fields, ...behaviour } = definition
   return {
     ...behaviour,
+    action: definition.action as Action,
     schema: strictSchema(definition.type, fields),
     isRunnable: true,
     hasInstruction: Object.hasOwn(fields, 'instruction'),
@@ -130,14 +146,21 @@ export function defineNode<const Type extends string, Fields extends z.core.$Zod
   }
 }
 
-/** Defines a node type that does not run yet: drafts keep its nodes as they are written. `fields` are its edges. */
-export function defineStoredNode<const Type extends string, Fields extends z.core.$ZodLooseShape>(definition: {
-  readonly type: Type
-  readonly fields: Fields
-  readonly hasInstruction: boolean
-}) {
+/** Defines a node type that does not run yet: drafts store its nodes unchanged. `fields` are the members that hold its edges. */
+export function defineStoredNode<
+  const Type extends string,
+  Fields extends z.core.$ZodLooseShape,
+  Action extends { readonly kind: string } | undefined = undefined,
+>(definition: NodeDefinition<Type, Fields, Action> & { readonly hasInstruction: boolean }) {
   const { type, fields, hasInstruction } = definition
-  return { type, schema: openSchema(type, fields), isRunnable: false, hasInstruction, slots: slotsIn(fields) }
+  return {
+    type,
+    action: definition.action as Action,
+    schema: openSchema(type, fields),
+    isRunnable: false,
+    hasInstruction,
+    slots: slotsIn(fields),
+  }
 }
 
 function slotsIn(fields: object): readonly EdgeSlot[] {

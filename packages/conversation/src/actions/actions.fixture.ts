@@ -1,5 +1,5 @@
 import type { Egress, EgressRequest, EgressResult } from '@parley/egress'
-import { type HttpAction, render } from '@parley/flow'
+import { type HttpAction, isHttpAction, render } from '@parley/flow'
 import { actionSchema } from '@parley/flow/testing'
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
 import { InMemoryEffectLedger } from '../in-memory-effect-ledger.ts'
@@ -28,7 +28,7 @@ export function httpAction(fields: Readonly<Record<string, unknown>> = {}): Http
     url: 'https://shop.test/tables',
     ...fields,
   })
-  if (action.kind !== 'http') throw new Error('not an HTTP action')
+  if (!isHttpAction(action)) throw new Error('not an HTTP action')
   return action
 }
 

@@ -1,5 +1,5 @@
 import type { CallFacts } from '@parley/conversation'
-import type { HttpAction, Plan } from '@parley/flow'
+import { type HttpAction, isHttpAction, type Plan } from '@parley/flow'
 import type { Ms, Time } from '@parley/kernel'
 import type { OwnedRun } from '@parley/runs'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
@@ -81,7 +81,7 @@ function shortened(value: string): string {
 
 function actionOf(plan: Plan, actionId: string): HttpAction | undefined {
   const action = plan.actions.find(({ action_id }) => action_id === actionId)
-  return action?.kind === 'http' ? action : undefined
+  return action !== undefined && isHttpAction(action) ? action : undefined
 }
 
 function actionFact({ action_id }: HttpAction) {

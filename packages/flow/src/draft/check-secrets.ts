@@ -1,4 +1,4 @@
-import type { SecretRef } from '@parley/nodes'
+import { isHttpAction, type SecretRef } from '@parley/nodes'
 import type { DraftContent } from '../plan/draft.ts'
 import type { Findings } from '../plan/findings.ts'
 import { type Fix, putAction, putModelChoice } from '../plan/fixes.ts'
@@ -102,7 +102,7 @@ function checkNodes(draft: DraftContent, check: Check): void {
 /** No way is offered to send an action without what it signs in with, or with another secret. */
 function checkActions({ actions }: DraftContent, check: Check): void {
   for (const [index, action] of actions.entries()) {
-    if (action.kind !== 'http' || action.auth === null) continue
+    if (!isHttpAction(action) || action.auth === null) continue
     const { auth } = action
     check(auth.secret, 'http_auth', ['actions', index, 'auth', 'secret'], {
       pin: version =>

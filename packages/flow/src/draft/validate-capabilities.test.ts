@@ -74,7 +74,7 @@ const CAPABILITIES: readonly Case[] = [
       },
     ),
     '/flow/nodes/0/component_type',
-    ['Use the one of this flow'],
+    ['Use the component of this flow'],
   ],
   [
     'unsupported_capability',

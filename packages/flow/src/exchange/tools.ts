@@ -5,23 +5,17 @@ import { type FieldPaths, optionFor, readObject, reason } from './read-value.ts'
 import type { SourceLocation } from './source-location.ts'
 import type { FoundTool } from './tool-collector.ts'
 
-/** Where a tool has the fields of an action. The version of an action is the server's. */
-const EVERY_PLACE: FieldPaths = {
+/** Paths of the fields that every action has in a tool of an export. The server sets an action's version. */
+const COMMON_PATHS: FieldPaths = {
   action_id: ['tool_id'],
   kind: ['type'],
   version: [],
   channels: ['parley', 'channels'],
 }
-const HTTP_PLACES: FieldPaths = {
-  ...EVERY_PLACE,
-  query: ['query_params'],
-  body_format: ['parameter_type'],
-  auth: ['parley', 'auth'],
-  idempotency: ['parley', 'idempotency'],
-}
 
-function placesOf(kind: Json | undefined): FieldPaths {
-  return kind === 'http' ? HTTP_PLACES : EVERY_PLACE
+/** Paths of an action's fields in a tool of an export, where they differ from the field's name. */
+function exportPathsOf(kind: Json | undefined): FieldPaths {
+  return { ...COMMON_PATHS, ...actionKindNamed(kind)?.exportPaths }
 }
 
 /** The action that a tool is; undefined where it is none that agents have, and the tool is left whole. */
@@ -33,12 +27,11 @@ export function readTool({ tool, location }: FoundTool, findings: ImportFindings
     return undefined
   }
   const { kind } = actionKind
-  const source: JsonObject = { ...tool, type: kind }
-  if (kind === 'http') source.method = typeof tool.method === 'string' ? tool.method.toUpperCase() : 'POST'
+  const source: JsonObject = { ...(actionKind.importTool?.(tool) ?? tool), type: kind }
   const own = actionKind.isRunnable ? {} : ownFields(source)
   const read = findings.attempt(() => readAction(source, location, findings))
   if (read === undefined) {
-    const why = reason(action, renamed(source, placesOf(kind)))
+    const why = reason(action, renamed(source, exportPathsOf(kind)))
     findings.leave(location, tool, `The tool \`${shown(String(tool.name))}\` is left out: ${why}`)
     return undefined
   }
@@ -48,7 +41,7 @@ export function readTool({ tool, location }: FoundTool, findings: ImportFindings
 }
 
 function readAction(source: JsonObject, location: SourceLocation, findings: ImportFindings): JsonObject | undefined {
-  const places = placesOf(source.type)
+  const places = exportPathsOf(source.type)
   const option = optionFor(action, { kind: source.type! })
   return option && readObject(option, source, location, findings, places)
 }
@@ -75,7 +68,7 @@ function renamed(source: JsonObject, places: FieldPaths): JsonObject {
 
 /** The tool that an action is; what the format lacks stands in `parley`, where `bare` says that it is no default. */
 export function writeTool(source: JsonObject, bare: JsonObject): JsonObject {
-  const places = placesOf(source.kind)
+  const places = exportPathsOf(source.kind)
   const tool: JsonObject = {}
   const parley: JsonObject = {}
   const own: JsonObject = {}

@@ -70,11 +70,11 @@ export function actionResult(context: FlowContext, here: PlacedNode, input: Inpu
   const { action_id, prompt_id } = state.pending[input.request_id]!
   delete state.pending[input.request_id]
   state.actionOutcome = input.outcome
-  const action = context.graph.action(action_id)
+  const action = context.graph.httpAction(action_id)
   if (action !== undefined && input.outcome === 'succeeded') setAnswerVariables(context, action, input.body)
   if (prompt_id === null)
     return state.phase.at === 'acting' && state.phase.request_id === input.request_id ? LEAVE : WAIT
-  return toolDone(context, here, prompt_id, action?.kind !== 'http' || action.speak_after_execution)
+  return toolDone(context, here, prompt_id, action?.speak_after_execution ?? true)
 }
 
 /** While the agent says something newer, the result waits for its end. */

@@ -1,11 +1,4 @@
-import {
-  type Action,
-  completeArguments,
-  type HttpAction,
-  hasOpenParameters,
-  type NodeStep,
-  openParameters,
-} from '@parley/nodes'
+import { completeArguments, type HttpAction, hasOpenParameters, type NodeStep, openParameters } from '@parley/nodes'
 import { type FlowContext, LEAVE, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import { isResponsePath, valueAt } from './response-path.ts'
@@ -36,8 +29,8 @@ export function startNodeAction(context: FlowContext, here: PlacedNode, step: Ru
 }
 
 function runnableAction(context: FlowContext, id: string): HttpAction | undefined {
-  const action = context.graph.action(id)
-  return action?.kind === 'http' && worksHere(context, action) ? action : undefined
+  const action = context.graph.httpAction(id)
+  return action !== undefined && worksHere(context, action) ? action : undefined
 }
 
 export function actionFailed(context: FlowContext): Step {
@@ -93,8 +86,7 @@ export function sendAction(
 }
 
 /** Sets variables from the answer of an action. */
-export function setAnswerVariables(context: FlowContext, action: Action, body: unknown): void {
-  if (action.kind !== 'http') return
+export function setAnswerVariables(context: FlowContext, action: HttpAction, body: unknown): void {
   const values: Record<string, unknown> = {}
   for (const [name, path] of Object.entries(action.response_variables))
     values[name] = isResponsePath(path) ? valueAt(body, path) : undefined

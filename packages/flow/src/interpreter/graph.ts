@@ -1,4 +1,4 @@
-import type { Action, Edge, FlowNode } from '@parley/nodes'
+import { type Action, type Edge, type FlowNode, type HttpAction, isHttpAction } from '@parley/nodes'
 import type { GlobalNodeSetting } from '../plan/node.ts'
 import type { Plan } from '../plan/plan.ts'
 
@@ -64,6 +64,11 @@ export class FlowGraph {
 
   action(id: string): Action | undefined {
     return this.#actions.get(id)
+  }
+
+  httpAction(id: string): HttpAction | undefined {
+    const action = this.#actions.get(id)
+    return action !== undefined && isHttpAction(action) ? action : undefined
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Action, actionKindOf, type HttpAction, nodeTypeOf, type PartFix } from '@parley/nodes'
+import { type Action, actionKindOf, type HttpAction, isHttpAction, nodeTypeOf, type PartFix } from '@parley/nodes'
 import type { DraftContent } from './draft.ts'
 import type { Findings } from './findings.ts'
 import { clearInAction, type Fix, freshName, putAction, removeAction } from './fixes.ts'
@@ -71,12 +71,12 @@ function checkInboundContext(draft: DraftContent, findings: Findings): void {
     return
   }
   const isFree = !isUsed(draft, binding.action_id)
-  if (action.kind !== 'http' || !isAskedBeforeCalls(action))
+  if (!isHttpAction(action) || !isAskedBeforeCalls(action))
     findings.error(
       'inbound_action_invalid',
       path,
       'The action of the inbound context is of kind http, POST, for the channel phone only, with idempotency effect_key and a timeout_ms of at most 10000',
-      action.kind === 'http' && isFree ? madeAskable(draft, action) : undefined,
+      isHttpAction(action) && isFree ? madeAskable(draft, action) : undefined,
       unbind,
     )
   else if (!isFree)
@@ -105,7 +105,7 @@ function madeAskable({ actions }: DraftContent, action: HttpAction): Fix | undef
 
 function isUsed(draft: DraftContent, actionId: string): boolean {
   return scopesOf(draft).some(scope =>
-    scope.nodes.some(node => nodeTypeOf(node).actions?.(node).includes(actionId) ?? false),
+    scope.nodes.some(node => nodeTypeOf(node).actionIds?.(node).includes(actionId) ?? false),
   )
 }
 

@@ -213,5 +213,5 @@ function reachedFrom(from: string, direct: ReadonlyMap<string, ReadonlySet<strin
 }
 
 function componentOf(node: FlowNode): string | undefined {
-  return nodeTypeOf(node).component?.(node)
+  return nodeTypeOf(node).componentId?.(node)
 }

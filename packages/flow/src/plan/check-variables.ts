@@ -36,9 +36,10 @@ function definedVariables(draft: DraftContent): ReadonlySet<string> {
     ...Object.keys(draft.flow.default_dynamic_variables),
     ...(draft.inbound_context?.variables ?? []),
   ])
-  for (const action of draft.actions) for (const name of actionKindOf(action).variables?.(action) ?? []) names.add(name)
+  for (const action of draft.actions)
+    for (const name of actionKindOf(action).variableNames?.(action) ?? []) names.add(name)
   for (const scope of scopesOf(draft))
-    for (const node of scope.nodes) for (const name of nodeTypeOf(node).variables?.(node) ?? []) names.add(name)
+    for (const node of scope.nodes) for (const name of nodeTypeOf(node).variableNames?.(node) ?? []) names.add(name)
   return names
 }
 

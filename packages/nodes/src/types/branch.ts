@@ -6,7 +6,7 @@ import { isObject } from '../parts/json-schema.ts'
 import { LEAVE_NODE } from '../steps.ts'
 import type { Json } from '../values/json.ts'
 
-/** Goes on at once, by equations. */
+/** Takes an edge at once, decided by equations. */
 export const branch = defineNode({
   type: 'branch',
   fields: { edges: z.array(edge).min(1).max(100), else_edge: edgeSlot },
@@ -32,7 +32,7 @@ export const branch = defineNode({
         {
           code: 'field_ignored',
           field: 'edges',
-          message: 'A branch has one edge at least: one was added that leads where else leads',
+          message: 'A branch needs at least one edge: an edge to the destination of its else edge was added',
         },
       ],
     }
@@ -54,7 +54,7 @@ function promptEdges(node: BranchEdges): PartFinding<never>[] {
             severity: 'error',
             code: 'unsupported_capability',
             path: ['edges', index, 'transition_condition'],
-            message: `The branch "${node.id}" decides by equations only: use one in "${edge.id}", or a conversation node`,
+            message: `The branch "${node.id}" decides by equations only: give the edge "${edge.id}" an equation, or use a conversation node`,
             fixes: [{ fix: 'remove_edge', edge }],
           },
         ],
@@ -68,15 +68,15 @@ function missingElse(node: BranchEdges): PartFinding<never>[] {
       severity: 'error',
       code: 'else_edge_missing',
       path: ['else_edge'],
-      message: `The branch "${node.id}" says nothing for when no equation holds: add an else edge`,
+      message: `The branch "${node.id}" has no edge for when no equation holds: add an else edge`,
       fixes: [{ fix: 'add_edge_to_end', slot: 'else_edge', edgeId: 'else', prompt: 'Else' }],
     },
   ]
 }
 
-/** An edge to the destination of the else edge. Its equation need not hold: the else edge leads to the same node. */
-function edgeLikeElse(otherwise: Json | undefined): JsonObject {
-  const destination = isObject(otherwise) ? (otherwise as JsonObject).destination_node_id : undefined
+/** An edge to the destination of the else edge. Whether its equation holds does not matter: the else edge leads to the same node. */
+function edgeLikeElse(elseEdge: Json | undefined): JsonObject {
+  const destination = isObject(elseEdge) ? (elseEdge as JsonObject).destination_node_id : undefined
   const equation = { left: '{{current_time}}', operator: 'exists' }
   return {
     id: 'added-else',

@@ -3,7 +3,7 @@ import { defineNode } from '../node-type.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
 import { nodeId } from '../values/names.ts'
 
-/** Runs the component from its start; when that ends, the edges of this node are tried. */
+/** Runs the component from its start; when the component ends, the node is left by its edges. */
 export const component = defineNode({
   type: 'component',
   fields: {
@@ -12,7 +12,7 @@ export const component = defineNode({
     edges,
     else_edge: edgeSlot,
   },
-  component: node => node.component_id,
+  componentId: node => node.component_id,
   enter: node => ({ next: 'call_component', componentId: node.component_id }),
   stuck: () => ({ next: 'end', outcome: 'completed' }),
   check: (node, draft) =>
@@ -23,9 +23,15 @@ export const component = defineNode({
             severity: 'error',
             code: 'unsupported_capability',
             path: ['component_type'],
-            message: `Components shared between agents do not run here yet: copy that of "${node.id}" into this flow as a local one`,
+            message: `The node "${node.id}" runs a component that agents share, which is not supported yet: copy the component into this flow and set component_type to local`,
             fixes: draft.hasComponent(node.component_id)
-              ? [{ fix: 'put', label: 'Use the one of this flow', part: { ...node, component_type: 'local' as const } }]
+              ? [
+                  {
+                    fix: 'put',
+                    label: 'Use the component of this flow',
+                    part: { ...node, component_type: 'local' as const },
+                  },
+                ]
               : [{ fix: 'remove' }],
           },
         ],

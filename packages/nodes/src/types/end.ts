@@ -9,24 +9,25 @@ const fields = {
   speak_during_execution: z.boolean().default(false),
 }
 
-/** Ends the conversation; inside a component, the component. */
-export const end = defineNode({
-  type: 'end',
-  fields,
-  isEnding: true,
-  enter: node => ({ next: 'return', words: node.speak_during_execution ? node.instruction : null }),
-})
-
-/** An end node that says nothing. */
-export function newEndNode(id: string) {
-  return { ...bareNode(id), type: 'end' as const, instruction: null, speak_during_execution: false }
-}
-
-/** A tool of the model that hangs up. */
-export const endCallAction = defineAction({
+/** Hangs up, after the last words where there are any. */
+const endCall = defineAction({
   kind: 'end_call',
   exportType: 'end_call',
   fields,
   parameters: () => objectSchema({}, []),
   use: action => ({ next: 'hang_up', words: action.speak_during_execution ? action.instruction : null }),
 })
+
+/** Ends the conversation; inside a component, the component. */
+export const end = defineNode({
+  type: 'end',
+  fields,
+  isEnding: true,
+  enter: node => ({ next: 'return', words: node.speak_during_execution ? node.instruction : null }),
+  action: endCall,
+})
+
+/** An end node that says nothing. */
+export function newEndNode(id: string) {
+  return { ...bareNode(id), type: 'end' as const, instruction: null, speak_during_execution: false }
+}

@@ -1,37 +1,50 @@
 import { z } from 'zod'
 import { defineAction } from '../action-kind.ts'
-import { notExecuted } from '../findings.ts'
+import { notExecuted, type PartFinding } from '../findings.ts'
 import { defineNode } from '../node-type.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
-import { fittingValues, variableItem, variablesSchema } from '../parts/variable-item.ts'
+import { fittingValues, type VariableItem, variableItem, variablesSchema } from '../parts/variable-item.ts'
 import { LEAVE_NODE } from '../steps.ts'
 
 const variables = z.array(variableItem).min(1).max(50)
+
+interface Extraction {
+  readonly variables: readonly VariableItem[]
+}
+
+/** As a tool: the model gives the values as arguments of its call. */
+const extractTool = defineAction({
+  kind: 'extract_dynamic_variables',
+  exportType: 'extract_dynamic_variable',
+  fields: { variables },
+  variableNames: namesIn,
+  check: unreadExamples,
+  parameters: action => variablesSchema(action.variables),
+  use: (action, args) => ({ next: 'result', result: 'done', variables: fittingValues(action.variables, args) }),
+})
 
 /** The model reads variables out of the conversation. */
 export const extractDynamicVariables = defineNode({
   type: 'extract_dynamic_variables',
   fields: { variables, edges, else_edge: edgeSlot },
-  variables: node => node.variables.map(item => item.name),
+  variableNames: namesIn,
   enter: node => ({
     next: 'request',
     request: { type: 'extract', variables: node.variables, model: node.model_choice },
   }),
   answer: (node, answer) =>
     answer.type === 'inferred' ? { next: 'leave', variables: fittingValues(node.variables, answer.value) } : LEAVE_NODE,
+  action: extractTool,
 })
 
-export const extractDynamicVariablesAction = defineAction({
-  kind: 'extract_dynamic_variables',
-  exportType: 'extract_dynamic_variable',
-  fields: { variables },
-  variables: action => action.variables.map(item => item.name),
-  check: action =>
-    action.variables.flatMap((item, index) =>
-      (item.examples ?? []).length > 0
-        ? [notExecuted(['variables', index, 'examples'], 'the model gets the name, type and description alone')]
-        : [],
-    ),
-  parameters: action => variablesSchema(action.variables),
-  use: (action, args) => ({ next: 'result', result: 'done', variables: fittingValues(action.variables, args) }),
-})
+function namesIn({ variables }: Extraction): string[] {
+  return variables.map(item => item.name)
+}
+
+function unreadExamples({ variables }: Extraction): PartFinding<never>[] {
+  return variables.flatMap((item, index) =>
+    (item.examples ?? []).length > 0
+      ? [notExecuted(['variables', index, 'examples'], 'the model gets the name, type and description alone')]
+      : [],
+  )
+}

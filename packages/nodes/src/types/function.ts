@@ -4,8 +4,9 @@ import { defineNode } from '../node-type.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
 import { instruction } from '../parts/instruction.ts'
 import { actionId } from '../values/names.ts'
+import { httpAction } from './http-action.ts'
 
-/** Runs an HTTP action. */
+/** Runs an HTTP action, which the model can also call as a tool. */
 export const functionNode = defineNode({
   type: 'function',
   fields: {
@@ -18,7 +19,7 @@ export const functionNode = defineNode({
     edges,
     else_edge: edgeSlot,
   },
-  actions: node => [node.tool_id],
+  actionIds: node => [node.tool_id],
   enter: node => ({
     next: 'run_action',
     actionId: node.tool_id,
@@ -27,6 +28,7 @@ export const functionNode = defineNode({
     model: node.model_choice,
   }),
   check: (node, draft) => [...unreadMembers(node), ...actionFindings(node, draft.actionKind(node.tool_id))],
+  action: httpAction,
 })
 
 function unreadMembers(node: {
@@ -50,17 +52,17 @@ function actionFindings(
         severity: 'error',
         code: 'action_unknown',
         path: ['tool_id'],
-        message: `There is no action "${node.tool_id}" for "${node.id}": define it, or name another`,
+        message: `The node "${node.id}" runs the action "${node.tool_id}", which the agent does not have: define it, or set another tool_id`,
         fixes: [{ fix: 'remove' }],
       },
     ]
-  if (kind === 'http') return []
+  if (kind === httpAction.kind) return []
   return [
     {
       severity: 'error',
       code: 'unsupported_capability',
       path: ['tool_id'],
-      message: `The function "${node.id}" runs actions of kind http: for "${kind}" use the node type of that name`,
+      message: `The function "${node.id}" runs actions of kind http only, not "${kind}": use the node type of that name`,
       fixes: [{ fix: 'remove' }],
     },
   ]

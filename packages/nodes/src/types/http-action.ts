@@ -9,13 +9,13 @@ import { text } from '../values/text.ts'
 
 const stringPairs = stringMap(text(1, 256), text(0, 8192), 50).default({})
 
-/** Variables stand after the host only, so that what a caller says never chooses whom to talk to. */
+/** Variables are allowed after the host only, so that a caller's words never choose the server. */
 const url = text(1, 2048).regex(
   /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^/?#{}\s@\\]+([/?#]|$)/,
   'an http(s) URL, with {{variables}} after the host only',
 )
 
-/** How the request says who sends it. Scheme basic: the secret is `user:password`. */
+/** How the request authenticates. With the scheme basic the secret is `user:password`. */
 const authentication = z
   .strictObject({
     scheme: z.enum(['bearer', 'basic', 'header', 'parley_signature']),
@@ -32,12 +32,12 @@ const fields = {
   url,
   headers: stringPairs,
   query: stringPairs,
-  /** JSON Schema of an object: the arguments. */
+  /** JSON Schema, of an object, for the arguments. */
   parameters: jsonObject.default({}),
   body_format: z.enum(['json', 'form']).default('json'),
-  /** False: `{name, args, call}`; true: the arguments alone. */
+  /** Body of the request. False: `{name, args, call}`; true: the arguments alone. */
   args_at_root: z.boolean().default(false),
-  /** Name to a path into the answer, such as `$.slots[0].time`. */
+  /** For each variable, the path of its value in the answer, such as `$.slots[0].time`. */
   response_variables: stringMap(variableName, text(1, 1024)).default({}),
   auth: authentication.nullable().default(null),
   idempotency: z.enum(['effect_key', 'none']).default('none'),
@@ -46,12 +46,19 @@ const fields = {
   speak_after_execution: z.boolean().default(true),
 }
 
-/** Sends an HTTP request: run by function nodes, and as a tool of the model. */
+/** Sends an HTTP request. Function nodes run it, and the model calls it as a tool. */
 export const httpAction = defineAction({
   kind: 'http',
   exportType: 'custom',
   fields,
-  variables: action => Object.keys(action.response_variables),
+  exportPaths: {
+    query: ['query_params'],
+    body_format: ['parameter_type'],
+    auth: ['parley', 'auth'],
+    idempotency: ['parley', 'idempotency'],
+  },
+  importTool: tool => ({ ...tool, method: typeof tool.method === 'string' ? tool.method.toUpperCase() : 'POST' }),
+  variableNames: action => Object.keys(action.response_variables),
   check: action =>
     action.speak_during_execution
       ? [
@@ -89,7 +96,7 @@ export function hasOpenParameters(action: WithParameters): boolean {
   return Object.values(propertiesOf(action)).some(schema => !isConstant(schema))
 }
 
-/** The arguments of a call: the inferred ones, overwritten by the constants, whose variables are filled in. */
+/** The arguments of a call: those that the model inferred, and the constants of the schema, whose variables are filled in. A constant wins. */
 export function completeArguments(
   action: WithParameters,
   inferred: unknown,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pressDigit, pressDigitAction } from './press-digit.ts'
+import { pressDigit } from './press-digit.ts'
 
 const phone = { channel: 'phone' as const, render: (template: string) => template.replace('{{pin}}', '12#') }
 const nodeWith = (type: 'prompt' | 'static_text', text: string) =>
@@ -44,13 +44,13 @@ describe('a press_digit node', () => {
 })
 
 describe('the press_digit tool', () => {
-  const tool = pressDigitAction.schema.parse({ action_id: 'keys', kind: 'press_digit', name: 'keys', delay_ms: 200 })
+  const tool = pressDigit.action.schema.parse({ action_id: 'keys', kind: 'press_digit', name: 'keys', delay_ms: 200 })
 
   it('the press_digit tool sends the digits of the tool call and returns "done" to the model', () => {
-    expect(pressDigitAction.use(tool, { digits: '1' }, phone)).toEqual({ ...press('1'), result: 'done' })
+    expect(pressDigit.action.use(tool, { digits: '1' }, phone)).toEqual({ ...press('1'), result: 'done' })
   })
 
   it('a press_digit tool call without digits is ignored', () => {
-    expect(pressDigitAction.use(tool, { digits: 'x' }, phone)).toEqual({ next: 'ignore' })
+    expect(pressDigit.action.use(tool, { digits: 'x' }, phone)).toEqual({ next: 'ignore' })
   })
 })

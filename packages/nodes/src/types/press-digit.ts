@@ -13,9 +13,31 @@ const MAX_DIGITS = 64
 const DIGITS: JsonSchema = { type: 'string', pattern: '^[0-9*#w]{1,64}$' }
 const delay_ms = z.int().min(0).max(10_000).default(1000)
 
+/** As a tool: the model names the digits in its call. */
+const pressTool = defineAction({
+  kind: 'press_digit',
+  exportType: 'press_digit',
+  fields: { instruction: instruction.nullable().default(null), delay_ms },
+  isPhoneOnly: true,
+  check: action =>
+    action.instruction === null
+      ? []
+      : [
+          notExecutedUnless(['instruction'], "the model chooses the digits by the action's description", {
+            ...action,
+            instruction: null,
+          }),
+        ],
+  parameters: () => objectSchema({ digits: DIGITS }, ['digits']),
+  use: (action, args) => {
+    const request = pressRequest(args.digits, action.delay_ms)
+    return request === null ? { next: 'ignore' } : { next: 'request', request, result: 'done' }
+  },
+})
+
 /**
- * Sends DTMF digits to a phone menu. The far end is a machine: it is neither reminded nor answered, and its next turn may
- * hold what an edge waits for.
+ * Sends DTMF digits to a phone menu. The far end is a machine: the agent neither reminds nor answers it, and its next turn
+ * may fulfil the condition of an edge.
  */
 export const pressDigit = defineNode({
   type: 'press_digit',
@@ -51,28 +73,7 @@ export const pressDigit = defineNode({
             ],
           },
         ],
-})
-
-/** The same as a tool of the model. */
-export const pressDigitAction = defineAction({
-  kind: 'press_digit',
-  exportType: 'press_digit',
-  fields: { instruction: instruction.nullable().default(null), delay_ms },
-  isPhoneOnly: true,
-  check: action =>
-    action.instruction === null
-      ? []
-      : [
-          notExecutedUnless(['instruction'], "the model chooses the digits by the action's description", {
-            ...action,
-            instruction: null,
-          }),
-        ],
-  parameters: () => objectSchema({ digits: DIGITS }, ['digits']),
-  use: (action, args) => {
-    const request = pressRequest(args.digits, action.delay_ms)
-    return request === null ? { next: 'ignore' } : { next: 'request', request, result: 'done' }
-  },
+  action: pressTool,
 })
 
 function inferDigits(node: { readonly model_choice: ModelRef | null }, prompt: string): NodeStep {
@@ -87,13 +88,13 @@ function press(digits: unknown, delay: number): NodeStep {
   return request === null ? { next: 'listen' } : { next: 'request', request }
 }
 
-/** Null: there is no digit to press. */
-function pressRequest(wanted: unknown, delay: number): NodeRequest | null {
-  const digits = typeof wanted === 'string' ? wanted.replace(/[^0-9*#w]/g, '').slice(0, MAX_DIGITS) : ''
+/** Null: `value` holds no digit. */
+function pressRequest(value: unknown, delay: number): NodeRequest | null {
+  const digits = typeof value === 'string' ? value.replace(/[^0-9*#w]/g, '').slice(0, MAX_DIGITS) : ''
   return digits === '' ? null : { type: 'press_digits', digits, delay_ms: delay }
 }
 
-/** The values of variables are known on the call only. */
+/** Whether a fixed text can be pressed; the values of its variables are known on the call only. */
 function canBePressed(text: string): boolean {
   const fixed = text.replace(/\{\{[^{}]*\}\}/g, '')
   return /^[0-9*#w]*$/.test(fixed) && text.length > 0

@@ -9,7 +9,7 @@ export const subagent = defineNode({
   fields: { ...conversingFields, tool_ids: z.array(actionId).max(50).default([]) },
   enter: converse,
   conversing: node => ({ ...node, tools: node.tool_ids }),
-  actions: node => node.tool_ids,
+  actionIds: node => node.tool_ids,
   definesTools: true,
   check: (node, draft) => [
     ...unreadMembers(node),
@@ -21,7 +21,7 @@ export const subagent = defineNode({
           severity: 'error' as const,
           code: 'action_unknown' as const,
           path: ['tool_ids', index],
-          message: `There is no action "${id}": define or remove it`,
+          message: `The node "${node.id}" offers the action "${id}", which the agent does not have: define it, or leave it out of tool_ids`,
           fixes: [{ fix: 'put' as const, label: `Leave "${id}" out`, part: { ...node, tool_ids: others } }],
         },
       ]

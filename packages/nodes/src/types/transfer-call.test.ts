@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { transferCall, transferCallAction } from './transfer-call.ts'
+import { transferCall } from './transfer-call.ts'
 
 const phone = { channel: 'phone' as const, render: (template: string) => template.replace('{{who}}', 'Ann\r\nX: y') }
 const to = (destination: object) => ({ transfer_destination: destination, custom_sip_headers: { 'X-Who': '{{who}}' } })
@@ -44,13 +44,13 @@ describe('a transfer_call node', () => {
 })
 
 describe('the transfer_call tool', () => {
-  const tool = transferCallAction.schema.parse({ action_id: 't', kind: 'transfer_call', name: 't', ...inferred })
+  const tool = transferCall.action.schema.parse({ action_id: 't', kind: 'transfer_call', name: 't', ...inferred })
 
   it('the transfer_call tool requests a transfer to the destination in the tool call', () => {
-    expect(transferCallAction.use(tool, { destination: '+15550100' }, phone)).toEqual({ ...transfer, result: null })
+    expect(transferCall.action.use(tool, { destination: '+15550100' }, phone)).toEqual({ ...transfer, result: null })
   })
 
   it('a transfer_call tool call without a destination gives the model the result "failed"', () => {
-    expect(transferCallAction.use(tool, {}, phone)).toEqual({ next: 'result', result: 'failed' })
+    expect(transferCall.action.use(tool, {}, phone)).toEqual({ next: 'result', result: 'failed' })
   })
 })

@@ -10,7 +10,31 @@ const MAX_DESTINATION = 256
 
 const FAILED: NodeStep = { next: 'fail', slot: 'edge' }
 
-/** Transfers the caller by REFER. Left by `edge`, only when the transfer failed. */
+/** As a tool: the model names the destination in its call where it is inferred, and speaks on when the transfer failed. */
+const transferTool = defineAction({
+  kind: 'transfer_call',
+  exportType: 'transfer_call',
+  fields: transferFields,
+  isPhoneOnly: true,
+  parameters: ({ transfer_destination: to }) =>
+    to.type === 'inferred'
+      ? objectSchema({ destination: { type: 'string', description: to.prompt } }, ['destination'])
+      : objectSchema({}, []),
+  use: (action, args, view) => {
+    const to = action.transfer_destination
+    const destination = to.type === 'predefined' ? view.render(to.number) : args.destination
+    const request = transferRequest(destination, action.custom_sip_headers, view)
+    return request === null ? { next: 'result', result: 'failed' } : { next: 'request', request, result: null }
+  },
+  answer: (_, answer) =>
+    answer.type === 'transfer_result' && answer.outcome === 'taken'
+      ? { next: 'end', outcome: 'transferred' }
+      : { next: 'speak', actionOutcome: 'failed' },
+  check: action => transferFindings(action, fields => ({ ...action, ...fields })),
+  importWarnings: transferImportWarnings,
+})
+
+/** Transfers the caller by REFER. Where the transfer failed the node is left by `edge`. */
 export const transferCall = defineNode({
   type: 'transfer_call',
   fields: { ...transferFields, edge: edgeSlot },
@@ -43,7 +67,7 @@ export const transferCall = defineNode({
             severity: 'error' as const,
             code: 'edge_dangling' as const,
             path: ['edge'],
-            message: `The transfer "${node.id}" says nothing for when it fails: add its failure edge`,
+            message: `The transfer "${node.id}" has no edge for a transfer that fails: add its failure edge`,
             fixes: [
               { fix: 'add_edge_to_end' as const, slot: 'edge' as const, edgeId: 'failed', prompt: 'Transfer failed' },
             ],
@@ -51,44 +75,21 @@ export const transferCall = defineNode({
         ]),
   ],
   importWarnings: transferImportWarnings,
+  action: transferTool,
 })
 
-/** The same as a tool of the model, which speaks on when the transfer failed. */
-export const transferCallAction = defineAction({
-  kind: 'transfer_call',
-  exportType: 'transfer_call',
-  fields: transferFields,
-  isPhoneOnly: true,
-  parameters: ({ transfer_destination: to }) =>
-    to.type === 'inferred'
-      ? objectSchema({ destination: { type: 'string', description: to.prompt } }, ['destination'])
-      : objectSchema({}, []),
-  use: (action, args, view) => {
-    const to = action.transfer_destination
-    const destination = to.type === 'predefined' ? view.render(to.number) : args.destination
-    const request = transferRequest(destination, action.custom_sip_headers, view)
-    return request === null ? { next: 'result', result: 'failed' } : { next: 'request', request, result: null }
-  },
-  answer: (_, answer) =>
-    answer.type === 'transfer_result' && answer.outcome === 'taken'
-      ? { next: 'end', outcome: 'transferred' }
-      : { next: 'speak', actionOutcome: 'failed' },
-  check: action => transferFindings(action, fields => ({ ...action, ...fields })),
-  importWarnings: transferImportWarnings,
-})
-
-function transfer(wanted: unknown, headers: Readonly<Record<string, string>>, view: ConversationView): NodeStep {
-  const request = transferRequest(wanted, headers, view)
+function transfer(destination: unknown, headers: Readonly<Record<string, string>>, view: ConversationView): NodeStep {
+  const request = transferRequest(destination, headers, view)
   return request === null ? FAILED : { next: 'request', request }
 }
 
-/** Null: there is no destination, or no phone call. */
+/** Null: `value` is no destination, or the channel is not the phone. */
 function transferRequest(
-  wanted: unknown,
+  value: unknown,
   headers: Readonly<Record<string, string>>,
   view: ConversationView,
 ): NodeRequest | null {
-  const destination = typeof wanted === 'string' ? wanted.trim() : ''
+  const destination = typeof value === 'string' ? value.trim() : ''
   if (destination === '' || destination.length > MAX_DESTINATION || view.channel !== 'phone') return null
   const custom_sip_headers = Object.fromEntries(
     // A header's value is one line, whatever a variable holds.

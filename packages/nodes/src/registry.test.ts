@@ -1,47 +1,58 @@
+import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { action, actionKindOf, actionKindOfTool, node, nodeTypeNamed, nodeTypeOf } from './registry.ts'
+import { action, actionKindNamed, actionKindOf, actionKindOfTool, node, nodeTypeNamed, nodeTypeOf } from './registry.ts'
 
-const TYPES = [
-  ['conversation', ['edges', 'always_edge', 'skip_response_edge', 'else_edge']],
-  ['subagent', ['edges', 'always_edge', 'skip_response_edge', 'else_edge']],
-  ['function', ['edges', 'else_edge']],
-  ['branch', ['edges', 'else_edge']],
-  ['extract_dynamic_variables', ['edges', 'else_edge']],
-  ['press_digit', ['edges', 'else_edge']],
-  ['transfer_call', ['edge']],
-  ['end', []],
-  ['component', ['edges', 'else_edge']],
-  ['code', ['edges', 'else_edge']],
-  ['mcp', ['edges', 'else_edge']],
-  ['agent_swap', ['edge']],
-  ['sms', ['success_edge', 'failed_edge']],
-  ['bridge_transfer', []],
-  ['cancel_transfer', []],
-] as const
+const FOLDER = new URL('./types/', import.meta.url)
+const files = readdirSync(FOLDER).filter(name => !name.endsWith('.test.ts'))
+const types = node.options.flatMap(option => [...option.shape.type.values])
+const kinds = action.options.flatMap(option => [...option.shape.kind.values])
+
+interface Exported {
+  readonly type?: unknown
+  readonly kind?: unknown
+  readonly schema?: unknown
+}
 
 describe('the registry of node types', () => {
-  it.each(TYPES)('the registry finds the node type %s with the edge slots %j', (type, slots) => {
-    expect(nodeTypeOf({ type })).toMatchObject({ type, slots })
-    expect(nodeTypeNamed(type)).toBe(nodeTypeOf({ type }))
+  it.each(files)('what types/%s defines is in the registry', async file => {
+    const exported: object = await import(new URL(file, FOLDER).href)
+    const definitions = Object.values(exported).filter((value: Exported) => value?.schema !== undefined)
+    expect(definitions).toHaveLength(1)
+    for (const found of definitions as Exported[])
+      expect(found.kind === undefined ? nodeTypeNamed(found.type) : actionKindNamed(found.kind)).toBe(found)
   })
 
-  it('the registry contains every node type that the node schema accepts', () => {
-    expect(node.options.flatMap(option => [...option.shape.type.values])).toEqual(TYPES.map(([type]) => type))
+  it('the registry finds every node type that the node schema accepts, each once', () => {
+    expect(new Set(types).size).toBe(types.length)
+    expect(types.map(type => nodeTypeOf({ type }).type)).toEqual(types)
+    expect(types.map(type => nodeTypeNamed(type))).toEqual(types.map(type => nodeTypeOf({ type })))
   })
 
   it.each(['', 'constructor', 7, null, undefined])('the registry finds no node type for %j', type => {
     expect(nodeTypeNamed(type)).toBeUndefined()
   })
+
+  it('a node of an unknown type is refused', () =>
+    expect(node.safeParse({ id: 'n', type: 'oracle' }).success).toBe(false))
 })
 
 describe('the registry of action kinds', () => {
-  it('the registry contains every action kind that the action schema accepts, and finds each by its tool type in an export', () => {
-    const kinds = action.options.flatMap(option => [...option.shape.kind.values])
+  it('the registry finds every action kind that the action schema accepts, by its name and by its tool type in an export', () => {
+    expect(new Set(kinds).size).toBe(kinds.length)
     expect(kinds.map(kind => actionKindOf({ kind }).kind)).toEqual(kinds)
     expect(kinds.map(kind => actionKindOfTool(actionKindOf({ kind }).exportType)?.kind)).toEqual(kinds)
+  })
+
+  it('an action kind with the name of a node type is defined by that node type', () => {
+    for (const kind of kinds.filter(name => nodeTypeNamed(name) !== undefined))
+      expect(nodeTypeNamed(kind)).toMatchObject({ action: actionKindNamed(kind) })
+    expect(kinds.filter(name => nodeTypeNamed(name) !== undefined)).toHaveLength(4)
   })
 
   it('the registry finds no action kind for an unsupported tool type of an export', () => {
     expect(actionKindOfTool('book_appointment_cal')).toBeUndefined()
   })
+
+  it('an action of an unknown kind is refused', () =>
+    expect(action.safeParse({ action_id: 'a', name: 'a', kind: 'shell' }).success).toBe(false))
 })

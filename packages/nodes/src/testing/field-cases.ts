@@ -9,6 +9,8 @@ export interface FieldCases {
 
 export interface Variation {
   readonly title: string
+  /** The member that differs from the valid value; null: none does. */
+  readonly member: string | null
   readonly value: Record<string, unknown>
   readonly isValid: boolean
 }
@@ -127,14 +129,14 @@ export function object(valid: Record<string, unknown>, fields: Readonly<Record<s
 /** `valid` with one member at a time at its bounds, beyond them, null or absent; and with an unknown member. */
 export function variations(valid: Record<string, unknown>, fields: Readonly<Record<string, FieldCases>>): Variation[] {
   const found: Variation[] = [
-    { title: 'the valid value', value: valid, isValid: true },
-    { title: 'an unknown member', value: { ...valid, unknown_member: 1 }, isValid: false },
+    { title: 'the valid value', member: null, value: valid, isValid: true },
+    { title: 'an unknown member', member: 'unknown_member', value: { ...valid, unknown_member: 1 }, isValid: false },
   ]
   for (const [name, field] of Object.entries(fields)) {
     const { [name]: _, ...without } = valid
-    found.push({ title: `no ${name}`, value: without, isValid: field.optional })
+    found.push({ title: `no ${name}`, member: name, value: without, isValid: field.optional })
     if (!field.valid.includes(null))
-      found.push({ title: `${name}: null`, value: { ...valid, [name]: null }, isValid: false })
+      found.push({ title: `${name}: null`, member: name, value: { ...valid, [name]: null }, isValid: false })
     for (const value of field.valid) found.push(varied(valid, name, value, true))
     for (const value of field.invalid) found.push(varied(valid, name, value, false))
   }
@@ -144,7 +146,7 @@ export function variations(valid: Record<string, unknown>, fields: Readonly<Reco
 function varied(valid: Record<string, unknown>, name: string, value: unknown, isValid: boolean): Variation {
   const shown = JSON.stringify(value) ?? String(value)
   const title = `${name}: ${shown.length > 60 ? `${shown.slice(0, 50)}… (${shown.length})` : shown}`
-  return { title, value: { ...valid, [name]: value }, isValid }
+  return { title, member: name, value: { ...valid, [name]: value }, isValid }
 }
 
 /** One line for each variation that `accepts` judges wrongly, without duplicates. */

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { oneOf, optional } from '../testing/field-cases.ts'
+import { draftWith, edgesCases, nodeIdCases, nodeSchemaFaults, slotCases, viewOn } from '../testing/schema-cases.ts'
+import { component } from './component.ts'
+
+const nodeOf = (fields: object = {}) =>
+  component.schema.parse({ id: 'c', type: 'component', component_id: 'verify', ...fields })
+
+describe('a component node', () => {
+  it('a component node accepts its fields within their bounds and names the field that it refuses', () => {
+    const fields = {
+      component_id: nodeIdCases,
+      component_type: optional(oneOf('local', 'shared')),
+      edges: edgesCases,
+      else_edge: slotCases,
+    }
+    expect(nodeSchemaFaults(component, { component_id: 'verify' }, fields)).toEqual([])
+    expect(component.slots).toEqual(['edges', 'else_edge'])
+  })
+
+  it('a component node enters its component, and ends the conversation where no edge leads on afterwards', () => {
+    const phone = viewOn('phone')
+    expect(component.enter?.(nodeOf(), phone)).toEqual({ next: 'call_component', componentId: 'verify' })
+    expect(component.stuck?.(nodeOf(), phone)).toEqual({ next: 'end', outcome: 'completed' })
+    expect(component.componentId?.(nodeOf())).toBe('verify')
+  })
+
+  it('a component node that names a shared component yields an error, and the fix uses the component of this flow', () => {
+    const shared = nodeOf({ component_type: 'shared' })
+    expect(component.check?.(nodeOf(), draftWith({}, ['verify']))).toEqual([])
+    expect(component.check?.(shared, draftWith({}, ['verify']))).toMatchObject([
+      {
+        severity: 'error',
+        code: 'unsupported_capability',
+        path: ['component_type'],
+        fixes: [{ fix: 'put', part: { component_type: 'local' } }],
+      },
+    ])
+  })
+
+  it('a component node that names a shared component unknown to the flow yields an error, and the fix removes the node', () =>
+    expect(component.check?.(nodeOf({ component_type: 'shared' }), draftWith({}))).toMatchObject([
+      { code: 'unsupported_capability', fixes: [{ fix: 'remove' }] },
+    ]))
+})

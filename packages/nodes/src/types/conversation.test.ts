@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { conversingCases, draftWith, nodeSchemaFaults, viewOn } from '../testing/schema-cases.ts'
+import { conversation, newConversationNode } from './conversation.ts'
+
+const instruction = { type: 'prompt' as const, text: 'Greet the caller.' }
+const nodeOf = (fields: object = {}) =>
+  conversation.schema.parse({ id: 'hi', type: 'conversation', instruction, ...fields })
+
+describe('a conversation node', () => {
+  it('a conversation node accepts its fields within their bounds and names the field that it refuses', () => {
+    expect(nodeSchemaFaults(conversation, { instruction }, conversingCases)).toEqual([])
+    expect(conversation.slots).toEqual(['edges', 'always_edge', 'skip_response_edge', 'else_edge'])
+  })
+
+  it('a parsed conversation node has every default, and parsing it again changes nothing', () => {
+    const parsed = nodeOf()
+    expect(parsed).toMatchObject({ name: '', edges: [], always_edge: null, voice_speed: null, model_choice: null })
+    expect(conversation.schema.parse(parsed)).toEqual(parsed)
+  })
+
+  it('a conversation node speaks by its instruction when it is entered, and offers the model no tools', () => {
+    expect(conversation.enter?.(nodeOf(), viewOn('phone'))).toEqual({ next: 'converse' })
+    expect(conversation.conversing?.(nodeOf({ responsiveness: 0.5 }))).toMatchObject({
+      instruction,
+      tools: [],
+      responsiveness: 0.5,
+      voice_speed: null,
+    })
+  })
+
+  it.each([
+    ['knowledge_base_ids', ['doc-1']],
+    ['finetune_conversation_examples', [{ user: 'hi' }]],
+    ['finetune_transition_examples', [{ user: 'hi' }]],
+  ])('a conversation node with %s yields a warning that the field has no effect', (field, value) => {
+    const findings = conversation.check?.(nodeOf({ [field]: value }), draftWith({}))
+    expect(findings).toMatchObject([{ severity: 'warning', code: 'not_executed', path: [field] }])
+  })
+
+  it('a new conversation node is a complete conversation node without edges', () =>
+    expect(nodeOf()).toEqual({ ...newConversationNode('hi', 'Greet the caller.') }))
+})

@@ -9,19 +9,20 @@ export type NodeDiagnosticCode =
   | 'field_ignored'
   | 'not_executed'
 
-/** A change that mends a finding about a node or an action (the part). */
+/** A change that resolves a finding about a node or an action (the part). */
 export type PartFix<Part> =
-  /** The part as it should be, in place of what it is. */
+  /** Replaces the part. */
   | { readonly fix: 'put'; readonly label: string; readonly part: Part }
-  /** Leaves out the optional member at `path` of the part. */
+  /** Removes the optional member at `path` of the part. */
   | { readonly fix: 'clear'; readonly label: string; readonly path: readonly (string | number)[] }
+  /** Removes the part. */
   | { readonly fix: 'remove' }
-  /** Removes the edge, or the node where it cannot be without this edge. */
+  /** Removes the edge, or the whole node where the node needs this edge. */
   | { readonly fix: 'remove_edge'; readonly edge: Edge }
   /** Adds an edge in an empty slot that leads to an end node. */
   | { readonly fix: 'add_edge_to_end'; readonly slot: EdgeSlot; readonly edgeId: string; readonly prompt: string }
 
-/** A finding about a node or an action; `path` is relative to it. An error keeps the draft from being published. */
+/** A finding about a node or an action (the part); `path` is relative to the part. A draft with errors cannot be published. */
 export interface PartFinding<Part> {
   readonly severity: 'error' | 'warning'
   readonly code: NodeDiagnosticCode
@@ -30,14 +31,14 @@ export interface PartFinding<Part> {
   readonly fixes: readonly PartFix<Part>[]
 }
 
-/** A member of an export that is read in another way than it is written; `field` is a member of the part. */
+/** A warning that an import reads `field`, a member of the part, differently from how the export writes it. */
 export interface ImportWarning {
   readonly code: 'field_ignored' | 'unsupported_capability'
   readonly field: string
   readonly message: string
 }
 
-/** Warns that nothing reads the optional member at `path` yet. `instead`: what happens instead. */
+/** A warning that the optional member at `path` has no effect yet; `instead` says what happens instead. */
 export function notExecuted(path: readonly (string | number)[], instead: string): PartFinding<never> {
   const name = String(path.at(-1))
   return {
@@ -49,7 +50,7 @@ export function notExecuted(path: readonly (string | number)[], instead: string)
   }
 }
 
-/** Warns that nothing reads the member at `path` yet. `without`: the part with the value of the member that changes nothing. */
+/** The same for a member that is not optional; `without` is the part with the member's neutral value. */
 export function notExecutedUnless<Part>(path: readonly string[], instead: string, without: Part): PartFinding<Part> {
   const fix = { fix: 'put' as const, label: `Leave "${String(path.at(-1))}" out`, part: without }
   return { ...notExecuted(path, instead), fixes: [fix] }

@@ -6,25 +6,25 @@ interface SlottedEdge {
   readonly edge: Edge
 }
 
-/** The members of a node that hold edges, as far as its type has them. */
+/** The members of a node that can hold edges. */
 type EdgePlaces = { edges: Edge[] } & { [Slot in Exclude<EdgeSlot, 'edges'>]: Edge | null }
 
 export function slotsOf(node: FlowNode): readonly EdgeSlot[] {
   return nodeTypeOf(node).slots
 }
 
-/** The node as the holder of its edges: only the members that {@link slotsOf} names are there. */
+/** The node, typed by the members that hold its edges. Only those that {@link slotsOf} lists exist. */
 export function placesOf(node: FlowNode): EdgePlaces {
-  // Of a union the compiler does not see which members its types share.
+  // The compiler cannot tell which members the types of a union share.
   return node as unknown as EdgePlaces
 }
 
-/** The edge in one of the single slots; null where it is empty, or the type has no such slot. */
+/** The edge in a slot for one edge; null where the slot is empty or the node's type does not have it. */
 export function edgeIn(node: FlowNode, slot: Exclude<EdgeSlot, 'edges'>): Edge | null {
   return slotsOf(node).includes(slot) ? placesOf(node)[slot] : null
 }
 
-/** The edges that a condition decides, in order. */
+/** The edges in the list `edges`, which their conditions decide, in order. */
 export function conditionalEdges(node: FlowNode): readonly Edge[] {
   return slotsOf(node).includes('edges') ? placesOf(node).edges : []
 }
@@ -33,8 +33,8 @@ export function conditionalEdges(node: FlowNode): readonly Edge[] {
 export function slottedEdges(node: FlowNode): readonly SlottedEdge[] {
   const places = placesOf(node)
   return slotsOf(node).flatMap(slot => {
-    const held = places[slot]
-    if (Array.isArray(held)) return held.map(edge => ({ slot, edge }))
-    return held === null ? [] : [{ slot, edge: held }]
+    const content = places[slot]
+    if (Array.isArray(content)) return content.map(edge => ({ slot, edge }))
+    return content === null ? [] : [{ slot, edge: content }]
   })
 }

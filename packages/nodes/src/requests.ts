@@ -3,9 +3,9 @@ import type { ModelRef } from './values/references.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What a node, or an action that the model calls, needs from outside the flow. The conversation serves each by its type. */
+/** Something that a node, or an action called by the model, needs from outside the flow. The conversation serves each request by its type. */
 export type NodeRequest =
-  /** The model fills in an action's arguments, or names digits to press or a number to transfer to. Answered by `inferred`. */
+  /** The model infers the arguments of an action, the digits to press or the number to transfer to. Answered by `inferred`. */
   | {
       readonly type: 'infer'
       readonly purpose: 'arguments' | 'digits' | 'transfer_destination'

@@ -5,27 +5,28 @@ import type { ModelRef } from './values/references.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What a node or an action may read of the conversation it is in. */
+/** What a node or an action may read of the conversation. */
 export interface ConversationView {
   readonly channel: 'phone' | 'web' | 'cloud'
-  /** `{{variables}}` replaced by their values of now. */
+  /** Replaces `{{variables}}` by their current values. */
   render(template: string): string
 }
 
-/** What a node does next. The flow interpreter carries it out. */
+/** What a node does next; the flow interpreter carries it out. */
 export type NodeStep =
-  /** Sets `variables`, then tries the node's edges. */
+  /** Sets `variables` and leaves the node by its edges. */
   | { readonly next: 'leave'; readonly variables?: Values }
-  /** What the node was for has failed: takes the edge in `slot` where it leads somewhere, else tries the node's edges. */
+  /** The node's task has failed: takes the edge in `slot` where it has a destination, else leaves the node by its other edges. */
   | { readonly next: 'fail'; readonly slot: Exclude<EdgeSlot, 'edges'>; readonly actionOutcome?: 'failed' }
-  /** Speaks by the node's instruction and waits for the caller. Only nodes that have `conversing`. */
+  /** Speaks by the node's instruction and waits for the caller. Only for node types that have `conversing`. */
   | { readonly next: 'converse' }
   /** Waits for the far end's next turn without speaking. */
   | { readonly next: 'listen' }
+  /** Makes the request and waits for its answer, which the node type's `answer` takes. */
   | { readonly next: 'request'; readonly request: NodeRequest }
   /**
-   * Runs an HTTP action, its open arguments filled in by the model. `words` are said meanwhile. With `waits` the node is
-   * left when the result is there, else when the words are spoken.
+   * Runs an HTTP action after the model has inferred its arguments, and says `words` meanwhile. With `waits` the node is
+   * left when the result arrives, else when the words are spoken.
    */
   | {
       readonly next: 'run_action'
@@ -40,19 +41,19 @@ export type NodeStep =
   | { readonly next: 'return'; readonly words: Instruction | null }
   | { readonly next: 'end'; readonly outcome: 'completed' | 'transferred' }
 
-/** What an action does next that the model called as a tool. */
+/** What an action does next after the model called it as a tool. */
 export type ToolStep =
-  /** The call means nothing: nothing happens. */
+  /** The call has no effect. */
   | { readonly next: 'ignore' }
-  /** Runs the action itself, which is an HTTP action, with the arguments of the call. */
+  /** Sends the action, an HTTP action, with the arguments of the call. */
   | { readonly next: 'run_action' }
-  /** `result`: what the model is told at once; null: the answer to the request tells. */
+  /** Makes the request. The model gets `result` at once; null: it gets a result when the request is answered. */
   | { readonly next: 'request'; readonly request: NodeRequest; readonly result: 'done' | null }
-  /** The call is done: sets `variables`, tells the model `result`, and the model speaks on. */
+  /** The call is done: sets `variables`, gives the model `result`, and lets the model speak on. */
   | { readonly next: 'result'; readonly result: 'done' | 'failed'; readonly variables?: Values }
-  /** The request was answered, and the model speaks about it. */
+  /** The request was answered, and the model speaks about the answer. */
   | { readonly next: 'speak'; readonly actionOutcome: 'failed' }
-  /** The request was answered; waits for the far end's next turn. */
+  /** The request was answered; the conversation waits for the far end's next turn. */
   | { readonly next: 'listen' }
   /** Says `words`, then hangs up. */
   | { readonly next: 'hang_up'; readonly words: Instruction | null }

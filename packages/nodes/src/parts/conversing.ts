@@ -6,7 +6,7 @@ import { text } from '../values/text.ts'
 import { edgeSlot, edges } from './edge.ts'
 import { instruction } from './instruction.ts'
 
-/** The fields of nodes that converse. Null is the agent's setting. */
+/** The fields of nodes that converse. A setting that is null takes the agent's value. */
 export const conversingFields = {
   instruction,
   edges,
@@ -24,16 +24,16 @@ export const conversingFields = {
   finetune_transition_examples: examples,
 }
 
-const SAME_TRAINING = 'the model gets the instruction alone'
+const EXAMPLES_UNREAD = 'the model gets the instruction alone'
 const UNREAD = {
   knowledge_base_ids: 'the agent answers without documents',
-  finetune_conversation_examples: SAME_TRAINING,
-  finetune_transition_examples: SAME_TRAINING,
+  finetune_conversation_examples: EXAMPLES_UNREAD,
+  finetune_transition_examples: EXAMPLES_UNREAD,
 } as const
 
 type Unread = { readonly [Name in keyof typeof UNREAD]?: readonly unknown[] | null | undefined }
 
-/** Warns of members that are set and that nothing reads yet. */
+/** Warnings about members that are set and have no effect yet. */
 export function unreadMembers(node: Unread): PartFinding<never>[] {
   const names = ['knowledge_base_ids', 'finetune_conversation_examples', 'finetune_transition_examples'] as const
   return names.filter(name => (node[name] ?? []).length > 0).map(name => notExecuted([name], UNREAD[name]))

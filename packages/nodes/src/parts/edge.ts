@@ -12,7 +12,7 @@ export const equation = z
   })
   .meta({ id: 'Equation' })
 
-/** When an edge is taken. */
+/** When an edge is taken: by the model's judgement of `prompt`, or by equations. */
 export const transitionCondition = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('prompt'), prompt: text(1, 4096) }),
@@ -24,7 +24,7 @@ export const transitionCondition = z
   ])
   .meta({ id: 'TransitionCondition' })
 
-/** A way out of a node. Without a destination it leads nowhere, which a draft may hold and validation names. */
+/** A way out of a node. A draft may hold an edge without a destination; validation reports it. */
 export const edge = z
   .strictObject({
     id: edgeId,
@@ -33,7 +33,7 @@ export const edge = z
   })
   .meta({ id: 'Edge' })
 
-/** What brings a global node's caller back to where they were. */
+/** When the conversation returns from a global node to the place that the global node interrupted. */
 export const goBackCondition = z.strictObject({
   id: edgeId,
   transition_condition: transitionCondition,
@@ -43,7 +43,7 @@ export const goBackCondition = z.strictObject({
 export const edges = z.array(edge).max(100).default([])
 export const edgeSlot = edge.nullable().default(null)
 
-/** Where on its node an edge stands: in the list, or in one of the single places. */
+/** The member of a node that holds an edge: the list `edges`, or a member for one edge. */
 export const slot = z.enum([
   'edges',
   'always_edge',

@@ -1,6 +1,6 @@
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** JSON Schema of an object that has no other members. */
+/** JSON Schema of an object with these members and no others. */
 export function objectSchema(properties: JsonSchema, required: readonly string[]): JsonSchema {
   return { type: 'object', properties, required, additionalProperties: false }
 }

@@ -23,10 +23,10 @@ const coldTransfer = z.strictObject({
   transfer_ring_duration_ms: z.int().min(1000).max(300_000).optional(),
 })
 
-/** Kept as written; validation says that it does not run yet. */
+/** Stored unchanged; validation reports that it does not run yet. */
 const warmTransfer = z.object({ type: z.enum(['warm_transfer', 'agentic_warm_transfer']) }).catchall(json)
 
-/** The fields of a transfer, in a node or in an action. */
+/** The fields of a transfer in a node or an action. */
 export const transferFields = {
   transfer_destination: destination,
   transfer_option: z
@@ -47,11 +47,11 @@ const BY_REFER: Transfer['transfer_option'] = {
 }
 
 interface TransferFinding extends Omit<PartFinding<never>, 'fixes'> {
-  /** The fields that mend it. */
+  /** The fields that resolve the finding. */
   readonly change: { readonly label: string; readonly fields: Partial<Transfer> }
 }
 
-/** Findings about the parts of a transfer that do not run; `put` makes the node or action with other fields. */
+/** Findings about the fields of a transfer that do not run as written; `put` returns the node or action with other fields. */
 export function transferFindings<Part>(
   { transfer_destination: to, transfer_option: option }: Transfer,
   put: (fields: Partial<Transfer>) => Part,
@@ -76,7 +76,7 @@ function optionFindings(option: Transfer['transfer_option']): TransferFinding[] 
         severity: 'error',
         code: 'unsupported_capability',
         path: ['transfer_option'],
-        message: `Transfers of type "${option.type}" do not run here: use cold_transfer`,
+        message: `Transfers of type "${option.type}" are not supported yet: use cold_transfer`,
         change: byRefer,
       },
     ]
@@ -86,7 +86,7 @@ function optionFindings(option: Transfer['transfer_option']): TransferFinding[] 
         severity: 'error',
         code: 'unsupported_capability',
         path: ['transfer_option', 'cold_transfer_mode'],
-        message: 'Cold transfers run by sip_refer only',
+        message: 'Cold transfers run by REFER only: set cold_transfer_mode to sip_refer',
         change: byRefer,
       },
     ]
@@ -96,7 +96,7 @@ function optionFindings(option: Transfer['transfer_option']): TransferFinding[] 
       severity: 'warning',
       code: 'field_ignored',
       path: ['transfer_option', 'show_transferee_as_caller'],
-      message: 'With sip_refer the carrier chooses the caller',
+      message: 'With sip_refer the carrier chooses the caller number that is shown: set show_transferee_as_caller to false',
       change: {
         label: 'Leave it to the carrier',
         fields: { transfer_option: { ...option, show_transferee_as_caller: false } },
@@ -112,13 +112,13 @@ function destinationFindings(to: Transfer['transfer_destination']): TransferFind
       severity: 'error',
       code: 'unsupported_capability',
       path: ['transfer_destination', 'extension'],
-      message: 'After a REFER nobody is left to dial an extension: transfer to a number that reaches it',
+      message: 'The agent leaves the call after a REFER and cannot dial an extension: use a number that reaches the extension directly',
       change: { label: 'Leave the extension out', fields: { transfer_destination: { ...to, extension: null } } },
     },
   ]
 }
 
-/** Warns of a transfer in an export that is kept but does not run. */
+/** A warning about a transfer of an export that is imported but does not run. */
 export function transferImportWarnings({ transfer_option: option }: JsonObject): ImportWarning[] {
   const { type, cold_transfer_mode: mode } = isObject(option) ? option : {}
   if (type === undefined || (type === 'cold_transfer' && mode !== 'sip_invite')) return []
@@ -126,7 +126,7 @@ export function transferImportWarnings({ transfer_option: option }: JsonObject):
     {
       code: 'unsupported_capability',
       field: 'transfer_option',
-      message: 'Transfers run cold, by sip_refer, only: this one is kept, and keeps the draft from going live',
+      message: 'Only cold transfers by sip_refer run: this one is imported unchanged, and the draft cannot be published with it',
     },
   ]
 }

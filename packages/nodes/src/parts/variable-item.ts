@@ -10,7 +10,7 @@ const described = {
   required: z.boolean().default(false),
 }
 
-/** What is read out of a conversation: a variable with its type and its description for the model. */
+/** A variable that the model reads out of a conversation, with its type and a description for the model. */
 export const variableItem = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('string'), ...described }),
@@ -36,7 +36,7 @@ export function variablesSchema(items: readonly VariableItem[]): JsonSchema {
   )
 }
 
-/** The values that the model read out of the conversation and that fit their variable's type. */
+/** Those values, as the model read them, that fit their variable's type. */
 export function fittingValues(items: readonly VariableItem[], values: unknown): Record<string, unknown> {
   if (!isObject(values)) return {}
   const fitting: Record<string, unknown> = {}

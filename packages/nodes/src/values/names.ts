@@ -1,27 +1,27 @@
 import type { z } from 'zod'
 import { text } from './text.ts'
 
-/** Agents, actions, secrets: a letter or digit, then letters, digits, `_ . : -`; 1..`max`. */
+/** Id of an agent, an action or a secret: a letter or digit, then letters, digits, `_ . : -`; 1 to `max` characters. */
 export function identifier(max: number): z.ZodString {
   return text(1, max).regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/, 'a letter or digit, then letters, digits, _ . : -')
 }
 
 export const actionId = identifier(128)
 
-/** Nodes and components: 1..63 characters without `/` and control characters. */
+/** Id of a node or a component: 1 to 63 characters, no `/` and no control characters. */
 export const nodeId = text(1, 63)
-  // As \p{Cc}, which not every reader of the OpenAPI document knows.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  .regex(/^[^/\u0000-\u001f\u007f-\u009f]+$/u, 'holds "/" or control characters')
-  .refine(value => value !== '__proto__', 'is no id')
+  // Written out instead of \p{Cc}, which not every tool that reads the OpenAPI document supports.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern refuses control characters
+  .regex(/^[^/\u0000-\u001f\u007f-\u009f]+$/u, 'contains "/" or control characters')
+  .refine(value => value !== '__proto__', 'the id __proto__ is reserved')
 
-/** Edges: 1..64, unique in their node. */
+/** Id of an edge, unique in its node: 1 to 64 characters. */
 export const edgeId = text(1, 64)
 
-/** A dynamic variable: a letter or `_`, then letters, digits, `_ . -`; 1..128. */
+/** Name of a dynamic variable: a letter or `_`, then letters, digits, `_ . -`; 1 to 128 characters. */
 export const variableName = text(1, 128)
   .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'a letter or _, then letters, digits, _ . -')
-  .refine(value => value !== '__proto__', 'is no name')
+  .refine(value => value !== '__proto__', 'the name __proto__ is reserved')
 
-/** What a dynamic variable holds. */
+/** Value of a dynamic variable. */
 export const variableValue = text(0, 4096)

@@ -96,7 +96,8 @@ function optionFindings(option: Transfer['transfer_option']): TransferFinding[] 
       severity: 'warning',
       code: 'field_ignored',
       path: ['transfer_option', 'show_transferee_as_caller'],
-      message: 'With sip_refer the carrier chooses the caller number that is shown: set show_transferee_as_caller to false',
+      message:
+        'With sip_refer the carrier chooses the caller number that is shown: set show_transferee_as_caller to false',
       change: {
         label: 'Leave it to the carrier',
         fields: { transfer_option: { ...option, show_transferee_as_caller: false } },
@@ -112,7 +113,8 @@ function destinationFindings(to: Transfer['transfer_destination']): TransferFind
       severity: 'error',
       code: 'unsupported_capability',
       path: ['transfer_destination', 'extension'],
-      message: 'The agent leaves the call after a REFER and cannot dial an extension: use a number that reaches the extension directly',
+      message:
+        'The agent leaves the call after a REFER and cannot dial an extension: use a number that reaches the extension directly',
       change: { label: 'Leave the extension out', fields: { transfer_destination: { ...to, extension: null } } },
     },
   ]
@@ -126,7 +128,8 @@ export function transferImportWarnings({ transfer_option: option }: JsonObject):
     {
       code: 'unsupported_capability',
       field: 'transfer_option',
-      message: 'Only cold transfers by sip_refer run: this one is imported unchanged, and the draft cannot be published with it',
+      message:
+        'Only cold transfers by sip_refer run: this one is imported unchanged, and the draft cannot be published with it',
     },
   ]
 }

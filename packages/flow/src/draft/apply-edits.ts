@@ -12,16 +12,16 @@ export type EditsApplied =
   | { readonly ok: true; readonly draft: DraftContent }
   | {
       readonly ok: false
-      /** `limit_reached`: the draft would hold more than {@link DRAFT_LIMITS}. */
+      /** `limit_reached`: the draft would exceed {@link DRAFT_LIMITS}. */
       readonly reason: Refusal['reason']
       /** `path`: a JSON pointer into the request, `/edits/N/…`. */
       readonly issues: readonly [{ readonly path: string; readonly message: string }]
     }
 
 /**
- * The draft with the edits applied in order: all of them, or none. Edits are as the contract's schema gives them, and a
- * draft that the schema takes stays one. Neither the draft nor the edits are changed, and the result shares nothing with
- * them. What is put may refer to what is not there: validation says so.
+ * Applies the edits in order: all of them, or none. `edits` must have been parsed by the contract's schema. A draft that
+ * matches the schema still does afterwards. Neither the draft nor the edits are changed, and the result shares no object
+ * with them. An edit may refer to parts that do not exist; validation reports them.
  */
 export function applyEdits(draft: DraftContent, edits: readonly DraftEdit[]): EditsApplied {
   const changed = structuredClone(draft)
@@ -32,13 +32,13 @@ export function applyEdits(draft: DraftContent, edits: readonly DraftEdit[]): Ed
     return { ok: false, reason: refusal.reason, issues: [{ path, message: refusal.message }] }
   }
   if (draftBytes(changed) > DRAFT_LIMITS.bytes) {
-    const message = 'the draft would be larger than 4 MiB'
+    const message = 'the draft would be larger than 4 MiB: shorten its texts, or remove nodes and actions'
     return { ok: false, reason: 'limit_reached', issues: [{ path: '/edits', message }] }
   }
   return { ok: true, draft: changed }
 }
 
-/** Changes the draft, or says why not. */
+/** Changes the draft in place; null: done. */
 function applyEdit(draft: DraftContent, edit: DraftEdit): Refusal | null {
   switch (edit.type) {
     case 'agent.name':

@@ -5,7 +5,7 @@ import { type Fix, putModelChoice } from '../plan/fixes.ts'
 import { type Path, scopesOf } from '../plan/scope.ts'
 import type { DraftEnvironment } from './draft-environment.ts'
 
-/** Language models that are not there, or not ready. */
+/** Reports language models that do not exist or are not ready. */
 export function checkModels(
   draft: DraftContent,
   { models }: Pick<DraftEnvironment, 'models'>,
@@ -13,12 +13,12 @@ export function checkModels(
 ): void {
   const chat = models.filter(model => model.kind === 'chat' && model.ready)
   const ready = new Set(chat.map(model => keyOf(model.identity)))
-  const check = (model: ModelIdentity, path: Path, who: string, ...fixes: (Fix | undefined)[]) => {
+  const check = (model: ModelIdentity, path: Path, user: string, ...fixes: (Fix | undefined)[]) => {
     if (!ready.has(keyOf(model)))
       findings.error(
         'model_not_ready',
         path,
-        `The model "${model.provider}/${model.model_id}" of ${who} is not ready here: name one that is`,
+        `The model "${model.provider}/${model.model_id}" of ${user} is not ready in this environment: choose one that GET /models lists as ready`,
         ...fixes,
       )
   }
@@ -43,7 +43,7 @@ function keyOf({ model_id, provider, tier }: ModelIdentity): string {
   return JSON.stringify([model_id, provider, tier])
 }
 
-/** Key and address were those of another model. */
+/** Credential and endpoint belong to the other model and are removed. */
 function useModel({ identity, provider }: DraftEnvironment['models'][number]): Fix {
   const changes = { model: identity, provider, credential: null, endpoint: null }
   return {

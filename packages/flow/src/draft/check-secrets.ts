@@ -8,27 +8,33 @@ import type { DraftEnvironment } from './draft-environment.ts'
 type Secret = DraftEnvironment['secrets'][number]
 type Kind = Secret['kind']
 
-/** How a place that pins a secret is changed. */
-interface Mends {
-  /** The same, with another version pinned. */
+/** The fixes of a reference to a secret. */
+interface SecretFixes {
+  /** Pins another version. */
   readonly pin: (version: string) => Fix | undefined
-  /** The same without the secret, where that makes sense. */
+  /** Removes the reference, where that makes sense. */
   readonly without?: Fix | undefined
 }
 
-/** Secrets that are pinned and not there: unknown, of another kind, or without that version. */
+/** Reports references to secrets that do not exist, are of another kind or lack the pinned version. */
 export function checkSecrets(
   draft: DraftContent,
   { secrets }: Pick<DraftEnvironment, 'secrets'>,
   findings: Findings,
 ): void {
   const byId = new Map(secrets.map(secret => [secret.secret_id, secret]))
-  const check = (ref: SecretRef, kind: Kind, path: Path, mends: Mends) => {
+  const check = (ref: SecretRef, kind: Kind, path: Path, fixes: SecretFixes) => {
     const secret = byId.get(ref.id)
-    const why = faultOf(ref, kind, secret)
-    if (why === null) return
+    const message = faultOf(ref, kind, secret)
+    if (message === null) return
     const newest = secret?.kind === kind ? newestOf(secret) : undefined
-    findings.error('secret_not_found', path, why, newest === undefined ? undefined : mends.pin(newest), mends.without)
+    findings.error(
+      'secret_not_found',
+      path,
+      message,
+      newest === undefined ? undefined : fixes.pin(newest),
+      fixes.without,
+    )
   }
   checkServices(draft, check)
   checkNodes(draft, check)
@@ -61,7 +67,7 @@ export function checkSecrets(
   }
 }
 
-type Check = (ref: SecretRef, kind: Kind, path: Path, mends: Mends) => void
+type Check = (ref: SecretRef, kind: Kind, path: Path, fixes: SecretFixes) => void
 
 const PLATFORM_KEY = "Use the platform's key"
 
@@ -99,7 +105,7 @@ function checkNodes(draft: DraftContent, check: Check): void {
     }
 }
 
-/** No way is offered to send an action without what it signs in with, or with another secret. */
+/** No fix removes the authentication of an action or gives it another secret. */
 function checkActions({ actions }: DraftContent, check: Check): void {
   for (const [index, action] of actions.entries()) {
     if (!isHttpAction(action) || action.auth === null) continue
@@ -116,13 +122,15 @@ function pinned(version: string): string {
 }
 
 function faultOf(ref: SecretRef, kind: Kind, secret: Secret | undefined): string | null {
-  if (secret === undefined) return `There is no secret "${ref.id}": put it, or name another`
-  if (secret.kind !== kind) return `The secret "${ref.id}" is of kind ${secret.kind}; what is needed here is ${kind}`
-  if (!secret.versions.includes(ref.version)) return `The secret "${ref.id}" has no version "${ref.version}"`
+  if (secret === undefined) return `The secret "${ref.id}" does not exist: create it, or set another`
+  if (secret.kind !== kind)
+    return `The secret "${ref.id}" is of kind ${secret.kind}, and a secret of kind ${kind} is needed: set another`
+  if (!secret.versions.includes(ref.version))
+    return `The secret "${ref.id}" has no version "${ref.version}": pin a version that exists`
   return null
 }
 
-/** Versions count up. */
+/** The newest version. Versions are decimal numbers that count up. */
 function newestOf({ versions }: Secret): string | undefined {
   return versions.toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1)).at(-1)
 }

@@ -8,7 +8,7 @@ import type { DraftEnvironment } from './draft-environment.ts'
 type Voice = DraftEnvironment['voices'][number]
 type Tts = DraftContent['providers']['tts']
 
-/** The voice, the recogniser and the fallback voices, where they are not there or not ready. */
+/** Reports a voice, a recogniser or fallback voices that do not exist, or that are not ready. */
 export function checkVoices(
   draft: DraftContent,
   { voices }: Pick<DraftEnvironment, 'voices'>,
@@ -31,16 +31,16 @@ function isReady(voices: readonly Voice[], { provider, model, voiceId }: Tts): b
   )
 }
 
-/** Settings win over the provider's fields. */
+/** `voiceId` and `voiceModel` of the settings win over those of the provider. */
 function checkVoice(
   { settings, providers: { tts } }: DraftContent,
   voices: readonly Voice[],
   findings: Findings,
 ): void {
   const { voiceId, voiceModel } = settings
-  const wanted: Tts = { ...tts, model: voiceModel ?? tts.model }
-  if (voiceId !== undefined) wanted.voiceId = voiceId
-  if (isReady(voices, wanted)) return
+  const chosen: Tts = { ...tts, model: voiceModel ?? tts.model }
+  if (voiceId !== undefined) chosen.voiceId = voiceId
+  if (isReady(voices, chosen)) return
   const path =
     voiceId !== undefined
       ? ['settings', 'voiceId']
@@ -53,7 +53,7 @@ function checkVoice(
   findings.error(
     'voice_not_found',
     path,
-    `The voice ${nameOf(wanted)} is not ready here: name one that is`,
+    `The voice ${nameOf(chosen)} is not ready in this environment: choose one that GET /voices lists as ready`,
     isSet && isReady(voices, tts) ? { label: `Use ${nameOf(tts)}`, edits: clear } : undefined,
     other && {
       label: `Use ${nameOf(serviceOf(other))}`,
@@ -64,15 +64,15 @@ function checkVoice(
 
 function checkRecogniser(draft: DraftContent, voices: readonly Voice[], findings: Findings): void {
   const { stt } = draft.providers
-  const isThere = voices.some(
+  const hasRecogniser = voices.some(
     voice => voice.role === 'stt' && voice.ready && voice.provider === stt.provider && voice.model === stt.model,
   )
-  if (isThere) return
+  if (hasRecogniser) return
   const other = firstReady(voices, 'stt', draft.settings)
   findings.error(
     'voice_not_found',
     ['providers', 'stt'],
-    `The recogniser ${nameOf({ provider: stt.provider, model: stt.model })} is not ready here: name one that is`,
+    `The recogniser ${nameOf({ provider: stt.provider, model: stt.model })} is not ready in this environment: choose one that GET /voices lists as ready`,
     other && {
       label: `Use ${nameOf(serviceOf(other))}`,
       edits: [{ type: 'agent.provider', role: 'stt', changes: changesTo(other) }],
@@ -80,20 +80,20 @@ function checkRecogniser(draft: DraftContent, voices: readonly Voice[], findings
   )
 }
 
-/** `provider/model`, or `provider/model:voice`. One that is there but not ready is skipped on the call, which is no error. */
+/** Fallback voices are `provider/model` or `provider/model:voice`. One that is not ready is no error: the call skips it. */
 function checkFallbacks({ settings }: DraftContent, voices: readonly Voice[], findings: Findings): void {
   const ids = settings.fallbackVoiceIds ?? []
   for (const [index, id] of ids.entries()) {
-    const isThere = voices.some(voice => {
+    const exists = voices.some(voice => {
       const service = `${voice.provider}/${voice.model}`
       return voice.role === 'tts' && (id === service || id === `${service}:${voice.voice_id}`)
     })
-    if (isThere) continue
+    if (exists) continue
     const fallbackVoiceIds = ids.filter(other => other !== id)
     findings.error(
       'voice_not_found',
       ['settings', 'fallbackVoiceIds', index],
-      `There is no voice "${id}" to fall back to`,
+      `The fallback voice "${id}" does not exist: choose one that GET /voices lists, or leave it out`,
       {
         label: `Leave "${id}" out`,
         edits: [{ type: 'agent.settings', values: { fallbackVoiceIds }, clear: [] }],
@@ -102,7 +102,7 @@ function checkFallbacks({ settings }: DraftContent, voices: readonly Voice[], fi
   }
 }
 
-/** One that knows all languages of the agent, else one that knows its first. */
+/** A ready service that supports all languages of the agent, else one that supports the first of them. */
 function firstReady(
   voices: readonly Voice[],
   role: Voice['role'],
@@ -110,11 +110,11 @@ function firstReady(
 ): Voice | undefined {
   const ready = voices.filter(voice => voice.role === role && voice.ready)
   const languages = languagesOf(withDefaults(settings).language)
-  const knows = (voice: Voice, wanted: readonly string[]) => wanted.every(tag => voice.languages.includes(tag))
-  return ready.find(voice => knows(voice, languages)) ?? ready.find(voice => knows(voice, languages.slice(0, 1)))
+  const supports = (voice: Voice, tags: readonly string[]) => tags.every(tag => voice.languages.includes(tag))
+  return ready.find(voice => supports(voice, languages)) ?? ready.find(voice => supports(voice, languages.slice(0, 1)))
 }
 
-/** Key and address were those of another service. */
+/** Credential and endpoint belong to the other service and are removed. */
 function changesTo(voice: Voice) {
   const { provider, model, voice_id: voiceId } = voice
   return { provider, model, voiceId, credential: null, endpoint: null }

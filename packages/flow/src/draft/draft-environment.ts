@@ -2,9 +2,9 @@ import type { modelHosting, secretKind, voice } from '@parley/contract'
 import type { ModelIdentity } from '@parley/nodes'
 import type { z } from 'zod'
 
-/** What an environment has, as far as drafts refer to it. */
+/** The resources of an environment that drafts refer to. */
 export interface DraftEnvironment {
-  /** Language and embedding models; the first ready chat model is offered where another is not there. */
+  /** Language and embedding models; fixes offer the first ready chat model. */
   readonly models: readonly {
     readonly identity: ModelIdentity
     readonly kind: 'chat' | 'embedding'
@@ -17,7 +17,7 @@ export interface DraftEnvironment {
   })[]
   readonly trunks: readonly { readonly trunk_id: string; readonly inbound: boolean }[]
   readonly numbers: readonly { readonly phone_number: string; readonly trunk_id: string }[]
-  /** `versions`: all that are kept, decimal digits. */
+  /** `versions`: all that exist, as decimal digits. */
   readonly secrets: readonly {
     readonly secret_id: string
     readonly kind: z.output<typeof secretKind>

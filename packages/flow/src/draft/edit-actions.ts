@@ -7,7 +7,7 @@ import { limitReached, notApplicable, type Refusal } from './refusal.ts'
 
 type ActionEdit = Extract<DraftEdit, { type: 'action.put' | 'action.remove' }>
 
-/** An action keeps its place when it is put again. */
+/** Adds, replaces or removes an action. An action that is replaced keeps its position. */
 export function applyActionEdit({ actions }: DraftContent, edit: ActionEdit): Refusal | null {
   switch (edit.type) {
     case 'action.put': {
@@ -29,8 +29,8 @@ export function applyActionEdit({ actions }: DraftContent, edit: ActionEdit): Re
   }
 }
 
-/** The version is the server's: one more where the action changes. */
-function nextOf(held: Action, put: Action): Action {
-  const same: Action = { ...put, version: held.version }
-  return canonicalJson(same) === canonicalJson(held) ? held : { ...put, version: held.version + 1 }
+/** The action with its next version; the current one where nothing changes. The server counts versions. */
+function nextOf(current: Action, put: Action): Action {
+  const same: Action = { ...put, version: current.version }
+  return canonicalJson(same) === canonicalJson(current) ? current : { ...put, version: current.version + 1 }
 }

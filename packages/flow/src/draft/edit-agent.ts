@@ -19,7 +19,7 @@ type AgentEdit = Extract<
   }
 >
 
-/** What stands beside the flow. Removing what is not set changes nothing. */
+/** Changes the parts of a draft other than its flow and actions. Removing a part that is not set changes nothing. */
 export function applyAgentEdit(draft: DraftContent, edit: AgentEdit): Refusal | null {
   switch (edit.type) {
     case 'agent.name':
@@ -54,16 +54,17 @@ export function applyAgentEdit(draft: DraftContent, edit: AgentEdit): Refusal | 
   }
 }
 
-/** Members that have a value get it, those that are cleared go. A name in both is refused. */
+/** Sets the members in `values` and removes those in `clear`. A name in both is refused. */
 export function setAndClear(target: object, values: object, clear: readonly string[]): Refusal | null {
-  const twice = clear.find(name => Object.hasOwn(values, name))
-  if (twice !== undefined) return notApplicable('clear', `"${twice}" stands in both values and clear`)
+  const inBoth = clear.find(name => Object.hasOwn(values, name))
+  if (inBoth !== undefined)
+    return notApplicable('clear', `"${inBoth}" is in both values and clear: leave it out of one`)
   for (const name of clear) Reflect.deleteProperty(target, name)
   changeMembers(target, values)
   return null
 }
 
-/** Null removes a member, undefined leaves it as it is. */
+/** Null removes a member; undefined leaves it unchanged. */
 function changeMembers(target: object, changes: object): void {
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) Reflect.deleteProperty(target, name)

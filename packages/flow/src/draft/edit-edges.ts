@@ -8,6 +8,7 @@ import { limitReached, notApplicable, Refusal } from './refusal.ts'
 type EdgeEdit = Extract<DraftEdit, { type: 'flow.edge.put' | 'flow.edge.remove' }>
 type EdgePut = Extract<EdgeEdit, { type: 'flow.edge.put' }>
 
+/** Adds, replaces or removes an edge of a node. */
 export function applyEdgeEdit(draft: DraftContent, edit: EdgeEdit): Refusal | null {
   const node = editedNode(draft, edit)
   if (node instanceof Refusal) return node
@@ -21,43 +22,46 @@ export function applyEdgeEdit(draft: DraftContent, edit: EdgeEdit): Refusal | nu
 
 function putEdge(node: FlowNode, { slot, edge, index }: EdgePut): Refusal | null {
   if (!slotsOf(node).includes(slot)) return notApplicable('slot', `a node of type "${node.type}" has no "${slot}"`)
-  const elsewhere = slottedEdges(node).find(held => held.edge.id === edge.id && held.slot !== slot)
+  const elsewhere = slottedEdges(node).find(other => other.edge.id === edge.id && other.slot !== slot)
   if (elsewhere !== undefined)
-    return notApplicable(['edge', 'id'], `the edge "${edge.id}" stands in "${elsewhere.slot}": remove it there first`)
+    return notApplicable(
+      ['edge', 'id'],
+      `the node has the edge "${edge.id}" in "${elsewhere.slot}": remove it there first`,
+    )
   const places = placesOf(node)
   if (slot !== 'edges') {
-    if (index !== undefined) return notApplicable('index', `"${slot}" holds one edge, not a list`)
+    if (index !== undefined) return notApplicable('index', `"${slot}" holds one edge and takes no index`)
     places[slot] = edge
     return null
   }
   const { edges } = places
-  const held = edges.findIndex(other => other.id === edge.id)
-  if (held !== -1) {
-    edges[held] = edge
+  const position = edges.findIndex(other => other.id === edge.id)
+  if (position !== -1) {
+    edges[position] = edge
     return null
   }
   if (edges.length >= DRAFT_LIMITS.edges)
     return limitReached('edge', `a node has at most ${DRAFT_LIMITS.edges} edges in its list`)
   if (index !== undefined && index > edges.length)
-    return notApplicable('index', `there are ${edges.length} edges: ${index} is beyond the end`)
+    return notApplicable('index', `the list has ${edges.length} edges: the index ${index} is beyond its end`)
   edges.splice(index ?? edges.length, 0, edge)
   return null
 }
 
 function removeEdge(node: FlowNode, id: string): Refusal | null {
-  const held = slottedEdges(node).findLast(({ edge }) => edge.id === id)
-  if (held === undefined) return notApplicable('edge_id', `there is no edge "${id}" at "${node.id}"`)
+  const found = slottedEdges(node).findLast(({ edge }) => edge.id === id)
+  if (found === undefined) return notApplicable('edge_id', `the node "${node.id}" has no edge "${id}"`)
   const places = placesOf(node)
-  if (held.slot !== 'edges') {
-    places[held.slot] = null
+  if (found.slot !== 'edges') {
+    places[found.slot] = null
     return null
   }
   const { minEdges = 0 } = nodeTypeOf(node)
   if (places.edges.length <= minEdges)
     return notApplicable(
       'edge_id',
-      `"${node.id}" needs ${minEdges === 1 ? 'an edge' : `${minEdges} edges`} in its list: put another before "${id}" is removed, or remove the node`,
+      `"${node.id}" needs ${minEdges === 1 ? 'an edge' : `${minEdges} edges`} in its list: add another before you remove "${id}", or remove the node`,
     )
-  places.edges.splice(places.edges.indexOf(held.edge), 1)
+  places.edges.splice(places.edges.indexOf(found.edge), 1)
   return null
 }

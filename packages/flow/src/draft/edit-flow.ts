@@ -10,7 +10,7 @@ type FlowEdit = Extract<
   { type: 'flow.prompt' | 'flow.start' | 'flow.variables' | 'flow.component.put' | 'flow.component.remove' }
 >
 
-/** The flow as a whole, and its components. */
+/** Changes the flow as a whole: its prompt, start and variables, and its components. */
 export function applyFlowEdit(draft: DraftContent, edit: FlowEdit): Refusal | null {
   const { flow } = draft
   switch (edit.type) {
@@ -22,7 +22,7 @@ export function applyFlowEdit(draft: DraftContent, edit: FlowEdit): Refusal | nu
     case 'flow.variables':
       return setAndClear(flow.default_dynamic_variables, edit.values, edit.clear)
     case 'flow.component.put': {
-      const index = flow.components.findIndex(held => held.component_id === edit.component.component_id)
+      const index = flow.components.findIndex(component => component.component_id === edit.component.component_id)
       if (index === -1) {
         if (flow.components.length >= DRAFT_LIMITS.components)
           return limitReached('component', `a flow has at most ${DRAFT_LIMITS.components} components`)
@@ -31,8 +31,8 @@ export function applyFlowEdit(draft: DraftContent, edit: FlowEdit): Refusal | nu
       return null
     }
     case 'flow.component.remove': {
-      const index = flow.components.findLastIndex(held => held.component_id === edit.component_id)
-      if (index === -1) return notApplicable('component_id', `there is no component "${edit.component_id}"`)
+      const index = flow.components.findLastIndex(component => component.component_id === edit.component_id)
+      if (index === -1) return notApplicable('component_id', `the flow has no component "${edit.component_id}"`)
       flow.components.splice(index, 1)
       return null
     }

@@ -7,7 +7,7 @@ import { limitReached, notApplicable, Refusal } from './refusal.ts'
 
 type NodeEdit = Extract<DraftEdit, { type: 'flow.node.put' | 'flow.node.remove' | 'node.instruction' }>
 
-/** A node keeps its place when it is put again; edges to one that is removed lose their destination. */
+/** Adds, replaces or removes a node. A node that is replaced keeps its position; edges to a removed node lose their destination. */
 export function applyNodeEdit(draft: DraftContent, edit: NodeEdit): Refusal | null {
   switch (edit.type) {
     case 'flow.node.put': {
@@ -25,7 +25,7 @@ export function applyNodeEdit(draft: DraftContent, edit: NodeEdit): Refusal | nu
       const edited = editedFlow(draft, edit.component_id)
       if (edited instanceof Refusal) return edited
       const index = edited.nodes.findLastIndex(node => node.id === edit.node_id)
-      if (index === -1) return notApplicable('node_id', `there is no node "${edit.node_id}"`)
+      if (index === -1) return notApplicable('node_id', `the flow or component has no node "${edit.node_id}"`)
       edited.nodes.splice(index, 1)
       if (!edited.nodes.some(node => node.id === edit.node_id)) disconnect(edited.nodes, edit.node_id)
       return null
@@ -44,7 +44,7 @@ function disconnect(nodes: readonly FlowNode[], id: string): void {
 
 function instruct(node: FlowNode, instruction: Instruction): Refusal | null {
   if (!nodeTypeOf(node).hasInstruction)
-    return notApplicable('node_id', `"${node.id}" is of type "${node.type}" and has no instruction`)
+    return notApplicable('node_id', `the node "${node.id}" is of type "${node.type}", which has no instruction`)
   Object.assign(node, { instruction })
   return null
 }

@@ -6,8 +6,8 @@ import { notApplicable, Refusal } from './refusal.ts'
 /** The main flow (null) or the component that an edit names. */
 export function editedFlow({ flow }: DraftContent, componentId: string | null): Flow | Component | Refusal {
   if (componentId === null) return flow
-  const component = flow.components.find(held => held.component_id === componentId)
-  return component ?? notApplicable('component_id', `there is no component "${componentId}"`)
+  const component = flow.components.find(candidate => candidate.component_id === componentId)
+  return component ?? notApplicable('component_id', `the flow has no component "${componentId}"`)
 }
 
 /** The node that an edit names. */
@@ -17,6 +17,6 @@ export function editedNode(
 ): FlowNode | Refusal {
   const edited = editedFlow(draft, edit.component_id)
   if (edited instanceof Refusal) return edited
-  const node = edited.nodes.find(held => held.id === edit.node_id)
-  return node ?? notApplicable('node_id', `there is no node "${edit.node_id}"`)
+  const node = edited.nodes.find(candidate => candidate.id === edit.node_id)
+  return node ?? notApplicable('node_id', `the flow or component has no node "${edit.node_id}"`)
 }

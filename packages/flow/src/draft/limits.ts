@@ -1,12 +1,12 @@
 import type { DraftContent } from '../plan/draft.ts'
 
-/** How much one draft holds. Nodes are counted per flow or component, edges per list of a node. */
+/** Maximum sizes of a draft. Nodes are counted per flow or component, edges per list of a node. */
 export const DRAFT_LIMITS = {
   actions: 100,
   edges: 100,
   nodes: 500,
   components: 50,
-  /** Of the draft as JSON in UTF-8. */
+  /** Size of the draft as JSON in UTF-8. */
   bytes: 4 * 1024 * 1024,
 } as const
 

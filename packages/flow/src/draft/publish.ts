@@ -11,7 +11,7 @@ export type Publishable =
   | {
       readonly ok: true
       readonly plan: Plan
-      /** `sha256:` and 64 hex digits, of the plan. */
+      /** Digest of the plan: `sha256:` and 64 hex digits. */
       readonly digest: string
       readonly warnings: readonly Diagnostic[]
       readonly channels: readonly Plan['settings']['channels'][number][]
@@ -20,13 +20,13 @@ export type Publishable =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 /**
- * What a draft is published as: the plan, frozen, with every default filled in. It names secrets with their versions,
- * and neither agent nor version, so that equal drafts have equal digests. With errors there is no plan.
+ * The plan as which a draft is published, and its digest. The plan contains secrets by id and version, and neither the
+ * agent's id nor its version, so that equal drafts have equal digests. A draft with errors has no plan.
  */
 export function planOf(draft: DraftContent, draftEnvironment: DraftEnvironment): Publishable {
   const diagnostics = validate(draft, draftEnvironment)
   if (diagnostics.some(found => found.severity === 'error')) return { ok: false, diagnostics }
-  // Parsed again, since a draft stored by an older version lacks newer members.
+  // A draft that an older version stored lacks newer members: parsing fills them in.
   const plan = planFrom(readDraft(draft))
   const { channels, language } = plan.settings
   return { ok: true, plan, digest: digestOf(plan), warnings: diagnostics, channels, languages: languagesOf(language) }

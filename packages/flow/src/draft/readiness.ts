@@ -6,20 +6,20 @@ import { checkSecrets } from './check-secrets.ts'
 import { checkVoices } from './check-voices.ts'
 import type { DraftEnvironment } from './draft-environment.ts'
 
-/** The services that a run uses. */
-interface Needed {
-  /** False for text, which needs neither voice nor recogniser. */
+/** The services that a run needs. */
+interface RunNeeds {
+  /** False for a run in text, which needs neither voice nor recogniser. */
   readonly speech: boolean
 }
 
 /**
- * Diagnostics of what a plan refers to and the environment no longer has: secrets (`secret_not_found`), then models
- * (`model_not_ready`), then voices (`voice_not_found`). Empty where the plan can run.
+ * Diagnostics of resources that a plan needs and the environment no longer has: secrets (`secret_not_found`), then models
+ * (`model_not_ready`), then voices (`voice_not_found`). Empty: the plan can run.
  */
 export function unreadyIn(
   { plan_schema_version: _, ...agent }: Plan,
   draftEnvironment: Pick<DraftEnvironment, 'models' | 'voices' | 'secrets'>,
-  { speech }: Needed,
+  { speech }: RunNeeds,
 ): Diagnostic[] {
   const draft = { ...agent, source: null }
   const checks = [

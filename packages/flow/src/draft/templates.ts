@@ -8,7 +8,7 @@ interface TemplateFacts {
   /** 1..256 characters. */
   readonly name: string
   readonly language: Language
-  /** What the agent hears, thinks and speaks with: the first that are ready for the language. */
+  /** Speech-to-text, language model and voice: the first that are ready for the language. */
   readonly providers: Providers
 }
 

@@ -89,14 +89,14 @@ const MISSING: readonly Case[] = [
     'a number that is not there',
     agent({ telephony: { trunkId: 'main', from: '+15550000009' } }),
     '/telephony/from',
-    ['Show +15550000001', 'Name no number'],
+    ['Show +15550000001', 'Set no number'],
   ],
   [
     'number_not_found',
     'a number of another trunk',
     agent({ telephony: { trunkId: 'main', from: '+15550000002' } }),
     '/telephony/from',
-    ['Call over "other"', 'Show +15550000001', 'Name no number'],
+    ['Call over "other"', 'Show +15550000001', 'Set no number'],
   ],
 ]
 

@@ -3,13 +3,13 @@ import { ends, if_, promptText, says, when } from '../testing/flow-harness.ts'
 import { agent, type Case, expectFinding, flow, hi, http, transfer } from './testing/findings.ts'
 
 const FLOWS: readonly Case[] = [
-  ['flow_empty', 'no node', flow([]), '/flow/nodes', ['Begin with a conversation node']],
+  ['flow_empty', 'no node', flow([]), '/flow/nodes', ['Add a conversation node to start with']],
   [
     'flow_empty',
     'no node in a component',
     flow([hi, ends()], { components: [{ component_id: 'c' }] }),
     '/flow/components/0/nodes',
-    ['Begin with a conversation node'],
+    ['Add a conversation node to start with'],
   ],
   [
     'start_node_missing',
@@ -23,28 +23,28 @@ const FLOWS: readonly Case[] = [
     'an edge to nowhere',
     flow([says('hi', '', { edges: [{ ...when('e', ''), destination_node_id: null }] }), ends()]),
     '/flow/nodes/0/edges/0/destination_node_id',
-    ['Remove the edge "e"', 'Lead to "end"'],
+    ['Remove the edge "e"', 'Connect to "end"'],
   ],
   [
     'edge_dangling',
     'a transfer without a way out, and no end node',
     flow([transfer({ edge: null })]),
     '/flow/nodes/0/edge',
-    ['Lead to a new end node'],
+    ['Connect to a new end node'],
   ],
   [
     'node_unknown',
     'an edge to a node that is not there',
     flow([says('hi', '', { always_edge: when('e', 'gone') }), ends()]),
     '/flow/nodes/0/always_edge/destination_node_id',
-    ['Remove the edge "e"', 'Lead to "end"'],
+    ['Remove the edge "e"', 'Connect to "end"'],
   ],
   [
     'node_unknown',
     'the only edge of a branch',
     flow([{ id: 'b', type: 'branch', edges: [if_('e', 'gone', 'n exists')], else_edge: when('f', 'end') }, ends()]),
     '/flow/nodes/0/edges/0/destination_node_id',
-    ['Lead to "end"'],
+    ['Connect to "end"'],
   ],
   [
     'node_unknown',
@@ -58,7 +58,7 @@ const FLOWS: readonly Case[] = [
     'a branch without else',
     flow([{ id: 'b', type: 'branch', edges: [if_('else', 'end', 'n exists')] }, ends()]),
     '/flow/nodes/0/else_edge',
-    ['Lead to "end"'],
+    ['Connect to "end"'],
   ],
   ['duplicate_id', 'two nodes of one id', flow([hi, ends(), ends()]), '/flow/nodes/2/id', ['Remove this one']],
   [
@@ -117,14 +117,14 @@ const FLOWS: readonly Case[] = [
     'two actions of one name',
     agent({ actions: [http, { ...http, action_id: 'b' }] }),
     '/actions/1/name',
-    ['Call it "look_up_2"'],
+    ['Rename it to "look_up_2"'],
   ],
   [
     'inbound_action_invalid',
     'an inbound context whose action cannot serve it',
     agent({ actions: [http], inbound_context: { action_id: 'look', variables: [] } }),
     '/inbound_context/action_id',
-    ['Make "look_up" such an action', 'Remove the binding'],
+    ['Change "look_up" into such an action', 'Remove the binding'],
   ],
 ]
 

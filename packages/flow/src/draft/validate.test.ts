@@ -42,7 +42,7 @@ const WARNINGS: readonly Case[] = [
     'a document that is not there',
     agent({ knowledge: { document_ids: ['doc-1', 'gone'] } }),
     '/knowledge/document_ids/1',
-    ['Leave out what is not there'],
+    ['Leave out documents that do not exist'],
   ],
 ]
 
@@ -64,7 +64,7 @@ describe('warnings that do not block publishing', () => {
 
   it('a draft with knowledge but no searchable document gets knowledge_not_ready', () => {
     const draft = agent({ knowledge: { document_ids: null } })
-    expectFinding(['knowledge_not_ready', 'warning', draft, '/knowledge', ['Talk without documents']], {
+    expectFinding(['knowledge_not_ready', 'warning', draft, '/knowledge', ['Answer without documents']], {
       ...draftEnvironment,
       knowledge_ready: false,
     })

@@ -9,7 +9,7 @@ import { checkSecrets } from './check-secrets.ts'
 import { checkVoices } from './check-voices.ts'
 import type { DraftEnvironment } from './draft-environment.ts'
 
-/** The API's code for codes that only compilation distinguishes. */
+/** The code that the API reports for codes that only compilation tells apart. */
 const API_CODES: Partial<Record<DiagnosticCode, DiagnosticCode>> = {
   component_unknown: 'node_unknown',
   component_recursive: 'unsupported_capability',
@@ -18,9 +18,9 @@ const API_CODES: Partial<Record<DiagnosticCode, DiagnosticCode>> = {
 }
 
 /**
- * Diagnostics of a draft: errors, which keep it from being published, then warnings, each sorted by path, at most 500 of
- * either. The edits of each fix apply to this draft as they are and mend the finding. A stored draft that the schema no
- * longer takes yields errors; nothing is thrown.
+ * Diagnostics of a draft: first the errors, with which it cannot be published, then the warnings, each sorted by path, at
+ * most 500 of either. The edits of each fix apply unchanged to this draft and resolve the finding. A stored draft that no
+ * longer matches the schema yields errors. Never throws.
  */
 export function validate(draft: DraftContent, draftEnvironment: DraftEnvironment): Diagnostic[] {
   const findings = new Findings()

@@ -4,8 +4,8 @@ import type { Findings } from './findings.ts'
 import { clearInAction, type Fix, freshName, putAction, removeAction } from './fixes.ts'
 import { scopesOf } from './scope.ts'
 
-/** Maximum length of a name that still leaves room for a numeric suffix. */
-const NAME_ROOM = 56
+/** Maximum length of a name that a numeric suffix is added to; names have at most 64 characters. */
+const MAX_STEM = 56
 /** Maximum timeout of the inbound context action, during which the caller waits. */
 const MAX_INBOUND_MS = 10_000
 
@@ -21,7 +21,7 @@ export function checkActions(draft: DraftContent, findings: Findings): void {
       findings.error(
         'duplicate_id',
         [...path, 'action_id'],
-        `Another action is "${action.action_id}"`,
+        `Another action has the id "${action.action_id}": give one of the two another id`,
         // An edit that removes a duplicate id removes the last action with it.
         last.get(action.action_id) === index
           ? { label: 'Remove this one', edits: [{ type: 'action.remove', action_id: action.action_id }] }
@@ -31,7 +31,7 @@ export function checkActions(draft: DraftContent, findings: Findings): void {
       findings.error(
         'action_invalid',
         [...path, 'name'],
-        `Another action is called "${action.name}"`,
+        `Another action has the name "${action.name}": give one of the two another name`,
         renamed(draft, action),
       )
     ids.add(action.action_id)
@@ -41,7 +41,7 @@ export function checkActions(draft: DraftContent, findings: Findings): void {
       findings.error(
         'unsupported_capability',
         [...path, 'kind'],
-        `Actions of kind "${action.kind}" do not run here yet: remove "${action.action_id}"`,
+        `Actions of kind "${action.kind}" are not supported yet: remove "${action.action_id}"`,
         removeAction(actions, action),
       )
     for (const found of kind.check?.(action) ?? [])
@@ -56,8 +56,8 @@ export function checkActions(draft: DraftContent, findings: Findings): void {
 }
 
 function renamed({ actions }: DraftContent, action: Action): Fix | undefined {
-  const name = freshName(action.name.slice(0, NAME_ROOM), new Set(actions.map(other => other.name)), '_')
-  return putAction(actions, { ...action, name }, `Call it "${name}"`)
+  const name = freshName(action.name.slice(0, MAX_STEM), new Set(actions.map(other => other.name)), '_')
+  return putAction(actions, { ...action, name }, `Rename it to "${name}"`)
 }
 
 function checkInboundContext(draft: DraftContent, findings: Findings): void {
@@ -67,28 +67,33 @@ function checkInboundContext(draft: DraftContent, findings: Findings): void {
   const path = ['inbound_context', 'action_id']
   const unbind: Fix = { label: 'Remove the binding', edits: [{ type: 'phone.inbound_context', value: null }] }
   if (action === undefined) {
-    findings.error('action_unknown', path, `There is no action "${binding.action_id}"`, unbind)
+    findings.error(
+      'action_unknown',
+      path,
+      `The inbound context runs the action "${binding.action_id}", which the agent does not have: define it, or set another action_id`,
+      unbind,
+    )
     return
   }
   const isFree = !isUsed(draft, binding.action_id)
-  if (!isHttpAction(action) || !isAskedBeforeCalls(action))
+  if (!isHttpAction(action) || !canRunBeforeCalls(action))
     findings.error(
       'inbound_action_invalid',
       path,
-      'The action of the inbound context is of kind http, POST, for the channel phone only, with idempotency effect_key and a timeout_ms of at most 10000',
-      isHttpAction(action) && isFree ? madeAskable(draft, action) : undefined,
+      'The action of the inbound context must be of kind http with method POST, channels [phone], idempotency effect_key and a timeout_ms of at most 10000',
+      isHttpAction(action) && isFree ? madeInboundAction(draft, action) : undefined,
       unbind,
     )
   else if (!isFree)
     findings.error(
       'inbound_action_invalid',
       path,
-      'The action of the inbound context is used nowhere else in the flow',
+      'The action of the inbound context must not be used by a node: give the node an action of its own',
       unbind,
     )
 }
 
-function isAskedBeforeCalls(action: HttpAction): boolean {
+function canRunBeforeCalls(action: HttpAction): boolean {
   return (
     action.method === 'POST' &&
     action.channels.join() === 'phone' &&
@@ -97,10 +102,10 @@ function isAskedBeforeCalls(action: HttpAction): boolean {
   )
 }
 
-function madeAskable({ actions }: DraftContent, action: HttpAction): Fix | undefined {
+function madeInboundAction({ actions }: DraftContent, action: HttpAction): Fix | undefined {
   const timeout_ms = Math.min(action.timeout_ms, MAX_INBOUND_MS)
-  const asked: HttpAction = { ...action, method: 'POST', channels: ['phone'], idempotency: 'effect_key', timeout_ms }
-  return putAction(actions, asked, `Make "${action.name}" such an action`)
+  const changed: HttpAction = { ...action, method: 'POST', channels: ['phone'], idempotency: 'effect_key', timeout_ms }
+  return putAction(actions, changed, `Change "${action.name}" into such an action`)
 }
 
 function isUsed(draft: DraftContent, actionId: string): boolean {
@@ -109,12 +114,12 @@ function isUsed(draft: DraftContent, actionId: string): boolean {
   )
 }
 
-function actionFix(actions: readonly Action[], action: Action, wanted: PartFix<Action>): Fix | undefined {
-  switch (wanted.fix) {
+function actionFix(actions: readonly Action[], action: Action, fix: PartFix<Action>): Fix | undefined {
+  switch (fix.fix) {
     case 'put':
-      return putAction(actions, wanted.part, wanted.label)
+      return putAction(actions, fix.part, fix.label)
     case 'clear':
-      return clearInAction(actions, action, wanted.path, wanted.label)
+      return clearInAction(actions, action, fix.path, fix.label)
     case 'remove':
       return removeAction(actions, action)
     default:

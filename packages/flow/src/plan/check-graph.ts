@@ -1,7 +1,7 @@
 import { type Edge, type EdgeSlot, type FlowNode, nodeTypeOf, slottedEdges } from '@parley/nodes'
 import type { DraftContent } from './draft.ts'
 import type { Findings } from './findings.ts'
-import { beginWithNode, leadToEnd, removeEdge, removeNode } from './fixes.ts'
+import { addFirstNode, connectToEnd, removeEdge, removeNode } from './fixes.ts'
 import type { Component } from './flow.ts'
 import { type Path, type Scope, scopesOf } from './scope.ts'
 
@@ -24,7 +24,7 @@ function checkComponentIds({ flow }: DraftContent, findings: Findings): void {
     findings.error(
       'duplicate_id',
       ['flow', 'components', index, 'component_id'],
-      `A component "${id}" stands above: give one of the two another id`,
+      `Another component has the id "${id}": give one of the two another id`,
       isLast ? { label: 'Remove this one', edits: [{ type: 'flow.component.remove', component_id: id }] } : undefined,
     )
 }
@@ -34,7 +34,7 @@ function checkIds(scope: Scope, findings: Findings): void {
     findings.error(
       'duplicate_id',
       [...scope.path, 'nodes', index, 'id'],
-      `A node "${id}" stands above: give one of the two another id`,
+      `Another node has the id "${id}": give one of the two another id`,
       isLast && scope.isAddressable
         ? {
             label: 'Remove this one',
@@ -44,7 +44,7 @@ function checkIds(scope: Scope, findings: Findings): void {
     )
 }
 
-/** Ids that stood before, and whether they stand no more behind: a removal takes the last. */
+/** Ids that occurred before; `isLast` where none of them follows: an edit that removes an id removes its last owner. */
 function repeated(ids: readonly string[]): { index: number; id: string; isLast: boolean }[] {
   const seen = new Set<string>()
   const last = new Map(ids.map((id, index) => [id, index]))
@@ -59,17 +59,17 @@ function checkStart(scope: Scope, findings: Findings): void {
   const path = [...scope.path, 'start_node_id']
   const first = scope.nodes[0]
   if (first === undefined) {
-    const message = 'There is no node: add a conversation node to begin with'
-    findings.error('flow_empty', [...scope.path, 'nodes'], message, beginWithNode(scope))
+    const message = 'The flow or component has no nodes: add a conversation node to start with'
+    findings.error('flow_empty', [...scope.path, 'nodes'], message, addFirstNode(scope))
     return
   }
   if (scope.startNodeId !== null && scope.ids.has(scope.startNodeId)) return
   const found =
-    scope.startNodeId === null ? 'No start node is set' : `There is no node "${scope.startNodeId}" to start with`
+    scope.startNodeId === null ? 'No start node is set' : `The start node "${scope.startNodeId}" does not exist`
   findings.error(
     'start_node_missing',
     path,
-    `${found}: name one of the nodes`,
+    `${found}: set start_node_id to one of the nodes`,
     scope.isAddressable
       ? {
           label: `Start with "${first.name || first.id}"`,
@@ -96,8 +96,8 @@ function checkEdgeIds(scope: Scope, node: FlowNode, path: Path, findings: Findin
     findings.error(
       'duplicate_id',
       slot === 'edges' ? [...path, slot, index, 'id'] : [...path, slot, 'id'],
-      `Another edge of "${node.id}" is "${id}"`,
-      isLast && scope.isAddressable && !scope.doubtful.has(node.id)
+      `Another edge of "${node.id}" has the id "${id}": give one of the two another id`,
+      isLast && scope.isAddressable && !scope.duplicateIds.has(node.id)
         ? {
             label: 'Remove this one',
             edits: [{ type: 'flow.edge.remove', component_id: scope.componentId, node_id: node.id, edge_id: id }],
@@ -117,19 +117,19 @@ function checkDestination(
 ): void {
   const to = edge.destination_node_id
   if (to !== null && scope.ids.has(to)) return
-  const fixes = [removeEdge(scope, node, edge), leadToEnd(scope, node, slot, edge)]
+  const fixes = [removeEdge(scope, node, edge), connectToEnd(scope, node, slot, edge)]
   if (to === null)
     findings.error(
       'edge_dangling',
       path,
-      `The edge "${edge.id}" of "${node.id}" leads nowhere: connect or remove it`,
+      `The edge "${edge.id}" of "${node.id}" has no destination: connect or remove it`,
       ...fixes,
     )
   else
     findings.error(
       'node_unknown',
       path,
-      `There is no node "${to}": connect the edge "${edge.id}" or remove it`,
+      `The edge "${edge.id}" of "${node.id}" leads to the node "${to}", which does not exist: connect it to another node or remove it`,
       ...fixes,
     )
 }
@@ -153,14 +153,14 @@ function checkReachable(scope: Scope, findings: Findings): void {
       findings.warning(
         'node_unreachable',
         [...scope.path, 'nodes', index],
-        `Nothing leads to "${node.id}": connect an edge to it, make it global, or remove it`,
+        `No edge leads to "${node.id}": connect one to it, make it global, or remove it`,
         removeNode(scope, node),
       )
   if (![...reached].some(node => nodeTypeOf(node).isEnding === true))
     findings.warning(
       'end_unreachable',
       [...scope.path, 'nodes'],
-      'No end node can be reached: only the other side, silence or the time limit ends this; connect an end node',
+      'No end node can be reached, so the conversation ends only when the other side hangs up, stays silent or exceeds the time limit: connect an end node',
     )
 }
 
@@ -176,14 +176,14 @@ function checkCalls({ flow }: DraftContent, scopes: readonly Scope[], findings: 
         findings.error(
           'component_unknown',
           path,
-          `There is no component "${id}" for "${node.id}": add it to the flow, or name another`,
+          `The node "${node.id}" runs the component "${id}", which does not exist: add it to the flow, or set another component_id`,
           removeNode(scope, node),
         )
       else if (scope.componentId !== null && (id === scope.componentId || within.get(id)!.has(scope.componentId)))
         findings.error(
           'component_recursive',
           path,
-          `By "${node.id}" the component "${scope.componentId}" would run inside itself: use edges for a repetition`,
+          `The node "${node.id}" would run the component "${scope.componentId}" inside itself: use edges to repeat steps`,
           removeNode(scope, node),
         )
     }

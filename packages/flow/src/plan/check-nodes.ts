@@ -20,7 +20,7 @@ export function checkNodes(draft: DraftContent, findings: Findings): void {
         findings.error(
           'unsupported_capability',
           [...path, 'type'],
-          `Nodes of type "${node.type}" do not run here yet: replace or remove "${node.id}"`,
+          `Nodes of type "${node.type}" are not supported yet: replace or remove "${node.id}"`,
           removeNode(scope, node),
         )
       for (const found of type.check?.(node, view) ?? [])
@@ -33,17 +33,17 @@ export function checkNodes(draft: DraftContent, findings: Findings): void {
     }
 }
 
-function nodeFix(scope: Scope, node: FlowNode, wanted: PartFix<FlowNode>): Fix | undefined {
-  switch (wanted.fix) {
+function nodeFix(scope: Scope, node: FlowNode, fix: PartFix<FlowNode>): Fix | undefined {
+  switch (fix.fix) {
     case 'put':
-      return putNode(scope, wanted.part, wanted.label)
+      return putNode(scope, fix.part, fix.label)
     case 'clear':
-      return clearInNode(scope, node, wanted.path, wanted.label)
+      return clearInNode(scope, node, fix.path, fix.label)
     case 'remove':
       return removeNode(scope, node)
     case 'remove_edge':
-      return removeEdge(scope, node, wanted.edge) ?? removeNode(scope, node)
+      return removeEdge(scope, node, fix.edge) ?? removeNode(scope, node)
     case 'add_edge_to_end':
-      return addEdgeToEnd(scope, node, wanted.slot, wanted.edgeId, wanted.prompt)
+      return addEdgeToEnd(scope, node, fix.slot, fix.edgeId, fix.prompt)
   }
 }

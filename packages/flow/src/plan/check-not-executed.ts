@@ -8,7 +8,7 @@ import { KNOWN_WORDS, type SettingValues } from './settings.ts'
 const PLATFORM_KEY = "the platform's own key is used"
 
 interface UnreadSetting<Value> {
-  /** Whether the value describes what happens anyway; any other value that is set gets the warning. */
+  /** Whether the value describes what happens in any case; any other explicit value gets the warning. */
   readonly isHarmless: (value: Value) => boolean
   /** What happens instead. */
   readonly instead: string
@@ -16,7 +16,7 @@ interface UnreadSetting<Value> {
 
 type UnreadSettings = { readonly [Name in keyof SettingValues]?: UnreadSetting<NonNullable<SettingValues[Name]>> }
 
-/** Settings that no engine reads yet. Remove the entry of a setting in the change that makes an engine read it. */
+/** Settings that no engine reads yet. The change that makes an engine read a setting removes its entry. */
 const UNREAD_SETTINGS: UnreadSettings = {
   voiceModel: {
     isHarmless: () => false,
@@ -44,7 +44,7 @@ const UNREAD_SETTINGS: UnreadSettings = {
   },
   denoisingMode: {
     isHarmless: word => word === 'no-denoise' || !isKnown('denoisingMode', word),
-    instead: "the recogniser hears the caller's audio as it arrives",
+    instead: "the recogniser gets the caller's audio unfiltered",
   },
   sttMode: {
     isHarmless: word => word === 'fast' || !isKnown('sttMode', word),
@@ -72,7 +72,7 @@ function isKnown(name: keyof typeof KNOWN_WORDS, word: string): boolean {
   return (KNOWN_WORDS[name] as readonly string[]).includes(word)
 }
 
-/** Fields that a draft sets and that no engine reads yet: a warning for each, with what happens instead. */
+/** Warns of each field that a draft sets and that no engine reads yet, and says what happens instead. */
 export function checkNotExecuted(draft: DraftContent, findings: Findings): void {
   checkUnreadSettings(draft.settings, findings)
   checkUnreadProviders(draft, findings)

@@ -14,7 +14,7 @@ export function checkSettings({ settings: set }: DraftContent, findings: Finding
       findings.warning(
         'setting_unknown',
         ['settings', name],
-        `"${settings[name]}" is not known, the default is used; known: ${known.join(', ')}`,
+        `"${settings[name]}" is no known value of ${name}, so the default is used: set one of ${known.join(', ')}`,
         { label: 'Use the default', edits: [{ type: 'agent.settings', values: {}, clear: [name] }] },
       )
   }
@@ -23,7 +23,7 @@ export function checkSettings({ settings: set }: DraftContent, findings: Finding
     findings.error(
       'language_unsupported',
       ['settings', 'language'],
-      `"${language}" is not spoken here: use en, es or multi`,
+      `The language "${language}" is not supported: use en, es or multi`,
       spoken.length > 0 ? speak(spoken, `Speak ${spoken.join(', ')} only`) : undefined,
       ...['en', 'es', 'multi'].map(tag => speak(tag, `Speak ${tag}`)),
     )

@@ -6,14 +6,14 @@ import type { Fix } from './fixes.ts'
 
 type Lines = Pick<DraftEnvironment, 'trunks' | 'numbers'>
 
-/** An agent for the phone without a trunk; where `lines` are given, also a trunk or number that is not among them. */
+/** Warns of a phone agent without a trunk. Where `lines` are given, reports a trunk or a number that is not among them. */
 export function checkTelephony({ settings, telephony }: DraftContent, findings: Findings, lines?: Lines): void {
   if (telephony === null) {
     if (!withDefaults(settings).channels.includes('phone')) return
     findings.warning(
       'telephony_missing',
       ['telephony'],
-      'Without a trunk the agent places no calls: set agent.telephony',
+      'The agent has no trunk and cannot place calls: set agent.telephony',
       lines && useFirstTrunk(lines),
       {
         label: 'Serve the cloud only',
@@ -28,7 +28,7 @@ export function checkTelephony({ settings, telephony }: DraftContent, findings: 
     findings.error(
       'trunk_not_found',
       ['telephony', 'trunkId'],
-      `There is no trunk "${trunkId}": create it, or name another`,
+      `The trunk "${trunkId}" does not exist: create it, or set another trunkId`,
       useFirstTrunk(lines),
       telephonyFix(null, 'Place no calls'),
     )
@@ -38,11 +38,11 @@ export function checkTelephony({ settings, telephony }: DraftContent, findings: 
       'number_not_found',
       ['telephony', 'from'],
       number === undefined
-        ? `The number ${from} is not here: import it, or show another`
-        : `The number ${from} belongs to the trunk "${number.trunk_id}"`,
+        ? `The environment does not have the number ${from}: import it, or set another`
+        : `The number ${from} belongs to the trunk "${number.trunk_id}": use that trunk, or set a number of "${trunkId}"`,
       number && telephonyFix({ trunkId: number.trunk_id, from }, `Call over "${number.trunk_id}"`),
       numberOn(lines, trunkId, from),
-      telephonyFix({ trunkId }, 'Name no number'),
+      telephonyFix({ trunkId }, 'Set no number'),
     )
 }
 

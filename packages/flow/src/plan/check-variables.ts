@@ -8,7 +8,7 @@ import type { Findings } from './findings.ts'
 import { isSystemVariable, isVariableName } from './names.ts'
 import { scopesOf } from './scope.ts'
 
-/** Names of variables that the flow reads although nothing in the draft sets them; a run may still bring them. */
+/** Warns of variables that the flow reads and that nothing in the draft sets; a run may still set them when it is created. */
 export function checkVariables(draft: DraftContent, findings: Findings): void {
   const known = definedVariables(draft)
   const reported = new Set<string>()
@@ -19,7 +19,7 @@ export function checkVariables(draft: DraftContent, findings: Findings): void {
     findings.warning(
       'variable_undefined',
       path,
-      `Nothing here sets "${name}": it is empty unless the run brings it; give it a default, extract it, or mend the name`,
+      `Nothing in the draft sets the variable "${name}", so it is empty unless the run sets it: give it a default, extract it, or correct the name`,
       isDefinable
         ? {
             label: `Give "${name}" an empty default`,
@@ -57,7 +57,7 @@ function readVariables(draft: DraftContent): Read[] {
   return found
 }
 
-/** Every template in the document, and the bare names that equations take. Depth is bounded by the schema's JSON. */
+/** Collects every variable that a template or the left side of an equation refers to. The schema bounds the depth of `value`. */
 function collect(value: unknown, path: readonly (string | number)[], found: Read[]): void {
   if (typeof value === 'string') for (const name of references(value)) found.push({ name, path })
   if (Array.isArray(value)) for (const [index, item] of value.entries()) collect(item, [...path, index], found)

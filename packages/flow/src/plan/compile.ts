@@ -19,13 +19,13 @@ type Compilation =
 const MAX_DEPTH = 64
 
 /**
- * A draft from `name` on, as written, to the plan that engines run: every default filled in, frozen. With errors there is
- * no plan; diagnostics come errors first, then by path. Takes anything and never throws.
+ * Compiles a written draft (see `Draft`) into the plan that engines run: frozen, with every default filled in. A draft with
+ * errors has no plan. Diagnostics are sorted: errors first, then by path. Accepts any value and never throws.
  */
 export function compile(draft: unknown): Compilation {
   const findings = new Findings()
   if (isDeeperThan(draft, MAX_DEPTH)) {
-    findings.error('draft_malformed', [], `Nested deeper than ${MAX_DEPTH} levels`)
+    findings.error('draft_malformed', [], `The draft is nested deeper than ${MAX_DEPTH} levels: reduce the nesting`)
     return { ok: false, diagnostics: findings.sorted() }
   }
   const read = tryReadDraft(draft)

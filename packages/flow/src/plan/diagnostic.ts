@@ -25,5 +25,5 @@ export type DiagnosticCode =
   | 'setting_unknown'
   | 'knowledge_not_ready'
 
-/** One finding about a draft: `path` is a JSON pointer into it; `message` says what is wrong and what mends it. */
+/** One finding about a draft: `path` is a JSON pointer into it; `message` says what is wrong and what to do. */
 export type Diagnostic = DiagnosticInContract & { readonly code: DiagnosticCode }

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 const parts = draftContent.shape
 const telephony = parts.telephony.unwrap()
 
-/** A draft from its name on, with what a person need not write: no telephone, no webhook, no recording, no actions. */
+/** The schema of a draft as a person writes it: telephony, webhook, recording, actions and the like may be left out. */
 const writtenDraft = draftContent.extend({
   settings: parts.settings.default({}),
   telephony: telephony
@@ -23,9 +23,9 @@ const writtenDraft = draftContent.extend({
   source: parts.source.default(null),
 })
 
-/** A draft as a person writes it: what is left out is absent from the agent, or empty. */
+/** A draft as a person writes it. A member that is left out becomes null, empty or its default. */
 export type Draft = z.input<typeof writtenDraft>
-/** A draft from its name on, whole. Its settings are those that were set. */
+/** A complete draft. Its settings are only those that were set explicitly. */
 export type DraftContent = z.output<typeof draftContent>
 
 /** Parses a written draft and fills in absent members. Throws `ZodError` when it does not match the schema. */

@@ -23,7 +23,7 @@ const MAX_NODES = 500
 
 /** Whether an edit that names the node's id reaches exactly this node. */
 function isAddressable(scope: Scope, node: FlowNode): boolean {
-  return scope.isAddressable && !scope.doubtful.has(node.id)
+  return scope.isAddressable && !scope.duplicateIds.has(node.id)
 }
 
 export function removeNode(scope: Scope, node: FlowNode): Fix | undefined {
@@ -66,7 +66,7 @@ export function putModelChoice(
 
 /** Undefined when the edge cannot be removed: its id is not unique, or the node needs it. */
 export function removeEdge(scope: Scope, node: FlowNode, edge: Edge): Fix | undefined {
-  if (!isAddressable(scope, node) || !isOnlyOne(node, edge)) return undefined
+  if (!isAddressable(scope, node) || !hasUniqueId(node, edge)) return undefined
   const listed = conditionalEdges(node)
   if (listed.includes(edge) && listed.length <= (nodeTypeOf(node).minEdges ?? 0)) return undefined
   return {
@@ -75,13 +75,13 @@ export function removeEdge(scope: Scope, node: FlowNode, edge: Edge): Fix | unde
   }
 }
 
-function isOnlyOne(node: FlowNode, edge: Edge): boolean {
+function hasUniqueId(node: FlowNode, edge: Edge): boolean {
   return slottedEdges(node).every(other => other.edge === edge || other.edge.id !== edge.id)
 }
 
 /** Points the edge to an end node. */
-export function leadToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edge): Fix | undefined {
-  return isOnlyOne(node, edge) ? addLeadingToEnd(scope, node, slot, edge) : undefined
+export function connectToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edge): Fix | undefined {
+  return hasUniqueId(node, edge) ? putConnectedToEnd(scope, node, slot, edge) : undefined
 }
 
 /** Fills an empty slot with an edge to an end node. */
@@ -98,11 +98,11 @@ export function addEdgeToEnd(
     transition_condition: { type: 'prompt' as const, prompt },
     destination_node_id: null,
   }
-  return addLeadingToEnd(scope, node, slot, edge)
+  return putConnectedToEnd(scope, node, slot, edge)
 }
 
 /** Points the edge to the first end node, or to a new one when the flow has none. */
-function addLeadingToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edge): Fix | undefined {
+function putConnectedToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edge): Fix | undefined {
   if (!isAddressable(scope, node)) return undefined
   const component_id = scope.componentId
   const put = (to: string): DraftEdit => ({
@@ -113,29 +113,29 @@ function addLeadingToEnd(scope: Scope, node: FlowNode, slot: EdgeSlot, edge: Edg
     edge: { ...edge, destination_node_id: to },
   })
   const end = scope.nodes.find(candidate => candidate.type === newEndNode('').type)
-  if (end !== undefined) return { label: `Lead to "${end.name || end.id}"`, edits: [put(end.id)] }
+  if (end !== undefined) return { label: `Connect to "${end.name || end.id}"`, edits: [put(end.id)] }
   if (scope.nodes.length >= MAX_NODES) return undefined
   const id = freshName('end', scope.ids)
   return {
-    label: 'Lead to a new end node',
+    label: 'Connect to a new end node',
     edits: [{ type: 'flow.node.put', component_id, node: newEndNode(id) }, put(id)],
   }
 }
 
-/** `wanted`, with the first numeric suffix that makes it unique when it is taken. */
-export function freshName(wanted: string, taken: ReadonlySet<string>, separator = '-'): string {
-  let name = wanted
-  for (let n = 2; taken.has(name); n++) name = `${wanted}${separator}${n}`
+/** `stem`, with the first numeric suffix that makes it unique when it is taken. */
+export function freshName(stem: string, taken: ReadonlySet<string>, separator = '-'): string {
+  let name = stem
+  for (let n = 2; taken.has(name); n++) name = `${stem}${separator}${n}`
   return name
 }
 
 /** Adds a first node to an empty flow or component. */
-export function beginWithNode(scope: Scope): Fix | undefined {
+export function addFirstNode(scope: Scope): Fix | undefined {
   if (!scope.isAddressable) return undefined
   const component_id = scope.componentId
   const node = newConversationNode('start', 'Greet the user and ask how you can help.')
   return {
-    label: 'Begin with a conversation node',
+    label: 'Add a conversation node to start with',
     edits: [
       { type: 'flow.node.put', component_id, node },
       { type: 'flow.start', component_id, node_id: node.id },

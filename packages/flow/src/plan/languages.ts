@@ -7,7 +7,7 @@ export function spokenTags(language: string | readonly string[]): { spoken: stri
   return { spoken: tags.filter(isSpoken), others: tags.filter(tag => !isSpoken(tag)) }
 }
 
-/** The languages of a setting, as primary tags, each once. */
+/** The supported languages of a language setting, each once. */
 export function languagesOf(language: string | readonly string[]): Language[] {
   const tags = typeof language === 'string' ? [language] : language
   return [...new Set(tags.flatMap(languagesOfTag))]

@@ -12,12 +12,12 @@ export interface Scope {
   readonly ids: ReadonlySet<string>
   /** Whether the component's id is unique, so that edits that name it reach this one. */
   readonly isAddressable: boolean
-  /** Duplicate node ids. */
-  readonly doubtful: ReadonlySet<string>
+  /** Node ids that occur more than once. */
+  readonly duplicateIds: ReadonlySet<string>
 }
 
 export function scopesOf({ flow }: DraftContent): readonly Scope[] {
-  const twice = repeatedIds(flow.components.map(component => component.component_id))
+  const duplicates = repeatedIds(flow.components.map(component => component.component_id))
   return [
     {
       componentId: null,
@@ -32,15 +32,15 @@ export function scopesOf({ flow }: DraftContent): readonly Scope[] {
       path: ['flow', 'components', index],
       startNodeId: component.start_node_id,
       nodes: component.nodes,
-      isAddressable: !twice.has(component.component_id),
+      isAddressable: !duplicates.has(component.component_id),
       ...idsOf(component.nodes),
     })),
   ]
 }
 
-function idsOf(nodes: readonly FlowNode[]): Pick<Scope, 'ids' | 'doubtful'> {
+function idsOf(nodes: readonly FlowNode[]): Pick<Scope, 'ids' | 'duplicateIds'> {
   const ids = nodes.map(node => node.id)
-  return { ids: new Set(ids), doubtful: repeatedIds(ids) }
+  return { ids: new Set(ids), duplicateIds: repeatedIds(ids) }
 }
 
 /** Ids that occur more than once. */

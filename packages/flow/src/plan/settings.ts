@@ -3,10 +3,10 @@ import type { z } from 'zod'
 
 /** The settings that an agent sets explicitly. */
 export type SettingValues = z.output<typeof settingValues>
-/** How the agent behaves on a call, every default filled in. Names in camel case, times in ms. */
+/** The settings of a call, with every default filled in. Times are in ms. */
 export type Settings = z.output<typeof plannedSettings>
 
-/** Known values of the string settings. Another value is a warning, and the default is used. */
+/** Known values of the string settings. Any other value gets a warning, and the default is used. */
 export const KNOWN_WORDS = {
   ambientSound: [
     'none',

@@ -22,14 +22,14 @@ const CAPABILITIES: readonly Case[] = [
   ],
   [
     'unsupported_capability',
-    'a branch that asks nothing but the model',
+    'a branch whose every edge asks the model',
     flow([{ id: 'b', type: 'branch', edges: [when('x', 'end')], else_edge: when('e', 'end') }, ends()]),
     '/flow/nodes/0/edges/0/transition_condition',
     ['Remove "b"'],
   ],
   [
     'unsupported_capability',
-    'a function of an action that has a node type of its own',
+    'a function node that runs an action of another kind',
     flow(
       [{ id: 'f', type: 'function', tool_id: 'bye', else_edge: when('e', 'end') }, ends()],
       {},
@@ -42,7 +42,7 @@ const CAPABILITIES: readonly Case[] = [
   ],
   [
     'unsupported_capability',
-    'a transfer with an announcement',
+    'a warm transfer',
     flow([transfer({ transfer_option: { type: 'warm_transfer' } }), ends()]),
     '/flow/nodes/0/transfer_option',
     ['Transfer without announcement, by REFER'],
@@ -56,7 +56,7 @@ const CAPABILITIES: readonly Case[] = [
   ],
   [
     'unsupported_capability',
-    'an extension',
+    'a transfer to an extension',
     flow([transfer({ transfer_destination: { type: 'predefined', number: '+15550100', extension: '1' } }), ends()]),
     '/flow/nodes/0/transfer_destination/extension',
     ['Leave the extension out'],
@@ -78,7 +78,7 @@ const CAPABILITIES: readonly Case[] = [
   ],
   [
     'unsupported_capability',
-    'a shared component of another flow',
+    'a shared component that this flow does not have',
     flow([
       { id: 'c', type: 'component', component_id: 'x', component_type: 'shared', else_edge: when('e', 'end') },
       ends(),
@@ -100,7 +100,7 @@ const CAPABILITIES: readonly Case[] = [
   ],
   [
     'unsupported_capability',
-    'keys that no phone has',
+    'digits that no keypad has',
     flow([{ id: 'p', type: 'press_digit', instruction: staticText('one'), else_edge: when('e', 'end') }, ends()]),
     '/flow/nodes/0/instruction/text',
     ['Let the model choose the digits by this text'],
@@ -115,7 +115,7 @@ const CAPABILITIES: readonly Case[] = [
 ]
 
 describe('unsupported capabilities', () => {
-  it.each(CAPABILITIES)('an unsupported capability blocks publishing with %s: %s', (code, _, draft, path, fixes) =>
+  it.each(CAPABILITIES)('the error %s blocks publishing of %s', (code, _, draft, path, fixes) =>
     expectFinding([code, 'error', draft, path, fixes]),
   )
 })

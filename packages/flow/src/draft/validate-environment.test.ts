@@ -9,84 +9,84 @@ const other = { model_id: 'gone', provider: 'parley', tier: 'frontier' } as cons
 const MISSING: readonly Case[] = [
   [
     'language_unsupported',
-    'a language among others',
+    'an unsupported language beside a supported one',
     agent({ settings: { channels: ['cloud'], language: ['es-MX', 'fr'] } }),
     '/settings/language',
     ['Speak es-MX only', 'Speak en', 'Speak es', 'Speak multi'],
   ],
   [
     'model_not_ready',
-    'the model of the agent, which is off',
+    'a model of the agent that is not ready',
     agent({ providers: { ...providers, llm: { provider: 'hosted', model: draftEnvironment.models[1]!.identity } } }),
     '/providers/llm/model',
     ['Use "parley/rules-1"'],
   ],
   [
     'model_not_ready',
-    'an embedding model',
+    'an embedding model in place of a chat model',
     agent({ providers: { ...providers, llm: { provider: 'hosted', model: draftEnvironment.models[2]!.identity } } }),
     '/providers/llm/model',
     ['Use "parley/rules-1"'],
   ],
   [
     'model_not_ready',
-    'the model of a node',
+    'a model of a node that is not ready',
     flow([{ ...lone('hi'), model_choice: { model: other } }, ends()]),
     '/flow/nodes/0/model_choice/model',
     ["Use the agent's model"],
   ],
   [
     'model_not_ready',
-    'the model of the analysis',
+    'a model of the analysis that is not ready',
     agent({ analysis: { items: [], model: { model: other } } }),
     '/analysis/model/model',
     ["Use the agent's model"],
   ],
   [
     'voice_not_found',
-    'a voice of the settings, where that of the provider is ready',
+    'a voice of the settings that does not exist, where the voice of the provider is ready',
     agent({ settings: { channels: ['cloud'], voiceId: 'ill' } }),
     '/settings/voiceId',
     ['Use "simulated/tones-1"', 'Use "simulated/tones-1:low"'],
   ],
   [
     'voice_not_found',
-    'a model of the settings',
+    'a voice model of the settings that does not exist',
     agent({ settings: { channels: ['cloud'], voiceModel: 'gone' } }),
     '/settings/voiceModel',
     ['Use "simulated/tones-1"', 'Use "simulated/tones-1:low"'],
   ],
   [
     'voice_not_found',
-    'the voice of the provider',
+    'a voice of the provider that does not exist',
     agent({ providers: { ...providers, tts: { provider: 'gone', model: 'm' } } }),
     '/providers/tts',
     ['Use "simulated/tones-1:low"'],
   ],
   [
     'voice_not_found',
-    'the recogniser',
+    'a recogniser that does not exist',
     agent({ providers: { ...providers, stt: { provider: 'gone', model: 'm' } } }),
     '/providers/stt',
     ['Use "simulated/tones-1"'],
   ],
   [
     'voice_not_found',
-    'a voice to fall back to',
+    'a fallback voice that does not exist',
     agent({ settings: { channels: ['cloud'], fallbackVoiceIds: ['simulated/tones-1:low', 'gone'] } }),
     '/settings/fallbackVoiceIds/1',
     ['Leave "gone" out'],
   ],
   [
     'trunk_not_found',
-    'a trunk that is not there',
+    'a trunk that does not exist',
     agent({ telephony: { trunkId: 'gone' } }),
     '/telephony/trunkId',
     ['Call over "main"', 'Place no calls'],
   ],
   [
     'number_not_found',
-    'a number that is not there',
+    'a number that the environment does not have',
     agent({ telephony: { trunkId: 'main', from: '+15550000009' } }),
     '/telephony/from',
     ['Show +15550000001', 'Set no number'],
@@ -101,7 +101,7 @@ const MISSING: readonly Case[] = [
 ]
 
 describe('resources missing from the environment', () => {
-  it.each(MISSING)('a missing resource blocks publishing with %s: %s', (code, _, draft, path, fixes) =>
+  it.each(MISSING)('the error %s blocks publishing with %s', (code, _, draft, path, fixes) =>
     expectFinding([code, 'error', draft, path, fixes]),
   )
 

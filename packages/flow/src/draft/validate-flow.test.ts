@@ -3,74 +3,74 @@ import { ends, if_, promptText, says, when } from '../testing/flow-harness.ts'
 import { agent, type Case, expectFinding, flow, hi, http, transfer } from './testing/findings.ts'
 
 const FLOWS: readonly Case[] = [
-  ['flow_empty', 'no node', flow([]), '/flow/nodes', ['Add a conversation node to start with']],
+  ['flow_empty', 'a flow without nodes', flow([]), '/flow/nodes', ['Add a conversation node to start with']],
   [
     'flow_empty',
-    'no node in a component',
+    'a component without nodes',
     flow([hi, ends()], { components: [{ component_id: 'c' }] }),
     '/flow/components/0/nodes',
     ['Add a conversation node to start with'],
   ],
   [
     'start_node_missing',
-    'no start',
+    'a flow without a start node',
     flow([hi, ends()], { start_node_id: 'x' }),
     '/flow/start_node_id',
     ['Start with "hi"'],
   ],
   [
     'edge_dangling',
-    'an edge to nowhere',
+    'an edge without a destination',
     flow([says('hi', '', { edges: [{ ...when('e', ''), destination_node_id: null }] }), ends()]),
     '/flow/nodes/0/edges/0/destination_node_id',
     ['Remove the edge "e"', 'Connect to "end"'],
   ],
   [
     'edge_dangling',
-    'a transfer without a way out, and no end node',
+    'a transfer without a failure edge in a flow without an end node',
     flow([transfer({ edge: null })]),
     '/flow/nodes/0/edge',
     ['Connect to a new end node'],
   ],
   [
     'node_unknown',
-    'an edge to a node that is not there',
+    'an edge to a node that does not exist',
     flow([says('hi', '', { always_edge: when('e', 'gone') }), ends()]),
     '/flow/nodes/0/always_edge/destination_node_id',
     ['Remove the edge "e"', 'Connect to "end"'],
   ],
   [
     'node_unknown',
-    'the only edge of a branch',
+    'the only edge of a branch, which cannot be removed',
     flow([{ id: 'b', type: 'branch', edges: [if_('e', 'gone', 'n exists')], else_edge: when('f', 'end') }, ends()]),
     '/flow/nodes/0/edges/0/destination_node_id',
     ['Connect to "end"'],
   ],
   [
     'node_unknown',
-    'a component that is not there',
+    'a component that does not exist',
     flow([{ id: 'c', type: 'component', component_id: 'gone' }, ends()]),
     '/flow/nodes/0/component_id',
     ['Remove "c"'],
   ],
   [
     'else_edge_missing',
-    'a branch without else',
+    'a branch without an else edge',
     flow([{ id: 'b', type: 'branch', edges: [if_('else', 'end', 'n exists')] }, ends()]),
     '/flow/nodes/0/else_edge',
     ['Connect to "end"'],
   ],
-  ['duplicate_id', 'two nodes of one id', flow([hi, ends(), ends()]), '/flow/nodes/2/id', ['Remove this one']],
+  ['duplicate_id', 'two nodes with the same id', flow([hi, ends(), ends()]), '/flow/nodes/2/id', ['Remove this one']],
   [
     'duplicate_id',
-    'two edges of one id',
+    'two edges with the same id',
     flow([says('hi', '', { edges: [when('e', 'end')], else_edge: when('e', 'end') }), ends()]),
     '/flow/nodes/0/else_edge/id',
     ['Remove this one'],
   ],
   [
     'duplicate_id',
-    'two components of one id',
+    'two components with the same id',
     flow([hi, ends()], {
       components: [
         { component_id: 'c', start_node_id: 'end', nodes: [ends()] },
@@ -82,21 +82,21 @@ const FLOWS: readonly Case[] = [
   ],
   [
     'duplicate_id',
-    'two actions of one id',
+    'two actions with the same id',
     agent({ actions: [http, { ...http, name: 'b' }] }),
     '/actions/1/action_id',
     ['Remove this one'],
   ],
   [
     'action_unknown',
-    'a function without its action',
+    'a function whose action does not exist',
     flow([{ id: 'f', type: 'function', tool_id: 'gone', else_edge: when('e', 'end') }, ends()]),
     '/flow/nodes/0/tool_id',
     ['Remove "f"'],
   ],
   [
     'action_unknown',
-    'a subagent with a tool that is not there',
+    'a subagent with a tool that does not exist',
     flow(
       [{ id: 's', type: 'subagent', instruction: promptText('x'), tool_ids: ['look', 'gone'] }, ends()],
       {},
@@ -107,14 +107,14 @@ const FLOWS: readonly Case[] = [
   ],
   [
     'action_unknown',
-    'an inbound context without its action',
+    'an inbound context whose action does not exist',
     agent({ inbound_context: { action_id: 'gone', variables: [] } }),
     '/inbound_context/action_id',
     ['Remove the binding'],
   ],
   [
     'action_invalid',
-    'two actions of one name',
+    'two actions with the same name',
     agent({ actions: [http, { ...http, action_id: 'b' }] }),
     '/actions/1/name',
     ['Rename it to "look_up_2"'],
@@ -129,7 +129,7 @@ const FLOWS: readonly Case[] = [
 ]
 
 describe('flow errors', () => {
-  it.each(FLOWS)('a flow error blocks publishing with %s: %s', (code, _, draft, path, fixes) =>
+  it.each(FLOWS)('the error %s blocks publishing of %s', (code, _, draft, path, fixes) =>
     expectFinding([code, 'error', draft, path, fixes]),
   )
 })

@@ -14,49 +14,49 @@ const PLATFORM_KEY = "Use the platform's key"
 
 const SECRETS: readonly [what: string, draft: DraftContent, path: string, fixes: string[]][] = [
   [
-    'the key of a voice',
+    'the credential of a voice',
     agent({ providers: { ...providers, tts: { ...providers.tts, credential: { id: 'key', version: '7' } } } }),
     '/providers/tts/credential',
     ['Pin version 2', PLATFORM_KEY],
   ],
   [
-    'the key of a recogniser, which is of another kind',
+    'the credential of a recogniser, a secret of another kind',
     agent({ providers: { ...providers, stt: { ...providers.stt, credential: { id: 'http', version: '2' } } } }),
     '/providers/stt/credential',
     [PLATFORM_KEY],
   ],
   [
-    'the key of the model',
+    'the credential of the model',
     agent({ providers: { ...providers, llm: { ...providers.llm, credential: key('gone') } } }),
     '/providers/llm/credential',
     [PLATFORM_KEY],
   ],
   [
-    'the key of a node',
+    'the credential of the model of a node',
     flow([{ ...lone('hi'), model_choice: { model: providers.llm.model, credential: key('key', '7') } }, ends()]),
     '/flow/nodes/0/model_choice/credential',
     ['Pin version 2', PLATFORM_KEY],
   ],
   [
-    'the key of the analysis',
+    'the credential of the model of the analysis',
     agent({ analysis: { items: [], model: { model: providers.llm.model, credential: key('key', '7') } } }),
     '/analysis/model/credential',
     ['Pin version 2', PLATFORM_KEY],
   ],
   [
-    'what the webhook is signed with',
+    'the signing secret of the webhook',
     agent({ notification: { url: 'https://example.test/', secret: { id: 'sign', version: '2' } } }),
     '/notification/secret',
     ['Pin version 1', 'Remove the webhook'],
   ],
   [
-    'what an action signs in with: the newest version by number, and no other secret',
+    'the authentication of an action, whose only fix pins the newest version',
     agent({ actions: [signed({ id: 'http', version: '3' })] }),
     '/actions/0/auth/secret',
     ['Pin version 10'],
   ],
   [
-    'what an action signs in with, unknown: nothing that one edit mends',
+    'the authentication of an action with an unknown secret, which has no fix',
     agent({ actions: [signed({ id: 'gone', version: '1' })] }),
     '/actions/0/auth/secret',
     [],

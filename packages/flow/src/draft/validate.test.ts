@@ -7,39 +7,39 @@ import { agent, type Case, expectFinding, flow, hi, http, lone, transfer } from 
 import { validate } from './validate.ts'
 
 const WARNINGS: readonly Case[] = [
-  ['node_unreachable', 'a node nothing leads to', flow([hi, lone('x'), ends()]), '/flow/nodes/1', ['Remove "x"']],
-  ['node_unreachable', 'an end nothing leads to', flow([says('hi', 'Hi')]), '/flow/nodes', []],
+  ['node_unreachable', 'a node that no edge leads to', flow([hi, lone('x'), ends()]), '/flow/nodes/1', ['Remove "x"']],
+  ['node_unreachable', 'a flow that cannot reach an end', flow([says('hi', 'Hi')]), '/flow/nodes', []],
   [
     'variable_undefined',
-    'a variable nothing sets',
+    'a variable that nothing sets',
     flow([asks('hi', '{{who}}', { edges: [when('e', 'end')] }), ends()]),
     '/flow/nodes/0/instruction/text',
     ['Give "who" an empty default'],
   ],
   [
     'telephony_missing',
-    'a phone without a trunk',
+    'a phone agent without a trunk',
     agent({ settings: { channels: ['phone'] } }),
     '/telephony',
     ['Call over "main"', 'Serve the cloud only'],
   ],
   [
     'setting_unknown',
-    'a word that is not known',
+    'an unknown setting value',
     agent({ settings: { channels: ['cloud'], sttMode: 'slow' } }),
     '/settings/sttMode',
     ['Use the default'],
   ],
   [
     'field_ignored',
-    'a caller that the carrier chooses',
+    'a caller number that the carrier chooses',
     flow([transfer({ transfer_option: { type: 'cold_transfer', show_transferee_as_caller: true } }), ends()]),
     '/flow/nodes/0/transfer_option/show_transferee_as_caller',
     ['Leave it to the carrier'],
   ],
   [
     'knowledge_not_ready',
-    'a document that is not there',
+    'a document that does not exist',
     agent({ knowledge: { document_ids: ['doc-1', 'gone'] } }),
     '/knowledge/document_ids/1',
     ['Leave out documents that do not exist'],
@@ -58,7 +58,7 @@ describe('errors that block publishing', () => {
 })
 
 describe('warnings that do not block publishing', () => {
-  it.each(WARNINGS)('the warning %s is found: %s', (code, _, draft, path, fixes) =>
+  it.each(WARNINGS)('the warning %s is given for %s', (code, _, draft, path, fixes) =>
     expectFinding([code, 'warning', draft, path, fixes]),
   )
 

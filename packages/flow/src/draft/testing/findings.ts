@@ -8,14 +8,14 @@ import { applyEdits } from '../apply-edits.ts'
 import type { DraftEnvironment } from '../draft-environment.ts'
 import { validate } from '../validate.ts'
 
-/** What a code is for: a draft, where the finding stands, and what becomes of that place by each fix in turn. */
+/** A finding: its code, what the draft shows, the draft, the path of the finding and the labels of its fixes. */
 export type Case = readonly [code: DiagnosticCode, what: string, draft: DraftContent, path: string, fixes: string[]]
 
-/** A node that greets and leads to the end. */
+/** A node that greets, with an edge to the end node. */
 export const hi = says('hi', 'Hello.', { edges: [when('bye', 'end')] })
 export const flow = (nodes: DraftNode[], more: Partial<NonNullable<Draft['flow']>> = {}, rest: Partial<Draft> = {}) =>
   readDraft(draftOf(nodes, more, rest))
-/** Whose flow is in order. */
+/** An agent whose flow has no findings. */
 export const agent = (rest: Partial<Draft>) => flow([hi, ends()], {}, rest)
 export const http = {
   action_id: 'look',
@@ -33,12 +33,12 @@ export const transfer = (rest: object): DraftNode => ({
 })
 export const lone = (id: string) => says(id, 'Hi', { edges: [when('e', 'end')] })
 
-/** The finding is there with its fixes, all are as the contract has them, and each fix mends it. */
+/** Expects the finding with its fixes, and that the edits of each fix match the contract and resolve the finding. */
 export function expectFinding(
   [code, severity, draft, path, labels]: [DiagnosticCode, 'error' | 'warning', DraftContent, string, string[]],
-  around: DraftEnvironment = draftEnvironment,
+  environment: DraftEnvironment = draftEnvironment,
 ): void {
-  const all = validate(draft, around)
+  const all = validate(draft, environment)
   for (const found of all) expect(diagnostic.parse(found)).toEqual(found)
   const found = all.find(one => one.code === code && one.path === path)
   expect(found, JSON.stringify(all)).toMatchObject({ severity })
@@ -46,6 +46,6 @@ export function expectFinding(
   for (const fix of found?.fixes ?? []) {
     const result = applyEdits(draft, draftEdits.parse(fix.edits))
     if (!result.ok) throw new Error(`${fix.label}: ${JSON.stringify(result.issues)}`)
-    expect(validate(result.draft, around).filter(one => one.code === code && one.path === path)).toEqual([])
+    expect(validate(result.draft, environment).filter(one => one.code === code && one.path === path)).toEqual([])
   }
 }

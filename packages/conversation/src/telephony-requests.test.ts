@@ -8,6 +8,7 @@ import {
   type DraftNode,
   ends,
   httpAction,
+  if_,
   planOf,
   says,
   staticText,
@@ -162,6 +163,41 @@ describe('a transfer', () => {
     ])
     expect(rowsOf(talk)).toEqual([['operator', 'desk', 0, 'failed', 'transfer_failed']])
     expect(talk.saying).toEqual(['Nobody is there.'])
+  })
+
+  it("a transfer that a node requests right after a tool call is carried out as the node's, not as the tool's", async () => {
+    const chat: DraftNode = {
+      id: 'chat',
+      type: 'subagent',
+      instruction: staticText('Hello.'),
+      tool_ids: ['note'],
+      edges: [if_('topic exists', 'connect')],
+    }
+    const note: DraftAction = {
+      action_id: 'note',
+      kind: 'extract_dynamic_variables',
+      name: 'note_topic',
+      description: 'Notes what the caller wants',
+      variables: [{ name: 'topic', type: 'string', description: 'What the caller wants' }],
+    }
+    const talk = new SpokenConversationHarness(
+      planOf([chat, connect, asks('sorry', 'Say that it failed.'), ends()], { ...phone, actions: [note] }),
+    )
+    await talk.start()
+    await talk.hear()
+    talk.model.answers([{ call: 'note_topic', args: { topic: 'a bill' } }], [{ say: 'Nobody is there.' }])
+    await talk.say('It is about a bill')
+    expect(talk.events.at(-1)).toMatchObject({ request: { type: 'transfer', destination: '+15550100' } })
+    const { request_id } = talk.events.find(event => event.type === 'leg-request')!
+    talk.conversation.legAnswered(request_id, { type: 'transfer_result', outcome: 'failed' })
+    await talk.conversation.settled()
+    expect(rowsOf(talk)).toEqual([['call.transfer', 'connect', 0, 'failed', 'transfer_failed']])
+    expect(talk.memory.filter(line => line.startsWith('call ') || line.startsWith('result '))).toEqual([
+      'call note_topic {"topic":"a bill"}',
+      'result {"outcome":"done"}',
+      'call transfer_call {"destination":"+15550100"}',
+      'result {"outcome":"failed"}',
+    ])
   })
 
   it('a caller who hangs up during a transfer leaves it uncertain, and the conversation settles at once', async () => {

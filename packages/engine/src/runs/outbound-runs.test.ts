@@ -12,10 +12,9 @@ import type { DialRequest } from '../engine.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 import type { CallRecordEnd } from './call-record.ts'
 import { OutboundRuns } from './outbound-runs.ts'
+import type { Recordings } from './recordings.ts'
 
 const report = (what: string, error: unknown) => void problems.push(`${what}: ${String(error)}`)
-
-/** Calls that wait for their turn on a trunk, which takes one every two seconds. */
 
 const AGENT = { plan: { settings: { ringDurationMs: 30_000 } } } as VoiceAgent
 
@@ -29,6 +28,8 @@ let ended: CallRecordEnd[]
 let problems: string[]
 let runs: OutboundRuns
 let capacity: CallCapacity
+let openRecording: Recordings['open']
+
 beforeAll(async () => {
   test = await testDatabase()
 })
@@ -39,10 +40,7 @@ beforeEach(async () => {
     scope.tenant_id,
     JSON.stringify({ countries: ['DE'], allow_prefixes: [] }),
   ])
-  await test.owner.query(
-    "update parley.publications set plan = jsonb_build_object('recording', jsonb_build_object('required', false)) where tenant_id = $1",
-    [scope.tenant_id],
-  )
+  await recordCalls(false)
   await test.owner.query(
     `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound, details)
      values ($1, 'carrier', 'Carrier', 'generic_sip', 'sbc.example.com', false, '{"cps": 0.5}')`,
@@ -54,17 +52,16 @@ beforeEach(async () => {
   ended = []
   problems = []
   leases = new RunLeases({
-    ...{
-      database: test.database,
-      bus,
-      time: systemTime,
-      wallClock: Date.now,
-      random: new SeededRandom(7),
-      onProblem: report,
-    },
+    database: test.database,
+    bus,
+    time: systemTime,
+    wallClock: Date.now,
+    random: new SeededRandom(7),
+    onProblem: report,
     owner: { engine: `engine-${scope.tenant_id}`, worker: null },
   })
   capacity = new CallCapacity(10)
+  openRecording = () => Promise.reject(new TypeError('this call is not recorded'))
   runs = outboundRuns(capacity)
 })
 afterEach(() => {
@@ -72,7 +69,14 @@ afterEach(() => {
   expect(problems).toEqual([])
 })
 
-/** Those of an engine that has this capacity. */
+async function recordCalls(required: boolean): Promise<void> {
+  await test.owner.query('update parley.publications set plan = $2 where tenant_id = $1', [
+    scope.tenant_id,
+    JSON.stringify({ recording: { required } }),
+  ])
+}
+
+/** The outbound runs of an engine with this capacity, on a trunk that takes one call every two seconds. */
 function outboundRuns(capacity: CallCapacity): OutboundRuns {
   return new OutboundRuns({
     database: test.database,
@@ -81,7 +85,7 @@ function outboundRuns(capacity: CallCapacity): OutboundRuns {
     onProblem: report,
     sealer: { seal: plain => plain, open: sealed => sealed },
     agents: { agent: async () => AGENT },
-    recordings: { open: () => Promise.reject(new TypeError('nothing is recorded')), close: async () => {} },
+    recordings: { open: run => openRecording(run), close: async () => {} },
     dial: async request => {
       await request.beforeAttempt?.({} as InviteAttempt)
       dialled.push(request)
@@ -92,21 +96,22 @@ function outboundRuns(capacity: CallCapacity): OutboundRuns {
   })
 }
 
-/** A call that is set up and waits for its turn; the next free slot is its own. */
-async function waits(rest: Partial<RunRequest> = {}): Promise<string> {
+/** Begins a run that waits for its turn on the trunk; the next free slot is its own. Returns its id. */
+async function beginWaitingRun(rest: Partial<RunRequest> = {}): Promise<string> {
   const request = { ...OUTBOUND, to_number: '+4930222222', ...rest }
   const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, request))
   if (admission.kind === 'refused') throw new Error(admission.reason)
-  await slot("now() + interval '1 day'")
+  await setNextSlot("now() + interval '1 day'")
   // `begin` resolves with the claim, before the call's turn.
   await runs.begin({ kind: 'phone', run_id: admission.run_id, scope })
   expect(capacity.taken).toBe(1)
   await vi.waitFor(() => expect(time.nextDeadline()).toBeDefined())
-  await slot("'-infinity'")
+  await setNextSlot("'-infinity'")
   return admission.run_id
 }
 
-async function slot(nextAt: string): Promise<void> {
+/** `nextAt`: an SQL expression for when the trunk takes its next call. */
+async function setNextSlot(nextAt: string): Promise<void> {
   await test.owner.query(
     `insert into parley.trunk_slots (tenant_id, trunk_id, next_at) values ($1, 'carrier', ${nextAt})
      on conflict (tenant_id, trunk_id) do update set next_at = excluded.next_at`,
@@ -114,12 +119,13 @@ async function slot(nextAt: string): Promise<void> {
   )
 }
 
-function itsTurn(): void {
+/** Lets time pass until the waiting run asks for its turn again. */
+function passToNextTurn(): void {
   time.advanceTo(time.nextDeadline()!)
 }
 
 it('a call that waited for its trunk begins with the variables of updates that came meanwhile', async () => {
-  const runId = await waits()
+  const runId = await beginWaitingRun()
   const updated = (name: string) => {
     bus.publish('run_orders', runId)
     return vi.waitFor(async () => {
@@ -131,7 +137,7 @@ it('a call that waited for its trunk begins with the variables of updates that c
     await test.database.transaction(scope, tx => acknowledgeUpdate(tx, scope, runId, { override_dynamic_variables }))
     await updated(override_dynamic_variables.name)
   }
-  itsTurn()
+  passToNextTurn()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   const known: Record<string, string> = {}
   const call = { updateVariables: (values: object) => Object.assign(known, values) }
@@ -140,8 +146,8 @@ it('a call that waited for its trunk begins with the variables of updates that c
 })
 
 it('what a BYE needs is in the database before the answer is acknowledged', async () => {
-  const runId = await waits()
-  itsTurn()
+  const runId = await beginWaitingRun()
+  passToNextTurn()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   const dialog = { callId: 'call-1', localTag: 'ours', remoteTag: 'theirs' } as DialogSnapshot
   await dialled[0]!.beforeAcknowledging!(dialog)
@@ -156,9 +162,9 @@ it('a waiting call whose API key is revoked is not dialled', async () => {
     [scope.tenant_id, Buffer.from(scope.tenant_id)],
   )
   const [{ key_id }] = rows
-  const runId = await waits({ key_id })
+  const runId = await beginWaitingRun({ key_id })
   await test.owner.query('update parley.api_keys set revoked_at = now() where key_id = $1', [key_id])
-  itsTurn()
+  passToNextTurn()
   await vi.waitFor(() => expect(ended).toHaveLength(1))
   expect(dialled).toEqual([])
   expect(await listEffects(test.database.within(scope), scope, runId)).toMatchObject([
@@ -168,10 +174,10 @@ it('a waiting call whose API key is revoked is not dialled', async () => {
 })
 
 it('a waiting call that is cancelled is not dialled', async () => {
-  const runId = await waits()
+  const runId = await beginWaitingRun()
   await test.database.transaction(scope, tx => cancelRun(tx, scope, runId))
   bus.publish('run_orders', runId)
-  itsTurn()
+  passToNextTurn()
   await vi.waitFor(() => expect(ended).toHaveLength(1))
   expect(dialled).toEqual([])
   expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({
@@ -182,8 +188,8 @@ it('a waiting call that is cancelled is not dialled', async () => {
 })
 
 it('the effect of dialling succeeds when the far end answers', async () => {
-  const runId = await waits()
-  itsTurn()
+  const runId = await beginWaitingRun()
+  passToNextTurn()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   const dials = () => listEffects(test.database.within(scope), scope, runId)
   expect(await dials()).toMatchObject([{ effect_kind: 'sip_dial', state: 'sending' }])
@@ -194,10 +200,10 @@ it('the effect of dialling succeeds when the far end answers', async () => {
   )
 })
 
-it('a waiting call of an engine that drains is given back, and another engine dials it', async () => {
-  const runId = await waits()
+it('a run whose turn on the trunk comes while its engine drains is given back, and another engine dials it', async () => {
+  const runId = await beginWaitingRun()
   capacity.drain()
-  itsTurn()
+  passToNextTurn()
   const run = () => readRun(test.database.within(scope), scope, runId)
   await vi.waitFor(() => expect(capacity.taken).toBe(0))
   expect(dialled).toEqual([])
@@ -207,8 +213,27 @@ it('a waiting call of an engine that drains is given back, and another engine di
     { effect_kind: 'sip_dial', state: 'failed', error_code: 'not_sent' },
   ])
   expect(await counted(test, scope)).toEqual({ live: 1, permits: 1, calls: 1 })
-  await slot("'-infinity'")
+  await setNextSlot("'-infinity'")
   await outboundRuns(new CallCapacity(10)).begin({ kind: 'phone', run_id: runId, scope })
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   await vi.waitFor(async () => expect(await run()).toMatchObject({ state: 'running', phone_state: 'dialing' }))
+})
+
+it('a run whose turn on the trunk came before its engine began to drain is dialled by that engine', async () => {
+  await recordCalls(true)
+  const opening = Promise.withResolvers<{ path: string }>()
+  let isOpening = false
+  openRecording = () => {
+    isOpening = true
+    return opening.promise
+  }
+  const runId = await beginWaitingRun()
+  passToNextTurn()
+  await vi.waitFor(() => expect(isOpening).toBe(true))
+  capacity.drain()
+  opening.resolve({ path: '/recording' })
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
+  expect(capacity.taken).toBe(1)
+  const run = await readRun(test.database.within(scope), scope, runId)
+  expect(run).toMatchObject({ state: 'running', phone_state: 'dialing' })
 })

@@ -2,6 +2,7 @@ import { type CodeOf, errorsOf, type ParleyError } from '@parley/kernel'
 
 /** The errors of this package. A code is stable: the API, logs and timelines show it. */
 export const ProviderError = errorsOf({
+  format_not_supported: { retryable: false, text: 'The service does not accept this audio format.' },
   language_not_supported: { retryable: false, text: 'The service does not support this language.' },
   model_busy: { retryable: true, text: 'The model service accepts no more requests at the moment.' },
   model_failed: { retryable: true, text: 'The model service gave no usable answer.' },

@@ -6,10 +6,10 @@ import type { FakeConnection } from '../sockets/fake-connection.ts'
 
 const MIN_TURN_SILENCE_MS = 400
 const MAX_TURN_SILENCE_MS = 1280
-const LEAST_CHUNK: Samples = 400
-const MOST_CHUNK: Samples = 8000
-/** Audio may be so far ahead of the time that has passed. */
-const MOST_AHEAD_S = 300
+const MIN_MESSAGE_MS: Ms = 50
+const MAX_MESSAGE_MS: Ms = 1000
+/** How far audio may be ahead of the time since the connection opened. */
+const MAX_AHEAD_S = 300
 
 export interface FakeAssemblyAiOptions extends FakeRecogniserOptions {
   /** Tells SpeechStarted, as the Pro models do. Default false. */
@@ -70,10 +70,11 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
   }
 
   protected override onAudio(bytes: Buffer): void {
-    if (bytes.length < LEAST_CHUNK || bytes.length > MOST_CHUNK)
-      return this.#fail(3007, `Input duration violation: ${bytes.length / 8} ms. Expected between 50 and 1000 ms`)
+    const durationMs = this.streamAudio.durationMs(bytes.length)
+    if (durationMs < MIN_MESSAGE_MS || durationMs > MAX_MESSAGE_MS)
+      return this.#fail(3007, `Input duration violation: ${durationMs} ms. Expected between 50 and 1000 ms`)
     const passedS = (this.line.time.now() - this.#openedAt) / 1000
-    if (this.audio.heard / 8000 - passedS > MOST_AHEAD_S)
+    if (this.audio.heard / 8000 - passedS > MAX_AHEAD_S)
       return this.#fail(3007, `Audio Transmission Rate Exceeded: Received ${this.audio.heard / 8000} sec.`)
     super.onAudio(bytes)
   }
@@ -136,8 +137,14 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
   }
 }
 
+const SAMPLE_RATES: Readonly<Record<string, readonly string[]>> = {
+  pcm_mulaw: ['8000'],
+  pcm_s16le: ['8000', '16000'],
+}
+
 function refusesQuery(query: URLSearchParams): string | null {
   if (query.get('speech_model') === null) return 'Invalid parameters: speech_model is required'
-  if (query.get('encoding') !== 'pcm_mulaw') return 'Invalid parameters: encoding'
-  return query.get('sample_rate') === '8000' ? null : 'Invalid parameters: sample_rate'
+  const rates = SAMPLE_RATES[query.get('encoding') ?? '']
+  if (rates === undefined) return 'Invalid parameters: encoding'
+  return rates.includes(query.get('sample_rate') ?? '') ? null : 'Invalid parameters: sample_rate'
 }

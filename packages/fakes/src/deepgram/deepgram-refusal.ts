@@ -31,8 +31,11 @@ export function deepgramRefusesRequest(
   return headers.authorization === `Token ${expected.apiKey}` ? null : deepgramRefusal(401)
 }
 
+const SAMPLE_RATES: Readonly<Record<string, readonly string[]>> = { mulaw: ['8000'], linear16: ['8000', '16000'] }
+
 /** What is wrong with the audio that a query announces; null: nothing. */
 export function deepgramAudioProblem(query: URLSearchParams): string | null {
-  if (query.get('encoding') !== 'mulaw') return 'Bad Request: encoding'
-  return query.get('sample_rate') === '8000' ? null : 'Bad Request: sample_rate'
+  const rates = SAMPLE_RATES[query.get('encoding') ?? '']
+  if (rates === undefined) return 'Bad Request: encoding'
+  return rates.includes(query.get('sample_rate') ?? '') ? null : 'Bad Request: sample_rate'
 }

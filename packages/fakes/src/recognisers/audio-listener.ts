@@ -1,6 +1,6 @@
 import type { Samples } from '@parley/kernel'
-import { decodePcmu } from '@parley/media'
 import type { FakeWord, WordRecogniser } from '../protocol.ts'
+import type { StreamAudio } from './stream-audio.ts'
 
 /** 20 ms. */
 const BLOCK: Samples = 160
@@ -15,8 +15,9 @@ interface AudioListenerEvents {
   onBlock(): void
 }
 
-/** Listens to one mu-law stream: a recogniser finds the words, and loudness tells when somebody speaks. */
+/** Analyses the audio of one stream: a recogniser finds the words, and loudness tells when somebody speaks. Positions are at 8 kHz. */
 export class AudioListener {
+  readonly #audio: StreamAudio
   readonly #recogniser: WordRecogniser
   readonly #listener: AudioListenerEvents
   readonly #block = new Int16Array(BLOCK)
@@ -26,7 +27,8 @@ export class AudioListener {
   #voiceFrom: Samples | null = null
   #voiceUntil: Samples = 0
 
-  constructor(recogniser: WordRecogniser, listener: AudioListenerEvents) {
+  constructor(audio: StreamAudio, recogniser: WordRecogniser, listener: AudioListenerEvents) {
+    this.#audio = audio
     this.#recogniser = recogniser
     this.#listener = listener
     recogniser.onWord(word => {
@@ -35,7 +37,7 @@ export class AudioListener {
     })
   }
 
-  /** Audio received so far. */
+  /** End of the audio that was analysed. */
   get heard(): Samples {
     return this.#heard
   }
@@ -54,9 +56,9 @@ export class AudioListener {
     this.#voiceFrom = null
   }
 
-  hear(bytes: Uint8Array): void {
-    const samples = new Int16Array(bytes.length)
-    decodePcmu(bytes, 0, bytes.length, samples, 0)
+  /** `bytes`: the next audio message of the stream. */
+  write(bytes: Uint8Array): void {
+    const samples = this.#audio.decode(bytes)
     for (let done = 0; done < samples.length; ) {
       const count = Math.min(BLOCK - this.#blockLength, samples.length - done)
       this.#block.set(samples.subarray(done, done + count), this.#blockLength)

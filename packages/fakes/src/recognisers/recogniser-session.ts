@@ -4,6 +4,7 @@ import type { FakeWord } from '../protocol.ts'
 import type { ConnectionHandler, FakeConnection } from '../sockets/fake-connection.ts'
 import { AudioListener } from './audio-listener.ts'
 import type { FakeRecogniserLog, FakeRecogniserOptions } from './fake-recogniser.ts'
+import { StreamAudio } from './stream-audio.ts'
 
 interface SessionTraits {
   readonly language: string
@@ -15,6 +16,7 @@ interface SessionTraits {
 export abstract class RecogniserSession<Options extends FakeRecogniserOptions> implements ConnectionHandler {
   protected readonly line: FakeConnection
   protected readonly options: Options
+  protected readonly streamAudio: StreamAudio
   protected readonly audio: AudioListener
   /** Recognised words that are not final. */
   protected words: FakeWord[] = []
@@ -29,7 +31,8 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
     this.#log = log
     log.queries.push(line.url.searchParams)
     this.#idleCloseMs = options.idleCloseMs ?? traits.idleCloseMs
-    this.audio = new AudioListener(options.openRecogniser(traits.language), {
+    this.streamAudio = new StreamAudio(line.url.searchParams)
+    this.audio = new AudioListener(this.streamAudio, options.openRecogniser(traits.language), {
       onWord: word => {
         this.words.push(word)
         this.onWord()
@@ -49,7 +52,7 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
   protected abstract onBlock(): void
 
   protected onAudio(bytes: Buffer): void {
-    this.audio.hear(bytes)
+    this.audio.write(bytes)
   }
 
   onText(text: string): void {

@@ -14,14 +14,14 @@ const turn = (order: number, texts: string, isOver = false, fields: object = {})
 })
 
 function read(...messages: readonly object[]) {
-  const reader = streamingV3.reader()
+  const reader = streamingV3.openReader()
   return messages.map(message => reader(JSON.stringify(message))).at(-1)!
 }
 
 describe('reading messages of AssemblyAI', () => {
   it('a turn message yields all words of the turn so far, including those that may change', () => {
     expect(read(turn(0, 'hi there'))).toMatchObject([
-      { type: 'words', passage: 0, final: false, words: [{ text: 'hi', start: 0, end: 720 }, { text: 'there' }] },
+      { type: 'words', passage: 0, final: false, words: [{ text: 'hi', startMs: 0, endMs: 90 }, { text: 'there' }] },
     ])
   })
 

@@ -1,6 +1,7 @@
-import { type Ms, msToSamples, NARROWBAND } from '@parley/kernel'
+import type { Ms } from '@parley/kernel'
 import { type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
+import { encodingFor, SERVICE_FORMATS } from '../speech-to-text/service-encoding.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
 import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
@@ -28,6 +29,7 @@ export function assemblyAiStreaming(
   return {
     id: `assemblyai/${model}`,
     languages: model.endsWith('-english') ? ['en'] : MULTILINGUAL,
+    formats: SERVICE_FORMATS,
     protocol: streamingV3,
     baseUrl: 'wss://streaming.assemblyai.com',
     path: stream => `/v3/ws?${streamingV3Query(model, stream, turns)}`,
@@ -39,17 +41,17 @@ export function assemblyAiStreaming(
 /** AssemblyAI's streaming API `/v3/ws`: its messages and requests. */
 export const streamingV3: ServiceProtocol = {
   name: 'AssemblyAI',
-  chunk: msToSamples(50, NARROWBAND),
-  chunkIsRule: true,
-  mostChunk: msToSamples(500, NARROWBAND),
-  greets: true,
-  idle: { afterMs: 5000, say: JSON.stringify({ type: 'KeepAlive' }) },
-  muteAfterMs: null,
+  minMessageMs: 50,
+  padsLastMessage: true,
+  maxMessageMs: 500,
+  reportsReady: true,
+  keepAlive: { afterMs: 5000, message: JSON.stringify({ type: 'KeepAlive' }) },
+  noMessageTimeoutMs: null,
   // It says nothing while a speaker pauses, however long a turn may.
   stall: { afterMs: LONGEST_SILENCE_MS + 5000, byVoice: false },
-  finalize: JSON.stringify({ type: 'ForceEndpoint' }),
-  goodbye: JSON.stringify({ type: 'Terminate' }),
-  reader: () => {
+  finalizeMessage: JSON.stringify({ type: 'ForceEndpoint' }),
+  closeMessage: JSON.stringify({ type: 'Terminate' }),
+  openReader: () => {
     const reader = new TurnReader()
     return message => reader.read(message)
   },
@@ -64,7 +66,12 @@ export function streamingV3Query(
   options: SpeechStreamOptions,
   turns: AssemblyAiTurns = {},
 ): URLSearchParams {
-  const query = new URLSearchParams({ speech_model: model, sample_rate: '8000', encoding: 'pcm_mulaw' })
+  const { kind, format } = encodingFor(options.format)
+  const query = new URLSearchParams({
+    speech_model: model,
+    sample_rate: String(format.sampleRateHz),
+    encoding: kind === 'mu-law' ? 'pcm_mulaw' : 'pcm_s16le',
+  })
   const { confidenceThreshold, minSilenceMs } = turns
   if (confidenceThreshold !== undefined) query.set('end_of_turn_confidence_threshold', String(confidenceThreshold))
   if (minSilenceMs !== undefined) query.set('min_turn_silence', String(Math.round(minSilenceMs)))
@@ -86,7 +93,7 @@ class TurnReader {
       case 'Begin':
         return [{ type: 'ready' }]
       case 'SpeechStarted':
-        return [{ type: 'speech-started', at: timeIn(parsed, 'timestamp', 1000) }]
+        return [{ type: 'speech-started', atMs: timeIn(parsed, 'timestamp', 1000) }]
       case 'Turn':
         return this.#readTurn(parsed)
       case 'Error':
@@ -107,8 +114,8 @@ class TurnReader {
       type: 'words',
       passage: order,
       words,
-      from: words[0]?.start ?? 0,
-      until: null,
+      fromMs: words[0]?.startMs ?? 0,
+      untilMs: null,
       final: isOver,
       forced: null,
       stopped: isOver,

@@ -1,7 +1,22 @@
+import { encodingFor } from '../speech-to-text/service-encoding.ts'
+import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
+
 /** Base URL of Deepgram's streaming API. */
 export const DEEPGRAM_URL = 'wss://api.deepgram.com'
 
 /** Value of the Authorization header. */
 export function deepgramToken(apiKey: string): string {
   return `Token ${apiKey}`
+}
+
+/** Query parameters that describe the audio of a stream. */
+export function deepgramAudio({ format }: SpeechStreamOptions): {
+  readonly encoding: string
+  readonly sample_rate: string
+} {
+  const encoding = encodingFor(format)
+  return {
+    encoding: encoding.kind === 'mu-law' ? 'mulaw' : 'linear16',
+    sample_rate: String(encoding.format.sampleRateHz),
+  }
 }

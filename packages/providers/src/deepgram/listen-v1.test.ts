@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { listenV1, listenV1Query } from './listen-v1.ts'
 
-const read = (message: object) => listenV1.reader()(JSON.stringify(message))
+const read = (message: object) => listenV1.openReader()(JSON.stringify(message))
 
 const result = (fields: object, best: object) => ({
   type: 'Results',
@@ -19,10 +19,10 @@ describe('reading results of Deepgram', () => {
     expect(read(result({ is_final: true }, { transcript: 'Hello,', words: [word] }))).toEqual([
       {
         type: 'words',
-        passage: 16_000,
-        words: [{ text: 'Hello,', start: 16_800, end: 19_200, confidence: 0.9 }],
-        from: 16_000,
-        until: 28_000,
+        passage: 2000,
+        words: [{ text: 'Hello,', startMs: 2100, endMs: 2400, confidence: 0.9 }],
+        fromMs: 2000,
+        untilMs: 3500,
         final: true,
         forced: null,
         stopped: false,
@@ -32,10 +32,10 @@ describe('reading results of Deepgram', () => {
 
   it('a result without words or word times yields the words of its transcript', () => {
     expect(read(result({}, { transcript: 'hello there' }))).toMatchObject([
-      { words: [{ text: 'hello', start: null }, { text: 'there' }] },
+      { words: [{ text: 'hello', startMs: null }, { text: 'there' }] },
     ])
     expect(read(result({}, { transcript: 'x', words: [{ word: 'x', start: -1, end: 'soon' }] }))).toMatchObject([
-      { words: [{ text: 'x', start: null, end: null }] },
+      { words: [{ text: 'x', startMs: null, endMs: null }] },
     ])
   })
 
@@ -48,17 +48,17 @@ describe('reading results of Deepgram', () => {
   it('a malformed result yields no events', () => {
     for (const message of [{}, [], 7, { type: 'Results' }, result({ start: null }, {}), result({ channel: 3 }, {})])
       expect(read(message as object)).toEqual([])
-    expect(listenV1.reader()('{')).toEqual([])
+    expect(listenV1.openReader()('{')).toEqual([])
   })
 
   it('a result is cut to 2000 words of 200 characters, with times in range', () => {
     const words = Array.from({ length: 5000 }, () => ({ word: 'x'.repeat(5000), start: 1e300, end: 1e300 }))
-    const [news] = read(result({}, { transcript: '', words }))
-    expect(news).toMatchObject({ type: 'words' })
-    if (news?.type !== 'words') return
-    expect(news.words).toHaveLength(2000)
-    expect(news.words[0]!.text).toHaveLength(200)
-    expect(news.words[0]!.start).toBeLessThan(1e9)
+    const [event] = read(result({}, { transcript: '', words }))
+    expect(event).toMatchObject({ type: 'words' })
+    if (event?.type !== 'words') return
+    expect(event.words).toHaveLength(2000)
+    expect(event.words[0]!.text).toHaveLength(200)
+    expect(event.words[0]!.startMs).toBeLessThan(1e9)
   })
 })
 

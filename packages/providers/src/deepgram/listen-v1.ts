@@ -1,11 +1,12 @@
-import { type Ms, msToSamples, NARROWBAND } from '@parley/kernel'
+import { type Ms, NARROWBAND } from '@parley/kernel'
 import { isObject, type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
+import { SERVICE_FORMATS } from '../speech-to-text/service-encoding.ts'
 import { reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
 import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
-import { DEEPGRAM_URL, deepgramToken } from './deepgram-api.ts'
+import { DEEPGRAM_URL, deepgramAudio, deepgramToken } from './deepgram-api.ts'
 
 /** The service's own 10 ms cuts at every breath; what it recommends for conversations. */
 const ENDPOINTING_MS: Ms = 300
@@ -13,17 +14,17 @@ const ENDPOINTING_MS: Ms = 300
 /** Deepgram's streaming API `/v1/listen` (Nova): its messages and requests. */
 export const listenV1: ServiceProtocol = {
   name: 'Deepgram',
-  chunk: msToSamples(40, NARROWBAND),
-  chunkIsRule: false,
-  mostChunk: msToSamples(250, NARROWBAND),
-  greets: false,
-  idle: { afterMs: 4000, say: JSON.stringify({ type: 'KeepAlive' }) },
+  minMessageMs: 40,
+  padsLastMessage: false,
+  maxMessageMs: 250,
+  reportsReady: false,
+  keepAlive: { afterMs: 4000, message: JSON.stringify({ type: 'KeepAlive' }) },
   // It sends results for silence as well.
-  muteAfterMs: 10_000,
+  noMessageTimeoutMs: 10_000,
   stall: { afterMs: 5000, byVoice: true },
-  finalize: JSON.stringify({ type: 'Finalize' }),
-  goodbye: JSON.stringify({ type: 'CloseStream' }),
-  reader: () => readListenV1,
+  finalizeMessage: JSON.stringify({ type: 'Finalize' }),
+  closeMessage: JSON.stringify({ type: 'CloseStream' }),
+  openReader: () => readListenV1,
 }
 
 /** Regional tags that the service knows besides the languages themselves. */
@@ -39,8 +40,7 @@ export function listenV1Query(model: string, options: SpeechStreamOptions): URLS
   const query = new URLSearchParams({
     model,
     language: REGIONS.has(tag) ? tag : primaryTag(tag),
-    encoding: 'mulaw',
-    sample_rate: '8000',
+    ...deepgramAudio(options),
     channels: '1',
     interim_results: 'true',
     vad_events: 'true',
@@ -60,7 +60,7 @@ function readListenV1(message: string): readonly ServiceEvent[] {
     case 'Results':
       return readResults(parsed)
     case 'SpeechStarted':
-      return [{ type: 'speech-started', at: timeIn(parsed, 'timestamp', 1) }]
+      return [{ type: 'speech-started', atMs: timeIn(parsed, 'timestamp', 1) }]
     case 'Error':
       return [
         { type: 'failed', kind: 'failed', reason: reasonOf(textIn(parsed, 'variant'), textIn(parsed, 'description')) },
@@ -72,20 +72,20 @@ function readListenV1(message: string): readonly ServiceEvent[] {
 }
 
 function readResults(message: JsonObject): readonly ServiceEvent[] {
-  const start = timeIn(message, 'start', 1)
-  const duration = timeIn(message, 'duration', 1)
+  const startMs = timeIn(message, 'start', 1)
+  const durationMs = timeIn(message, 'duration', 1)
   const channel = isObject(message.channel) ? message.channel : {}
   const alternatives = Array.isArray(channel.alternatives) ? channel.alternatives : []
   const best: unknown = alternatives[0]
-  if (start === null || duration === null || !isObject(best)) return []
+  if (startMs === null || durationMs === null || !isObject(best)) return []
   const fromFinalize = message.from_finalize === true
   return [
     {
       type: 'words',
-      passage: start,
+      passage: startMs,
       words: wordsIn(best, ['punctuated_word', 'word'], 1),
-      from: start,
-      until: start + duration,
+      fromMs: startMs,
+      untilMs: startMs + durationMs,
       final: message.is_final === true,
       forced: fromFinalize ? true : null,
       stopped: message.speech_final === true || fromFinalize,
@@ -103,6 +103,8 @@ export function deepgramNova(model = 'nova-3'): RecogniserService {
   return {
     id: `deepgram/${model}`,
     languages: (model.startsWith('nova-3') ? NOVA_3 : NOVA_2).split(' '),
+    // The models for telephone calls are trained on 8 kHz audio.
+    formats: model.endsWith('-phonecall') ? [NARROWBAND] : SERVICE_FORMATS,
     protocol: listenV1,
     baseUrl: DEEPGRAM_URL,
     path: stream => `/v1/listen?${listenV1Query(model, stream)}`,

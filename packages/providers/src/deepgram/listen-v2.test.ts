@@ -14,13 +14,13 @@ const turn = (event: string, fields: object = {}) => ({
 })
 
 function read(...messages: readonly object[]) {
-  const reader = listenV2.reader()
+  const reader = listenV2.openReader()
   return messages.map(message => reader(JSON.stringify(message))).at(-1)!
 }
 
 describe('reading messages of Flux', () => {
   it('an update before a turn reports silence', () => {
-    expect(read(turn('Update'))).toEqual([{ type: 'silence', until: 16_000 }])
+    expect(read(turn('Update'))).toEqual([{ type: 'silence', untilMs: 2000 }])
     expect(read(turn('StartOfTurn'), turn('Update')).map(({ type }) => type)).toEqual(['words'])
     expect(read(turn('StartOfTurn'), turn('EndOfTurn'), turn('Update', { turn_index: 1 }))).toMatchObject([
       { type: 'silence' },
@@ -30,7 +30,13 @@ describe('reading messages of Flux', () => {
   it('an end of turn follows the words of the turn, whether eager or certain', () => {
     const words = [{ word: 'Yes.', start: 1, end: 1.5, confidence: 0.9 }]
     expect(read(turn('EndOfTurn', { words, trigger: 'manual' }))).toMatchObject([
-      { type: 'words', final: true, forced: true, stopped: true, words: [{ text: 'Yes.', start: 8000, end: 12_000 }] },
+      {
+        type: 'words',
+        final: true,
+        forced: true,
+        stopped: true,
+        words: [{ text: 'Yes.', startMs: 1000, endMs: 1500 }],
+      },
       { type: 'end-of-turn', confidence: 0.7, eager: false },
     ])
     expect(read(turn('EagerEndOfTurn', { words }))).toMatchObject([
@@ -47,7 +53,7 @@ describe('reading messages of Flux', () => {
       words: [{ word: 'a' }, { word: 'b' }],
     })
     expect(read(turn('StartOfTurn', { audio_window_start: 1 }), late)).toMatchObject([
-      { type: 'words', from: 8000, until: 32_000 },
+      { type: 'words', fromMs: 1000, untilMs: 4000 },
       {},
     ])
   })

@@ -1,11 +1,12 @@
-import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
+import type { Ms } from '@parley/kernel'
 import { type JsonObject, objectOf, textIn } from '../json-object.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
+import { SERVICE_FORMATS } from '../speech-to-text/service-encoding.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
 import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
-import { DEEPGRAM_URL, deepgramToken } from './deepgram-api.ts'
+import { DEEPGRAM_URL, deepgramAudio, deepgramToken } from './deepgram-api.ts'
 
 /** How sure Flux must be that a turn is over. */
 interface FluxThresholds {
@@ -18,17 +19,17 @@ interface FluxThresholds {
 /** Deepgram's turn-taking API `/v2/listen` (Flux): its messages and requests. */
 export const listenV2: ServiceProtocol = {
   name: 'Deepgram Flux',
-  chunk: msToSamples(80, NARROWBAND),
-  chunkIsRule: false,
-  mostChunk: msToSamples(400, NARROWBAND),
-  greets: true,
+  minMessageMs: 80,
+  padsLastMessage: false,
+  maxMessageMs: 400,
+  reportsReady: true,
   // It knows no keep-alive, and a turn whose audio stops stays open.
-  idle: { afterMs: 500, say: null },
-  muteAfterMs: null,
+  keepAlive: { afterMs: 500, message: null },
+  noMessageTimeoutMs: null,
   stall: { afterMs: 5000, byVoice: true },
-  finalize: JSON.stringify({ type: 'ForceEndTurn' }),
-  goodbye: JSON.stringify({ type: 'CloseStream' }),
-  reader: () => {
+  finalizeMessage: JSON.stringify({ type: 'ForceEndTurn' }),
+  closeMessage: JSON.stringify({ type: 'CloseStream' }),
+  openReader: () => {
     const reader = new FluxReader()
     return message => reader.read(message)
   },
@@ -40,7 +41,7 @@ export function listenV2Query(
   options: SpeechStreamOptions,
   thresholds: FluxThresholds = {},
 ): URLSearchParams {
-  const query = new URLSearchParams({ model, encoding: 'mulaw', sample_rate: '8000' })
+  const query = new URLSearchParams({ model, ...deepgramAudio(options) })
   const { endOfTurn, eagerEndOfTurn } = thresholds
   if (endOfTurn !== undefined) query.set('eot_threshold', String(endOfTurn))
   if (eagerEndOfTurn !== undefined) query.set('eager_eot_threshold', String(eagerEndOfTurn))
@@ -55,7 +56,7 @@ export function listenV2Query(
 
 /** Reads one connection: a turn covers the audio from its first message on. */
 class FluxReader {
-  #turn: { readonly index: number; readonly from: Samples } | null = null
+  #turn: { readonly index: number; readonly fromMs: Ms } | null = null
 
   read(message: string): readonly ServiceEvent[] {
     const parsed = objectOf(message)
@@ -75,35 +76,35 @@ class FluxReader {
   #readTurn(message: JsonObject): readonly ServiceEvent[] {
     const event = textIn(message, 'event')
     const index = numberIn(message, 'turn_index')
-    const start = timeIn(message, 'audio_window_start', 1)
-    const until = timeIn(message, 'audio_window_end', 1)
-    if (index === null || start === null || until === null) return []
+    const startMs = timeIn(message, 'audio_window_start', 1)
+    const untilMs = timeIn(message, 'audio_window_end', 1)
+    if (index === null || startMs === null || untilMs === null) return []
     const words = wordsIn(message, ['word'], 1)
     const isOpen = this.#turn?.index === index
-    if (event === 'Update' && !isOpen && words.length === 0) return [{ type: 'silence', until }]
-    const turn = isOpen ? this.#turn! : { index, from: start }
+    if (event === 'Update' && !isOpen && words.length === 0) return [{ type: 'silence', untilMs }]
+    const turn = isOpen ? this.#turn! : { index, fromMs: startMs }
     this.#turn = event === 'EndOfTurn' ? null : turn
     const trigger = textIn(message, 'trigger')
-    const news: ServiceEvent[] = []
-    if (event === 'StartOfTurn') news.push({ type: 'speech-started', at: words[0]?.start ?? start })
-    if (event === 'TurnResumed') news.push({ type: 'turn-resumed' })
-    news.push({
+    const events: ServiceEvent[] = []
+    if (event === 'StartOfTurn') events.push({ type: 'speech-started', atMs: words[0]?.startMs ?? startMs })
+    if (event === 'TurnResumed') events.push({ type: 'turn-resumed' })
+    events.push({
       type: 'words',
       passage: index,
       words,
-      from: turn.from,
-      until,
+      fromMs: turn.fromMs,
+      untilMs,
       final: event === 'EndOfTurn',
       forced: trigger === 'manual' ? true : null,
       stopped: event === 'EndOfTurn',
     })
     if (event === 'EndOfTurn' || event === 'EagerEndOfTurn')
-      news.push({
+      events.push({
         type: 'end-of-turn',
         confidence: numberIn(message, 'end_of_turn_confidence') ?? 0,
         eager: event === 'EagerEndOfTurn',
       })
-    return news
+    return events
   }
 }
 
@@ -125,6 +126,7 @@ export function deepgramFlux(model = 'flux-general-en', thresholds: FluxThreshol
   return {
     id: `deepgram/${model}`,
     languages: model.endsWith('-multi') ? MULTILINGUAL : ['en'],
+    formats: SERVICE_FORMATS,
     protocol: listenV2,
     baseUrl: DEEPGRAM_URL,
     path: stream => `/v2/listen?${listenV2Query(model, stream, thresholds)}`,

@@ -1,10 +1,11 @@
-import type { Time } from '@parley/kernel'
+import { type AudioFormat, type Ms, msToSamples, type Time } from '@parley/kernel'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
+import { checkStreamOptions } from '../speech-to-text/check-stream-options.ts'
+import { encodingFor, type ServiceEncoding } from '../speech-to-text/service-encoding.ts'
 import type { Connect } from '../speech-to-text/service-link.ts'
 import type { RecogniserService } from '../speech-to-text/service-protocol.ts'
 import { ServiceStream } from '../speech-to-text/service-stream.ts'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
-import { primaryTag } from '../text-to-speech/request.ts'
 import { withoutSecret } from './service-secret.ts'
 import { ServiceSocket, type SocketEnd, socketError } from './service-socket.ts'
 
@@ -15,23 +16,27 @@ const CODES = {
   failed: 'recogniser_failed',
 } as const
 
-/** What all recognisers at a service are given. */
+/** A service that accepts no audio for this long is considered gone. */
+const MAX_QUEUED_MS: Ms = 20_000
+
+/** Options of all recognisers at a service. */
 export interface ServiceRecogniserOptions {
-  /** Null: it is not ready. */
+  /** Null: the recogniser is not ready. */
   readonly apiKey: string | null
   /** Such as "wss://api.deepgram.com"; default the service's. */
   readonly baseUrl?: string
   /** BCP 47 primary tags; default those of the model. */
   readonly languages?: readonly string[]
   readonly time: Time
-  /** `finalize` is answered after so long with what is known; ms, default 1500. */
-  readonly finalizeMs?: number
+  /** Time after which `finalize` is answered with the words so far; ms, default 1500. */
+  readonly finalizeMs?: Ms
 }
 
 /** A recogniser at a service: one WebSocket for each stream. */
 export class ServiceRecogniser implements SpeechToText {
   readonly id: string
   readonly languages: readonly string[]
+  readonly formats: readonly AudioFormat[]
   readonly #service: RecogniserService
   readonly #options: ServiceRecogniserOptions
   readonly #streams = new Set<ServiceStream>()
@@ -49,6 +54,7 @@ export class ServiceRecogniser implements SpeechToText {
       throw new ProviderError('recogniser_misconfigured', 'The key has characters that no header can carry.')
     this.id = service.id
     this.languages = options.languages ?? service.languages
+    this.formats = service.formats
     this.#service = service
     this.#options = options
   }
@@ -60,14 +66,13 @@ export class ServiceRecogniser implements SpeechToText {
 
   open(options: SpeechStreamOptions): SpeechStream {
     if (this.#closed) throw new ProviderError('recogniser_closed', 'This recogniser was closed.')
-    if (!this.languages.includes(primaryTag(options.language))) {
-      const known = this.languages.join(', ')
-      throw new ProviderError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
-    }
+    checkStreamOptions(options, this)
     const { time, finalizeMs, apiKey } = this.#options
+    const encoding = encodingFor(options.format)
     const stream: ServiceStream = new ServiceStream({
       protocol: this.#service.protocol,
-      connect: this.#connector(options),
+      encoding,
+      connect: this.#connector(options, encoding),
       time,
       withoutSecret: text => withoutSecret(text, apiKey),
       ...(finalizeMs !== undefined && { finalizeMs }),
@@ -84,18 +89,19 @@ export class ServiceRecogniser implements SpeechToText {
     for (const stream of this.#streams) stream.close()
   }
 
-  #connector(options: SpeechStreamOptions): Connect {
+  #connector(options: SpeechStreamOptions, { format, bytesPerSample }: ServiceEncoding): Connect {
     const { path, authorization } = this.#service
     const { apiKey, time, baseUrl = this.#service.baseUrl } = this.#options
     const url = `${baseUrl.replace(/\/+$/, '')}${path(options)}`
+    const maxQueuedBytes = msToSamples(MAX_QUEUED_MS, format) * bytesPerSample
     const headers = apiKey === null ? {} : { authorization: authorization(apiKey) }
     return listener =>
       new ServiceSocket(
-        { url, headers, time },
+        { url, headers, time, maxQueuedBytes },
         {
           onOpen: listener.onOpen,
           onText: listener.onText,
-          // None of them sends any.
+          // No recogniser service sends binary messages.
           onBinary: () => {},
           onEnd: end => listener.onEnd(this.#errorOf(end)),
         },
@@ -105,7 +111,7 @@ export class ServiceRecogniser implements SpeechToText {
   #errorOf(end: SocketEnd): ProviderFailure {
     const { protocol, failure } = this.#service
     const { apiKey } = this.#options
-    // A service may repeat what it refuses.
+    // A service may repeat the key that it refuses.
     const reason = withoutSecret(end.reason, apiKey)
     const kind = end.cause === 'closed' && failure !== undefined ? failure(end.code, reason) : null
     const error =

@@ -4,8 +4,8 @@ import { ProviderError, type ProviderErrorCode, type ProviderFailure } from '../
 
 const CONNECT_MS: Ms = 5000
 const MOST_MESSAGE_BYTES = 4 * 1024 * 1024
-/** A service that takes nothing off its socket for so long is gone: twenty seconds of mu-law. */
-const MOST_QUEUED_BYTES = 160_000
+/** Twenty seconds of mu-law audio: a service that reads nothing for so long is considered gone. */
+const MAX_QUEUED_BYTES = 160_000
 /** Of a refused connection's answer so much is read, to tell why. */
 const MOST_REASON_BYTES = 2000
 /** And so long is waited for it. */
@@ -16,8 +16,10 @@ interface ServiceSocketOptions {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly time: Time
-  /** Until the connection stands; default 5000. */
+  /** Limit for opening the connection; default 5000. */
   readonly connectMs?: Ms
+  /** Limit of the bytes that wait to be sent; beyond it the socket ends with `overrun`. Default 160 000. */
+  readonly maxQueuedBytes?: number
 }
 
 /** Why a socket is closed. */
@@ -50,6 +52,7 @@ export class ServiceSocket {
   readonly #socket: WebSocket
   readonly #listener: ServiceSocketListener
   readonly #time: Time
+  readonly #maxQueuedBytes: number
   readonly #waiting: (string | Uint8Array)[] = []
   #waitingBytes = 0
   #timer: Timer | null
@@ -58,6 +61,7 @@ export class ServiceSocket {
   constructor(options: ServiceSocketOptions, listener: ServiceSocketListener) {
     this.#listener = listener
     this.#time = options.time
+    this.#maxQueuedBytes = options.maxQueuedBytes ?? MAX_QUEUED_BYTES
     this.#socket = new WebSocket(options.url, {
       headers: options.headers ?? {},
       maxPayload: MOST_MESSAGE_BYTES,
@@ -107,12 +111,12 @@ export class ServiceSocket {
     if (this.#over) return
     const bytes = typeof data === 'string' ? Buffer.byteLength(data) : data.byteLength
     if (this.isOpen) {
-      if (this.#socket.bufferedAmount + bytes > MOST_QUEUED_BYTES) return this.#overrun()
+      if (this.#socket.bufferedAmount + bytes > this.#maxQueuedBytes) return this.#overrun()
       this.#socket.send(data, () => {})
       return
     }
     this.#waitingBytes += bytes
-    if (this.#waitingBytes > MOST_QUEUED_BYTES) return this.#overrun()
+    if (this.#waitingBytes > this.#maxQueuedBytes) return this.#overrun()
     this.#waiting.push(typeof data === 'string' ? data : data.slice())
   }
 
@@ -142,7 +146,10 @@ export class ServiceSocket {
   }
 
   #overrun(): void {
-    this.#end({ cause: 'overrun', reason: `the service takes nothing: over ${MOST_QUEUED_BYTES} bytes wait` })
+    this.#end({
+      cause: 'overrun',
+      reason: `the service accepts no data: over ${this.#maxQueuedBytes} bytes wait to be sent`,
+    })
   }
 
   #end(end: Pick<SocketEnd, 'cause' | 'reason'> & Partial<SocketEnd>): void {

@@ -1,7 +1,7 @@
 import { type Ms, msToSamples, NARROWBAND } from '@parley/kernel'
 import { ProviderError } from '../errors.ts'
+import { checkStreamOptions } from '../speech-to-text/check-stream-options.ts'
 import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-to-text/speech-to-text.ts'
-import { primaryTag } from '../text-to-speech/request.ts'
 import { TonesStream } from './tones-stream.ts'
 
 const DEFAULT_ENDPOINTING_MS: Ms = 300
@@ -25,10 +25,7 @@ export class TonesRecogniser implements SpeechToText {
 
   open(options: SpeechStreamOptions): SpeechStream {
     if (this.#closed) throw new ProviderError('recogniser_closed', 'This recogniser was closed.')
-    if (!this.languages.includes(primaryTag(options.language))) {
-      const known = this.languages.join(', ')
-      throw new ProviderError('language_not_supported', `This recogniser knows ${known}, not "${options.language}".`)
-    }
+    checkStreamOptions(options, this)
     const endpointingMs = Math.max(options.endpointingMs ?? DEFAULT_ENDPOINTING_MS, LEAST_ENDPOINTING_MS)
     const stream = new TonesStream(
       msToSamples(endpointingMs, NARROWBAND),

@@ -1,22 +1,27 @@
-import type { Samples } from '@parley/kernel'
+import { type Ms, msToSamples, type Samples } from '@parley/kernel'
+import type { ServiceEncoding } from './service-encoding.ts'
 
-/** 500 ms of mu-law. */
-const BLOCK: Samples = 4000
+const BLOCK_MS: Ms = 500
 
 interface Block {
   readonly at: Samples
   readonly bytes: Uint8Array
+  /** Samples in `bytes`; the rest is free. */
   length: Samples
 }
 
-/** Mu-law audio of a call whose words are not final yet: at most `most` samples without gaps; beyond it the oldest are dropped. */
+/** Encoded audio of a call whose words are not final yet: at most `maxMs`, gaps not counted; the oldest are dropped first. */
 export class ReplayBuffer {
-  readonly #most: Samples
+  readonly #maxSamples: Samples
+  readonly #bytesPerSample: number
+  readonly #blockBytes: number
   #blocks: Block[] = []
   #length: Samples = 0
 
-  constructor(most: Samples) {
-    this.#most = most
+  constructor({ format, bytesPerSample }: ServiceEncoding, maxMs: Ms) {
+    this.#maxSamples = msToSamples(maxMs, format)
+    this.#bytesPerSample = bytesPerSample
+    this.#blockBytes = msToSamples(BLOCK_MS, format) * bytesPerSample
   }
 
   /** Position of the oldest buffered sample; null when the buffer is empty. */
@@ -26,19 +31,21 @@ export class ReplayBuffer {
 
   /** Copies `bytes`, whose first sample is at `at` on the clock. Positions must increase from call to call. */
   append(bytes: Uint8Array, at: Samples): void {
-    for (let done = 0; done < bytes.length; ) {
+    const size = this.#bytesPerSample
+    const total = bytes.length / size
+    for (let done = 0; done < total; ) {
       let block = this.#blocks.at(-1)
-      if (block === undefined || block.length === block.bytes.length || block.at + block.length !== at + done) {
-        block = { at: at + done, bytes: new Uint8Array(BLOCK), length: 0 }
+      if (block === undefined || block.length * size === block.bytes.length || block.at + block.length !== at + done) {
+        block = { at: at + done, bytes: new Uint8Array(this.#blockBytes), length: 0 }
         this.#blocks.push(block)
       }
-      const count = Math.min(bytes.length - done, block.bytes.length - block.length)
-      block.bytes.set(bytes.subarray(done, done + count), block.length)
+      const count = Math.min(total - done, block.bytes.length / size - block.length)
+      block.bytes.set(bytes.subarray(done * size, (done + count) * size), block.length * size)
       block.length += count
       done += count
     }
-    this.#length += bytes.length
-    while (this.#length > this.#most) this.#forgetFirst(this.#length - this.#most)
+    this.#length += total
+    while (this.#length > this.#maxSamples) this.#forgetFirst(this.#length - this.#maxSamples)
   }
 
   /** Drops audio before `sample`. */
@@ -49,15 +56,16 @@ export class ReplayBuffer {
 
   /** The buffered audio, in order; valid until the next change. */
   *stretches(): Generator<{ readonly at: Samples; readonly bytes: Uint8Array }> {
-    for (const { at, bytes, length } of this.#blocks) yield { at, bytes: bytes.subarray(0, length) }
+    for (const { at, bytes, length } of this.#blocks)
+      yield { at, bytes: bytes.subarray(0, length * this.#bytesPerSample) }
   }
 
-  /** Drops at most `most` samples of the first block. */
-  #forgetFirst(most: Samples): void {
+  /** Drops at most `count` samples of the first block. */
+  #forgetFirst(count: Samples): void {
     const { at, bytes, length } = this.#blocks[0]!
-    const gone = Math.min(most, length)
+    const gone = Math.min(count, length)
     this.#length -= gone
     if (gone === length) this.#blocks.shift()
-    else this.#blocks[0] = { at: at + gone, bytes: bytes.subarray(gone), length: length - gone }
+    else this.#blocks[0] = { at: at + gone, bytes: bytes.subarray(gone * this.#bytesPerSample), length: length - gone }
   }
 }

@@ -1,15 +1,16 @@
-import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
+import { type Ms, msToSamples, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
 import { ProviderError, type ProviderErrorCode, type ProviderFailure } from '../errors.ts'
+import type { ServiceEncoding } from './service-encoding.ts'
 import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import { StreamClock } from './stream-clock.ts'
 
 const READY_MS: Ms = 5000
 /** Longest silence that is sent for a gap: longer than any service waits before it ends a turn. */
-const LONGEST_GAP: Samples = msToSamples(3000, NARROWBAND)
-const MOST_LATE_MS: Ms = 100
-const MU_LAW_SILENCE = 0xff
-/** Interval of the silence for a service without keep-alive before the first audio. Long, because audio is billed and no turn is open. */
-const RINGING_MS: Ms = 4000
+const MAX_GAP_MS: Ms = 3000
+/** A keep-alive timer that fires later than this was held up by a blocked process. */
+const MAX_LATE_MS: Ms = 100
+/** Interval of the silence for a service without keep-alive messages before the first audio: long, because audio is billed and no turn is open. */
+const BEFORE_AUDIO_MS: Ms = 4000
 
 /** The connection of a link. It queues messages that are sent before it is open. */
 interface Connection {
@@ -28,6 +29,7 @@ export type Connect = (listener: ConnectionListener) => Connection
 
 interface ServiceLinkOptions {
   readonly protocol: ServiceProtocol
+  readonly encoding: ServiceEncoding
   readonly connect: Connect
   readonly time: Time
   /** Removes secrets from a message of the service. Default: none are removed. */
@@ -36,52 +38,57 @@ interface ServiceLinkOptions {
 
 interface ServiceLinkListener {
   readonly onReady: () => void
-  readonly onNews: (news: ServiceEvent) => void
-  /** Called with the number of samples of each audio message that is sent. */
-  readonly onSent: (count: Samples) => void
+  readonly onServiceEvent: (event: ServiceEvent) => void
+  /** Called with the duration of each audio message that is sent. */
+  readonly onSent: (audioMs: Ms) => void
   /** Called once, as the last event; a `retryable` error means that a new link may succeed. */
   readonly onEnd: (error: ProviderFailure) => void
 }
 
-/** One connection to a recogniser service: sends audio in messages of the required size, silence for gaps and keep-alives, and reads events. */
+/** One connection to a recogniser service: sends audio in messages of the required size, silence for gaps, and keep-alives; reads events. */
 export class ServiceLink {
   readonly #protocol: ServiceProtocol
+  readonly #encoding: ServiceEncoding
   readonly #time: Time
   readonly #withoutSecret: (text: string) => string
   readonly #listener: ServiceLinkListener
   readonly #connection: Connection
   readonly #read: (message: string) => readonly ServiceEvent[]
   readonly #clock = new StreamClock()
-  readonly #chunk: Uint8Array
-  #chunkLength = 0
+  /** The next audio message, and its bytes so far. */
+  readonly #message: Uint8Array
+  #messageLength = 0
+  readonly #minMessageBytes: number
   /** Position on the clock up to which audio or silence was added to the stream; null before the first. */
   #filledTo: Samples | null = null
   #ready = false
   #over = false
-  #greeting: Timer | null
-  #idle: Timer | null = null
-  #sentSomethingAt: Ms
+  #readyTimer: Timer | null
+  #keepAliveTimer: Timer | null = null
+  #lastSentAt: Ms
   /** Time of the last message of the service, for stall detection. */
-  #heardAt: Ms
+  #lastMessageAt: Ms
   /** Audio that had been sent when the last message arrived. */
-  #heardAtSent: Samples = 0
-  #wasHeard = false
+  #sentAtLastMessage: Samples = 0
+  #hasReceived = false
   #speechIsOpen = false
 
   constructor(options: ServiceLinkOptions, listener: ServiceLinkListener) {
     this.#protocol = options.protocol
+    this.#encoding = options.encoding
     this.#time = options.time
     this.#withoutSecret = options.withoutSecret ?? (text => text)
     this.#listener = listener
-    this.#read = options.protocol.reader()
-    this.#chunk = new Uint8Array(options.protocol.mostChunk)
-    this.#heardAt = this.#sentSomethingAt = this.#time.now()
-    this.#greeting = this.#time.at(this.#time.now() + READY_MS, () =>
-      this.#fail('recogniser_unreachable', `sent no greeting within ${READY_MS} ms`),
+    this.#read = options.protocol.openReader()
+    this.#message = new Uint8Array(this.#bytesOf(options.protocol.maxMessageMs))
+    this.#minMessageBytes = this.#bytesOf(options.protocol.minMessageMs)
+    this.#lastMessageAt = this.#lastSentAt = this.#time.now()
+    this.#readyTimer = this.#time.at(this.#time.now() + READY_MS, () =>
+      this.#fail('recogniser_unreachable', `not ready within ${READY_MS} ms`),
     )
     this.#connection = options.connect({
       onOpen: () => {
-        if (!this.#protocol.greets) this.#becomeReady()
+        if (!this.#protocol.reportsReady) this.#becomeReady()
       },
       onText: text => this.#onText(text),
       onEnd: error => this.#end(error),
@@ -93,20 +100,21 @@ export class ServiceLink {
     return this.#ready && !this.#over
   }
 
-  /** Converts a time of the service to a position on the call's clock. */
-  toClock(stream: Samples): Samples {
-    return this.#clock.toClock(stream)
+  /** Converts a time of the service to a position on the call's sample clock. */
+  toClock(serviceMs: Ms): Samples {
+    return this.#clock.toClock(msToSamples(serviceMs, this.#encoding.format))
   }
 
-  /** Sends mu-law audio whose first sample is at `at` on the clock. */
+  /** Sends encoded audio whose first sample is at `at` on the clock. */
   write(bytes: Uint8Array, at: Samples): void {
     if (!this.isReady) return
     const isFirst = this.#filledTo === null
-    if (this.#filledTo !== null && at > this.#filledTo) this.#fill(Math.min(at - this.#filledTo, LONGEST_GAP))
+    if (this.#filledTo !== null && at > this.#filledTo)
+      this.#fill(Math.min(at - this.#filledTo, msToSamples(MAX_GAP_MS, this.#encoding.format)))
     this.#put(bytes, at)
-    if (this.#chunkLength >= this.#protocol.chunk) this.#flush()
-    this.#sentSomethingAt = this.#time.now()
-    if (isFirst) this.#waitForIdle()
+    if (this.#messageLength >= this.#minMessageBytes) this.#flush()
+    this.#lastSentAt = this.#time.now()
+    if (isFirst) this.#armKeepAlive()
     this.#checkForStall()
   }
 
@@ -114,15 +122,15 @@ export class ServiceLink {
   finalize(): void {
     if (!this.isReady) return
     this.#flushAll()
-    this.#connection.send(this.#protocol.finalize)
+    this.#connection.send(this.#protocol.finalizeMessage)
   }
 
   /** Sends the close message of the service; no event follows. */
   close(): void {
     if (this.#over) return
     if (this.#ready) {
-      if (this.#chunkLength >= this.#protocol.chunk || !this.#protocol.chunkIsRule) this.#flush()
-      this.#connection.send(this.#protocol.goodbye)
+      if (this.#messageLength >= this.#minMessageBytes || !this.#protocol.padsLastMessage) this.#flush()
+      this.#connection.send(this.#protocol.closeMessage)
     }
     this.#finish()
   }
@@ -130,85 +138,92 @@ export class ServiceLink {
   #becomeReady(): void {
     if (this.#ready || this.#over) return
     this.#ready = true
-    this.#greeting?.cancel()
-    this.#heardAt = this.#sentSomethingAt = this.#time.now()
-    this.#waitForIdle()
+    this.#readyTimer?.cancel()
+    this.#lastMessageAt = this.#lastSentAt = this.#time.now()
+    this.#armKeepAlive()
     this.#listener.onReady()
   }
 
   #onText(text: string): void {
     if (this.#over) return
-    this.#heardAt = this.#time.now()
-    this.#heardAtSent = this.#clock.sent
-    this.#wasHeard = true
-    for (const news of this.#read(text)) {
+    this.#lastMessageAt = this.#time.now()
+    this.#sentAtLastMessage = this.#clock.sent
+    this.#hasReceived = true
+    for (const event of this.#read(text)) {
       if (this.#over) return
-      if (news.type === 'ready') this.#becomeReady()
-      else if (news.type === 'failed') this.#fail(`recogniser_${news.kind}`, news.reason)
+      if (event.type === 'ready') this.#becomeReady()
+      else if (event.type === 'failed') this.#fail(`recogniser_${event.kind}`, event.reason)
       else {
-        if (news.type === 'speech-started') this.#speechIsOpen ||= this.#protocol.stall.byVoice
-        else if (news.type === 'words' && news.final) this.#speechIsOpen = false
-        else if (news.type === 'words' && news.words.length > 0) this.#speechIsOpen = true
-        this.#listener.onNews(news)
+        if (event.type === 'speech-started') this.#speechIsOpen ||= this.#protocol.stall.byVoice
+        else if (event.type === 'words' && event.final) this.#speechIsOpen = false
+        else if (event.type === 'words' && event.words.length > 0) this.#speechIsOpen = true
+        this.#listener.onServiceEvent(event)
       }
     }
   }
 
+  #bytesOf(ms: Ms): number {
+    return msToSamples(ms, this.#encoding.format) * this.#encoding.bytesPerSample
+  }
+
   #put(bytes: Uint8Array, at: Samples): void {
-    this.#clock.append(at, bytes.length)
-    this.#filledTo = at + bytes.length
+    const samples = bytes.length / this.#encoding.bytesPerSample
+    this.#clock.append(at, samples)
+    this.#filledTo = at + samples
     for (let done = 0; done < bytes.length; ) {
-      const count = Math.min(bytes.length - done, this.#chunk.length - this.#chunkLength)
-      this.#chunk.set(bytes.subarray(done, done + count), this.#chunkLength)
-      this.#chunkLength += count
+      const count = Math.min(bytes.length - done, this.#message.length - this.#messageLength)
+      this.#message.set(bytes.subarray(done, done + count), this.#messageLength)
+      this.#messageLength += count
       done += count
-      if (this.#chunkLength === this.#chunk.length) this.#flush()
+      if (this.#messageLength === this.#message.length) this.#flush()
     }
   }
 
   #fill(count: Samples): void {
-    this.#put(new Uint8Array(count).fill(MU_LAW_SILENCE), this.#filledTo ?? 0)
+    const { bytesPerSample, silence } = this.#encoding
+    this.#put(new Uint8Array(count * bytesPerSample).fill(silence), this.#filledTo ?? 0)
   }
 
   #flush(): void {
-    if (this.#chunkLength === 0) return
+    if (this.#messageLength === 0) return
     // A copy, because a connection may queue the bytes.
-    this.#connection.send(this.#chunk.slice(0, this.#chunkLength))
-    this.#listener.onSent(this.#chunkLength)
-    this.#chunkLength = 0
+    this.#connection.send(this.#message.slice(0, this.#messageLength))
+    this.#listener.onSent(samplesToMs(this.#messageLength / this.#encoding.bytesPerSample, this.#encoding.format))
+    this.#messageLength = 0
   }
 
   #flushAll(): void {
-    const { chunk, chunkIsRule } = this.#protocol
-    if (chunkIsRule && this.#chunkLength > 0 && this.#chunkLength < chunk) this.#fill(chunk - this.#chunkLength)
+    const missing = this.#minMessageBytes - this.#messageLength
+    if (this.#protocol.padsLastMessage && this.#messageLength > 0 && missing > 0)
+      this.#fill(missing / this.#encoding.bytesPerSample)
     this.#flush()
   }
 
-  #waitForIdle(): void {
-    const { say } = this.#protocol.idle
-    const isRinging = say === null && this.#filledTo === null
-    const afterMs = isRinging ? RINGING_MS : this.#protocol.idle.afterMs
-    const due = this.#sentSomethingAt + afterMs
-    this.#idle?.cancel()
-    this.#idle = this.#time.at(due, () => {
+  #armKeepAlive(): void {
+    const { message } = this.#protocol.keepAlive
+    const isBeforeAudio = message === null && this.#filledTo === null
+    const afterMs = isBeforeAudio ? BEFORE_AUDIO_MS : this.#protocol.keepAlive.afterMs
+    const due = this.#lastSentAt + afterMs
+    this.#keepAliveTimer?.cancel()
+    this.#keepAliveTimer = this.#time.at(due, () => {
       if (this.#over) return
-      if (this.#time.now() >= this.#sentSomethingAt + afterMs) this.#keepAlive(this.#time.now() - due)
-      this.#waitForIdle()
+      if (this.#time.now() >= this.#lastSentAt + afterMs) this.#keepAlive(this.#time.now() - due)
+      this.#armKeepAlive()
     })
   }
 
   #keepAlive(lateMs: Ms): void {
-    const { afterMs, say } = this.#protocol.idle
-    this.#sentSomethingAt = this.#time.now()
+    const { afterMs, message } = this.#protocol.keepAlive
+    this.#lastSentAt = this.#time.now()
     // The timer is late because the process was blocked; the audio of that time arrives now.
-    if (say === null && lateMs > MOST_LATE_MS) return
-    if (this.#chunkLength > 0) this.#flushAll()
-    if (say !== null) this.#connection.send(say)
+    if (message === null && lateMs > MAX_LATE_MS) return
+    if (this.#messageLength > 0) this.#flushAll()
+    if (message !== null) this.#connection.send(message)
     else if (this.#filledTo !== null) {
-      this.#fill(msToSamples(afterMs, NARROWBAND))
+      this.#fill(msToSamples(afterMs, this.#encoding.format))
       this.#flush()
     } else {
-      this.#fill(this.#protocol.chunk)
+      this.#fill(this.#minMessageBytes / this.#encoding.bytesPerSample)
       this.#flush()
       // This silence has no position on the clock, so no gap follows it.
       this.#filledTo = null
@@ -216,10 +231,10 @@ export class ServiceLink {
   }
 
   #checkForStall(): void {
-    const { stall, muteAfterMs } = this.#protocol
-    const limit = this.#speechIsOpen ? stall.afterMs : this.#wasHeard ? null : muteAfterMs
-    if (limit === null || this.#time.now() - this.#heardAt < limit) return
-    if (samplesToMs(this.#clock.sent - this.#heardAtSent, NARROWBAND) < limit) return
+    const { stall, noMessageTimeoutMs } = this.#protocol
+    const limit = this.#speechIsOpen ? stall.afterMs : this.#hasReceived ? null : noMessageTimeoutMs
+    if (limit === null || this.#time.now() - this.#lastMessageAt < limit) return
+    if (samplesToMs(this.#clock.sent - this.#sentAtLastMessage, this.#encoding.format) < limit) return
     this.#fail('recogniser_failed', `sent no message for ${limit} ms of audio`)
   }
 
@@ -235,8 +250,8 @@ export class ServiceLink {
 
   #finish(): void {
     this.#over = true
-    this.#greeting?.cancel()
-    this.#idle?.cancel()
+    this.#readyTimer?.cancel()
+    this.#keepAliveTimer?.cancel()
     this.#connection.close()
   }
 }

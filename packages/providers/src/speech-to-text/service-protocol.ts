@@ -1,30 +1,30 @@
-import type { Ms, Samples } from '@parley/kernel'
+import type { AudioFormat, Ms } from '@parley/kernel'
 import type { SpeechStreamOptions } from './speech-to-text.ts'
 
-/** A word as a service reports it. Times are samples since its stream began; null when the service sends none. */
+/** A word as a service reports it. Times count from the start of the audio that it was sent; null when it sends none. */
 export interface ServiceWord {
   readonly text: string
-  readonly start: Samples | null
-  readonly end: Samples | null
+  readonly startMs: Ms | null
+  readonly endMs: Ms | null
   /** 0 to 1. */
   readonly confidence?: number
 }
 
-/** An event in a message of a service. Times are samples since the stream to the service began. */
+/** An event in a message of a service. Times count from the start of the audio that the service was sent. */
 export type ServiceEvent =
   /** Audio may be sent; only from services that greet. */
   | { readonly type: 'ready' }
-  /** Speech began; `at` is null when the service sends no time. */
-  | { readonly type: 'speech-started'; readonly at: Samples | null }
+  /** Speech began; `atMs` is null when the service sends no time. */
+  | { readonly type: 'speech-started'; readonly atMs: Ms | null }
   /** The recognised words of one passage of speech. */
   | {
       readonly type: 'words'
       /** Later words of the same passage replace these. */
       readonly passage: number
       readonly words: readonly ServiceWord[]
-      /** Audio that the passage covers; `until` is null when the service does not send it. */
-      readonly from: Samples
-      readonly until: Samples | null
+      /** Audio that the passage covers; `untilMs` is null when the service does not send it. */
+      readonly fromMs: Ms
+      readonly untilMs: Ms | null
       readonly final: boolean
       /** Whether the words are final because of a finalize request; null when the service does not say. */
       readonly forced: boolean | null
@@ -34,7 +34,7 @@ export type ServiceEvent =
   | { readonly type: 'end-of-turn'; readonly confidence: number; readonly eager: boolean }
   | { readonly type: 'turn-resumed' }
   /** There was no speech before this position. */
-  | { readonly type: 'silence'; readonly until: Samples }
+  | { readonly type: 'silence'; readonly untilMs: Ms }
   /** The service failed or refused the stream; the connection is closed. */
   | { readonly type: 'failed'; readonly kind: 'refused' | 'busy' | 'failed'; readonly reason: string }
 
@@ -42,27 +42,29 @@ export type ServiceEvent =
 export interface ServiceProtocol {
   /** Name in error texts, such as "Deepgram". */
   readonly name: string
-  /** Least length of an audio message, mu-law. */
-  readonly chunk: Samples
+  /** Audio of the shortest message. */
+  readonly minMessageMs: Ms
   /** The service refuses shorter messages, so the last one is padded with silence. */
-  readonly chunkIsRule: boolean
-  /** The longest message. */
-  readonly mostChunk: Samples
+  readonly padsLastMessage: boolean
+  /** Audio of the longest message. */
+  readonly maxMessageMs: Ms
   /** The service reports when it is ready; others are ready when the connection is open. */
-  readonly greets: boolean
-  /** After this time without audio, `say` is sent as a keep-alive; when it is null, silence of the same length. */
-  readonly idle: { readonly afterMs: Ms; readonly say: string | null }
+  readonly reportsReady: boolean
+  /** After this time without audio, `message` is sent; when it is null, silence of the same length. */
+  readonly keepAlive: { readonly afterMs: Ms; readonly message: string | null }
   /** A connection without any message after this much audio has failed; null when the service may be silent during silence. */
-  readonly muteAfterMs: Ms | null
+  readonly noMessageTimeoutMs: Ms | null
   /**
    * A connection without a message after this much audio while words are open has stalled; with `byVoice`, also while
    * only speech was reported.
    */
   readonly stall: { readonly afterMs: Ms; readonly byVoice: boolean }
-  readonly finalize: string
-  readonly goodbye: string
-  /** Reads the messages of one connection. */
-  reader(): (message: string) => readonly ServiceEvent[]
+  /** Message that requests final words for all audio so far. */
+  readonly finalizeMessage: string
+  /** Last message of a connection. */
+  readonly closeMessage: string
+  /** A parser for the messages of one connection. */
+  openReader(): (message: string) => readonly ServiceEvent[]
 }
 
 /** One model of a recognition service: where it is, how a stream is requested, and its protocol. Data only; `ServiceRecogniser` connects. */
@@ -71,6 +73,8 @@ export interface RecogniserService {
   readonly id: string
   /** BCP 47 primary tags. */
   readonly languages: readonly string[]
+  /** Accepted audio formats; `path` names the encoding of `encodingFor`. */
+  readonly formats: readonly AudioFormat[]
   readonly protocol: ServiceProtocol
   /** Such as "wss://api.deepgram.com". */
   readonly baseUrl: string

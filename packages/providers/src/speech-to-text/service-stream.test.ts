@@ -1,6 +1,7 @@
-import { VirtualTime } from '@parley/kernel'
+import { NARROWBAND, VirtualTime } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { ProviderError, type ProviderErrorCode } from '../errors.ts'
+import { encodingFor } from './service-encoding.ts'
 import type { ConnectionListener } from './service-link.ts'
 import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import { ServiceStream } from './service-stream.ts'
@@ -10,17 +11,17 @@ const CLOCK = 8_000_000
 
 const PROTOCOL: ServiceProtocol = {
   name: 'A service',
-  chunk: 160,
-  chunkIsRule: false,
-  mostChunk: 4000,
-  greets: true,
-  idle: { afterMs: 4000, say: 'keep' },
-  muteAfterMs: null,
+  minMessageMs: 20,
+  padsLastMessage: false,
+  maxMessageMs: 500,
+  reportsReady: true,
+  keepAlive: { afterMs: 4000, message: 'keep' },
+  noMessageTimeoutMs: null,
   stall: { afterMs: 5000, byVoice: true },
-  finalize: 'finalize',
-  goodbye: 'goodbye',
-  // The scripted service speaks in news.
-  reader: () => message => [JSON.parse(message) as ServiceEvent],
+  finalizeMessage: 'finalize',
+  closeMessage: 'close',
+  // The scripted service sends its events as JSON.
+  openReader: () => message => [JSON.parse(message) as ServiceEvent],
 }
 
 /** A stream in virtual time, and what its service sees of it; the test is the service. */
@@ -35,6 +36,7 @@ function stand(protocol: Partial<ServiceProtocol> = {}) {
       told.ms += ms
     },
     protocol: { ...PROTOCOL, ...protocol },
+    encoding: encodingFor(NARROWBAND),
     time,
     connect: listener => {
       const connection = { sent: [] as (string | number)[], listener, closed: false }
@@ -80,9 +82,9 @@ function words(texts: string, starts: readonly number[], final = false, passage 
   return {
     type: 'words',
     passage,
-    words: list.map((text, i) => ({ text, start: starts[i]!, end: starts[i]! + 800 })),
-    from: 0,
-    until: null,
+    words: list.map((text, i) => ({ text, startMs: starts[i]! / 8, endMs: starts[i]! / 8 + 100 })),
+    fromMs: 0,
+    untilMs: null,
     final,
     forced: null,
     stopped: final,
@@ -132,9 +134,9 @@ describe('a finalize request of a recogniser stream', () => {
     tell({ type: 'ready' })
     talk(2000)
     stream.finalize()
-    tell({ ...words('one', [100], true), until: 8000 } as ServiceEvent)
+    tell({ ...words('one', [100], true), untilMs: 1000 } as ServiceEvent)
     expect(events.at(-1)).toMatchObject({ text: 'one', fromFinalize: false })
-    tell({ ...words('two', [9000], true, 1), until: 16_000, forced: true } as ServiceEvent)
+    tell({ ...words('two', [9000], true, 1), untilMs: 2000, forced: true } as ServiceEvent)
     expect(events.at(-1)).toMatchObject({ text: 'two', fromFinalize: true })
   })
 
@@ -170,7 +172,7 @@ describe('a connection to a recogniser service', () => {
   })
 
   it('gets short silence instead of keep-alive messages that the service lacks, without shifting word times', () => {
-    const { tell, talk, time, audioOf, told, stream, events } = stand({ idle: { afterMs: 500, say: null } })
+    const { tell, talk, time, audioOf, told, stream, events } = stand({ keepAlive: { afterMs: 500, message: null } })
     tell({ type: 'ready' })
     let heard = 0
     for (let s = 0; s < 60; s += 5) {
@@ -201,7 +203,7 @@ describe('a connection to a recogniser service', () => {
     tell({ type: 'ready' })
     talk(60_000)
     expect(types()).toEqual([])
-    tell({ type: 'speech-started', at: 479_000 })
+    tell({ type: 'speech-started', atMs: 59_875 })
     talk(4900)
     expect(types()).toEqual(['speech-started'])
     talk(200)
@@ -211,7 +213,7 @@ describe('a connection to a recogniser service', () => {
   it('is not replaced for voice without words where the service may stay silent', () => {
     const { tell, talk, types } = stand({ stall: { afterMs: 15_000, byVoice: false } })
     tell({ type: 'ready' })
-    tell({ type: 'speech-started', at: 100 })
+    tell({ type: 'speech-started', atMs: 12.5 })
     talk(60_000)
     expect(types()).toEqual(['speech-started'])
     tell(words('one', [480_000]))
@@ -221,7 +223,7 @@ describe('a connection to a recogniser service', () => {
   })
 
   it('is replaced when it is mute although the service normally reports silence too', () => {
-    const { listener } = { listener: stand({ greets: false, muteAfterMs: 10_000 }) }
+    const { listener } = { listener: stand({ reportsReady: false, noMessageTimeoutMs: 10_000 }) }
     listener.connections[0]!.listener.onOpen()
     listener.talk(9900)
     expect(listener.types()).toEqual([])
@@ -245,7 +247,7 @@ describe('audio for a recogniser service', () => {
   })
 
   it('is sent in messages of the required size, and the remainder when no more arrives', () => {
-    const { tell, talk, time, connections } = stand({ chunk: 640 })
+    const { tell, talk, time, connections } = stand({ minMessageMs: 80 })
     tell({ type: 'ready' })
     talk(100)
     expect(connections[0]!.sent).toEqual([640])
@@ -305,7 +307,7 @@ describe('a lost connection to a recogniser service', () => {
     const { tell, talk, lose, events, time } = stand()
     tell({ type: 'ready' })
     talk(2000)
-    tell({ ...words('one two', [1000, 3000], true), until: null } as ServiceEvent)
+    tell({ ...words('one two', [1000, 3000], true), untilMs: null } as ServiceEvent)
     tell(words('three', [9000], false, 1))
     lose()
     time.advance(0)

@@ -1,8 +1,8 @@
-import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
-import { encodePcmu } from '@parley/media'
+import { type Ms, msToSamples, type Samples, type Time, type Timer } from '@parley/kernel'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { FinalizeRequests } from './finalize-requests.ts'
 import { ReplayBuffer } from './replay-buffer.ts'
+import type { ServiceEncoding } from './service-encoding.ts'
 import { type Connect, ServiceLink } from './service-link.ts'
 import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import type { SpeechEvent, SpeechStream } from './speech-to-text.ts'
@@ -12,21 +12,22 @@ const FINALIZE_MS: Ms = 1500
 /** A second lost connection within this time ends the stream. */
 const LOSSES_APART_MS: Ms = 30_000
 /** Most audio that is sent again to a new connection. */
-const MOST_REPLAYED: Samples = msToSamples(10_000, NARROWBAND)
+const MAX_REPLAY_MS: Ms = 10_000
 /** Most silence that is sent again: a service that has reported no words for older audio will not report any. */
-const MOST_REPLAYED_SILENCE: Samples = msToSamples(3000, NARROWBAND)
+const MAX_REPLAYED_SILENCE_MS: Ms = 3000
 /** A connection must have received audio for this long before silence is dropped from the replay. */
 const SETTLED_MS: Ms = 5000
 /** After this time a new connection has processed the audio that was buffered while it opened. */
 const CAUGHT_UP_MS: Ms = 2000
 /** The longest Retry-After of a busy service that the stream waits for. */
-const LONGEST_RETRY_MS: Ms = 3000
+const MAX_RETRY_MS: Ms = 3000
 const RETRY_MS: Ms = 500
 /** A forced final may end this much before the requested position: the service finalises the audio that it has processed. */
-const HEARING_LAG: Samples = msToSamples(1000, NARROWBAND)
+const PROCESSING_LAG_MS: Ms = 1000
 
 interface ServiceStreamOptions {
   readonly protocol: ServiceProtocol
+  readonly encoding: ServiceEncoding
   /** Opens a connection; called again when one was lost. */
   readonly connect: Connect
   readonly time: Time
@@ -48,8 +49,9 @@ interface ServiceStreamOptions {
  */
 export class ServiceStream implements SpeechStream {
   readonly #options: ServiceStreamOptions
-  readonly #replay = new ReplayBuffer(MOST_REPLAYED)
-  readonly #transcript = new TranscriptAssembler(event => this.#listener(event))
+  readonly #encoding: ServiceEncoding
+  readonly #replay: ReplayBuffer
+  readonly #transcript: TranscriptAssembler
   readonly #requests: FinalizeRequests
   #listener: (event: SpeechEvent) => void = () => {}
   #link: ServiceLink
@@ -69,6 +71,10 @@ export class ServiceStream implements SpeechStream {
 
   constructor(options: ServiceStreamOptions) {
     this.#options = options
+    const { encoding } = options
+    this.#encoding = encoding
+    this.#replay = new ReplayBuffer(encoding, MAX_REPLAY_MS)
+    this.#transcript = new TranscriptAssembler(encoding.format, event => this.#listener(event))
     const patienceMs = options.finalizeMs ?? FINALIZE_MS
     this.#requests = new FinalizeRequests({
       time: options.time,
@@ -89,9 +95,10 @@ export class ServiceStream implements SpeechStream {
     const known = Math.min(samples.length, Math.max(0, position - atSample))
     const count = samples.length - known
     if (count === 0) return
-    if (this.#bytes.length < count) this.#bytes = new Uint8Array(count)
-    encodePcmu(samples, known, count, this.#bytes, 0)
-    const bytes = this.#bytes.subarray(0, count)
+    const length = count * this.#encoding.bytesPerSample
+    if (this.#bytes.length < length) this.#bytes = new Uint8Array(length)
+    const bytes = this.#bytes.subarray(0, length)
+    this.#encoding.encode(samples, known, count, bytes)
     this.#replay.append(bytes, atSample + known)
     this.#position = atSample + known + count
     this.#link.write(bytes, atSample + known)
@@ -110,14 +117,14 @@ export class ServiceStream implements SpeechStream {
   }
 
   #open(): ServiceLink {
-    const { protocol, connect, time, withoutSecret } = this.#options
+    const { protocol, encoding, connect, time, withoutSecret } = this.#options
     this.#readyAt = null
     const link = new ServiceLink(
-      { protocol, connect, time, ...(withoutSecret !== undefined && { withoutSecret }) },
+      { protocol, encoding, connect, time, ...(withoutSecret !== undefined && { withoutSecret }) },
       {
         onReady: () => this.#onReady(),
-        onNews: event => this.#onServiceEvent(event, link),
-        onSent: count => this.#options.onSent?.(samplesToMs(count, NARROWBAND)),
+        onServiceEvent: event => this.#onServiceEvent(event, link),
+        onSent: audioMs => this.#options.onSent?.(audioMs),
         onEnd: error => this.#onLost(error),
       },
     )
@@ -135,7 +142,7 @@ export class ServiceStream implements SpeechStream {
   #onServiceEvent(event: ServiceEvent, link: ServiceLink): void {
     switch (event.type) {
       case 'speech-started':
-        return this.#onSpeech(event.at === null ? (this.#position ?? 0) : link.toClock(event.at))
+        return this.#onSpeech(event.atMs === null ? (this.#position ?? 0) : link.toClock(event.atMs))
       case 'words':
         return this.#onWords(event, link)
       case 'end-of-turn':
@@ -150,7 +157,7 @@ export class ServiceStream implements SpeechStream {
         if (!this.#isStale) this.#listener({ type: 'turn-resumed', atSample: this.#turnEnd })
         return
       case 'silence':
-        return this.#onSilence(link.toClock(event.until))
+        return this.#onSilence(link.toClock(event.untilMs))
     }
   }
 
@@ -160,21 +167,22 @@ export class ServiceStream implements SpeechStream {
 
   #onWords(event: Extract<ServiceEvent, { type: 'words' }>, link: ServiceLink): void {
     const requested = this.#requests.oldest
-    const until = event.until === null ? null : link.toClock(event.until)
-    const slack = event.forced === true ? HEARING_LAG : 0
+    const until = event.untilMs === null ? null : link.toClock(event.untilMs)
+    const slack = event.forced === true ? msToSamples(PROCESSING_LAG_MS, this.#encoding.format) : 0
     const answers =
       event.final && requested !== null && event.forced !== false && (until === null || until >= requested - slack)
     this.#wasForced = event.forced === true || (event.forced === null && until === null && answers)
-    this.#turnEnd = event.words.at(-1)?.end == null ? (until ?? this.#turnEnd) : link.toClock(event.words.at(-1)!.end!)
+    const lastWordEndMs = event.words.at(-1)?.endMs ?? null
+    this.#turnEnd = lastWordEndMs === null ? (until ?? this.#turnEnd) : link.toClock(lastWordEndMs)
     const count = answers ? this.#requests.answered(until ?? this.#sentTogetherTo) : 0
-    this.#isStale = !this.#transcript.words(event, stream => link.toClock(stream), answers)
+    this.#isStale = !this.#transcript.words(event, serviceMs => link.toClock(serviceMs), answers)
     for (let i = 1; i < count; i++) this.#transcript.settle(true)
     if (event.final) this.#replay.forgetBefore(this.#transcript.finalTo)
   }
 
   #onSilence(until: Samples): void {
     if (this.#transcript.isOpen) return
-    this.#replay.forgetBefore(until - MOST_REPLAYED_SILENCE)
+    this.#replay.forgetBefore(until - this.#maxReplayedSilence)
     const requested = this.#requests.oldest
     if (requested === null || until < requested) return
     for (let i = this.#requests.answered(until); i > 0; i--) this.#transcript.settle(true)
@@ -200,13 +208,17 @@ export class ServiceStream implements SpeechStream {
   #waitMs(error: ProviderFailure): Ms | null {
     if (error.code !== 'recogniser_busy') return 0
     const waitMs = this.#options.retryAfterMs?.(error) ?? RETRY_MS
-    return waitMs <= LONGEST_RETRY_MS ? waitMs : null
+    return waitMs <= MAX_RETRY_MS ? waitMs : null
   }
 
   /** Drops silence from the replay, because a service processes a burst of audio slowly. */
   #forgetSilence(): void {
     if (this.#transcript.isOpen || !this.#hasListenedFor(SETTLED_MS)) return
-    this.#replay.forgetBefore((this.#position ?? 0) - MOST_REPLAYED_SILENCE)
+    this.#replay.forgetBefore((this.#position ?? 0) - this.#maxReplayedSilence)
+  }
+
+  get #maxReplayedSilence(): Samples {
+    return msToSamples(MAX_REPLAYED_SILENCE_MS, this.#encoding.format)
   }
 
   #hasListenedFor(ms: Ms): boolean {

@@ -13,7 +13,8 @@ export interface SpeechToText {
   readiness(): Promise<string | null>
   /**
    * Opens a stream and returns at once. Audio written while the connection is being made is buffered; a connection that
-   * fails is reported as an event. Throws `ProviderError` "language_not_supported" or "recogniser_closed".
+   * fails is reported as an event. Throws `ProviderError` "language_not_supported",
+   * "format_not_supported" or "recogniser_closed".
    */
   open(options: SpeechStreamOptions): SpeechStream
   /** Closes its streams as well. Idempotent. */

@@ -1,13 +1,13 @@
-import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
+import { type AudioFormat, type Ms, msToSamples, type Samples } from '@parley/kernel'
 import type { ServiceEvent, ServiceWord } from './service-protocol.ts'
 import type { HeardWord, SpeechEvent } from './speech-to-text.ts'
 
 /** Shorter speech without words, such as a cough, is not reported as unintelligible. */
-const LEAST_SPEECH: Samples = msToSamples(250, NARROWBAND)
+const MIN_UNINTELLIGIBLE_MS: Ms = 250
 /** Audio this close to the end of a final word is the rest of that word in a replay. */
-const REST_OF_WORD: Samples = msToSamples(50, NARROWBAND)
+const REST_OF_WORD_MS: Ms = 50
 
-type WordsNews = Extract<ServiceEvent, { type: 'words' }>
+type WordsEvent = Extract<ServiceEvent, { type: 'words' }>
 
 /**
  * Turns the events of a recogniser's connections into the events of one stream. No word is reported twice, even when
@@ -15,6 +15,8 @@ type WordsNews = Extract<ServiceEvent, { type: 'words' }>
  */
 export class TranscriptAssembler {
   readonly #emit: (event: SpeechEvent) => void
+  /** Of the call's sample clock. */
+  readonly #format: AudioFormat
   /** Words since the last final. */
   #open: readonly HeardWord[] = []
   /** Passage of the last words; null on a new connection. */
@@ -26,7 +28,8 @@ export class TranscriptAssembler {
   #finalTo: Samples = Number.NEGATIVE_INFINITY
   #speechFrom: Samples | null = null
 
-  constructor(emit: (event: SpeechEvent) => void) {
+  constructor(format: AudioFormat, emit: (event: SpeechEvent) => void) {
+    this.#format = format
     this.#emit = emit
   }
 
@@ -50,7 +53,7 @@ export class TranscriptAssembler {
    * Adds recognised words; `toClock` converts their times. `answer`: a final answers a finalize request. Returns whether
    * the event contained anything that was not final before.
    */
-  words(event: WordsNews, toClock: (stream: Samples) => Samples, answer: boolean): boolean {
+  words(event: WordsEvent, toClock: (serviceMs: Ms) => Samples, answer: boolean): boolean {
     this.#passage = event.passage
     const placedWords = placed(event, toClock)
     const words = this.#withoutRepeats(placedWords, event.passage)
@@ -62,7 +65,7 @@ export class TranscriptAssembler {
       this.#partial(words)
       return isNew
     }
-    const until = event.until === null ? words.at(-1)?.endSample : toClock(event.until)
+    const until = event.untilMs === null ? words.at(-1)?.endSample : toClock(event.untilMs)
     // Without an end of the passage, the speech ends with the sent audio.
     if (words.length === 0 && event.stopped) this.#endSpeechWithoutWords(until ?? toClock(Number.POSITIVE_INFINITY))
     this.#settled = null
@@ -114,26 +117,27 @@ export class TranscriptAssembler {
 
   #endSpeechWithoutWords(until: Samples): void {
     const from = this.#speechFrom
-    if (from === null || until - from < LEAST_SPEECH) return
+    if (from === null || until - from < msToSamples(MIN_UNINTELLIGIBLE_MS, this.#format)) return
     this.#emit({ type: 'unintelligible', startSample: from, endSample: until })
   }
 
   #withoutRepeats(words: readonly HeardWord[], passage: number): readonly HeardWord[] {
     const settled = this.#settled?.passage === passage ? words.slice(this.#settled.count) : words
     if (this.#knownTo === Number.NEGATIVE_INFINITY) return settled
-    return settled.filter(({ startSample, endSample }) => (startSample + endSample) / 2 >= this.#knownTo + REST_OF_WORD)
+    const from = this.#knownTo + msToSamples(REST_OF_WORD_MS, this.#format)
+    return settled.filter(({ startSample, endSample }) => (startSample + endSample) / 2 >= from)
   }
 }
 
 /** The words with times on the call's clock, in order; words without times are spread over the passage. */
-function placed({ words, from, until }: WordsNews, toClock: (stream: Samples) => Samples): HeardWord[] {
-  const share = ((until ?? from) - from) / Math.max(1, words.length)
+function placed({ words, fromMs, untilMs }: WordsEvent, toClock: (serviceMs: Ms) => Samples): HeardWord[] {
+  const shareMs = ((untilMs ?? fromMs) - fromMs) / Math.max(1, words.length)
   let last = Number.NEGATIVE_INFINITY
   return words.map((word, i) => {
-    const start = toClock(word.start ?? from + i * share)
+    const start = toClock(word.startMs ?? fromMs + i * shareMs)
     const startSample = Math.max(start, last)
     last = startSample
-    const endSample = Math.max(startSample + 1, toClock(word.end ?? from + (i + 1) * share))
+    const endSample = Math.max(startSample + 1, toClock(word.endMs ?? fromMs + (i + 1) * shareMs))
     return heard(word, startSample, endSample)
   })
 }

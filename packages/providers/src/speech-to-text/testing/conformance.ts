@@ -1,191 +1,223 @@
-import type { Ms } from '@parley/kernel'
+import { type AudioFormat, type Ms, msToSamples, NARROWBAND, samplesToMs } from '@parley/kernel'
+import { resample } from '@parley/media'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { SpeechEvent, SpeechStream, SpeechToText } from '../speech-to-text.ts'
 
-/** A recogniser to be examined, and audio that it understands. */
+/** A recogniser to be tested, and audio that it understands. */
 interface RecogniserUnderTest {
   readonly recogniser: SpeechToText
   /** 8 kHz audio in which `text` is spoken. */
   speak(text: string, language: string): Promise<Int16Array>
-  /** Ends what `speak` needs; the recogniser is closed by the suite. */
+  /** Releases what `speak` needs; the suite closes the recogniser. */
   close(): Promise<void>
-  /** Languages that `speak` speaks: others are not tested. Default all languages of the recogniser. */
+  /** Languages that `speak` speaks; others are not tested. Default all languages of the recogniser. */
   readonly languages?: readonly string[]
 }
 
-const SAID: Readonly<Record<string, string>> = {
+/** What all tests of one format share. */
+interface FormatUnderTest {
+  readonly make: () => RecogniserUnderTest
+  readonly format: AudioFormat
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
   en: 'the garden is behind the house',
   es: 'el jardín está detrás de la casa',
 }
-/** Calls do not begin at 0: an hour into one. */
-const CLOCK = 3600 * 8000
-const PACKET = 160
+/** Calls do not begin at position 0: streams of this suite begin an hour into one. */
+const CLOCK_MS: Ms = 3_600_000
+const PACKET_MS: Ms = 20
+/** Word times may be wrong by this much. */
+const TOLERANCE_MS: Ms = 100
 
-/** What every speech-to-text port must do. `make` gives a fresh recogniser. Languages that `speak` refuses are skipped by name. */
+/**
+ * What every implementation of `SpeechToText` must do, in each audio format that it accepts. `make` returns a fresh
+ * recogniser. Languages that `speak` rejects are skipped, with the reason in the test name.
+ */
 export async function speechToTextConformance(make: () => RecogniserUnderTest): Promise<void> {
   const probe = make()
-  const { id } = probe.recogniser
+  const { id, formats = [NARROWBAND] } = probe.recogniser
   const { languages: spokenLanguages = probe.recogniser.languages } = probe
   const languages = probe.recogniser.languages.filter(language => spokenLanguages.includes(language))
   const obstacle = await probe.recogniser.readiness()
-  const spoken = new Map<string, string | null>()
+  const problems = new Map<string, string | null>()
   for (const language of obstacle === null ? languages : []) {
     const problem = await probe.speak('one', language).then(
       () => null,
       (error: unknown) => String(error),
     )
-    spoken.set(language, problem)
+    problems.set(language, problem)
   }
   await probe.recogniser.close()
   await probe.close()
-  const name = obstacle === null ? `the recogniser ${id}` : `the recogniser ${id} (skipped: ${obstacle})`
-  describe.skipIf(obstacle !== null)(name, () => {
-    for (const [language, problem] of spoken) understands(make, language, problem)
-    answers(make, languages[0]!)
-    refuses(make, languages[0]!)
-  })
+  const skipped = obstacle === null ? '' : ` (skipped: ${obstacle})`
+  for (const format of formats) {
+    const name = `the recogniser ${id} at ${format.sampleRateHz / 1000} kHz${skipped}`
+    describe.skipIf(obstacle !== null)(name, () => {
+      for (const [language, problem] of problems) transcribes({ make, format }, language, problem)
+      answersFinalizeRequests({ make, format }, languages[0]!)
+      keepsStreamsApart({ make, format }, languages[0]!)
+      refuses({ make, format }, languages[0]!)
+    })
+  }
 }
 
-function understands(make: () => RecogniserUnderTest, language: string, problem: string | null): void {
+function transcribes(tested: FormatUnderTest, language: string, problem: string | null): void {
   const skipped = problem === null ? '' : ` (skipped: ${problem})`
   it.skipIf(problem !== null)(
-    `writes down what is said in "${language}", word by word, on the call's clock${skipped}`,
+    `transcribes "${language}" word by word, with times on the call's clock${skipped}`,
     async () => {
-      const ear = listen(make, language)
-      const audio = await ear.speak(SAID[language]!, language)
-      ear.write(silence(4000))
-      const from = ear.position
-      ear.write(audio)
-      const until = ear.position
-      ear.write(silence(16_000))
-      const final = await ear.event('final')
-      expect(plain(final.text)).toBe(SAID[language])
+      const session = openSession(tested, language)
+      const tolerance = msToSamples(TOLERANCE_MS, tested.format)
+      const audio = await session.speak(SENTENCES[language]!, language)
+      session.silence(500)
+      const from = session.position
+      session.write(audio)
+      const until = session.position
+      session.silence(2000)
+      const final = await session.event('final')
+      expect(plain(final.text)).toBe(SENTENCES[language])
       expect(final.words.map(({ text }) => text).join(' ')).toBe(final.text)
-      let last = from - 800
+      let last = from - tolerance
       for (const { startSample, endSample } of final.words) {
         expect(startSample).toBeGreaterThanOrEqual(last)
         expect(endSample).toBeGreaterThan(startSample)
         last = startSample
       }
-      expect(final.words.at(-1)!.endSample).toBeLessThanOrEqual(until + 800)
-      const started = ear.events.findIndex(({ type }) => type === 'speech-started')
-      const partials = ear.events.flatMap(event => (event.type === 'partial' ? [event] : []))
-      expect(started).toBeLessThan(ear.events.findIndex(({ type }) => type === 'partial'))
+      expect(final.words.at(-1)!.endSample).toBeLessThanOrEqual(until + tolerance)
+      const started = session.events.findIndex(({ type }) => type === 'speech-started')
+      const partials = session.events.flatMap(event => (event.type === 'partial' ? [event] : []))
+      expect(started).toBeLessThan(session.events.findIndex(({ type }) => type === 'partial'))
       expect(partials.length).toBeGreaterThan(1)
       for (const { text, words } of partials) expect(words.map(word => word.text).join(' ')).toBe(text)
     },
   )
 }
 
-function answers(make: () => RecogniserUnderTest, language: string): void {
-  it('answers finalize with one final result, also after silence', async () => {
-    const ear = listen(make, language)
-    ear.write(silence(4000))
-    ear.stream.finalize()
-    expect(await ear.event('final')).toEqual({ type: 'final', text: '', words: [], fromFinalize: true })
+function answersFinalizeRequests(tested: FormatUnderTest, language: string): void {
+  it('answers finalize with one empty final result after silence', async () => {
+    const session = openSession(tested, language)
+    session.silence(500)
+    session.stream.finalize()
+    expect(await session.event('final')).toEqual({ type: 'final', text: '', words: [], fromFinalize: true })
   })
 
-  it('reports the sent audio: what was written and at most a little silence more', async () => {
+  it('reports the sent audio: what was written and at most a second of silence more', async () => {
     let sentMs = 0
-    const ear = listen(make, language, audioMs => {
+    const session = openSession(tested, language, audioMs => {
       sentMs += audioMs
     })
-    ear.write(await ear.speak(SAID[language]!, language))
-    ear.write(silence(4000))
-    ear.stream.finalize()
-    await ear.until(answersFinalize)
-    ear.stream.close()
-    const writtenMs = (ear.position - CLOCK) / 8
+    session.write(await session.speak(SENTENCES[language]!, language))
+    session.silence(500)
+    session.stream.finalize()
+    await session.until(answersFinalize)
+    session.stream.close()
+    const writtenMs = samplesToMs(session.position, tested.format) - CLOCK_MS
     expect(sentMs).toBeGreaterThanOrEqual(writtenMs)
     expect(sentMs).toBeLessThan(writtenMs + 1000)
   })
 
   it('answers finalize without waiting for silence', async () => {
-    const ear = listen(make, language)
-    const audio = await ear.speak(SAID[language]!, language)
-    ear.write(audio)
-    ear.write(silence(400))
-    ear.stream.finalize()
-    expect(plain(textOf(await ear.until(answersFinalize)))).toBe(SAID[language])
+    const session = openSession(tested, language)
+    session.write(await session.speak(SENTENCES[language]!, language))
+    session.silence(50)
+    session.stream.finalize()
+    expect(plain(textOf(await session.until(answersFinalize)))).toBe(SENTENCES[language])
   })
 
   it('keeps word times correct across a gap, and drops audio of an earlier time', async () => {
-    const ear = listen(make, language)
-    const audio = await ear.speak(SAID[language]!, language)
-    ear.write(audio)
-    ear.position += 80_000
-    const from = ear.position
-    ear.write(audio)
-    ear.stream.write(audio, from)
-    ear.write(silence(400))
-    ear.stream.finalize()
-    const finals = await ear.until(answersFinalize)
-    const said = finals.flatMap(event => (event.type === 'final' ? event.words : []))
-    const once = SAID[language]!.split(' ').length
-    expect(said.length).toBe(2 * once)
-    expect(said[once]!.startSample).toBeGreaterThan(from - 800)
-  })
-
-  it('delivers no event once it is closed', async () => {
-    const ear = listen(make, language)
-    const audio = await ear.speak(SAID[language]!, language)
-    ear.write(audio.subarray(0, audio.length >> 1))
-    ear.stream.close()
-    const heard = ear.events.length
-    ear.write(audio.subarray(audio.length >> 1))
-    ear.write(silence(16_000))
-    ear.stream.finalize()
-    ear.stream.close()
-    await ear.recogniser.close()
-    expect(ear.events.length).toBe(heard)
-  })
-
-  it('recognises several callers at once, each on a stream of its own', async () => {
-    const ear = listen(make, language)
-    const other = eavesdrop(ear.recogniser.open({ language }))
-    const [said, otherSaid] = [SAID[language]!, SAID[language]!.split(' ').reverse().join(' ')]
-    const [audio, otherAudio] = [await ear.speak(said, language), await ear.speak(otherSaid, language)]
-    for (let at = 0; at < Math.max(audio.length, otherAudio.length); at += PACKET) {
-      ear.write(audio.subarray(at, at + PACKET))
-      other.write(otherAudio.subarray(at, at + PACKET))
-    }
-    for (const line of [ear, other]) {
-      line.write(silence(400))
-      line.stream.finalize()
-    }
-    expect(plain(textOf(await ear.until(answersFinalize)))).toBe(said)
-    expect(plain(textOf(await other.until(answersFinalize)))).toBe(otherSaid)
+    const session = openSession(tested, language)
+    const audio = await session.speak(SENTENCES[language]!, language)
+    session.write(audio)
+    session.position += msToSamples(10_000, tested.format)
+    const from = session.position
+    session.write(audio)
+    session.stream.write(audio, from)
+    session.silence(50)
+    session.stream.finalize()
+    const events = await session.until(answersFinalize)
+    const words = events.flatMap(event => (event.type === 'final' ? event.words : []))
+    const once = SENTENCES[language]!.split(' ').length
+    expect(words.length).toBe(2 * once)
+    expect(words[once]!.startSample).toBeGreaterThan(from - msToSamples(TOLERANCE_MS, tested.format))
   })
 }
 
-function refuses(make: () => RecogniserUnderTest, language: string): void {
+function keepsStreamsApart(tested: FormatUnderTest, language: string): void {
+  it('delivers no event after a stream is closed', async () => {
+    const session = openSession(tested, language)
+    const audio = await session.speak(SENTENCES[language]!, language)
+    session.write(audio.subarray(0, audio.length >> 1))
+    session.stream.close()
+    const count = session.events.length
+    session.write(audio.subarray(audio.length >> 1))
+    session.silence(2000)
+    session.stream.finalize()
+    session.stream.close()
+    await session.recogniser.close()
+    expect(session.events.length).toBe(count)
+  })
+
+  it('recognises several callers at once, each on its own stream', async () => {
+    const session = openSession(tested, language)
+    const other = recorded(session.recogniser.open({ language, format: tested.format }), tested.format)
+    const sentence = SENTENCES[language]!
+    const reversed = sentence.split(' ').reverse().join(' ')
+    const [audio, otherAudio] = [await session.speak(sentence, language), await session.speak(reversed, language)]
+    const packet = msToSamples(PACKET_MS, tested.format)
+    for (let at = 0; at < Math.max(audio.length, otherAudio.length); at += packet) {
+      session.write(audio.subarray(at, at + packet))
+      other.write(otherAudio.subarray(at, at + packet))
+    }
+    for (const { silence, stream } of [session, other]) {
+      silence(50)
+      stream.finalize()
+    }
+    expect(plain(textOf(await session.until(answersFinalize)))).toBe(sentence)
+    expect(plain(textOf(await other.until(answersFinalize)))).toBe(reversed)
+  })
+}
+
+function refuses(tested: FormatUnderTest, language: string): void {
   it('refuses a language that it does not support', async () => {
-    const { recogniser } = listen(make, language)
+    const { recogniser } = openSession(tested, language)
     expect(() => recogniser.open({ language: 'tlh' })).toThrow(
       expect.objectContaining({ code: 'language_not_supported' }),
     )
   })
 
-  it('can be closed repeatedly, and then opens no streams', async () => {
-    const { recogniser } = listen(make, language)
+  it('refuses an audio format that it does not declare', async () => {
+    const { recogniser } = openSession(tested, language)
+    for (const format of [{ sampleRateHz: 48_000, channels: 1 } as const, { ...tested.format, channels: 2 } as const])
+      expect(() => recogniser.open({ language, format })).toThrow(
+        expect.objectContaining({ code: 'format_not_supported' }),
+      )
+  })
+
+  it('can be closed repeatedly, and opens no streams after that', async () => {
+    const { recogniser } = openSession(tested, language)
     await Promise.all([recogniser.close(), recogniser.close()])
     expect(() => recogniser.open({ language })).toThrow(expect.objectContaining({ code: 'recogniser_closed' }))
   })
 }
 
-function listen(make: () => RecogniserUnderTest, language: string, onSent: (audioMs: Ms) => void = () => {}) {
-  const examined = make()
-  const { recogniser } = examined
+/** A recogniser with one open stream; both are closed after the test. */
+function openSession({ make, format }: FormatUnderTest, language: string, onSent: (audioMs: Ms) => void = () => {}) {
+  const tested = make()
+  const { recogniser } = tested
   onTestFinished(async () => {
     await recogniser.close()
-    await examined.close()
+    await tested.close()
   })
-  const speak = (text: string, tongue: string) => examined.speak(text, tongue)
-  return Object.assign(eavesdrop(recogniser.open({ language, onSent })), { recogniser, speak })
+  const speak = async (text: string, spokenLanguage: string) => {
+    const audio = await tested.speak(text, spokenLanguage)
+    return resample(audio, NARROWBAND.sampleRateHz, format.sampleRateHz)
+  }
+  return Object.assign(recorded(recogniser.open({ language, format, onSent }), format), { recogniser, speak })
 }
 
-/** A stream with everything it says; `write` goes on where the last one ended. */
-function eavesdrop(stream: SpeechStream) {
+/** A stream with all its events. `write` continues where the last one ended. */
+function recorded(stream: SpeechStream, format: AudioFormat) {
   const events: SpeechEvent[] = []
   let wake = () => {}
   stream.onEvent(event => {
@@ -202,40 +234,38 @@ function eavesdrop(stream: SpeechStream) {
     }
     return events
   }
-  const line = {
+  const packet = msToSamples(PACKET_MS, format)
+  const session = {
     stream,
     events,
-    position: CLOCK,
+    position: msToSamples(CLOCK_MS, format),
     until,
     write(audio: Int16Array) {
-      for (let at = 0; at < audio.length; at += PACKET) {
-        const packet = audio.subarray(at, at + PACKET)
-        stream.write(packet, line.position)
-        line.position += packet.length
+      for (let at = 0; at < audio.length; at += packet) {
+        const samples = audio.subarray(at, at + packet)
+        stream.write(samples, session.position)
+        session.position += samples.length
       }
     },
+    silence: (ms: Ms) => session.write(new Int16Array(msToSamples(ms, format))),
     event: async <Type extends SpeechEvent['type']>(type: Type) => {
-      const heard = await until(event => event.type === type)
-      return heard.find(event => event.type === type) as Extract<SpeechEvent, { type: Type }>
+      const received = await until(event => event.type === type)
+      return received.find(event => event.type === type) as Extract<SpeechEvent, { type: Type }>
     },
   }
-  return line
+  return session
 }
 
 function answersFinalize(event: SpeechEvent): boolean {
   return event.type === 'final' && event.fromFinalize
 }
 
-/** What the finals say; what was said may have become final before anybody asked. */
+/** The text of all final results: words may become final before a finalize request. */
 function textOf(events: readonly SpeechEvent[]): string {
   return events.flatMap(event => (event.type === 'final' && event.text !== '' ? [event.text] : [])).join(' ')
 }
 
-function silence(samples: number): Int16Array {
-  return new Int16Array(samples)
-}
-
-/** Services differ in capitals and marks. */
+/** Lower case and without punctuation, in which services differ. */
 function plain(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}\s]/gu, '')
 }

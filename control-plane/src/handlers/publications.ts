@@ -1,4 +1,4 @@
-import { type Diagnostic, Refusal } from '@parley/contract'
+import { Refusal } from '@parley/contract'
 import {
   insertPublication,
   listPublications,
@@ -56,7 +56,7 @@ export const publicationHandlers = {
       throw noVersion(agent_id, version)
     }
     const { plan, draft, warnings } = found
-    const small = { publication: publicationBody(found), warnings: asDiagnostics(warnings) }
+    const small = { publication: publicationBody(found), warnings }
     const large = await runDraftWork(context, 'publication', { plan, draft })
     return { status: 200, body: largeAnswer('publications.get', small, large) }
   },
@@ -105,12 +105,7 @@ function sourceKind({ revision, imported_revision }: OpenDraft, { ref }: Princip
 
 function published(row: PublishedRevision, context: Context) {
   context.auditResource({ kind: 'publication', id: `${row.agent_id}/${row.version}` })
-  return { publication: publicationBody(row), warnings: asDiagnostics(row.warnings) }
-}
-
-/** Stored warnings have the shape of diagnostics: validation made them. */
-function asDiagnostics(stored: PublishedRevision['warnings']): Diagnostic[] {
-  return stored as unknown as Diagnostic[]
+  return { publication: publicationBody(row), warnings: row.warnings }
 }
 
 async function staleHeadRefusal(context: Context, agentId: string, version: number): Promise<Refusal> {

@@ -91,5 +91,6 @@ export function doDraftWork<Name extends DraftWorkName>({
 }
 
 function contentOf(json: string): DraftContent {
-  return JSON.parse(json) as DraftContent
+  const content: DraftContent = JSON.parse(json)
+  return content
 }

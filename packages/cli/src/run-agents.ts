@@ -1,6 +1,5 @@
 import { HttpActions } from '@parley/conversation'
 import type { AgentOrder, Agents, VoiceAgent } from '@parley/engine'
-import type { Plan } from '@parley/flow'
 import type { TextAgents } from '@parley/jobs'
 import { type Database, readSecretValues, type Sealer } from '@parley/store'
 import type { Services } from './services.ts'
@@ -49,7 +48,7 @@ export class RunAgents implements Agents {
   }
 
   async #make({ scope, agent_id, version, plan }: AgentOrder): Promise<VoiceAgent> {
-    const agent = await this.#services.agent(plan as Plan, { id: agent_id, version })
+    const agent = await this.#services.agent(plan, { id: agent_id, version })
     const secrets = this.#secrets(scope)
     return {
       ...agent,

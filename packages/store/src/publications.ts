@@ -1,9 +1,9 @@
-import type { Scope } from '@parley/contract'
+import type { Diagnostic, Plan, Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { DraftRevision } from './drafts.ts'
 import { type KeysetColumn, type Page, readPage } from './keyset.ts'
 import type { Queries } from './protocol.ts'
-import type { Channel, PlanContent, PublicationsTable, StoredDiagnostics, StoredPrincipal } from './schema.ts'
+import type { Channel, PublicationsTable, StoredPrincipal } from './schema.ts'
 
 /** A publication as lists show it. */
 export interface PublicationRow {
@@ -22,7 +22,7 @@ export interface PublicationRow {
 
 /** A publication as it runs. */
 export interface PlannedPublication extends PublicationRow {
-  readonly plan: PlanContent
+  readonly plan: Plan
 }
 
 /** A publication with the draft it was made of: as the JSON that is stored, since a large one is parsed elsewhere. */
@@ -33,7 +33,7 @@ interface PublishedDraft extends PublicationRow {
 /** A publication, whole, plan and draft as the JSON that is stored. */
 interface WholePublication extends PublishedDraft {
   readonly plan: string
-  readonly warnings: StoredDiagnostics
+  readonly warnings: Diagnostic[]
 }
 
 function publications(db: Queries, scope: Scope, agentId: string) {
@@ -130,7 +130,7 @@ function onePublication(db: Queries, scope: Scope, agentId: string, version: Wan
 
 /** A publication, and what its validation warned of. */
 export interface PublishedRevision extends PublicationRow {
-  readonly warnings: StoredDiagnostics
+  readonly warnings: Diagnostic[]
 }
 
 /**
@@ -167,13 +167,13 @@ export async function publicationOfRevision(
 export interface NewPublication {
   readonly digest: string
   /** Whole, or as the JSON that is stored. */
-  readonly plan: PlanContent | { readonly plan_schema_version: number; readonly json: string }
+  readonly plan: Plan | { readonly plan_schema_version: number; readonly json: string }
   readonly channels: readonly Channel[]
   readonly languages: readonly ('en' | 'es')[]
   readonly source_kind: PublicationsTable['source_kind']
   readonly published_by: StoredPrincipal
   readonly test: boolean
-  readonly warnings: StoredDiagnostics
+  readonly warnings: readonly Diagnostic[]
 }
 
 /**

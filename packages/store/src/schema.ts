@@ -1,4 +1,4 @@
-import type { draftContent, plan } from '@parley/contract'
+import type { Diagnostic, draftContent, Plan } from '@parley/contract'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { z } from 'zod'
 import type {
@@ -25,7 +25,6 @@ type Made<Value> = Generated<Value>
 type JsonColumn<Value> = ColumnType<Value, string, string>
 
 export type DraftContent = z.output<typeof draftContent>
-export type PlanContent = z.output<typeof plan>
 
 interface OfTenant {
   tenant_id: Made<string>
@@ -128,9 +127,6 @@ export interface StoredPrincipal {
   readonly id: string
 }
 
-/** As the contract's Diagnostic, which only control-plane and flow look into. */
-export type StoredDiagnostics = readonly Readonly<Record<string, unknown>>[]
-
 export interface PublicationsTable extends OfTenant {
   agent_id: string
   version: number
@@ -144,9 +140,9 @@ export interface PublicationsTable extends OfTenant {
   test: boolean
   draft_id: string
   draft_revision: number
-  plan: JsonColumn<PlanContent>
+  plan: JsonColumn<Plan>
   draft: JsonColumn<DraftContent>
-  warnings: JsonColumn<StoredDiagnostics>
+  warnings: JsonColumn<Diagnostic[]>
 }
 
 /** What staff set of a trunk, beyond what its `termination_uri` says. */

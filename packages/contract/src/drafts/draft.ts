@@ -60,3 +60,5 @@ export const draft = z.strictObject({ ...draftHead, ...written }).meta({ id: 'Dr
 export const plan = z
   .strictObject({ plan_schema_version: z.literal(1), ...content, settings: plannedSettings })
   .meta({ id: 'Plan' })
+
+export type Plan = z.output<typeof plan>

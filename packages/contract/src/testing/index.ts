@@ -1,6 +1,7 @@
 export { jsonSchema } from '../derived/json-schema.ts'
 export { toText } from '../derived/text-input.ts'
 export { diagnostic } from '../drafts/diagnostic.ts'
+export { plan as planSchema } from '../drafts/draft.ts'
 export { draftEdit, draftEdits } from '../drafts/draft-edit.ts'
 export { errorEnvelope } from '../error-envelope.ts'
 export { digest } from '../values/names.ts'

@@ -1,10 +1,8 @@
-import { plan as planInContract } from '@parley/contract'
-import { digest } from '@parley/contract/testing'
+import { digest, planSchema } from '@parley/contract/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arbitraryDraft } from '../../fuzz/arbitrary-draft.ts'
 import { type Draft, readDraft } from '../plan/draft.ts'
-import { planSchema } from '../plan/plan.ts'
 import { draftEnvironment, nothing } from '../testing/draft-environment.ts'
 import { draftOf, ends, says, when } from '../testing/flow-harness.ts'
 import { digestOf, planOf } from './publish.ts'
@@ -21,7 +19,7 @@ function published(rest: Partial<Draft> = {}) {
 describe('a published plan', () => {
   it('a published plan has every default filled in and hashes to its digest', () => {
     const { plan, digest: hash, channels, languages, warnings } = published()
-    expect(planInContract.parse(plan)).toEqual(plan)
+    expect(planSchema.parse(plan)).toEqual(plan)
     expect(plan.settings.userDtmfOptions).toEqual({ digitLimit: null, terminationKey: null, timeoutMs: 3000 })
     expect(digest.safeParse(hash).success).toBe(true)
     expect({ channels, languages, warnings }).toEqual({ channels: ['cloud'], languages: ['en'], warnings: [] })

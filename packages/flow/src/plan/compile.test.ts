@@ -1,3 +1,4 @@
+import { planSchema } from '@parley/contract/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -15,7 +16,6 @@ import {
 } from '../testing/flow-harness.ts'
 import { compile } from './compile.ts'
 import type { Diagnostic } from './diagnostic.ts'
-import { planSchema } from './plan.ts'
 
 function findings(draft: unknown): readonly Diagnostic[] {
   const compiled = compile(draft)

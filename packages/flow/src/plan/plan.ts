@@ -1,12 +1,9 @@
-import { plan } from '@parley/contract'
-import type { z } from 'zod'
+import type { Plan } from '@parley/contract'
 import { withDefaults } from './defaults.ts'
 import type { DraftContent } from './draft.ts'
 
-/** Schema of the plan that an engine runs: a draft without its source, with every default filled in. Parsing a serialised plan gives an equal plan. */
-export const planSchema = plan
-
-export type Plan = z.output<typeof plan>
+/** What an engine runs: a draft without its source, with every default filled in. Parsing a serialised plan gives an equal plan. */
+export type { Plan }
 
 const PLAN_SCHEMA_VERSION = 1
 

@@ -1,5 +1,5 @@
 import { type ConversationEvent, TextSession } from '@parley/conversation'
-import { type Plan, planSchema } from '@parley/flow'
+import type { Plan } from '@parley/flow'
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
 import {
   type OwnedRun,
@@ -120,7 +120,7 @@ export class TextRun {
   async #carryOut(): Promise<OwnedRunEnding> {
     const start = await this.#begin()
     if (start === null) return this.#stoppedEnding()
-    const plan = planSchema.parse(start.plan)
+    const { plan } = start
     const agent = await this.#open(plan, start)
     if (agent === null) return this.#stoppedEnding()
     const session = this.#converse(start, plan, agent)

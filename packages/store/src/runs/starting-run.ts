@@ -1,7 +1,7 @@
-import type { Scope } from '@parley/contract'
+import type { Plan, Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
-import type { Destinations, PlanContent } from '../schema.ts'
+import type { Destinations } from '../schema.ts'
 import type { RunChannel, RunMode } from '../schema-runs.ts'
 import { ownNumbers } from './own-numbers.ts'
 
@@ -10,7 +10,7 @@ export interface StartingRun {
   readonly run_id: string
   readonly agent_id: string
   readonly version: number
-  readonly plan: PlanContent
+  readonly plan: Plan
   readonly channel: RunChannel
   readonly mode: RunMode
   readonly from_number: string | null

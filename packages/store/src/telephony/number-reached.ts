@@ -1,7 +1,7 @@
-import type { Scope } from '@parley/contract'
+import type { Plan, Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
-import type { Channel, PlanContent } from '../schema.ts'
+import type { Channel } from '../schema.ts'
 
 /** A number that was called, and who answers it. */
 export interface AnsweredNumber {
@@ -12,7 +12,7 @@ export interface AnsweredNumber {
   /** Of the publication: the one that the assignment names, else the agent's head. */
   readonly version: number
   readonly channels: readonly Channel[]
-  readonly plan: PlanContent
+  readonly plan: Plan
 }
 
 /** A number that was called and that nobody answers. */
@@ -30,7 +30,7 @@ interface Found {
   readonly is_archived: boolean | null
   readonly version: number | null
   readonly channels: Channel[] | null
-  readonly plan: PlanContent | null
+  readonly plan: Plan | null
 }
 
 /** Who answers an imported number (E.164) on this trunk, as it is assigned now. */

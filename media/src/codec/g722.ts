@@ -16,9 +16,12 @@ export const G722: AudioCodec<'G722'> = {
   createDecoder: () => new G722Decoder(),
 }
 
-/** Half of the symmetric 24-tap filter (table 11), scaled by 2^13. */
-const QMF = Int32Array.of(3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11)
+/** Length of the symmetric quadrature mirror filter (table 11). */
 const QMF_TAPS = 24
+/** Of the samples a filter keeps, those that its next window needs. */
+const QMF_HISTORY = QMF_TAPS - 2
+/** Pairs of samples that are filtered together. */
+const CHUNK_PAIRS = 160
 
 /** Decision levels of the 6-bit quantiser (table 14). */
 const Q6 = Int32Array.of(
@@ -54,6 +57,48 @@ const ILB = Int32Array.of(
 /** Decision level of the 2-bit quantiser. */
 const Q2 = 564
 
+/**
+ * The sum of every other sample of a window, from `at` on, times the taps of one phase of the filter (table 11, scaled by
+ * 2^13). The filter is symmetric: the taps of the other phase are the same in reverse. Unrolled, because this is half of
+ * the codec's work.
+ */
+function evenTaps(x: Int32Array, at: number): number {
+  return (
+    (Math.imul(x[at]!, 3) +
+      Math.imul(x[at + 2]!, -11) +
+      Math.imul(x[at + 4]!, 12) +
+      Math.imul(x[at + 6]!, 32) +
+      Math.imul(x[at + 8]!, -210) +
+      Math.imul(x[at + 10]!, 951) +
+      Math.imul(x[at + 12]!, 3876) +
+      Math.imul(x[at + 14]!, -805) +
+      Math.imul(x[at + 16]!, 362) +
+      Math.imul(x[at + 18]!, -156) +
+      Math.imul(x[at + 20]!, 53) +
+      Math.imul(x[at + 22]!, -11)) |
+    0
+  )
+}
+
+/** `evenTaps` in reverse. */
+function oddTaps(x: Int32Array, at: number): number {
+  return (
+    (Math.imul(x[at]!, -11) +
+      Math.imul(x[at + 2]!, 53) +
+      Math.imul(x[at + 4]!, -156) +
+      Math.imul(x[at + 6]!, 362) +
+      Math.imul(x[at + 8]!, -805) +
+      Math.imul(x[at + 10]!, 3876) +
+      Math.imul(x[at + 12]!, 951) +
+      Math.imul(x[at + 14]!, -210) +
+      Math.imul(x[at + 16]!, 32) +
+      Math.imul(x[at + 18]!, 12) +
+      Math.imul(x[at + 20]!, -11) +
+      Math.imul(x[at + 22]!, 3)) |
+    0
+  )
+}
+
 /** One sub-band's predictor and scale factor: the part that encoder and decoder share and that must never differ. */
 class SubBand {
   /** Prediction of the next sample. */
@@ -61,28 +106,41 @@ class SubBand {
   /** Scale factor. */
   det: number
   #nb = 0
-  readonly #mostNb: number
+  readonly #maxNb: number
   readonly #shift: number
   #sz = 0
   #a1 = 0
   #a2 = 0
+  /** The last two reconstructed signals, doubled. */
   #r1 = 0
   #r2 = 0
   #p1 = 0
   #p2 = 0
-  /** Of the six zeros: coefficients, and the last quantised differences, the newest first. */
-  readonly #b = new Int32Array(6)
-  readonly #d = new Int32Array(6)
+  /** Coefficients of the six zeros. */
+  #b1 = 0
+  #b2 = 0
+  #b3 = 0
+  #b4 = 0
+  #b5 = 0
+  #b6 = 0
+  /** The last six quantised differences, doubled, the newest first. */
+  #d1 = 0
+  #d2 = 0
+  #d3 = 0
+  #d4 = 0
+  #d5 = 0
+  #d6 = 0
 
-  constructor(det: number, mostNb: number, shift: number) {
+  constructor(det: number, maxNb: number, shift: number) {
     this.det = det
-    this.#mostNb = mostNb
+    this.#maxNb = maxNb
     this.#shift = shift
   }
 
   /** Blocks 3L and 3H: logarithm and linear value of the scale factor. */
   scale(w: number): void {
-    const nb = Math.max(0, Math.min(this.#mostNb, ((this.#nb * 127) >> 7) + w))
+    const next = (Math.imul(this.#nb, 127) >> 7) + w
+    const nb = next < 0 ? 0 : next > this.#maxNb ? this.#maxNb : next
     this.#nb = nb
     const shift = this.#shift - (nb >> 11)
     const level = ILB[(nb >> 6) & 31]!
@@ -96,42 +154,59 @@ class SubBand {
     this.#adaptPoles(p)
     this.#adaptZeros(d)
     this.#r2 = this.#r1
-    this.#r1 = r
+    this.#r1 = saturate(r + r)
     this.#p2 = this.#p1
     this.#p1 = p
-    const sp = saturate(
-      ((this.#a1 * saturate(this.#r1 + this.#r1)) >> 15) + ((this.#a2 * saturate(this.#r2 + this.#r2)) >> 15),
-    )
+    const sp = saturate((Math.imul(this.#a1, this.#r1) >> 15) + (Math.imul(this.#a2, this.#r2) >> 15))
     this.s = saturate(sp + this.#sz)
   }
 
   #adaptPoles(p: number): void {
     const sign = p >> 15
-    const sameAsLast = sign === this.#p1 >> 15
+    const isSameAsLast = sign === this.#p1 >> 15
     const a1Times4 = saturate(this.#a1 << 2)
-    const step = Math.min(32767, sameAsLast ? -a1Times4 : a1Times4) >> 7
-    const a2 = (sign === this.#p2 >> 15 ? 128 : -128) + step + ((this.#a2 * 32512) >> 15)
-    this.#a2 = Math.max(-12288, Math.min(12288, a2))
-    const a1 = saturate((sameAsLast ? 192 : -192) + ((this.#a1 * 32640) >> 15))
+    const turned = isSameAsLast ? -a1Times4 : a1Times4
+    const step = (turned > 32767 ? 32767 : turned) >> 7
+    const a2 = (sign === this.#p2 >> 15 ? 128 : -128) + step + (Math.imul(this.#a2, 32512) >> 15)
+    this.#a2 = a2 > 12288 ? 12288 : a2 < -12288 ? -12288 : a2
+    const a1 = saturate((isSameAsLast ? 192 : -192) + (Math.imul(this.#a1, 32640) >> 15))
     const limit = saturate(15360 - this.#a2)
-    this.#a1 = Math.max(-limit, Math.min(limit, a1))
+    this.#a1 = a1 > limit ? limit : a1 < -limit ? -limit : a1
   }
 
   /** Also the next contribution of the zeros, from the differences as they stand then. */
   #adaptZeros(d: number): void {
-    const b = this.#b
-    const past = this.#d
     const step = d === 0 ? 0 : 128
     const sign = d >> 15
-    for (let i = 0; i < 6; i++) {
-      b[i] = saturate((past[i]! >> 15 === sign ? step : -step) + ((b[i]! * 32640) >> 15))
-    }
-    past.copyWithin(1, 0, 5)
-    past[0] = d
-    let sz = 0
-    for (let i = 5; i >= 0; i--) sz += (b[i]! * saturate(past[i]! + past[i]!)) >> 15
-    this.#sz = saturate(sz)
+    this.#b1 = adaptedZero(this.#b1, step, sign ^ (this.#d1 >> 15))
+    this.#b2 = adaptedZero(this.#b2, step, sign ^ (this.#d2 >> 15))
+    this.#b3 = adaptedZero(this.#b3, step, sign ^ (this.#d3 >> 15))
+    this.#b4 = adaptedZero(this.#b4, step, sign ^ (this.#d4 >> 15))
+    this.#b5 = adaptedZero(this.#b5, step, sign ^ (this.#d5 >> 15))
+    this.#b6 = adaptedZero(this.#b6, step, sign ^ (this.#d6 >> 15))
+    this.#d6 = this.#d5
+    this.#d5 = this.#d4
+    this.#d4 = this.#d3
+    this.#d3 = this.#d2
+    this.#d2 = this.#d1
+    this.#d1 = saturate(d + d)
+    this.#sz = saturate(
+      (Math.imul(this.#b1, this.#d1) >> 15) +
+        (Math.imul(this.#b2, this.#d2) >> 15) +
+        (Math.imul(this.#b3, this.#d3) >> 15) +
+        (Math.imul(this.#b4, this.#d4) >> 15) +
+        (Math.imul(this.#b5, this.#d5) >> 15) +
+        (Math.imul(this.#b6, this.#d6) >> 15),
+    )
   }
+}
+
+/**
+ * A coefficient after the leak of 1/256 and one step: up where the signs are the same (`differs` 0), down where they are
+ * not (-1). It cannot leave 16 bits: at 32767 the leak takes away as much as the step adds.
+ */
+function adaptedZero(b: number, step: number, differs: number): number {
+  return ((step ^ differs) - differs + (Math.imul(b, 32640) >> 15)) | 0
 }
 
 const lowerBand = () => new SubBand(32, 18432, 8)
@@ -140,42 +215,34 @@ const higherBand = () => new SubBand(8, 22528, 10)
 class G722Encoder implements AudioEncoder {
   readonly #low = lowerBand()
   readonly #high = higherBand()
-  /** The last 24 samples, stored twice, so that the filter's window is always contiguous. */
-  readonly #x = new Int32Array(2 * QMF_TAPS)
-  #at = 0
+  /** The samples that the next window begins with, then those of a chunk. */
+  readonly #x = new Int32Array(QMF_HISTORY + 2 * CHUNK_PAIRS)
 
   encode(src: Int16Array, srcOffset: number, count: number, dst: Uint8Array, dstOffset: number): number {
     const pairs = Math.max(0, Math.min(count >> 1, (src.length - srcOffset) >> 1, dst.length - dstOffset))
-    for (let i = 0; i < pairs; i++) {
-      dst[dstOffset + i] = this.#pair(src[srcOffset + 2 * i]!, src[srcOffset + 2 * i + 1]!)
+    for (let done = 0; done < pairs; done += CHUNK_PAIRS) {
+      this.#chunk(src, srcOffset + 2 * done, Math.min(CHUNK_PAIRS, pairs - done), dst, dstOffset + done)
     }
     return pairs
   }
 
-  #pair(first: number, second: number): number {
+  #chunk(src: Int16Array, srcOffset: number, pairs: number, dst: Uint8Array, dstOffset: number): void {
     const x = this.#x
-    x[this.#at] = first
-    x[this.#at + QMF_TAPS] = first
-    x[this.#at + 1] = second
-    x[this.#at + 1 + QMF_TAPS] = second
-    this.#at = (this.#at + 2) % QMF_TAPS
-    let odd = 0
-    let even = 0
-    for (let i = 0; i < 12; i++) {
-      odd += x[this.#at + 2 * i]! * QMF[i]!
-      even += x[this.#at + 2 * i + 1]! * QMF[11 - i]!
+    for (let i = 0; i < 2 * pairs; i++) x[QMF_HISTORY + i] = src[srcOffset + i]!
+    for (let i = 0; i < pairs; i++) {
+      const odd = evenTaps(x, 2 * i)
+      const even = oddTaps(x, 2 * i + 1)
+      dst[dstOffset + i] = (this.#codeHigh((even - odd) >> 14) << 6) | this.#codeLow((even + odd) >> 14)
     }
-    return (this.#codeHigh((even - odd) >> 14) << 6) | this.#codeLow((even + odd) >> 14)
+    x.copyWithin(0, 2 * pairs, 2 * pairs + QMF_HISTORY)
   }
 
   #codeLow(x: number): number {
     const band = this.#low
     const difference = saturate(x - band.s)
-    const magnitude = difference >= 0 ? difference : -(difference + 1)
-    let interval = 1
-    while (interval < 30 && magnitude >= (Q6[interval]! * band.det) >> 12) interval++
+    const interval = intervalOf(difference >= 0 ? difference : -(difference + 1), band.det)
     const code = difference < 0 ? ILN[interval]! : ILP[interval]!
-    const d = (band.det * QM4[code >> 2]!) >> 15
+    const d = Math.imul(band.det, QM4[code >> 2]!) >> 15
     band.scale(WL_BY_CODE[code >> 2]!)
     band.predict(d)
     return code
@@ -185,59 +252,67 @@ class G722Encoder implements AudioEncoder {
     const band = this.#high
     const difference = saturate(x - band.s)
     const magnitude = difference >= 0 ? difference : -(difference + 1)
-    const isLarge = magnitude >= (Q2 * band.det) >> 12
+    const isLarge = magnitude >= Math.imul(Q2, band.det) >> 12
     const code = difference < 0 ? (isLarge ? 0 : 1) : isLarge ? 2 : 3
-    const d = (band.det * QM2[code]!) >> 15
+    const d = Math.imul(band.det, QM2[code]!) >> 15
     band.scale(WH_BY_CODE[code]!)
     band.predict(d)
     return code
   }
 }
 
+/** The first interval of the 6-bit quantiser, 1 to 30, whose decision level is above `magnitude`; levels rise, so it halves. */
+function intervalOf(magnitude: number, det: number): number {
+  let first = 1
+  let last = 30
+  while (first < last) {
+    const middle = (first + last) >> 1
+    if (magnitude >= Math.imul(Q6[middle]!, det) >> 12) first = middle + 1
+    else last = middle
+  }
+  return first
+}
+
 class G722Decoder implements AudioDecoder {
   readonly #low = lowerBand()
   readonly #high = higherBand()
-  /** Sums and differences of the last 12 pairs of sub-band samples, stored twice. */
-  readonly #x = new Int32Array(2 * QMF_TAPS)
-  #at = 0
+  /** Sums and differences of pairs of sub-band samples: those that the next window begins with, then those of a chunk. */
+  readonly #x = new Int32Array(QMF_HISTORY + 2 * CHUNK_PAIRS)
 
   decode(src: Uint8Array, srcOffset: number, count: number, dst: Int16Array, dstOffset: number): number {
     const bytes = Math.max(0, Math.min(count, src.length - srcOffset, (dst.length - dstOffset) >> 1))
-    for (let i = 0; i < bytes; i++) this.#byte(src[srcOffset + i]!, dst, dstOffset + 2 * i)
+    for (let done = 0; done < bytes; done += CHUNK_PAIRS) {
+      this.#chunk(src, srcOffset + done, Math.min(CHUNK_PAIRS, bytes - done), dst, dstOffset + 2 * done)
+    }
     return 2 * bytes
   }
 
-  #byte(code: number, dst: Int16Array, at: number): void {
+  #chunk(src: Uint8Array, srcOffset: number, bytes: number, dst: Int16Array, dstOffset: number): void {
+    const x = this.#x
+    for (let i = 0; i < bytes; i++) this.#byte(src[srcOffset + i]!, QMF_HISTORY + 2 * i)
+    for (let i = 0; i < bytes; i++) {
+      dst[dstOffset + 2 * i] = saturate(oddTaps(x, 2 * i + 1) >> 11)
+      dst[dstOffset + 2 * i + 1] = saturate(evenTaps(x, 2 * i) >> 11)
+    }
+    x.copyWithin(0, 2 * bytes, 2 * bytes + QMF_HISTORY)
+  }
+
+  /** Decodes both sub-bands of a byte to `#x`. */
+  #byte(code: number, at: number): void {
     const low = this.#low
     const high = this.#high
     const lowCode = code & 0x3f
     const highCode = code >> 6
-    const rlow = limit15(low.s + ((low.det * QM6[lowCode]!) >> 15))
-    const dlow = (low.det * QM4[lowCode >> 2]!) >> 15
+    const rlow = limit15(low.s + (Math.imul(low.det, QM6[lowCode]!) >> 15))
+    const dlow = Math.imul(low.det, QM4[lowCode >> 2]!) >> 15
     low.scale(WL_BY_CODE[lowCode >> 2]!)
     low.predict(dlow)
-    const dhigh = (high.det * QM2[highCode]!) >> 15
+    const dhigh = Math.imul(high.det, QM2[highCode]!) >> 15
     const rhigh = limit15(high.s + dhigh)
     high.scale(WH_BY_CODE[highCode]!)
     high.predict(dhigh)
-    this.#join(rlow, rhigh, dst, at)
-  }
-
-  #join(rlow: number, rhigh: number, dst: Int16Array, at: number): void {
-    const x = this.#x
-    x[this.#at] = rlow + rhigh
-    x[this.#at + QMF_TAPS] = rlow + rhigh
-    x[this.#at + 1] = rlow - rhigh
-    x[this.#at + 1 + QMF_TAPS] = rlow - rhigh
-    this.#at = (this.#at + 2) % QMF_TAPS
-    let first = 0
-    let second = 0
-    for (let i = 0; i < 12; i++) {
-      first += x[this.#at + 2 * i + 1]! * QMF[11 - i]!
-      second += x[this.#at + 2 * i]! * QMF[i]!
-    }
-    dst[at] = saturate(first >> 11)
-    dst[at + 1] = saturate(second >> 11)
+    this.#x[at] = rlow + rhigh
+    this.#x[at + 1] = rlow - rhigh
   }
 }
 

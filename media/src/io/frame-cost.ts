@@ -1,5 +1,6 @@
 import { NARROWBAND } from '@parley/kernel'
 import { decodePcma, decodePcmu, encodePcma, encodePcmu, PCMU } from '../codec/g711.ts'
+import { G722 } from '../codec/g722.ts'
 import { Concealment } from '../dsp/concealment.ts'
 import { ReceiveStream } from '../dsp/receive-stream.ts'
 import { SyntheticSound } from '../dsp/testing/synthetic-sound.ts'
@@ -35,6 +36,14 @@ function cost(step: (frame: number) => void): number {
   const { user, system } = process.threadCpuUsage(before)
   return Math.round((1000 * (user + system)) / ((ROUNDS - WARM_UP) * FRAMES))
 }
+
+/** Sound of 16 kHz: at twice the speed of `samples`. */
+const wide = new Int16Array(samples.length + FRAME)
+wide.set(samples)
+const wideEncoded = new Uint8Array(samples.length)
+const wideDecoded = new Int16Array(2 * FRAME)
+const g722Encoder = G722.createEncoder()
+const g722Decoder = G722.createDecoder()
 
 const at = (frame: number) => (frame % FRAMES) * FRAME
 const voice = new VoiceActivity()
@@ -72,6 +81,8 @@ console.log(
       decode_pcmu: cost(frame => decodePcmu(encoded, at(frame), FRAME, decoded, 0)),
       encode_pcma: cost(frame => encodePcma(samples, at(frame), FRAME, encoded, at(frame))),
       decode_pcma: cost(frame => decodePcma(encoded, at(frame), FRAME, decoded, 0)),
+      encode_g722: cost(frame => g722Encoder.encode(wide, at(frame), 2 * FRAME, wideEncoded, at(frame) >> 1)),
+      decode_g722: cost(frame => g722Decoder.decode(wideEncoded, at(frame) >> 1, FRAME, wideDecoded, 0)),
       voice_activity: cost(frame => {
         voice.push(frame * FRAME, samples, at(frame), FRAME)
         while (voice.take() !== null);

@@ -25,6 +25,13 @@ export interface CursorBinding {
 /** A row's place in a sort order: its values of the columns. */
 type KeysetPosition = readonly (string | number)[]
 
+/** The requested page of a list. */
+export interface PageRequest {
+  /** `next_cursor` of the page before; null: the first page. */
+  readonly cursor: string | null
+  readonly limit: number
+}
+
 export interface Page<Row> {
   readonly rows: Row[]
   /** Null on the last page. */

@@ -1,7 +1,5 @@
 import type { Lease, Leases } from './protocol.ts'
-
-/** Runs one statement and gives its rows. */
-export type RunStatement = (name: string, text: string, values: readonly unknown[]) => Promise<{ rows: unknown[] }>
+import type { RunStatement } from './statements.ts'
 
 const ACQUIRE = `
   insert into parley.leases as l (name, owner, fence, expires_at)

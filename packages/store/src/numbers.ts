@@ -1,11 +1,10 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
-import { type KeysetColumn, type Page, readPage } from './keyset.ts'
-import type { PageRequest } from './page-request.ts'
+import { type KeysetColumn, type Page, type PageRequest, readPage } from './keyset.ts'
 import type { Queries } from './protocol.ts'
 import type { Channel } from './schema.ts'
-import { statementTime } from './statement-time.ts'
+import { statementTime } from './statements.ts'
 
 const NUMBER_COLUMNS = [
   'number_id',

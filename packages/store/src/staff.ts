@@ -5,7 +5,7 @@ import { writeAudit } from './audit.ts'
 import { StoreError } from './errors.ts'
 import type { Queries } from './protocol.ts'
 import type { Destinations, TrunkDetails } from './schema.ts'
-import { statementTime } from './statement-time.ts'
+import { statementTime } from './statements.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** An error names at most so many of what there is. */

@@ -1,6 +1,5 @@
 import type { Scope } from '@parley/contract'
-import type { RunStatement } from '../leases.ts'
-import { scoped } from '../scoped.ts'
+import { type RunStatement, scopedRows } from '../statements.ts'
 import type { JobsAcrossTenants, LostRun } from './protocol.ts'
 
 export function jobsOn(run: RunStatement): JobsAcrossTenants {
@@ -15,7 +14,7 @@ export function jobsOn(run: RunStatement): JobsAcrossTenants {
         'select * from parley.reap_rested_runs($1, $2, $3::integer, $4::integer, $5::integer, $6::timestamptz)',
         [engine, worker, leaseMs, atMost, restMs, askedAt],
       )
-      return scoped<LostRun>(rows)
+      return scopedRows<LostRun>(rows)
     },
     async environmentsDue(work, after, atMost) {
       const { rows } = await run(

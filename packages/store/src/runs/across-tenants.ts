@@ -1,5 +1,4 @@
-import type { RunStatement } from '../leases.ts'
-import { scoped } from '../scoped.ts'
+import { type RunStatement, scopedRows } from '../statements.ts'
 import { enginesOn } from './engines.ts'
 import { RUN_LEASE_MS } from './ownership.ts'
 import type { ReapedRun, RenewedRun, RunsAcrossTenants, WaitingRun } from './protocol.ts'
@@ -21,7 +20,7 @@ export function runsOn(run: RunStatement): RunsAcrossTenants {
         atMost,
         underWay,
       ])
-      return scoped<WaitingRun>(rows)
+      return scopedRows<WaitingRun>(rows)
     },
     async reap({ engine, worker }, atMost, leaseMs = RUN_LEASE_MS) {
       const { rows } = await run('reap_runs', 'select * from parley.reap_runs($1, $2, $3, $4)', [
@@ -30,7 +29,7 @@ export function runsOn(run: RunStatement): RunsAcrossTenants {
         leaseMs,
         atMost,
       ])
-      return scoped<ReapedRun>(rows)
+      return scopedRows<ReapedRun>(rows)
     },
     async expire(atMost) {
       const { rows } = await run('expire_runs', 'select * from parley.expire_runs($1)', [atMost])

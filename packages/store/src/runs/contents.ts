@@ -1,8 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
-import type { RunStatement } from '../leases.ts'
 import type { Queries } from '../protocol.ts'
-import { scoped } from '../scoped.ts'
+import { type RunStatement, scopedRows } from '../statements.ts'
 import type { ContentsAcrossTenants, RunOfTenant } from './protocol.ts'
 
 export function contentsOn(run: RunStatement): ContentsAcrossTenants {
@@ -13,11 +12,11 @@ export function contentsOn(run: RunStatement): ContentsAcrossTenants {
         'select * from parley.recordings_to_join($1::integer, $2::integer)',
         [graceMs, atMost],
       )
-      return scoped<RunOfTenant>(rows)
+      return scopedRows<RunOfTenant>(rows)
     },
     async expireRecordings(atMost) {
       const { rows } = await run('expire_recordings', 'select * from parley.expire_recordings($1)', [atMost])
-      return scoped<RunOfTenant>(rows)
+      return scopedRows<RunOfTenant>(rows)
     },
     async expireTranscripts(atMost) {
       const { rows } = await run('expire_transcripts', 'select parley.expire_transcripts($1) as expired', [atMost])

@@ -1,4 +1,4 @@
-import type { RunStatement } from '../leases.ts'
+import type { RunStatement } from '../statements.ts'
 import type { EngineRow, Engines } from './protocol.ts'
 
 export function enginesOn(run: RunStatement): Engines {

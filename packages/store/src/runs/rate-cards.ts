@@ -4,7 +4,7 @@ import { writeAudit } from '../audit.ts'
 import { StoreError } from '../errors.ts'
 import type { Queries } from '../protocol.ts'
 import type { RunChannel, StoredRate } from '../schema-runs.ts'
-import { statementTime } from '../statement-time.ts'
+import { statementTime } from '../statements.ts'
 
 /** Prices of usage. For each meter the most specific rate applies: the one with most criteria, then model before provider before channel. */
 export interface RateCard {

@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, UpdateStatus } from '../schema-runs.ts'
-import { statementTime } from '../statement-time.ts'
+import { statementTime } from '../statements.ts'
 import { heldRow } from './ownership.ts'
 import type { RunOwnership } from './protocol.ts'
 

@@ -1,5 +1,4 @@
-import type { RunStatement } from '../leases.ts'
-import { scoped } from '../scoped.ts'
+import { type RunStatement, scopedRows } from '../statements.ts'
 import type { InboundTrunk, TelephonyAcrossTenants } from './protocol.ts'
 
 export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
@@ -10,7 +9,7 @@ export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
     },
     async inboundTrunks() {
       const { rows } = await run('inbound_trunks', 'select * from parley.inbound_trunks()', [])
-      return scoped<InboundTrunk>(rows)
+      return scopedRows<InboundTrunk>(rows)
     },
     async reached(candidates) {
       if (candidates.length === 0) return []

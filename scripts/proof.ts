@@ -1,6 +1,6 @@
 // `npm run proof -- NAME [--seed N] [--count N] [--seconds N] [--out FILE]`
-// JSON lines on standard output (and in FILE), the last one the summary; progress on standard error; exit 1 when the
-// proof failed.
+// Prints JSON lines on standard output (and to FILE), the last one the summary, and progress on standard error. Exit code 0:
+// the proof passed; 1: it failed; 2: it could not run.
 import { randomInt } from 'node:crypto'
 import { appendFileSync, globSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -13,7 +13,10 @@ async function load(name: string): Promise<Proof> {
   const names = globSync('*.ts', { cwd: directory })
     .map(file => basename(file, '.ts'))
     .filter(file => file !== 'proof' && !file.endsWith('.test'))
-  if (!names.includes(name)) throw new Error(`there is no proof "${name}"; there are: ${names.sort().join(', ')}`)
+  if (!names.includes(name))
+    throw new Error(
+      `${name === '' ? 'the name of a proof is missing' : `there is no proof "${name}"`}; the proofs are ${names.sort().join(', ')}`,
+    )
   const loaded = (await import(join(directory, `${name}.ts`))) as { proof: Proof }
   return loaded.proof
 }
@@ -43,7 +46,7 @@ async function main(): Promise<boolean> {
     if (values.out !== undefined) appendFileSync(values.out, text)
   }
   const progress = (text: string) => process.stderr.write(`${proof.name}: ${text}\n`)
-  progress(`seed ${seed}`)
+  progress(`started with seed ${seed}`)
   const { ok, summary } = await proof.run({
     seed,
     count: wholeNumber('count', values.count, proof.count),

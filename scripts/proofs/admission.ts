@@ -8,34 +8,34 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const LINE: Line = 'udp'
 const AGENT = 'listener'
-const OVER_WITHIN_MS = 90_000
+const END_TIMEOUT_MS = 90_000
 /** Connections that are kept alive, each with one request at a time. */
 const WRITERS = 64
 
-/** What a run of the proof may differ in. */
+/** Parameters of the proof. */
 interface AdmissionOptions {
   readonly capacity: number
-  /** Of the first part: so many calls are let in, then no more. */
+  /** Daily call limit of the first part. */
   readonly dailyLimit: number
-  /** Of the second part, over what is spent: each call holds one dollar. */
+  /** Spend cap of the second part, US dollars; each call reserves one dollar. */
   readonly dollars: number
-  /** How long the carrier lets each call harness. */
+  /** Duration of each call until the carrier hangs up. */
   readonly callMs: number
 }
 
 const LONG: AdmissionOptions = { capacity: 100, dailyLimit: 250, dollars: 20, callMs: 8000 }
 
 /**
- * Far more runs are asked for at once than may be: first against a capacity and a daily limit, then against a spend cap. By
- * what the carrier saw from INVITE to confirmed end there is never one call too many; each refusal names its limit and how
- * much of it was used, and all permits come back. In the end the check is given a capacity of one less than what was used,
- * past which it must see a call too many.
+ * Creates far more runs at once than the limits allow: first with a capacity and a daily limit, then with a spend cap. The
+ * calls that the carrier saw, from INVITE to confirmed end, never exceed a limit; each refusal names its limit and how much
+ * of it is used; all permits are returned. Planted fault: the check is repeated with a capacity that is one too small, and
+ * must then report a call too many.
  */
 export async function proveAdmission(
   { count, line, progress }: ProofOptions,
-  given: Partial<AdmissionOptions> = {},
+  overrides: Partial<AdmissionOptions> = {},
 ): Promise<ProofOutcome> {
-  const options: AdmissionOptions = { ...LONG, ...given }
+  const options: AdmissionOptions = { ...LONG, ...overrides }
   const { capacity, dailyLimit, dollars, callMs } = options
   const answer = { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } as const
   const harness = await CallHarness.open({
@@ -50,32 +50,32 @@ export async function proveAdmission(
     await harness.set({ set: 'rate_limit', value: { per_second: 100_000, burst: 100_000 } })
     await harness.setCallsPerSecond(LINE, 1000)
     await harness.client.callLimits.update({ body: { daily_limit: dailyLimit } })
-    // Asked for again while calls end, so that the capacity, and then the daily limit, is what refuses.
+    // Requests continue while calls end, so that first the capacity and then the daily limit refuses.
     const first: Created[] = []
     const half = Math.ceil((count * 2) / 3)
     while (first.length < half) {
       first.push(...(await createMany(harness, AGENT, WRITERS, Math.ceil(half / 4))))
-      progress(`${first.length} of ${half} asked for, ${admitted(first)} admitted`)
+      progress(`${first.length} of ${half} runs requested, ${admitted(first)} admitted`)
       await pause(callMs)
     }
-    await allOver(harness)
+    await allEnded(harness)
     const before = harness.carrier(LINE).rows().length
     const cap = await setSpendCap(harness, dollars)
     const second = await createMany(harness, AGENT, WRITERS, count - half)
-    progress(`${second.length} asked for under a spend cap, ${admitted(second)} admitted`)
-    await allOver(harness)
+    progress(`${second.length} runs requested under a spend cap, ${admitted(second)} admitted`)
+    await allEnded(harness)
     const queries = harness.carrier(LINE).query()
     const later = new LedgerQueries(harness.carrier(LINE).rows().slice(before))
     const faults = [
-      ...tooMany(queries, capacity, 'concurrent_capacity'),
-      ...tooMany(later, Math.min(dollars, capacity), 'spend_cap'),
-      ...(admitted(first) > dailyLimit ? [`${admitted(first)} admitted of ${dailyLimit} a day`] : []),
-      ...called(queries.calls(), admitted(first) + admitted(second)),
+      ...limitFaults(queries, capacity, 'concurrent_capacity'),
+      ...limitFaults(later, Math.min(dollars, capacity), 'spend_cap'),
+      ...(admitted(first) > dailyLimit ? [`${admitted(first)} runs admitted with a daily limit of ${dailyLimit}`] : []),
+      ...dialFaults(queries.calls(), admitted(first) + admitted(second)),
       ...[...first, ...second].flatMap(create => refusalFaults(create, { capacity, dailyLimit, cap })),
       ...(await permitsLeft(harness)),
     ]
-    const most = queries.maxConcurrent(undefined, 'confirmed').calls
-    const plantedNoticed = tooMany(queries, most - 1, 'concurrent_capacity').length > 0
+    const maximum = queries.maxConcurrent(undefined, 'confirmed').calls
+    const plantedNoticed = limitFaults(queries, maximum - 1, 'concurrent_capacity').length > 0
     for (const fault of new Set(faults)) line({ proof: 'admission', fault })
     const ended = await harness.rows<{ as: string; runs: number }>(
       `select concat_ws(' ', state, outcome ->> 'kind', outcome ->> 'detail') as as, count(*)::int as runs
@@ -89,7 +89,7 @@ export async function proveAdmission(
         admitted: admitted(first) + admitted(second),
         refused: refusalCounts([...first, ...second]),
         ended: Object.fromEntries(ended.map(({ as, runs }) => [as, runs])),
-        most_at_once: most,
+        most_at_once: maximum,
         most_at_once_under_spend_cap: later.maxConcurrent(undefined, 'confirmed').calls,
         faults: faults.length,
         planted_noticed: plantedNoticed,
@@ -113,14 +113,16 @@ async function setSpendCap(harness: CallHarness, dollars: number): Promise<strin
   return String(dollars)
 }
 
-function tooMany(queries: LedgerQueries, cap: number, name: string): string[] {
+function limitFaults(queries: LedgerQueries, cap: number, name: string): string[] {
   return queries
     .over(cap, undefined, 'confirmed')
-    .map(({ atMs, calls }) => `${calls.length} calls at once at ${Math.round(atMs)} ms, past ${name} ${cap}`)
+    .map(
+      ({ atMs, calls }) => `${calls.length} calls at once at ${Math.round(atMs)} ms, above the limit ${name} of ${cap}`,
+    )
 }
 
-/** Faults unless every admitted run was called once, and no other. */
-function called(calls: readonly LedgerCall[], admitted: number): string[] {
+/** Faults unless every admitted run was dialled once, and nothing else was dialled. */
+function dialFaults(calls: readonly LedgerCall[], admitted: number): string[] {
   const numbers = new Set(calls.map(({ opening }) => opening.called))
   const isRight = calls.length === admitted && numbers.size === admitted
   return isRight ? [] : [`${calls.length} calls to ${numbers.size} numbers for ${admitted} admitted runs`]
@@ -138,15 +140,15 @@ function refusalFaults(
   }
   const limits = expected[reason ?? '']
   const isNamed = limits !== undefined && Number(limit) === Number(limits)
-  // A whole dollar more would be past the cap; of the others nothing is left.
+  // One more dollar would exceed the cap; of the other limits nothing is left.
   const isUsed = used !== null && Number(used) + (reason === 'spend_cap' ? 1 : 0) >= Number(limit)
   const isWithin = used !== null && Number(used) <= Number(limit)
   return isNamed && isUsed && isWithin ? [] : [`refused with ${status} ${reason}, limit ${limit}, used ${used}`]
 }
 
-async function allOver(harness: CallHarness): Promise<void> {
+async function allEnded(harness: CallHarness): Promise<void> {
   const rows = () => harness.rows('select 1 from parley.run_ownership')
-  await within(OVER_WITHIN_MS, async () => ((await rows()).length === 0 ? true : null))
+  await within(END_TIMEOUT_MS, async () => ((await rows()).length === 0 ? true : null))
 }
 
 async function permitsLeft(harness: CallHarness): Promise<string[]> {
@@ -155,7 +157,7 @@ async function permitsLeft(harness: CallHarness): Promise<string[]> {
   )
   const { live, owned, reserved } = left!
   const isBack = live === 0 && owned === 0 && Number(reserved) === 0
-  return isBack ? [] : [`permits left: ${live}, rows ${owned}, dollars held ${reserved}`]
+  return isBack ? [] : [`permits not returned: ${live}; owned runs: ${owned}; dollars still reserved: ${reserved}`]
 }
 
 function refusalCounts(created: readonly Created[]): Record<string, number> {

@@ -7,14 +7,14 @@ async function prove(count: number, planted?: PlantedHandler) {
   return { ...(await proveApiRequests(options, planted)), lines }
 }
 
-describe('any requests to the API', { timeout: 180_000 }, () => {
+describe('the proof "api-requests"', { timeout: 180_000 }, () => {
   it('2,000 random requests are answered as the contract declares, none with 5xx', async () => {
     const { ok, summary, lines } = await prove(2000)
     expect(ok, JSON.stringify([summary, ...lines])).toBe(true)
     expect(summary).toMatchObject({ faults: 0, never: [], unfinished: 0 })
   })
 
-  it('random requests find a handler that throws', async () => {
+  it('the proof reports a handler that throws', async () => {
     const { ok, lines } = await prove(600, 'a handler that throws')
     expect(ok).toBe(false)
     expect(lines).toContainEqual(

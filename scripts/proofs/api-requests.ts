@@ -10,15 +10,15 @@ import { RequestMaker } from './api/request-maker.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const AT_ONCE = 16
-const NEW_THINGS_EVERY = 250
+const NEW_RESOURCES_EVERY = 250
 const NONSENSE_EVERY = 97
 const PROGRESS_EVERY = 1000
-const SHOWN = 50
-const MOST_LIMITED = 0.01
+const MAX_SHOWN = 50
+const MAX_LIMITED_SHARE = 0.01
 
 export type PlantedHandler = 'nothing' | 'a handler that throws'
 
-/** Throws where an agent speaks Spanish. */
+/** A handler that throws if the language of an agent is Spanish. */
 const THROWS: Partial<Handlers> = {
   'agents.create': (input, context) => {
     if (input.body.language === 'es') throw new TypeError('planted')
@@ -27,9 +27,9 @@ const THROWS: Partial<Handlers> = {
 }
 
 /**
- * Requests to all operations of the API over real HTTP, on a real Postgres, 16 at a time: valid, made of the schemas,
- * broken, odd, and nonsense. None is answered 5xx or not at all, under 1 % are limited, every operation succeeds at least
- * once, and every answer is what the contract says it is.
+ * Sends random requests to all operations of the API over HTTP, with a real Postgres, 16 at a time: valid ones, ones generated
+ * from the schemas, mutated ones, odd ones and random bytes. Every request is answered, none with 5xx, less than 1 % with 429;
+ * every operation succeeds at least once, and every answer conforms to the contract.
  */
 export async function proveApiRequests(
   { seed, count, seconds, line, progress }: ProofOptions,
@@ -43,11 +43,11 @@ export async function proveApiRequests(
   const maker = new RequestMaker(api, seed)
   const startedAt = performance.now()
   const isOver = () => performance.now() - startedAt > seconds * 1000
-  let begun = 0
+  let started = 0
   const work = async () => {
-    while (begun < count && !isOver()) {
-      const index = begun++
-      if (index % NEW_THINGS_EVERY === NEW_THINGS_EVERY - 1) await maker.grow()
+    while (started < count && !isOver()) {
+      const index = started++
+      if (index % NEW_RESOURCES_EVERY === NEW_RESOURCES_EVERY - 1) await maker.grow()
       if (index % PROGRESS_EVERY === PROGRESS_EVERY - 1) progress(`${index + 1} of ${count}: ${report.faults} faults`)
       if (index % NONSENSE_EVERY === NONSENSE_EVERY - 1) await tryNonsense(api.url, maker, report)
       else await tryOne(api.url, agent, await maker.next(), report)
@@ -56,18 +56,18 @@ export async function proveApiRequests(
   try {
     await maker.grow()
     await Promise.all(Array.from({ length: AT_ONCE }, work))
-    // What came before must not have broken it.
+    // The server must still work after all of these requests.
     const alive = await api.send('agents.list', {})
     const { succeeded, ...figures } = report.figures()
     const never = operations.filter(({ id }) => !succeeded.has(id)).map(({ id }) => id)
     const limited = (figures.statuses[429] ?? 0) / figures.requests
-    const ok = report.faults === 0 && never.length === 0 && limited < MOST_LIMITED && alive.status === 200
+    const ok = report.faults === 0 && never.length === 0 && limited < MAX_LIMITED_SHARE && alive.status === 200
     const summary = {
       ...figures,
       operations: operations.length,
       never,
       faults: report.faults,
-      unfinished: count - begun,
+      unfinished: count - started,
     }
     return { ok, summary: { ...summary, seconds: Math.round((performance.now() - startedAt) / 1000) } }
   } finally {
@@ -84,7 +84,7 @@ async function tryOne(url: string, agent: Agent, trial: Trial, report: RequestRe
   report.note(trial, answer.status, answerFaults(trial, answer))
 }
 
-/** A connection may end without a word where nothing came that could be answered. */
+/** The server may close a connection without an answer if the bytes are not an HTTP request. */
 async function tryNonsense(url: string, maker: RequestMaker, report: RequestReport): Promise<void> {
   const bytes = maker.nonsense()
   const request = { method: '', target: '', headers: {}, body: bytes }
@@ -111,7 +111,7 @@ class RequestReport {
     const family = kind.split(':', 1)[0]!
     this.#kinds[family] = (this.#kinds[family] ?? 0) + 1
     if (operation !== null && status >= 200 && status < 300) this.#succeeded.add(operation.id)
-    if (faults.length === 0 || ++this.faults > SHOWN) return
+    if (faults.length === 0 || ++this.faults > MAX_SHOWN) return
     const { method, target, body } = request
     const sent = { method, target: target.slice(0, 300), body: typeof body === 'string' ? body.slice(0, 1000) : null }
     this.#line({ proof: 'api-requests', kind, operation: operation?.id ?? null, status, faults, ...sent })

@@ -3,13 +3,13 @@ import { type PlantedDrainFault, proveDrain } from './drain.ts'
 
 async function prove(planted: PlantedDrainFault) {
   const lines: object[] = []
-  const given = { seed: 1, count: 5, seconds: 120, line: (record: object) => lines.push(record), progress: () => {} }
-  return { ...(await proveDrain(given, { callMs: 12_000, planted })), lines }
+  const options = { seed: 1, count: 5, seconds: 120, line: (record: object) => lines.push(record), progress: () => {} }
+  return { ...(await proveDrain(options, { callMs: 12_000, planted })), lines }
 }
 
-// Side by side: each has a platform of its own, and both mostly wait for calls to end.
-describe('a process that gets SIGTERM in the middle of calls', { timeout: 300_000, concurrent: true }, () => {
-  it('a draining process refuses new calls with 503, dials none, and every live call goes on until its far end hangs up', async ({
+// Concurrent, because each test has a platform of its own and mostly waits for calls to end.
+describe('the proof "drain"', { timeout: 300_000, concurrent: true }, () => {
+  it('after SIGTERM a process refuses new calls with 503, dials none, and every live call continues until its far end hangs up', async ({
     expect,
   }) => {
     const { ok, summary, lines } = await prove('nothing')

@@ -8,28 +8,28 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const LINE: Line = 'udp'
 const AGENT = 'listener'
-const UP_WITHIN_MS = 60_000
-const NOT_READY_WITHIN_MS = 1000
-const LOOK_FOR_MS = 5000
+const ANSWER_TIMEOUT_MS = 60_000
+const MAX_READY_MS = 1000
+const POLL_FOR_MS = 5000
 /** Calls that an engine has RTP ports for when no other range is given. */
 const PORTS_OF_ONE_ENGINE = 40
-/** Beyond the life of a call. */
-const GONE_WITHIN_MS = 60_000
+/** Time for the process to end after the last call. */
+const EXIT_TIMEOUT_MS = 60_000
 
-/** What the proof must notice. `cut off`: the process gets SIGINT, which ends it at once, instead of SIGTERM. */
+/** A planted fault, which the proof must report. `cut off`: the process gets SIGINT, which ends live calls at once, instead of SIGTERM. */
 export type PlantedDrainFault = 'nothing' | 'cut off'
 
 /**
- * A process with API and engine gets SIGTERM in the middle of calls: it is not ready within a second, a new call is refused
- * with 503 and Retry-After and leaves a rejected run, nothing is dialled any more, every call ends as the far end wants, and
- * the process ends with 0.
+ * Sends SIGTERM to a process with API and engine during calls. Within a second `/readyz` fails; a new inbound call gets 503 with
+ * Retry-After and leaves a rejected run; no further call is dialled; every live call continues until its far end hangs up; the
+ * process then exits with 0.
  */
 export async function proveDrain(
   { count, line, progress }: ProofOptions,
   { callMs = 40_000, planted = 'nothing' }: { readonly callMs?: number; readonly planted?: PlantedDrainFault } = {},
 ): Promise<ProofOutcome> {
   const harness = await CallHarness.open({
-    // The database is the worker's: it outlives the other.
+    // The first process runs the database, which must outlive the drained process.
     processes: ['worker', 'api,engine'],
     numbers: [{ number: '*', behaviour: { do: 'answer', afterMs: 50, hangUpAfterMs: callMs } }],
     lines: [LINE],
@@ -42,18 +42,18 @@ export async function proveDrain(
     await harness.setCallsPerSecond(LINE, 100)
     await createMany(harness, AGENT, 8, count)
     const carrier = harness.carrier(LINE)
-    await within(UP_WITHIN_MS, async () => (answered(harness) === count ? true : null))
+    await within(ANSWER_TIMEOUT_MS, async () => (answered(harness) === count ? true : null))
     const live = answered(harness)
     progress(`${live} of ${count} calls are up`)
-    const signalledAt = Date.now()
+    const signalledAtMs = Date.now()
     harness.engine.signal(planted === 'cut off' ? 'SIGINT' : 'SIGTERM')
-    const ready = await notReadyAfter(`${harness.url}/readyz`)
+    const ready = await pollUntilNotReady(`${harness.url}/readyz`)
     const invite = await rawInvite(harness.inboundUri(LINE))
     const late = await createMany(harness, AGENT, 1, 1).catch(() => [])
-    const exit = await Promise.race([harness.engine.exited(), pause(callMs + GONE_WITHIN_MS, 'alive' as const)])
+    const exit = await Promise.race([harness.engine.exited(), pause(callMs + EXIT_TIMEOUT_MS, 'alive' as const)])
     progress(`the process ended with ${exit}`)
     const calls = carrier.query().calls()
-    const dialledLate = calls.filter(({ opening }) => opening.wall_ms > signalledAt)
+    const dialledLate = calls.filter(({ opening }) => opening.wall_ms > signalledAtMs)
     const cutOff = calls.filter(({ rows }) => rows.some(({ kind }) => kind === 'bye-received'))
     const isWaiting = await leftWaiting(harness, late[0]?.run_id ?? null)
     const states = await harness.rows<{ state: string; kind: string | null }>(
@@ -63,13 +63,13 @@ export async function proveDrain(
     const good = states.filter(({ state, kind }) => state === 'completed' && kind === 'caller_hung_up').length
     const faults = [
       ...(live === count ? [] : [`${live} of ${count} calls came up`]),
-      ...(ready.readyUntilMs < NOT_READY_WITHIN_MS ? [] : [`still ready after ${ready.readyUntilMs} ms`]),
+      ...(ready.readyUntilMs < MAX_READY_MS ? [] : [`still ready after ${ready.readyUntilMs} ms`]),
       ...(invite.status === 503 && invite.hasRetryAfter ? [] : [`an INVITE was answered ${JSON.stringify(invite)}`]),
-      ...(refused.length === 1 ? [] : [`${refused.length} runs tell of that INVITE`]),
-      ...(dialledLate.length === 0 ? [] : [`${dialledLate.length} dialled afterwards`]),
+      ...(refused.length === 1 ? [] : [`${refused.length} rejected runs for one refused INVITE`]),
+      ...(dialledLate.length === 0 ? [] : [`${dialledLate.length} calls were dialled after SIGTERM`]),
       ...(cutOff.length === 0 ? [] : [`${cutOff.length} calls were cut off`]),
-      ...(isWaiting ? [] : ['a run that was created meanwhile does not wait']),
-      ...(good === count ? [] : [`${good} of ${count} runs ended as calls do`]),
+      ...(isWaiting ? [] : ['a run that was created during the drain was not left waiting']),
+      ...(good === count ? [] : [`${good} of ${count} runs completed because the caller hung up`]),
       ...(exit === 0 ? [] : [`the process ended with ${exit}`]),
     ]
     for (const fault of faults) line({ proof: 'drain', fault })
@@ -78,7 +78,7 @@ export async function proveDrain(
       summary: {
         calls: live,
         ready_until_ms: ready.readyUntilMs,
-        not_ready_told_ms: ready.toldAfterMs,
+        not_ready_told_ms: ready.notReadyAfterMs,
         invite,
         late_run: late[0]?.status ?? null,
         exit,
@@ -99,18 +99,18 @@ function answered(harness: CallHarness): number {
 }
 
 interface NotReady {
-  /** From now to when the last request was sent that was answered as ready, ms; 0: none was. */
+  /** Time of the last request that was answered "ready", ms since the start; 0: none was. */
   readonly readyUntilMs: number
-  /** From now to the first answer that says otherwise, ms. */
-  readonly toldAfterMs: number
+  /** Time of the first other answer, ms since the start. */
+  readonly notReadyAfterMs: number
 }
 
-/** Asks for a few seconds at most. A process that is gone is not ready either. */
-async function notReadyAfter(url: string): Promise<NotReady> {
+/** Polls `url` until it is not ready, for 5 s at most. A process that does not answer is not ready. */
+async function pollUntilNotReady(url: string): Promise<NotReady> {
   const since = performance.now()
   const elapsed = () => Math.round(performance.now() - since)
   let readyUntilMs = 0
-  while (elapsed() < LOOK_FOR_MS) {
+  while (elapsed() < POLL_FOR_MS) {
     const sentMs = elapsed()
     const isReady = await fetch(url).then(
       ({ ok }) => ok,
@@ -120,10 +120,10 @@ async function notReadyAfter(url: string): Promise<NotReady> {
     readyUntilMs = sentMs
     await pause(10)
   }
-  return { readyUntilMs, toldAfterMs: elapsed() }
+  return { readyUntilMs, notReadyAfterMs: elapsed() }
 }
 
-/** True also where the API took no more runs. */
+/** Whether the run was not dialled. True also if the API refused to create it. */
 async function leftWaiting(harness: CallHarness, run_id: string | null): Promise<boolean> {
   if (run_id === null) return true
   const text = 'select state, invite_sent_at from parley.runs where run_id = $1'

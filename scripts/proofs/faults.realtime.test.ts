@@ -11,8 +11,8 @@ interface Line {
   readonly faults: readonly string[]
 }
 
-// One platform and one series of kills; each test looks at its part of the report.
-describe('an engine that is killed in the middle of a call', () => {
+// One series of kills on one platform; each test examines a part of the report.
+describe('the proof "faults": an engine that is killed during a call', () => {
   const lines: Line[] = []
   const log: string[] = []
   let outcome: Awaited<ReturnType<typeof proveFaults>>

@@ -7,35 +7,35 @@ import { checkKill, type KillCheck, permitsLeft } from './calls/kill-check.ts'
 import { agentOf, cleanUp, type Killed, killEngine, runOver } from './calls/kill-trial.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
-/** What a run of the proof may differ in. */
+/** Parameters of the proof. */
 interface FaultsOptions {
-  /** Of the processes, ms. */
+  /** Duration of leases on runs, ms. */
   readonly leaseMs: number
-  /** Within which a run has to be over, ms. */
+  /** Time limit for the end of a run after the kill, ms. */
   readonly overWithinMs: number
 }
 
-const AS_IN_PRODUCTION: FaultsOptions = { leaseMs: 9000, overWithinMs: 30_000 }
+const PRODUCTION_OPTIONS: FaultsOptions = { leaseMs: 9000, overWithinMs: 30_000 }
 
-/** One is used while two come up again. */
+/** One takes the next call while two are restarting. */
 const ENGINES = 3
-const MOST_PLANTINGS = 3
-const PERMITS_BACK_WITHIN_MS = 40_000
+const MAX_PLANTINGS = 3
+const PERMITS_TIMEOUT_MS = 40_000
 
 type Trial = KillCheck & { readonly kill: KillCase; readonly killed: Killed }
 
 /**
- * Engines are killed in the middle of calls, in and out, over UDP and TLS, at moments of the seed's; while the run of one
- * waits for its reaper, the next call is made on another. What became of each run is held against what the carrier saw:
- * nobody is called, transferred or hung up twice, the run is over within 30 s and the carrier has its BYE or CANCEL by
- * then, its permit is back, the timeline has no gap, what was being sent is uncertain, and of the recording at most a
- * second is lost. Beside the `count` kills there is one for each planted fault, and the proof fails where it sees none.
+ * Kills engines during calls, inbound and outbound, over UDP and TLS, at moments that the seed chooses. While a run waits for
+ * its reaper, the next call is made on another engine. Each run is compared with what the carrier saw: no call, transfer or
+ * hang-up happens twice; within 30 s the run has ended and the carrier has its BYE or CANCEL; the permit is returned; the
+ * timeline has no gap; effects in flight are uncertain; at most a second of the recording is lost. Besides the `count` kills
+ * there is one for each planted fault; the proof fails if it does not report one of them.
  */
 export async function proveFaults(
   { seed, count, line, progress }: ProofOptions,
-  given: Partial<FaultsOptions> = {},
+  overrides: Partial<FaultsOptions> = {},
 ): Promise<ProofOutcome> {
-  const { leaseMs, overWithinMs } = { ...AS_IN_PRODUCTION, ...given }
+  const { leaseMs, overWithinMs } = { ...PRODUCTION_OPTIONS, ...overrides }
   const harness = await CallHarness.open({
     processes: ['api,worker', ...Array.from({ length: ENGINES }, () => 'engine')],
     numbers: KILL_NUMBERS,
@@ -43,23 +43,23 @@ export async function proveFaults(
   })
   const fleet = new EngineFleet(harness)
   try {
-    for (const on of LINES)
+    for (const carrierLine of LINES)
       for (const [part, draft] of Object.entries(proofAgents(TARGET)))
-        await harness.publish(agentOf(part as keyof ReturnType<typeof proofAgents>, on), draft, on)
+        await harness.publish(agentOf(part as keyof ReturnType<typeof proofAgents>, carrierLine), draft, carrierLine)
     const trials: Promise<Trial>[] = []
     for (const requested of killCases(new SeededRandom(seed), count)) {
-      const { kill, killed } = await killedAsPlanted(harness, fleet, requested)
+      const { kill, killed } = await killWithRetries(harness, fleet, requested)
       const trial = settle(harness, kill, killed, overWithinMs).then(settled => {
         report(settled, { line, progress })
         return settled
       })
-      // Told of where all are waited for.
+      // A rejection is reported by Promise.all below.
       trial.catch(() => {})
       trials.push(trial)
     }
     const settled = await Promise.all(trials)
     const nothingLeft = () => permitsLeft(harness).then(left => (left === null ? true : null))
-    const isClean = (await within(PERMITS_BACK_WITHIN_MS, nothingLeft)) === true
+    const isClean = (await within(PERMITS_TIMEOUT_MS, nothingLeft)) === true
     const outcome = outcomeOf(settled, isClean ? null : await permitsLeft(harness))
     if (!outcome.ok)
       progress(harness.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`).join('\n'))
@@ -70,17 +70,17 @@ export async function proveFaults(
   }
 }
 
-/** A fault that did not come about is planted again: on a busy machine an engine may lose a run before it calls. */
-async function killedAsPlanted(
+/** Repeats a planted fault that did not occur: on a busy machine an engine may lose a run before it dials. */
+async function killWithRetries(
   harness: CallHarness,
   fleet: EngineFleet,
   requested: KillCase,
 ): Promise<{ readonly kill: KillCase; readonly killed: Killed }> {
   let kill = requested
-  for (let again = 1; ; again++) {
+  for (let attempt = 1; ; attempt++) {
     const killed = await killEngine(harness, fleet, kill)
-    if (killed.isAsPlanted || requested.planted === null || again > MOST_PLANTINGS) return { kill, killed }
-    kill = onceMore(requested, again)
+    if (killed.isAsPlanted || requested.planted === null || attempt > MAX_PLANTINGS) return { kill, killed }
+    kill = onceMore(requested, attempt)
   }
 }
 
@@ -93,12 +93,12 @@ async function settle(harness: CallHarness, kill: KillCase, before: Killed, over
 
 function report(trial: Trial, { line, progress }: Pick<ProofOptions, 'line' | 'progress'>): void {
   const { kill, killed, faults, overAfterMs, releasedAfterMs, lostMs } = trial
-  const { index, moment, line: on, delayMs, planted } = kill
+  const { index, moment, line: carrierLine, delayMs, planted } = kill
   line({
     proof: 'faults',
     index,
     moment,
-    line: on,
+    line: carrierLine,
     delay_ms: delayMs,
     planted,
     state: killed.run?.state ?? null,
@@ -108,7 +108,7 @@ function report(trial: Trial, { line, progress }: Pick<ProofOptions, 'line' | 'p
     recording_lost_ms: lostMs,
     faults,
   })
-  progress(`${index}: ${planted ?? moment} (${on})${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`)
+  progress(`${index}: ${planted ?? moment} (${carrierLine})${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`)
 }
 
 function outcomeOf(trials: readonly Trial[], left: string | null): ProofOutcome {
@@ -123,13 +123,13 @@ function outcomeOf(trials: readonly Trial[], left: string | null): ProofOutcome 
       faulty,
       planted_missed: missed,
       permits_left: left,
-      over_after_ms_max: most(over),
-      recording_lost_ms_max: most(kills.map(({ lostMs }) => lostMs)),
+      over_after_ms_max: maximum(over),
+      recording_lost_ms_max: maximum(kills.map(({ lostMs }) => lostMs)),
     },
   }
 }
 
-function most(values: readonly (number | null)[]): number | null {
+function maximum(values: readonly (number | null)[]): number | null {
   const known = values.filter(value => value !== null)
   return known.length === 0 ? null : Math.max(...known)
 }

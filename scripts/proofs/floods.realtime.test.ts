@@ -3,7 +3,7 @@ import { proveFloods } from './floods.ts'
 
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
-describe('INVITE floods over UDP, TCP and TLS, with and without the token, beside a live call', () => {
+describe('the proof "floods": INVITE floods over UDP, TCP and TLS, with and without the token, during a live call', () => {
   it('12,000 INVITEs get 503 or no answer; memory stays bounded, the live call is unharmed and the next caller is answered', {
     timeout: 120_000,
   }, async () => {

@@ -5,30 +5,30 @@ import type { SipFlood, SipFloodResult } from './attacks/sip-flood.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const PER_SECOND = 5000
-/** What the engine may hold more while it is flooded, and when the flood is over, bytes. */
-const MOST_DURING = 192 << 20
-const MOST_AFTER = 96 << 20
+/** Allowed growth of memory during and after a flood, bytes. */
+const MAX_GROWTH_DURING = 192 << 20
+const MAX_GROWTH_AFTER = 96 << 20
 const NEWCOMER_MS = 1000
 const MAX_CALLS = 20
 
 type Planted = 'nothing' | 'a guessed token' | 'a mute phone' | 'forgotten memory'
 
 /**
- * INVITE floods over UDP, TCP and TLS, by strangers and by somebody who has the token, while a call goes on: strangers
- * get not a byte, the excess of the other gets 503 with Retry-After, memory stays bounded, the call is unharmed, and who
- * calls right after a flood is answered at once. `count` INVITEs each.
+ * Floods an engine with INVITEs over UDP, TCP and TLS during a call, without and with the inbound token. INVITEs without the
+ * token get no answer; those with it get 503 with Retry-After above the limit of calls; memory stays bounded; the live call is
+ * unharmed; and a call right after a flood is answered at once. `count` INVITEs each.
  */
 export async function proveFloods(options: ProofOptions, planted: Planted = 'nothing'): Promise<ProofOutcome> {
   const { count, line, progress } = options
   const harness = await AttackHarness.open({ maxCalls: MAX_CALLS })
   try {
-    const rows: { readonly ok: boolean; readonly sent: number }[] = []
+    const results: { readonly ok: boolean; readonly sent: number }[] = []
     for (const transport of ['udp', 'tcp', 'tls'] as const) {
       for (const who of ['stranger', 'token'] as const) {
-        progress(`${count} INVITEs over ${transport}, ${who}`)
-        const row = await flood(harness, { transport, who, count }, planted)
-        line({ proof: 'floods', ...row.figures })
-        rows.push(row)
+        progress(`${count} INVITEs over ${transport}, ${who === 'token' ? 'with' : 'without'} the token`)
+        const result = await flood(harness, { transport, who, count }, planted)
+        line({ proof: 'floods', ...result.figures })
+        results.push(result)
         if (planted !== 'nothing') break
       }
       if (planted !== 'nothing') break
@@ -37,8 +37,8 @@ export async function proveFloods(options: ProofOptions, planted: Planted = 'not
     const health = await harness.finish()
     line({ proof: 'floods', live_call: healthFigures(health) })
     return {
-      ok: rows.every(row => row.ok) && isUnharmed(health),
-      summary: { invites: rows.reduce((sum, row) => sum + row.sent, 0), live_call: healthFigures(health) },
+      ok: results.every(({ ok }) => ok) && isUnharmed(health),
+      summary: { invites: results.reduce((sum, { sent }) => sum + sent, 0), live_call: healthFigures(health) },
     }
   } finally {
     await harness.close()
@@ -52,7 +52,7 @@ async function flood(
 ): Promise<{ readonly ok: boolean; readonly sent: number; readonly figures: object }> {
   const { transport, who, count } = options
   const user = who === 'token' || planted === 'a guessed token' ? TOKEN : 'sales'
-  const taken = harness.callsTaken
+  const callsBefore = harness.callsTaken
   const memory = new Memory()
   const attack = new Attack<SipFloodResult>('sip-flood.ts', {
     transport,
@@ -66,21 +66,21 @@ async function flood(
     ca: harness.ca,
     lingerMs: 500,
   } satisfies SipFlood)
-  const forgotten = planted === 'forgotten memory' ? Buffer.alloc(256 << 20, 1) : undefined
+  const leaked = planted === 'forgotten memory' ? Buffer.alloc(256 << 20, 1) : undefined
   try {
     const result = await attack.result
     const liveDuring = harness.engine.calls.size
     await attack.end()
     const newcomer = await harness.newcomer()
     const used = memory.stop()
-    const answered = who === 'stranger' ? result.bytesReceived === 0 : isRefusedWell(transport, result)
+    const answered = who === 'stranger' ? result.bytesReceived === 0 : isRefusedAsExpected(transport, result)
     const ok =
       answered &&
-      (who === 'token' || harness.callsTaken === taken + 1) &&
+      (who === 'token' || harness.callsTaken === callsBefore + 1) &&
       liveDuring <= MAX_CALLS &&
       newcomer < NEWCOMER_MS &&
-      used.peakGrowth < MOST_DURING &&
-      used.endGrowth < MOST_AFTER
+      used.peakGrowth < MAX_GROWTH_DURING &&
+      used.endGrowth < MAX_GROWTH_AFTER
     const figures = {
       ok,
       transport,
@@ -90,14 +90,14 @@ async function flood(
       newcomer_answered_ms: newcomer,
       ...memory.figures(),
     }
-    return { ok: ok && (forgotten?.length ?? 1) > 0, sent: result.sent, figures }
+    return { ok: ok && (leaked?.length ?? 1) > 0, sent: result.sent, figures }
   } finally {
     await attack.end()
   }
 }
 
-/** On streams every INVITE has its answer; datagrams may drown, but whatever comes back is an answer we mean. */
-function isRefusedWell(transport: string, { sent, statuses, retryAfter }: SipFloodResult): boolean {
+/** Over TCP and TLS every INVITE is answered. Over UDP some may be lost, but there are no answers other than the expected. */
+function isRefusedAsExpected(transport: string, { sent, statuses, retryAfter }: SipFloodResult): boolean {
   const refused = statuses['503'] ?? 0
   const others = Object.keys(statuses).filter(status => !['100', '180', '200', '503'].includes(status))
   const all = refused + MAX_CALLS >= sent

@@ -5,8 +5,8 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 const PROGRESS_EVERY_MS = 10_000
 
 /**
- * SIP messages, SDP, RTP and SRTP bred towards new code: nothing may throw, hang or break what it promises. The time is
- * shared equally by the targets.
+ * Fuzzes the parsers of SIP, SDP, RTP and SRTP, guided by code coverage: none throws, hangs or breaks an invariant. The time
+ * is divided equally among the targets.
  */
 async function run({ seed, count, seconds, line, progress }: ProofOptions): Promise<ProofOutcome> {
   const reports: FuzzReport[] = []
@@ -17,10 +17,12 @@ async function run({ seed, count, seconds, line, progress }: ProofOptions): Prom
       seed,
       seconds: seconds / FUZZ_TARGETS.length,
       count,
-      onProgress: now => {
+      onProgress: state => {
         if (performance.now() - reportedAt < PROGRESS_EVERY_MS) return
         reportedAt = performance.now()
-        progress(`${target}: ${now.runs} inputs in ${now.seconds} s, ${now.corpus} kept, ${now.found} faults`)
+        progress(
+          `${target}: ${state.runs} inputs in ${state.seconds} s, ${state.corpus} in the corpus, ${state.found} faults`,
+        )
       },
     })
     line({ proof: 'fuzz', ...report })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { proveIdempotency } from './idempotency.ts'
 
-it('creates with idempotency keys are done once each while the API is killed, and while its database goes away', {
+it('requests with idempotency keys take effect once each while the API is killed and while its database is down', {
   timeout: 300_000,
 }, async () => {
   const lines: object[] = []

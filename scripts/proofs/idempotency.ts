@@ -7,19 +7,19 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const AT_ONCE = 16
 const CREATES_PER_KILL = 100
-const FEWEST_KILLS = 2
-const MOST_AFTER_MARK_MS = 40
-const RECOVERED_WITHIN_MS = 15_000
+const MIN_KILLS = 2
+const MAX_KILL_DELAY_MS = 40
+const RECOVERY_TIMEOUT_MS = 15_000
 const BETWEEN_OUTAGES_MS = 500
-const SHOWN = 50
-/** Behind all others, which have their names from their number. */
+const MAX_SHOWN = 50
+/** Above the numbers of all other creates, which determine their names. */
 const FIRST_PLANTED = 900_000
 
 /**
- * Creates, each with an idempotency key of its own, 16 at a time, sent again by the client's rule while the process that
- * serves them is killed and started again, and then while its database is shut down immediately and killed: each key has
- * one resource and one answer in the end, every refusal told the truth, and the API is back within 15 s of the outage. A
- * client that takes another key for another try is among them, and the same check must find it.
+ * Creates resources, each with its own idempotency key, 16 at a time. The client retries while the process of the API is
+ * killed and restarted, and then while the database is shut down immediately and killed. In the end each key has one resource
+ * and one answer, every refusal was correct, and the API works again within 15 s of an outage. Planted fault: a client that
+ * uses a new key for each attempt; the same check must report it.
  */
 export async function proveIdempotency({ seed, count, line, progress }: ProofOptions): Promise<ProofOutcome> {
   const random = new SeededRandom(seed)
@@ -28,33 +28,33 @@ export async function proveIdempotency({ seed, count, line, progress }: ProofOpt
     const { url, key } = served
     const options: CreateOptions = { url, key, ...(await prepareCreates(url, key)), planted: 'nothing' }
     const load = new Load(seed, options)
-    const kills = await killedInBetween(served, load, count, random, progress)
+    const kills = await createDuringKills(served, load, count, random, progress)
     const killed = load.creates.length
     progress(`${killed} creates, ${kills} kills`)
-    const outages = await withoutDatabase(served, load, progress)
+    const outages = await createDuringOutages(served, load, progress)
     const faults = await faultsOf(served, load.creates, options)
-    for (const fault of faults.slice(0, SHOWN)) line({ proof: 'idempotency', ...fault })
+    for (const fault of faults.slice(0, MAX_SHOWN)) line({ proof: 'idempotency', ...fault })
     const isPlantedFound = await findsPlanted(served, seed, options)
     line({ proof: 'idempotency', planted: 'fresh keys for retries', found: isPlantedFound })
-    const isBack = outages.every(({ back_ms }) => back_ms !== null && back_ms < RECOVERED_WITHIN_MS)
+    const isRecovered = outages.every(({ back_ms }) => back_ms !== null && back_ms < RECOVERY_TIMEOUT_MS)
     const creates = { while_killed: killed, while_without_database: load.creates.length - killed }
     const attempts = {
       while_killed: attemptCounts(load.creates.slice(0, killed)),
       later: attemptCounts(load.creates.slice(killed)),
     }
     const summary = { creates, kills, outages, attempts, planted_found: isPlantedFound, faults: faults.length }
-    return { ok: faults.length === 0 && isBack && isPlantedFound, summary }
+    return { ok: faults.length === 0 && isRecovered && isPlantedFound, summary }
   } finally {
     await served.close()
   }
 }
 
-/** Creates under way. */
+/** The creates, 16 at a time. */
 class Load {
   readonly creates: KeyedCreate[] = []
   done = 0
-  /** So many are begun at most: the others wait until there may be more. */
-  most = Number.POSITIVE_INFINITY
+  /** Number of creates that may have started; the others wait until it is raised. */
+  limit = Number.POSITIVE_INFINITY
   readonly #seed: number
   readonly #options: CreateOptions
   readonly #first: number
@@ -65,11 +65,11 @@ class Load {
     this.#first = first
   }
 
-  /** 16 at a time while `isWanted` says so. */
+  /** Creates resources, 16 at a time, while `isWanted` returns true. */
   async run(isWanted: () => boolean): Promise<void> {
     const work = async () => {
       while (isWanted()) {
-        if (this.creates.length >= this.most) {
+        if (this.creates.length >= this.limit) {
           await pause(2)
           continue
         }
@@ -83,30 +83,30 @@ class Load {
   }
 }
 
-async function killedInBetween(
+async function createDuringKills(
   served: ServedApi,
   load: Load,
   count: number,
   random: Random,
   progress: (text: string) => void,
 ): Promise<number> {
-  const kills = Math.max(FEWEST_KILLS, Math.ceil(count / CREATES_PER_KILL))
+  const kills = Math.max(MIN_KILLS, Math.ceil(count / CREATES_PER_KILL))
   const share = Math.floor(count / (kills + 1))
   const marks = Array.from({ length: kills }, (_, kill) => share * kill + 1 + randomBelow(random, share))
-  load.most = 0
+  load.limit = 0
   const running = load.run(() => load.creates.length < count)
   try {
     for (const [killed, mark] of marks.entries()) {
-      // However fast they are done: there are some under way when it is killed.
-      load.most = mark + 2 * AT_ONCE
+      // Keeps some creates in progress at the kill, however fast they are.
+      load.limit = mark + 2 * AT_ONCE
       while (load.done < mark) await pause(2)
-      await pause(randomBelow(random, MOST_AFTER_MARK_MS))
+      await pause(randomBelow(random, MAX_KILL_DELAY_MS))
       await served.kill()
       await served.start()
       progress(`killed ${killed + 1} times, ${load.done} of ${count} done`)
     }
   } finally {
-    load.most = Number.POSITIVE_INFINITY
+    load.limit = Number.POSITIVE_INFINITY
     await running
   }
   return kills
@@ -114,20 +114,20 @@ async function killedInBetween(
 
 interface Outage {
   readonly signal: string
-  /** From the signal to the first create that began after it was felt; null: none within 15 s. */
+  /** Time from the signal to the first success of a create that started after the outage began, ms; null: none within 15 s. */
   readonly back_ms: number | null
 }
 
-async function withoutDatabase(served: ServedApi, load: Load, progress: (text: string) => void): Promise<Outage[]> {
+async function createDuringOutages(served: ServedApi, load: Load, progress: (text: string) => void): Promise<Outage[]> {
   let isOver = false
   const running = load.run(() => !isOver)
   const outages: Outage[] = []
   try {
     for (const signal of ['SIGQUIT', 'SIGKILL'] as const) {
       await pause(BETWEEN_OUTAGES_MS)
-      const outage = { signal, back_ms: await outOf(served, load, signal) }
+      const outage = { signal, back_ms: await recoveryTime(served, load, signal) }
       outages.push(outage)
-      progress(`the database after ${signal}: back after ${outage.back_ms} ms`)
+      progress(`database stopped by ${signal}: the API works again after ${outage.back_ms} ms`)
     }
   } finally {
     isOver = true
@@ -136,16 +136,16 @@ async function withoutDatabase(served: ServedApi, load: Load, progress: (text: s
   return outages
 }
 
-async function outOf(served: ServedApi, load: Load, signal: 'SIGQUIT' | 'SIGKILL'): Promise<number | null> {
+async function recoveryTime(served: ServedApi, load: Load, signal: 'SIGQUIT' | 'SIGKILL'): Promise<number | null> {
   const pid = served.databasePid()
-  if (pid === null) throw new Error('the database has no process')
+  if (pid === null) throw new Error('the database of the served API has no process id')
   const startedAt = performance.now()
   process.kill(pid, signal)
-  const isLate = () => performance.now() - startedAt > RECOVERED_WITHIN_MS
+  const isLate = () => performance.now() - startedAt > RECOVERY_TIMEOUT_MS
   while (served.databasePid() === pid && !isLate()) await pause(5)
-  const feltAt = performance.now()
+  const downAt = performance.now()
   while (!isLate()) {
-    if (load.creates.some(({ attempts }) => attempts.some(one => one.beganAt > feltAt && one.status === 201)))
+    if (load.creates.some(({ attempts }) => attempts.some(({ beganAt, status }) => beganAt > downAt && status === 201)))
       return Math.round(performance.now() - startedAt)
     await pause(10)
   }
@@ -155,7 +155,7 @@ async function outOf(served: ServedApi, load: Load, signal: 'SIGQUIT' | 'SIGKILL
 interface Fault {
   readonly mark: string
   readonly faults: readonly string[]
-  /** The last of them. */
+  /** The last 20 attempts. */
   readonly attempts: readonly string[]
 }
 

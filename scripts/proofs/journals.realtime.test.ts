@@ -19,11 +19,11 @@ import {
 } from './journals/killed-while-away.ts'
 import { openSlowOrderServer, type SlowOrderServer } from './journals/slow-order-server.ts'
 
-/** Short, so that the run of a killed process is found lost soon. */
+/** Short, so that the runs of a killed process are reaped soon. */
 const LEASE_MS = '3000'
-const SOON_MS = 60_000
+const SETTLE_TIMEOUT_MS = 60_000
 
-describe('a platform that is killed while its database is away, and again while it replays its journals', () => {
+describe('a platform that is killed during a database outage, and again while it replays its journals', () => {
   let test: TestDatabase
   let relay: TcpCut
   let receiver: WebhookReceiver
@@ -122,9 +122,9 @@ describe('a platform that is killed while its database is away, and again while 
       // Only the journal had the dialog of the call that was answered during the outage.
       expect([opening.called, byes]).toEqual([opening.called, opening.called === HANGS_UP ? 0 : 1])
     }
-    // The webhook of an end may still be under way.
+    // The webhook of an ended run may still be in flight.
     const isSettled = async () => ((await unsettled()).length === 0 ? true : null)
-    await within(SOON_MS, isSettled)
+    await within(SETTLE_TIMEOUT_MS, isSettled)
     expect(await unsettled()).toEqual([])
   })
 
@@ -136,7 +136,7 @@ describe('a platform that is killed while its database is away, and again while 
     for (const name of RUNS)
       for (const event of ['run.started', 'run.ended']) {
         const run_id = outage.runs[name]
-        await within(SOON_MS, async () => (ids(event, run_id).size > 0 ? true : null))
+        await within(SETTLE_TIMEOUT_MS, async () => (ids(event, run_id).size > 0 ? true : null))
         expect([name, event, ids(event, run_id).size]).toEqual([name, event, 1])
       }
     const text = 'select run_id from parley.outbox group by run_id, event having count(*) > 1'

@@ -3,8 +3,8 @@ import { proveNoLeaks } from './leaks.ts'
 
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
-describe('resources of a process after calls in both directions', () => {
-  it('after 50 calls, ended from either side, a process holds what it held when idle', {
+describe('the proof "leaks"', () => {
+  it('after 50 calls, ended from either side, a process has no more resources than before', {
     timeout: 120_000,
   }, async () => {
     const { ok, summary } = await proveNoLeaks({ ...options, count: 25 })

@@ -11,14 +11,14 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const AT_ONCE = 10
 const PROGRESS_EVERY = 100
-/** A full proof waits for what rests 64*T1 as well; a short one for ports and sockets. */
+/** The full proof waits also for transactions, which last 64*T1; the short one only for ports and sockets. */
 const FULL_SETTLE_MS = 35_000
 const SHORT_SETTLE_MS = 4000
 const FULL_COUNT = 500
 const MAX_GROWTH_BYTES = 24 * 1024 * 1024
 
-/** What a process holds. */
-interface Holdings {
+/** Resources of a process. */
+interface Resources {
   readonly sockets: number
   readonly heapBytes: number
   readonly sessions: number
@@ -26,8 +26,8 @@ interface Holdings {
 }
 
 /**
- * Calls over TLS and SRTP on real sockets, half of them inbound and half outbound, half of each hung up by either side:
- * afterwards the process holds what it held when it was idle. With `--count N` N calls go each way.
+ * Makes calls over TLS and SRTP on real sockets, half of them inbound and half outbound, half of each hung up by either side.
+ * Afterwards the process has no more sockets, sessions, ports or memory than before. `count` calls in each direction.
  */
 export async function proveNoLeaks(
   options: ProofOptions,
@@ -48,17 +48,17 @@ export async function proveNoLeaks(
   })
   const lines = { engine, phone, inboundUri: `sip:${token}@127.0.0.1:${engine.endpoint.port('tls')};transport=tls` }
   try {
-    // The first calls make what stays: connections, compiled code, pools.
+    // Warm-up: connections, compiled code and pools stay.
     await calls(lines, 40, () => {})
     await settled(engine, settleMs, progress)
-    const before = await holdings(engine)
+    const before = await countResources(engine)
     line({ proof: 'leaks', before })
     const failed = await calls(lines, count * 2, done => {
       if (done % PROGRESS_EVERY === 0) progress(`${done} of ${count * 2} calls`)
     })
     if (planted === 'a call') await phone.call(lines.inboundUri)
     await settled(engine, settleMs, progress)
-    const after = await holdings(engine)
+    const after = await countResources(engine)
     const growth = after.heapBytes - before.heapBytes
     const ok =
       failed === 0 &&
@@ -80,7 +80,7 @@ interface Line {
   readonly inboundUri: string
 }
 
-/** Returns how many calls did not end as they should. */
+/** Makes calls, 10 at a time. Returns the number of calls that did not end as expected. */
 async function calls(line: Line, count: number, onDone: (done: number) => void): Promise<number> {
   let failed = 0
   let started = 0
@@ -122,12 +122,12 @@ async function outbound({ engine, phone }: Line, phoneHangsUp: boolean): Promise
 }
 
 async function settled(engine: Engine, ms: number, progress: (text: string) => void): Promise<void> {
-  progress(`letting ports and transactions rest for ${ms / 1000} s`)
+  progress(`waiting ${ms / 1000} s for ports and transactions to be released`)
   await new Promise(resolve => setTimeout(resolve, ms))
-  if (engine.calls.size > 0) progress(`${engine.calls.size} calls are still there`)
+  if (engine.calls.size > 0) progress(`${engine.calls.size} calls have not ended`)
 }
 
-async function holdings(engine: Engine): Promise<Holdings> {
+async function countResources(engine: Engine): Promise<Resources> {
   collectGarbage()
   const descriptors = await readdir('/proc/self/fd').catch(() => [])
   return {

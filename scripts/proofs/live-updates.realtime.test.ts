@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { proveLiveUpdates } from './live-updates.ts'
 
-it('live updates take effect before the next turn, streams resume without gaps or duplicates, and planted faults are found', {
+it('live updates take effect before the next turn, event streams resume without gaps or duplicates, and planted faults are reported', {
   timeout: 300_000,
 }, async () => {
   const lines: object[] = []

@@ -32,7 +32,7 @@ const CYCLE_MS = 3500
 
 const WORDS = ['apple', 'bread', 'candle', 'desert', 'engine', 'forest', 'garden', 'hammer', 'island', 'jacket']
 
-/** Says its word again and again: the caller is silent. */
+/** An agent that repeats a question with the variable `word`, because the caller stays silent. */
 const REMINDER = draftOf(
   [promptNode('ask', 'Ask "Is it {{word}}?"')],
   {},
@@ -47,13 +47,13 @@ const REMINDER = draftOf(
   },
 )
 
-/** What a run of the proof may differ in. */
+/** Parameters of the proof. */
 interface LiveUpdatesOptions {
-  /** Updates of each call before the engine is stopped. */
+  /** Updates of each call before the engine is paused. */
   readonly updates: number
-  /** How often the engine is stopped for longer than a deadline, and goes on. */
+  /** Number of times that the engine is paused (SIGSTOP) for longer than a deadline. */
   readonly stops: number
-  /** Whether the engine is killed in the end, instead of the calls being cancelled. */
+  /** Whether the engine is killed in the end; otherwise the calls are cancelled. */
   readonly killsEngine: boolean
 }
 
@@ -69,14 +69,14 @@ interface CheckedLiveCall {
 }
 
 /**
- * Calls in conversation whose variables change: the agent's very next turn has each update whose receipt says that it was
- * applied. An engine that stands still or was killed: the receipt is `indeterminate` from the deadline on and stays so. All
- * streams of events are cut at seeded moments, and once by a kill of the API: each event comes once, in order, to the end.
- * Planted faults are among them, which the same checks must find.
+ * Changes variables of live calls. An update with the receipt `applied` is in the agent's next turn. If the engine is paused or
+ * killed, the receipt is `indeterminate` from the deadline on and stays so. All event streams are cut at moments that the seed
+ * chooses, and once by a kill of the API: each event arrives once and in order, up to the end. The same checks must report the
+ * planted faults.
  */
 export async function proveLiveUpdates(
   options: ProofOptions,
-  given: Partial<LiveUpdatesOptions> = {},
+  overrides: Partial<LiveUpdatesOptions> = {},
 ): Promise<ProofOutcome> {
   const harness = await CallHarness.open({
     processes: ['api,worker', 'engine'],
@@ -90,7 +90,7 @@ export async function proveLiveUpdates(
     for (const shift of [0, -1, 1] as const) proxies.push(await StreamProxy.open(harness.url, { cuts: random, shift }))
     await harness.set({ set: 'rate_limit', value: { per_second: 100_000, burst: 100_000 } })
     await harness.publish(AGENT, REMINDER, LINE)
-    return await new LiveUpdates(harness, proxies, random, options, { ...LONG, ...given }).run()
+    return await new LiveUpdates(harness, proxies, random, options, { ...LONG, ...overrides }).run()
   } finally {
     for (const proxy of proxies) await proxy.close()
     await harness.close()
@@ -145,7 +145,7 @@ class LiveUpdates {
     return this.#planted === null ? this.#calls : [...this.#calls, this.#planted]
   }
 
-  /** One call more than are checked: its updates come late. */
+  /** Starts one call more than are checked; it has the planted fault of late updates. */
   async #begin(): Promise<void> {
     const numbers = Array.from({ length: this.#proof.count + 1 }, (_, call) => `+1415555${1000 + call}`)
     const calls = await Promise.all(
@@ -157,7 +157,7 @@ class LiveUpdates {
     this.#planted = calls.pop()!
     this.#calls = calls
     this.#shifted = this.#proxies.slice(1).map(proxy => this.#follower(proxy, calls[0]!.run_id))
-    this.#proof.progress(`${calls.length} calls in conversation`)
+    this.#proof.progress(`${calls.length} calls are active`)
   }
 
   #follower(proxy: StreamProxy, run_id: string): Follower {
@@ -172,13 +172,13 @@ class LiveUpdates {
     }
   }
 
-  /** The next update waits until this one had a turn to be said in, behind the turn that is under way. */
+  /** Sends one update and waits for two turns: the current one, and the one that must contain the update. */
   async #updateOnce({ run_id, follower, updates }: CheckedLiveCall): Promise<void> {
     updates.push(await sendUpdate(this.#client, run_id, this.#word()))
     await spoken(follower, 2, TURNS_WITHIN_MS)
   }
 
-  /** The planted fault: an update that is sent when the agent has asked for its next turn already, and taken for an earlier one. */
+  /** The planted fault: an update that is sent two turns later than its recorded times say. */
   async #updateLate(): Promise<void> {
     const { run_id, follower, updates } = this.#planted!
     const at = Date.now()
@@ -208,7 +208,7 @@ class LiveUpdates {
         await update.settled(this.#client, 2 * SLACK_MS)
       }),
     )
-    this.#proof.progress('the deadlines of updates that no engine took are over')
+    this.#proof.progress('the deadlines of the updates without an engine have passed')
   }
 
   async #restartApi(): Promise<void> {
@@ -218,7 +218,7 @@ class LiveUpdates {
     await api.start()
     await this.#harness.findApi()
     for (const proxy of this.#proxies) proxy.target = this.#harness.url
-    this.#proof.progress('the API was killed and is there again')
+    this.#proof.progress('the API was killed and restarted')
   }
 
   async #killEngine(): Promise<void> {
@@ -274,21 +274,23 @@ class LiveUpdates {
       ...turnFaults(turns, updates, INITIAL),
       ...streamFaults(follower.items, timeline, follower.hasEnded),
     ]
-    if (run?.values.word !== updates.at(-1)?.value) faults.push(`the run says "${run?.values.word}" in the end`)
+    if (run?.values.word !== updates.at(-1)?.value)
+      faults.push(`the variable of the run is "${run?.values.word}" in the end`)
     for (const update of late) {
       await update.look(this.#client)
       faults.push(...deadlineFaults(update.looks, update.receipt!, SLACK_MS))
       if (turns.some(({ text }) => text.includes(update.value)))
-        faults.push(`a turn says "${update.value}" all the same`)
+        faults.push(`a turn says "${update.value}" although the update expired`)
       const statuses = statusesOf(timeline, update.receipt!.update_id)
-      if (statuses.join() !== 'indeterminate') faults.push(`"${update.value}" is "${statuses.join()}" in the timeline`)
+      if (statuses.join() !== 'indeterminate')
+        faults.push(`the update "${update.value}" is "${statuses.join()}" in the timeline`)
     }
     return faults.map(fault => `${run_id} (${run?.end}, ${turns.length} turns): ${fault}`)
   }
 
   #figures() {
     const updates = this.#calls.flatMap(call => call.updates)
-    const took = updates.flatMap(({ sentAt, appliedAt }) => (appliedAt === null ? [] : [appliedAt - sentAt]))
+    const appliedAfterMs = updates.flatMap(({ sentAt, appliedAt }) => (appliedAt === null ? [] : [appliedAt - sentAt]))
     const late = this.#calls.flatMap(call => call.late)
     const overdue = late.flatMap(({ receipt }) =>
       receipt?.completed_at == null ? [] : [Date.parse(receipt.completed_at) - Date.parse(receipt.deadline)],
@@ -297,7 +299,7 @@ class LiveUpdates {
     return {
       calls: this.#calls.length,
       updates: updates.length,
-      applied_ms: spread(took),
+      applied_ms: spread(appliedAfterMs),
       late_updates: late.length,
       overdue_ms: spread(overdue),
       cuts,
@@ -307,7 +309,7 @@ class LiveUpdates {
     }
   }
 
-  /** A phrase that no caller has said before. */
+  /** A phrase that was not used before. */
   #word(): string {
     const word = this.#words++
     return [100, 10, 1].map(place => WORDS[Math.floor(word / place) % WORDS.length]).join(' ')

@@ -3,7 +3,7 @@ import { proveMediaAttacks } from './media-attacks.ts'
 
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
-describe('a third party at the RTP port of a live call', () => {
+describe('the proof "media-attacks": a third party at the RTP port of a live call', () => {
   it('100,000 packets of a third party to SRTP and plain RTP are neither accepted nor answered, and the audio is unharmed', {
     timeout: 120_000,
   }, async () => {

@@ -5,12 +5,12 @@ import type { MediaSpray, MediaSprayResult } from './attacks/media-spray.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const PER_SECOND = 20_000
-const ONE_CALLS_PACKETS_PER_SECOND = 50
+const CALL_PACKETS_PER_SECOND = 50
 
 /**
- * Somebody else at the RTP port of a live call, with SRTP and with plain RTP: RTP that looks right, RTCP that says
- * goodbye, and bytes without meaning, from another address and from another port of the caller's own. Nothing is taken,
- * nothing is sent to him, the call goes on. `count` packets against each call.
+ * A third party sends packets to the RTP port of a live call, with SRTP and with plain RTP: plausible RTP, RTCP BYE and random
+ * bytes, from another address and from another port of the caller's address. No packet is accepted or answered, and the call
+ * continues. `count` packets against each call.
  */
 export async function proveMediaAttacks(
   options: ProofOptions,
@@ -20,11 +20,11 @@ export async function proveMediaAttacks(
   let ok = true
   let packets = 0
   for (const security of ['srtp-required', 'rtp-only'] as const) {
-    progress(`${options.count} packets against a call with ${security}`)
-    const row = await attackCall(security, options, planted)
-    line({ proof: 'media-attacks', security, ...row.figures })
-    ok &&= row.ok
-    packets += row.sent
+    progress(`${options.count} packets against a call (${security})`)
+    const result = await attackCall(security, options, planted)
+    line({ proof: 'media-attacks', security, ...result.figures })
+    ok &&= result.ok
+    packets += result.sent
     if (planted !== 'nothing') break
   }
   return { ok, summary: { packets } }
@@ -48,9 +48,9 @@ async function attackCall(security: LegSecurity, { count, seed }: ProofOptions, 
     const after = await harness.statistics()
     const health = await harness.finish()
     const received = after.packetsReceived - before.packetsReceived
-    const rejected = Object.values(after.rejected).reduce((sum, one) => sum + one, 0)
-    // The attacker's would come on top of what the phone sends.
-    const accepted = Math.max(0, received - Math.ceil((seconds + 1) * ONE_CALLS_PACKETS_PER_SECOND))
+    const rejected = Object.values(after.rejected).reduce((sum, count) => sum + count, 0)
+    // Accepted packets of the attacker would add to those of the phone.
+    const accepted = Math.max(0, received - Math.ceil((seconds + 1) * CALL_PACKETS_PER_SECOND))
     const answered = result.received + (planted === 'a packet for the attacker' ? 1 : 0)
     const ok = accepted === 0 && answered === 0 && rejected > 0 && isUnharmed(health)
     const figures = { ok, ...result, accepted, rejected: after.rejected, live_call: healthFigures(health) }

@@ -1,4 +1,4 @@
-/** A long proof, run by `npm run proof -- NAME`. Each is a module of this folder that exports `proof`. */
+/** A long test, run by `npm run proof -- NAME`. Each is a module of this folder that exports `proof`. */
 export interface Proof {
   readonly name: string
   /** Default time limit. */
@@ -9,11 +9,11 @@ export interface Proof {
 }
 
 export interface ProofOptions {
-  /** Everything random comes from it: the same seed and count repeat the same trials. */
+  /** Seed of all random choices: the same seed and count repeat the same trials. */
   readonly seed: number
   readonly count: number
   readonly seconds: number
-  /** One JSON object of the report. */
+  /** Prints one JSON object of the report. */
   line(record: object): void
   /** Prints a progress line. */
   progress(text: string): void

@@ -3,8 +3,8 @@ import { proveScanners } from './scanners.ts'
 
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
-describe('scanners with 50 sockets over each transport', () => {
-  it('3,000 requests and bursts of random data get no byte and create neither a run nor state', {
+describe('the proof "scanners": scanners with 50 sockets over each transport', () => {
+  it('3,000 requests and bursts of random data are not answered and create neither a run nor state', {
     timeout: 60_000,
   }, async () => {
     const { ok, summary } = await proveScanners({ ...options, count: 1000 })

@@ -4,14 +4,14 @@ import type { SipFlood, SipFloodResult } from './attacks/sip-flood.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const METHODS = ['OPTIONS', 'REGISTER', 'INVITE', 'garbage', 'SUBSCRIBE', 'BYE', 'CANCEL', 'INFO', 'REFER', 'MESSAGE']
-/** Behind the last request: longer than the pause before a keep-alive of ours, in a full proof. */
+/** Wait after the last request. In the full proof it is longer than the interval of our keep-alives. */
 const LINGER_MS = 35_000
 const SHORT_LINGER_MS = 500
 const FULL_COUNT = 5000
 
 /**
- * Scanners with many sockets over UDP, TCP and TLS: every method, and bytes that are no SIP. Not a byte comes back, no
- * call is made, nothing is kept. `count` requests over each transport.
+ * Scans an engine with many sockets over UDP, TCP and TLS: requests of every method, and bytes that are not SIP. Nothing is
+ * answered, no call starts and no state remains. `count` requests over each transport.
  */
 export async function proveScanners(
   options: ProofOptions,

@@ -23,32 +23,31 @@ export type Ids = readonly string[]
 export const IDS: Ids = [...operations, ...streams].map(({ id }) => id)
 /** Its edits have more bounds (some 20,000 cases) than all other operations together (3,450). */
 export const MOST_BOUNDS: OperationId = 'drafts.edit'
-const SHOWN = 8000
+const MAX_SHOWN = 8000
 
 type PlantedHandler = 'nothing' | 'a handler that throws'
 
 const THROWS: Partial<Handlers> = { 'agents.list': () => Promise.reject(new TypeError('planted')) }
 
-/** Something to ask of some operations, in one process. */
+/** One process of Schemathesis, with some of the operations. */
 interface Round {
   readonly name: string
   readonly ids: Ids
-  readonly how: readonly string[]
+  readonly options: readonly string[]
 }
 
 /**
- * Schemathesis, which knows of the API only what the OpenAPI document says, asks every operation: at every bound, just
- * outside of it, and `count` times whatever the document allows or forbids. No answer is a failure of the server, and each
- * is one that the document names. An operation that a limit of time cuts off is not tested, and the report does not say so:
- * `seconds` ends the proof as failed instead.
+ * Runs Schemathesis, which tests every operation by the OpenAPI document alone: with values at and just outside of every bound,
+ * and with `count` random requests that the document allows or forbids. No answer is 5xx, and each conforms to the document.
+ * Schemathesis does not report operations that a time limit skipped, so the proof fails if it takes longer than `seconds`.
  */
 export async function proveBySchemathesis(
   { seed, count, seconds, line, progress }: ProofOptions,
   {
     bounds = IDS,
-    anything = IDS,
+    random = IDS,
     planted = 'nothing',
-  }: { readonly bounds?: Ids; readonly anything?: Ids; readonly planted?: PlantedHandler } = {},
+  }: { readonly bounds?: Ids; readonly random?: Ids; readonly planted?: PlantedHandler } = {},
 ): Promise<ProofOutcome> {
   const server = await startTestServer()
   const db = await testDatabaseOn(server.templateUrl)
@@ -57,28 +56,26 @@ export async function proveBySchemathesis(
   const startedAt = performance.now()
   let faults = 0
   let cases = 0
-  const ask = async (round: Round) => {
+  const runRound = async (round: Round) => {
     if (round.ids.length === 0) return
     const began = performance.now()
     const report = await runSchemathesis(api, seed, round, Math.max(0, until - performance.now()))
     const tested = figure(report.output, /Tested: (\d+)/)
     const generated = figure(report.output, /([\d,]+) generated/)
-    const isGood = report.status === 0 && tested === round.ids.length
-    if (!isGood) faults++
+    const isOk = report.status === 0 && tested === round.ids.length
+    if (!isOk) faults++
     cases += generated
-    progress(
-      `${round.name}: ${tested} of ${round.ids.length} operations, ${generated} cases${isGood ? '' : ': FAULTS'}`,
-    )
-    const detail = isGood ? {} : { status: report.status, said: report.output.slice(0, SHOWN) }
-    const took = Math.round((performance.now() - began) / 1000)
-    const figures = { operations: tested, cases: generated, seconds: took }
-    line({ proof: 'schemathesis', round: round.name, ...figures, ok: isGood, ...detail })
+    progress(`${round.name}: ${tested} of ${round.ids.length} operations, ${generated} cases${isOk ? '' : ': FAULTS'}`)
+    const detail = isOk ? {} : { status: report.status, said: report.output.slice(0, MAX_SHOWN) }
+    const tookS = Math.round((performance.now() - began) / 1000)
+    const figures = { operations: tested, cases: generated, seconds: tookS }
+    line({ proof: 'schemathesis', round: round.name, ...figures, ok: isOk, ...detail })
   }
   try {
-    // Two processes at a time: half of the work is theirs, half the server's.
+    // Two processes at a time, because each of them and the server do half of the work.
     await Promise.all(
-      lanesOf(bounds, anything, count).map(async rounds => {
-        for (const round of rounds) await ask(round)
+      lanesOf(bounds, random, count).map(async rounds => {
+        for (const round of rounds) await runRound(round)
       }),
     )
     const took = Math.round((performance.now() - startedAt) / 1000)
@@ -90,36 +87,41 @@ export async function proveBySchemathesis(
   }
 }
 
-function lanesOf(bounds: Ids, anything: Ids, examples: number): readonly (readonly Round[])[] {
-  const boundsOf = (ids: Ids): Round => ({ name: `bounds of ${ids.length}`, ids, how: ['--phases', 'coverage'] })
-  const anythingOf = (ids: Ids): Round => ({
-    name: `anything to ${ids.length}`,
+function lanesOf(bounds: Ids, random: Ids, examples: number): readonly (readonly Round[])[] {
+  const boundsOf = (ids: Ids): Round => ({ name: `bounds of ${ids.length}`, ids, options: ['--phases', 'coverage'] })
+  const randomOf = (ids: Ids): Round => ({
+    name: `random requests to ${ids.length}`,
     ids,
-    how: ['--phases', 'fuzzing', '--max-examples', String(examples)],
+    options: ['--phases', 'fuzzing', '--max-examples', String(examples)],
   })
-  const most = (id: string) => id === MOST_BOUNDS
+  const hasMostBounds = (id: string) => id === MOST_BOUNDS
   const others = (id: string) => id !== MOST_BOUNDS
   return [
-    [boundsOf(bounds.filter(most)), anythingOf(anything.filter((_, at) => at % 2 === 0))],
-    [boundsOf(bounds.filter(others)), anythingOf(anything.filter((_, at) => at % 2 === 1))],
+    [boundsOf(bounds.filter(hasMostBounds)), randomOf(random.filter((_, at) => at % 2 === 0))],
+    [boundsOf(bounds.filter(others)), randomOf(random.filter((_, at) => at % 2 === 1))],
   ]
 }
 
 interface Report {
-  /** Null: ended by the limit of time. */
+  /** Exit code; null: killed at the time limit. */
   readonly status: number | null
   readonly output: string
 }
 
-async function runSchemathesis(api: WholeApi, seed: number, { ids, how }: Round, withinMs: number): Promise<Report> {
+async function runSchemathesis(
+  api: WholeApi,
+  seed: number,
+  { ids, options }: Round,
+  withinMs: number,
+): Promise<Report> {
   // Schemathesis stores failing examples in its working directory.
   const directory = mkdtempSync(join(tmpdir(), 'parley-schemathesis-'))
   const args = [
-    // One worker each: the parser of Python 3.11, which it asks for its own sources, fails in threads now and then.
+    // One worker per process: with several threads the parser of Python 3.11 sometimes fails.
     ...['run', `${api.url}/openapi.json`, '--checks', CHECKS.join(','), '--workers', '1', '--seed', String(seed)],
     ...['--no-shrink', '--continue-on-failure', '--warnings', 'off', '--request-timeout', '20', '--no-color'],
     ...['--header', `Authorization: Bearer ${api.keys.admin}`],
-    ...how,
+    ...options,
     ...ids.flatMap(id => ['--include-operation-id', id]),
   ]
   const child = spawn('schemathesis', args, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] })

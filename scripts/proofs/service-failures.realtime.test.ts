@@ -13,7 +13,7 @@ function planted(row: FailureRow, ...planted: readonly PlantedFault[]): PlantedR
   return { ...row, planted }
 }
 
-/** With what is red: each service once, and each way but refusals of other kinds. */
+/** Each service once, with each kind of failure once. */
 const SHORT = [
   row('deepgram/nova-3', 'break-off', 'once'),
   row('deepgram/flux-general-en', 'error', 'once'),
@@ -25,7 +25,7 @@ const SHORT = [
   row('anthropic/claude-haiku-4-5', 'error', 'for good'),
 ]
 
-const RED: readonly PlantedRow[] = [
+const WITH_PLANTED_FAULTS: readonly PlantedRow[] = [
   planted(row('openai/gpt-4.1-mini', 'slow', 'once'), 'a deaf agent'),
   planted(
     row('openai/gpt-4.1-mini', 'refuse 429 for 1 s', 'once'),
@@ -35,14 +35,14 @@ const RED: readonly PlantedRow[] = [
   ),
 ]
 
-describe('calls whose services fail', () => {
-  it('a call with a failing service ends with the true reason or goes on, and planted faults are reported', {
+describe('the proof "service-failures"', () => {
+  it('a call with a failing service continues or ends with the true reason, and the proof reports planted faults', {
     timeout: 180_000,
   }, async () => {
-    const rows = [...SHORT, ...RED]
+    const rows = [...SHORT, ...WITH_PLANTED_FAULTS]
     const lines: object[] = []
-    const noted = { ...options, line: (record: object) => lines.push(record) }
-    const { ok, summary } = await proveServiceFailures(noted, { rows })
+    const recording = { ...options, line: (record: object) => lines.push(record) }
+    const { ok, summary } = await proveServiceFailures(recording, { rows })
     expect(ok).toBe(false)
     expect(summary, JSON.stringify(lines)).toMatchObject({
       rows: 10,
@@ -50,12 +50,17 @@ describe('calls whose services fail', () => {
       doubles: 1,
       stale: 1,
       lost: 1,
-      // It does not know it: its timeline cannot tell.
+      // The agent cannot know that it hears nothing, so its timeline has no error.
       untold: 1,
     })
     expect(lines).toContainEqual(
-      expect.objectContaining({ planted: RED[0]!.planted, hang: expect.stringContaining('did not hear') }),
+      expect.objectContaining({
+        planted: WITH_PLANTED_FAULTS[0]!.planted,
+        hang: expect.stringContaining('did not hear'),
+      }),
     )
-    expect(lines).toContainEqual(expect.objectContaining({ planted: RED[1]!.planted, hang: null, doubles: 1, lost: 1 }))
+    expect(lines).toContainEqual(
+      expect.objectContaining({ planted: WITH_PLANTED_FAULTS[1]!.planted, hang: null, doubles: 1, lost: 1 }),
+    )
   })
 })

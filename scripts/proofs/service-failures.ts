@@ -11,15 +11,16 @@ import {
   prepareFailure,
 } from './services/failure-rows.ts'
 import { PatientCaller } from './services/patient-caller.ts'
-import { actOfNobody, deafened, type PlantedFault, withPlantedFaults } from './services/planted-faults.ts'
+import { bookWithoutRun, deafened, type PlantedFault, withPlantedFaults } from './services/planted-faults.ts'
 
 const AT_ONCE = 6
-/** Voices talk twice as fast as they are heard: what fails in the middle of an utterance finds it under way. */
+/** Voices send audio at twice real time, so that a failure in the middle of an utterance interrupts it. */
 const PACE = 2
-/** What agents speak with while their ears fail. */
-const KIND_VOICE = 'cartesia/sonic-2'
+/** The voice in rows whose recogniser or model fails. */
+const OTHER_VOICE = 'cartesia/sonic-2'
+
 interface ServiceFailuresPlan {
-  /** Default all, as many as `count` says. */
+  /** Default: the first `count` rows. */
   readonly rows?: readonly PlantedRow[]
   /** Calls at a time; default 6. */
   readonly atOnce?: number
@@ -29,8 +30,8 @@ interface ServiceFailuresPlan {
 export type PlantedRow = FailureRow & { readonly planted?: readonly PlantedFault[] }
 
 /**
- * Each service fails in the middle of a call of the clinic, in each way, once or for good: the call is completed or ends
- * honestly, does nothing twice, is silent when it is interrupted, and its timeline says why.
+ * Makes each service fail during a call to the clinic, in each way, once or permanently. The call completes, or the agent
+ * apologises and ends it; nothing is done twice; the agent stops when it is interrupted; the timeline has the error.
  */
 export async function proveServiceFailures(
   options: ProofOptions,
@@ -80,13 +81,13 @@ function failingCall(calls: ClinicCalls, row: PlantedRow, caller: PatientCaller)
   const next = voices[(voices.indexOf(service) + 1) % voices.length]!
   return calls.run({
     stt: kind === 'ear' ? service : 'simulated/tones-1',
-    tts: kind === 'voice' ? service : KIND_VOICE,
+    tts: kind === 'voice' ? service : OTHER_VOICE,
     ...(kind === 'model' && { llm: service }),
     ...(fallback && { fallbackVoices: [next] }),
     standIns: { pace: PACE },
     prepare: async (standIns, server) => {
       prepareFailure(row, standIns.service(service))
-      if (planted.includes('an effect of nobody')) await actOfNobody(server)
+      if (planted.includes('an effect of nobody')) await bookWithoutRun(server)
     },
     ...(planted.includes('a deaf agent') && { alter: deafened, caller: caller.impatient() }),
     onAct: (act, standIns) => failAtAct(row, act, standIns.service(service)),

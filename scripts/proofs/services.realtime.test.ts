@@ -3,21 +3,21 @@ import { proveServices, type ServicePair } from './services.ts'
 
 const options = { seed: 1, seconds: 60, count: 4, line: () => {}, progress: () => {} }
 
-/** Each adapter at least once. */
+/** Pairs that use each adapter at least once. */
 const SHORT: readonly ServicePair[] = [
   ['deepgram/nova-3', 'elevenlabs/eleven_flash_v2_5', 'openai/gpt-4.1-mini'],
   ['deepgram/flux-general-en', 'cartesia/sonic-2', 'anthropic/claude-haiku-4-5'],
   ['assemblyai/universal-streaming-english', 'deepgram/aura-2'],
   ['deepgram/nova-3', 'openai/gpt-4o-mini-tts'],
 ]
-const WRONG: ServicePair = ['deepgram/nova-3', 'elevenlabs/eleven_flash_v2_5']
+const WITH_WRONG_KEY: ServicePair = ['deepgram/nova-3', 'elevenlabs/eleven_flash_v2_5']
 
-describe('the demo conversation goes the same way with services as with the simulated pair', () => {
-  it('each service completes the demo conversation, and the proof reports a service that refuses its key', {
+describe('the proof "services"', () => {
+  it('the demo conversation is the same with each service as with the simulated pair, and the proof reports a service that refuses its key', {
     timeout: 180_000,
   }, async () => {
     const lines: object[] = []
-    const plan = { pairs: SHORT, atOnce: 3, withWrongKey: WRONG }
+    const plan = { pairs: SHORT, atOnce: 3, withWrongKey: WITH_WRONG_KEY }
     const { ok, summary } = await proveServices({ ...options, line: record => lines.push(record) }, plan)
     expect(ok, JSON.stringify(lines)).toBe(true)
     expect(summary).toEqual({ pairs: 4, same: 4, simulated: 'completed' })

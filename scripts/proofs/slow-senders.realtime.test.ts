@@ -3,7 +3,7 @@ import { proveSlowSenders } from './slow-senders.ts'
 
 const options = { seed: 1, seconds: 60, line: () => {}, progress: () => {} }
 
-describe('connections that are slow', () => {
+describe('the proof "slow-senders"', () => {
   it('hundreds of slow connections are closed in time, a live call is unharmed, and the next caller is answered', {
     timeout: 120_000,
   }, async () => {

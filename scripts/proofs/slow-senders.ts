@@ -3,18 +3,18 @@ import { ATTACKER, AttackHarness, healthFigures, isUnharmed, TOKEN } from './att
 import type { SlowPeers, SlowPeersResult } from './attacks/slow-peers.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
-/** Limits are 5 s for a handshake, 10 s for a first message; what is over is over within a busy machine's second or two. */
-const LONGEST_LIFE_MS = 13_000
-/** A peer that never reads is disconnected when megabytes wait for it, which takes long on a busy machine. */
+/** The limits are 5 s for a handshake and 10 s for a first message, plus some seconds for a busy machine. */
+const MAX_LIFETIME_MS = 13_000
+/** A peer that never reads is disconnected when megabytes are queued for it, which takes long on a busy machine. */
 const DEAF_MS = 30_000
 const DEAF = 'asks and never reads'
 const NEWCOMER_MS = 1000
 const HALF_OPEN_PER_PEER = 4
 
 /**
- * Connections that drip, say nothing, stop in the middle of a TLS handshake, or ask and never read, by the hundred:
- * all are closed in time, a live call is unharmed, and a phone that calls meanwhile is answered at once. `count`
- * connections of each kind, four times as many half handshakes.
+ * Opens hundreds of slow connections: they send a few bytes at a time, send nothing, stop during a TLS handshake, or send
+ * requests and never read. All are closed in time, a live call is unharmed, and a new call is answered at once. `count`
+ * connections of each kind, four times as many unfinished handshakes.
  */
 export async function proveSlowSenders(
   options: ProofOptions,
@@ -30,24 +30,24 @@ export async function proveSlowSenders(
     halfOpen: HALF_OPEN_PER_PEER * count,
     uri: `sip:${TOKEN}@localhost`,
     ca: harness.ca,
-    waitMs: planted === 'nothing' ? LONGEST_LIFE_MS : 2000,
+    waitMs: planted === 'nothing' ? MAX_LIFETIME_MS : 2000,
     deafMs: planted === 'nothing' ? DEAF_MS : 0,
   } satisfies SlowPeers)
   try {
     const before = harness.engine.endpoint.transportStats()
     await new Promise(resolve => setTimeout(resolve, 2000))
     const during = harness.engine.endpoint.transportStats()
-    progress(`${during.accepted} connections, ${during.handshakes} handshakes`)
+    progress(`${during.accepted} connections and ${during.handshakes} handshakes are open`)
     const newcomer = await harness.newcomer()
     const result = await attack.result
     await attack.end()
     const kinds = Object.values(result.kinds)
-    const timed = Object.entries(result.kinds).filter(([name]) => name !== DEAF)
+    const limited = Object.entries(result.kinds).filter(([name]) => name !== DEAF)
     const health = await harness.finish()
     const ok =
       kinds.length === 5 &&
       kinds.every(({ opened, closed }) => opened === closed) &&
-      timed.every(([, { longestMs }]) => longestMs < LONGEST_LIFE_MS) &&
+      limited.every(([, { longestMs }]) => longestMs < MAX_LIFETIME_MS) &&
       newcomer < NEWCOMER_MS &&
       isUnharmed(health)
     line({ proof: 'slow-senders', kinds: result.kinds })

@@ -7,39 +7,43 @@ import { keyAndSaltBytes } from '../../media/src/srtp/srtp-suite.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const SUITES: readonly SrtpSuite[] = ['AES_CM_128_HMAC_SHA1_80', 'AEAD_AES_256_GCM']
-/** Some of the noise is no more than RTCP in clear, which is dropped without being counted as an attack. */
-const LEAST_REFUSED = 0.97
+/** Some random packets look like unencrypted RTCP, which is dropped without being counted. */
+const MIN_REFUSED_SHARE = 0.97
 const RTP_BYTES = 172
 
 /**
- * Somebody who sees a secure call's packets floods one end with invalid ones, 1000 in each second of the call: half of
- * them real packets that were changed, a quarter replayed, a quarter noise. `count` packets for each suite. Every sample
- * of both directions must arrive as it was said. In virtual time; the CPU figures are real.
+ * An attacker who sees the packets of a secure call floods one end with invalid ones, 1000 per second of the call: half are
+ * modified real packets, a quarter replayed ones, a quarter random bytes. `count` packets per suite. Every sample of both
+ * directions arrives unchanged. The call is in virtual time; the CPU figures are measured.
  */
 export async function proveSrtpFlood({ count, seed, line, progress }: ProofOptions): Promise<ProofOutcome> {
   let ok = true
   for (const suite of SUITES) {
     progress(`${count} packets against ${suite}`)
-    const peace = await timed(() => attackSecureCall({ suite, seed, count, peace: true }))
+    const baseline = await timed(() => attackSecureCall({ suite, seed, count, peace: true }))
     const attack = await timed(() => attackSecureCall({ suite, seed, count }))
     const { answered, audioUnchanged, callStatisticsUnharmed, rejected, callSeconds } = attack.result
     const refused = rejected.unauthenticated + rejected.replayed + rejected.malformed + rejected.foreign
-    const held =
-      answered === 0 && audioUnchanged && callStatisticsUnharmed && refused >= count * LEAST_REFUSED && refused <= count
+    const isOk =
+      answered === 0 &&
+      audioUnchanged &&
+      callStatisticsUnharmed &&
+      refused >= count * MIN_REFUSED_SHARE &&
+      refused <= count
     line({
       proof: 'srtp-flood',
       suite,
-      ok: held,
+      ok: isOk,
       sent: attack.result.sent,
       call_s: Math.round(callSeconds),
       answered,
       audio_unchanged: audioUnchanged,
       call_unharmed: callStatisticsUnharmed,
       rejected,
-      cpu_us_per_packet_made_and_refused: round(((attack.cpuMs - peace.cpuMs) * 1000) / count),
+      cpu_us_per_packet_made_and_refused: round(((attack.cpuMs - baseline.cpuMs) * 1000) / count),
       cpu_us_per_packet_refused: round(refusalCost(suite, Math.min(count, 100_000))),
     })
-    ok &&= held
+    ok &&= isOk
   }
   return { ok, summary: { packets: count * SUITES.length } }
 }
@@ -65,7 +69,8 @@ function refusalCost(suite: SrtpSuite, count: number): number {
   const length = genuine(2)
   packet[length - 1]! ^= 1
   const before = process.cpuUsage()
-  for (let i = 0; i < count; i++) if (receiver.unprotect(packet, length) > 0) throw new Error('a wrong tag was taken')
+  for (let i = 0; i < count; i++)
+    if (receiver.unprotect(packet, length) > 0) throw new Error('a packet with a wrong tag was accepted')
   const { user, system } = process.cpuUsage(before)
   return (user + system) / count
 }

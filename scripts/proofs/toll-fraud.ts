@@ -9,12 +9,12 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const LINE: Line = 'udp'
 const KEY = 'proof'
-const OVER_WITHIN_MS = 60_000
-const LONGEST_CALL_MS = 3000
+const END_TIMEOUT_MS = 60_000
+const MAX_CALL_MS = 3000
 const ORDINARY = '+1415556'
 
 const PREMIUM = '+19005551234'
-/** Premium, satellite, shared cost, personal, emergency and short numbers, other countries, and spellings of them. */
+/** Premium, satellite, shared-cost, personal, emergency and short numbers, numbers of other countries, and unusual spellings. */
 const FRAUD = [
   PREMIUM,
   '+18765551234',
@@ -38,23 +38,24 @@ const FRAUD = [
   '+14155552671\r\nRefer-To: <sip:+19005551234@x>',
 ] as const
 
-const TRIES = ['talked into a variable', 'talked into an inferred number', 'REFER', '302'] as const
-type Try = (typeof TRIES)[number]
+const ATTEMPTS = ['talked into a variable', 'talked into an inferred number', 'REFER', '302'] as const
+type Attempt = (typeof ATTEMPTS)[number]
 
 interface Outcome {
-  readonly try: Try
+  readonly try: Attempt
   readonly target: string
   readonly faults: readonly string[]
 }
 
 /**
- * A caller's words make the model name a number that no call may go to, in calls out and in; the far end asks for it by
- * REFER, and by redirecting a call of ours. No INVITE and no REFER to it reaches the carrier, the denied transfer takes the
- * edge of failure and its effect says denied. In the end staff let premium numbers through, which the carrier must notice.
+ * Tries to place calls to forbidden numbers: a caller persuades the model to transfer to one, in outbound and inbound calls;
+ * the far end requests one by REFER; the far end redirects a call to one (302). No INVITE and no REFER to the number reaches
+ * the carrier; the denied transfer takes its failure edge, and its effect has the decision "deny". Planted fault: staff allow
+ * premium numbers, and the check must then report a REFER.
  */
 export async function proveTollFraud({ count, line, progress }: ProofOptions): Promise<ProofOutcome> {
-  let wanted = ''
-  const model = await FakeOpenAiChat.open({ key: KEY, respond: ask => persuaded(ask, wanted) })
+  let target = ''
+  const model = await FakeOpenAiChat.open({ key: KEY, respond: request => persuaded(request, target) })
   const harness = await CallHarness.open({
     processes: ['api,worker', 'engine'],
     numbers: numbers(),
@@ -70,17 +71,17 @@ export async function proveTollFraud({ count, line, progress }: ProofOptions): P
     await harness.publish('variable', victim('variable'), LINE)
     await harness.publish('inferred', victim('inferred'), LINE)
     await harness.publish('listener', LISTENER, LINE)
-    for (const kind of TRIES)
+    for (const kind of ATTEMPTS)
       for (let index = 0; index < count; index++) {
-        wanted = FRAUD[index % FRAUD.length]!
-        const faults = await attempt(harness, kind, index, wanted)
-        outcomes.push({ try: kind, target: wanted, faults })
-        line({ proof: 'toll-fraud', try: kind, index, target: wanted, faults })
+        target = FRAUD[index % FRAUD.length]!
+        const faults = await attempt(harness, kind, index, target)
+        outcomes.push({ try: kind, target, faults })
+        line({ proof: 'toll-fraud', try: kind, index, target, faults })
         progress(`${kind} ${index + 1} of ${count}${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`)
       }
     await harness.set({ set: 'destinations', value: { countries: ['US'], allow_prefixes: ['+1900'] } })
-    wanted = PREMIUM
-    noticed = await attempt(harness, 'talked into a variable', count + (count % 2), wanted)
+    target = PREMIUM
+    noticed = await attempt(harness, 'talked into a variable', count + (count % 2), target)
     line({ proof: 'toll-fraud', planted: 'open policy', faults: noticed })
   } finally {
     await harness.close()
@@ -92,12 +93,12 @@ export async function proveTollFraud({ count, line, progress }: ProofOptions): P
   return { ok: faulty === 0 && plantedNoticed, summary }
 }
 
-/** A model that the caller has manipulated: every answer contains `wanted`. */
-const persuaded = async (request: Parameters<Respond>[0], wanted: string): Promise<Awaited<ReturnType<Respond>>> => {
+/** The answer of a model that the caller has manipulated: it contains `target`. */
+const persuaded = async (request: Parameters<Respond>[0], target: string): Promise<Awaited<ReturnType<Respond>>> => {
   const [tool] = request.tools
-  if (tool === undefined) return { text: wanted, call: null }
+  if (tool === undefined) return { text: target, call: null }
   const properties = Object.keys((tool.parameters.properties as object | undefined) ?? {})
-  const argumentsText = JSON.stringify(Object.fromEntries(properties.map(name => [name, wanted])))
+  const argumentsText = JSON.stringify(Object.fromEntries(properties.map(name => [name, target])))
   return { text: '', call: { name: tool.name, argumentsText } }
 }
 
@@ -138,7 +139,7 @@ function victim(by: 'variable' | 'inferred'): Draft {
   }
 }
 
-/** By the number called: the third digit behind the prefix is the behaviour, the last two are the try's. */
+/** Behaviours of the carrier by called number: the first two digits after the prefix select the behaviour, the last two the target. */
 function numbers(): NumberRuleInput[] {
   const each = FRAUD.map((target, index) => ({ target, tail: String(index).padStart(2, '0') }))
   return [
@@ -146,7 +147,9 @@ function numbers(): NumberRuleInput[] {
     ...each.map(({ target, tail }) => ({
       number: `${ORDINARY}20${tail}`,
       behaviour: {
-        ...({ do: 'answer', afterMs: 50, hangUpAfterMs: LONGEST_CALL_MS } as const),
+        do: 'answer' as const,
+        afterMs: 50,
+        hangUpAfterMs: MAX_CALL_MS,
         refer: { to: uriOf(target), afterMs: 200 },
       },
     })),
@@ -154,8 +157,8 @@ function numbers(): NumberRuleInput[] {
       number: `${ORDINARY}30${tail}`,
       behaviour: { do: 'redirect', contact: uriOf(target) } as const,
     })),
-    // Whoever gets through is seen.
-    { number: '*', behaviour: { do: 'answer', afterMs: 50, hangUpAfterMs: LONGEST_CALL_MS } },
+    // Calls to other numbers are answered, so that the ledger shows them.
+    { number: '*', behaviour: { do: 'answer', afterMs: 50, hangUpAfterMs: MAX_CALL_MS } },
   ]
 }
 
@@ -163,14 +166,14 @@ function uriOf(target: string): string {
   return `sip:${target.replace(/[^+\d]/g, '')}@carrier-udp.test`
 }
 
-async function attempt(harness: CallHarness, kind: Try, index: number, target: string): Promise<string[]> {
+async function attempt(harness: CallHarness, kind: Attempt, index: number, target: string): Promise<string[]> {
   const carrier = harness.carrier(LINE)
   const before = carrier.rows().length
   const { isInbound, number } = await begin(harness, kind, index)
   const run = await ended(harness, number, isInbound)
   const rows = carrier.rows().slice(before)
   const faults: string[] = []
-  if (run === null) return ['the run is not over']
+  if (run === null) return ['the run did not end']
   const digits = target.replace(/\D/g, '')
   for (const row of rows) {
     const isOurs = row.direction === 'to-carrier'
@@ -179,16 +182,16 @@ async function attempt(harness: CallHarness, kind: Try, index: number, target: s
   }
   if (kind === 'REFER' && !rows.some(row => row.kind === 'refer-answered' && row.status === 403))
     faults.push('the REFER was not refused with 403')
-  if (kind === '302' && run.state !== 'failed') faults.push(`redirected, the run is ${run.state}`)
+  if (kind === '302' && run.state !== 'failed') faults.push(`the run is ${run.state} after a redirect, not failed`)
   if (kind === 'REFER' || kind === '302') return faults
   return [...faults, ...(await deniedFaults(harness, run.run_id))]
 }
 
-async function begin(harness: CallHarness, kind: Try, index: number) {
+async function begin(harness: CallHarness, kind: Attempt, index: number) {
   const tail = String(index % FRAUD.length).padStart(2, '0')
-  const isTalk = kind !== 'REFER' && kind !== '302'
-  const agent_id = kind === 'talked into a variable' ? 'variable' : isTalk ? 'inferred' : 'listener'
-  if (isTalk && index % 2 === 1) {
+  const isPersuasion = kind !== 'REFER' && kind !== '302'
+  const agent_id = kind === 'talked into a variable' ? 'variable' : isPersuasion ? 'inferred' : 'listener'
+  if (isPersuasion && index % 2 === 1) {
     await harness.assign(LINE, agent_id)
     const number = `+1415557${kind === 'talked into a variable' ? '40' : '50'}${tail}`
     harness.carrier(LINE).call({ uri: harness.inboundUri(LINE), from: number, called: CALLED[LINE] })
@@ -202,7 +205,7 @@ async function begin(harness: CallHarness, kind: Try, index: number) {
 async function ended(harness: CallHarness, number: string, isInbound: boolean) {
   const column = isInbound ? 'from_number' : 'to_number'
   const text = `select run_id, state, ended_at from parley.runs where ${column} = $1 order by created_at desc limit 1`
-  return within(OVER_WITHIN_MS, async () => {
+  return within(END_TIMEOUT_MS, async () => {
     const [run] = await harness.rows<{ run_id: string; state: string; ended_at: Date | null }>(text, [number])
     return run?.ended_at == null ? null : run
   })
@@ -222,7 +225,7 @@ async function deniedFaults(harness: CallHarness, run_id: string): Promise<strin
   if (effects.length !== 1) faults.push(`${effects.length} transfers in the ledger`)
   for (const { state, decision } of effects)
     if (state !== 'failed' || decision?.decision !== 'deny')
-      faults.push(`the effect is ${state}, ${decision?.decision}`)
+      faults.push(`the effect is ${state} with decision ${decision?.decision}, not failed with deny`)
   if (nodes.at(-1)?.node !== 'nobody') faults.push(`the conversation ended at ${nodes.at(-1)?.node}`)
   return faults
 }

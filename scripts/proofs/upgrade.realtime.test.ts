@@ -1,5 +1,5 @@
-// Today's Parley on the database and home that an earlier version left. The long form, with both versions at the same time,
-// is `npm run proof -- upgrade`.
+// This version on the database and home of an earlier version. `npm run proof -- upgrade` is the long form, with both versions
+// at the same time.
 import type { ParleyClient } from '@parley/client'
 import { WebhookReceiver } from '@parley/loadtest'
 import { startTestServer } from '@parley/store/testing'
@@ -10,10 +10,10 @@ import { startServing, temporaryHome } from '../../interop/serving.ts'
 import { BEFORE, emptyDatabase, restoreFixture } from './upgrade/restored-fixture.ts'
 
 const SECRET = 'webhook-secret-of-the-fixture'
-const SOON_MS = 30_000
-/** A webhook that is sent a second time comes by then: the first pause between tries is 1 s. */
+const SETTLE_TIMEOUT_MS = 30_000
+/** A webhook that is sent twice arrives within this time: the first retry is after 1 s. */
 const QUIET_MS = 3000
-/** Published by the earlier version, each once. */
+/** Agents that the earlier version published once each. */
 const AGENTS = [
   ...['clinic', 'pizzeria', 'cloud-chat', 'cloud-task'],
   ...['florist', 'pharmacy', 'kitchen', 'menus', 'switchboard', 'restaurant', 'club'],
@@ -37,7 +37,7 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
     client = clientOf(await startServing(afterAllTests, { home, env }))
   }, 300_000)
 
-  /** Runs by id, with the events that came for them, in order. */
+  /** Received webhooks by run id, in order. */
   const delivered = () => Map.groupBy(receiver.entries, entry => entry.run_id)
 
   it.each(AGENTS)('the plan and the draft of %s are unchanged after the upgrade', async agent_id => {
@@ -54,12 +54,12 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
     await eventually(
       async () => delivered(),
       byRun => cancelled.every(run_id => byRun.has(run_id)),
-      SOON_MS,
+      SETTLE_TIMEOUT_MS,
     )
     await new Promise(resolve => setTimeout(resolve, QUIET_MS))
-    const before = new Set(items.map(({ run_id }) => run_id))
-    const ofBefore = receiver.entries.filter(({ run_id }) => run_id !== null && before.has(run_id))
-    expect(ofBefore.map(({ run_id, event, signature }) => [run_id, event, signature]).sort()).toEqual(
+    const earlierRuns = new Set(items.map(({ run_id }) => run_id))
+    const ofEarlierRuns = receiver.entries.filter(({ run_id }) => run_id !== null && earlierRuns.has(run_id))
+    expect(ofEarlierRuns.map(({ run_id, event, signature }) => [run_id, event, signature]).sort()).toEqual(
       cancelled.map(run_id => [run_id, 'run.ended', 'valid']).sort(),
     )
   })
@@ -75,21 +75,24 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
   })
 
   it('a chat with an agent that was published before the upgrade is answered and sends its webhooks', async () => {
-    const run_id = await openedChat(client, 'cloud-chat', SOON_MS)
+    const run_id = await openedChat(client, 'cloud-chat', SETTLE_TIMEOUT_MS)
     const params = { run_id }
     const answer = await client.runs.message({ params, body: { text: 'Can you help me with my order?' } })
     expect(answer).toMatchObject({ state: 'running', utterances: [{ role: 'user' }, { role: 'agent' }] })
     await client.runs.message({ params, body: { text: 'No more questions, goodbye.' } })
-    const run = await runOnce(client, run_id, hasEnded, SOON_MS)
+    const run = await runOnce(client, run_id, hasEnded, SETTLE_TIMEOUT_MS)
     expect(run).toMatchObject({ state: 'completed', publication: { version: 0 } })
     const events = async () => (delivered().get(run_id) ?? []).map(({ event }) => event)
-    expect(await eventually(events, ({ length }) => length >= 2, SOON_MS)).toEqual(['run.started', 'run.ended'])
+    expect(await eventually(events, ({ length }) => length >= 2, SETTLE_TIMEOUT_MS)).toEqual([
+      'run.started',
+      'run.ended',
+    ])
   })
 
   it('a task of an agent that was published before the upgrade completes', async () => {
     const body = { agent_id: 'cloud-task', channel: 'cloud', mode: 'task' } as const
     const { run_id } = await client.runs.create({ body })
-    const run = await runOnce(client, run_id, hasEnded, SOON_MS)
+    const run = await runOnce(client, run_id, hasEnded, SETTLE_TIMEOUT_MS)
     expect(run).toMatchObject({ state: 'completed', publication: { version: 0 } })
   })
 
@@ -100,6 +103,6 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
     const roles = async () => new Set((await client.runs.transcript({ params })).utterances.map(({ role }) => role))
     await eventually(roles, found => found.has('agent') && found.has('user'), 60_000)
     await client.runs.cancel({ params })
-    expect(await runOnce(client, run_id, hasEnded, SOON_MS)).toMatchObject({ publication: { version: 0 } })
+    expect(await runOnce(client, run_id, hasEnded, SETTLE_TIMEOUT_MS)).toMatchObject({ publication: { version: 0 } })
   })
 })

@@ -11,19 +11,19 @@ import { BEFORE, emptyDatabase } from './upgrade/restored-fixture.ts'
 const LINE: Line = 'udp'
 const AGENT = 'listener'
 const SECRET = 'webhook-secret-of-the-upgrade'
-const UP_WITHIN_MS = 60_000
-const OVER_WITHIN_MS = 150_000
-/** A webhook that is sent a second time comes by then: the first pause between tries is 1 s. */
+const ANSWER_TIMEOUT_MS = 60_000
+const END_TIMEOUT_MS = 150_000
+/** A webhook that is sent twice arrives within this time: the first retry is after 1 s. */
 const QUIET_MS = 3000
 
-/** What the proof must notice. `killed`: the earlier process is killed instead of being asked to end. */
+/** A planted fault, which the proof must report. `killed`: the earlier process gets SIGKILL instead of SIGTERM. */
 type PlantedUpgradeFault = 'nothing' | 'killed'
 
 /**
- * Processes of two versions on one database and home: the earlier version has calls under way when a process of this
- * checkout starts beside it, both get more calls, and the earlier one is asked to end. Every call ends as its far end wants,
- * nobody is called twice, each run sends its webhooks once, and the earlier process exits with 0. `count` calls at each of
- * three times: before the other version starts, beside it, and after the earlier one is gone.
+ * Runs processes of two versions on one database and home. The earlier version has live calls when a process of this checkout
+ * starts; both get more calls; then the earlier one gets SIGTERM. Every call lasts until its far end hangs up, no number is
+ * called twice, each run sends its webhooks once, and the earlier process exits with 0. `count` calls in each of three phases:
+ * before this version starts, with both versions, and after the earlier one has ended.
  */
 async function proveUpgrade(
   { count, line, progress }: ProofOptions,
@@ -70,7 +70,7 @@ async function publish(harness: CallHarness, receiver: WebhookReceiver): Promise
   await harness.setCallsPerSecond(LINE, 50)
 }
 
-/** The faults found. */
+/** Runs the three phases and returns the faults. */
 async function upgrade(
   harness: CallHarness,
   receiver: WebhookReceiver,
@@ -88,19 +88,19 @@ async function upgrade(
       .calls()
       .filter(({ answeredAt }) => answeredAt !== null).length
   const created = await createMany(harness, AGENT, 4, count)
-  await within(UP_WITHIN_MS, async () => (answered() === count ? true : null))
-  progress(`${answered()} of ${count} calls are up`)
+  await within(ANSWER_TIMEOUT_MS, async () => (answered() === count ? true : null))
+  progress(`${answered()} of ${count} calls are answered`)
   await harness.findApi(await harness.join('api,worker,engine'))
   const live = liveCalls(harness)
-  progress(`a process of this checkout is ready beside ${live} calls`)
+  progress(`a process of this checkout is ready during ${live} live calls`)
   created.push(...(await createMany(harness, AGENT, 4, count)))
-  await within(UP_WITHIN_MS, async () => (answered() === 2 * count ? true : null))
+  await within(ANSWER_TIMEOUT_MS, async () => (answered() === 2 * count ? true : null))
   earlier.signal(planted === 'killed' ? 'SIGKILL' : 'SIGTERM')
-  const exit = await Promise.race([earlier.exited(), pause(OVER_WITHIN_MS, 'alive' as const)])
+  const exit = await Promise.race([earlier.exited(), pause(END_TIMEOUT_MS, 'alive' as const)])
   progress(`the earlier process ended with ${exit}`)
   created.push(...(await createMany(harness, AGENT, 4, count)))
   const running = () => harness.rows("select run_id from parley.runs where ended_at is null and state <> 'rejected'")
-  await within(OVER_WITHIN_MS, async () => ((await running()).length === 0 ? true : null))
+  await within(END_TIMEOUT_MS, async () => ((await running()).length === 0 ? true : null))
   await pause(QUIET_MS)
 
   const calls = harness.carrier(LINE).query().calls()
@@ -116,10 +116,10 @@ async function upgrade(
   return [
     ...(created.length === 3 * count && runs.length === 3 * count ? [] : [`${runs.length} runs of ${3 * count}`]),
     ...(calls.length === 3 * count ? [] : [`${calls.length} calls of ${3 * count}`]),
-    ...(live === count ? [] : [`${live} of ${count} calls were under way when the other version was ready`]),
+    ...(live === count ? [] : [`${live} of ${count} calls were live when this version was ready`]),
     ...(cutOff === 0 ? [] : [`${cutOff} calls were cut off`]),
-    ...(good === runs.length ? [] : [`${good} of ${runs.length} runs ended as their far end wanted`]),
-    ...(wrongWebhooks === 0 ? [] : [`${wrongWebhooks} runs sent other webhooks than started and ended, once each`]),
+    ...(good === runs.length ? [] : [`${good} of ${runs.length} runs completed because the far end hung up`]),
+    ...(wrongWebhooks === 0 ? [] : [`${wrongWebhooks} runs did not send exactly run.started and run.ended`]),
     ...(exit === 0 ? [] : [`the earlier process ended with ${exit}`]),
   ]
 }

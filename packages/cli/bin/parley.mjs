@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The `parley` command. Starts under whatever Node the machine has, sees to it that the checkout is installed, and goes
-// on under the Node that came with it.
+// The `parley` command. It starts under the Node of the machine (20 or later), installs the packages of the checkout if they
+// are missing, and continues under the Node 24 that is one of them.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { keepCompiled } from '../../../scripts/compile-cache.mjs'
@@ -33,7 +33,7 @@ function runUnder(node) {
   child.on('exit', (code, signal) => {
     for (const name of signals) process.removeListener(name, forward)
     if (signal === null) process.exit(code ?? 1)
-    // Our own caller must see the same death.
+    // End by the same signal, so that the caller of this process sees it.
     process.kill(process.pid, signal)
   })
 }

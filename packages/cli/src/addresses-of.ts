@@ -2,11 +2,11 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { ResolveEntry } from './resolve-entries.ts'
 
-/** Addresses of a host name: what stands before the DNS, else the system's answer. Rejects where there is none. */
+/** Resolves a host name to its IP addresses: by PARLEY_RESOLVE if that has the name, else by the system's resolver. Rejects if there are none. */
 export function addressesOf(entries: readonly ResolveEntry[]): (host: string) => Promise<readonly string[]> {
   return async host => {
-    const own = entries.filter(({ name }) => name === host.toLowerCase()).map(entry => entry.host)
-    const names = own.length === 0 ? [host] : own
+    const configured = entries.filter(({ name }) => name === host.toLowerCase()).map(entry => entry.host)
+    const names = configured.length === 0 ? [host] : configured
     const found = await Promise.all(
       names.map(async name =>
         isIP(name) > 0 ? [name] : (await lookup(name, { all: true })).map(({ address }) => address),

@@ -11,14 +11,14 @@ const catalogueWith = async (keys: Record<string, string>) => {
   return catalogue
 }
 
-describe('the catalogue of the API', () => {
+describe('the catalogue of models and voices in the API', () => {
   it('the catalogue entries are valid models and voices of the contract', async () => {
     const { models, voices } = await catalogueWith({ DEEPGRAM_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
-    for (const one of models) expect(model.parse(one)).toEqual(one)
-    for (const one of voices) expect(voice.parse(one)).toEqual(one)
+    for (const entry of models) expect(model.parse(entry)).toEqual(entry)
+    for (const entry of voices) expect(voice.parse(entry)).toEqual(entry)
   })
 
-  it('built-in services are ready, and vendors without a key have the reason no_key', async () => {
+  it('built-in services are ready, and services without an API key are not, with the reason no_key', async () => {
     const { models, voices } = await catalogueWith({})
     expect(models.at(-1)).toMatchObject({ model: { provider: 'parley', model_id: 'rules-1' }, ready: true })
     expect(voices.find(({ role, provider }) => role === 'stt' && provider === 'simulated')?.ready).toBe(true)
@@ -27,10 +27,10 @@ describe('the catalogue of the API', () => {
     ])
   })
 
-  it('services with a key come before the built-in ones', async () => {
+  it('services with an API key come before the built-in ones', async () => {
     const { models, voices } = await catalogueWith({ ANTHROPIC_API_KEY: 'k', DEEPGRAM_API_KEY: 'k' })
     expect(models.find(({ ready }) => ready)?.model.provider).toBe('anthropic')
     for (const role of ['stt', 'tts'])
-      expect(voices.find(one => one.role === role && one.ready)?.provider).toBe('deepgram')
+      expect(voices.find(entry => entry.role === role && entry.ready)?.provider).toBe('deepgram')
   })
 })

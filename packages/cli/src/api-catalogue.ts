@@ -4,7 +4,7 @@ import type { Services } from './services.ts'
 
 const REFRESH_MS = 60_000
 
-/** What the API offers to agents, looked up anew every minute: a program may be installed, a service come back. */
+/** The models and voices that the API offers. Refreshed every minute, because services and local programs come and go. */
 export class ApiCatalogue {
   readonly #services: Services
   readonly #time: Time
@@ -19,7 +19,7 @@ export class ApiCatalogue {
     this.#services = services
     this.#time = time
     this.#current = first
-    this.#timer = this.#later()
+    this.#timer = this.#scheduleRefresh()
   }
 
   get current(): Catalogue {
@@ -30,10 +30,10 @@ export class ApiCatalogue {
     this.#timer.cancel()
   }
 
-  #later(): Timer {
+  #scheduleRefresh(): Timer {
     return this.#time.at(this.#time.now() + REFRESH_MS, () => {
-      this.#timer = this.#later()
-      // What cannot be looked up stays as it was.
+      this.#timer = this.#scheduleRefresh()
+      // If the refresh fails, the last catalogue stays.
       catalogueOfServices(this.#services).then(
         found => {
           this.#current = found
@@ -44,7 +44,7 @@ export class ApiCatalogue {
   }
 }
 
-/** Models, recognisers and voices in the order in which the first ready one is chosen. */
+/** Models, recognisers and voices; a new agent gets the first one of each that is ready. */
 export async function catalogueOfServices(services: Services): Promise<Catalogue> {
   return {
     models: await Promise.all(services.offers('llm').map(offer => modelOf(offer))),
@@ -94,11 +94,11 @@ async function recogniserOf({ vendor, model, service }: Offered<'stt'>): Promise
 }
 
 function voicesOf({ vendor, model, voices, service }: Offered<'tts'>): Promise<CatalogueVoice[]> {
-  // Asking may take a rendering: once for each language.
-  const asked = new Map<string | undefined, Promise<Readiness>>()
+  // Checking a voice may render speech, so each language is checked once.
+  const byLanguage = new Map<string | undefined, Promise<Readiness>>()
   const readiness = (language: string | undefined) => {
-    const known = asked.get(language) ?? readinessOf(service?.readiness(language) ?? null)
-    asked.set(language, known)
+    const known = byLanguage.get(language) ?? readinessOf(service?.readiness(language) ?? null)
+    byLanguage.set(language, known)
     return known
   }
   return Promise.all(

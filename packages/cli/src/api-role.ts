@@ -13,39 +13,39 @@ import type { ProcessState } from './state.ts'
 export interface ApiRole {
   /** Base URL on this machine. */
   readonly url: string
-  /** Of its lines on standard error from now on. */
+  /** Sets the level of the log lines on standard error. */
   setLogLevel(level: 'info' | 'warn'): void
-  /** Not ready from now on, and served as before. */
+  /** `/readyz` answers 503 from now on; requests are still served. */
   drain(): void
-  /** Not ready at once; requests under way are finished. */
+  /** Stops listening; requests in progress are finished. */
   close(): Promise<void>
 }
 
-/** Where phones and carriers reach this process; the port is known for certain once the engine listens. */
+/** The SIP address of this process. `tlsPort` is updated once the engine listens. */
 export interface SipAddress {
   readonly domain: string
   tlsPort: number
 }
 
-/** What other roles of this process share with the API. */
-interface ApiNeighbours {
-  /** Wakes whoever runs what was admitted. Default: nobody is woken, sweeps find it. */
+/** What the API gets from the other roles of this process. */
+interface ApiRoleOptions {
+  /** Notifies the engines and workers of an admitted run. Default: nothing is sent, and a sweep finds the run. */
   readonly wake?: Platform['wake']
-  /** Where recordings are. Default: files in the home. */
+  /** Store of the recordings. Default: files under the home. */
   readonly blobs?: Platform['blobs']
-  /** Of its lines on standard error, each request one of level info. Default info. */
+  /** Level of the log lines on standard error; each request is a line of level info. Default info. */
   readonly logLevel?: 'info' | 'warn'
-  /** Figures of the other roles, for `/metrics`. */
+  /** Metrics of the other roles, added to `/metrics`. */
   readonly otherMetrics?: () => Promise<string>
 }
 
-/** Serves the API until it is closed. Throws `port_taken`, `listen_failed`. */
+/** Starts the HTTP API. Throws `port_taken`, `listen_failed`. */
 export async function startApi(
   settings: Settings,
   state: ProcessState,
   services: Services,
   sip: SipAddress,
-  { wake = () => {}, blobs, otherMetrics, logLevel = 'info' }: ApiNeighbours = {},
+  { wake = () => {}, blobs, otherMetrics, logLevel = 'info' }: ApiRoleOptions = {},
 ): Promise<ApiRole> {
   let baseUrl = settings.publicUrl ?? ''
   const catalogue = await ApiCatalogue.open(services, systemTime)

@@ -29,23 +29,24 @@ interface EngineRoleParts {
   readonly blobsAreFiles: boolean
   /** Token in the SIP address of the line test. */
   readonly lineToken: string
-  readonly tell: (line: string) => void
+  /** Prints a line on standard output. */
+  readonly printLine: (line: string) => void
   readonly journals: RunJournals
   readonly metrics: RoleMetrics
 }
 
 export interface EngineRole {
   readonly tlsPort: number
-  /** Number of current calls. */
+  /** Number of live calls. */
   readonly live: number
   /** Refuses new calls; resolves when the last call ends, or after `withinMs`. */
   drain(withinMs: Ms): Promise<void>
   close(): Promise<void>
 }
 
-/** Starts the SIP endpoint and the calls of trunks and runs; they end with `close`. Throws errors of the endpoint and the database. */
+/** Starts the SIP endpoint and the engine that runs calls. Throws errors of the endpoint and the database. */
 export async function startEngineRole(settings: Settings, parts: EngineRoleParts): Promise<EngineRole> {
-  const { state, services, agents, identity, runQueue, blobs, blobsAreFiles, journals, lineToken, tell, metrics } =
+  const { state, services, agents, identity, runQueue, blobs, blobsAreFiles, journals, lineToken, printLine, metrics } =
     parts
   const { database, leases, bus, sealer } = state
   const onProblem = problemLines('engine')
@@ -75,7 +76,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     time: systemTime,
     wallClock: Date.now,
     random: systemRandom,
-    // Unique, also across restarts of the process.
+    // Unique across restarts of the process.
     owner: { engine: `engine-${randomToken(systemRandom, 20)}`, worker: null },
     onDue: (work, scope) => parts.environmentQueue.wake(work, scope),
     onProblem,
@@ -97,7 +98,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       endpoint: endpointOptions(settings, identity),
       onEvent: (call, event) => {
         const line = describeEvent(event, call.leg.format)
-        if (line !== null) tell(`${call.leg.callId.slice(0, 12)}  ${line}`)
+        if (line !== null) printLine(`${call.leg.callId.slice(0, 12)}  ${line}`)
       },
     },
     onOver: (run, end) => {
@@ -110,7 +111,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
         outcome,
         connected_ms: connectedMs,
       }
-      tell(JSON.stringify({ event: 'call.ended', ...line, sip_status: report?.end.sipStatus ?? null }))
+      printLine(JSON.stringify({ event: 'call.ended', ...line, sip_status: report?.end.sipStatus ?? null }))
     },
   }).catch(async error => {
     runLeases.close()
@@ -123,7 +124,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     certificateEndsAt: runs.engine.endpoint.transportStats().certificateEndsAt ?? null,
   }))
   metrics.watchSpool(() => recordings)
-  const unwatch = watchIdentity(identity, runs.engine.endpoint, tell)
+  const unwatch = watchIdentity(identity, runs.engine.endpoint, printLine)
   return {
     tlsPort: runs.engine.endpoint.port('tls'),
     get live() {

@@ -39,7 +39,7 @@ describe('PARLEY_RESOLVE', () => {
   })
 })
 
-describe('advertised addresses', () => {
+describe('the addresses that SIP and SDP advertise', () => {
   it('the advertised addresses are the bound ones unless others are set', () => {
     expect(read({})).toMatchObject({ sipHost: null, rtpBind: '127.0.0.1', localNetworks: [] })
     const settings = read({
@@ -52,7 +52,7 @@ describe('advertised addresses', () => {
     expect(isInNetworks('fd12::1', settings.localNetworks)).toBe(true)
   })
 
-  it('0.0.0.0 is never advertised', () => {
+  it('the address 0.0.0.0 is never advertised to peers', () => {
     const everywhere = { PARLEY_SIP_BIND: '0.0.0.0' }
     expect(() => read(everywhere)).toThrow('PARLEY_MEDIA_ADDRESS')
     expect(read({ ...everywhere, PARLEY_MEDIA_ADDRESS: '203.0.113.9' }).sipHost).toBe('localhost')
@@ -76,7 +76,7 @@ describe('PARLEY_LEASE_MS', () => {
     for (const leaseMs of [300, 600_000]) expect(read({ PARLEY_LEASE_MS: String(leaseMs) }).leaseMs).toBe(leaseMs)
   })
 
-  it.each(['299', '600001', '9000.5', '0', '-9000', '9s'])('is not "%s"', value => {
+  it.each(['299', '600001', '9000.5', '0', '-9000', '9s'])('PARLEY_LEASE_MS=%s is refused', value => {
     expect(() => read({ PARLEY_LEASE_MS: value })).toThrow('PARLEY_LEASE_MS')
   })
 })
@@ -87,7 +87,7 @@ describe('PARLEY_SPOOL_MIB', () => {
     expect(read({ PARLEY_SPOOL_MIB: '1' }).spoolBytes).toBe(1024 ** 2)
   })
 
-  it.each(['0', '-1', '0.5', '8G', ''])('is not "%s"', value => {
+  it.each(['0', '-1', '0.5', '8G', ''])('PARLEY_SPOOL_MIB="%s" is refused', value => {
     expect(() => read({ PARLEY_SPOOL_MIB: value })).toThrow('PARLEY_SPOOL_MIB')
   })
 })
@@ -108,8 +108,8 @@ describe('an invalid setting', () => {
     ['REDIS_URL', 'localhost', 'REDIS_URL: must be an address such as redis://host:6379'],
     ['DEEPGRAM_BASE_URL', 'https://x', 'DEEPGRAM_BASE_URL: must be an address such as wss://host.example'],
     ['PARLEY_PACKET_IO', 'fast', 'PARLEY_PACKET_IO: must be native or portable'],
-  ])('%s=%s is refused, and the error says which values are valid', (name, value, told) => {
-    expect(() => read({ [name]: value })).toThrow(told)
+  ])('%s=%s is refused, and the error says which values are valid', (name, value, message) => {
+    expect(() => read({ [name]: value })).toThrow(message)
   })
 })
 

@@ -8,7 +8,7 @@ import { parseResolveEntries, type ResolveEntry } from './resolve-entries.ts'
 import { address, httpAddress, key } from './setting-schemas.ts'
 import { readVendorSettings } from './vendor-settings.ts'
 
-/** A whole number within bounds. An empty text is none, though `Number` makes it 0. */
+/** A whole number within bounds. An empty string is invalid, although `Number('')` is 0. */
 function wholeNumber(what: string, from: number, to: number) {
   const text = `must be ${what}: a whole number, ${from} to ${to}`
   const digits = z
@@ -30,7 +30,10 @@ const portRange = z
     const [from, to] = text.split('-').map(Number)
     return { from: from!, to: to! }
   })
-  .refine(range => range.from >= 1 && range.to <= 65_535 && range.to > range.from, 'must rise, within 1-65535')
+  .refine(
+    range => range.from >= 1 && range.to <= 65_535 && range.to > range.from,
+    'FROM must be less than TO, both within 1-65535',
+  )
 
 const resolveEntries = z.string().transform((text, context) => {
   const entries = parseResolveEntries(text)
@@ -53,7 +56,7 @@ const networks = z.string().transform((text, context) => {
     .map(part => {
       const network = parseIpNetwork(part)
       if (network === undefined)
-        context.addIssue({ code: 'custom', message: `"${part}" is no network, such as 10.0.0.0/8` })
+        context.addIssue({ code: 'custom', message: `"${part}" must be a network, such as 10.0.0.0/8` })
       return network ?? z.NEVER
     })
 })
@@ -99,52 +102,53 @@ const variables = z.object({
   PARLEY_TLS_CA: z.string().optional(),
 })
 
-/** The settings of a process, read once, passed down as values. */
+/** The settings of a process, read once from its environment variables. */
 export interface Settings {
-  /** Absolute path; state lives here. */
+  /** Directory of the files that the process writes; absolute path. */
   readonly home: string
-  /** Where the API listens. */
+  /** Listening address of the API. */
   readonly http: { readonly bind: string; readonly port: number }
-  /** Base URL under which others reach the API; null: the address it listens on. */
+  /** Base URL by which clients reach the API; null: the listening address. */
   readonly publicUrl: string | null
   /** Null: the embedded Postgres under `home`. */
   readonly databaseUrl: string | null
-  /** Null: the bus runs on Postgres. */
+  /** Null: bus and queues use Postgres. */
   readonly redisUrl: string | null
-  /** Where recordings are kept; null: in files under `home`. */
+  /** Store of the recordings; null: files under `home`. */
   readonly blobUrl: string | null
-  /** Null: a key under `home`, made on first start. */
+  /** Null: a key file under `home`, generated at the first start. */
   readonly masterKey: string | null
   readonly sipBind: string
   /** UDP and TCP. */
   readonly sipPort: number
   readonly sipTlsPort: number
   readonly sipDomain: string
-  /** This engine's own name or address: in its local certificate, Contact and Via; null: the bound address. */
+  /** Host name or address of this engine in its local certificate, Contact and Via; null: the bound address. */
   readonly sipHost: string | null
   readonly rtpBind: string
-  /** What SDP says instead of `rtpBind`, but for peers in `localNetworks`. */
+  /** Address in SDP for peers outside of `localNetworks`; undefined: `rtpBind`. */
   readonly mediaAddress: string | undefined
   readonly localNetworks: readonly IpNetwork[]
-  /** What stands before the DNS. */
+  /** Host names that are resolved without the DNS. */
   readonly resolve: readonly ResolveEntry[]
   readonly rtpPorts: { readonly from: number; readonly to: number }
-  /** Undefined: native where it is built, else portable. */
+  /** Undefined: native if the add-on is built, otherwise portable. */
   readonly packetIo: 'native' | 'portable' | undefined
-  /** Bytes of recordings that may wait for the blobs: from there on none begins. */
+  /** Size limit of the recordings that are not uploaded yet, in bytes; above it no recording starts. */
   readonly spoolBytes: number
-  /** How long a process owns a run without renewing, ms: a third of it is how often it renews. */
+  /** Duration of a lease on a run, ms. It is renewed after a third of this time. */
   readonly leaseMs: number
-  /** How long live calls may go on after SIGTERM, ms. */
+  /** Time limit for live calls after SIGTERM, ms. */
   readonly drainMs: number
-  /** Private addresses that agents' HTTP actions may reach all the same. */
+  /** Private addresses that HTTP actions and webhooks may reach. */
   readonly egressAllow: readonly { readonly host: string; readonly port: number }[]
-  /** By name: the vendors whose key is set. */
+  /** The vendors whose API key is set, by name. */
   readonly vendors: Readonly<Record<string, VendorAccess>>
-  /** Paths of PEM files; null: a local authority under `home` signs. */
+  /** Paths of PEM files; null: a certificate signed by a local authority under `home`. */
   readonly tlsFiles: { readonly cert: string; readonly key: string; readonly ca: string | null } | null
 }
 
+/** An environment variable with an invalid value; the message names the variable. */
 export class SettingsError extends Error {}
 
 const clientVariables = z.object({
@@ -153,21 +157,21 @@ const clientVariables = z.object({
   PARLEY_KEY: key.optional(),
 })
 
-/** What the commands that ask the API go by; null: what `demo.json` under `home` says. */
+/** The settings of commands that use the API. A null value is taken from `demo.json` under `home`. */
 export interface ClientSettings {
   readonly home: string
-  /** Base URL, without the `/api/v1` that it may be given with. */
+  /** Base URL without `/api/v1`. */
   readonly api: string | null
   readonly key: string | null
 }
 
 /** Throws as {@link readSettings} does. */
 export function readClientSettings(environment: Readonly<Record<string, string | undefined>>): ClientSettings {
-  const values = parsedBy(clientVariables, environment)
+  const values = parseWith(clientVariables, environment)
   return { home: resolve(values.PARLEY_HOME), api: values.PARLEY_API ?? null, key: values.PARLEY_KEY ?? null }
 }
 
-function parsedBy<Values extends z.ZodType>(
+function parseWith<Values extends z.ZodType>(
   schema: Values,
   environment: Readonly<Record<string, string | undefined>>,
   otherProblems: readonly string[] = [],
@@ -179,27 +183,27 @@ function parsedBy<Values extends z.ZodType>(
   return parsed.data
 }
 
-/** Names in `environment` that look like settings and are none: misspelt, or of another version. */
+/** Names in `environment` that begin with PARLEY_ and are not settings: misspelt, or of another version. */
 export function unknownSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
   const isKnown = (name: string) => name in variables.shape || name in clientVariables.shape || name === 'PARLEY_DEBUG'
   return Object.keys(environment).filter(name => name.startsWith('PARLEY_') && !isKnown(name))
 }
 
-/** Throws `SettingsError` that names every variable at fault and what would do. */
+/** Throws `SettingsError`, which names every invalid variable and its valid values. */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const vendorProblems: string[] = []
   const vendors = readVendorSettings(environment, vendorProblems)
-  const values = parsedBy(variables, environment, vendorProblems)
+  const values = parseWith(variables, environment, vendorProblems)
   const { PARLEY_TLS_CERT: cert, PARLEY_TLS_KEY: key, PARLEY_TLS_CA: ca } = values
   if ((cert === undefined) !== (key === undefined))
-    throw new SettingsError('PARLEY_TLS_CERT and PARLEY_TLS_KEY: give both or none')
+    throw new SettingsError('PARLEY_TLS_CERT and PARLEY_TLS_KEY: set both or neither')
   const rtpBind = values.PARLEY_RTP_BIND ?? values.PARLEY_SIP_BIND
   const { PARLEY_MEDIA_ADDRESS: mediaAddress, PARLEY_LOCAL_NETS: localNetworks } = values
   if (rtpBind === '0.0.0.0' && (mediaAddress === undefined || localNetworks.length > 0))
     throw new SettingsError(
       mediaAddress === undefined
-        ? 'PARLEY_RTP_BIND: 0.0.0.0 is no address that a peer can send to: set PARLEY_MEDIA_ADDRESS, or bind one address'
-        : 'PARLEY_RTP_BIND: with PARLEY_LOCAL_NETS it must be the address that local peers reach, not 0.0.0.0',
+        ? 'PARLEY_RTP_BIND: peers cannot send to 0.0.0.0: set PARLEY_MEDIA_ADDRESS to the address that SDP should give, or bind one address'
+        : 'PARLEY_RTP_BIND: with PARLEY_LOCAL_NETS set, it must be the address that local peers reach, not 0.0.0.0',
     )
   return {
     home: resolve(values.PARLEY_HOME),

@@ -4,7 +4,7 @@ import type { CallEvent } from '@parley/engine'
 import { type AudioFormat, samplesToMs } from '@parley/kernel'
 import type { LegEvent, MediaStatistics } from '@parley/leg'
 
-/** One line for people about an event of a call whose audio is of `format`; null: the event is worth no line. */
+/** An event of a call as one line of text; null: the event is not shown. `format`: the audio format of the call. */
 export function describeEvent(event: CallEvent, format: AudioFormat): string | null {
   switch (event.type) {
     case 'leg':
@@ -23,7 +23,7 @@ export function describeEvent(event: CallEvent, format: AudioFormat): string | n
   }
 }
 
-/** One line for people about an item of the timeline; null: the item is worth no line. */
+/** An item of a run's timeline as one line of text; null: the item is not shown. */
 export function describeItem(item: TimelineItem | EventFrom<'runs.events'>): string | null {
   switch (item.kind) {
     case 'utterance': {
@@ -36,9 +36,9 @@ export function describeItem(item: TimelineItem | EventFrom<'runs.events'>): str
     case 'action':
       return `action ${item.action_id} ${item.phase}${item.duration_ms === null ? '' : ` after ${Math.round(item.duration_ms)} ms`}`
     case 'digits':
-      return item.direction === 'in' ? `caller entered ${item.digits}` : `pressed ${item.digits}`
+      return item.direction === 'in' ? `caller entered ${item.digits}` : `agent sent digits ${item.digits}`
     case 'interruption':
-      return item.resumed ? 'no interruption: the agent goes on' : 'the caller interrupted'
+      return item.resumed ? 'not an interruption: the agent continues' : 'the caller interrupted the agent'
     case 'variables':
       return item.set.length === 0 ? null : `set ${item.set.join(', ')}`
     case 'error':
@@ -48,7 +48,7 @@ export function describeItem(item: TimelineItem | EventFrom<'runs.events'>): str
   }
 }
 
-/** One line for people about an event of a leg whose audio is of `format`; null: the event is worth no line. */
+/** An event of a call leg as one line of text; null: the event is not shown. `format`: the audio format of the leg. */
 export function describeLegEvent(event: LegEvent, format: AudioFormat): string | null {
   switch (event.type) {
     case 'ringing':
@@ -58,7 +58,7 @@ export function describeLegEvent(event: LegEvent, format: AudioFormat): string |
     case 'digit':
       return `digit ${event.digit} at ${seconds(samplesToMs(event.atSample, format))}`
     case 'digits-sent':
-      return `pressed ${event.digits}`
+      return `sent digits ${event.digits}`
     case 'held':
       return 'held by the far end'
     case 'resumed':
@@ -68,13 +68,13 @@ export function describeLegEvent(event: LegEvent, format: AudioFormat): string |
     case 'reoffer-refused':
       return `${event.purpose} refused (${event.status})`
     case 'ended':
-      return `ended: ${event.end.cause} by ${event.end.by} (${event.end.sipStatus ?? 'nothing sent'})`
+      return `ended: ${event.end.cause} by ${event.end.by} (${event.end.sipStatus ?? 'no SIP response'})`
     default:
       return null
   }
 }
 
-/** What was received, with loss and jitter of RFC 3550. */
+/** Received packets, with loss and jitter as in RFC 3550. */
 function describeStatistics(statistics: MediaStatistics, format: AudioFormat): string {
   const { packetsReceived, packetsLost, packetsLate, concealedSamples, jitterMs } = statistics
   const concealedMs = Math.round(samplesToMs(concealedSamples, format))

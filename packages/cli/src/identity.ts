@@ -7,13 +7,13 @@ import type { Settings } from './environment.ts'
 
 export interface ProcessIdentity {
   readonly tls: TlsIdentity
-  /** The file with the authority that others need in order to trust this process; null: a public one. */
+  /** PEM file of the certificate authority that phones must trust; null: a public authority. */
   readonly authorityFile: string | null
-  /** Reads every configured file anew; null: none is configured. */
+  /** Reads the configured files again; null: none is configured. */
   readonly load: (() => Promise<TlsIdentity>) | null
 }
 
-/** This process's certificate and whom it trusts: the configured files, or a local authority that is made on first use. */
+/** The certificate of this process and the authorities it trusts: from the configured files, or from a local authority that is created on first use. */
 export async function processIdentity(settings: Settings): Promise<ProcessIdentity> {
   const files = settings.tlsFiles
   if (files !== null) {
@@ -26,16 +26,23 @@ export async function processIdentity(settings: Settings): Promise<ProcessIdenti
   return { tls: await load(), authorityFile: caPath, load: watched ? load : null }
 }
 
-/** Applies changed files to `endpoint` until the result is called; tells each change and each problem in one line. */
-export function watchIdentity(identity: ProcessIdentity, endpoint: Endpoint, tell: (line: string) => void): () => void {
+/** Applies changed certificate files to `endpoint` and prints each change and each problem. Returns the function that stops it. */
+export function watchIdentity(
+  identity: ProcessIdentity,
+  endpoint: Endpoint,
+  printLine: (line: string) => void,
+): () => void {
   if (identity.load === null) return () => {}
   const watch = new CertificateWatch({
     time: systemTime,
     current: identity.tls,
     load: identity.load,
     apply: tls => endpoint.replaceCertificate(tls),
-    onApplied: endsAt => tell(`certificates replaced, ours ends on ${new Date(endsAt).toISOString()}`),
-    onProblem: detail => tell(`changed certificates are not used: ${detail}`),
+    onApplied: endsAt =>
+      printLine(
+        `New certificates are in use; the certificate of this process is valid until ${new Date(endsAt).toISOString()}.`,
+      ),
+    onProblem: detail => printLine(`The changed certificates are not used: ${detail}`),
   })
   return () => watch.stop()
 }
@@ -53,7 +60,7 @@ async function readNamedAuthorities(settings: Settings): Promise<ReadonlyMap<str
   return byName
 }
 
-/** What the local certificate has to carry. */
+/** Names and addresses in the local certificate. */
 function ownNames(settings: Settings): { readonly names: readonly string[]; readonly addresses: readonly string[] } {
   const names = new Set(['localhost'])
   const addresses = new Set(['127.0.0.1'])

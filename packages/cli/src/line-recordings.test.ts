@@ -18,16 +18,16 @@ afterEach(() => rm(directory, { recursive: true, force: true }))
 
 function recordings(at = directory): LineRecordings {
   const onProblem = (what: string) => void problems.push(what)
-  return new LineRecordings({ directory: at, time: new VirtualTime(), wallClock: () => NOW, onProblem, most: 3 })
+  return new LineRecordings({ directory: at, time: new VirtualTime(), wallClock: () => NOW, onProblem, limit: 3 })
 }
 
-/** Last written so long ago. */
+/** Writes a file whose last change was `ago` before now. */
 async function written(name: string, ago: Ms): Promise<void> {
   await writeFile(join(directory, name), 'audio')
   await utimes(join(directory, name), (NOW - ago) / 1000, (NOW - ago) / 1000)
 }
 
-const there = async () => (await readdir(directory)).toSorted()
+const filesLeft = async () => (await readdir(directory)).toSorted()
 
 describe('recordings of the line test', () => {
   it('only the newest recordings are kept when the engine starts; other files stay', async () => {
@@ -36,43 +36,43 @@ describe('recordings of the line test', () => {
     await written('notes.txt', 99 * HOUR)
     await written('voice.wav', 99 * HOUR)
     await recordings().open()
-    expect(await there()).toEqual(['demo-1.wav', 'in-1.wav', 'in-2.wav', 'notes.txt', 'voice.wav'])
+    expect(await filesLeft()).toEqual(['demo-1.wav', 'in-1.wav', 'in-2.wav', 'notes.txt', 'voice.wav'])
     expect(problems).toEqual([])
   })
 
   it('only the newest recordings are kept after each call', async () => {
-    const kept = recordings()
-    await kept.open()
+    const lineRecordings = recordings()
+    await lineRecordings.open()
     for (let call = 1; call <= 6; call++) {
-      const path = kept.path(`in-${call}`)
+      const path = lineRecordings.path(`in-${call}`)
       await written(basename(path), (10 - call) * HOUR)
-      kept.ended(path)
-      await kept.trim()
+      lineRecordings.ended(path)
+      await lineRecordings.trim()
     }
-    expect(await there()).toEqual(['in-4.wav', 'in-5.wav', 'in-6.wav'])
+    expect(await filesLeft()).toEqual(['in-4.wav', 'in-5.wav', 'in-6.wav'])
   })
 
   it('recordings that any process is still writing are not deleted', async () => {
-    const kept = recordings()
-    await kept.open()
-    const held = kept.path('in-held')
-    await written('in-held.wav', 2 * HOUR)
+    const lineRecordings = recordings()
+    await lineRecordings.open()
+    const live = lineRecordings.path('in-live')
+    await written('in-live.wav', 2 * HOUR)
     await written('out-others.wav', 30_000)
     for (const name of ['in-a', 'in-b', 'in-c']) await written(`${name}.wav`, 0)
     await written('in-over.wav', 61_000)
-    kept.ended(null)
-    await kept.trim()
-    expect(await there()).toEqual(['in-a.wav', 'in-b.wav', 'in-c.wav', 'in-held.wav', 'out-others.wav'])
-    kept.ended(held)
-    await kept.trim()
-    expect(await there()).toEqual(['in-a.wav', 'in-b.wav', 'in-c.wav', 'out-others.wav'])
+    lineRecordings.ended(null)
+    await lineRecordings.trim()
+    expect(await filesLeft()).toEqual(['in-a.wav', 'in-b.wav', 'in-c.wav', 'in-live.wav', 'out-others.wav'])
+    lineRecordings.ended(live)
+    await lineRecordings.trim()
+    expect(await filesLeft()).toEqual(['in-a.wav', 'in-b.wav', 'in-c.wav', 'out-others.wav'])
   })
 
-  it('an unreadable directory of recordings ends no call and is reported once', async () => {
-    const kept = recordings(join(directory, 'gone'))
-    kept.ended(null)
-    await kept.trim()
-    await kept.trim()
+  it('an unreadable directory of recordings is reported once and disturbs no call', async () => {
+    const lineRecordings = recordings(join(directory, 'gone'))
+    lineRecordings.ended(null)
+    await lineRecordings.trim()
+    await lineRecordings.trim()
     expect(problems).toEqual(['deleting old recordings of the line test failed'])
   })
 })

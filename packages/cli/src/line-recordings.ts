@@ -3,30 +3,30 @@ import { basename, join } from 'node:path'
 import type { Ms, Time, UnixMs } from '@parley/kernel'
 import { RepeatedFailureLog } from '@parley/runs'
 
-const MOST = 100
-/** The writer appends twice a second: who writes a file of this directory has touched it within that time. */
+const MAX_RECORDINGS = 100
+/** Recordings grow twice a second, so a file that is older than this is complete, unless its call is on hold. */
 const WRITTEN_WITHIN_MS: Ms = 60_000
-/** One of our own may stand still while its call is held; no call is longer. */
-const OURS_WITHIN_MS: Ms = 25 * 3_600_000
-/** What we write here. Whatever else lies here stays. */
-const OURS = /^(in|out|demo)-[\w-]+\.wav$/
+/** A recording of this process may stop growing while its call is on hold; no call is longer than this. */
+const LIVE_WITHIN_MS: Ms = 25 * 3_600_000
+/** File names of recordings. Other files are never deleted. */
+const RECORDING_NAME = /^(in|out|demo)-[\w-]+\.wav$/
 
 interface LineRecordingsOptions {
-  /** Shared with other processes of the home. */
+  /** Other processes of the same home may write here too. */
   readonly directory: string
   readonly time: Time
-  /** On the clock of the file system. */
+  /** Current time of the file system. */
   readonly wallClock: () => UnixMs
   readonly onProblem: (what: string, error: unknown) => void
-  /** How many are kept. Default 100. */
-  readonly most?: number
+  /** Number of recordings that are kept. Default 100. */
+  readonly limit?: number
 }
 
-/** Recordings of calls that are no runs (the line test), and of the demo: the newest are kept, the others go. */
+/** The recordings of the line test and of the demo. Only the newest are kept; runs have their own recordings. */
 export class LineRecordings {
   readonly #options: LineRecordingsOptions
   readonly #rounds: RepeatedFailureLog
-  /** Names of those that this process writes. */
+  /** File names that this process is writing. */
   readonly #live = new Set<string>()
   #trimming: Promise<void> | null = null
   #isStale = false
@@ -37,26 +37,26 @@ export class LineRecordings {
     this.#rounds = new RepeatedFailureLog({ name: 'deleting old recordings of the line test', time, onProblem })
   }
 
-  /** The directory is made, and what is too much of it goes. Throws what the disk throws where it cannot be made. */
+  /** Creates the directory and deletes old recordings. Throws if the directory cannot be created. */
   async open(): Promise<void> {
     await mkdir(this.#options.directory, { recursive: true })
     await this.trim()
   }
 
-  /** Where the recording of a call that begins goes. It stays until `ended`. */
+  /** Path for the recording of a new call. The file is not deleted before `ended`. */
   path(callId: string): string {
     const name = `${callId}.wav`
     this.#live.add(name)
     return join(this.#options.directory, name)
   }
 
-  /** A call has ended; null: it was not recorded here. */
+  /** Call this when a call has ended. `path`: its recording; null: it has none. */
   ended(path: string | null): void {
     if (path !== null) this.#live.delete(basename(path))
     void this.trim()
   }
 
-  /** Deletes the oldest beyond those that are kept, never one that is being written. Never rejects. */
+  /** Deletes the oldest recordings above the limit, except those that are being written. Never rejects. */
   async trim(): Promise<void> {
     this.#isStale = true
     this.#trimming ??= this.#trimAll().finally(() => {
@@ -78,21 +78,21 @@ export class LineRecordings {
   }
 
   async #trimOnce(): Promise<void> {
-    const { directory, wallClock, most = MOST } = this.#options
-    const names = (await readdir(directory)).filter(name => OURS.test(name))
-    if (names.length <= most) return
+    const { directory, wallClock, limit = MAX_RECORDINGS } = this.#options
+    const names = (await readdir(directory)).filter(name => RECORDING_NAME.test(name))
+    if (names.length <= limit) return
     const files = await Promise.all(
       names.map(async name => ({ name, touched: await touchedAt(join(directory, name)) })),
     )
     const now = wallClock()
-    for (const { name, touched } of files.toSorted((a, b) => b.touched - a.touched).slice(most)) {
-      const isWritten = now - touched < (this.#live.has(name) ? OURS_WITHIN_MS : WRITTEN_WITHIN_MS)
+    for (const { name, touched } of files.toSorted((a, b) => b.touched - a.touched).slice(limit)) {
+      const isWritten = now - touched < (this.#live.has(name) ? LIVE_WITHIN_MS : WRITTEN_WITHIN_MS)
       if (!isWritten) await rm(join(directory, name), { force: true })
     }
   }
 }
 
-/** Of a file that another process has deleted meanwhile: long ago. */
+/** Time of the last change; 0 if another process has deleted the file. */
 async function touchedAt(path: string): Promise<UnixMs> {
   return stat(path).then(
     ({ mtimeMs }) => mtimeMs,

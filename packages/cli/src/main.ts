@@ -1,22 +1,24 @@
-import { HelpAsked, UsageError } from './usage.ts'
+import { HelpRequested, UsageError } from './usage.ts'
 
 const USAGE = `parley: conversational agents on real phone calls
 
-  parley serve                      the engine: answers SIP calls over TLS and SRTP (npm start)
+  parley serve                      start the platform: API, worker and engine (npm start)
+  parley demo [--json]              make one complete call on this machine and report it (npm run demo)
   parley call URI [--say TEXT]… [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N]
-                                    calls a SIP URI with a virtual phone
-  parley demo [--json]              one complete call over real sockets (npm run demo)
-  parley providers check            one real request to each service that has a key
-  parley fakes                      local stand-ins of those services, for work without keys
+                                    call a SIP URI with a virtual phone
   parley agents list | import FILE | validate AGENT | publish AGENT | export AGENT
-                                    agents by the API (PARLEY_API, PARLEY_KEY; default: of npm start)
+                                    manage agents through the API
   parley runs create AGENT --to NUMBER | list | get RUN | follow RUN | transcript RUN | cancel RUN
-                                    calls, chats and tasks by the API
-  parley admin …                    platform staff: organisations, environments, trunks, rate cards, keys, master key
-  parley sip decode FILE            what a user agent makes of a SIP message
+                                    start and inspect calls, chats and tasks through the API
+  parley admin …                    manage organisations, environments, trunks, rate cards and keys (platform staff)
+  parley providers check            test each speech and model service that has an API key
+  parley fakes                      run local stand-ins of those services, for work without API keys
+  parley sip decode FILE            parse a SIP message and print it as JSON
   parley --version | --help
 
-Each tells more by --help. Settings are environment variables: see docs/operations.md.
+"parley COMMAND --help" shows the usage of a command. "agents" and "runs" use the API at PARLEY_API with the key
+PARLEY_KEY, or else the running "npm start" of this directory. All settings are environment variables:
+see docs/operations.md.
 `
 
 type Command = (args: string[]) => Promise<number>
@@ -42,20 +44,20 @@ async function main(args: string[]): Promise<number> {
     return name === undefined ? 64 : 0
   }
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (load === undefined) throw new UsageError(`there is no command "${name}"; parley --help lists them`)
+  if (load === undefined) throw new UsageError(`there is no command "${name}": "parley --help" lists the commands`)
   const command = await load()
-  whenNobodyReads(SERVERS.has(name))
+  handleClosedOutput(SERVERS.has(name))
   return command(rest)
 }
 
 /** Commands with live calls, which continue when the reader of their output is gone. */
 const SERVERS: ReadonlySet<string> = new Set(['serve', 'fakes'])
 
-/** The reader of our output is gone (`parley runs list | head`): a server continues silently, any other command ends. */
-function whenNobodyReads(goesOn: boolean): void {
+/** Handles a reader that has closed our output (`parley runs list | head`): a server continues silently, any other command ends. */
+function handleClosedOutput(continues: boolean): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (!goesOn) process.exit(error.code === 'EPIPE' ? 0 : 1)
+      if (!continues) process.exit(error.code === 'EPIPE' ? 0 : 1)
     })
 }
 
@@ -64,7 +66,7 @@ main(process.argv.slice(2)).then(
     process.exitCode = code
   },
   (error: unknown) => {
-    if (error instanceof HelpAsked) {
+    if (error instanceof HelpRequested) {
       process.stdout.write(`${error.message}\n`)
       return
     }

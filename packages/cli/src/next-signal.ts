@@ -1,10 +1,10 @@
 /**
- * A terminal's Ctrl-C reaches the process twice when a launcher forwards it as well: what follows at once is the same
- * wish, what comes later is impatience.
+ * Ctrl-C reaches the process twice if a launcher forwards it as well. A second signal within this time is therefore taken as
+ * the same one.
  */
 const SAME_SIGNAL_MS = 1000
 
-/** The first SIGINT or SIGTERM; an impatient second one ends the process. */
+/** Resolves with the first SIGINT or SIGTERM. A second one, after a second or more, ends the process with code 130. */
 export function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise(resolve => {
     let first: number | null = null

@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Ms, randomToken, systemRandom } from '@parley/kernel'
 import { BullConnections, BullEnvironmentQueue, BullRunQueue } from '@parley/runs'
-import { type Blobs, openBlobs, parseBlobUrl } from '@parley/store'
+import { openBlobs, parseBlobUrl } from '@parley/store'
 import { type ApiRole, type SipAddress, startApi } from './api-role.ts'
-import { type EngineRole, startEngineRole } from './engine-role.ts'
+import { startEngineRole } from './engine-role.ts'
 import type { Settings } from './environment.ts'
-import { type ProcessIdentity, processIdentity } from './identity.ts'
-import { type RoleHealth, serveRoleHealth } from './role-health.ts'
+import { processIdentity } from './identity.ts'
+import { serveRoleHealth } from './role-health.ts'
 import { RoleMetrics } from './role-metrics.ts'
 import { RunAgents } from './run-agents.ts'
 import { keepReplaying, runJournals } from './run-journals.ts'
 import { Services } from './services.ts'
 import { openState } from './state.ts'
-import { startWorkerRole, type WorkerRole } from './worker-role.ts'
+import { startWorkerRole } from './worker-role.ts'
+import { openDemoServers, type PhoneEvents } from './workspace/demo-servers.ts'
 import { type DemoWorkspace, demoWorkspace } from './workspace/demo-workspace.ts'
-import { type Neighbours, openNeighbours } from './workspace/neighbours.ts'
 import { seedExamples } from './workspace/seed-examples.ts'
 import type { SeededAgent } from './workspace/seeded-agent.ts'
 
@@ -25,125 +25,120 @@ export type RoleName = (typeof ROLES)[number]
 
 interface PlatformOptions {
   readonly roles: ReadonlySet<RoleName>
-  /** A line for people. */
-  readonly tell: (line: string) => void
-  /** Of the API's lines on standard error, each request one of level info; default info. */
+  /** Prints a line on standard output. */
+  readonly printLine: (line: string) => void
+  /** Level of the API's log lines on standard error; each request is a line of level info. Default info. */
   readonly logLevel?: 'info' | 'warn'
-  /** What the built-in phone tells of its calls. */
-  readonly phoneTold?: Parameters<typeof openNeighbours>[1]['told']
+  /** Receives the calls of the built-in phone. */
+  readonly phoneEvents?: PhoneEvents
 }
 
 export interface Platform {
-  /** Null: this process serves no API. */
+  /** Null: this process does not serve the API. */
   readonly api: ApiRole | null
-  /** Null: no API here, or the database has organisations of its own. */
+  /** Null: there is no API here, or the database has organisations other than Demo. */
   readonly workspace: DemoWorkspace | null
   readonly seeded: readonly SeededAgent[]
-  /** The number behind which the built-in phone answers; null: there is none. */
+  /** The number of the built-in phone, E.164; null: there is none. */
   readonly phone: string | null
-  /** Calls by SIP; null: no engine here. */
+  /** How phones call this process; null: there is no engine here. */
   readonly sip: {
-    /** The address of whoever knows the token. */
+    /** SIP URI with an inbound token as its user part. */
     readonly uri: (token: string) => string
     readonly lineToken: string
-    /** Whose certificates phones must trust; null: public authorities'. */
+    /** PEM file of the certificate authority that phones must trust; null: a public authority. */
     readonly authorityFile: string | null
   } | null
-  /** Not ready, no new calls; resolves when the last call is over, or after `withinMs`. */
+  /** `/readyz` answers 503 and new calls are refused; resolves when the last call ends, or after `withinMs`. */
   drain(withinMs: Ms): Promise<void>
-  /** Ends what is left and leaves nothing open. Idempotent. */
+  /** Ends live calls and closes everything. Idempotent. */
   close(): Promise<void>
 }
 
-/** Opens what the roles need, in this process. Throws with nothing left open. */
-export async function startPlatform(given: Settings, options: PlatformOptions): Promise<Platform> {
-  const closers: (() => Promise<void>)[] = []
-  // The last opened is closed first: nobody loses what it stands on.
+/** Starts the roles in this process. Closes everything again if one of them fails to start. */
+export async function startPlatform(settings: Settings, options: PlatformOptions): Promise<Platform> {
+  const closers: Closers = []
   const close = async () => {
+    // The reverse of the order of opening: a part closes before the parts that it uses.
     for (const closer of closers.splice(0).reverse()) await closer()
   }
   try {
-    return await opened(given, options, closers, close)
+    const shared = await openSharedParts(settings, options, closers)
+    return { ...(await startRoles(shared, options, closers)), close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-async function opened(
-  given: Settings,
-  { roles, tell, phoneTold, logLevel = 'info' }: PlatformOptions,
-  closers: (() => Promise<void>)[],
-  close: () => Promise<void>,
-): Promise<Platform> {
-  const neighbours = await openNeighbours(given, {
+type Closers = (() => Promise<void>)[]
+
+type SharedParts = Awaited<ReturnType<typeof openSharedParts>>
+
+/** Opens everything that several roles use. */
+async function openSharedParts(given: Settings, { roles, printLine, phoneEvents }: PlatformOptions, closers: Closers) {
+  const demoServers = await openDemoServers(given, {
     phone: roles.has('engine'),
-    ...(phoneTold !== undefined && { told: phoneTold }),
+    ...(phoneEvents !== undefined && { phoneEvents }),
   })
-  closers.push(() => neighbours.close())
-  const { settings } = neighbours
+  closers.push(() => demoServers.close())
+  const { settings } = demoServers
   const services = new Services(settings)
   closers.push(() => services.close())
-  const state = await openState(settings, tell)
+  const state = await openState(settings, printLine)
   closers.push(() => state.close())
   const connections = new BullConnections({
     on: settings.redisUrl === null ? { postgres: state.ownerUrl } : { redis: settings.redisUrl },
     wallClock: Date.now,
-    onProblem: tell,
+    onProblem: printLine,
   })
   closers.push(() => connections.close())
-  const runQueue = new BullRunQueue(connections, Date.now)
-  const environmentQueue = new BullEnvironmentQueue(connections)
   const blobUrl = settings.blobUrl ?? pathToFileURL(join(settings.home, 'blobs')).href
-  const blobs = await openBlobs(blobUrl)
-  const identity = await processIdentity(settings)
-  const agents = new RunAgents(services, state.database, state.sealer)
-  const metrics = new RoleMetrics()
   const journals = runJournals(settings.home, state.sealer)
-  // An API alone holds no runs.
+  // A process with the API alone owns no runs.
   if (roles.has('engine') || roles.has('worker')) closers.push(keepReplaying(journals, state))
-  const shared = { state, services, agents, identity, runQueue, environmentQueue, blobs, journals, metrics }
   const sip: SipAddress = { domain: settings.sipDomain, tlsPort: settings.sipTlsPort }
+  return {
+    settings,
+    demoServers,
+    services,
+    state,
+    runQueue: new BullRunQueue(connections, Date.now),
+    environmentQueue: new BullEnvironmentQueue(connections),
+    blobs: await openBlobs(blobUrl),
+    blobsAreFiles: parseBlobUrl(blobUrl).kind === 'files',
+    identity: await processIdentity(settings),
+    agents: new RunAgents(services, state.database, state.sealer),
+    metrics: new RoleMetrics(),
+    lineToken: await inboundToken(settings, 'inbound-token-line'),
+    journals,
+    sip,
+    printLine,
+  }
+}
 
-  const lineToken = await inboundToken(settings, 'inbound-token-line')
-  let engine: EngineRole | null = null
-  if (roles.has('engine')) {
-    engine = await startEngineRole(settings, {
-      ...shared,
-      blobsAreFiles: parseBlobUrl(blobUrl).kind === 'files',
-      lineToken,
-      tell,
-    })
-    closers.push(() => engine!.close())
+async function startRoles(
+  shared: SharedParts,
+  { roles, logLevel = 'info' }: PlatformOptions,
+  closers: Closers,
+): Promise<Omit<Platform, 'close'>> {
+  const { settings, sip, lineToken, identity } = shared
+  const engine = roles.has('engine') ? await startEngineRole(settings, shared) : null
+  if (engine !== null) {
+    closers.push(() => engine.close())
     sip.tlsPort = engine.tlsPort
   }
-  let worker: WorkerRole | null = null
-  if (roles.has('worker')) {
-    worker = await startWorkerRole(settings, shared)
-    closers.push(() => worker!.close())
-  }
-  const served = roles.has('api') ? await serveApi(settings, { ...shared, logLevel }, neighbours, sip, tell) : null
+  const worker = roles.has('worker') ? await startWorkerRole(settings, shared) : null
+  if (worker !== null) closers.push(() => worker.close())
+  const served = roles.has('api') ? await serveApi(shared, logLevel) : null
   if (served !== null) closers.push(() => served.api.close())
   let isDraining = false
-  if (served === null) metrics.watchProcess()
-  const health: RoleHealth | null =
-    served === null
-      ? await serveRoleHealth({
-          ...settings.http,
-          database: state.database,
-          registry: metrics.registry,
-          isDraining: () => isDraining,
-        })
-      : null
-  if (health !== null) {
-    closers.push(() => health.close())
-    tell(`Health and metrics are at ${health.url}.`)
-  }
+  if (served === null) await serveHealth(shared, () => isDraining, closers)
   return {
     api: served?.api ?? null,
     workspace: served?.workspace ?? null,
     seeded: served?.seeded ?? [],
-    phone: served?.workspace === null ? null : (neighbours.phone?.number ?? null),
+    phone: served?.workspace === null ? null : (shared.demoServers.phone?.number ?? null),
     sip:
       engine === null
         ? null
@@ -157,36 +152,38 @@ async function opened(
       served?.api.drain()
       await Promise.all([engine?.drain(withinMs), worker?.drain(withinMs)])
     },
-    close,
   }
 }
 
-type Shared = {
-  readonly state: Awaited<ReturnType<typeof openState>>
-  readonly services: Services
-  readonly runQueue: BullRunQueue
-  readonly blobs: Blobs
-  readonly identity: ProcessIdentity
-  readonly metrics: RoleMetrics
+/** Serves health and metrics in a process without the API. */
+async function serveHealth(
+  { settings, metrics, state, printLine }: SharedParts,
+  isDraining: () => boolean,
+  closers: Closers,
+): Promise<void> {
+  metrics.watchProcess()
+  const health = await serveRoleHealth({
+    ...settings.http,
+    database: state.database,
+    registry: metrics.registry,
+    isDraining,
+  })
+  closers.push(() => health.close())
+  printLine(`Health and metrics are at ${health.url}.`)
 }
 
-/** The API, and the workspace in its database. */
-async function serveApi(
-  settings: Settings,
-  { state, services, runQueue, blobs, metrics, logLevel }: Shared & Required<Pick<PlatformOptions, 'logLevel'>>,
-  neighbours: Neighbours,
-  sip: SipAddress,
-  tell: (line: string) => void,
-) {
+/** Starts the API and seeds the demo workspace through it. */
+async function serveApi(shared: SharedParts, logLevel: 'info' | 'warn') {
+  const { settings, state, services, sip, runQueue, blobs, metrics } = shared
   const api = await startApi(settings, state, services, sip, {
     wake: work => runQueue.wake(work),
     blobs,
-    // What seeding asks for is nobody's request.
+    // Requests of seeding are not logged.
     logLevel: 'warn',
     otherMetrics: () => metrics.registry.metrics(),
   })
   try {
-    const seeded = await seededWorkspace(settings, { state, services, neighbours, tell }, api.url)
+    const seeded = await seededWorkspace(shared, api.url)
     api.setLogLevel(logLevel)
     return { api, ...seeded }
   } catch (error) {
@@ -195,33 +192,23 @@ async function serveApi(
   }
 }
 
-/** The workspace Demo with its agents; nothing on a platform in use. */
-async function seededWorkspace(
-  { home }: Settings,
-  {
-    state,
-    services,
-    neighbours,
-    tell,
-  }: Pick<Shared, 'state' | 'services'> & {
-    readonly neighbours: Neighbours
-    readonly tell: (line: string) => void
-  },
-  apiUrl: string,
-) {
+/** The workspace Demo with its agents; null if the database has other organisations only. */
+async function seededWorkspace({ settings, state, services, demoServers, printLine }: SharedParts, apiUrl: string) {
+  const { home } = settings
   const workspace = await demoWorkspace(home, state.ownerUrl, apiUrl)
   if (workspace === null) {
-    tell(`The API is at ${apiUrl}. The database has organisations of its own: no workspace is seeded.`)
+    printLine(`The API is at ${apiUrl}. The database has organisations already, so no demo workspace is created.`)
     return { workspace, seeded: [] }
   }
-  const { origin } = neighbours.examples
-  const seeded = await seedExamples(home, workspace.client, services, origin, tell, { webhooks: true })
+  const { origin } = demoServers.examples
+  const seeded = await seedExamples(home, workspace.client, services, origin, printLine, { webhooks: true })
   return { workspace, seeded }
 }
 
-export const LINE_TEST = 'a line test: reads back digits, echoes two seconds'
+/** Shown with the SIP address of the line test. */
+export const LINE_TEST = 'Line test (reads back the digits that you press, echoes two seconds of speech)'
 
-/** The unguessable user part of an address stays the same over restarts. */
+/** The token in the file `name` of the home, generated on first use: the user part of a SIP address that nobody can guess. */
 async function inboundToken(settings: Settings, name: string): Promise<string> {
   const file = join(settings.home, name)
   const known = await readFile(file, 'utf8').catch(() => '')

@@ -1,4 +1,4 @@
-/** Writes what goes wrong in a role, a line each, to standard error; without an error where something works again. */
+/** A function that writes a problem of a role as one line on standard error. An error of null means that it works again. */
 export function problemLines(role: string): (what: string, error: unknown) => void {
   return (what, error) => {
     const why = error === null ? '' : `: ${error instanceof Error ? error.message : String(error)}`

@@ -5,20 +5,20 @@ import { isHostName } from '@parley/sip'
 export interface ResolveEntry extends ResolveOverride {
   /** Lower case. */
   readonly name: string
-  /** Path of a PEM file with the only roots for this name; null: the process's own. */
+  /** Path of a PEM file with the only trusted authorities for this name; null: those of the process. */
   readonly caFile: string | null
 }
 
 const ENTRY = /^([^=]+)=(\[[0-9a-f:.]+\]|[^:;[\]]+)(?::(\d{1,5}))?(?:;(udp|tcp|tls|)(?:;(.*))?)?$/i
-const MOST_ENTRIES = 1000
+const MAX_ENTRIES = 1000
 
 /**
  * `name=host:port;transport;ca`, comma separated; port, transport and ca may be left out. Several entries for one name
- * are several targets, tried in order. Returns what is wrong as text.
+ * are several targets, tried in order. Returns a string with the fault if the text is invalid.
  */
 export function parseResolveEntries(text: string): readonly ResolveEntry[] | string {
   const parts = text.split(',').map(part => part.trim())
-  if (parts.length > MOST_ENTRIES) return `at most ${MOST_ENTRIES} entries`
+  if (parts.length > MAX_ENTRIES) return `must have at most ${MAX_ENTRIES} entries`
   const entries: ResolveEntry[] = []
   for (const part of parts.filter(part => part !== '')) {
     const [, name = '', host = '', port, transport, ca = ''] = ENTRY.exec(part) ?? []

@@ -2,19 +2,19 @@ import { expect, it, onTestFinished } from 'vitest'
 import { serveRoleHealth } from './role-health.ts'
 import { RoleMetrics } from './role-metrics.ts'
 
-async function serve({ isThere = true, isDraining = false, metrics = new RoleMetrics() } = {}) {
+async function serve({ isDatabaseUp = true, isDraining = false, metrics = new RoleMetrics() } = {}) {
   const health = await serveRoleHealth({
     bind: '127.0.0.1',
     port: 0,
     registry: metrics.registry,
     isDraining: () => isDraining,
-    database: { ping: () => (isThere ? Promise.resolve() : Promise.reject(new Error('away'))) },
+    database: { ping: () => (isDatabaseUp ? Promise.resolve() : Promise.reject(new Error('the database is down'))) },
   })
   onTestFinished(() => health.close())
   return (path: string) => fetch(`${health.url}${path}`)
 }
 
-it('a process without the API serves the current metrics of its calls at /metrics', async () => {
+it('a process without the API serves metrics of its calls at /metrics', async () => {
   const metrics = new RoleMetrics()
   let live = 3
   metrics.watchEngine(() => ({ live, isDraining: false, certificateEndsAt: null }))
@@ -58,7 +58,7 @@ it('the metrics include the size of the recording spool and the recordings that 
 
 it.each([
   [{}, 200, { ready: true, reasons: [] }],
-  [{ isThere: false }, 503, { ready: false, reasons: ['database_unavailable'] }],
+  [{ isDatabaseUp: false }, 503, { ready: false, reasons: ['database_unavailable'] }],
   [{ isDraining: true }, 503, { ready: false, reasons: ['draining'] }],
 ])('readiness depends on the database and on draining: %j', async (how, status, body) => {
   const get = await serve(how)

@@ -6,11 +6,11 @@ import { httpListenFault } from './start-faults.ts'
 
 interface RoleHealthOptions {
   readonly bind: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
   readonly database: Pick<Database, 'ping'>
   readonly registry: Registry
-  /** Takes no new work. */
+  /** Whether the process accepts no new work. */
   readonly isDraining: () => boolean
 }
 
@@ -20,7 +20,7 @@ export interface RoleHealth {
   close(): Promise<void>
 }
 
-/** `/healthz`, `/readyz` and `/metrics` of a process that serves no API. Throws `port_taken`. */
+/** Serves `/healthz`, `/readyz` and `/metrics` in a process without the API. Throws `port_taken`, `listen_failed`. */
 export async function serveRoleHealth({ bind, port, ...parts }: RoleHealthOptions): Promise<RoleHealth> {
   const server = createServer((request, response) => {
     answer(request.url ?? '', response, parts).catch(() => response.destroy())
@@ -51,12 +51,12 @@ async function answer(
   if (path === '/healthz') return json(200, { status: 'ok' })
   if (path === '/metrics')
     return void response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics())
-  if (path !== '/readyz') return json(404, { error: 'there is /healthz, /readyz and /metrics' })
-  const isThere = await database.ping().then(
+  if (path !== '/readyz') return json(404, { error: 'unknown path: use /healthz, /readyz or /metrics' })
+  const isReachable = await database.ping().then(
     () => true,
     () => false,
   )
-  const reasons = isDraining() ? ['draining'] : isThere ? [] : ['database_unavailable']
+  const reasons = isDraining() ? ['draining'] : isReachable ? [] : ['database_unavailable']
   json(reasons.length === 0 ? 200 : 503, { ready: reasons.length === 0, reasons })
 }
 

@@ -4,29 +4,29 @@ import type { WorkerMetrics } from '@parley/jobs'
 import type { RecordingSpool } from '@parley/runs'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** What an engine can be asked for its figures. */
+/** Values of an engine that become metrics. */
 interface EngineFigures {
   readonly live: number
   readonly isDraining: boolean
-  /** ISO time or Unix ms at which the certificate ends; null: unknown. */
+  /** Expiry of the SIP certificate, Unix ms; null: unknown. */
   readonly certificateEndsAt: number | null
 }
 
-/** What a spool of recordings can be asked for. */
+/** Values of a recording spool that become metrics. */
 type SpoolFigures = Pick<RecordingSpool, 'bytes' | 'mostBytes' | 'refused'>
 
-/** The figures of the roles of this process besides the API. Labels are of bounded number and name no tenant. */
+/** The metrics of the engine and worker of this process. Labels have a bounded number of values and never name a tenant. */
 export class RoleMetrics {
   readonly registry = new Registry()
   readonly #ended = new Counter({
     name: 'parley_calls_ended_total',
-    help: 'Calls that ended, by the state of their run and its outcome (none: rejected)',
+    help: 'Ended calls, by the state and the outcome of their run (none: rejected)',
     labelNames: ['state', 'outcome'],
     registers: [this.registry],
   })
   readonly #connected = new Histogram({
     name: 'parley_call_connected_seconds',
-    help: 'How long calls were connected',
+    help: 'Duration of connected calls',
     buckets: [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600],
     registers: [this.registry],
   })
@@ -36,31 +36,36 @@ export class RoleMetrics {
     if (connectedMs !== null) this.#connected.observe(connectedMs / 1000)
   }
 
-  /** From now on the process is shown too: where no API does so. */
+  /** Adds metrics of the process, for a process without the API. */
   watchProcess(): void {
     watchProcess(this.registry)
   }
 
-  /** From now on an engine's figures are shown too. */
+  /** Adds metrics of an engine. */
   watchEngine(figures: () => EngineFigures): void {
     const registers = [this.registry]
-    gauge('parley_calls_live', 'Calls now', registers, () => figures().live)
-    gauge('parley_engine_draining', '1: takes no new calls', registers, () => (figures().isDraining ? 1 : 0))
-    gauge('parley_certificate_days_left', 'Days until the SIP certificate ends', registers, () => {
+    gauge('parley_calls_live', 'Live calls', registers, () => figures().live)
+    gauge('parley_engine_draining', '1: accepts no new calls', registers, () => (figures().isDraining ? 1 : 0))
+    gauge('parley_certificate_days_left', 'Days until the SIP certificate expires', registers, () => {
       const { certificateEndsAt } = figures()
       return certificateEndsAt === null ? Number.NaN : (certificateEndsAt - Date.now()) / 86_400_000
     })
   }
 
-  /** From now on it is shown too what of the recordings waits for the blobs. */
+  /** Adds metrics of the recordings that are not uploaded yet. */
   watchSpool(spool: () => SpoolFigures): void {
     const registers = [this.registry]
     const ofSpool = 'parley_recording_spool'
-    gauge(`${ofSpool}_bytes`, 'Bytes of recordings that are not among the blobs', registers, () => spool().bytes)
-    gauge(`${ofSpool}_limit_bytes`, 'From so many on no recording begins', registers, () => spool().mostBytes)
+    gauge(`${ofSpool}_bytes`, 'Bytes of recordings that are not uploaded yet', registers, () => spool().bytes)
+    gauge(
+      `${ofSpool}_limit_bytes`,
+      'Size limit of the spool; above it no recording starts',
+      registers,
+      () => spool().mostBytes,
+    )
     new Counter({
       name: 'parley_recordings_refused_total',
-      help: 'Recordings that did not begin, and their calls: the spool is full, its disk is, or takes nothing',
+      help: 'Recordings that could not start, by reason: spool full, disk full, or spool not writable',
       labelNames: ['reason'],
       registers,
       collect() {
@@ -70,12 +75,12 @@ export class RoleMetrics {
     })
   }
 
-  /** From now on a worker's counts are shown too. */
+  /** Adds the counters of a worker. */
   watchWorker(read: () => WorkerMetrics): void {
     for (const name of Object.keys(read()) as (keyof WorkerMetrics)[])
       new Counter({
         name: `parley_jobs_${name}_total`,
-        help: `What the worker counts as ${name.replaceAll('_', ' ')}`,
+        help: `Counter of the worker: ${name.replaceAll('_', ' ')}`,
         registers: [this.registry],
         collect() {
           this.reset()

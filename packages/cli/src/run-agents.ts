@@ -4,16 +4,16 @@ import type { TextAgents } from '@parley/jobs'
 import { type Database, readSecretValues, type Sealer } from '@parley/store'
 import type { Services } from './services.ts'
 
-/** Agents kept although nobody talks to them now. */
-const KEPT = 500
+/** Size limit of the cache of agents. */
+const MAX_CACHED = 500
 
-/** The agents of publications, made of this process's services and the environment's secrets. */
+/** Builds the agents of publications from the services of this process and the secrets of the environment. */
 export class RunAgents implements Agents {
   readonly #services: Services
   readonly #database: Database
   readonly #sealer: Sealer
-  /** By publication; those that were used last are the last. */
-  readonly #made = new Map<string, Promise<VoiceAgent>>()
+  /** By publication, the least recently used first. */
+  readonly #cached = new Map<string, Promise<VoiceAgent>>()
 
   constructor(services: Services, database: Database, sealer: Sealer) {
     this.#services = services
@@ -23,31 +23,31 @@ export class RunAgents implements Agents {
 
   agent(order: AgentOrder): Promise<VoiceAgent> {
     const key = `${order.scope.tenant_id} ${order.agent_id} ${order.version}`
-    const known = this.#made.get(key)
-    this.#made.delete(key)
-    const made = known ?? this.#make(order)
-    this.#made.set(key, made)
-    // What was not ready may be by the next call.
-    made.catch(() => this.#made.get(key) === made && this.#made.delete(key))
-    for (const oldest of this.#made.keys()) {
-      if (this.#made.size <= KEPT) break
-      this.#made.delete(oldest)
+    const known = this.#cached.get(key)
+    this.#cached.delete(key)
+    const agent = known ?? this.#build(order)
+    this.#cached.set(key, agent)
+    // A failure is not cached: the service may be ready for the next call.
+    agent.catch(() => this.#cached.get(key) === agent && this.#cached.delete(key))
+    for (const oldest of this.#cached.keys()) {
+      if (this.#cached.size <= MAX_CACHED) break
+      this.#cached.delete(oldest)
     }
-    return made
+    return agent
   }
 
-  /** For runs in text: the same models and actions, without a voice. */
+  /** Agents for chats and tasks: the same models and actions, without a voice. */
   readonly text: TextAgents = async (plan, { scope }) => {
-    const own = await this.#services.readyModel(plan)
+    const defaultModel = await this.#services.readyModel(plan)
     return {
-      models: ref => (ref === null ? own : this.#services.modelOf(ref)),
+      models: ref => (ref === null ? defaultModel : this.#services.modelOf(ref)),
       actions: ledger => new HttpActions({ ...this.#services.actionServices, ledger, secrets: this.#secrets(scope) }),
-      // There is no line to transfer.
+      // A run in text has no call to transfer.
       transferPolicy: () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }),
     }
   }
 
-  async #make({ scope, agent_id, version, plan }: AgentOrder): Promise<VoiceAgent> {
+  async #build({ scope, agent_id, version, plan }: AgentOrder): Promise<VoiceAgent> {
     const agent = await this.#services.agent(plan, { id: agent_id, version })
     const secrets = this.#secrets(scope)
     return {

@@ -7,7 +7,7 @@ import type { openState } from './state.ts'
 
 const onProblem = problemLines('journal')
 
-/** Where runs of this process wait while the database is away. */
+/** The journals that hold the writes of runs while the database is unreachable. */
 export function runJournals(home: string, sealer: Sealer): RunJournals {
   return new RunJournals({
     disk: new JournalDirectory(join(home, 'journal')),
@@ -17,7 +17,7 @@ export function runJournals(home: string, sealer: Sealer): RunJournals {
   })
 }
 
-/** Writes what dead processes of the home left there, from now on: the reaper waits no longer than a lease. */
+/** Replays the journals of dead processes of the home from now on. The reaper waits for a lease at most, so this must be fast. */
 export function keepReplaying(
   journals: RunJournals,
   { database, bus }: Pick<Awaited<ReturnType<typeof openState>>, 'database' | 'bus'>,

@@ -13,25 +13,26 @@ import type { Settings } from './environment.ts'
 import { CliError } from './errors.ts'
 
 const TIMEOUT_MS: Ms = 20_000
-const AFTERTHOUGHT_MS: Ms = 1000
+/** Time for the error that a broken stream reports after its empty final result. */
+const LATE_ERROR_MS: Ms = 1000
 const SENTENCE = 'The garden is behind the house.'
-/** 20 ms. */
-const PACKET = 160
+/** 20 ms at 8 kHz. */
+const PACKET_SAMPLES = 160
 
 interface ServiceCheck {
   readonly id: string
   readonly what: 'speech to text' | 'text to speech' | 'model'
   readonly ok: boolean
-  /** The answer and its delay; or what is wrong and what to do about it. */
+  /** The answer and its delay, or the fault and what to do about it. */
   readonly detail: string
 }
 
-/** Sends one real request to each service that has a key, one after the other. */
+/** Sends one real request to each service that has an API key, one after the other. */
 export async function* checkServices(settings: Settings): AsyncGenerator<ServiceCheck> {
   const { stt, tts, llm } = vendorCatalogue(settings.vendors, systemTime)
-  yield* checkAll(stt, 'speech to text', transcribes)
-  yield* checkAll(tts, 'text to speech', speaks)
-  yield* checkAll(llm, 'model', answers)
+  yield* checkAll(stt, 'speech to text', checkRecogniser)
+  yield* checkAll(tts, 'text to speech', checkVoice)
+  yield* checkAll(llm, 'model', checkModel)
 }
 
 async function* checkAll<Service extends { close(): Promise<void> }>(
@@ -48,7 +49,7 @@ async function* checkAll<Service extends { close(): Promise<void> }>(
         service = open(model)
         yield { id, what, ok: true, detail: await request(service, AbortSignal.timeout(TIMEOUT_MS)) }
       } catch (error) {
-        yield { id, what, ok: false, detail: explained(error, vendor.settings) }
+        yield { id, what, ok: false, detail: describeFailure(error, vendor.settings) }
       } finally {
         await service?.close()
       }
@@ -56,8 +57,8 @@ async function* checkAll<Service extends { close(): Promise<void> }>(
   }
 }
 
-async function transcribes(recogniser: SpeechToText, signal: AbortSignal): Promise<string> {
-  const audio = await spokenLocally()
+async function checkRecogniser(recogniser: SpeechToText, signal: AbortSignal): Promise<string> {
+  const audio = await renderSentence()
   const stream = recogniser.open({ language: 'en' })
   const began = performance.now()
   try {
@@ -68,10 +69,11 @@ async function transcribes(recogniser: SpeechToText, signal: AbortSignal): Promi
         if (event.type === 'error') reject(event.error)
         if (event.type !== 'final') return
         heard = `${heard} ${event.text}`.trim()
-        // A stream that dies answers first, and tells why after it.
-        if (event.fromFinalize) setTimeout(() => resolve(heard), heard === '' ? AFTERTHOUGHT_MS : 0)
+        // A broken stream sends an empty final result first and its error afterwards.
+        if (event.fromFinalize) setTimeout(() => resolve(heard), heard === '' ? LATE_ERROR_MS : 0)
       })
-      for (let at = 0; at < audio.length; at += PACKET) stream.write(audio.subarray(at, at + PACKET), at)
+      for (let at = 0; at < audio.length; at += PACKET_SAMPLES)
+        stream.write(audio.subarray(at, at + PACKET_SAMPLES), at)
       stream.finalize()
     })
     if (text === '')
@@ -82,7 +84,7 @@ async function transcribes(recogniser: SpeechToText, signal: AbortSignal): Promi
   }
 }
 
-async function speaks(voice: TextToSpeech, signal: AbortSignal): Promise<string> {
+async function checkVoice(voice: TextToSpeech, signal: AbortSignal): Promise<string> {
   const began = performance.now()
   let first = ''
   let samples = 0
@@ -94,7 +96,7 @@ async function speaks(voice: TextToSpeech, signal: AbortSignal): Promise<string>
   return `first audio after ${first}, ${(samples / 8000).toFixed(1)} s of speech`
 }
 
-async function answers(model: LanguageModel, signal: AbortSignal): Promise<string> {
+async function checkModel(model: LanguageModel, signal: AbortSignal): Promise<string> {
   const began = performance.now()
   let first = ''
   let text = ''
@@ -105,11 +107,11 @@ async function answers(model: LanguageModel, signal: AbortSignal): Promise<strin
     text += event.delta
   }
   if (text === '') throw noAnswer()
-  return `said "${text.trim().slice(0, 40)}", first words after ${first}`
+  return `answered "${text.trim().slice(0, 40)}", first text after ${first}`
 }
 
-/** By the built-in voice, which anybody understands, the stand-ins of services too. */
-async function spokenLocally(): Promise<Int16Array> {
+/** The test sentence in the built-in voice, which real recognisers and the local stand-ins understand. */
+async function renderSentence(): Promise<Int16Array> {
   const voice = new TonesVoice()
   try {
     return await new PhoneVoice(voice, 'en').render(SENTENCE)
@@ -126,17 +128,17 @@ function noAnswer(): Error {
   return new CliError('no_answer', `the service did not answer within ${TIMEOUT_MS / 1000} s`)
 }
 
-/** The error's text, and advice where there is any. */
-function explained(error: unknown, settings: VendorSettings): string {
+/** The text of an error, followed by advice for known codes. */
+function describeFailure(error: unknown, settings: VendorSettings): string {
   if (!(error instanceof ParleyError)) return error instanceof Error ? error.message : String(error)
   return `${error.message} ${adviceFor(error.code, settings)}`.trim()
 }
 
 function adviceFor(code: string, { apiKey, baseUrl }: VendorSettings): string {
   if (code.endsWith('_refused'))
-    return `The key was not accepted, or the account may not use this model: check ${apiKey} and the account's balance.`
-  if (code.endsWith('_busy')) return 'The service refuses requests for now: too many at once, or a quota is used up.'
+    return `The service refused the key or the model: check ${apiKey} and the balance of the account.`
+  if (code.endsWith('_busy')) return 'The service is busy or a quota is used up: try again later.'
   if (code.endsWith('_unreachable'))
-    return `No connection: check the network, a proxy or firewall, and ${baseUrl.name} where it is set.`
+    return `There is no connection: check the network, proxy and firewall, and ${baseUrl.name} if it is set.`
   return ''
 }

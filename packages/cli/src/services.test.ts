@@ -9,17 +9,17 @@ import { StandIns } from './stand-ins/stand-ins.ts'
 const opened: { close(): Promise<void> }[] = []
 
 afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close()
+  for (const service of opened.splice(0)) await service.close()
 })
 
 function services(environment: Record<string, string>): Services {
-  const made = new Services(readSettings(environment))
-  opened.push(made)
-  return made
+  const created = new Services(readSettings(environment))
+  opened.push(created)
+  return created
 }
 
 describe('default services of a new agent', () => {
-  it('services with a key come before the built-in ones', async () => {
+  it('services with an API key come before the built-in ones', async () => {
     const keyed = services({ DEEPGRAM_API_KEY: 'k', CARTESIA_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
     expect(await keyed.ready('stt', 'en')).toEqual(['deepgram/nova-3', 'deepgram/flux-general-en', 'simulated/tones-1'])
     expect((await keyed.ready('tts', 'en')).slice(0, 3)).toEqual([
@@ -37,7 +37,7 @@ describe('default services of a new agent', () => {
     ])
   })
 
-  it('without any key the built-in services are offered', async () => {
+  it('without any API key the built-in services are offered', async () => {
     expect((await services({}).ready('stt', 'en'))[0]).toBe('simulated/tones-1')
     expect((await services({}).ready('llm', 'en'))[0]).toBe('parley/rules-1')
   })
@@ -60,7 +60,7 @@ describe('a service that an agent names', () => {
   })
 })
 
-describe('a voice to fall back on', () => {
+describe('a fallback voice', () => {
   async function fallbacks(environment: Record<string, string>, fallbackVoiceIds: string[]) {
     const { draft } = exampleDraft('clinic')
     const settings = { ...draft.settings, fallbackVoiceIds }
@@ -81,20 +81,20 @@ describe('a voice to fall back on', () => {
   })
 })
 
-describe('providers check', () => {
-  it("providers check reports each service's response, and advice for those that fail", {
+describe('parley providers check', () => {
+  it("parley providers check reports each service's response, and advice for those that fail", {
     timeout: 60_000,
   }, async () => {
     const standIns = await StandIns.open()
     opened.push(standIns)
     const settings = readSettings({ ...standIns.environment, OPENAI_MODELS: '', CARTESIA_API_KEY: 'wrong' })
-    const told = new Map<string, string>()
+    const results = new Map<string, string>()
     for await (const check of checkServices(settings))
-      told.set(`${check.id} ${check.ok ? 'ok' : 'failed'}`, check.detail)
-    expect(told.get('deepgram/nova-3 ok')).toMatch(/heard "The garden is behind the house\."/)
-    expect(told.get('assemblyai/universal-streaming-english ok')).toMatch(/heard/)
-    expect(told.get('elevenlabs/eleven_flash_v2_5 ok')).toMatch(/first audio after \d+ ms/)
-    expect(told.get('cartesia/sonic-2 failed')).toMatch(/CARTESIA_API_KEY/)
-    expect([...told.values()].join()).not.toContain('wrong')
+      results.set(`${check.id} ${check.ok ? 'ok' : 'failed'}`, check.detail)
+    expect(results.get('deepgram/nova-3 ok')).toMatch(/heard "The garden is behind the house\."/)
+    expect(results.get('assemblyai/universal-streaming-english ok')).toMatch(/heard/)
+    expect(results.get('elevenlabs/eleven_flash_v2_5 ok')).toMatch(/first audio after \d+ ms/)
+    expect(results.get('cartesia/sonic-2 failed')).toMatch(/CARTESIA_API_KEY/)
+    expect([...results.values()].join()).not.toContain('wrong')
   })
 })

@@ -15,12 +15,12 @@ import {
 import type { Settings } from './environment.ts'
 import { withSettingName } from './start-faults.ts'
 
-/** What every role of a process shares: the database, who tells of changes, and what seals secrets. */
+/** What the roles of a process share: the database, the bus for changes, and the sealer of secrets. */
 export interface ProcessState {
-  /** The owner's way in, for staff commands and migrations. */
+  /** URL of the database as its owner, for staff commands and migrations. */
   readonly ownerUrl: string
   readonly database: Database
-  /** A few connections for leases alone: who loses a lease loses its calls, however much else wants the database. */
+  /** Connections for leases only, so that other queries never delay a renewal: an expired lease ends its call. */
   readonly leases: Database
   readonly bus: Bus
   readonly sealer: Sealer
@@ -28,12 +28,12 @@ export interface ProcessState {
 }
 
 /**
- * Opens `DATABASE_URL` or the embedded Postgres of the home, brings it to this version, and checks that the master key
- * is its own. `tell` gets a line when something goes away or comes back. Throws what the store throws.
+ * Opens `DATABASE_URL` or the embedded Postgres of the home, migrates it to this version and checks the master key. `printLine`
+ * gets a line when a connection is lost or restored. Throws `SettingsError` and `StoreError`.
  */
-export async function openState(settings: Settings, tell: (line: string) => void): Promise<ProcessState> {
+export async function openState(settings: Settings, printLine: (line: string) => void): Promise<ProcessState> {
   const embedded: EmbeddedPostgres | null =
-    settings.databaseUrl === null ? await startEmbeddedPostgres({ home: settings.home, onNotice: tell }) : null
+    settings.databaseUrl === null ? await startEmbeddedPostgres({ home: settings.home, onNotice: printLine }) : null
   const ownerUrl = embedded?.ownerUrl ?? settings.databaseUrl!
   try {
     await migrate(ownerUrl).catch(error => {
@@ -46,8 +46,8 @@ export async function openState(settings: Settings, tell: (line: string) => void
     const leases = await openDatabase({ ownerUrl, maxConnections: 2 })
     const bus =
       settings.redisUrl === null
-        ? postgresBus({ url: ownerUrl, onProblem: tell })
-        : redisBus({ url: settings.redisUrl, onProblem: tell })
+        ? postgresBus({ url: ownerUrl, onProblem: printLine })
+        : redisBus({ url: settings.redisUrl, onProblem: printLine })
     return {
       ownerUrl,
       database,

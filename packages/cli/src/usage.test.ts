@@ -3,13 +3,13 @@ import { adminAnswer } from './commands/admin.ts'
 import { agentsWork } from './commands/agents.ts'
 import { providers } from './commands/providers.ts'
 import { runsWork } from './commands/runs.ts'
-import { groupUsage, HelpAsked, parseCommand, UsageError } from './usage.ts'
+import { groupUsage, HelpRequested, parseCommand, UsageError } from './usage.ts'
 
 const noSettings = () => {
   throw new Error('--help must not read the settings')
 }
 
-/** What a command line throws, or rejects with. */
+/** The error that a command line throws or rejects with; otherwise its result. */
 async function thrownBy(work: () => unknown): Promise<unknown> {
   try {
     return await work()
@@ -29,13 +29,15 @@ describe('--help', () => {
     ['providers', () => providers(['check', '--help']), 'usage: parley providers check'],
   ])('--help of parley %s shows its usage', async (_, work, line) => {
     const thrown = await thrownBy(work)
-    expect(thrown).toBeInstanceOf(HelpAsked)
-    expect((thrown as HelpAsked).message).toContain(line)
+    expect(thrown).toBeInstanceOf(HelpRequested)
+    expect((thrown as HelpRequested).message).toContain(line)
   })
 
   it('--help of a command group shows the commands of that group only', async () => {
     const thrown = await thrownBy(() => adminAnswer(['org', '--help'], noSettings))
-    expect((thrown as HelpAsked).message).toBe('usage:\n  parley admin org create --name NAME\n  parley admin org list')
+    expect((thrown as HelpRequested).message).toBe(
+      'usage:\n  parley admin org create --name NAME\n  parley admin org list',
+    )
   })
 
   it('--help behind "--" is an ordinary argument', () => {

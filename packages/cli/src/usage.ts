@@ -4,29 +4,33 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 export class UsageError extends Error {}
 
 /** The user asked for help; the message is the usage. It is printed, and the exit code is 0. */
-export class HelpAsked extends Error {}
+export class HelpRequested extends Error {}
 
 const isHelp = (arg: string | undefined) => arg === '--help' || arg === '-h'
 
 /**
- * What to throw when `args` name none of a group's commands, each of which has one of `usages`: help with those of the
- * part that is named (`parley admin env --help`), else the error that tells all of them.
+ * The error to throw when `args` name no command of a group. With `--help` or `help` in `args` it is the usage of the named
+ * part (`parley admin env --help`), otherwise a `UsageError` with all `usages`.
  */
-export function groupUsage(group: string, args: readonly string[], usages: readonly string[]): HelpAsked | UsageError {
-  const asked = args.findIndex(arg => isHelp(arg) || arg === 'help')
-  if (asked === -1) return new UsageError(`usage:\n  ${usages.join('\n  ')}`)
-  const named = usages.filter(usage => `${usage} `.startsWith([group, ...args.slice(0, asked), ''].join(' ')))
-  return new HelpAsked(`usage:\n  ${(named.length === 0 ? usages : named).join('\n  ')}`)
+export function groupUsage(
+  group: string,
+  args: readonly string[],
+  usages: readonly string[],
+): HelpRequested | UsageError {
+  const helpAt = args.findIndex(arg => isHelp(arg) || arg === 'help')
+  if (helpAt === -1) return new UsageError(`usage:\n  ${usages.join('\n  ')}`)
+  const named = usages.filter(usage => `${usage} `.startsWith([group, ...args.slice(0, helpAt), ''].join(' ')))
+  return new HelpRequested(`usage:\n  ${(named.length === 0 ? usages : named).join('\n  ')}`)
 }
 
-/** `parseArgs` of Node with our errors: `HelpAsked` when there is a `--help`, `UsageError` for invalid arguments. */
+/** Node's `parseArgs` with the errors of this command: `HelpRequested` when there is a `--help`, `UsageError` for invalid arguments. */
 export function parseCommand<Options extends NonNullable<ParseArgsConfig['options']>>(
   args: string[],
   options: Options,
   usage: string,
 ) {
   const end = args.indexOf('--')
-  if (args.slice(0, end === -1 ? args.length : end).some(isHelp)) throw new HelpAsked(`usage: ${usage}`)
+  if (args.slice(0, end === -1 ? args.length : end).some(isHelp)) throw new HelpRequested(`usage: ${usage}`)
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {

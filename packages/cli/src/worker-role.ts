@@ -31,15 +31,15 @@ interface WorkerRoleParts {
 }
 
 export interface WorkerRole {
-  /** Takes no chats and tasks any more; those under way may go on for `withinMs`. All else goes on. */
+  /** Accepts no more chats and tasks; those in progress may take `withinMs` more. Sweeps, webhooks and analyses continue. */
   drain(withinMs: Ms): Promise<void>
   close(): Promise<void>
 }
 
-/** Recordings and contents of one round. */
-const ROUND = 50
+/** Recordings that are joined in one round. */
+const RECORDINGS_PER_ROUND = 50
 
-/** Runs in text, sweeps, reaper, webhooks, analyses, until it is closed. Throws what sockets and the database throw. */
+/** Starts chats and tasks, sweeps, the reaper, webhooks and analyses. Throws errors of sockets and of the database. */
 export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts): Promise<WorkerRole> {
   const { state, services, agents, identity, runQueue, environmentQueue, blobs, journals, metrics } = parts
   const { database, leases, bus, sealer } = state
@@ -67,9 +67,11 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
       return recordings + transcripts > 0
     },
     joinRecordings: async () => {
-      const joined = await joinRecordings({ database, blobs, time: systemTime }, ROUND, { onProblem: log })
+      const joined = await joinRecordings({ database, blobs, time: systemTime }, RECORDINGS_PER_ROUND, {
+        onProblem: log,
+      })
       for (const { run_id } of joined) bus.publish('runs', run_id)
-      return joined.length === ROUND
+      return joined.length === RECORDINGS_PER_ROUND
     },
     time: systemTime,
     random: systemRandom,

@@ -1,7 +1,7 @@
 import { readEnvironment, type StaffSetting, setEnvironment } from '@parley/store'
 import { parseCommand, UsageError } from '../usage.ts'
 import { country, DEFAULT, listed, numberPrefix, oneOf, wholeNumber } from './flag-values.ts'
-import { ENV_OPTION, inEnvironment, type StaffAct } from './staff-act.ts'
+import { ENV_OPTION, inEnvironment, type StaffCommand } from './staff-command.ts'
 
 const ENV = '[--env TENANT_ID]'
 export const ENV_USAGE = {
@@ -15,30 +15,30 @@ export const ENV_USAGE = {
 const MAX_CAPACITY = 100_000
 const MAX_RATE = 1_000_000
 
-export function envShow(args: string[]): StaffAct {
-  const { env } = understood('show', args, 0)
+export function envShow(args: string[]): StaffCommand {
+  const { env } = parse('show', args, 0)
   return inEnvironment(env, async (tx, scope) => ({ answer: await readEnvironment(tx, scope), changed: [] }))
 }
 
-export function envSetCapacity(args: string[]): StaffAct {
-  const { env, given } = understood('set-capacity', args, 1)
-  return setting(env, { set: 'capacity', value: wholeNumber('set-capacity', given[0], 0, MAX_CAPACITY) })
+export function envSetCapacity(args: string[]): StaffCommand {
+  const { env, positionals } = parse('set-capacity', args, 1)
+  return setting(env, { set: 'capacity', value: wholeNumber('set-capacity', positionals[0], 0, MAX_CAPACITY) })
 }
 
-export function envSetAdmission(args: string[]): StaffAct {
-  const { env, given } = understood('set-admission', args, 1)
-  return setting(env, { set: 'admission', value: oneOf('set-admission', given[0], ['on', 'off']) === 'on' })
+export function envSetAdmission(args: string[]): StaffCommand {
+  const { env, positionals } = parse('set-admission', args, 1)
+  return setting(env, { set: 'admission', value: oneOf('set-admission', positionals[0], ['on', 'off']) === 'on' })
 }
 
-export function envSetRateLimit(args: string[]): StaffAct {
-  const { env, given } = understood('set-rate-limit', args, args.includes(DEFAULT) ? 1 : 2)
-  if (given[0] === DEFAULT) return setting(env, { set: 'rate_limit', value: null })
-  const per_second = wholeNumber('PER_SECOND', given[0], 1, MAX_RATE)
-  const burst = wholeNumber('BURST', given[1], 1, MAX_RATE)
+export function envSetRateLimit(args: string[]): StaffCommand {
+  const { env, positionals } = parse('set-rate-limit', args, args.includes(DEFAULT) ? 1 : 2)
+  if (positionals[0] === DEFAULT) return setting(env, { set: 'rate_limit', value: null })
+  const per_second = wholeNumber('PER_SECOND', positionals[0], 1, MAX_RATE)
+  const burst = wholeNumber('BURST', positionals[1], 1, MAX_RATE)
   return setting(env, { set: 'rate_limit', value: { per_second, burst } })
 }
 
-export function envSetDestinations(args: string[]): StaffAct {
+export function envSetDestinations(args: string[]): StaffCommand {
   const usage = ENV_USAGE['set-destinations']
   const many = { type: 'string', multiple: true } as const
   const { values, positionals } = parseCommand(args, { ...ENV_OPTION, countries: many, 'allow-prefix': many }, usage)
@@ -46,7 +46,7 @@ export function envSetDestinations(args: string[]): StaffAct {
   if (positionals.length > 0 || countries === undefined) throw new UsageError(`usage: ${usage}`)
   const only = countries.length === 1 ? countries[0] : undefined
   if (only === DEFAULT) {
-    if (prefixes.length > 0) throw new UsageError('--allow-prefix needs --countries that are named, or none')
+    if (prefixes.length > 0) throw new UsageError('--allow-prefix needs --countries with a list of countries or "none"')
     return setting(values.env, { set: 'destinations', value: null })
   }
   const value = {
@@ -56,15 +56,15 @@ export function envSetDestinations(args: string[]): StaffAct {
   return setting(values.env, { set: 'destinations', value })
 }
 
-function setting(env: string | undefined, change: StaffSetting): StaffAct {
+function setting(env: string | undefined, change: StaffSetting): StaffCommand {
   return inEnvironment(env, async (tx, scope) => ({
     answer: await setEnvironment(tx, scope, change),
     changed: [['tenants', scope.tenant_id]],
   }))
 }
 
-function understood(verb: keyof typeof ENV_USAGE, args: string[], count: number) {
+function parse(verb: keyof typeof ENV_USAGE, args: string[], count: number) {
   const { values, positionals } = parseCommand(args, ENV_OPTION, ENV_USAGE[verb])
   if (positionals.length !== count) throw new UsageError(`usage: ${ENV_USAGE[verb]}`)
-  return { env: values.env, given: positionals }
+  return { env: values.env, positionals }
 }

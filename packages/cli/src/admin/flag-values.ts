@@ -9,23 +9,23 @@ const MAX_LISTED = 250
 const NO_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'XA', 'XB', 'QO', 'ZZ'])
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 
-/** `flag` is what it is called on the command line; an invalid value throws a `UsageError` which names the accepted ones. */
+/** Reads the value of `flag`. Like all functions here it throws a `UsageError` that names the flag and its valid values. */
 export function wholeNumber(flag: string, text: string | undefined, min: number, max: number): number {
   const value = text !== undefined && /^(0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : Number.NaN
-  if (!(value >= min && value <= max)) throw wrong(flag, `takes a whole number, ${min} to ${max}`, text)
+  if (!(value >= min && value <= max)) throw invalid(flag, `takes a whole number, ${min} to ${max}`, text)
   return value
 }
 
 export function oneOf<const Word extends string>(flag: string, text: string | undefined, words: readonly Word[]): Word {
   const word = words.find(word => word === text)
-  if (word === undefined) throw wrong(flag, `takes ${words.join(' or ')}`, text)
+  if (word === undefined) throw invalid(flag, `takes ${words.join(' or ')}`, text)
   return word
 }
 
 /** 1 to `max` characters, none of them a control character, white space only inside. */
 export function words(flag: string, text: string | undefined, max: number): string {
-  const isSound = text?.isWellFormed() && !/\p{Cc}/u.test(text) && text.trim() === text
-  if (!isSound || text === '' || [...text].length > max) throw wrong(flag, `takes 1 to ${max} characters`, text)
+  const isValid = text?.isWellFormed() && !/\p{Cc}/u.test(text) && text.trim() === text
+  if (!isValid || text === '' || [...text].length > max) throw invalid(flag, `takes 1 to ${max} characters`, text)
   return text
 }
 
@@ -33,13 +33,13 @@ export function words(flag: string, text: string | undefined, max: number): stri
 export function country(flag: string, text: string): string {
   const code = text.toUpperCase()
   if (!/^[A-Z]{2}$/.test(code) || NO_COUNTRIES.has(code) || regions.of(code) === undefined)
-    throw wrong(flag, 'takes countries by their two letters, such as US,DE', text)
+    throw invalid(flag, 'takes countries as two-letter codes, such as US,DE', text)
   return code
 }
 
-/** The beginning of numbers in E.164: `+49180`. */
+/** A prefix of E.164 numbers: `+49180`. */
 export function numberPrefix(flag: string, text: string): string {
-  if (!/^\+[1-9][0-9]{0,14}$/.test(text)) throw wrong(flag, 'takes the beginning of a number, such as +49180', text)
+  if (!/^\+[1-9][0-9]{0,14}$/.test(text)) throw invalid(flag, 'takes the beginning of a number, such as +49180', text)
   return text
 }
 
@@ -47,11 +47,11 @@ export function numberPrefix(flag: string, text: string): string {
 export function network(flag: string, text: string): string {
   const parsed = parseIpNetwork(text)
   if (parsed === undefined || parsed.prefixBits === 0)
-    throw wrong(flag, 'takes addresses or networks, such as 192.0.2.7,198.51.100.0/24', text)
+    throw invalid(flag, 'takes addresses or networks, such as 192.0.2.7,198.51.100.0/24', text)
   return text
 }
 
-/** A flag given several times, or once with commas; each value once, in the order in which they came. */
+/** The values of a flag that is given several times or with commas, in their order, without duplicates. */
 export function listed(
   flag: string,
   texts: readonly string[],
@@ -62,7 +62,7 @@ export function listed(
   return [...new Set(parts.map(part => read(flag, part)))]
 }
 
-function wrong(flag: string, what: string, text: string | undefined): UsageError {
+function invalid(flag: string, what: string, text: string | undefined): UsageError {
   return new UsageError(
     text === undefined ? `${flag} ${what}` : `${flag} ${what}, not ${JSON.stringify(text.slice(0, 100))}`,
   )

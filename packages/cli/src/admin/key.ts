@@ -2,7 +2,7 @@ import { systemRandom } from '@parley/kernel'
 import { createStaffKey } from '@parley/store'
 import { parseCommand, UsageError } from '../usage.ts'
 import { oneOf, words } from './flag-values.ts'
-import { ENV_OPTION, inEnvironment, type StaffAct } from './staff-act.ts'
+import { ENV_OPTION, inEnvironment, type StaffCommand } from './staff-command.ts'
 
 export const KEY_USAGE = 'parley admin key create --name NAME --role viewer|member|admin [--can-dial] [--env TENANT_ID]'
 const MAX_NAME = 128
@@ -13,7 +13,7 @@ const OPTIONS = {
   'can-dial': { type: 'boolean', default: false },
 } as const
 
-export function keyCreate(args: string[]): StaffAct {
+export function keyCreate(args: string[]): StaffCommand {
   const { values, positionals } = parseCommand(args, OPTIONS, KEY_USAGE)
   if (positionals.length > 0) throw new UsageError(`usage: ${KEY_USAGE}`)
   const name = words('--name', values.name, MAX_NAME)

@@ -63,9 +63,9 @@ describe('parley admin rate-card install', () => {
       reserve_usd: { ...CARD.reserve_usd, phone: 0.5 },
       rates: [{ meter: 'steps', per: 0, price_usd: '-1' }],
     }
-    const told = await admin('rate-card', 'install', await fileOf(wrong)).catch((error: Error) => error.message)
+    const message = await admin('rate-card', 'install', await fileOf(wrong)).catch((error: Error) => error.message)
     for (const place of ['/currency', '/reserve_usd/phone', '/rates/0/meter', '/rates/0/per', '/rates/0/price_usd'])
-      expect(told).toContain(`\n  ${place}  `)
+      expect(message).toContain(`\n  ${place}  `)
     await expect(admin('rate-card', 'install', await fileOf('{'))).rejects.toThrow('is not JSON')
     await expect(admin('rate-card', 'install', join(home, 'absent.json'))).rejects.toThrow('absent.json')
     await expect(admin('rate-card', 'install')).rejects.toBeInstanceOf(UsageError)

@@ -2,15 +2,15 @@ import { readFile, stat } from 'node:fs/promises'
 import { jsonPointer, rateCardFile } from '@parley/contract'
 import { installRateCard } from '@parley/store'
 import { parseCommand, UsageError } from '../usage.ts'
-import { ENV_OPTION, inEnvironment, type StaffAct } from './staff-act.ts'
+import { ENV_OPTION, inEnvironment, type StaffCommand } from './staff-command.ts'
 
 export const RATE_CARD_USAGE = 'parley admin rate-card install FILE [--env TENANT_ID]'
 const MAX_BYTES = 8 * 1024 * 1024
-/** Of what is wrong with a file. */
-const MOST_TOLD = 20
+/** Faults of a file that are printed. */
+const MAX_FAULTS = 20
 
-/** Runs admitted from now on, or from its `effective_at`, are priced by it. */
-export function rateCardInstall(args: string[]): StaffAct {
+/** Installs a rate card. It prices runs that are admitted from now on, or from its `effective_at`. */
+export function rateCardInstall(args: string[]): StaffCommand {
   const { values, positionals } = parseCommand(args, ENV_OPTION, RATE_CARD_USAGE)
   const [file] = positionals
   if (file === undefined || positionals.length !== 1) throw new UsageError(`usage: ${RATE_CARD_USAGE}`)
@@ -32,12 +32,12 @@ async function readCard(file: string) {
   if (card.success) return card.data
   const { issues } = card.error
   const lines = issues
-    .slice(0, MOST_TOLD)
+    .slice(0, MAX_FAULTS)
     .map(
       ({ path, message }) =>
         `  ${jsonPointer(path.map(part => (typeof part === 'symbol' ? '' : part))) || '/'}  ${message}`,
     )
-  const more = issues.length > MOST_TOLD ? [`  and ${issues.length - MOST_TOLD} more`] : []
+  const more = issues.length > MAX_FAULTS ? [`  and ${issues.length - MAX_FAULTS} more`] : []
   throw new Error([`${file} is not a valid rate card:`, ...lines, ...more].join('\n'))
 }
 

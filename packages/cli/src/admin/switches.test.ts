@@ -10,7 +10,7 @@ import { TRUNK_USAGE } from './trunk.ts'
 const ROOT = new URL('../../../../', import.meta.url)
 const TRUNK = 'packages/engine/src/runs'
 
-/** Where the value of each switch takes effect: a file, and the word that it has for the value. */
+/** The file in which each switch takes effect, and the word that stands for its value there. */
 const READERS: Readonly<Record<string, readonly [file: string, word: string]>> = {
   '--env': ['packages/store/src/staff.ts', 'staffScope'],
   '--name': ['packages/store/src/staff.ts', 'name'],
@@ -28,14 +28,14 @@ const READERS: Readonly<Record<string, readonly [file: string, word: string]>> =
   '--identity': [`${TRUNK}/outbound-runs.ts`, 'details.identity'],
 }
 
-/** Switches without effect: the command answers with a warning, which the tests of `parley admin` show. */
+/** Switches without effect. The command prints a warning for them (tested with `parley admin`). */
 const WITHOUT_EFFECT = ['--profile', '--register', '--no-register']
 
 const usages = [...ORG_USAGE, ...Object.values(ENV_USAGE), TRUNK_USAGE, RATE_CARD_USAGE, KEY_USAGE, MASTER_KEY_USAGE]
 const switchesOf = (usage: string) => usage.match(/--[a-z][a-z-]*/g) ?? []
 const isAccountedFor = (name: string) => Object.hasOwn(READERS, name) || WITHOUT_EFFECT.includes(name)
 
-it('every switch of parley admin takes effect somewhere, or is known to have none', () => {
+it('every switch of parley admin takes effect in a known file, or is listed as without effect', () => {
   const switches = new Set(usages.flatMap(switchesOf))
   expect([...switches].filter(name => !isAccountedFor(name))).toEqual([])
   expect([...Object.keys(READERS), ...WITHOUT_EFFECT].filter(name => !switches.has(name))).toEqual([])
@@ -47,7 +47,7 @@ it('a switch that is missing from this register is reported', () => {
   ])
 })
 
-it.each(Object.entries(READERS))('%s is read in %j', (_, [file, word]) => {
+it.each(Object.entries(READERS))('the switch %s takes effect where the list says: %j', (_, [file, word]) => {
   expect(readFileSync(new URL(file, ROOT), 'utf8')).toContain(word)
 })
 

@@ -2,7 +2,7 @@ import { CODEC_NAMES, type CodecName, isCodecName } from '@parley/media'
 import { setTrunkDetails, type TrunkChanges, type TrunkDetails } from '@parley/store'
 import { parseCommand, UsageError } from '../usage.ts'
 import { country, DEFAULT, listed, network, oneOf, wholeNumber, words } from './flag-values.ts'
-import { ENV_OPTION, inEnvironment, type StaffAct } from './staff-act.ts'
+import { ENV_OPTION, inEnvironment, type StaffCommand } from './staff-command.ts'
 
 export const TRUNK_USAGE =
   'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--country DE] [--cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
@@ -27,23 +27,23 @@ const OPTIONS = {
   'no-register': { type: 'boolean' },
 } as const
 
-export function trunkSet(args: string[]): StaffAct {
+export function trunkSet(args: string[]): StaffCommand {
   const { values, positionals } = parseCommand(args, OPTIONS, TRUNK_USAGE)
   const [trunk] = positionals
   if (trunk === undefined || positionals.length !== 1) throw new UsageError(`usage: ${TRUNK_USAGE}`)
   const changes: TrunkChanges = {
-    ...given('port', values.port, value => wholeNumber('--port', value, 1, 65_535)),
-    ...given('transport', values.transport, value => oneOf('--transport', value, ['udp', 'tcp', 'tls'])),
-    ...given('media', values.media, value => oneOf('--media', value, ['srtp', 'rtp'])),
-    ...given('codecs', values.codecs, codecs),
+    ...optional('port', values.port, value => wholeNumber('--port', value, 1, 65_535)),
+    ...optional('transport', values.transport, value => oneOf('--transport', value, ['udp', 'tcp', 'tls'])),
+    ...optional('media', values.media, value => oneOf('--media', value, ['srtp', 'rtp'])),
+    ...optional('codecs', values.codecs, codecs),
     ...sources(values.source),
-    ...given('country', values.country, value => country('--country', value)),
-    ...given('cps', values.cps, value => wholeNumber('--cps', value, 1, MAX_CPS)),
-    ...given('profile', values.profile, profile),
-    ...given('identity', values.identity, identity),
+    ...optional('country', values.country, value => country('--country', value)),
+    ...optional('cps', values.cps, value => wholeNumber('--cps', value, 1, MAX_CPS)),
+    ...optional('profile', values.profile, profile),
+    ...optional('identity', values.identity, identity),
     ...registration(values.register === true, values['no-register'] === true),
   }
-  if (Object.keys(changes).length === 0) throw new UsageError(`nothing to set\nusage: ${TRUNK_USAGE}`)
+  if (Object.keys(changes).length === 0) throw new UsageError(`give at least one detail to set\nusage: ${TRUNK_USAGE}`)
   return inEnvironment(values.env, async (tx, scope) => {
     const details = await setTrunkDetails(tx, scope, trunk, changes)
     return {
@@ -53,7 +53,7 @@ export function trunkSet(args: string[]): StaffAct {
   })
 }
 
-/** Details that are stored and that no engine reads yet, each with what happens instead. */
+/** Warnings about details that are stored but not used yet. */
 function warningsAbout({ profile, register }: TrunkDetails): string[] {
   const warnings: string[] = []
   if (profile !== undefined) warnings.push('--profile has no effect yet: every trunk gets the same SIP and SDP')
@@ -64,7 +64,7 @@ function warningsAbout({ profile, register }: TrunkDetails): string[] {
   return warnings
 }
 
-function given<const Name extends string, Value>(
+function optional<const Name extends string, Value>(
   name: Name,
   value: string | undefined,
   read: (value: string) => Value,
@@ -79,7 +79,7 @@ function sources(values: readonly string[] | undefined): Pick<TrunkChanges, 'sou
   return { source: listed('--source', values, network) }
 }
 
-/** In order of preference, each once. */
+/** Codecs in order of preference, without duplicates. */
 function codecs(value: string): readonly CodecName[] {
   const names = value.toUpperCase().split(',')
   const unknown = names.find(name => !isCodecName(name))
@@ -91,7 +91,7 @@ function codecs(value: string): readonly CodecName[] {
 }
 
 function registration(on: boolean, off: boolean): Pick<TrunkChanges, 'register'> {
-  if (on && off) throw new UsageError('--register and --no-register: give one of them')
+  if (on && off) throw new UsageError('--register and --no-register: give only one of them')
   return on || off ? { register: on } : {}
 }
 
@@ -103,7 +103,7 @@ function profile(value: string): string {
   return value
 }
 
-/** The user by which the carrier knows us: a number or a name; it goes into SIP headers as it stands. */
+/** The user name or number by which the carrier knows us; it is copied into SIP headers unchanged. */
 function identity(value: string): string {
   if (!/^[A-Za-z0-9+_.!~*'()-]+$/.test(value))
     throw new UsageError('--identity takes a number or the user part of a SIP address, such as +4930123456')

@@ -25,7 +25,7 @@ interface Printed {
   readonly master_key: string
 }
 
-/** `parley admin …` with what it prints; words are split at spaces. */
+/** Runs `parley admin` with the words of `line` and returns the printed value. */
 const admin = async (line: string, masterKey: string | null = null) =>
   (await adminAnswer(line.split(' '), () => ({
     home,
@@ -103,18 +103,18 @@ describe('parley admin', () => {
     await expect(admin(`trunk set other --port 1 --env ${tenant_id}`)).rejects.toThrow('it has main')
   })
 
-  it('running processes are notified of changes', async () => {
+  it('running processes are notified of the changes of staff', async () => {
     const { tenant_id } = await test.scope()
     const bus = postgresBus({ url: test.owner.url })
     try {
-      const heard = new Promise<string>(resolve => {
+      const notified = new Promise<string>(resolve => {
         bus.subscribe('tenants', resolve)
       })
       await new Promise<void>(resolve => {
         bus.subscribe('tenants', () => {}, resolve)
       })
       await admin(`env set-admission off --env ${tenant_id}`)
-      expect(await heard).toBe(tenant_id)
+      expect(await notified).toBe(tenant_id)
     } finally {
       await bus.close()
     }
@@ -133,35 +133,35 @@ describe('parley admin', () => {
     ['env set-rate-limit 0 5', 'PER_SECOND takes a whole number, 1 to'],
     ['env set-rate-limit 5', 'usage: parley admin env set-rate-limit'],
     ['env set-destinations', 'usage: parley admin env set-destinations'],
-    ['env set-destinations --countries USA', '--countries takes countries by their two letters'],
+    ['env set-destinations --countries USA', '--countries takes countries as two-letter codes'],
     ['env set-destinations --countries EU', '--countries takes countries'],
     ['env set-destinations --countries US,,DE', '--countries takes countries'],
     ['env set-destinations --countries US --allow-prefix 49', '--allow-prefix takes the beginning of a number'],
     ['env set-destinations --countries default --allow-prefix +49', '--allow-prefix needs --countries'],
     ['trunk set', 'usage: parley admin trunk set'],
-    ['trunk set main', 'nothing to set'],
+    ['trunk set main', 'give at least one detail to set'],
     ['trunk set main --port 65536', '--port takes a whole number, 1 to 65535'],
     ['trunk set main --transport sctp', '--transport takes udp or tcp or tls'],
     ['trunk set main --source 0.0.0.0/0', '--source takes addresses or networks'],
     ['trunk set main --source 10.0.0.1/8', '--source takes addresses or networks'],
     ['trunk set main --identity a@b', '--identity takes a number or the user part'],
-    ['trunk set main --register --no-register', 'give one of them'],
+    ['trunk set main --register --no-register', 'give only one of them'],
     ['trunk set main --prot 5060', '--prot'],
     ['key create --name a --role owner', '--role takes viewer or member or admin, not "owner"'],
     ['key create --name a --role viewer --can-dial', 'a viewer cannot dial'],
     ['key create --role admin', '--name takes 1 to 128 characters'],
     ['master-key', 'usage:'],
-  ])('the arguments "%s" are refused before the database is contacted', async (line, told) => {
-    const asked = adminAnswer(line.split(' '), () => {
-      throw new Error('the database was asked')
+  ])('the arguments "%s" are refused before the database is contacted', async (line, message) => {
+    const answer = adminAnswer(line.split(' '), () => {
+      throw new Error('the settings must not be read')
     })
-    await expect(asked).rejects.toBeInstanceOf(UsageError)
-    await expect(asked).rejects.toThrow(told)
+    await expect(answer).rejects.toBeInstanceOf(UsageError)
+    await expect(answer).rejects.toThrow(message)
   })
 
   it('without a running database the error says what to do', async () => {
-    const asked = adminAnswer(['org', 'list'], () => ({ home, databaseUrl: null, redisUrl: null, masterKey: null }))
-    await expect(asked).rejects.toThrow('start Parley there, or set DATABASE_URL')
+    const answer = adminAnswer(['org', 'list'], () => ({ home, databaseUrl: null, redisUrl: null, masterKey: null }))
+    await expect(answer).rejects.toThrow('start Parley there, or set DATABASE_URL')
   })
 })
 
@@ -196,7 +196,7 @@ describe('parley admin master-key rotate', () => {
     expect([...parseMasterKey(alone).keys()]).toEqual([2])
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(await secret(alone)).toBe('the secret')
-    // The next time it begins anew.
+    // The next rotation starts from the beginning.
     expect(await admin('master-key rotate')).toMatchObject({ step: 'new_key', version: 3 })
     await writeFile(file, alone)
   })

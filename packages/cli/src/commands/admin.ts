@@ -11,13 +11,13 @@ import { KEY_USAGE, keyCreate } from '../admin/key.ts'
 import { MASTER_KEY_USAGE, rotate } from '../admin/master-key.ts'
 import { ORG_USAGE, orgCreate, orgList } from '../admin/org.ts'
 import { RATE_CARD_USAGE, rateCardInstall } from '../admin/rate-card.ts'
-import type { StaffAct } from '../admin/staff-act.ts'
+import type { StaffCommand } from '../admin/staff-command.ts'
 import { TRUNK_USAGE, trunkSet } from '../admin/trunk.ts'
 import { readSettings, type Settings } from '../environment.ts'
 import { withSettingName } from '../start-faults.ts'
 import { groupUsage, parseCommand, UsageError } from '../usage.ts'
 
-const ACTS: Readonly<Record<string, (args: string[]) => StaffAct>> = {
+const COMMANDS: Readonly<Record<string, (args: string[]) => StaffCommand>> = {
   'org create': orgCreate,
   'org list': orgList,
   'env show': envShow,
@@ -34,7 +34,7 @@ const USAGES = [...ORG_USAGE, ...Object.values(ENV_USAGE), TRUNK_USAGE, RATE_CAR
 
 type DatabaseSettings = Pick<Settings, 'home' | 'databaseUrl' | 'redisUrl' | 'masterKey'>
 
-/** Commands of platform staff, on the database of `DATABASE_URL` or of a running `npm start`. Prints one JSON value. */
+/** The commands of platform staff. They use the database of `DATABASE_URL` or of a running `npm start`, and print one JSON value. */
 export async function admin(args: string[]): Promise<number> {
   const answer = await adminAnswer(args, () => readSettings(process.env))
   process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
@@ -43,7 +43,7 @@ export async function admin(args: string[]): Promise<number> {
 
 /** Arguments are parsed before settings are read and the database is opened. */
 export async function adminAnswer(args: string[], settingsOf: () => DatabaseSettings): Promise<unknown> {
-  const work = understood(args)
+  const work = parse(args)
   const settings = settingsOf()
   const ownerUrl = settings.databaseUrl ?? (await attachEmbeddedPostgres(settings.home))
   return work(settings, ownerUrl).catch(error => {
@@ -51,7 +51,7 @@ export async function adminAnswer(args: string[], settingsOf: () => DatabaseSett
   })
 }
 
-function understood(args: string[]): (settings: DatabaseSettings, ownerUrl: string) => Promise<unknown> {
+function parse(args: string[]): (settings: DatabaseSettings, ownerUrl: string) => Promise<unknown> {
   const name = args.slice(0, 2).join(' ')
   const rest = args.slice(2)
   if (name === 'master-key rotate') {
@@ -59,14 +59,14 @@ function understood(args: string[]): (settings: DatabaseSettings, ownerUrl: stri
     if (positionals.length > 0) throw new UsageError(`usage: ${MASTER_KEY_USAGE}`)
     return ({ home, masterKey }, ownerUrl) => rotate({ home, configured: masterKey }, ownerUrl)
   }
-  const act = Object.hasOwn(ACTS, name) ? ACTS[name]?.(rest) : undefined
-  if (act === undefined) throw groupUsage('parley admin', args, USAGES)
-  return (settings, ownerUrl) => perform(act, settings, ownerUrl)
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]?.(rest) : undefined
+  if (command === undefined) throw groupUsage('parley admin', args, USAGES)
+  return (settings, ownerUrl) => perform(command, settings, ownerUrl)
 }
 
 /** Runs the command in one transaction, then notifies the processes that cache the changed rows. */
-async function perform(act: StaffAct, { redisUrl }: DatabaseSettings, ownerUrl: string): Promise<unknown> {
-  const { answer, changed } = await asStaff(ownerUrl, act)
+async function perform(command: StaffCommand, { redisUrl }: DatabaseSettings, ownerUrl: string): Promise<unknown> {
+  const { answer, changed } = await asStaff(ownerUrl, command)
   if (changed.length === 0) return answer
   const bus = redisUrl === null ? postgresBus({ url: ownerUrl }) : redisBus({ url: redisUrl })
   for (const [topic, id] of changed) bus.publish(topic, id)

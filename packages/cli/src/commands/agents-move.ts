@@ -28,7 +28,7 @@ const IMPORT_OPTIONS = {
   json: { type: 'boolean', default: false },
 } as const
 
-/** The resulting draft is not validated yet and never live. */
+/** Imports an agent as a draft, which is neither validated nor published. */
 export function importAgent(args: string[]): Work {
   const { values, positionals } = parseCommand(args, IMPORT_OPTIONS, MOVE_USAGE.import)
   const [file] = positionals
@@ -39,7 +39,7 @@ export function importAgent(args: string[]): Work {
     const id = values.as ?? reference
     if (id === null)
       throw new UsageError(
-        `--as AGENT: ${file} does not say which agent it becomes, a new one or an existing one whose draft it replaces`,
+        `${file} names no agent: give --as AGENT, the id of a new agent or of one whose draft it replaces`,
       )
     const { items, selected } = await client.environments.list()
     const tenant_id = items.find(({ environment }) => environment === selected)!.tenant_id
@@ -64,13 +64,13 @@ export function importAgent(args: string[]): Work {
 }
 
 const OUTCOMES = {
-  create_agent: 'made agent',
+  create_agent: 'created agent',
   open_draft: 'opened a draft of',
   replace_draft: 'replaced the draft of',
-  unchanged: 'nothing new for',
+  unchanged: 'no changes for',
 } as const
 
-/** Exit code 0 once the export is written completely, to the file or to standard output. */
+/** Exit code 0 if the export was written completely, to the file or to standard output. */
 export function exportAgent(args: string[]): Work {
   const options = {
     version: { type: 'string' },
@@ -91,7 +91,7 @@ export function exportAgent(args: string[]): Work {
     const text = `${JSON.stringify(exported, null, 2)}\n`
     if (out === undefined) print(text)
     else
-      await writeWhole(out, text).catch(cause => {
+      await writeAtomically(out, text).catch(cause => {
         throw new Error(`--out: ${out} cannot be written (${(cause as NodeJS.ErrnoException).code})`, { cause })
       })
     return 0
@@ -103,13 +103,13 @@ interface Exported extends Omit<ImportBody, 'reference' | 'replace_draft'> {
   readonly reference: string | null
 }
 
-/** What `parley agents export` wrote, or the body of an import. The API validates the members. */
+/** Reads a file that `parley agents export` wrote, or the body of an import. The API validates the members. */
 async function readExport(file: string): Promise<Exported> {
   const value = parsed(file, await readText(file))
   const missing = MEMBERS.filter(name => !(name in value))
   if (missing.length > 0)
     throw new Error(
-      `${file} has no ${missing.join(', ')}: an import has ${MEMBERS.join(', ')}, as "parley agents export" writes them`,
+      `${file} has no ${missing.join(', ')}: an import needs ${MEMBERS.join(', ')}; "parley agents export" writes such files`,
     )
   const { agent_version, agent, flow, config, model_bindings } = value as unknown as ImportBody
   const reference: unknown = (value.reference as { id?: unknown } | undefined)?.id
@@ -135,7 +135,7 @@ async function readText(file: string): Promise<string> {
   const stream = file === '-' ? process.stdin : createReadStream(file)
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_BYTES) throw new Error(`${file} is longer than the ${MAX_BYTES} bytes that the API takes`)
+    if (size > MAX_BYTES) throw new Error(`${file} is longer than ${MAX_BYTES} bytes, the limit of the API`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -167,7 +167,7 @@ async function boundModels(client: ParleyClient, bindings: readonly Binding[]): 
       const model = models.find(({ model_id }) => model_id === wanted)
       if (model !== undefined) return [path, { model }]
       const known = models.map(({ model_id }) => printable(model_id)).join(', ')
-      throw new Error(`--bind ${path}: there is no model ${JSON.stringify(wanted)}; there are ${known || 'none'}`)
+      throw new Error(`--bind ${path}: there is no model ${JSON.stringify(wanted)}; known are ${known || 'none'}`)
     }),
   )
 }
@@ -182,14 +182,14 @@ async function draftOf(client: ParleyClient, agent_id: string) {
   }
 }
 
-async function writeWhole(path: string, text: string): Promise<void> {
-  const fresh = join(dirname(path), `.${randomToken(systemRandom, 16)}.part`)
-  const file = await open(fresh, 'wx')
+async function writeAtomically(path: string, text: string): Promise<void> {
+  const temporary = join(dirname(path), `.${randomToken(systemRandom, 16)}.part`)
+  const file = await open(temporary, 'wx')
   try {
     await file.writeFile(text).finally(() => file.close())
-    await rename(fresh, path)
+    await rename(temporary, path)
   } catch (error) {
-    await rm(fresh, { force: true })
+    await rm(temporary, { force: true })
     throw error
   }
 }

@@ -1,8 +1,8 @@
 import { type Diagnostic, ParleyApiError } from '@parley/client'
 
-const WIDEST = 48
+const MAX_CELL_WIDTH = 48
 
-/** Rows under headings, columns aligned, without what would move a terminal's cursor. */
+/** A table with aligned columns. Characters that move the cursor of a terminal are replaced. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows.map(row => row.map(cell => cut(printable(cell))))]
   const widths = headings.map((_, column) => Math.max(...lines.map(line => [...(line[column] ?? '')].length)))
@@ -10,7 +10,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return lines.map(line => `${line.map(padded).join('  ').trimEnd()}\n`).join('')
 }
 
-/** Each finding on a line of its own, with the edits that fix it. */
+/** One line per diagnostic, followed by a line per fix. */
 export function diagnosticLines(diagnostics: readonly Diagnostic[]): string {
   return diagnostics
     .map(({ severity, code, path, message, fixes = [] }) =>
@@ -22,8 +22,8 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[]): string {
     .join('')
 }
 
-/** The API's refusal and its places, in lines; other errors are returned unchanged. */
-export function toldPlainly(error: unknown): unknown {
+/** An error whose message has the API's refusal and its issues, one per line. Other errors are returned unchanged. */
+export function withReadableMessage(error: unknown): unknown {
   if (!(error instanceof ParleyApiError)) return error
   const { message, code, reason, issues, diagnostics, requestId, idempotencyKey } = error
   const lines = [
@@ -33,8 +33,10 @@ export function toldPlainly(error: unknown): unknown {
       .split('\n')
       .filter(line => line !== '')
       .map(line => `  ${line}`),
-    ...(error.outcome === 'unknown' ? [`it may have been carried out; its idempotency key is ${idempotencyKey}`] : []),
-    ...(requestId === null ? [] : [`request ${printable(requestId)}`]),
+    ...(error.outcome === 'unknown'
+      ? [`the request may have taken effect; repeat it safely with the idempotency key ${idempotencyKey}`]
+      : []),
+    ...(requestId === null ? [] : [`request id ${printable(requestId)}`]),
   ]
   return new Error(lines.join('\n'), { cause: error })
 }
@@ -45,7 +47,7 @@ export function counted(count: number, what: string): string {
 
 function cut(text: string): string {
   const characters = [...text]
-  return characters.length <= WIDEST ? text : `${characters.slice(0, WIDEST - 1).join('')}…`
+  return characters.length <= MAX_CELL_WIDTH ? text : `${characters.slice(0, MAX_CELL_WIDTH - 1).join('')}…`
 }
 
 /** Names are untrusted: control and direction characters could forge the output. */

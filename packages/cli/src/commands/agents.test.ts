@@ -13,28 +13,28 @@ beforeAll(async () => {
 })
 afterAll(() => rm(home, { recursive: true, force: true }))
 
-interface Asked {
+interface SentRequest {
   readonly line: string
   readonly body: unknown
 }
 
 type Answers = Readonly<Record<string, unknown>>
 
-/** Answers by `METHOD /path?query` (without `/api/v1`): a body, or `[status, body]`. */
+/** Runs `parley agents` against an API that answers by `METHOD /path?query` (without `/api/v1`): a body, or `[status, body]`. */
 async function parley(args: string[], answers: Answers) {
-  const asked: Asked[] = []
+  const requests: SentRequest[] = []
   const out: string[] = []
-  const told: string[] = []
+  const remarks: string[] = []
   const client = new ParleyClient({
     baseUrl: 'https://parley.example',
     key: 'parley_live_x',
     retries: 0,
     fetch: async (url, init) => {
       const line = `${init?.method} ${String(url).slice('https://parley.example/api/v1'.length)}`
-      asked.push({ line, body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined })
+      requests.push({ line, body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined })
       const answer = answers[line]
       const [status, body] = Array.isArray(answer) ? answer : [200, answer]
-      return Response.json(body ?? { error: { code: 'internal', message: `not foreseen: ${line}` } }, {
+      return Response.json(body ?? { error: { code: 'internal', message: `the test has no answer for ${line}` } }, {
         status: body ? status : 500,
       })
     },
@@ -42,10 +42,16 @@ async function parley(args: string[], answers: Answers) {
   const context = {
     client,
     print: (text: string) => void out.push(text),
-    remark: (text: string) => void told.push(text),
+    remark: (text: string) => void remarks.push(text),
   }
   const exit = await agentsWork(args)(context).catch((error: unknown) => error)
-  return { exit, message: exit instanceof Error ? exit.message : '', out: out.join(''), told: told.join(''), asked }
+  return {
+    exit,
+    message: exit instanceof Error ? exit.message : '',
+    out: out.join(''),
+    remarks: remarks.join(''),
+    requests,
+  }
 }
 
 const refusal = (code: string, message: string, details: object) => ({
@@ -98,17 +104,17 @@ describe('parley agents list', () => {
 
   it('with --json the agents are printed completely', async () => {
     const { out } = await parley(['list', '--json'], pages)
-    expect(JSON.parse(out).agents.map((one: { ref: object }) => one.ref)).toMatchObject([
+    expect(JSON.parse(out).agents.map((found: { ref: object }) => found.ref)).toMatchObject([
       { id: 'anna' },
       { id: 'bert' },
     ])
   })
 
   it('the filters of the command line reach the API', async () => {
-    const { asked, out } = await parley(['list', '--search', 'an', '--channel', 'phone'], {
+    const { requests, out } = await parley(['list', '--search', 'an', '--channel', 'phone'], {
       [`${FIRST}&q=an&channel=phone`]: { agents: [], issues: [], next_cursor: null },
     })
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
     expect(out).toBe('No agents.\n')
   })
 })
@@ -140,13 +146,13 @@ describe('parley agents publish', () => {
 
   it('the current draft is published', async () => {
     const publication = { ref: { agent_id: 'anna', version: 5, digest: '' }, is_head: true }
-    const { out, told, asked } = await parley(['publish', 'anna'], {
+    const { out, remarks, requests } = await parley(['publish', 'anna'], {
       'GET /agents/anna': agent('anna'),
       [PUBLISH]: [201, { publication, warnings: [warning] }],
     })
-    expect(asked[1]).toEqual({ line: PUBLISH, body: { draft_id: 'd1', expected_revision: 4, test: false } })
+    expect(requests[1]).toEqual({ line: PUBLISH, body: { draft_id: 'd1', expected_revision: 4, test: false } })
     expect(out).toBe('anna version 5 is live\n')
-    expect(told).toContain('is not known')
+    expect(remarks).toContain('is not known')
   })
 
   it('a refused publication prints the reasons', async () => {
@@ -196,14 +202,14 @@ describe('parley agents export and import', () => {
     ).toBe(0)
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(exported)
     expect(await readdir(home)).toEqual(['anna.json'])
-    const { out, told, asked } = await parley(['import', file, '--as', 'copy'], {
+    const { out, remarks, requests } = await parley(['import', file, '--as', 'copy'], {
       ...environments,
       ...imported('create_agent'),
     })
     const { warnings: _, ...body } = exported
-    expect(asked.at(-1)?.body).toEqual({ ...body, reference: { tenant_id: 't-1', kind: 'agent', id: 'copy' } })
-    expect(out).toBe('made agent copy, revision 1\n')
-    expect(told).toContain('is not known')
+    expect(requests.at(-1)?.body).toEqual({ ...body, reference: { tenant_id: 't-1', kind: 'agent', id: 'copy' } })
+    expect(out).toBe('created agent copy, revision 1\n')
+    expect(remarks).toContain('is not known')
   })
 
   it('an unwritable file is named in the error', async () => {
@@ -222,13 +228,13 @@ describe('parley agents export and import', () => {
     const file = join(home, 'named.json')
     await writeFile(file, JSON.stringify({ ...exported, reference: { id: 'copy' } }))
     const model = { model_id: 'good-1', provider: 'openai', tier: 'frontier' }
-    const { asked } = await parley(['import', file, '--replace', '--bind', '/flow/model_choice=good-1'], {
+    const { requests } = await parley(['import', file, '--replace', '--bind', '/flow/model_choice=good-1'], {
       ...environments,
       ...imported('replace_draft'),
       'GET /agents/copy': agent('copy'),
       'GET /models?limit=200': { items: [{ kind: 'chat', model }], next_cursor: null },
     })
-    expect(asked.at(-1)?.body).toMatchObject({
+    expect(requests.at(-1)?.body).toMatchObject({
       reference: { id: 'copy' },
       model_bindings: { '/flow/model_choice': { model } },
       replace_draft: { draft_id: 'd1', expected_revision: 4 },
@@ -237,7 +243,7 @@ describe('parley agents export and import', () => {
       ...environments,
       'GET /models?limit=200': { items: [{ kind: 'chat', model }], next_cursor: null },
     })
-    expect(message).toBe('--bind /flow/model_choice: there is no model "bad-1"; there are good-1')
+    expect(message).toBe('--bind /flow/model_choice: there is no model "bad-1"; known are good-1')
   })
 
   it('an invalid file is refused with the place of each fault', async () => {
@@ -276,12 +282,12 @@ describe('parley agents', () => {
     [['import', 'f', '--bind', 'gpt'], '--bind takes PATH=MODEL'],
     [['export', 'a', '--version', 'x'], '--version takes the number'],
     [['export', 'a', '--version', '1', '--draft'], 'give one of them'],
-  ])('the arguments %j are refused before the API is called', (args, told) => {
+  ])('the arguments %j are refused before the API is called', (args, message) => {
     expect(() => agentsWork(args)).toThrow(UsageError)
-    expect(() => agentsWork(args)).toThrow(told)
+    expect(() => agentsWork(args)).toThrow(message)
   })
 
-  it('the configured API is used, else the one running here, and a key is sent to its own API only', async () => {
+  it('without PARLEY_API the running npm start is used, and its key is sent to its own API only', async () => {
     const none = { home, api: null, key: null }
     await expect(clientOf(none)).rejects.toThrow('set PARLEY_API, or start Parley')
     await writeFile(

@@ -18,7 +18,7 @@ const GROUP: SubcommandGroup = {
   usages: [...Object.values(USAGE), ...Object.values(MOVE_USAGE)],
 }
 
-/** Exit code 0: done; 1: refused, or the draft has errors. */
+/** Exit code 0: done; 1: the API refused the request, or the draft has errors. */
 export async function agents(args: string[]): Promise<number> {
   return runCommand(agentsWork(args))
 }
@@ -89,7 +89,7 @@ function publish(args: string[]): Work {
   const agent_id = onlyArgument(positionals, USAGE.publish)
   return async ({ client, print, remark }) => {
     const { draft } = await client.agents.get({ params: { agent_id } })
-    if (draft === null) throw new Error(`${agent_id} has no open draft: there is nothing to publish`)
+    if (draft === null) throw new Error(`the agent "${agent_id}" has no open draft, so there is nothing to publish`)
     const published = await client.publications.publish({
       params: { agent_id },
       body: { draft_id: draft.draft_id, expected_revision: draft.revision, test: values.test },
@@ -98,7 +98,7 @@ function publish(args: string[]): Work {
     if (values.json) print(`${JSON.stringify(published, null, 2)}\n`)
     else {
       remark(diagnosticLines(published.warnings))
-      print(`${agent_id} version ${ref.version}${is_head ? ' is live' : values.test ? ', for tests' : ''}\n`)
+      print(`${agent_id} version ${ref.version}${is_head ? ' is live' : values.test ? ' (for tests)' : ''}\n`)
     }
     return 0
   }

@@ -6,19 +6,19 @@ import type { ClientSettings } from '../environment.ts'
 
 const demoFile = z.object({ api: z.string().nullable(), key: z.string().nullable() })
 
-/** The API of `PARLEY_API` with the key of `PARLEY_KEY`; what is not set is taken from the `demo.json` of a running `npm start`. */
+/** A client for `PARLEY_API` with the key `PARLEY_KEY`. If one is not set, it is taken from the `demo.json` of a running `npm start`. */
 export async function clientOf({ home, api, key }: ClientSettings): Promise<ParleyClient> {
   const demo = api === null || key === null ? await readDemo(join(home, 'demo.json')) : null
   const baseUrl = api ?? demo?.api ?? null
-  // The demo's key must be sent to the demo's API only.
-  const ownKey = key ?? (api === null || api === demo?.api ? (demo?.key ?? null) : null)
+  // The key of the demo must be sent to the API of the demo only.
+  const apiKey = key ?? (api === null || api === demo?.api ? (demo?.key ?? null) : null)
   if (baseUrl === null)
     throw new Error(
-      `no API to ask: set PARLEY_API, or start Parley (npm start), which writes ${join(home, 'demo.json')}`,
+      `no API is known: set PARLEY_API, or start Parley with "npm start", which writes ${join(home, 'demo.json')}`,
     )
-  if (ownKey === null)
-    throw new Error(`no key for ${baseUrl}: set PARLEY_KEY to an API key (parley_live_… or parley_test_…)`)
-  return new ParleyClient({ baseUrl, key: ownKey })
+  if (apiKey === null)
+    throw new Error(`no API key is known for ${baseUrl}: set PARLEY_KEY (parley_live_… or parley_test_…)`)
+  return new ParleyClient({ baseUrl, key: apiKey })
 }
 
 async function readDemo(path: string): Promise<z.output<typeof demoFile> | null> {

@@ -1,7 +1,7 @@
 import type { ParleyClient } from '@parley/client'
 import { readClientSettings } from '../environment.ts'
 import { groupUsage, UsageError } from '../usage.ts'
-import { toldPlainly } from './agents-text.ts'
+import { withReadableMessage } from './agents-text.ts'
 import { clientOf } from './api-client.ts'
 
 /** Dependencies of a command that uses the API. */
@@ -16,7 +16,7 @@ interface ApiCommandContext {
 /** A command with parsed arguments; resolves with the exit code. */
 export type Work = (context: ApiCommandContext) => Promise<number>
 
-/** Parses the arguments after its name. Throws `UsageError` and `HelpAsked`. */
+/** Parses the arguments after its name. Throws `UsageError` and `HelpRequested`. */
 type Subcommand = (args: string[]) => Work
 
 export interface SubcommandGroup {
@@ -26,7 +26,7 @@ export interface SubcommandGroup {
   readonly usages: readonly string[]
 }
 
-/** The work that `args` name. Arguments are parsed before the API is called; it rejects with an error text of readable lines. */
+/** The subcommand that `args` name, with its arguments parsed. Its errors have readable messages. */
 export function parseSubcommand({ name, verbs, usages }: SubcommandGroup, args: string[]): Work {
   const [word = '', ...rest] = args
   const verb = Object.hasOwn(verbs, word) ? verbs[word] : undefined
@@ -36,7 +36,7 @@ export function parseSubcommand({ name, verbs, usages }: SubcommandGroup, args: 
     try {
       return await work(context)
     } catch (error) {
-      throw toldPlainly(error)
+      throw withReadableMessage(error)
     }
   }
 }
@@ -53,7 +53,7 @@ export async function runCommand(work: Work): Promise<number> {
 
 /** The one positional argument of a command. */
 export function onlyArgument(positionals: readonly string[], usage: string): string {
-  const [named] = positionals
-  if (named === undefined || named === '' || positionals.length !== 1) throw new UsageError(`usage: ${usage}`)
-  return named
+  const [argument] = positionals
+  if (argument === undefined || argument === '' || positionals.length !== 1) throw new UsageError(`usage: ${usage}`)
+  return argument
 }

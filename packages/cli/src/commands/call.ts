@@ -31,7 +31,7 @@ export async function call(args: string[]): Promise<number> {
   const [target] = positionals
   if (target === undefined || positionals.length !== 1) throw new UsageError(`usage: ${USAGE}`)
   if (values.digits !== undefined && !/^[0-9*#A-D]{1,64}$/.test(values.digits))
-    throw new UsageError('--digits takes up to 64 of 0-9 * # A-D')
+    throw new UsageError('--digits takes 1 to 64 of the characters 0-9 * # A-D')
   const seconds = positive('--seconds', values.seconds)
   const ringSeconds = positive('--ring-seconds', values['ring-seconds'])
   const audio = values.wav === undefined ? null : await readMono(values.wav)
@@ -47,29 +47,29 @@ export async function call(args: string[]): Promise<number> {
     },
   })
   try {
-    const made = await phone.call(target, {
+    const placed = await phone.call(target, {
       ringTimeoutMs: ringSeconds * 1000,
       ...(values.record !== undefined && { recording: { path: resolve(values.record), swapChannels: true } }),
     })
-    made.leg.onEvent(event => {
-      const line = describeLegEvent(event, made.leg.format)
+    placed.leg.onEvent(event => {
+      const line = describeLegEvent(event, placed.leg.format)
       if (line !== null) process.stdout.write(`${line}\n`)
     })
-    const hangUp = () => made.leg.hangUp()
+    const hangUp = () => placed.leg.hangUp()
     process.once('SIGINT', hangUp)
     process.once('SIGTERM', hangUp)
-    const answered = await made.waitFor('answered', (ringSeconds + 40) * 1000).then(
+    const answered = await placed.waitFor('answered', (ringSeconds + 40) * 1000).then(
       () => true,
       () => false,
     )
     if (answered) {
-      process.stdout.write(`${made.leg.describe()}\n`)
-      if (audio !== null) made.leg.play(audio)
-      if (values.digits !== undefined) pressLater(made, values.digits)
+      process.stdout.write(`${placed.leg.describe()}\n`)
+      if (audio !== null) placed.leg.play(audio)
+      if (values.digits !== undefined) pressLater(placed, values.digits)
       setTimeout(hangUp, seconds * 1000).unref()
-      await lines?.sayOn(made, values.language, line => process.stdout.write(`${line}\n`))
+      await lines?.sayOn(placed, values.language, line => process.stdout.write(`${line}\n`))
     }
-    const end = await made.ended
+    const end = await placed.ended
     if (end.media?.recording) process.stdout.write(`recording ${end.media.recording.path}\n`)
     if (!end.answered) process.stdout.write(`not answered: ${end.detail}\n`)
     return end.answered && end.cause === 'bye' ? 0 : 1
@@ -79,12 +79,12 @@ export async function call(args: string[]): Promise<number> {
   }
 }
 
-function pressLater(made: PhoneCall, digits: string): void {
+function pressLater(call: PhoneCall, digits: string): void {
   const press = async () => {
     try {
-      await made.press(digits)
+      await call.press(digits)
     } catch (error) {
-      process.stdout.write(`digits not sent: ${error instanceof Error ? error.message : String(error)}\n`)
+      process.stdout.write(`the digits were not sent: ${error instanceof Error ? error.message : String(error)}\n`)
     }
   }
   setTimeout(() => void press(), DIGITS_AFTER_MS).unref()
@@ -94,12 +94,14 @@ async function readMono(path: string): Promise<Int16Array> {
   const wav = readWav(await readFile(path))
   const [first] = wav.channels
   if (wav.sampleRate !== 8000 || first === undefined)
-    throw new UsageError(`${path}: must be 8000 Hz, is ${wav.sampleRate} Hz (sox IN -r 8000 -c 1 OUT converts)`)
+    throw new UsageError(
+      `--wav ${path}: the sample rate must be 8000 Hz, not ${wav.sampleRate} Hz; convert it with "sox IN -r 8000 -c 1 OUT"`,
+    )
   return first
 }
 
 function positive(name: string, text: string): number {
   const value = Number(text)
-  if (!(value > 0 && value <= 86_400)) throw new UsageError(`${name} takes seconds, more than 0 and at most 86400`)
+  if (!(value > 0 && value <= 86_400)) throw new UsageError(`${name} takes a number of seconds above 0, at most 86400`)
   return value
 }

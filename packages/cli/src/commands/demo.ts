@@ -16,28 +16,33 @@ import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley demo [--json]'
 
-type Say = (line: string) => void
+type PrintLine = (line: string) => void
 
 /**
- * One complete call through all parts: a platform of its own with a published agent, a run created by the API that dials
- * a virtual phone behind a trunk (TLS with digest, SRTP), and the records of the run in the API. Exit code 0 only if the flow
- * reached its end node.
+ * Makes one complete call: starts a platform of its own, creates a run through the API that dials a virtual phone by a trunk
+ * (TLS, digest authentication, SRTP), and prints what the API reports about the run. Exit code 0 only if the flow reached its
+ * end node.
  */
 export async function demo(args: string[]): Promise<number> {
   const { values } = parseCommand(args, { json: { type: 'boolean', default: false } }, USAGE)
   const began = performance.now()
-  const say: Say = values.json
+  const printLine: PrintLine = values.json
     ? () => {}
     : line => void process.stdout.write(`${((performance.now() - began) / 1000).toFixed(2).padStart(6)} s  ${line}\n`)
   const settings = await openDemoHome(process.env)
   const recordings = join(readSettings(process.env).home, 'recordings')
-  const phone = new CalledPhone(say)
+  const phone = new CalledPhone(printLine)
   let platform: Platform | null = null
   try {
-    say('starting a platform of its own: database, API, worker, engine, phone')
+    printLine('starting a temporary platform: database, API, worker, engine and a virtual phone')
     const roles = new Set(ROLES)
-    platform = await startPlatform(settings, { roles, tell: () => {}, logLevel: 'warn', phoneTold: phone.told })
-    const evidence = await Promise.race([converse(platform, phone, recordings, say), interruption()])
+    platform = await startPlatform(settings, {
+      roles,
+      printLine: () => {},
+      logLevel: 'warn',
+      phoneEvents: phone.events,
+    })
+    const evidence = await Promise.race([converse(platform, phone, recordings, printLine), interruption()])
     const text = values.json ? JSON.stringify(demoResult(evidence)) : ['', ...demoSummary(evidence)].join('\n')
     process.stdout.write(`${text}\n`)
     return evidence.run.outcome?.kind === 'completed' ? 0 : 1
@@ -51,16 +56,21 @@ async function interruption(): Promise<never> {
   throw new CliError('interrupted', `the call was ended because of the signal ${await nextSignal()}`)
 }
 
-async function converse(platform: Platform, phone: CalledPhone, recordings: string, say: Say): Promise<DemoEvidence> {
+async function converse(
+  platform: Platform,
+  phone: CalledPhone,
+  recordings: string,
+  printLine: PrintLine,
+): Promise<DemoEvidence> {
   const { api, workspace, seeded, phone: to } = platform
   const [agent] = seeded
   if (api === null || workspace === null || agent === undefined || to === null)
     throw new CliError('demo_failed', 'the demo workspace has no published agent, or the built-in phone did not start')
   const { agentId } = agent
-  say(`POST ${api.url}/api/v1/runs: the agent "${agentId}" calls ${to}`)
+  printLine(`POST ${api.url}/api/v1/runs: the agent "${agentId}" calls ${to}`)
   const run = await DemoRun.place({ api: api.url, key: workspace.key, agentId, to })
-  say(`run ${run.id}`)
-  const timeline = await run.follow(say)
+  printLine(`run ${run.id} created`)
+  const timeline = await run.follow(printLine)
   const client = new ParleyClient({ baseUrl: api.url, key: workspace.key })
   const readBack = await run.readBack(recordings)
   const onProblem = problemLines('demo')
@@ -68,7 +78,7 @@ async function converse(platform: Platform, phone: CalledPhone, recordings: stri
   return { ...readBack, timeline, transport: phone.transport, webhooks: await webhooksOf(client, readBack.run) }
 }
 
-/** The webhooks that the example server received for the run, after the one for its end. */
+/** The webhooks about the run that the example server received, once `run.ended` is among them. */
 async function webhooksOf(client: ParleyClient, run: DemoEvidence['run']): Promise<readonly ReceivedEvent[]> {
   const { version } = run.publication
   const { plan } = await client.publications.get({ params: { agent_id: run.agent_id, version } })
@@ -81,29 +91,29 @@ async function webhooksOf(client: ParleyClient, run: DemoEvidence['run']): Promi
   return until(read, events => events.some(({ event }) => event === 'run.ended'))
 }
 
-/** Who is called, and tells what it does. */
+/** The called phone; prints what it does. */
 class CalledPhone {
-  readonly told: Pick<AnsweringPhoneOptions, 'onCall' | 'onStep'>
+  readonly events: Pick<AnsweringPhoneOptions, 'onCall' | 'onStep'>
   #call: AnsweredCall | null = null
 
-  constructor(say: Say) {
-    this.told = {
+  constructor(printLine: PrintLine) {
+    this.events = {
       onCall: call => {
         this.#call = call
-        say('phone: it rings')
+        printLine('phone: ringing')
         void call.ended.then(({ failure }) => {
           if (failure === null) return
-          say(`phone: ${failure.message}`)
+          printLine(`phone: ${failure.message}`)
           process.stderr.write(`${failure.message}\n`)
         })
       },
       onStep: (_, description, { type }) => {
-        if (type === 'say' || type === 'press' || type === 'interrupt') say(`phone: ${description}`)
+        if (type === 'say' || type === 'press' || type === 'interrupt') printLine(`phone: ${description}`)
       },
     }
   }
 
-  /** How it was reached; null: it was not. */
+  /** Transports of the call; null: the phone was not called. */
   get transport(): DemoEvidence['transport'] {
     return this.#call?.transport ?? null
   }

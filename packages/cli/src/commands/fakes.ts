@@ -12,7 +12,7 @@ export async function fakes(args: string[]): Promise<number> {
   const lines = Object.entries(standIns.environment).map(([name, value]) => `export ${name}=${value}`)
   process.stdout.write(`${lines.join('\n')}\n`)
   process.stderr.write(
-    "Stand-ins of all services run on this machine. They understand and speak with the built-in phone's simulated voice.\n",
+    'Local stand-ins of all services are running; Ctrl-C stops them. Start Parley with the variables above to use them. They understand and speak the simulated voice of the built-in phone only.\n',
   )
   await nextSignal()
   await standIns.close()

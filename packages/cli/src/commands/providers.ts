@@ -5,7 +5,7 @@ import { parseCommand, UsageError } from '../usage.ts'
 
 const USAGE = 'parley providers check'
 
-/** Sends one real request to each service that has a key; exit code 0 when all of them answered. */
+/** Sends one real request to each service that has an API key; exit code 0 if all of them answered. */
 export async function providers(args: string[]): Promise<number> {
   const { positionals } = parseCommand(args, {}, USAGE)
   if (positionals.length !== 1 || positionals[0] !== 'check') throw new UsageError(`usage: ${USAGE}`)
@@ -13,8 +13,8 @@ export async function providers(args: string[]): Promise<number> {
   if (Object.keys(settings.vendors).length === 0) {
     const keys = VENDORS.flatMap(vendor => vendor.settings?.apiKey ?? [])
     process.stdout.write(
-      `No API key of a service is set (${keys.join(', ')}).\n` +
-        'Agents use the built-in services: simulated/tones-1 for speech, parley/rules-1 as the model.\n',
+      `No API key is set, so there is nothing to check. Set one or more of ${keys.join(', ')}.\n` +
+        'Without them agents use the built-in services: simulated/tones-1 for speech, parley/rules-1 as the model.\n',
     )
     return 0
   }

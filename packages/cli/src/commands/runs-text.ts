@@ -4,7 +4,7 @@ import { printable, table } from './agents-text.ts'
 type Run = ResultFrom<'runs.get'>
 type Item = EventFrom<'runs.events'>
 
-/** Runs in a table, in the order of the API (newest first). */
+/** A table of runs, in the order of the API (newest first). */
 export function runTable(runs: readonly Run[]): string {
   return table(
     ['RUN', 'CREATED', 'AGENT', 'CHANNEL', 'STATE', 'OUTCOME', 'TO'],
@@ -20,10 +20,10 @@ export function runTable(runs: readonly Run[]): string {
   )
 }
 
-/** One run, a fact on each line. */
+/** One run, one property per line. */
 export function runLines(run: Run): string {
   const { outcome, latency } = run
-  const facts: [string, string | null][] = [
+  const properties: [string, string | null][] = [
     ['run', run.run_id],
     ['agent', `${run.agent_id} version ${run.publication.version}`],
     ['channel', `${run.channel} ${run.mode}`],
@@ -44,28 +44,28 @@ export function runLines(run: Run): string {
     ['contact', run.contact],
     ['latency', latency?.e2e ? `p50 ${Math.round(latency.e2e.p50)} ms, p95 ${Math.round(latency.e2e.p95)} ms` : null],
   ]
-  const width = Math.max(...facts.map(([name]) => name.length))
-  return facts
+  const width = Math.max(...properties.map(([name]) => name.length))
+  return properties
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name.padEnd(width)}  ${printable(value!)}\n`)
     .join('')
 }
 
-/** What was said, a line for each utterance. */
+/** The transcript, one line per utterance. */
 export function transcriptLines({ state, utterances }: ResultFrom<'runs.transcript'>): string {
-  if (utterances.length === 0) return `Nothing was said (${state}).\n`
+  if (utterances.length === 0) return `The transcript has no utterances (state: ${state}).\n`
   return utterances
     .map(({ role, text, interrupted }) => `${role.padEnd(5)}  ${printable(text)}${interrupted ? ' —' : ''}\n`)
     .join('')
 }
 
-/** An item of the timeline on a line of its own: when, what. */
+/** An item of the timeline as one line: time since the start, and what happened. */
 export function itemLine(item: Item): string {
-  const when = item.offset_ms === null ? '       -' : `${(item.offset_ms / 1000).toFixed(2).padStart(7)}s`
-  return `${when}  ${printable(told(item))}\n`
+  const time = item.offset_ms === null ? '       -' : `${(item.offset_ms / 1000).toFixed(2).padStart(7)}s`
+  return `${time}  ${printable(describe(item))}\n`
 }
 
-function told(item: Item): string {
+function describe(item: Item): string {
   switch (item.kind) {
     case 'state':
       return `state ${item.state}${item.phone_state === null ? '' : ` (${item.phone_state})`}`
@@ -80,9 +80,9 @@ function told(item: Item): string {
     case 'digits':
       return `digits ${item.direction === 'in' ? 'from the far end' : 'sent'}: ${item.digits}`
     case 'hold':
-      return item.held ? 'held' : 'resumed'
+      return item.held ? 'on hold' : 'resumed'
     case 'interruption':
-      return item.resumed ? 'interrupted, and went on' : 'interrupted'
+      return item.resumed ? 'not an interruption: the agent continues' : 'the caller interrupted the agent'
     case 'variables':
       return `variables by ${item.source}: ${item.set.join(', ') || 'none'}`
     case 'update':
@@ -92,7 +92,7 @@ function told(item: Item): string {
     case 'error':
       return `error ${item.code}: ${item.message}`
     default:
-      // A newer server may send unknown kinds.
+      // A newer server may send kinds that this version does not know.
       return (item as { kind: string }).kind
   }
 }

@@ -33,9 +33,9 @@ const ITEMS = [
 
 type Answers = Readonly<Record<string, unknown>>
 
-/** Answers by `METHOD /path?query` (without `/api/v1`); a list is told as events. */
+/** Runs `parley runs` against an API that answers by `METHOD /path?query` (without `/api/v1`); an array is sent as server-sent events. */
 async function parley(args: string[], answers: Answers) {
-  const asked: { line: string; body: unknown }[] = []
+  const requests: { line: string; body: unknown }[] = []
   const out: string[] = []
   const client = new ParleyClient({
     baseUrl: 'https://parley.example',
@@ -43,30 +43,37 @@ async function parley(args: string[], answers: Answers) {
     retries: 0,
     fetch: async (url, init) => {
       const line = `${init?.method} ${String(url).slice('https://parley.example/api/v1'.length)}`
-      asked.push({ line, body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined })
+      requests.push({ line, body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined })
       const answer = answers[line]
       if (Array.isArray(answer)) return events(answer)
-      const error = { code: 'not_found', message: `not foreseen: ${line}`, retryable: false, outcome: 'none' }
+      const error = {
+        code: 'not_found',
+        message: `the test has no answer for ${line}`,
+        retryable: false,
+        outcome: 'none',
+      }
       return Response.json(answer ?? { error }, { status: answer ? 200 : 404 })
     },
   })
   const context = { client, print: (text: string) => void out.push(text), remark: () => {} }
   const exit = await runsWork(args)(context).catch((error: unknown) => error)
-  return { exit, message: exit instanceof Error ? exit.message : '', out: out.join(''), asked }
+  return { exit, message: exit instanceof Error ? exit.message : '', out: out.join(''), requests }
 }
 
 function events(items: readonly { seq: number; kind: string }[]): Response {
-  const told = items.map(item => `id: ${item.seq}\nevent: ${item.kind}\ndata: ${JSON.stringify(item)}\n\n`)
-  return new Response(`${told.join('')}event: end\ndata: {}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+  const frames = items.map(item => `id: ${item.seq}\nevent: ${item.kind}\ndata: ${JSON.stringify(item)}\n\n`)
+  return new Response(`${frames.join('')}event: end\ndata: {}\n\n`, {
+    headers: { 'content-type': 'text/event-stream' },
+  })
 }
 
 describe('parley runs', () => {
   it('runs create places a call with variables and follows it to its end', async () => {
-    const { asked, out, exit } = await parley(
+    const { requests, out, exit } = await parley(
       ['create', 'anna', '--to', '+14155552671', '--from', '+12025550100', '--var', 'name=Ada=x', '--follow'],
       { 'POST /runs': RUN, 'GET /runs/r-1/events': ITEMS },
     )
-    expect(asked[0]?.body).toEqual({
+    expect(requests[0]?.body).toEqual({
       agent_id: 'anna',
       channel: 'phone',
       mode: 'outbound',
@@ -86,10 +93,10 @@ describe('parley runs', () => {
   })
 
   it('runs create starts chat, task and background runs', async () => {
-    const { asked } = await parley(['create', 'anna', '--mode', 'task', '--version', '2', '--json'], {
+    const { requests } = await parley(['create', 'anna', '--mode', 'task', '--version', '2', '--json'], {
       'POST /runs': RUN,
     })
-    expect(asked[0]?.body).toEqual({ agent_id: 'anna', channel: 'cloud', mode: 'task', version: 2 })
+    expect(requests[0]?.body).toEqual({ agent_id: 'anna', channel: 'cloud', mode: 'task', version: 2 })
   })
 
   it('runs follow --json prints one item per line', async () => {
@@ -103,21 +110,21 @@ describe('parley runs', () => {
   })
 
   it('runs list prints the filtered runs in a table, page by page', async () => {
-    const { out, asked } = await parley(['list', '--agent', 'anna', '--state', 'completed', '--limit', '2'], {
+    const { out, requests } = await parley(['list', '--agent', 'anna', '--state', 'completed', '--limit', '2'], {
       'GET /runs?limit=2&agent_id=anna&state=completed': { items: [RUN], next_cursor: 'c' },
       'GET /runs?limit=2&agent_id=anna&state=completed&cursor=c': { items: [RUN, RUN], next_cursor: 'd' },
     })
     expect(out.split('\n')).toHaveLength(4)
     expect(out).toContain('anna   phone outbound  completed (ended)  booked   +14155552671')
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
     expect((await parley(['list'], { 'GET /runs?limit=50': { items: [], next_cursor: null } })).out).toBe('No runs.\n')
   })
 
   it('runs get, cancel and transcript print one run, or the refusal of the API', async () => {
     expect((await parley(['get', 'r-1'], { 'GET /runs/r-1': RUN })).out).toContain('connected    61.5 s')
     expect((await parley(['cancel', 'r-1'], { 'POST /runs/r-1/cancel': RUN })).exit).toBe(0)
-    const said = { state: 'partial', utterances: [{ role: 'user', text: 'Hi', interrupted: false }] }
-    expect((await parley(['transcript', 'r-1'], { 'GET /runs/r-1/transcript': said })).out).toBe('user   Hi\n')
+    const partial = { state: 'partial', utterances: [{ role: 'user', text: 'Hi', interrupted: false }] }
+    expect((await parley(['transcript', 'r-1'], { 'GET /runs/r-1/transcript': partial })).out).toBe('user   Hi\n')
     expect((await parley(['get', 'r-1', '--json'], { 'GET /runs/r-1': RUN })).out).toBe(
       `${JSON.stringify(RUN, null, 2)}\n`,
     )
@@ -134,12 +141,12 @@ describe('parley runs', () => {
     [['create', 'anna', '--to', '+1', '--mode', 'chat'], 'give --to NUMBER'],
     [['create', 'anna', '--mode', 'inbound'], 'give --to NUMBER'],
     [['create', 'anna', '--to', '+1', '--var', 'x'], '--var takes NAME=VALUE'],
-    [['create', 'anna', '--to', '+1', '--version', 'x'], '--version takes a number'],
-    [['list', '--state', 'asleep'], '--state takes'],
-    [['list', '--limit', '0'], '--limit takes 1 to'],
+    [['create', 'anna', '--to', '+1', '--version', 'x'], '--version takes a whole number'],
+    [['list', '--state', 'asleep'], '--state takes one of'],
+    [['list', '--limit', '0'], '--limit takes a whole number, 1 to'],
     [['list', 'anna'], 'usage: parley runs list'],
-  ])('the arguments %j are refused before the API is called', (args, told) => {
+  ])('the arguments %j are refused before the API is called', (args, message) => {
     expect(() => runsWork(args)).toThrow(UsageError)
-    expect(() => runsWork(args)).toThrow(told)
+    expect(() => runsWork(args)).toThrow(message)
   })
 })

@@ -14,7 +14,7 @@ const USAGE = {
 } as const
 
 const STATES = ['admitted', 'running', 'ending', 'completed', 'failed', 'cancelled', 'rejected', 'expired'] as const
-const MOST_LISTED = 1000
+const MAX_LISTED = 1000
 
 const json = { type: 'boolean', default: false } as const
 const word = { type: 'string' } as const
@@ -25,7 +25,7 @@ const GROUP: SubcommandGroup = {
   usages: Object.values(USAGE),
 }
 
-/** Exit code 0: done; 1: refused. */
+/** Exit code 0: done; 1: the API refused the request. */
 export async function runs(args: string[]): Promise<number> {
   return runCommand(runsWork(args))
 }
@@ -54,11 +54,11 @@ function create(args: string[]): Work {
   return async context => {
     const run = await context.client.runs.create({ body })
     context.print(values.json ? lineOf(run) : runLines(run))
-    return values.follow ? followed(run.run_id, values.json)(context) : 0
+    return values.follow ? followRun(run.run_id, values.json)(context) : 0
   }
 }
 
-interface Asked {
+interface ChannelOptions {
   readonly to?: string | undefined
   readonly from?: string | undefined
   readonly mode?: string | undefined
@@ -68,7 +68,7 @@ function channelOf({
   to,
   from,
   mode,
-}: Asked): Pick<RequestTo<'runs.create'>['body'], 'channel' | 'mode' | 'to' | 'from'> {
+}: ChannelOptions): Pick<RequestTo<'runs.create'>['body'], 'channel' | 'mode' | 'to' | 'from'> {
   if (to !== undefined && mode === undefined)
     return { channel: 'phone', mode: 'outbound', to, ...(from !== undefined && { from }) }
   if (to === undefined && from === undefined && (mode === 'chat' || mode === 'task' || mode === 'background'))
@@ -114,7 +114,7 @@ function transcript(args: string[]): Work {
   return ofRun(args, USAGE.transcript, read, transcriptLines)
 }
 
-/** Reads one run or its content, and prints it as text or as JSON. */
+/** Parses the arguments of a command about one run, and prints its answer as text or JSON. */
 function ofRun<Answer>(
   args: string[],
   usage: string,
@@ -134,17 +134,17 @@ function list(args: string[]): Work {
   const options = { agent: word, state: word, channel: word, limit: word, json } as const
   const { values, positionals } = parseCommand(args, options, USAGE.list)
   if (positionals.length > 0) throw new UsageError(`usage: ${USAGE.list}`)
-  const most = values.limit === undefined ? 50 : wholeNumber('--limit', values.limit)
-  if (most < 1 || most > MOST_LISTED) throw new UsageError(`--limit takes 1 to ${MOST_LISTED}`)
+  const limit = values.limit === undefined ? 50 : wholeNumber('--limit', values.limit)
+  if (limit < 1 || limit > MAX_LISTED) throw new UsageError(`--limit takes a whole number, 1 to ${MAX_LISTED}`)
   const query = {
-    limit: Math.min(most, 200),
+    limit: Math.min(limit, 200),
     agent_id: values.agent,
     state: oneOf('--state', values.state, STATES),
     channel: oneOf('--channel', values.channel, ['phone', 'web', 'cloud']),
   }
   return async ({ client, print }) => {
     const found: ResultFrom<'runs.list'>['items'] = []
-    for await (const run of client.runs.list.all({ query })) if (found.push(run) === most) break
+    for await (const run of client.runs.list.all({ query })) if (found.push(run) === limit) break
     if (values.json) print(`${JSON.stringify({ runs: found }, null, 2)}\n`)
     else print(found.length === 0 ? 'No runs.\n' : runTable(found))
     return 0
@@ -153,11 +153,11 @@ function list(args: string[]): Work {
 
 function follow(args: string[]): Work {
   const { values, positionals } = parseCommand(args, { json }, USAGE.follow)
-  return followed(onlyArgument(positionals, USAGE.follow), values.json)
+  return followRun(onlyArgument(positionals, USAGE.follow), values.json)
 }
 
 /** Prints a line per timeline item until the run has ended. */
-function followed(run_id: string, asJson: boolean): Work {
+function followRun(run_id: string, asJson: boolean): Work {
   return async ({ client, print }) => {
     for await (const item of client.runs.events({ params: { run_id } })) print(asJson ? lineOf(item) : itemLine(item))
     return 0
@@ -170,13 +170,13 @@ function lineOf(value: unknown): string {
 
 function wholeNumber(flag: string, text: string): number {
   if (!/^[0-9]{1,9}$/.test(text))
-    throw new UsageError(`${flag} takes a number, not ${JSON.stringify(text.slice(0, 100))}`)
+    throw new UsageError(`${flag} takes a whole number, not ${JSON.stringify(text.slice(0, 100))}`)
   return Number(text)
 }
 
 function oneOf<Word extends string>(flag: string, text: string | undefined, words: readonly Word[]): Word | undefined {
   const found = words.find(known => known === text)
   if (text !== undefined && found === undefined)
-    throw new UsageError(`${flag} takes ${words.join(', ')}, not ${JSON.stringify(text.slice(0, 100))}`)
+    throw new UsageError(`${flag} takes one of ${words.join(', ')}, not ${JSON.stringify(text.slice(0, 100))}`)
   return found
 }

@@ -4,28 +4,32 @@ import { nextSignal } from '../next-signal.ts'
 import { LINE_TEST, type Platform, ROLES, type RoleName, startPlatform } from '../platform.ts'
 import { makeHome } from '../start-faults.ts'
 import { parseCommand, UsageError } from '../usage.ts'
-import { pathIn } from '../workspace/demo-file.ts'
-import { leaveDemoFile } from '../workspace/leave-demo-file.ts'
-import { aboutReadyCall } from '../workspace/ready-call.ts'
+import { claimDemoFile } from '../workspace/claim-demo-file.ts'
+import { demoFilePath } from '../workspace/demo-file.ts'
+import { exampleRequestLines } from '../workspace/example-request.ts'
 
 const USAGE = 'parley serve [--role api,engine,worker]'
 
 /**
- * Runs until SIGTERM, after which live calls continue to their end (`PARLEY_DRAIN_MS` at most) and no new ones are accepted, or until
- * SIGINT, which ends them.
+ * Runs until a signal. After SIGTERM new calls are refused and live calls may continue for `PARLEY_DRAIN_MS`; SIGINT ends live
+ * calls at once.
  */
 export async function serve(args: string[]): Promise<number> {
   const { values } = parseCommand(args, { role: { type: 'string', default: ROLES.join(',') } }, USAGE)
   const roles = rolesOf(values.role)
   const settings = readSettings(process.env)
   for (const name of unknownSettings(process.env))
-    tell(`${name} is no setting of Parley, and ignored: see docs/operations.md.`)
+    printLine(`The variable ${name} is ignored: Parley has no such setting. docs/operations.md lists the settings.`)
   await makeHome(settings.home)
-  const platform = await startPlatform(settings, { roles, tell })
+  const platform = await startPlatform(settings, { roles, printLine })
   try {
     await announce(settings, platform)
     const signal = await nextSignal()
-    tell(signal === 'SIGTERM' ? `${signal}: no new calls; those that live go on to their end` : `${signal}: ending`)
+    printLine(
+      signal === 'SIGTERM'
+        ? `${signal}: new calls are refused; the process stops when the live calls have ended.`
+        : `${signal}: live calls end and the process stops.`,
+    )
     if (signal === 'SIGTERM') await platform.drain(settings.drainMs)
     return 0
   } finally {
@@ -33,17 +37,17 @@ export async function serve(args: string[]): Promise<number> {
   }
 }
 
-const tell = (line: string) => void process.stdout.write(`${line}\n`)
+const printLine = (line: string) => void process.stdout.write(`${line}\n`)
 
 function rolesOf(text: string): ReadonlySet<RoleName> {
   const named = text.split(',').map(role => role.trim())
   for (const role of named)
     if (!ROLES.some(known => known === role))
-      throw new UsageError(`--role: there is no role "${role}"; there are ${ROLES.join(', ')}`)
+      throw new UsageError(`--role takes ${ROLES.join(', ')}, separated by commas, not "${role}"`)
   return new Set(named as RoleName[])
 }
 
-/** The last line of a start, which scripts wait for. */
+/** The last line that a start prints; scripts wait for it. */
 const READY = 'Parley is ready.'
 
 async function announce(settings: Settings, platform: Platform): Promise<void> {
@@ -51,7 +55,7 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
   const calls = sip === null ? [] : seeded.map(({ plan, sip: own }) => [plan.name, sip.uri(tokenOf(own))] as const)
   const [first] = seeded
   if (api !== null) {
-    const named = await leaveDemoFile(settings.home, {
+    const named = await claimDemoFile(settings.home, {
       api: api.url,
       key: workspace?.key ?? null,
       console: null,
@@ -61,47 +65,50 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
       phone,
     })
     if (named !== api.url)
-      tell(`Another process of this home is at ${named}: ${pathIn(settings.home)} goes on naming it.`)
+      printLine(
+        `Another process of this home serves the API at ${named}. The commands "parley agents" and "parley runs" use that one (${demoFilePath(settings.home)}).`,
+      )
   }
-  tell(
+  printLine(
     [
-      ...(api === null || workspace === null ? [] : aboutApi(api.url, workspace.key)),
+      ...(api === null || workspace === null ? [] : apiLines(api.url, workspace.key)),
       ...(api !== null && workspace !== null && phone !== null && first !== undefined
-        ? aboutReadyCall({ api: api.url, key: workspace.key, agentId: first.agentId, to: phone })
+        ? exampleRequestLines({ api: api.url, key: workspace.key, agentId: first.agentId, to: phone })
         : []),
-      ...(sip === null ? [] : aboutCalls(settings, [...calls, [LINE_TEST, sip.uri(sip.lineToken)]], sip.authorityFile)),
+      ...(sip === null ? [] : sipLines(settings, [...calls, [LINE_TEST, sip.uri(sip.lineToken)]], sip.authorityFile)),
       READY,
       '',
     ].join('\n'),
   )
 }
 
-function aboutApi(url: string, key: string): string[] {
+function apiLines(url: string, key: string): string[] {
   return [
-    `API            ${url}/api/v1   (reference ${url}/docs, tools ${url}/mcp)`,
+    `API            ${url}/api/v1   (reference: ${url}/docs, MCP: ${url}/mcp)`,
     `admin key      ${key}`,
     '',
-    'The agents of the workspace:',
+    'List the agents of the demo workspace:',
     `  curl -H 'Authorization: Bearer ${key}' ${url}/api/v1/agents`,
     '',
   ]
 }
 
-function aboutCalls(
+function sipLines(
   settings: Settings,
-  addresses: readonly (readonly [about: string, uri: string])[],
+  addresses: readonly (readonly [title: string, uri: string])[],
   authorityFile: string | null,
 ): string[] {
   return [
-    'Call with any phone that speaks SIP over TLS with SRTP (SDES, PCMU or PCMA):',
+    'Call these addresses with a SIP phone that supports TLS and SRTP (SDES; PCMU or PCMA):',
     '',
-    ...addresses.flatMap(([about, uri]) => [`  ${about}`, `  ${uri}`, '']),
-    "The built-in recogniser hears only Parley's own phone; with any other phone, go through the clinic by its keys (press 1).",
+    ...addresses.flatMap(([title, uri]) => [`  ${title}`, `  ${uri}`, '']),
+    "The built-in recogniser understands only Parley's own phone. With any other phone, use the clinic by its keys (press 1).",
     '',
     `  certificate authority  ${authorityFile ?? 'a public one'}`,
-    `  recordings             ${join(settings.home, 'blobs', 'recordings')}, or by the API`,
+    `  recordings             ${join(settings.home, 'blobs', 'recordings')} (or through the API)`,
     '',
-    `No phone at hand?  npx parley call '${addresses[0]![1]}' --say 'I would like to book an appointment.'`,
+    'Or call with the virtual phone of this command:',
+    `  npx parley call '${addresses[0]![1]}' --say 'I would like to book an appointment.'`,
     '',
   ]
 }

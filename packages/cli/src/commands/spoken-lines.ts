@@ -2,9 +2,9 @@ import { ParleyError } from '@parley/kernel'
 import { CallerScript, type CallerStep, type PhoneCall, PhoneVoice } from '@parley/phone'
 import { TonesRecogniser, TonesVoice } from '@parley/providers'
 
-const PATIENCE_MS = 60_000
+const MAX_WAIT_MS = 60_000
 
-/** Lines for the built-in phone to say, each when the far end has spoken and paused. */
+/** The `--say` texts of `parley call`. The phone says each one when the far end has spoken and paused. */
 export class SpokenLines {
   readonly #recogniser = new TonesRecogniser()
   readonly #script: CallerScript
@@ -18,7 +18,7 @@ export class SpokenLines {
     const voice = new TonesVoice()
     try {
       const steps = lines.flatMap((text): CallerStep[] => [
-        { type: 'pause', forMs: 900, withinMs: PATIENCE_MS },
+        { type: 'pause', forMs: 900, withinMs: MAX_WAIT_MS },
         { type: 'say', text },
       ])
       return new SpokenLines(await CallerScript.prepare(steps, new PhoneVoice(voice, language)))
@@ -27,28 +27,28 @@ export class SpokenLines {
     }
   }
 
-  /** Says the lines on the call and prints what was heard, line by line; resolves when the call ends. */
-  async sayOn(call: PhoneCall, language: string, tell: (line: string) => void): Promise<void> {
+  /** Says the lines on the call and prints what the phone hears; resolves when the call ends. */
+  async sayOn(call: PhoneCall, language: string, printLine: (line: string) => void): Promise<void> {
     call.understand(this.#recogniser, language)
-    let told = 0
-    const tellHeard = () => {
+    let printed = 0
+    const printHeard = () => {
       const lines = call.heardLines.filter(line => line.final)
-      for (const { text } of lines.slice(told)) tell(`heard: ${text === '' ? '(speech without words)' : text}`)
-      told = lines.length
+      for (const { text } of lines.slice(printed)) printLine(`heard: ${text === '' ? '(speech without words)' : text}`)
+      printed = lines.length
     }
     try {
       await this.#script.follow(call, {
         onStep: (description, { type }) => {
-          tellHeard()
-          if (type === 'say') tell(description)
+          printHeard()
+          if (type === 'say') printLine(description)
         },
       })
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error
-      tell(error.message)
+      printLine(error.message)
     }
     await call.ended
-    tellHeard()
+    printHeard()
   }
 
   async close(): Promise<void> {

@@ -76,7 +76,7 @@ const admin = async (...args: string[]) =>
     readonly secret: string
   }
 
-/** `parley agents …` with what it prints. */
+/** Runs `parley agents` and returns its output. */
 async function agents(
   client: ParleyClient,
   ...args: string[]
@@ -87,7 +87,7 @@ async function agents(
   return { exit, out: out.join('') }
 }
 
-describe('from an empty database to a published agent', () => {
+describe('an empty database', () => {
   it('staff create the organisation and its key, and the agents commands import and publish on the real API', async () => {
     await admin('org', 'create', '--name', 'Clinic')
     const { secret } = await admin('key', 'create', '--name', 'first', '--role', 'admin')
@@ -108,8 +108,8 @@ describe('from an empty database to a published agent', () => {
     )
     exported.config.recording.required = true
     await writeFile(file, JSON.stringify(exported))
-    expect((await agents(client, 'import', file, '--as', 'anna-2')).out).toContain('made agent anna-2, revision 1\n')
-    expect((await agents(client, 'import', file, '--as', 'anna-2')).out).toContain('nothing new for anna-2')
+    expect((await agents(client, 'import', file, '--as', 'anna-2')).out).toContain('created agent anna-2, revision 1\n')
+    expect((await agents(client, 'import', file, '--as', 'anna-2')).out).toContain('no changes for anna-2')
     expect((await agents(client, 'list', '--search', 'anna')).out).toContain('anna-2')
     await expect(agents(client, 'publish', 'nobody')).rejects.toThrow('(not_found)')
 
@@ -127,7 +127,7 @@ describe('from an empty database to a published agent', () => {
     await admin('env', 'set-rate-limit', '1', '1', '--env', tenant_id)
     const refused = await Promise.allSettled(Array.from({ length: 10 }, () => client.agents.list()))
     const codes = refused.map(result =>
-      result.status === 'rejected' ? (result.reason as ParleyApiError).code : 'taken',
+      result.status === 'rejected' ? (result.reason as ParleyApiError).code : 'accepted',
     )
     expect(codes).toContain('rate_limited')
     // With retries the client waits as long as the API asks.

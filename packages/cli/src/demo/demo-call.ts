@@ -17,13 +17,13 @@ interface DemoCall {
   readonly to: string
 }
 
-/** The longest that the demo's conversation may take. */
+/** Time limit for the call of the demo. */
 const CALL_MS: Ms = 180_000
 /** Time limit for records that are written after the end of a run. */
 const SETTLED_MS: Ms = 20_000
-const LOOK_MS: Ms = 100
+const POLL_MS: Ms = 100
 
-/** A run of the demo, placed and read back through the API alone. */
+/** The run of the demo. It uses the API only, as any client does. */
 export class DemoRun {
   readonly id: string
   readonly #client: ParleyClient
@@ -33,7 +33,7 @@ export class DemoRun {
     this.id = id
   }
 
-  /** Rejects with the refusals of the API. */
+  /** Creates the run. Rejects with `ParleyApiError` if the API refuses it. */
   static async place(call: DemoCall): Promise<DemoRun> {
     const client = new ParleyClient({ baseUrl: call.api, key: call.key })
     const { agentId: agent_id, to } = call
@@ -42,7 +42,7 @@ export class DemoRun {
   }
 
   /** Reports timeline items as they happen and returns all of them at the end. Throws "demo_failed" if the run does not end. */
-  async follow(tell: (line: string) => void): Promise<readonly EventFrom<'runs.events'>[]> {
+  async follow(printLine: (line: string) => void): Promise<readonly EventFrom<'runs.events'>[]> {
     const params = { run_id: this.id }
     const signal = AbortSignal.timeout(CALL_MS)
     const timeline: EventFrom<'runs.events'>[] = []
@@ -50,7 +50,7 @@ export class DemoRun {
       for await (const item of this.#client.runs.events({ params }, { signal })) {
         timeline.push(item)
         const line = item.kind === 'state' ? `run ${item.state}, phone ${item.phone_state}` : describeItem(item)
-        if (line !== null) tell(line)
+        if (line !== null) printLine(line)
       }
     } catch (cause) {
       if (!signal.aborted) throw cause
@@ -98,7 +98,7 @@ export class DemoRun {
   }
 }
 
-/** Repeats `read` until its result is as wanted; returns the last one after 20 s. */
+/** Repeats `read` until `isWanted` accepts the result, for 20 s at most; returns the last result. */
 export async function until<Found>(
   read: () => Found | Promise<Found>,
   isWanted: (found: Found) => boolean,
@@ -107,6 +107,6 @@ export async function until<Found>(
   for (;;) {
     const found = await read()
     if (isWanted(found) || performance.now() >= giveUpAt) return found
-    await pause(LOOK_MS)
+    await pause(POLL_MS)
   }
 }

@@ -1,8 +1,8 @@
 import type { CallerStep } from '@parley/phone'
 
 /**
- * The caller's part with the clinic of the examples: interrupts the greeting, keys in a patient number that the clinic
- * knows, chooses by voice, and lets the agent hang up.
+ * The script of a caller of the example clinic: interrupts the greeting, keys in a known patient number, chooses a day and
+ * a time by voice, and waits until the agent hangs up.
  */
 export const DEMO_CALLER: readonly CallerStep[] = [
   { type: 'interrupt', afterMs: 1600, by: { type: 'say', text: 'I would like to book an appointment, please.' } },
@@ -21,7 +21,7 @@ export const DEMO_CALLER: readonly CallerStep[] = [
   { type: 'hung-up', withinMs: 30_000 },
 ]
 
-/** The same part for somebody who is called: people say hello first. */
+/** The same script for a phone that is called: it says hello first. */
 export const DEMO_PATIENT: readonly CallerStep[] = [
   { type: 'wait', ms: 700 },
   { type: 'say', text: 'Hello?' },

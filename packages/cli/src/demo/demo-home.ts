@@ -5,14 +5,14 @@ import { readSettings, type Settings } from '../environment.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The demo's platform inherits only the machine's settings from the process. */
-const KEPT = ['PARLEY_RTP_PORTS', 'PARLEY_PACKET_IO'] as const
+/** The only settings that the demo takes from the environment of the process. */
+const INHERITED = ['PARLEY_RTP_PORTS', 'PARLEY_PACKET_IO'] as const
 
-/** A home for one platform that lives as long as the demo, on any free ports, with the built-in services alone. */
+/** Settings for a platform in a temporary home, on free ports, with the built-in services only. */
 export async function openDemoHome(environment: Environment): Promise<Settings> {
-  const kept = Object.fromEntries(KEPT.map(name => [name, environment[name]]))
+  const inherited = Object.fromEntries(INHERITED.map(name => [name, environment[name]]))
   return readSettings({
-    ...kept,
+    ...inherited,
     PARLEY_HOME: await mkdtemp(join(tmpdir(), 'parley-demo-')),
     PARLEY_HTTP_PORT: '0',
     PARLEY_SIP_PORT: '0',
@@ -20,7 +20,7 @@ export async function openDemoHome(environment: Environment): Promise<Settings> 
   })
 }
 
-/** Removes the home, and the database where root keeps it elsewhere for its server's account. */
+/** Removes the home, and the database if it lies elsewhere (it does when the command runs as root). */
 export async function removeDemoHome(home: string): Promise<void> {
   const record = await readFile(join(home, 'postgres.json'), 'utf8').catch(() => '{}')
   const { data } = JSON.parse(record) as { readonly data?: unknown }

@@ -2,23 +2,23 @@ import type { EventFrom, ResultFrom } from '@parley/client'
 import type { ReceivedEvent } from '@parley/examples'
 import type { LegTransport } from '@parley/leg'
 
-/** Records of the demo's run, from the API and from the called phone. */
+/** What the API and the called phone report about the run of the demo. */
 export interface DemoEvidence {
   readonly run: ResultFrom<'runs.get'>
   readonly timeline: readonly EventFrom<'runs.events'>[]
   readonly transcript: ResultFrom<'runs.transcript'>
-  /** Null: there is none that could be downloaded. */
+  /** Null: the run has no recording. */
   readonly recording: DemoRecording | null
   readonly effects: ResultFrom<'runs.effects'>['items']
   /** Null: nothing was metered. */
   readonly usage: ResultFrom<'usage.summary'>['rows'][number] | null
-  /** Those that came with a right signature. */
+  /** Webhooks that the example server received with a valid signature. */
   readonly webhooks: readonly ReceivedEvent[]
-  /** The call as the called phone saw it; null: it was not reached. */
+  /** Transports of the call as the called phone saw them; null: the phone was not reached. */
   readonly transport: LegTransport | null
 }
 
-/** Of the file that was downloaded. */
+/** The downloaded file. */
 export interface DemoRecording {
   readonly path: string
   readonly channels: number
@@ -35,7 +35,7 @@ interface DemoResult {
   readonly transport: LegTransport | null
   readonly utterances: DemoEvidence['transcript']['utterances']
   readonly digits: string
-  /** Null where no turn was measured. */
+  /** A part is null if no turn was measured. */
   readonly latency: Readonly<Record<(typeof PARTS)[number], Latency[(typeof PARTS)[number]]>>
   readonly recording: DemoRecording | null
 }
@@ -53,18 +53,18 @@ export function demoResult({ run, timeline, transcript, recording, transport }: 
   }
 }
 
-/** The result for people: outcome, line, where the time of each answer went, and what the run did outside. */
+/** The result as lines of text: outcome, transports, latency of each answer, effects, usage and webhooks. */
 export function demoSummary(evidence: DemoEvidence): string[] {
   const { run, transport, digits, recording } = demoResult(evidence)
   return [
-    `outcome    ${run.state}: ${run.outcome?.kind ?? 'none'}, ended by ${run.outcome?.ended_by ?? 'nobody'}`,
+    `outcome    ${run.state}: ${run.outcome?.kind ?? 'none'}, ended by ${run.outcome?.ended_by ?? '-'}`,
     `transport  ${transport?.signalling ?? '-'} + ${transport?.media ?? '-'}`,
     `digits     ${digits}`,
-    `recording  ${recording === null ? 'none' : `${recording.path} (left: who was called, right: agent)`}`,
+    `recording  ${recording === null ? 'none' : `${recording.path} (left channel: called phone, right channel: agent)`}`,
     '',
     ...latencyTable(evidence),
     '',
-    'effects, from the ledger',
+    'effects (outside actions of the run, from the ledger)',
     ...effectLines(evidence),
     `usage      ${usageLine(evidence.usage)}`,
     `webhooks   ${evidence.webhooks.map(({ event }) => event).join(', ') || 'none'} (signatures checked)`,
@@ -87,11 +87,11 @@ function latencyTable({ run, timeline, transcript }: DemoEvidence): string[] {
     ...(['p50', 'p95'] as const).map(
       rank => `${rank.padEnd(11)}${PARTS.map(part => cell(run.latency?.[part]?.[rank] ?? null)).join('')}`,
     ),
-    'e2e: from the last sound of the caller to the first of the agent; engine: what is left of it besides the others.',
+    "e2e: from the end of the caller's speech to the start of the agent's; engine: the rest of e2e.",
   ]
 }
 
-/** One line for each action and state, with how often. */
+/** One line for each combination of effect kind, action and state, with its count. */
 function effectLines({ effects }: DemoEvidence): string[] {
   const counted = new Map<string, number>()
   for (const { effect_kind, action, state } of effects) {
@@ -106,9 +106,9 @@ function usageLine(usage: DemoEvidence['usage']): string {
   const { connected_ms, llm_input_tokens, llm_output_tokens, stt_ms, tts_characters } = usage
   return [
     `${(connected_ms / 1000).toFixed(1)} s connected`,
-    `${stt_ms ?? 0} ms heard`,
+    `${stt_ms ?? 0} ms of speech recognised`,
     `${tts_characters ?? 0} characters spoken`,
-    `${llm_input_tokens ?? 0} tokens in`,
+    `${llm_input_tokens ?? 0} model tokens in`,
     `${llm_output_tokens ?? 0} out`,
   ].join(', ')
 }

@@ -8,7 +8,7 @@ async function callClinic(): Promise<ExampleSession> {
   return session
 }
 
-/** As far as the question for a day, as Ada. */
+/** A call as the patient Ada, up to the question for a day. */
 async function callAsAda(): Promise<ExampleSession> {
   const session = await callClinic()
   await session.say('I would like to book an appointment, please.')
@@ -17,7 +17,7 @@ async function callAsAda(): Promise<ExampleSession> {
 }
 
 describe('the example clinic on rules-1', () => {
-  it('books an appointment in a conversation of plain sentences', async () => {
+  it('a caller books an appointment in plain sentences', async () => {
     const session = await ExampleSession.open('clinic')
     onTestFinished(() => session.close())
     expect(await session.start()).toBe('Hello, Hillside Clinic. How can I help you? Or press 1 to book by keys.')
@@ -51,7 +51,7 @@ describe('the example clinic on rules-1', () => {
     ["I'd like to make an appointment", "Let's say Tuesday", 'At nine thirty', 'Yes please do', '2026-11-24T09:30'],
     ['Could I come and see the doctor?', 'The third one', 'In the afternoon, please', 'OK', '2026-11-26T14:15'],
     ['An appointment please', 'On Friday', 'the second', 'Yes, book it.', '2026-11-27T15:00'],
-  ])('understands "%s", "%s", "%s", "%s"', async (wish, day, time, yes, slot) => {
+  ])('a caller books an appointment with the words "%s", "%s", "%s", "%s"', async (wish, day, time, yes, slot) => {
     const session = await callClinic()
     await session.say(wish)
     expect(session.node).toBe('ask_number')
@@ -64,7 +64,7 @@ describe('the example clinic on rules-1', () => {
     expect(session.server.bookings).toEqual([{ slot, patient: '1042' }])
   })
 
-  it('registers who is new by name', async () => {
+  it('a new patient is registered by name and gets a patient number', async () => {
     const session = await callClinic()
     await session.say('I want to book an appointment')
     expect(await session.say("I don't have a number, I'm new.")).toBe(
@@ -77,7 +77,7 @@ describe('the example clinic on rules-1', () => {
     expect(session.server.bookings).toEqual([{ slot: '2026-11-24T09:30', patient: '4001' }])
   })
 
-  it('answers a question in between and takes up where it was', async () => {
+  it('a question about opening hours is answered, and the booking continues where it was', async () => {
     const session = await callAsAda()
     expect(await session.say('When are you open?')).toBe(
       'We are open Monday to Friday, from eight to five. I have Tuesday, Wednesday or Thursday. Which day? Or press 1, 2 or 3.',
@@ -91,14 +91,14 @@ describe('the example clinic on rules-1', () => {
     expect(session.node).toBe('confirm')
   })
 
-  it('asks again what it did not get, and when nothing is said', async () => {
+  it('the agent repeats its question after an unclear answer and after silence', async () => {
     const session = await callAsAda()
     expect(await session.say('Purple elephants.')).toMatch(/Which day\?/)
     expect(await session.silence()).toMatch(/Which day\?/)
     expect(session.node).toBe('choose_day')
   })
 
-  it('goes back to the days when the caller does not confirm', async () => {
+  it('a caller who does not confirm can choose another day', async () => {
     const session = await callAsAda()
     await session.say('Tuesday')
     expect(await session.say('Another day, please')).toMatch(/Which day\?/)
@@ -108,7 +108,7 @@ describe('the example clinic on rules-1', () => {
     expect(session.server.bookings).toEqual([])
   })
 
-  it('has somebody call back where no person can be reached', async () => {
+  it('a caller who asks for a person is offered a call back', async () => {
     const session = await callAsAda()
     expect(await session.say('I want to talk to a person.')).toBe(
       'Nobody is free to talk. Shall we call you back? Press 1 for yes.',
@@ -120,7 +120,7 @@ describe('the example clinic on rules-1', () => {
     expect(await other.say('No, thanks.')).toMatch(/Which day\?/)
   })
 
-  it('lets the caller go', async () => {
+  it('a caller who says goodbye ends the call', async () => {
     const session = await callAsAda()
     expect(await session.say('Goodbye.')).toBe('Goodbye, and take care.')
     expect(session.outcome).toBe('completed')
@@ -128,7 +128,7 @@ describe('the example clinic on rules-1', () => {
 })
 
 describe('the example clinic by keys alone', () => {
-  it('tells who cannot be understood, and books all the same', async () => {
+  it('a caller whom the recogniser cannot understand is told to use the keys, and books by keys', async () => {
     const session = await callClinic()
     expect(await session.say('')).toBe(
       "Sorry. The hearing built into this agent understands only Parley's own phone. Please go on with the keys. Please key in your four digit patient number. If you are new here, press 0.",
@@ -142,7 +142,7 @@ describe('the example clinic by keys alone', () => {
 })
 
 describe('the example clinic when something goes wrong', () => {
-  it('offers other times when somebody else was faster', async () => {
+  it('if the chosen time was taken meanwhile, the caller is offered other times', async () => {
     const session = await callAsAda()
     await session.say('Tuesday')
     await session.say('Nine thirty')
@@ -161,7 +161,7 @@ describe('the example clinic when something goes wrong', () => {
     expect(session.server.bookings.map(booking => booking.slot)).toEqual(['2026-11-24T09:30', '2026-11-24T15:00'])
   })
 
-  it('says so and ends when its server is down', async () => {
+  it('if the server of the clinic is down, the agent says so and ends the call', async () => {
     const session = await callClinic()
     await session.say('I want an appointment')
     await session.server.close()

@@ -29,7 +29,7 @@ const MODELS: readonly [id: string, open: () => LanguageModel][] = [
 ]
 
 describe.each(MODELS)('the example clinic on the stand-in of %s', (_id, open) => {
-  it('books as it does on rules-1: what the model is asked survives the vendor’s words', async () => {
+  it('a caller books an appointment as on rules-1: the request survives the translation to the protocol of the vendor', async () => {
     const model = open()
     onTestFinished(() => model.close())
     const session = await ExampleSession.open('clinic', {}, model)

@@ -6,7 +6,7 @@ import { systemRandom, systemTime } from '@parley/kernel'
 import { type LanguageModel, RulesModel } from '@parley/providers'
 import { addressOf } from '../workspace/address-of.ts'
 
-/** Monday, 23 November 2026, 9:00 UTC: what the examples take for now. */
+/** The current time of the examples: Monday, 23 November 2026, 9:00 UTC. */
 const MONDAY = Date.UTC(2026, 10, 23, 9)
 
 const CALL = {
@@ -18,7 +18,7 @@ const CALL = {
   to_number: null,
 } as const
 
-/** A conversation in text with an example agent, on rules-1 unless told otherwise, whose actions reach a server of its own over HTTP. */
+/** A text conversation with an example agent. Its HTTP actions use an example server of its own; its model is rules-1 by default. */
 export class ExampleSession {
   readonly server: ExampleServer
   /** Nodes in the order of entry. */
@@ -65,23 +65,23 @@ export class ExampleSession {
     return new ExampleSession(name, await ExampleServer.open({ ...options, wallClock: () => MONDAY }), model)
   }
 
-  /** These three answer what the agent says then, utterances joined by blanks. */
-  start = async () => agentsWords(await this.#session.start())
-  say = async (text: string) => agentsWords(await this.#session.say(text))
-  press = async (digits: string) => agentsWords(await this.#session.digits(digits))
-  silence = async () => agentsWords(await this.#session.silence('reminder'))
+  /** This and the next three return the agent's answer, utterances joined by spaces. */
+  start = async () => agentText(await this.#session.start())
+  say = async (text: string) => agentText(await this.#session.say(text))
+  press = async (digits: string) => agentText(await this.#session.digits(digits))
+  silence = async () => agentText(await this.#session.silence('reminder'))
 
-  /** How it ended; null while it lasts. */
+  /** Outcome of the conversation; null until it ends. */
   get outcome(): string | null {
     return this.#session.ended?.outcome ?? null
   }
 
-  /** The node it is in. */
+  /** The current node. */
   get node(): string | undefined {
     return this.nodes.at(-1)
   }
 
-  /** HTTP actions that were sent, with what became of them: "book_slot succeeded". */
+  /** The HTTP actions that were sent, with their state: "book_slot succeeded". */
   actions(): string[] {
     const isHttp = (effect: EffectRecord) => effect.effect_kind === 'http'
     return this.#ledger.records.filter(isHttp).map(effect => `${effect.action.id} ${effect.state}`)
@@ -95,7 +95,7 @@ export class ExampleSession {
   }
 }
 
-function agentsWords(utterances: readonly Utterance[]): string {
+function agentText(utterances: readonly Utterance[]): string {
   return utterances
     .filter(({ role }) => role === 'agent')
     .map(({ text }) => text)

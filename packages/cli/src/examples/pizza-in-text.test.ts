@@ -9,7 +9,7 @@ async function callPizzeria(options: ExampleServerOptions = {}): Promise<Example
   return session
 }
 
-/** As far as the question whether to order. */
+/** A call up to the confirmation of the order. */
 async function orderMargarita(options: ExampleServerOptions = {}): Promise<ExampleSession> {
   const session = await callPizzeria(options)
   await session.say('Quiero una pizza margarita grande.')
@@ -18,7 +18,7 @@ async function orderMargarita(options: ExampleServerOptions = {}): Promise<Examp
 }
 
 describe('the example pizzeria on rules-1', () => {
-  it('takes an order in a conversation of plain sentences', async () => {
+  it('a caller orders a pizza in plain sentences', async () => {
     const session = await ExampleSession.open('pizza')
     onTestFinished(() => session.close())
     expect(await session.start()).toBe(
@@ -44,7 +44,7 @@ describe('the example pizzeria on rules-1', () => {
     ['Quería dos pizzas vegetales medianas', 2, 'vegetal', 'mediana'],
     ['Póngame una barbacoa pequeña', 1, 'barbacoa', 'pequeña'],
     ['Quiero pedir tres pepperoni grandes, por favor', 3, 'pepperoni', 'grande'],
-  ])('takes "%s" in one go', async (order, count, pizza, size) => {
+  ])('the single sentence "%s" is a complete order', async (order, count, pizza, size) => {
     const session = await callPizzeria()
     await session.say(order)
     expect(session.node).toBe('entrega/pedir_direccion')
@@ -54,7 +54,7 @@ describe('the example pizzeria on rules-1', () => {
     expect(session.server.orders).toMatchObject([{ pizza, size, count }])
   })
 
-  it('tells what pizzas there are when asked', async () => {
+  it('a caller who asks for the menu hears the pizzas', async () => {
     const session = await callPizzeria()
     await session.say('Quiero hacer un pedido')
     expect(await session.say('¿Qué pizzas hay en la carta?')).toMatch(
@@ -64,7 +64,7 @@ describe('the example pizzeria on rules-1', () => {
     expect(session.node).toBe('pedir_tamano')
   })
 
-  it('changes the order before it is made', async () => {
+  it('a caller can change the order before confirming it', async () => {
     const session = await orderMargarita()
     expect(await session.say('Mejor pequeña')).toMatch(/Una pizza margarita pequeña: 8 euros/)
     expect(await session.say('No, quiero una vegetal')).toMatch(/Una pizza vegetal pequeña: 9 euros/)
@@ -72,7 +72,7 @@ describe('the example pizzeria on rules-1', () => {
     expect(session.server.orders).toMatchObject([{ pizza: 'vegetal', size: 'pequeña', count: 1 }])
   })
 
-  it('answers a question in between and takes up where it was', async () => {
+  it('a question about opening hours is answered, and the order continues where it was', async () => {
     const session = await callPizzeria()
     await session.say('Quiero una margarita')
     expect(session.node).toBe('pedir_tamano')
@@ -83,7 +83,7 @@ describe('the example pizzeria on rules-1', () => {
     expect(session.node).toBe('entrega/pedir_direccion')
   })
 
-  it('tells how an order is doing', async () => {
+  it('a caller can ask for the state of an order', async () => {
     const session = await callPizzeria()
     const order = { pizza: 'vegetal', size: 'grande', count: '1', address: 'Calle Mayor 5' }
     await fetch(`${session.server.origin}/pizza/orders`, { method: 'POST', body: JSON.stringify(order) })
@@ -93,7 +93,7 @@ describe('the example pizzeria on rules-1', () => {
     expect(await session.say('No, gracias.')).toBe('Gracias por llamar. Hasta luego.')
   })
 
-  it('goes on with the order where no person can be reached', async () => {
+  it('a caller who asks for a person continues with the order, because no person is available', async () => {
     const session = await callPizzeria()
     await session.say('Quiero una margarita grande')
     expect(await session.say('Quiero hablar con una persona')).toMatch(/^Ahora no se puede poner nadie\. ¿.*dirección/)
@@ -101,7 +101,7 @@ describe('the example pizzeria on rules-1', () => {
 })
 
 describe('the example pizzeria when something goes wrong', () => {
-  it('offers another pizza for one that is sold out', async () => {
+  it('a caller whose pizza is sold out can order another one', async () => {
     const session = await orderMargarita({ soldOut: ['margarita'] })
     expect(await session.say('Sí')).toBe('Lo siento, esa pizza no se puede pedir ahora. ¿Qué le pongo?')
     await session.say('Entonces vegetal')
@@ -109,7 +109,7 @@ describe('the example pizzeria when something goes wrong', () => {
     expect(session.server.orders).toMatchObject([{ pizza: 'vegetal', size: 'grande', count: 1 }])
   })
 
-  it('says so and ends when its server is down', async () => {
+  it('if the server of the pizzeria is down, the agent says so and ends the call', async () => {
     const session = await callPizzeria()
     await session.say('Quiero una pizza margarita grande')
     await session.server.close()

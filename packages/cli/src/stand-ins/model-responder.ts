@@ -2,10 +2,10 @@ import { readBrief } from '@parley/conversation'
 import type { FakeChatRequest, FakeMessage, FakeReply, Respond } from '@parley/fakes'
 import type { ChatMessage, GenerationRequest, LanguageModel } from '@parley/providers'
 
-/** What adapters write where the caller said nothing; no turn. */
+/** Texts that adapters send as user messages when the caller said nothing. */
 const NOTES_OF_SILENCE = ['[The conversation begins.]', '[No reply so far.]']
 
-/** Answers for the stand-ins of models with `model`, which gets what came over the wire and the brief read from it. */
+/** Answers the requests to a model's stand-in with `model`. The model gets the request and the brief that was read from it. */
 export function modelResponder(model: LanguageModel): Respond {
   return async chat => {
     const request = requestOf(chat)
@@ -21,14 +21,14 @@ export function modelResponder(model: LanguageModel): Respond {
 }
 
 function requestOf({ messages, tools, toolChoice }: FakeChatRequest): GenerationRequest {
-  return { messages: messages.filter(isSaid).map(messageOf), tools, toolChoice }
+  return { messages: messages.filter(isUtterance).map(messageOf), tools, toolChoice }
 }
 
-function isSaid({ role, content }: FakeMessage): boolean {
+function isUtterance({ role, content }: FakeMessage): boolean {
   return role !== 'user' || !NOTES_OF_SILENCE.includes(content)
 }
 
-/** An answer without calls is one that says so by leaving them out. */
+/** A `ChatMessage` without tool calls has no `toolCalls` at all. */
 function messageOf(message: FakeMessage): ChatMessage {
   if (message.role !== 'assistant' || message.toolCalls.length > 0) return message
   return { role: 'assistant', content: message.content }

@@ -26,8 +26,8 @@ async function opened(): Promise<BuiltInPhone> {
 }
 
 /** A caller that has only its own certificate and the phone's override. */
-async function dialler({ override }: BuiltInPhone): Promise<VirtualPhone> {
-  const own = await ensureLocalCertificate(join(home, 'dialler'))
+async function openCaller({ override }: BuiltInPhone): Promise<VirtualPhone> {
+  const own = await ensureLocalCertificate(join(home, 'caller'))
   const caByName = new Map([[override.name, await readFile(override.caFile!, 'utf8')]])
   const endpoint: Omit<EndpointOptions, 'guard' | 'onInvite'> = {
     tls: { ...own, caByName },
@@ -43,15 +43,15 @@ async function dialler({ override }: BuiltInPhone): Promise<VirtualPhone> {
 describe('the built-in phone', () => {
   it('the phone answers its number under the name of its trunk to a caller with the password of the home', async () => {
     const phone = await opened()
-    const from = await dialler(phone)
+    const caller = await openCaller(phone)
     const target = `sip:${phone.number}@${PHONE_HOST};transport=tls`
-    expect((await (await from.call(target)).ended).sipStatus).toBe(401)
+    expect((await (await caller.call(target)).ended).sipStatus).toBe(401)
     const credentials = { username: PHONE_USERNAME, password: await phonePassword(home) }
-    const call = await from.call(target, { credentials })
+    const call = await caller.call(target, { credentials })
     await call.waitFor('answered', 15_000)
     expect(call.leg.transport).toEqual({ signalling: 'tls', media: 'srtp' })
     await call.hangUp()
-    const other = await from.call(target.replace(phone.number, '+12025550142'), { credentials })
+    const other = await caller.call(target.replace(phone.number, '+12025550142'), { credentials })
     expect((await other.ended).sipStatus).toBe(404)
   })
 

@@ -5,11 +5,11 @@ import { ensureLocalCertificate } from '@parley/sip'
 import { DEMO_PATIENT } from '../demo/demo-caller.ts'
 import type { Settings } from '../environment.ts'
 import type { ResolveEntry } from '../resolve-entries.ts'
-import { keptSecret } from './kept-secret.ts'
+import { homeSecret } from './home-secret.ts'
 
 /**
- * Where the trunk of the built-in phone ends: a name that leads nowhere but to this machine (RFC 6761), and without the
- * phone's entry before the DNS to nobody.
+ * Host name of the built-in phone. Names under `.localhost` never leave this machine (RFC 6761), and this one resolves only
+ * by the override of the phone.
  */
 export const PHONE_HOST = 'demo-phone.localhost'
 export const PHONE_USERNAME = 'parley'
@@ -18,48 +18,48 @@ const PHONE_NUMBER = '+12025550143'
 
 const LANGUAGE = 'en'
 
-/** The virtual phone that `npm start` brings along, behind the trunk `demo-phone` of the demo workspace. */
+/** The virtual phone of `npm start`, reached by the trunk `demo-phone` of the demo workspace. */
 export interface BuiltInPhone {
-  /** E.164: what a run dials. */
+  /** The number that a run dials, E.164. */
   readonly number: string
   /**
-   * Leads the trunk's name to the phone, with the phone's own authority. It belongs into `Settings.resolve` of whatever
-   * dials: into the endpoint's overrides and into its identity (`caByName`).
+   * Resolves the host name to the phone, with the phone's own certificate authority. Add it to `Settings.resolve` of the
+   * process that dials.
    */
   readonly override: ResolveEntry
-  /** Hangs up and leaves nothing open. Idempotent. */
+  /** Ends its calls and closes the phone. Idempotent. */
   close(): Promise<void>
 }
 
-/** The password that the phone demands and the secret `demo-phone` holds. */
+/** The password for calls to the phone; the secret `demo-phone` contains it. */
 export function phonePassword(home: string): Promise<string> {
-  return keptSecret(home, 'demo-phone-password')
+  return homeSecret(home, 'demo-phone-password')
 }
 
 /**
- * Opens the built-in phone on any free port of 127.0.0.1, whatever the process's own addresses are: TLS with a certificate
- * of an authority of its own (`home`/phone/tls), digest for all who call, SRTP alone. It plays the part of the clinic's
- * patient, on up to 20 calls at once; what it says is synthesised when it is called for the first time, and that call rings
- * meanwhile. It needs nothing that is open already; open it first, and pass on `settings` with the override:
+ * Opens the built-in phone on a free port of 127.0.0.1. It accepts calls over TLS, with a certificate of its own authority
+ * (`home`/phone/tls), digest authentication and SRTP. It follows the script of a patient of the clinic, on up to 20 calls at
+ * once. Its speech is synthesised at the first call, which rings meanwhile. Open the phone first and pass on `settings` with
+ * the override:
  *
  *     const phone = await builtInPhone(settings)
  *     settings = { ...settings, resolve: [...settings.resolve, phone.override] }
  *
- * Throws the errors of an endpoint ("address_in_use", …), with nothing left open.
+ * Throws the errors of an endpoint, such as "address_in_use".
  */
 export async function builtInPhone(
   settings: Pick<Settings, 'home' | 'rtpPorts' | 'packetIo'>,
-  told: Pick<AnsweringPhoneOptions, 'onCall' | 'onStep'> = {},
+  events: Pick<AnsweringPhoneOptions, 'onCall' | 'onStep'> = {},
 ): Promise<BuiltInPhone> {
   const { home, rtpPorts, packetIo } = settings
   const tls = await ensureLocalCertificate(join(home, 'phone'), { names: [PHONE_HOST] })
   const password = await phonePassword(home)
   const voice = new TonesVoice()
   const recogniser = new TonesRecogniser()
-  const closeEars = async () => {
+  const closeSpeech = async () => {
     await Promise.all([voice.close(), recogniser.close()])
   }
-  const part = new Part(voice)
+  const patient = new PatientScript(voice)
   try {
     const phone = await AnsweringPhone.open({
       endpoint: {
@@ -69,27 +69,27 @@ export async function builtInPhone(
       },
       realm: PHONE_HOST,
       credentials: { username: PHONE_USERNAME, password },
-      scriptFor: number => (number === PHONE_NUMBER ? part.ready() : null),
+      scriptFor: number => (number === PHONE_NUMBER ? patient.ready() : null),
       recogniser,
       language: LANGUAGE,
-      ...told,
+      ...events,
     })
     return {
       number: PHONE_NUMBER,
       override: { name: PHONE_HOST, host: '127.0.0.1', port: phone.port, transport: 'tls', caFile: tls.caPath },
       async close() {
         await phone.close()
-        await closeEars()
+        await closeSpeech()
       },
     }
   } catch (error) {
-    await closeEars()
+    await closeSpeech()
     throw error
   }
 }
 
-/** The phone's speech, synthesised once. */
-class Part {
+/** The patient's script with its speech, which is synthesised once. */
+class PatientScript {
   readonly #voice: TonesVoice
   #script: Promise<CallerScript> | null = null
 

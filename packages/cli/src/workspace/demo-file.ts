@@ -15,10 +15,10 @@ const demoFile = z.object({
 /** Content of the file that `npm start` writes: addresses, and the admin key of the demo workspace. */
 export type DemoFile = z.output<typeof demoFile>
 
-/** Null if the file is missing or has another content. */
+/** Null if the file is missing or invalid. */
 export async function readDemoFile(home: string): Promise<DemoFile | null> {
   try {
-    return demoFile.parse(JSON.parse(await readFile(pathIn(home), 'utf8')))
+    return demoFile.parse(JSON.parse(await readFile(demoFilePath(home), 'utf8')))
   } catch {
     return null
   }
@@ -26,12 +26,13 @@ export async function readDemoFile(home: string): Promise<DemoFile | null> {
 
 /** Written atomically, readable by its owner only. */
 export async function writeDemoFile(home: string, demo: DemoFile): Promise<void> {
-  const fresh = `${pathIn(home)}.new`
-  await writeFile(fresh, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
-  await chmod(fresh, 0o600)
-  await rename(fresh, pathIn(home))
+  const temporary = `${demoFilePath(home)}.new`
+  await writeFile(temporary, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  await chmod(temporary, 0o600)
+  await rename(temporary, demoFilePath(home))
 }
 
-export function pathIn(home: string): string {
+/** Path of the file. */
+export function demoFilePath(home: string): string {
   return join(home, 'demo.json')
 }

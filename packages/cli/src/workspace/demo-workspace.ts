@@ -19,8 +19,8 @@ export interface DemoWorkspace {
 }
 
 /**
- * The workspace "Demo" with an admin key of it, made as staff make them where the database has no organisation yet.
- * Null where others have theirs there and no Demo: nothing is added to a platform in use.
+ * The workspace "Demo" and an admin key for it. Both are created, as staff create them, if the database has no organisation
+ * yet. Null if the database has organisations but no Demo: nothing is added to a platform in use.
  */
 export async function demoWorkspace(home: string, ownerUrl: string, api: string): Promise<DemoWorkspace | null> {
   const known = await readDemoFile(home)
@@ -46,8 +46,8 @@ export async function demoWorkspace(home: string, ownerUrl: string, api: string)
     return secret
   })
   if (key === null) return null
-  const nothing = { api, console: null, sip: null, agent_id: null, number: null, phone: null }
-  await writeDemoFile(home, { ...nothing, ...known, key })
+  const empty = { api, console: null, sip: null, agent_id: null, number: null, phone: null }
+  await writeDemoFile(home, { ...empty, ...known, key })
   return { client: clientOf(api, key), key }
 }
 
@@ -55,7 +55,7 @@ function clientOf(baseUrl: string, key: string): ParleyClient {
   return new ParleyClient({ baseUrl, key })
 }
 
-/** Whether the key still opens what seeding needs. */
+/** Whether the key may still do what seeding needs. */
 async function isAdmin(client: ParleyClient): Promise<boolean> {
   try {
     await client.keys.list({ query: { limit: 1 } })

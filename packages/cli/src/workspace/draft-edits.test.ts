@@ -11,15 +11,15 @@ describe.each(exampleDrafts().map(({ name, draft }) => [name, readDraft(draft)] 
   'the example %s',
   (_, draft) => {
     it('the example is built from a blank agent by edits that the API accepts', () => {
-      let made = blank
+      let built = blank
       for (const edits of editsFor(draft)) {
-        const applied = applyEdits(made, draftEdits.parse(edits))
+        const applied = applyEdits(built, draftEdits.parse(edits))
         if (!applied.ok) throw new Error(JSON.stringify(applied.issues))
-        made = applied.draft
+        built = applied.draft
       }
-      expect({ ...made, settings: { ...made.settings, ...draft.settings } }).toEqual({
+      expect({ ...built, settings: { ...built.settings, ...draft.settings } }).toEqual({
         ...draft,
-        settings: made.settings,
+        settings: built.settings,
       })
     })
   },

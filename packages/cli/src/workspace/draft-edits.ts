@@ -1,17 +1,17 @@
 import type { DraftEdit } from '@parley/contract'
 import type { DraftContent } from '@parley/flow'
 
-/** As many as one request takes. */
-const MOST_EDITS = 100
+/** Limit of the API for one request. */
+const MAX_EDITS = 100
 
 /**
- * What makes a draft of a blank agent, or an older form of itself, the draft that is given: one list for each request.
- * Nodes, components and actions that only the older form has stay.
+ * The edits that turn a blank agent, or an older version of `draft`, into `draft`: one list per request. Nodes, components
+ * and actions that only the older version has are not removed.
  */
 export function editsFor(draft: DraftContent): DraftEdit[][] {
   const edits = [...agentEdits(draft), ...flowEdits(draft)]
-  return Array.from({ length: Math.ceil(edits.length / MOST_EDITS) }, (_, index) =>
-    edits.slice(index * MOST_EDITS, (index + 1) * MOST_EDITS),
+  return Array.from({ length: Math.ceil(edits.length / MAX_EDITS) }, (_, index) =>
+    edits.slice(index * MAX_EDITS, (index + 1) * MAX_EDITS),
   )
 }
 

@@ -65,18 +65,18 @@ afterEach(async () => {
 })
 
 /** Seeds as a start does; returns the printed lines. */
-async function start(webhooks = true): Promise<{ readonly client: ParleyClient; readonly told: string[] }> {
+async function start(webhooks = true): Promise<{ readonly client: ParleyClient; readonly printed: string[] }> {
   const { client } = (await demoWorkspace(home, test.owner.url, baseUrl))!
-  const told: string[] = []
-  await seedExamples(home, client, services, ORIGIN, line => told.push(line), { webhooks })
-  return { client, told }
+  const printed: string[] = []
+  await seedExamples(home, client, services, ORIGIN, line => printed.push(line), { webhooks })
+  return { client, printed }
 }
 
 const versionsOf = async (client: ParleyClient, agent_id: string) =>
   (await client.publications.list({ params: { agent_id } })).items.map(({ ref }) => ref.version)
 
-/** Everything that seeding makes, to see whether another start changed any of it. */
-async function everything(client: ParleyClient): Promise<unknown> {
+/** Everything that seeding creates. */
+async function seededState(client: ParleyClient): Promise<unknown> {
   const { agents } = await client.agents.list()
   const drafts = agents.map(({ ref }) => client.drafts.get({ params: { agent_id: ref.id } }))
   return [
@@ -90,8 +90,8 @@ async function everything(client: ParleyClient): Promise<unknown> {
 
 describe('the demo workspace', () => {
   it('the agents can call the built-in phone and send webhooks about their runs', async () => {
-    const { client, told } = await start()
-    expect(told).toEqual([])
+    const { client, printed } = await start()
+    expect(printed).toEqual([])
     const trunk = await client.trunks.get({ params: { trunk_id: 'demo-phone' } })
     expect(trunk).toMatchObject({ termination_uri: PHONE_HOST, auth_username: 'parley', inbound: false })
     for (const agent_id of ['clinic', 'pizzeria']) {
@@ -110,9 +110,9 @@ describe('the demo workspace', () => {
 
   it('another start changes nothing', async () => {
     const { client } = await start()
-    const before = await everything(client)
+    const before = await seededState(client)
     await start()
-    expect(await everything(client)).toEqual(before)
+    expect(await seededState(client)).toEqual(before)
   })
 
   it('a workspace of an earlier version is completed and published again', async () => {
@@ -132,10 +132,11 @@ describe('the demo workspace', () => {
   it('the workspace is complete even if earlier starts were interrupted', async () => {
     const { key } = (await demoWorkspace(home, test.owner.url, baseUrl))!
     let sent = 0
-    for (let most = 1; ; most += 2) {
+    for (let limit = 1; ; limit += 2) {
       sent = 0
-      const cut: typeof fetch = (input, init) => (++sent > most ? Promise.reject(new Error('cut')) : fetch(input, init))
-      const client = new ParleyClient({ baseUrl, key, fetch: cut, retries: 0 })
+      const failingFetch: typeof fetch = (input, init) =>
+        ++sent > limit ? Promise.reject(new Error('the connection was cut')) : fetch(input, init)
+      const client = new ParleyClient({ baseUrl, key, fetch: failingFetch, retries: 0 })
       const done = seedExamples(home, client, services, ORIGIN, () => {}, { webhooks: true }).then(
         () => true,
         () => false,
@@ -143,8 +144,8 @@ describe('the demo workspace', () => {
       if (await done) break
     }
     expect(sent).toBeGreaterThan(10)
-    const { client, told } = await start()
-    expect(told).toEqual([])
+    const { client, printed } = await start()
+    expect(printed).toEqual([])
     for (const agent_id of ['clinic', 'pizzeria']) {
       expect(await versionsOf(client, agent_id)).toEqual([0])
       const { plan } = await client.publications.get({ params: { agent_id, version: 0 } })
@@ -169,26 +170,26 @@ describe('the demo workspace', () => {
     const { draft_id, revision } = await client.drafts.get({ params: { agent_id: 'clinic' } })
     const edits = [{ type: 'agent.telephony' as const, value: null }]
     await client.drafts.edit({ params: { agent_id: 'clinic' }, body: { draft_id, expected_revision: revision, edits } })
-    const before = await everything(client)
+    const before = await seededState(client)
     await start()
-    expect(await everything(client)).toEqual(before)
+    expect(await seededState(client)).toEqual(before)
   })
 
   it('an archived example is left out', async () => {
     const { client } = await start()
     await client.agents.delete({ params: { agent_id: 'clinic' } })
-    const { told } = await start()
-    expect(told).toEqual([])
+    const { printed } = await start()
+    expect(printed).toEqual([])
     expect((await client.agents.list()).agents.map(({ ref }) => ref.id)).toEqual(['pizzeria'])
   })
 
-  it('an example that cannot be restored is left out with a reason', async () => {
+  it('an example that cannot be restored is left out, and the reason is printed', async () => {
     const { client } = await start()
     const [number] = (await client.numbers.list({ query: { trunk_id: 'demo' } })).items
     await client.numbers.release({ params: { number_id: number!.number_id } })
     await client.trunks.update({ params: { trunk_id: 'demo' }, body: { inbound: false } })
-    const { told } = await start()
-    expect(told).toEqual([expect.stringContaining('The example "clinic" is not complete: ')])
+    const { printed } = await start()
+    expect(printed).toEqual([expect.stringContaining('The example "clinic" is not complete: ')])
     expect((await client.numbers.list({ query: { trunk_id: 'demo-es' } })).items).toHaveLength(1)
   })
 
@@ -196,7 +197,7 @@ describe('the demo workspace', () => {
     const { client } = await start()
     for (let n = 10; n < 61; n++)
       await client.numbers.import({ body: { phone_number: `+120155501${n}`, trunk_id: 'demo' } })
-    expect((await start()).told).toEqual([])
+    expect((await start()).printed).toEqual([])
   })
 
   it('a lost password of the phone is replaced, and agents can call it again', async () => {
@@ -207,11 +208,11 @@ describe('the demo workspace', () => {
     expect(trunk.auth_secret).toEqual({ id: 'demo-phone', version: '2' })
   })
 
-  it('the phone is left out with a reason if a name that it needs is taken', async () => {
+  it('if a secret of another kind has the name that the phone needs, the phone is left out and the reason is printed', async () => {
     const { client } = (await demoWorkspace(home, test.owner.url, baseUrl))!
     await client.secrets.put({ params: { secret_id: 'demo-phone' }, body: { kind: 'http_auth', value: 'theirs' } })
-    const { told } = await start()
-    expect(told).toEqual([expect.stringContaining('No agent can call the built-in phone: ')])
+    const { printed } = await start()
+    expect(printed).toEqual([expect.stringContaining('No agent can call the built-in phone: ')])
     const { plan } = await client.publications.get({ params: { agent_id: 'clinic', version: 0 } })
     expect(plan.telephony).toBeNull()
   })

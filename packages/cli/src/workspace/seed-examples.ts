@@ -3,7 +3,7 @@ import { exampleDraft, withOrigin } from '@parley/examples'
 import { type DraftContent, readDraft } from '@parley/flow'
 import { CliError } from '../errors.ts'
 import { type Services, serviceNamed } from '../services.ts'
-import { webhookSecretOf } from './example-server-of.ts'
+import { webhookSecretOf } from './home-example-server.ts'
 import { seedLine } from './seed-line.ts'
 import { readSeedRecord, writeSeedRecord } from './seed-record.ts'
 import { type Seed, type SeededAgent, seedAgent } from './seeded-agent.ts'
@@ -16,50 +16,52 @@ const SEEDS = [
 
 interface SeedOptions {
   /**
-   * Whether the agents tell the example server of their runs: only where the API's own process may reach it over plain
-   * HTTP (`Settings.egressAllow` holds its address). Default false.
+   * Whether the agents send webhooks to the example server. Requires that the process of the API may reach it over plain HTTP
+   * (`Settings.egressAllow` has its address). Default false.
    */
   readonly webhooks?: boolean
 }
 
 /**
- * Seeds what is missing, and publishes again what nobody edited and would be made otherwise today: agents that answer a
- * number each and can call the built-in phone. Answers those whose number reaches somebody, the clinic first. `tell`: a
- * line for each thing that is left out.
+ * Creates the example agents, each with an inbound number and with the trunk of the built-in phone for outbound calls. What
+ * exists stays; an agent that no user has edited is updated to this version of the examples and published again. Returns the
+ * agents that a number reaches, the clinic first. `printLine` gets a line for everything that is left out.
  */
 export async function seedExamples(
   home: string,
   client: ParleyClient,
   services: Services,
   origin: string,
-  tell: (line: string) => void,
+  printLine: (line: string) => void,
   options: SeedOptions = {},
 ): Promise<SeededAgent[]> {
-  const telephony = await seedLine(home, client, tell)
-  const notification = options.webhooks === true ? await seedNotification(home, client, origin, tell) : null
+  const telephony = await seedLine(home, client, printLine)
+  const notification = options.webhooks === true ? await seedNotification(home, client, origin, printLine) : null
   const agents: SeededAgent[] = []
   for (const { example, ...seed } of SEEDS) {
     const written = readDraft(withOrigin(exampleDraft(example).draft, origin))
     const draft = await onReadyServices({ ...written, telephony, notification }, seed.language, services)
     if (draft === null) {
-      tell(`The example "${example}" is left out: nothing here hears or speaks its language (${seed.language}).`)
+      printLine(
+        `The example "${example}" is left out: no recogniser or voice for its language (${seed.language}) is ready.`,
+      )
       continue
     }
-    const seeded = await orTold(ensureSeeded(home, client, { ...seed, draft }), why =>
-      tell(`The example "${example}" is not complete: ${why}`),
+    const seeded = await nullIfRefused(ensureSeeded(home, client, { ...seed, draft }), why =>
+      printLine(`The example "${example}" is not complete: ${why}`),
     )
     if (seeded !== null) agents.push(seeded)
   }
   return agents
 }
 
-/** Null where the API refuses: what people made of the workspace is theirs, and keeps nothing from starting. */
-async function orTold<Made>(making: Promise<Made>, tell: (why: string) => void): Promise<Made | null> {
+/** Null if the API refuses: changes by users can conflict with seeding, and must not keep the process from starting. */
+async function nullIfRefused<Made>(request: Promise<Made>, onRefused: (why: string) => void): Promise<Made | null> {
   try {
-    return await making
+    return await request
   } catch (error) {
     if (!(error instanceof ParleyApiError) || error.status >= 500) throw error
-    tell(error.message)
+    onRefused(error.message)
     return null
   }
 }
@@ -70,26 +72,26 @@ async function seedNotification(
   home: string,
   client: ParleyClient,
   origin: string,
-  tell: (line: string) => void,
+  printLine: (line: string) => void,
 ): Promise<DraftContent['notification']> {
-  const making = async () => {
+  const createSecret = async () => {
     const value = await webhookSecretOf(home)
     return ensureSecret(home, client, { id: WEBHOOK_SECRET, kind: 'webhook_signing', value })
   }
-  const secret = await orTold(making(), why => tell(`The examples send no webhooks: ${why}`))
+  const secret = await nullIfRefused(createSecret(), why => printLine(`The examples send no webhooks: ${why}`))
   if (secret === null) return null
   return { url: `${origin}/webhooks`, secret, events: ['run.started', 'run.transfer', 'run.ended', 'run.analyzed'] }
 }
 
 async function ensureSeeded(home: string, client: ParleyClient, seed: Seed): Promise<SeededAgent | null> {
   const record = await readSeedRecord(home)
-  return seedAgent(client, seed, record, async (agentId, now) => {
+  return seedAgent(client, seed, record, async (agentId, seeded) => {
     const latest = await readSeedRecord(home)
-    await writeSeedRecord(home, { ...latest, agents: { ...latest.agents, [agentId]: now } })
+    await writeSeedRecord(home, { ...latest, agents: { ...latest.agents, [agentId]: seeded } })
   })
 }
 
-/** With what is first ready of each kind; null where a kind has nothing for the language. */
+/** The draft with the first ready service of each kind; null if no recogniser or no voice is ready for the language. */
 async function onReadyServices(
   draft: DraftContent,
   language: string,

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { z } from 'zod'
 
 const record = z.object({
-  /** Of the server that the examples' actions go to. */
+  /** Port of the example server. */
   port: z.number().int().nullable().default(null),
-  /** By agent: the draft that seeding wrote last, and what it was made of. */
+  /** By agent: the draft revision that seeding wrote last, and the SHA-256 of its content. */
   agents: z
     .record(z.string(), z.object({ draft_id: z.string(), revision: z.number().int(), digest: z.string() }))
     .default({}),
-  /** By secret: the version that seeding put, and the SHA-256 of its value. */
+  /** By secret: the version that seeding created, and the SHA-256 of its value. */
   secrets: z.record(z.string(), z.object({ version: z.string(), digest: z.string() })).default({}),
 })
 
-/** What seeding did, to know later whether anybody else changed it. */
+/** What seeding created. A later start compares it to find changes by users. */
 export type SeedRecord = z.output<typeof record>
 
 export async function readSeedRecord(home: string): Promise<SeedRecord> {
@@ -25,7 +25,7 @@ export async function readSeedRecord(home: string): Promise<SeedRecord> {
 }
 
 export async function writeSeedRecord(home: string, seeded: SeedRecord): Promise<void> {
-  const fresh = join(home, 'seed.json.new')
-  await writeFile(fresh, `${JSON.stringify(seeded, null, 2)}\n`, { mode: 0o600 })
-  await rename(fresh, join(home, 'seed.json'))
+  const temporary = join(home, 'seed.json.new')
+  await writeFile(temporary, `${JSON.stringify(seeded, null, 2)}\n`, { mode: 0o600 })
+  await rename(temporary, join(home, 'seed.json'))
 }

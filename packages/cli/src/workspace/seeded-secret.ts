@@ -14,9 +14,8 @@ export interface PinnedSecret {
 }
 
 /**
- * The version of a secret that holds what this home has for it: put once, and again only when that version is gone or the
- * home's value is another. Versions that others put since stay, and stay the current ones. Throws what the API refuses
- * (`kind_mismatch`, …).
+ * The version of a secret that contains `value`. It is created once, and again only if that version was deleted or the value
+ * has changed. Later versions by users stay current. Throws `ParleyApiError` if the API refuses (`kind_mismatch`, …).
  */
 export async function ensureSecret(home: string, client: ParleyClient, seed: SecretSeed): Promise<PinnedSecret> {
   const { id, kind, value } = seed

@@ -1,24 +1,23 @@
 import { createHmac } from 'node:crypto'
 import { ExampleServer } from '@parley/examples'
-import { keptSecret } from './kept-secret.ts'
+import { homeSecret } from './home-secret.ts'
 import { readSeedRecord, writeSeedRecord } from './seed-record.ts'
 
-/** Where the actions and webhooks of a home's examples go. */
-export interface ExampleServerOf {
+/** The server that receives the HTTP actions and webhooks of the example agents of a home. */
+export interface HomeExampleServer {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string
-  /** Ends it where this process opened it. Idempotent. */
+  /** Closes the server if this process opened it. Idempotent. */
   close(): Promise<void>
 }
 
 const PROBE_WITHIN_MS = 2000
 
 /**
- * The server that the examples' actions go to: on the port it had before, so that what was published still reaches it. Where
- * another process of this home has it open already, that one: a second one would be published in its place, and be gone
- * with its process. On any other port where a stranger has taken it.
+ * Opens the server on the port that it had before, because published agents contain its address. If another process of
+ * this home has it open already, that one is used. If another program has the port, a free port is used.
  */
-export async function exampleServerOf(home: string): Promise<ExampleServerOf> {
+export async function openExampleServer(home: string): Promise<HomeExampleServer> {
   const { port } = await readSeedRecord(home)
   const webhookSecret = await webhookSecretOf(home)
   if (port !== null)
@@ -27,7 +26,7 @@ export async function exampleServerOf(home: string): Promise<ExampleServerOf> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
       const origin = `http://127.0.0.1:${port}`
-      if (await knowsSecret(origin, webhookSecret)) return { origin, close: async () => {} }
+      if (await acceptsSecret(origin, webhookSecret)) return { origin, close: async () => {} }
     }
   const server = await ExampleServer.open({ webhookSecret })
   const latest = await readSeedRecord(home)
@@ -35,13 +34,13 @@ export async function exampleServerOf(home: string): Promise<ExampleServerOf> {
   return server
 }
 
-/** What the examples' agents sign with, and their server checks. */
+/** The secret with which the example agents sign their webhooks. */
 export function webhookSecretOf(home: string): Promise<string> {
-  return keptSecret(home, 'demo-webhook-secret')
+  return homeSecret(home, 'demo-webhook-secret')
 }
 
-/** A webhook without an event is refused as such (400) by whoever takes its signature, and nothing is kept of it. */
-async function knowsSecret(origin: string, secret: string): Promise<boolean> {
+/** Whether the server at `origin` accepts signatures with `secret`. It refuses the test webhook, which has no event id, and stores nothing. */
+async function acceptsSecret(origin: string, secret: string): Promise<boolean> {
   const sentAt = Math.floor(Date.now() / 1000)
   const signature = createHmac('sha256', secret).update(`${sentAt}.{}`).digest('hex')
   try {
@@ -52,8 +51,8 @@ async function knowsSecret(origin: string, secret: string): Promise<boolean> {
       body: '{}',
       signal: AbortSignal.timeout(PROBE_WITHIN_MS),
     })
-    const about = await answer.json()
-    return answer.status === 400 && (about as { message?: unknown }).message === 'A webhook has an event_id.'
+    const refusal = await answer.json()
+    return answer.status === 400 && (refusal as { message?: unknown }).message === 'A webhook has an event_id.'
   } catch {
     return false
   }

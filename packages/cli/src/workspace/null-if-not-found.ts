@@ -1,9 +1,9 @@
 import { ParleyApiError } from '@parley/client'
 
 /** Null if the API answers "not found". */
-export async function orNull<Found>(asked: Promise<Found>): Promise<Found | null> {
+export async function nullIfNotFound<Found>(request: Promise<Found>): Promise<Found | null> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (error instanceof ParleyApiError && error.status === 404) return null
     throw error

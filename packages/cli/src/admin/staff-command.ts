@@ -2,8 +2,8 @@ import type { Scope } from '@parley/contract'
 import type { Queries, Topic } from '@parley/store'
 import { staffScope } from '@parley/store'
 
-/** The action of a staff command with parsed arguments. */
-export type StaffAct = (tx: Queries) => Promise<StaffOutcome>
+/** A staff command with parsed arguments. */
+export type StaffCommand = (tx: Queries) => Promise<StaffOutcome>
 
 interface StaffOutcome {
   /** Printed as JSON. */
@@ -12,13 +12,13 @@ interface StaffOutcome {
   readonly changed: readonly (readonly [topic: Topic, id: string])[]
 }
 
-/** What is done in one environment; `env` undefined: the only production environment. */
+/** A command in one environment. `env`: its tenant id; undefined: the only production environment. */
 export function inEnvironment(
   env: string | undefined,
-  act: (tx: Queries, scope: Scope) => Promise<StaffOutcome>,
-): StaffAct {
-  return async tx => act(tx, await staffScope(tx, env ?? null))
+  command: (tx: Queries, scope: Scope) => Promise<StaffOutcome>,
+): StaffCommand {
+  return async tx => command(tx, await staffScope(tx, env ?? null))
 }
 
-/** Every command but the first two and the last takes it. */
+/** The switch `--env TENANT_ID`. */
 export const ENV_OPTION = { env: { type: 'string' } } as const

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { exampleServerOf } from './example-server-of.ts'
+import { openExampleServer } from './home-example-server.ts'
 import { readSeedRecord, writeSeedRecord } from './seed-record.ts'
 
 async function freshHome(): Promise<string> {
@@ -14,7 +14,7 @@ async function freshHome(): Promise<string> {
 }
 
 async function opened(home: string) {
-  const server = await exampleServerOf(home)
+  const server = await openExampleServer(home)
   onTestFinished(() => server.close())
   return server
 }
@@ -36,13 +36,13 @@ it('a second process of a home uses the example server of the first', async () =
 
 it('if another program has the port of the example server, a free port is used', async () => {
   const [home, other] = [await freshHome(), await freshHome()]
-  const theirs = await opened(other)
-  const stranger = createServer((_, response) => response.writeHead(400).end('{}'))
-  await new Promise<void>(resolve => stranger.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void stranger.close())
-  for (const port of [Number(new URL(theirs.origin).port), (stranger.address() as AddressInfo).port]) {
+  const otherServer = await opened(other)
+  const otherProgram = createServer((_, response) => response.writeHead(400).end('{}'))
+  await new Promise<void>(resolve => otherProgram.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void otherProgram.close())
+  for (const port of [Number(new URL(otherServer.origin).port), (otherProgram.address() as AddressInfo).port]) {
     await writeSeedRecord(home, { ...(await readSeedRecord(home)), port })
-    const own = await exampleServerOf(home)
+    const own = await openExampleServer(home)
     expect(Number(new URL(own.origin).port)).not.toBe(port)
     expect(await patients(own.origin)).toBe(200)
     expect((await readSeedRecord(home)).port).toBe(Number(new URL(own.origin).port))

@@ -35,7 +35,7 @@ interface EngineRoleParts {
   readonly metrics: RoleMetrics
 }
 
-export interface EngineRole {
+interface EngineRole {
   readonly tlsPort: number
   /** Number of live calls. */
   readonly live: number

@@ -14,7 +14,7 @@ interface RoleHealthOptions {
   readonly isDraining: () => boolean
 }
 
-export interface RoleHealth {
+interface RoleHealth {
   /** Base URL on this machine. */
   readonly url: string
   close(): Promise<void>

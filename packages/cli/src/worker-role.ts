@@ -30,7 +30,7 @@ interface WorkerRoleParts {
   readonly metrics: RoleMetrics
 }
 
-export interface WorkerRole {
+interface WorkerRole {
   /** Accepts no more chats and tasks; those in progress may take `withinMs` more. Sweeps, webhooks and analyses continue. */
   drain(withinMs: Ms): Promise<void>
   close(): Promise<void>

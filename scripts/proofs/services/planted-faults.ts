@@ -17,7 +17,7 @@ const SOUND_LASTS_MS: Ms = 300
 const DEAF_FROM: Samples = msToSamples(9000, NARROWBAND)
 
 /** The clinic gets a request that no action of the call sent. */
-export async function actOfNobody({ origin }: ExampleServer): Promise<void> {
+export async function bookWithoutRun({ origin }: ExampleServer): Promise<void> {
   const body = JSON.stringify({ patient: '1042' })
   await fetch(`${origin}/clinic/callbacks`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 }

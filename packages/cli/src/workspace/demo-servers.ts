@@ -8,7 +8,7 @@ import { type HomeExampleServer, openExampleServer } from './home-example-server
 export type PhoneEvents = Pick<AnsweringPhoneOptions, 'onCall' | 'onStep'>
 
 /** The servers on this machine that the agents of the demo workspace use. */
-export interface DemoServers {
+interface DemoServers {
   /** Receives the HTTP actions and webhooks of the agents. */
   readonly examples: HomeExampleServer
   /** Null if it was not requested. */

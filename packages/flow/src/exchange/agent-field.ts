@@ -13,70 +13,70 @@ export interface Note {
   readonly fixes?: NonNullable<Diagnostic['fixes']>
 }
 
-/** A value of the draft and the fields of the export's agent or flow that express it. */
+/** Maps a value of the draft to the fields of the export's agent or flow that express it. */
 export interface AgentField {
-  /** The member of `agent.parley` that holds the value where the fields cannot express it. */
+  /** The part of the draft that has the value, and the member of `agent.parley` for values that the fields cannot express. */
   readonly group: 'settings' | 'recording' | 'notification'
   readonly name: string
   readonly schema: z.core.$ZodType
   readonly home: 'agent' | 'flow'
   readonly fields: readonly string[]
-  /** The value that the fields express; undefined: none. */
+  /** Reads the value that the fields express; undefined: none. */
   readonly read: (fields: JsonObject, notes: Note[]) => Json | undefined
-  /** The fields that express `value`, as far as they can. */
+  /** The fields that express `value`, as far as fields can. */
   readonly write: (value: Json) => JsonObject
-  /** The fields name things of the other platform: they have no value here and are exported unchanged. */
+  /** The fields name resources of the source platform: they give the draft no value and are exported unchanged. */
   readonly isForeign?: boolean
-  /** The draft's value where no field expresses one; default: none. */
+  /** The draft's value where no field expresses one. Default: none. */
   readonly whenUnset?: Json
 }
 
-/** The value of a field in an export; stores fields that the value does not express. */
+/** The value of a field in an export. Fields that the value does not express are stored as unplaced. */
 export function readAgentField(field: AgentField, home: JsonObject, parley: JsonObject, findings: ImportFindings) {
   const source = pick(field, name => given(home, name))
   const notes: Note[] = []
-  const said = readSound(field, source, notes)
+  const fromFields = readValid(field, source, notes)
   const own = given(objectOf(given(parley, field.group)), field.name)
   const isOwn = own !== undefined && z.safeParse(field.schema, own).success
   const location = new SourceLocation([field.home])
   if (own !== undefined && !isOwn) {
     const at = new SourceLocation(['agent', 'parley', field.group, field.name])
-    findings.leave(at, own, `\`${field.name}\` is not taken: ${reason(field.schema, own)}`)
+    findings.leave(at, own, `\`${field.name}\` is not imported: ${reason(field.schema, own)}`)
   }
-  const value = isOwn ? own : said
-  const isSaid = value !== undefined && equal(field.write(value), source)
-  if (isSaid || Object.keys(source).length === 0) return value
-  if (isOwn && !field.isForeign && !equal(said, own)) {
+  const value = isOwn ? own : fromFields
+  const isExpressed = value !== undefined && equal(field.write(value), source)
+  if (isExpressed || Object.keys(source).length === 0) return value
+  if (isOwn && !field.isForeign && !equal(fromFields, own)) {
     const [name = ''] = Object.keys(source)
     findings.warn(
       'field_ignored',
       location.in(name),
-      `\`parley.${field.group}.${field.name}\` differs from this field, and is used`,
+      `This field differs from \`parley.${field.group}.${field.name}\`, which is used instead`,
     )
     return value
   }
-  for (const [name, kept] of Object.entries(source)) findings.keep(location.in(name), kept)
+  for (const [name, stored] of Object.entries(source)) findings.keep(location.in(name), stored)
   for (const { code, field: name, message, fixes } of isOwn && !field.isForeign ? [] : notes)
     findings.warn(code, location.in(name), message, fixes)
   return value
 }
 
-/** The fields that express `value`, and the value itself when they express it only in part. `kept`: the stored unplaced fields. */
+/** The fields that express `value`; `isWhole`: they express it completely. `unplaced`: the stored fields of the source. */
 export function writeAgentField(field: AgentField, value: Json | undefined, unplaced: JsonObject) {
   const location = new SourceLocation([field.home])
   const original = pick(field, name => given(unplaced, location.in(name).pointer))
   const isOriginal =
-    Object.keys(original).length > 0 && (field.isForeign === true || equal(heldFor(field, original), value))
+    Object.keys(original).length > 0 && (field.isForeign === true || equal(valueExpressedBy(field, original), value))
   const fields = isOriginal ? original : value === undefined ? {} : field.write(value)
-  return { fields, isWhole: value === undefined || equal(heldFor(field, fields), value) }
+  return { fields, isWhole: value === undefined || equal(valueExpressedBy(field, fields), value) }
 }
 
-/** The draft's value after these fields were read. */
-function heldFor(field: AgentField, source: JsonObject): Json | undefined {
-  return readSound(field, source, []) ?? field.whenUnset
+/** The draft's value after an import of these fields. */
+function valueExpressedBy(field: AgentField, source: JsonObject): Json | undefined {
+  return readValid(field, source, []) ?? field.whenUnset
 }
 
-/** A field with another name and the same values. */
+/** A field of the export that has the draft's value under another name. */
 export function sameField(
   group: AgentField['group'],
   name: string,
@@ -95,7 +95,7 @@ export function sameField(
   }
 }
 
-/** Reads `value` by `schema`, with a note for each part that the schema does not take. */
+/** Reads the parts of `value` that `schema` accepts, with a note for each part that it refuses. */
 export function readLoosely(schema: z.core.$ZodType, value: Json | undefined, field: string, notes: Note[]) {
   if (value === undefined) return undefined
   const found = new ImportFindings()
@@ -103,13 +103,13 @@ export function readLoosely(schema: z.core.$ZodType, value: Json | undefined, fi
   for (const { message } of found.warnings) notes.push({ code: 'field_ignored', field, message })
   if (read === undefined) {
     const isWord = typeof value === 'string' && value !== ''
-    const message = `\`${field}\` is not taken: ${isWord ? `\`${shown(value)}\`: ` : ''}${reason(schema, value)}`
+    const message = `\`${field}\` is not imported: ${isWord ? `\`${shown(value)}\`: ` : ''}${reason(schema, value)}`
     notes.push({ code: isWord ? 'setting_unknown' : 'field_ignored', field, message })
   }
   return read
 }
 
-function readSound(field: AgentField, source: JsonObject, notes: Note[]): Json | undefined {
+function readValid(field: AgentField, source: JsonObject, notes: Note[]): Json | undefined {
   if (Object.keys(source).length === 0) return undefined
   const value = field.read(source, notes)
   if (value === undefined || z.safeParse(field.schema, value).success) return value
@@ -117,7 +117,7 @@ function readSound(field: AgentField, source: JsonObject, notes: Note[]): Json |
   notes.push({
     code: 'field_ignored',
     field: name,
-    message: `\`${name}\` is not taken: ${reason(field.schema, value)}`,
+    message: `\`${name}\` is not imported: ${reason(field.schema, value)}`,
   })
   return undefined
 }

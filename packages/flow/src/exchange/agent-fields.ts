@@ -5,6 +5,7 @@ import { isObject, type JsonObject, objectOf, shown } from './json.ts'
 
 type SettingName = keyof typeof settingValues.shape
 
+/** Fields of the export's agent whose values are those of a setting. */
 const SAME: Readonly<Record<string, SettingName>> = {
   voice_speed: 'voiceSpeed',
   voice_temperature: 'voiceTemperature',
@@ -41,9 +42,9 @@ function setting(
   return { group: 'settings', name, schema: settingValues.shape[name], home: 'agent', fields, ...ways }
 }
 
-/** Voices belong to this platform: those of the source are stored with a warning and exported unchanged. */
+/** The source's voices do not exist on this platform: their names are stored with a warning and exported unchanged. */
 function voice(name: SettingName, source: string): AgentField {
-  const message = `The voices of the source do not carry over: \`config.providers.tts\` says which voice speaks`
+  const message = `Voices of the source platform are not imported: the agent speaks with the voice in \`config.providers.tts\``
   return setting(name, [source], {
     isForeign: true,
     read: (_, notes) => {
@@ -54,19 +55,19 @@ function voice(name: SettingName, source: string): AgentField {
   })
 }
 
-/** The supported language tags (RFC 5646); the `_` of a locale is read as `-`. */
+/** The supported language tags (RFC 5646) in the list; the `_` of a locale is read as `-`. */
 function spokenOf(list: readonly Json[]): string[] {
   return spokenTags(list.flatMap(one => (typeof one === 'string' ? [one.replaceAll('_', '-')] : []))).spoken
 }
 
 const language = setting('language', ['language'], {
-  read: ({ language: said }, notes) => {
-    const list = Array.isArray(said) ? said : [said!]
+  read: ({ language: source }, notes) => {
+    const list = Array.isArray(source) ? source : [source!]
     const spoken = spokenOf(list)
     if (spoken.length < list.length)
       notes.push({ code: 'language_unsupported', field: 'language', ...languageNote(list, spoken) })
     if (spoken.length === 0) return undefined
-    return Array.isArray(said) ? spoken : spoken[0]
+    return Array.isArray(source) ? spoken : spoken[0]
   },
   write: value => ({ language: value }),
 })
@@ -75,10 +76,10 @@ function languageNote(list: readonly Json[], spoken: readonly Json[]): Pick<Note
   const others = shown(
     list.flatMap(one => (typeof one === 'string' && spokenOf([one]).length === 0 ? [one] : [])).join(', '),
   )
-  if (spoken.length > 0) return { message: `Agents speak en and es: left out are ${others}` }
+  if (spoken.length > 0) return { message: `Agents speak en and es: ${others} is left out` }
   const edit = (value: string): DraftEdit[] => [{ type: 'agent.settings', values: { language: value }, clear: [] }]
   return {
-    message: `Agents speak en and es, not ${others}: until a language is set, the draft has the default, en`,
+    message: `Agents speak en and es, not ${others}: the draft uses the default, en, until you set a language`,
     fixes: [
       { id: 'language-en', label: 'Speak English', edits: edit('en') },
       { id: 'language-es', label: 'Speak Spanish', edits: edit('es') },
@@ -106,15 +107,22 @@ function readVoicemailOption(option: JsonObject, notes: Note[]): JsonObject | un
   const note = (code: Note['code'], message: string) => notes.push({ code, field: 'voicemail_option', message })
   for (const [name, value] of Object.entries(others))
     if (value !== null && value !== '')
-      note('field_ignored', `A draft has no place for \`${shown(name)}\` of \`voicemail_option\``)
+      note('field_ignored', `Drafts have no field for \`${shown(name)}\` of \`voicemail_option\``)
   const { type, text } = objectOf(action)
   if (type === 'hangup') return { enabled: true, action: 'hangup' }
   if (type === 'prompt' || type === 'static_text')
     return { enabled: true, action: 'leave_message', message: { type, text: text ?? '' } }
   const word = typeof type === 'string' ? type : ''
   if (word === 'bridge_transfer')
-    note('unsupported_capability', 'On a voicemail agents hang up or leave a message; they transfer nobody: it is off')
-  else note('setting_unknown', `\`${shown(word)}\` is nothing that agents do on a voicemail: it is off`)
+    note(
+      'unsupported_capability',
+      'On a voicemail agents hang up or leave a message, but do not transfer the call: voicemail detection is off',
+    )
+  else
+    note(
+      'setting_unknown',
+      `On a voicemail agents hang up or leave a message, \`${shown(word)}\` is unknown: voicemail detection is off`,
+    )
   return undefined
 }
 
@@ -143,7 +151,7 @@ const ivr = setting('ivr', ['ivr_option'], {
     notes.push({
       code: 'setting_unknown',
       field: 'ivr_option',
-      message: 'In a phone menu agents hang up or go on: it is off',
+      message: 'In a phone menu agents hang up or go on, and this option says neither: menu detection is off',
     })
     return undefined
   },
@@ -157,8 +165,8 @@ const callScreening = setting('callScreening', ['call_screening_option'], {
       ? readRenamed('callScreening', 'call_screening_option', screeningNames, option, notes, { enabled: true })
       : undefined,
   write: value => {
-    const { enabled, ...said } = objectOf(value)
-    return enabled === true ? { call_screening_option: renamedBack(screeningNames, said) } : {}
+    const { enabled, ...answers } = objectOf(value)
+    return enabled === true ? { call_screening_option: renamedBack(screeningNames, answers) } : {}
   },
 })
 
@@ -182,11 +190,11 @@ function readRenamed(
 }
 
 function renamedBack(names: Readonly<Record<string, string>>, value: JsonObject): JsonObject {
-  const back = Object.entries(names).map(([theirs, ours]) => [theirs, value[ours]] as const)
+  const back = Object.entries(names).map(([exported, own]) => [exported, value[own]] as const)
   return Object.fromEntries(back.filter((entry): entry is [string, Json] => entry[1] !== undefined))
 }
 
-/** Recording links stay signed unless a user of this platform turns it off: the source's default does not count. */
+/** Recording links stay signed unless a user of this platform turns signing off: the source's default is ignored. */
 const signedUrls: AgentField = {
   group: 'recording',
   name: 'signed_urls',
@@ -199,7 +207,7 @@ const signedUrls: AgentField = {
     notes.push({
       code: 'field_ignored',
       field: 'opt_in_signed_url',
-      message: 'Links to recordings stay signed',
+      message: 'Links to recordings stay signed: apply the fix to leave them unsigned',
       fixes: [{ id: 'unsigned-links', label: 'Leave links unsigned', edits: [{ type: 'agent.recording', value }] }],
     })
     return undefined
@@ -214,7 +222,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   transfer_ended: 'run.transfer',
 }
 
-/** Read only when the agent has a webhook. */
+/** Events of the webhook; read only when the agent has a webhook. */
 export const webhookEvents: AgentField = {
   group: 'notification',
   name: 'events',
@@ -222,12 +230,12 @@ export const webhookEvents: AgentField = {
   whenUnset: notification.shape.events.parse(undefined),
   home: 'agent',
   fields: ['webhook_events'],
-  read: ({ webhook_events: said }, notes) => {
-    if (!Array.isArray(said)) return undefined
-    const events = said.flatMap(event => {
+  read: ({ webhook_events: source }, notes) => {
+    if (!Array.isArray(source)) return undefined
+    const events = source.flatMap(event => {
       const own = typeof event === 'string' ? ownEvent(event) : undefined
       if (own === undefined) {
-        const message = `Nothing is sent on \`${shown(String(event))}\``
+        const message = `There is no webhook event \`${shown(String(event))}\`: it is left out`
         notes.push({ code: 'field_ignored', field: 'webhook_events', message })
       }
       return own === undefined ? [] : [own]
@@ -235,8 +243,8 @@ export const webhookEvents: AgentField = {
     return events.length === 0 ? undefined : [...new Set(events)]
   },
   write: value => {
-    const theirs = new Map(Object.entries(EVENTS).map(([event, own]) => [own, event]))
-    return { webhook_events: Array.isArray(value) ? value.map(own => theirs.get(String(own))!) : [] }
+    const exported = new Map(Object.entries(EVENTS).map(([event, own]) => [own, event]))
+    return { webhook_events: Array.isArray(value) ? value.map(own => exported.get(String(own))!) : [] }
   },
 }
 
@@ -245,12 +253,12 @@ function ownEvent(event: string): string | undefined {
   return Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
 }
 
-/** Settings without a field in the format are written to `agent.parley.settings`. */
+/** A setting that the format has no field for; an export writes it to `agent.parley.settings`. */
 function parleyOnly(name: SettingName): AgentField {
   return setting(name, [], { read: () => undefined, write: () => ({}) })
 }
 
-/** The agent's fields besides flow and tools: settings first, then the others. */
+/** The fields of agent and flow that express settings and recording. */
 export const AGENT_FIELDS: readonly AgentField[] = [
   ...Object.entries(SAME).map(([source, name]) =>
     sameField('settings', name, settingValues.shape[name], 'agent', source),

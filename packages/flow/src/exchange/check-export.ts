@@ -4,7 +4,7 @@ import { DRAFT_LIMITS } from '../draft/limits.ts'
 import { given, isObject, type JsonObject, shown } from './json.ts'
 import { SourceLocation } from './source-location.ts'
 
-/** An import as it is sent, without its `reference`. */
+/** The body of an import request, without its `reference`. */
 export interface ImportBody {
   readonly agent_version: number
   readonly agent: JsonObject
@@ -15,18 +15,18 @@ export interface ImportBody {
 
 export type ImportConfig = z.output<typeof importConfig>
 
-/** Of all places together; more than an agent has actions, since the same tool may stand in many. */
+/** Maximum tools in all parts of the flow together. More than an agent has actions, since the same tool may be repeated. */
 const MAX_TOOLS = 1000
-/** Most issues of one kind in an answer. */
+/** Maximum issues of one kind in an answer. */
 const MAX_ISSUES = 100
-/** Of agent and flow together: objects, lists and what stands in them. Twice what edges alone bring into a draft. */
+/** Maximum objects, lists and scalars in agent and flow together: twice as many as the edges of the largest draft have. */
 const MAX_VALUES = 500_000
-/** As many as an object has members at most. */
+/** Maximum items of one list. */
 const MAX_ITEMS = 10_000
-/** Of one node; what is more than a draft takes, but not more than this, is left out with a warning. */
+/** Maximum edges of one node. Edges beyond the limit of a draft, up to this limit, are left out with a warning. */
 const MAX_EDGES = 1000
 
-/** Issues that keep a body from being read: its form, its depth or its size. */
+/** Issues with the form, depth or size of a body, with any of which it is not read. */
 export function formIssues(body: { readonly [name: string]: unknown }): Issue[] {
   const fault = jsonFault(body)
   if (fault !== null) return [{ path: new SourceLocation(fault.path).path, message: fault.message }]
@@ -43,28 +43,28 @@ export function formIssues(body: { readonly [name: string]: unknown }): Issue[] 
   return issues.length > 0 ? issues : countIssues(body)
 }
 
-/** What an export holds costs time by the value, whatever it says: the part and the first list that are too much. */
+/** Bounds the time that an export costs: reports the first list that is too long, or the part that has too many values. */
 function countIssues({ agent, flow }: { readonly [name: string]: unknown }): Issue[] {
   const counts = { values: 0 }
   for (const [name, part] of Object.entries({ agent, flow })) {
     const long = longList(part, new SourceLocation([name]), counts)
     if (long !== null) return [{ path: long.path, message: `more than ${MAX_ITEMS} items: leave out what is not used` }]
     if (counts.values > MAX_VALUES) {
-      const message = `with what stands before it more than ${MAX_VALUES} values: leave out what is not used`
+      const message = `more than ${MAX_VALUES} values, counted from the start of the export: leave out what is not used`
       return [{ path: `/${name}`, message }]
     }
   }
   return []
 }
 
-/** The first list that is too long; stops where there are too many values. */
+/** The first list that is too long; null: there is none. Stops counting at the limit. */
 function longList(value: unknown, location: SourceLocation, counts: { values: number }): SourceLocation | null {
   counts.values++
   if (typeof value !== 'object' || value === null || counts.values > MAX_VALUES) return null
   if (Array.isArray(value) && value.length > MAX_ITEMS) return location
   const isList = Array.isArray(value)
   for (const [name, member] of Object.entries(value)) {
-    // Scalars are most of an export: no place is made for them.
+    // Most values of an export are scalars: they need no location.
     if (typeof member !== 'object' || member === null) counts.values++
     else {
       const long = longList(member, isList ? location.item(Number(name)) : location.in(name), counts)
@@ -85,8 +85,8 @@ function schemaIssues(schema: z.ZodType, value: unknown, name: string): Issue[] 
 
 function sizeIssues(flow: JsonObject): Issue[] {
   const issues: Issue[] = []
-  const atMost = (count: number, most: number, location: SourceLocation) => {
-    if (count > most && issues.length < MAX_ISSUES) issues.push({ path: location.path, message: `more than ${most}` })
+  const atMost = (count: number, max: number, location: SourceLocation) => {
+    if (count > max && issues.length < MAX_ISSUES) issues.push({ path: location.path, message: `more than ${max}` })
   }
   const root = new SourceLocation(['flow'])
   const components = listIn(flow, 'components')
@@ -115,27 +115,34 @@ function listIn(owner: JsonObject, name: string): readonly unknown[] {
   return Array.isArray(list) ? list : []
 }
 
-/** The name is the new agent's. */
+/** Issues with the name of the export, which becomes the name of the new agent. */
 export function nameIssues(agent: JsonObject): Issue[] {
   const name = agent.agent_name
   const isName = typeof name === 'string' && /\S/.test(name) && [...name].length <= 256
-  return isName ? [] : [{ path: '/agent/agent_name', message: 'the name of the new agent, 1 to 256 characters' }]
+  return isName
+    ? []
+    : [
+        {
+          path: '/agent/agent_name',
+          message: 'must be the name of the new agent, 1 to 256 characters that are not all white space',
+        },
+      ]
 }
 
-/** The version that an export says it is of; undefined where it says none. */
+/** The agent version in the export; undefined: the export has none. */
 export function exportedVersion(agent: JsonObject): unknown {
   const engine = agent.response_engine
   return given(agent, 'version') ?? (isObject(engine) ? given(engine, 'version') : undefined)
 }
 
 export function versionIssues(agent: JsonObject, agentVersion: number): Issue[] {
-  const said = exportedVersion(agent)
-  if (said === undefined || said === agentVersion) return []
+  const exported = exportedVersion(agent)
+  if (exported === undefined || exported === agentVersion) return []
   const where = given(agent, 'version') === undefined ? 'agent.response_engine.version' : 'agent.version'
-  return [{ path: '/agent_version', message: `differs from ${where}, ${shown(JSON.stringify(said))}` }]
+  return [{ path: '/agent_version', message: `differs from ${where}, which is ${shown(JSON.stringify(exported))}` }]
 }
 
-/** Only agents with a conversation flow import; null where this is one. */
+/** Why the agent cannot be imported: only agents with a conversation flow can. Null: it can. */
 export function engineFault(agent: JsonObject): string | null {
   const engine = given(agent, 'response_engine')
   if (engine === undefined) return null
@@ -144,11 +151,11 @@ export function engineFault(agent: JsonObject): string | null {
   return `Only agents whose response_engine.type is conversation-flow are imported, not ${shown(JSON.stringify(type ?? null))}`
 }
 
-/** A webhook URL in the export must be confirmed in the config, so that no webhook is taken over unseen; null: it is, or there is none. */
+/** The fault of a webhook URL in the export that `config.webhook` does not confirm: no webhook is imported unnoticed. Null: there is no fault. */
 export function webhookFault(agent: JsonObject, config: ImportConfig | undefined): string | null {
   const url = given(agent, 'webhook_url')
   if (url === undefined || url === '' || url === config?.webhook?.url) return null
-  return 'agent.webhook_url must be null, or the url of config.webhook'
+  return 'agent.webhook_url must be null or equal config.webhook.url'
 }
 
 export function webhookIssues(config: ImportConfig): Issue[] {

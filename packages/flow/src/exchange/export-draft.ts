@@ -22,14 +22,14 @@ import { writeBack } from './write-back.ts'
 type ExportedDraft = ResultOf<OperationNamed<'agents.export'>>
 
 /**
- * A draft in the conversation-flow format, as an import takes it. What the format has no field for stands in objects
- * named `parley`; what an import could not place goes back to where it stood. Secrets are named, never said.
- * `version` is the version that the export is of.
+ * Writes a draft in the conversation-flow format, which an import accepts. Values that the format has no field for are in
+ * objects named `parley`; values that an import could not place are written where they were. Secrets are referred to by id
+ * and never written out. `version` is the agent version that is exported.
  */
 export function exportDraft(draft: DraftContent, { version }: { readonly version: number }): ExportedDraft {
   const unplaced: JsonObject = draft.source?.unplaced ?? {}
   const written = (isBare: boolean) => {
-    // What goes back is written into what the draft says: into copies.
+    // Unplaced values are written into the draft's own objects, so a copy is needed.
     const copy = structuredClone(draft)
     return { agent: writeAgent(copy, version, unplaced, isBare), flow: writeFlow(copy, unplaced, isBare) }
   }
@@ -52,7 +52,7 @@ function fieldsOf(draft: DraftContent): readonly AgentField[] {
   return draft.notification === null ? AGENT_FIELDS : [...AGENT_FIELDS, webhookEvents]
 }
 
-/** The names of models are written with the models. */
+/** Whether the pointer leads to the name of a model, which is written together with the model. */
 function isModel(pointer: string): boolean {
   return /^\/flow(\/components\/[^/]*)?(\/nodes\/[^/]*)?\/model_choice$|^\/agent\/post_call_analysis_model$/.test(
     pointer,
@@ -97,7 +97,7 @@ function writeAnalysis(
   }
 }
 
-/** The fields of the agent or of the flow that say settings and the like. */
+/** The fields of the agent or the flow that express settings and the like. */
 function writeFields(draft: DraftContent, home: AgentField['home'], unplaced: JsonObject): JsonObject {
   const fields: JsonObject = {}
   for (const field of fieldsOf(draft))
@@ -105,7 +105,7 @@ function writeFields(draft: DraftContent, home: AgentField['home'], unplaced: Js
   return fields
 }
 
-/** By group, the values that fields of the format do not say whole. */
+/** By group, the values that the fields of the format do not express completely. */
 function parleyOf(draft: DraftContent, unplaced: JsonObject): JsonObject {
   const parley: { [group: string]: JsonObject } = {}
   for (const field of fieldsOf(draft)) {
@@ -118,7 +118,7 @@ function parleyOf(draft: DraftContent, unplaced: JsonObject): JsonObject {
 }
 
 function valueIn(draft: DraftContent, { group, name }: AgentField): Json | undefined {
-  // Signed is what holds where nothing is said.
+  // Links are signed by default.
   if (group === 'recording') return draft.recording.signed_urls ? undefined : false
   return given(objectOf(draft[group]), name)
 }
@@ -138,7 +138,7 @@ function writeFlow(draft: DraftContent, unplaced: JsonObject, isBare: boolean): 
     const nodes = (owner.nodes ?? []) as JsonObject[]
     return list(
       'nodes',
-      nodes.map((node, index) => named(node, location.in('nodes').item(index, String(node.id)), unplaced)),
+      nodes.map((node, index) => withNamedModel(node, location.in('nodes').item(index, String(node.id)), unplaced)),
     )
   }
   const components = ((flow.components ?? []) as JsonObject[]).map((component, index) => {
@@ -157,8 +157,8 @@ function writeFlow(draft: DraftContent, unplaced: JsonObject, isBare: boolean): 
   }
 }
 
-/** The node, with its model as the format names it: the binding says which one it is here. */
-function named(node: JsonObject, location: SourceLocation, unplaced: JsonObject): JsonObject {
+/** The node, with its model named as in the format; `model_bindings` has the model of this platform. */
+function withNamedModel(node: JsonObject, location: SourceLocation, unplaced: JsonObject): JsonObject {
   const { model_choice: choice, ...others } = node
   if (choice === undefined || choice === null) return others
   const original = given(unplaced, location.in('model_choice').pointer)
@@ -195,6 +195,7 @@ function writeConfig({ providers, telephony, recording, notification }: DraftCon
 
 function notImportable(draft: DraftContent): Diagnostic[] {
   if (draft.recording.required) return []
-  const message = 'Only agents that require recording are imported: say so before this one is'
+  const message =
+    'Only agents with recording.required true can be imported: set it in config before you import this export'
   return [{ code: 'unsupported_capability', path: '/config/recording/required', message, severity: 'warning' }]
 }

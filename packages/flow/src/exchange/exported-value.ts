@@ -4,8 +4,8 @@ import { equal, isObject, type JsonObject } from './json.ts'
 import { optionFor } from './read-value.ts'
 
 /**
- * A value of `schema` as an export writes it: without nulls that equal an absent member and, with `isBare`, without members
- * that equal their default.
+ * A value of `schema` as an export writes it: without nulls that mean the same as an absent member and, with `isBare`,
+ * without members that equal their default.
  */
 export function exportedValue(schema: z.core.$ZodType, value: Json, isBare: boolean): Json {
   const { def } = (schema as z.core.$ZodTypes)._zod

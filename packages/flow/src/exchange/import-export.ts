@@ -25,7 +25,7 @@ interface Refused<Code extends ErrorCode, Reason extends ErrorReason<Code> | und
   readonly details: Details
 }
 
-/** Why an export is not imported: code, reason and details of the answer. Paths point into the body. */
+/** Why an export is not imported: code, reason and details of the error response. Paths point into the body. */
 export type ImportRefusal =
   | Refused<
       'invalid_request',
@@ -40,14 +40,14 @@ export type ImportResult =
   | { readonly ok: false; readonly refusal: ImportRefusal }
 
 interface ImportSecrets {
-  /** The current version of the secret with that id; undefined where there is none. */
+  /** The current version of the secret with that id; undefined: there is no such secret. */
   readonly secretVersion: (id: string) => string | undefined
 }
 
 /**
- * The draft that an export of the conversation-flow format is. What the draft has no place for is kept in
- * `source.unplaced` and named by a warning. Takes anything, never throws; what is wrong in the draft itself (edges that lead
- * nowhere, actions that are missing) is for its validation to say.
+ * Reads an export in the conversation-flow format as a draft. Values that drafts have no field for are stored in
+ * `source.unplaced`, each with a warning. Accepts any value and never throws. Faults of the draft itself (edges without a
+ * destination, missing actions) are left to its validation.
  */
 export function importExport(body: ImportBody, { secretVersion }: ImportSecrets): ImportResult {
   const misformed = formIssues({ ...body, model_bindings: body.model_bindings ?? null, config: body.config ?? null })
@@ -66,7 +66,7 @@ export function importExport(body: ImportBody, { secretVersion }: ImportSecrets)
     ...versionIssues(agent, body.agent_version),
     ...nameIssues(agent),
     ...webhookIssues(config),
-    ...unneeded(bindings, read.findings.models),
+    ...unneededBindings(bindings, read.findings.models),
     ...actionIssues(read),
   ]
   if (issues.length > 0) return invalid(issues)
@@ -74,19 +74,22 @@ export function importExport(body: ImportBody, { secretVersion }: ImportSecrets)
   if (mismatch !== null) return invalid([{ path: '/agent/webhook_url', message: mismatch }], 'webhook_mismatch')
   const secret = config.webhook && pinned(config.webhook.secretRef, secretVersion)
   if (secret === null)
-    return invalid([{ path: '/config/webhook/secretRef', message: 'no such secret' }], 'secret_not_found')
+    return invalid(
+      [{ path: '/config/webhook/secretRef', message: 'there is no such secret: create it, or set another' }],
+      'secret_not_found',
+    )
   const unbound = unboundModels(read.findings.models)
   if (unbound.length > 0)
     return refused({
       code: 'publication_invalid',
       reason: 'model_binding_required',
-      message: 'model_bindings must name a model for each path that the diagnostics name',
+      message: 'model_bindings must have a model for the path of each diagnostic',
       details: { diagnostics: unbound },
     })
-  return settled(body, read, secret)
+  return draftFrom(body, read, secret)
 }
 
-function settled(body: ImportBody, read: ReadExport, secret: SecretRef | undefined): ImportResult {
+function draftFrom(body: ImportBody, read: ReadExport, secret: SecretRef | undefined): ImportResult {
   const { config } = body
   const parsed = draftContent.safeParse({
     name: body.agent.agent_name,
@@ -109,10 +112,15 @@ function settled(body: ImportBody, read: ReadExport, secret: SecretRef | undefin
     },
   })
   if (parsed.success && draftBytes(parsed.data) > DRAFT_LIMITS.bytes)
-    return invalid([{ path: '/flow', message: `the draft has more than ${DRAFT_LIMITS.bytes} bytes` }])
+    return invalid([
+      {
+        path: '/flow',
+        message: `the draft would have more than ${DRAFT_LIMITS.bytes} bytes: leave out what is not used`,
+      },
+    ])
   if (parsed.success)
     return { ok: true, draft: parsed.data, warnings: byPath([...read.findings.warnings, ...overruled(config, read)]) }
-  // Each part was read by its own schema: what stands here is a bound that only the whole can break.
+  // Each part was read by its own schema, so only limits on the whole draft can fail here.
   return invalid(
     parsed.error.issues
       .slice(0, MAX_ISSUES)
@@ -120,7 +128,7 @@ function settled(body: ImportBody, read: ReadExport, secret: SecretRef | undefin
   )
 }
 
-/** The model that is bound for the flow is the agent's. */
+/** The providers of the agent; a model that is bound for the flow replaces the one in `config`. */
 function providersOf(config: ImportConfig, { flowModel }: ReadExport): ImportConfig['providers'] {
   const { llm } = config.providers
   if (flowModel === null) return config.providers
@@ -132,7 +140,7 @@ function providersOf(config: ImportConfig, { flowModel }: ReadExport): ImportCon
 
 function overruled({ providers: { llm } }: ImportConfig, { flowModel }: ReadExport): Diagnostic[] {
   if (flowModel === null || equal(flowModel.model, llm.model)) return []
-  const message = 'Another model is bound for /flow/model_choice: that one is the agent’s'
+  const message = 'model_bindings has another model for /flow/model_choice, which the agent uses instead'
   return [{ code: 'field_ignored', path: '/config/providers/llm/model', message, severity: 'warning' }]
 }
 
@@ -141,7 +149,7 @@ interface SecretRef {
   readonly version: string
 }
 
-/** `id`, or `id@version`; null where there is no such secret. */
+/** Resolves `id` or `id@version`; null: there is no such secret. */
 function pinned(reference: string, secretVersion: ImportSecrets['secretVersion']): SecretRef | null {
   const at = reference.indexOf('@')
   const id = at === -1 ? reference : reference.slice(0, at)
@@ -150,31 +158,32 @@ function pinned(reference: string, secretVersion: ImportSecrets['secretVersion']
   return current === undefined || version === undefined || version === '' ? null : { id, version }
 }
 
-/** Most issues, and most unbound models, in an answer. */
+/** Maximum issues, and maximum unbound models, in an answer. */
 const MAX_ISSUES = 100
 const MAX_UNBOUND = 1000
 
-/** One error for each model that no binding names; the first {@link MAX_UNBOUND} of them. */
+/** An error for each model without a binding, at most {@link MAX_UNBOUND}. */
 export function unboundModels(models: readonly NeededModel[]): Diagnostic[] {
   const unbound = models.filter(model => !model.bound).slice(0, MAX_UNBOUND)
   return byPath(
     unbound.map(({ path, sourceModel }) => ({
       code: 'model_binding_required',
       path,
-      message: `Name the model to use in model_bindings: the export names ${sourceModel === null ? 'none' : `\`${[...sourceModel].slice(0, 256).join('')}\``}`,
+      message: `Add the model to use to model_bindings under this path: the export names ${sourceModel === null ? 'none' : `\`${[...sourceModel].slice(0, 256).join('')}\``}`,
       severity: 'error',
     })),
   )
 }
 
-export function unneeded(bindings: ImportBody['model_bindings'], models: readonly NeededModel[]): Issue[] {
+/** Issues with bindings for paths at which the export has no model. */
+export function unneededBindings(bindings: ImportBody['model_bindings'], models: readonly NeededModel[]): Issue[] {
   const needed = new Set(models.map(model => model.path))
   return Object.keys(bindings)
     .filter(path => !needed.has(path))
     .slice(0, MAX_ISSUES)
     .map(path => ({
       path: new SourceLocation(['model_bindings', path]).path,
-      message: 'the export names no model there',
+      message: 'the export has no model at this path: remove the binding',
     }))
 }
 
@@ -183,7 +192,7 @@ export function actionIssues({ actions }: ReadExport): Issue[] {
   return [
     {
       path: '/flow/tools',
-      message: `more than ${DRAFT_LIMITS.actions} tools, those of components and subagents included`,
+      message: `more than ${DRAFT_LIMITS.actions} tools, including those of components and subagents: leave out what is not used`,
     },
   ]
 }

@@ -2,7 +2,7 @@ import type { Diagnostic, Json } from '@parley/contract'
 import { isObject, type JsonObject, shown } from './json.ts'
 import type { SourceLocation } from './source-location.ts'
 
-/** A model that an export names, and that a binding must name for this platform. */
+/** A model that an export names and that `model_bindings` must map to a model of this platform. */
 export interface NeededModel {
   /** JSON pointer into the request. */
   readonly path: string
@@ -23,7 +23,7 @@ type Fixes = NonNullable<Diagnostic['fixes']>
 /** Limits of what one import stores and reports. */
 const MAX_UNPLACED = 5000
 const MAX_WARNINGS = 1000
-/** Of one warning, in characters. */
+/** Maximum length of a warning's message, in characters. */
 const MAX_MESSAGE = 4096
 
 /** Names of fields that hold secrets, such as `cal_api_key`. */
@@ -32,24 +32,28 @@ const SECRET = /(api_?key|secret|token|password)$/i
 /** Collects warnings, unplaced values and needed models while an export is read. */
 export class ImportFindings {
   readonly #unplaced: (readonly [SourceLocation, Json])[] = []
-  /** Texts are made when they are read: most warnings of a bad export are dropped by `attempt`. */
+  /** Messages are built when they are read, because `attempt` drops most warnings of a bad export. */
   readonly #warnings: (() => Diagnostic)[] = []
   readonly models: NeededModel[] = []
-  #lost = 0
-  #unshownWarnings = 0
+  #unstored = 0
+  #unreportedWarnings = 0
 
   /** Stores `value` for the next export, without secrets. */
   keep(location: SourceLocation, value: Json): void {
-    const kept = this.#withoutSecrets(value, location)
-    if (kept === undefined) return
-    if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push([location, kept])
-    else this.#lost++
+    const stored = this.#withoutSecrets(value, location)
+    if (stored === undefined) return
+    if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push([location, stored])
+    else this.#unstored++
   }
 
-  /** Credentials of other services are not stored: every reader of the draft would see them. */
+  /** Removes credentials of other services: everybody who reads the draft would see them. */
   #withoutSecrets(value: Json, location: SourceLocation): Json | undefined {
     if (SECRET.test(location.name) && typeof value === 'string' && value !== '') {
-      this.warn('field_ignored', location, `\`${shown(location.name)}\` is a secret: it is not kept`)
+      this.warn(
+        'field_ignored',
+        location,
+        `\`${shown(location.name)}\` is a secret and is not stored: create a secret of your environment instead`,
+      )
       return undefined
     }
     if (Array.isArray(value))
@@ -62,10 +66,10 @@ export class ImportFindings {
     return Object.fromEntries(members.filter(([, member]) => member !== undefined))
   }
 
-  /** A message given as a function is made only when it is shown. */
+  /** A message given as a function is built only when the warning is read. */
   warn(code: WarningCode, location: SourceLocation, message: string | (() => string), fixes?: Fixes): void {
     if (this.#warnings.length >= MAX_WARNINGS) {
-      this.#unshownWarnings++
+      this.#unreportedWarnings++
       return
     }
     this.#warnings.push(() => {
@@ -85,21 +89,25 @@ export class ImportFindings {
     const isSecret = SECRET.test(location.name) && typeof value === 'string'
     this.keep(location, value)
     if (!isSecret && !isEmpty(value))
-      this.warn(code, location, message ?? `A draft has no place for \`${shown(location.name)}\``)
+      this.warn(
+        code,
+        location,
+        message ?? `Drafts have no field for \`${shown(location.name)}\`: it has no effect and is exported again`,
+      )
   }
 
-  /** Runs `read`; where it returns undefined, its findings are dropped. */
+  /** Runs `read`, and drops its findings where it returns undefined. */
   attempt<Value>(read: () => Value | undefined): Value | undefined {
     const marks = [this.#unplaced.length, this.#warnings.length, this.models.length] as const
-    const beyond = [this.#lost, this.#unshownWarnings] as const
+    const beyond = [this.#unstored, this.#unreportedWarnings] as const
     const value = read()
     if (value !== undefined) return value
     ;[this.#unplaced.length, this.#warnings.length, this.models.length] = marks
-    ;[this.#lost, this.#unshownWarnings] = beyond
+    ;[this.#unstored, this.#unreportedWarnings] = beyond
     return undefined
   }
 
-  /** By JSON pointer with ids for indexes, in the order of the pointers. */
+  /** The stored values by JSON pointer, with ids for indexes, sorted by pointer. */
   get unplaced(): JsonObject {
     const entries = this.#unplaced.map(([location, value]) => [location.pointer, value] as const)
     return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
@@ -108,8 +116,9 @@ export class ImportFindings {
   get warnings(): Diagnostic[] {
     const all = this.#warnings.map(text => text())
     const say = (message: string) => all.push({ code: 'field_ignored', path: '', message, severity: 'warning' })
-    if (this.#unshownWarnings > 0) say(`${this.#unshownWarnings} more warnings are not shown`)
-    if (this.#lost > 0) say(`${this.#lost} more fields without a place are not kept`)
+    if (this.#unreportedWarnings > 0)
+      say(`${this.#unreportedWarnings} more warnings are not shown: resolve these and import again`)
+    if (this.#unstored > 0) say(`${this.#unstored} more fields that drafts do not have are not stored`)
     return byPath(all)
   }
 }

@@ -10,7 +10,7 @@ import {
   webhookFault,
   webhookIssues,
 } from './check-export.ts'
-import { actionIssues, unboundModels, unneeded } from './import-export.ts'
+import { actionIssues, unboundModels, unneededBindings } from './import-export.ts'
 import { byPath } from './import-findings.ts'
 import { given, isObject, type JsonObject } from './json.ts'
 import { isCount, readExport } from './read-export.ts'
@@ -25,13 +25,13 @@ interface InspectBody {
   readonly model_bindings?: z.output<typeof modelBindings> | undefined
 }
 
-/** What an import of this export would find: what is in it, which models it needs, and each warning and refusal. Never throws. */
+/** Reports what an import of this export would find: its contents, the models that it needs, and each warning and refusal. Never throws. */
 export function inspectExport(body: InspectBody): Inspection {
   const misformed = formIssues(Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)))
   if (misformed.length > 0) return { ...NOTHING, diagnostics: byPath(misformed.map(asDiagnostic)) }
   const { agent, flow, config, model_bindings: bindings = {} } = body
-  const said = exportedVersion(agent)
-  const exported = isCount(said as Json) && (said as number) <= MAX_VERSION ? (said as number) : null
+  const source = exportedVersion(agent) as Json | undefined
+  const exported = isCount(source) && source <= MAX_VERSION ? source : null
   const version = body.agent_version ?? exported
   const hasWebhook = config ? config.webhook !== undefined : given(agent, 'webhook_url') !== undefined
   const read = readExport({ agent, flow, agentVersion: version }, bindings, hasWebhook)
@@ -40,7 +40,7 @@ export function inspectExport(body: InspectBody): Inspection {
     ...(body.agent_version === undefined ? [] : versionIssues(agent, body.agent_version)),
     ...nameIssues(agent),
     ...(config ? webhookIssues(config) : []),
-    ...unneeded(bindings, models),
+    ...unneededBindings(bindings, models),
     ...actionIssues(read),
   ]
   return {
@@ -97,14 +97,14 @@ function languagesOf(language: Json | undefined): string[] {
   return list.filter(one => typeof one === 'string' && one !== '') as string[]
 }
 
-/** How many nodes of each type, those of components included. */
+/** Number of nodes of each type, including those of components. */
 function nodeTypes(flow: JsonObject): Record<string, number> {
   const components = Array.isArray(flow.components) ? flow.components.filter(isObject) : []
   const counts = new Map<string, number>()
   for (const owner of [flow, ...components])
     for (const node of Array.isArray(owner.nodes) ? owner.nodes : []) {
       const type = isObject(node) ? node.type : undefined
-      // The one name that records cannot hold.
+      // An object cannot have a member of this name.
       if (typeof type === 'string' && type !== '__proto__') counts.set(type, (counts.get(type) ?? 0) + 1)
     }
   return Object.fromEntries(counts)

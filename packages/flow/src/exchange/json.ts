@@ -6,17 +6,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value itself where it is an object, else an empty one. */
+/** The value where it is an object, else an empty object. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** The member of that name; undefined where there is none, or only null, which says nothing. */
+/** The member of that name; undefined where it is absent or null. */
 export function given(source: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(source, name) ? (source[name] ?? undefined) : undefined
 }
 
-/** Whether two JSON values say the same: the order of members does not count. */
+/** Whether two JSON values are equal, regardless of the order of members. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a))
@@ -28,7 +28,7 @@ export function equal(a: unknown, b: unknown): boolean {
   )
 }
 
-/** A string out of an export, short enough for a message. */
+/** A string of an export, shortened for a message. */
 export function shown(text: string): string {
   const characters = [...text.slice(0, 200)]
   return characters.length > 80 ? `${characters.slice(0, 80).join('')}…` : text

@@ -7,7 +7,7 @@ import type { SourceLocation } from './source-location.ts'
 export type ModelRef = z.output<typeof modelRef>
 export type ModelBindings = Readonly<Record<string, ModelRef>>
 
-/** The model that is bound for the one that the export names at `location`; null where none is bound, or none named. */
+/** The binding of the model that the export names at `location`; null: the export names no model there, or it has no binding. */
 export function boundModel(
   choice: Json | undefined,
   location: SourceLocation,
@@ -19,7 +19,7 @@ export function boundModel(
   const bound = Object.hasOwn(bindings, path) ? bindings[path]! : null
   findings.models.push({ path, sourceModel: sourceModel(choice), bound: bound !== null })
   const isPlaced = bound !== null && (equal(choice, modelChoice(bound)) || choice === bound.model.model_id)
-  // The next export writes the name again, where it has a meaning.
+  // The next export writes the source's name again.
   if (!isPlaced) findings.keep(location, choice)
   return bound
 }
@@ -29,7 +29,7 @@ function sourceModel(choice: Json): string | null {
   return typeof model === 'string' ? model : null
 }
 
-/** A model as flows and nodes of the format name it. */
+/** A model in the form that flows and nodes of the format use. */
 export function modelChoice(ref: ModelRef): Json {
   return { type: 'cascading', model: ref.model.model_id, high_priority: false }
 }

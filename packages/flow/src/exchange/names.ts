@@ -4,29 +4,29 @@ import type { ImportFindings } from './import-findings.ts'
 import { isObject, type JsonObject, shown } from './json.ts'
 import type { SourceLocation } from './source-location.ts'
 
-/** An object in a list of the export, and where it stands. */
+/** An object in a list of the export, with its location. */
 export interface Found {
   readonly item: JsonObject
   readonly location: SourceLocation
 }
 
-/** What ids of one kind are. */
+/** The rule for ids of one kind. */
 export interface IdRule {
   readonly field: string
   readonly legal: z.ZodType<string>
-  /** What a legal id may be made of, where `id` is none or missing (then empty). */
+  /** The text from which a valid id is made, where `id` is invalid or missing (then empty). */
   readonly stem: (item: JsonObject, id: string) => string
   readonly fallback: string
-  readonly longest: number
+  readonly maxLength: number
 }
 
-/** Of the numbers that tell names apart: `-99999`. */
+/** Length of the maxLength suffix that makes a name unique: `-99999`. */
 const LONGEST_SUFFIX = 6
 
 /** Unique names in one scope. */
 export class Names {
   readonly #taken = new Set<string>()
-  /** The next number by stem, so that many equal stems stay cheap. */
+  /** The next number of each stem, so that many equal stems cost little time. */
   readonly #next = new Map<string, number>()
 
   /** Reserves the name; false where it is taken. */
@@ -36,15 +36,15 @@ export class Names {
     return true
   }
 
-  /** `stem`, cut to `longest` characters, with a number where it is taken. */
-  invent(stem: string, longest: number): string {
-    const characters = [...stem.slice(0, 2 * longest)]
-    const plain = characters.slice(0, longest).join('')
+  /** `stem`, cut to `maxLength` characters, with a number where it is taken. */
+  invent(stem: string, maxLength: number): string {
+    const characters = [...stem.slice(0, 2 * maxLength)]
+    const plain = characters.slice(0, maxLength).join('')
     if (this.take(plain)) return plain
-    const start = characters.slice(0, longest - LONGEST_SUFFIX).join('')
+    const start = characters.slice(0, maxLength - LONGEST_SUFFIX).join('')
     for (let count = this.#next.get(start) ?? 2; ; count++) {
       const suffix = `-${count}`
-      const name = characters.slice(0, longest - suffix.length).join('') + suffix
+      const name = characters.slice(0, maxLength - suffix.length).join('') + suffix
       if (!this.take(name)) continue
       this.#next.set(start, count + 1)
       return name
@@ -52,36 +52,40 @@ export class Names {
   }
 }
 
-/** Gives each item a valid, unique id; returns the new ids by the old ones. Of two equal ids the first stays. */
+/** Gives each item a valid, unique id; returns the new ids by the old ones. Of two items with the same id the first keeps it. */
 export function assignIds(
   found: readonly Found[],
   rule: IdRule,
   findings: ImportFindings,
   names = new Names(),
 ): Map<string, string> {
-  const { field, legal, longest } = rule
+  const { field, legal, maxLength } = rule
   const renamed = new Map<string, string>()
-  const kept = new Set<string>()
+  const unchanged = new Set<string>()
   const rest: Found[] = []
   for (const one of found) {
     const id = one.item[field]
-    if (typeof id === 'string' && legal.safeParse(id).success && names.take(id)) kept.add(id)
+    if (typeof id === 'string' && legal.safeParse(id).success && names.take(id)) unchanged.add(id)
     else rest.push(one)
   }
   for (const { item, location } of rest) {
     const id = scalar(item[field])
     const stem = rule.stem(item, id)
-    const first = [...stem].slice(0, longest).join('')
-    const name = names.invent(legal.safeParse(first).success ? stem : rule.fallback, longest)
+    const first = [...stem].slice(0, maxLength).join('')
+    const name = names.invent(legal.safeParse(first).success ? stem : rule.fallback, maxLength)
     item[field] = name
     if (id === '') continue
-    if (!kept.has(id) && !renamed.has(id)) renamed.set(id, name)
-    findings.warn('id_renamed', location.in(field), `\`${shown(id)}\` is now \`${name}\``)
+    if (!unchanged.has(id) && !renamed.has(id)) renamed.set(id, name)
+    findings.warn(
+      'id_renamed',
+      location.in(field),
+      `The id \`${shown(id)}\` is invalid or taken, so it is now \`${name}\``,
+    )
   }
   return renamed
 }
 
-/** The objects of a list. Other items become null, so that indexes stay. */
+/** The objects of a list. Other items are replaced by null, so that indexes do not change. */
 export function objectsIn(
   owner: JsonObject,
   name: string,
@@ -95,14 +99,14 @@ export function objectsIn(
     const at = location.in(name).item(index)
     if (isObject(item)) found.push({ item, location: at })
     else if (item !== null) {
-      findings.warn('field_ignored', at, `In \`${name}\` stands something that is no object: it is dropped`)
+      findings.warn('field_ignored', at, `An item of \`${name}\` is not an object: it is dropped`)
       list[index] = null
     }
   })
   return found
 }
 
-/** An id as text; empty where there is none. */
+/** An id as text; empty: there is none. */
 export function scalar(id: Json | undefined): string {
   return typeof id === 'string' || typeof id === 'number' ? String(id) : ''
 }

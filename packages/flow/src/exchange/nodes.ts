@@ -8,7 +8,7 @@ import { isOpen, optionFor, readFields, readObject, reason } from './read-value.
 import type { SourceLocation } from './source-location.ts'
 import { warnOfUnsupported } from './tools.ts'
 
-/** The nodes of a flow or of a component; what is no node that drafts have is left whole. */
+/** Reads the nodes of a flow or a component. An item that is no node of a draft is stored as unplaced. */
 export function readNodes(
   list: Json | undefined,
   location: SourceLocation,
@@ -17,7 +17,7 @@ export function readNodes(
 ): JsonObject[] {
   if (list === undefined) return []
   if (!Array.isArray(list)) {
-    findings.leave(location, list, '`nodes` is no list')
+    findings.leave(location, list, '`nodes` is not a list: it is left out')
     return []
   }
   return list.flatMap((item, index) => {
@@ -36,7 +36,7 @@ function readNode(
   const nodeType = nodeTypeNamed(source.type)
   if (option === undefined || nodeType === undefined) {
     const type = shown(typeof source.type === 'string' ? source.type : 'no type')
-    const message = `Nodes of type \`${type}\` are none that drafts have: \`${shown(location.name)}\` is left out`
+    const message = `Drafts have no nodes of type \`${type}\`: \`${shown(location.name)}\` is left out`
     findings.leave(location, source, message, 'unsupported_capability')
     return undefined
   }
@@ -56,12 +56,12 @@ function readNode(
     findings.warn(
       'field_ignored',
       location.in('knowledge_base_ids'),
-      'Knowledge bases do not carry over: attach documents instead',
+      'Knowledge bases are not imported: attach documents to the agent instead',
     )
   return read
 }
 
-/** A node as the format means it, where unfinished and older ones are written otherwise. */
+/** A node in the format's current form, which unfinished and older exports deviate from. */
 function tidyNode(
   source: JsonObject,
   { shape, catchall }: z.core.$ZodObjectDef,
@@ -78,13 +78,13 @@ function tidyNode(
   if (hasElse && isObject(always) && given(source, 'else_edge') === undefined) {
     delete tidy.always_edge
     tidy.else_edge = always
-    const message = '`always_edge` of a node that nobody answers is its `else_edge` here'
+    const message = 'A node that does not converse has no `always_edge`: it is imported as `else_edge`'
     findings.warn('field_ignored', location.in('always_edge'), message)
   }
   return tidy
 }
 
-/** The components; their tools are found elsewhere. */
+/** Reads the components. Their tools were collected before, by `normaliseIds`. */
 export function readComponents(
   list: Json | undefined,
   location: SourceLocation,
@@ -93,7 +93,7 @@ export function readComponents(
 ): JsonObject[] {
   if (list === undefined) return []
   if (!Array.isArray(list)) {
-    findings.leave(location, list, '`components` is no list')
+    findings.leave(location, list, '`components` is not a list: it is left out')
     return []
   }
   return list.flatMap((item, index) => {

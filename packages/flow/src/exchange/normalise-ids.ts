@@ -12,20 +12,21 @@ const NODE: IdRule = {
   legal: nodeId,
   stem: (item, id) => (id || String(item.type ?? '')).replace(FORBIDDEN, '_'),
   fallback: 'node',
-  longest: 63,
+  maxLength: 63,
 }
 const COMPONENT: IdRule = {
   field: 'component_id',
   legal: nodeId,
   stem: (_, id) => id.replace(FORBIDDEN, '_'),
   fallback: 'component',
-  longest: 63,
+  maxLength: 63,
 }
-const EDGE: IdRule = { field: 'id', legal: edge.shape.id, stem: (_, id) => id, fallback: 'edge', longest: 64 }
+const EDGE: IdRule = { field: 'id', legal: edge.shape.id, stem: (_, id) => id, fallback: 'edge', maxLength: 64 }
 
 /**
- * The flow with valid and unique ids, and all references changed with them. Tools of the flow, its components and its nodes
- * are returned apart: here they belong to the agent. In lists whose items have ids, items that are no objects become null.
+ * A copy of the flow with valid and unique ids and changed references. The tools of the flow, its components and its nodes are
+ * returned separately, because on this platform they belong to the agent. Items that are no objects, in lists whose items
+ * have ids, become null.
  */
 export function normaliseIds(
   source: JsonObject,
@@ -36,16 +37,16 @@ export function normaliseIds(
   const components = objectsIn(flow, 'components', root, findings)
   const componentIds = assignIds(components, COMPONENT, findings)
   const tools = new ToolCollector(findings)
-  const ofFlow = tools.take(flow, root).renamed
-  settleNodes(flow, root, ofFlow)
+  const toolIdsOfFlow = tools.take(flow, root).renamed
+  normaliseNodes(flow, root, toolIdsOfFlow)
   for (const { item, location } of components) {
     const { renamed } = tools.take(item, location)
-    settleNodes(item, location, new Map([...ofFlow, ...renamed]))
+    normaliseNodes(item, location, new Map([...toolIdsOfFlow, ...renamed]))
   }
   tools.normaliseNames()
   return { flow, tools: tools.all }
 
-  function settleNodes(owner: JsonObject, at: SourceLocation, toolIds: ReadonlyMap<string, string>): void {
+  function normaliseNodes(owner: JsonObject, at: SourceLocation, toolIds: ReadonlyMap<string, string>): void {
     const nodes = objectsIn(owner, 'nodes', at, findings)
     const nodeIds = assignIds(nodes, NODE, findings)
     rename(owner, 'start_node_id', nodeIds)
@@ -53,12 +54,12 @@ export function normaliseIds(
       if (nodeTypeNamed(item.type)?.definesTools === true) moveTools(item, location, toolIds, tools)
       rename(item, 'tool_id', toolIds)
       rename(item, 'component_id', componentIds)
-      settleEdges(item, location, nodeIds, findings)
+      normaliseEdges(item, location, nodeIds, findings)
     }
   }
 }
 
-function settleEdges(
+function normaliseEdges(
   source: JsonObject,
   location: SourceLocation,
   nodeIds: ReadonlyMap<string, string>,
@@ -78,13 +79,13 @@ function settleEdges(
   assignIds(objectsIn(setting, 'go_back_conditions', location.in('global_node_setting'), findings), EDGE, findings)
 }
 
-/** In a node type that does not run yet only the slots of its schema hold edges. */
+/** Whether an import reads the slot as edges. A node type that does not run yet has edges only in the slots of its schema. */
 function isReadAsEdge(option: ReturnType<typeof optionFor>, name: string): boolean {
   const { shape, catchall } = option?._zod.def ?? {}
   return shape !== undefined && (!isOpen(catchall) || Object.hasOwn(shape, name))
 }
 
-/** Tools defined inside a node become actions of the agent, which the node names in `tool_ids`. */
+/** Takes the tools that a node defines out of it and lists their ids in the node's `tool_ids`. */
 function moveTools(
   node: JsonObject,
   location: SourceLocation,
@@ -93,13 +94,13 @@ function moveTools(
 ): void {
   const { renamed, ids } = tools.take(node, location)
   const own: Json[] = Array.isArray(node.tool_ids) ? node.tool_ids : []
-  const now = own.map(id => (typeof id === 'string' ? (renamed.get(id) ?? outer.get(id) ?? id) : id))
-  const named = new Set(now)
+  const current = own.map(id => (typeof id === 'string' ? (renamed.get(id) ?? outer.get(id) ?? id) : id))
+  const named = new Set(current)
   const added = new Set(ids.filter(id => !named.has(id)))
-  if (now.length + added.size > 0) node.tool_ids = [...now, ...added]
+  if (current.length + added.size > 0) node.tool_ids = [...current, ...added]
 }
 
 function rename(owner: JsonObject, name: string, ids: ReadonlyMap<string, string>): void {
-  const now = ids.get(scalar(owner[name]))
-  if (now !== undefined) owner[name] = now
+  const id = ids.get(scalar(owner[name]))
+  if (id !== undefined) owner[name] = id
 }

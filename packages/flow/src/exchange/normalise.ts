@@ -26,11 +26,11 @@ function normalisedEdge(value: JsonObject, location: SourceLocation): JsonObject
   if (tidy.destination_node_id === '') delete tidy.destination_node_id
   const own = given(value, 'transition_condition')
   if (own !== undefined && !isBlank(own)) {
-    const saysMore = legacy !== undefined && !equal(normalisedCondition(legacy), normalisedCondition(own))
-    return saysMore ? { ...tidy, condition: legacy } : tidy
+    const isDifferent = legacy !== undefined && !equal(normalisedCondition(legacy), normalisedCondition(own))
+    return isDifferent ? { ...tidy, condition: legacy } : tidy
   }
   if (legacy !== undefined && legacy !== null && !isBlank(legacy)) return { ...tidy, transition_condition: legacy }
-  // The items of a list have a number there: only single places go by name.
+  // In a list the last part of the location is an index: only slots for one edge have a name there.
   const prompt = PROMPT_OF_SLOT[String(location.at.at(-1))]
   return prompt === undefined ? value : { ...tidy, transition_condition: { type: 'prompt', prompt } }
 }
@@ -45,7 +45,7 @@ function normalisedCondition(value: Json): Json {
   if (!isObject(value)) return value
   const { left, right, ...rest } = value
   if (left !== undefined && !Array.isArray(value.equations)) {
-    // One equation that stands alone: the operator is its own.
+    // A single equation without a list: the operator belongs to the equation.
     const { operator, ...others } = rest
     const alone = { left, ...(operator !== undefined && { operator }), ...(right !== undefined && { right }) }
     return { ...others, type: 'equation', equations: [alone] }

@@ -10,10 +10,10 @@ import { readFields, readOrLeave } from './read-value.ts'
 import { SourceLocation } from './source-location.ts'
 import { readTool } from './tools.ts'
 
-/** What an export says, in the draft's terms as far as it has them. */
+/** The contents of an export as parts of a draft, with everything that drafts have a field for. */
 export interface ReadExport {
   readonly findings: ImportFindings
-  /** By group and name: settings, and what else fields of the agent say. */
+  /** The values of fields by group and name. */
   readonly values: Readonly<Record<AgentField['group'], JsonObject>>
   readonly flow: JsonObject
   readonly actions: JsonObject[]
@@ -28,7 +28,7 @@ export interface ReadExport {
 const AGENT = new SourceLocation(['agent'])
 const FLOW = new SourceLocation(['flow'])
 
-/** Fields that are read by themselves. */
+/** Fields that functions of their own read, not `AGENT_FIELDS`. */
 const AGENT_READ = [
   'agent_name',
   'version',
@@ -40,16 +40,16 @@ const AGENT_READ = [
 ]
 const FLOW_READ = ['conversation_flow_id', 'version', 'nodes', 'components', 'model_choice']
 
-/** What else than "there is no place" is to be said of a field. */
-const SAID: Readonly<Record<string, readonly [WarningCode, string]>> = {
-  mcps: ['unsupported_capability', 'Tool servers are not asked: their tools are left out'],
-  flex_mode: ['unsupported_capability', 'Flows run from node to node: there is no flex mode'],
-  voice_emotion: ['voice_replaced', 'The voice has no emotions to choose from'],
-  knowledge_base_ids: ['field_ignored', 'Knowledge bases do not carry over: attach documents instead'],
-  kb_config: ['field_ignored', 'Knowledge bases do not carry over: attach documents instead'],
+/** Warnings about fields that need another text than "drafts have no field for it". */
+const SPECIAL_WARNINGS: Readonly<Record<string, readonly [WarningCode, string]>> = {
+  mcps: ['unsupported_capability', 'MCP servers are not supported: their tools are left out'],
+  flex_mode: ['unsupported_capability', 'Flex mode is not supported: flows run from node to node'],
+  voice_emotion: ['voice_replaced', 'Emotions of a voice are not supported: the voice speaks without one'],
+  knowledge_base_ids: ['field_ignored', 'Knowledge bases are not imported: attach documents to the agent instead'],
+  kb_config: ['field_ignored', 'Knowledge bases are not imported: attach documents to the agent instead'],
 }
-/** Of no weight here, or no more than what the rest says. */
-const QUIET = new Set([
+/** Fields that are stored without a warning, because they have no effect here or repeat other fields. */
+const STORED_SILENTLY = new Set([
   'agent_id',
   'channel',
   'is_published',
@@ -58,7 +58,7 @@ const QUIET = new Set([
   'is_transfer_cf',
 ])
 
-/** Reads an export whose size and depth have been looked at. Takes anything, never throws. */
+/** Reads an export whose size and depth were checked before. Accepts any value and never throws. */
 export function readExport(
   body: { readonly agent: JsonObject; readonly flow: JsonObject; readonly agentVersion: number | null },
   bindings: ModelBindings,
@@ -115,13 +115,13 @@ function readIdentity(agent: JsonObject, flow: JsonObject, agentVersion: number 
     else if (value !== null) findings.keep(at.in(name), value)
   if (ofFlow !== undefined && ofFlow !== null && typeof ofFlow !== 'string') {
     const location = FLOW.in('conversation_flow_id')
-    // Where the agent names the flow, an export says that name here, and has no place for anything else.
+    // The next export writes the agent's name of the flow here, so this value is not stored.
     if (typeof flowId === 'string')
-      findings.warn('field_ignored', location, '`conversation_flow_id` of the flow is no name')
+      findings.warn('field_ignored', location, '`conversation_flow_id` of the flow is not a text: it is dropped')
     else findings.leave(location, ofFlow)
   }
   if (flow.version !== undefined && flow.version !== null && flowVersion === null)
-    findings.leave(FLOW.in('version'), flow.version, '`version` of the flow is no version')
+    findings.leave(FLOW.in('version'), flow.version, '`version` of the flow is not a whole number: it is left out')
   return { flowId: typeof flowId === 'string' ? flowId : null, flowVersion }
 }
 
@@ -138,7 +138,7 @@ function readAnalysis(agent: JsonObject, bindings: ModelBindings, findings: Impo
   return items === undefined && model === null ? null : { items: items ?? [], model }
 }
 
-/** What the format has no field for stands in `agent.parley`. */
+/** Reads `agent.parley`, which has the values that the format has no field for. */
 function readParley(source: Json | undefined, fields: readonly AgentField[], findings: ImportFindings) {
   const at = AGENT.in('parley')
   const shape = { inbound_context: inboundContext, knowledge: agentKnowledge }
@@ -165,8 +165,8 @@ function leaveRest(
   for (const [name, value] of Object.entries(source)) {
     if (known.has(name)) continue
     const at = location.in(name)
-    const [code, message] = Object.hasOwn(SAID, name) ? SAID[name]! : []
-    if (QUIET.has(name) || (name === 'flex_mode' && value === false)) findings.keep(at, value)
+    const [code, message] = Object.hasOwn(SPECIAL_WARNINGS, name) ? SPECIAL_WARNINGS[name]! : []
+    if (STORED_SILENTLY.has(name) || (name === 'flex_mode' && value === false)) findings.keep(at, value)
     else findings.leave(at, value, message, code)
   }
 }

@@ -8,12 +8,12 @@ import type { SourceLocation } from './source-location.ts'
 type Schema = z.core.$ZodType
 type Shape = Readonly<Record<string, Schema>>
 
-/** Paths of fields that the source names differently; an empty path means that the source lacks the field. */
+/** Paths of fields that the source names differently; an empty path: the source does not have the field. */
 export type FieldPaths = Readonly<Record<string, readonly string[]>>
 
 /**
- * Reads `value` by `schema`: known fields of objects and valid items of lists. Rejected parts are reported in `findings`.
- * Undefined when no part of the value is valid.
+ * Reads the parts of `value` that `schema` accepts: known fields of objects and valid items of lists. Refused parts are
+ * reported in `findings`. Undefined: no part of the value is valid.
  */
 export function readValue(
   schema: Schema,
@@ -44,22 +44,22 @@ export function readValue(
   }
 }
 
-/** Reads the fields of an object; `places`: paths of fields that the source writes elsewhere. */
+/** Reads the fields of an object; `paths`: paths of fields that the source names differently. */
 export function readObject(
   schema: z.core.$ZodObject,
   source: JsonObject,
   location: SourceLocation,
   findings: ImportFindings,
-  places: FieldPaths = {},
+  paths: FieldPaths = {},
 ): JsonObject | undefined {
   const { shape, catchall } = schema._zod.def
-  const fields = readFields(shape, source, location, findings, places)
-  for (const where of unread(shape, source, places)) {
+  const fields = readFields(shape, source, location, findings, paths)
+  for (const where of unread(shape, source, paths)) {
     const value = where.reduce<Json>((from, part) => (from as JsonObject)[part]!, source)
     const at = where.reduce((from, part) => from.in(part), location)
     const [name = ''] = where
-    const isTaken = isOpen(catchall) && where.length === 1 && !Object.hasOwn(shape, name)
-    if (isTaken) fields[name] = value
+    const isStored = isOpen(catchall) && where.length === 1 && !Object.hasOwn(shape, name)
+    if (isStored) fields[name] = value
     else findings.leave(at, value)
   }
   return parsed(schema, fields) === undefined ? undefined : fields
@@ -70,17 +70,17 @@ export function isOpen(catchall: Schema | undefined): boolean {
   return catchall?._zod.def.type === 'unknown'
 }
 
-/** Reads only the fields of `shape` and ignores other members of the source. */
+/** Reads the fields of `shape` and ignores other members of the source. */
 export function readFields(
   shape: Shape,
   source: JsonObject,
   location: SourceLocation,
   findings: ImportFindings,
-  places: FieldPaths = {},
+  paths: FieldPaths = {},
 ): JsonObject {
   const fields: JsonObject = {}
   for (const [field, schema] of Object.entries(shape)) {
-    const place = places[field] ?? [field]
+    const place = paths[field] ?? [field]
     const value = valueAt(source, place)
     if (value === undefined) continue
     if (value === null) {
@@ -94,7 +94,7 @@ export function readFields(
   return fields
 }
 
-/** Reports an unreadable `value` with the reason. */
+/** Reads `value`, or stores it as unplaced with a warning that gives the reason. */
 export function readOrLeave(
   schema: Schema,
   value: Json,
@@ -103,7 +103,7 @@ export function readOrLeave(
 ): Json | undefined {
   const read = findings.attempt(() => readValue(schema, value, location, findings))
   if (read === undefined)
-    findings.leave(location, value, () => `\`${shown(location.name)}\` is not taken: ${reason(schema, value)}`)
+    findings.leave(location, value, () => `\`${shown(location.name)}\` is not imported: ${reason(schema, value)}`)
   return read
 }
 
@@ -139,9 +139,10 @@ function idsOf(items: readonly Json[], list: string): (string | undefined)[] {
 }
 
 function parsed(schema: Schema, value: Json): Json | undefined {
-  // As `safeParse` does it, but without an error that nobody reads: of a bad export they are most of the work.
+  // Does the same as `safeParse` without building an error object, which would be most of the work on a bad export.
   const result = schema._zod.run({ value, issues: [] }, { async: false })
-  if (result instanceof Promise) throw new TypeError('schemas of exports wait for nothing')
+  if (result instanceof Promise)
+    throw new TypeError('a schema of the export format is asynchronous: it must be synchronous')
   return result.issues.length === 0 ? (result.value as Json) : undefined
 }
 
@@ -152,19 +153,19 @@ function valueAt(source: JsonObject, place: readonly string[]): Json | undefined
   return value
 }
 
-/** Where no field was read from: members of the source, and of the objects that fields were read out of. */
-function unread(shape: Shape, source: JsonObject, places: FieldPaths): (readonly string[])[] {
-  if (Object.keys(places).length === 0)
+/** Paths that no field was read from: members of the source, and of the objects in it that hold fields. */
+function unread(shape: Shape, source: JsonObject, paths: FieldPaths): (readonly string[])[] {
+  if (Object.keys(paths).length === 0)
     return Object.keys(source).flatMap(name => (Object.hasOwn(shape, name) ? [] : [[name]]))
-  const read = Object.keys(shape).map(field => places[field] ?? [field])
-  const alone = new Set(read.flatMap(place => (place.length === 1 ? [place[0]!] : [])))
+  const read = Object.keys(shape).map(field => paths[field] ?? [field])
+  const direct = new Set(read.flatMap(place => (place.length === 1 ? [place[0]!] : [])))
   const nested = read.filter(place => place.length === 2)
   return Object.keys(source).flatMap(name => {
     const value = source[name]
     const inner = nested.flatMap(([outer, own]) => (outer === name ? [own!] : []))
     if (inner.length > 0 && isObject(value))
       return Object.keys(value).flatMap(member => (inner.includes(member) ? [] : [[name, member]]))
-    return alone.has(name) ? [] : [[name]]
+    return direct.has(name) ? [] : [[name]]
   })
 }
 
@@ -178,7 +179,7 @@ function readUnion(
   return option === undefined ? parsed(schema, source) : readValue(option, source, location, findings)
 }
 
-/** The object schema, among those that a union tells apart, that `source` says it is of. */
+/** The object schema of a union that the discriminator in `source` selects; undefined: none. */
 export function optionFor(schema: z.core.$ZodType, source: Json): z.core.$ZodObject | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod
   if (def.type === 'object') return schema as z.core.$ZodObject
@@ -186,15 +187,15 @@ export function optionFor(schema: z.core.$ZodType, source: Json): z.core.$ZodObj
   const name = def.discriminator as string
   for (const option of def.options) {
     const inner = optionFor(option, source)
-    const said = inner?._zod.def.shape[name]
-    if (said !== undefined && Object.hasOwn(source, name) && isOneOf(said, source[name])) return inner
+    const discriminator = inner?._zod.def.shape[name]
+    if (discriminator !== undefined && Object.hasOwn(source, name) && isOneOf(discriminator, source[name])) return inner
   }
   return undefined
 }
 
 function isOneOf(schema: Schema, value: Json | undefined): boolean {
   const { values } = schema._zod
-  // Literals say what they take: to ask them is to make an error for each option that it is not.
+  // A literal lists its values; parsing instead would build an error for each option that does not match.
   return values === undefined ? z.safeParse(schema, value).success : values.has(value as z.core.util.Primitive)
 }
 
@@ -209,25 +210,26 @@ function readList(
   const { element } = schema._zod.def
   let place = 0
   source.forEach((item, index) => {
-    // Says nothing, where it is no item itself: an export has no place for it either.
+    // A null that is no valid item is skipped: an export would not write it either.
     if (item === null && parsed(element, null) === undefined) return
     const at = location.item(index, ids[index] ?? String(place))
     const value = readOrLeave(element, item, at, findings)
     if (value !== undefined) read.push([value, item, at])
-    // What goes by a name and is not read comes last in an export: it moves nobody.
+    // An export appends unread items that have an id, so they do not shift the positions of others.
     if (value !== undefined || ids[index] === undefined) place++
   })
-  const most = mostItems(
+  const max = maxItems(
     schema,
     read.map(([value]) => value),
   )
-  for (const [, item, at] of read.splice(most)) findings.leave(at, item, `More than ${most} items`)
+  for (const [, item, at] of read.splice(max))
+    findings.leave(at, item, `The list has more than ${max} items: this one is left out`)
   const items = read.map(([value]) => value)
   return parsed(schema, items) === undefined ? undefined : items
 }
 
 /** Maximum number of items in the list. */
-function mostItems(schema: z.core.$ZodArray, items: Json[]): number {
+function maxItems(schema: z.core.$ZodArray, items: Json[]): number {
   for (const issue of z.safeParse(schema, items).error?.issues ?? [])
     if (issue.code === 'too_big' && issue.path.length === 0) return Number(issue.maximum)
   return items.length
@@ -245,7 +247,7 @@ function readRecord(
     if (value === null && parsed(valueType, null) === undefined) continue
     const at = location.in(name)
     if (!z.safeParse(keyType, name).success)
-      findings.leave(at, value, `\`${shown(name)}\` is not taken: ${reason(keyType, name)}`)
+      findings.leave(at, value, `\`${shown(name)}\` is not imported: ${reason(keyType, name)}`)
     else {
       const read = readOrLeave(valueType, value, at, findings)
       if (read !== undefined) entries.push([name, read])

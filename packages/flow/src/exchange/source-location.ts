@@ -1,6 +1,6 @@
 import { jsonPointer } from '@parley/contract'
 
-/** What a diagnostic's path holds at most. */
+/** Maximum length of a diagnostic's path. */
 const MAX_PATH = 1024
 
 /**
@@ -16,12 +16,12 @@ export class SourceLocation {
     this.key = key
   }
 
-  /** A member. */
+  /** The location of a member. */
   in(name: string): SourceLocation {
     return new SourceLocation([...this.at, name], [...this.key, name])
   }
 
-  /** An item of a list; without an id its index stands for it. */
+  /** The location of a list item. Default of `id`: the index. */
   item(index: number, id: string = String(index)): SourceLocation {
     return new SourceLocation([...this.at, index], [...this.key, id])
   }
@@ -30,7 +30,7 @@ export class SourceLocation {
     return this.key.at(-1) ?? ''
   }
 
-  /** JSON pointer into the request: to the nearest object around the place where the whole is too long. */
+  /** JSON pointer into the request; where it would be too long, the pointer to the nearest enclosing object that fits. */
   get path(): string {
     let path = ''
     for (const part of this.at) {

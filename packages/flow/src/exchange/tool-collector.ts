@@ -5,7 +5,7 @@ import { type JsonObject, shown } from './json.ts'
 import { assignIds, type IdRule, Names, objectsIn, scalar } from './names.ts'
 import { SourceLocation } from './source-location.ts'
 
-/** A tool, and where the export has it; its key is that of a tool of the flow, wherever it stood. */
+/** A tool with its location in the export. The location's key is that of a tool of the flow, wherever the tool was defined. */
 export interface FoundTool {
   readonly tool: JsonObject
   readonly location: SourceLocation
@@ -17,12 +17,12 @@ const TOOL: IdRule = {
   stem: (item, id) =>
     (id || scalar(item.name) || scalar(item.type)).replace(/[^A-Za-z0-9_.:-]/g, '_').replace(/^[^A-Za-z0-9]+/, ''),
   fallback: 'tool',
-  longest: 128,
+  maxLength: 128,
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 
-/** All tools of an export, each with an id and a name of its own. */
+/** Collects all tools of an export and gives each a unique id and name. */
 export class ToolCollector {
   readonly all: FoundTool[] = []
   readonly #findings: ImportFindings
@@ -34,13 +34,13 @@ export class ToolCollector {
     this.#findings = findings
   }
 
-  /** Takes the list `tools` out of `owner`: the ids of its tools, and by their old ids those that are called otherwise now. */
+  /** Takes the list `tools` out of `owner`. Returns the ids of its tools, and the new ids by the old ones. */
   take(owner: JsonObject, location: SourceLocation): { ids: string[]; renamed: Map<string, string> } {
     const found = objectsIn(owner, 'tools', location, this.#findings)
     if (owner.tools !== undefined && owner.tools !== null && !Array.isArray(owner.tools))
-      this.#findings.warn('field_ignored', location.in('tools'), '`tools` is no list: it is dropped')
+      this.#findings.warn('field_ignored', location.in('tools'), '`tools` is not a list: it is dropped')
     delete owner.tools
-    // Exports repeat a flow's tools in its components: equal tools are one.
+    // Exports repeat a flow's tools in its components: equal tools are imported once.
     const fresh = found.filter(({ item }) => !this.#seen.has(canonicalJson(item)))
     const renamed = assignIds(fresh, TOOL, this.#findings, this.#ids)
     for (const { item, location: at } of fresh) {
@@ -50,7 +50,7 @@ export class ToolCollector {
     return { ids: found.map(({ item }) => scalar(item.tool_id)), renamed }
   }
 
-  /** Gives each tool a unique name of the form that models take. */
+  /** Gives each tool a unique name of the form that models accept. */
   normaliseNames(): void {
     const names = new Names()
     const rest = this.all.filter(({ tool }) => {
@@ -58,13 +58,13 @@ export class ToolCollector {
       return !(NAME.test(name) && names.take(name))
     })
     for (const { tool, location } of rest) {
-      const given = scalar(tool.name)
-      tool.name = names.invent(toolName(given || scalar(tool.tool_id)), 64)
-      if (given !== '')
+      const original = scalar(tool.name)
+      tool.name = names.invent(toolName(original || scalar(tool.tool_id)), 64)
+      if (original !== '')
         this.#findings.warn(
           'id_renamed',
           location.in('name'),
-          `The tool \`${shown(given)}\` is now called \`${tool.name}\``,
+          `The name \`${shown(original)}\` is invalid or taken, so the tool is now called \`${tool.name}\``,
         )
     }
   }

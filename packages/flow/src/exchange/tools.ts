@@ -18,12 +18,17 @@ function exportPathsOf(kind: Json | undefined): FieldPaths {
   return { ...COMMON_PATHS, ...actionKindNamed(kind)?.exportPaths }
 }
 
-/** The action that a tool is; undefined where it is none that agents have, and the tool is left whole. */
+/** Reads a tool as an action; undefined: agents have no such action, and the tool is stored as unplaced. */
 export function readTool({ tool, location }: FoundTool, findings: ImportFindings): JsonObject | undefined {
   const actionKind = actionKindOfTool(tool.type)
   if (actionKind === undefined) {
     const type = shown(typeof tool.type === 'string' ? tool.type : 'no type')
-    findings.leave(location, tool, `No action is like the tool \`${type}\`: it is left out`, 'unsupported_capability')
+    findings.leave(
+      location,
+      tool,
+      `Agents have no action for tools of type \`${type}\`: the tool is left out`,
+      'unsupported_capability',
+    )
     return undefined
   }
   const { kind } = actionKind
@@ -41,40 +46,40 @@ export function readTool({ tool, location }: FoundTool, findings: ImportFindings
 }
 
 function readAction(source: JsonObject, location: SourceLocation, findings: ImportFindings): JsonObject | undefined {
-  const places = exportPathsOf(source.type)
+  const paths = exportPathsOf(source.type)
   const option = optionFor(action, { kind: source.type! })
-  return option && readObject(option, source, location, findings, places)
+  return option && readObject(option, source, location, findings, paths)
 }
 
-/** Fields of an action that is kept as written, which the format has others of the same names for. */
-const TAKEN_NAMES = ['type', 'tool_id', 'parley']
+/** Fields that a stored action may have and that mean something else in a tool of the format. */
+const RESERVED_FIELDS = ['type', 'tool_id', 'parley']
 
-/** Takes `parley.own` out of the tool: see {@link TAKEN_NAMES}. */
+/** Takes `parley.own` out of the tool, which has the values of {@link RESERVED_FIELDS}. */
 function ownFields(source: JsonObject): JsonObject {
   const { own, ...parley } = objectOf(source.parley)
   if (!isObject(own)) return {}
   source.parley = parley
-  return Object.fromEntries(Object.entries(own).filter(([name]) => TAKEN_NAMES.includes(name)))
+  return Object.fromEntries(Object.entries(own).filter(([name]) => RESERVED_FIELDS.includes(name)))
 }
 
-function renamed(source: JsonObject, places: FieldPaths): JsonObject {
+function renamed(source: JsonObject, paths: FieldPaths): JsonObject {
   const fields: JsonObject = { ...source }
-  for (const [field, place] of Object.entries(places)) {
-    const value = place.reduce<Json | undefined>((from, part) => objectOf(from)[part], source)
-    if (value !== undefined && place.length > 0) fields[field] = value
+  for (const [field, path] of Object.entries(paths)) {
+    const value = path.reduce<Json | undefined>((from, part) => objectOf(from)[part], source)
+    if (value !== undefined && path.length > 0) fields[field] = value
   }
   return fields
 }
 
-/** The tool that an action is; what the format lacks stands in `parley`, where `bare` says that it is no default. */
+/** Writes an action as a tool. Fields that the format does not have are written to `parley`, unless they equal their default, which `bare` omits. */
 export function writeTool(source: JsonObject, bare: JsonObject): JsonObject {
-  const places = exportPathsOf(source.kind)
+  const paths = exportPathsOf(source.kind)
   const tool: JsonObject = {}
   const parley: JsonObject = {}
   const own: JsonObject = {}
   for (const [field, value] of Object.entries(source)) {
-    const place = Object.hasOwn(places, field) ? places[field]! : [field]
-    if (TAKEN_NAMES.includes(field)) own[field] = value
+    const place = Object.hasOwn(paths, field) ? paths[field]! : [field]
+    if (RESERVED_FIELDS.includes(field)) own[field] = value
     else if (place.length === 1) tool[place[0]!] = field === 'kind' ? exportTypeOf(value) : value
     else if (place.length === 2 && Object.hasOwn(bare, field)) parley[place[1]!] = value
   }
@@ -91,7 +96,7 @@ interface PartType {
   importWarnings?(part: JsonObject): readonly ImportWarning[]
 }
 
-/** Warns of a node or an action that is kept but does not run. */
+/** Warns of a node or an action that is imported but does not run. */
 export function warnOfUnsupported(
   type: PartType,
   part: JsonObject,
@@ -102,7 +107,7 @@ export function warnOfUnsupported(
     findings.warn(
       'unsupported_capability',
       location,
-      `\`${String(part.kind ?? part.type)}\` does not run yet: it is kept, and keeps the draft from going live`,
+      `\`${String(part.kind ?? part.type)}\` does not run yet: it is imported unchanged, and the draft cannot be published with it`,
     )
   for (const { code, field, message } of type.importWarnings?.(part) ?? [])
     findings.warn(code, location.in(field), message)

@@ -3,28 +3,28 @@ import { isObject, type JsonObject } from './json.ts'
 import { idOf } from './read-value.ts'
 import { partsOf } from './source-location.ts'
 
-/** An export, whole, and the same without what would hold anyway: what only says a default gives way to what was kept. */
+/** An export with all members (`whole`) and without those that equal their default (`bare`), which stored values may replace. */
 interface WrittenExport {
   readonly whole: JsonObject
   readonly bare: JsonObject
 }
 
-/** Writes what a draft could not place back to where it stood, unless the draft says something there by now. */
+/** Writes the unplaced values of an import back to their locations, except where the draft has a value there now. */
 export function writeBack(
   { whole, bare }: WrittenExport,
   unplaced: JsonObject,
-  isDone: (pointer: string) => boolean,
+  isWritten: (pointer: string) => boolean,
 ): void {
   const places = Object.keys(unplaced).map(pointer => ({ pointer, parts: partsOf(pointer) }))
-  for (const { pointer, parts } of places.sort((a, b) => inTurn(a.parts, b.parts))) {
+  for (const { pointer, parts } of places.sort((a, b) => byPosition(a.parts, b.parts))) {
     const name = parts.pop()
-    if (name === undefined || parts.length === 0 || isDone(pointer)) continue
+    if (name === undefined || parts.length === 0 || isWritten(pointer)) continue
     put(ownerAt(whole, parts), ownerAt(bare, parts), [parts.at(-1)!, name], structuredClone(unplaced[pointer]!))
   }
 }
 
-/** Items that go by their index before those with a name, in the order of the list: each finds the ones before it there. */
-function inTurn(a: readonly string[], b: readonly string[]): number {
+/** Orders pointers: items by index come before items by id, in the order of the list, so that earlier items are in place first. */
+function byPosition(a: readonly string[], b: readonly string[]): number {
   const at = a.findIndex((part, depth) => part !== b[depth])
   if (at === -1) return a.length - b.length
   const [one, other] = [a[at]!, b[at]]
@@ -47,13 +47,13 @@ function put(owner: Json | undefined, bare: Json | undefined, [list, name]: Plac
     owner.splice(index, 0, value)
     if (Array.isArray(bare)) bare.splice(index, 0, value)
   } else if (isObject(owner) && name !== '__proto__' && !(isObject(bare) && Object.hasOwn(bare, name))) {
-    // What the bare export lacks is a default, or not there at all.
+    // A member that the bare export does not have is a default or absent.
     owner[name] = value
     if (isObject(bare)) bare[name] = value
   }
 }
 
-/** The object or list that `parts` lead to; what stands in `parley` alone is made where it is missing. */
+/** The object or list at `parts`. Missing objects in and around `parley` are created. */
 function ownerAt(root: JsonObject, parts: readonly string[]): Json | undefined {
   let value: Json | undefined = root
   for (const [depth, part] of parts.entries()) {

@@ -11,9 +11,10 @@ import { afterResult, otherwise } from './turn.ts'
 
 type Input<Type extends FlowInput['type']> = Extract<FlowInput, { type: Type }>
 
-/** Tool calls between two turns of the caller: a model that calls for ever must not. */
+/** Maximum tool calls between two turns of the caller, so that a model cannot call tools forever. */
 const MAX_TOOL_CALLS = 32
 
+/** A `say` or `prompt` was spoken to its end or interrupted. */
 export function spoken(context: FlowContext, here: PlacedNode, input: Input<'spoken'>): Step {
   const { state } = context
   if (state.speechDuring === input.request_id) state.speechDuring = null
@@ -24,7 +25,7 @@ export function spoken(context: FlowContext, here: PlacedNode, input: Input<'spo
   }
   if (phase.at !== 'conversing' || phase.speech?.request_id !== input.request_id) return WAIT
   state.phase = { at: 'conversing', speech: null }
-  // Who interrupts will say something; who called a tool will hear of its result.
+  // After an interruption the caller's turn comes next, after a tool call the tool's result.
   if (input.interrupted || hasPendingTool(context, input.request_id)) return WAIT
   return afterSpeech(context, here)
 }
@@ -33,6 +34,7 @@ function hasPendingTool(context: FlowContext, promptId: string): boolean {
   return Object.values(context.state.pending).some(pending => pending.prompt_id === promptId)
 }
 
+/** The model took one of the choices of a `prompt` or `decide`, or none. */
 export function chosen(context: FlowContext, here: PlacedNode, input: Input<'chosen'>): Step {
   const { phase } = context.state
   if (phase.at === 'deciding' && phase.request_id === input.request_id) {
@@ -63,7 +65,7 @@ export function answered(
   return takeToolAnswer(context, here, actionKindOf(action).answer?.(action, input) ?? { next: 'listen' })
 }
 
-/** A result is kept wherever the conversation is by now; only its own node is left for it. */
+/** The result of an action sets its variables wherever the conversation is now; the node that waits for it is left. */
 export function actionResult(context: FlowContext, here: PlacedNode, input: Input<'action_result'>): Step {
   const { state } = context
   if (!Object.hasOwn(state.pending, input.request_id)) return WAIT
@@ -77,12 +79,12 @@ export function actionResult(context: FlowContext, here: PlacedNode, input: Inpu
   return toolDone(context, here, prompt_id, action?.speak_after_execution ?? true)
 }
 
-/** While the agent says something newer, the result waits for its end. */
+/** Lets the model speak about a tool's result; while the agent says something newer, the result waits until it ends. */
 function toolDone(context: FlowContext, here: PlacedNode, promptId: string, speaks: boolean): Step {
   const { phase } = context.state
   const speech = phase.at === 'conversing' ? phase.speech : null
   if (phase.at === 'conversing' && (speech === null || speech.request_id === promptId)) {
-    // The other calls of the same answer come first.
+    // The model gets the results of all calls of one answer together.
     if (hasPendingTool(context, promptId)) return WAIT
     return afterResult(context, here, speaks)
   }
@@ -90,6 +92,7 @@ function toolDone(context: FlowContext, here: PlacedNode, promptId: string, spea
   return WAIT
 }
 
+/** The model called one of the tools of its `prompt`. */
 export function toolCall(context: FlowContext, here: PlacedNode, input: Input<'tool_call'>): Step {
   const { state } = context
   const { phase } = state

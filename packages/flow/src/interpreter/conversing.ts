@@ -5,12 +5,12 @@ import type { NodeTurnSettings } from './protocol.ts'
 import { converse, speak } from './speech.ts'
 import { byEquation, follow, turnChoices } from './transitions.ts'
 
-/** How the node converses; undefined: it does not. */
+/** How the node converses; undefined: its type does not converse. */
 export function conversingOf({ node }: PlacedNode): Conversing | undefined {
   return nodeTypeOf(node).conversing?.(node)
 }
 
-/** Speaks first, or waits for the caller where they are to open the conversation. */
+/** Speaks first, or waits for the caller where the caller opens the conversation. */
 export function beginConversing(context: FlowContext, here: PlacedNode): Step {
   collectDigits(context, here)
   if (!context.state.awaitsOpening) return firstWords(context, here)
@@ -23,7 +23,7 @@ export function beginConversing(context: FlowContext, here: PlacedNode): Step {
   return WAIT
 }
 
-/** The first words of a node: static text once, word for word. */
+/** The first words of a node: its static text word for word, else words of the model. */
 export function firstWords(context: FlowContext, here: PlacedNode): Step {
   const instruction = conversingOf(here)?.instruction
   if (instruction?.type !== 'static_text') return converse(context, here, 'enter', [])
@@ -32,6 +32,7 @@ export function firstWords(context: FlowContext, here: PlacedNode): Step {
   return WAIT
 }
 
+/** Speaks on in a node that the conversation returned to. */
 export function resumeConversing(context: FlowContext, here: PlacedNode): Step {
   collectDigits(context, here)
   return converse(context, here, 'return', [])
@@ -49,7 +50,7 @@ function collectDigits(context: FlowContext, here: PlacedNode): void {
   })
 }
 
-/** The node has spoken to its end: the skip-response edge, an action's result, then the caller. */
+/** After a speech of the node: takes the skip-response edge, else speaks about an action's result, else waits for the caller. */
 export function afterSpeech(context: FlowContext, here: PlacedNode): Step {
   const skip = edgeIn(here.node, 'skip_response_edge')
   if (skip !== null) {
@@ -60,7 +61,7 @@ export function afterSpeech(context: FlowContext, here: PlacedNode): Step {
   return context.mode.hasCaller ? WAIT : TURN
 }
 
-/** Turn-taking in a node: its own settings, else the agent's. */
+/** Turn-taking settings of a node: its own, else the agent's. */
 export function turnSettings(context: FlowContext, here: PlacedNode): NodeTurnSettings {
   const agent = context.graph.plan.settings
   const own = conversingOf(here)

@@ -7,7 +7,7 @@ import { assign } from './variables.ts'
 
 type RunAction = Extract<NodeStep, { next: 'run_action' }>
 
-/** Runs a node's action, once the model has filled in the open arguments. */
+/** Runs a node's action, after the model has inferred its open arguments. */
 export function startNodeAction(context: FlowContext, here: PlacedNode, step: RunAction): Step {
   const { actionId, waits } = step
   const action = runnableAction(context, actionId)
@@ -33,12 +33,13 @@ function runnableAction(context: FlowContext, id: string): HttpAction | undefine
   return action !== undefined && worksHere(context, action) ? action : undefined
 }
 
+/** The node's action could not run: the node is left with the outcome "failed". */
 export function actionFailed(context: FlowContext): Step {
   context.state.actionOutcome = 'failed'
   return LEAVE
 }
 
-/** Runs a node's action with the arguments that the model inferred. `waits`: the node is left when the result is there. */
+/** Runs a node's action with the inferred arguments. `waits`: the node is left when the result arrives. */
 export function runNodeAction(
   context: FlowContext,
   here: PlacedNode,
@@ -58,7 +59,7 @@ export function runNodeAction(
   return WAIT
 }
 
-/** Asks for the action to be run. `promptId`: the prompt whose tool it is; null: the node's own action. */
+/** Emits `run_action`. `promptId`: the prompt that called the action as a tool; null: the node runs it. */
 export function sendAction(
   context: FlowContext,
   here: PlacedNode,
@@ -85,7 +86,7 @@ export function sendAction(
   return request_id
 }
 
-/** Sets variables from the answer of an action. */
+/** Sets the response variables of an action from the body of its answer. */
 export function setAnswerVariables(context: FlowContext, action: HttpAction, body: unknown): void {
   const values: Record<string, unknown> = {}
   for (const [name, path] of Object.entries(action.response_variables))
@@ -93,6 +94,7 @@ export function setAnswerVariables(context: FlowContext, action: HttpAction, bod
   setVariables(context, 'action', values)
 }
 
+/** Sets variables and emits which names were set and which were ignored. */
 export function setVariables(
   context: FlowContext,
   source: 'extract' | 'action' | 'update',

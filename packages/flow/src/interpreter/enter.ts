@@ -4,7 +4,7 @@ import type { FlowContext, Step } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import { takeNodeStep } from './node-steps.ts'
 
-/** Goes into a node and begins what it does. */
+/** Enters a node, and starts or resumes it. */
 export function enter(context: FlowContext, step: Step & { next: 'enter' }): Step {
   const { state } = context
   const from = state.position?.node ?? null
@@ -21,7 +21,7 @@ export function enter(context: FlowContext, step: Step & { next: 'enter' }): Ste
     cause: step.cause,
     settings: turnSettings(context, step.to),
   })
-  return step.again ? resume(context, step.to) : begin(context, step.to)
+  return step.isReturn ? resume(context, step.to) : begin(context, step.to)
 }
 
 function begin(context: FlowContext, here: PlacedNode): Step {
@@ -29,7 +29,7 @@ function begin(context: FlowContext, here: PlacedNode): Step {
   return takeNodeStep(context, here, nodeTypeOf(node).enter?.(node, context.view) ?? LEAVE_NODE)
 }
 
-/** Returns to a node that a global node or a component interrupted. Its actions are not done again. */
+/** Resumes a node that a global node or a component interrupted. Its actions do not run again. */
 function resume(context: FlowContext, here: PlacedNode): Step {
   const { node } = here
   if (conversingOf(here) !== undefined) return resumeConversing(context, here)

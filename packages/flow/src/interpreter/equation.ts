@@ -3,7 +3,7 @@ import { references, render } from './template.ts'
 
 type Lookup = (name: string) => string | undefined
 
-/** A decimal number that stands for nothing else: `007` and long digit strings are codes, compared as text. */
+/** A number in its usual form. `007` and long digit strings do not match: they are codes, compared as text. */
 const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$/
 const NUMBER = /^[-+]?\d{1,30}(\.\d{1,30})?$/
 
@@ -14,18 +14,19 @@ export function holds(condition: EquationCondition, lookup: Lookup): boolean {
 }
 
 /**
- * Values are strings. `==` and `!=` compare numbers as numbers, true and false in any case, all else as it stands; `<` and
- * its like are false unless both sides are numbers; `contains` looks for the text as it stands; a variable exists when it has been set.
+ * Whether the equation holds. Values are strings. `==` and `!=` compare numbers as numbers, true and false in any letter
+ * case, and everything else exactly. `>`, `>=`, `<` and `<=` are false unless both sides are numbers. `contains` is exact. A
+ * variable exists when it has been set.
  */
 export function equationHolds(equation: Equation, lookup: Lookup): boolean {
-  const found = leftOf(equation.left, lookup)
-  const left = found ?? ''
+  const value = leftOf(equation.left, lookup)
+  const left = value ?? ''
   const right = render(equation.right ?? '', lookup)
   switch (equation.operator) {
     case 'exists':
-      return found !== undefined
+      return value !== undefined
     case 'not_exist':
-      return found === undefined
+      return value === undefined
     case '==':
       return isEqual(left, right)
     case '!=':
@@ -45,13 +46,13 @@ export function equationHolds(equation: Equation, lookup: Lookup): boolean {
   }
 }
 
-/** The variable of `{{x}}` or bare `x`, undefined where it is not set; or a text with variables in it. */
+/** The value of the variable `{{x}}` or bare `x`, undefined where it is not set; any other text with its variables filled in. */
 function leftOf(left: string, lookup: Lookup): string | undefined {
   const name = variableOf(left)
   return name === undefined ? render(left, lookup) : lookup(name)
 }
 
-/** The name that a left side is about; undefined when it is a longer text. */
+/** The name of the variable that the left side consists of; undefined when the left side is a longer text. */
 export function variableOf(left: string): string | undefined {
   const trimmed = left.trim()
   if (!trimmed.includes('{{')) return trimmed

@@ -7,13 +7,13 @@ import { systemVariable } from './system-variables.ts'
 import { render } from './template.ts'
 import { variable } from './variables.ts'
 
-/** What a conversation runs on. Without a caller (a task) nodes speak once and go on by themselves. */
+/** The channel of a conversation. Without a caller (a task) each node speaks once and then takes its edges. */
 export interface FlowMode {
   readonly channel: 'phone' | 'web' | 'cloud'
   readonly hasCaller: boolean
 }
 
-/** What comes next inside the machine; `wait` ends its work on an input. */
+/** What the interpreter does next; `wait` ends its work on the current input. */
 export type Step =
   | { readonly next: 'wait' }
   /** Enter a node. */
@@ -24,19 +24,19 @@ export type Step =
       readonly edgeId: string | null
       readonly cause: NodeCause
       readonly detours: Detour[]
-      /** A place that was left and is taken up again: nothing it did is done a second time. */
-      readonly again: boolean
+      /** The conversation was in this node before: the node is resumed and repeats no action. */
+      readonly isReturn: boolean
     }
-  /** Try the edges of a node that is done. */
+  /** Leave the node by its edges. */
   | { readonly next: 'leave' }
-  /** Answer the caller, or go on from what they said. */
+  /** React to the caller's turn: take an edge, or answer. */
   | { readonly next: 'turn' }
 
 export const WAIT: Step = { next: 'wait' }
 export const LEAVE: Step = { next: 'leave' }
 export const TURN: Step = { next: 'turn' }
 
-/** One input's view of the conversation. */
+/** The conversation while one input is handled. */
 export class FlowContext {
   readonly graph: FlowGraph
   readonly mode: FlowMode
@@ -51,7 +51,7 @@ export class FlowContext {
     this.now = now
   }
 
-  /** What nodes and actions may read. */
+  /** The part of the conversation that node types and actions may read. */
   get view(): ConversationView {
     return { channel: this.mode.channel, render: template => this.render(template) }
   }
@@ -64,7 +64,7 @@ export class FlowContext {
     return `r${this.state.nextRequest++}`
   }
 
-  /** The node the conversation is in. */
+  /** The current node; undefined before the start. */
   here(): PlacedNode | undefined {
     return this.state.position === null ? undefined : this.graph.node(this.state.position.node)
   }

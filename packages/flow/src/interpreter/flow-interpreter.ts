@@ -13,13 +13,14 @@ import { type FlowState, initialState } from './state.ts'
 import { leave, turn } from './turn.ts'
 import { assign, asText } from './variables.ts'
 
-/** Nodes entered between two turns of the caller: a flow that runs in a circle ends instead of running for ever. */
+/** Maximum nodes entered between two turns of the caller, so that a flow that loops ends instead of running forever. */
 const MAX_TRANSITIONS = 100
 
+/** Maximum digits of one turn of the caller. */
 const MAX_USER_DIGITS = 100
 
 export interface FlowOptions extends FlowMode {
-  /** What the run was created with, and what the inbound context returned. */
+  /** Variables that the run was created with, and those that the inbound context returned. */
   readonly variables?: {
     readonly run?: Readonly<Record<string, string>>
     readonly inbound_context?: Readonly<Record<string, string>>
@@ -27,8 +28,8 @@ export interface FlowOptions extends FlowMode {
 }
 
 /**
- * Walks a conversation through a plan. Pure: every input brings its time and gives the outputs it leads to, in order;
- * the state is plain data, from which another interpreter can go on. No input throws.
+ * Runs a conversation through a plan. Pure: every input comes with its time and returns the outputs that it causes, in
+ * order. The state is plain data from which another interpreter can continue. No input throws.
  */
 export class FlowInterpreter {
   readonly #graph: FlowGraph
@@ -36,7 +37,7 @@ export class FlowInterpreter {
   readonly #state: FlowState
   readonly #opening: FlowOutput[] = []
 
-  /** `resume` takes up a conversation at a `state()` of the same plan; `variables` are then those of that state. */
+  /** `resume`: a `state()` of a conversation on the same plan, which this one continues; its variables replace those of `options`. */
   constructor(plan: Plan, options: FlowOptions, resume?: FlowState) {
     this.#graph = new FlowGraph(plan)
     this.#mode = { channel: options.channel, hasCaller: options.hasCaller }
@@ -47,9 +48,9 @@ export class FlowInterpreter {
   #begin({ variables = {} }: FlowOptions): void {
     const { flow } = this.#graph.plan
     assign(this.#state, 'default', flow.default_dynamic_variables)
-    const { ignored: refused } = assign(this.#state, 'run', variables.run ?? {})
-    // What was set is in the run's own record; what was not has no other place.
-    if (refused.length > 0) this.#opening.push({ type: 'variables', source: 'update', set: [], ignored: refused })
+    const { ignored: rejected } = assign(this.#state, 'run', variables.run ?? {})
+    // The run's own record shows the variables that were set, but not those that were ignored.
+    if (rejected.length > 0) this.#opening.push({ type: 'variables', source: 'update', set: [], ignored: rejected })
     this.#state.awaitsOpening = flow.start_speaker === 'user' && this.#mode.hasCaller
     if (variables.inbound_context === undefined) return
     const { set, ignored } = assign(this.#state, 'inbound_context', variables.inbound_context)
@@ -61,11 +62,12 @@ export class FlowInterpreter {
     return structuredClone(this.#state)
   }
 
-  /** The value that `{{name}}` has now. */
+  /** The current value of `{{name}}`; undefined: it is not set. */
   variable(name: string, now: UnixMs): string | undefined {
     return this.#context(now).lookup(name)
   }
 
+  /** Handles one input and returns the outputs that it causes. After the end every input is ignored. */
   handle(now: UnixMs, input: FlowInput): readonly FlowOutput[] {
     const context = this.#context(now)
     if (this.#state.phase.at === 'ended') return []
@@ -83,7 +85,8 @@ export class FlowInterpreter {
     for (const output of this.#opening.splice(0)) context.emit(output)
     const to = this.#graph.start(null)
     if (to === undefined) context.end('completed', 'agent')
-    else this.#run(context, { next: 'enter', to, calls: [], edgeId: null, cause: 'start', detours: [], again: false })
+    else
+      this.#run(context, { next: 'enter', to, calls: [], edgeId: null, cause: 'start', detours: [], isReturn: false })
   }
 
   #react(context: FlowContext, input: Exclude<FlowInput, { type: 'started' }>): Step {
@@ -109,9 +112,9 @@ export class FlowInterpreter {
   ): Step {
     switch (input.type) {
       case 'user_turn':
-        return this.#heard(context, here, input.text)
+        return this.#userTurn(context, here, input.text)
       case 'digits':
-        return this.#dialled(context, here, input.digits)
+        return this.#digitsEntered(context, here, input.digits)
       case 'spoken':
         return spoken(context, here, input)
       case 'chosen':
@@ -133,14 +136,14 @@ export class FlowInterpreter {
     return converse(context, here, 'reminder', [])
   }
 
-  #heard(context: FlowContext, here: PlacedNode, text: string): Step {
+  #userTurn(context: FlowContext, here: PlacedNode, text: string): Step {
     const understood = (asText(text) ?? '').trim() !== ''
     this.#state.notUnderstood = understood ? 0 : this.#state.notUnderstood + 1
     this.#state.digits = null
     return this.#turnOfCaller(context, here)
   }
 
-  #dialled(context: FlowContext, here: PlacedNode, entered: string): Step {
+  #digitsEntered(context: FlowContext, here: PlacedNode, entered: string): Step {
     const digits = (asText(entered) ?? '').replace(/[^0-9*#]/g, '').slice(0, MAX_USER_DIGITS)
     if (digits === '' || !this.#graph.plan.settings.allowUserDtmf) return WAIT
     this.#state.notUnderstood = 0
@@ -148,7 +151,7 @@ export class FlowInterpreter {
     return this.#turnOfCaller(context, here)
   }
 
-  /** What is under way (an action, a transfer, last words) is not broken off by a turn of the caller. */
+  /** A turn of the caller does not interrupt an action, a transfer or last words that are under way. */
   #turnOfCaller(context: FlowContext, here: PlacedNode): Step {
     const state = this.#state
     state.turn++

@@ -14,7 +14,7 @@ interface GlobalNode extends PlacedNode {
   readonly setting: GlobalNodeSetting
 }
 
-/** A plan's nodes by address, its global nodes by scope, its actions by id. */
+/** Index of a plan: its nodes by address, its global nodes by scope, its actions by id. */
 export class FlowGraph {
   readonly plan: Plan
   readonly #nodes = new Map<string, PlacedNode>()
@@ -45,18 +45,19 @@ export class FlowGraph {
     return this.#nodes.get(address)
   }
 
-  /** The node a flow or component begins with. */
+  /** The start node of the main flow (null) or of a component. */
   start(scope: string | null): PlacedNode | undefined {
     const id = this.#starts.get(scope)
     return id === null || id === undefined ? undefined : this.#nodes.get(addressOf(scope, id))
   }
 
+  /** The node that the edge leads to; undefined: it has no destination. */
   destination(from: PlacedNode, edge: Pick<Edge, 'destination_node_id'>): PlacedNode | undefined {
     if (edge.destination_node_id === null) return undefined
     return this.#nodes.get(addressOf(from.scope, edge.destination_node_id))
   }
 
-  /** Global nodes that can be entered from a place: those of its component first, then those of the main flow. */
+  /** Global nodes that can be entered from a scope: those of the component first, then those of the main flow. */
   globals(scope: string | null): readonly GlobalNode[] {
     const main = this.#globals.get(null) ?? []
     return scope === null ? main : [...(this.#globals.get(scope) ?? []), ...main]

@@ -42,33 +42,33 @@ export function listen(context: FlowContext): Step {
 }
 
 /** Makes the request and waits for its answer. `tool`: the id of the action that the model called; null: the node's own. */
-export function request(context: FlowContext, here: PlacedNode, wanted: NodeRequest, tool: string | null): Step {
+export function request(context: FlowContext, here: PlacedNode, nodeRequest: NodeRequest, tool: string | null): Step {
   const request_id = context.requestId()
-  context.emit({ ...wanted, request_id, node_id: here.address, action_id: tool })
-  context.state.phase = { at: 'requesting', request_id, answer: ANSWER_TO[wanted.type], tool }
+  context.emit({ ...nodeRequest, request_id, node_id: here.address, action_id: tool })
+  context.state.phase = { at: 'requesting', request_id, answer: ANSWER_TO[nodeRequest.type], tool }
   return WAIT
 }
 
-/** Says last words before the conversation goes on by `next`. */
+/** Says last words; when they are spoken, the flow or component ends or the agent hangs up, by `next`. */
 export function finish(context: FlowContext, here: PlacedNode, words: Instruction, next: 'end' | 'hang_up'): Step {
   const request_id = speak(context, here, words, 'enter', next === 'end')
   context.state.phase = { at: 'finishing', request_id, next }
   return WAIT
 }
 
-/** The end of a component is the way back to the node that called it; the end of the main flow ends the conversation. */
+/** Ends the component and returns to the node that called it; in the main flow ends the conversation. */
 export function endOfFlow(context: FlowContext): Step {
   const calls = context.calls()
   const caller = calls.at(-1)
   const to = caller === undefined ? undefined : context.graph.node(caller)
   if (to === undefined) return context.end('completed', 'agent')
   const detours = context.state.detours.filter(detour => detour.depth < calls.length)
-  return { next: 'enter', to, calls: calls.slice(0, -1), edgeId: null, cause: 'return', detours, again: true }
+  return { next: 'enter', to, calls: calls.slice(0, -1), edgeId: null, cause: 'return', detours, isReturn: true }
 }
 
 function callComponent(context: FlowContext, here: PlacedNode, componentId: string): Step {
   const to = context.graph.start(componentId)
   if (to === undefined) return LEAVE
   const calls = [...context.calls(), here.address]
-  return { next: 'enter', to, calls, edgeId: null, cause: 'start', detours: context.state.detours, again: false }
+  return { next: 'enter', to, calls, edgeId: null, cause: 'start', detours: context.state.detours, isReturn: false }
 }

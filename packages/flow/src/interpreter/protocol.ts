@@ -1,20 +1,20 @@
 import type { Instruction, ModelRef, NodeAnswer, NodeRequest } from '@parley/nodes'
 
 /**
- * What happens to a flow. Answers name the request they belong to; one that was overtaken (the caller spoke again, the
- * flow moved on) is ignored, except results of actions, which are never lost.
+ * An input of the flow. An answer names its request; an answer to an outdated request (the caller spoke again, the flow moved
+ * on) is ignored, except the result of an action, which always counts.
  */
 export type FlowInput =
-  /** The far end can hear the agent. Once. */
+  /** The far end can hear the agent. Sent once, first. */
   | { readonly type: 'started' }
-  /** The caller finished a turn; blank text is speech without words. It overtakes what the agent was saying. */
+  /** The caller finished a turn; blank text is speech without words. It makes the agent's current speech outdated. */
   | { readonly type: 'user_turn'; readonly text: string }
-  /** Digits the caller entered, complete by limit, terminator or timeout; a turn of theirs. Only `0-9 * #` count. */
+  /** Digits that the caller entered, ended by limit, terminator or timeout; they count as a turn. Only `0-9 * #` are used. */
   | { readonly type: 'digits'; readonly digits: string }
-  /** The caller was silent: before an opening of theirs, up to a reminder, up to the end of the call. */
+  /** The caller has been silent until the opening, a reminder or the end of the call is due. */
   | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' }
   | { readonly type: 'max_duration' }
-  /** A `say` or `prompt` was spoken to its end, or cut by the caller. Every one gets this once, also when nothing could be spoken. */
+  /** A `say` or `prompt` was spoken to its end or interrupted by the caller. Sent exactly once for each, also when nothing could be spoken. */
   | { readonly type: 'spoken'; readonly request_id: string; readonly interrupted: boolean }
   /** The model's choice for a `prompt` or `decide`; null: none of them. */
   | { readonly type: 'chosen'; readonly request_id: string; readonly choice_id: string | null }
@@ -25,7 +25,7 @@ export type FlowInput =
       readonly action_id: string
       readonly arguments: Readonly<Record<string, unknown>>
     }
-  /** What became of a `run_action`; `body` is the parsed answer, used where it succeeded. */
+  /** The result of a `run_action`; `body` is the parsed answer, used only where the action succeeded. */
   | {
       readonly type: 'action_result'
       readonly request_id: string
@@ -34,10 +34,10 @@ export type FlowInput =
     }
   /** The answer to a request of a node, or of an action that the model called. */
   | (NodeAnswer & { readonly request_id: string })
-  /** A run update: holds for the rest of the run. */
+  /** A run update; its values win for the rest of the run. */
   | { readonly type: 'variables_updated'; readonly values: Readonly<Record<string, string>> }
 
-/** One way on that the model may choose: `condition` says when. */
+/** One transition that the model may choose when `condition` holds. */
 export interface Choice {
   readonly choice_id: string
   readonly kind: 'edge' | 'global' | 'go_back'
@@ -56,7 +56,7 @@ export type PromptReason = 'enter' | 'user_turn' | 'reminder' | 'return' | 'tool
 
 export type NodeCause = 'start' | 'edge' | 'global' | 'else' | 'failure' | 'return'
 
-/** Turn-taking in this node: its own settings, else the agent's. */
+/** Turn-taking settings of a node: its own, else the agent's. */
 export interface NodeTurnSettings {
   readonly interruption_sensitivity: number
   readonly responsiveness: number
@@ -68,7 +68,7 @@ export interface NodeTurnSettings {
 
 export type FlowOutcome = 'completed' | 'agent_hung_up' | 'transferred' | 'silence' | 'max_duration' | 'error'
 
-/** What a flow wants done, in this order. `node_id` is `component_id/node_id` inside a component. */
+/** An output of the flow, to be carried out in order. `node_id` is `component_id/node_id` inside a component. */
 export type FlowOutput =
   | {
       readonly type: 'node'
@@ -78,9 +78,9 @@ export type FlowOutput =
       readonly cause: NodeCause
       readonly settings: NodeTurnSettings
     }
-  /** Speak this, word for word. Blank text counts as spoken at once. */
+  /** Speak the text word for word. Blank text counts as spoken at once. */
   | { readonly type: 'say'; readonly request_id: string; readonly node_id: string; readonly text: string }
-  /** Ask the model to speak by `instruction`, or to take one of `choices` instead, or to call `tools`. Overtakes an earlier prompt. */
+  /** Ask the model to speak by `instruction`, to take one of `choices` instead, or to call `tools`. Replaces an earlier prompt. */
   | {
       readonly type: 'prompt'
       readonly request_id: string
@@ -90,7 +90,7 @@ export type FlowOutput =
       readonly instruction: Instruction
       readonly choices: readonly Choice[]
       readonly tools: readonly ToolSpec[]
-      /** The last words of an end node: the caller waits for no answer. */
+      /** These are the last words of an end node: no answer of the caller follows. */
       readonly isLast: boolean
       readonly model: ModelRef | null
     }
@@ -113,10 +113,10 @@ export type FlowOutput =
       readonly ordinal: number
       readonly arguments: Readonly<Record<string, unknown>>
       readonly invocation: 'flow_node' | 'model_tool'
-      /** The flow goes on with the result. */
+      /** The flow waits for the result. */
       readonly waits: boolean
     }
-  /** The call of a tool of the prompt `prompt_id` is done, and the model is told `result`. */
+  /** A tool call of the prompt `prompt_id` is done; the model gets `result`. */
   | {
       readonly type: 'tool_result'
       readonly prompt_id: string
@@ -131,7 +131,7 @@ export type FlowOutput =
       readonly termination_key: string | null
       readonly timeout_ms: number
     }
-  /** The caller opens. After `after_ms` of silence send `silence` of kind `opening`; null: wait for ever. */
+  /** The caller speaks first. After `after_ms` of silence send `silence` of kind `opening`; null: never. */
   | { readonly type: 'await_opening'; readonly node_id: string; readonly after_ms: number | null }
   | {
       readonly type: 'variables'
@@ -139,7 +139,7 @@ export type FlowOutput =
       readonly set: readonly string[]
       readonly ignored: readonly string[]
     }
-  /** Nothing comes after this. What was asked to be spoken is to be heard out first where `ended_by` is `agent`. */
+  /** The last output. Where `ended_by` is `agent`, speeches that were output before are played to their end first. */
   | {
       readonly type: 'end'
       readonly node_id: string | null

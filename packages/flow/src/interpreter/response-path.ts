@@ -1,8 +1,9 @@
+/** Maximum members in one path. */
 const MAX_STEPS = 64
 
 /**
  * The value at a path such as `$.slots[0].time`, `slots.0.time` or `$['a b']` in a parsed answer; undefined where
- * there is none. Only own members are seen.
+ * there is none. Inherited members are not read.
  */
 export function valueAt(body: unknown, path: string): unknown {
   const steps = stepsOf(path)
@@ -15,7 +16,7 @@ export function valueAt(body: unknown, path: string): unknown {
   return value
 }
 
-/** The members a path names, one after another; undefined when it is no path. */
+/** The member names along the path; undefined when its syntax is wrong. */
 function stepsOf(path: string): string[] | undefined {
   const step = /\.?([^.[\]'"$]+)|\.?\[(?:(\d{1,9})|'([^']*)'|"([^"]*)")\]/y
   const steps: string[] = []
@@ -28,7 +29,7 @@ function stepsOf(path: string): string[] | undefined {
   return steps
 }
 
-/** Whether `valueAt` can follow the path at all. */
+/** Whether the path's syntax is right. */
 export function isResponsePath(path: string): boolean {
   return stepsOf(path) !== undefined
 }

@@ -21,7 +21,7 @@ export function converse(
   return WAIT
 }
 
-/** Static text word for word, else what the model makes of it. */
+/** Speaks a static text word for word, or lets the model speak by a prompt. Returns the request id. */
 export function speak(
   context: FlowContext,
   here: PlacedNode,
@@ -73,7 +73,7 @@ function toolsOf(context: FlowContext, { node }: PlacedNode): ToolSpec[] {
   })
 }
 
-/** Whether the action is for the channel, and the engine can do it. */
+/** Whether the action can run on the channel of this conversation. */
 export function worksHere(context: FlowContext, action: Action): boolean {
   const { isRunnable, isPhoneOnly = false } = actionKindOf(action)
   if (!isRunnable || (isPhoneOnly && context.mode.channel !== 'phone')) return false

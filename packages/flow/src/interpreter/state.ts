@@ -1,7 +1,7 @@
 import type { NodeAnswer } from '@parley/nodes'
 import type { Choice, FlowOutcome } from './protocol.ts'
 
-/** Where a conversation is: a node's address, and the component nodes that called it, outermost first. */
+/** Position of a conversation: a node's address, and the addresses of the component nodes that called its component, outermost first. */
 export interface Position {
   readonly node: string
   readonly calls: readonly string[]
@@ -80,9 +80,9 @@ export interface FlowState {
   toolCallsInTurn: number
   nextRequest: number
   pending: Record<string, PendingAction>
-  /** What a function node says while its action runs; null once spoken. */
+  /** Request id of the speech of a function node whose action runs; null once spoken. */
   speechDuring: string | null
-  /** Whether the model must still be prompted with an action's result. */
+  /** Whether the model must still speak about an action's result. */
   resultOwed: boolean
   /** Number of uses of each action per node. */
   ordinals: Record<string, number>

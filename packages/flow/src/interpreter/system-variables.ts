@@ -3,19 +3,19 @@ import type { UnixMs } from '@parley/kernel'
 const DAY_MS = 86_400_000
 const CALENDAR_DAYS = 14
 
-/** What the system knows of a conversation. */
+/** Facts of a conversation that system variables show. */
 interface SystemFacts {
   readonly now: UnixMs
   /** IANA name of the agent's time zone. */
   readonly timezone: string
-  /** Names of the node the conversation is in and of the one before. */
+  /** Names of the current and the previous node. */
   readonly node: string | undefined
   readonly previousNode: string | undefined
-  /** Turns of the caller in a row that were speech without words. */
+  /** Number of consecutive caller turns that were speech without words. */
   readonly notUnderstood: number
   /** Digits of the caller's last turn; null when it was speech. */
   readonly digits: string | null
-  /** What became of the last action: succeeded, failed or uncertain. */
+  /** Outcome of the last action: succeeded, failed or uncertain; null: there was none. */
   readonly actionOutcome: string | null
 }
 

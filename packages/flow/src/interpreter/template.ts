@@ -1,9 +1,9 @@
 const REFERENCE = /\{\{\s*([A-Za-z_][A-Za-z0-9_.+/-]{0,255})\s*\}\}/g
 
-/** A text with every variable at its longest must not fill the memory. */
+/** Maximum length of a rendered text: long variables must not exhaust the memory. */
 const MAX_RENDERED = 131_072
 
-/** `{{name}}` replaced by its value, an undefined one by nothing. Values are not looked into: what a caller says is never a template. */
+/** Replaces each `{{name}}` by its value, an undefined one by nothing. Values are not rendered again: a caller's words are never a template. */
 export function render(template: string, lookup: (name: string) => string | undefined): string {
   let length = template.length
   const rendered = template.replace(REFERENCE, (_, name: string) => {
@@ -14,7 +14,7 @@ export function render(template: string, lookup: (name: string) => string | unde
   return rendered.length > MAX_RENDERED ? rendered.slice(0, MAX_RENDERED) : rendered
 }
 
-/** Names that a template refers to. */
+/** The names of the variables in a template. */
 export function references(template: string): string[] {
   return [...template.matchAll(REFERENCE)].map(match => match[1]!)
 }

@@ -8,7 +8,7 @@ import { afterResult } from './turn.ts'
 
 type ToolCall = Extract<FlowInput, { type: 'tool_call' }>
 
-/** Carries out what an action does upon a call of the model. */
+/** Carries out what an action does after the model called it. */
 export function takeToolCall(
   context: FlowContext,
   here: PlacedNode,
@@ -44,7 +44,7 @@ export function argumentsOf(call: ToolCall): Readonly<Record<string, unknown>> {
   return isObject(call.arguments) ? call.arguments : {}
 }
 
-/** Carries out what an action does upon the answer to its request. */
+/** Carries out what an action does after its request was answered. */
 export function takeToolAnswer(context: FlowContext, here: PlacedNode, step: ToolStep): Step {
   switch (step.next) {
     case 'speak':

@@ -7,7 +7,7 @@ import type { PlacedNode } from './graph.ts'
 import type { Choice, NodeCause } from './protocol.ts'
 import type { Fallback } from './state.ts'
 
-/** Into the edge's destination; undefined where it leads nowhere. Moving on by an edge gives up the detours of this flow or component. */
+/** Enters the edge's destination; undefined: it has none. Taking an edge drops the detours of the current flow or component. */
 export function follow(
   context: FlowContext,
   from: PlacedNode,
@@ -18,10 +18,10 @@ export function follow(
   if (to === undefined) return undefined
   const calls = context.calls()
   const detours = context.state.detours.filter(detour => detour.depth < calls.length)
-  return { next: 'enter', to, calls, edgeId: edge.id, cause, detours, again: false }
+  return { next: 'enter', to, calls, edgeId: edge.id, cause, detours, isReturn: false }
 }
 
-/** The first equation that holds, top to bottom: the node's own edges, then what leads back out of a global node. */
+/** Takes the first edge whose equation holds: the node's own edges in order, then the conditions that return from a global node. */
 export function byEquation(context: FlowContext, here: PlacedNode): Step | undefined {
   for (const edge of conditionalEdges(here.node)) {
     if (!equationHolds(context, edge)) continue
@@ -37,13 +37,13 @@ function equationHolds(context: FlowContext, edge: Edge | GoBackCondition): bool
   return condition.type === 'equation' && holds(condition, context.lookup)
 }
 
-/** The node's edges that the model decides. */
+/** The node's edges as choices of the model. */
 export function edgeChoices(context: FlowContext, here: PlacedNode): Choice[] {
   const edges = conditionalEdges(here.node).filter(edge => context.graph.destination(here, edge) !== undefined)
   return promptChoices(context, edges, 'edge')
 }
 
-/** All that the model may choose on a turn of the caller: edges, ways back, global nodes that are not cooling down. */
+/** Everything that the model may choose on a turn of the caller: edges, returns, global nodes that are not cooling down. */
 export function turnChoices(context: FlowContext, here: PlacedNode): Choice[] {
   return [
     ...edgeChoices(context, here),
@@ -82,13 +82,13 @@ function globalChoices(context: FlowContext, here: PlacedNode): Choice[] {
     }))
 }
 
-/** Ways back exist only where a global node interrupted something. */
+/** The conditions that return from a global node; none unless it interrupted another node. */
 function goBackConditions(context: FlowContext, here: PlacedNode): readonly GoBackCondition[] {
   if (context.state.detours.at(-1)?.global !== here.address) return []
   return here.node.global_node_setting?.go_back_conditions ?? []
 }
 
-/** What the model chose, as a step; undefined where the choice leads nowhere (any more). */
+/** The step of a choice that the model made; undefined: its destination does not exist, or no longer. */
 export function takeChoice(context: FlowContext, here: PlacedNode, choice: Choice): Step | undefined {
   const id = choice.choice_id.slice(choice.kind.length + 1)
   switch (choice.kind) {
@@ -108,15 +108,15 @@ function goBack(context: FlowContext, edgeId: string): Step | undefined {
   const to = detour === undefined ? undefined : context.graph.node(detour.from.node)
   if (detour === undefined || to === undefined) return undefined
   const detours = context.state.detours.slice(0, -1)
-  return { next: 'enter', to, calls: detour.from.calls, edgeId, cause: 'return', detours, again: true }
+  return { next: 'enter', to, calls: detour.from.calls, edgeId, cause: 'return', detours, isReturn: true }
 }
 
-/** A global node that is entered again while it waits below another one keeps the place it first interrupted. */
+/** Enters a global node. One that another global node interrupted, and that is entered again, keeps the position it interrupted first. */
 function enterGlobal(context: FlowContext, here: PlacedNode, address: string): Step | undefined {
   const to = context.graph.node(address)
   if (to === undefined) return undefined
   const { detours } = context.state
-  const below = detours.findIndex(detour => detour.global === address)
+  const position = detours.findIndex(detour => detour.global === address)
   const calls = to.scope === here.scope ? context.calls() : []
   const detour = { global: address, depth: calls.length, from: context.position() }
   return {
@@ -125,12 +125,12 @@ function enterGlobal(context: FlowContext, here: PlacedNode, address: string): S
     calls,
     edgeId: null,
     cause: 'global',
-    detours: below < 0 ? [...detours, detour] : detours.slice(0, below + 1),
-    again: false,
+    detours: position < 0 ? [...detours, detour] : detours.slice(0, position + 1),
+    isReturn: false,
   }
 }
 
-/** What is taken on a turn when no condition holds: always, skip-response, else. */
+/** The edge that is taken when no condition holds: the always, skip-response or else edge. */
 export function turnFallback(context: FlowContext, here: PlacedNode): Fallback | null {
   const { node } = here
   const candidates: [Edge | null, 'edge' | 'else'][] = [
@@ -143,6 +143,7 @@ export function turnFallback(context: FlowContext, here: PlacedNode): Fallback |
   return null
 }
 
+/** The step of a fallback; undefined: its edge has no destination. */
 export function takeFallback(context: FlowContext, here: PlacedNode, fallback: Fallback): Step | undefined {
   const found = slottedEdges(here.node).find(({ slot, edge }) => slot !== 'edges' && edge.id === fallback.edge_id)
   return found === undefined ? undefined : follow(context, here, found.edge, fallback.cause)

@@ -9,8 +9,8 @@ import type { Fallback } from './state.ts'
 import { byEquation, edgeChoices, takeFallback, turnChoices, turnFallback } from './transitions.ts'
 
 /**
- * The caller has finished (or, without a caller, the node has spoken): equations first, then what the model chooses
- * among, then always, skip-response and else edges. Where nothing leads on, the node answers.
+ * Reacts to a finished turn of the caller or, without a caller, to a speech of the node: tries equations, then lets the model
+ * choose, then takes the always, skip-response or else edge. Where no edge can be taken, the node answers.
  */
 export function turn(context: FlowContext, here: PlacedNode): Step {
   const moved = byEquation(context, here)
@@ -19,14 +19,14 @@ export function turn(context: FlowContext, here: PlacedNode): Step {
   const fallback = turnFallback(context, here)
   if (choices.length === 0 && fallback !== null) return otherwise(context, here, fallback)
   const answersItself = conversingOf(here) !== undefined
-  // A node with a fallback is left where no choice is made, and without a caller nobody waits for an answer: choose, speak not.
+  // The model only chooses, without speaking, where the node is left in any case or no caller waits for an answer.
   if (choices.length > 0 && (fallback !== null || !context.mode.hasCaller || !answersItself))
     return decide(context, here, choices, fallback)
   if (!context.mode.hasCaller) return context.end('completed', 'agent')
   return answersItself ? converse(context, here, 'user_turn', choices) : stay(context, here)
 }
 
-/** An action's result in a node that converses: equations may move on from it, else the model speaks about it. */
+/** Reacts to an action's result in a node that converses: takes an edge whose equation holds now, else the model speaks about the result. */
 export function afterResult(context: FlowContext, here: PlacedNode, speaks: boolean): Step {
   const moved = byEquation(context, here)
   if (moved !== undefined) return moved
@@ -35,7 +35,7 @@ export function afterResult(context: FlowContext, here: PlacedNode, speaks: bool
   return context.mode.hasCaller ? WAIT : { next: 'turn' }
 }
 
-/** A node that is done by itself: equations, the model's choice, else. Global nodes wait for a turn of the caller. */
+/** Leaves a node that is done: by an equation, by the model's choice, else by the else edge. Global nodes are not offered: they wait for a turn of the caller. */
 export function leave(context: FlowContext, here: PlacedNode): Step {
   const moved = byEquation(context, here)
   if (moved !== undefined) return moved
@@ -52,13 +52,13 @@ function decide(context: FlowContext, here: PlacedNode, choices: readonly Choice
   return WAIT
 }
 
-/** No condition held. */
+/** No condition held: takes the fallback, else stays. */
 export function otherwise(context: FlowContext, here: PlacedNode, fallback: Fallback | null): Step {
   const step = fallback === null ? undefined : takeFallback(context, here, fallback)
   return step ?? stay(context, here)
 }
 
-/** No edge leads on: a task is done; with a caller the node says what it does, else the model speaks. */
+/** No edge can be taken: a task ends; with a caller the node type's `stuck` decides, else the model speaks. */
 function stay(context: FlowContext, here: PlacedNode): Step {
   const { node } = here
   if (!context.mode.hasCaller) return context.end('completed', 'agent')

@@ -1,13 +1,14 @@
 import { isSystemVariable, isVariableName } from '../plan/names.ts'
 import { type FlowState, LAYERS, type Layer } from './state.ts'
 
+/** Maximum length of a value. */
 const MAX_VALUE = 8192
-/** Names that a conversation can hold in one layer: updates and answers come from outside. */
+/** Maximum variables in one layer: updates and answers come from outside. */
 const MAX_NAMES = 1000
 
 /**
- * The value of a variable: a run update wins over what the conversation extracted or an action returned, then what the run
- * was created with, the inbound context, the flow's default.
+ * The value of a variable. A run update wins over a value that the conversation extracted or an action returned; then follow
+ * the value from the creation of the run, the inbound context and the flow's default.
  */
 export function variable(state: FlowState, name: string): string | undefined {
   for (let index = LAYERS.length - 1; index >= 0; index--) {
@@ -17,7 +18,7 @@ export function variable(state: FlowState, name: string): string | undefined {
   return undefined
 }
 
-/** Sets what may be set. Names of the system, names that are none and what has no value are `ignored`. */
+/** Sets the variables. Names of system variables, invalid names and values that are null are `ignored`. */
 export function assign(
   state: FlowState,
   layer: Layer,
@@ -27,8 +28,8 @@ export function assign(
   const ignored: string[] = []
   const target = state.variables[layer]
   let count = Object.keys(target).length
-  for (const [name, given] of Object.entries(values)) {
-    const value = asText(given)
+  for (const [name, source] of Object.entries(values)) {
+    const value = asText(source)
     const isNew = !Object.hasOwn(target, name)
     if (value === undefined || !isVariableName(name) || isSystemVariable(name) || (isNew && count >= MAX_NAMES)) {
       ignored.push(name)
@@ -41,7 +42,7 @@ export function assign(
   return { set, ignored }
 }
 
-/** All values are strings; objects and lists become JSON. Undefined for what says nothing. */
+/** A value as text, which all variables are: objects and lists become JSON. Undefined for null and undefined. */
 export function asText(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined
   const text = typeof value === 'string' ? value : typeof value === 'object' ? jsonOf(value) : String(value)
@@ -52,7 +53,7 @@ function jsonOf(value: object): string | undefined {
   try {
     return JSON.stringify(value)
   } catch {
-    // A circle or a BigInt, which no parsed answer holds.
+    // A circular reference or a BigInt, which a parsed answer never contains.
     return undefined
   }
 }

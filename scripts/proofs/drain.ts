@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { manyRtpPorts } from '../../interop/ports.ts'
 import { LISTENER } from './calls/agents.ts'
-import { CallHarness, type Line, within } from './calls/call-harness.ts'
+import { CallHarness } from './calls/call-harness.ts'
+import type { Line } from './calls/carrier-lines.ts'
 import { createMany } from './calls/created-runs.ts'
 import { rawInvite } from './calls/raw-invite.ts'
+import { within } from './calls/within.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const LINE: Line = 'udp'

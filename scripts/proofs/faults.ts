@@ -1,10 +1,12 @@
 import { SeededRandom } from '@parley/kernel'
 import { proofAgents } from './calls/agents.ts'
-import { CallHarness, LINES, within } from './calls/call-harness.ts'
+import { CallHarness } from './calls/call-harness.ts'
+import { LINES } from './calls/carrier-lines.ts'
 import { EngineFleet } from './calls/engine-fleet.ts'
 import { KILL_NUMBERS, type KillCase, killCases, onceMore, TARGET } from './calls/kill-case.ts'
 import { checkKill, type KillCheck, permitsLeft } from './calls/kill-check.ts'
 import { agentOf, cleanUp, type Killed, killEngine, runOver } from './calls/kill-trial.ts'
+import { within } from './calls/within.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 /** Parameters of the proof. */

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { WebhookReceiver } from '@parley/loadtest'
 import { type TcpCut, type TestDatabase, tcpCut, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CallHarness, within } from './calls/call-harness.ts'
+import { CallHarness } from './calls/call-harness.ts'
+import { within } from './calls/within.ts'
 import {
   ANSWERS_LATE,
   HANGS_UP,

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ParleyClient } from '@parley/client'
 import { type Random, randomBelow, SeededRandom } from '@parley/kernel'
 import { draftOf, promptNode } from '../../interop/conversation-flows.ts'
-import { CallHarness, type Line } from './calls/call-harness.ts'
+import { CallHarness } from './calls/call-harness.ts'
+import type { Line } from './calls/carrier-lines.ts'
 import {
   calling,
   Follower,

@@ -2,8 +2,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { redisMissing, startRedis } from '@parley/store/testing'
 import { LISTENER } from '../../proofs/calls/agents.ts'
-import { CallHarness, type Line, within } from '../../proofs/calls/call-harness.ts'
+import { CallHarness } from '../../proofs/calls/call-harness.ts'
+import type { Line } from '../../proofs/calls/carrier-lines.ts'
 import type { RolesProcess } from '../../proofs/calls/roles-process.ts'
+import { within } from '../../proofs/calls/within.ts'
 import { type Ask, FAULTS_ARE } from './messages.ts'
 
 export const QUEUES = ['postgres', 'redis'] as const

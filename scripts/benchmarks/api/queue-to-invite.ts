@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { within } from '../../proofs/calls/call-harness.ts'
+import { within } from '../../proofs/calls/within.ts'
 import { type EventLoops, eventLoops } from './event-loops.ts'
 import { typicalAndSlow } from './figures.ts'
 import { ask } from './load.ts'

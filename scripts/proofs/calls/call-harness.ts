@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { ParleyClient } from '@parley/client'
 import type { Scope } from '@parley/contract'
 import { type Draft, readDraft } from '@parley/flow'
-import type { NumberRuleInput } from '@parley/loadtest'
 import { ensureLocalCertificate } from '@parley/sip'
 import {
   asStaff,
@@ -18,68 +16,47 @@ import {
 } from '@parley/store'
 import type { RateCard } from '@parley/store/testing'
 import { Pool } from 'pg'
-import { freePeerPorts, rtpRange } from '../../../interop/ports.ts'
 import { temporaryHome } from '../../../interop/serving.ts'
 import { readDemoFile } from '../../../packages/cli/src/workspace/demo-file.ts'
 import { editsFor } from '../../../packages/cli/src/workspace/draft-edits.ts'
-import { CarrierProcess } from './carrier-process.ts'
-import { RolesProcess } from './roles-process.ts'
+import {
+  CALLED,
+  type CarrierOptions,
+  createTrunk,
+  LINES,
+  type Line,
+  openCarrier,
+  putTrunkSecret,
+  trunkOf,
+} from './carrier-lines.ts'
+import type { CarrierProcess } from './carrier-process.ts'
+import { type HarnessEngine, type ProcessOptions, processesOf, processOf } from './harness-processes.ts'
+import { lockRun } from './lock-run.ts'
+import type { RolesProcess } from './roles-process.ts'
 
-/** How calls are signalled and carried between us and the carrier. */
-export const LINES = ['udp', 'tls'] as const
-export type Line = (typeof LINES)[number]
-
-/** By line, what the carrier's callers dial, and what our calls show. */
-export const CALLED: Readonly<Record<Line, string>> = { udp: '+12025550151', tls: '+12025550152' }
-
-const ACCOUNT = { username: 'parley', password: 'correct horse battery staple' }
-const REALM = 'carrier.example'
-/** Of what a process with an API prints when it is ready. */
+/** The line with the API's address that a process with an API prints when it is ready. */
 const API_LINE = /^API +(\S+)\/api\/v1 /m
 
-/** Sessions that wait for this one, directly or through others. */
-const WAITERS_ENDED = `
-  with recursive waiting(pid) as (
-    select pg_backend_pid()
-    union select a.pid from pg_stat_activity a join waiting w on w.pid = any(pg_blocking_pids(a.pid))
-  ) select pg_terminate_backend(pid, 5000) from waiting where pid <> pg_backend_pid()`
-
-interface CallHarnessOptions {
+interface CallHarnessOptions extends CarrierOptions, ProcessOptions {
   /**
-   * Of each process: `api,worker` and `engine`, say. The first outlives the others, for it has the database; those with an
-   * engine come last.
+   * The roles of each process, such as `api,worker` and `engine`. The first process has the database and is stopped last;
+   * processes with an engine come last.
    */
   readonly processes: readonly string[]
-  /** What the carrier does, by number called. */
-  readonly numbers: readonly NumberRuleInput[]
-  /** Default both. Each has a carrier, for media are plain or secure for a whole carrier. */
+  /** Default both. Each line has a carrier of its own, since a carrier's media are either plain or secure. */
   readonly lines?: readonly Line[]
   readonly env?: Readonly<Record<string, string>>
-  /** One that is migrated and empty; default: the first process brings one along. */
+  /** A database that is migrated and empty; default: the first process starts an embedded one. */
   readonly database?: HarnessDatabase
-  /** Of the carrier; default it takes REFERs. */
-  readonly transfers?: 'take' | number
-  /** RTP ports of the one engine; default, of each: room for 50 calls. */
-  readonly rtpPorts?: string
-  readonly play?: 'silence' | 'tone'
-  /** Path of the program that the processes run, of another version say; default this checkout's `parley`. */
-  readonly program?: string
 }
 
-/** Owner's URLs: that of the processes, which may lead over a relay, and that of the harness. */
+/** URLs of the database for its owner: `url` for the processes, which may lead over a relay; `ownerUrl` for the harness. */
 interface HarnessDatabase {
   readonly url: string
   readonly ownerUrl: string
 }
 
-/** A process with an engine. */
-export interface HarnessEngine {
-  readonly process: RolesProcess
-  /** SIP over TLS; UDP and TCP are one below. No other process has it. */
-  readonly tlsPort: number
-}
-
-/** A platform in processes, one or two trunks to carriers that keep ledgers, and ways to look into all of it. */
+/** A platform in processes, with one or two trunks to carriers that record their calls, and access to its database and API. */
 export class CallHarness {
   readonly carriers: ReadonlyMap<Line, CarrierProcess>
   readonly #processes: RolesProcess[]
@@ -91,7 +68,7 @@ export class CallHarness {
   #client: ParleyClient | null = null
   #scope: Scope | null = null
   #demo: { readonly url: string; readonly key: string } | null = null
-  /** By line: who calls there is let in. */
+  /** Token of the trunk's inbound address, by line. */
   readonly #tokens = new Map<Line, string>()
   readonly #engines: readonly HarnessEngine[]
   readonly #environment: Readonly<Record<string, string>>
@@ -134,7 +111,7 @@ export class CallHarness {
       ...(options.database && { DATABASE_URL: options.database.url }),
       ...options.env,
     }
-    const { processes, engines } = await processesOf(options, environment)
+    const { processes, engines } = await processesOf(options.processes, environment, options)
     const harness = new CallHarness(carriers, { processes, engines, environment, home, directory, removals })
     try {
       for (const one of opened) if (one.status === 'rejected') throw one.reason
@@ -187,7 +164,7 @@ export class CallHarness {
     return this.#processes
   }
 
-  /** Whom the carrier calls; `engine`: where there are several. */
+  /** The address that the carrier calls. `engine`: default the first. */
   inboundUri(line: Line, engine: HarnessEngine = this.#engines[0]!): string {
     const port = line === 'tls' ? engine.tlsPort : engine.tlsPort - 1
     return `sip:${this.#tokens.get(line)!}@127.0.0.1:${port};transport=${line}`
@@ -197,33 +174,14 @@ export class CallHarness {
     return this.carriers.get(line)!
   }
 
-  /** As the tables' owner, past every policy. */
+  /** Queries as the owner of the tables, without row-level security. */
   async rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.#owner!.query(text, [...values])).rows as Row[]
   }
 
-  /**
-   * Keeps everybody else from writing to the run, until the function that it resolves to is called: what waited for that
-   * is not written then, as that of a process which died. The lease, which nobody could renew meanwhile, is as if somebody had.
-   */
-  async hold(run_id: string): Promise<() => Promise<void>> {
-    const client = await this.#owner!.connect()
-    await client.query('begin')
-    await client.query('select 1 from parley.runs where run_id = $1 for update', [run_id])
-    return async () => {
-      try {
-        await client.query(WAITERS_ENDED)
-        await client.query('rollback')
-      } finally {
-        // A transaction that failed is not left to hold the run.
-        client.release(true)
-      }
-      // After the lock: ending a run locks this row first and then waits for the other.
-      await this.rows(
-        "update parley.run_ownership set lease_until = clock_timestamp() + interval '9 s' where run_id = $1",
-        [run_id],
-      )
-    }
+  /** See `lockRun`. */
+  hold(run_id: string): Promise<() => Promise<void>> {
+    return lockRun(this.#owner!, run_id)
   }
 
   async set(setting: StaffSetting): Promise<void> {
@@ -244,19 +202,19 @@ export class CallHarness {
     const { client } = this
     const content = { ...readDraft(draft), telephony: { trunkId: trunkOf(line), from: CALLED[line] } }
     await client.agents.create({ body: { template: 'blank', name: agent_id, agent_id, language: 'en' } })
-    const made = (await client.agents.get({ params })).draft!
-    let { revision } = made
-    // Where a service has a key, a blank agent has a voice of its.
+    const created = (await client.agents.get({ params })).draft!
+    let { revision } = created
+    // A blank agent gets a voice of the first service that has a key.
     const voice = { type: 'agent.provider', role: 'tts', changes: { voiceId: null } } as const
     for (const edits of [[voice], ...editsFor(content)]) {
-      const body = { draft_id: made.draft_id, expected_revision: revision, edits }
+      const body = { draft_id: created.draft_id, expected_revision: revision, edits }
       revision = (await client.drafts.edit({ params, body })).revision
     }
-    const body = { draft_id: made.draft_id, expected_revision: revision }
+    const body = { draft_id: created.draft_id, expected_revision: revision }
     await client.publications.publish({ params, body })
   }
 
-  /** Who answers the number that the carrier of `line` calls. */
+  /** Lets the agent answer the number that the carrier of `line` calls. */
   async assign(line: Line, agent_id: string): Promise<void> {
     const { items } = await this.client.numbers.list({ query: { trunk_id: trunkOf(line) } })
     const { number_id } = items.find(({ phone_number }) => phone_number === CALLED[line])!
@@ -272,13 +230,14 @@ export class CallHarness {
   }
 
   /**
-   * Asks this API from now on: that of the home's first process, again when it was started again, or that of another
-   * process, which `demo.json` does not name while the first one lives.
+   * Sends requests to this API from now on: that of `of`, or by default that of the home's first process. To be called again when
+   * that process was restarted.
    */
   async findApi(of?: RolesProcess): Promise<void> {
     const demo = await readDemoFile(this.#home)
     const url = of === undefined ? demo?.api : API_LINE.exec(of.output)?.[1]
-    if (url == null || demo?.key == null) throw new Error('the platform made no workspace')
+    if (url == null || demo?.key == null)
+      throw new Error('the platform has printed no API address or created no workspace')
     this.#demo = { url, key: demo.key }
     this.#client = new ParleyClient({ baseUrl: url, key: demo.key, retries: 5 })
   }
@@ -304,104 +263,18 @@ export class CallHarness {
     // The connection ends with the server and emits an error.
     this.#owner.on('error', () => {})
     this.#scope = await asStaff(this.#ownerUrl, tx => staffScope(tx, null))
-    const secret_id = 'carrier-password'
-    const secret = { kind: 'sip_auth', value: ACCOUNT.password } as const
-    const { version } = await this.client.secrets.put({ params: { secret_id }, body: secret })
-    for (const line of lines) await this.#trunk(line, { id: secret_id, version })
+    const secret = await putTrunkSecret(this.client)
+    for (const line of lines) await this.#addTrunk(line, secret)
   }
 
-  async #trunk(line: Line, auth_secret: { readonly id: string; readonly version: string }): Promise<void> {
-    const { client } = this
+  async #addTrunk(line: Line, secret: Awaited<ReturnType<typeof putTrunkSecret>>): Promise<void> {
     const trunk_id = trunkOf(line)
-    const trunk = await client.trunks.create({
-      body: {
-        trunk_id,
-        name: trunk_id,
-        provider: 'generic_sip',
-        termination_uri: hostOf(line),
-        auth_username: ACCOUNT.username,
-        auth_secret,
-        inbound: true,
-      },
-    })
+    this.#tokens.set(line, await createTrunk(this.client, line, secret))
+    const media = line === 'tls' ? 'srtp' : 'rtp'
     await asStaff(this.#ownerUrl, tx =>
-      setTrunkDetails(tx, this.scope, trunk_id, {
-        transport: line,
-        media: line === 'tls' ? 'srtp' : 'rtp',
-        cps: 50,
-        country: 'US',
-      }),
+      setTrunkDetails(tx, this.scope, trunk_id, { transport: line, media, cps: 50, country: 'US' }),
     )
     const phone_number = CALLED[line]
-    await client.numbers.import({ body: { phone_number, trunk_id, name: phone_number } })
-    this.#tokens.set(line, trunk.inbound_sip_uri!.replace(/^sips?:/, '').split('@')[0]!)
-  }
-}
-
-/** Also of its trunk's name at the carrier. */
-export function trunkOf(line: Line): string {
-  return `carrier-${line}`
-}
-
-function hostOf(line: Line): string {
-  return `carrier-${line}.test`
-}
-
-async function processesOf(options: CallHarnessOptions, environment: Readonly<Record<string, string>>) {
-  const processes: RolesProcess[] = []
-  const engines: HarnessEngine[] = []
-  for (const roles of options.processes) {
-    const { process, tlsPort } = await processOf(roles, environment, options)
-    processes.push(process)
-    if (tlsPort !== null) engines.push({ process, tlsPort })
-  }
-  return { processes, engines }
-}
-
-/** Each engine has ports of its own; `tlsPort` is null where the process has no engine. */
-async function processOf(
-  roles: string,
-  environment: Readonly<Record<string, string>>,
-  { program, rtpPorts }: Pick<CallHarnessOptions, 'program' | 'rtpPorts'> = {},
-): Promise<{ readonly process: RolesProcess; readonly tlsPort: number | null }> {
-  if (!roles.split(',').includes('engine'))
-    return { process: new RolesProcess(roles, environment, program), tlsPort: null }
-  const ports = await freePeerPorts()
-  const own = {
-    PARLEY_SIP_PORT: String(ports.tls - 1),
-    PARLEY_SIP_TLS_PORT: String(ports.tls),
-    PARLEY_RTP_PORTS: rtpPorts ?? rtpRange(ports),
-    ...environment,
-  }
-  return { process: new RolesProcess(roles, own, program), tlsPort: ports.tls }
-}
-
-async function openCarrier(line: Line, caPath: string, directory: string, options: CallHarnessOptions) {
-  const own = mkdtempSync(join(directory, `${line}-`))
-  const { numbers, transfers = 'take', play = 'silence' } = options
-  const ports = await freePeerPorts()
-  const identity = await ensureLocalCertificate(own, { names: [hostOf(line)] })
-  for (const name of ['cert', 'key'] as const) writeFileSync(join(own, name), identity[name])
-  const carrier = await CarrierProcess.open(own, {
-    transports: line === 'tls' ? { tls: ports.tls } : { udp: ports.tls - 1 },
-    media: { kind: line === 'tls' ? 'srtp' : 'rtp', play },
-    digest: { ...ACCOUNT, realm: REALM },
-    numbers: [...numbers],
-    transfers,
-    ...(line === 'tls' && { tls: { cert: join(own, 'cert'), key: join(own, 'key'), ca: caPath } }),
-  })
-  const port = line === 'tls' ? ports.tls : ports.tls - 1
-  const ca = line === 'tls' ? `;${identity.caPath}` : ''
-  return { line, carrier, entry: `${hostOf(line)}=127.0.0.1:${port};${line}${ca}` }
-}
-
-/** What `look` finds once it is not null; null when it never was within that time. */
-export async function within<Found>(ms: number, look: () => Promise<Found | null>): Promise<Found | null> {
-  const giveUpAt = performance.now() + ms
-  for (;;) {
-    const found = await look()
-    if (found !== null) return found
-    if (performance.now() > giveUpAt) return null
-    await pause(50)
+    await this.client.numbers.import({ body: { phone_number, trunk_id, name: phone_number } })
   }
 }

@@ -1,4 +1,6 @@
-import { type CallHarness, type HarnessEngine, within } from './call-harness.ts'
+import type { CallHarness } from './call-harness.ts'
+import type { HarnessEngine } from './harness-processes.ts'
+import { within } from './within.ts'
 
 const LOOK_WITHIN_MS = 10_000
 

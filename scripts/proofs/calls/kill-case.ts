@@ -1,7 +1,7 @@
 import { type Random, randomBelow } from '@parley/kernel'
 import type { NumberRuleInput } from '@parley/loadtest'
 import type { ProofAgent } from './agents.ts'
-import { LINES, type Line } from './call-harness.ts'
+import { LINES, type Line } from './carrier-lines.ts'
 
 /** The moment of a call at which its engine is killed. */
 export const MOMENTS = {

@@ -1,8 +1,9 @@
 import type { LedgerCall } from '@parley/loadtest'
-import { type CallHarness, within } from './call-harness.ts'
+import type { CallHarness } from './call-harness.ts'
 import { type KillCase, MOMENTS } from './kill-case.ts'
 import { effectsIn, hasPermit, isOf, type Killed, type KillOptions, UNACKNOWLEDGED_MS } from './kill-trial.ts'
 import { wavMs } from './wav-length.ts'
+import { within } from './within.ts'
 
 /** Largest part of a recording that a kill may lose, ms. */
 const LOST_AT_MOST_MS = 1000

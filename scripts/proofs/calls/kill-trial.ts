@@ -2,9 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CarrierLedgerEntry } from '@parley/loadtest'
 import { CALLS_PER_SECOND } from '@parley/store/testing'
 import type { ProofAgent } from './agents.ts'
-import { CALLED, type CallHarness, type HarnessEngine, type Line, trunkOf, within } from './call-harness.ts'
+import type { CallHarness } from './call-harness.ts'
+import { CALLED, type Line, trunkOf } from './carrier-lines.ts'
 import type { EngineFleet } from './engine-fleet.ts'
+import type { HarnessEngine } from './harness-processes.ts'
 import { type KillCase, MOMENTS, type Moment } from './kill-case.ts'
+import { within } from './within.ts'
 
 const MOMENT_WITHIN_MS = 30_000
 const TAKEN_AGAIN_WITHIN_MS = 30_000

@@ -178,7 +178,7 @@ async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine
     recordings,
     time: systemTime,
     onProblem,
-    agents: { agent: async () => agent },
+    agents: { create: async () => agent },
     addressesOf: async host => [host],
     addresses: () => ({}),
     calls: {

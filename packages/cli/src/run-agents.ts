@@ -21,7 +21,7 @@ export class RunAgents implements Agents {
     this.#sealer = sealer
   }
 
-  agent(order: AgentOrder): Promise<VoiceAgent> {
+  create(order: AgentOrder): Promise<VoiceAgent> {
     const key = `${order.scope.tenant_id} ${order.agent_id} ${order.version}`
     const known = this.#cached.get(key)
     this.#cached.delete(key)

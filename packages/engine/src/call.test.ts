@@ -13,7 +13,7 @@ const end: LegEnd = {
   cause: 'bye',
   sipStatus: 200,
   reason: '',
-  inviteLeft: false,
+  inviteSent: false,
   confirmed: true,
   detail: '',
   retryAfterS: undefined,
@@ -46,7 +46,7 @@ class ScriptedLeg {
 }
 
 /** An handler that says one line when it is answered, and whatever else the test wants. */
-class ScriptedAttendant implements CallHandler {
+class ScriptedHandler implements CallHandler {
   drains = 0
   stops = 0
   fault: Error | null = null
@@ -78,9 +78,9 @@ const item: TimelineItem = { seq: 1, at: '', offset_ms: 0, kind: 'state', state:
 function callWith(onEvent: (event: CallEvent) => void) {
   const time = new VirtualTime()
   const leg = new ScriptedLeg()
-  let handler: ScriptedAttendant | undefined
+  let handler: ScriptedHandler | undefined
   const createHandler = (line: CallControl) => {
-    handler = new ScriptedAttendant(line)
+    handler = new ScriptedHandler(line)
     return handler
   }
   const call = new Call({ leg: leg as unknown as CallLeg, time, ticker: new Ticker(time), createHandler, onEvent })

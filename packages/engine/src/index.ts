@@ -1,7 +1,7 @@
 export type { CallEvent } from './call.ts'
 export type { EngineOptions } from './engine.ts'
 export { lineTestHandler } from './line-test.ts'
-export type { AgentOrder, Agents } from './runs/agents.ts'
+export type { AgentFactory as Agents, AgentRequest as AgentOrder } from './runs/agent-factory.ts'
 export type { CallRecordEnd } from './runs/call-record.ts'
 export { RunEngine } from './runs/run-engine.ts'
 export { TokenRouter } from './token-router.ts'

@@ -9,7 +9,7 @@ const base: LegEnd = {
   cause: 'rejected',
   sipStatus: 486,
   reason: '',
-  inviteLeft: true,
+  inviteSent: true,
   confirmed: true,
   detail: '',
   retryAfterS: undefined,

@@ -21,8 +21,8 @@ it('no INVITE is sent before its attempt is stored; then the call goes on', asyn
   expect(leg.state).toBe('active')
   leg.hangUp()
   await line.pass(1000)
-  expect(line.a.end).toMatchObject({ cause: 'bye', inviteLeft: true })
-  expect(line.b.end).toMatchObject({ cause: 'bye', inviteLeft: false })
+  expect(line.a.end).toMatchObject({ cause: 'bye', inviteSent: true })
+  expect(line.b.end).toMatchObject({ cause: 'bye', inviteSent: false })
 })
 
 it('an attempt that cannot be stored sends no INVITE and frees its port', async () => {
@@ -35,7 +35,7 @@ it('an attempt that cannot be stored sends no INVITE and frees its port', async 
     answered: false,
     by: 'local',
     sipStatus: null,
-    inviteLeft: false,
+    inviteSent: false,
   })
   expect(line.a.end!.detail).toContain('the run is lost')
   expect(line.a.context.media.describe()).toContain('0 leased')
@@ -48,7 +48,7 @@ it('a call that is hung up while its attempt is stored sends no INVITE', async (
   await line.pass(100)
   leg.hangUp()
   await line.pass(100)
-  expect(line.a.end).toMatchObject({ cause: 'cancelled', inviteLeft: false, confirmed: true })
+  expect(line.a.end).toMatchObject({ cause: 'cancelled', inviteSent: false, confirmed: true })
   gate.resolve()
   await line.pass(60_000)
   expect(line.signalling.passed).toEqual([])

@@ -5,8 +5,8 @@ import { VirtualLine } from './virtual-line.ts'
 async function established(line: VirtualLine): Promise<void> {
   await line.dial()
   await line.pass(1000)
-  expect(line.a.facts()).toContain('answered')
-  expect(line.b.facts()).toContain('answered')
+  expect(line.a.eventTypes()).toContain('answered')
+  expect(line.b.eventTypes()).toContain('answered')
 }
 
 describe('a leg, in either direction', () => {
@@ -22,7 +22,7 @@ describe('a leg, in either direction', () => {
     expect(line.a.end).toMatchObject({ answered: true, by: 'remote', cause: 'bye', sipStatus: 200, confirmed: true })
     expect(line.b.end).toMatchObject({ answered: true, by: 'local', cause: 'bye', sipStatus: 200, confirmed: true })
     expect(line.a.end!.media!.statistics.packetsReceived).toBeGreaterThan(100)
-    expect(line.a.facts().filter(fact => fact === 'ended')).toHaveLength(1)
+    expect(line.a.eventTypes().filter(fact => fact === 'ended')).toHaveLength(1)
   })
 
   it('holds, resumes and changes its keys; the other side gets events of the hold', async () => {
@@ -37,7 +37,7 @@ describe('a leg, in either direction', () => {
       'rekey',
       'resume',
     ])
-    expect(line.b.facts().filter(fact => fact === 'held' || fact === 'resumed')).toEqual(['held', 'resumed'])
+    expect(line.b.eventTypes().filter(fact => fact === 'held' || fact === 'resumed')).toEqual(['held', 'resumed'])
     expect(line.b.leg!.held).toBe(false)
   })
 
@@ -47,8 +47,8 @@ describe('a leg, in either direction', () => {
     line.a.leg!.hold()
     line.b.leg!.hold()
     await line.pass(10_000)
-    expect(line.a.facts()).toContain('reoffered')
-    expect(line.b.facts()).toContain('reoffered')
+    expect(line.a.eventTypes()).toContain('reoffered')
+    expect(line.b.eventTypes()).toContain('reoffered')
     line.a.leg!.resume()
     await line.pass(5000)
     line.b.leg!.resume()
@@ -61,8 +61,8 @@ describe('a leg, in either direction', () => {
     const line = new VirtualLine()
     await line.dial({ delayedOffer: true })
     await line.pass(1000)
-    expect(line.a.facts()).toContain('answered')
-    expect(line.b.facts()).toContain('answered')
+    expect(line.a.eventTypes()).toContain('answered')
+    expect(line.b.eventTypes()).toContain('answered')
     line.b.leg!.sendDigits('7')
     await line.pass(1000)
     expect(line.a.events.find(event => event.type === 'digit')).toMatchObject({ digit: '7' })
@@ -82,7 +82,7 @@ describe('a leg, in either direction', () => {
     line.onOffer = leg => leg.ring()
     await line.dial({ ringTimeoutMs: 5000 })
     await line.pass(6000)
-    expect(line.a.facts()).toContain('ringing')
+    expect(line.a.eventTypes()).toContain('ringing')
     expect(line.a.end).toMatchObject({
       answered: false,
       by: 'local',

@@ -376,7 +376,7 @@ export class CallLeg {
         cause: failure?.cause ?? end.cause,
         sipStatus: end.cause === 'withheld' && !end.inviteLeft ? null : end.status,
         reason: end.reason,
-        inviteLeft: end.inviteLeft,
+        inviteSent: end.inviteLeft,
         confirmed: end.confirmed,
         detail: failure?.detail ?? end.detail,
         retryAfterS: end.retryAfterS,

@@ -54,7 +54,7 @@ export interface DialOptions extends LegOptions {
   readonly ringTimeoutMs?: number
   /**
    * Called before each INVITE (to the next target, with credentials, …), which is sent when this resolves. When it rejects,
-   * the leg ends "withheld"; `LegEnd.inviteLeft` says whether an earlier INVITE was sent.
+   * the leg ends "withheld"; `LegEnd.inviteSent` says whether an earlier INVITE was sent.
    */
   readonly beforeAttempt?: (attempt: InviteAttempt) => Promise<void>
   /**

@@ -72,7 +72,7 @@ export interface LegEnd {
   readonly sipStatus: number | null
   readonly reason: string
   /** Outbound: an INVITE was sent, or may have been. False: the called phone never rang. Inbound: false. */
-  readonly inviteLeft: boolean
+  readonly inviteSent: boolean
   /** Whether the far end confirmed the end (invariant 4: a permit is released only then, or after a wait). */
   readonly confirmed: boolean
   readonly detail: string

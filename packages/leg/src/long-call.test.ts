@@ -57,7 +57,7 @@ describe('a call of 40 minutes, signalling and media, in virtual time', () => {
       'hold',
       'resume',
     ])
-    expect(line.a.facts().filter(fact => fact === 'held' || fact === 'resumed')).toEqual(['held', 'resumed'])
+    expect(line.a.eventTypes().filter(fact => fact === 'held' || fact === 'resumed')).toEqual(['held', 'resumed'])
     expect(line.a.events.flatMap(event => (event.type === 'reoffered' ? [event.purpose] : []))).toEqual(['rekey'])
 
     const sent = line.a.captured().right

@@ -51,7 +51,7 @@ describe('an inbound call that is not answered yet', () => {
     callee.hangUp()
     await line.pass(60_000)
     expect(line.signalling.passed).toHaveLength(before)
-    expect(line.b.facts()).toEqual(['ended'])
+    expect(line.b.eventTypes()).toEqual(['ended'])
     expect(line.b.context.media.describe()).toContain('0 leased')
   })
 

@@ -40,7 +40,7 @@ class LineEnd {
     leg.onEvent(event => this.events.push(event))
   }
 
-  facts(): string[] {
+  eventTypes(): string[] {
     return this.events.map(event => event.type)
   }
 

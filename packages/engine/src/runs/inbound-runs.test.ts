@@ -42,7 +42,7 @@ beforeEach(() => {
     leases,
     time,
     directory: directory as unknown as TrunkDirectory,
-    agents: { agent: async () => ({ plan: {} }) as VoiceAgent },
+    agents: { create: async () => ({ plan: {} }) as VoiceAgent },
     recordings: { open: () => Promise.reject(new TypeError('nothing is recorded')), close: async () => {} },
     onOver: () => {},
     onProblem: (what, error) => {

@@ -17,7 +17,7 @@ import type { AbandonReason, CallPlan, RingingDecision } from '../call-plan.ts'
 import { calledNumbers, e164Numbers } from '../called-number.ts'
 import { EngineError } from '../errors.ts'
 import type { InboundDecision, InboundRoute, InboundRouter } from '../inbound-router.ts'
-import type { Agents } from './agents.ts'
+import type { AgentFactory } from './agent-factory.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { callerIdentityOf } from './caller-identity.ts'
 import { askInboundContext } from './inbound-context.ts'
@@ -34,7 +34,7 @@ interface InboundRunsOptions {
   readonly database: Database
   readonly leases: RunLeases
   readonly directory: TrunkDirectory
-  readonly agents: Agents
+  readonly agents: AgentFactory
   readonly recordings: Recordings
   readonly time: Time
   readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
@@ -47,7 +47,7 @@ interface Candidate {
   readonly phone_number: string
 }
 
-interface Reached {
+interface ReachedNumber {
   readonly trunk: InboundTrunk
   readonly number: AnsweredNumber
 }
@@ -93,7 +93,7 @@ export class InboundRuns implements InboundRouter {
   }
 
   /** Finds the called number: on the trunk of the token, or on the only one of several trunks that has it. */
-  async #reached(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<Reached | null> {
+  async #reached(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<ReachedNumber | null> {
     const { database } = this.#options
     for (const { trunk, phone_number } of await this.#candidates(trunks, invite)) {
       const number = await numberReached(database.within(trunk.scope), trunk.scope, trunk.trunk_id, phone_number)
@@ -141,7 +141,7 @@ export class InboundRuns implements InboundRouter {
     if (typeof admitted !== 'string') await this.#record(admitted).abandon(rejected(why))
   }
 
-  async #admit({ trunk, number }: Reached, invite: SipRequest): Promise<OwnedRun | AdmissionRefusal> {
+  async #admit({ trunk, number }: ReachedNumber, invite: SipRequest): Promise<OwnedRun | AdmissionRefusal> {
     const { database, leases } = this.#options
     const { scope } = trunk
     const admission = await database.transaction(scope, tx =>
@@ -196,7 +196,7 @@ export class InboundRuns implements InboundRouter {
       const start = await startingRun(database.within(scope), scope, run.runId)
       if (start === null) throw new EngineError('internal', `run ${run.runId} was admitted and is not in the database`)
       const { agent_id, version, plan } = start
-      const agent = await agents.agent({ scope, agent_id, version, plan })
+      const agent = await agents.create({ scope, agent_id, version, plan })
       const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null
       const security = trunk.details.media === 'rtp' ? 'rtp-only' : 'srtp-required'
       const codecs = trunkCodecs(trunk.details)

@@ -84,7 +84,7 @@ function outboundRuns(capacity: CallCapacity): OutboundRuns {
     time,
     onProblem: report,
     sealer: { seal: plain => plain, open: sealed => sealed },
-    agents: { agent: async () => AGENT },
+    agents: { create: async () => AGENT },
     recordings: { open: run => openRecording(run), close: async () => {} },
     dial: async request => {
       await request.beforeAttempt?.({} as InviteAttempt)

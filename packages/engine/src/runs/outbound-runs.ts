@@ -19,7 +19,7 @@ import type { CallPlan } from '../call-plan.ts'
 import type { DialRequest } from '../engine.ts'
 import { EngineError } from '../errors.ts'
 import type { FailureDetail } from '../outcome.ts'
-import type { Agents } from './agents.ts'
+import type { AgentFactory } from './agent-factory.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
@@ -33,7 +33,7 @@ interface OutboundRunsOptions {
   readonly database: Database
   readonly leases: RunLeases
   readonly sealer: Sealer
-  readonly agents: Agents
+  readonly agents: AgentFactory
   readonly recordings: Recordings
   readonly time: Time
   readonly capacity: CallCapacity
@@ -206,7 +206,7 @@ export class OutboundRuns {
 
   async #agent(run: OwnedRun, { agent_id, version, plan }: StartingRun) {
     try {
-      return await this.#options.agents.agent({ scope: run.scope, agent_id, version, plan })
+      return await this.#options.agents.create({ scope: run.scope, agent_id, version, plan })
     } catch (error) {
       this.#options.onProblem(`agent ${agent_id} is not ready`, error)
       throw new SetupFailure(failed('provider_failed'))

@@ -3,7 +3,7 @@ import { type OwnedRun, RepeatedFailureLog, type RunLeases, type RunQueue } from
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
 import { Engine, type EngineOptions } from '../engine.ts'
 import { firstRouteOf, type InboundRouter } from '../inbound-router.ts'
-import type { Agents } from './agents.ts'
+import type { AgentFactory } from './agent-factory.ts'
 import type { CallRecordEnd } from './call-record.ts'
 import { InboundRuns } from './inbound-runs.ts'
 import { OutboundRuns } from './outbound-runs.ts'
@@ -23,7 +23,7 @@ interface RunEngineOptions {
   readonly leases: RunLeases
   /** Not closed with it. */
   readonly runQueue: RunQueue
-  readonly agents: Agents
+  readonly agents: AgentFactory
   readonly recordings: Recordings
   readonly time: Time
   readonly addressesOf: TrunkDirectoryOptions['addressesOf']

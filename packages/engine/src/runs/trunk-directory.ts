@@ -23,7 +23,7 @@ interface Sources {
   readonly trunk: InboundTrunk
   networks: readonly IpNetwork[]
   /** Staff set them: then a request with the token must come from one of them as well. */
-  readonly areSet: boolean
+  readonly areConfigured: boolean
 }
 
 /** The trunks that take calls, in memory: a request without a valid token costs no query. Changes are known within 2 s. */
@@ -70,7 +70,7 @@ export class TrunkDirectory {
     for (const token of tokensOf(request)) {
       const found = this.#byToken.get(createHash('sha256').update(token).digest('hex'))
       if (found === undefined) continue
-      return found.areSet && !isInNetworks(sourceAddress, found.networks) ? null : found.trunk
+      return found.areConfigured && !isInNetworks(sourceAddress, found.networks) ? null : found.trunk
     }
     return null
   }
@@ -132,7 +132,7 @@ export class TrunkDirectory {
 
   async #resolve(all: readonly Sources[]): Promise<void> {
     for (const sources of all) {
-      if (sources.areSet || this.#closed) continue
+      if (sources.areConfigured || this.#closed) continue
       const addresses = await this.#options.addressesOf(sources.trunk.termination_uri).catch(() => [])
       sources.networks = addresses.flatMap(networkOf)
     }
@@ -142,7 +142,7 @@ export class TrunkDirectory {
 function sourcesOf(trunk: InboundTrunk, resolved: readonly IpNetwork[]): Sources {
   const { source } = trunk.details
   const areSet = source !== undefined && source.length > 0
-  return { trunk, networks: areSet ? source.flatMap(networkOf) : resolved, areSet }
+  return { trunk, networks: areSet ? source.flatMap(networkOf) : resolved, areConfigured: areSet }
 }
 
 function networkOf(text: string): IpNetwork[] {

@@ -26,7 +26,7 @@ export class ScriptedLine {
   }
 
   /** Lets up to `samples` leave; returns the progress that a leg would report. */
-  leave(samples: Samples): LegEvent & { type: 'play-progress' } {
+  send(samples: Samples): LegEvent & { type: 'play-progress' } {
     const taken = this.#queue.splice(0, samples)
     for (const sample of taken) this.sent.push(sample)
     this.#clock += taken.length

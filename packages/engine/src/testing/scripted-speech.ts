@@ -28,7 +28,7 @@ const AUDIBLE = 300
 export class FingerprintVoice implements TextToSpeech {
   readonly id = 'test/fingerprint'
   readonly languages = ['en', 'es']
-  readonly said: string[] = []
+  readonly synthesized: string[] = []
   readonly #pace: { readonly time: Time; readonly wordMs: Ms } | null
 
   /** With a pace it delivers each word after that time, and ignores its abort signal. */
@@ -41,7 +41,7 @@ export class FingerprintVoice implements TextToSpeech {
   }
 
   async *synthesize({ text, onSent }: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk> {
-    this.said.push(text)
+    this.synthesized.push(text)
     onSent?.(text.length)
     for (const [i, word] of text.split(/\s+/).entries()) {
       if (signal.aborted && this.#pace === null) return
@@ -130,13 +130,13 @@ export class ScriptedRecogniser implements SpeechToText {
   async close(): Promise<void> {}
 
   /** The connection to it breaks, and it repairs that by itself. */
-  stumbles(): void {
+  breaksAndRecovers(): void {
     const error = new ParleyError('recogniser_unreachable', 'the connection was lost', { retryable: true })
     this.#listener({ type: 'error', error })
   }
 
   /** The connection to it breaks for good. */
-  breaks(): void {
+  breaksForGood(): void {
     this.#words = []
     this.#listener({ type: 'error', error: new ParleyError('recogniser_failed', 'the recogniser broke') })
   }

@@ -20,7 +20,7 @@ it('the call ends once after the apology was played', async () => {
   const { line, time, words, calls } = fixture()
   for (let i = 0; i < 20; i++) {
     await settled()
-    words.onProgress(line.leave(8000))
+    words.onProgress(line.send(8000))
   }
   expect(calls.done).toBe(1)
   time.advance(60_000)

@@ -54,7 +54,7 @@ it('counts the audio sent to the recogniser, during the call and at its end', as
 it('counts audio again that is sent again to a reopened recogniser', async () => {
   const call = await open()
   await call.pass(2000)
-  call.recogniser.breaks()
+  call.recogniser.breaksForGood()
   await call.pass(1000)
   await hangUp(call)
   expect(call.recogniser.opened).toHaveLength(2)

@@ -7,7 +7,7 @@ const ramp = (from: number, count: number) => Int16Array.from({ length: count },
 function fixture(volume?: number) {
   const line = new ScriptedLine()
   const playout = new Playout(line, volume)
-  return { line, playout, leave: (samples: number) => playout.onProgress(line.leave(samples)) }
+  return { line, playout, leave: (samples: number) => playout.onProgress(line.send(samples)) }
 }
 
 describe("the agent's audio", () => {

@@ -46,5 +46,5 @@ it('a preemptive answer requested before an update is discarded and requested ag
   expect(askedWith(call, 1)).toContain('You speak with .')
   expect(askedWith(call, 2)).toContain('You speak with Ana.')
   expect(call.facts('utterance')[2]!.text).toBe('You are Ana.')
-  expect(call.voice.said).not.toContain('You are you.')
+  expect(call.voice.synthesized).not.toContain('You are you.')
 })

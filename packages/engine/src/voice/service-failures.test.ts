@@ -97,7 +97,7 @@ it('a recogniser that fails is reopened and gets the audio from meanwhile', asyn
   call.says('one pizza please')
   await call.pass(500)
   const lostAt = msToSamples(call.facts('utterance')[0]!.end_ms!, NARROWBAND)
-  call.recogniser.breaks()
+  call.recogniser.breaksForGood()
   expect(call.recogniser.opened).toHaveLength(2)
   // The reopened recogniser gets the audio from before the caller's first word.
   expect(call.recogniser.opened[1]!).toBeLessThan(lostAt + msToSamples(600, NARROWBAND))
@@ -108,7 +108,7 @@ it('a recogniser that fails is reopened and gets the audio from meanwhile', asyn
 it('a recogniser that reconnects by itself is not reopened, and the timeline has the failure', async () => {
   const call = await open({ answers: [speaks('One pizza.')] })
   await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
-  call.recogniser.stumbles()
+  call.recogniser.breaksAndRecovers()
   call.says('one pizza please')
   await call.until(() => call.facts('utterance').length === 3, 8000, 'answered')
   expect(call.recogniser.opened).toHaveLength(1)
@@ -118,8 +118,8 @@ it('a recogniser that reconnects by itself is not reopened, and the timeline has
 it('when a recogniser fails again at once, the call ends after an apology', async () => {
   const call = await open({ agent: { lastResort: other } })
   await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
-  call.recogniser.breaks()
-  call.recogniser.breaks()
+  call.recogniser.breaksForGood()
+  call.recogniser.breaksForGood()
   await call.until(() => call.report !== null, 15_000, 'ended')
   expect(call.report!.run.outcome).toMatchObject({ detail: 'provider_failed' })
   expect(find(call.heard(), other.voice.sound('I am sorry, there is a technical problem.')).likeness).toBeGreaterThan(

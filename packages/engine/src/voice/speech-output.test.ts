@@ -53,7 +53,7 @@ function fixture() {
     await settled()
   }
   const leave = async (samples: Samples) => {
-    speechOutput.onProgress(line.leave(samples))
+    speechOutput.onProgress(line.send(samples))
     await settled()
   }
   return { line, voice, time, speechOutput, facts, reports, say, leave }

@@ -3,7 +3,7 @@ import type { Plan } from '@parley/flow'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
 /** A publication whose agent is needed for a call. */
-export interface AgentOrder {
+export interface AgentRequest {
   readonly scope: Scope
   readonly agent_id: string
   readonly version: number
@@ -11,10 +11,10 @@ export interface AgentOrder {
 }
 
 /** Makes agents from publications. */
-export interface Agents {
+export interface AgentFactory {
   /**
    * Resolves with an agent whose services are ready. Throws a `ParleyError` that names the one that is not
    * ("voice_not_ready", "model_not_ready", …).
    */
-  agent(order: AgentOrder): Promise<VoiceAgent>
+  create(order: AgentRequest): Promise<VoiceAgent>
 }

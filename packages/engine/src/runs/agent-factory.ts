@@ -16,5 +16,5 @@ export interface AgentFactory {
    * Resolves with an agent whose services are ready. Throws a `ParleyError` that names the one that is not
    * ("voice_not_ready", "model_not_ready", …).
    */
-  create(order: AgentRequest): Promise<VoiceAgent>
+  create(request: AgentRequest): Promise<VoiceAgent>
 }

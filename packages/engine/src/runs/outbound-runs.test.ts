@@ -234,6 +234,6 @@ it('a run whose turn on the trunk came before its engine began to drain is diall
   opening.resolve({ path: '/recording' })
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   expect(capacity.taken).toBe(1)
-  const run = await readRun(test.database.within(scope), scope, runId)
-  expect(run).toMatchObject({ state: 'running', phone_state: 'dialing' })
+  const run = () => readRun(test.database.within(scope), scope, runId)
+  await vi.waitFor(async () => expect(await run()).toMatchObject({ state: 'running', phone_state: 'dialing' }))
 })

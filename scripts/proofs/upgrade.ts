@@ -27,7 +27,7 @@ type PlantedUpgradeFault = 'nothing' | 'killed'
  * called twice, each run sends its webhooks once, and the earlier process exits with 0. `count` calls in each of three phases:
  * before this version starts, with both versions, and after the earlier one has ended.
  */
-async function proveUpgrade(
+export async function proveUpgrade(
   { count, line, progress }: ProofOptions,
   { callMs = 90_000, planted = 'nothing' }: { readonly callMs?: number; readonly planted?: PlantedUpgradeFault } = {},
 ): Promise<ProofOutcome> {

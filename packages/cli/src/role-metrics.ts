@@ -1,6 +1,5 @@
 import { watchProcess } from '@parley/control-plane'
 import type { CallRecordEnd } from '@parley/engine'
-import type { WorkerMetrics } from '@parley/jobs'
 import type { RecordingSpool } from '@parley/runs'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
@@ -76,15 +75,15 @@ export class RoleMetrics {
   }
 
   /** Adds the counters of a worker. */
-  watchWorker(read: () => WorkerMetrics): void {
-    for (const name of Object.keys(read()) as (keyof WorkerMetrics)[])
+  watchWorker(read: () => Readonly<Record<string, number>>): void {
+    for (const name of Object.keys(read()))
       new Counter({
         name: `parley_jobs_${name}_total`,
         help: `Counter of the worker: ${name.replaceAll('_', ' ')}`,
         registers: [this.registry],
         collect() {
           this.reset()
-          this.inc(read()[name])
+          this.inc(read()[name] ?? 0)
         },
       })
   }

@@ -1,5 +1,4 @@
 export { openSipFarEnd } from './io/far-end.ts'
-export type { WorkerMetrics } from './metrics.ts'
 export type { TextAgents } from './text/protocol.ts'
 export { startTextRuns } from './text/text-runs.ts'
 export { startWorker } from './worker.ts'

@@ -123,7 +123,7 @@ export {
   takeWebhooks,
 } from './runs/outbox.ts'
 export { claimRun, moveRun, RUN_LEASE_MS, type RunMove, releaseRun, storeDial, storeDialog } from './runs/ownership.ts'
-export type { OutboxItem, RenewedRun, RunOfTenant, RunOwner, RunOwnership } from './runs/protocol.ts'
+export type { OutboxItem, RenewedRun, RunOfTenant, RunOwner, RunOwnership, WaitingRun } from './runs/protocol.ts'
 export { installRateCard, readRateCard } from './runs/rate-cards.ts'
 export { endJoin, keepJoined, type RecordingJoin, renewJoin, takeJoin } from './runs/recording-joins.ts'
 export {

@@ -1,13 +1,15 @@
 import type { Scope } from '@parley/contract'
 import type { Ms, Time, Timer, UnixMs } from '@parley/kernel'
 import { type OwnedRun, RepeatedFailureLog, type RunLeases, type Work } from '@parley/runs'
-import type { Bus, Database, RunKind } from '@parley/store'
+import type { Bus, Database, RunKind, WaitingRun } from '@parley/store'
 import { withDeadline } from '../deadline.ts'
 import type { JobLog } from '../protocol.ts'
 import type { TextAgents, TextKind } from './protocol.ts'
 import { TextRun } from './text-run.ts'
 
 const SWEEP_MS: Ms = 2000
+/** The job of a run arrives within milliseconds: a run that waits longer has no job any more, or found no place. */
+const LATE_MS: Ms = 2000
 const DEFAULT_MAX_LIVE = 200
 /** Claimed at once. */
 const BATCH = 20
@@ -26,6 +28,11 @@ export interface TextRunsOptions {
   readonly log: JobLog
   /** Runs at once, default 200. Background runs take half of the places at most. */
   readonly maxLive?: number
+}
+
+interface TextRunMetrics {
+  /** Runs that had waited for 2 s or longer when a look of this worker found and claimed them. */
+  readonly runs_woken: number
 }
 
 interface LiveRun {
@@ -55,6 +62,7 @@ export class TextRuns {
   #lookAgain = false
   /** Something was left waiting for want of a place. */
   #isShort = false
+  #late = 0
   #closing: Promise<void> | null = null
 
   constructor(options: TextRunsOptions) {
@@ -69,6 +77,11 @@ export class TextRuns {
   /** Runs under way now. */
   count(kind: TextKind): number {
     return [...this.#live.values()].filter(live => live.kind === kind).length
+  }
+
+  /** Counts since the start; a counter each, named `parley_jobs_…_total` where they are served. */
+  get metrics(): TextRunMetrics {
+    return { runs_woken: this.#late }
   }
 
   /** For the queue: takes the run if it is still to be had and there is a place. Never rejects. */
@@ -156,8 +169,18 @@ export class TextRuns {
       this.#isShort = true
       return 'left'
     }
-    const claimed = await Promise.all(waiting.map(({ scope, run_id }) => this.#claim(kind, scope, run_id)))
-    return claimed.includes(true) ? 'taken' : 'left'
+    const claims = await Promise.all(
+      waiting.map(async run => ((await this.#claim(kind, run.scope, run.run_id)) ? [run] : [])),
+    )
+    const claimed = claims.flat()
+    await this.#countLate(claimed)
+    return claimed.length > 0 ? 'taken' : 'left'
+  }
+
+  async #countLate(claimed: readonly WaitingRun[]): Promise<void> {
+    if (claimed.length === 0) return
+    const now = Date.parse(await this.#options.database.jobs.clock())
+    this.#late += claimed.filter(({ admitted_at }) => now - Date.parse(admitted_at) >= LATE_MS).length
   }
 
   #places(kind: TextKind): number {

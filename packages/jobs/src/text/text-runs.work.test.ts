@@ -28,6 +28,18 @@ describe('a run that waits', () => {
     expect((await stage.ended(run)).state).toBe('completed')
   })
 
+  it('a run that waited 2 s without being woken is counted when a worker finds it, and a fresh run is not', async () => {
+    const late = await stage.admit('task', 'writer')
+    const fresh = await stage.admit('task', 'writer')
+    const admittedAt = 'update parley.run_ownership set admitted_at = now() + $2::interval where run_id = $1'
+    await test.owner.query(admittedAt, [late, '-2 s'])
+    await test.owner.query(admittedAt, [fresh, '1 min'])
+    const { runs } = stage.worker()
+    for (const run of [late, fresh]) await stage.ended(run)
+    await stage.eventually(() => runs.metrics.runs_woken > 0)
+    expect(runs.metrics).toEqual({ runs_woken: 1 })
+  })
+
   it('a waiting run is found by a worker that starts later', async () => {
     const run = await stage.admit('background', 'writer')
     stage.worker()

@@ -9,6 +9,7 @@ import { within } from './calls/within.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 import { earlierCheckout, earlierCheckoutMissing } from './upgrade/earlier-checkout.ts'
 import { BEFORE, emptyDatabase } from './upgrade/restored-fixture.ts'
+import { type UpgradeObservations, upgradeFaults } from './upgrade/upgrade-faults.ts'
 
 const LINE: Line = 'udp'
 const AGENT = 'listener'
@@ -27,7 +28,7 @@ type PlantedUpgradeFault = 'nothing' | 'killed'
  * called twice, each run sends its webhooks once, and the earlier process exits with 0. `count` calls in each of three phases:
  * before this version starts, with both versions, and after the earlier one has ended.
  */
-export async function proveUpgrade(
+async function proveUpgrade(
   { count, line, progress }: ProofOptions,
   { callMs = 90_000, planted = 'nothing' }: { readonly callMs?: number; readonly planted?: PlantedUpgradeFault } = {},
 ): Promise<ProofOutcome> {
@@ -48,7 +49,7 @@ export async function proveUpgrade(
       env: { PARLEY_EGRESS_ALLOW: new URL(receiver.url).host, PARLEY_LEASE_MS: '3000' },
     })
     await publish(harness, receiver)
-    const faults = await upgrade(harness, receiver, { count, planted, progress })
+    const faults = upgradeFaults(await upgrade(harness, receiver, { count, planted, progress }))
     for (const fault of faults) line({ proof: 'upgrade', fault })
     return { ok: faults.length === 0, summary: { before: BEFORE, calls: 3 * count, faults: faults.length } }
   } finally {
@@ -72,16 +73,18 @@ async function publish(harness: CallHarness, receiver: WebhookReceiver): Promise
   await harness.setCallsPerSecond(LINE, 50)
 }
 
-/** Runs the three phases and returns the faults. */
+interface UpgradeOptions {
+  readonly count: number
+  readonly planted: PlantedUpgradeFault
+  readonly progress: (text: string) => void
+}
+
+/** Runs the three phases. */
 async function upgrade(
   harness: CallHarness,
   receiver: WebhookReceiver,
-  {
-    count,
-    planted,
-    progress,
-  }: { readonly count: number; readonly planted: PlantedUpgradeFault; readonly progress: (text: string) => void },
-): Promise<string[]> {
+  { count, planted, progress }: UpgradeOptions,
+): Promise<UpgradeObservations> {
   const earlier = harness.engine
   const answered = () =>
     harness
@@ -109,21 +112,21 @@ async function upgrade(
   const runs = await harness.rows<{ run_id: string; state: string; kind: string | null }>(
     "select run_id, state, outcome ->> 'kind' as kind from parley.runs",
   )
-  const good = runs.filter(({ state, kind }) => state === 'completed' && kind === 'caller_hung_up').length
-  const cutOff = calls.filter(({ rows }) => rows.some(({ kind }) => kind === 'bye-received')).length
-  const wrongWebhooks = runs.filter(({ run_id }) => {
-    const events = receiver.entries.filter(entry => entry.run_id === run_id).map(({ event }) => event)
-    return events.join() !== 'run.started,run.ended'
-  }).length
-  return [
-    ...(created.length === 3 * count && runs.length === 3 * count ? [] : [`${runs.length} runs of ${3 * count}`]),
-    ...(calls.length === 3 * count ? [] : [`${calls.length} calls of ${3 * count}`]),
-    ...(live === count ? [] : [`${live} of ${count} calls were live when this version was ready`]),
-    ...(cutOff === 0 ? [] : [`${cutOff} calls were cut off`]),
-    ...(good === runs.length ? [] : [`${good} of ${runs.length} runs completed because the far end hung up`]),
-    ...(wrongWebhooks === 0 ? [] : [`${wrongWebhooks} runs did not send exactly run.started and run.ended`]),
-    ...(exit === 0 ? [] : [`the earlier process ended with ${exit}`]),
-  ]
+  return {
+    count,
+    created: created.length,
+    calls: calls.length,
+    cutOff: calls.filter(({ rows }) => rows.some(({ kind }) => kind === 'bye-received')).length,
+    live,
+    exit,
+    runs: runs.map(({ run_id, state, kind }) => ({
+      state,
+      kind,
+      webhooks: receiver.entries.flatMap(entry =>
+        entry.run_id === run_id && entry.event !== null ? [entry.event] : [],
+      ),
+    })),
+  }
 }
 
 /** Calls that were answered and have had no BYE. */
@@ -133,4 +136,11 @@ function liveCalls(harness: CallHarness): number {
   return calls.filter(({ answeredAt, rows }) => answeredAt !== null && !rows.some(({ kind }) => isOver(kind))).length
 }
 
-export const proof: Proof = { name: 'upgrade', seconds: 600, count: 5, run: options => proveUpgrade(options) }
+/** The upgrade once as it must be, then once with the earlier process killed, which the proof must notice. */
+async function proveWithPlantedFault(options: ProofOptions): Promise<ProofOutcome> {
+  const { ok, summary } = await proveUpgrade(options)
+  const killed = await proveUpgrade({ ...options, count: 1, line: () => {} }, { callMs: 45_000, planted: 'killed' })
+  return { ok: ok && !killed.ok, summary: { ...summary, planted_fault_noticed: !killed.ok } }
+}
+
+export const proof: Proof = { name: 'upgrade', seconds: 600, count: 5, run: proveWithPlantedFault }

@@ -5,7 +5,7 @@ import { LISTENER } from './calls/agents.ts'
 import { CallHarness } from './calls/call-harness.ts'
 import type { Line } from './calls/carrier-lines.ts'
 import { type Created, createMany } from './calls/created-runs.ts'
-import { within } from './calls/within.ts'
+import { pollUntil } from './calls/poll-until.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const LINE: Line = 'udp'
@@ -150,7 +150,7 @@ function refusalFaults(
 
 async function allEnded(harness: CallHarness): Promise<void> {
   const rows = () => harness.rows('select 1 from parley.run_ownership')
-  await within(END_TIMEOUT_MS, async () => ((await rows()).length === 0 ? true : null))
+  await pollUntil(END_TIMEOUT_MS, async () => ((await rows()).length === 0 ? true : null))
 }
 
 async function permitsLeft(harness: CallHarness): Promise<string[]> {

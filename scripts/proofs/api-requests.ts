@@ -11,7 +11,7 @@ import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const AT_ONCE = 16
 const NEW_RESOURCES_EVERY = 250
-const NONSENSE_EVERY = 97
+const RANDOM_BYTES_EVERY = 97
 const PROGRESS_EVERY = 1000
 const MAX_SHOWN = 50
 const MAX_LIMITED_SHARE = 0.01
@@ -49,7 +49,7 @@ export async function proveApiRequests(
       const index = started++
       if (index % NEW_RESOURCES_EVERY === NEW_RESOURCES_EVERY - 1) await maker.grow()
       if (index % PROGRESS_EVERY === PROGRESS_EVERY - 1) progress(`${index + 1} of ${count}: ${report.faults} faults`)
-      if (index % NONSENSE_EVERY === NONSENSE_EVERY - 1) await tryNonsense(api.url, maker, report)
+      if (index % RANDOM_BYTES_EVERY === RANDOM_BYTES_EVERY - 1) await tryRandomBytes(api.url, maker, report)
       else await tryOne(api.url, agent, await maker.next(), report)
     }
   }
@@ -85,10 +85,10 @@ async function tryOne(url: string, agent: Agent, trial: Trial, report: RequestRe
 }
 
 /** The server may close a connection without an answer if the bytes are not an HTTP request. */
-async function tryNonsense(url: string, maker: RequestMaker, report: RequestReport): Promise<void> {
-  const bytes = maker.nonsense()
+async function tryRandomBytes(url: string, maker: RequestMaker, report: RequestReport): Promise<void> {
+  const bytes = maker.randomBytes()
   const request = { method: '', target: '', headers: {}, body: bytes }
-  const trial: Trial = { kind: 'nonsense', operation: null, request }
+  const trial: Trial = { kind: 'random bytes', operation: null, request }
   const answer = await sendBytes(url, bytes)
   report.note(trial, answer?.status ?? 0, answer === null ? [] : answerFaults(trial, answer))
 }

@@ -4,8 +4,8 @@ import { LISTENER } from './calls/agents.ts'
 import { CallHarness } from './calls/call-harness.ts'
 import type { Line } from './calls/carrier-lines.ts'
 import { createMany } from './calls/created-runs.ts'
+import { pollUntil } from './calls/poll-until.ts'
 import { rawInvite } from './calls/raw-invite.ts'
-import { within } from './calls/within.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const LINE: Line = 'udp'
@@ -44,7 +44,7 @@ export async function proveDrain(
     await harness.setCallsPerSecond(LINE, 100)
     await createMany(harness, AGENT, 8, count)
     const carrier = harness.carrier(LINE)
-    await within(ANSWER_TIMEOUT_MS, async () => (answered(harness) === count ? true : null))
+    await pollUntil(ANSWER_TIMEOUT_MS, async () => (answered(harness) === count ? true : null))
     const live = answered(harness)
     progress(`${live} of ${count} calls are up`)
     const signalledAtMs = Date.now()

@@ -33,15 +33,15 @@ describe('the proof "faults": an engine that is killed during a call', () => {
   })
 
   it('the proof fails when no worker reaps the run of a killed engine', () => {
-    const [planted] = lines.filter(line => line.planted === 'nobody reaps')
+    const [planted] = lines.filter(line => line.planted === 'no reaper')
     expect(planted?.faults.join('; ')).toMatch(
-      /the run is running.*the carrier has no BYE or CANCEL.*its permit is left/,
+      /the run is running.*the carrier has no BYE or CANCEL.*its permit was not returned/,
     )
   })
 
   it('the proof fails when another engine dials the call of a killed engine again', () => {
     const [planted] = lines.filter(line => line.planted === 'engine dials again')
-    expect(planted?.faults).toContain('2 calls where there is one')
+    expect(planted?.faults).toContain('2 calls instead of one')
   })
 
   it('the proof fails when the dialog was not stored before the ACK', () => {

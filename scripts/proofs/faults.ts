@@ -6,7 +6,7 @@ import { EngineFleet } from './calls/engine-fleet.ts'
 import { KILL_NUMBERS, type KillCase, killCases, onceMore, TARGET } from './calls/kill-case.ts'
 import { checkKill, type KillCheck, permitsLeft } from './calls/kill-check.ts'
 import { agentOf, cleanUp, type Killed, killEngine, runOver } from './calls/kill-trial.ts'
-import { within } from './calls/within.ts'
+import { pollUntil } from './calls/poll-until.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 /** Parameters of the proof. */
@@ -61,7 +61,7 @@ export async function proveFaults(
     }
     const settled = await Promise.all(trials)
     const nothingLeft = () => permitsLeft(harness).then(left => (left === null ? true : null))
-    const isClean = (await within(PERMITS_TIMEOUT_MS, nothingLeft)) === true
+    const isClean = (await pollUntil(PERMITS_TIMEOUT_MS, nothingLeft)) === true
     const outcome = outcomeOf(settled, isClean ? null : await permitsLeft(harness))
     if (!outcome.ok)
       progress(harness.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`).join('\n'))

@@ -52,7 +52,7 @@ async function flood(
 ): Promise<{ readonly ok: boolean; readonly sent: number; readonly figures: object }> {
   const { transport, who, count } = options
   const user = who === 'token' || planted === 'a guessed token' ? TOKEN : 'sales'
-  const callsBefore = harness.callsTaken
+  const callsBefore = harness.callsAccepted
   const memory = new Memory()
   const attack = new Attack<SipFloodResult>('sip-flood.ts', {
     transport,
@@ -71,12 +71,12 @@ async function flood(
     const result = await attack.result
     const liveDuring = harness.engine.calls.size
     await attack.end()
-    const newcomer = await harness.newcomer()
+    const newcomer = await harness.timeNewCall()
     const used = memory.stop()
     const answered = who === 'stranger' ? result.bytesReceived === 0 : isRefusedAsExpected(transport, result)
     const ok =
       answered &&
-      (who === 'token' || harness.callsTaken === callsBefore + 1) &&
+      (who === 'token' || harness.callsAccepted === callsBefore + 1) &&
       liveDuring <= MAX_CALLS &&
       newcomer < NEWCOMER_MS &&
       used.peakGrowth < MAX_GROWTH_DURING &&

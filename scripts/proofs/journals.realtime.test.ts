@@ -4,7 +4,7 @@ import { WebhookReceiver } from '@parley/loadtest'
 import { type TcpCut, type TestDatabase, tcpCut, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CallHarness } from './calls/call-harness.ts'
-import { within } from './calls/within.ts'
+import { pollUntil } from './calls/poll-until.ts'
 import {
   ANSWERS_LATE,
   HANGS_UP,
@@ -125,7 +125,7 @@ describe('a platform that is killed during a database outage, and again while it
     }
     // The webhook of an ended run may still be in flight.
     const isSettled = async () => ((await unsettled()).length === 0 ? true : null)
-    await within(SETTLE_TIMEOUT_MS, isSettled)
+    await pollUntil(SETTLE_TIMEOUT_MS, isSettled)
     expect(await unsettled()).toEqual([])
   })
 
@@ -137,7 +137,7 @@ describe('a platform that is killed during a database outage, and again while it
     for (const name of RUNS)
       for (const event of ['run.started', 'run.ended']) {
         const run_id = outage.runs[name]
-        await within(SETTLE_TIMEOUT_MS, async () => (ids(event, run_id).size > 0 ? true : null))
+        await pollUntil(SETTLE_TIMEOUT_MS, async () => (ids(event, run_id).size > 0 ? true : null))
         expect([name, event, ids(event, run_id).size]).toEqual([name, event, 1])
       }
     const text = 'select run_id from parley.outbox group by run_id, event having count(*) > 1'

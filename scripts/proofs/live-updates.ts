@@ -5,15 +5,15 @@ import { draftOf, promptNode } from '../../interop/conversation-flows.ts'
 import { CallHarness } from './calls/call-harness.ts'
 import type { Line } from './calls/carrier-lines.ts'
 import {
-  calling,
   Follower,
   INITIAL,
   patientClient,
   sendUpdate,
-  spoken,
+  startCall,
   timelineOf,
   turnsOf,
   WatchedUpdate,
+  waitForTurns,
 } from './live-updates/followed-run.ts'
 import { StreamProxy } from './live-updates/stream-proxy.ts'
 import { deadlineFaults, type Item, type Sent, streamFaults, turnFaults } from './live-updates/update-checks.ts'
@@ -151,7 +151,7 @@ class LiveUpdates {
     const numbers = Array.from({ length: this.#proof.count + 1 }, (_, call) => `+1415555${1000 + call}`)
     const calls = await Promise.all(
       numbers.map(async (to): Promise<CheckedLiveCall> => {
-        const run_id = await calling(this.#harness, AGENT, to, ACTIVE_WITHIN_MS)
+        const run_id = await startCall(this.#harness, AGENT, to, ACTIVE_WITHIN_MS)
         return { run_id, follower: this.#follower(this.#proxies[0]!, run_id), updates: [], late: [] }
       }),
     )
@@ -176,14 +176,14 @@ class LiveUpdates {
   /** Sends one update and waits for two turns: the current one, and the one that must contain the update. */
   async #updateOnce({ run_id, follower, updates }: CheckedLiveCall): Promise<void> {
     updates.push(await sendUpdate(this.#client, run_id, this.#word()))
-    await spoken(follower, 2, TURNS_WITHIN_MS)
+    await waitForTurns(follower, 2, TURNS_WITHIN_MS)
   }
 
   /** The planted fault: an update that is sent two turns later than its recorded times say. */
   async #updateLate(): Promise<void> {
     const { run_id, follower, updates } = this.#planted!
     const at = Date.now()
-    await spoken(follower, 2, TURNS_WITHIN_MS)
+    await waitForTurns(follower, 2, TURNS_WITHIN_MS)
     const sent = await sendUpdate(this.#client, run_id, this.#word())
     updates.push({ ...sent, sentAt: at, appliedAt: at })
   }
@@ -278,8 +278,8 @@ class LiveUpdates {
     if (run?.values.word !== updates.at(-1)?.value)
       faults.push(`the variable of the run is "${run?.values.word}" in the end`)
     for (const update of late) {
-      await update.look(this.#client)
-      faults.push(...deadlineFaults(update.looks, update.receipt!, SLACK_MS))
+      await update.read(this.#client)
+      faults.push(...deadlineFaults(update.readings, update.receipt!, SLACK_MS))
       if (turns.some(({ text }) => text.includes(update.value)))
         faults.push(`a turn says "${update.value}" although the update expired`)
       const statuses = statusesOf(timeline, update.receipt!.update_id)

@@ -47,7 +47,7 @@ export async function proveScanners(
       }
     }
     const after = harness.engine.endpoint.userAgent.footprint
-    const runs = harness.callsTaken - 1
+    const runs = harness.callsAccepted - 1
     const health = await harness.finish()
     const ok =
       bytes === 0 &&

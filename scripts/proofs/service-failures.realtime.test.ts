@@ -29,9 +29,9 @@ const WITH_PLANTED_FAULTS: readonly PlantedRow[] = [
   planted(row('openai/gpt-4.1-mini', 'slow', 'once'), 'a deaf agent'),
   planted(
     row('openai/gpt-4.1-mini', 'refuse 429 for 1 s', 'once'),
-    'an effect of nobody',
-    'sound that lasts',
-    'a turn nobody wrote down',
+    'an effect without a run',
+    'sound after an interruption',
+    'a missing turn',
   ),
 ]
 

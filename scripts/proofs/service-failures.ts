@@ -1,7 +1,7 @@
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 import { checkCall, neverEnded } from './services/call-check.ts'
 import { soundOf } from './services/call-recording.ts'
-import { type ClinicCallResult, ClinicCalls, inTurns } from './services/clinic-calls.ts'
+import { type ClinicCallResult, ClinicCalls, mapConcurrently } from './services/clinic-calls.ts'
 import {
   FAILING_VOICES,
   FAILURE_CALLER,
@@ -47,7 +47,7 @@ export async function proveServiceFailures(
   }, atOnce)
   let done = 0
   try {
-    const checks = await inTurns(rows, atOnce, async row => {
+    const checks = await mapConcurrently(rows, atOnce, async row => {
       const { planted = [] } = row
       const result = await failingCall(calls, row, caller!).catch((error: unknown) => failureText(error))
       const check =
@@ -80,14 +80,14 @@ function failingCall(calls: ClinicCalls, row: PlantedRow, caller: PatientCaller)
   const voices: readonly string[] = FAILING_VOICES
   const next = voices[(voices.indexOf(service) + 1) % voices.length]!
   return calls.run({
-    stt: kind === 'ear' ? service : 'simulated/tones-1',
+    stt: kind === 'recogniser' ? service : 'simulated/tones-1',
     tts: kind === 'voice' ? service : OTHER_VOICE,
     ...(kind === 'model' && { llm: service }),
     ...(fallback && { fallbackVoices: [next] }),
     standIns: { pace: PACE },
     prepare: async (standIns, server) => {
       prepareFailure(row, standIns.service(service))
-      if (planted.includes('an effect of nobody')) await bookWithoutRun(server)
+      if (planted.includes('an effect without a run')) await bookWithoutRun(server)
     },
     ...(planted.includes('a deaf agent') && { alter: deafened, caller: caller.impatient() }),
     onAct: (act, standIns) => failAtAct(row, act, standIns.service(service)),

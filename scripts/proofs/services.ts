@@ -3,7 +3,7 @@ import { CallerScript, type PhoneVoice } from '@parley/phone'
 import { DEMO_CALLER } from '../../packages/cli/src/demo/demo-caller.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 import { soundOf } from './services/call-recording.ts'
-import { type ClinicCaller, ClinicCalls, inTurns } from './services/clinic-calls.ts'
+import { type ClinicCaller, ClinicCalls, mapConcurrently } from './services/clinic-calls.ts'
 import { courseOf, differences } from './services/course.ts'
 
 const AT_ONCE = 4
@@ -47,7 +47,7 @@ export async function proveServices(options: ProofOptions, plan: ServicesPlan = 
       const { report } = await calls.run({ stt, tts, ...(llm !== undefined && { llm }), environment })
       return { report, deadAirMs: (await soundOf(report))?.deadAir([]) ?? null }
     }
-    const first = await inTurns(all, atOnce, converse)
+    const first = await mapConcurrently(all, atOnce, converse)
     const expected = courseOf(first[0]!.report)
     let same = 0
     for (const [index, pair] of all.entries()) {

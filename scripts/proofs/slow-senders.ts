@@ -38,7 +38,7 @@ export async function proveSlowSenders(
     await new Promise(resolve => setTimeout(resolve, 2000))
     const during = harness.engine.endpoint.transportStats()
     progress(`${during.accepted} connections and ${during.handshakes} handshakes are open`)
-    const newcomer = await harness.newcomer()
+    const newcomer = await harness.timeNewCall()
     const result = await attack.result
     await attack.end()
     const kinds = Object.values(result.kinds)

@@ -6,7 +6,7 @@ import { endNode, promptEdge, staticNode } from '../../interop/conversation-flow
 import { LISTENER } from './calls/agents.ts'
 import { CallHarness } from './calls/call-harness.ts'
 import { CALLED, type Line } from './calls/carrier-lines.ts'
-import { within } from './calls/within.ts'
+import { pollUntil } from './calls/poll-until.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 const LINE: Line = 'udp'
@@ -207,7 +207,7 @@ async function begin(harness: CallHarness, kind: Attempt, index: number) {
 async function ended(harness: CallHarness, number: string, isInbound: boolean) {
   const column = isInbound ? 'from_number' : 'to_number'
   const text = `select run_id, state, ended_at from parley.runs where ${column} = $1 order by created_at desc limit 1`
-  return within(END_TIMEOUT_MS, async () => {
+  return pollUntil(END_TIMEOUT_MS, async () => {
     const [run] = await harness.rows<{ run_id: string; state: string; ended_at: Date | null }>(text, [number])
     return run?.ended_at == null ? null : run
   })

@@ -5,7 +5,7 @@ import { LISTENER } from './calls/agents.ts'
 import { CallHarness } from './calls/call-harness.ts'
 import type { Line } from './calls/carrier-lines.ts'
 import { createMany } from './calls/created-runs.ts'
-import { within } from './calls/within.ts'
+import { pollUntil } from './calls/poll-until.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 import { earlierCheckout, earlierCheckoutMissing } from './upgrade/earlier-checkout.ts'
 import { BEFORE, emptyDatabase } from './upgrade/restored-fixture.ts'
@@ -93,19 +93,19 @@ async function upgrade(
       .calls()
       .filter(({ answeredAt }) => answeredAt !== null).length
   const created = await createMany(harness, AGENT, 4, count)
-  await within(ANSWER_TIMEOUT_MS, async () => (answered() === count ? true : null))
+  await pollUntil(ANSWER_TIMEOUT_MS, async () => (answered() === count ? true : null))
   progress(`${answered()} of ${count} calls are answered`)
-  await harness.findApi(await harness.join('api,worker,engine'))
+  await harness.findApi(await harness.addProcess('api,worker,engine'))
   const live = liveCalls(harness)
   progress(`a process of this checkout is ready during ${live} live calls`)
   created.push(...(await createMany(harness, AGENT, 4, count)))
-  await within(ANSWER_TIMEOUT_MS, async () => (answered() === 2 * count ? true : null))
+  await pollUntil(ANSWER_TIMEOUT_MS, async () => (answered() === 2 * count ? true : null))
   earlier.signal(planted === 'killed' ? 'SIGKILL' : 'SIGTERM')
   const exit = await Promise.race([earlier.exited(), pause(END_TIMEOUT_MS, 'alive' as const)])
   progress(`the earlier process ended with ${exit}`)
   created.push(...(await createMany(harness, AGENT, 4, count)))
   const running = () => harness.rows("select run_id from parley.runs where ended_at is null and state <> 'rejected'")
-  await within(END_TIMEOUT_MS, async () => ((await running()).length === 0 ? true : null))
+  await pollUntil(END_TIMEOUT_MS, async () => ((await running()).length === 0 ? true : null))
   await pause(QUIET_MS)
 
   const calls = harness.carrier(LINE).query().calls()

@@ -4,8 +4,8 @@ import { redisMissing, startRedis } from '@parley/store/testing'
 import { LISTENER } from '../../proofs/calls/agents.ts'
 import { CallHarness } from '../../proofs/calls/call-harness.ts'
 import type { Line } from '../../proofs/calls/carrier-lines.ts'
+import { pollUntil } from '../../proofs/calls/poll-until.ts'
 import type { RolesProcess } from '../../proofs/calls/roles-process.ts'
-import { within } from '../../proofs/calls/within.ts'
 import { type Ask, FAULTS_ARE } from './messages.ts'
 
 export const QUEUES = ['postgres', 'redis'] as const
@@ -109,7 +109,7 @@ export class QueueHarness {
     const printed = () => api.output.split(FAULTS_ARE[to]).length
     const before = printed()
     api.signal('SIGUSR2')
-    const done = await within(TURNED_WITHIN_MS, async () => (printed() > before ? true : null))
+    const done = await pollUntil(TURNED_WITHIN_MS, async () => (printed() > before ? true : null))
     if (done === null)
       throw new Error(`the API process did not report "${FAULTS_ARE[to]}" within ${TURNED_WITHIN_MS} ms`)
   }

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { within } from '../../proofs/calls/within.ts'
+import { pollUntil } from '../../proofs/calls/poll-until.ts'
 import { type EventLoops, eventLoops } from './event-loops.ts'
 import { typicalAndSlow } from './figures.ts'
 import { ask } from './load.ts'
@@ -93,7 +93,7 @@ async function ordered(harness: QueueHarness, count: number, rate: number): Prom
 /** By number called, when the carrier saw its first INVITE, which it may have challenged, Unix ms. */
 async function invited(harness: QueueHarness, requested: ReadonlyMap<string, number>): Promise<Map<string, number>> {
   const carrier = harness.calls.carrier(LINE)
-  const seen = await within(ALL_WITHIN_MS, async () => {
+  const seen = await pollUntil(ALL_WITHIN_MS, async () => {
     const invites = carrier.rows().filter(({ kind, called }) => kind === 'invite' && requested.has(called))
     return invites.length >= requested.size ? invites : null
   })

@@ -67,7 +67,7 @@ export class WireSession implements MediaSession {
   /** Says nothing of itself: the tap sees each frame. */
   onEvent(): void {}
 
-  /** Throws "unsupported_media" for SRTP: this session speaks plain RTP only. */
+  /** Throws for SRTP: this session supports plain RTP only. */
   apply(parameters: MediaParameters): void {
     if (parameters.srtp !== null) throw new Error('the wire session supports plain RTP only, not SRTP')
     this.#parameters = parameters

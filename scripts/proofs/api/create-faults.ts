@@ -16,7 +16,7 @@ const ROWS: Readonly<Record<Kind, string>> = {
   number: 'select phone_number as mark from parley.numbers',
 }
 
-/** Looks through the API's lists, and past it as the owner of the tables. */
+/** Counts in the lists of the API, and in the tables as their owner. */
 export async function countCreated(url: string, key: string, ownerUrl: string): Promise<Counted> {
   const client = new ParleyClient({ baseUrl: url, key, retries: 10 })
   const query = { limit: 100 }
@@ -38,14 +38,14 @@ export async function countCreated(url: string, key: string, ownerUrl: string): 
   return { listed, rows, stored }
 }
 
-function count(in_: Map<string, number>, mark: string): void {
-  in_.set(mark, (in_.get(mark) ?? 0) + 1)
+function count(counts: Map<string, number>, mark: string): void {
+  counts.set(mark, (counts.get(mark) ?? 0) + 1)
 }
 
-/** What is wrong with a create once everything is quiet: it is sent again for that, with its own key. */
+/** Faults of a create after the load has ended. The request is repeated with its key, which must return the stored answer. */
 export async function createFaults(create: KeyedCreate, counted: Counted, options: CreateOptions): Promise<string[]> {
   const found: string[] = []
-  if (create.refused !== null) return [`not carried out: ${create.refused}`]
+  if (create.refused !== null) return [`the client gave up: ${create.refused}`]
   const { listed, rows, stored } = counted
   for (const [where, times] of [
     ['in the list', listed.get(create.mark)],
@@ -54,40 +54,43 @@ export async function createFaults(create: KeyedCreate, counted: Counted, option
   ] as const)
     if (times !== 1) found.push(`${times ?? 0} times ${where}`)
   const first = create.attempts.find(isDone)
-  const again: KeyedCreate = { ...create, attempts: [] }
-  await carryOut(again, { ...options, planted: 'nothing' })
-  const replay = again.attempts.at(-1)
-  if (replay?.status !== 200) found.push(`repeated with its key: ${replay?.status ?? 'no answer'}`)
-  else if (replay.text !== first?.text) found.push('repeated with its key: another answer')
-  return [...found, ...dishonesties(create)]
+  const repeated: KeyedCreate = { ...create, attempts: [] }
+  await carryOut(repeated, { ...options, planted: 'nothing' })
+  const replay = repeated.attempts.at(-1)
+  if (replay?.status !== 200)
+    found.push(`the request repeated with its key has the status ${replay?.status ?? 'none (no answer)'}`)
+  else if (replay.text !== first?.text) found.push('the request repeated with its key has another answer')
+  return [...found, ...falseAnswers(create)]
 }
 
 const isDone = ({ status }: Attempt) => status === 200 || status === 201
 
-/** Whether it is known of an attempt that it did nothing. */
-function didNothing({ status, error }: Attempt): boolean {
+/** Whether the answer to an attempt says that it had no effect. */
+function hadNoEffect({ status, error }: Attempt): boolean {
   return status === 0 || (error !== null && error.outcome === 'none' && error.details?.reason !== 'in_progress')
 }
 
-/** Every attempt's answer must have been the truth, and one that a client can go by. */
-function dishonesties({ attempts }: KeyedCreate): string[] {
-  const found = attempts.filter(attempt => !isFair(attempt)).map(attempt => `unfair: ${nameOf(attempt)}`)
+/** Answers that were not true, or that do not tell a client what to do. */
+function falseAnswers({ attempts }: KeyedCreate): string[] {
+  const found = attempts
+    .filter(attempt => !isUsable(attempt))
+    .map(attempt => `the answer does not tell a client what to do: ${nameOf(attempt)}`)
   const done = attempts.findIndex(isDone)
-  // A replay shows what an earlier attempt did: then not all of them can have done nothing.
-  if (attempts[done]?.status === 200 && attempts.slice(0, done).every(didNothing))
-    found.push('something had happened where every answer said that nothing had')
+  // A replayed answer proves that an earlier attempt took effect.
+  if (attempts[done]?.status === 200 && attempts.slice(0, done).every(hadNoEffect))
+    found.push('an attempt took effect although every answer said that it did not')
   return found
 }
 
-/** Done; lost; or refused with an envelope that says whether to come again, and when the database is away also that. */
-function isFair({ status, error, hasRetryAfter }: Attempt): boolean {
+/** Succeeded, lost, or refused with an envelope that says whether to retry, and during an outage also when. */
+function isUsable({ status, error, hasRetryAfter }: Attempt): boolean {
   if (status === null || status === 0 || status === 200 || status === 201) return true
   if (error === null || !error.retryable) return false
   if (status === 500) return error.outcome === 'none' && hasRetryAfter
   return status === 504 ? error.outcome === 'unknown' : status === 409 || status === 429
 }
 
-/** For the figures: what an attempt came to. */
+/** Name of an attempt's result, for the report. */
 export function nameOf({ status, error }: Attempt): string {
   if (status === 0) return 'refused connection'
   if (status === null) return 'lost'

@@ -6,14 +6,14 @@ import { errorEnvelope } from '@parley/contract/testing'
 const KINDS = ['agent', 'key', 'agent', 'trunk', 'agent', 'number'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** What is wrong with the client: it loses its first answer, and takes another key for the next try. */
+/** A planted fault: the client loses its first answer and uses another key for the retry. */
 type PlantedClient = 'nothing' | 'fresh keys for retries'
 
-/** One try of a request. */
+/** One attempt of a request. */
 export interface Attempt {
   /** `performance.now()` when it was sent. */
   readonly beganAt: number
-  /** Null: no answer, and the request may have arrived; 0: it was not even sent. */
+  /** Status of the answer; null: none, and the request may have arrived; 0: the request was not sent. */
   readonly status: number | null
   readonly text: string
   readonly error: ErrorEnvelope['error'] | null
@@ -23,18 +23,18 @@ export interface Attempt {
 /** A create request with its idempotency key and all responses to it. */
 export interface KeyedCreate {
   readonly kind: Kind
-  /** The unique part of the resource: its name, or the number of a number. */
+  /** Unique name of the resource; for a number its phone number. */
   readonly mark: string
   readonly idempotencyKey: string
   readonly attempts: Attempt[]
-  /** Why the client gave up; null: it did not. */
+  /** Error with which the client gave up; null: it did not. */
   refused: string | null
 }
 
 export interface CreateOptions {
   readonly url: string
   readonly key: string
-  /** A trunk that numbers come by, and a secret that trunks log in with. */
+  /** The trunk of created numbers, and the password secret of created trunks. */
   readonly trunkId: string
   readonly secretId: string
   readonly planted: PlantedClient
@@ -42,9 +42,9 @@ export interface CreateOptions {
 
 const SIP_PASSWORD = 'correct horse battery staple'
 const RETRIES = 500
-const LONGEST_WAIT_MS = 300
+const MAX_WAIT_MS = 300
 
-/** What the created resources refer to. */
+/** Creates the trunk and the secret that the created resources refer to. */
 export async function prepareCreates(url: string, key: string): Promise<{ trunkId: string; secretId: string }> {
   const client = new ParleyClient({ baseUrl: url, key })
   const secretId = 'proof-secret'
@@ -71,23 +71,23 @@ export function keyedCreate(seed: number, index: number): KeyedCreate {
   return { kind, mark, idempotencyKey: `proof-${seed}-${index}`, attempts: [], refused: null }
 }
 
-/** Sends it by the client's own rule until it is answered for good; every attempt is noted. Never rejects. */
+/** Sends the request with the client's own retries and records every attempt. Never rejects. */
 export async function carryOut(create: KeyedCreate, options: CreateOptions): Promise<void> {
   const client = new ParleyClient({
     baseUrl: options.url,
     key: options.key,
     retries: RETRIES,
-    wait: ms => pause(Math.min(ms, LONGEST_WAIT_MS)),
+    wait: ms => pause(Math.min(ms, MAX_WAIT_MS)),
     fetch: (input, init) => attempt(create, input, init, options.planted),
   })
   try {
-    await ask(client, create, options)
+    await send(client, create, options)
   } catch (error) {
     create.refused = String(error)
   }
 }
 
-function ask(
+function send(
   client: ParleyClient,
   { kind, mark, idempotencyKey: idempotency_key }: KeyedCreate,
   options: CreateOptions,
@@ -119,7 +119,7 @@ async function attempt(
     const response = await fetch(input, { ...init, headers })
     const text = await response.text()
     const { status } = response
-    if (planted !== 'nothing' && attempts.length === 0) throw new Error('planted: the answer is lost')
+    if (planted !== 'nothing' && attempts.length === 0) throw new Error('planted fault: the answer is lost')
     const error = status < 400 ? null : envelopeIn(text)
     attempts.push({ beganAt, status, text, error, hasRetryAfter: response.headers.has('retry-after') })
     return new Response(text, { status, headers: response.headers })

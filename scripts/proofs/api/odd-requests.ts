@@ -1,11 +1,11 @@
 import { randomBelow, type SeededRandom } from '@parley/kernel'
 import type { RawRequest } from './raw-http.ts'
 
-/** Turns a request that is in order into one that is not, or is in a rare way. */
-type Oddity = (request: RawRequest, random: SeededRandom) => RawRequest
+/** Turns a valid request into an invalid or an unusual one. */
+type Mutation = (request: RawRequest, random: SeededRandom) => RawRequest
 
-/** What bodies, ids and queries are made of where nothing fits. */
-const SCRAPS = [
+/** Strings for bodies, ids and queries that usually do not fit. */
+const ODD_STRINGS = [
   ...['', ' ', '\0', '\u{1f600}', "'; drop table parley.agents; --", '{{x}}', '../../etc/passwd', '__proto__', 'null'],
   ...['constructor', '\ud800', 'a'.repeat(300), '-1', '1e999', 'NaN', '9007199254740993', '\u202e', '%s%n', 'true'],
 ]
@@ -48,7 +48,7 @@ function pick<Of>(from: readonly Of[], random: SeededRandom): Of {
   return from[randomBelow(random, from.length)]!
 }
 
-/** Any JSON, of names that the API knows and of others. */
+/** Random JSON with property names that the API knows and others. */
 function anyJson(random: SeededRandom, depth = 0): unknown {
   switch (randomBelow(random, depth > 3 ? 5 : 7)) {
     case 0:
@@ -59,7 +59,7 @@ function anyJson(random: SeededRandom, depth = 0): unknown {
       return pick([0, -1, 0.5, 2 ** 31, 2 ** 53, -(2 ** 63), 1e308], random)
     case 3:
     case 4:
-      return pick(SCRAPS, random)
+      return pick(ODD_STRINGS, random)
     case 5:
       return Array.from({ length: randomBelow(random, 4) }, () => anyJson(random, depth + 1))
     default:
@@ -82,19 +82,19 @@ const atPath = (request: RawRequest, change: (path: string) => string): RawReque
   return { ...request, target: `${change(path)}${query === undefined ? '' : `?${query}`}` }
 }
 
-/** Every kind of oddity by its name. */
-export const ODDITIES: Readonly<Record<string, Oddity>> = {
-  'any JSON': (request, random) => withBody(request, JSON.stringify(anyJson(random))),
-  'any bytes': (request, random) => withBody(request, random.bytes(1 + randomBelow(random, 200))),
-  'half a body': (request, random) => {
+/** All mutations by name. */
+export const MUTATIONS: Readonly<Record<string, Mutation>> = {
+  'random JSON': (request, random) => withBody(request, JSON.stringify(anyJson(random))),
+  'random bytes': (request, random) => withBody(request, random.bytes(1 + randomBelow(random, 200))),
+  'truncated body': (request, random) => {
     const text = typeof request.body === 'string' ? request.body : '{"name":"Ada"}'
     return withBody(request, text.slice(0, randomBelow(random, text.length)))
   },
-  'a deep body': (request, random) => {
+  'deeply nested body': (request, random) => {
     const depth = pick([33, 100, 5000, 100_000], random)
     return withBody(request, `${'{"a":['.repeat(depth)}1${']}'.repeat(depth)}`)
   },
-  'a huge body': (request, random) =>
+  'huge body': (request, random) =>
     withBody(request, JSON.stringify({ name: 'x'.repeat(pick([70_000, 1_100_000, 5_000_000], random)) })),
   'another method': (request, random) => ({ ...request, method: pick(METHODS, random) }),
   'another path': (request, random) =>
@@ -102,7 +102,7 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
       const parts = path.split('/')
       return parts.with(1 + randomBelow(random, parts.length - 1), pick(PATHS, random)).join('/')
     }),
-  'more path': (request, random) => atPath(request, path => `${path}${pick(['/', '//', '/x', '/%00', '.'], random)}`),
+  'longer path': (request, random) => atPath(request, path => `${path}${pick(['/', '//', '/x', '/%00', '.'], random)}`),
   'another query': (request, random) => ({
     ...request,
     target: `${request.target.split('?', 1)[0]}?${pick(QUERIES, random)}&${pick(QUERIES, random)}`,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type Agent, request } from 'node:http'
 import { connect } from 'node:net'
 
-/** A request as it goes out: nothing is put in order as `fetch` would. */
+/** A request that is sent unchanged; `fetch` would normalise or refuse some. */
 export interface RawRequest {
   readonly method: string
   /** Path and query. */
@@ -17,22 +17,22 @@ export interface RawAnswer {
   readonly text: string
 }
 
-const ANSWER_WITHIN_MS = 30_000
+const ANSWER_TIMEOUT_MS = 30_000
 
-/** Rejects when no whole answer comes within 30 s. */
-export async function sendRaw(url: string, agent: Agent, wanted: RawRequest): Promise<RawAnswer> {
+/** Sends a request. Rejects if the answer is not complete within 30 s. */
+export async function sendRaw(url: string, agent: Agent, outgoing: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(url)
   const sent = request({
     hostname,
     port,
     agent,
-    method: wanted.method,
-    path: wanted.target,
+    method: outgoing.method,
+    path: outgoing.target,
     headers: {
-      ...wanted.headers,
-      ...(wanted.body !== null && { 'content-length': String(Buffer.byteLength(wanted.body)) }),
+      ...outgoing.headers,
+      ...(outgoing.body !== null && { 'content-length': String(Buffer.byteLength(outgoing.body)) }),
     },
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
   })
   return new Promise((resolve, reject) => {
     let isAnswered = false
@@ -50,15 +50,15 @@ export async function sendRaw(url: string, agent: Agent, wanted: RawRequest): Pr
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text })
       })
     })
-    sent.end(wanted.body ?? undefined)
+    sent.end(outgoing.body ?? undefined)
   })
 }
 
-/** Bytes that need be no HTTP, on a connection of their own; null where nothing was answered before it ended. */
+/** Sends bytes, which may be anything, on a connection of their own. Null: the connection ended without an answer. */
 export async function sendBytes(url: string, bytes: Uint8Array): Promise<RawAnswer | null> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
-  socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy())
+  socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy())
   socket.on('error', () => {})
   const chunks: Buffer[] = []
   socket.on('data', chunk => chunks.push(chunk))
@@ -68,7 +68,7 @@ export async function sendBytes(url: string, bytes: Uint8Array): Promise<RawAnsw
   return firstAnswer(Buffer.concat(chunks))
 }
 
-/** Of several, since nonsense may be read as more than one request; null: none. */
+/** The first HTTP response in `bytes`, which may contain several; null: none. */
 function firstAnswer(bytes: Buffer): RawAnswer | null {
   const end = bytes.indexOf('\r\n\r\n')
   const [line = '', ...fields] = bytes.subarray(0, Math.max(end, 0)).toString('latin1').split('\r\n')

@@ -11,16 +11,16 @@ import { randomBelow, SeededRandom } from '@parley/kernel'
 import type { z } from 'zod'
 import type { Trial } from './answer-faults.ts'
 import { KnownResources } from './known-resources.ts'
-import { ODDITIES } from './odd-requests.ts'
+import { MUTATIONS } from './odd-requests.ts'
 import type { RawRequest } from './raw-http.ts'
 
 const PARTS = ['params', 'query', 'body'] as const
 type Part = (typeof PARTS)[number]
-const ODD = Object.keys(ODDITIES)
-/** How many of a hundred requests are of each kind; the rest is odd. */
-const SHARES = { valid: 8, sampled: 40, broken: 20, 'of somebody else': 4 }
+const MUTATION_NAMES = Object.keys(MUTATIONS)
+/** Share of each kind of request in percent; the rest are mutated ones. */
+const SHARES = { valid: 8, sampled: 40, broken: 20, 'of another principal': 4 }
 
-/** Requests to every operation in turn: in order, made of the schemas, broken at one place, or odd. */
+/** Makes requests to every operation in turn: valid, generated from the schema, broken in one place, from another principal, or mutated. */
 export class RequestMaker {
   readonly #api: WholeApi
   readonly #random: SeededRandom
@@ -41,12 +41,12 @@ export class RequestMaker {
       }
   }
 
-  /** Makes things that requests can name. */
+  /** Creates resources that requests can refer to. */
   grow(): Promise<void> {
     return this.#known.grow()
   }
 
-  /** The first round of all operations is in order, and answered 2xx. */
+  /** The next request. The first one to each operation is valid and must be answered 2xx. */
   async next(): Promise<Trial> {
     const index = this.#made++
     const operation: Operation = operations[index % operations.length]!
@@ -56,17 +56,17 @@ export class RequestMaker {
     const sampled = this.#sampled(operation)
     if (at < SHARES.valid + SHARES.sampled) return this.#trial('sampled', operation, sampled)
     if (at < SHARES.valid + SHARES.sampled + SHARES.broken) return this.#broken(operation, sampled)
-    const trial = this.#trial('of somebody else', operation, sampled)
-    if (at < SHARES.valid + SHARES.sampled + SHARES.broken + SHARES['of somebody else'])
-      return { ...trial, request: this.#bySomebodyElse(trial.request) }
-    const kind = ODD[this.#below(ODD.length)]!
+    const trial = this.#trial('of another principal', operation, sampled)
+    if (at < SHARES.valid + SHARES.sampled + SHARES.broken + SHARES['of another principal'])
+      return { ...trial, request: this.#byAnotherPrincipal(trial.request) }
+    const kind = MUTATION_NAMES[this.#below(MUTATION_NAMES.length)]!
     const random = new SeededRandom(this.#below(2 ** 31))
-    const request = ODDITIES[kind]!(trial.request, random)
-    return { kind, operation: reached(operation, request), request }
+    const request = MUTATIONS[kind]!(trial.request, random)
+    return { kind, operation: routedOperation(operation, request), request }
   }
 
-  /** Bytes that are no HTTP, or hardly. */
-  nonsense(): Uint8Array {
+  /** Random bytes, some of which begin like HTTP. */
+  randomBytes(): Uint8Array {
     const starts = [
       '',
       'GET ',
@@ -98,7 +98,7 @@ export class RequestMaker {
     return this.#trial(`broken: ${how}`, operation, { ...parts, [part]: isText ? {} : value })
   }
 
-  #bySomebodyElse(request: RawRequest): RawRequest {
+  #byAnotherPrincipal(request: RawRequest): RawRequest {
     const { viewer, member, sandboxAdmin } = this.#api.keys
     const keys = [viewer, member, sandboxAdmin, `parley_live_${'x'.repeat(40)}`, null]
     const key = keys[this.#below(keys.length)]
@@ -108,7 +108,7 @@ export class RequestMaker {
 
   #trial(kind: string, operation: Operation, { params = {}, query = {}, body }: RequestParts): Trial {
     const path = operation.path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) =>
-      // A URL holds only text: half a surrogate pair is none.
+      // A URL cannot contain a lone surrogate.
       encodeURIComponent(String(params[name]).toWellFormed()),
     )
     const search = new URLSearchParams(toText(query)).toString()
@@ -126,7 +126,7 @@ export class RequestMaker {
     return { kind, operation, request }
   }
 
-  /** Mostly a new one; now and then one that was sent before, with another request as a rule. */
+  /** Mostly a new key, sometimes one that was sent before, usually with another request. */
   #idempotencyKey(): string {
     return this.#keys > 0 && this.#below(20) === 0 ? `proof-${this.#below(this.#keys)}` : `proof-${this.#keys++}`
   }
@@ -140,13 +140,13 @@ function keyOf(operation: Operation, part: Part): string {
   return `${operation.id} ${part}`
 }
 
-/** The operation at a request's path and method, which need not be the one that it was made for. */
-function reached(operation: Operation, { method, target }: RawRequest): Operation | null {
+/** The operation that a request is routed to, which may differ from the one it was made for. */
+function routedOperation(operation: Operation, { method, target }: RawRequest): Operation | null {
   const path = target.split('?', 1)[0]!
   const all: readonly Operation[] = operations
-  const matching = all.filter(one => one.method === method && pattern(one).test(path))
+  const matching = all.filter(candidate => candidate.method === method && pattern(candidate).test(path))
   return (
-    matching.find(one => !one.path.includes('{')) ??
+    matching.find(candidate => !candidate.path.includes('{')) ??
     matching.find(({ id }) => id === operation.id) ??
     matching[0] ??
     null

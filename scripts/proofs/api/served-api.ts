@@ -8,7 +8,7 @@ import type { AtTestEnd } from '../../../interop/recipe.ts'
 import { temporaryHome } from '../../../interop/serving.ts'
 import { RolesProcess } from '../calls/roles-process.ts'
 
-/** `parley serve --role api` as a process, with a home, a database and a port that outlive it. */
+/** `parley serve --role api` as a process. Its home, database and port remain when it is killed. */
 export class ServedApi {
   readonly url: string
   readonly #home: string
@@ -51,12 +51,12 @@ export class ServedApi {
     return this.#process.start()
   }
 
-  /** SIGKILL: the database lives on. */
+  /** Sends SIGKILL; the database server keeps running. */
   kill(): Promise<void> {
     return this.#process.kill()
   }
 
-  /** Of the database server's parent process; null while there is none. */
+  /** Process id of the database server; null: it is not running. */
   databasePid(): number | null {
     try {
       const { data } = JSON.parse(readFileSync(join(this.#home, 'postgres.json'), 'utf8')) as { data: string }
@@ -66,12 +66,12 @@ export class ServedApi {
     }
   }
 
-  /** Ends the process, and with it the database; nothing stays. */
+  /** Stops the process and the database server, and removes the home. */
   async close(): Promise<void> {
     await this.#process.stop()
-    const left = this.databasePid()
-    if (left !== null) {
-      process.kill(left, 'SIGQUIT')
+    const pid = this.databasePid()
+    if (pid !== null) {
+      process.kill(pid, 'SIGQUIT')
       for (let tries = 0; this.databasePid() !== null && tries < 100; tries++) await pause(100)
     }
     await this.#removeHome()
@@ -84,6 +84,6 @@ async function freePort(): Promise<number> {
   const address = server.address()
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port')
+  if (address === null || typeof address === 'string') throw new Error('the TCP server has no port')
   return address.port
 }

@@ -9,25 +9,25 @@ import { type PhoneCall, VirtualPhone } from '@parley/phone'
 import { type Intelligibility, intelligibility, Talk, talkingVoice, talkOn } from './talk.ts'
 
 export const TOKEN = 'attacked234567token'
-/** The attacker's own address on the loopback network; callers that belong here come from 127.0.0.1. */
+/** The attacker's address on the loopback network; legitimate callers use 127.0.0.1. */
 export const ATTACKER = '127.0.0.2'
 
-/** What a call was like under attack. */
+/** Measurements of the live call during an attack. */
 interface CallHealth {
-  /** The engine's talk, in what the phone received; the phone's talk, in the engine's recording. */
+  /** How well the phone received the engine's audio, and the engine the phone's (from its recording). */
   readonly phoneHeard: Intelligibility
   readonly engineHeard: Intelligibility
   readonly phone: MediaStatistics
   readonly engine: MediaStatistics
-  readonly standsAtTheEnd: boolean
-  /** The longest that this process's event loop let anything wait. */
+  readonly isActiveAtEnd: boolean
+  /** Longest delay of this process's event loop. */
   readonly loopDelayMs: number
 }
 
 const ENGINE_TALK = new Talk(11)
 const PHONE_TALK = new Talk(12)
 
-/** An engine under attack, with one live call between it and a phone in which both talk all the time. */
+/** An engine under attack, with one live call in which engine and phone talk all the time. */
 export class AttackHarness {
   readonly engine: Engine
   readonly phone: VirtualPhone
@@ -37,8 +37,8 @@ export class AttackHarness {
   readonly #tls: TlsIdentity
   readonly #stopTalking: () => void
   readonly #loopDelay = monitorEventLoopDelay({ resolution: 20 })
-  /** Every call that the engine took, the live one included. */
-  readonly #taken: { count: number }
+  /** Number of calls that the engine accepted, including the live one. */
+  readonly #accepted: { count: number }
 
   private constructor(parts: {
     readonly engine: Engine
@@ -47,7 +47,7 @@ export class AttackHarness {
     readonly liveCall: Call
     readonly directory: string
     readonly tls: TlsIdentity
-    readonly taken: { count: number }
+    readonly accepted: { count: number }
   }) {
     this.engine = parts.engine
     this.phone = parts.phone
@@ -55,7 +55,7 @@ export class AttackHarness {
     this.#liveCall = parts.liveCall
     this.#directory = parts.directory
     this.#tls = parts.tls
-    this.#taken = parts.taken
+    this.#accepted = parts.accepted
     this.#loopDelay.enable()
     this.#stopTalking = talkOn(PHONE_TALK, audio => void this.live.leg.play(audio))
   }
@@ -66,15 +66,15 @@ export class AttackHarness {
     const security = options.security ?? 'srtp-required'
     const directory = await mkdtemp(join(tmpdir(), 'parley-attack.'))
     const tls = await ensureLocalCertificate(directory, { names: ['localhost'], addresses: ['127.0.0.1'] })
-    const taken = { count: 0 }
+    const accepted = { count: 0 }
     const voice = talkingVoice(ENGINE_TALK)
-    const plan = () => testPlan({ voice }, { recordingPath: taken.count === 0 ? join(directory, 'live.wav') : null })
+    const plan = () => testPlan({ voice }, { recordingPath: accepted.count === 0 ? join(directory, 'live.wav') : null })
     const engine = await Engine.start({
       endpoint: { tls, rtp: { ports: { from: 35_000, to: 35_999 }, threads: 1 }, userAgentName: 'Parley' },
       router: testRouter([{ token: TOKEN, security, plan }]),
       maxCalls: options.maxCalls ?? 20,
       onCall: () => {
-        taken.count++
+        accepted.count++
       },
     })
     const phone = await openPhone(tls, security)
@@ -82,9 +82,9 @@ export class AttackHarness {
       const live = await phone.call(uriOf(engine))
       await live.waitFor('answered', 10_000)
       const [liveCall] = engine.calls
-      if (liveCall === undefined) throw new Error('the engine has no call')
+      if (liveCall === undefined) throw new Error('the engine has no live call')
       await live.waitFor('first-packet', 10_000)
-      return new AttackHarness({ engine, phone, live, liveCall, directory, tls, taken })
+      return new AttackHarness({ engine, phone, live, liveCall, directory, tls, accepted })
     } catch (error) {
       await phone.close()
       await engine.close()
@@ -101,8 +101,8 @@ export class AttackHarness {
     return this.#tls.ca
   }
 
-  get callsTaken(): number {
-    return this.#taken.count
+  get callsAccepted(): number {
+    return this.#accepted.count
   }
 
   /** The engine's RTP port of the live call. */
@@ -115,22 +115,22 @@ export class AttackHarness {
     return this.#liveCall.leg.statistics()
   }
 
-  /** A phone that was not there yet, on a connection of its own, calls: how long to its answer, ms. */
-  async newcomer(): Promise<number> {
+  /** Makes a call from a new phone on its own connection; returns the time until its answer, ms. */
+  async timeNewCall(): Promise<number> {
     const phone = await openPhone(this.#tls, 'srtp-required')
     try {
       const began = performance.now()
       const call = await phone.call(this.uri, { ringTimeoutMs: 15_000 })
       await call.waitFor('answered', 15_000)
-      const took = performance.now() - began
+      const answeredAfterMs = performance.now() - began
       await call.hangUp()
-      return Math.round(took)
+      return Math.round(answeredAfterMs)
     } finally {
       await phone.close()
     }
   }
 
-  /** Planted fault: the phone is silent for a while. */
+  /** Planted fault: the phone is silent for `ms`. */
   async mute(ms: number): Promise<void> {
     this.live.leg.flush()
     await new Promise(resolve => setTimeout(resolve, ms))
@@ -138,7 +138,7 @@ export class AttackHarness {
 
   /** Hangs up the live call and returns its figures. */
   async finish(): Promise<CallHealth> {
-    const standsAtTheEnd = this.live.leg.state === 'active' && this.#liveCall.leg.state === 'active'
+    const isActiveAtEnd = this.live.leg.state === 'active' && this.#liveCall.leg.state === 'active'
     this.#stopTalking()
     const loopDelayMs = this.#loopDelay.max / 1e6
     const received = this.live.heard()
@@ -152,7 +152,7 @@ export class AttackHarness {
       engineHeard: intelligibility(PHONE_TALK, wav?.channels[0] ?? new Int16Array()),
       phone: end.media.statistics,
       engine: report.end.media.statistics,
-      standsAtTheEnd,
+      isActiveAtEnd,
       loopDelayMs: Math.round(loopDelayMs),
     }
   }
@@ -177,26 +177,26 @@ function openPhone(tls: TlsIdentity, security: LegSecurity): Promise<VirtualPhon
   })
 }
 
-/** More of a second's packets than that lost or late is harm. */
-const MOST_LOST_SHARE = 0.01
+/** Allowed share of lost and late packets. */
+const MAX_LOST_SHARE = 0.01
 
-/** Of the seconds of talk, at most that share may be broken by slots that the machine itself missed. */
-const MOST_BROKEN_SHARE = 0.1
+/** Allowed share of seconds of audio that are damaged by send slots that this machine missed. */
+const MAX_DAMAGED_SHARE = 0.1
 
-/** The live call came through: it stands, both sides understood each other, and lost next to nothing. */
-export function isUnharmed({ standsAtTheEnd, phoneHeard, engineHeard, phone, engine }: CallHealth): boolean {
+/** Whether the live call is still active, both sides received each other's audio, and hardly any packet was lost. */
+export function isUnharmed({ isActiveAtEnd, phoneHeard, engineHeard, phone, engine }: CallHealth): boolean {
   const packets = Math.max(1, phone.packetsReceived + engine.packetsReceived)
   const lost = phone.packetsLost + phone.packetsLate + engine.packetsLost + engine.packetsLate
-  const clear = wasUnderstood(phoneHeard, engine.missedSlots) && wasUnderstood(engineHeard, phone.missedSlots)
-  return standsAtTheEnd && clear && lost / packets <= MOST_LOST_SHARE
+  const clear = wasReceived(phoneHeard, engine.missedSlots) && wasReceived(engineHeard, phone.missedSlots)
+  return isActiveAtEnd && clear && lost / packets <= MAX_LOST_SHARE
 }
 
-function wasUnderstood({ seconds, missing, median }: Intelligibility, missedSlots: number): boolean {
-  const excused = Math.min(missedSlots, 1 + Math.floor(seconds * MOST_BROKEN_SHARE))
+function wasReceived({ seconds, missing, median }: Intelligibility, missedSlots: number): boolean {
+  const excused = Math.min(missedSlots, 1 + Math.floor(seconds * MAX_DAMAGED_SHARE))
   return seconds > 0 && missing <= excused && median > 0.9
 }
 
-/** The figures of a call for a report. */
+/** The measurements as printed in the report. */
 export function healthFigures(health: CallHealth): object {
   const side = ({ packetsReceived, packetsLost, packetsLate, missedSlots, rejected }: MediaStatistics) => ({
     packets_received: packetsReceived,

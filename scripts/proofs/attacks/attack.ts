@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 
-/** An attack in a process of its own, so that its memory and its event loop are not the engine's. */
+/** An attack in a process of its own, so that it does not share memory and event loop with the engine. */
 export class Attack<Result> {
-  /** Rejects when the attacker could not do its work. */
+  /** Rejects if the attacker fails. */
   readonly result: Promise<Result>
   readonly #child: ChildProcess
 
@@ -21,13 +21,13 @@ export class Attack<Result> {
     this.#child.send(job)
   }
 
-  /** Has it clean up, where it can, and end. */
+  /** Lets the attacker clean up and ends its process. */
   async end(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    const gone = new Promise(resolve => this.#child.once('exit', resolve))
+    const exited = new Promise(resolve => this.#child.once('exit', resolve))
     this.#child.disconnect()
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), 5000)
-    await gone
+    await exited
     clearTimeout(timer)
   }
 }

@@ -5,7 +5,7 @@ import { attack, pause } from './attacker.ts'
 export interface MediaSpray {
   /** The RTP port under attack; RTCP is one above. */
   readonly port: number
-  /** One socket on each. */
+  /** Source addresses, with one socket each. */
   readonly from: readonly string[]
   readonly count: number
   readonly perSecond: number
@@ -14,14 +14,14 @@ export interface MediaSpray {
 
 export interface MediaSprayResult {
   readonly sent: number
-  /** Packets that anybody sent to the attacker. */
+  /** Packets that were sent to the attacker. */
   readonly received: number
   readonly seconds: number
 }
 
 const SRTP_BYTES = 182
 
-/** Packets as an off-path attacker makes them: RTP that looks right, RTCP that says goodbye, bytes without meaning. */
+/** Packets of an off-path attacker: plausible RTP, RTCP BYE and sender reports, and random bytes. */
 function packets(seed: number): readonly { readonly bytes: Uint8Array; readonly rtcp: boolean }[] {
   const random = new SeededRandom(seed)
   return Array.from({ length: 999 }, (_, i) => {
@@ -32,7 +32,7 @@ function packets(seed: number): readonly { readonly bytes: Uint8Array; readonly 
       return { bytes: rtp, rtcp: false }
     }
     if (kind === 1) {
-      // BYE, or a sender report, of a random source.
+      // BYE or sender report of a random source.
       const rtcp = random.bytes(i % 2 === 0 ? 8 : 28)
       rtcp.set(i % 2 === 0 ? [0x81, 203, 0, 1] : [0x80, 200, 0, 6])
       return { bytes: rtcp, rtcp: true }

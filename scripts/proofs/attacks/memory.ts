@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 
 const MEGABYTE = 1 << 20
 
-/** Watches how much memory this process holds (its resident set). */
+/** Measures the resident memory of this process. */
 export class Memory {
   readonly #before: number
   #peak: number
@@ -14,13 +14,13 @@ export class Memory {
     collectGarbage()
     this.#before = process.memoryUsage.rss()
     this.#peak = this.#before
-    this.#timer = setInterval(() => this.#look(), 50)
+    this.#timer = setInterval(() => this.#sample(), 50)
   }
 
-  /** Bytes more than before: at most, and now. */
+  /** Stops measuring. Returns the growth at its peak and now, bytes. */
   stop(): { readonly peakGrowth: number; readonly endGrowth: number } {
     clearInterval(this.#timer)
-    this.#look()
+    this.#sample()
     collectGarbage()
     this.#after = process.memoryUsage.rss()
     return { peakGrowth: this.#peak - this.#before, endGrowth: this.#after - this.#before }
@@ -35,12 +35,12 @@ export class Memory {
     }
   }
 
-  #look(): void {
+  #sample(): void {
     this.#peak = Math.max(this.#peak, process.memoryUsage.rss())
   }
 }
 
-/** Whatever flags this process was started with. */
+/** Runs the garbage collector, also if the process was not started with --expose-gc. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

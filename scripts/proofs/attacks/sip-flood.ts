@@ -8,17 +8,17 @@ export interface SipFlood {
   readonly port: number
   /** The attacker's address. */
   readonly from: string
-  /** Sockets that it comes from. */
+  /** Number of sockets. */
   readonly sockets: number
   readonly count: number
-  /** At most; streams are also held back by their peer. */
+  /** Upper limit; TCP and TLS may be slower because of flow control. */
   readonly perSecond: number
-  /** Request-URIs and methods, taken in turn; "garbage" is no SIP at all. */
+  /** Methods, used in turn; "garbage" sends bytes that are not SIP. */
   readonly methods: readonly string[]
   readonly uri: string
   /** PEM, for TLS. */
   readonly ca: string
-  /** The end is when nothing more has come for so long. */
+  /** The flood ends when nothing was received for this time, ms. */
   readonly lingerMs: number
 }
 
@@ -51,8 +51,8 @@ const MALFORMED = [
   'SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP 127.0.0.1\r\n\r\n',
 ]
 
-/** A call that was answered: what ends it. */
-interface Taken {
+/** What is needed to end an answered call. */
+interface AnsweredCall {
   readonly line: Line
   readonly callId: string
   readonly serial: string
@@ -65,7 +65,7 @@ interface Line {
 }
 
 const statuses: Record<string, number> = {}
-const taken: Taken[] = []
+const answered: AnsweredCall[] = []
 let bytesReceived = 0
 let retryAfter = 0
 
@@ -77,8 +77,8 @@ function read(line: Line, text: string): void {
     if (status === '503' && /^Retry-After: \d/m.test(message)) retryAfter++
     const [, callId, serial] = /^Call-ID: (flood-(\S+))/m.exec(message) ?? []
     const toTag = /^To: .*;tag=([^;\s]+)/m.exec(message)?.[1]
-    if (status === '200' && callId && serial && toTag && !taken.some(one => one.callId === callId))
-      taken.push({ line, callId, serial, toTag })
+    if (status === '200' && callId && serial && toTag && !answered.some(call => call.callId === callId))
+      answered.push({ line, callId, serial, toTag })
   }
 }
 
@@ -119,7 +119,7 @@ async function openStream({ transport, from, port, ca }: SipFlood): Promise<Line
   socket.on('data', chunk => {
     bytesReceived += chunk.length
     pending += chunk.toString('latin1')
-    // Whole messages only: a status line cut in two would not be counted.
+    // Only whole messages are read, because a split status line would not be counted.
     const whole = pending.lastIndexOf('\r\n\r\n')
     if (whole < 0) return
     read(line, pending.slice(0, whole + 4))
@@ -171,7 +171,7 @@ async function flood(job: SipFlood): Promise<SipFloodResult> {
     await pause(job.lingerMs)
   }
   hangUp = async () => {
-    for (const { line, serial, toTag } of taken) {
+    for (const { line, serial, toTag } of answered) {
       await line.send(request(job, 'ACK', serial, { toTag }))
       await line.send(request(job, 'BYE', serial, { toTag }))
     }

@@ -6,27 +6,27 @@ export interface SlowPeers {
   readonly tcpPort: number
   readonly tlsPort: number
   readonly from: string
-  /** Of each kind. */
+  /** Connections of each kind. */
   readonly count: number
-  /** Connections with half a handshake. */
+  /** Connections that stop during the TLS handshake. */
   readonly halfOpen: number
   /** A URI that gets answers, for peers that send requests and never read. */
   readonly uri: string
   readonly ca: string
-  /** After the last was opened. */
+  /** Wait after the last connection was opened, ms. */
   readonly waitMs: number
   /** Additional wait while a connection is still open. */
   readonly deafMs: number
 }
 
 export interface SlowPeersResult {
-  /** By kind: how many were opened, how many the engine had ended, the longest that one lived (ms), bytes it was sent. */
+  /** By kind: connections opened and closed by the engine, longest lifetime (ms), and bytes received. */
   readonly kinds: Readonly<Record<string, { opened: number; closed: number; longestMs: number; bytesReceived: number }>>
 }
 
-/** Each takes the engine megabytes of answers until what lies unread is too much: the kernel takes the first of them. */
-const DEAF = 2
-/** Comes back in each answer. */
+/** Peers that never read. The engine must queue megabytes of answers for each, because the kernel buffers the first ones. */
+const NON_READING_PEERS = 2
+/** A display name that is copied into each answer. */
 const LONG_NAME = 'slow'.repeat(1750)
 
 type Kind = SlowPeersResult['kinds'][string]
@@ -47,7 +47,7 @@ function watch(name: string, socket: Socket): void {
   })
 }
 
-function counting(name: string, socket: Socket): void {
+function countBytes(name: string, socket: Socket): void {
   socket.on('data', chunk => {
     kinds[name]!.bytesReceived += chunk.length
   })
@@ -69,7 +69,7 @@ function options(uri: string, serial: number, name = ''): Buffer {
   return Buffer.from(lines.join('\r\n'))
 }
 
-/** A byte of a good request every now and then. */
+/** Sends a valid request one byte at a time. */
 function drip(socket: Socket, bytes: Buffer, everyMs: number): void {
   let at = 0
   const timer = setInterval(() => {
@@ -83,37 +83,37 @@ async function crawl(job: SlowPeers): Promise<SlowPeersResult> {
   for (let i = 0; i < job.halfOpen; i++) {
     const socket = open(job.tlsPort)
     watch('half a TLS handshake', socket)
-    counting('half a TLS handshake', socket)
+    countBytes('half a TLS handshake', socket)
     socket.write(Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]))
   }
   for (let i = 0; i < job.count; i++) {
     const dripping = open(job.tcpPort)
     watch('drips over TCP', dripping)
-    counting('drips over TCP', dripping)
+    countBytes('drips over TCP', dripping)
     drip(dripping, options(job.uri, i), 400)
     const silent = open(job.tcpPort)
     watch('says nothing', silent)
-    counting('says nothing', silent)
+    countBytes('says nothing', silent)
   }
-  // The half-open ones have their time first: until then they hold the attacker's own handshakes.
+  // The unfinished handshakes come first, because they delay the attacker's own handshakes.
   await pause(6000)
   for (let i = 0; i < job.count / 2; i++) {
     const raw = open(job.tlsPort)
     const secure = connectTls({ socket: raw, ca: job.ca, servername: 'localhost' })
     watch('drips over TLS', secure)
-    counting('drips over TLS', secure)
+    countBytes('drips over TLS', secure)
     secure.once('secureConnect', () => drip(secure, options(job.uri, 10_000 + i), 400))
   }
-  // Asking keeps the engine busy; the slow handshakes come first.
+  // The slow handshakes come first, because the requests below keep the engine busy.
   await pause(2000)
-  for (let i = 0; i < DEAF; i++) {
+  for (let i = 0; i < NON_READING_PEERS; i++) {
     const deaf = open(job.tcpPort)
     watch('asks and never reads', deaf)
     deaf.pause()
     void pump(deaf, job.uri, i)
   }
   await pause(job.waitMs)
-  // These are ended by what they leave unread, not by time: as soon as the engine has answered enough.
+  // Peers that never read are closed because of the queued bytes, not because of a time limit.
   for (let waited = 0; waited < job.deafMs && sockets.some(socket => !socket.destroyed); waited += 100) await pause(100)
   for (const socket of sockets) socket.destroy()
   return { kinds: structuredClone(kinds) }

@@ -3,18 +3,18 @@ import { resemblance } from '@parley/phone/testing'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 
 const SECOND = 8000
-/** Nothing repeats within it; pieces are only looked for near where they belong. */
+/** The audio repeats after this time; pieces are searched only near their expected position. */
 const PERIOD_S = 16
-/** How far ahead of the clock talk is queued, as a streaming voice does. */
+/** Audio that is queued ahead of real time, as by a streaming voice. */
 const AHEAD_S = 3
-/** A piece may be this far from where it belongs. */
+/** Largest shift of a piece from its expected position, samples. */
 const SLACK = SECOND / 2
 const FAR_SLACK = 3 * SECOND
 /** Below this score a half second is not the sent speech: silence, noise or another voice. */
 const PIECE_FLOOR = 0.5
 const PIECE_SURE = 0.8
 
-/** Endless talk: noise in syllables, different for every seed; second `at` of it. */
+/** Endless speech-like noise, different for every seed. */
 export class Talk {
   readonly #samples: Int16Array
 
@@ -22,7 +22,7 @@ export class Talk {
     const random = new SeededRandom(seed)
     const bytes = random.bytes(PERIOD_S * SECOND)
     this.#samples = new Int16Array(PERIOD_S * SECOND)
-    // Low as voices are: then it stays itself between two sample clocks.
+    // Low frequencies, as in voices, survive small differences between two sample clocks.
     let [low, lower] = [0, 0]
     for (let i = 0; i < this.#samples.length; i++) {
       low += 0.2 * (bytes[i]! / 127.5 - 1 - low)
@@ -42,12 +42,12 @@ export class Talk {
   }
 }
 
-/** Seconds of talk that have to be queued by now; by the clock, because timers of a busy process come late. */
+/** Seconds of audio that must be queued by now. By the clock, because timers of a busy process are late. */
 function due(began: number): number {
   return AHEAD_S + Math.floor((performance.now() - began) / 1000)
 }
 
-/** Queues talk a few seconds ahead for as long as it goes on; returns the function that ends it. */
+/** Queues audio a few seconds ahead; returns the function that stops it. */
 export function talkOn(talk: Talk, play: (audio: Int16Array) => void): () => void {
   const began = performance.now()
   let next = 0
@@ -59,7 +59,7 @@ export function talkOn(talk: Talk, play: (audio: Int16Array) => void): () => voi
   return () => clearInterval(timer)
 }
 
-/** A voice that talks on until it is stopped, whatever the text. */
+/** A voice that speaks until it is cancelled, regardless of the text. */
 export function talkingVoice(talk: Talk): TextToSpeech {
   return {
     id: 'test/talk',
@@ -76,16 +76,16 @@ export function talkingVoice(talk: Talk): TextToSpeech {
   }
 }
 
-/** How much of endless talk came through. */
+/** How much of the sent audio was received. */
 export interface Intelligibility {
-  /** Seconds of talk that were looked for. */
+  /** Seconds of audio that were searched. */
   readonly seconds: number
   readonly missing: number
   readonly worst: number
   readonly median: number
 }
 
-/** Looks for every whole second of `talk` in `received`, near where it belongs. */
+/** Searches every second of `talk` in `received`, near its expected position. */
 export function intelligibility(talk: Talk, received: Int16Array): Intelligibility {
   const opening = talk.opening(4)
   const { score, offsetMs } = resemblance(opening, received.subarray(0, 16 * SECOND))
@@ -95,20 +95,20 @@ export function intelligibility(talk: Talk, received: Int16Array): Intelligibili
   for (let at = 0; offset + (at + 1) * SECOND + SLACK <= received.length; at++) {
     const near = find(talk.second(at), received, offset + at * SECOND, SLACK)
     scores.push(near.score)
-    // A slot that the speaker missed puts off all that follows; a long stall puts it out of sight.
+    // A missed send slot delays everything after it; after a long stall the search range is larger.
     const found = near.score > PIECE_SURE ? near : find(talk.second(at), received, offset + at * SECOND, FAR_SLACK)
     if (found.score > PIECE_SURE) offset = found.at - at * SECOND
   }
   scores.sort((a, b) => a - b)
   return {
     seconds: scores.length,
-    missing: scores.filter(one => one < PIECE_FLOOR).length,
+    missing: scores.filter(score => score < PIECE_FLOOR).length,
     worst: rounded(scores[0] ?? 0),
     median: rounded(scores[scores.length >> 1] ?? 0),
   }
 }
 
-/** Looks for `piece` where it should be in `received`, give or take `slack`. */
+/** Finds the best match of `piece` in `received` within `slack` samples of `where`. */
 function find(piece: Int16Array, received: Int16Array, where: number, slack: number): { score: number; at: number } {
   const from = Math.max(0, where - slack)
   const { score, offsetMs } = resemblance(piece, received.subarray(from, where + piece.length + slack))

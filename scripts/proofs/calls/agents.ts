@@ -1,7 +1,7 @@
 import type { Draft } from '@parley/flow'
 import { draftOf, endNode, promptEdge, staticNode } from '../../../interop/conversation-flows.ts'
 
-/** Longer than any call of the proofs. */
+/** Takes longer to speak than any call of the proofs lasts. */
 const LONG_STORY = Array.from(
   { length: 40 },
   (_, index) => `This is sentence number ${index + 1} of a story that goes on for a long time.`,
@@ -10,7 +10,7 @@ const LONG_STORY = Array.from(
 const PATIENT = { reminderMaxCount: 0, endCallAfterSilenceMs: 600_000, maxCallDurationMs: 1_800_000 } as const
 const RECORDED = { settings: PATIENT, recording: { required: true, channels: 'dual', signed_urls: true } } as const
 
-/** Name of an agent of the proofs, after what it does. */
+/** Name of an agent of the proofs. */
 export type ProofAgent = keyof ReturnType<typeof proofAgents>
 
 /** `target`: number that calls are transferred to. */
@@ -28,9 +28,9 @@ export function proofAgents(target: string) {
     /** Transfers the call at once. */
     switchboard: draftOf(
       [
-        staticNode('hello', 'One moment.', { skip_response_edge: promptEdge('on', 'shop', 'Skip response') }),
+        staticNode('hello', 'One moment.', { skip_response_edge: promptEdge('on', 'transfer', 'Skip response') }),
         {
-          id: 'shop',
+          id: 'transfer',
           type: 'transfer_call',
           transfer_destination: { type: 'predefined', number: target },
           edge: promptEdge('failed', 'nobody', 'Transfer failed'),

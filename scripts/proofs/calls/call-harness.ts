@@ -101,21 +101,21 @@ export class CallHarness {
     const opened = await Promise.allSettled(
       (options.lines ?? LINES).map(line => openCarrier(line, caPath, directory, options)),
     )
-    const there = opened.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
-    const carriers = new Map(there.map(({ line, carrier }) => [line, carrier]))
+    const openCarriers = opened.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+    const carriers = new Map(openCarriers.map(({ line, carrier }) => [line, carrier]))
     const environment = {
       PARLEY_HOME: home,
       PARLEY_HTTP_PORT: '0',
       PARLEY_SIP_DOMAIN: '127.0.0.1',
-      PARLEY_RESOLVE: there.map(({ entry }) => entry).join(','),
+      PARLEY_RESOLVE: openCarriers.map(({ entry }) => entry).join(','),
       ...(options.database && { DATABASE_URL: options.database.url }),
       ...options.env,
     }
     const { processes, engines } = await processesOf(options.processes, environment, options)
     const harness = new CallHarness(carriers, { processes, engines, environment, home, directory, removals })
     try {
-      for (const one of opened) if (one.status === 'rejected') throw one.reason
-      await harness.#begin(options)
+      for (const result of opened) if (result.status === 'rejected') throw result.reason
+      await harness.#start(options)
       return harness
     } catch (error) {
       await harness.close()
@@ -221,8 +221,8 @@ export class CallHarness {
     await this.client.numbers.assign({ params: { number_id }, body: { agent_id } })
   }
 
-  /** Starts one more process of this checkout beside the others; it is stopped with them. */
-  async join(roles: string): Promise<RolesProcess> {
+  /** Starts one more process of this checkout, which `close` stops with the others. */
+  async addProcess(roles: string): Promise<RolesProcess> {
     const { process } = await processOf(roles, this.#environment)
     this.#processes.push(process)
     await process.start()
@@ -252,15 +252,15 @@ export class CallHarness {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
-  async #begin({ lines = LINES, database }: CallHarnessOptions): Promise<void> {
+  async #start({ lines = LINES, database }: CallHarnessOptions): Promise<void> {
     const [first, ...others] = this.#processes
     await first!.start()
     const started = await Promise.allSettled(others.map(process => process.start()))
-    for (const one of started) if (one.status === 'rejected') throw one.reason
+    for (const result of started) if (result.status === 'rejected') throw result.reason
     await this.findApi()
     this.#ownerUrl = database?.ownerUrl ?? (await attachEmbeddedPostgres(this.#home))
     this.#owner = new Pool({ connectionString: this.#ownerUrl, max: 4 })
-    // The connection ends with the server and emits an error.
+    // A connection emits an error when the server stops.
     this.#owner.on('error', () => {})
     this.#scope = await asStaff(this.#ownerUrl, tx => staffScope(tx, null))
     const secret = await putTrunkSecret(this.client)

@@ -6,7 +6,7 @@ import { ensureLocalCertificate } from '@parley/sip'
 import { freePeerPorts } from '../../../interop/ports.ts'
 import { CarrierProcess } from './carrier-process.ts'
 
-/** How calls are signalled and carried between us and the carrier. */
+/** Transports between Parley and the carrier: SIP over UDP with RTP, or SIP over TLS with SRTP. */
 export const LINES = ['udp', 'tls'] as const
 export type Line = (typeof LINES)[number]
 
@@ -15,6 +15,7 @@ export const CALLED: Readonly<Record<Line, string>> = { udp: '+12025550151', tls
 
 const ACCOUNT = { username: 'parley', password: 'correct horse battery staple' }
 const REALM = 'carrier.example'
+
 /** How the carrier of a line behaves. */
 export interface CarrierOptions {
   /** By number called. */
@@ -33,20 +34,20 @@ function hostOf(line: Line): string {
   return `carrier-${line}.test`
 }
 
-/** `entry`: the carrier's host for `PARLEY_RESOLVE`. */
+/** Starts the carrier of a line. `entry` is its host for `PARLEY_RESOLVE`. */
 export async function openCarrier(line: Line, caPath: string, directory: string, options: CarrierOptions) {
-  const own = mkdtempSync(join(directory, `${line}-`))
+  const lineDirectory = mkdtempSync(join(directory, `${line}-`))
   const { numbers, transfers = 'take', play = 'silence' } = options
   const ports = await freePeerPorts()
-  const identity = await ensureLocalCertificate(own, { names: [hostOf(line)] })
-  for (const name of ['cert', 'key'] as const) writeFileSync(join(own, name), identity[name])
-  const carrier = await CarrierProcess.open(own, {
+  const identity = await ensureLocalCertificate(lineDirectory, { names: [hostOf(line)] })
+  for (const name of ['cert', 'key'] as const) writeFileSync(join(lineDirectory, name), identity[name])
+  const carrier = await CarrierProcess.open(lineDirectory, {
     transports: line === 'tls' ? { tls: ports.tls } : { udp: ports.tls - 1 },
     media: { kind: line === 'tls' ? 'srtp' : 'rtp', play },
     digest: { ...ACCOUNT, realm: REALM },
     numbers: [...numbers],
     transfers,
-    ...(line === 'tls' && { tls: { cert: join(own, 'cert'), key: join(own, 'key'), ca: caPath } }),
+    ...(line === 'tls' && { tls: { cert: join(lineDirectory, 'cert'), key: join(lineDirectory, 'key'), ca: caPath } }),
   })
   const port = line === 'tls' ? ports.tls : ports.tls - 1
   const ca = line === 'tls' ? `;${identity.caPath}` : ''

@@ -6,14 +6,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type CarrierConfig, type CarrierLedgerEntry, LedgerQueries } from '@parley/loadtest'
 
 const PROGRAM = join(import.meta.dirname, '../../../loadtest/src/carrier-process.ts')
-const READY_WITHIN_MS = 120_000
-const LOOK_MS = 10
-const CHUNK = 1 << 18
+const READY_TIMEOUT_MS = 120_000
+const POLL_MS = 10
+const CHUNK_BYTES = 1 << 18
 
 /** A call that the carrier makes; see the carrier process. */
 type CarrierOrder = Readonly<Record<string, unknown>> & { readonly uri: string; readonly from: string }
 
-/** A carrier in a process of its own. What it saw is read from its ledger's file as it grows. */
+/** A fake carrier in a process of its own. Its ledger is read from a file that it appends to. */
 export class CarrierProcess {
   readonly #child: ChildProcess
   readonly #ledger: number
@@ -26,7 +26,7 @@ export class CarrierProcess {
     this.#ledger = ledger
   }
 
-  /** `directory` keeps its configuration and its ledger. */
+  /** Starts the carrier. `directory` is for its configuration and its ledger. */
   static async open(
     directory: string,
     config: CarrierConfig & { readonly tls?: Readonly<Record<'cert' | 'key' | 'ca', string>> },
@@ -39,15 +39,15 @@ export class CarrierProcess {
     let output = ''
     const ready = Promise.withResolvers<void>()
     const failed = () => ready.reject(new Error(`the carrier is not ready:\n${output}`))
-    const note = (chunk: Buffer) => {
+    const onOutput = (chunk: Buffer) => {
       output = (output + chunk).slice(-10_000)
       if (output.includes('"ready":true')) ready.resolve()
     }
-    child.stdout!.on('data', note)
-    child.stderr!.on('data', note)
+    child.stdout!.on('data', onOutput)
+    child.stderr!.on('data', onOutput)
     child.once('error', failed)
     child.once('exit', failed)
-    const timer = setTimeout(failed, READY_WITHIN_MS)
+    const timer = setTimeout(failed, READY_TIMEOUT_MS)
     await ready.promise.finally(() => clearTimeout(timer))
     return new CarrierProcess(child, openSync(ledgerFile, 'r'))
   }
@@ -58,12 +58,12 @@ export class CarrierProcess {
 
   /** All rows so far. */
   rows(): readonly CarrierLedgerEntry[] {
-    const chunk = Buffer.alloc(CHUNK)
+    const chunk = Buffer.alloc(CHUNK_BYTES)
     for (;;) {
-      const length = readSync(this.#ledger, chunk, 0, CHUNK, this.#offset)
+      const length = readSync(this.#ledger, chunk, 0, CHUNK_BYTES, this.#offset)
       if (length === 0) return this.#rows
       this.#offset += length
-      // The ledger is ASCII but for what the far end wrote: a character cut in two is of no account here.
+      // Only text of the far end can be other than ASCII, so a split character does not matter.
       const lines = (this.#rest + chunk.toString('utf8', 0, length)).split('\n')
       this.#rest = lines.pop()!
       for (const line of lines) this.#rows.push(JSON.parse(line))
@@ -74,24 +74,24 @@ export class CarrierProcess {
     return new LedgerQueries(this.rows())
   }
 
-  /** The first row that is wanted, also one that is there already; null: none within that time. */
+  /** The first row, existing or new, that `isWanted` accepts; null: none within `withinMs`. */
   async row(isWanted: (row: CarrierLedgerEntry) => boolean, withinMs: number): Promise<CarrierLedgerEntry | null> {
     const giveUpAt = performance.now() + withinMs
     for (let seen = 0; ; ) {
       const rows = this.rows()
       for (; seen < rows.length; seen++) if (isWanted(rows[seen]!)) return rows[seen]!
       if (performance.now() > giveUpAt) return null
-      await pause(LOOK_MS)
+      await pause(POLL_MS)
     }
   }
 
   async close(): Promise<void> {
     const child = this.#child
     if (child.exitCode === null && child.signalCode === null) {
-      const gone = once(child, 'exit')
+      const exited = once(child, 'exit')
       child.kill('SIGTERM')
-      const timer = setTimeout(() => child.kill('SIGKILL'), READY_WITHIN_MS)
-      await gone.finally(() => clearTimeout(timer))
+      const timer = setTimeout(() => child.kill('SIGKILL'), READY_TIMEOUT_MS)
+      await exited.finally(() => clearTimeout(timer))
     }
     closeSync(this.#ledger)
   }

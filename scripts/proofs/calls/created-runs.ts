@@ -1,11 +1,11 @@
 import { Agent, request } from 'node:http'
 import type { CallHarness } from './call-harness.ts'
 
-/** What came of asking for a run. */
+/** The answer to a request for a run. */
 export interface Created {
   readonly status: number
   readonly run_id: string | null
-  /** Of a refusal. */
+  /** Reason of a refusal, and the limit with its used amount. */
   readonly reason: string | null
   readonly limit: string | null
   readonly used: string | null
@@ -13,7 +13,7 @@ export interface Created {
 
 let sequence = 0
 
-/** Asks for `count` outbound calls, each to a number of its own, by so many writers on connections that stay. */
+/** Requests `count` outbound calls, each to another number, with `writers` requests at a time on persistent connections. */
 export async function createMany(
   harness: CallHarness,
   agent_id: string,
@@ -22,9 +22,9 @@ export async function createMany(
 ): Promise<Created[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: writers })
   const created: Created[] = []
-  let left = count
+  let remaining = count
   const write = async () => {
-    while (left-- > 0) {
+    while (remaining-- > 0) {
       const to = `+1415556${String(sequence++ % 10_000).padStart(4, '0')}`
       created.push(await create(harness, agent, { agent_id, channel: 'phone', mode: 'outbound', to }))
     }
@@ -65,6 +65,6 @@ function read(status: number, answer: string): Created {
     error?: { code: string; details?: Readonly<Record<string, unknown>> }
   }
   const { reason, limit, used } = error?.details ?? {}
-  const shown = (value: unknown) => (value === undefined || value === null ? null : String(value))
-  return { status, run_id, reason: shown(reason) ?? error?.code ?? null, limit: shown(limit), used: shown(used) }
+  const text = (value: unknown) => (value === undefined || value === null ? null : String(value))
+  return { status, run_id, reason: text(reason) ?? error?.code ?? null, limit: text(limit), used: text(used) }
 }

@@ -15,7 +15,7 @@ export interface HarnessEngine {
   readonly tlsPort: number
 }
 
-/** `roles`: of each process. */
+/** Prepares one process for each element of `roles`, without starting it. */
 export async function processesOf(
   roles: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -23,15 +23,15 @@ export async function processesOf(
 ) {
   const processes: RolesProcess[] = []
   const engines: HarnessEngine[] = []
-  for (const own of roles) {
-    const { process, tlsPort } = await processOf(own, environment, options)
+  for (const ofProcess of roles) {
+    const { process, tlsPort } = await processOf(ofProcess, environment, options)
     processes.push(process)
     if (tlsPort !== null) engines.push({ process, tlsPort })
   }
   return { processes, engines }
 }
 
-/** Each engine has ports of its own; `tlsPort` is null where the process has no engine. */
+/** A process; one with an engine gets ports of its own. `tlsPort` is null if it has no engine. */
 export async function processOf(
   roles: string,
   environment: Readonly<Record<string, string>>,
@@ -40,11 +40,11 @@ export async function processOf(
   if (!roles.split(',').includes('engine'))
     return { process: new RolesProcess(roles, environment, program), tlsPort: null }
   const ports = await freePeerPorts()
-  const own = {
+  const withPorts = {
     PARLEY_SIP_PORT: String(ports.tls - 1),
     PARLEY_SIP_TLS_PORT: String(ports.tls),
     PARLEY_RTP_PORTS: rtpPorts ?? rtpRange(ports),
     ...environment,
   }
-  return { process: new RolesProcess(roles, own, program), tlsPort: ports.tls }
+  return { process: new RolesProcess(roles, withPorts, program), tlsPort: ports.tls }
 }

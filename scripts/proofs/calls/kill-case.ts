@@ -55,7 +55,7 @@ export const KILL_NUMBERS: readonly NumberRuleInput[] = [
 /** Faults that the proof must report, each with its moment. */
 const PLANTED_FAULTS = {
   /** The lease of the run does not expire. */
-  'nobody reaps': 'ringing',
+  'no reaper': 'ringing',
   /** The run is offered again as if no call had been placed. */
   'engine dials again': 'just answered',
   /** The ACK was sent before the dialog was stored. */
@@ -80,8 +80,8 @@ export function killCases(random: Random, count: number): KillCase[] {
   const moments = Object.keys(MOMENTS) as Moment[]
   const first = randomBelow(random, moments.length)
   const firstLine = randomBelow(random, LINES.length)
-  const planted = (Object.entries(PLANTED_FAULTS) as [PlantedKillFault, Moment][]).map(([plant, moment], index) => {
-    return { moment, line: LINES[index % LINES.length]!, planted: plant }
+  const planted = (Object.entries(PLANTED_FAULTS) as [PlantedKillFault, Moment][]).map(([fault, moment], index) => {
+    return { moment, line: LINES[index % LINES.length]!, planted: fault }
   })
   const others = Array.from({ length: count }, (_, index) => {
     const turn = (first + index) % moments.length

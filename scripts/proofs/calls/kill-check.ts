@@ -2,16 +2,16 @@ import type { LedgerCall } from '@parley/loadtest'
 import type { CallHarness } from './call-harness.ts'
 import { type KillCase, MOMENTS } from './kill-case.ts'
 import { effectsIn, hasPermit, isOf, type Killed, type KillOptions, UNACKNOWLEDGED_MS } from './kill-trial.ts'
+import { pollUntil } from './poll-until.ts'
 import { wavMs } from './wav-length.ts'
-import { within } from './within.ts'
 
 /** Largest part of a recording that a kill may lose, ms. */
-const LOST_AT_MOST_MS = 1000
+const MAX_LOST_MS = 1000
 /** Tolerance between the clocks of two processes. */
 const SLACK_MS = 100
 /** Largest delay of the carrier's timer. */
 const LATE_MS = 2000
-const RECORDED_WITHIN_MS = 40_000
+const RECORDING_TIMEOUT_MS = 40_000
 const TERMINAL = ['completed', 'failed', 'cancelled', 'rejected', 'expired']
 
 export interface KillCheck {
@@ -30,7 +30,7 @@ export async function permitsLeft(harness: CallHarness): Promise<string | null> 
     'select coalesce(sum(live), 0)::int as live, (select count(*) from parley.run_ownership)::int as owned from parley.run_counters',
   )
   const { live, owned } = permits!
-  return live === 0 && owned === 0 ? null : `permits left: ${live}, rows ${owned}`
+  return live === 0 && owned === 0 ? null : `permits not returned: ${live}; owned runs: ${owned}`
 }
 
 /** Compares the run with the carrier's ledger. */
@@ -42,7 +42,7 @@ export async function checkKill(
 ): Promise<KillCheck> {
   const { run, killedAt } = killed
   if (run === null)
-    return { faults: ['the moment did not come'], overAfterMs: null, releasedAfterMs: null, lostMs: null }
+    return { faults: ['the moment of the kill did not occur'], overAfterMs: null, releasedAfterMs: null, lostMs: null }
   const calls = harness
     .carrier(kill.line)
     .query()
@@ -66,15 +66,15 @@ export async function checkKill(
 function endFaults({ run, wasReleased }: Killed, options: KillOptions, overAfterMs: number | null): string[] {
   if (!TERMINAL.includes(run!.state) || overAfterMs === null) return [`the run is ${run!.state}, ${run!.phone_state}`]
   // No call had been placed: the next engine gets the run, which has no deadline here.
-  return !wasReleased && overAfterMs > options.overWithinMs ? [`the run was over after ${overAfterMs} ms`] : []
+  return !wasReleased && overAfterMs > options.overWithinMs ? [`the run ended only after ${overAfterMs} ms`] : []
 }
 
 function callFaults(kill: KillCase, { run, wasReleased }: Killed, calls: readonly LedgerCall[]): string[] {
   const faults: string[] = []
-  // A run that its owner had begun and not dialled fails; one not begun is called by another engine.
-  const isUncalled = wasReleased && run!.state === 'failed'
-  if (calls.length !== (isUncalled ? 0 : 1))
-    faults.push(`${calls.length} calls where there is ${isUncalled ? 'none' : 'one'}`)
+  // A run that its owner had started but not dialled fails; otherwise another engine dials it.
+  const expectsNoCall = wasReleased && run!.state === 'failed'
+  if (calls.length !== (expectsNoCall ? 0 : 1))
+    faults.push(`${calls.length} calls instead of ${expectsNoCall ? 'none' : 'one'}`)
   for (const call of calls) {
     const refers = call.rows.filter(({ kind }) => kind === 'refer-received').length
     const mayRefer = MOMENTS[kill.moment].part === 'switchboard' && !wasReleased
@@ -87,12 +87,12 @@ function callFaults(kill: KillCase, { run, wasReleased }: Killed, calls: readonl
     if (kill.moment === 'dialling a carrier that is silent') continue
     if (releasedAt === null) faults.push('the carrier has no BYE or CANCEL')
     else if (isUnacknowledged(call)) {
-      // Without an ACK no engine has the dialog, and the far end gives up by itself.
+      // Without an ACK no engine has stored the dialog, and the far end ends the call by itself.
       const { wall_ms } = call.rows.find(({ kind }) => kind === 'answered')!
       if (releasedAt > wall_ms + UNACKNOWLEDGED_MS + LATE_MS)
         faults.push(`the carrier gave up ${Math.round(releasedAt - wall_ms)} ms after its answer`)
     } else if (releasedAt > endedAt + SLACK_MS)
-      faults.push(`the carrier had its BYE or CANCEL ${Math.round(releasedAt - endedAt)} ms after the run was over`)
+      faults.push(`the carrier had its BYE or CANCEL ${Math.round(releasedAt - endedAt)} ms after the run had ended`)
   }
   return faults
 }
@@ -111,19 +111,20 @@ function isUnacknowledged({ rows }: LedgerCall): boolean {
 async function rowFaults(harness: CallHarness, { run, sending }: Killed): Promise<string[]> {
   const faults: string[] = []
   const of = [run!.run_id]
-  if (await hasPermit(harness, run!.run_id)) faults.push('its permit is left')
+  if (await hasPermit(harness, run!.run_id)) faults.push('its permit was not returned')
   const text = 'select seq from parley.run_events where run_id = $1 order by seq'
   const seqs = (await harness.rows<{ seq: number }>(text, of)).map(({ seq }) => seq)
-  if (seqs.length === 0 || seqs.some((seq, index) => seq !== index + 1)) faults.push(`timeline ${seqs.join(' ')}`)
+  if (seqs.length === 0 || seqs.some((seq, index) => seq !== index + 1))
+    faults.push(`the timeline has the sequence numbers ${seqs.join(' ')}`)
   const left = await effectsIn(harness, run!.run_id, 'sending')
-  if (left.length > 0) faults.push(`${left.length} effects are still being sent`)
-  const known = await harness.rows<{ effect_id: string; state: string; idempotent: boolean; effect_kind: string }>(
+  if (left.length > 0) faults.push(`${left.length} effects are still in the state sending`)
+  const effects = await harness.rows<{ effect_id: string; state: string; idempotent: boolean; effect_kind: string }>(
     'select effect_id, state, idempotent, effect_kind from parley.run_effects where run_id = $1',
     of,
   )
-  for (const { effect_id, state, idempotent, effect_kind } of known)
+  for (const { effect_id, state, idempotent, effect_kind } of effects)
     if (sending.includes(effect_id) && !idempotent && state !== 'uncertain')
-      faults.push(`${effect_kind} was being sent, and is ${state}`)
+      faults.push(`the effect ${effect_kind} was being sent at the kill and is now ${state}, not uncertain`)
   return faults
 }
 
@@ -132,20 +133,20 @@ async function recordingOf(
   { run, killedAt, answeredAt, wasReleased }: Killed,
 ): Promise<{ readonly lostMs: number | null; readonly fault: string | null }> {
   const talkedMs = answeredAt === null || wasReleased ? 0 : killedAt - answeredAt
-  if (talkedMs <= LOST_AT_MOST_MS) return { lostMs: null, fault: null }
+  if (talkedMs <= MAX_LOST_MS) return { lostMs: null, fault: null }
   const params = { run_id: run!.run_id }
   let last = 'none'
   let recordedMs = 0
-  await within(RECORDED_WITHIN_MS, async () => {
+  await pollUntil(RECORDING_TIMEOUT_MS, async () => {
     const { state, media_url } = await harness.client.runs.recording({ params })
     last = state
     if (media_url === null) return null
     const response = await fetch(media_url)
     recordedMs = wavMs(new Uint8Array(await response.arrayBuffer()))
-    return talkedMs - recordedMs <= LOST_AT_MOST_MS ? true : null
+    return talkedMs - recordedMs <= MAX_LOST_MS ? true : null
   })
   const lostMs = Math.round(talkedMs - recordedMs)
   const fault =
-    lostMs > LOST_AT_MOST_MS ? `${lostMs} of ${talkedMs} ms are not in the recording, which is ${last}` : null
+    lostMs > MAX_LOST_MS ? `${lostMs} of ${talkedMs} ms are missing in the recording, whose state is ${last}` : null
   return { lostMs, fault }
 }

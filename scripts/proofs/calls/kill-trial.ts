@@ -7,16 +7,16 @@ import { CALLED, type Line, trunkOf } from './carrier-lines.ts'
 import type { EngineFleet } from './engine-fleet.ts'
 import type { HarnessEngine } from './harness-processes.ts'
 import { type KillCase, MOMENTS, type Moment } from './kill-case.ts'
-import { within } from './within.ts'
+import { pollUntil } from './poll-until.ts'
 
-const MOMENT_WITHIN_MS = 30_000
-const TAKEN_AGAIN_WITHIN_MS = 30_000
-/** Waited for beyond the required time, to distinguish late from never. */
+const MOMENT_TIMEOUT_MS = 30_000
+const TAKEOVER_TIMEOUT_MS = 30_000
+/** Extra wait, to distinguish a late end from none. */
 const GRACE_MS = 5000
 /** 64*T1 (RFC 3261 section 13.3.1.4). */
 export const UNACKNOWLEDGED_MS = 32_000
-/** Calls a second of a trunk whose next call waits for 50 s. */
-const SLOW_TRUNK = 0.02
+/** Calls per second of a trunk whose next call waits for 50 s. */
+const SLOW_CALLS_PER_SECOND = 0.02
 
 export interface KillOptions {
   /** The run of a killed engine must end within this time, ms. */
@@ -31,7 +31,7 @@ interface TrialRun {
 }
 
 export interface Killed {
-  /** The run at the kill; null: the moment did not come. */
+  /** The run at the kill; null: the moment did not occur. */
   readonly run: TrialRun | null
   /** Wall clock, ms. */
   readonly killedAt: number
@@ -39,7 +39,7 @@ export interface Killed {
   readonly answeredAt: number | null
   /** Effects in the state `sending` at the kill. */
   readonly sending: readonly string[]
-  /** No INVITE had been sent: another engine may take the run. */
+  /** Whether no INVITE had been sent, so that another engine may take the run. */
   readonly wasReleased: boolean
   /** False: the planted second call was not placed. */
   readonly isAsPlanted: boolean
@@ -56,18 +56,18 @@ interface OwnedCall {
 /** Brings a call to its moment and kills the engine that owns it; the fleet then restarts the engine. One call at a time. */
 export async function killEngine(harness: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<Killed> {
   const isSlowed = kill.moment === 'before the INVITE leaves'
-  if (isSlowed) await setTurns(harness, kill.line, SLOW_TRUNK, 'infinity')
+  if (isSlowed) await setTurns(harness, kill.line, SLOW_CALLS_PER_SECOND, 'infinity')
   const call = await begin(harness, fleet, kill)
   if (call === null)
     return { run: null, killedAt: Date.now(), answeredAt: null, sending: [], wasReleased: false, isAsPlanted: false }
   const { run_id } = call.run
-  const hasLongLease = kill.planted === 'nobody reaps'
+  const hasLongLease = kill.planted === 'no reaper'
   if (hasLongLease) await leaseFor(harness, run_id, '1 hour')
   const killedAt = Date.now()
   await fleet.kill(call.engine)
   await call.release?.()
   if (kill.planted === 'the dialog is lost') await loseDialog(harness, run_id)
-  // Once more: the engine may have renewed the lease before the kill.
+  // Repeated, because the engine may have renewed the lease before the kill.
   if (hasLongLease) await leaseFor(harness, run_id, '1 hour')
   const sending = await effectsIn(harness, run_id, 'sending')
   const carrierRow = (kind: CarrierLedgerEntry['kind']) =>
@@ -81,7 +81,7 @@ export async function killEngine(harness: CallHarness, fleet: EngineFleet, kill:
   if (isOffered) await offerAgain(harness, run_id)
   if (isSlowed) await setTurns(harness, kill.line, CALLS_PER_SECOND, '-infinity')
   // Wait here, so that the next kill does not hit the engine that takes the run.
-  const isTaken = (isOffered || wasReleased) && (await callTakenAgain(harness, kill, killedAt, run_id))
+  const isTaken = (isOffered || wasReleased) && (await waitForTakeover(harness, kill, killedAt, run_id))
   return { run: call.run, killedAt, answeredAt, sending, wasReleased, isAsPlanted: !isOffered || isTaken }
 }
 
@@ -94,13 +94,13 @@ export async function runOver(
 ): Promise<Killed> {
   if (killed.run === null) return killed
   const { run_id } = killed.run
-  await over(harness, run_id, killed.killedAt + options.overWithinMs + GRACE_MS - Date.now())
-  await farEndGaveUp(harness, kill)
+  await waitForEnd(harness, run_id, killed.killedAt + options.overWithinMs + GRACE_MS - Date.now())
+  await waitForFarEnd(harness, kill)
   return { ...killed, run: await runOf(harness, kill) }
 }
 
 /** Waits until a far end whose answer was not acknowledged ends the call by itself. */
-async function farEndGaveUp(harness: CallHarness, kill: KillCase): Promise<void> {
+async function waitForFarEnd(harness: CallHarness, kill: KillCase): Promise<void> {
   const carrier = harness.carrier(kill.line)
   const rowsOf = () => carrier.rows().filter(row => isOf(kill, row))
   const answered = rowsOf().find(({ kind }) => kind === 'answered')
@@ -111,34 +111,34 @@ async function farEndGaveUp(harness: CallHarness, kill: KillCase): Promise<void>
 
 /** Ends the prolonged lease of a run, so that it is reaped. */
 export async function cleanUp(harness: CallHarness, kill: KillCase, { run }: Killed): Promise<void> {
-  if (kill.planted === 'nobody reaps' && run !== null) await leaseFor(harness, run.run_id, '0')
+  if (kill.planted === 'no reaper' && run !== null) await leaseFor(harness, run.run_id, '0')
 }
 
-/** Null: the moment did not come. */
+/** Starts the call and waits for its moment. Null: the moment did not occur. */
 async function begin(harness: CallHarness, fleet: EngineFleet, kill: KillCase): Promise<OwnedCall | null> {
   const { moment, line, number } = kill
   const { direction, part } = MOMENTS[moment]
   const agent_id = agentOf(part, line)
   const carrier = harness.carrier(line)
-  const comes = (isWanted: (row: CarrierLedgerEntry) => boolean) => carrier.row(isWanted, MOMENT_WITHIN_MS)
-  const sign = (row: CarrierLedgerEntry) => row.kind === SIGNS[moment] && isOf(kill, row)
+  const waitForRow = (isWanted: (row: CarrierLedgerEntry) => boolean) => carrier.row(isWanted, MOMENT_TIMEOUT_MS)
+  const showsMoment = (row: CarrierLedgerEntry) => row.kind === LEDGER_KINDS[moment] && isOf(kill, row)
   let engine: HarnessEngine | null = await fleet.any()
   let release: OwnedCall['release'] = null
   let shownAt: number
   if (direction === 'inbound') {
     await harness.assign(line, agent_id)
     carrier.call({ uri: harness.inboundUri(line, engine), from: number, called: CALLED[line] })
-    if ((await comes(sign)) === null) return null
+    if ((await waitForRow(showsMoment)) === null) return null
     shownAt = performance.now()
   } else {
     const outbound = { agent_id, channel: 'phone', mode: 'outbound' } as const
     const { run_id } = await harness.client.runs.create({ body: { ...outbound, to: number } })
     if (moment === 'answered, not acknowledged' || moment === 'just acknowledged') {
-      if ((await comes(row => row.kind === 'invite' && isOf(kill, row))) === null) return null
+      if ((await waitForRow(row => row.kind === 'invite' && isOf(kill, row))) === null) return null
       release = await harness.hold(run_id)
     }
     // For moments without a message at the carrier, the moment begins when an engine owns the run.
-    if (SIGNS[moment] !== null && (await comes(sign)) === null) {
+    if (LEDGER_KINDS[moment] !== null && (await waitForRow(showsMoment)) === null) {
       await release?.()
       return null
     }
@@ -166,7 +166,7 @@ async function setTurns(harness: CallHarness, line: Line, cps: number, next: '-i
 }
 
 /** Ledger entry of the carrier that shows the moment; null: there is none. */
-const SIGNS: Readonly<Record<Moment, CarrierLedgerEntry['kind'] | null>> = {
+const LEDGER_KINDS: Readonly<Record<Moment, CarrierLedgerEntry['kind'] | null>> = {
   'before the INVITE leaves': null,
   dialling: 'invite',
   'dialling a carrier that is silent': 'invite',
@@ -203,8 +203,8 @@ export async function effectsIn(harness: CallHarness, run_id: string, state: str
 }
 
 /** Resolves when the run holds no permit, or after `withinMs`. */
-async function over(harness: CallHarness, run_id: string, withinMs: number): Promise<void> {
-  await within(withinMs, async () => ((await hasPermit(harness, run_id)) ? null : true))
+async function waitForEnd(harness: CallHarness, run_id: string, withinMs: number): Promise<void> {
+  await pollUntil(withinMs, async () => ((await hasPermit(harness, run_id)) ? null : true))
 }
 
 export async function hasPermit(harness: CallHarness, run_id: string): Promise<boolean> {
@@ -212,7 +212,7 @@ export async function hasPermit(harness: CallHarness, run_id: string): Promise<b
 }
 
 /** True: another engine took the run and placed the call, which is then cancelled. False: the run ended without a call. */
-async function callTakenAgain(
+async function waitForTakeover(
   harness: CallHarness,
   kill: KillCase,
   killedAt: number,
@@ -224,25 +224,25 @@ async function callTakenAgain(
       .rows()
       .some(row => row.kind === 'answered' && isOf(kill, row) && row.wall_ms > killedAt)
   const isDecided = async () => (isCalled() || !(await hasPermit(harness, run_id)) ? true : null)
-  await within(TAKEN_AGAIN_WITHIN_MS, isDecided)
+  await pollUntil(TAKEOVER_TIMEOUT_MS, isDecided)
   if (!isCalled()) return false
   await harness.client.runs.cancel({ params: { run_id }, body: {} })
-  await over(harness, run_id, TAKEN_AGAIN_WITHIN_MS)
+  await waitForEnd(harness, run_id, TAKEOVER_TIMEOUT_MS)
   return true
 }
 
-/** Prolongs the lease as if its owner lived. */
+/** Extends the lease as if its owner were alive. */
 async function leaseFor(harness: CallHarness, run_id: string, interval: string): Promise<void> {
   const text = 'update parley.run_ownership set lease_until = now() + $2::interval where run_id = $1'
   await harness.rows(text, [run_id, interval])
 }
 
-/** Removes the stored dialog and keeps later writes of it out. */
+/** Removes the stored dialog and blocks later writes of it. */
 async function loseDialog(harness: CallHarness, run_id: string): Promise<void> {
   await harness.rows(
     'create or replace function parley.lose_dialog() returns trigger language plpgsql as $$ begin new.dialog := null; return new; end $$',
   )
-  // No parameters in a definition; the id is the database's own.
+  // A trigger definition takes no parameters; the id was generated by the database.
   await harness.rows(
     `create trigger lose_dialog before update on parley.runs for each row when (old.run_id = '${run_id}') execute function parley.lose_dialog()`,
   )

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 
 /** Ends the sessions that wait for a lock of this one, directly or through others. */
-const WAITERS_ENDED = `
+const END_WAITING_SESSIONS = `
   with recursive waiting(pid) as (
     select pg_backend_pid()
     union select a.pid from pg_stat_activity a join waiting w on w.pid = any(pg_blocking_pids(a.pid))
@@ -18,7 +18,7 @@ export async function lockRun(owner: Pool, run_id: string): Promise<() => Promis
   await client.query('select 1 from parley.runs where run_id = $1 for update', [run_id])
   return async () => {
     try {
-      await client.query(WAITERS_ENDED)
+      await client.query(END_WAITING_SESSIONS)
       await client.query('rollback')
     } finally {
       // Destroys the connection: a failed transaction must not keep the lock.

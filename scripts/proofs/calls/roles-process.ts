@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 
 const PROGRAM = join(import.meta.dirname, '../../../packages/cli/bin/parley.mjs')
-const READY_WITHIN_MS = 180_000
-const ENDED_WITHIN_MS = 30_000
-const KEPT_OUTPUT = 20_000
+const READY_TIMEOUT_MS = 180_000
+const EXIT_TIMEOUT_MS = 30_000
+const MAX_OUTPUT = 20_000
 
-/** `parley serve --role …` as a process of its own, which can be killed and started again. */
+/** `parley serve --role …` as a process of its own, which can be killed and restarted. */
 export class RolesProcess {
   readonly roles: string
   readonly #environment: NodeJS.ProcessEnv
@@ -28,7 +28,7 @@ export class RolesProcess {
     return child !== null && child.exitCode === null && child.signalCode === null
   }
 
-  /** The last of what it wrote, of every life. */
+  /** The end of its output, over all restarts. */
   get output(): string {
     return this.#output
   }
@@ -40,49 +40,49 @@ export class RolesProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = child
-    let said = ''
+    let output = ''
     const ready = Promise.withResolvers<void>()
     const failed = () =>
-      ready.reject(new Error(`parley serve --role ${this.roles} is not ready:\n${said.slice(-3000)}`))
-    const note = (chunk: Buffer) => {
-      said = (said + chunk).slice(-KEPT_OUTPUT)
-      this.#output = (this.#output + chunk).slice(-KEPT_OUTPUT)
-      if (said.includes('Parley is ready')) ready.resolve()
+      ready.reject(new Error(`parley serve --role ${this.roles} is not ready:\n${output.slice(-3000)}`))
+    const onOutput = (chunk: Buffer) => {
+      output = (output + chunk).slice(-MAX_OUTPUT)
+      this.#output = (this.#output + chunk).slice(-MAX_OUTPUT)
+      if (output.includes('Parley is ready')) ready.resolve()
     }
-    child.stdout.on('data', note)
-    child.stderr.on('data', note)
+    child.stdout.on('data', onOutput)
+    child.stderr.on('data', onOutput)
     child.once('error', failed)
     child.once('exit', failed)
-    const timer = setTimeout(failed, READY_WITHIN_MS)
+    const timer = setTimeout(failed, READY_TIMEOUT_MS)
     await ready.promise.finally(() => clearTimeout(timer))
   }
 
-  /** SIGKILL: nothing is put in order. */
+  /** Sends SIGKILL and waits for the exit. */
   async kill(): Promise<void> {
     if (!this.isRunning) return
     const child = this.#child!
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     child.kill('SIGKILL')
-    await gone
+    await exited
   }
 
   signal(name: NodeJS.Signals): void {
     this.#child?.kill(name)
   }
 
-  /** The exit status once it is over; null when a signal ended it. */
+  /** Resolves with the exit code; null: a signal ended the process. */
   async exited(): Promise<number | null> {
     if (this.isRunning) await once(this.#child!, 'exit')
     return this.#child?.exitCode ?? null
   }
 
-  /** SIGINT: what lives is ended. */
+  /** Sends SIGINT, which ends live calls, and waits for the exit. */
   async stop(): Promise<void> {
     if (!this.isRunning) return
     const child = this.#child!
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     child.kill('SIGINT')
-    const timer = setTimeout(() => child.kill('SIGKILL'), ENDED_WITHIN_MS)
-    await gone.finally(() => clearTimeout(timer))
+    const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_TIMEOUT_MS)
+    await exited.finally(() => clearTimeout(timer))
   }
 }

@@ -1,4 +1,4 @@
-/** How long a WAV file plays, ms; 0 where it is none that could be played. */
+/** Duration of a WAV file, ms; 0: it is incomplete or not a WAV file. */
 export function wavMs(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const word = (at: number) => String.fromCharCode(...bytes.subarray(at, at + 4))
@@ -8,8 +8,8 @@ export function wavMs(bytes: Uint8Array): number {
     const size = view.getUint32(at + 4, true)
     if (word(at) === 'fmt ') bytesPerSecond = view.getUint32(at + 16, true)
     if (word(at) === 'data') {
-      const there = Math.min(size, bytes.length - at - 8)
-      return there < size || bytesPerSecond === 0 ? 0 : (there * 1000) / bytesPerSecond
+      const available = Math.min(size, bytes.length - at - 8)
+      return available < size || bytesPerSecond === 0 ? 0 : (available * 1000) / bytesPerSecond
     }
     at += 8 + size + (size % 2)
   }

@@ -16,8 +16,8 @@ export interface JournaledRun {
   readonly ended: string | null
 }
 
-/** A copy of the journals of a process that may be running: the copy counts as left by a dead one. */
-class Copy extends JournalDirectory {
+/** A copy of journals. It counts as left by a dead process, also if the original process is running. */
+class CopiedJournals extends JournalDirectory {
   override async isAlive(): Promise<boolean> {
     return false
   }
@@ -29,7 +29,7 @@ export async function journaledRunsIn(home: string): Promise<JournaledRun[]> {
   try {
     await cp(join(home, 'journal'), copy, { recursive: true }).catch(ifAbsent)
     const journals = new RunJournals({
-      disk: new Copy(copy),
+      disk: new CopiedJournals(copy),
       sealer: new MasterKeySealer(await loadMasterKey(undefined, home)),
       wallClock: Date.now,
       onProblem: () => {},

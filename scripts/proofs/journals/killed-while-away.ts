@@ -4,17 +4,17 @@ import type { TcpCut } from '@parley/store/testing'
 import { Client } from 'pg'
 import { describeItem } from '../../../packages/cli/src/event-lines.ts'
 import type { CallHarness } from '../calls/call-harness.ts'
-import { within } from '../calls/within.ts'
+import { pollUntil } from '../calls/poll-until.ts'
 import { type JournaledRun, journaledRunsIn } from './journals-on-disk.ts'
 import { clerk, counter } from './outage-agents.ts'
 import type { SlowOrderServer } from './slow-order-server.ts'
 
 const PREFIX = '+1415557'
-/** Answers at once, and listens until it is hung up. */
+/** Answers at once and stays silent until the agent hangs up. */
 export const LISTENS = `${PREFIX}1000`
-/** Rings for 4 s and answers while the database is away. */
+/** Rings for 4 s and answers during the outage. */
 export const ANSWERS_LATE = `${PREFIX}2000`
-/** Hangs up while the database is away. */
+/** Hangs up during the outage. */
 export const HANGS_UP = `${PREFIX}3000`
 export const NUMBERS = [
   { number: LISTENS, behaviour: { do: 'answer', afterMs: 100 } },
@@ -22,11 +22,11 @@ export const NUMBERS = [
   { number: HANGS_UP, behaviour: { do: 'answer', afterMs: 100, hangUpAfterMs: 12_000 } },
 ] as const
 
-const SOON_MS = 60_000
+const STEP_TIMEOUT_MS = 60_000
 /** Items older than this at the kill are on disk: journals are written every half second; the rest is for slow machines. */
 const JOURNALED_AFTER_MS = 2000
-/** Lines of each call while the database is away. */
-const ENOUGH_LINES = 8
+/** Printed lines of each call that the outage must cover. */
+const MIN_LINES = 8
 
 interface OutageParts {
   readonly harness: CallHarness
@@ -34,11 +34,11 @@ interface OutageParts {
   readonly relay: TcpCut
   readonly receiver: WebhookReceiver
   readonly orderServer: SlowOrderServer
-  /** Owner's URL of the database, past the relay. */
+  /** Owner's URL of the database, not through the relay. */
   readonly ownerUrl: string
 }
 
-/** The chat's confirmation of its order, spoken while the database is away. */
+/** The chat's confirmation of its order, during the outage. */
 export const ORDERED = 'Your order has number seven.'
 
 /** The runs, named by what their far ends do. */
@@ -51,16 +51,16 @@ export interface Outage {
   readonly printed: ReadonlyMap<string, readonly string[]>
   /** The journals as the killed process left them. */
   readonly journals: readonly JournaledRun[]
-  /** Number of timeline items in the database when it went away, by run. */
+  /** Number of timeline items in the database at the start of the outage, by run. */
   readonly before: ReadonlyMap<string, number>
   /** Number of journals that were left when the second process was killed while it replayed them. */
   readonly leftBySecond: number
 }
 
 /**
- * Starts three calls and a chat and cuts the database off. Meanwhile one call is answered, one ends, and the chat's order
- * is answered; then the platform is killed. With the database back, a second process is killed while it replays the
- * journals, and a third one runs until all runs have ended.
+ * Starts three calls and a chat and cuts the connections to the database. During the outage one call is answered, one ends,
+ * and the chat's order is answered; then the platform is killed. After the outage a second process is killed while it replays
+ * the journals, and a third one runs until all runs have ended.
  */
 export async function killedWhileAway(parts: OutageParts): Promise<Outage> {
   const { harness, relay, orderServer } = parts
@@ -71,7 +71,7 @@ export async function killedWhileAway(parts: OutageParts): Promise<Outage> {
   const before = await itemCounts(harness)
   const printedBefore = await printedBy(harness)
   orderServer.answer()
-  const printedAtEnd = await whileAway(parts, runs, printedBefore)
+  const printedAtEnd = await duringOutage(parts, runs, printedBefore)
   // Only the end of the output is available, and errors about the database push older lines out.
   const printed = new Map([...(await printedBy(harness)), [runs['hangs up'], printedAtEnd]])
   await pause(JOURNALED_AFTER_MS)
@@ -80,7 +80,7 @@ export async function killedWhileAway(parts: OutageParts): Promise<Outage> {
   const leftBySecond = await killedWhileReplaying(parts, journals)
   await harness.api.start()
   await harness.findApi()
-  await waitUntil('the end of all runs', SOON_MS, async () => (await liveRuns(harness)) === 0)
+  await waitUntil('the end of all runs', STEP_TIMEOUT_MS, async () => (await liveRuns(harness)) === 0)
   return { runs, printed, journals, before, leftBySecond }
 }
 
@@ -102,15 +102,19 @@ async function begin({ harness, orderServer }: OutageParts): Promise<Outage['run
   const call = async (to: string) =>
     (await client.runs.create({ body: { agent_id: 'counter', channel: 'phone', mode: 'outbound', to } })).run_id
   const is = (kind: string, number: string) =>
-    harness.carrier('udp').row(row => row.kind === kind && row.called === number, SOON_MS)
+    harness.carrier('udp').row(row => row.kind === kind && row.called === number, STEP_TIMEOUT_MS)
   const listens = await call(LISTENS)
   await is('answered', LISTENS)
   const chat = (await client.runs.create({ body: { agent_id: 'clerk', channel: 'cloud', mode: 'chat' } })).run_id
   const transcript = () => client.runs.transcript({ params: { run_id: chat } })
-  await waitUntil('the first words of the chat', SOON_MS, async () => (await transcript()).utterances.length > 0)
+  await waitUntil(
+    'the first words of the chat',
+    STEP_TIMEOUT_MS,
+    async () => (await transcript()).utterances.length > 0,
+  )
   // The request fails when the platform is killed.
   client.runs.message({ params: { run_id: chat }, body: { text: 'A soup, please.' } }).catch(() => {})
-  await waitUntil('an order', SOON_MS, async () => orderServer.orders > 0)
+  await waitUntil('an order', STEP_TIMEOUT_MS, async () => orderServer.orders > 0)
   const hangsUp = await call(HANGS_UP)
   await is('answered', HANGS_UP)
   const late = await call(ANSWERS_LATE)
@@ -119,25 +123,25 @@ async function begin({ harness, orderServer }: OutageParts): Promise<Outage['run
 }
 
 /** Resolves when all events of the outage are journaled and printed; the lines of the call that ended. */
-async function whileAway(
+async function duringOutage(
   { harness }: OutageParts,
   runs: Outage['runs'],
   printedBefore: Outage['printed'],
 ): Promise<readonly string[]> {
   const hasJournal = async (run_id: string, isWanted: (journal: JournaledRun) => boolean) =>
     (await journaledRunsIn(harness.home)).some(journal => journal.run_id === run_id && isWanted(journal))
-  await waitUntil('the order in the journal of the chat', SOON_MS, () =>
+  await waitUntil('the order in the journal of the chat', STEP_TIMEOUT_MS, () =>
     hasJournal(runs.chat, ({ items }) => items.some(item => item.kind === 'utterance' && item.text === ORDERED)),
   )
-  await waitUntil('the end of a call in its journal', SOON_MS, () =>
+  await waitUntil('the end of a call in its journal', STEP_TIMEOUT_MS, () =>
     hasJournal(runs['hangs up'], ({ ended }) => ended !== null),
   )
   const printedAtEnd = (await printedBy(harness)).get(runs['hangs up']) ?? []
   for (const run_id of [runs.listens, runs['answers late']])
-    await waitUntil('new lines of a live call', SOON_MS, async () => {
+    await waitUntil('new lines of a live call', STEP_TIMEOUT_MS, async () => {
       const old = new Set(printedBefore.get(run_id))
       const fresh = (await printedBy(harness)).get(run_id)?.filter(line => !old.has(line)) ?? []
-      return fresh.length >= ENOUGH_LINES
+      return fresh.length >= MIN_LINES
     })
   return printedAtEnd
 }
@@ -162,13 +166,13 @@ async function killedWhileReplaying(
       [second.run_id, second.last_seq + second.items.length],
     )
     relay.closed = false
-    // Killed before it is ready.
+    // The process is killed before it is ready, so its start fails.
     const start = harness.api.start().catch(() => {})
     const text =
       "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'transactionid' and query like '%run_events%'"
     await waitUntil(
       'a statement that waits for the uncommitted row',
-      SOON_MS,
+      STEP_TIMEOUT_MS,
       async () => (await harness.rows(text)).length > 0,
     )
     await harness.api.kill()
@@ -233,7 +237,7 @@ async function liveRuns(harness: CallHarness): Promise<number> {
   return (await harness.rows('select 1 from parley.runs where ended_at is null')).length
 }
 
-async function waitUntil(what: string, withinMs: number, isThere: () => Promise<boolean>): Promise<void> {
-  if ((await within(withinMs, async () => ((await isThere()) ? true : null))) === null)
-    throw new Error(`${what} did not come within ${withinMs} ms`)
+async function waitUntil(what: string, withinMs: number, condition: () => Promise<boolean>): Promise<void> {
+  if ((await pollUntil(withinMs, async () => ((await condition()) ? true : null))) === null)
+    throw new Error(`waited ${withinMs} ms in vain for ${what}`)
 }

@@ -15,13 +15,13 @@ export interface SlowOrderServer {
 export async function openSlowOrderServer(): Promise<SlowOrderServer> {
   const waiting: ServerResponse[] = []
   let [orders, isOpen] = [0, false]
-  const take = (response: ServerResponse) =>
+  const respond = (response: ServerResponse) =>
     void response.writeHead(200, { 'content-type': 'application/json' }).end('{"number":"seven"}')
   const server = createServer((request, response) => {
     request.resume().on('error', () => {})
     response.on('error', () => {})
     orders++
-    if (isOpen) take(response)
+    if (isOpen) respond(response)
     else waiting.push(response)
   })
   await new Promise<void>((resolve, reject) => {
@@ -34,7 +34,7 @@ export async function openSlowOrderServer(): Promise<SlowOrderServer> {
     },
     answer() {
       isOpen = true
-      for (const response of waiting.splice(0)) take(response)
+      for (const response of waiting.splice(0)) respond(response)
     },
     close() {
       server.closeAllConnections()

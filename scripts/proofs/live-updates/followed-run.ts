@@ -2,25 +2,25 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ParleyClient } from '@parley/client'
 import type { CallHarness } from '../calls/call-harness.ts'
-import type { Item, LateReceipt, Look, Sent, Turn } from './update-checks.ts'
+import type { Item, LateReceipt, ReceiptReading, Sent, Turn } from './update-checks.ts'
 
 const SHORT_WAIT_MS = 100
-const LOOK_EVERY_MS = 200
-const BEYOND_DEADLINE_MS = 3000
+const POLL_MS = 200
+const SETTLE_SLACK_MS = 3000
 
-/** A client that gives up on no connection, and soon tries again. */
+/** A client that retries a lost connection up to 1000 times, after 100 ms at most. */
 export function patientClient(baseUrl: string, key: string): ParleyClient {
   const wait = (ms: number, signal: AbortSignal | undefined) =>
     pause(Math.min(ms, SHORT_WAIT_MS), undefined, { signal })
   return new ParleyClient({ baseUrl, key, retries: 1000, wait })
 }
 
-/** A run's events as one client gets them. */
+/** A client of a run's event stream. */
 export class Follower {
   readonly items: Item[] = []
   /** Whether the stream signalled its end. */
   hasEnded = false
-  /** Settles with the stream. */
+  /** Settles when the stream ends. */
   readonly done: Promise<void>
   readonly #stop = new AbortController()
 
@@ -48,11 +48,11 @@ function change(value: string) {
   return { override_dynamic_variables: { word: value } }
 }
 
-/** An update that is looked at by repeating the request, which answers with its receipt as it stands. */
+/** An update whose receipt is read by repeating the request with the same idempotency key. */
 export class WatchedUpdate {
   readonly run_id: string
   readonly value: string
-  readonly looks: Look[] = []
+  readonly readings: ReceiptReading[] = []
   receipt: (LateReceipt & { readonly update_id: string }) | null = null
   readonly #key = randomUUID()
 
@@ -61,25 +61,25 @@ export class WatchedUpdate {
     this.value = value
   }
 
-  async look(client: ParleyClient): Promise<void> {
-    const askedAt = Date.now()
+  async read(client: ParleyClient): Promise<void> {
+    const requestedAt = Date.now()
     const body = change(this.value)
     const { update } = await client.runs.update({
       params: { run_id: this.run_id },
       body,
       idempotency_key: this.#key,
     })
-    this.looks.push({ askedAt, answeredAt: Date.now(), status: update.status })
+    this.readings.push({ requestedAt, answeredAt: Date.now(), status: update.status })
     this.receipt = update
   }
 
-  /** Looks until it is settled, at most so long beyond its deadline. */
+  /** Reads the receipt until it is final, or until `beyondMs` after its deadline. */
   async settled(client: ParleyClient, beyondMs: number): Promise<void> {
     for (;;) {
-      await this.look(client)
+      await this.read(client)
       const { completed_at, deadline } = this.receipt!
       if (completed_at !== null || Date.now() > Date.parse(deadline) + beyondMs) return
-      await pause(LOOK_EVERY_MS)
+      await pause(POLL_MS)
     }
   }
 }
@@ -88,23 +88,23 @@ export class WatchedUpdate {
 export async function sendUpdate(client: ParleyClient, run_id: string, value: string): Promise<Sent> {
   const sentAt = Date.now()
   const update = new WatchedUpdate(run_id, value)
-  await update.settled(client, BEYOND_DEADLINE_MS)
-  const applied = update.looks.find(({ status }) => status === 'applied')
+  await update.settled(client, SETTLE_SLACK_MS)
+  const applied = update.readings.find(({ status }) => status === 'applied')
   return { value, sentAt, appliedAt: applied?.answeredAt ?? null }
 }
 
 /** The agent's turns of a run that has ended. */
 export async function turnsOf(client: ParleyClient, run_id: string): Promise<Turn[]> {
   const { utterances } = await client.runs.transcript({ params: { run_id } })
-  const askedAt: number[] = []
+  const requestedAt: number[] = []
   const { items } = await client.runs.effects({ params: { run_id } })
   for (const { action, node_id, created_at } of items)
-    if (action.id === 'model.infer' && node_id !== null) askedAt.push(Date.parse(created_at))
-  askedAt.sort((a, b) => a - b)
+    if (action.id === 'model.infer' && node_id !== null) requestedAt.push(Date.parse(created_at))
+  requestedAt.sort((a, b) => a - b)
   const turns = utterances.filter(({ role }) => role === 'agent')
-  // Each turn asks the model once. Of the last, which the end of the call cut off, only the beginning was heard.
+  // There is one model request per turn. The last turn is left out if the end of the call interrupted it.
   return turns.flatMap(({ text, interrupted }, index) =>
-    askedAt[index] === undefined || interrupted ? [] : [{ text, askedAt: askedAt[index] }],
+    requestedAt[index] === undefined || interrupted ? [] : [{ text, requestedAt: requestedAt[index] }],
   )
 }
 
@@ -114,20 +114,20 @@ export async function timelineOf(client: ParleyClient, run_id: string): Promise<
   return items
 }
 
-/** Resolves once the agent has spoken `turns` more times, as `follower` sees it; false: not within that time. */
-export async function spoken(follower: Follower, turns: number, withinMs: number): Promise<boolean> {
+/** Waits until `follower` has received `turns` more turns of the agent; false: not within `withinMs`. */
+export async function waitForTurns(follower: Follower, turns: number, withinMs: number): Promise<boolean> {
   const count = () => follower.items.filter(item => item.kind === 'utterance').length
-  const wanted = count() + turns
+  const target = count() + turns
   const giveUpAt = Date.now() + withinMs
-  while (count() < wanted) {
+  while (count() < target) {
     if (Date.now() > giveUpAt) return false
     await pause(20)
   }
   return true
 }
 
-/** Calls `to`, and resolves with the run once the call is active. */
-export async function calling(harness: CallHarness, agent_id: string, to: string, withinMs: number): Promise<string> {
+/** Calls `to`; resolves with the run id when the call is active. */
+export async function startCall(harness: CallHarness, agent_id: string, to: string, withinMs: number): Promise<string> {
   const body = { agent_id, channel: 'phone', mode: 'outbound', to } as const
   const { run_id } = await harness.client.runs.create({ body: { ...body, dynamic_variables: { word: INITIAL } } })
   const giveUpAt = Date.now() + withinMs

@@ -3,25 +3,25 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net'
 import { type Random, randomBelow } from '@parley/kernel'
 
-/** Of an answer that is cut: so many bytes of its body get through, at least and at most. */
-const SHORTEST = 1
-const LONGEST = 1500
+/** Bytes of a stream that are forwarded before it is cut. */
+const MIN_BYTES = 1
+const MAX_BYTES = 1500
 
 interface StreamProxyOptions {
-  /** From it come the moments of the cuts. Null: nothing is cut. */
+  /** Chooses the moments of the cuts; null: no stream is cut. */
   readonly cuts: Random | null
-  /** What is added to each `Last-Event-ID`: -1 resumes an event too early, 1 an event too late. Default 0. */
+  /** Added to each `Last-Event-ID`: -1 resumes one event too early, 1 one too late. Default 0. */
   readonly shift?: -1 | 0 | 1
 }
 
-/** Stands between clients and the API. Streams are cut after so many bytes, be that amid an event or not. */
+/** An HTTP proxy to the API that cuts event streams after a random number of bytes, also within an event. */
 export class StreamProxy {
   /** Base URL of the API; null: the API is down, and connections are closed. */
   target: string | null
-  /** Streams that were cut, and those of them that were cut amid an event. */
+  /** Number of cut streams, and of those that were cut within an event. */
   cuts = 0
   cutsWithinEvents = 0
-  /** Streams that began behind an event. */
+  /** Streams that were resumed after an event. */
   resumed = 0
   readonly #server: Server
   readonly #options: StreamProxyOptions
@@ -77,7 +77,7 @@ export class StreamProxy {
   }
 
   #cut(response: IncomingMessage, answer: ServerResponse, end: () => void): void {
-    let left = SHORTEST + randomBelow(this.#options.cuts!, LONGEST)
+    let left = MIN_BYTES + randomBelow(this.#options.cuts!, MAX_BYTES)
     let tail = ''
     response.on('data', (piece: Buffer) => {
       const passed = piece.subarray(0, left)
@@ -86,7 +86,7 @@ export class StreamProxy {
       if (left > 0) return void answer.write(passed)
       this.cuts++
       if (tail !== '\n\n') this.cutsWithinEvents++
-      // What was written last has left before the connection goes.
+      // The connection is closed after the last bytes were sent.
       answer.write(passed, end)
       left = Number.POSITIVE_INFINITY
       response.pause()

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** An agent's turn: its text, and when the model was asked for it (wall clock, ms). */
+/** An agent's turn: its text, and when the model was requested (wall clock, ms). */
 export interface Turn {
-  readonly askedAt: number
+  readonly requestedAt: number
   readonly text: string
 }
 
@@ -15,19 +15,19 @@ export interface Sent {
 }
 
 /**
- * What is wrong with the turns of a call: each says the value of the newest update that was applied before its model was
- * asked, or of one that was on its way then; and each applied update was said by one.
+ * Faults of the turns of a call. Each turn must speak the newest update that was applied before its model request, or one that
+ * was in flight then; and each applied update must be spoken by a turn.
  */
 export function turnFaults(turns: readonly Turn[], updates: readonly Sent[], initial: string): string[] {
   const faults: string[] = []
   const all: readonly Sent[] = [{ value: initial, sentAt: 0, appliedAt: 0 }, ...updates]
-  for (const [index, { askedAt, text }] of turns.entries()) {
-    const newest = all.findLastIndex(({ appliedAt }) => appliedAt !== null && appliedAt < askedAt)
+  for (const [index, { requestedAt, text }] of turns.entries()) {
+    const newest = all.findLastIndex(({ appliedAt }) => appliedAt !== null && appliedAt < requestedAt)
     const may = all.filter(
-      ({ sentAt, appliedAt }, at) => at === newest || (at > newest && sentAt < askedAt && appliedAt !== null),
+      ({ sentAt, appliedAt }, at) => at === newest || (at > newest && sentAt < requestedAt && appliedAt !== null),
     )
     if (may.some(({ value }) => text.includes(value))) continue
-    const since = askedAt - all[newest]!.appliedAt!
+    const since = requestedAt - all[newest]!.appliedAt!
     faults.push(`turn ${index} says "${text}" ${since} ms after "${all[newest]!.value}" was applied`)
   }
   for (const { value, appliedAt } of updates) {
@@ -38,8 +38,8 @@ export function turnFaults(turns: readonly Turn[], updates: readonly Sent[], ini
 }
 
 /** The state in a receipt, with the times of its request and response (wall clock, ms). */
-export interface Look {
-  readonly askedAt: number
+export interface ReceiptReading {
+  readonly requestedAt: number
   readonly answeredAt: number
   readonly status: string
 }
@@ -55,13 +55,15 @@ export interface LateReceipt {
  * Faults of an update that no process could apply: it waits until its deadline, is `indeterminate` from then on within
  * `slackMs`, and stays so.
  */
-export function deadlineFaults(looks: readonly Look[], last: LateReceipt, slackMs: number): string[] {
+export function deadlineFaults(readings: readonly ReceiptReading[], last: LateReceipt, slackMs: number): string[] {
   const deadline = Date.parse(last.deadline)
   const faults: string[] = []
-  const early = looks.find(({ answeredAt, status }) => answeredAt < deadline && status !== 'acknowledged')
+  const early = readings.find(({ answeredAt, status }) => answeredAt < deadline && status !== 'acknowledged')
   if (early !== undefined) faults.push(`${early.status} ${deadline - early.answeredAt} ms before its deadline`)
-  const late = looks.find(({ askedAt, status }) => askedAt > deadline + slackMs && status !== 'indeterminate')
-  if (late !== undefined) faults.push(`${late.status} ${late.askedAt - deadline} ms after its deadline`)
+  const late = readings.find(
+    ({ requestedAt, status }) => requestedAt > deadline + slackMs && status !== 'indeterminate',
+  )
+  if (late !== undefined) faults.push(`${late.status} ${late.requestedAt - deadline} ms after its deadline`)
   const settledAfter = last.completed_at === null ? null : Date.parse(last.completed_at) - deadline
   const isInTime = settledAfter !== null && settledAfter >= 0 && settledAfter <= slackMs
   if (last.status !== 'indeterminate' || last.reason !== 'deadline' || !isInTime)
@@ -77,19 +79,19 @@ export interface Item {
   readonly status?: string
 }
 
-/** What is wrong with what a stream gave of a timeline: each item once, in order, as it stands there, up to the end. */
-export function streamFaults(given: readonly Item[], timeline: readonly Item[], hasEnded: boolean): string[] {
+/** Faults of a received stream. It must have each item of the timeline once, in order and unchanged, up to the end. */
+export function streamFaults(received: readonly Item[], timeline: readonly Item[], hasEnded: boolean): string[] {
   const faults: string[] = []
   let expected = 1
-  for (const { seq } of given) {
-    if (seq < expected) faults.push(`event ${seq} twice`)
+  for (const { seq } of received) {
+    if (seq < expected) faults.push(`event ${seq} arrived twice`)
     else if (seq > expected) faults.push(`a gap before event ${seq}: ${expected} is missing`)
     expected = Math.max(expected, seq + 1)
   }
-  if (expected !== timeline.length + 1) faults.push(`ends behind event ${expected - 1} of ${timeline.length}`)
+  if (expected !== timeline.length + 1) faults.push(`the stream ends after event ${expected - 1} of ${timeline.length}`)
   const items = new Map(timeline.map(item => [item.seq, item]))
-  for (const item of given)
-    if (!isDeepStrictEqual(item, items.get(item.seq))) faults.push(`event ${item.seq} is not what the timeline has`)
-  if (!hasEnded) faults.push('was not ended')
+  for (const item of received)
+    if (!isDeepStrictEqual(item, items.get(item.seq))) faults.push(`event ${item.seq} differs from the timeline`)
+  if (!hasEnded) faults.push('the stream was not ended')
   return faults
 }

@@ -5,24 +5,24 @@ import type { CallSound } from './call-sound.ts'
 import type { ClinicCallResult } from './clinic-calls.ts'
 import type { CallerTurn } from './patient-caller.ts'
 
-/** After an interruption the agent is silent from here on, and cannot have an answer before this. */
+/** Range after an interruption in which the agent must be silent: it has stopped, and cannot have an answer yet. */
 const SILENT_FROM_MS: Ms = 100
 const SILENT_UNTIL_MS: Ms = 1000
-/** A wait longer than this has its cause in the timeline. */
-const UNEXPLAINED_MS: Ms = 4000
-/** An answer's wait on the timeline is counted from its turn, and is a little shorter. */
-const TOLD_MS: Ms = 3000
-/** What changes something at the clinic. */
-const ACTS = ['book_slot', 'request_callback', 'register_patient']
+/** A longer wait of the caller must have a cause in the timeline. */
+const MAX_UNEXPLAINED_MS: Ms = 4000
+/** The latency of a slow turn in the timeline. It is a little shorter than the wait, because it counts from the turn. */
+const SLOW_TURN_MS: Ms = 3000
+/** Actions that change something at the clinic. */
+const CHANGING_ACTIONS = ['book_slot', 'request_callback', 'register_patient']
 
-/** What is wrong with a call whose services failed; all zero, null and false: nothing. */
+/** Faults of a call whose services failed. All zero, null and false: there are none. */
 interface CallCheck {
   readonly hang: string | null
   /** Number of effects at the clinic beyond one for each request of the call. */
   readonly doubles: number
   /** Turns of the caller on a completed call that the transcript lacks. */
   readonly lost: number
-  /** Agent's sound behind an interruption. */
+  /** Duration of the agent's sound after an interruption. */
   readonly stale_ms: Ms
   /** The longest time from an interruption to the agent's silence; null: there was no interruption. */
   readonly cancel_ms: Ms | null
@@ -36,16 +36,18 @@ export interface CheckedCall extends ClinicCallResult {
   readonly sound: CallSound | null
 }
 
-/** `turns`: the caller's part. */
+/** Compares a call with the script of its caller. */
 export function checkCall({ report, sound, gaveUp, effects }: CheckedCall, turns: readonly CallerTurn[]): CallCheck {
   const started = report.timeline.flatMap(item =>
-    item.kind === 'action' && item.phase === 'started' && ACTS.includes(item.action_id) ? [item.action_id] : [],
+    item.kind === 'action' && item.phase === 'started' && CHANGING_ACTIONS.includes(item.action_id)
+      ? [item.action_id]
+      : [],
   )
   const keys = report.timeline.flatMap(item =>
     item.kind === 'digits' && item.offset_ms !== null ? [item.offset_ms] : [],
   )
   const deadAirMs = sound?.deadAir(keys) ?? null
-  const noticed = report.run.outcome?.kind !== 'completed' || (deadAirMs ?? 0) > UNEXPLAINED_MS
+  const noticed = report.run.outcome?.kind !== 'completed' || (deadAirMs ?? 0) > MAX_UNEXPLAINED_MS
   const { staleMs, cancelMs } = sound === null ? { staleMs: 0, cancelMs: null } : interruptions(report, sound)
   return {
     hang: gaveUp,
@@ -58,26 +60,26 @@ export function checkCall({ report, sound, gaveUp, effects }: CheckedCall, turns
   }
 }
 
-/** An error, or an answer whose wait is divided among the services that took it. */
+/** Whether an item is an error, or a slow turn with its latency by service. */
 function showsFailure(item: TimelineItem): boolean {
-  return item.kind === 'error' || (item.kind === 'turn' && (item.latency.e2e ?? 0) > TOLD_MS)
+  return item.kind === 'error' || (item.kind === 'turn' && (item.latency.e2e ?? 0) > SLOW_TURN_MS)
 }
 
 /**
- * Sound of the agent after an interruption and before the next answer. A call that ends by a provider failure also stops
- * the agent, to apologise: that is no interruption.
+ * Sound of the agent after an interruption and before the next answer. The end of a call by a provider failure also stops the
+ * agent, to apologise; that does not count as an interruption.
  */
 function interruptions({ run, timeline, utterances }: CallReport, sound: CallSound) {
   const offsets = (items: readonly TimelineItem[], fits: (item: TimelineItem) => boolean) =>
     items.flatMap(item => (item.offset_ms !== null && fits(item) ? [item.offset_ms] : []))
   const answers = utterances.flatMap(({ role, start_ms }) => (role === 'agent' && start_ms !== null ? [start_ms] : []))
   const errors = offsets(timeline, item => item.kind === 'error')
-  // From the caller's words or keys on, an answer may come; one that was cut off is in no utterance.
+  // An answer may follow the caller's words or keys; an answer that was interrupted at once is in no utterance.
   const inputs = offsets(
     timeline,
     item => item.kind === 'digits' || (item.kind === 'utterance' && item.role === 'user'),
   )
-  // By order, not by time: an interruption's offset is where the audio was cut, before the error that caused it.
+  // By order, not by time: the offset of an interruption is where the audio was cut, before the error that caused it.
   const gaveUp =
     run.outcome?.detail === 'provider_failed' ? timeline.findLastIndex(item => item.kind === 'error') : timeline.length
   const cuts = offsets(timeline.slice(0, gaveUp), item => item.kind === 'interruption' && !item.resumed)
@@ -91,7 +93,7 @@ function interruptions({ run, timeline, utterances }: CallReport, sound: CallSou
   }
 }
 
-/** Counts turns without a transcript line that has half of their words: recognisers mishear on busy machines. */
+/** Counts turns without a transcript line that has half of their words, because recognisers mishear on busy machines. */
 function lostTurns({ utterances }: CallReport, turns: readonly CallerTurn[]): number {
   const lines = utterances.flatMap(({ role, text }) => (role === 'user' ? [new Set(wordsOf(text))] : []))
   let lost = 0

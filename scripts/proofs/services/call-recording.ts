@@ -3,7 +3,7 @@ import type { CallReport } from '@parley/engine/testing'
 import { readWav } from '@parley/media'
 import { CallSound } from './call-sound.ts'
 
-/** Both sides of a call by its recording; null where nothing was recorded. */
+/** The sound of both sides of a call from its recording; null: there is none. */
 export async function soundOf(report: CallReport): Promise<CallSound | null> {
   const path = report.end.media?.recording?.path
   if (path === undefined) return null

@@ -2,9 +2,9 @@ import { type Ms, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 
 const FRAME: Samples = 160
 const FRAME_MS: Ms = 20
-/** Louder is a sound; what a codec makes of silence is far below. */
-const SOUND = 300
-/** A pause between words is no end. */
+/** Amplitude above which a sample is sound; codec noise is far below. */
+const SOUND_THRESHOLD = 300
+/** A shorter pause is one between words. */
 const PAUSE_FRAMES = 15
 
 /** When each side of a call has sound; times in ms on the call's sample clock, steps of 20 ms. */
@@ -18,7 +18,7 @@ export class CallSound {
     this.#agent = soundsOf(agent)
   }
 
-  /** The longest wait from where the caller stopped, or from one of `marks` (keys), to the agent's next sound, or the end. */
+  /** Longest time from the end of the caller's speech, or from one of `marks` (key presses), to the agent's next sound or the end. */
   deadAir(marks: readonly Ms[]): Ms {
     const frames = this.#agent.length
     const ends = marks.map(ms => Math.ceil(ms / FRAME_MS)).filter(frame => frame < frames)
@@ -57,7 +57,7 @@ export class CallSound {
     return later
   }
 
-  /** From `fromMs` on, how long until the agent is silent; sound that comes back by `toMs` counts. */
+  /** Time from `fromMs` to the agent's last sound before `toMs`. */
   silentAfter(fromMs: Ms, toMs: Ms): Ms {
     const last = this.#agent.slice(0, Math.max(0, Math.floor(toMs / FRAME_MS))).lastIndexOf(true)
     return Math.max(0, (last + 1) * FRAME_MS - fromMs)
@@ -72,11 +72,11 @@ export class CallSound {
 function soundsOf(audio: Int16Array): boolean[] {
   const frames: boolean[] = []
   for (let at = 0; at + FRAME <= audio.length; at += FRAME)
-    frames.push(audio.subarray(at, at + FRAME).some(sample => Math.abs(sample) > SOUND))
+    frames.push(audio.subarray(at, at + FRAME).some(sample => Math.abs(sample) > SOUND_THRESHOLD))
   return frames
 }
 
-/** A stretch of sound, or of silence; for tests. */
+/** Audio with constant sound or silence, for tests. */
 export function stretch(ms: Ms, sounds: boolean): Int16Array {
   return new Int16Array(msToSamples(ms, NARROWBAND)).fill(sounds ? 5000 : 0)
 }

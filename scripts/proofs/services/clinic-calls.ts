@@ -14,36 +14,36 @@ import { StandIns, type StandInsOptions } from '../../../packages/cli/src/stand-
 import { addressOf } from '../../../packages/cli/src/workspace/address-of.ts'
 import { exampleAgent } from './example-agent.ts'
 
-/** A call that is not over by then is hung up. */
-const LONGEST_CALL_MS: Ms = 150_000
-/** What a call still does once it was hung up. */
-const REPORT_WITHIN_MS: Ms = 20_000
+/** A longer call is hung up. */
+const MAX_CALL_MS: Ms = 150_000
+/** Time for the engine's report after the hang-up. */
+const REPORT_TIMEOUT_MS: Ms = 20_000
 
 /** One call to the clinic, and the recogniser and voice of its agent. */
 interface ClinicCall {
   /** `vendor/model`. */
   readonly stt: string
   readonly tts: string
-  /** Default the clinic's own, `parley/rules-1`. */
+  /** Default: `parley/rules-1`. */
   readonly llm?: string
   /** As in settings.fallbackVoiceIds; default none. */
   readonly fallbackVoices?: readonly string[]
   readonly standIns?: StandInsOptions
-  /** Variables instead of those of the stand-ins; default none. */
+  /** Environment variables that replace those of the stand-ins; default none. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Another caller than that of all calls. */
+  /** Default: the caller given to `open`. */
   readonly caller?: ClinicCaller
-  /** What is done to the agent; default nothing. */
+  /** Changes the agent; default: no change. */
   readonly alter?: (agent: VoiceAgent) => VoiceAgent
-  /** Before the call. */
+  /** Runs before the call. */
   readonly prepare?: (standIns: StandIns, server: ExampleServer) => void | Promise<void>
-  /** When the caller is about to say or press something. */
+  /** Runs before the caller says or presses something. */
   readonly onAct?: (act: string, standIns: StandIns) => void
 }
 
-/** The caller's part of all calls. */
+/** The script of a caller. */
 export interface ClinicCaller {
-  /** Returns the number of repetitions. Throws when the call takes another course. */
+  /** Returns the number of repetitions. Throws if the call does not follow the script. */
   follow(call: PhoneCall, onAct: (act: string) => void): Promise<number>
 }
 
@@ -53,7 +53,7 @@ export interface ClinicCallResult {
   readonly gaveUp: string | null
   /** Number of repetitions by the caller. */
   readonly repeats: number
-  /** What the clinic was made to do. */
+  /** Number of bookings and callbacks at the clinic. */
   readonly effects: number
 }
 
@@ -62,14 +62,14 @@ interface Lane {
   agent: VoiceAgent | null
 }
 
-/** Calls of the clinic over TLS and SRTP: one engine and one phone for all, services and a clinic of its own for each. */
+/** Calls to the clinic over TLS and SRTP. All share an engine and a phone; each has its own services and clinic server. */
 export class ClinicCalls {
   readonly #home: string
   readonly #engine: Engine
   readonly #phone: VirtualPhone
   readonly #caller: ClinicCaller
   readonly #voice: TonesVoice
-  readonly #ear = new TonesRecogniser()
+  readonly #recogniser = new TonesRecogniser()
   readonly #free: Lane[]
 
   private constructor(parts: {
@@ -88,7 +88,7 @@ export class ClinicCalls {
     this.#free = parts.lanes
   }
 
-  /** At most `atOnce` calls at a time. */
+  /** `atOnce`: limit of simultaneous calls. */
   static async open(callerOf: (voice: PhoneVoice) => Promise<ClinicCaller>, atOnce: number): Promise<ClinicCalls> {
     const home = await mkdtemp(join(tmpdir(), 'parley-clinic.'))
     const { tls } = await processIdentity(readSettings({ PARLEY_HOME: home }))
@@ -103,7 +103,7 @@ export class ClinicCalls {
     })
     const phone = await VirtualPhone.open({ endpoint: { ...endpoint, userAgentName: 'phone' } })
     const phoneVoice = new PhoneVoice(voice, 'en')
-    // How long a voice takes at first is not what is tested.
+    // Rendered beforehand, because the first rendering by a voice takes longer.
     await Promise.all(textsOf('clinic').map(text => phoneVoice.render(text)))
     const caller = await callerOf(phoneVoice)
     return new ClinicCalls({ home, engine, phone, caller, voice, lanes })
@@ -121,8 +121,8 @@ export class ClinicCalls {
       const agent = await agentOf(call, server, services)
       lane.agent = call.alter?.(agent) ?? agent
       await call.prepare?.(standIns, server)
-      const conversed = await this.#handle(lane.token, call.caller ?? this.#caller, act => call.onAct?.(act, standIns))
-      return { ...conversed, effects: server.bookings.length + server.callbacks.length }
+      const result = await this.#handle(lane.token, call.caller ?? this.#caller, act => call.onAct?.(act, standIns))
+      return { ...result, effects: server.bookings.length + server.callbacks.length }
     } finally {
       this.#free.push(lane)
       await services.close()
@@ -135,7 +135,7 @@ export class ClinicCalls {
     await this.#phone.close()
     await this.#engine.close()
     await this.#voice.close()
-    await this.#ear.close()
+    await this.#recogniser.close()
     await rm(this.#home, { recursive: true, force: true })
   }
 
@@ -145,25 +145,25 @@ export class ClinicCalls {
     onAct: (act: string) => void,
   ): Promise<Omit<ClinicCallResult, 'effects'>> {
     const call = await this.#phone.call(`sip:${token}@127.0.0.1:${this.#engine.endpoint.port('tls')};transport=tls`)
-    call.understand(this.#ear, 'en')
+    call.understand(this.#recogniser, 'en')
     await call.waitFor('answered', 20_000)
-    const owner = [...this.#engine.calls].find(one => one.leg.callId === call.leg.callId)
+    const owner = [...this.#engine.calls].find(candidate => candidate.leg.callId === call.leg.callId)
     if (owner === undefined) throw new Error('the engine does not know the answered call')
-    const limit = setTimeout(() => call.leg.hangUp(), LONGEST_CALL_MS)
+    const limit = setTimeout(() => call.leg.hangUp(), MAX_CALL_MS)
     let gaveUp: string | null = null
     let repeats = 0
     try {
       repeats = await caller.follow(call, onAct)
     } catch (error) {
-      // The agent may end the call in the middle of the caller's part; a caller who waits in vain does so himself.
+      // The agent may end the call before the script does; a caller who waits in vain hangs up.
       if (call.leg.state !== 'ended') gaveUp = error instanceof Error ? error.message : String(error)
       call.leg.hangUp()
     } finally {
       clearTimeout(limit)
     }
-    const report = await inTime(owner.report)
+    const report = await withTimeout(owner.report)
     const byCaller = report.run.outcome?.kind === 'caller_hung_up'
-    return { report, repeats, gaveUp: gaveUp ?? (byCaller ? 'the caller hung up at the limit' : null) }
+    return { report, repeats, gaveUp: gaveUp ?? (byCaller ? 'the caller hung up at the time limit' : null) }
   }
 }
 
@@ -186,19 +186,19 @@ async function agentOf(call: ClinicCall, server: ExampleServer, services: Servic
   return services.agent({ ...agent.plan, settings }, { id: null, version: null })
 }
 
-async function inTime(report: Promise<CallReport>): Promise<CallReport> {
+async function withTimeout(report: Promise<CallReport>): Promise<CallReport> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`the engine made no report within ${REPORT_WITHIN_MS / 1000} s of the hang-up`)),
-      REPORT_WITHIN_MS,
+      () => reject(new Error(`the engine made no report within ${REPORT_TIMEOUT_MS / 1000} s of the hang-up`)),
+      REPORT_TIMEOUT_MS,
     )
   })
   return Promise.race([report, late]).finally(() => clearTimeout(timer))
 }
 
-/** Does `work` for all of `items`, `atOnce` at a time; results in their order. */
-export async function inTurns<Item, Result>(
+/** Runs `work` for all items, `atOnce` at a time; the results are in the order of the items. */
+export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   atOnce: number,
   work: (item: Item) => Promise<Result>,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CallReport } from '@parley/engine/testing'
 
-/** Words, path and actions of a call, without what differs between voices. */
+/** Utterances, path and actions of a call, without timing. */
 interface CallCourse {
   readonly outcome: string | undefined
   readonly said: readonly string[]
@@ -28,7 +28,7 @@ export function courseOf({ run, utterances, digits, timeline }: CallReport): Cal
   }
 }
 
-/** Parts that differ from the expected ones; empty when none does. */
+/** The parts of `course` that differ from `expected`. */
 export function differences(expected: CallCourse, course: CallCourse): Partial<CallCourse> {
   const parts = Object.entries(course) as [keyof CallCourse, CallCourse[keyof CallCourse]][]
   return Object.fromEntries(parts.filter(([part, value]) => !isDeepStrictEqual(value, expected[part])))

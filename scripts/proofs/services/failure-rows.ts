@@ -18,7 +18,7 @@ export const FAILING_VOICES = [
 const FAILING_MODELS = ['openai/gpt-4.1-mini', 'anthropic/claude-haiku-4-5'] as const
 
 const WAYS = ['refuse 401', 'refuse 429', 'mute', 'break-off', 'error', 'stall', 'garble'] as const
-/** Of models: a refusal that says when to come again, soon or too late; one of the service's own; words that come late. */
+/** Models fail also by refusals with a short or a long Retry-After, by status 500 and by slow answers. */
 const MODEL_WAYS = [...WAYS, 'refuse 429 for 1 s', 'refuse 429 for 60 s', 'refuse 500', 'slow'] as const
 type Way = (typeof MODEL_WAYS)[number]
 
@@ -26,17 +26,17 @@ type Way = (typeof MODEL_WAYS)[number]
 export interface FailureRow {
   /** `vendor/model`. */
   readonly service: string
-  readonly kind: 'ear' | 'voice' | 'model'
+  readonly kind: 'recogniser' | 'voice' | 'model'
   readonly way: Way
   readonly lasts: 'once' | 'for good'
-  /** The agent names another service's voice that may take over. */
+  /** Whether the agent has a fallback voice of another service. */
   readonly fallback: boolean
 }
 
 const SPEECH_ROWS: readonly FailureRow[] = WAYS.flatMap((way, w) =>
   (['once', 'for good'] as const).flatMap((lasts, l) =>
     [...FAILING_RECOGNISERS, ...FAILING_VOICES].map((service, s): FailureRow => {
-      const kind = s < FAILING_RECOGNISERS.length ? 'ear' : 'voice'
+      const kind = s < FAILING_RECOGNISERS.length ? 'recogniser' : 'voice'
       return { service, kind, way, lasts, fallback: kind === 'voice' && (s + w + l) % 2 === 0 }
     }),
   ),
@@ -48,18 +48,18 @@ const MODEL_ROWS: readonly FailureRow[] = MODEL_WAYS.flatMap(way =>
   ),
 )
 
-/** Every service in every way; half of the voices have another to fall back on. */
+/** Every service with every failure; half of the voices have a fallback voice. */
 export const FAILURE_ROWS: readonly FailureRow[] = [...SPEECH_ROWS, ...MODEL_ROWS]
 
 const KEYS = '1042#'
-/** A list of days or times; an apology has something too. */
+/** A list of days or times; the apology of the agent begins "I have a …". */
 const LIST = /I have (?!a\b)\w/i
-/** The model reads the day off this. */
+/** The sentence from which the model extracts the day. */
 const DAY = 'The second one, please.'
 
 /**
- * The caller's part: interrupts the greeting and both lists, and speaks while services fail. The clinic books one
- * appointment, and hangs up.
+ * The script of the caller: interrupts the greeting and both lists, and speaks while services fail. The clinic books one
+ * appointment and hangs up.
  */
 export const FAILURE_CALLER: readonly CallerTurn[] = [
   {
@@ -73,17 +73,18 @@ export const FAILURE_CALLER: readonly CallerTurn[] = [
   { after: /shall I book|1 for yes/i, waitMs: 700, act: { type: 'say', text: 'Yes, please.' } },
 ]
 
-/** So long after a recogniser got its first audio: about when the caller answers the lists. */
+/** Time from a recogniser's first audio to its failure: about when the caller answers the lists. */
 const MID_CALL_MS: Ms = 13_000
-/** Into the first thing that a connection says or hears. */
+/** Time from the start of a connection's first audio to its failure. */
 const SOON_MS: Ms = 300
-/** What a slow model takes more, within its budget. */
+/** Additional delay of a slow model, within its time budget. */
 const SLOW_MS: Ms = 3000
-const FOR_GOOD = 60
+/** More failures than a call has requests. */
+const PERMANENT_COUNT = 60
 
-/** Before the call: what the connections of a recogniser are to meet, the first of them in mid-call. */
+/** Plans the failures of a recogniser before the call; the first one is in the middle of the call. */
 export function prepareFailure({ kind, way, lasts }: FailureRow, standIn: StandInService): void {
-  if (kind !== 'ear') return
+  if (kind !== 'recogniser') return
   const isFirst = way === 'break-off' || way === 'error' || way === 'stall'
   standIn.injectFaults(isFirst ? faults(way, MID_CALL_MS) : { type: 'break-off', afterMs: MID_CALL_MS })
   if (isFirst && lasts === 'once') return
@@ -91,19 +92,18 @@ export function prepareFailure({ kind, way, lasts }: FailureRow, standIn: StandI
 }
 
 /**
- * Voices fail at what they say after the caller has pressed keys, models at what they read off the caller's next words: until
- * then all was kind.
+ * Makes voices fail after the caller has pressed keys, and models after the caller has named the day. Both work until then.
  */
 export function failAtAct({ kind, way, lasts }: FailureRow, act: string, standIn: StandInService): void {
-  if (kind === 'ear' || act !== (kind === 'voice' ? KEYS : DAY)) return
-  const one = faults(way, SOON_MS)
-  // What is asked ahead, while the caller may go on, is thrown away when it fails: the one after it is asked in earnest.
-  standIn.injectFaults(...(kind === 'model' ? [one] : []), ...times(lasts, one))
+  if (kind === 'recogniser' || act !== (kind === 'voice' ? KEYS : DAY)) return
+  const fault = faults(way, SOON_MS)
+  // A failed preemptive request is discarded, so a model needs one failure more.
+  standIn.injectFaults(...(kind === 'model' ? [fault] : []), ...times(lasts, fault))
   if (kind === 'voice') standIn.breakOff()
 }
 
-function times(lasts: FailureRow['lasts'], one: ModelFault): ModelFault[] {
-  return Array.from({ length: lasts === 'once' ? 1 : FOR_GOOD }, () => one)
+function times(lasts: FailureRow['lasts'], fault: ModelFault): ModelFault[] {
+  return Array.from({ length: lasts === 'once' ? 1 : PERMANENT_COUNT }, () => fault)
 }
 
 function faults(way: Way, afterMs: Ms): ModelFault {

@@ -7,22 +7,22 @@ import type { CheckedCall } from './call-check.ts'
 /** Faults that the check of a call must report, one of each kind. */
 export type PlantedFault =
   | 'a deaf agent'
-  | 'an effect of nobody'
-  | 'sound that lasts'
-  | 'a turn nobody wrote down'
-  | 'a timeline that says nothing'
+  | 'an effect without a run'
+  | 'sound after an interruption'
+  | 'a missing turn'
+  | 'a timeline without errors'
 
-const SOUND_LASTS_MS: Ms = 300
-/** Before the caller answers the lists. */
+const LATE_SOUND_MS: Ms = 300
+/** Position before the caller answers the lists. */
 const DEAF_FROM: Samples = msToSamples(9000, NARROWBAND)
 
-/** The clinic gets a request that no action of the call sent. */
+/** Sends the clinic a request that no action of the call sent. */
 export async function bookWithoutRun({ origin }: ExampleServer): Promise<void> {
   const body = JSON.stringify({ patient: '1042' })
   await fetch(`${origin}/clinic/callbacks`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 }
 
-/** An agent that understands nothing any more and does not know it. */
+/** An agent whose recogniser returns no words from {@link DEAF_FROM} on, and reports no error. */
 export function deafened(agent: VoiceAgent): VoiceAgent {
   const { recogniser } = agent
   const deaf: SpeechToText = {
@@ -54,16 +54,17 @@ function deafStream(recogniser: SpeechToText, options: SpeechStreamOptions): Spe
   }
 }
 
-/** The call as it would be had these faults befallen it besides: what is in its record and on its recording. */
+/** The record and sound of a call with these faults added. */
 export function withPlantedFaults(planted: readonly PlantedFault[], call: CheckedCall): CheckedCall {
   const { report, sound } = call
-  const lasting = planted.includes('sound that lasts') && sound !== null ? sound.agentLater(SOUND_LASTS_MS) : sound
+  const changedSound =
+    planted.includes('sound after an interruption') && sound !== null ? sound.agentLater(LATE_SOUND_MS) : sound
   const lastUserTurn = report.utterances.findLast(({ role }) => role === 'user')
-  const utterances = planted.includes('a turn nobody wrote down')
+  const utterances = planted.includes('a missing turn')
     ? report.utterances.filter(line => line !== lastUserTurn)
     : report.utterances
-  const timeline = planted.includes('a timeline that says nothing')
+  const timeline = planted.includes('a timeline without errors')
     ? report.timeline.filter(({ kind }) => kind !== 'error' && kind !== 'turn')
     : report.timeline
-  return { ...call, sound: lasting, report: { ...report, utterances, timeline } }
+  return { ...call, sound: changedSound, report: { ...report, utterances, timeline } }
 }

@@ -4,20 +4,20 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { repositoryRoot } from '../../repository.ts'
 
-/** A commit of the history, unpacked, with the installed packages of this checkout and rooms of its own. */
+/** An unpacked commit of the history, with its own workspaces and the installed npm packages of this checkout. */
 interface EarlierCheckout {
   /** The file that Node runs as `parley`. */
   readonly program: string
   remove(): void
 }
 
-/** Null, or why the commit cannot be had here: no git, or a history that does not reach back to it. */
+/** The reason why the commit is not available (no git, or a shallow history); null: it is. */
 export function earlierCheckoutMissing(commit: string): string | null {
   try {
     execFileSync('git', ['cat-file', '-e', `${commit}^{tree}`], { cwd: repositoryRoot, stdio: 'ignore' })
     return null
   } catch {
-    return `commit ${commit} is not in the history here: git fetch --unshallow`
+    return `the commit ${commit} is not in the local history: run "git fetch --unshallow"`
   }
 }
 
@@ -35,7 +35,7 @@ export function earlierCheckout(commit: string): EarlierCheckout {
   }
 }
 
-/** Installed packages are shared; `@parley/ROOM` is the folder's own room. */
+/** Links the installed packages of this checkout, and `@parley/NAME` to the workspaces of `folder`. */
 function linkPackages(folder: string): void {
   const shared = join(repositoryRoot, 'node_modules')
   const own = join(folder, 'node_modules')
@@ -44,7 +44,7 @@ function linkPackages(folder: string): void {
     if (name !== '@parley' && !name.startsWith('.')) symlinkSync(join(shared, name), join(own, name))
   const { workspaces } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { workspaces: string[] }
   for (const file of globSync(
-    workspaces.map(room => `${room}/package.json`),
+    workspaces.map(workspace => `${workspace}/package.json`),
     { cwd: folder },
   )) {
     const { name } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { name: string }

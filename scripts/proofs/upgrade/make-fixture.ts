@@ -1,6 +1,6 @@
 // node scripts/proofs/upgrade/make-fixture.ts CHECKOUT FOLDER
-// Runs the Parley of CHECKOUT (another version, installed) and writes what it stored to FOLDER: `data.sql.gz`, the rows of
-// its database, and `home.json`, the files of its home. FOLDER's README says what is in them.
+// Runs the Parley of CHECKOUT (another version, installed) and writes to FOLDER what it stored: `data.sql.gz`, the rows of its
+// database, and `home.json`, the files of its home. The README of FOLDER describes them.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,10 +17,10 @@ import { dumpRows } from './rows.ts'
 /** Where the agents of the fixture send webhooks; restoring it replaces the origin. */
 const RECEIVER_PORT = 9187
 const ORIGIN = `http://127.0.0.1:${RECEIVER_PORT}`
-const READY_WITHIN_MS = 120_000
-const LOOK_MS = 200
-/** Files of a home that are made again where they are missing, or belong to one process or to one machine. */
-const NOT_KEPT = /^(postgres|tls|phone\/tls|blobs|spool|journals)(\/|$)|^postgres\.json$/
+const READY_TIMEOUT_MS = 120_000
+const POLL_MS = 200
+/** Files of a home that are created again if they are missing, or that belong to one process or machine. */
+const EXCLUDED_FILES = /^(postgres|tls|phone\/tls|blobs|spool|journals)(\/|$)|^postgres\.json$/
 
 const [checkout = '', folder = ''] = process.argv.slice(2).map(path => resolve(path))
 const old = <Module>(path: string) => import(join(checkout, path)) as Promise<Module>
@@ -48,7 +48,7 @@ await talkInChat(client)
 await pause(3000)
 await end(whole)
 
-// Without a worker nothing is sent: what is announced now stays due.
+// Without a worker no webhook is sent, so those of these runs stay due.
 const apiAlone = await serve('api')
 await cancelledChats(clientOf(), 3)
 await end(apiAlone)
@@ -61,7 +61,7 @@ await database.end()
 await server.stop()
 rmSync(home, { recursive: true, force: true })
 
-/** `parley serve` of the other checkout, once it is ready. */
+/** Starts `parley serve` of the other checkout; resolves when it is ready. */
 async function serve(roles: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, [join(checkout, 'packages/cli/src/main.ts'), 'serve', '--role', roles], {
     cwd: checkout,
@@ -81,11 +81,11 @@ async function serve(roles: string): Promise<ChildProcess> {
   child.stdout!.on('data', chunk => {
     output += chunk
   })
-  const giveUpAt = performance.now() + READY_WITHIN_MS
+  const giveUpAt = performance.now() + READY_TIMEOUT_MS
   while (!output.includes('Parley is ready')) {
     if (performance.now() > giveUpAt || child.exitCode !== null)
       throw new Error(`the platform is not ready:\n${output}`)
-    await pause(LOOK_MS)
+    await pause(POLL_MS)
   }
   return child
 }
@@ -137,17 +137,17 @@ async function publish(client: ParleyClient, agent_id: string, draft_id: string,
   await client.publications.publish({ params: { agent_id }, body: { draft_id, expected_revision: revision } })
 }
 
-/** A chat that came to its end, with its webhooks sent. */
+/** Makes a chat that ends normally and sends its webhooks. */
 async function talkInChat(client: ParleyClient): Promise<void> {
   const { run_id } = await client.runs.create({ body: { agent_id: 'cloud-chat', channel: 'cloud', mode: 'chat' } })
   const params = { run_id }
-  while ((await client.runs.transcript({ params })).utterances.length === 0) await pause(LOOK_MS)
+  while ((await client.runs.transcript({ params })).utterances.length === 0) await pause(POLL_MS)
   await client.runs.message({ params, body: { text: 'Can you help me with my order?' } })
   await client.runs.message({ params, body: { text: 'No more questions, goodbye.' } })
-  while ((await client.runs.get({ params })).state !== 'completed') await pause(LOOK_MS)
+  while ((await client.runs.get({ params })).state !== 'completed') await pause(POLL_MS)
 }
 
-/** Chats that were cancelled before anything took them. */
+/** Creates chats and cancels them before a worker starts them. */
 async function cancelledChats(client: ParleyClient, count: number): Promise<void> {
   for (let made = 0; made < count; made++) {
     const body = { agent_id: 'cloud-chat', channel: 'cloud', mode: 'chat' } as const
@@ -161,6 +161,6 @@ function homeFiles(): Readonly<Record<string, string>> {
   const paths = readdirSync(home, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name).slice(home.length + 1))
-    .filter(path => !NOT_KEPT.test(path))
+    .filter(path => !EXCLUDED_FILES.test(path))
   return Object.fromEntries(paths.sort().map(path => [path, readFileSync(join(home, path)).toString('base64')]))
 }

@@ -10,7 +10,7 @@ import { restoreRows } from './rows.ts'
 export const BEFORE = 'ad19911'
 const FOLDER = join(import.meta.dirname, 'fixtures', BEFORE)
 const MIGRATIONS = join(repositoryRoot, 'packages/store/src/migrations')
-/** Where the agents of the fixture send webhooks and actions, as `make-fixture.ts` wrote it. */
+/** Origin of webhooks and actions in the fixture, as `make-fixture.ts` wrote it. */
 const RECEIVER = 'http://127.0.0.1:9187'
 
 /** Creates an empty database on the server of `url`; returns its owner's URL. */
@@ -26,14 +26,14 @@ export async function emptyDatabase(serverUrl: string, name: string): Promise<st
 }
 
 /**
- * Puts the fixture into an empty database and an empty home: the schema and the rows that {@link BEFORE} left, no later
- * migration. `receiver` takes the place of the origin that webhooks and actions of the fixture go to.
+ * Restores the fixture into an empty database and an empty home: schema and rows of {@link BEFORE}, without later migrations.
+ * `receiver` replaces the origin of its webhooks and actions.
  */
 export async function restoreFixture(url: string, home: string, receiver: string): Promise<void> {
   const sql = gunzipSync(readFileSync(join(FOLDER, 'data.sql.gz')))
     .toString()
     .replaceAll(RECEIVER, receiver)
-  // The rows hold the checksums of the migrations as they were: a migration that was changed since is refused at the start.
+  // The rows contain the checksums of the migrations, so the start refuses a migration that was changed since.
   const names = [...sql.matchAll(/^insert into parley\."migrations" .* values \('(\d{4}-[a-z0-9-]+)'/gm)].map(
     ([, name]) => name!,
   )

@@ -3,8 +3,8 @@ import { Client, escapeIdentifier, escapeLiteral } from 'pg'
 const SCHEMA = 'parley'
 
 /**
- * Every row of the tables of Parley as SQL text, one INSERT a line: in the order of their names, without generated columns,
- * then the places of the sequences. No tool of Postgres is needed, nor one of the server's version.
+ * All rows of Parley's tables as SQL, one INSERT per line, by table name and without generated columns, followed by the positions
+ * of the sequences. It needs no Postgres tools.
  */
 export async function dumpRows(url: string): Promise<string> {
   const client = new Client({ connectionString: url })
@@ -49,8 +49,8 @@ async function sequencesOf(client: Client): Promise<string[]> {
 }
 
 /**
- * Puts such rows in the place of all that a database with the same tables holds. Owner's URL of a superuser: foreign keys
- * and triggers rest meanwhile.
+ * Replaces all rows of a database that has the same tables. `url` must be of a superuser, because foreign keys and triggers
+ * are disabled during the restore.
  */
 export async function restoreRows(url: string, sql: string): Promise<void> {
   const client = new Client({ connectionString: url })

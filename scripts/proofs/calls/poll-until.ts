@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Polls `look` every 50 ms; resolves with its first result that is not null, or with null after `ms`. */
-export async function within<Found>(ms: number, look: () => Promise<Found | null>): Promise<Found | null> {
+/** Calls `look` until its result is not null, for `ms` at most. Returns the result; null: it was null all the time. */
+export async function pollUntil<Found>(ms: number, look: () => Promise<Found | null>): Promise<Found | null> {
   const giveUpAt = performance.now() + ms
   for (;;) {
     const found = await look()

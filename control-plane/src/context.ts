@@ -44,7 +44,7 @@ export interface Platform {
   readonly sealer: Sealer
   /** Where carriers send inbound calls: `sip:<token>@<domain>:<tlsPort>;transport=tls`. */
   readonly sip: { readonly domain: string; readonly tlsPort: number }
-  /** Whether agents may reach `http://host:port` although it is not https: what the operator allowed by name. */
+  /** Whether the operator has allowed agents to reach this plain `http://host:port`. */
   readonly allowsPlainHttp: (url: URL) => boolean
   /** Wakes a process that executes runs of this kind. Never throws or waits; a periodic sweep finds runs whose wake-up was lost. */
   readonly wake: (work: WaitingRun) => void

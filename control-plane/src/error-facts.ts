@@ -4,7 +4,7 @@ const MAX_TEXT = 2000
 const MAX_CAUSES = 4
 const SECRET = /parley_(live|test)_[0-9A-Za-z]+/g
 
-/** The parts of an error that are logged. Other members are left out, since libraries attach rows and parameters to errors. */
+/** The parts of an error that are logged. Other members are not, since libraries attach rows and parameters to errors. */
 interface ErrorFacts {
   readonly name: string
   readonly code?: string

@@ -16,11 +16,11 @@ afterAll(() => api?.close())
 const every = operations.map((operation): [OperationId, Operation] => [operation.id, operation])
 const withKey = every.filter(([, { idempotency }]) => idempotency === 'required_header')
 
-/** It makes what it names where that is not there. */
-const MAKES_WHAT_IT_NAMES: readonly OperationId[] = ['secrets.put']
+/** Operations that create the resource with the id in the path if it does not exist. */
+const CREATES_BY_ID: readonly OperationId[] = ['secrets.put']
 
-/** Whose replay tells how the request stands, which nobody has settled yet. */
-const REPLAYED: { readonly [Id in OperationId]?: number } = { 'runs.update': 202 }
+/** Status of a replay, if it is not 200: the update has not been applied yet. */
+const REPLAY_STATUS: { readonly [Id in OperationId]?: number } = { 'runs.update': 202 }
 
 describe.each(every)('%s', (id, operation) => {
   it('every answer has a declared status and matches the schema of the operation', async () => {
@@ -53,11 +53,11 @@ describe.each(every)('%s', (id, operation) => {
           body: { error: { code: 'forbidden', details: { reason: 'role' } } },
         })
       }
-      const enough = await api.send(id, parts, { key: api.keys[role] })
-      expect(enough.status, JSON.stringify(enough.body)).toBeLessThan(300)
+      const accepted = await api.send(id, parts, { key: api.keys[role] })
+      expect(accepted.status, JSON.stringify(accepted.body)).toBeLessThan(300)
     })
 
-  if (operation.params !== null && !MAKES_WHAT_IT_NAMES.includes(id))
+  if (operation.params !== null && !CREATES_BY_ID.includes(id))
     it('the id of a resource of another environment is answered 404', async () => {
       const parts = await VALID_REQUESTS[id](api.world)
       const answer = await api.send(id, parts, { key: api.keys.sandboxAdmin })
@@ -88,7 +88,7 @@ function brokenRequests(operation: Operation, parts: RequestParts): BrokenReques
     if (schema === null) continue
     const values = new SchemaValues(schema, new SeededRandom(1))
     for (const { value, path, how } of brokenValues(values, parts[part] ?? {})) {
-      // A query is text: it cannot hold what is no text, and an empty one is no list.
+      // Values in a query are text, so another type cannot be sent, and an absent query is an empty one.
       if (part === 'query' && (path === '' || how.includes(' for a '))) continue
       found.push({ path, how: `${part}: ${how}`, request: { ...parts, [part]: value } })
     }
@@ -110,7 +110,7 @@ describe.each(withKey)('%s with an idempotency key', id => {
     const key = api.world.fresh('idempotent')
     const first = await send(parts, key)
     const again = await send(parts, key)
-    expect(again).toMatchObject({ status: REPLAYED[id] ?? 200, body: first.body })
+    expect(again).toMatchObject({ status: REPLAY_STATUS[id] ?? 200, body: first.body })
     expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body))
   })
 
@@ -132,7 +132,7 @@ describe.each(withKey)('%s with an idempotency key', id => {
     for (const { body } of waiting)
       expect(body.error).toMatchObject({ code: 'conflict', retryable: true, details: { reason: 'in_progress' } })
     const last = await send(parts, key)
-    expect(last).toMatchObject({ status: REPLAYED[id] ?? 200, body: done[0]!.body })
+    expect(last).toMatchObject({ status: REPLAY_STATUS[id] ?? 200, body: done[0]!.body })
   })
 
   it('a refused request does not use up its idempotency key', async () => {
@@ -143,7 +143,7 @@ describe.each(withKey)('%s with an idempotency key', id => {
   })
 })
 
-/** A request that differs from any other by what it makes or names. */
+/** A valid request that differs from the previous one. */
 async function anotherRequest(id: OperationId): Promise<RequestParts> {
   const parts = await VALID_REQUESTS[id](api.world)
   return id === 'keys.create' ? { ...parts, body: { name: 'other', role: 'viewer' } } : parts

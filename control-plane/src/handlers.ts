@@ -18,7 +18,7 @@ import { tenantSettingsHandlers } from './handlers/tenant-settings.ts'
 import { trunkHandlers } from './handlers/trunks.ts'
 import { usageHandlers } from './handlers/usage.ts'
 
-/** What every operation of the API does. */
+/** The handler of every operation of the API, by operation id. */
 export const handlers: Handlers = {
   ...environmentHandlers,
   ...keyHandlers,

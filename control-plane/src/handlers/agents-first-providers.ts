@@ -5,8 +5,8 @@ import { ApiError } from '../errors.ts'
 type Providers = DraftContent['providers']
 
 /**
- * What a new agent of that language hears, thinks and speaks with: the first of each kind that is ready, else the first
- * there is, of which validation then says that it is not ready.
+ * The recogniser, model and voice of a new agent in this language: of each kind the first that is ready, otherwise the
+ * first in the catalogue; validation then reports that it is not ready. Throws `catalogue_empty`.
  */
 export function firstProviders({ models, voices }: Catalogue, language: 'en' | 'es'): Providers {
   const speaks = (role: CatalogueVoice['role']) =>
@@ -27,9 +27,10 @@ export function firstProviders({ models, voices }: Catalogue, language: 'en' | '
   }
 }
 
-function firstReady<Offer extends { readonly ready: boolean }>(offers: readonly Offer[], role: string): Offer {
-  const first = offers.find(offer => offer.ready) ?? offers[0]
-  if (first === undefined) throw new ApiError('catalogue_empty', `the platform offers nothing for "${role}"`)
+function firstReady<Service extends { readonly ready: boolean }>(services: readonly Service[], role: string): Service {
+  const first = services.find(service => service.ready) ?? services[0]
+  if (first === undefined)
+    throw new ApiError('catalogue_empty', `the catalogue has no service of the kind "${role}" for this language`)
   return first
 }
 

@@ -1,9 +1,9 @@
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz'
 const LENGTH = 20
-/** Bytes from here on would make the first characters of the alphabet likelier than the others. */
+/** Larger bytes are skipped: with them the first characters of the alphabet would be likelier than the others. */
 const UNBIASED = 256 - (256 % ALPHABET.length)
 
-/** `agent_` and 20 of `[0-9a-z]`: 103 bits. */
+/** A new id: `agent_` and 20 random characters of `[0-9a-z]` (103 bits). */
 export function newAgentId(randomBytes: (count: number) => Buffer): string {
   let id = ''
   while (id.length < LENGTH)

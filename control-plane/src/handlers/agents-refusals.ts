@@ -11,19 +11,23 @@ export function noVersion(agentId: string, version: number): Refusal {
 }
 
 export function agentArchived(agentId: string): Refusal<'conflict'> {
-  return new Refusal('conflict', `agent "${agentId}" is archived: clone one of its versions to go on with it`, {
+  return new Refusal('conflict', `agent "${agentId}" is archived: clone one of its versions into a new agent`, {
     reason: 'agent_archived',
   })
 }
 
 export function agentExists(agentId: string): Refusal<'conflict'> {
-  return new Refusal('conflict', `"${agentId}" is or was an agent, and ids are never given twice: choose another`, {
-    reason: 'agent_exists',
-  })
+  return new Refusal(
+    'conflict',
+    `an agent with the id "${agentId}" exists or existed, and ids are not reused: choose another id`,
+    {
+      reason: 'agent_exists',
+    },
+  )
 }
 
 export function agentNotPublished(agentId: string): Refusal<'conflict'> {
-  return new Refusal('conflict', `agent "${agentId}" has no live version: name a version, or publish one`, {
+  return new Refusal('conflict', `agent "${agentId}" has no published version: publish the draft first`, {
     reason: 'agent_not_published',
   })
 }

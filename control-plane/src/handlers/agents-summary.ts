@@ -20,7 +20,7 @@ export function summaryOf(row: AgentRow, scope: Scope): AgentSummary {
 function headOf({ agent_id, head_version, digest, channels, languages, published_at }: AgentRow): AgentSummary['head'] {
   if (head_version === null) return null
   if (digest === null || channels === null || languages === null || published_at === null)
-    throw new TypeError(`version ${head_version} of agent "${agent_id}", which is live, is not there`)
+    throw new TypeError(`agent "${agent_id}" has version ${head_version} as its head, which is not stored`)
   return { version: head_version, digest, channels, languages, published_at }
 }
 

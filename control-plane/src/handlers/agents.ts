@@ -68,7 +68,7 @@ function readable(rows: readonly AgentRow[], scope: Scope): { agents: AgentSumma
     } catch {
       issues.push({
         target: { ...scope },
-        message: `agent "${row.agent_id}" cannot be read: what is stored of it is broken`,
+        message: `agent "${row.agent_id}" cannot be shown: its stored data does not match the schema`,
       })
     }
   }
@@ -91,23 +91,23 @@ async function newAgent(
 }
 
 interface DraftToClone extends DraftJson {
-  /** What it is: the same of this is the same draft. */
+  /** Identifies the draft: agent and version, or draft and revision. */
   readonly of: readonly [string, number]
 }
 
 async function draftToClone({ db, scope }: Context, source: AgentRow, version?: number): Promise<DraftToClone> {
   const { agent_id, head_version } = source
-  const wanted = version ?? head_version
-  if (wanted !== null) {
-    const publication = await readPublishedDraft(db, scope, agent_id, wanted)
-    if (publication === null) throw noVersion(agent_id, wanted)
-    return { json: publication.draft, of: [agent_id, wanted] }
+  const sourceVersion = version ?? head_version
+  if (sourceVersion !== null) {
+    const publication = await readPublishedDraft(db, scope, agent_id, sourceVersion)
+    if (publication === null) throw noVersion(agent_id, sourceVersion)
+    return { json: publication.draft, of: [agent_id, sourceVersion] }
   }
   const draft = await readOpenDraft(db, scope, agent_id)
   if (draft === null || draft.published_revision !== null)
     throw new Refusal(
       'conflict',
-      `agent "${agent_id}" has neither a live version nor a draft that was never published`,
+      `agent "${agent_id}" has neither a published version nor a draft: publish it, or name another agent`,
       {
         reason: 'nothing_to_clone',
       },

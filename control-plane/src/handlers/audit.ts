@@ -13,8 +13,8 @@ export const auditHandlers = {
 } satisfies Partial<Handlers>
 
 function toItem({ resource_kind, resource_id, ...row }: AuditRow, tenantId: string): AuditItem {
-  const names = resource_kind !== null && resource_id !== null
-  // What is written is what the contract's kinds and principals allow: `AuditedResource`, `PrincipalRef`.
-  const resource = names ? { tenant_id: tenantId, kind: resource_kind, id: resource_id } : null
+  const hasResource = resource_kind !== null && resource_id !== null
+  // Items are written with the types of the contract (`AuditedResource`, `PrincipalRef`), so they match its schema.
+  const resource = hasResource ? { tenant_id: tenantId, kind: resource_kind, id: resource_id } : null
   return { ...row, resource } as AuditItem
 }

@@ -22,26 +22,27 @@ const CONTEXT = object({ dynamic_variables: STRINGS, reject: { type: 'boolean' }
 const BY_MODEL_OR_NODE: ActionDescriptor['invocations'] = ['model_tool', 'flow_node']
 
 /**
- * Every action that agents can be given, and only those that run: nothing is listed before it works. `effect_kind` is
- * what is recorded on the phone.
+ * Every action that agents can have. Only actions that work are listed. `effect_kind` is the kind of the effect in phone
+ * runs.
  */
 export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
   {
     id: 'http.request',
     version: 1,
     name: 'HTTP request',
-    description: 'Sends a request, made of the arguments, to a service of yours, and keeps values of the answer',
+    description:
+      'Sends a request made of the arguments to your service, and stores values of the response in variables',
     channels: EVERYWHERE,
     invocations: BY_MODEL_OR_NODE,
     effect_kind: 'http',
-    input_schema: { type: 'object', description: "What the action's own parameters describe" },
-    output_schema: { description: 'The body of the answer: parsed where it is JSON, else text' },
+    input_schema: { type: 'object', description: "The action's own parameters" },
+    output_schema: { description: 'The body of the response: parsed if it is JSON, otherwise text' },
   },
   {
     id: 'call.end',
     version: 1,
     name: 'End the conversation',
-    description: 'Says a last line where there is one, then ends the conversation',
+    description: 'Says a last line if there is one, then ends the conversation',
     channels: EVERYWHERE,
     invocations: BY_MODEL_OR_NODE,
     effect_kind: 'sip_hangup',
@@ -52,7 +53,7 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'variables.extract',
     version: 1,
     name: 'Extract variables',
-    description: 'Reads values out of the conversation into dynamic variables',
+    description: 'Extracts values from the conversation into dynamic variables',
     channels: EVERYWHERE,
     invocations: BY_MODEL_OR_NODE,
     effect_kind: 'gateway_inference',
@@ -63,13 +64,12 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'call.transfer',
     version: 1,
     name: 'Transfer the call',
-    description:
-      'Passes the caller on to a number or a SIP address; where nobody takes the call, the conversation goes on',
+    description: 'Transfers the caller to a number or a SIP address; if the transfer fails, the conversation continues',
     channels: PHONE,
     invocations: BY_MODEL_OR_NODE,
     effect_kind: 'sip_transfer',
     input_schema: object({
-      destination: { type: 'string', maxLength: 256, description: 'Only where the destination is inferred' },
+      destination: { type: 'string', maxLength: 256, description: 'Only if the destination is inferred' },
     }),
     output_schema: outcome(['transferred', 'failed']),
   },
@@ -77,7 +77,7 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'call.press_digit',
     version: 1,
     name: 'Press keys',
-    description: 'Sends the tones of telephone keys; w is a pause of 500 ms',
+    description: 'Sends DTMF digits; w is a pause of 500 ms',
     channels: PHONE,
     invocations: BY_MODEL_OR_NODE,
     effect_kind: 'none',
@@ -89,7 +89,7 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     version: 1,
     name: 'Ask about the caller',
     description:
-      'Asks a service of yours about an inbound call while it rings: variables for the call, or that it is refused',
+      'Asks your service about an inbound call while it rings: the response sets variables of the call or rejects it',
     channels: PHONE,
     invocations: ['setting'],
     effect_kind: 'http',
@@ -100,7 +100,7 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'model.infer',
     version: 1,
     name: 'Ask the model',
-    description: 'Each request to the language model: what to say, which way to go on',
+    description: 'Each request to the language model, for a reply or for the choice of a transition',
     channels: EVERYWHERE,
     invocations: ['lifecycle'],
     effect_kind: 'gateway_inference',
@@ -111,7 +111,7 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'analysis.run',
     version: 1,
     name: 'Analyse the run',
-    description: 'Reads the findings that the agent asks for out of a run that has ended',
+    description: "Extracts the agent's analysis items from a run that has ended",
     channels: EVERYWHERE,
     invocations: ['lifecycle'],
     effect_kind: 'gateway_inference',
@@ -122,7 +122,7 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'webhook.send',
     version: 1,
     name: 'Send an event',
-    description: 'Tells the webhook of the agent, signed, what became of a run',
+    description: 'Sends a signed event about a run to the webhook of the agent',
     channels: EVERYWHERE,
     invocations: ['lifecycle'],
     effect_kind: 'http',
@@ -141,7 +141,7 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'call.dial',
     version: 1,
     name: 'Place a call',
-    description: 'Calls the number of an outbound run over the trunk of the number it is shown',
+    description: 'Calls the number of an outbound run over the trunk of the number that it calls from',
     channels: PHONE,
     invocations: ['command'],
     effect_kind: 'sip_dial',
@@ -152,7 +152,7 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'call.hangup',
     version: 1,
     name: 'Hang up',
-    description: 'Ends the call, or takes it back while it rings',
+    description: 'Ends the call, or cancels it while it rings',
     channels: PHONE,
     invocations: ['command'],
     effect_kind: 'sip_hangup',
@@ -163,7 +163,7 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'run.update',
     version: 1,
     name: 'Update a run',
-    description: 'Gives a live run other values of its variables, or other metadata',
+    description: 'Changes variables or metadata of a live run',
     channels: CONTROL,
     invocations: ['command'],
     effect_kind: 'none',
@@ -177,7 +177,7 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     id: 'run.cancel',
     version: 1,
     name: 'Cancel a run',
-    description: 'Ends a run: what has not begun never begins, a call is hung up',
+    description: 'Ends a run: a run that waits never starts, and a call is hung up',
     channels: CONTROL,
     invocations: ['command'],
     effect_kind: 'none',
@@ -190,6 +190,6 @@ function object(properties: Record<string, JsonSchema>, required: string[] = [])
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-function outcome(words: string[]): JsonSchema {
-  return object({ outcome: { type: 'string', enum: words } }, ['outcome'])
+function outcome(outcomes: string[]): JsonSchema {
+  return object({ outcome: { type: 'string', enum: outcomes } }, ['outcome'])
 }

@@ -7,8 +7,8 @@ interface PageRequest {
 }
 
 /**
- * A page of things that the platform has rather than the database, in the order of their keys: pages hold together
- * although services come and go in between. Keys are unique, and the same for as long as the thing is there.
+ * A page of rows in memory, in the order of their keys, so that a cursor stays valid when rows come and go between two
+ * requests. Keys must be unique and must not change. Throws `invalid_cursor`.
  */
 export function pageByKey<Row>(
   all: readonly Row[],
@@ -26,7 +26,7 @@ export function pageByKey<Row>(
   return { rows: page.map(({ row }) => row), next_cursor }
 }
 
-/** By UTF-16 units, the same everywhere. */
+/** Compares UTF-16 units, so that the order does not depend on the locale. */
 function compare(one: string, other: string): number {
   if (one === other) return 0
   return one < other ? -1 : 1

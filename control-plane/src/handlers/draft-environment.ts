@@ -2,7 +2,7 @@ import type { DraftContent, DraftEnvironment } from '@parley/flow'
 import { referenceTargets } from '@parley/store'
 import type { Context } from '../context.ts'
 
-/** What there is for the draft to refer to, in the environment and on the platform. Nobody keeps documents yet. */
+/** The resources of the environment and the platform that the draft may refer to. There are no documents yet. */
 export async function draftEnvironmentOf(
   { db, scope, platform }: Context,
   draft: Pick<DraftContent, 'telephony'>,

@@ -9,17 +9,16 @@ export function noDraft(agentId: string): Refusal {
   return new Refusal('not_found', `agent "${agentId}" has no open draft`)
 }
 
-/** `current`: where the agent's draft stands now; null: none is open. */
+/** `current`: the revision of the open draft; null: none is open. */
 export function staleDraft(current: DraftRevision | null): Refusal<'conflict'> {
-  const now =
-    current === null ? 'the draft is gone' : `the draft stands at revision ${current.revision} of ${current.draft_id}`
-  return new Refusal('conflict', `${now}: read it again`, {
+  const now = current === null ? 'no draft is open' : `the draft ${current.draft_id} has revision ${current.revision}`
+  return new Refusal('conflict', `${now}: read it again and repeat the request`, {
     reason: 'stale_revision',
     details: { current: current === null ? null : { draft_id: current.draft_id, revision: current.revision } },
   })
 }
 
-/** Why a compare-and-set found no draft: what the refusal names was read after it. */
+/** The refusal after a failed compare-and-set; it shows the revision as it is now. */
 export async function staleDraftRefusal({ db, scope }: Context, agentId: string): Promise<Refusal> {
   const agent = await readAgent(db, scope, agentId)
   if (agent === null) return noAgent(agentId)
@@ -28,28 +27,28 @@ export async function staleDraftRefusal({ db, scope }: Context, agentId: string)
   return staleDraft(draft_id === null || revision === null ? null : { draft_id, revision })
 }
 
-/** Which edit does not apply, and that none was kept. */
+/** The refusal of edits, with the path of the one that does not apply; no edit was stored. */
 export function editsRefused({ reason, issues }: Extract<EditsApplied, { ok: false }>): Refusal {
   const [{ path, message }] = issues
   if (reason === 'edit_not_applicable') return invalid(path, message, reason)
-  return new Refusal('conflict', `no edit was kept: ${message}`, { reason, details: { issues: [{ path, message }] } })
+  return new Refusal('conflict', `no edit was stored: ${message}`, { reason, details: { issues: [{ path, message }] } })
 }
 
-/** A webhook goes over https, but to the hosts that the operator allowed by name. */
+/** Refuses webhook addresses without https, unless the operator has allowed the host. */
 export function refuseAddresses(edits: readonly DraftEdit[], platform: Platform): void {
   for (const [index, edit] of edits.entries())
     if (edit.type === 'notification.put')
       refuseAddress(edit.notification.url, `/edits/${index}/notification/url`, platform)
 }
 
-/** Throws `address_not_allowed` for what agents may not reach; `path` is where the request says it. */
+/** Throws `address_not_allowed` for an address that agents may not reach; `path` is its JSON pointer in the request. */
 export function refuseAddress(address: string, path: string, platform: Platform): void {
   const url = new URL(address)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && platform.allowsPlainHttp(url))) return
-  throw invalid(path, `${url.protocol}//${url.host} may not be reached: use https`, 'address_not_allowed')
+  throw invalid(path, `${url.protocol}//${url.host} is not allowed: use https`, 'address_not_allowed')
 }
 
-/** As `details` carry them: members that are undefined are left out. */
+/** The diagnostics as JSON for `details`, without undefined members. */
 export function diagnosticsJson(diagnostics: readonly Diagnostic[]): Json {
   return JSON.parse(JSON.stringify(diagnostics))
 }

@@ -71,7 +71,7 @@ export const draftHandlers = {
     const content = await runDraftWork(context, 'content', { draft }, version)
     const opened = await insertDraft(db, scope, agent_id, { json: draft }, { version })
     if (opened === null)
-      throw new Refusal('conflict', `a draft of agent "${agent_id}" is open: go on with it, or discard it first`, {
+      throw new Refusal('conflict', `a draft of agent "${agent_id}" is open already: edit it, or discard it first`, {
         reason: 'draft_exists',
       })
     return { status: 201, body: largeAnswer('drafts.open', draftHeadBody(opened, agent_id, scope.tenant_id), content) }
@@ -92,7 +92,7 @@ function isAt(open: DraftHead, at: { readonly draft_id: string; readonly revisio
   return open.draft_id === at.draft_id && open.revision === at.revision
 }
 
-/** The answer to the same discard made before; throws the refusal when there was none. */
+/** The answer to an earlier identical discard; throws the refusal if there was none. */
 async function discardedBefore(
   context: Context,
   agentId: string,
@@ -101,12 +101,12 @@ async function discardedBefore(
   const { db, scope } = context
   const agent = await existingAgent(context, agentId)
   const tombstone = (await tombstoneOf(db, scope, 'draft', at.draft_id)) as DraftResult | null
-  const isOurs = tombstone !== null && tombstone.agent.id === agentId
-  if (isOurs && tombstone.revision === at.revision) return tombstone
+  const wasDiscarded = tombstone !== null && tombstone.agent.id === agentId
+  if (wasDiscarded && tombstone.revision === at.revision) return tombstone
   if (agent.archived_at !== null) throw agentArchived(agentId)
   const { draft_id, revision } = agent
   if (draft_id !== null && revision !== null) throw staleDraft({ draft_id, revision })
-  throw isOurs ? staleDraft(null) : noDraft(agentId)
+  throw wasDiscarded ? staleDraft(null) : noDraft(agentId)
 }
 
 export function draftHeadBody(head: DraftHead, agentId: string, tenantId: string): DraftResult {

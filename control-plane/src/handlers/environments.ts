@@ -2,7 +2,7 @@ import { Refusal } from '@parley/contract'
 import { environmentsOf, makeSandbox, newKeySecret } from '@parley/store'
 import type { Handlers } from '../context.ts'
 
-/** What the first key of a sandbox is called. */
+/** Name of the first key of a sandbox. */
 const FIRST_KEY_NAME = 'Sandbox admin'
 
 export const environmentHandlers = {
@@ -15,13 +15,14 @@ export const environmentHandlers = {
     const { db, scope, platform } = context
     context.auditResource({ kind: 'operation', id: 'environments/sandbox' })
     if (scope.environment !== 'production')
-      throw new Refusal('forbidden', 'the sandbox is made with a key of the production environment', {
+      throw new Refusal('forbidden', 'only a key of the production environment can create the sandbox', {
         reason: 'production_only',
       })
     const made = newKeySecret('sandbox', { bytes: platform.randomBytes })
     const key = await makeSandbox(db, FIRST_KEY_NAME, made)
     const environment = (await environmentsOf(db, scope)).find(one => one.environment === 'sandbox')
-    if (environment === undefined) throw new TypeError('a sandbox that was made, or was there, is not there')
+    if (environment === undefined)
+      throw new TypeError('the sandbox was created or existed, and the list of environments does not have it')
     if (key === null) return { status: 200, body: { environment, key: null } }
     context.notifyAfterCommit('tenants', environment.tenant_id)
     return { status: 201, body: { environment, key: { ...key, secret: made.secret } } }

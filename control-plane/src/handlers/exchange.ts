@@ -105,7 +105,7 @@ interface StoredImport {
   readonly head: DraftHead
 }
 
-/** What becomes of the imported draft: a new agent's first one, a new one, the next revision of the open one, or nothing. */
+/** Stores the imported draft: as the draft of a new agent, a new draft, or the next revision of the open draft; an identical import is not stored again. */
 async function storeImport(
   body: ImportBody,
   { name, draftJson, digest }: ReadImport,
@@ -143,12 +143,12 @@ async function createAgent(agentId: string, name: string, { db, scope }: Context
   if (!newAgentId.safeParse(agentId).success)
     throw invalid(
       '/reference/id',
-      'a new agent: a lower-case letter or digit, then lower-case letters, digits, _ . : -; at most 256',
+      'the id of a new agent is a lower-case letter or digit, then lower-case letters, digits, _ . : -; at most 256 characters',
     )
   return (await insertAgent(db, scope, agentId, name)) ? null : lockAgent(db, scope, agentId)
 }
 
-/** A draft that `replace_draft` names must be the open one; changes that were not published are lost by its leave only. */
+/** Refuses if `replace_draft` names another draft than the open one, or if it is absent and the open draft has unpublished changes. */
 function checkReplaceable(open: DraftHead | null, { replace_draft: replaced }: ImportBody): void {
   if (replaced !== undefined) {
     if (open?.draft_id !== replaced.draft_id || open.revision !== replaced.expected_revision) throw staleDraft(open)
@@ -156,12 +156,8 @@ function checkReplaceable(open: DraftHead | null, { replace_draft: replaced }: I
   }
   if (open === null || open.revision === open.published_revision) return
   const { draft_id, revision } = open
-  throw new Refusal(
-    'conflict',
-    'the open draft has changes that were not published: name it in replace_draft to lose them',
-    {
-      reason: 'draft_has_changes',
-      details: { current: { draft_id, revision } },
-    },
-  )
+  throw new Refusal('conflict', 'the open draft has unpublished changes: name it in replace_draft to overwrite them', {
+    reason: 'draft_has_changes',
+    details: { current: { draft_id, revision } },
+  })
 }

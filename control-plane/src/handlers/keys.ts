@@ -37,7 +37,7 @@ export const keyHandlers = {
     context.auditResource(ofKey(key_id))
     const key = await revokeKey(context.db, context.scope, key_id)
     if (key === null) throw noKey(key_id)
-    // What it asked for and nobody has begun never begins.
+    // Runs that the key created and that have not started never start.
     for (const runId of await cancelRunsOfKey(context.db, context.scope, key_id)) {
       context.notifyAfterCommit('run_orders', runId)
       context.notifyAfterCommit('runs', runId)
@@ -56,7 +56,7 @@ export const keyHandlers = {
       return { status: 200, body: { ...key, secret: made.secret } }
     }
     if (!(await keyExists(db, scope, key_id))) throw noKey(key_id)
-    throw new Refusal('conflict', 'the key is revoked or expired: create another', { reason: 'key_revoked' })
+    throw new Refusal('conflict', 'the key is revoked or expired: create another key', { reason: 'key_revoked' })
   },
 } satisfies Partial<Handlers>
 

@@ -42,7 +42,7 @@ export const numberHandlers = {
     if (number === null) throw noNumber(number_id)
     if (agent_id !== null) await checkAssignable(context, number, agent_id, version)
     const assigned = await writeAssignment(db, scope, number_id, agent_id === null ? null : { agent_id, version })
-    // Released since it was read.
+    // The number was released after it was read.
     if (assigned === null) throw noNumber(number_id)
     context.notifyAfterCommit('telephony', number_id)
     return { status: 200, body: toNumber(assigned) }
@@ -64,7 +64,7 @@ export const numberHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** Refuses what no call could reach: tried in the order agent, its version, its channel, the trunk. */
+/** Refuses an assignment that no call could reach; checks the agent, its version, its channel and the trunk, in this order. */
 async function checkAssignable(
   { db, scope }: Context,
   number: NumberRow,
@@ -81,20 +81,32 @@ async function checkAssignable(
     const published = await publishedVersion(db, scope, agentId, version)
     if (published === null) throw noVersion(agentId, version)
     if (published.test)
-      throw new Refusal('conflict', `version ${version} of agent "${agentId}" was published for tests only`, {
-        reason: 'test_publication',
-      })
+      throw new Refusal(
+        'conflict',
+        `version ${version} of agent "${agentId}" was published for tests only: publish the draft without "test"`,
+        {
+          reason: 'test_publication',
+        },
+      )
     channels = published.channels
   }
   if (!channels.includes('phone'))
-    throw new Refusal('capability_unavailable', `agent "${agentId}" is not published for the phone`, {
-      reason: 'channel_not_supported',
-    })
+    throw new Refusal(
+      'capability_unavailable',
+      `agent "${agentId}" is not published for the phone: add the channel and publish`,
+      {
+        reason: 'channel_not_supported',
+      },
+    )
   const trunk = await trunkOf(db, scope, number.trunk_id)
   if (trunk?.inbound !== true)
-    throw new Refusal('conflict', `trunk "${number.trunk_id}" takes no inbound calls: switch inbound on first`, {
-      reason: 'trunk_not_inbound',
-    })
+    throw new Refusal(
+      'conflict',
+      `trunk "${number.trunk_id}" does not accept inbound calls: set "inbound" of the trunk first`,
+      {
+        reason: 'trunk_not_inbound',
+      },
+    )
 }
 
 function toNumber({ agent_id, version, ...number }: NumberRow): PhoneNumber {
@@ -104,7 +116,7 @@ function toNumber({ agent_id, version, ...number }: NumberRow): PhoneNumber {
 function creationRefused(reason: 'number_exists' | 'limit_reached', phoneNumber: string): Refusal {
   const message =
     reason === 'number_exists'
-      ? `${phoneNumber} is imported already`
+      ? `${phoneNumber} is already imported in this environment`
       : `the environment has ${ENVIRONMENT_LIMITS.numbers} numbers: release one first`
   return new Refusal('conflict', message, { reason })
 }

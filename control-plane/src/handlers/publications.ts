@@ -25,7 +25,7 @@ export const publicationHandlers = {
   'publications.list': async ({ params: { agent_id }, query: { cursor, limit } }, context) => {
     const { db, scope } = context
     const { rows, next_cursor } = await listPublications(db, scope, agent_id, { cursor: cursor ?? null, limit })
-    // An agent without versions, or none at all.
+    // No rows: the agent has no versions, or there is no such agent.
     if (rows.length === 0) await existingAgent(context, agent_id)
     return { status: 200, body: { items: rows.map(publicationBody), next_cursor } }
   },
@@ -75,7 +75,7 @@ export const publicationHandlers = {
 async function preparePublication(open: OpenDraft, test: boolean, context: Context): Promise<NewPublication> {
   const draftEnvironment = await draftEnvironmentOf(context, open)
   const { json: draft, draft_id, revision } = open
-  // Where a thread plans it, the revision and the draftEnvironment are looked at again in the transaction that inserts the plan.
+  // If a worker thread makes the plan, the transaction that inserts it checks that revision and environment are unchanged.
   const publishable = await runDraftWork(context, 'plan', { draft, draftEnvironment }, [
     draft_id,
     revision,
@@ -85,7 +85,7 @@ async function preparePublication(open: OpenDraft, test: boolean, context: Conte
     const errors = publishable.diagnostics.filter(found => found.severity === 'error').length
     throw new Refusal(
       'publication_invalid',
-      `the draft has ${errors} error${errors === 1 ? '' : 's'}: mend them first`,
+      `the draft has ${errors} error${errors === 1 ? '' : 's'}: correct them first, see details.diagnostics`,
       {
         reason: 'invalid_draft',
         details: { diagnostics: diagnosticsJson(publishable.diagnostics) },
@@ -110,18 +110,18 @@ function published(row: PublishedRevision, context: Context) {
 
 async function staleHeadRefusal(context: Context, agentId: string, version: number): Promise<Refusal> {
   const agent = await unarchivedAgent(context, agentId)
-  const wanted = await readPublicationRow(context.db, context.scope, agentId, version)
-  if (wanted === null) return noVersion(agentId, version)
-  if (wanted.test)
+  const row = await readPublicationRow(context.db, context.scope, agentId, version)
+  if (row === null) return noVersion(agentId, version)
+  if (row.test)
     return new Refusal(
       'conflict',
-      `version ${version} is for tests and is never live: publish the draft without "test"`,
+      `version ${version} was published for tests only: publish the draft without "test"`,
       {
         reason: 'test_publication',
       },
     )
-  const now = agent.head_version === null ? 'no version is live' : `version ${agent.head_version} is live`
-  return new Refusal('conflict', `${now}: read the agent again`, {
+  const now = agent.head_version === null ? 'the agent has no head' : `version ${agent.head_version} is the head`
+  return new Refusal('conflict', `${now}: read the agent again and repeat the request`, {
     reason: 'stale_revision',
     details: { current: { version: agent.head_version } },
   })

@@ -8,12 +8,12 @@ export type RunState = z.output<typeof runState>
 
 const TERMINAL: ReadonlySet<RunState> = new Set(['completed', 'failed', 'cancelled', 'rejected', 'expired'])
 
-/** A run as the API shows it. What is stored of it is what the contract's shapes allow: who wrote it was held to them. */
+/** A run as the API shows it. Runs are written with the types of the contract, so that the stored data match its schema. */
 export function runBody(row: RunRow): RunBody {
   return row as unknown as RunBody
 }
 
-/** Whether it changes no more. */
+/** Whether the run is in a terminal state. */
 export function hasEnded({ state }: Pick<RunRow, 'state'>): boolean {
   return TERMINAL.has(state)
 }
@@ -22,7 +22,7 @@ export function noRun(runId: string): Refusal<'not_found'> {
   return new Refusal('not_found', `there is no run ${runId}`)
 }
 
-/** The run, if the environment ever had it. */
+/** The run; throws `not_found`. */
 export async function existingRun({ db, scope }: Pick<Context, 'db' | 'scope'>, runId: string): Promise<RunRow> {
   const found = await readRun(db, scope, runId)
   if (found === null) throw noRun(runId)

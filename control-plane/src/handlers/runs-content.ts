@@ -12,7 +12,7 @@ export const runContentHandlers = {
   'runs.timeline': async ({ params: { run_id }, query: { cursor, limit } }, context) => {
     const { db, scope } = context
     const { rows, next_cursor } = await listEvents(db, scope, run_id, { cursor: cursor ?? null, limit })
-    // Every run has its first state in it.
+    // The timeline of a run begins with its first state, so no rows mean an unknown run or a page behind the end.
     if (rows.length === 0) await existingRun(context, run_id)
     return { status: 200, body: { run_id, items: rows.map(timelineBody), next_cursor } }
   },
@@ -24,11 +24,11 @@ export const runContentHandlers = {
   },
 
   'runs.transcript': async ({ params: { run_id } }, context) => {
-    const [run, kept] = await Promise.all([
+    const [run, stored] = await Promise.all([
       existingRun(context, run_id),
       readTranscript(context.db, context.scope, run_id),
     ])
-    return { status: 200, body: transcriptBody(run, kept) }
+    return { status: 200, body: transcriptBody(run, stored) }
   },
 
   'runs.recording': async ({ params: { run_id } }, context) => {
@@ -44,7 +44,9 @@ export const runContentHandlers = {
     return {
       status: 200,
       body: {
-        ...{ run_id, state, content },
+        run_id,
+        state,
+        content,
         url: page,
         url_expires_at: page === null || ends === null ? null : new Date(ends).toISOString(),
         media_url: audio === null ? null : `${audio}/audio`,
@@ -54,22 +56,23 @@ export const runContentHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** An item of the timeline, as the API shows it and as the stream tells it. */
+/** An item of the timeline, in the form of the API and of the event stream. */
 export function timelineBody({ fields, ...place }: EventRow): z.input<typeof timelineItem> {
-  // What is stored is what the contract's kinds allow.
+  // Items are written with the types of the contract, so that they match its schema.
   return { ...place, ...fields } as unknown as z.input<typeof timelineItem>
 }
 
-function transcriptBody(run: RunRow, kept: TranscriptRow | null): Transcript {
+function transcriptBody(run: RunRow, stored: TranscriptRow | null): Transcript {
   const { run_id } = run
-  if (kept === null) {
+  if (stored === null) {
     const state = run.started_at === null ? 'not_available' : hasEnded(run) ? 'complete' : 'partial'
     return { run_id, state, utterances: [], checkpoint: null, content: null }
   }
-  const { state, utterances, checkpoint, content } = kept
+  const { state, utterances, checkpoint, content } = stored
   return {
-    ...{ run_id, state },
-    // As they were heard, by whoever ran the run; once they have expired nothing of them is left.
+    run_id,
+    state,
+    // An expired transcript has no utterances any more.
     utterances: state === 'expired' ? [] : (utterances as unknown as z.input<typeof utterance>[]),
     checkpoint: checkpoint as Transcript['checkpoint'],
     content: content as Transcript['content'],

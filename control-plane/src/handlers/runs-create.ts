@@ -25,7 +25,7 @@ export const createRunHandler = {
     const { db, scope, principal } = context
     const isPhone = body.channel === 'phone'
     if (isPhone && !principal.canDial)
-      throw new Refusal('forbidden', 'this key may not place calls: use one with can_dial, or an admin key', {
+      throw new Refusal('forbidden', 'this key may not place calls: use a key with can_dial, or an admin key', {
         reason: 'can_dial',
       })
     const publication = await publicationFor(body, context)
@@ -52,19 +52,24 @@ async function publicationFor({ agent_id, version }: RunCreation, { db, scope }:
   const agent = await heldAgent(db, scope, agent_id)
   if (agent === null) throw noAgent(agent_id)
   if (agent.archived_at !== null) throw agentArchived(agent_id)
-  const wanted = version ?? agent.head_version
-  if (wanted === null) throw agentNotPublished(agent_id)
-  const publication = await readPublication(db, scope, agent_id, wanted)
-  if (publication === null) throw noVersion(agent_id, wanted)
+  const publishedVersion = version ?? agent.head_version
+  if (publishedVersion === null) throw agentNotPublished(agent_id)
+  const publication = await readPublication(db, scope, agent_id, publishedVersion)
+  if (publication === null) throw noVersion(agent_id, publishedVersion)
   return publication
 }
 
 function checkChannel({ channel, agent_id }: RunCreation, { version, channels, test }: PlannedPublication): void {
-  if (channel === 'web') throw notSupported('web calls cannot be placed on this platform: use the phone or a chat')
+  if (channel === 'web')
+    throw notSupported('web calls are not supported: use the channel phone, or cloud with the mode chat')
   if (channel === 'phone' && test)
-    throw new Refusal('conflict', `version ${version} is for tests and places no calls: publish it without "test"`, {
-      reason: 'test_publication',
-    })
+    throw new Refusal(
+      'conflict',
+      `version ${version} was published for tests only and places no calls: publish the draft without "test"`,
+      {
+        reason: 'test_publication',
+      },
+    )
   if (!channels.includes(channel))
     throw notSupported(
       `version ${version} of agent "${agent_id}" serves ${channels.join(' and ')}, not ${channel}: change its channels and publish`,
@@ -81,23 +86,30 @@ interface OutboundLine {
   readonly facts: DialFacts
 }
 
-/** The number that is shown and the trunk that carries the call: that of the number, which the publication may name. */
+/** The number that the call comes from and its trunk; a trunk that the publication names must be that trunk. */
 async function outboundLine(body: RunCreation, plan: Plan, { db, scope }: Context): Promise<OutboundLine> {
   const missing = (reason: 'telephony_missing' | 'trunk_unavailable' | 'number_unavailable', message: string) =>
     new Refusal('capability_unavailable', message, { reason })
   const own = plan.telephony
   const from = body.from ?? own?.from ?? null
   if (from === null)
-    throw missing('telephony_missing', 'the agent names no number to call from: give "from", or set agent.telephony')
-  // What the publication says of a trunk is about its own number.
+    throw missing('telephony_missing', 'the agent has no number to call from: set "from", or agent.telephony')
+  // The trunk of the publication belongs to the number of the publication.
   const named = body.from === undefined ? (own?.trunkId ?? null) : null
   const facts = await dialFacts(db, scope, from, named)
   if (named !== null && !facts.has_trunk)
-    throw missing('trunk_unavailable', `the agent calls over trunk "${named}", which is gone: set agent.telephony`)
+    throw missing(
+      'trunk_unavailable',
+      `the agent calls over trunk "${named}", which does not exist any more: change agent.telephony and publish`,
+    )
   const trunkId = facts.number_trunk_id
-  if (trunkId === null) throw missing('number_unavailable', `${from} is no number of this environment: import it`)
+  if (trunkId === null)
+    throw missing('number_unavailable', `${from} is not a number of this environment: import it first`)
   if (named !== null && named !== trunkId)
-    throw missing('number_unavailable', `${from} is on trunk "${trunkId}", not on "${named}": set agent.telephony`)
+    throw missing(
+      'number_unavailable',
+      `${from} is on trunk "${trunkId}", not on "${named}": change agent.telephony and publish`,
+    )
   return { from, trunkId, facts }
 }
 
@@ -111,7 +123,7 @@ function checkDestination(to: string | undefined, { destinations, own_numbers }:
   if (decision === 'allow') return
   throw new Refusal(
     'policy_denied',
-    'calls may not go there: only ordinary numbers of the countries that are allowed; platform staff can allow more',
+    'this destination is not allowed: only ordinary numbers of allowed countries are; platform staff can allow more',
     { reason: 'destination_not_allowed' },
   )
 }
@@ -127,7 +139,10 @@ async function checkReadiness(plan: Plan, line: OutboundLine | null, context: Co
   const unready = (reason: (typeof UNREADY)[keyof typeof UNREADY], message: string) =>
     new Refusal('capability_unavailable', message, { reason })
   if (line?.facts.has_secret === false)
-    throw unready('secret_unavailable', `the password of trunk "${line.trunkId}" is gone: set auth_secret of the trunk`)
+    throw unready(
+      'secret_unavailable',
+      `the password of trunk "${line.trunkId}" was deleted: set auth_secret of the trunk`,
+    )
   const draftEnvironment = await draftEnvironmentOf(context, { telephony: null })
   const [first] = unreadyIn(plan, draftEnvironment, { speech: line !== null })
   if (first === undefined) return
@@ -144,7 +159,9 @@ function requestOf(
   const { principal, idempotencyKey } = context
   const { agent_id, version, test, plan } = publication
   return {
-    ...{ agent_id, version, test },
+    agent_id,
+    version,
+    test,
     channel: body.channel,
     mode: body.mode,
     trigger: { kind: 'api', idempotency_key_sha256: sha256(idempotencyKey ?? '') },

@@ -3,23 +3,31 @@ import type { Admission } from '@parley/store'
 
 type Refused = Extract<Admission, { readonly kind: 'refused' }>
 
-/** Why a run cannot be admitted, with the limit and what is used of it. */
+/** The refusal of a run that cannot be admitted, with the limit and its use. */
 export function admissionRefused({ reason, limit, used }: Refused): Refusal {
   switch (reason) {
     case 'admission_disabled':
-      return new Refusal('capability_unavailable', 'platform staff have not switched runs on in this environment', {
-        reason,
-        details: { limit: null, used: null },
-      })
+      return new Refusal(
+        'capability_unavailable',
+        'runs are not enabled in this environment: platform staff can enable them',
+        {
+          reason,
+          details: { limit: null, used: null },
+        },
+      )
     case 'tenant_not_configured':
-      return new Refusal('capability_unavailable', 'platform staff have not set the capacity of this environment', {
-        reason,
-        details: { limit: null, used: null },
-      })
+      return new Refusal(
+        'capability_unavailable',
+        'the capacity of this environment is not set: platform staff can set it',
+        {
+          reason,
+          details: { limit: null, used: null },
+        },
+      )
     case 'spend_cap':
       return new Refusal(
         'policy_denied',
-        `the month's spend cap of ${limit} USD has no room for this run (${used} USD are spent or held): raise the cap`,
+        `the run would exceed the month's spend cap of ${limit} USD (${used} USD are spent or reserved): raise the cap`,
         { reason, details: { limit, used } },
       )
     case 'daily_call_limit':
@@ -29,10 +37,14 @@ export function admissionRefused({ reason, limit, used }: Refused): Refusal {
         { reason, details: { ...counts(limit, used), retry_after_seconds: 60 } },
       )
     case 'concurrent_capacity':
-      return new Refusal('rate_limited', `all ${limit} runs that may be live at once are: wait for one to end`, {
-        reason,
-        details: { ...counts(limit, used), retry_after_seconds: 1 },
-      })
+      return new Refusal(
+        'rate_limited',
+        `${limit} runs are live, the maximum of this environment: wait for one to end`,
+        {
+          reason,
+          details: { ...counts(limit, used), retry_after_seconds: 1 },
+        },
+      )
   }
 }
 
@@ -41,5 +53,7 @@ function counts(limit: string | null, used: string | null) {
 }
 
 export function runEnded(runId: string): Refusal<'run_not_active'> {
-  return new Refusal('run_not_active', `run ${runId} is ending or has ended: begin another`, { reason: 'run_ended' })
+  return new Refusal('run_not_active', `run ${runId} is ending or has ended: create another run`, {
+    reason: 'run_ended',
+  })
 }

@@ -163,8 +163,15 @@ describe('POST /runs/{run_id}/messages', () => {
   const say = (run_id: string, text: string, key?: string) =>
     api.send('runs.message', { params: { run_id }, body: { text } }, key === undefined ? {} : { idempotencyKey: key })
   const UTTERANCE = {
-    ...{ index: 0, role: 'user', text: 'Hello?', segment_id: 's', observed_offset_ms: null, interrupted: false },
-    ...{ start_ms: null, end_ms: null, node_id: null },
+    index: 0,
+    role: 'user',
+    text: 'Hello?',
+    segment_id: 's',
+    observed_offset_ms: null,
+    interrupted: false,
+    start_ms: null,
+    end_ms: null,
+    node_id: null,
   }
   const posted = async (owned: RunOwnership) => {
     const look = () => nextMessage(api.db.database.within(api.scope), api.scope, owned)

@@ -4,7 +4,7 @@ import { type AfterCommitContext, type Handlers, withAfterCommit } from '../cont
 import { existingRun, runBody } from './runs-body.ts'
 import { runEnded } from './runs-refusals.ts'
 
-/** How long the answer to an update waits for the agent to have it. */
+/** How long the answer to an update waits for the agent to apply it. */
 const SETTLING_MS = 500
 
 export const runHandlers = {
@@ -55,19 +55,19 @@ export const runHandlers = {
   ),
 } satisfies Partial<Handlers>
 
-/** The receipt as it stands once the update has settled, or half a second has passed. */
+/** The receipt after the update is completed, or after half a second. */
 async function settled(
   runId: string,
   revision: number,
-  { db, scope, now, waitForRunChange: news }: AfterCommitContext,
+  { db, scope, now, waitForRunChange }: AfterCommitContext,
 ): Promise<UpdateReceipt> {
   const until = now() + SETTLING_MS
   for (;;) {
     const left = until - now()
-    // Before the receipt is read: what comes in between is not missed.
-    const waited = left > 0 ? news(runId, Math.min(left, 100)) : null
+    // The wait begins before the receipt is read, so that no change in between is missed.
+    const waited = left > 0 ? waitForRunChange(runId, Math.min(left, 100)) : null
     const receipt = await readUpdate(db, scope, runId, revision)
-    if (receipt === null) throw new TypeError(`update ${revision} of run ${runId} is gone`)
+    if (receipt === null) throw new TypeError(`update ${revision} of run ${runId} is not stored any more`)
     if (receipt.completed_at !== null || waited === null) return receipt
     await waited
   }

@@ -23,9 +23,13 @@ export const secretHandlers = {
     context.auditResource({ kind: 'secret', id: secret_id })
     const put = await putSecret(context.db, context.scope, context.platform.sealer, { secret_id, kind, value })
     if (put === 'kind_mismatch')
-      throw new Refusal('conflict', `secret "${secret_id}" is of another kind than ${kind}: delete it first`, {
-        reason: 'kind_mismatch',
-      })
+      throw new Refusal(
+        'conflict',
+        `secret "${secret_id}" exists and is not of kind ${kind}: delete it first, or use another id`,
+        {
+          reason: 'kind_mismatch',
+        },
+      )
     if (put === 'limit_reached')
       throw new Refusal('conflict', `the environment has ${ENVIRONMENT_LIMITS.secrets} secrets: delete one first`, {
         reason: 'limit_reached',
@@ -43,10 +47,14 @@ export const secretHandlers = {
       return { status: 200, body: tombstone as Secret }
     }
     if ('references' in deleted)
-      throw new Refusal('conflict', `secret "${secret_id}" is pinned: unpin it, or delete it with force=true`, {
-        reason: 'secret_in_use',
-        details: { references: deleted.references.map(({ kind, id }) => ({ kind, id })) },
-      })
+      throw new Refusal(
+        'conflict',
+        `secret "${secret_id}" is in use, see details.references: remove the references, or delete it with force=true`,
+        {
+          reason: 'secret_in_use',
+          details: { references: deleted.references.map(({ kind, id }) => ({ kind, id })) },
+        },
+      )
     const body = toSecret(deleted)
     await keepTombstone(db, scope, 'secret', secret_id, body)
     return { status: 200, body }

@@ -18,10 +18,14 @@ export const tenantSettingsHandlers = {
     })
     if (written === null) {
       const { retention_version: version } = await tenantSettings(db, scope)
-      throw new Refusal('conflict', `retention was changed since: its version is ${version}`, {
-        reason: 'stale_revision',
-        details: { current: { version } },
-      })
+      throw new Refusal(
+        'conflict',
+        `the retention was changed meanwhile, its version is ${version}: read the settings again`,
+        {
+          reason: 'stale_revision',
+          details: { current: { version } },
+        },
+      )
     }
     context.notifyAfterCommit('tenants', scope.tenant_id)
     return { status: 200, body: toSettings(written) }

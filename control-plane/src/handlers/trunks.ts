@@ -22,9 +22,9 @@ import { invalid } from './invalid-request.ts'
 type Trunk = z.input<typeof trunk>
 type SecretPin = NonNullable<Trunk['auth_secret']>
 
-/** 128 bits, in characters that the first label of a host name may have as well. */
+/** 128 bits; written as hex, which a label of a host name may hold as well. */
 const TOKEN_BYTES = 16
-/** As many numbers are named when a trunk is not deleted for them. */
+/** Maximum of numbers that the refusal to delete a trunk lists. */
 const MAX_LISTED_NUMBERS = 200
 
 export const trunkHandlers = {
@@ -38,9 +38,13 @@ export const trunkHandlers = {
     const { auth_secret, ...settings } = body
     context.auditResource({ kind: 'trunk', id: body.trunk_id })
     if ((await concurrentCapacity(db, scope)) === null)
-      throw new Refusal('capability_unavailable', 'platform staff have not set the call capacity of this environment', {
-        reason: 'tenant_not_configured',
-      })
+      throw new Refusal(
+        'capability_unavailable',
+        'the call capacity of this environment is not set: platform staff can set it',
+        {
+          reason: 'tenant_not_configured',
+        },
+      )
     await lockSipSecret(context, auth_secret)
     const made = await insertTrunk(db, scope, {
       ...settings,
@@ -62,14 +66,14 @@ export const trunkHandlers = {
   'trunks.update': async ({ params: { trunk_id }, body }, context) => {
     const { db, scope, platform } = context
     context.auditResource({ kind: 'trunk', id: trunk_id })
-    // Secrets are locked before trunks, here as where a trunk is made.
+    // Secrets are locked before trunks, in the same order as when a trunk is created.
     if (body.auth_secret && (await trunkOf(db, scope, trunk_id)) !== null)
       await lockSipSecret(context, body.auth_secret)
     const before = await lockedTrunk(db, scope, trunk_id)
     if (before === null) throw noTrunk(trunk_id)
-    const wanted = changed(before, body, platform)
-    if (isUnchanged(before, wanted)) return { status: 200, body: toTrunk(before, platform) }
-    const after = await writeTrunk(db, scope, trunk_id, wanted)
+    const settings = changed(before, body, platform)
+    if (isUnchanged(before, settings)) return { status: 200, body: toTrunk(before, platform) }
+    const after = await writeTrunk(db, scope, trunk_id, settings)
     context.notifyAfterCommit('telephony', trunk_id)
     return { status: 200, body: toTrunk(after, platform) }
   },
@@ -85,7 +89,7 @@ export const trunkHandlers = {
     }
     const numbers = await numbersOn(db, scope, trunk_id, MAX_LISTED_NUMBERS)
     if (numbers.length > 0)
-      throw new Refusal('conflict', `numbers are on trunk "${trunk_id}": release them first`, {
+      throw new Refusal('conflict', `trunk "${trunk_id}" has numbers, see details.numbers: release them first`, {
         reason: 'trunk_in_use',
         details: { numbers },
       })
@@ -97,7 +101,7 @@ export const trunkHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** Refuses a pin of anything but a version of a SIP password; what is pinned stays until the trunk does pin it. */
+/** Refuses a reference that is not a version of a SIP password; locks the secret until the transaction has stored the reference. */
 async function lockSipSecret({ db, scope }: Context, pin: SecretPin): Promise<void> {
   const found = await holdPinnedSecret(db, scope, pin)
   if (found === null) throw noSecret('/auth_secret/id', `there is no secret "${pin.id}"`)
@@ -112,23 +116,23 @@ function noSecret(path: string, message: string): Refusal {
 
 type Changes = InputOf<OperationNamed<'trunks.update'>>['body']
 
-/** What is left out stays; `inbound` switched on again has another address than before. */
+/** Merges the changes into the settings. A trunk whose `inbound` is switched on again gets a new inbound address. */
 function changed(before: TrunkRow, { auth_secret, ...changes }: Changes, platform: Platform): TrunkSettings {
-  const { trunk_id: _, provider: __, created_at: ___, updated_at: ____, ...kept } = before
-  const inbound = changes.inbound ?? kept.inbound
+  const { trunk_id: _, provider: __, created_at: ___, updated_at: ____, ...current } = before
+  const inbound = changes.inbound ?? current.inbound
   return {
-    name: changes.name ?? kept.name,
-    termination_uri: changes.termination_uri ?? kept.termination_uri,
-    auth_username: changes.auth_username === undefined ? kept.auth_username : changes.auth_username,
-    auth_secret_id: auth_secret === undefined ? kept.auth_secret_id : (auth_secret?.id ?? null),
-    auth_secret_version: auth_secret === undefined ? kept.auth_secret_version : (auth_secret?.version ?? null),
+    name: changes.name ?? current.name,
+    termination_uri: changes.termination_uri ?? current.termination_uri,
+    auth_username: changes.auth_username === undefined ? current.auth_username : changes.auth_username,
+    auth_secret_id: auth_secret === undefined ? current.auth_secret_id : (auth_secret?.id ?? null),
+    auth_secret_version: auth_secret === undefined ? current.auth_secret_version : (auth_secret?.version ?? null),
     inbound,
-    inbound_token: inbound ? (kept.inbound_token ?? newToken(platform)) : null,
+    inbound_token: inbound ? (current.inbound_token ?? newToken(platform)) : null,
   }
 }
 
-function isUnchanged(before: TrunkRow, wanted: TrunkSettings): boolean {
-  return (Object.keys(wanted) as (keyof TrunkSettings)[]).every(name => before[name] === wanted[name])
+function isUnchanged(before: TrunkRow, after: TrunkSettings): boolean {
+  return (Object.keys(after) as (keyof TrunkSettings)[]).every(name => before[name] === after[name])
 }
 
 function newToken(platform: Platform): string {
@@ -147,12 +151,12 @@ function toTrunk(row: TrunkRow, { sip }: Platform): Trunk {
 function creationRefused(reason: 'trunk_exists' | 'limit_reached', trunkId: string): Refusal {
   const message =
     reason === 'trunk_exists'
-      ? `there is a trunk "${trunkId}" already`
+      ? `a trunk with the id "${trunkId}" exists: choose another id`
       : `the environment has ${ENVIRONMENT_LIMITS.trunks} trunks: delete one first`
   return new Refusal('conflict', message, { reason })
 }
 
-/** Of a trunk that is not there, or is another environment's. */
+/** The refusal for a trunk that this environment does not have. */
 export function noTrunk(trunkId: string): Refusal {
   return new Refusal('not_found', `there is no trunk "${trunkId}"`)
 }

@@ -22,8 +22,12 @@ export const usageHandlers = {
       return {
         status: 200,
         body: {
-          ...{ configured: false, rate_card_id: null, currency: 'USD', effective_at: null },
-          ...{ reserve_usd: null, rates: [] },
+          configured: false,
+          rate_card_id: null,
+          currency: 'USD',
+          effective_at: null,
+          reserve_usd: null,
+          rates: [],
         },
       }
     return { status: 200, body: { ...card, configured: true, currency: 'USD', rates: [...card.rates] } }
@@ -39,11 +43,15 @@ export const usageHandlers = {
     context.auditResource({ kind: 'operation', id: 'usage/budget' })
     const write = await writeBudget(db, scope, cap_usd, expected_policy_id)
     if (write.kind === 'not_installed')
-      throw new Refusal('capability_unavailable', 'platform staff have installed no rate card: nothing has a price', {
-        reason: 'pricing_not_installed',
-      })
+      throw new Refusal(
+        'capability_unavailable',
+        'there is no rate card, so nothing has a price: platform staff can install one',
+        {
+          reason: 'pricing_not_installed',
+        },
+      )
     if (write.kind === 'stale')
-      throw new Refusal('conflict', 'another policy is in force: read the budget again', {
+      throw new Refusal('conflict', 'the budget was changed meanwhile: read it again and repeat the request', {
         reason: 'stale_revision',
         details: { current: { policy_id: write.policy_id } },
       })
@@ -51,7 +59,7 @@ export const usageHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** In UTC with milliseconds. */
+/** Both instants as ISO 8601 in UTC with milliseconds. Throws the refusal of an empty or too long window. */
 function windowOf(from: string, to: string): { readonly from: string; readonly to: string } {
   const [begins, ends] = [Date.parse(from), Date.parse(to)]
   if (ends <= begins) throw invalid('/to', 'is not after from')

@@ -50,8 +50,8 @@ describe('every HTTP answer', () => {
 })
 
 describe('malformed requests', () => {
-  const refused = async (asked: Parameters<PipelineApi['request']>[2], path = '/api/v1/keys', method = 'POST') => {
-    const answer = await api.request(method, path, { idempotencyKey: 'k', ...asked })
+  const refused = async (options: Parameters<PipelineApi['request']>[2], path = '/api/v1/keys', method = 'POST') => {
+    const answer = await api.request(method, path, { idempotencyKey: 'k', ...options })
     expect(errorEnvelope.safeParse(answer.body).success).toBe(true)
     return [answer.status, answer.body.error.code, answer.body.error.details?.reason ?? answer.body.error.details]
   }
@@ -61,10 +61,10 @@ describe('malformed requests', () => {
     expect(await refused({ body: '{"name": parley_live_x' })).toEqual(issue('body: not JSON'))
     expect(await refused({ body: new Uint8Array([0x22, 0xe9, 0x22]) })).toEqual(issue('body: not UTF-8'))
     expect(await refused({ body: {}, headers: { 'content-encoding': 'gzip' } })).toEqual(
-      issue('body: Content-Encoding is not taken'),
+      issue('body: Content-Encoding is not supported'),
     )
     expect(await refused({ body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } })).toEqual(
-      issue('body: the body is sent as application/json, in UTF-8 and not encoded otherwise'),
+      issue('body: the body must be application/json in UTF-8, without another encoding'),
     )
   })
 
@@ -122,10 +122,10 @@ describe('malformed requests', () => {
 
 describe('authentication and roles', () => {
   it.each([
-    ['nobody', null],
-    ['a key that nobody has', `parley_live_${'x'.repeat(40)}`],
-    ['nonsense', 'nonsense'],
-  ])('%s is told to bring a key', async (_, key) => {
+    ['no key', null],
+    ['an unknown key', `parley_live_${'x'.repeat(40)}`],
+    ['a key of wrong form', 'nonsense'],
+  ])('a request with %s is answered 401 with the Bearer challenge', async (_, key) => {
     const answer = await api.request('GET', '/api/v1/environments', { key })
     expect(answer.status).toBe(401)
     expect(answer.headers['www-authenticate']).toBe('Bearer')
@@ -195,8 +195,13 @@ describe('the request log', () => {
     const mine = lines.filter(line => line.request_id === 'line-1')
     expect(mine).toEqual([
       expect.objectContaining({
-        ...{ operation: 'keys.create', status: 201, code: 'ok', via: 'http', tenant_id: api.scope.tenant_id },
-        ...{ ms: expect.any(Number), key_id: expect.any(String) },
+        operation: 'keys.create',
+        status: 201,
+        code: 'ok',
+        via: 'http',
+        tenant_id: api.scope.tenant_id,
+        ms: expect.any(Number),
+        key_id: expect.any(String),
       }),
     ])
     expect(body.secret).toMatch(/^parley_/)

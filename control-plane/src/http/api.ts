@@ -23,12 +23,12 @@ import { logRequest } from './request-log.ts'
 import { serveTools } from './tool-routes.ts'
 
 interface ApiLimits {
-  /** Requests by key and by address; default: those of the API. */
+  /** Request rates by key and by address. Default: those of the API. */
   readonly rates: RateLimits
   readonly connections: ConnectionLimits
   /** Lease of an `external` operation on its idempotency record, in ms. Default 120 000. */
   readonly leaseMs: number
-  /** Open event streams at once. */
+  /** Maximum number of open event streams. */
   readonly streams: StreamLimits
   /** Worker threads that parse large request bodies. */
   readonly reading: Partial<ReadingLimits>
@@ -43,9 +43,9 @@ export interface ApiOptions {
   readonly limits?: Partial<ApiLimits>
   /** Base URL under which others reach the API; null (default): relative URLs in /openapi.json; browsers reach /mcp only from loopback origins. */
   readonly publicUrl?: string | null
-  /** Whose `X-Forwarded-For` is believed: addresses or networks of proxies. Default: nobody's. */
+  /** Addresses or networks of proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustProxy?: readonly string[]
-  /** The state of the database's pool, for the metrics. Default: not shown. */
+  /** The state of the database's connection pool, for the metrics. Default: no such metrics. */
   readonly pool?: () => PoolState
   /** Metrics of the process's other roles, in the format of `/metrics`. Default: none. */
   readonly otherMetrics?: () => Promise<string>
@@ -53,25 +53,25 @@ export interface ApiOptions {
 
 /** The API over HTTP: `/api/v1`, `/openapi.json`, `/docs`, `/mcp`, `/healthz`, `/readyz`, `/metrics`. */
 export interface Api {
-  /** For what else the same server serves, and for tests (`inject`). */
+  /** Takes further routes of the same server; tests use its `inject`. */
   readonly app: FastifyInstance
   /** Resolves to the base URL. */
   listen(at: { readonly host: string; readonly port: number }): Promise<string>
-  /** Not ready from now on; everything else as before. */
+  /** `/readyz` answers 503 from now on; requests are still served. */
   drain(): void
   /**
-   * Not ready from now on, no new connections; requests under way are finished, at most for `connections.drainMs`. The
-   * database, the bus and the log stay open: they are the client's.
+   * Drains, refuses new connections and finishes the requests in progress, for at most `connections.drainMs`. The
+   * database, the bus and the log stay open: the caller owns them.
    */
   close(): Promise<void>
 }
 
-/** Makes the API; nothing listens before `listen`. Every operation needs its handler. */
+/** Builds the API; it listens only after `listen`. Every operation needs its handler. */
 export async function buildApi(options: ApiOptions): Promise<Api> {
   return buildApiOf(routesOf(options.handlers), options)
 }
 
-/** As `buildApi`, of some operations only. */
+/** As `buildApi`, for a part of the operations. */
 export async function buildApiOf(
   routes: readonly Route[],
   {
@@ -88,17 +88,20 @@ export async function buildApiOf(
 ): Promise<Api> {
   const connections = limits.connections ?? CONNECTIONS
   const pipeline = new Pipeline({
-    ...{ database, bus, platform, log },
+    database,
+    bus,
+    platform,
+    log,
     ...(limits.rates !== undefined && { rates: limits.rates }),
     ...(limits.leaseMs !== undefined && { leaseMs: limits.leaseMs }),
     ...(limits.reading !== undefined && { reading: limits.reading }),
   })
   const metrics = new ApiMetrics(pool)
   const readiness = new Readiness(database)
-  const note: RecordRequest = (request, reply) => {
+  const record: RecordRequest = (request, reply) => {
     const { operation, code, startedAt } = request.exchange
     const answered = { operation, code, status: reply.statusCode, seconds: (performance.now() - startedAt) / 1000 }
-    metrics.note(answered)
+    metrics.record(answered)
     logRequest(log, request, { ...answered, via: 'http' })
   }
   const app = newApp(connections, trustProxy, (error, request, reply) => {
@@ -107,9 +110,9 @@ export async function buildApiOf(
     const { rateLimit, refused } = pipeline.admitAddress(request.ip, request.id)
     setRateLimitHeaders(reply, rateLimit)
     sendAnswer(request, reply, refused ?? answerTo(requestFault(error)))
-    note(request, reply)
+    record(request, reply)
   })
-  handleEveryRequest(app, { pipeline, readiness, note })
+  handleEveryRequest(app, { pipeline, readiness, record })
   serveHealth(app, readiness)
   app.get('/metrics', { config: { operation: 'metrics' } }, async (_, reply) =>
     reply
@@ -127,7 +130,7 @@ export async function buildApiOf(
     onCalled: (request, route, answer, seconds) => {
       const code = answer.error?.error.code ?? null
       const called = { operation: route.operation.id, status: answer.status, code, seconds }
-      metrics.note(called)
+      metrics.record(called)
       logRequest(log, request, { ...called, via: 'tool' })
     },
   })
@@ -156,7 +159,7 @@ function newApp(
     // `logRequest` writes the one line per request.
     logger: false,
     ...(trustProxy !== undefined && { trustProxy: [...trustProxy] }),
-    // Requests that still come by an open connection are answered, and the connection ends with them.
+    // A request that arrives on an open connection while the server closes is answered; then the connection is closed.
     return503OnClosing: false,
     requestTimeout: connections.requestMs,
     keepAliveTimeout: connections.keepAliveMs,
@@ -192,27 +195,27 @@ type RecordRequest = (request: FastifyRequest, reply: FastifyReply) => void
 interface HookDependencies {
   readonly pipeline: Pipeline
   readonly readiness: Readiness
-  readonly note: RecordRequest
+  readonly record: RecordRequest
 }
 
-function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, note }: HookDependencies): void {
+function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, record }: HookDependencies): void {
   app.decorateRequest('exchange')
   app.addHook('onRequest', (request, reply, done) => {
     beginExchange(request, reply)
     if (!request.is404) return done()
-    // Answered before the body is read, whatever it is.
+    // The 404 does not wait for the body.
     notFound(request, reply, pipeline).catch(done)
   })
   app.addHook('onSend', (_, reply, payload, done) => {
-    // So that nobody waits for the next request on a connection that is about to end.
+    // The client opens another connection for its next request, since this one is about to end.
     if (readiness.isDraining) reply.header('connection', 'close')
     done(null, payload)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    note(request, reply)
+    record(request, reply)
     done()
   })
-  // Fastify calls the hook above for these alone where there is a handler of its own.
+  // Fastify runs the `onRequest` hook for unknown paths only if a not-found handler is set.
   app.setNotFoundHandler((request, reply) => sendAnswer(request, reply, NOT_FOUND))
   app.setErrorHandler((error, request, reply) => {
     const fault = requestFault(error)
@@ -229,10 +232,10 @@ async function notFound(request: FastifyRequest, reply: FastifyReply, pipeline: 
   request.exchange.client = client
   const { rateLimit, refused } = client === null ? identified : await pipeline.admit(null, client, request.id)
   setRateLimitHeaders(reply, rateLimit)
-  const isStranger = refused?.error?.error.code === 'unauthenticated'
-  return sendAnswer(request, reply, refused === null || isStranger ? NOT_FOUND : refused)
+  const hasNoValidKey = refused?.error?.error.code === 'unauthenticated'
+  return sendAnswer(request, reply, refused === null || hasNoValidKey ? NOT_FOUND : refused)
 }
 
 const MIB = 1_048_576
 
-const NOT_FOUND = answerTo(new Refusal('not_found', 'there is nothing at this path, or not for this method'))
+const NOT_FOUND = answerTo(new Refusal('not_found', 'no operation has this path and method; see /openapi.json'))

@@ -1,9 +1,9 @@
-/** What a Range header asks for: bytes `from` to `to`, both included; null: everything; `unsatisfiable`: nothing there. */
+/** The bytes that a Range header requests: `from` to `to`, both included; null: all; `unsatisfiable`: none of them exist. */
 type ByteRange = { readonly from: number; readonly to: number } | null | 'unsatisfiable'
 
 /**
- * The one range that `header` asks of `size` bytes (RFC 9110, 14.2). Several ranges, other units and what cannot be
- * understood ask for everything, as the RFC lets a server take them.
+ * The one range of `size` bytes that `header` requests (RFC 9110, 14.2). A header with several ranges, another unit or an
+ * error of syntax is ignored, as the RFC allows: all bytes are sent.
  */
 export function parseByteRange(header: string | undefined, size: number): ByteRange {
   const found = header === undefined ? null : /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header.trim())

@@ -3,19 +3,19 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { unreadable } from './request-fault.ts'
 
-/** What one sender can make the server hold, in ms unless said otherwise. */
+/** Limits of the server's connections. */
 export interface ConnectionLimits {
-  /** Connections at once; more are closed as they come. Default 10 000. */
+  /** Open connections; further ones are closed at once. Default 10 000. */
   readonly max: number
-  /** From the first byte of a request to the end of its head. Default 10 000. */
+  /** From the first byte of a request to the end of its headers, in ms. Default 10 000. */
   readonly headMs: number
-  /** From the first byte of a request to its last. Default 30 000. */
+  /** From the first byte of a request to its last, in ms. Default 30 000. */
   readonly requestMs: number
-  /** How long a connection may stay open between requests. Default 60 000. */
+  /** How long a connection may stay open between requests, in ms. Default 60 000. */
   readonly keepAliveMs: number
-  /** How long a connection may stay silent while a request is answered. Default 120 000. */
+  /** How long a connection may carry no data while a request is answered, in ms. Default 120 000. */
   readonly silentMs: number
-  /** How long requests under way may take once the server closes. Default 30 000. */
+  /** How long requests in progress may take once the server closes, in ms. Default 30 000. */
   readonly drainMs: number
 }
 
@@ -28,7 +28,7 @@ export const CONNECTIONS: ConnectionLimits = {
   drainMs: 30_000,
 }
 
-/** Answers what cannot be read as HTTP, and ends the connection. */
+/** Answers bytes that are not an HTTP request, and closes the connection. */
 export function onClientError(error: Error & { code?: string }, socket: Socket): void {
   if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const { status, reason, envelope } = unreadable(error.code)
@@ -38,7 +38,7 @@ export function onClientError(error: Error & { code?: string }, socket: Socket):
   )
 }
 
-/** Lets requests under way finish, then closes; what takes longer than `drainMs` is cut off. */
+/** Closes the server after the requests in progress; after `drainMs` their connections are closed as well. */
 export async function drained(app: FastifyInstance, drainMs: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), drainMs)
   try {

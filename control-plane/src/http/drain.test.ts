@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { pipelineApi } from '../testing/pipeline-api.ts'
 import { Readiness } from './readiness.ts'
 
-/** A connection, and all that came by it. */
+/** Opens a connection; `received` returns everything received so far. */
 function connection(port: number) {
   const socket: Socket = connect(port, '127.0.0.1')
   let received = ''
@@ -15,13 +15,13 @@ function connection(port: number) {
   return { socket, ended, received: () => received }
 }
 
-it('a closing server finishes requests under way and accepts no others', async () => {
-  const begun = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
+it('a closing server finishes the requests in progress and accepts no others', async () => {
+  const started = Promise.withResolvers<void>()
+  const mayAnswer = Promise.withResolvers<void>()
   const api = await pipelineApi({
     'environments.list': async () => {
-      begun.resolve()
-      await held.promise
+      started.resolve()
+      await mayAnswer.promise
       return { status: 200, body: { items: [], selected: 'production' } }
     },
   })
@@ -33,7 +33,7 @@ it('a closing server finishes requests under way and accepts no others', async (
   busy.socket.write(
     `GET /api/v1/environments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.keys.admin}\r\nX-Request-Id: last\r\n\r\n`,
   )
-  await begun.promise
+  await started.promise
 
   const closing = api.api.close()
   await idle.ended
@@ -41,7 +41,7 @@ it('a closing server finishes requests under way and accepts no others', async (
   const refused = connection(port)
   await refused.ended
   expect(refused.received()).toBe('')
-  held.resolve()
+  mayAnswer.resolve()
   await busy.ended
   expect(busy.received()).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*connection: close\r\n[\s\S]*"selected":"production"\}$/i)
   await closing
@@ -51,8 +51,8 @@ it('a closing server finishes requests under way and accepts no others', async (
 
 it('readiness ends at once when draining begins, even while the database does not answer', async () => {
   const readiness = new Readiness({ ping: () => new Promise(() => {}) })
-  const asked = readiness.reasons()
+  const waiting = readiness.reasons()
   readiness.drain()
   expect(await readiness.reasons()).toEqual(['draining'])
-  void asked
+  void waiting
 })

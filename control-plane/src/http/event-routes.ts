@@ -23,7 +23,7 @@ interface EventRoutes {
   readonly stalledMs?: number
 }
 
-/** Serves what is followed as it happens. */
+/** Serves the event stream of a run. */
 export function serveEvents(app: FastifyInstance, route: Route<(typeof streams)[number]>, routes: EventRoutes): void {
   const { pipeline, streams: open } = routes
   app.addHook('preClose', done => {
@@ -65,7 +65,11 @@ async function follow(
   const { signal, release } = open.open(keyId)
   const credentials = { authorization: request.headers.authorization, address: request.ip }
   const events = runEvents({
-    ...{ database, scope, runId, signal, runChanges: pipeline.news },
+    database,
+    scope,
+    runId,
+    signal,
+    runChanges: pipeline.runChanges,
     after: lastEvent(request.headers['last-event-id']),
     mayFollow: async () => (await pipeline.identify(credentials, request.id)).client !== null,
     now: () => performance.now(),
@@ -78,7 +82,7 @@ async function follow(
   body.once('close', release)
   reply.raw.once('close', release)
   body.once('error', error => pipeline.report(error, request.id))
-  // Nobody asks for more on this connection: a server that closes need not wait for that.
+  // No further request uses this connection, so a server that closes does not wait for one.
   const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', connection: 'close' }
   return reply.headers(headers).send(body)
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => api?.close())
 
-/** A chat in somebody's hands, and what its owner does to it. */
+/** A claimed chat; the functions are those of the process that owns it. */
 async function liveChat() {
   const { db, scope, world } = api
   const run_id = await newChat(world)
@@ -29,25 +29,28 @@ async function liveChat() {
   return {
     run_id,
     last: () => seq,
-    async say(count: number, isTold = true) {
+    async append(count: number, publishes = true) {
       const at = new Date().toISOString()
       const items = Array.from({ length: count }, (_, n) => ({
-        ...{ at, offset_ms: null, kind: 'digits', fields: { direction: 'in', digits: String(seq + 1 + n) } },
+        at,
+        offset_ms: null,
+        kind: 'digits',
+        fields: { direction: 'in', digits: String(seq + 1 + n) },
       }))
       expect(await within(tx => appendEvents(tx, scope, owned, seq + 1, items))).toBe('appended')
       seq += count
-      if (isTold) bus.publish('runs', run_id)
+      if (publishes) bus.publish('runs', run_id)
     },
-    async end(isTold = true) {
+    async end(publishes = true) {
       const outcome = { kind: 'completed', detail: null, sip_status: null, ended_by: 'agent' }
       await within(tx => finishRun(tx, scope, owned, { state: 'completed', outcome, disposition: 'completed' }))
       seq += 1
-      if (isTold) bus.publish('runs', run_id)
+      if (publishes) bus.publish('runs', run_id)
     },
   }
 }
 
-interface Told {
+interface ReceivedEvent {
   readonly id: number | null
   readonly event: string
   // biome-ignore lint/suspicious/noExplicitAny: tests look into items of every kind
@@ -63,10 +66,10 @@ async function open(run_id: string, { after, key = api.keys.viewer }: { after?: 
       ...(after !== undefined && { 'last-event-id': String(after) }),
     },
   })
-  return { response, cut: () => ending.abort(), told: response.ok ? readEvents(response) : null }
+  return { response, cut: () => ending.abort(), events: response.ok ? readEvents(response) : null }
 }
 
-async function* readEvents(response: Response): AsyncGenerator<Told> {
+async function* readEvents(response: Response): AsyncGenerator<ReceivedEvent> {
   let text = ''
   for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
     text += piece
@@ -86,12 +89,15 @@ async function* readEvents(response: Response): AsyncGenerator<Told> {
   }
 }
 
-/** Items until `end`, or until there are so many; then whoever follows is gone. */
-async function follow(run_id: string, { after, most }: { after?: number; most?: number } = {}): Promise<Told[]> {
-  const { told, cut } = await open(run_id, { ...(after !== undefined && { after }) })
-  const all: Told[] = []
+/** Reads events until `end`, or until there are `most`; then disconnects. */
+async function follow(
+  run_id: string,
+  { after, most }: { after?: number; most?: number } = {},
+): Promise<ReceivedEvent[]> {
+  const { events, cut } = await open(run_id, { ...(after !== undefined && { after }) })
+  const all: ReceivedEvent[] = []
   try {
-    for await (const one of told!) {
+    for await (const one of events!) {
       all.push(one)
       if (one.event === 'end' || all.length === most) break
     }
@@ -106,26 +112,26 @@ const upTo = (last: number, from = 1) => Array.from({ length: last - from + 1 },
 describe('GET /runs/{run_id}/events', () => {
   it('the stream sends past items, then new items, then the end of the run', async () => {
     const chat = await liveChat()
-    await chat.say(3)
+    await chat.append(3)
     const following = follow(chat.run_id)
-    for (let n = 0; n < 5; n++) await chat.say(2)
+    for (let n = 0; n < 5; n++) await chat.append(2)
     await chat.end()
-    const told = await following
-    expect(told.map(({ id }) => id)).toEqual([...upTo(chat.last()), null])
-    expect(told.at(-1)).toEqual({ id: null, event: 'end', data: {} })
-    expect(told.at(-2)).toMatchObject({ event: 'state', data: { state: 'completed', phone_state: null } })
+    const events = await following
+    expect(events.map(({ id }) => id)).toEqual([...upTo(chat.last()), null])
+    expect(events.at(-1)).toEqual({ id: null, event: 'end', data: {} })
+    expect(events.at(-2)).toMatchObject({ event: 'state', data: { state: 'completed', phone_state: null } })
     const timeline = await api.world.call('runs.timeline', { params: { run_id: chat.run_id } })
-    expect(told.slice(0, -1).map(({ data }) => data)).toEqual(timeline.items)
-    for (const { id, event, data } of told.slice(0, -1)) expect([id, event]).toEqual([data.seq, data.kind])
+    expect(events.slice(0, -1).map(({ data }) => data)).toEqual(timeline.items)
+    for (const { id, event, data } of events.slice(0, -1)) expect([id, event]).toEqual([data.seq, data.kind])
   })
 
   it('a client that reconnects while items are added misses and repeats none', async () => {
     const chat = await liveChat()
     const adding = (async () => {
-      for (let n = 0; n < 40; n++) await chat.say(1 + (n % 7), n % 3 === 0)
+      for (let n = 0; n < 40; n++) await chat.append(1 + (n % 7), n % 3 === 0)
       await chat.end()
     })()
-    const seen: Told[] = []
+    const seen: ReceivedEvent[] = []
     while (seen.at(-1)?.event !== 'end')
       seen.push(...(await follow(chat.run_id, { after: seen.at(-1)?.id ?? 0, most: 9 })))
     await adding
@@ -134,7 +140,7 @@ describe('GET /runs/{run_id}/events', () => {
 
   it('the stream of an ended run can be replayed from any item and then ends', async () => {
     const chat = await liveChat()
-    await chat.say(250)
+    await chat.append(250)
     await chat.end()
     const last = chat.last()
     expect((await follow(chat.run_id)).map(({ id }) => id)).toEqual([...upTo(last), null])
@@ -144,9 +150,9 @@ describe('GET /runs/{run_id}/events', () => {
 
   it('a Last-Event-ID that never existed restarts the stream from the beginning', async () => {
     const chat = await liveChat()
-    await chat.say(3)
+    await chat.append(3)
     const following = follow(chat.run_id, { after: 1000 })
-    await chat.say(2)
+    await chat.append(2)
     await chat.end()
     expect((await following).map(({ id }) => id)).toEqual([...upTo(chat.last()), null])
     const past = await follow(chat.run_id, { after: chat.last() + 1 })
@@ -156,7 +162,7 @@ describe('GET /runs/{run_id}/events', () => {
   it('the stream delivers new items even when no bus message arrives', async () => {
     const chat = await liveChat()
     const following = follow(chat.run_id)
-    await chat.say(1, false)
+    await chat.append(1, false)
     await chat.end(false)
     expect((await following).at(-1)).toMatchObject({ event: 'end' })
   })
@@ -194,7 +200,7 @@ describe('access to the event stream', () => {
     const over = await open(run_id, { key: api.keys.admin })
     expect(over.response.status).toBe(503)
     for (const { cut } of [...viewers, ...admins]) cut()
-    // Their places are free once the server has noticed.
+    // Their places are free once the server has noticed the disconnects.
     await expect
       .poll(async () => {
         const again = await open(run_id)

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@parley/contract'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { watchProcess } from './process-metrics.ts'
 
-/** One answered request, as it is counted and logged. */
+/** One answered request, for the metrics and the log. */
 export interface AnsweredRequest {
   readonly operation: string
   readonly status: number
@@ -11,7 +11,7 @@ export interface AnsweredRequest {
   readonly seconds: number
 }
 
-/** What a pool of connections holds. */
+/** Number of connections of a pool, and of requests that wait for one. */
 export interface PoolState {
   readonly total: number
   readonly idle: number
@@ -20,7 +20,7 @@ export interface PoolState {
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** The figures of this API alone, in a registry of its own. Labels are of bounded number and name no tenant. */
+/** The metrics of this API, in a registry of their own. The number of label values is bounded; no label names a tenant. */
 export class ApiMetrics {
   readonly registry = new Registry()
   readonly #requests: Counter<'operation' | 'status' | 'code'>
@@ -39,14 +39,14 @@ export class ApiMetrics {
     })
     this.#seconds = new Histogram({
       name: 'parley_api_request_seconds',
-      help: 'From the head of a request to the end of its answer',
+      help: 'From the headers of a request to the end of its answer',
       labelNames: ['operation'],
       buckets: BUCKETS,
       registers,
     })
     this.#limited = new Counter({
       name: 'parley_api_rate_limited_total',
-      help: 'Requests refused because too many came',
+      help: 'Requests refused by a rate limit',
       labelNames: ['operation'],
       registers,
     })
@@ -54,7 +54,7 @@ export class ApiMetrics {
     this.#watchPool(pool, registers)
   }
 
-  note({ operation, status, code, seconds }: AnsweredRequest): void {
+  record({ operation, status, code, seconds }: AnsweredRequest): void {
     const name = `${operation} ${status} ${code}`
     let counted = this.#counted.get(name)
     if (counted === undefined) {
@@ -75,7 +75,7 @@ export class ApiMetrics {
     if (pool === undefined) return
     new Gauge({
       name: 'parley_database_connections',
-      help: 'Connections to the database, and requests that wait for one',
+      help: 'Database connections by state; waiting: requests that wait for a connection',
       labelNames: ['state'],
       registers,
       collect() {

@@ -23,7 +23,7 @@ export function serveOperations(app: FastifyInstance, routes: readonly Route[], 
   }
 }
 
-/** The operation's path as the router takes it. */
+/** The operation's path in the router's syntax: `{name}` becomes `:name`. */
 export function pathOf({ path }: Pick<Operation, 'path'>): string {
   return path.replaceAll(/\{([a-z_]+)\}/g, ':$1')
 }
@@ -53,7 +53,7 @@ export async function identify(request: FastifyRequest, reply: FastifyReply, pip
   return null
 }
 
-/** What was sent, read by what the operation takes. */
+/** The parts of the request. Path parameters and query become typed values by the schemas of the operation. */
 export function rawInput(request: FastifyRequest, { operation }: Pick<Route, 'operation'>): RawInput {
   const { params, query } = operation
   const search = request.query as SearchText
@@ -66,7 +66,7 @@ export function rawInput(request: FastifyRequest, { operation }: Pick<Route, 'op
   }
 }
 
-/** The query as it was sent: it is read by what the operation takes. */
+/** The query string, unparsed. */
 interface SearchText {
   readonly text: string
 }

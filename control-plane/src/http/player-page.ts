@@ -10,7 +10,7 @@ const STYLE = `
 `
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
-/** Nothing but this page's own style and the audio beside it. */
+/** Content-Security-Policy: the page's own style and audio from the same origin, nothing else. */
 export const PLAYER_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
@@ -20,29 +20,29 @@ export const PLAYER_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** What the page shows of a recording. */
+/** The recording that the page shows. */
 interface PlayerPageContent {
   readonly runId: string
-  /** When the run was made, ISO 8601. */
+  /** When the run was created, ISO 8601. */
   readonly at: string
   readonly state: string
-  /** Where the audio is, relative to the page; null: there is none yet, or no more. */
+  /** URL of the audio, relative to the page; null: there is no audio yet, or it was deleted. */
   readonly audio: string | null
 }
 
 const STATE_TEXTS: Readonly<Record<string, string>> = {
   pending: 'The call has not been connected yet.',
-  recording: 'The call is going on: the recording can be heard when it has ended.',
-  processing: 'The recording is being put together: it can be heard in a moment.',
+  recording: 'The call is in progress. The recording is available after it has ended.',
+  processing: 'The recording is being prepared and will be available in a moment.',
   partial: 'Parts of this recording are missing.',
-  failed: 'The recording failed: there is nothing to hear.',
+  failed: 'The recording failed: there is no audio.',
   not_required: 'This call was not recorded.',
-  expired: 'The recording has been deleted, as its time was over.',
+  expired: 'The recording was deleted at the end of its retention period.',
 }
 
-/** A page of its own that plays a recording, or says why it cannot; it looks again while there will be something. */
+/** The HTML page that plays a recording, or says why there is none. It reloads every 5 s until the recording is available. */
 export function playerPage({ runId, at, state, audio }: PlayerPageContent): string {
-  const isComing = audio === null && ['pending', 'recording', 'processing'].includes(state)
+  const isExpected = audio === null && ['pending', 'recording', 'processing'].includes(state)
   const stateText = STATE_TEXTS[state]
   return `<!doctype html>
 <html lang="en">
@@ -50,7 +50,7 @@ export function playerPage({ runId, at, state, audio }: PlayerPageContent): stri
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
-${isComing ? '<meta http-equiv="refresh" content="5">\n' : ''}<title>Recording</title>
+${isExpected ? '<meta http-equiv="refresh" content="5">\n' : ''}<title>Recording</title>
 <style>${STYLE}</style>
 </head>
 <body>
@@ -58,7 +58,7 @@ ${isComing ? '<meta http-equiv="refresh" content="5">\n' : ''}<title>Recording</
 <h1>Recording of ${escaped(new Date(at).toUTCString())}</h1>
 ${audio === null ? '' : `<audio controls preload="metadata" src="${escaped(audio)}"></audio>\n`}${
   stateText === undefined ? '' : `<p>${stateText}</p>\n`
-}<p>Left: the other side. Right: the agent.</p>
+}<p>Left channel: the other party. Right channel: the agent.</p>
 <p>Run ${escaped(runId)}</p>
 </main>
 </body>

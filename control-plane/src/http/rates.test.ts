@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
 
-/** So slow that nothing comes back while a test runs. */
+/** A rate so low that no token is refilled during a test. */
 const rate = (burst: number) => ({ perSecond: 0.001, burst })
 let api: PipelineApi
 
@@ -42,9 +42,9 @@ describe('rate limits over HTTP', () => {
 
   it('costly requests have a lower limit', async () => {
     const { secret } = await api.newKey('member')
-    const ask = () => api.request('POST', '/api/v1/agents/import/inspect', { key: secret, body: {} })
-    expect([(await ask()).status, (await ask()).status, (await ask()).status]).toEqual([400, 400, 429])
-    expect((await ask()).headers['ratelimit-policy']).toBe('"default";q=5;w=5000, "costly";q=2;w=2000')
+    const inspect = () => api.request('POST', '/api/v1/agents/import/inspect', { key: secret, body: {} })
+    expect([(await inspect()).status, (await inspect()).status, (await inspect()).status]).toEqual([400, 400, 429])
+    expect((await inspect()).headers['ratelimit-policy']).toBe('"default";q=5;w=5000, "costly";q=2;w=2000')
     expect((await list(secret)).status).toBe(200)
   })
 
@@ -69,7 +69,7 @@ describe('rate limits over HTTP', () => {
       scope.tenant_id,
     ])
     const { secret } = await api.newKey('viewer', scope)
-    // Known to the address limit only once it was looked up: that is refused here.
+    // The address limit is exhausted by now, so the new key is not looked up.
     expect((await list(secret)).status).toBe(429)
     const fresh = await pipelineApi(
       { 'environments.list': async () => ({ status: 200, body: { items: [], selected: 'production' } }) },

@@ -1,7 +1,7 @@
 import type { Database } from '@parley/store'
 import type { FastifyInstance } from 'fastify'
 
-/** For how long the database's last answer is believed: a flood of questions is no flood of queries. */
+/** How long the result of a ping is reused, so that many requests for the readiness cause few queries. */
 const PING_CACHE_MS = 500
 
 /** Whether the server should receive requests: the database answers and the server is not draining. */
@@ -22,7 +22,7 @@ export class Readiness {
     this.#draining = true
   }
 
-  /** Why not; empty when ready. */
+  /** Why the server is not ready; empty when it is. */
   async reasons(): Promise<('draining' | 'database_unavailable')[]> {
     // A draining server does not wait for a database that may be unavailable.
     if (this.#draining) return ['draining']
@@ -39,7 +39,7 @@ export class Readiness {
   }
 }
 
-/** `/healthz`: the process lives. `/readyz`: 200, or 503 with the reasons. */
+/** Serves `/healthz`: 200 while the process runs; and `/readyz`: 200, or 503 with the reasons. */
 export function serveHealth(app: FastifyInstance, readiness: Readiness): void {
   const config = { operation: 'health' }
   app.get('/healthz', { config }, async () => ({ status: 'ok' }))

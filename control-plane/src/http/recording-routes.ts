@@ -22,10 +22,10 @@ interface OpenedLink {
   readonly recording: RecordingNow
 }
 
-/** The player's page and the audio of recordings, for whoever has a link that `runs.recording` gave. */
+/** Serves the player page and the audio of recordings by the links that `runs.recording` returns; no key is needed. */
 export function serveRecordings(app: FastifyInstance, routes: RecordingRoutes): void {
-  const how = { exposeHeadRoute: false, config: { operation: 'recording' } }
-  app.get(`${RECORDINGS_PATH}/:token`, how, async (request, reply) => {
+  const options = { exposeHeadRoute: false, config: { operation: 'recording' } }
+  app.get(`${RECORDINGS_PATH}/:token`, options, async (request, reply) => {
     const linked = await openedLink(request, routes)
     if (linked === null || linked.link.kind !== 'page') return recordingNotFound(request, reply, routes)
     const { link, at, recording } = linked
@@ -39,12 +39,12 @@ export function serveRecordings(app: FastifyInstance, routes: RecordingRoutes): 
       })
       .send(playerPage({ runId: link.run_id, at, state: recording.state, audio }))
   })
-  app.get(`${RECORDINGS_PATH}/:token/audio`, how, async (request, reply) => {
+  app.get(`${RECORDINGS_PATH}/:token/audio`, options, async (request, reply) => {
     const linked = await openedLink(request, routes)
     const content = linked?.recording.content ?? null
     if (linked === null || content === null) return recordingNotFound(request, reply, routes)
     const { link } = linked
-    // An audio link is for what was there when it was given.
+    // An audio link is valid only for the recording that existed when the link was made.
     if (link.artifact_id !== null && link.artifact_id !== content.artifact_id)
       return recordingNotFound(request, reply, routes)
     return sendAudio(request, reply, { routes, link, content })
@@ -73,7 +73,8 @@ async function openedLink(
 function recordingNotFound(request: FastifyRequest, reply: FastifyReply, { pipeline }: RecordingRoutes): FastifyReply {
   const { rateLimit, refused } = pipeline.admitAddress(request.ip, request.id)
   setRateLimitHeaders(reply, rateLimit)
-  const message = 'there is no such recording, or the link has expired: read the recording again for a fresh one'
+  const message =
+    'there is no such recording, or the link has expired: get a new link with GET /runs/{run_id}/recording'
   return sendAnswer(request, reply, refused ?? answerTo(new Refusal('not_found', message)))
 }
 
@@ -88,8 +89,8 @@ async function sendAudio(request: FastifyRequest, reply: FastifyReply, audio: Au
   const { byte_size: size, artifact_id, media_type } = content
   const etag = `"${artifact_id}"`
   const condition = request.headers['if-range']
-  const isSame = condition === undefined || condition === etag
-  const range = isSame ? parseByteRange(request.headers.range, size) : null
+  const isUnchanged = condition === undefined || condition === etag
+  const range = isUnchanged ? parseByteRange(request.headers.range, size) : null
   reply.headers({ ...SECURITY_HEADERS, 'accept-ranges': 'bytes', etag })
   if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${size}`).send()
   const key = recordingKey(link, link.run_id, artifact_id)

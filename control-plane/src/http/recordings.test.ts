@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** A call, recorded, whose agent's links end or do not. */
+/** A call of an agent that records; `signed`: whether its links to the player page expire. */
 async function recorded(signed = true) {
   const { run_id, agent_id } = await api.world.call('runs.create', { body: await callBody(api.world) })
   const recording = { required: true, channels: 'dual', signed_urls: signed }
@@ -39,7 +39,11 @@ async function recorded(signed = true) {
     const artifact_id = randomUUID()
     await blobs.put(recordingKey(api.scope, run_id, artifact_id), AUDIO)
     const content = {
-      ...{ artifact_id, sha256: '0'.repeat(64), byte_size: AUDIO.length, media_type: 'audio/wav', expires_at: null },
+      artifact_id,
+      sha256: '0'.repeat(64),
+      byte_size: AUDIO.length,
+      media_type: 'audio/wav',
+      expires_at: null,
     }
     await api.db.owner.query(
       `insert into parley.run_recordings (tenant_id, run_id, state, content) values ($1, $2, $3, $4)
@@ -58,7 +62,10 @@ describe('GET /runs/{run_id}/recording', () => {
   it('a chat requires no recording, and a call has a pending one until it is connected', async () => {
     const chat = await newChat(api.world)
     expect(await api.world.call('runs.recording', { params: { run_id: chat } })).toMatchObject({
-      ...{ state: 'not_required', url: null, media_url: null, content: null },
+      state: 'not_required',
+      url: null,
+      media_url: null,
+      content: null,
     })
     const { read } = await recorded()
     const pending = await read()
@@ -76,7 +83,9 @@ describe('GET /runs/{run_id}/recording', () => {
     expect(inMs(url_expires_at)).toBeLessThanOrEqual(86_400_000)
     const audio = await get(media_url)
     expect([audio.status, audio.headers.get('content-type'), audio.headers.get('accept-ranges')]).toEqual([
-      ...[200, 'audio/wav', 'bytes'],
+      200,
+      'audio/wav',
+      'bytes',
     ])
     expect(await bytesOf(audio)).toEqual(AUDIO)
     const page = await get(url)
@@ -112,13 +121,16 @@ describe('GET /runs/{run_id}/recording', () => {
     ['bytes=9-3', 200, null, [0, 5000]],
     ['bytes=0-1,4-5', 200, null, [0, 5000]],
     ['lines=1-2', 200, null, [0, 5000]],
-  ] as const)('a range request is answered in part: %s is %i', async (range, status, contentRange, [from, to]) => {
-    const { put, read } = await recorded()
-    await put()
-    const answer = await get((await read()).media_url, { range })
-    expect([answer.status, answer.headers.get('content-range')]).toEqual([status, contentRange])
-    expect(await bytesOf(answer)).toEqual(AUDIO.subarray(from, to))
-  })
+  ] as const)(
+    'the answer to the range request %s has the status %i',
+    async (range, status, contentRange, [from, to]) => {
+      const { put, read } = await recorded()
+      await put()
+      const answer = await get((await read()).media_url, { range })
+      expect([answer.status, answer.headers.get('content-range')]).toEqual([status, contentRange])
+      expect(await bytesOf(answer)).toEqual(AUDIO.subarray(from, to))
+    },
+  )
 
   it('a range request whose If-Range names another version gets the whole recording', async () => {
     const { put, read } = await recorded()
@@ -145,7 +157,7 @@ describe('GET /runs/{run_id}/recording', () => {
     const forged = `${token.slice(0, -2)}${token.endsWith('A') ? 'B' : 'A'}A`
     for (const made of ['x', forged, Buffer.from('{"kind":"page"}').toString('base64url'), 'a'.repeat(900)])
       expect((await get(`${base}/recordings/${made}`)).status, made).toBe(404)
-    // Audio's link opens no page.
+    // An audio link does not open the player page.
     expect((await get(media_url.replace(/\/audio$/, ''))).status).toBe(404)
     await api.db.owner.query("update parley.run_recordings set state = 'expired', content = null")
     expect((await get(media_url)).status).toBe(404)
@@ -165,7 +177,8 @@ describe('GET /runs/{run_id}/recording', () => {
         item.action === 'runs.recording' && item.resource.id === run_id,
     )
     expect(reads.map((item: { principal: { kind: string; id: string } }) => item.principal.kind).sort()).toEqual([
-      ...['api_key', 'system'],
+      'api_key',
+      'system',
     ])
   })
 })

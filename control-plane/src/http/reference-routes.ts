@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
 
-/** A text that is served as it is, as long as the process lives. */
+/** A response body that never changes. */
 interface StaticText {
   readonly plain: Buffer
   readonly zipped: Buffer
@@ -15,8 +15,9 @@ interface StaticText {
 }
 
 /**
- * Serves `/openapi.json`, and `/docs` to read it by; every script and style comes from here. Without a key: requests count
- * against their address. Both are made at the first request for them: together they take half a second of CPU.
+ * Serves `/openapi.json` and the page `/docs` that shows it; scripts and styles come from this server. No key is needed:
+ * requests count against the rate limit of their address. The document and the page are made at the first
+ * request for them: together they take half a second of CPU.
  */
 export function serveReference(app: FastifyInstance, pipeline: Pipeline, publicUrl: string | null): void {
   const document = madeOnce(async () => staticText(JSON.stringify(await apiDocument(publicUrl ?? '/'))))
@@ -76,7 +77,7 @@ function sendStatic(request: FastifyRequest, reply: FastifyReply, { plain, zippe
   return reply.header('content-encoding', 'gzip').send(zipped)
 }
 
-/** The page and its script, taken once from the package, so that its other routes (with CORS) are not served. */
+/** The page and its script, rendered once by the package, so that the package's other routes (with CORS) are not served. */
 async function rendered() {
   const { default: fastify } = await import('fastify')
   const { default: apiReference } = await import('@scalar/fastify-api-reference')
@@ -89,7 +90,7 @@ async function rendered() {
       withDefaultFonts: false,
       telemetry: false,
       hideClientButton: true,
-      // It would offer to share the document with others' servers.
+      // The tools offer to upload the document to servers of third parties.
       showDeveloperTools: 'never',
       agent: { disabled: true },
       mcp: { disabled: true },

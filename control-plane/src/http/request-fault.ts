@@ -2,14 +2,14 @@ import { API_ERRORS, type ErrorEnvelope, envelopeOf, Refusal } from '@parley/con
 import type { Answer } from '../pipeline/answer.ts'
 import { failureOf } from '../pipeline/failure.ts'
 
-/** A request that does not get as far as an operation. */
+/** The refusal of a request that cannot be passed to an operation. */
 export function refusedRequest(message: string, issue: string): Refusal {
   return new Refusal('invalid_request', message, { details: { issues: [{ path: '', message: issue }] } })
 }
 
-const NO_JSON = 'the body is sent as application/json, in UTF-8 and not encoded otherwise'
+const NO_JSON = 'the body must be application/json in UTF-8, without another encoding'
 
-/** What Fastify found wrong with a request, by its code. Everything else that is thrown stays what it is. */
+/** The refusal for an error of Fastify about the request, by its code; any other error is returned unchanged. */
 export function requestFault(error: unknown): unknown {
   switch (codeOf(error)) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -23,7 +23,7 @@ export function requestFault(error: unknown): unknown {
       return refusedRequest('the body ended early', 'body: shorter or longer than Content-Length says')
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return refusedRequest('the path cannot be read', 'path: not percent-encoded as it should be, or too long')
+      return refusedRequest('the path cannot be decoded', 'path: the percent-encoding is wrong, or a part is too long')
     default:
       return error
   }
@@ -33,19 +33,19 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : null
 }
 
-/** An answer for what no pipeline sees. */
+/** The answer to an error outside the pipeline. */
 export function answerTo(error: unknown): Answer {
   const { status, envelope, retryAfterSeconds } = failureOf(error)
   return { status, text: JSON.stringify(envelope), error: envelope, retryAfterSeconds }
 }
 
-/** The body of what cannot even be read as HTTP, with its status. */
+/** Status and body of the answer to bytes that are not an HTTP request; `code` is that of Node's error. */
 export function unreadable(code: string | undefined): { status: number; reason: string; envelope: ErrorEnvelope } {
   const [status, reason, message] =
     code === 'HPE_HEADER_OVERFLOW'
-      ? [431, 'Request Header Fields Too Large', 'the head of the request is too large']
+      ? [431, 'Request Header Fields Too Large', 'the headers of the request are too large']
       : code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? [408, 'Request Timeout', 'the request took too long to arrive']
-        : [API_ERRORS.invalid_request.status, 'Bad Request', 'this is no HTTP request']
+        : [API_ERRORS.invalid_request.status, 'Bad Request', 'the bytes are not an HTTP request']
   return { status, reason, envelope: envelopeOf('invalid_request', message) }
 }

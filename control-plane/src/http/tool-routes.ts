@@ -14,16 +14,16 @@ import { answerTo, refusedRequest } from './request-fault.ts'
 interface ToolRoutesOptions {
   readonly tools: ToolList
   readonly pipeline: Pipeline
-  /** Origin (`https://host`) under which browsers may reach us besides loopback; null: none. */
+  /** Origin (`https://host`) from which browsers may call the tools besides loopback; null: none. */
   readonly publicOrigin: string | null
   /** The largest body of any operation. */
   readonly bodyBytes: number
-  /** Told of every call of a tool, as requests are. */
+  /** Called after every tool call, for the metrics and the log. */
   readonly onCalled: (request: FastifyRequest, route: Route, answer: Answer, seconds: number) => void
 }
 
-/** Of a message around a body: names and the envelope of JSON-RPC. */
-const ROOM_FOR_ENVELOPE = 65_536
+/** Maximum size of a JSON-RPC message without the body of the operation, in bytes. */
+const MAX_ENVELOPE_BYTES = 65_536
 const FORWARDED_HEADERS = ['accept', 'content-type', 'mcp-protocol-version'] as const
 
 /** Serves `/mcp`: the same operations, limits and answers, as tools. */
@@ -33,24 +33,30 @@ export function serveTools(app: FastifyInstance, options: ToolRoutesOptions): vo
   app.route({
     method: 'POST',
     url: '/mcp',
-    bodyLimit: options.bodyBytes + ROOM_FOR_ENVELOPE,
+    bodyLimit: options.bodyBytes + MAX_ENVELOPE_BYTES,
     config: { ...config, parsesOffThread: true },
     onRequest: async (request, reply) => {
       const origin = request.headers.origin
       if (origin !== undefined && !isOwnOrigin(origin, publicOrigin))
-        return sendAnswer(request, reply, answerTo(new Refusal('forbidden', 'requests of that Origin are not taken')))
+        return sendAnswer(
+          request,
+          reply,
+          answerTo(
+            new Refusal('forbidden', 'requests of this Origin are not allowed: the operator sets the public URL'),
+          ),
+        )
       return (await identify(request, reply, pipeline)) === null ? reply : undefined
     },
     handler: (request, reply) => answerMessage(request, reply, options),
   })
-  // Without sessions there is no stream to open and nothing to end.
+  // There are no MCP sessions, so there is no stream to open (GET) and no session to end (DELETE).
   app.route({
     method: ['GET', 'DELETE'],
     url: '/mcp',
     config,
     handler: (request, reply) => {
       reply.header('allow', 'POST')
-      const answer = answerTo(new Refusal('not_found', 'send messages by POST: there are no sessions here'))
+      const answer = answerTo(new Refusal('not_found', 'send messages by POST: there are no MCP sessions'))
       return sendAnswer(request, reply, { ...answer, status: 405 })
     },
   })
@@ -64,20 +70,24 @@ async function answerMessage(
   { tools, pipeline, onCalled }: ToolRoutesOptions,
 ): Promise<FastifyReply> {
   const client = request.exchange.client!
-  const { body: sent } = request
+  const message = request.body
   const { body, large, refused } =
-    sent instanceof LargeBody ? await pipeline.split(sent, client, request.id) : { ...NOT_LARGE, body: sent }
+    message instanceof LargeBody ? await pipeline.split(message, client, request.id) : { ...NOT_LARGE, body: message }
   if (refused !== null) return sendAnswer(request, reply, refused)
   if (Array.isArray(body))
-    return sendAnswer(request, reply, answerTo(refusedRequest('send one message at a time', 'body: no batches')))
+    return sendAnswer(
+      request,
+      reply,
+      answerTo(refusedRequest('send one message at a time', 'body: batches are not supported')),
+    )
   const admission = await pipeline.admit(tools.routeOf(calledTool(body)), client, request.id)
   setRateLimitHeaders(reply, admission.rateLimit)
   if (admission.refused !== null && calledTool(body) === null) return sendAnswer(request, reply, admission.refused)
 
-  const call = async (route: Route, given: Readonly<Record<string, unknown>>) => {
-    const begun = performance.now()
-    const answer = await callTool({ request, route, admission, pipeline }, given, large)
-    onCalled(request, route, answer, (performance.now() - begun) / 1000)
+  const call = async (route: Route, args: Readonly<Record<string, unknown>>) => {
+    const startedAt = performance.now()
+    const answer = await callTool({ request, route, admission, pipeline }, args, large)
+    onCalled(request, route, answer, (performance.now() - startedAt) / 1000)
     return answer
   }
   const headers = Object.fromEntries(
@@ -100,12 +110,12 @@ interface ToolCall {
 
 async function callTool(
   { request, route, admission, pipeline }: ToolCall,
-  given: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
   large: LargeBody | null,
 ): Promise<Answer> {
   if (admission.refused !== null) return admission.refused
   try {
-    const raw = toolInput(route, given, large)
+    const raw = toolInput(route, args, large)
     return await pipeline.perform(route, raw, admission.client!, request.id)
   } catch (error) {
     return answerTo(error)
@@ -123,8 +133,8 @@ function calledTool(body: unknown): string | null {
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * Whether a browser's page of that origin may speak to us. The Host field proves nothing: a page whose name was made to
- * resolve to this machine sends its own name in both.
+ * Whether a web page of this origin may call the tools. The Host header is no evidence: after DNS rebinding, a foreign page
+ * sends its own host name in both Host and Origin.
  */
 function isOwnOrigin(origin: string, publicOrigin: string | null): boolean {
   if (origin === publicOrigin) return true

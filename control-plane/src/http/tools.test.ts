@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keyHandlers } from '../handlers/keys.ts'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
 
-/** Nothing comes back while a test runs. */
+/** A rate so low that no token is refilled during a test. */
 const SLOW = { perSecond: 0.001, burst: 1000 }
 let api: PipelineApi
 
@@ -64,11 +64,11 @@ describe('MCP tools', () => {
 
   it('refusals and errors are returned as the error envelope', async () => {
     const client = await connected(api.keys.viewer)
-    // From now on the client holds every structured result against the tool's output schema.
+    // After listing the tools, the client validates each structured result by the tool's output schema.
     await client.listTools()
-    const call = (name: string, given = {}) => client.callTool({ name, arguments: given })
-    const coded = async (name: string, given = {}) => {
-      const result = await call(name, given)
+    const call = (name: string, args = {}) => client.callTool({ name, arguments: args })
+    const coded = async (name: string, args = {}) => {
+      const result = await call(name, args)
       expect(result.isError).toBe(true)
       return JSON.parse(textOf(result)).error
     }

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * The group of addresses that count as one sender: an IPv4 address (also when mapped into IPv6), or the /64 of an IPv6
+ * The group of addresses that count as one client: an IPv4 address (also when mapped into IPv6), or the /64 of an IPv6
  * address, since one subscriber usually has a whole /64.
  */
 export function addressGroup(address: string): string {

@@ -4,11 +4,11 @@ import type { Principal } from '../context.ts'
 import type { ApiKeyCache } from './api-key-cache.ts'
 import type { RateLimiter, RateLimitStatus } from './rate-limits.ts'
 
-/** What a request says about its sender. */
+/** The credentials and the address of a request. */
 export interface Credentials {
   /** The Authorization header; undefined: absent. */
   readonly authorization: string | undefined
-  /** IP address of the sender. */
+  /** IP address of the client. */
   readonly address: string
 }
 

@@ -1,5 +1,5 @@
 import { type InputOf, type Operation, Refusal, type Status } from '@parley/contract'
-import { ParleyError } from '@parley/kernel'
+import type { ParleyError } from '@parley/kernel'
 import {
   type Bus,
   claim,

@@ -6,14 +6,15 @@ import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
 import { routeOf } from './route.ts'
 
 const MADE = {
-  ...{
-    key_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f',
-    name: 'a',
-    role: 'viewer',
-    can_dial: false,
-    prefix: 'parley_live_',
-  },
-  ...{ created_at: '2026-01-01T00:00:00.000Z', last_used_at: null, expires_at: null, revoked_at: null },
+  key_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f',
+  name: 'a',
+  role: 'viewer',
+  can_dial: false,
+  prefix: 'parley_live_',
+  created_at: '2026-01-01T00:00:00.000Z',
+  last_used_at: null,
+  expires_at: null,
+  revoked_at: null,
   secret: 'parley_live_0123456789abcdef',
 }
 const done: AnswerOf<Operation> = { status: 201, body: MADE }

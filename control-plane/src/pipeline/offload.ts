@@ -15,7 +15,7 @@ class OffloadRequest extends Error {
   readonly work: () => Promise<unknown>
 
   constructor(about: string, work: () => Promise<unknown>) {
-    super('set offload: whoever catches this does the work and begins again')
+    super('a transaction was rolled back to run long work: catch this with withOffloading')
     this.about = about
     this.work = work
   }

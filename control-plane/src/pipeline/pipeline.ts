@@ -158,8 +158,8 @@ export class Pipeline {
     return this.#execute({ route, input, principal, requestId, record, reading })
   }
 
-  /** Waits for changes of runs, as the bus reports them to this process. */
-  get news(): RunChanges {
+  /** Lets a request wait for changes of a run. */
+  get runChanges(): RunChanges {
     return this.#dependencies.runChanges
   }
 

@@ -57,13 +57,13 @@ export class RateLimiter {
 
   /** The refusal of a request from an address without tokens. */
   refuseAddress(address: string): { rateLimit: RateLimitStatus; refusal: Refusal } {
-    const level = this.#addresses.look(addressGroup(address), this.#limits.address, this.#now())
+    const level = this.#addresses.peek(addressGroup(address), this.#limits.address, this.#now())
     return { rateLimit: statusOf(level), refusal: refusalAt(level) }
   }
 
   /** Whether another request without a valid key would be accepted. */
   hasAddressTokens(address: string): boolean {
-    return this.#addresses.look(addressGroup(address), this.#limits.address, this.#now()).waitSeconds === 0
+    return this.#addresses.peek(addressGroup(address), this.#limits.address, this.#now()).waitSeconds === 0
   }
 }
 

@@ -3,9 +3,9 @@ import type { RawInput } from '@parley/contract'
 import { canonicalJson } from '@parley/kernel'
 
 /**
- * SHA-256 by which two requests with one idempotency key are the same: path arguments, query and body as they were
- * sent, in RFC 8785 form. What is left out equals nothing given; a default written out does not equal one left out.
- * The same for HTTP and tools.
+ * SHA-256 of path parameters, query and body, unparsed, in the canonical JSON of RFC 8785. Two requests with one
+ * idempotency key are repetitions if their hashes are equal. An absent part equals an empty one; a default that is written
+ * out differs from one that is left out. HTTP and tools have the same hash.
  */
 export function requestHash(raw: RawInput): Buffer {
   const { params = {}, query = {}, body = {} } = raw

@@ -11,20 +11,20 @@ interface Bucket {
   rate: Rate
 }
 
-/** What a bucket holds after a request. */
+/** The level of a bucket after a request. */
 export interface Level {
   readonly rate: Rate
-  /** Whole requests that may come now. */
+  /** Number of requests that would be accepted now. */
   readonly remaining: number
   /** Seconds until the bucket is full again. */
   readonly fullInSeconds: number
-  /** Seconds until one more request may come; 0 when it may now. */
+  /** Seconds until the next request is accepted; 0: now. */
   readonly waitSeconds: number
 }
 
 /**
- * Token buckets by name, full at first. At most `capacity` are kept and the least recently used is dropped first: a flood
- * of names costs bounded memory, at worst by refilling a bucket too early.
+ * Token buckets by name, full at first. At most `capacity` are stored; the least recently used one is dropped first, so
+ * that many names cost bounded memory. A dropped bucket is full again at its next use.
  */
 export class TokenBuckets {
   readonly #buckets = new Map<string, Bucket>()
@@ -47,7 +47,7 @@ export class TokenBuckets {
   }
 
   /** The level without taking a token. */
-  look(name: string, rate: Rate, now: number): Level {
+  peek(name: string, rate: Rate, now: number): Level {
     const bucket = this.#buckets.get(name)
     return levelOf(bucket === undefined ? { tokens: rate.burst, at: now, rate } : refilled(bucket, rate, now))
   }

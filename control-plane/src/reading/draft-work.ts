@@ -12,7 +12,7 @@ import {
 } from '@parley/flow'
 import { largeMembersJson } from './large-answer.ts'
 
-/** A draft as the JSON that is stored. */
+/** A draft as its stored JSON text. */
 interface DraftInput {
   readonly draft: string
 }
@@ -21,7 +21,7 @@ interface ValidationInput extends DraftInput {
   readonly draftEnvironment: DraftEnvironment
 }
 
-/** What a draft is published as, its plan as the JSON that is stored; or what is wrong with it. */
+/** The publication of a draft, with the plan as JSON text; or the diagnostics of an invalid draft. */
 type PlanResult =
   | (Omit<Extract<Publishable, { readonly ok: true }>, 'plan'> & { readonly plan: PlanJson })
   | Extract<Publishable, { readonly ok: false }>
@@ -31,15 +31,16 @@ interface PlanJson {
   readonly json: string
 }
 
-/** An edited draft, as the JSON that is stored, with its name where that is new; or why it is not edited. */
+/** An edited draft as JSON text, with its name if that changed; or why the edits do not apply. */
 type EditResult =
   | { readonly ok: true; readonly json: string; readonly newName: string | null }
   | Extract<EditsApplied, { readonly ok: false }>
 
 /**
- * All that grows with a draft, by what is wanted. What goes in and comes out crosses to a thread as it is; drafts and
- * plans are text, since a copy of their objects would cost the main thread as much as the work. Pure; `content`,
- * `publication` and `exported` are the large part of an answer and throw `answer_broken` as `restOf` does.
+ * All work that grows with the size of a draft, by name. Inputs and results can be sent to a worker thread; drafts and
+ * plans are JSON text, since cloning their objects would cost the main thread as much as the work itself. Pure;
+ * `content`, `publication` and `exported` return the large members of an answer and throw `answer_broken` as
+ * `largeMembersJson` does.
  */
 const draftWork = {
   diagnostics: ({ draft, draftEnvironment }: ValidationInput): Diagnostic[] =>
@@ -62,7 +63,7 @@ const draftWork = {
   content: ({ draft }: DraftInput): string => largeMembersJson('drafts.get', JSON.parse(draft)),
   publication: ({ draft, plan }: DraftInput & { readonly plan: string }): string =>
     largeMembersJson('publications.get', { plan: JSON.parse(plan), draft: JSON.parse(draft) }),
-  /** `version` null: that of the export which the draft was imported from, or 0. */
+  /** `version` null: the version of the export that the draft was imported from, or 0. */
   exported: ({ draft, version }: DraftInput & { readonly version: number | null }): string => {
     const content = contentOf(draft)
     return largeMembersJson(
@@ -76,18 +77,14 @@ export type DraftWorkName = keyof typeof draftWork
 export type DraftWorkInput<Name extends DraftWorkName> = Parameters<(typeof draftWork)[Name]>[0]
 export type DraftWorkResult<Name extends DraftWorkName> = ReturnType<(typeof draftWork)[Name]>
 
-/** Work on a draft. Crosses to a thread as it is. */
+/** Work on a draft, as it is sent to a worker thread. */
 export interface DraftTask<Name extends DraftWorkName = DraftWorkName> {
   readonly work: Name
   readonly input: DraftWorkInput<Name>
 }
 
-/** Does it. */
-export function doDraftWork<Name extends DraftWorkName>({
-  work,
-  input: given,
-}: DraftTask<Name>): DraftWorkResult<Name> {
-  return (draftWork[work] as (given: DraftWorkInput<Name>) => DraftWorkResult<Name>)(given)
+export function doDraftWork<Name extends DraftWorkName>({ work, input }: DraftTask<Name>): DraftWorkResult<Name> {
+  return (draftWork[work] as (input: DraftWorkInput<Name>) => DraftWorkResult<Name>)(input)
 }
 
 function contentOf(json: string): DraftContent {

@@ -6,10 +6,10 @@ import { canonicalJson } from '@parley/kernel'
 type ImportBody = InputOf<OperationNamed<'agents.import'>>['body']
 type InspectBody = InputOf<OperationNamed<'agents.import_inspect'>>['body']
 
-/** By the ids of secrets: their versions, the current one last. */
+/** The versions of each secret by its id, the current version last. */
 export type SecretVersions = ReadonlyMap<string, readonly string[]>
 
-/** What an export comes to before anything is written: a draft, as the JSON that is stored. */
+/** The result of parsing an export: a draft as JSON text, or the refusal. Nothing is stored yet. */
 export type ImportReading =
   | {
       readonly ok: true
@@ -18,12 +18,12 @@ export type ImportReading =
       /** The secret of the draft's webhook. */
       readonly secret: { readonly id: string; readonly version: string } | null
       readonly warnings: readonly Diagnostic[]
-      /** SHA-256 of what the export says, whatever it is imported as. */
+      /** SHA-256 of the export, without the agent that it is imported as. */
       readonly digest: string
     }
   | { readonly ok: false; readonly refusal: ImportRefusal }
 
-/** The draft that the export is. Pure, and all of the work that grows with the export. */
+/** Converts an export to a draft. Pure; does all work that grows with the size of the export. */
 export function readImport(body: ImportBody, secrets: SecretVersions): ImportReading {
   const result = importExport(body, { secretVersion: id => secrets.get(id)?.at(-1) })
   if (!result.ok) return result

@@ -9,8 +9,12 @@ const providers = firstProviders(testPlatform().catalogue(), 'en')
 const content = fromTemplate('phone_outbound', { name: 'Ada', language: 'en', providers })
 const id = '01a20392-da83-71f6-b529-1de713651ce9'
 const head = {
-  ...{ agent: { tenant_id: id, kind: 'agent', id: 'ada' }, draft_id: id, revision: 1 },
-  ...{ base_version: null, published_revision: null, updated_at: '2026-01-01T00:00:00.000Z' },
+  agent: { tenant_id: id, kind: 'agent', id: 'ada' },
+  draft_id: id,
+  revision: 1,
+  base_version: null,
+  published_revision: null,
+  updated_at: '2026-01-01T00:00:00.000Z',
 }
 const whole = operations.find(operation => operation.id === 'drafts.get')!.output
 const answerOf = (members: object, rest: string) => new LargeAnswer('drafts.get', { ...members }, rest)

@@ -11,7 +11,7 @@ import { ApiError } from '../errors.ts'
 
 const HEAD = Object.keys(draftResult.shape)
 
-/** Whose answers may be large, and which of their members never are. */
+/** The operations whose answers may be large, with the members of the answer that are always small. */
 const SMALL_MEMBERS = {
   'drafts.get': HEAD,
   'drafts.open': HEAD,
@@ -23,8 +23,8 @@ type LargeAnswerId = keyof typeof SMALL_MEMBERS
 type BodyOf<Id extends LargeAnswerId> = AnswerOf<OperationNamed<Id>>['body']
 
 /**
- * A body whose large members were written and held to the operation's schema apart (`restOf`); the small ones are held
- * to it where answers are (`text`).
+ * A body whose large members were validated and serialised before, on a worker thread (`largeMembersJson`); `text`
+ * validates the small members and joins both.
  */
 export class LargeAnswer {
   readonly #operation: LargeAnswerId
@@ -49,17 +49,17 @@ export class LargeAnswer {
   }
 }
 
-/** As the handler of `operation` answers. `rest`: what `restOf` made. */
+/** The answer of a handler. `rest`: the large members, made by `largeMembersJson`. */
 export function largeAnswer<Id extends LargeAnswerId>(
   operation: Id,
   members: Partial<BodyOf<Id>>,
   rest: string,
 ): BodyOf<Id> {
-  // Handlers answer what the schema takes; the pipeline knows this by its class.
+  // The type is that of the handler's answer; the pipeline recognises the class.
   return new LargeAnswer(operation, members, rest) as unknown as BodyOf<Id>
 }
 
-/** The large members of an answer as JSON, after the operation's schema took them. Throws `answer_broken`. */
+/** The large members of an answer as JSON, validated by the operation's schema. Throws `answer_broken`. */
 export function largeMembersJson(operation: LargeAnswerId, members: Readonly<Record<string, unknown>>): string {
   return checkedJson(operation, 'rest', members)
 }
@@ -68,25 +68,25 @@ function checkedJson(id: LargeAnswerId, part: Part, members: Readonly<Record<str
   return JSON.stringify(validated(partOf(id, part), id, members))
 }
 
-/** The value after the schema took it. Throws `answer_broken`, which callers see as `internal`. */
+/** The value as the schema parsed it. Throws `answer_broken`, which clients see as `internal`. */
 export function validated(schema: z.ZodType, id: string, value: unknown): unknown {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const where = parsed.error.issues.slice(0, 5).map(({ path, code }) => `/${path.join('/')} (${code})`)
-  // Places alone: what stands there may be a secret.
+  // Only paths and codes: the values may be secrets.
   throw new ApiError('answer_broken', `the answer of ${id} fails its own schema at ${where.join(', ')}`)
 }
 
 type Part = 'small' | 'rest'
 const parts = new Map<string, z.ZodType>()
 
-/** Strict like the whole: a member that belongs to neither part is refused. */
+/** The schema of a part of the answer. It is strict: a member of neither part is refused. */
 function partOf(id: LargeAnswerId, part: Part): z.ZodType {
   const name = `${part} ${id}`
-  const kept = parts.get(name)
-  if (kept !== undefined) return kept
+  const cached = parts.get(name)
+  if (cached !== undefined) return cached
   const { output }: Operation = operations.find(candidate => candidate.id === id)!
-  if (!(output instanceof z.ZodObject)) throw new TypeError(`the answer of ${id} is no object`)
+  if (!(output instanceof z.ZodObject)) throw new TypeError(`the answer of ${id} is not an object`)
   const small: Record<string, true> = Object.fromEntries(SMALL_MEMBERS[id].map(member => [member, true]))
   const whole = output as z.ZodObject<Record<string, z.ZodType>>
   const made = part === 'small' ? whole.pick(small) : whole.omit(small)

@@ -1,7 +1,7 @@
-/** Bodies above this are read on a thread of their own where the operation has one: to read less costs few milliseconds. */
+/** Larger bodies of imports are parsed on a worker thread; smaller ones take a few milliseconds on the main thread. */
 export const LARGE_BODY_BYTES = 262_144
 
-/** The JSON of a body, as bytes in UTF-8 that nobody has looked into. */
+/** A body that is not parsed yet: bytes of JSON in UTF-8. */
 export class LargeBody {
   readonly bytes: Uint8Array
 

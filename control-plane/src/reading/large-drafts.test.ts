@@ -17,7 +17,9 @@ afterAll(() => api?.close())
 describe('a large draft', () => {
   const global_prompt = 'x'.repeat(65_000)
   const components = Array.from({ length: 5 }, (_, n) => ({
-    ...{ component_id: `c${n}`, name: 'x', start_node_id: 'a' },
+    component_id: `c${n}`,
+    name: 'x',
+    start_node_id: 'a',
     nodes: [{ id: 'a', type: 'end', instruction: { type: 'prompt', text: 'x'.repeat(65_000) } }],
   }))
   const agent = { agent_name: 'Doorbell' }
@@ -70,8 +72,12 @@ describe('a large draft', () => {
     const { agent: _, draft_id: newId, updated_at, ...content } = opened.body
     expect(content).toMatchObject(read)
     return {
-      ...{ revision: [edited.body.revision, content.revision, content.base_version], apart },
-      ...{ read: bare(read), draftExport: bare(draftExport), published: bare(published), opened: opened.status },
+      revision: [edited.body.revision, content.revision, content.base_version],
+      apart,
+      read: bare(read),
+      draftExport: bare(draftExport),
+      published: bare(published),
+      opened: opened.status,
     }
   }
 
@@ -111,7 +117,8 @@ describe('a large draft', () => {
       headers: { accept: 'application/json, text/event-stream' },
     })
     expect(answer.body).toEqual({
-      ...{ jsonrpc: '2.0', id: 'i' },
+      jsonrpc: '2.0',
+      id: 'i',
       result: { content: [{ type: 'text', text: read.text }], structuredContent: read.body },
     })
   })

@@ -3,25 +3,25 @@ import type { Inspection } from '@parley/flow'
 import { requestHash } from '../pipeline/request-hash.ts'
 import { type ImportReading, readImport, readInspection, type SecretVersions } from './import-reading.ts'
 
-/** Whose bodies may be large, by what is read in them. */
+/** The operations whose bodies may be large enough for a worker thread. */
 export type OffThreadOperationId = 'agents.import' | 'agents.import_inspect'
 
-/** A request whose body is to be read. Crosses to a thread as it is. */
+/** A request whose body a worker thread parses. */
 export interface ReadTask {
   readonly operation: OffThreadOperationId
-  /** What came besides the body. */
+  /** The other parts of the request. */
   readonly raw: Omit<RawInput, 'body'>
   /** The body: JSON in UTF-8. */
   readonly bytes: Uint8Array
   readonly secrets: SecretVersions
 }
 
-/** What a body was read as, for the handler. */
+/** The parsed body, for the handler. */
 export type Reading =
   | { readonly kind: 'import'; readonly read: ImportReading }
   | { readonly kind: 'inspection'; readonly read: Inspection }
 
-/** What comes back of a task; of its input agent and flow are empty: their place is the reading. */
+/** The outcome of a task. `agent` and `flow` of `input` are empty objects: `reading` has what they were parsed to. */
 export type ReadOutcome =
   | { readonly state: 'no_json' }
   | { readonly state: 'misformed'; readonly issues: readonly Issue[] }
@@ -33,7 +33,7 @@ export type ReadOutcome =
       readonly reading: Reading
     }
 
-/** The same steps that a small body goes through, without the rest of the request. Pure. */
+/** Parses and validates the request as the main thread does with small bodies, and hashes it. Pure. */
 export function readTask({ operation: id, raw, bytes, secrets }: ReadTask): ReadOutcome {
   let body: unknown
   try {
@@ -42,8 +42,8 @@ export function readTask({ operation: id, raw, bytes, secrets }: ReadTask): Read
     return { state: 'no_json' }
   }
   const operation = operations.find(candidate => candidate.id === id) as Operation
-  const sent = { ...raw, body }
-  const parsed = parseInput(operation, sent)
+  const request = { ...raw, body }
+  const parsed = parseInput(operation, request)
   if (!parsed.ok) return { state: 'misformed', issues: parsed.issues }
   const { input, idempotencyKey } = parsed
   const reading = readingOf(id, input, secrets)
@@ -52,7 +52,7 @@ export function readTask({ operation: id, raw, bytes, secrets }: ReadTask): Read
     state: 'read',
     input: { ...input, body: slim } as InputOf<Operation>,
     idempotencyKey,
-    requestHash: requestHash(sent),
+    requestHash: requestHash(request),
     reading,
   }
 }

@@ -5,23 +5,23 @@ import type { DraftTask, DraftWorkName, DraftWorkResult } from './draft-work.ts'
 import type { ReadOutcome, ReadTask } from './read-task.ts'
 import type { SplitOutcome, SplitTask } from './split-message.ts'
 
-/** How much is read at once; each with a default. */
+/** Limits of the worker threads. */
 export interface ReadingLimits {
-  /** Threads, each started when it is first needed. Default 2. */
+  /** Number of threads; each starts when it is first needed. Default 2. */
   readonly threads: number
-  /** Bodies that wait for a thread. Default 8. */
+  /** Maximum of tasks that wait for a thread. Default 8. */
   readonly waiting: number
-  /** Of them and of those being read, how many are one environment's. Default 4. */
+  /** Maximum of waiting and running tasks of one environment. Default 4. */
   readonly perTenant: number
-  /** A body that takes longer ends its thread, in ms. Default 30 000. */
+  /** A task that takes longer ends its thread, in ms. Default 30 000. */
   readonly timeoutMs: number
-  /** Heap of a thread, MiB. Default 512. */
+  /** Heap limit of a thread in MiB. Default 512. */
   readonly heapMiB: number
 }
 
 const DEFAULT_LIMITS: ReadingLimits = { threads: 2, waiting: 8, perTenant: 4, timeoutMs: 30_000, heapMiB: 512 }
 
-/** For how long a refused sender should wait, in seconds. */
+/** Retry-After of a refused request. */
 const RETRY_AFTER_SECONDS = 2
 
 type Task = ReadTask | SplitTask | DraftTask
@@ -36,8 +36,8 @@ interface Job {
 }
 
 /**
- * Threads that read large bodies and do what is long with large drafts, so that nobody's request waits for another's. They start when they are needed, are
- * replaced when they crash or hang, and keep no process alive.
+ * Worker threads that parse large bodies and work on large drafts, so that other requests do not wait for this work. A
+ * thread starts when it is needed, is replaced when it crashes or hangs, and does not keep the process alive.
  */
 export class ReadingThreads {
   readonly #limits: ReadingLimits
@@ -47,7 +47,7 @@ export class ReadingThreads {
   readonly #queue: Job[] = []
   #isClosed = false
 
-  /** `script`: what a thread runs; default: the one that reads. */
+  /** `script`: the script of the threads. Default: `reading-thread.ts`. */
   constructor(limits: Partial<ReadingLimits> = {}, script = new URL('./reading-thread.ts', import.meta.url)) {
     this.#limits = { ...DEFAULT_LIMITS, ...limits }
     const { threads, timeoutMs, heapMiB } = this.#limits
@@ -59,19 +59,19 @@ export class ReadingThreads {
   }
 
   /**
-   * Rejects with the refusal `rate_limited` where too many bodies are read already, and with `ParleyError`
-   * `reading_failed` (retryable) where the thread crashed, hung or was closed.
+   * Parses a large request. Rejects with the refusal `rate_limited` if too many tasks run or wait, and with
+   * `reading_failed` (retryable) if the thread crashed, hung or was closed.
    */
   read(tenantId: string, task: ReadTask): Promise<ReadOutcome> {
     return this.#run(tenantId, task) as Promise<ReadOutcome>
   }
 
-  /** Takes a message of tools apart; rejects as `read` does. */
+  /** Splits a large MCP message; rejects as `read` does. */
   split(tenantId: string, task: SplitTask): Promise<SplitOutcome> {
     return this.#run(tenantId, task) as Promise<SplitOutcome>
   }
 
-  /** Does work on a draft; rejects as `read` does. */
+  /** Works on a large draft; rejects as `read` does. */
   work<Name extends DraftWorkName>(tenantId: string, task: DraftTask<Name>): Promise<DraftWorkResult<Name>> {
     return this.#run(tenantId, task as DraftTask) as Promise<DraftWorkResult<Name>>
   }
@@ -88,7 +88,7 @@ export class ReadingThreads {
     })
   }
 
-  /** What is read or waits is rejected. Idempotent. */
+  /** Rejects running and waiting tasks and ends the threads. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { reject } of [...this.#queue.splice(0), ...this.#busy.values()]) reject(closed())
@@ -103,10 +103,10 @@ export class ReadingThreads {
     }
   }
 
-  /** One environment leaves a thread to all others, where there is more than one. */
+  /** One environment uses all threads but one, so that the others do not wait for it. */
   #mayRun({ tenantId }: Job): boolean {
-    const held = [...this.#busy.values()].filter(job => job.tenantId === tenantId).length
-    return held < Math.max(1, this.#limits.threads - 1)
+    const running = [...this.#busy.values()].filter(job => job.tenantId === tenantId).length
+    return running < Math.max(1, this.#limits.threads - 1)
   }
 
   async #assign(thread: Thread, job: Job): Promise<void> {
@@ -132,10 +132,10 @@ function closed(): ParleyError {
 }
 
 function tooMany(isOwn: boolean): Refusal {
-  const whose = isOwn ? 'of this environment' : 'here'
+  const whose = isOwn ? 'of this environment' : 'of all environments'
   return new Refusal(
     'rate_limited',
-    `too many large bodies and drafts are worked on ${whose}: send it again in a moment`,
+    `too many large bodies and drafts ${whose} are in work: send the request again in a moment`,
     {
       reason: 'request_rate',
       details: { retry_after_seconds: RETRY_AFTER_SECONDS },

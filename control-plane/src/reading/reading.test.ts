@@ -101,16 +101,23 @@ describe('a large body gets the same answer as a small one', () => {
       return [status, error.code, error.details?.reason ?? error.details?.issues?.[0]?.message]
     }
     const call = (name: string, given: object) => ({
-      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } },
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: given },
     })
     expect(await say(`${JSON.stringify(call('agents_list', {}))}]${' '.repeat(LARGE_BODY_BYTES)}`)).toEqual([
-      ...[400, 'invalid_request', 'body: not JSON'],
+      400,
+      'invalid_request',
+      'body: not JSON',
     ])
     const named = (name: string) => call('agents_create', { idempotency_key: 'x', body: { name } })
     expect(await say(named(padding))).toEqual([200, 'invalid_request', expect.stringContaining('body:')])
     expect(await say(named('x'.repeat(1_048_576)))).toEqual([200, 'invalid_request', 'body_too_large'])
     expect(await say(call('agents_list', { query: 'x'.repeat(2_000_000) }))).toEqual([
-      ...[400, 'invalid_request', 'body_too_large'],
+      400,
+      'invalid_request',
+      'body_too_large',
     ])
   })
 })

@@ -3,9 +3,9 @@ import { type DraftWorkInput, type DraftWorkName, type DraftWorkResult, doDraftW
 import { LARGE_BODY_BYTES } from './large-body.ts'
 
 /**
- * Does the work on a draft here, or on a thread where the draft is large. A transaction is rolled back before a thread is
- * waited for, and begun again: `about` (JSON) is what the outcome depends on besides the request, and what must be the
- * same then. Rejects as the work and `ReadingThreads` do.
+ * Works on a draft: on the main thread, or on a worker thread if the draft is large. A transaction is rolled back before
+ * the wait for the thread, and begun again afterwards: the result is used only if `about` (JSON: the stored data that it
+ * depends on) is still the same. Rejects as the work and `ReadingThreads` do.
  */
 export async function runDraftWork<Name extends DraftWorkName>(
   { scope, threads, offload }: Pick<Context, 'scope' | 'threads' | 'offload'>,

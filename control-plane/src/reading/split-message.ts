@@ -1,25 +1,25 @@
-/** A large message of the tool protocol: JSON in UTF-8. Crosses to a thread as it is. */
+/** A large MCP message for a worker thread: JSON in UTF-8. */
 export interface SplitTask {
   readonly message: Uint8Array
 }
 
-/** What a large message of the tool protocol is made of. */
+/** A large MCP message, split into the message and the body of its tool call. */
 export type SplitOutcome =
   | { readonly state: 'no_json' }
-  /** There is more besides the body of a tool's call than any message holds. */
+  /** The message without the body of its tool call is larger than any valid message. */
   | { readonly state: 'too_large' }
   | {
       readonly state: 'split'
-      /** The message; `params.arguments.body` is an empty object where it stands apart. */
+      /** The message; `params.arguments.body` is an empty object if the body was taken out. */
       readonly message: unknown
-      /** The body as JSON in UTF-8; null where the message has none. */
+      /** The body as JSON in UTF-8; null: the message has none. */
       readonly body: Uint8Array<ArrayBuffer> | null
     }
 
-/** Of a message without the body, in UTF-16 units of JSON: what small bodies and names take. */
+/** Maximum length of a message without the body, in UTF-16 units: a small body, names and the envelope. */
 const MAX_REST = 1_114_112
 
-/** Takes the body of a tool's call out of a JSON-RPC message. Pure. */
+/** Takes the body of a tool call out of a JSON-RPC message. Pure. */
 export function splitMessage(bytes: Uint8Array): SplitOutcome {
   let message: unknown
   try {
@@ -27,12 +27,12 @@ export function splitMessage(bytes: Uint8Array): SplitOutcome {
   } catch {
     return { state: 'no_json' }
   }
-  const given = member(member(message, 'params'), 'arguments')
-  const body = member(given, 'body')
-  const isApart = typeof body === 'object' && body !== null
-  if (isApart) (given as { body: unknown }).body = {}
+  const args = member(member(message, 'params'), 'arguments')
+  const body = member(args, 'body')
+  const hasBody = typeof body === 'object' && body !== null
+  if (hasBody) (args as { body: unknown }).body = {}
   if (JSON.stringify(message).length > MAX_REST) return { state: 'too_large' }
-  return { state: 'split', message, body: isApart ? new TextEncoder().encode(JSON.stringify(body)) : null }
+  return { state: 'split', message, body: hasBody ? new TextEncoder().encode(JSON.stringify(body)) : null }
 }
 
 function member(of: unknown, name: string): unknown {

@@ -5,7 +5,7 @@ import { z } from 'zod'
 /** Path of recording links: PATH/TOKEN is the player page, PATH/TOKEN/audio the audio. */
 export const RECORDINGS_PATH = '/recordings'
 
-/** How long a link to the audio is good for. */
+/** How long a link to the audio is valid. */
 export const AUDIO_MS = 5 * 60_000
 /** How long a link to the player page is valid when the agent's `signed_urls` is on; otherwise it does not expire. */
 export const PAGE_MS = 24 * 60 * 60_000
@@ -26,10 +26,10 @@ const link = z.strictObject({
   expires: z.number().nullable(),
 })
 
-/** What a link gives access to; its holder may see nothing else. */
+/** The recording that a link gives access to; it gives access to nothing else. */
 export type RecordingLink = z.output<typeof link>
 
-/** The token of a link: sealed under the platform's key, so that nobody else can make or read one. */
+/** The token of a link, encrypted and authenticated with the platform's key. */
 export function sealLink(sealer: Sealer, of: Omit<RecordingLink, keyof Scope>, scope: Scope): string {
   const { owner_id, environment, tenant_id } = scope
   const plain = Buffer.from(JSON.stringify({ ...of, owner_id, environment, tenant_id }))

@@ -3,28 +3,29 @@ import { type Queries, type RunRow, readPublication, readRecording } from '@parl
 import type { z } from 'zod'
 import { hasEnded } from '../handlers/runs-body.ts'
 
+/** The state of a run's recording. */
 export interface RecordingNow {
   readonly state: z.output<typeof runRecording>['state']
   readonly content: z.output<typeof contentRef> | null
-  /** Whether the agent's links to the player's page end, which is what it says of `signed_urls`. */
+  /** Whether links to the player page expire: the agent's `signed_urls`. */
   readonly linksEnd: boolean
 }
 
-/** How the recording of a run stands, also where none was begun. */
+/** The state of a run's recording, also if no recording was started. */
 export async function recordingOf(db: Queries, run: RunRow): Promise<RecordingNow> {
   const { agent_id, run_id, publication } = run
-  const [kept, whole] = await Promise.all([
+  const [stored, published] = await Promise.all([
     readRecording(db, run, run_id),
     readPublication(db, run, agent_id, publication.version),
   ])
-  const wanted = whole?.plan.recording
-  const linksEnd = wanted?.signed_urls ?? true
-  // What is stored is what the contract's ContentRef allows.
-  const content = (kept?.content ?? null) as RecordingNow['content']
-  if (kept !== null) return { state: kept.state, content, linksEnd }
-  const isWanted = run.channel !== 'cloud' && wanted?.required === true
-  if (!isWanted) return { state: 'not_required', content: null, linksEnd }
+  const settings = published?.plan.recording
+  const linksEnd = settings?.signed_urls ?? true
+  // Recordings are written with the type of the contract's ContentRef.
+  const content = (stored?.content ?? null) as RecordingNow['content']
+  if (stored !== null) return { state: stored.state, content, linksEnd }
+  const isRequired = run.channel !== 'cloud' && settings?.required === true
+  if (!isRequired) return { state: 'not_required', content: null, linksEnd }
   if (!hasEnded(run)) return { state: 'pending', content: null, linksEnd }
-  // Nobody was connected: there was nothing to record.
+  // A call that was never connected had nothing to record.
   return { state: run.connected_ms === null ? 'not_required' : 'failed', content: null, linksEnd }
 }

@@ -7,9 +7,9 @@ import type { RunChanges } from '../pipeline/run-changes.ts'
 /** Interval of keep-alive comments and of checks that the client may still follow the run. */
 const ALIVE_MS = 15_000
 /** Poll interval: the bus may lose a message. */
-const LOOK_MS = 1000
-/** Items per piece. */
-const PIECE = 100
+const POLL_MS = 1000
+/** Items per query and chunk. */
+const CHUNK_ITEMS = 100
 
 interface RunEventsOptions {
   readonly database: Pick<Database, 'within'>
@@ -31,7 +31,7 @@ interface RunEventsOptions {
  * is terminal. Ends early when the signal fires or access is revoked. Throws what the database throws.
  */
 export async function* runEvents(followed: RunEventsOptions): AsyncGenerator<string> {
-  const { database, runChanges: news, scope, runId, signal, now } = followed
+  const { database, runChanges, scope, runId, signal, now } = followed
   const db = database.within(scope)
   let known = 0
   let lookedUp = Number.NEGATIVE_INFINITY
@@ -43,7 +43,7 @@ export async function* runEvents(followed: RunEventsOptions): AsyncGenerator<str
   }
   while (!signal.aborted) {
     // Begins to wait before items are read, so that no change in between is missed.
-    const waited = news.wait(runId, LOOK_MS, signal)
+    const waited = runChanges.wait(runId, POLL_MS, signal)
     if (now() - lookedUp >= ALIVE_MS) {
       if (lookedUp !== Number.NEGATIVE_INFINITY) {
         yield ': alive\n\n'
@@ -54,13 +54,13 @@ export async function* runEvents(followed: RunEventsOptions): AsyncGenerator<str
       const run = await readRun(db, scope, runId)
       isOver = run === null || hasEnded(run)
     }
-    const items = await eventsAfter(db, scope, runId, known, PIECE)
+    const items = await eventsAfter(db, scope, runId, known, CHUNK_ITEMS)
     if (items.length > 0) {
       known = items.at(-1)!.seq
       isOver ||= items.some(isLast)
       yield items.map(eventText).join('')
     }
-    if (items.length === PIECE) continue
+    if (items.length === CHUNK_ITEMS) continue
     if (isOver) {
       yield 'event: end\ndata: {}\n\n'
       return

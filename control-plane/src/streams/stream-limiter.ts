@@ -31,14 +31,14 @@ export class StreamLimiter {
    * server closes.
    */
   open(keyId: string): { readonly signal: AbortSignal; readonly release: () => void } {
-    const held = this.#byKey.get(keyId) ?? 0
-    if (held >= this.#limits.perKey)
+    const used = this.#byKey.get(keyId) ?? 0
+    if (used >= this.#limits.perKey)
       throw new Refusal(
         'rate_limited',
-        `this key has ${held} event streams open: close one first, or poll GET /runs/{run_id}/timeline`,
+        `this key has ${used} event streams open: close one first, or poll GET /runs/{run_id}/timeline`,
         {
           reason: 'streams',
-          details: { limit: this.#limits.perKey, used: held },
+          details: { limit: this.#limits.perKey, used },
         },
       )
     if (this.#isClosed || this.#open.size >= this.#limits.all)
@@ -48,7 +48,7 @@ export class StreamLimiter {
       )
     const ending = new AbortController()
     this.#open.add(ending)
-    this.#byKey.set(keyId, held + 1)
+    this.#byKey.set(keyId, used + 1)
     return {
       signal: ending.signal,
       release: () => {

@@ -60,7 +60,14 @@ async function takeRun(db: TestDatabase, runId: string): Promise<{ scope: Scope;
 
 function utterance(role: 'user' | 'agent', text: string) {
   return {
-    ...{ index: role === 'user' ? 0 : 1, role, text, segment_id: 's', observed_offset_ms: null, interrupted: false },
-    ...{ start_ms: null, end_ms: null, node_id: null },
+    index: role === 'user' ? 0 : 1,
+    role,
+    text,
+    segment_id: 's',
+    observed_offset_ms: null,
+    interrupted: false,
+    start_ms: null,
+    end_ms: null,
+    node_id: null,
   }
 }

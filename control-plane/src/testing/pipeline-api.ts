@@ -79,7 +79,13 @@ export async function pipelineApi(
     admin: (await newKey('admin')).secret,
   }
   return {
-    ...{ api, url, db, scope, keys, newKey, platform },
+    api,
+    url,
+    db,
+    scope,
+    keys,
+    newKey,
+    platform,
     logged: () => lines.join(''),
     request: (method, path, asked) => request(new URL(path, url), method, { key: keys.admin, ...asked }),
     async audited(action) {

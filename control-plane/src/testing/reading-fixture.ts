@@ -16,14 +16,22 @@ export const spaced = (body: object) => `${JSON.stringify(body)}${' '.repeat(LAR
 export const exported = (more: object = {}) => ({
   agent_version: 3,
   agent: {
-    ...{ agent_name: 'Doorbell', version: 3, language: ['en-US', 'de-DE'], strange_field: { a: 1 } },
+    agent_name: 'Doorbell',
+    version: 3,
+    language: ['en-US', 'de-DE'],
+    strange_field: { a: 1 },
     response_engine: { type: 'conversation-flow', version: 3, conversation_flow_id: 'flow_door' },
   },
   flow: {
-    ...{ conversation_flow_id: 'flow_door', version: 3, start_speaker: 'agent', start_node_id: 'hello' },
+    conversation_flow_id: 'flow_door',
+    version: 3,
+    start_speaker: 'agent',
+    start_node_id: 'hello',
     nodes: [
       {
-        ...{ id: 'hello', type: 'conversation', instruction: { type: 'static_text', text: 'Who is there?' } },
+        id: 'hello',
+        type: 'conversation',
+        instruction: { type: 'static_text', text: 'Who is there?' },
         edges: [{ id: 'e', transition_condition: { type: 'prompt', prompt: 'Said' }, destination_node_id: 'gone' }],
       },
       { id: 'bye', type: 'end' },
@@ -52,8 +60,11 @@ export class ReadingFixture {
 
   static async open(): Promise<ReadingFixture> {
     const handlers = {
-      ...{ ...agentHandlers, ...draftHandlers, ...environmentHandlers },
-      ...{ ...exchangeHandlers, ...publicationHandlers },
+      ...agentHandlers,
+      ...draftHandlers,
+      ...environmentHandlers,
+      ...exchangeHandlers,
+      ...publicationHandlers,
     }
     return new ReadingFixture(
       await pipelineApi(handlers, { limits: { rates: { key: MANY, costly: MANY, address: MANY } } }),

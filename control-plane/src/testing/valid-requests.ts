@@ -1,13 +1,13 @@
 import type { OperationId } from '@parley/contract'
 
-/** One part each, as JSON; absent where the operation takes none. */
+/** The parts of a request as JSON; a part that the operation does not have is absent. */
 export interface RequestParts {
   readonly params?: Readonly<Record<string, string | number>>
   readonly query?: Readonly<Record<string, string | number | boolean>>
   readonly body?: unknown
 }
 
-/** What answered with what. */
+/** The answer to a request. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -15,14 +15,14 @@ export interface Answer {
   readonly body: any
 }
 
-/** Things that exist in an environment, made by its own API, each new for whoever asks. */
+/** An environment in which tests create resources through the API. */
 export interface World {
   readonly tenantId: string
   /** Calls an operation with the admin key of the environment and expects 2xx. */
   call(id: OperationId, parts: RequestParts): Promise<Answer['body']>
-  /** A word that was not used before: lower-case letters and digits. */
+  /** An unused name of lower-case letters and digits. */
   fresh(prefix: string): string
-  /** Somebody takes a run that waits, and keeps it. */
+  /** Claims a waiting run for a process that keeps it. */
   own(runId: string): Promise<void>
 }
 
@@ -72,7 +72,7 @@ export async function newNumber(world: World) {
   return String(made.number_id)
 }
 
-/** What begins a chat with an agent made for it. */
+/** The body of a request that creates a chat with a new agent. */
 export async function chatBody(world: World) {
   const { agent_id } = await publishedAgent(world, 'cloud_chat')
   return {
@@ -89,7 +89,7 @@ export async function newChat(world: World): Promise<string> {
   return String((await world.call('runs.create', { body: await chatBody(world) })).run_id)
 }
 
-/** What places a call from a number made for it. */
+/** The body of a request that creates a call from a new number. */
 export async function callBody(world: World) {
   const from = `+1202555${++lastNumber}`
   await world.call('numbers.import', { body: { phone_number: from, trunk_id: await newTrunk(world) } })
@@ -97,10 +97,10 @@ export async function callBody(world: World) {
   return { agent_id, channel: 'phone', mode: 'outbound', to: '+14155552671', from }
 }
 
-/** Others of the same environment may just have forbidden calls. */
-const MOST_TRIES = 5
+/** Other tests of the same environment change its daily limit of calls. */
+const MAX_TRIES = 5
 
-/** A call that somebody has. */
+/** A call that a process owns. */
 async function newCall(world: World): Promise<string> {
   const body = await callBody(world)
   for (let tries = 1; ; tries++)
@@ -110,7 +110,7 @@ async function newCall(world: World): Promise<string> {
       await world.own(String(run_id))
       return String(run_id)
     } catch (error) {
-      if (tries === MOST_TRIES || !String(error).includes('daily_call_limit')) throw error
+      if (tries === MAX_TRIES || !String(error).includes('daily_call_limit')) throw error
     }
 }
 
@@ -132,7 +132,7 @@ async function exported(world: World) {
   return { ...rest, config: { ...config, recording: { required: true, channels: 'dual' } } }
 }
 
-/** For each operation a request that is answered 2xx, on things made for it. */
+/** For each operation a request that is answered 2xx, on new resources. */
 export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => Promise<RequestParts> } = {
   'environments.list': async () => ({}),
   'environments.ensure_sandbox': async () => ({ body: {} }),
@@ -237,9 +237,18 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
   'call_limits.update': async () => ({ body: { daily_limit: 1_000_000 } }),
   'runs.list': async () => ({
     query: {
-      ...{ agent_id: 'ada', channel: 'phone', state: 'completed', version: 0, test: false, successful: true, limit: 5 },
-      ...{ after: '2020-01-01T00:00:00Z', before: '2100-01-01T00:00:00Z' },
-      ...{ disposition: 'completed,busy', contact: 'human,ivr', test_run_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f' },
+      agent_id: 'ada',
+      channel: 'phone',
+      state: 'completed',
+      version: 0,
+      test: false,
+      successful: true,
+      limit: 5,
+      after: '2020-01-01T00:00:00Z',
+      before: '2100-01-01T00:00:00Z',
+      disposition: 'completed,busy',
+      contact: 'human,ivr',
+      test_run_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f',
     },
   }),
   'runs.create': async world => ({ body: await chatBody(world) }),
@@ -256,8 +265,12 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
   'runs.recording': async world => ({ params: { run_id: await newChat(world) } }),
   'usage.summary': async () => ({
     query: {
-      ...{ group_by: 'agent', from: '2026-01-01T00:00:00Z', to: '2026-12-01T00:00:00Z' },
-      ...{ agent_id: 'ada', purpose: 'billable', limit: 5 },
+      group_by: 'agent',
+      from: '2026-01-01T00:00:00Z',
+      to: '2026-12-01T00:00:00Z',
+      agent_id: 'ada',
+      purpose: 'billable',
+      limit: 5,
     },
   }),
   'usage.rate_card': async () => ({}),

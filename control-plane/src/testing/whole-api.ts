@@ -68,7 +68,13 @@ export async function openWholeApi(
     })
   }
   return {
-    ...{ url: api.url, db: api.db, scope: api.scope, platform: api.platform, newKey: api.newKey, keys, send },
+    url: api.url,
+    db: api.db,
+    scope: api.scope,
+    platform: api.platform,
+    newKey: api.newKey,
+    keys,
+    send,
     world: {
       tenantId: api.scope.tenant_id,
       fresh: unique,

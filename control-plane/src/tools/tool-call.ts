@@ -15,17 +15,17 @@ function parametersOf({ params, query, body, idempotencyKey }: Operation): Reado
 }
 
 /**
- * The arguments of a tool as an operation's input. Throws the refusal of members that the tool does not take, and of a
- * body larger than the operation takes; `large` is the body of a large message, null where it stands in `given`. Bodies
- * that a thread reads go on as bytes.
+ * The arguments of a tool call as the input of its operation. `large`: the body that was split from a large message; null:
+ * the body is in `args`. It stays unparsed if the operation parses it on a worker thread. Throws the refusal of unknown
+ * arguments and of a body above the operation's maximum size.
  */
 export function toolInput(
   { operation, readingNeeds }: Pick<Route, 'operation' | 'readingNeeds'>,
-  given: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
   large: LargeBody | null,
 ): RawInput {
   const parameters = parametersOf(operation)
-  const unknown = Object.keys(given).filter(name => !parameters.has(name))
+  const unknown = Object.keys(args).filter(name => !parameters.has(name))
   if (unknown.length > 0) {
     const issues = unknown.slice(0, 50).map(name => ({
       path: jsonPointer([name.slice(0, 256).toWellFormed()]),
@@ -35,7 +35,7 @@ export function toolInput(
       details: { issues },
     })
   }
-  const { params, query, body, idempotency_key } = given
+  const { params, query, body, idempotency_key } = args
   const whole = { params, query, body, idempotencyKey: idempotency_key }
   if (large === null) return whole
   if (large.bytes.length > operation.bodyBytes)

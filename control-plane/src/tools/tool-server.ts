@@ -23,7 +23,7 @@ interface ToolMessage {
   /** The HTTP headers that MCP uses. */
   readonly headers: Readonly<Record<string, string>>
   readonly client: AuthenticatedClient
-  readonly call: (route: Route, given: Readonly<Record<string, unknown>>) => Promise<Answer>
+  readonly call: (route: Route, args: Readonly<Record<string, unknown>>) => Promise<Answer>
 }
 
 interface ToolReply {

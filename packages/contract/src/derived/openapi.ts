@@ -155,7 +155,7 @@ const CHALLENGE = headers('WWW-Authenticate')
 /** Refusals before the request line is known, so they apply to every operation. */
 const UNREADABLE: Readonly<Record<number, string>> = {
   408: 'invalid_request: the request took too long to arrive',
-  431: 'invalid_request: the head of the request is too large',
+  431: 'invalid_request: the headers of the request are too large',
 }
 const UNREADABLE_HEADERS = headers('X-Request-Id')
 

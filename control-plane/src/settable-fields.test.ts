@@ -29,7 +29,7 @@ const withoutEffect = new Set([
   ...DESCRIBED_AS_WITHOUT_EFFECT,
 ])
 
-/** Of `Schema.field`; the discriminator of a union may hold dots. */
+/** The parts of `Schema.field`; the discriminator of a union may contain dots. */
 function partsOf(field: string): { readonly schema: string; readonly name: string } {
   const at = field.lastIndexOf('.')
   return { schema: field.slice(0, at), name: field.slice(at + 1) }

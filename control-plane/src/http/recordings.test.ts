@@ -161,7 +161,7 @@ describe('GET /runs/{run_id}/recording', () => {
     expect((await get(media_url.replace(/\/audio$/, ''))).status).toBe(404)
     await api.db.owner.query("update parley.run_recordings set state = 'expired', content = null")
     expect((await get(media_url)).status).toBe(404)
-    expect(await (await get(url)).text()).toContain('has been deleted')
+    expect(await (await get(url)).text()).toContain('was deleted')
     expect(await read()).toMatchObject({ state: 'expired', url: null, media_url: null })
   })
 

@@ -91,7 +91,7 @@ describe('token buckets', () => {
     const rate = { perSecond: 1, burst: 2 }
     for (const name of ['a', 'b', 'c', 'a', 'd']) buckets.take(name, rate, 0)
     expect(buckets.size).toBe(3)
-    expect(buckets.look('a', rate, 0).remaining).toBe(0)
-    expect(buckets.look('b', rate, 0).remaining).toBe(2)
+    expect(buckets.peek('a', rate, 0).remaining).toBe(0)
+    expect(buckets.peek('b', rate, 0).remaining).toBe(2)
   })
 })

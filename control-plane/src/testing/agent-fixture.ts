@@ -8,20 +8,20 @@ import { publicationHandlers } from '../handlers/publications.ts'
 import { type Called, callDirectly, type DirectCalls } from './direct-calls.ts'
 import { testPlatform } from './test-platform.ts'
 
-/** Where a draft stands, as requests say it. */
+/** A revision of a draft, in the form of requests. */
 export interface DraftRevisionRef {
   readonly draft_id: string
   readonly expected_revision: number
 }
 
-/** One environment, and everything that is done to agents in it. */
+/** An environment, and calls of the operations on its agents. */
 export class AgentFixture {
   readonly test: TestDatabase
   readonly scope: Scope
   readonly #calls: DirectCalls
 
-  /** `over`: what is not as in every test. */
-  constructor(test: TestDatabase, scope: Scope, over: Partial<DirectCalls> = {}) {
+  /** `overrides` replace the defaults of the calls. */
+  constructor(test: TestDatabase, scope: Scope, overrides: Partial<DirectCalls> = {}) {
     this.test = test
     this.scope = scope
     const handlers = {
@@ -31,24 +31,24 @@ export class AgentFixture {
       ...exchangeHandlers,
       ...catalogueHandlers,
     }
-    this.#calls = { database: test.database, scope, platform: testPlatform(), handlers, ...over }
+    this.#calls = { database: test.database, scope, platform: testPlatform(), handlers, ...overrides }
   }
 
-  static async open(test: TestDatabase, over: Partial<DirectCalls> = {}): Promise<AgentFixture> {
-    return new AgentFixture(test, await test.scope(), over)
+  static async open(test: TestDatabase, overrides: Partial<DirectCalls> = {}): Promise<AgentFixture> {
+    return new AgentFixture(test, await test.scope(), overrides)
   }
 
   call(id: OperationId, raw: RawInput = {}): Promise<Called> {
     return callDirectly(this.#calls, id, raw)
   }
 
-  /** A new agent; answers where its draft stands. */
+  /** Creates an agent; resolves with the revision of its draft. */
   async create(agent_id: string, name = agent_id, template = 'phone_outbound'): Promise<DraftRevisionRef> {
     const { body } = await this.call('agents.create', { body: { template, name, agent_id } })
     return { draft_id: body.draft.draft_id, expected_revision: body.draft.revision }
   }
 
-  /** Edits the draft; answers where it stands then. */
+  /** Edits the draft; resolves with its new revision. */
   async edit(agent_id: string, at: DraftRevisionRef, ...edits: unknown[]): Promise<DraftRevisionRef> {
     const { status, body } = await this.call('drafts.edit', { params: { agent_id }, body: { ...at, edits } })
     if (status !== 200) throw new Error(JSON.stringify(body))
@@ -63,7 +63,7 @@ export class AgentFixture {
     return (await this.call('agents.get', { params: { agent_id } })).body
   }
 
-  /** A secret with versions 1..`versions`, of which nobody knows the value. */
+  /** Stores a secret with the versions 1 to `versions`; the values cannot be decrypted. */
   async secret(secret_id: string, kind: string, versions = 1): Promise<void> {
     const { owner } = this.test
     const tenant = this.scope.tenant_id
@@ -80,7 +80,7 @@ export class AgentFixture {
     )
   }
 
-  /** A trunk with these numbers. */
+  /** Stores a trunk with these numbers. */
   async trunk(trunk_id: string, ...numbers: string[]): Promise<void> {
     const { owner } = this.test
     const tenant = this.scope.tenant_id
@@ -98,7 +98,7 @@ export class AgentFixture {
   }
 }
 
-/** What a refusal looks like. */
+/** A pattern that matches a refusal with this code, reason and details. */
 export function refusal(code: string, reason?: string, details: object = {}) {
   return { body: { error: { code, ...(reason !== undefined && { details: { reason, ...details } }) } } }
 }

@@ -24,7 +24,7 @@ function* broken(
 ): Generator<Broken> {
   const of = values.resolved(schema)
   const fault = (part: unknown, how: string, at = path): Broken => ({ value: rebuild(part), path: at, how })
-  // Of several shapes the one that was meant cannot be told from a fault in it.
+  // The error in a union may be reported at the union itself, so its members are not broken.
   if (of.anyOf !== undefined || of.oneOf !== undefined) return
   if (of.enum !== undefined) yield fault('no-such-word', 'not of the list')
   if (of.const !== undefined || of.enum !== undefined) return
@@ -73,21 +73,21 @@ function* brokenObject(
   rebuild: Rebuild,
 ): Generator<Broken> {
   if (typeof valid !== 'object' || valid === null || Array.isArray(valid)) return
-  const held = valid as Record<string, unknown>
+  const members = valid as Record<string, unknown>
   yield { value: rebuild([]), path, how: 'a list for an object' }
   if (of.additionalProperties === false)
     yield {
-      value: rebuild({ ...held, no_such_member: 1 }),
+      value: rebuild({ ...members, no_such_member: 1 }),
       path: `${path}/no_such_member`,
       how: 'a member that is not known',
     }
   for (const name of (of.required ?? []) as string[]) {
-    const { [name]: _, ...rest } = held
+    const { [name]: _, ...rest } = members
     yield { value: rebuild(rest), path: `${path}/${name}`, how: 'missing' }
   }
   for (const [name, member] of Object.entries((of.properties ?? {}) as Record<string, JsonSchema>)) {
-    if (!(name in held)) continue
-    const within: Rebuild = part => rebuild({ ...held, [name]: part })
-    yield* broken(values, member, held[name], path + jsonPointer([name]), within)
+    if (!(name in members)) continue
+    const within: Rebuild = part => rebuild({ ...members, [name]: part })
+    yield* broken(values, member, members[name], path + jsonPointer([name]), within)
   }
 }

@@ -4,14 +4,14 @@ import type { TestDatabase } from '@parley/store/testing'
 
 const MINUTE_MS = 60_000
 
-/** Stands in for a process that owns runs. */
+/** Replaces the processes that own runs. */
 interface RunOwners {
-  /** Takes a run that waits, and has it running. */
+  /** Claims a waiting run and sets its state to running. */
   take(runId: string): Promise<{ readonly scope: Scope; readonly owned: RunOwnership }>
   close(): void
 }
 
-/** Takes runs when told to; in chats every message is answered by saying it again. */
+/** Claims runs on request; claims each chat with a waiting message and answers the message by repeating it. */
 export function runOwners(db: TestDatabase, bus: Bus): RunOwners {
   const taken = new Map<string, Promise<{ scope: Scope; owned: RunOwnership }>>()
   const take = (runId: string) => {
@@ -50,7 +50,7 @@ async function takeRun(db: TestDatabase, runId: string): Promise<{ scope: Scope;
   const scope: Scope = rows[0]
   const owned = await db.database.transaction(scope, async tx => {
     const claimed = await claimRun(tx, scope, runId, { engine: 'of-a-test', worker: null }, MINUTE_MS * 10)
-    if (claimed === null) throw new Error(`run ${runId} is not to be had`)
+    if (claimed === null) throw new Error(`run ${runId} cannot be claimed: another process owns it, or it has ended`)
     const { run_id, fence } = claimed
     await moveRun(tx, scope, { run_id, fence }, { state: 'running' })
     return { run_id, fence }

@@ -1,15 +1,15 @@
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
- * Stands between a pool and Postgres. Once armed it cuts the connection that sends the next COMMIT of a writing
- * transaction: `before` the server hears it, or `after` the server has answered it, so that only the answer is lost.
+ * A TCP proxy between a connection pool and Postgres. Once armed it cuts the connection at the next COMMIT of a writing
+ * transaction: `before` the COMMIT reaches the server, or `after` the server has answered, so that only the answer is lost.
  */
 export interface CuttingProxy {
   readonly port: number
   arm(when: 'before' | 'after'): void
-  /** How often it cut. */
+  /** Number of cut connections. */
   readonly cuts: () => number
-  /** Cuts everything, and lets nobody in until `open`. */
+  /** Cuts all connections and refuses new ones until `open`. */
   shut(): void
   open(): void
   close(): Promise<void>

@@ -10,7 +10,7 @@ import {
 import type { Database, Topic } from '@parley/store'
 import type { AuditedResource, ExternalContext, Handlers, Platform, WaitingRun } from '../context.ts'
 
-/** What a handler answered, or the envelope of its refusal, and what it effects besides. */
+/** The answer of a handler or the envelope of its refusal, and its side effects. */
 export interface Called {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -37,11 +37,11 @@ interface RecordedEffects {
   readonly runsToWake: WaitingRun[]
 }
 
-/** Calls handlers as requests do, without what stands around them: input and answers are held to the contract. */
+/** Calls a handler without the pipeline; the input and the answer are validated by the contract. */
 export async function callDirectly(calls: DirectCalls, id: OperationId, raw: RawInput = {}): Promise<Called> {
   const operation: Operation = operations.find(candidate => candidate.id === id)!
   const parsed = parseInput(operation, { ...raw, idempotencyKey: keyOf(operation) })
-  if (!parsed.ok) throw new Error(`not a request: ${JSON.stringify(parsed.issues)}`)
+  if (!parsed.ok) throw new Error(`the request is not valid: ${JSON.stringify(parsed.issues)}`)
   const handler = calls.handlers[id] as (
     input: unknown,
     context: ExternalContext,
@@ -60,7 +60,9 @@ export async function callDirectly(calls: DirectCalls, id: OperationId, raw: Raw
     const { code } = error.envelope.error
     const declared = operation.errors[code] as readonly string[] | undefined
     if (declared === undefined || (error.reason !== undefined && !declared.includes(error.reason)))
-      throw new Error(`${id} does not say that it refuses with ${code}, ${error.reason}`, { cause: error })
+      throw new Error(`${id} refused with ${code}/${error.reason}, which its declaration does not list`, {
+        cause: error,
+      })
     return { status: 400, body: error.envelope, ...effects }
   }
 }
@@ -76,7 +78,7 @@ function contextOf(
   idempotencyKey: string | null,
 ): ExternalContext {
   const { owner_id, environment, tenant_id } = scope
-  // The environment's own id serves as the key's: it is a UUID, and tells callers apart.
+  // The id of the environment serves as the id of the key: it is a UUID, and differs between environments.
   const ref = { owner_id, environment, kind, id: tenant_id }
   return {
     principal: { ref, role: 'admin', canDial, scope, rate: null },

@@ -10,7 +10,7 @@ export class SchemaValues {
   readonly #random: Random
   readonly #known: (name: string) => unknown
 
-  /** `known` gives a value that exists for a member of that name (an id), or undefined. */
+  /** `known` returns an existing value for a member of this name (the id of a resource), or undefined. */
   constructor(schema: z.ZodType, random: Random, known: (name: string) => unknown = () => undefined) {
     this.#root = jsonSchema(schema, 'input')
     this.#random = random
@@ -28,7 +28,7 @@ export class SchemaValues {
     return this.resolved(definitions[reference.slice('#/$defs/'.length)]!)
   }
 
-  /** A value the schema takes, as far as JSON Schema can say; optional members come half of the time. */
+  /** A random value that matches the JSON Schema; optional members are present half of the time. */
   sample(schema: JsonSchema = this.#root, name = '', depth = 0): unknown {
     const of = this.resolved(schema)
     const known = this.#known(name)

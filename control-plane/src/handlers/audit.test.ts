@@ -3,25 +3,25 @@ import { writeAudit } from '@parley/store'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace, refused, type Workspace } from '../testing/workspace.ts'
 
-let space: Workspace
+let workspace: Workspace
 let scope: Scope
 
 beforeAll(async () => {
-  space = await openWorkspace()
+  workspace = await openWorkspace()
 }, 60_000)
-afterAll(() => space?.close())
+afterAll(() => workspace?.close())
 beforeEach(async () => {
-  scope = await space.test.scope()
+  scope = await workspace.test.scope()
 })
 
-const list = (query: object = {}) => space.ask(scope, 'audit.list', { query })
+const list = (query: object = {}) => workspace.call(scope, 'audit.list', { query })
 
 async function happened(action: string, at: string, resource: { kind: string; id: string } | null = null) {
   const { owner_id, environment, tenant_id } = scope
   const principal = { owner_id, environment, kind: 'api_key', id: tenant_id } as const
   const entry = { principal, action, resource, outcome: 'allowed', request_id: 'r-1' } as const
-  await space.test.database.transaction(scope, tx => writeAudit(tx, scope, entry))
-  await space.test.owner.query('update parley.audit set occurred_at = $1 where tenant_id = $2 and action = $3', [
+  await workspace.test.database.transaction(scope, tx => writeAudit(tx, scope, entry))
+  await workspace.test.owner.query('update parley.audit set occurred_at = $1 where tenant_id = $2 and action = $3', [
     at,
     tenant_id,
     action,
@@ -63,7 +63,7 @@ describe('GET /audit', () => {
 
   it('the audit log of an environment shows no items of another environment', async () => {
     await happened('a0', '2026-03-01T10:00:00Z')
-    scope = await space.test.scope({ environment: 'sandbox', owner_id: scope.owner_id })
+    scope = await workspace.test.scope({ environment: 'sandbox', owner_id: scope.owner_id })
     expect((await list()).body).toEqual({ items: [], next_cursor: null })
   })
 })

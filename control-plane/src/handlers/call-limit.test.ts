@@ -2,22 +2,22 @@ import type { Scope } from '@parley/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace, type Workspace } from '../testing/workspace.ts'
 
-let space: Workspace
+let workspace: Workspace
 let scope: Scope
 
 beforeAll(async () => {
-  space = await openWorkspace()
+  workspace = await openWorkspace()
 }, 60_000)
-afterAll(() => space?.close())
+afterAll(() => workspace?.close())
 beforeEach(async () => {
-  scope = await space.test.scope()
+  scope = await workspace.test.scope()
 })
 
-const get = async () => (await space.ask(scope, 'call_limits.get')).body
-const set = (daily_limit: number | null) => space.ask(scope, 'call_limits.update', { body: { daily_limit } })
+const get = async () => (await workspace.call(scope, 'call_limits.get')).body
+const set = (daily_limit: number | null) => workspace.call(scope, 'call_limits.update', { body: { daily_limit } })
 
 async function placed(calls: number, ago: string) {
-  await space.test.owner.query(
+  await workspace.test.owner.query(
     `insert into parley.call_minutes (tenant_id, minute, calls)
      values ($1, date_trunc('minute', now() - $2::interval), $3)`,
     [scope.tenant_id, ago, calls],
@@ -46,7 +46,7 @@ describe('the daily limit of outbound calls', () => {
     await placed(4, '23 hours 59 minutes')
     await placed(100, '24 hours 2 minutes')
     const home = scope
-    scope = await space.test.scope()
+    scope = await workspace.test.scope()
     await placed(50, '0 minutes')
     scope = home
     expect((await set(10)).body).toMatchObject({ calls_last_24h: 7, remaining: 3 })
@@ -55,10 +55,11 @@ describe('the daily limit of outbound calls', () => {
   })
 
   it('calls in the first minute of the 24-hour window all count', async () => {
-    const minute = async () => (await space.test.owner.query("select date_trunc('minute', now())::text as m")).rows[0].m
+    const minute = async () =>
+      (await workspace.test.owner.query("select date_trunc('minute', now())::text as m")).rows[0].m
     // What is placed in one minute and read in the next says nothing.
     for (let before = '', after = ' '; before !== after; ) {
-      scope = await space.test.scope()
+      scope = await workspace.test.scope()
       before = await minute()
       await placed(2, '24 hours')
       const limit = await get()

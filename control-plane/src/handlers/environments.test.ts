@@ -3,30 +3,30 @@ import { keyHash } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace, refused, tally, type Workspace } from '../testing/workspace.ts'
 
-let space: Workspace
+let workspace: Workspace
 let production: Scope
 
 beforeAll(async () => {
-  space = await openWorkspace()
+  workspace = await openWorkspace()
 }, 60_000)
-afterAll(() => space?.close())
+afterAll(() => workspace?.close())
 beforeEach(async () => {
-  production = await space.test.scope()
+  production = await workspace.test.scope()
 })
 
-const ensureSandbox = (scope = production) => space.ask(scope, 'environments.ensure_sandbox', { body: {} })
+const ensureSandbox = (scope = production) => workspace.call(scope, 'environments.ensure_sandbox', { body: {} })
 
 describe('GET /environments', () => {
   it('an organisation has production, then also a sandbox, and the list names the environment of the key', async () => {
-    await space.test.scope()
-    const before = await space.ask(production, 'environments.list')
+    await workspace.test.scope()
+    const before = await workspace.call(production, 'environments.list')
     expect(before.body).toMatchObject({
       items: [{ environment: 'production', tenant_id: production.tenant_id, admission_enabled: false }],
       selected: 'production',
     })
     const { environment } = (await ensureSandbox()).body
     const sandbox = { ...production, environment: 'sandbox', tenant_id: environment.tenant_id }
-    const after = await space.ask(sandbox, 'environments.list')
+    const after = await workspace.call(sandbox, 'environments.list')
     expect(after.body.items.map((one: { environment: string }) => one.environment)).toEqual(['production', 'sandbox'])
     expect(after.body.items[1]).toEqual(environment)
     expect(after.body.selected).toBe('sandbox')
@@ -46,10 +46,13 @@ describe('POST /environments/sandbox', () => {
     expect(body.key.secret).toMatch(/^parley_test_[0-9A-Za-z]{40}$/)
     expect(about).toEqual({ kind: 'operation', id: 'environments/sandbox' })
     const sandbox = { ...production, environment: 'sandbox', tenant_id: body.environment.tenant_id }
-    expect(await space.test.database.keyOf(keyHash(body.key.secret))).toMatchObject({ role: 'admin', scope: sandbox })
+    expect(await workspace.test.database.keyOf(keyHash(body.key.secret))).toMatchObject({
+      role: 'admin',
+      scope: sandbox,
+    })
     const { secret: _, ...shown } = body.key
-    expect((await space.ask(sandbox, 'keys.list')).body.items).toEqual([shown])
-    expect((await space.ask(production, 'keys.list')).body.items).toEqual([])
+    expect((await workspace.call(sandbox, 'keys.list')).body.items).toEqual([shown])
+    expect((await workspace.call(production, 'keys.list')).body.items).toEqual([])
   })
 
   it('20 concurrent requests create one sandbox, and one of them gets the key', async () => {
@@ -57,7 +60,7 @@ describe('POST /environments/sandbox', () => {
     expect(tally(answers)).toEqual({ '201': 1, '200': 19 })
     expect(new Set(answers.map(answer => answer.body.environment.tenant_id)).size).toBe(1)
     expect(answers.filter(answer => answer.body.key !== null)).toHaveLength(1)
-    const { rows } = await space.test.owner.query(
+    const { rows } = await workspace.test.owner.query(
       'select count(*)::int from parley.api_keys join parley.tenants using (tenant_id) where owner_id = $1',
       [production.owner_id],
     )
@@ -71,10 +74,10 @@ describe('POST /environments/sandbox', () => {
   })
 
   it('a scope whose owner and tenant do not belong together creates nothing', async () => {
-    const stranger = await space.test.scope()
+    const stranger = await workspace.test.scope()
     const torn = { ...production, owner_id: stranger.owner_id }
     await expect(ensureSandbox(torn)).rejects.toThrow()
-    expect((await space.ask(stranger, 'environments.list')).body.items).toHaveLength(1)
-    expect((await space.ask(production, 'environments.list')).body.items).toHaveLength(1)
+    expect((await workspace.call(stranger, 'environments.list')).body.items).toHaveLength(1)
+    expect((await workspace.call(production, 'environments.list')).body.items).toHaveLength(1)
   })
 })

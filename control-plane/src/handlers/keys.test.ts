@@ -3,24 +3,25 @@ import { keyHash } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace, refused, tally, type Workspace } from '../testing/workspace.ts'
 
-let space: Workspace
+let workspace: Workspace
 let scope: Scope
 
 beforeAll(async () => {
-  space = await openWorkspace()
+  workspace = await openWorkspace()
 }, 60_000)
-afterAll(() => space?.close())
+afterAll(() => workspace?.close())
 beforeEach(async () => {
-  scope = await space.test.scope()
+  scope = await workspace.test.scope()
 })
 
-const create = (body: object = {}) => space.ask(scope, 'keys.create', { body: { name: 'ci', role: 'member', ...body } })
-const rotate = (key_id: string, body: object = {}) => space.ask(scope, 'keys.rotate', { params: { key_id }, body })
-const revoke = (key_id: string) => space.ask(scope, 'keys.revoke', { params: { key_id } })
-const holderOf = (secret: string) => space.test.database.keyOf(keyHash(secret))
+const create = (body: object = {}) =>
+  workspace.call(scope, 'keys.create', { body: { name: 'ci', role: 'member', ...body } })
+const rotate = (key_id: string, body: object = {}) => workspace.call(scope, 'keys.rotate', { params: { key_id }, body })
+const revoke = (key_id: string) => workspace.call(scope, 'keys.revoke', { params: { key_id } })
+const holderOf = (secret: string) => workspace.test.database.keyOf(keyHash(secret))
 
 async function withActiveKeys(count: number) {
-  await space.test.owner.query(
+  await workspace.test.owner.query(
     `insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash)
      select $1::uuid, 'k' || n, 'viewer', 'parley_live_000000', sha256(($1::uuid::text || n)::bytea) from generate_series(1, $2) n`,
     [scope.tenant_id, count],
@@ -40,15 +41,15 @@ describe('POST /keys', () => {
     expect(body.prefix).toBe(body.secret.slice(0, 18))
     expect(about).toEqual({ kind: 'operation', id: `keys/${body.key_id}` })
     expect(await holderOf(body.secret)).toMatchObject({ key_id: body.key_id, role: 'member', can_dial: true, scope })
-    const { rows } = await space.test.owner.query('select k::text from parley.api_keys k')
+    const { rows } = await workspace.test.owner.query('select k::text from parley.api_keys k')
     expect(JSON.stringify(rows)).not.toContain(body.secret)
-    const listed = await space.ask(scope, 'keys.list')
+    const listed = await workspace.call(scope, 'keys.list')
     const { secret: _, ...shown } = body
     expect(listed.body.items).toEqual([shown])
   })
 
   it('secrets of sandbox keys have a prefix of their own', async () => {
-    scope = await space.test.scope({ environment: 'sandbox' })
+    scope = await workspace.test.scope({ environment: 'sandbox' })
     expect((await create()).body.secret).toMatch(/^parley_test_[0-9A-Za-z]{40}$/)
   })
 
@@ -58,16 +59,16 @@ describe('POST /keys', () => {
       code: 'invalid_request',
       details: { issues: [{ path: '/expires_at', message: 'is not in the future' }] },
     })
-    expect((await space.ask(scope, 'keys.list')).body.items).toEqual([])
+    expect((await workspace.call(scope, 'keys.list')).body.items).toEqual([])
   })
 
   it('20 concurrent creations stop at 1,000 active keys; expired and revoked keys do not count', async () => {
     await withActiveKeys(999)
-    await space.test.owner.query(
+    await workspace.test.owner.query(
       `update parley.api_keys set expires_at = '2020-01-01' where tenant_id = $1 and name in ('k1', 'k2')`,
       [scope.tenant_id],
     )
-    const { rows } = await space.test.owner.query(
+    const { rows } = await workspace.test.owner.query(
       `select key_id from parley.api_keys where tenant_id = $1 and name = 'k3'`,
       [scope.tenant_id],
     )
@@ -98,7 +99,7 @@ describe('POST /keys/{key_id}/rotate', () => {
     expect(Date.parse(holder!.valid_until!) - Date.now()).toBeGreaterThan(50_000)
     expect(Date.parse(holder!.valid_until!) - Date.now()).toBeLessThan(61_000)
     expect((await holderOf(body.secret))?.valid_until).toBeNull()
-    await space.test.owner.query("update parley.api_keys set previous_until = now() - interval '1 ms'")
+    await workspace.test.owner.query("update parley.api_keys set previous_until = now() - interval '1 ms'")
     expect(await holderOf(first.secret)).toBeNull()
     expect(await holderOf(body.secret)).not.toBeNull()
   })
@@ -116,7 +117,7 @@ describe('POST /keys/{key_id}/rotate', () => {
     await revoke(revoked.key_id)
     expect(await rotate(revoked.key_id)).toMatchObject(refused('conflict', 'key_revoked'))
     const expired = (await create()).body
-    await space.test.owner.query("update parley.api_keys set expires_at = '2020-01-01' where key_id = $1", [
+    await workspace.test.owner.query("update parley.api_keys set expires_at = '2020-01-01' where key_id = $1", [
       expired.key_id,
     ])
     expect(await rotate(expired.key_id)).toMatchObject(refused('conflict', 'key_revoked'))
@@ -132,15 +133,15 @@ describe('DELETE /keys/{key_id}', () => {
     expect(first.notifications).toEqual([{ topic: 'keys', id: key.key_id }])
     expect(await holderOf(key.secret)).toBeNull()
     expect((await revoke(key.key_id)).body).toEqual(first.body)
-    expect((await space.ask(scope, 'keys.list')).body.items).toEqual([first.body])
+    expect((await workspace.call(scope, 'keys.list')).body.items).toEqual([first.body])
   })
 
   it('a key of another environment cannot be revoked, rotated or listed', async () => {
     const key = (await create()).body
-    scope = await space.test.scope()
+    scope = await workspace.test.scope()
     expect(await revoke(key.key_id)).toMatchObject(refused('not_found'))
     expect(await rotate(key.key_id)).toMatchObject(refused('not_found'))
-    expect((await space.ask(scope, 'keys.list')).body.items).toEqual([])
+    expect((await workspace.call(scope, 'keys.list')).body.items).toEqual([])
     expect(await holderOf(key.secret)).not.toBeNull()
   })
 })
@@ -148,11 +149,11 @@ describe('DELETE /keys/{key_id}', () => {
 describe('GET /keys', () => {
   it('keys are listed newest first, and keys created during paging do not shift the pages', async () => {
     await withActiveKeys(7)
-    const first = await space.ask(scope, 'keys.list', { query: { limit: 3 } })
+    const first = await workspace.call(scope, 'keys.list', { query: { limit: 3 } })
     const late = (await create()).body
     const seen = [...first.body.items]
     for (let cursor = first.body.next_cursor; cursor !== null; ) {
-      const { body } = await space.ask(scope, 'keys.list', { query: { limit: 2, cursor } })
+      const { body } = await workspace.call(scope, 'keys.list', { query: { limit: 2, cursor } })
       seen.push(...body.items)
       cursor = body.next_cursor
     }
@@ -167,12 +168,12 @@ describe('GET /keys', () => {
 
   it('the cursor of another list or environment is refused', async () => {
     await withActiveKeys(2)
-    const cursor = (await space.ask(scope, 'keys.list', { query: { limit: 1 } })).body.next_cursor
-    expect(await space.ask(scope, 'secrets.list', { query: { cursor } })).toMatchObject(
+    const cursor = (await workspace.call(scope, 'keys.list', { query: { limit: 1 } })).body.next_cursor
+    expect(await workspace.call(scope, 'secrets.list', { query: { cursor } })).toMatchObject(
       refused('invalid_request', 'invalid_cursor'),
     )
-    scope = await space.test.scope()
-    expect(await space.ask(scope, 'keys.list', { query: { cursor } })).toMatchObject(
+    scope = await workspace.test.scope()
+    expect(await workspace.call(scope, 'keys.list', { query: { cursor } })).toMatchObject(
       refused('invalid_request', 'invalid_cursor'),
     )
   })

@@ -5,27 +5,27 @@ import { openWorkspace, refused, tally, type Workspace } from '../testing/worksp
 
 const ONE = '+12025550101'
 
-let space: Workspace
+let workspace: Workspace
 let scope: Scope
 
 beforeAll(async () => {
-  space = await openWorkspace()
+  workspace = await openWorkspace()
 }, 60_000)
-afterAll(() => space?.close())
+afterAll(() => workspace?.close())
 beforeEach(async () => {
-  scope = await space.configured()
-  await space.trunk(scope, 'carrier')
+  scope = await workspace.configured()
+  await workspace.trunk(scope, 'carrier')
 })
 
 const importNumber = (phone_number: string, over: object = {}) =>
-  space.ask(scope, 'numbers.import', { body: { phone_number, trunk_id: 'carrier', ...over } })
+  workspace.call(scope, 'numbers.import', { body: { phone_number, trunk_id: 'carrier', ...over } })
 const assign = (number_id: string, agent_id: string | null, version?: number) =>
-  space.ask(scope, 'numbers.assign', {
+  workspace.call(scope, 'numbers.assign', {
     params: { number_id },
     body: { agent_id, ...(version !== undefined && { version }) },
   })
-const release = (number_id: string) => space.ask(scope, 'numbers.release', { params: { number_id } })
-const list = (query: object = {}) => space.ask(scope, 'numbers.list', { query })
+const release = (number_id: string) => workspace.call(scope, 'numbers.release', { params: { number_id } })
+const list = (query: object = {}) => workspace.call(scope, 'numbers.list', { query })
 
 describe('POST /telephony/numbers', () => {
   it('an imported number is returned unassigned and the engines are notified', async () => {
@@ -53,16 +53,16 @@ describe('POST /telephony/numbers', () => {
   it('a number can be imported only onto a trunk of its environment', async () => {
     expect(await importNumber(ONE, { trunk_id: 'none' })).toMatchObject(refused('not_found'))
     const home = scope
-    scope = await space.configured()
+    scope = await workspace.configured()
     expect(await importNumber(ONE)).toMatchObject(refused('not_found'))
-    await space.trunk(scope, 'carrier')
+    await workspace.trunk(scope, 'carrier')
     expect((await importNumber(ONE)).status).toBe(201)
     scope = home
     expect((await importNumber(ONE)).status).toBe(201)
   })
 
   it('20 concurrent imports stop at 10,000 numbers', async () => {
-    await space.test.owner.query(
+    await workspace.test.owner.query(
       `insert into parley.numbers (tenant_id, phone_number, trunk_id)
        select $1::uuid, '+1303' || (1000000 + n), 'carrier' from generate_series(1, 9997) n`,
       [scope.tenant_id],
@@ -80,7 +80,7 @@ describe('PUT /telephony/numbers/{number_id}/assignment', () => {
   })
 
   it('a number can be assigned to the live version or a fixed version of an agent, or unassigned', async () => {
-    await space.publishedAgent(scope, 'ada')
+    await workspace.publishedAgent(scope, 'ada')
     const { body, auditedResource: about, notifications: announced } = await assign(number_id, 'ada')
     expect(body.assignment).toEqual({ agent_id: 'ada', version: null })
     expect(about).toEqual({ kind: 'phone_number', id: number_id })
@@ -91,10 +91,10 @@ describe('PUT /telephony/numbers/{number_id}/assignment', () => {
   })
 
   it('an agent that could not answer calls is refused with the reason', async () => {
-    await space.publishedAgent(scope, 'archived', { archived: true })
-    await space.publishedAgent(scope, 'unpublished', { headless: true })
-    await space.publishedAgent(scope, 'tested', { test: true })
-    await space.publishedAgent(scope, 'chat', { channels: ['cloud'] })
+    await workspace.publishedAgent(scope, 'archived', { archived: true })
+    await workspace.publishedAgent(scope, 'unpublished', { headless: true })
+    await workspace.publishedAgent(scope, 'tested', { test: true })
+    await workspace.publishedAgent(scope, 'chat', { channels: ['cloud'] })
     expect(await assign(number_id, 'none')).toMatchObject(refused('not_found'))
     expect(await assign(number_id, 'archived')).toMatchObject(refused('conflict', 'agent_archived'))
     expect(await assign(number_id, 'unpublished')).toMatchObject(refused('conflict', 'agent_not_published'))
@@ -108,12 +108,12 @@ describe('PUT /telephony/numbers/{number_id}/assignment', () => {
   })
 
   it('with several obstacles the refusal names the first of agent, publication, channel, trunk', async () => {
-    await space.trunk(scope, 'outbound', false)
+    await workspace.trunk(scope, 'outbound', false)
     number_id = (await importNumber('+12025550102', { trunk_id: 'outbound' })).body.number_id
-    await space.publishedAgent(scope, 'chat', { channels: ['cloud'], archived: true })
-    await space.publishedAgent(scope, 'tested', { channels: ['cloud'], test: true })
-    await space.publishedAgent(scope, 'cloudy', { channels: ['cloud'] })
-    await space.publishedAgent(scope, 'ada')
+    await workspace.publishedAgent(scope, 'chat', { channels: ['cloud'], archived: true })
+    await workspace.publishedAgent(scope, 'tested', { channels: ['cloud'], test: true })
+    await workspace.publishedAgent(scope, 'cloudy', { channels: ['cloud'] })
+    await workspace.publishedAgent(scope, 'ada')
     expect(await assign(number_id, 'chat')).toMatchObject(refused('conflict', 'agent_archived'))
     expect(await assign(number_id, 'tested', 0)).toMatchObject(refused('conflict', 'test_publication'))
     expect(await assign(number_id, 'cloudy')).toMatchObject(refused('capability_unavailable', 'channel_not_supported'))
@@ -122,21 +122,21 @@ describe('PUT /telephony/numbers/{number_id}/assignment', () => {
   })
 
   it('an agent or number of another environment is answered 404', async () => {
-    await space.publishedAgent(scope, 'ada')
+    await workspace.publishedAgent(scope, 'ada')
     const home = scope
-    scope = await space.configured()
+    scope = await workspace.configured()
     expect(await assign(number_id, null)).toMatchObject(refused('not_found'))
     expect(await release(number_id)).toMatchObject(refused('not_found'))
-    await space.trunk(scope, 'carrier')
+    await workspace.trunk(scope, 'carrier')
     number_id = (await importNumber(ONE)).body.number_id
     expect(await assign(number_id, 'ada')).toMatchObject(refused('not_found'))
-    expect((await space.ask(home, 'numbers.list')).body.items).toHaveLength(1)
+    expect((await workspace.call(home, 'numbers.list')).body.items).toHaveLength(1)
   })
 
   it('concurrent archiving and assignment never leave a number on an archived agent', async () => {
     for (let round = 0; round < 10; round++) {
-      await space.publishedAgent(scope, `a${round}`)
-      const archived = space.test.database.transaction(scope, tx => archiveAgent(tx, scope, `a${round}`))
+      await workspace.publishedAgent(scope, `a${round}`)
+      const archived = workspace.test.database.transaction(scope, tx => archiveAgent(tx, scope, `a${round}`))
       const [assigned] = await Promise.all([assign(number_id, `a${round}`), archived])
       if (assigned.status !== 200) expect(assigned).toMatchObject(refused('conflict', 'agent_archived'))
       expect((await list()).body.items[0].assignment).toBeNull()
@@ -144,7 +144,7 @@ describe('PUT /telephony/numbers/{number_id}/assignment', () => {
   })
 
   it('concurrent release and assignment never give a released number an agent', async () => {
-    await space.publishedAgent(scope, 'ada')
+    await workspace.publishedAgent(scope, 'ada')
     for (let round = 0; round < 10; round++) {
       const id = (await importNumber(`+1202555020${round}`)).body.number_id
       const [assigned, released] = await Promise.all([assign(id, 'ada'), release(id)])
@@ -158,7 +158,7 @@ describe('PUT /telephony/numbers/{number_id}/assignment', () => {
 
 describe('DELETE /telephony/numbers/{number_id}', () => {
   it('a release returns the last state of the number, also when repeated, and the number can be imported again', async () => {
-    await space.publishedAgent(scope, 'ada')
+    await workspace.publishedAgent(scope, 'ada')
     const { number_id } = (await importNumber(ONE)).body
     const last = (await assign(number_id, 'ada')).body
     const first = await release(number_id)
@@ -182,8 +182,8 @@ describe('DELETE /telephony/numbers/{number_id}', () => {
 
 describe('GET /telephony/numbers', () => {
   it('numbers are filtered by number, trunk and agent, and a cursor is bound to its filters', async () => {
-    await space.trunk(scope, 'other')
-    await space.publishedAgent(scope, 'ada')
+    await workspace.trunk(scope, 'other')
+    await workspace.publishedAgent(scope, 'ada')
     const numbers = ['+12025550109', '+442079460000', '+12025550100', '+3491000000']
     const ids = new Map<string, string>()
     for (const [index, number] of numbers.entries())

@@ -2,27 +2,27 @@ import type { Scope } from '@parley/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace, refused, tally, trunkBody, type Workspace } from '../testing/workspace.ts'
 
-let space: Workspace
+let workspace: Workspace
 let scope: Scope
 
 beforeAll(async () => {
-  space = await openWorkspace()
+  workspace = await openWorkspace()
 }, 60_000)
-afterAll(() => space?.close())
+afterAll(() => workspace?.close())
 beforeEach(async () => {
-  scope = await space.configured()
+  scope = await workspace.configured()
 })
 
 const put = (secret_id: string, value: string, kind = 'sip_auth') =>
-  space.ask(scope, 'secrets.put', { params: { secret_id }, body: { kind, value } })
+  workspace.call(scope, 'secrets.put', { params: { secret_id }, body: { kind, value } })
 const remove = (secret_id: string, force = false) =>
-  space.ask(scope, 'secrets.delete', { params: { secret_id }, query: { force } })
-const list = (query: object = {}) => space.ask(scope, 'secrets.list', { query })
+  workspace.call(scope, 'secrets.delete', { params: { secret_id }, query: { force } })
+const list = (query: object = {}) => workspace.call(scope, 'secrets.list', { query })
 const versionsOf = (secret: { versions: { version: string }[] }) => secret.versions.map(one => one.version)
 
 async function draftWith(agent_id: string, content: object) {
-  await space.publishedAgent(scope, agent_id)
-  const { rows } = await space.test.owner.query(
+  await workspace.publishedAgent(scope, agent_id)
+  const { rows } = await workspace.test.owner.query(
     'insert into parley.drafts (tenant_id, agent_id, content) values ($1, $2, $3) returning draft_id',
     [scope.tenant_id, agent_id, JSON.stringify(content)],
   )
@@ -48,7 +48,7 @@ describe('PUT /secrets/{secret_id}', () => {
 
   it('the value of a secret is stored encrypted', async () => {
     await put('sip', 'swordfish')
-    const { rows } = await space.test.owner.query(
+    const { rows } = await workspace.test.owner.query(
       "select encode(sealed, 'escape') as bytes from parley.secret_versions where tenant_id = $1",
       [scope.tenant_id],
     )
@@ -73,7 +73,7 @@ describe('PUT /secrets/{secret_id}', () => {
   })
 
   it('20 concurrent creations stop at 1,000 secrets, and existing secrets still accept new versions', async () => {
-    await space.test.owner.query(
+    await workspace.test.owner.query(
       `insert into parley.secrets (tenant_id, secret_id, kind, version, deleted_at)
        select $1::uuid, 's' || n, 'sip_auth', 0, case when n > 997 then now() end from generate_series(1, 1000) n`,
       [scope.tenant_id],
@@ -95,7 +95,7 @@ describe('DELETE /secrets/{secret_id}', () => {
     expect((await remove('sip')).body).toEqual(last)
     expect((await list()).body.items).toEqual([])
     expect(await remove('other')).toMatchObject(refused('not_found'))
-    const { rows } = await space.test.owner.query('select 1 from parley.secret_versions where tenant_id = $1', [
+    const { rows } = await workspace.test.owner.query('select 1 from parley.secret_versions where tenant_id = $1', [
       scope.tenant_id,
     ])
     expect(rows).toEqual([])
@@ -113,8 +113,8 @@ describe('DELETE /secrets/{secret_id}', () => {
 
   it('deletion is refused with the list of trunks, live versions and open drafts that use the secret; force deletes', async () => {
     await put('sip', 'one')
-    await space.trunk(scope, 'carrier')
-    await space.publishedAgent(scope, 'live', { plan: { notification: { secret: { id: 'sip', version: '1' } } } })
+    await workspace.trunk(scope, 'carrier')
+    await workspace.publishedAgent(scope, 'live', { plan: { notification: { secret: { id: 'sip', version: '1' } } } })
     const draft_id = await draftWith('drafted', { actions: [{ auth: { secret: { id: 'sip', version: '1' } } }] })
     const answer = await remove('sip')
     expect(answer).toMatchObject(refused('conflict', 'secret_in_use'))
@@ -130,10 +130,10 @@ describe('DELETE /secrets/{secret_id}', () => {
   it('archived agents, versions that are not live and pins of replaced versions do not prevent deletion', async () => {
     const plan = { notification: { secret: { id: 'sip', version: '1' } } }
     await put('sip', 'one')
-    await space.publishedAgent(scope, 'archived', { plan, archived: true })
-    await space.publishedAgent(scope, 'headless', { plan, headless: true })
+    await workspace.publishedAgent(scope, 'archived', { plan, archived: true })
+    await workspace.publishedAgent(scope, 'headless', { plan, headless: true })
     expect((await remove('sip')).status).toBe(200)
-    await space.publishedAgent(scope, 'live', { plan })
+    await workspace.publishedAgent(scope, 'live', { plan })
     await put('sip', 'one')
     expect((await remove('sip')).status).toBe(200)
   })
@@ -143,7 +143,7 @@ describe('DELETE /secrets/{secret_id}', () => {
       const secret_id = `sip${round}`
       await put(secret_id, 'pw')
       const body = trunkBody(`t${round}`, { auth_secret: { id: secret_id, version: '1' } })
-      const [made, gone] = await Promise.all([space.ask(scope, 'trunks.create', { body }), remove(secret_id)])
+      const [made, gone] = await Promise.all([workspace.call(scope, 'trunks.create', { body }), remove(secret_id)])
       const outcome = tally([made, gone])
       expect([
         { '201': 1, secret_in_use: 1 },
@@ -154,13 +154,13 @@ describe('DELETE /secrets/{secret_id}', () => {
 
   it('secrets of other environments can be neither seen nor deleted', async () => {
     await put('sip', 'one')
-    await space.trunk(scope, 'carrier')
+    await workspace.trunk(scope, 'carrier')
     const home = scope
-    scope = await space.configured()
+    scope = await workspace.configured()
     expect(await remove('sip')).toMatchObject(refused('not_found'))
     expect((await put('sip', 'mine')).body.version).toBe('1')
     expect((await remove('sip')).status).toBe(200)
-    expect((await space.ask(home, 'secrets.list')).body.items).toHaveLength(1)
+    expect((await workspace.call(home, 'secrets.list')).body.items).toHaveLength(1)
   })
 })
 

@@ -2,19 +2,19 @@ import type { Scope } from '@parley/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace, refused, tally, type Workspace } from '../testing/workspace.ts'
 
-let space: Workspace
+let workspace: Workspace
 let scope: Scope
 
 beforeAll(async () => {
-  space = await openWorkspace()
+  workspace = await openWorkspace()
 }, 60_000)
-afterAll(() => space?.close())
+afterAll(() => workspace?.close())
 beforeEach(async () => {
-  scope = await space.test.scope()
+  scope = await workspace.test.scope()
 })
 
-const get = async () => (await space.ask(scope, 'tenant_settings.get')).body
-const update = (body: object) => space.ask(scope, 'tenant_settings.update', { body })
+const get = async () => (await workspace.call(scope, 'tenant_settings.get')).body
+const update = (body: object) => workspace.call(scope, 'tenant_settings.update', { body })
 const days = (recording_days: number, expected_version: number) => ({
   retention: { recording_days, transcript_days: 60, document_days: null, expected_version },
 })
@@ -76,7 +76,7 @@ describe('GET and PUT /tenant/settings', () => {
 
   it('settings belong to the environment of the key', async () => {
     await update({ display_name: 'Clinic' })
-    const sandbox = await space.test.scope({ environment: 'sandbox', owner_id: scope.owner_id })
-    expect((await space.ask(sandbox, 'tenant_settings.get')).body.display_name).toBeNull()
+    const sandbox = await workspace.test.scope({ environment: 'sandbox', owner_id: scope.owner_id })
+    expect((await workspace.call(sandbox, 'tenant_settings.get')).body.display_name).toBeNull()
   })
 })

@@ -4,25 +4,26 @@ import { openWorkspace, refused, tally, trunkBody, type Workspace } from '../tes
 
 const INBOUND_URI = /^sip:[0-9a-f]{32}@localhost:5061;transport=tls$/
 
-let space: Workspace
+let workspace: Workspace
 let scope: Scope
 
 beforeAll(async () => {
-  space = await openWorkspace()
+  workspace = await openWorkspace()
 }, 60_000)
-afterAll(() => space?.close())
+afterAll(() => workspace?.close())
 beforeEach(async () => {
-  scope = await space.configured()
+  scope = await workspace.configured()
   await putSecret('sip', 'pw')
 })
 
 const putSecret = (secret_id: string, value: string, kind = 'sip_auth') =>
-  space.ask(scope, 'secrets.put', { params: { secret_id }, body: { kind, value } })
+  workspace.call(scope, 'secrets.put', { params: { secret_id }, body: { kind, value } })
 const create = (trunk_id: string, over: object = {}) =>
-  space.ask(scope, 'trunks.create', { body: trunkBody(trunk_id, over) })
-const get = (trunk_id: string) => space.ask(scope, 'trunks.get', { params: { trunk_id } })
-const update = (trunk_id: string, body: object) => space.ask(scope, 'trunks.update', { params: { trunk_id }, body })
-const remove = (trunk_id: string) => space.ask(scope, 'trunks.delete', { params: { trunk_id } })
+  workspace.call(scope, 'trunks.create', { body: trunkBody(trunk_id, over) })
+const get = (trunk_id: string) => workspace.call(scope, 'trunks.get', { params: { trunk_id } })
+const update = (trunk_id: string, body: object) =>
+  workspace.call(scope, 'trunks.update', { params: { trunk_id }, body })
+const remove = (trunk_id: string) => workspace.call(scope, 'trunks.delete', { params: { trunk_id } })
 
 describe('POST /telephony/trunks', () => {
   it('a new trunk is outbound only by default and the engines are notified', async () => {
@@ -45,10 +46,10 @@ describe('POST /telephony/trunks', () => {
   })
 
   it('a trunk can be created only after staff have set the call capacity', async () => {
-    scope = await space.test.scope()
+    scope = await workspace.test.scope()
     await putSecret('sip', 'pw')
     expect(await create('carrier')).toMatchObject(refused('capability_unavailable', 'tenant_not_configured'))
-    await space.test.owner.query('update parley.tenants set concurrent_capacity = 0 where tenant_id = $1', [
+    await workspace.test.owner.query('update parley.tenants set concurrent_capacity = 0 where tenant_id = $1', [
       scope.tenant_id,
     ])
     expect((await create('carrier')).status).toBe(201)
@@ -67,7 +68,7 @@ describe('POST /telephony/trunks', () => {
     expect(await create('carrier', { auth_secret: { id: 'sip', version: '01' } })).toMatchObject(
       refused('invalid_request', 'secret_not_found'),
     )
-    await space.ask(scope, 'secrets.delete', { params: { secret_id: 'sip' } })
+    await workspace.call(scope, 'secrets.delete', { params: { secret_id: 'sip' } })
     expect(await create('carrier')).toMatchObject(refused('invalid_request', 'secret_not_found'))
   })
 
@@ -77,7 +78,7 @@ describe('POST /telephony/trunks', () => {
   })
 
   it('20 concurrent creations stop at 1,000 trunks', async () => {
-    await space.test.owner.query(
+    await workspace.test.owner.query(
       `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
        select $1::uuid, 't' || n, 'T', 'generic_sip', 'a', false from generate_series(1, 997) n`,
       [scope.tenant_id],
@@ -153,7 +154,7 @@ describe('DELETE /telephony/trunks/{trunk_id}', () => {
     await create('carrier')
     const numbers = ['+12025550102', '+12025550101']
     for (const phone_number of numbers)
-      await space.ask(scope, 'numbers.import', { body: { phone_number, trunk_id: 'carrier' } })
+      await workspace.call(scope, 'numbers.import', { body: { phone_number, trunk_id: 'carrier' } })
     const answer = await remove('carrier')
     expect(answer).toMatchObject(refused('conflict', 'trunk_in_use'))
     expect(answer.body.error.details.numbers).toEqual(['+12025550101', '+12025550102'])
@@ -164,7 +165,7 @@ describe('DELETE /telephony/trunks/{trunk_id}', () => {
     for (let round = 0; round < 10; round++) {
       await create(`t${round}`)
       const body = { phone_number: `+1202555010${round}`, trunk_id: `t${round}` }
-      const answers = await Promise.all([space.ask(scope, 'numbers.import', { body }), remove(`t${round}`)])
+      const answers = await Promise.all([workspace.call(scope, 'numbers.import', { body }), remove(`t${round}`)])
       expect([
         { '201': 1, trunk_in_use: 1 },
         { '200': 1, not_found: 1 },
@@ -177,24 +178,24 @@ describe('trunks of another environment', () => {
   it('an environment sees no trunk of another environment and may use the same trunk id', async () => {
     await create('carrier')
     const home = scope
-    scope = await space.configured()
+    scope = await workspace.configured()
     expect(await get('carrier')).toMatchObject(refused('not_found'))
     expect(await update('carrier', { name: 'mine' })).toMatchObject(refused('not_found'))
     expect(await remove('carrier')).toMatchObject(refused('not_found'))
-    expect((await space.ask(scope, 'trunks.list')).body.items).toEqual([])
+    expect((await workspace.call(scope, 'trunks.list')).body.items).toEqual([])
     // Its secret is not pinned by an environment that has none of that id.
     expect(await create('carrier')).toMatchObject(refused('invalid_request', 'secret_not_found'))
     await putSecret('sip', 'pw')
     expect((await create('carrier')).status).toBe(201)
-    expect((await space.ask(home, 'trunks.list')).body.items).toHaveLength(1)
+    expect((await workspace.call(home, 'trunks.list')).body.items).toHaveLength(1)
   })
 })
 
 describe('GET /telephony/trunks', () => {
   it('trunks are listed by id in code point order', async () => {
     for (const id of ['b', 'a_1', 'a-1', '0']) await create(id)
-    const first = await space.ask(scope, 'trunks.list', { query: { limit: 3 } })
-    const rest = await space.ask(scope, 'trunks.list', { query: { limit: 3, cursor: first.body.next_cursor } })
+    const first = await workspace.call(scope, 'trunks.list', { query: { limit: 3 } })
+    const rest = await workspace.call(scope, 'trunks.list', { query: { limit: 3, cursor: first.body.next_cursor } })
     const ids = [...first.body.items, ...rest.body.items].map(trunk => trunk.trunk_id)
     expect(ids).toEqual(['0', 'a-1', 'a_1', 'b'])
     expect(rest.body.next_cursor).toBeNull()

@@ -3,7 +3,7 @@ import type { Draft } from '@parley/flow'
 type Node = NonNullable<NonNullable<Draft['flow']>['nodes']>[number]
 type Action = NonNullable<Draft['actions']>[number]
 
-/** Fields that no engine reads, a draft that sets them, and where validation warns of it. */
+/** Fields that no engine reads, a draft that sets them, and the path of the validation's warning. */
 export interface FieldsWithoutEffect {
   readonly fields: string
   readonly draft: Pick<Draft, 'settings' | 'actions' | 'analysis' | 'knowledge'> & {

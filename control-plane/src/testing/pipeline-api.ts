@@ -10,7 +10,7 @@ import { type TestPlatform, testPlatform } from './test-platform.ts'
 
 type AnyHandler = (input: never, context: ExternalContext) => Promise<AnswerOf<Operation>>
 
-/** What an HTTP request came to. */
+/** The response to an HTTP request. */
 export interface Received {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -33,9 +33,9 @@ export interface PipelineApi {
   readonly scope: Scope
   readonly keys: Readonly<Record<Role, string>>
   readonly platform: TestPlatform
-  /** Everything the log was told, as text. */
+  /** The log so far, as text. */
   readonly logged: () => string
-  request(method: string, path: string, asked?: RequestOptions): Promise<Received>
+  request(method: string, path: string, options?: RequestOptions): Promise<Received>
   /** A new key of the scope (default: the API's own). */
   newKey(role: Role, scope?: Scope): Promise<{ readonly secret: string; readonly key_id: string }>
   audited(action: string): Promise<{ outcome: string; resource_kind: string | null; request_id: string }[]>
@@ -43,23 +43,23 @@ export interface PipelineApi {
 }
 
 export interface PipelineApiOptions extends Partial<Pick<ApiOptions, 'limits' | 'publicUrl' | 'bus'>> {
-  /** A database whose tests made it; default: one of its own. */
+  /** A database that the caller closes. Default: a new one, closed with the API. */
   readonly db?: TestDatabase
-  /** What the API asks in place of `db`'s. */
+  /** The database that the API uses. Default: that of `db`. */
   readonly database?: Database
   readonly bus?: Bus
-  /** What of the platform is not as in every test. */
+  /** Replaces members of `testPlatform()`. */
   readonly platform?: Partial<Platform>
-  /** Operations that no contract has. */
+  /** Routes of operations that are not in the contract. */
   readonly more?: readonly Route[]
 }
 
-/** An API over real sockets and a real Postgres, with those handlers alone. */
+/** An API with these handlers only, over real sockets and a real Postgres. */
 export async function pipelineApi(
   handlers: { readonly [Id in OperationId]?: AnyHandler },
-  { db: given, database, bus = localBus(), more = [], platform: over = {}, ...rest }: PipelineApiOptions = {},
+  { db: sharedDb, database, bus = localBus(), more = [], platform: overrides = {}, ...rest }: PipelineApiOptions = {},
 ): Promise<PipelineApi> {
-  const db = given ?? (await testDatabase())
+  const db = sharedDb ?? (await testDatabase())
   const scope = await db.scope()
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
@@ -68,7 +68,7 @@ export async function pipelineApi(
     const handler = handlers[operation.id as OperationId]
     return handler === undefined ? [] : [routeOf(operation, handler as Route['handler'])]
   })
-  const platform = { ...testPlatform(), ...over }
+  const platform = { ...testPlatform(), ...overrides }
   const options = { database: database ?? db.database, bus, platform, log, ...rest }
   const api = await buildApiOf([...routes, ...more], options)
   const url = await api.listen({ host: '127.0.0.1', port: 0 })
@@ -87,7 +87,8 @@ export async function pipelineApi(
     newKey,
     platform,
     logged: () => lines.join(''),
-    request: (method, path, asked) => request(new URL(path, url), method, { key: keys.admin, ...asked }),
+    request: (method, path, requestOptions) =>
+      request(new URL(path, url), method, { key: keys.admin, ...requestOptions }),
     async audited(action) {
       const { rows } = await db.owner.query(
         'select outcome, resource_kind, request_id from parley.audit where action = $1 order by occurred_at, audit_id',
@@ -97,7 +98,7 @@ export async function pipelineApi(
     },
     async close() {
       await api.close()
-      if (given === undefined) await db.close()
+      if (sharedDb === undefined) await db.close()
     },
   }
 }

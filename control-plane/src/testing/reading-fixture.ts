@@ -9,10 +9,10 @@ import { type PipelineApi, pipelineApi, type Received } from './pipeline-api.ts'
 const MODEL = { model_id: 'near-1', provider: 'near', tier: 'frontier' }
 const MANY = { perSecond: 10_000, burst: 10_000 }
 
-/** The same in words that a reader skips: spaces make it large, what it says stays the same. */
+/** The body as JSON that spaces at its end make large enough for a worker thread. */
 export const spaced = (body: object) => `${JSON.stringify(body)}${' '.repeat(LARGE_BODY_BYTES)}`
 
-/** An export of two nodes; `more` takes the place of its members. */
+/** An export with two nodes; `more` replaces members. */
 export const exported = (more: object = {}) => ({
   agent_version: 3,
   agent: {
@@ -49,7 +49,7 @@ export const exported = (more: object = {}) => ({
   ...more,
 })
 
-/** An API with everything that takes or shows large bodies and drafts, and the requests that tests make of it. */
+/** An API with the operations that have large bodies or answers. */
 export class ReadingFixture {
   readonly api: PipelineApi
   #keys = 0
@@ -79,7 +79,7 @@ export class ReadingFixture {
     return this.api.request('POST', '/api/v1/agents/import', { idempotencyKey, body })
   }
 
-  /** Of one agent's resources. */
+  /** A request to `/api/v1/agents/PATH` with a new idempotency key. */
   request(method: string, path: string, body: unknown): Promise<Received> {
     return this.api.request(method, `/api/v1/agents/${path}`, { idempotencyKey: this.#key(), body })
   }

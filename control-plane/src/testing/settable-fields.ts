@@ -1,13 +1,13 @@
 import type { JsonSchema, Operation } from '@parley/contract'
 import { jsonSchema } from '@parley/contract/testing'
 
-/** A field that a request may set, as `Schema.field`; `description` is what the API document says of it. */
+/** A field that a request may set, as `Schema.field`, with its description in the API document. */
 interface SettableField {
   readonly name: string
   readonly description: string
 }
 
-/** Where references between schemas lead. */
+/** Prefix of references between schemas. */
 const DEFINITIONS = '#/$defs/'
 
 type Member = JsonSchema & {
@@ -22,8 +22,8 @@ type Member = JsonSchema & {
 }
 
 /**
- * Every field of the queries and bodies of `operations`. A schema with a name is listed once under that name; a union is
- * told apart by its discriminator (`Node[end]`); members of arrays and maps count as members of the field.
+ * Every field of the queries and bodies of `operations`. A named schema is listed once under its name; the branch of a
+ * union has its discriminator (`Node[end]`); members of arrays and maps count as members of the field.
  */
 export function settableFields(operations: readonly Pick<Operation, 'id' | 'query' | 'body'>[]): SettableField[] {
   const fields = new Map<string, string>()
@@ -39,28 +39,28 @@ function walk(
   fields: Map<string, string>,
   definitions = (schema.$defs ?? {}) as Readonly<Record<string, Member>>,
 ): void {
-  const into = (member: Member, place: string) => walk(member, place, within, fields, definitions)
+  const visit = (member: Member, place: string) => walk(member, place, within, fields, definitions)
   if (schema.$ref !== undefined) {
     const name = schema.$ref.slice(DEFINITIONS.length)
     // A schema that contains itself is listed once.
     if (!within.includes(name)) walk(definitions[name]!, name, [...within, name], fields, definitions)
     return
   }
-  for (const branch of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) into(branch, at + discriminator(branch))
+  for (const branch of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) visit(branch, at + discriminator(branch))
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     fields.set(`${at}.${name}`, typeof member.description === 'string' ? member.description : '')
-    into(member, `${at}.${name}`)
+    visit(member, `${at}.${name}`)
   }
-  if (schema.items !== undefined) into(schema.items, at)
-  if (typeof schema.additionalProperties === 'object') into(schema.additionalProperties, at)
+  if (schema.items !== undefined) visit(schema.items, at)
+  if (typeof schema.additionalProperties === 'object') visit(schema.additionalProperties, at)
 }
 
-/** `[type]`, `[kind]` or `[type/role]`: what the branch of a union is told apart by. */
+/** The discriminator of a union's branch: `[type]`, `[kind]` or `[type/role]`. */
 function discriminator({ properties = {} }: Member): string {
-  const words = ['type', 'kind', 'role'].flatMap(name => {
+  const values = ['type', 'kind', 'role'].flatMap(name => {
     const { const: only, enum: several } = properties[name] ?? {}
     if (typeof only === 'string') return [only]
     return several === undefined ? [] : [several.join('|')]
   })
-  return words.length === 0 ? '' : `[${words.join('/')}]`
+  return values.length === 0 ? '' : `[${values.join('/')}]`
 }

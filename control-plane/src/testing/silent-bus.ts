@@ -1,4 +1,4 @@
 import type { Bus } from '@parley/store'
 
-/** A bus that nobody hears: what works with it needs no messages. */
+/** A bus that delivers nothing; code that works with it does not depend on messages. */
 export const SILENT_BUS: Bus = { publish: () => {}, subscribe: () => () => {}, close: async () => {} }

@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { Catalogue, CatalogueModel, CatalogueVoice } from '../catalogue.ts'
 import type { Platform, WaitingRun } from '../context.ts'
 
-const spoken = (role: 'stt' | 'tts', provider: string, voice_id: string | null, ready: boolean): CatalogueVoice => ({
+const speechService = (
+  role: 'stt' | 'tts',
+  provider: string,
+  voice_id: string | null,
+  ready: boolean,
+): CatalogueVoice => ({
   role,
   provider,
   model: `${provider}-1`,
@@ -14,7 +19,7 @@ const spoken = (role: 'stt' | 'tts', provider: string, voice_id: string | null, 
   reason: ready ? null : 'no_key',
 })
 
-const thinking = (provider: string, ready: boolean): CatalogueModel => ({
+const chatModel = (provider: string, ready: boolean): CatalogueModel => ({
   model: { model_id: `${provider}-1`, provider, tier: 'frontier' },
   name: provider,
   kind: 'chat',
@@ -26,23 +31,23 @@ const thinking = (provider: string, ready: boolean): CatalogueModel => ({
   tools: true,
 })
 
-/** Of each kind one without a key, then one that is ready. */
+/** Of each kind one service without a key, then one that is ready. */
 export const TEST_CATALOGUE: Catalogue = {
-  models: [thinking('distant', false), thinking('near', true)],
+  models: [chatModel('distant', false), chatModel('near', true)],
   voices: [
-    spoken('stt', 'distant', null, false),
-    spoken('stt', 'near', null, true),
-    spoken('tts', 'distant', 'ann', false),
-    spoken('tts', 'near', 'bea', true),
+    speechService('stt', 'distant', null, false),
+    speechService('stt', 'near', null, true),
+    speechService('tts', 'distant', 'ann', false),
+    speechService('tts', 'near', 'bea', true),
   ],
 }
 
-/** A platform, and what it was told to wake. */
+/** A platform that records the runs to wake. */
 export interface TestPlatform extends Platform {
   readonly wokenRuns: readonly WaitingRun[]
 }
 
-/** A platform that lets agents reach http://127.0.0.1:9999, seals nothing, keeps no recordings and asks the real clock. */
+/** A platform that allows plain http to 127.0.0.1:9999, encrypts nothing, has no recordings and uses the real clock. */
 export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): TestPlatform {
   const woken: WaitingRun[] = []
   return {

@@ -9,7 +9,7 @@ import type { PipelineApiOptions } from './pipeline-api.ts'
 import { type PipelineApi, pipelineApi } from './pipeline-api.ts'
 import type { Answer, RequestParts, World } from './valid-requests.ts'
 
-/** Every operation over HTTP, on a real Postgres; production and sandbox of one organisation. */
+/** An API with every operation, over HTTP and on a real Postgres; production and sandbox of one organisation. */
 export interface WholeApi {
   readonly url: string
   readonly db: PipelineApi['db']
@@ -17,14 +17,14 @@ export interface WholeApi {
   readonly platform: PipelineApi['platform']
   readonly newKey: PipelineApi['newKey']
   readonly keys: Readonly<Record<'viewer' | 'member' | 'admin' | 'sandboxAdmin', string>>
-  /** What exists, and can be made, in production. */
+  /** Creates resources in production. */
   readonly world: World
-  /** Default: the admin key, and where a key is required a fresh one; null: none. */
-  send(id: OperationId, parts: RequestParts, as?: As): Promise<Answer>
+  /** Default: the admin key, and a new idempotency key if one is required; null: none. */
+  send(id: OperationId, parts: RequestParts, as?: SendOptions): Promise<Answer>
   close(): Promise<void>
 }
 
-interface As {
+interface SendOptions {
   readonly key?: string | null
   readonly idempotencyKey?: string | null
 }
@@ -36,17 +36,17 @@ const RATE_CARD = {
   rates: [{ meter: 'connected_ms', per: 60_000, price_usd: '0.02', channel: null, provider: null, model_id: null }],
 } as const
 
-/** Nothing of what tests ask is too much. */
+/** Rates that no test reaches. */
 const GENEROUS = { perSecond: 1_000_000, burst: 1_000_000 }
 
-/** `changed`: handlers that stand in the place of the product's. */
+/** `overrides` replace handlers of the product. */
 export async function openWholeApi(
   options: PipelineApiOptions = {},
-  changed: Partial<Handlers> = {},
+  overrides: Partial<Handlers> = {},
 ): Promise<WholeApi> {
   const limits = { rates: { key: GENEROUS, costly: GENEROUS, address: GENEROUS } }
   const bus = options.bus ?? localBus()
-  const api = await pipelineApi({ ...handlers, ...changed }, { limits, ...options, bus })
+  const api = await pipelineApi({ ...handlers, ...overrides }, { limits, ...options, bus })
   const owners = runOwners(api.db, bus)
   const sandbox = await api.db.scope({ environment: 'sandbox', owner_id: api.scope.owner_id })
   await api.db.owner.query(
@@ -59,11 +59,11 @@ export async function openWholeApi(
   const unique = (prefix: string) => `${prefix}-${(++fresh).toString(36).padStart(6, '0')}`
   const send: WholeApi['send'] = (id, parts, { key = keys.admin, idempotencyKey } = {}) => {
     const operation = operationOf(id)
-    const itsKey =
+    const usedKey =
       operation.idempotencyKey === null ? null : idempotencyKey === undefined ? unique('key') : idempotencyKey
     return api.request(operation.method, pathOf(operation, parts), {
       key,
-      ...(itsKey !== null && { idempotencyKey: itsKey }),
+      ...(usedKey !== null && { idempotencyKey: usedKey }),
       ...(parts.body !== undefined && { body: parts.body }),
     })
   }

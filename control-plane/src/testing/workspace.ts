@@ -28,12 +28,12 @@ const handlers = {
 export interface Workspace {
   readonly test: TestDatabase
   /** Calls an operation with an admin key of that environment. */
-  ask(scope: Scope, id: OperationId, raw?: RawInput): Promise<Called>
+  call(scope: Scope, id: OperationId, raw?: RawInput): Promise<Called>
   /** An environment with call capacity set by staff. */
   configured(): Promise<Scope>
-  /** A trunk that takes inbound calls, with the secret of its password. */
+  /** Creates a trunk, inbound by default, and the secret of its password. */
   trunk(scope: Scope, trunk_id: string, inbound?: boolean): Promise<Called['body']>
-  /** An agent with version 0, which is its head unless `test` or `headless`. */
+  /** Stores an agent with version 0, which is its head unless `test` or `headless`. */
   publishedAgent(scope: Scope, agent_id: string, options?: PublishedOptions): Promise<void>
   close(): Promise<void>
 }
@@ -46,12 +46,12 @@ interface PublishedOptions {
   readonly plan?: object
 }
 
-/** A refusal of that code and reason, as an answer to expect. */
+/** A pattern that matches a refusal with this code and reason. */
 export function refused(code: string, reason?: string) {
   return { body: { error: { code, ...(reason !== undefined && { details: { reason } }) } } }
 }
 
-/** How many of the answers were given, and how many refused for which reason or code. */
+/** Number of answers by status, or by the reason or code of the refusal. */
 export function tally(answers: readonly Called[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { status, body } of answers) {
@@ -65,11 +65,11 @@ export async function openWorkspace(): Promise<Workspace> {
   const test = await testDatabase()
   const sealer = new MasterKeySealer(new Map([[1, randomBytes(32)]]))
   const platform = { ...testPlatform(), sealer }
-  const ask: Workspace['ask'] = (scope, id, raw) =>
+  const call: Workspace['call'] = (scope, id, raw) =>
     callDirectly({ database: test.database, scope, handlers, platform }, id, raw)
   return {
     test,
-    ask,
+    call,
     close: () => test.close(),
     async configured() {
       const scope = await test.scope()
@@ -79,8 +79,8 @@ export async function openWorkspace(): Promise<Workspace> {
       return scope
     },
     async trunk(scope, trunk_id, inbound = true) {
-      await ask(scope, 'secrets.put', { params: { secret_id: 'sip' }, body: { kind: 'sip_auth', value: 'pw' } })
-      const { body } = await ask(scope, 'trunks.create', { body: trunkBody(trunk_id, { inbound }) })
+      await call(scope, 'secrets.put', { params: { secret_id: 'sip' }, body: { kind: 'sip_auth', value: 'pw' } })
+      const { body } = await call(scope, 'trunks.create', { body: trunkBody(trunk_id, { inbound }) })
       if (body.error !== undefined) throw new Error(JSON.stringify(body))
       return body
     },
@@ -102,8 +102,8 @@ export async function openWorkspace(): Promise<Workspace> {
   }
 }
 
-/** What `trunks.create` takes, with version 1 of the secret `sip`. */
-export function trunkBody(trunk_id: string, over: object = {}) {
+/** The body of `trunks.create`, with version 1 of the secret `sip`; `overrides` replace members. */
+export function trunkBody(trunk_id: string, overrides: object = {}) {
   return {
     trunk_id,
     name: 'Carrier',
@@ -111,6 +111,6 @@ export function trunkBody(trunk_id: string, over: object = {}) {
     termination_uri: 'sbc.example.com',
     auth_username: 'parley',
     auth_secret: { id: 'sip', version: '1' },
-    ...over,
+    ...overrides,
   }
 }

@@ -8,11 +8,11 @@ interface AgentHandlerOptions {
   readonly agent: VoiceAgent
   readonly facts: VoiceCallFacts
   readonly time: Time
-  /** Receives what services were used for, as it becomes known. */
+  /** Called with the usage of services as it becomes known. */
   readonly onUsage?: (usage: UsageReport) => void
 }
 
-/** Lets an agent talk on the call. */
+/** Handlers in which this agent talks on the call. */
 export function agentHandler({ agent, facts, time, onUsage }: AgentHandlerOptions): HandlerFactory {
   return line =>
     new VoiceConversation({

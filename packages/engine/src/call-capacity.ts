@@ -8,8 +8,8 @@ export interface CallPlace {
 }
 
 /**
- * How many calls an engine has, and whether it takes more: the only place that counts them and that knows of a drain. A call
- * has its place from its INVITE, or from the claim of its run, to its end.
+ * Counts the calls of an engine and decides whether it takes more. It is the only owner of capacity and drain. A call holds its
+ * place from its INVITE, or from the claim of its run, to its end.
  */
 export class CallCapacity {
   /** Calls at once. */
@@ -41,7 +41,7 @@ export class CallCapacity {
     return this.#taken < this.max ? null : 'overload'
   }
 
-  /** Null where `refusal` says why. */
+  /** Null: no place is free; `refusal` says why. */
   reserve(): CallPlace | null {
     if (this.refusal !== null) return null
     this.#taken++

@@ -11,17 +11,17 @@ export interface CallControl {
   addTimelineItem(item: TimelineItem): void
 }
 
-/** Talks on a call. Made before the answer; owned by the call. */
+/** Talks on a call. Created before the answer; owned by the call. */
 export interface CallHandler {
-  /** Every event of the leg but the last. "answered": audio flows. */
+  /** Called with every event of the leg except "ended"; from "answered" on audio flows. */
   onLeg(event: LegEvent): void
-  /** Reads the audio that came since the last time. Called every 20 ms while the call is up. */
+  /** Reads the audio received since the last call. Called every 20 ms while the call is up. */
   drain(): void
   /** Applies the variables of a live update from the agent's next turn on. Absent: the handler has no variables. */
   updateVariables?(values: Readonly<Record<string, string>>): void
-  /** Stops speaking for good: the call is ending. */
+  /** Stops speaking for good, because the call is ending. */
   stop(): void
-  /** Resolves when no action of the handler is under way any more; never rejects. */
+  /** Resolves when no action of the handler is in progress; never rejects. */
   settled(): Promise<void>
   readonly result: CallHandlerResult
 }

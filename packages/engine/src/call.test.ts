@@ -20,7 +20,7 @@ const end: LegEnd = {
   media: null,
 }
 
-/** A leg whose events the test emits; a listener's error ends it, as in a real one. */
+/** A leg whose events the test emits; it hangs up when its listener throws, as a real leg does. */
 class ScriptedLeg {
   hungUp = 0
   #listener: (event: LegEvent) => void = () => {}
@@ -45,7 +45,7 @@ class ScriptedLeg {
   transport = null
 }
 
-/** An handler that says one line when it is answered, and whatever else the test wants. */
+/** A handler that counts its calls and throws `fault` if the test sets it. */
 class ScriptedHandler implements CallHandler {
   drains = 0
   stops = 0
@@ -87,7 +87,7 @@ function callWith(onEvent: (event: CallEvent) => void) {
   return { call, leg, time, handler: handler! }
 }
 
-const settled = () => new Promise(resolve => setImmediate(resolve))
+const promisesSettled = () => new Promise(resolve => setImmediate(resolve))
 
 it('a call whose listener throws at its last event still ends, and leaves no timer', async () => {
   const { call, leg, time, handler } = callWith(event => {
@@ -112,7 +112,7 @@ it('a call whose listener throws ends as failed', async () => {
   expect((await call.report).run.outcome).toMatchObject({ kind: 'error', detail: 'internal' })
 })
 
-it('a listener that throws at a timeline item ends its own call only', async () => {
+it('a listener that throws at a timeline item ends its call without an exception in the handler', async () => {
   let reported = 0
   const { handler, leg } = callWith(event => {
     if (event.type !== 'timeline') return
@@ -135,7 +135,7 @@ it('a call whose handler throws ends as failed', async () => {
   expect((await call.report).run.outcome).toMatchObject({ kind: 'error', detail: 'internal' })
 })
 
-it('the handler reads received audio every 20 ms, from the answer on', () => {
+it('a handler reads received audio every 20 ms from the answer on', () => {
   const { handler, leg, time } = callWith(() => {})
   time.advance(1000)
   expect(handler.drains).toBe(0)
@@ -144,7 +144,7 @@ it('the handler reads received audio every 20 ms, from the answer on', () => {
   expect(handler.drains).toBe(50)
 })
 
-it('the report waits for the agent’s actions, at most five seconds', async () => {
+it('the report of a call waits for the actions of its handler, at most five seconds', async () => {
   const { call, handler, leg, time } = callWith(() => {})
   handler.settles = new Promise(() => {})
   leg.emit({ type: 'answered' })
@@ -154,18 +154,18 @@ it('the report waits for the agent’s actions, at most five seconds', async () 
     over = true
   })
   time.advance(4999)
-  await settled()
+  await promisesSettled()
   expect(over).toBe(false)
   time.advance(1)
-  await settled()
+  await promisesSettled()
   expect(over).toBe(true)
 })
 
-it('listeners get the last event of the leg, then the report, once', async () => {
-  const heard: string[] = []
-  const { call, leg } = callWith(event => heard.push(event.type === 'leg' ? event.event.type : event.type))
+it('a listener gets the last event of the leg and then the report, each once', async () => {
+  const types: string[] = []
+  const { call, leg } = callWith(event => types.push(event.type === 'leg' ? event.event.type : event.type))
   leg.emit({ type: 'answered' })
   leg.emit({ type: 'ended', end })
   await call.report
-  expect(heard).toEqual(['answered', 'ending', 'ended', 'ended'])
+  expect(types).toEqual(['answered', 'ending', 'ended', 'ended'])
 })

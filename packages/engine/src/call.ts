@@ -5,14 +5,14 @@ import type { CallControl, CallHandler } from './call-handler.ts'
 import { type LocalEnding, type RunResult, runResult } from './outcome.ts'
 import type { Ticker } from './ticker.ts'
 
-/** After the call, actions that are still under way are waited for no longer than this. */
+/** Longest wait, after the call, for actions that are still in progress. */
 const SETTLE_MS: Ms = 5000
 
 interface CallOptions {
   readonly leg: CallLeg
   readonly time: Time
   readonly ticker: Ticker
-  /** Makes what talks on the call. May throw: then the call ends as failed. */
+  /** Creates the handler. May throw; the call then ends as failed. */
   readonly createHandler: (line: CallControl) => CallHandler
   /** The engine hangs up after this long, whatever the handler does; default 25 hours. */
   readonly maxDurationMs?: Ms
@@ -22,11 +22,11 @@ interface CallOptions {
 export type CallEvent =
   | { readonly type: 'leg'; readonly event: LegEvent }
   | { readonly type: 'timeline'; readonly item: TimelineItem }
-  /** Either side has begun to end the call. Once. */
+  /** Either side has begun to end the call. Emitted once. */
   | { readonly type: 'ending' }
   | { readonly type: 'ended'; readonly report: CallReport }
 
-/** How a call went, once it is over. */
+/** The result of a call that is over. */
 export interface CallReport {
   readonly run: RunResult
   readonly direction: 'inbound' | 'outbound'
@@ -40,7 +40,7 @@ export interface CallReport {
   readonly end: LegEnd
 }
 
-/** Owns a call: its leg, its handler, and the result at its end. The same for both directions. */
+/** Owns a call of either direction: its leg, its handler, and its report at the end. */
 export class Call {
   readonly leg: CallLeg
   /** Resolves when the call is over, its recording complete and its handler settled; never rejects. */
@@ -68,7 +68,7 @@ export class Call {
       this.leg.onEvent(event => {
         if (event.type !== 'ended') return this.#onLeg(event)
         this.#emitEnding()
-        void this.#conclude(event.end).then(report => {
+        void this.#reportOf(event.end).then(report => {
           resolve(report)
           this.#emit({ type: 'leg', event })
           this.#emit({ type: 'ended', report })
@@ -154,7 +154,7 @@ export class Call {
     this.#emit({ type: 'ending' })
   }
 
-  async #conclude(end: LegEnd): Promise<CallReport> {
+  async #reportOf(end: LegEnd): Promise<CallReport> {
     this.#stopReading?.()
     this.#limit?.cancel()
     this.#guarded(handler => handler.stop())
@@ -173,7 +173,7 @@ export class Call {
     }
   }
 
-  /** Resolves when the handler's actions are answered, or after `SETTLE_MS`: a server that never answers does not keep the call. */
+  /** Resolves when the handler has settled, or after `SETTLE_MS`, so that a server that never answers does not keep the call. */
   #settled(): Promise<void> {
     const handler = this.#handler
     if (handler === null) return Promise.resolve()

@@ -34,11 +34,11 @@ describe('the called number', () => {
     ],
     ['unknown where no header has a number', 'sip:token@h', '<sip:x@h>', undefined, null],
     ['unknown where P-Called-Party-ID cannot be parsed', 'sip:token@h', '<sip:x@h>', '<<<', null],
-  ])('is %s', (_where, uri, to, party, number) => {
+  ])('the called number is %s', (_what, uri, to, party, number) => {
     expect(calledNumbers(invite(uri, to, party), null)).toEqual(number === null ? [] : [`+${number}`])
   })
 
-  it('is reduced to the digits of E.164, however it is written', () => {
+  it('a number in any notation is reduced to its E.164 digits', () => {
     for (const written of ['+15550001111', '15550001111', '0015550001111', '+1 (555) 000-1111'])
       expect(e164Digits(written)).toBe('15550001111')
     for (const written of ['', '911', '+0123456', 'abc', '+1555000111122223333']) expect(e164Digits(written)).toBeNull()

@@ -2,12 +2,12 @@ import { parseNameAddr, type SipRequest, type Uri } from '@parley/leg'
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 
 /**
- * The number that was called: the Request-URI's user where that is a number, else To's, else P-Called-Party-ID's (RFC 7315).
- * `country`: ISO 3166-1 alpha-2, numbers may be written as they are dialled there; null: unknown. Returns every E.164 number
- * that may be meant, with "+", the likeliest first; empty where there is none.
+ * The called number: the user part of the Request-URI if it is a number, else that of To, else that of P-Called-Party-ID
+ * (RFC 7315). `country`: ISO 3166-1 alpha-2; numbers may be written as they are dialled there; null: unknown. Returns every
+ * E.164 number that may be meant, with "+", the likeliest first; empty: no header has a number.
  */
 export function calledNumbers(invite: SipRequest, country: string | null): readonly string[] {
-  for (const written of calledAs(invite)) {
+  for (const written of candidateTexts(invite)) {
     const numbers = e164Numbers(written, country)
     if (numbers.length > 0) return numbers
   }
@@ -35,16 +35,16 @@ export function e164Digits(written: string): string | null {
 }
 
 /** Texts of the INVITE that may be the called number, in order of precedence. */
-function calledAs(invite: SipRequest): string[] {
+function candidateTexts(invite: SipRequest): string[] {
   const party = invite.headers.get('P-Called-Party-ID')
-  const third = party === undefined ? undefined : parseNameAddr(party)?.uri
-  return [invite.uri, invite.to.uri, third].flatMap(uri => {
-    const written = uri === undefined ? null : writtenIn(uri)
+  const partyUri = party === undefined ? undefined : parseNameAddr(party)?.uri
+  return [invite.uri, invite.to.uri, partyUri].flatMap(uri => {
+    const written = uri === undefined ? null : numberTextOf(uri)
     return written === null ? [] : [written]
   })
 }
 
-function writtenIn(uri: Uri): string | null {
+function numberTextOf(uri: Uri): string | null {
   if ('user' in uri) return uri.user?.split(';')[0] ?? null
   return 'opaque' in uri && uri.scheme === 'tel' ? uri.opaque.split(';')[0]! : null
 }

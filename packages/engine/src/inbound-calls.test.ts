@@ -14,12 +14,12 @@ import { KnownPeers } from './known-peers.ts'
 const ENGINE = '192.0.2.2'
 const CALLER = '192.0.2.1'
 
-/** An engine's inbound side in virtual time, a caller, and a record of the calls to the router and to the plan of its one route. */
+/** The inbound calls of an engine in virtual time, with a caller; records calls to the router, its one route and the call plan. */
 class InboundHarness {
   readonly time = new VirtualTime()
   readonly capacity: CallCapacity
   readonly inbound: InboundCalls
-  /** Requests that the router was asked about, by method. */
+  /** Methods of the requests whose route was looked up. */
   readonly lookups: string[] = []
   readonly refused: CapacityRefusal[] = []
   readonly abandoned: AbandonReason[] = []
@@ -27,7 +27,7 @@ class InboundHarness {
   readonly callEnded = Promise.withResolvers<void>()
   plan: Partial<CallPlan> = {}
   decide: () => Promise<InboundDecision> = async () => this.taken()
-  /** Between the guard's decision and the INVITE's session. */
+  /** Called between the guard's decision and the creation of the session. */
   beforeInvite: () => void = () => {}
   readonly caller: LegContext
 
@@ -95,7 +95,7 @@ class InboundHarness {
   taken(): InboundDecision {
     const plan: CallPlan = {
       createHandler: () => {
-        throw new TypeError('no call is made by this harness')
+        throw new TypeError('this harness creates no handlers')
       },
       recording: null,
       onAbandoned: why => this.abandoned.push(why),
@@ -108,7 +108,7 @@ class InboundHarness {
 const uriOf = (user: string) => parseUri(`sip:${user}@${ENGINE};transport=tls`) as SipUri
 const FROM = { displayName: undefined, uri: uriOf('caller'), params: new Map() }
 
-/** How the caller's leg ended, once it has. */
+/** How the caller's leg ended; null: it has not ended. */
 function endOf(leg: CallLeg): { status: number | null; retryAfterS: number | undefined } | null {
   let end = null
   leg.onEvent(event => {
@@ -177,7 +177,7 @@ it('a drain that begins while a call is admitted does not end it', async () => {
   expect((await harness.call()).state).toBe('active')
 })
 
-it('a caller who cancels during admission leaves no call, and the plan is abandoned', async () => {
+it('a caller who cancels during admission causes no call, and the plan is notified', async () => {
   const harness = new InboundHarness()
   const admitted = Promise.withResolvers<void>()
   harness.decide = () => admitted.promise.then(() => harness.taken())
@@ -190,7 +190,7 @@ it('a caller who cancels during admission leaves no call, and the plan is abando
   expect([harness.abandoned, harness.started, harness.capacity.taken]).toEqual([['caller_gone'], [], 0])
 })
 
-it('a call that the caller cancels during ringing reports how it ended', async () => {
+it('a call that the caller cancels while it rings ends as cancelled', async () => {
   const harness = new InboundHarness()
   const answer = Promise.withResolvers<{ readonly kind: 'answer' }>()
   harness.plan = { whileRinging: () => answer.promise }
@@ -207,7 +207,7 @@ it('a call that the caller cancels during ringing reports how it ended', async (
   expect(harness.abandoned).toEqual([])
 })
 
-it('a call that its plan refuses while it rings gets that status, and its place is free again', async () => {
+it('a call that its plan refuses while it rings is answered with the status of the plan, and its place is released', async () => {
   const harness = new InboundHarness()
   harness.plan = { whileRinging: async () => ({ kind: 'refuse', status: 603 }) }
   const leg = await harness.call()
@@ -215,7 +215,7 @@ it('a call that its plan refuses while it rings gets that status, and its place 
   expect([harness.abandoned, harness.capacity.taken]).toEqual([['refused'], 0])
 })
 
-it('a call that cannot be admitted for an unexpected error is refused, and its place is free again', async () => {
+it('a call whose admission throws is answered 480, and its place is released', async () => {
   const harness = new InboundHarness()
   harness.decide = () => Promise.reject(new Error('router bug'))
   const leg = await harness.call()

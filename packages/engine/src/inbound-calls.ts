@@ -24,11 +24,11 @@ interface InboundCallsOptions {
   readonly now: () => Ms
   /** Opens media for an INVITE; null: the offer was refused. */
   readonly openLeg: (session: InviteSession, options: LegOptions) => Promise<CallLeg | null>
-  /** Makes the call, which is the engine's from then on. */
+  /** Creates the call, which the engine owns from then on. */
   readonly startCall: (leg: CallLeg, plan: CallPlan, createHandler: HandlerFactory) => Call
 }
 
-/** Guards the SIP port: which requests get a response, and which INVITE becomes a call. */
+/** Decides which requests outside a dialog get a response, and which INVITE becomes a call. */
 export class InboundCalls {
   readonly #options: InboundCallsOptions
 
@@ -37,8 +37,9 @@ export class InboundCalls {
   }
 
   /**
-   * The SIP user agent's guard, asked about every request outside a dialog. A request without a route gets no answer at all,
-   * unless it comes from an address that a trunk lists or that we called, and is no INVITE. An INVITE takes its route along.
+   * The guard of the SIP user agent, called for every request outside a dialog. A request without a route gets no response,
+   * unless it is not an INVITE and comes from an address that a trunk lists or that we called. The decision about an INVITE
+   * carries its route, so that the route is looked up once.
    */
   guard(request: SipRequest, flow: Flow): GuardDecision {
     const { router, capacity } = this.#options
@@ -72,7 +73,7 @@ export class InboundCalls {
     const { refusal } = capacity
     const place = capacity.reserve()
     if (place === null) {
-      // A drain began, or the last place was taken, after the guard was asked.
+      // A drain began, or the last place was taken, after the guard's decision.
       route.refused(session.invite, refusal ?? 'overload')
       return session.reject(503, { retryAfterS: RETRY_AFTER_S })
     }
@@ -86,7 +87,7 @@ export class InboundCalls {
     }
   }
 
-  /** Null: no call came of the INVITE. */
+  /** Null: the INVITE led to no call. */
   async #callFrom(route: InboundRoute, session: InviteSession): Promise<Call | null> {
     const { openLeg, startCall } = this.#options
     const decision = await route.receive(session.invite)

@@ -3,21 +3,21 @@ import type { CodecName } from '@parley/media'
 import type { CapacityRefusal } from './call-capacity.ts'
 import type { CallPlan } from './call-plan.ts'
 
-/** Finds what an inbound request is for. Asked once per request, before the engine keeps any state of it. */
+/** Finds the route of an inbound request. Called once per request, before the engine has any state for it. */
 export interface InboundRouter {
-  /** Null: nothing of this router's; a request without any route gets no answer. */
+  /** Null: this router has no route for it. A request without a route in any router gets no response. */
   find(request: SipRequest, sourceAddress: string): InboundRoute | null
-  /** Whether a trunk lists the address: its requests without a route are answered, unless they are an INVITE. */
+  /** Whether a trunk lists the address. Its requests without a route are answered, except INVITEs. */
   lists(sourceAddress: string): boolean
 }
 
-/** Where an INVITE goes: found by the guard, and handed on with the INVITE. */
+/** The receiver of an INVITE, found by the guard and passed on with the INVITE. */
 export interface InboundRoute {
-  /** The name that the far end's certificate has to prove when its call is dialled anew: the trunk's host; null: unknown. */
+  /** The trunk's host, which the far end's certificate must name when a request opens a new connection to it; null: unknown. */
   readonly serverName: string | null
-  /** Admits the call, or says how it is refused. Never rejects. */
+  /** Admits the call or decides how it is refused. Never rejects. */
   receive(invite: SipRequest): Promise<InboundDecision>
-  /** Notes that the engine refused a call with 503 before `receive`. Returns at once. */
+  /** Records that the engine refused a call with 503 before `receive`. Returns at once. */
   refused(invite: SipRequest, why: CapacityRefusal): void
 }
 
@@ -26,12 +26,12 @@ export type InboundDecision =
   | {
       readonly kind: 'taken'
       readonly security: LegSecurity
-      /** That the trunk may use, in preference; default PCMU, PCMA. */
+      /** Codecs that the trunk may use, in order of preference; default PCMU, PCMA. */
       readonly codecs?: readonly CodecName[] | undefined
       readonly plan: CallPlan
     }
 
-/** The routes of several routers; the first that knows the request has it. */
+/** Asks several routers in order; the first that has a route wins. */
 export function firstRouteOf(routers: readonly InboundRouter[]): InboundRouter {
   return {
     find(request, sourceAddress) {

@@ -4,11 +4,11 @@ const KNOWN_FOR_MS = 10 * 60_000
 const MAX_ADDRESSES = 10_000
 
 /**
- * Addresses that we called. For ten minutes after a call their requests are answered (a late BYE with 481), where those of
+ * Addresses that we called. For ten minutes after a call, requests from them are answered (a late BYE with 481); requests from
  * unknown addresses are dropped.
  */
 export class KnownPeers {
-  /** Address to the time until which it is known; in order of the last call, the oldest first. */
+  /** Address to its expiry time, in order of the last call, the oldest first. */
   readonly #until = new Map<string, Ms>()
 
   note(address: string, nowMs: Ms): void {

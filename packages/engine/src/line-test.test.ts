@@ -17,7 +17,7 @@ function tone(seconds: number, sampleRateHz: number): Int16Array {
   )
 }
 
-/** Tenths of a second of 8 kHz audio that hold nothing but a tone of 700 Hz. */
+/** Number of tenths of a second in 8 kHz audio that contain only the 700 Hz tone. */
 function tenthsOfTone(audio: Int16Array): number {
   let count = 0
   for (let from = 0; from + WINDOW <= audio.length; from += WINDOW) {
@@ -36,7 +36,7 @@ function tenthsOfTone(audio: Int16Array): number {
   return count
 }
 
-/** What a caller hears who presses # and then sends a tone until the line test hangs up. */
+/** Audio that a caller receives who presses # and then sends the tone until the line test hangs up. */
 async function heardOnLineTest(codecs: readonly CodecName[]): Promise<Int16Array> {
   const line = new VirtualLine({ answering: { codecs } })
   const { time } = line
@@ -58,7 +58,7 @@ async function heardOnLineTest(codecs: readonly CodecName[]): Promise<Int16Array
 
 describe('the line test', () => {
   it.each(['PCMU', 'G722'] as const)(
-    'echoes two seconds of a caller at their own pitch and speed over %s',
+    'the line test echoes two seconds of a caller over %s at unchanged pitch and speed',
     async codec => {
       const tenths = tenthsOfTone(await heardOnLineTest([codec]))
       expect(tenths).toBeGreaterThanOrEqual(18)

@@ -17,18 +17,18 @@ const HISTORY_MS = 4000
 interface LineTestOptions {
   /** Not closed by the line test. */
   readonly voice: TextToSpeech
-  /** That the voice speaks, BCP 47. */
+  /** Language of the voice, BCP 47. */
   readonly language: string
   readonly time: Time
   readonly wallClock: () => UnixMs
 }
 
-/** Lets the line test talk on the call. */
+/** Handlers that run the line test on the call. */
 export function lineTestHandler(options: LineTestOptions): HandlerFactory {
   return control => new LineTest(control, options)
 }
 
-/** The test agent on a call: tests a line in both directions, without a model or a recogniser. */
+/** Runs the test agent on a call, to test a line in both directions without a model or a recogniser. */
 class LineTest implements CallHandler {
   readonly #line: CallControl
   readonly #agent = new TestAgent()
@@ -134,7 +134,7 @@ class LineTest implements CallHandler {
 
   #echo(audio: Int16Array): void {
     this.#speechOutput.cut()
-    // The playout takes audio of 8 kHz.
+    // The playout accepts 8 kHz audio only.
     this.#playout.enqueue(resample(audio, this.#line.leg.format.sampleRateHz, NARROWBAND.sampleRateHz))
     this.#echoEnd = this.#playout.end
     if (audio.length === 0) this.#driver.handle({ type: 'quiet' })

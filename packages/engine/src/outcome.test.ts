@@ -21,7 +21,7 @@ type Row = [what: string, end: Partial<LegEnd>, local: LocalEnding | null, resul
 /** `state outcome.kind/ended_by detail` */
 const table: Row[] = [
   [
-    'goodbye played, BYE answered',
+    'the agent hangs up after its last words',
     { answered: true, by: 'local', cause: 'bye', sipStatus: 200 },
     'completed',
     'completed completed/agent -',
@@ -39,7 +39,7 @@ const table: Row[] = [
     'failed error/system signalling_lost',
   ],
   [
-    'the far end knows no such dialog any more',
+    'the far end no longer has the dialog (481)',
     { answered: true, by: 'remote', cause: 'protocol', sipStatus: 200 },
     null,
     'failed error/system signalling_lost',
@@ -51,19 +51,19 @@ const table: Row[] = [
     'failed error/system signalling_lost',
   ],
   [
-    'both hang up at once, theirs came first',
+    'both sides hang up, and the BYE of the far end arrives first',
     { answered: true, by: 'remote', cause: 'bye', sipStatus: 200 },
     'completed',
     'completed caller_hung_up/caller -',
   ],
   [
-    'the caller was transferred, and its BYE came first',
+    'the caller was transferred, and the BYE of the far end arrives first',
     { answered: true, by: 'remote', cause: 'bye', sipStatus: 200 },
     'transferred',
     'completed transferred/agent -',
   ],
   [
-    'too long a call',
+    'the call reaches its maximum duration',
     { answered: true, by: 'local', cause: 'bye', sipStatus: 200 },
     'max_duration',
     'completed max_duration/system -',
@@ -75,44 +75,54 @@ const table: Row[] = [
     'cancelled cancelled/operator -',
   ],
   [
-    'an operator cancels while it rings',
+    'an operator cancels a ringing call',
     { by: 'local', cause: 'cancelled', sipStatus: 487 },
     'cancelled',
     'cancelled cancelled/operator -',
   ],
   ['nobody answers in time', { by: 'local', cause: 'cancelled', sipStatus: 487 }, null, 'completed no_answer/system -'],
   [
-    'no final answer at all (Timer B)',
+    'no final response arrives (Timer B)',
     { by: 'local', cause: 'timeout', sipStatus: 408 },
     null,
     'completed no_answer/system -',
   ],
-  ['480', { sipStatus: 480 }, null, 'completed no_answer/system -'],
-  ['486', { sipStatus: 486 }, null, 'completed busy/caller -'],
-  ['600', { sipStatus: 600 }, null, 'completed busy/caller -'],
-  ['603', { sipStatus: 603 }, null, 'completed busy/caller -'],
-  ['404', { sipStatus: 404 }, null, 'failed error/system number_not_found'],
-  ['484', { sipStatus: 484 }, null, 'failed error/system number_not_found'],
-  ['401 after our credentials', { sipStatus: 401 }, null, 'failed error/system trunk_auth_failed'],
-  ['407 after our credentials', { sipStatus: 407 }, null, 'failed error/system trunk_auth_failed'],
-  ['403', { sipStatus: 403 }, null, 'failed error/system trunk_auth_failed'],
-  ['488', { sipStatus: 488 }, null, 'failed error/system media_refused'],
-  ['302 is never followed', { sipStatus: 302 }, null, 'failed error/system sip_error'],
-  ['500', { sipStatus: 500 }, null, 'failed error/system sip_error'],
+  ['the INVITE is answered 480', { sipStatus: 480 }, null, 'completed no_answer/system -'],
+  ['the INVITE is answered 486', { sipStatus: 486 }, null, 'completed busy/caller -'],
+  ['the INVITE is answered 600', { sipStatus: 600 }, null, 'completed busy/caller -'],
+  ['the INVITE is answered 603', { sipStatus: 603 }, null, 'completed busy/caller -'],
+  ['the INVITE is answered 404', { sipStatus: 404 }, null, 'failed error/system number_not_found'],
+  ['the INVITE is answered 484', { sipStatus: 484 }, null, 'failed error/system number_not_found'],
   [
-    'no way to the trunk',
+    'the INVITE with our credentials is answered 401',
+    { sipStatus: 401 },
+    null,
+    'failed error/system trunk_auth_failed',
+  ],
+  [
+    'the INVITE with our credentials is answered 407',
+    { sipStatus: 407 },
+    null,
+    'failed error/system trunk_auth_failed',
+  ],
+  ['the INVITE is answered 403', { sipStatus: 403 }, null, 'failed error/system trunk_auth_failed'],
+  ['the INVITE is answered 488', { sipStatus: 488 }, null, 'failed error/system media_refused'],
+  ['the INVITE is answered 302, which is not followed', { sipStatus: 302 }, null, 'failed error/system sip_error'],
+  ['the INVITE is answered 500', { sipStatus: 500 }, null, 'failed error/system sip_error'],
+  [
+    'the trunk cannot be reached',
     { by: 'local', cause: 'transport', sipStatus: 503 },
     null,
     'failed error/system trunk_unreachable',
   ],
   [
-    'an answer we cannot take',
+    'the SDP answer is not acceptable',
     { by: 'local', cause: 'media-refused', sipStatus: 200 },
     null,
     'failed error/system media_refused',
   ],
   [
-    'media thread died',
+    'the media thread failed',
     { answered: true, by: 'local', cause: 'media-lost', sipStatus: 200 },
     null,
     'failed error/system media_lost',
@@ -124,7 +134,7 @@ const table: Row[] = [
     'failed error/system provider_failed',
   ],
   [
-    'ACK never came',
+    'no ACK arrives',
     { answered: true, by: 'local', cause: 'timeout', sipStatus: 200 },
     null,
     'failed error/system signalling_lost',
@@ -136,7 +146,7 @@ const table: Row[] = [
     'completed caller_hung_up/caller -',
   ],
   [
-    'we refuse the offer',
+    'the offer of the caller is not acceptable',
     { direction: 'inbound', by: 'local', cause: 'media-refused', sipStatus: 488 },
     null,
     'rejected',
@@ -144,7 +154,7 @@ const table: Row[] = [
 ]
 
 describe('the state and outcome of a run by the end of its leg', () => {
-  it.each(table)('%s', (_what, end, local, expected) => {
+  it.each(table)('the outcome of a run when %s', (_what, end, local, expected) => {
     const { state, outcome } = runResult({ ...base, ...end }, local)
     const text = outcome === null ? state : `${state} ${outcome.kind}/${outcome.ended_by} ${outcome.detail ?? '-'}`
     expect(text).toBe(expected)

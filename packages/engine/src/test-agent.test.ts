@@ -7,14 +7,14 @@ function drain(agent: TestAgent): AgentOutput[] {
   return outputs
 }
 
-/** Lets `ms` pass the way a driver would: firing each deadline on the way. */
+/** Lets `ms` pass as a driver does, calling `advance` at each deadline; returns the time after it. */
 function pass(agent: TestAgent, from: number, ms: number): number {
   for (let due = agent.deadline(); due !== undefined && due <= from + ms; due = agent.deadline()) agent.advance(due)
   return from + ms
 }
 
 describe('the test agent', () => {
-  it('greets, reads back the digits, echoes two seconds, says goodbye and hangs up', () => {
+  it('the test agent greets, reads back the digits, echoes two seconds, says goodbye and hangs up', () => {
     const agent = new TestAgent()
     agent.handle(0, { type: 'connected' })
     expect(drain(agent)).toMatchObject([{ type: 'say', node: 'greeting' }])
@@ -38,7 +38,7 @@ describe('the test agent', () => {
     expect(agent.deadline()).toBeUndefined()
   })
 
-  it('stops the greeting at the first digit and waits for further digits', () => {
+  it('the first digit stops the greeting of the test agent, which then waits 2.5 s for more digits', () => {
     const agent = new TestAgent()
     agent.handle(0, { type: 'connected' })
     drain(agent)
@@ -51,7 +51,7 @@ describe('the test agent', () => {
     expect(drain(agent)).toMatchObject([{ type: 'say', text: expect.stringContaining('You entered 7.') }])
   })
 
-  it('plays all its steps for a caller who neither presses a digit nor speaks', () => {
+  it('the test agent goes on without digits after 6 s, and echoes after 5 s without speech', () => {
     const agent = new TestAgent()
     agent.handle(0, { type: 'connected' })
     agent.handle(4000, { type: 'quiet' })
@@ -62,7 +62,7 @@ describe('the test agent', () => {
     expect(drain(agent)).toEqual([{ type: 'echo', durationMs: 2000 }])
   })
 
-  it('ignores digits after the read-back, and accepts at most 32', () => {
+  it('the test agent accepts at most 32 digits, and none after the read-back', () => {
     const agent = new TestAgent()
     agent.handle(0, { type: 'connected' })
     for (let i = 0; i < 100; i++) agent.handle(10 + i, { type: 'digit', digit: '5' })

@@ -9,7 +9,7 @@ export type AgentInput =
   /** Everything that `say` or `echo` queued was sent, or was dropped by `stop-speaking`. */
   | { readonly type: 'quiet' }
 
-/** What the call has to do, in this order. */
+/** What the owner of the call must do, in this order. */
 export type AgentOutput =
   | { readonly type: 'say'; readonly text: string; readonly node: string }
   | { readonly type: 'stop-speaking' }
@@ -24,7 +24,7 @@ type Step =
   | { readonly name: 'reading-back' }
   | { readonly name: 'listening'; readonly until: Ms; readonly heardSpeech: boolean }
   | { readonly name: 'echoing' }
-  | { readonly name: 'parting' }
+  | { readonly name: 'saying-goodbye' }
   | { readonly name: 'done' }
 
 /** Timeouts of the test agent, in ms. */
@@ -49,10 +49,10 @@ const DEFAULT_TIMINGS: TestAgentTimings = {
 const MAX_DIGITS = 32
 
 /**
- * The agent of the line test: greets, reads back the digits that were pressed, plays back two seconds of what it heard,
- * says goodbye, hangs up.
+ * The agent of the line test: it greets, reads back the digits that were pressed, plays back two seconds of the caller's audio,
+ * says goodbye and hangs up.
  *
- *     waiting -> greeting -> collecting -> reading-back -> listening -> echoing -> parting -> done
+ *     waiting -> greeting -> collecting -> reading-back -> listening -> echoing -> saying-goodbye -> done
  *
  * A digit cuts the greeting short; `#` ends the digits at once.
  */
@@ -131,10 +131,10 @@ export class TestAgent implements Machine<AgentInput, AgentOutput> {
         this.#step = { name: 'listening', until: now + this.#timings.speechMs, heardSpeech: false }
         return
       case 'echoing':
-        this.#step = { name: 'parting' }
+        this.#step = { name: 'saying-goodbye' }
         this.#say('goodbye', 'Thank you for calling. Goodbye.')
         return
-      case 'parting':
+      case 'saying-goodbye':
         this.#step = { name: 'done' }
         this.#outputs.push({ type: 'hang-up' })
         return

@@ -4,7 +4,7 @@ import type { Ms, Time, Timer } from '@parley/kernel'
 const PERIOD_MS: Ms = 20
 const PHASES = 4
 
-/** Lets calls read their received audio, all on one timer: a quarter of them every 5 ms, so that no call waits for all others. */
+/** Lets all calls read their received audio on one timer: a quarter of them every 5 ms, so that no call waits for all others. */
 export class Ticker {
   readonly #time: Time
   readonly #phases: Set<() => void>[] = Array.from({ length: PHASES }, () => new Set())

@@ -16,8 +16,8 @@ describe('a router by tokens', () => {
     ['as the user', 'sip:abcdefghijkl@localhost:5061;transport=tls', 486],
     ['as a URI parameter', 'sip:+15550001111@localhost;token=abcdefghijkl', 486],
     ['as the first label of the host', 'sip:+15550001111@abcdefghijkl.calls.example', 486],
-    ['of another route', 'sip:mnopqrstuvwx@localhost', 603],
-  ])('finds the route of a token that stands %s', async (_where, uri, status) => {
+    ['of another route as the user', 'sip:mnopqrstuvwx@localhost', 603],
+  ])('a request whose Request-URI has the token %s reaches its route', async (_where, uri, status) => {
     expect(await router.find(invite(uri))?.receive(invite(uri))).toEqual({ kind: 'refused', status })
   })
 
@@ -26,7 +26,7 @@ describe('a router by tokens', () => {
     ['with half a token', 'sip:abcdef@localhost'],
     ['of another scheme', 'tel:+15550001111'],
     ['with an empty user', 'sip:localhost'],
-  ])('finds no route for an address %s', (_what, uri) => {
+  ])('a Request-URI %s reaches no route', (_what, uri) => {
     expect(router.find(invite(uri))).toBeNull()
   })
 })

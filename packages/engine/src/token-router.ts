@@ -2,14 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { SipRequest, SipUri } from '@parley/leg'
 import type { InboundDecision, InboundRoute, InboundRouter } from './inbound-router.ts'
 
-/** An address of its own: a request whose Request-URI has the token reaches it. */
+/** A route that a request reaches by a token in its Request-URI. */
 interface TokenRoute {
   /** Unguessable; Request-URI user, URI parameter `token`, or the first label of its host. */
   readonly token: string
   readonly decide: (invite: SipRequest) => InboundDecision
 }
 
-/** Routes that are not in the database, such as the line test's. Without a known token nothing is found. */
+/** Routes that are not in the database, such as that of the line test. A request without a known token has no route. */
 export class TokenRouter implements InboundRouter {
   readonly #routes: readonly { readonly route: InboundRoute; readonly digest: Buffer }[]
 
@@ -38,7 +38,7 @@ export class TokenRouter implements InboundRouter {
   }
 }
 
-/** What may be the token in a request: Request-URI user, URI parameter `token`, first label of the host, in this order. */
+/** Parts of the Request-URI that may be the token: user, URI parameter `token`, first label of the host, in this order. */
 export function tokensOf({ uri }: SipRequest): string[] {
   if (uri.scheme !== 'sip' && uri.scheme !== 'sips') return []
   const { user, params, host } = uri as SipUri
@@ -46,7 +46,7 @@ export function tokensOf({ uri }: SipRequest): string[] {
   return tokens.filter((token): token is string => typeof token === 'string' && token !== '')
 }
 
-/** Tokens are compared as digests: the time that takes says nothing about how much of a guess was right. */
+/** Tokens are compared by digest, so that the time of a comparison does not reveal how much of a guess is right. */
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

@@ -6,8 +6,8 @@ import { VirtualLine } from './virtual-line.ts'
 
 const SDP = 'application/sdp'
 
-describe('a peer that changes its media address during the call', () => {
-  it('receives RTP only at the address of its re-INVITE', async () => {
+describe('a change of the media address', () => {
+  it('a peer that changes its media address by re-INVITE receives RTP only at the new address', async () => {
     const line = new VirtualLine()
     const destinations: string[] = []
     line.packets.onSend = (_from, _packet, _length, ipv4, port) => {
@@ -40,7 +40,7 @@ describe('a peer that changes its media address during the call', () => {
     await line.pass(200)
     destinations.length = 0
     await line.pass(1000)
-    // 50 packets a second, all to the new place (RTCP goes one port above).
+    // 50 packets a second, all to the new address; RTCP has an odd port.
     expect(new Set(destinations.filter(to => !to.endsWith('1')))).toEqual(new Set(['77:41000']))
     expect(destinations.length).toBeGreaterThanOrEqual(50)
   })

@@ -6,17 +6,17 @@ const acks = (line: VirtualLine) => line.signalling.passed.filter(({ text }) => 
 
 it('audio of an answered call flows while its dialog is stored; the ACK follows', async () => {
   const line = new VirtualLine()
-  const kept: DialogSnapshot[] = []
-  const gate = Promise.withResolvers<void>()
+  const stored: DialogSnapshot[] = []
+  const storing = Promise.withResolvers<void>()
   const leg = await line.dial({
     beforeAcknowledging: dialog => {
-      kept.push(dialog)
-      return gate.promise
+      stored.push(dialog)
+      return storing.promise
     },
   })
   await line.pass(700)
   expect(leg.state).toBe('active')
-  expect(kept).toEqual([leg.dialog])
+  expect(stored).toEqual([leg.dialog])
   expect(line.a.eventTypes()).toEqual(expect.arrayContaining(['answered', 'first-packet']))
   leg.play(new Int16Array(1600).fill(1000))
   await line.pass(240)
@@ -24,7 +24,7 @@ it('audio of an answered call flows while its dialog is stored; the ACK follows'
   expect(line.b.captured().left.some(sample => Math.abs(sample) > 500)).toBe(true)
   expect(acks(line)).toBe(0)
   expect(line.b.eventTypes()).not.toContain('answered')
-  gate.resolve()
+  storing.resolve()
   await line.pass(200)
   expect(acks(line)).toBe(1)
   expect(line.b.eventTypes()).toContain('answered')
@@ -48,11 +48,11 @@ it('a call that is hung up before its dialog is stored sends ACK, then BYE, and 
 
 it('the SDP answer to a delayed offer waits with its ACK', async () => {
   const line = new VirtualLine()
-  const gate = Promise.withResolvers<void>()
-  const leg = await line.dial({ delayedOffer: true, beforeAcknowledging: () => gate.promise })
+  const storing = Promise.withResolvers<void>()
+  const leg = await line.dial({ delayedOffer: true, beforeAcknowledging: () => storing.promise })
   await line.pass(500)
   expect([leg.state, acks(line)]).toEqual(['active', 0])
-  gate.resolve()
+  storing.resolve()
   await line.pass(500)
   expect(acks(line)).toBe(1)
   expect(line.b.leg!.state).toBe('active')

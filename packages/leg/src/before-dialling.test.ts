@@ -4,20 +4,20 @@ import { VirtualLine } from './virtual-line.ts'
 
 it('no INVITE is sent before its attempt is stored; then the call goes on', async () => {
   const line = new VirtualLine()
-  const kept: InviteAttempt[] = []
-  const gate = Promise.withResolvers<void>()
+  const stored: InviteAttempt[] = []
+  const storing = Promise.withResolvers<void>()
   const leg = await line.dial({
     beforeAttempt: attempt => {
-      kept.push(attempt)
-      return gate.promise
+      stored.push(attempt)
+      return storing.promise
     },
   })
   await line.pass(5000)
   expect(line.signalling.passed).toEqual([])
   expect(leg.state).toBe('dialing')
-  gate.resolve()
+  storing.resolve()
   await line.pass(1000)
-  expect(kept).toMatchObject([{ callId: leg.callId, requestUri: 'sip:bob@192.0.2.2;transport=tls' }])
+  expect(stored).toMatchObject([{ callId: leg.callId, requestUri: 'sip:bob@192.0.2.2;transport=tls' }])
   expect(leg.state).toBe('active')
   leg.hangUp()
   await line.pass(1000)
@@ -43,13 +43,13 @@ it('an attempt that cannot be stored sends no INVITE and frees its port', async 
 
 it('a call that is hung up while its attempt is stored sends no INVITE', async () => {
   const line = new VirtualLine()
-  const gate = Promise.withResolvers<void>()
-  const leg = await line.dial({ beforeAttempt: () => gate.promise })
+  const storing = Promise.withResolvers<void>()
+  const leg = await line.dial({ beforeAttempt: () => storing.promise })
   await line.pass(100)
   leg.hangUp()
   await line.pass(100)
   expect(line.a.end).toMatchObject({ cause: 'cancelled', inviteSent: false, confirmed: true })
-  gate.resolve()
+  storing.resolve()
   await line.pass(60_000)
   expect(line.signalling.passed).toEqual([])
 })
@@ -71,15 +71,15 @@ it('the dialog is available outbound once answered, inbound before the answer is
     localTag: before.remoteTag,
     remoteTag: before.localTag,
   })
-  // A third party that has only the dialog ends the call.
-  expect(await ended(line, line.b.context.userAgent.bye(JSON.parse(JSON.stringify(before))))).toMatchObject({
+  // A process that has only the stored dialog ends the call.
+  expect(await afterASecond(line, line.b.context.userAgent.bye(JSON.parse(JSON.stringify(before))))).toMatchObject({
     confirmed: true,
     status: 200,
   })
   expect(line.a.end).toMatchObject({ cause: 'bye', by: 'remote' })
 })
 
-async function ended<Outcome>(line: VirtualLine, outcome: Promise<Outcome>): Promise<Outcome> {
+async function afterASecond<Outcome>(line: VirtualLine, outcome: Promise<Outcome>): Promise<Outcome> {
   await line.pass(1000)
   return outcome
 }

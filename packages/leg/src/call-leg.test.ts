@@ -9,8 +9,8 @@ async function established(line: VirtualLine): Promise<void> {
   expect(line.b.eventTypes()).toContain('answered')
 }
 
-describe('a leg, in either direction', () => {
-  it('rings, is answered, carries digits, and ends once with a report on both sides', async () => {
+describe('a call leg', () => {
+  it('a call rings, is answered, carries digits, and ends once with a report on both sides', async () => {
     const line = new VirtualLine()
     await established(line)
     expect(line.a.leg!.transport).toEqual({ signalling: 'tls', media: 'srtp' })
@@ -25,7 +25,7 @@ describe('a leg, in either direction', () => {
     expect(line.a.eventTypes().filter(fact => fact === 'ended')).toHaveLength(1)
   })
 
-  it('holds, resumes and changes its keys; the other side gets events of the hold', async () => {
+  it('a leg holds, changes its keys and resumes; the other side gets "held" and "resumed"', async () => {
     const line = new VirtualLine()
     await established(line)
     line.a.leg!.hold()
@@ -41,7 +41,7 @@ describe('a leg, in either direction', () => {
     expect(line.b.leg!.held).toBe(false)
   })
 
-  it('survives a hold from both ends at once (glare)', async () => {
+  it('a call survives holds from both ends at once (glare)', async () => {
     const line = new VirtualLine()
     await established(line)
     line.a.leg!.hold()
@@ -57,7 +57,7 @@ describe('a leg, in either direction', () => {
     expect([line.a.leg!.state, line.b.leg!.state]).toEqual(['active', 'active'])
   })
 
-  it('is answered and carries audio with a delayed offer', async () => {
+  it('a call with a delayed offer is answered and carries digits', async () => {
     const line = new VirtualLine()
     await line.dial({ delayedOffer: true })
     await line.pass(1000)
@@ -68,7 +68,7 @@ describe('a leg, in either direction', () => {
     expect(line.a.events.find(event => event.type === 'digit')).toMatchObject({ digit: '7' })
   })
 
-  it('answers an offer of plain RTP with 488 and allocates no port', async () => {
+  it('a leg that requires SRTP answers an offer of plain RTP with 488 and allocates no port', async () => {
     const line = new VirtualLine()
     await line.dial({ security: 'rtp-only' })
     await line.pass(1000)
@@ -77,7 +77,7 @@ describe('a leg, in either direction', () => {
     expect(line.b.context.media.describe()).toContain('0 leased')
   })
 
-  it('sends CANCEL when it is not answered within the ring time', async () => {
+  it('a call that is not answered within the ring timeout is cancelled', async () => {
     const line = new VirtualLine()
     line.onOffer = leg => leg.ring()
     await line.dial({ ringTimeoutMs: 5000 })
@@ -93,7 +93,7 @@ describe('a leg, in either direction', () => {
     expect(line.b.end).toMatchObject({ answered: false, by: 'remote', cause: 'cancelled' })
   })
 
-  it('goes on when a transfer is refused, and keeps the receipt', async () => {
+  it('a call goes on when its transfer is refused, and the event has the status of the REFER', async () => {
     const line = new VirtualLine()
     await established(line)
     line.a.leg!.transfer(parseUri('sip:carol@192.0.2.9')!)
@@ -106,7 +106,7 @@ describe('a leg, in either direction', () => {
     expect([line.a.leg!.state, line.b.leg!.state]).toEqual(['active', 'active'])
   })
 
-  it('ends when its own listener throws, and other legs go on', async () => {
+  it('a leg whose listener throws hangs up with cause internal', async () => {
     const line = new VirtualLine()
     await established(line)
     line.a.leg!.onEvent(event => {
@@ -118,7 +118,7 @@ describe('a leg, in either direction', () => {
     expect(line.b.end).toMatchObject({ cause: 'bye', by: 'remote' })
   })
 
-  it('ends when no RTP comes for 20 s, but not while it is held', async () => {
+  it('a call without RTP for 20 s ends as media-lost, unless it is on hold', async () => {
     const line = new VirtualLine()
     await established(line)
     line.a.leg!.hold()
@@ -132,7 +132,7 @@ describe('a leg, in either direction', () => {
     expect(line.a.end?.sipStatus).toBe(200)
   })
 
-  it('frees its ports, sessions and transactions at its end', async () => {
+  it('a call that has ended holds no ports, sessions, transactions or timers', async () => {
     const line = new VirtualLine()
     await established(line)
     line.a.leg!.hangUp()

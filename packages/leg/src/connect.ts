@@ -22,7 +22,7 @@ import { CallLeg } from './call-leg.ts'
 import type { LegSecurity } from './leg.ts'
 import { Negotiation } from './negotiation.ts'
 
-/** What legs are made with: the SIP user agent and the media plane that all calls of a process share. */
+/** What every leg needs: the SIP user agent and the media plane, which all calls of a process share. */
 export interface LegContext {
   readonly userAgent: UserAgent
   readonly media: MediaPlane
@@ -37,7 +37,7 @@ export interface LegContext {
 export interface LegOptions {
   /** Default "srtp-required": a secure leg is never downgraded. */
   readonly security?: LegSecurity
-  /** Offered and accepted, in preference; default PCMU, PCMA. With a wideband one the leg's audio is of 16 kHz. */
+  /** Offered and accepted codecs, in order of preference; default PCMU, PCMA. With a wideband codec the leg's audio has 16 kHz. */
   readonly codecs?: readonly CodecName[] | undefined
   readonly recording?: MediaSessionOptions['recording']
   /** For `describe()` and logs; default the Call-ID or the dialled URI. */
@@ -53,16 +53,16 @@ export interface DialOptions extends LegOptions {
   /** CANCEL after this long without an answer; default 180 s. */
   readonly ringTimeoutMs?: number
   /**
-   * Called before each INVITE (to the next target, with credentials, …), which is sent when this resolves. When it rejects,
+   * Called before each INVITE (the first, one to the next target, one with credentials), which is sent when this resolves. When it rejects,
    * the leg ends "withheld"; `LegEnd.inviteSent` says whether an earlier INVITE was sent.
    */
   readonly beforeAttempt?: (attempt: InviteAttempt) => Promise<void>
   /**
    * Called once, with the dialog of the answer. The ACK is sent when this resolves or rejects, after 2 s at the latest;
-   * "answered" and audio do not wait. Until the ACK the far end ends the call by itself, 32 s after its answer.
+   * "answered" and audio do not wait for it. Without an ACK the far end ends the call 32 s after its answer.
    */
   readonly beforeAcknowledging?: (dialog: DialogSnapshot) => Promise<void>
-  /** INVITE without SDP: the far end offers; default false. */
+  /** Sends the INVITE without SDP, so that the far end makes the offer; default false. */
   readonly delayedOffer?: boolean
 }
 
@@ -93,8 +93,8 @@ export async function dialLeg(context: LegContext, options: DialOptions): Promis
 }
 
 /**
- * Makes a leg of an inbound INVITE. An offer that cannot be answered is refused (488, 415, 400) before any port is
- * allocated; without a free port the answer is 503. Null in both cases: the INVITE has its answer, and there is no leg.
+ * Creates the leg of an inbound INVITE. An offer that cannot be answered is refused (488, 415, 400) before any port is
+ * allocated; without a free port the answer is 503. Resolves with null in both cases: the INVITE is answered, and there is no leg.
  */
 export async function receiveLeg(
   context: LegContext,
@@ -109,7 +109,7 @@ export async function receiveLeg(
   }
   let media: MediaSession
   try {
-    // An offer has shown already which codec will be agreed on.
+    // The offer determines the codec.
     media = await openMedia(context, options, session.callId, preview === null ? codecs : [preview.parameters.codec])
   } catch (error) {
     if (session.state === 'incoming') session.reject(503, { retryAfterS: 5 })
@@ -117,7 +117,7 @@ export async function receiveLeg(
     throw error
   }
   const leg = new CallLeg(session, media, negotiationFor(context, media, options, session.flow?.remote.address))
-  // The session keeps what happened to it while media was opened.
+  // The session buffers its events until the first listener is added.
   session.onEvent(event => leg.handleSession(event))
   return leg
 }

@@ -11,7 +11,7 @@ describe('digits in INFO', () => {
     ['application/dtmf-relay', 'Signal=a\r\nDuration=99999\r\n', 'A', 10_000],
     ['application/dtmf', '7\r\n', '7', 160],
     ['application/dtmf', '10', '*', 160],
-  ])('%s %j is %s for %i ms', (type, text, digit, durationMs) => {
+  ])('an INFO body %s %j is the digit %s of %i ms', (type, text, digit, durationMs) => {
     expect(readInfoDigit(body(type, text))).toEqual({ digit, durationMs })
   })
 
@@ -23,7 +23,7 @@ describe('digits in INFO', () => {
     ['application/dtmf-relay', 'Signal=hello'],
     ['application/dtmf-relay', `Signal=5${' '.repeat(300)}`],
     ['text/plain', '5'],
-  ])('%s %j is none', (type, text) => {
+  ])('an INFO body %s %j holds no digit', (type, text) => {
     expect(readInfoDigit(body(type, text))).toBeNull()
   })
 

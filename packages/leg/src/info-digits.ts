@@ -8,13 +8,13 @@ interface InfoDigit {
 
 const DEFAULT_DURATION_MS = 160
 const MAX_DURATION_MS = 10_000
-/** Both forms are a line or two; anything longer is something else. */
+/** A digit takes one or two lines; a longer body is not a digit. */
 const MAX_BYTES = 256
 
 /**
  * A digit in an INFO body: `application/dtmf-relay` ("Signal=5" and "Duration=160" on lines of their own) or
- * `application/dtmf` (the digit alone). Null when there is none in it. Neither form has a standard; both are what
- * phones and gateways send.
+ * `application/dtmf` (the digit alone). Null: the body holds no digit. Neither form is standardised; phones and gateways
+ * send both.
  */
 export function readInfoDigit(body: Body): InfoDigit | null {
   if (body.bytes.length > MAX_BYTES) return null
@@ -36,7 +36,7 @@ export function writeInfoDigit(digit: string, durationMs: Ms): Body {
   return { contentType: 'application/dtmf-relay', bytes: new TextEncoder().encode(text) }
 }
 
-/** Some senders number the keys: 10 is the star, 11 the pound, 12 to 15 A to D. */
+/** Some senders write the event number: 10 for the star, 11 for the pound, 12 to 15 for A to D. */
 function digitOf(signal: string, durationMs: Ms): InfoDigit | null {
   const numbered = /^1[0-5]$/.test(signal) ? '*#ABCD'[Number(signal) - 10] : signal.toUpperCase()
   if (numbered?.length !== 1 || !isDigits(numbered)) return null

@@ -29,7 +29,7 @@ export type LegEvent =
   /** The far end put us on hold or resumed the call. */
   | { readonly type: 'held' }
   | { readonly type: 'resumed' }
-  /** Our own hold, resume or re-key took effect, or the far end refused it and nothing changed. */
+  /** Our hold, resume or re-key took effect, or the far end refused it and nothing changed. */
   | { readonly type: 'reoffered'; readonly purpose: ReofferPurpose }
   | { readonly type: 'reoffer-refused'; readonly purpose: ReofferPurpose; readonly status: number }
   /** Result of `transfer`. `taken`: the leg hangs up by itself; otherwise the call goes on. */
@@ -62,7 +62,7 @@ export interface LegEnd {
     | 'timeout'
     | 'transport'
     | 'protocol'
-    /** `beforeAttempt` rejected: no INVITE left, or no further one. */
+    /** `beforeAttempt` rejected: no INVITE was sent, or no further one. */
     | 'withheld'
     | 'media-refused'
     | 'media-lost'
@@ -71,9 +71,9 @@ export interface LegEnd {
   /** Final status of the INVITE, or a substitute if none was received (408, 487, 503); null: withheld before the first was sent. */
   readonly sipStatus: number | null
   readonly reason: string
-  /** Outbound: an INVITE was sent, or may have been. False: the called phone never rang. Inbound: false. */
+  /** Outbound: an INVITE was sent, or may have been; false means that the called phone never rang. Inbound: false. */
   readonly inviteSent: boolean
-  /** Whether the far end confirmed the end (invariant 4: a permit is released only then, or after a wait). */
+  /** Whether the far end confirmed the end. The permit of the run is released only then, or after a wait. */
   readonly confirmed: boolean
   readonly detail: string
   readonly retryAfterS: number | undefined

@@ -5,7 +5,7 @@ import { VirtualLine } from './virtual-line.ts'
 const MINUTE = 60_000
 const MINUTE_SAMPLES = MINUTE * 8
 
-/** A minute of sound that is nowhere like itself, so that any slip, loss or repetition shows; G.711 carries it unchanged. */
+/** A minute of noise without repetition, so that any shift, loss or duplicate shows; its values survive G.711 unchanged. */
 function sound(minute: number): Int16Array {
   const audio = new Int16Array(MINUTE_SAMPLES)
   let state = minute * 2654435761 + 1
@@ -19,7 +19,7 @@ function sound(minute: number): Int16Array {
   return audio
 }
 
-/** Samples that differ between what one end sent and what the other heard `shift` later, up to what may be under way. */
+/** Positions at which sent and heard audio differ. `shift`: delay in samples. The newest 100 ms may still be in transit. */
 function differences(sent: Int16Array, heard: Int16Array, shift: number): number[] {
   const found: number[] = []
   for (let i = Math.max(0, -shift); i + shift < heard.length - 800 && i < sent.length; i++)
@@ -28,7 +28,7 @@ function differences(sent: Int16Array, heard: Int16Array, shift: number): number
 }
 
 describe('a call of 40 minutes, signalling and media, in virtual time', () => {
-  it('survives the sequence number wrap, a hold and a re-key; every sample outside of the hold arrives as it was sent', async () => {
+  it('a call of 40 minutes survives the wrap of sequence numbers, a hold and a re-key, and every sample outside the hold arrives unchanged', async () => {
     const line = new VirtualLine({ seed: 40 })
     await line.dial()
     await line.pass(1000)
@@ -41,7 +41,7 @@ describe('a call of 40 minutes, signalling and media, in virtual time', () => {
       if (minute === 25) a.rekey()
       await line.pass(MINUTE, 100)
     }
-    // Whatever the first sequence number was: 65,536 packets are 21.8 minutes.
+    // 65,536 packets are 21.8 minutes, so the sequence number wrapped whatever the first one was.
     const [statisticsA, statisticsB] = [await a.statistics(), await b.statistics()]
     for (const statistics of [statisticsA, statisticsB]) {
       expect(statistics.packetsSent).toBeGreaterThan(65_536)
@@ -64,7 +64,7 @@ describe('a call of 40 minutes, signalling and media, in virtual time', () => {
     const heard = line.b.captured().left
     const shift = heard.findIndex(sample => sample !== 0) - sent.findIndex(sample => sample !== 0)
     const wrong = differences(sent, heard, shift)
-    // Only the edges of the hold differ: what was under way, and the sound's decay.
+    // Only the edges of the hold differ: packets in transit, and the fade of the audio.
     expect(wrong.length).toBeLessThan(60 * 8)
     for (const sample of wrong) expect(Math.abs(sample / MINUTE_SAMPLES - 10.5)).toBeLessThan(0.6)
 

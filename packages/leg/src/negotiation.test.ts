@@ -3,7 +3,7 @@ import type { Body } from '@parley/sip'
 import { describe, expect, it } from 'vitest'
 import { Negotiation } from './negotiation.ts'
 
-function side(seed: number): Negotiation {
+function negotiationAt(seed: number): Negotiation {
   const random = new SeededRandom(seed)
   return new Negotiation({ address: `192.0.2.${seed}`, port: 10_000, security: 'srtp-required', random })
 }
@@ -11,9 +11,9 @@ function side(seed: number): Negotiation {
 const direction = (body: Body) =>
   /a=(sendrecv|sendonly|recvonly|inactive)/.exec(new TextDecoder().decode(body.bytes))?.[1]
 
-describe('an offer of ours that is refused or withdrawn', () => {
-  it('leaves the session unchanged: a later offer does not repeat the refused hold', () => {
-    const [ours, theirs] = [side(1), side(2)]
+describe('negotiation after a refused offer', () => {
+  it('a hold that the far end refused leaves the session unchanged, and a later offer does not repeat it', () => {
+    const [ours, theirs] = [negotiationAt(1), negotiationAt(2)]
     const first = theirs.answer(ours.offer({}))
     if (!first.ok) throw new Error(first.detail)
     expect(ours.acceptAnswer(first.body).ok).toBe(true)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { CallLeg } from './call-leg.ts'
 import { VirtualLine } from './virtual-line.ts'
 
-/** A call that rings at `b` while somebody there is being asked. */
+/** A call at `b` that is not answered yet. `rings`: default true. */
 async function ringing(options: { readonly rings?: boolean } = {}): Promise<{ line: VirtualLine; callee: CallLeg }> {
   const line = new VirtualLine()
   line.onOffer = leg => {
@@ -14,7 +14,7 @@ async function ringing(options: { readonly rings?: boolean } = {}): Promise<{ li
 }
 
 describe('an inbound call that is not answered yet', () => {
-  it.each([true, false])('can be answered after 10 s (rings: %s)', async rings => {
+  it.each([true, false])('an inbound call can be answered after 10 s (180 was sent: %s)', async rings => {
     const { line, callee } = await ringing({ rings })
     await line.pass(10_000)
     expect(callee.state).toBe(rings ? 'ringing' : 'offered')
@@ -24,11 +24,11 @@ describe('an inbound call that is not answered yet', () => {
     expect(line.signalling.passed.filter(({ text }) => text.startsWith('INVITE'))).toHaveLength(1)
   })
 
-  it('can be refused after 10 s', async () => {
+  it('an inbound call can be refused after 10 s', async () => {
     const { line, callee } = await ringing()
     await line.pass(10_000)
     callee.reject(486)
-    // Whoever still comes with an answer comes too late, without an error.
+    // Later decisions do nothing and throw no error.
     callee.answer()
     callee.ring()
     callee.reject(603)
@@ -38,7 +38,7 @@ describe('an inbound call that is not answered yet', () => {
     expect(line.b.context.media.describe()).toContain('0 leased')
   })
 
-  it('ends when the caller cancels; a later answer() does nothing', async () => {
+  it('an inbound call ends when the caller cancels, and a later answer() does nothing', async () => {
     const { line, callee } = await ringing()
     await line.pass(5000)
     line.a.leg!.hangUp()
@@ -55,7 +55,7 @@ describe('an inbound call that is not answered yet', () => {
     expect(line.b.context.media.describe()).toContain('0 leased')
   })
 
-  it('ignores answer(), ring() and reject() after the session has ended, even before the leg gets its event', async () => {
+  it('answer(), ring() and reject() do nothing after the session has ended, even before the leg gets the event', async () => {
     const line = new VirtualLine()
     const callees: CallLeg[] = []
     line.onOffer = leg => {
@@ -82,7 +82,7 @@ describe('an inbound call that is not answered yet', () => {
     expect(ends).toEqual(['rejected'])
   })
 
-  it('sends one 200 for several calls of answer()', async () => {
+  it('a second answer() and a reject() after answer() do nothing', async () => {
     const { line, callee } = await ringing()
     callee.answer()
     callee.answer()
@@ -94,7 +94,7 @@ describe('an inbound call that is not answered yet', () => {
     expect([line.a.leg!.state, callee.state]).toEqual(['active', 'active'])
   })
 
-  it('exposes the INVITE as received', async () => {
+  it('an inbound leg exposes the INVITE as it was received', async () => {
     const { callee } = await ringing()
     expect(callee.invite.method).toBe('INVITE')
     expect(callee.invite.headers.has('Session-Expires')).toBe(true)

@@ -35,7 +35,7 @@ class LineEnd {
     return this.#media.captured(this.#session!)
   }
 
-  adopt(leg: CallLeg): void {
+  setLeg(leg: CallLeg): void {
     this.leg = leg
     leg.onEvent(event => this.events.push(event))
   }
@@ -50,14 +50,14 @@ class LineEnd {
   }
 }
 
-/** Two user agents and two media planes in virtual time: `a` calls, `b` answers unless told otherwise. */
+/** Two user agents and two media planes in virtual time: `a` calls; `b` rings and answers, unless `onOffer` is replaced. */
 export class VirtualLine {
   readonly time = new VirtualTime()
   readonly packets: VirtualPacketNetwork
   readonly signalling: VirtualNetwork
   readonly a: LineEnd
   readonly b: LineEnd
-  /** What `b` does with a call. */
+  /** Called with `b`'s leg of each inbound call. */
   onOffer: (leg: CallLeg) => void = leg => {
     leg.ring()
     leg.answer()
@@ -73,14 +73,14 @@ export class VirtualLine {
     this.b = this.#end('192.0.2.2', random, session => void this.#receive(session))
   }
 
-  /** Dials from `a` to `b`; the call proceeds as time is let pass. */
+  /** Dials from `a` to `b`; the call proceeds with `pass`. */
   async dial(options: Partial<DialOptions> = {}): Promise<CallLeg> {
     const leg = await dialLeg(this.a.context, {
       uri: parseUri('sip:bob@192.0.2.2;transport=tls') as SipUri,
       from: address('sip:alice@192.0.2.1'),
       ...options,
     })
-    this.a.adopt(leg)
+    this.a.setLeg(leg)
     return leg
   }
 
@@ -106,7 +106,7 @@ export class VirtualLine {
   async #receive(session: InviteSession): Promise<void> {
     const leg = await receiveLeg(this.b.context, session, this.#answering)
     if (leg === null) return
-    this.b.adopt(leg)
+    this.b.setLeg(leg)
     this.onOffer(leg)
   }
 }

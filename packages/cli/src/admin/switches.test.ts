@@ -22,7 +22,7 @@ const READERS: Readonly<Record<string, readonly [file: string, word: string]>> =
   '--transport': [`${TRUNK}/outbound-runs.ts`, 'details.transport'],
   '--media': [`${TRUNK}/outbound-runs.ts`, 'details.media'],
   '--source': [`${TRUNK}/trunk-directory.ts`, 'source'],
-  '--country': [`${TRUNK}/trunk-country.ts`, 'details.country'],
+  '--country': [`${TRUNK}/trunk-details.ts`, 'details.country'],
   '--cps': [`${TRUNK}/outbound-runs.ts`, 'details.cps'],
   '--codecs': [`${TRUNK}/outbound-runs.ts`, 'codecs'],
   '--identity': [`${TRUNK}/outbound-runs.ts`, 'details.identity'],

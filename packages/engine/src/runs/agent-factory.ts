@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import type { Plan } from '@parley/flow'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
-/** A publication whose agent is needed for a call. */
+/** A publication for which an agent is requested. */
 export interface AgentRequest {
   readonly scope: Scope
   readonly agent_id: string
@@ -10,7 +10,7 @@ export interface AgentRequest {
   readonly plan: Plan
 }
 
-/** Makes agents from publications. */
+/** Creates agents from publications. */
 export interface AgentFactory {
   /**
    * Resolves with an agent whose services are ready. Throws a `ParleyError` that names the one that is not

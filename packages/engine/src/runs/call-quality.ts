@@ -16,7 +16,7 @@ const CLEAN_R = 93.2
 /** One-way delay with a jitter buffer of usual depth, without jitter. */
 const BASE_DELAY_MS = 60
 
-/** Null where no packet was received. */
+/** Null: no packet was received. */
 export function qualityOf({
   packetsReceived,
   packetsLost,

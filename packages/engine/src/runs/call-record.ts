@@ -36,7 +36,7 @@ export class CallRecord {
   readonly #options: CallRecordOptions
   readonly #run: OwnedRun
   #call: Call | null = null
-  /** From updates that came before there was a call. */
+  /** Variables of updates that arrived before the call was created. */
   #variables: Readonly<Record<string, string>> | null = null
   #state: 'admitted' | 'running' | 'ending' = 'admitted'
   #answeredAt: Ms | null = null
@@ -70,7 +70,7 @@ export class CallRecord {
     return this.#run
   }
 
-  /** The run was cancelled, or is not owned by this process any more. */
+  /** The run was cancelled, or this process no longer owns it. */
   get isStopped(): boolean {
     return this.#isCancelled || this.#isLost
   }
@@ -79,7 +79,7 @@ export class CallRecord {
     return this.#state !== 'admitted'
   }
 
-  /** `state`: default running. */
+  /** Enters this state and phone state; `state`: default running. */
   enter(phone_state: PhoneState, state: 'admitted' | 'running' | 'ending' = 'running'): void {
     this.#state = state
     this.#run.note({ kind: 'state', state, phone_state })
@@ -92,8 +92,8 @@ export class CallRecord {
     this.enter('dialing')
   }
 
-  used(used: UsageReport): void {
-    this.#run.addUsage(used)
+  used(usage: UsageReport): void {
+    this.#run.addUsage(usage)
   }
 
   onCall(call: Call): void {
@@ -141,7 +141,7 @@ export class CallRecord {
     }
   }
 
-  /** Stores the transcript so far; the first words of a caller show that it is a human. */
+  /** Stores the transcript so far. Words of an inbound caller show that it is a human. */
   #onUtterance(role: 'agent' | 'user', call: Call): void {
     this.#run.checkpoint(call.utterances)
     if (role === 'user' && this.#options.direction === 'inbound') this.#run.contact('human')
@@ -201,7 +201,7 @@ export class CallRecord {
 
   async #finish(ending: OwnedRunEnding, report: CallReport | null): Promise<void> {
     const done = await this.#run.finish(ending)
-    const last = done === 'not_allowed' ? { ...broken(), ...measured(ending) } : ending
+    const last = done === 'not_allowed' ? { ...failedTransition(), ...measured(ending) } : ending
     if (done === 'not_allowed') await this.#run.finish(last)
     const kind = (last.outcome as { readonly kind?: string } | null)?.kind ?? null
     this.#options.onOver({ state: last.state, outcome: kind, connectedMs: this.#connectedMs(), report })
@@ -264,8 +264,8 @@ function measured({ connected_ms, latency, quality }: OwnedRunEnding): Partial<O
   }
 }
 
-/** Ends a run whose states are in an order that the database refuses: a defect of ours that must not keep the run's permit. */
-function broken(): OwnedRunEnding {
+/** The ending of a run whose next state the database refuses, which is a defect: the run ends as failed, so that its permit is released. */
+function failedTransition(): OwnedRunEnding {
   return {
     state: 'failed',
     phone_state: 'ended',

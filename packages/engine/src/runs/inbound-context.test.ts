@@ -3,28 +3,28 @@ import { VirtualTime } from '@parley/kernel'
 import type { OwnedRun } from '@parley/runs'
 import { expect, it } from 'vitest'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
-import { askInboundContext, readContext } from './inbound-context.ts'
+import { readContext, requestInboundContext } from './inbound-context.ts'
 
-const said = (call_inbound: unknown) => readContext({ call_inbound }, ['name', 'tier'])
+const contextFrom = (call_inbound: unknown) => readContext({ call_inbound }, ['name', 'tier'])
 
 it('the answer about a caller sets the variables that the agent binds, and no others', () => {
   const dynamic_variables = { name: 'Ada', tier: 7, secret: 'x', __proto__: { tier: 'inherited' } }
-  expect(said({ dynamic_variables })).toEqual({ kind: 'variables', variables: { name: 'Ada' } })
+  expect(contextFrom({ dynamic_variables })).toEqual({ kind: 'variables', variables: { name: 'Ada' } })
 })
 
 it('a caller is rejected only by reject: true', () => {
-  expect(said({ reject: true, dynamic_variables: { name: 'Ada' } })).toEqual({ kind: 'rejected' })
-  expect(said({ reject: 'true', dynamic_variables: {} })).toEqual({ kind: 'variables', variables: {} })
+  expect(contextFrom({ reject: true, dynamic_variables: { name: 'Ada' } })).toEqual({ kind: 'rejected' })
+  expect(contextFrom({ reject: 'true', dynamic_variables: {} })).toEqual({ kind: 'variables', variables: {} })
 })
 
 it.each([null, 'text', [], {}, { call_inbound: null }, { call_inbound: [] }, { call_inbound: {} }])(
-  'goes on without an answer that cannot be read: %j',
+  'an unreadable answer about a caller counts as no context: %j',
   body => expect(readContext(body, ['name'])).toEqual({ kind: 'none' }),
 )
 
 it('a value from the agent’s server is cut to 4096 characters and made well-formed', () => {
   const nameOf = (name: string) => {
-    const context = said({ dynamic_variables: { name } })
+    const context = contextFrom({ dynamic_variables: { name } })
     return (context as { readonly variables: Readonly<Record<string, string>> }).variables.name!
   }
   const cut = nameOf(`\ud800${'a'.repeat(20_000)}`)
@@ -34,7 +34,7 @@ it('a value from the agent’s server is cut to 4096 characters and made well-fo
   expect(nameOf('a'.repeat(4096))).toHaveLength(4096)
 })
 
-it('the agent’s server is not waited for once the call is over', async () => {
+it('the request for context about a caller is aborted when the call ends', async () => {
   const time = new VirtualTime()
   const action = { kind: 'http', action_id: 'who', timeout_ms: 10_000 }
   let signal: AbortSignal | null = null
@@ -49,12 +49,12 @@ it('the agent’s server is not waited for once the call is over', async () => {
   } as unknown as VoiceAgent
   let isOver = false
   const call = { agent_id: 'a', agent_version: 1, from_number: null, to_number: '+12025550142' } as CallFacts
-  const asked = askInboundContext(agent, call, {} as OwnedRun, () => isOver, time)
+  const requested = requestInboundContext(agent, call, {} as OwnedRun, () => isOver, time)
   time.advance(2000)
   expect(signal).toMatchObject({ aborted: false })
   isOver = true
   time.advance(100)
   expect(signal).toMatchObject({ aborted: true })
-  expect(await asked).toEqual({ kind: 'none' })
+  expect(await requested).toEqual({ kind: 'none' })
   expect(time.nextDeadline()).toBeUndefined()
 })

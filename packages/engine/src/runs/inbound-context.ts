@@ -4,24 +4,24 @@ import type { Ms, Time } from '@parley/kernel'
 import type { OwnedRun } from '@parley/runs'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
-/** A caller rings no longer than this for the answer. */
+/** Longest time that a caller rings while the agent's server is asked. */
 const MAX_WAIT_MS: Ms = 10_000
 const POLL_MS: Ms = 100
 const MAX_VARIABLES = 100
 /** Of a variable's value, in code points: the limit of all requests. */
 const MAX_CHARACTERS = 4096
 
-/** The answer of an agent's server about a caller. */
+/** What the agent's server answered about a caller. */
 type InboundContext =
   | { readonly kind: 'none' }
   | { readonly kind: 'rejected' }
   | { readonly kind: 'variables'; readonly variables: Readonly<Record<string, string>> }
 
 /**
- * Asks the agent's server about a caller while the call rings. A failure, a timeout and an answer that cannot be read are
- * `none`: the call goes on without context. Resolves soon after `isOver` turns true. Never rejects.
+ * Requests context about a caller from the agent's server while the call rings. After a failure, a timeout or an unreadable
+ * answer the result is `none`, and the call goes on without context. Resolves soon after `isOver` turns true. Never rejects.
  */
-export async function askInboundContext(
+export async function requestInboundContext(
   agent: VoiceAgent,
   call: CallFacts,
   run: OwnedRun,
@@ -35,7 +35,7 @@ export async function askInboundContext(
   try {
     const request = agent.actions(run.ledger).run(
       {
-        // The body has the form that the API specification gives, not that of the action's arguments.
+        // The API specification defines the body; it is not wrapped like an action's arguments.
         action: { ...action, args_at_root: true, timeout_ms: Math.min(MAX_WAIT_MS, action.timeout_ms) },
         arguments: { event: 'call_inbound', call_inbound: callerOf(call) },
         node_id: null,

@@ -10,8 +10,7 @@ import type { VoiceAgent } from '../voice/voice-agent.ts'
 import { InboundRuns } from './inbound-runs.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
-/** Calls without a token, from an address that a carrier uses for all its customers. */
-
+/** An address from which a carrier sends the calls of all its customers, without a token. */
 const CARRIER = '192.0.2.1'
 
 let test: TestDatabase
@@ -43,7 +42,7 @@ beforeEach(() => {
     time,
     directory: directory as unknown as TrunkDirectory,
     agents: { create: async () => ({ plan: {} }) as VoiceAgent },
-    recordings: { open: () => Promise.reject(new TypeError('nothing is recorded')), close: async () => {} },
+    recordings: { open: () => Promise.reject(new TypeError('this call is not recorded')), close: async () => {} },
     onOver: () => {},
     onProblem: (what, error) => {
       throw new Error(what, { cause: error })
@@ -52,7 +51,7 @@ beforeEach(() => {
 })
 afterEach(() => leases.close())
 
-/** Counts questions of one tenant, and those across tenants. */
+/** Counts queries within one tenant and across tenants. */
 function counting(database: Database): Database {
   const counted = {
     within: (scope: Scope) => {
@@ -70,8 +69,8 @@ function counting(database: Database): Database {
   return counted as unknown as Database
 }
 
-/** A customer of the carrier, whose numbers `greeter` answers; `country` tells how numbers are written there. */
-async function customer(numbers: readonly string[], country = 'US'): Promise<Scope> {
+/** Creates a customer of the carrier whose numbers the agent `greeter` answers. `country`: that of its trunk. */
+async function createCustomer(numbers: readonly string[], country = 'US'): Promise<Scope> {
   const scope = await workspace(test)
   const { tenant_id } = scope
   await test.owner.query(
@@ -115,7 +114,7 @@ function inviteTo(called: string): SipRequest {
   } as unknown as SipRequest
 }
 
-/** The environment that took the call; else the status that refused it. */
+/** Calls this number; returns the tenant whose run was admitted, or the status of the refusal. */
 async function call(called: string): Promise<string | number> {
   const invite = inviteTo(called)
   const decision = await runs.find(invite, CARRIER)!.receive(invite)
@@ -131,10 +130,10 @@ async function runOf({ callId }: SipRequest) {
 }
 
 it('a call from a shared carrier address reaches the customer who has the called number, in any notation', async () => {
-  const first = await customer(['+12025550101'])
-  const second = await customer(['+12025550102', '+12025550103'])
-  const abroad = await customer(['+4930123456'], 'DE')
-  for (let more = 0; more < 10; more++) await customer([])
+  const first = await createCustomer(['+12025550101'])
+  const second = await createCustomer(['+12025550102', '+12025550103'])
+  const abroad = await createCustomer(['+4930123456'], 'DE')
+  for (let more = 0; more < 10; more++) await createCustomer([])
   expect(await call('+12025550102')).toBe(second.tenant_id)
   // Three queries: the number's trunk, its agent, and the run; none for each customer.
   expect(queries).toBe(3)
@@ -145,8 +144,8 @@ it('a call from a shared carrier address reaches the customer who has the called
 })
 
 it('a number that two customers of a shared carrier address have is answered 404, also where only one of them has an agent', async () => {
-  await customer(['+12025550101'])
-  const other = await customer(['+12025550101'])
+  await createCustomer(['+12025550101'])
+  const other = await createCustomer(['+12025550101'])
   expect(await call('+12025550101')).toBe(404)
   await test.owner.query('update parley.numbers set agent_id = null where tenant_id = $1', [other.tenant_id])
   expect(await call('+12025550101')).toBe(404)
@@ -155,7 +154,7 @@ it('a number that two customers of a shared carrier address have is answered 404
 })
 
 it('a call that a full or draining engine refuses leaves a rejected run, unless no customer has its number', async () => {
-  const { tenant_id } = await customer(['+12025550101'])
+  const { tenant_id } = await createCustomer(['+12025550101'])
   const refuse = (called: string, why: 'overload' | 'draining') => {
     const invite = inviteTo(called)
     // At most five notes a second are written.
@@ -182,10 +181,10 @@ it('a call that a full or draining engine refuses leaves a rejected run, unless 
 })
 
 it('a caller who cancels before ringing leaves a completed run with outcome caller_hung_up', async () => {
-  await customer(['+12025550101'])
+  await createCustomer(['+12025550101'])
   const invite = inviteTo('+12025550101')
   const decision = await runs.find(invite, CARRIER)!.receive(invite)
-  if (decision.kind === 'refused') throw new TypeError('taken')
+  if (decision.kind === 'refused') throw new TypeError('the call was refused')
   decision.plan.onAbandoned?.('caller_gone')
   await expect
     .poll(() => runOf(invite), { timeout: 10_000 })

@@ -20,12 +20,11 @@ import type { InboundDecision, InboundRoute, InboundRouter } from '../inbound-ro
 import type { AgentFactory } from './agent-factory.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { callerIdentityOf } from './caller-identity.ts'
-import { askInboundContext } from './inbound-context.ts'
+import { requestInboundContext } from './inbound-context.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { RefusedCalls } from './refused-calls.ts'
 import { factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
-import { trunkCodecs } from './trunk-codecs.ts'
-import { countryOf } from './trunk-country.ts'
+import { countryOf, trunkCodecs } from './trunk-details.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
 const OVERLOADED: InboundDecision = { kind: 'refused', status: 503, retryAfterS: 5 }
@@ -52,7 +51,7 @@ interface ReachedNumber {
   readonly number: AnsweredNumber
 }
 
-/** Routes of the trunks in the database: each call is admitted by the engine where it arrives, which owns its run. */
+/** Routes of the trunks in the database. The engine that a call reaches admits it and owns its run. */
 export class InboundRuns implements InboundRouter {
   readonly #options: InboundRunsOptions
   readonly #refused: RefusedCalls
@@ -71,7 +70,7 @@ export class InboundRuns implements InboundRouter {
     return {
       serverName,
       receive: invite => this.#receive(trunks, invite),
-      refused: (invite, why) => this.#refused.note(invite.callId, () => this.#leaveRejected(trunks, invite, why)),
+      refused: (invite, why) => this.#refused.note(invite.callId, () => this.#recordRejected(trunks, invite, why)),
     }
   }
 
@@ -103,7 +102,7 @@ export class InboundRuns implements InboundRouter {
     return null
   }
 
-  /** Numbers that may have been called, the likeliest first. Many customers' trunks may list the same carrier: one query for all. */
+  /** Numbers that may have been called, the likeliest first. One query for all trunks, since many may list the same carrier. */
   async #candidates(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<readonly Candidate[]> {
     const [only, ...others] = trunks
     const candidate = (trunk: InboundTrunk, phone_number: string) => ({
@@ -120,7 +119,7 @@ export class InboundRuns implements InboundRouter {
     return found.every(({ trunk }) => trunk === found[0]!.trunk) ? found : []
   }
 
-  /** An INVITE that has the trunk's token and no number at all reaches the trunk's only number. */
+  /** An INVITE with the trunk's token and without any number reaches the trunk's number, if it has exactly one. */
   async #called(trunk: InboundTrunk, invite: SipRequest): Promise<readonly string[]> {
     const written = calledNumbers(invite, countryOf(trunk))
     if (written.length > 0) return written
@@ -133,8 +132,8 @@ export class InboundRuns implements InboundRouter {
     return rows.length === 1 ? [rows[0]!.phone_number] : []
   }
 
-  /** Leaves a rejected run for a call that the engine refused: admitted and finished at once. */
-  async #leaveRejected(trunks: readonly InboundTrunk[], invite: SipRequest, why: CapacityRefusal): Promise<void> {
+  /** Stores a rejected run for a call that the engine refused: it is admitted and finished at once. */
+  async #recordRejected(trunks: readonly InboundTrunk[], invite: SipRequest, why: CapacityRefusal): Promise<void> {
     const reached = await this.#reached(trunks, invite)
     if (reached === null) return
     const admitted = await this.#admit(reached, invite)
@@ -203,7 +202,7 @@ export class InboundRuns implements InboundRouter {
       return { kind: 'taken', security, codecs, plan: this.#plan({ run, start, agent, record, time }, recording) }
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'internal'
-      // The recordings report that themselves, once for many calls.
+      // `Recordings` reports this error itself, once for many calls.
       if (code !== 'recording_unavailable') onProblem(`run ${run.runId} was admitted and cannot be set up`, error)
       void record.abandon(rejected(code))
       return OVERLOADED
@@ -223,15 +222,15 @@ export class InboundRuns implements InboundRouter {
     }
   }
 
-  /** Asks the agent's server about the caller, and stores what ends the call if this process dies. */
+  /** Requests context from the agent's server, and stores the dialog so that another process can end the call if this one dies. */
   async #whileRinging(ready: ReadyRun, leg: CallLeg): Promise<RingingDecision> {
     const { run, start, agent, record, time } = ready
     const facts = factsOf(start)
     const isOver = () => leg.state === 'ended' || record.isStopped
-    const context = await askInboundContext(agent, facts.call, run, isOver, time)
+    const context = await requestInboundContext(agent, facts.call, run, isOver, time)
     if (context.kind === 'rejected') return { kind: 'refuse', status: 603 }
     record.enter('awaiting_sip')
-    // The far end may think that the call stands as soon as the answer left: what a BYE needs is stored before.
+    // For the far end the call may exist as soon as the 200 is sent, so the data for a BYE are stored before.
     if (leg.dialog !== null) await run.persistDialog({ ...leg.dialog })
     if (context.kind === 'none') return { kind: 'answer' }
     return { kind: 'answer', createHandler: runHandler(ready, { ...facts, context: context.variables }) }
@@ -242,7 +241,7 @@ function refusalOf(reason: AdmissionRefusal): InboundDecision {
   return reason === 'tenant_not_configured' ? OVERLOADED : { kind: 'refused', status: 486 }
 }
 
-/** E.164 where the caller's number is one; null where it is withheld. */
+/** The caller's E.164 number; null: withheld, or not a number. */
 function callerOf(invite: SipRequest, country: string | null): string | null {
   const { uri } = invite.from
   const written = 'user' in uri ? uri.user?.split(';')[0] : undefined

@@ -23,7 +23,7 @@ import type { AgentFactory } from './agent-factory.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
-import { trunkCodecs } from './trunk-codecs.ts'
+import { trunkCodecs } from './trunk-details.ts'
 
 /** Longest wait of a call for its turn on the trunk. */
 const MAX_SLOT_WAIT_MS: Ms = 60_000
@@ -37,13 +37,13 @@ interface OutboundRunsOptions {
   readonly recordings: Recordings
   readonly time: Time
   readonly capacity: CallCapacity
-  /** Dials, and releases `place` when the call ends. Throws `ParleyError` when no INVITE could be sent. */
+  /** Dials; releases `place` when the call ends. Throws `ParleyError` if no INVITE could be sent. */
   readonly dial: (request: DialRequest, place: CallPlace) => Promise<Call>
   readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
   readonly onProblem: (what: string, error: unknown) => void
 }
 
-/** Calls whose set-up uses the database at once: other calls of the process need its connections too. */
+/** Runs whose set-up uses the database at the same time. Limited, since live calls need database connections too. */
 const MAX_SETUPS_AT_ONCE = 8
 
 /** A run with everything that its INVITE needs. */
@@ -53,7 +53,7 @@ interface ReadyToDial extends ReadyRun {
   readonly effectId: string
 }
 
-/** A run that ends before its INVITE was sent, and how. */
+/** Thrown for a run that ends before its INVITE was sent. */
 class SetupFailure extends Error {
   readonly ending: OwnedRunEnding
 
@@ -63,7 +63,7 @@ class SetupFailure extends Error {
   }
 }
 
-/** The engine drains: the run is given back for another engine. */
+/** Thrown when the engine drains: the run is released for another engine. */
 class EngineDrained extends Error {}
 
 /** Claims waiting phone runs and dials them. */
@@ -78,8 +78,8 @@ export class OutboundRuns {
   }
 
   /**
-   * Claims the run if it still waits and the engine has a place for it. Resolves when it is claimed or not available, before its
-   * turn on the trunk comes: the queue hands out the next run meanwhile. Never rejects.
+   * Claims the run if it still waits and the engine has a free place. Resolves when the run is claimed or not available, without
+   * waiting for its turn on the trunk, so that the queue can deliver the next run. Never rejects.
    */
   async begin({ scope, run_id }: Work): Promise<void> {
     if (this.#beginning.has(run_id)) return
@@ -112,7 +112,7 @@ export class OutboundRuns {
       recordings,
       onOver: end => onOver(run, end),
     })
-    // No INVITE was sent yet: the run can still be given back.
+    // Until an INVITE is sent the run can be released for another engine.
     record.enter('preparing', 'admitted')
     let effectId: string | null = null
     try {
@@ -126,7 +126,7 @@ export class OutboundRuns {
       })
       await this.#slot(run, ready.trunk, record)
       if (record.isStopped) throw new SetupFailure(failed('internal'))
-      // Its recording is on this engine's disk from here on: it cannot be given back any more.
+      // From here on its recording is on this engine's disk, so the run cannot be released for another engine.
       record.enter('preparing')
       await this.#dial({ run, record, ...ready, time }, place)
     } catch (error) {
@@ -135,16 +135,16 @@ export class OutboundRuns {
     }
   }
 
-  /** Gives back a run of an engine that drains; ends any other. Never rejects. */
+  /** Releases the run if the engine drains, else ends it. Never rejects. */
   async #endUndialled(run: OwnedRun, record: CallRecord, effectId: string | null, error: unknown): Promise<void> {
-    if (error instanceof EngineDrained && (await this.#giveBack(run, effectId))) return
+    if (error instanceof EngineDrained && (await this.#release(run, effectId))) return
     if (!record.isRunning) record.enter('preparing')
     if (!(error instanceof SetupFailure)) this.#options.onProblem(`run ${run.runId} cannot be dialled`, error)
     await record.abandon(error instanceof SetupFailure ? error.ending : failed('internal'))
   }
 
-  /** False: it cannot be given back and has to be ended here. */
-  async #giveBack(run: OwnedRun, effectId: string | null): Promise<boolean> {
+  /** False: the run could not be released and must be ended here. */
+  async #release(run: OwnedRun, effectId: string | null): Promise<boolean> {
     if (effectId !== null) await new DialEffect(run.ledger, effectId).notSent()
     return this.#options.leases.release(run).catch(() => false)
   }
@@ -175,7 +175,7 @@ export class OutboundRuns {
           },
         },
         beforeAttempt: attempt => this.#beforeAttempt(run, record, effect, attempt),
-        // What a BYE needs is stored before the ACK: without an ACK the far end ends the call by itself (decision 0028).
+        // The data for a BYE are stored before the ACK, since without an ACK the far end ends the call itself (decision 0028).
         beforeAcknowledging: dialog => run.persistDialog({ ...dialog }),
       }
       await this.#options.dial(request, place)
@@ -186,7 +186,7 @@ export class OutboundRuns {
     }
   }
 
-  /** Stores what a CANCEL needs before the INVITE is sent; an INVITE is not sent without it. */
+  /** Stores the data for a CANCEL. If that fails, the INVITE is not sent. */
   async #beforeAttempt(run: OwnedRun, record: CallRecord, effect: DialEffect, attempt: InviteAttempt): Promise<void> {
     if (record.isStopped) throw new EngineError('run_not_active', 'the run was cancelled: no INVITE is sent')
     await effect.sending()
@@ -213,7 +213,7 @@ export class OutboundRuns {
     }
   }
 
-  /** Writes the ledger's row of the INVITE, with the policy's decision at the time of the call. */
+  /** Writes the INVITE's row in the ledger, with the policy's decision at the time of the call. */
   async #intend({ ledger }: OwnedRun, start: StartingRun): Promise<string> {
     const { effect_id } = await ledger.intend({ kind: 'sip_dial', action: DIAL, node_id: null, ordinal: null })
     const { state } = await ledger.decide(effect_id, policyOf(start)(start.to_number ?? ''))

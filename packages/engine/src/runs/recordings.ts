@@ -6,13 +6,13 @@ import type { CallPlan } from '../call-plan.ts'
 /** Stores recordings of calls. */
 export interface Recordings {
   /**
-   * Opens the recording of a run. Throws where nothing can be recorded now: then no call is connected that must be recorded.
-   * For `recording_unavailable` the implementation informs the operator.
+   * Opens the recording of a run. Throws if nothing can be recorded now; a call that must be recorded is then not connected.
+   * `recording_unavailable`: the implementation has reported the error to the operator.
    */
   open(run: { readonly scope: Scope; readonly owned: RunOwnership }): Promise<NonNullable<CallPlan['recording']>>
   /**
-   * The call is over and its files are complete: stores them as the run's recording. `segments`: how many files the recorder
-   * wrote; null where it failed. Does nothing for a run that was not opened here. Never rejects.
+   * Called when the call is over and its files are complete: stores them as the run's recording. `segments`: how many files the
+   * recorder wrote; null: it failed. Does nothing for a run that was not opened here. Never rejects.
    */
   close(runId: string, segments: number | null): Promise<unknown>
 }

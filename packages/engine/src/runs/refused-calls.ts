@@ -5,15 +5,15 @@ interface RefusedCallsOptions {
   readonly onProblem: (what: string, error: unknown) => void
 }
 
-/** Notes for all trunks together: refusing a call must cost less than taking it. */
+/** For all trunks together: refusing a call must cost less than accepting it. */
 const NOTES_PER_SECOND = 5
 const MAX_NOTES_AT_ONCE = 4
-/** Call-IDs that are remembered: an INVITE that is refused statelessly is retransmitted until its answer arrives. */
+/** Number of remembered Call-IDs, since an INVITE that is refused statelessly is retransmitted until the response arrives. */
 const MAX_KNOWN = 1000
 const REPORT_EVERY_MS: Ms = 60_000
 
 /**
- * Limits the notes of calls that a full or draining engine refuses: one for each call, five per second, four at once.
+ * Limits how many of the calls that a full or draining engine refuses are recorded: each once, five per second, four at once.
  */
 export class RefusedCalls {
   readonly #options: RefusedCallsOptions
@@ -27,7 +27,7 @@ export class RefusedCalls {
     this.#options = options
   }
 
-  /** Returns at once; `note` may reject. Calls without a note are counted, and reported once a minute. */
+  /** Returns at once; `note` may reject. Calls that are not recorded are counted and reported once a minute. */
   note(callId: string, note: () => Promise<void>): void {
     if (this.#known.has(callId)) return
     this.#remember(callId)

@@ -10,7 +10,7 @@ import { OutboundRuns } from './outbound-runs.ts'
 import type { Recordings } from './recordings.ts'
 import { TrunkDirectory, type TrunkDirectoryOptions } from './trunk-directory.ts'
 
-/** How often the database is asked for waiting runs: the safety net for a lost job of the queue. */
+/** How often the database is queried for waiting runs, in case a job of the queue was lost. */
 const SWEEP_MS: Ms = 5000
 const HEARTBEAT_MS: Ms = 3000
 const POLL_MS: Ms = 100
@@ -19,7 +19,7 @@ interface RunEngineOptions {
   readonly database: Database
   readonly bus: Bus
   readonly sealer: Sealer
-  /** This engine's own; closed with it. */
+  /** Owned by this engine and closed with it. */
   readonly leases: RunLeases
   /** Not closed with it. */
   readonly runQueue: RunQueue
@@ -27,13 +27,13 @@ interface RunEngineOptions {
   readonly recordings: Recordings
   readonly time: Time
   readonly addressesOf: TrunkDirectoryOptions['addressesOf']
-  /** Where other processes reach the engine, as its row in the database shows. */
+  /** Addresses at which other processes reach the engine, stored in its row. */
   readonly addresses: (engine: Engine) => JsonObject
-  /** The calls themselves, without their router. */
+  /** Options of the engine. */
   readonly calls: Omit<EngineOptions, 'router'>
-  /** Asked before the trunks: for calls that are no runs. Default: there are none. */
+  /** Router for calls that are not runs, asked before the trunks. Default: none. */
   readonly router?: InboundRouter
-  /** A run was finished by this engine, or lost to another. */
+  /** Called when this engine has finished a run or lost it to another. */
   readonly onOver?: (run: OwnedRun, end: CallRecordEnd) => void
   /** `error`: null when it works again. */
   readonly onProblem: (what: string, error: unknown) => void
@@ -58,7 +58,7 @@ export class RunEngine {
     this.#directory = directory
     const { database, leases, sealer, agents, recordings, time, onProblem } = options
     this.#heartbeats = new RepeatedFailureLog({ name: 'the heartbeat of the engine', time, onProblem })
-    this.#sweeps = new RepeatedFailureLog({ name: 'looking for waiting runs', time, onProblem })
+    this.#sweeps = new RepeatedFailureLog({ name: 'the query for waiting runs', time, onProblem })
     this.#outbound = new OutboundRuns({
       database,
       leases,
@@ -137,7 +137,7 @@ export class RunEngine {
     this.#sweep?.cancel()
     this.#directory.close()
     await this.engine.close()
-    // The ends of those runs are being written.
+    // The ends of these runs are still being written.
     const until = time.now() + CLOSE_MS
     while (leases.size > 0 && time.now() < until)
       await new Promise<void>(resolve => void time.at(time.now() + POLL_MS, resolve))

@@ -8,7 +8,7 @@ import type { CallPlan, HandlerFactory } from '../call-plan.ts'
 import type { VoiceAgent, VoiceCallFacts } from '../voice/voice-agent.ts'
 import type { CallRecord } from './call-record.ts'
 
-/** A run that is ready to have its call. */
+/** A run with everything that its call needs. */
 export interface ReadyRun {
   readonly run: OwnedRun
   readonly start: StartingRun
@@ -17,7 +17,7 @@ export interface ReadyRun {
   readonly time: Time
 }
 
-/** The plan of a run's call: its agent talks, its record follows. */
+/** The plan of a run's call: the agent talks, and the record writes the call's events into the run. */
 export function runPlan(ready: ReadyRun, recording: CallPlan['recording']): CallPlan {
   const { start, record } = ready
   return {
@@ -28,7 +28,7 @@ export function runPlan(ready: ReadyRun, recording: CallPlan['recording']): Call
   }
 }
 
-/** The run's agent: what it does outside is in the run's ledger, and it transfers where the run may. */
+/** Creates the run's agent, with the run's ledger and transfer policy. */
 export function runHandler({ run, start, agent, record, time }: ReadyRun, facts: VoiceCallFacts): HandlerFactory {
   return agentHandler({
     agent: { ...agent, ledger: () => run.ledger, transferPolicy: policyOf(start) },
@@ -46,7 +46,7 @@ export function factsOf(start: StartingRun): VoiceCallFacts {
   }
 }
 
-/** Where the run may dial and transfer to. */
+/** Decides to which numbers the run may dial and transfer. */
 export function policyOf(start: StartingRun): (destination: string) => PolicyDecision {
   const rules: DestinationRules = {
     allowedCountries: start.destinations?.countries ?? null,
@@ -57,7 +57,7 @@ export function policyOf(start: StartingRun): (destination: string) => PolicyDec
   return destination => judgeDestination(destination, rules)
 }
 
-/** Whether the agent wants its calls recorded; default yes. */
+/** Whether the agent's calls are recorded; default yes. */
 export function wantsRecording({ recording }: Pick<Plan, 'recording'>): boolean {
   return recording?.required !== false
 }

@@ -32,9 +32,9 @@ const telephony: { -readonly [Name in keyof TelephonyAcrossTenants]: TelephonyAc
   reached: async () => [],
 }
 
-const calling = (uri: string) => ({ uri: parseUri(uri) }) as SipRequest
-const named = (uri: string, from = '198.51.100.1') => directory.byToken(calling(uri), from)?.trunk_id ?? null
-const settled = async () => {
+const requestTo = (uri: string) => ({ uri: parseUri(uri) }) as SipRequest
+const trunkFor = (uri: string, from = '198.51.100.1') => directory.byToken(requestTo(uri), from)?.trunk_id ?? null
+const promisesSettled = async () => {
   for (let i = 0; i < 20; i++) await Promise.resolve()
 }
 
@@ -43,7 +43,7 @@ beforeEach(async () => {
   bus = localBus()
   revision = 1
   reads = 0
-  trunks = [trunk('open', 'tokenone'), trunk('walled', 'tokentwo', { source: ['192.0.2.0/24'] })]
+  trunks = [trunk('open', 'tokenone'), trunk('restricted', 'tokentwo', { source: ['192.0.2.0/24'] })]
   directory = await TrunkDirectory.open({
     telephony,
     bus,
@@ -51,63 +51,63 @@ beforeEach(async () => {
     addressesOf: async host => (host === 'open.example' ? ['203.0.113.7'] : []),
     onProblem: () => {},
   })
-  await settled()
+  await promisesSettled()
 })
 afterEach(() => directory.close())
 
 it('a trunk is found by its token as the user, a parameter, or the first label of the host', () => {
-  expect(named('sip:tokenone@engine.example')).toBe('open')
-  expect(named('sip:+15550001111@engine.example;token=tokenone')).toBe('open')
-  expect(named('sip:+15550001111@tokenone.engine.example')).toBe('open')
-  expect(named('sip:tokenon@engine.example')).toBeNull()
-  expect(named('sip:+15550001111@engine.example')).toBeNull()
+  expect(trunkFor('sip:tokenone@engine.example')).toBe('open')
+  expect(trunkFor('sip:+15550001111@engine.example;token=tokenone')).toBe('open')
+  expect(trunkFor('sip:+15550001111@tokenone.engine.example')).toBe('open')
+  expect(trunkFor('sip:tokenon@engine.example')).toBeNull()
+  expect(trunkFor('sip:+15550001111@engine.example')).toBeNull()
 })
 
-it('a trunk with sources set by staff is found only from one of them', () => {
-  expect(named('sip:tokentwo@engine.example', '192.0.2.9')).toBe('walled')
-  expect(named('sip:tokentwo@engine.example', '198.51.100.1')).toBeNull()
+it('a trunk with configured sources is found by its token only in requests from one of them', () => {
+  expect(trunkFor('sip:tokentwo@engine.example', '192.0.2.9')).toBe('restricted')
+  expect(trunkFor('sip:tokentwo@engine.example', '198.51.100.1')).toBeNull()
 })
 
-it('a trunk lists the sources that staff set, else the addresses of its own name', () => {
-  expect(directory.bySource('192.0.2.9').map(({ trunk_id }) => trunk_id)).toEqual(['walled'])
+it('a trunk lists its configured sources, else the addresses of its host name', () => {
+  expect(directory.bySource('192.0.2.9').map(({ trunk_id }) => trunk_id)).toEqual(['restricted'])
   expect(directory.bySource('203.0.113.7').map(({ trunk_id }) => trunk_id)).toEqual(['open'])
   expect(directory.bySource('203.0.113.8')).toEqual([])
 })
 
-it('a change of trunks is known at once by the bus, and within a second without it', async () => {
+it('a change of the trunks is known at once from the bus, and within a second without it', async () => {
   trunks = [trunk('new', 'tokenthree')]
   revision = 2
   bus.publish('telephony', 'any')
-  await settled()
-  expect(named('sip:tokenthree@engine.example')).toBe('new')
-  expect(named('sip:tokenone@engine.example')).toBeNull()
+  await promisesSettled()
+  expect(trunkFor('sip:tokenthree@engine.example')).toBe('new')
+  expect(trunkFor('sip:tokenone@engine.example')).toBeNull()
   trunks = [trunk('newer', 'tokenfour')]
   revision = 3
   time.advance(1000)
-  await settled()
-  expect(named('sip:tokenfour@engine.example')).toBe('newer')
+  await promisesSettled()
+  expect(trunkFor('sip:tokenfour@engine.example')).toBe('newer')
 })
 
 it('the trunks are read only when their revision changed', async () => {
   for (let second = 0; second < 10; second++) {
     time.advance(1000)
-    await settled()
+    await promisesSettled()
   }
   expect(reads).toBe(1)
 })
 
-it('known trunks are still found while the database is away', async () => {
-  const { revision: asked } = telephony
+it('known trunks are still found while the database does not answer', async () => {
+  const { revision: readRevision } = telephony
   telephony.revision = async () => {
-    throw new Error('away')
+    throw new Error('the database does not answer')
   }
   time.advance(1000)
-  await settled()
-  expect(named('sip:tokenone@engine.example')).toBe('open')
-  telephony.revision = asked
+  await promisesSettled()
+  expect(trunkFor('sip:tokenone@engine.example')).toBe('open')
+  telephony.revision = readRevision
   revision = 2
   trunks = []
   time.advance(1000)
-  await settled()
-  expect(named('sip:tokenone@engine.example')).toBeNull()
+  await promisesSettled()
+  expect(trunkFor('sip:tokenone@engine.example')).toBeNull()
 })

@@ -5,7 +5,7 @@ import { type IpNetwork, isInNetworks, parseIpNetwork, type SipRequest } from '@
 import type { Bus, InboundTrunk, TelephonyAcrossTenants } from '@parley/store'
 import { tokensOf } from '../token-router.ts'
 
-/** How often the revision is read: a change that the bus does not report is known after this long. */
+/** How often the revision is read, in case the bus did not report a change. */
 const POLL_MS: Ms = 1000
 /** How often the names of trunks are resolved. */
 const ADDRESSES_MS: Ms = 60_000
@@ -14,19 +14,20 @@ export interface TrunkDirectoryOptions {
   readonly telephony: TelephonyAcrossTenants
   readonly bus: Bus
   readonly time: Time
-  /** Addresses of a host name, for trunks whose sources staff did not set. May reject. */
+  /** Resolves a host name, for trunks without configured sources. May reject. */
   readonly addressesOf: (host: string) => Promise<readonly string[]>
   readonly onProblem: (what: string, error: unknown) => void
 }
 
+/** A trunk and the networks that its requests come from. */
 interface Sources {
   readonly trunk: InboundTrunk
   networks: readonly IpNetwork[]
-  /** Staff set them: then a request with the token must come from one of them as well. */
+  /** Staff configured them: a request with the trunk's token must then come from one of them. */
   readonly areConfigured: boolean
 }
 
-/** The trunks that take calls, in memory: a request without a valid token costs no query. Changes are known within 2 s. */
+/** The trunks that accept calls, in memory, so that a request without a valid token costs no query. Changes are known within 2 s. */
 export class TrunkDirectory {
   readonly #options: TrunkDirectoryOptions
   readonly #reads: RepeatedFailureLog
@@ -65,7 +66,7 @@ export class TrunkDirectory {
     return directory
   }
 
-  /** The trunk whose token is in the request; null also where staff set its sources and `sourceAddress` is none of them. */
+  /** The trunk whose token is in the request. Null also if the trunk has configured sources and `sourceAddress` is not one of them. */
   byToken(request: SipRequest, sourceAddress: string): InboundTrunk | null {
     for (const token of tokensOf(request)) {
       const found = this.#byToken.get(createHash('sha256').update(token).digest('hex'))
@@ -93,7 +94,7 @@ export class TrunkDirectory {
     this.#timer = time.at(time.now() + POLL_MS, () => void this.#refresh().finally(() => this.#schedule()))
   }
 
-  /** One read at a time; a change that is reported meanwhile causes one more. */
+  /** One read at a time; a change reported meanwhile causes one more. */
   #refresh(): Promise<void> {
     if (this.#reading !== null) {
       this.#isStale = true

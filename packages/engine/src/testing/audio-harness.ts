@@ -14,21 +14,21 @@ import { VoiceConversation } from '../voice/voice-conversation.ts'
 import { FingerprintVoice, ScriptedRecogniser } from './scripted-speech.ts'
 import { voiceSound } from './sounds.ts'
 
-/** What a model answers to its next request. */
+/** The model's answer to one request. */
 type ModelAnswer = (request: GenerationRequest) => readonly GenerationEvent[]
 
 export interface HarnessOptions {
   readonly draft: Draft
   readonly answers?: readonly ModelAnswer[]
-  /** What the server of an action does. */
+  /** Serves the agent's actions; default: each succeeds. */
   readonly act?: (request: ActionRequest) => Promise<Partial<ActionOutcome>>
   readonly endpointing?: Endpointing
   readonly recogniserLagMs?: Ms
   /** Time that the voice takes for each word; it then also ignores its abort signal. Default: all audio at once. */
   readonly voiceWordMs?: Ms
-  /** How long signalling and sound are on the way. Default 10 and 20. */
+  /** Latency of signalling and of audio; default 10 and 20. */
   readonly latency?: { readonly signallingMs?: Ms; readonly soundMs?: Ms }
-  /** What the agent has otherwise than the stage's own. */
+  /** Overrides of the harness's agent. */
   readonly agent?: Partial<VoiceAgent>
 }
 
@@ -64,11 +64,11 @@ export class AudioHarness {
     }
   }
 
-  /** Dials and lets the call come up. */
+  /** Dials; the call is set up as time passes. */
   static async open(options: HarnessOptions): Promise<AudioHarness> {
-    const stage = new AudioHarness(options)
-    await stage.line.dial()
-    return stage
+    const harness = new AudioHarness(options)
+    await harness.line.dial()
+    return harness
   }
 
   get caller(): CallLeg {
@@ -83,7 +83,7 @@ export class AudioHarness {
     return this.line.pass(ms, STEP_MS)
   }
 
-  /** Lets time pass until `done`, at most `ms`; fails otherwise. */
+  /** Lets time pass until `done` returns true; throws after `ms`. */
   async until(done: () => boolean, ms: Ms, what: string): Promise<void> {
     for (let left = ms; !done(); left -= STEP_MS) {
       if (left <= 0) throw new Error(`${what}: not within ${ms} ms; ${JSON.stringify(this.items)}`)
@@ -91,7 +91,7 @@ export class AudioHarness {
     }
   }
 
-  /** The caller begins to say this; returns how long it takes. */
+  /** The caller begins to say `text`; returns its duration. */
   says(text: string): Ms {
     const ms = text.split(/\s+/).length * 300
     this.caller.play(voiceSound(ms))
@@ -104,12 +104,12 @@ export class AudioHarness {
     this.recogniser.willNotUnderstand(ms)
   }
 
-  /** What the caller has heard so far, from the opening of its media on. */
+  /** Audio that the caller has received so far, from the opening of its media on. */
   heard(): Int16Array {
     return this.line.a.captured().left
   }
 
-  /** Place in `heard` of the newest sample. */
+  /** Number of samples in `heard` so far. */
   heardNow(): Samples {
     return this.heard().length
   }
@@ -191,7 +191,7 @@ export class AudioHarness {
   }
 }
 
-/** The model says this. */
+/** An answer of the model with this text. */
 export function speaks(text: string): ModelAnswer {
   return () => [{ type: 'text', delta: text }]
 }
@@ -202,7 +202,7 @@ export function lastAudible(audio: Int16Array, from: Samples = 0): Samples {
   return -1
 }
 
-/** Place and likeness of `sound` in `audio`, tried at every sample from `from` on. */
+/** Position and likeness of the best match for the first 40 ms of `sound` in `audio`, from `from` on. */
 export function find(audio: Int16Array, sound: Int16Array, from: Samples = 0): { at: Samples; likeness: number } {
   let best = { at: -1, likeness: 0 }
   const probe = sound.subarray(0, msToSamples(40, NARROWBAND))

@@ -1,7 +1,7 @@
 import { NARROWBAND, type Samples } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 
-/** Playout of a leg without a clock: what is queued leaves when the test says so, and is kept. */
+/** A leg's playout without a clock: queued audio is sent when the test calls `send`, and recorded in `sent`. */
 export class ScriptedLine {
   readonly format = NARROWBAND
   readonly sent: number[] = []
@@ -20,12 +20,12 @@ export class ScriptedLine {
 
   played = (): Samples => this.sent.length
 
-  /** Silence on the line moves its sample clock alone. */
+  /** Advances the sample clock by silence. */
   wait(samples: Samples): void {
     this.#clock += samples
   }
 
-  /** Lets up to `samples` leave; returns the progress that a leg would report. */
+  /** Sends up to `samples` of the queue; returns the progress event that a leg would emit. */
   send(samples: Samples): LegEvent & { type: 'play-progress' } {
     const taken = this.#queue.splice(0, samples)
     for (const sample of taken) this.sent.push(sample)

@@ -24,14 +24,14 @@ import { fingerprint } from './sounds.ts'
 export const WORD_MS: Ms = 300
 const AUDIBLE = 300
 
-/** A voice whose every text is a noise of its own, with word times; the same text sounds the same each time. */
+/** A voice that synthesises each text as noise of its own, with word times; the same text always gives the same audio. */
 export class FingerprintVoice implements TextToSpeech {
   readonly id = 'test/fingerprint'
   readonly languages = ['en', 'es']
   readonly synthesized: string[] = []
   readonly #pace: { readonly time: Time; readonly wordMs: Ms } | null
 
-  /** With a pace it delivers each word after that time, and ignores its abort signal. */
+  /** With a pace it delivers each word after `wordMs` and ignores its abort signal; default: all words at once. */
   constructor(pace: { readonly time: Time; readonly wordMs: Ms } | null = null) {
     this.#pace = pace
   }
@@ -57,7 +57,7 @@ export class FingerprintVoice implements TextToSpeech {
     if (pace !== null) await new Promise<void>(resolve => pace.time.at(pace.time.now() + pace.wordMs, resolve))
   }
 
-  /** What `text` sounds like. */
+  /** The audio of `text`. */
   sound(text: string): Int16Array {
     const words = text.split(/\s+/).map(soundOf)
     const all = new Int16Array(words.reduce((sum, word) => sum + word.length, 0))
@@ -76,7 +76,7 @@ function soundOf(word: string, place: number): Int16Array {
   return fingerprint(WORD_MS, new SeededRandom(seed))
 }
 
-/** A recogniser that understands what the test tells it, as late as a service would, if that was to be heard. */
+/** A recogniser that delivers the words that the test announces, as late as a service would, if audio was received in their place. */
 export class ScriptedRecogniser implements SpeechToText {
   readonly id = 'test/scripted'
   readonly languages = ['en', 'es']
@@ -85,15 +85,15 @@ export class ScriptedRecogniser implements SpeechToText {
   #listener: (event: SpeechEvent) => void = () => {}
   #words: HeardWord[] = []
   #written: Samples = 0
-  /** Positions at which something was to be heard. */
+  /** Positions of chunks with audible sound. */
   readonly #audible: Samples[] = []
   finalizes = 0
-  /** Where each stream's first audio lay. */
+  /** Position of the first audio of each stream; null: none was written. */
   readonly opened: (Samples | null)[] = []
-  /** The words that the last stream was to expect. */
+  /** Keywords of the last stream. */
   keywords: readonly string[] = []
 
-  /** Words are understood `lagMs` after they were said. */
+  /** `lagMs`: from the end of a word to its recognition. */
   constructor(time: Time, lagMs: Ms = 150) {
     this.#time = time
     this.#lagMs = lagMs
@@ -104,11 +104,11 @@ export class ScriptedRecogniser implements SpeechToText {
   }
 
   open(options: SpeechStreamOptions): SpeechStream {
-    const place = this.opened.push(null) - 1
+    const index = this.opened.push(null) - 1
     this.keywords = options.keywords ?? []
     return {
       write: (samples, atSample) => {
-        this.opened[place] ??= atSample
+        this.opened[index] ??= atSample
         this.#written = atSample + samples.length
         options.onSent?.(samplesToMs(samples.length, NARROWBAND))
         if (samples.some(sample => Math.abs(sample) > AUDIBLE)) this.#audible.push(atSample)
@@ -122,26 +122,26 @@ export class ScriptedRecogniser implements SpeechToText {
         this.#listener = listener
       },
       close: () => {
-        if (place === this.opened.length - 1) this.#listener = () => {}
+        if (index === this.opened.length - 1) this.#listener = () => {}
       },
     }
   }
 
   async close(): Promise<void> {}
 
-  /** The connection to it breaks, and it repairs that by itself. */
+  /** Reports a retryable error: the connection broke, and the stream repairs it. */
   breaksAndRecovers(): void {
     const error = new ParleyError('recogniser_unreachable', 'the connection was lost', { retryable: true })
     this.#listener({ type: 'error', error })
   }
 
-  /** The connection to it breaks for good. */
+  /** Reports an error that is not retryable: the stream is dead. */
   breaksForGood(): void {
     this.#words = []
     this.#listener({ type: 'error', error: new ParleyError('recogniser_failed', 'the recogniser broke') })
   }
 
-  /** The caller begins to say this now. */
+  /** Announces that the caller begins to say `text` now. */
   willHear(text: string): void {
     const from = this.#written
     for (const [i, word] of text.split(/\s+/).entries()) {
@@ -155,7 +155,7 @@ export class ScriptedRecogniser implements SpeechToText {
     }
   }
 
-  /** The caller makes a noise of this length now, which is no word. */
+  /** Announces that the caller makes a wordless sound of `ms` now. */
   willNotUnderstand(ms: Ms): void {
     const startSample = this.#written
     const endSample = startSample + msToSamples(ms, NARROWBAND)

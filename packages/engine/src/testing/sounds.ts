@@ -1,6 +1,6 @@
 import { type Ms, msToSamples, NARROWBAND, type Random, randomBelow } from '@parley/kernel'
 
-/** A voice saying nothing in particular: syllables at 4 Hz of a vowel whose pitch moves. */
+/** A synthetic voice: syllables at 4 Hz of a vowel whose pitch moves. */
 export function voiceSound(ms: Ms): Int16Array {
   const out = new Int16Array(msToSamples(ms, NARROWBAND))
   let phase = 0
@@ -17,12 +17,12 @@ export function voiceSound(ms: Ms): Int16Array {
   return out
 }
 
-/** Noise in which every stretch is like no other: where it was played is found again by comparing. */
+/** Noise without repetition, so that its position in other audio can be found by correlation. */
 export function fingerprint(ms: Ms, random: Random): Int16Array {
   return Int16Array.from({ length: msToSamples(ms, NARROWBAND) }, () => randomBelow(random, 12_000) - 6000)
 }
 
-/** Normalised correlation of two stretches of equal length, -1 to 1: 1 also where one of them is quieter. */
+/** Normalised correlation of two pieces of audio of equal length, -1 to 1; independent of their loudness. */
 export function likeness(a: Int16Array, b: Int16Array): number {
   let ab = 0
   let aa = 0

@@ -9,7 +9,7 @@ import { lineTestHandler } from '../line-test.ts'
 import { TokenRouter } from '../token-router.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
-/** What talks on a call of a test: an agent, or else the line test in this voice. */
+/** What talks on a call of a test: an agent, or the line test in this voice. */
 type TestTalker = { readonly agent: VoiceAgent } | { readonly voice: TextToSpeech; readonly language?: string }
 
 interface TestCallOptions {
@@ -38,7 +38,7 @@ export interface TestRoute {
   readonly security: LegSecurity
   /** Called for each call. */
   readonly plan: () => CallPlan
-  /** E.164; calls of other numbers are answered 404. Default: all are taken. */
+  /** E.164; calls to other numbers are answered 404. Default: every number is accepted. */
   readonly numbers?: readonly string[]
 }
 
@@ -79,7 +79,7 @@ function handlerOf(talker: TestTalker): HandlerFactory {
   }
 }
 
-/** Null where the user part is no number, such as the token of an address. */
+/** Null: the user part is not a number, such as the token of an address. */
 function e164(user: string | null): string | null {
   const digits = user === null ? null : e164Digits(user)
   return digits === null ? null : `+${digits}`

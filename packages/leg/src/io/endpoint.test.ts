@@ -40,12 +40,12 @@ const OFFER = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', '
   '\r\n',
 )
 
-describe('the media address in our SDP', () => {
+describe('the address of the SDP', () => {
   it.each([
-    ['is in a local network', '127.0.0.1', behindNat, 'c=IN IP4 127.0.0.1'],
-    ['is a name, which may resolve to any network', 'localhost', behindNat, 'c=IN IP4 203.0.113.9'],
-    ['is outside of the local networks', '127.0.0.1', { ...behindNat, localNetworks: [] }, 'c=IN IP4 203.0.113.9'],
-  ])('of an outbound call whose host %s', async (_what, host, rtp, expected) => {
+    ['in a local network', '127.0.0.1', behindNat, 'c=IN IP4 127.0.0.1'],
+    ['known by name only, which may resolve to any network', 'localhost', behindNat, 'c=IN IP4 203.0.113.9'],
+    ['outside of the local networks', '127.0.0.1', { ...behindNat, localNetworks: [] }, 'c=IN IP4 203.0.113.9'],
+  ])('the SDP offer to a host %s (%s) has the right media address', async (_what, host, rtp, expected) => {
     const received = Promise.withResolvers<InviteSession>()
     const peer = await open({
       onInvite: session => {
@@ -70,7 +70,7 @@ describe('the media address in our SDP', () => {
   it.each([
     ['from a local network', behindNat, 'c=IN IP4 127.0.0.1'],
     ['from outside', { ...behindNat, localNetworks: [] }, 'c=IN IP4 203.0.113.9'],
-  ])('of an inbound call %s', async (_where, rtp, expected) => {
+  ])('the SDP answer to a caller %s has the right media address', async (_where, rtp, expected) => {
     const endpoint: Endpoint = await open({
       rtp,
       onInvite: session => void receiveLeg(endpoint, session, { security: 'rtp-only' }).then(leg => leg?.answer()),

@@ -18,21 +18,21 @@ import { LegError } from '../errors.ts'
 export interface EndpointOptions {
   /** IPv4 address for SIP; default 127.0.0.1. */
   readonly bind?: string
-  /** 0: any free port; null: this transport does not listen. Default for each transport: 0. */
+  /** Port of each transport. 0, the default: any free port; null: the transport does not listen. */
   readonly udpPort?: number | null
   readonly tcpPort?: number | null
   readonly tlsPort?: number | null
   /** Host in Via and Contact; default `bind`. */
   readonly advertisedHost?: string
   readonly tls: TlsIdentity
-  /** Take precedence over the DNS for dialled hosts. */
+  /** Addresses of dialled hosts that take precedence over the DNS. */
   readonly overrides?: ResolveOverrides
   readonly rtp: {
     /** Default: `bind`. */
     readonly bind?: string
     /** Address in our SDP instead of `bind`, such as the outer address of a 1:1 NAT. */
     readonly announcedAddress?: string | undefined
-    /** Peers whose signalling comes from these networks get `bind` in the SDP nevertheless; default none. */
+    /** Peers whose signalling comes from these networks get `bind` in the SDP, not `announcedAddress`; default none. */
     readonly localNetworks?: readonly IpNetwork[]
     readonly ports: { readonly from: number; readonly to: number }
     /** Number of media threads; default: cores minus one, at least one. */
@@ -70,7 +70,7 @@ export class Endpoint implements LegContext {
     this.#rtp = parts.rtp
   }
 
-  /** Throws "address_in_use" and other listen errors; everything opened before is closed then. */
+  /** Throws "address_in_use" and other listen errors, after closing everything that was opened before. */
   static async open(options: EndpointOptions): Promise<Endpoint> {
     const bind = options.bind ?? '127.0.0.1'
     const media = await ThreadedMediaPlane.start({
@@ -121,13 +121,13 @@ export class Endpoint implements LegContext {
     return advertised.port
   }
 
-  /** Address for our SDP; undefined: `bind`, as for peers in the local networks. A dialled host name counts as not local. */
+  /** Address for our SDP. Undefined, as for peers in the local networks: `bind`. A dialled host name does not count as local. */
   mediaAddressFor(peerAddress: string | undefined): string | undefined {
     const { announcedAddress, localNetworks = [] } = this.#rtp
     return isInNetworks(peerAddress ?? '', localNetworks) ? undefined : announcedAddress
   }
 
-  /** New TLS handshakes use it; open connections and calls go on. Throws "bad_certificate" and keeps the old one then. */
+  /** New TLS handshakes use the certificate; open connections and calls go on. Throws "bad_certificate"; the old one then stays in use. */
   replaceCertificate(tls: TlsIdentity): void {
     this.#transport.replaceCertificate(tls)
   }

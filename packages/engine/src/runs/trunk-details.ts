@@ -1,5 +1,12 @@
-import type { InboundTrunk } from '@parley/store'
+import { type CodecName, isCodecName } from '@parley/media'
+import type { InboundTrunk, TrunkDetails } from '@parley/store'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+
+/** The codecs that staff allowed on a trunk, in order of preference; undefined: the default. Unknown names are left out. */
+export function trunkCodecs({ codecs }: TrunkDetails): readonly CodecName[] | undefined {
+  const known = codecs?.filter(isCodecName) ?? []
+  return known.length === 0 ? undefined : known
+}
 
 /** Country of a trunk, ISO 3166-1 alpha-2: the one that staff set, else that of its first number; null: neither is known. */
 export function countryOf({ details, first_number }: Pick<InboundTrunk, 'details' | 'first_number'>): string | null {

@@ -10,7 +10,7 @@ export interface EgressAllowEntry {
 const ENTRY = /^(\[[0-9a-f:.]+\]|[^:[\]\s]+):(\d{1,5})$/i
 /** The characters of names and addresses: wildcards and networks are not allowed. */
 const HOST = /^[a-z0-9._:-]+$/
-const MOST_ENTRIES = 1000
+const MAX_ENTRIES = 1000
 
 /** `host:port`, comma separated, IPv6 addresses in brackets; empty text allows nothing. Returns an error text if an entry is invalid. */
 export function parseEgressAllow(text: string): readonly EgressAllowEntry[] | string {
@@ -18,7 +18,7 @@ export function parseEgressAllow(text: string): readonly EgressAllowEntry[] | st
     .split(',')
     .map(part => part.trim())
     .filter(part => part !== '')
-  if (parts.length > MOST_ENTRIES) return `at most ${MOST_ENTRIES} entries`
+  if (parts.length > MAX_ENTRIES) return `at most ${MAX_ENTRIES} entries`
   const entries: EgressAllowEntry[] = []
   for (const part of parts) {
     const [, written = '', digits = ''] = ENTRY.exec(part) ?? []

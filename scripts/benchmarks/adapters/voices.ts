@@ -36,7 +36,7 @@ export const VOICES: readonly AdapterSubject[] = [
   {
     name: 'aura',
     openFake: () => FakeAura.open({ ...FAKE, speak }),
-    open: url => underLoad(new AuraVoice({ ...COMMON, baseUrl: url, mostSockets: 50 })),
+    open: url => underLoad(new AuraVoice({ ...COMMON, baseUrl: url, maxSockets: 50 })),
   },
   {
     name: 'openai-speech',

@@ -19,7 +19,7 @@ export type Exchange =
 
 const MAX_HEADER_BYTES = 32_768
 /** Upper limit for undici; `Connections` closes idle connections much earlier, and servers may announce less. */
-const LONGEST_IDLE_MS = 600_000
+const MAX_IDLE_MS = 600_000
 
 /** HTTP/1.1 on one socket that was connected and checked before. It never reconnects. */
 export class Connection {
@@ -43,8 +43,8 @@ export class Connection {
       // The lifetime of the request limits these.
       headersTimeout: 0,
       bodyTimeout: 0,
-      keepAliveTimeout: LONGEST_IDLE_MS,
-      keepAliveMaxTimeout: LONGEST_IDLE_MS,
+      keepAliveTimeout: MAX_IDLE_MS,
+      keepAliveMaxTimeout: MAX_IDLE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     })
     socket.once('close', () => {

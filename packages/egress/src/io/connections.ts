@@ -3,8 +3,8 @@ import type { Connection } from './connection.ts'
 import type { Lifetime } from './lifetime.ts'
 
 /** Simultaneous requests to one origin; further ones wait. */
-const MOST_PER_ORIGIN = 64
-const MOST_IDLE = 128
+const MAX_PER_ORIGIN = 64
+const MAX_IDLE = 128
 /** Less than the five seconds after which common servers close: a request on a closing connection is lost. */
 const IDLE_MS: Ms = 4000
 
@@ -30,7 +30,7 @@ export class Connections {
   async acquire(origin: string, lifetime: Lifetime): Promise<boolean> {
     if (lifetime.endedBy !== undefined) return false
     const busy = this.#busy.get(origin) ?? 0
-    if (busy < MOST_PER_ORIGIN) {
+    if (busy < MAX_PER_ORIGIN) {
       this.#busy.set(origin, busy + 1)
       return true
     }
@@ -80,7 +80,7 @@ export class Connections {
     const timer = this.#time.at(this.#time.now() + IDLE_MS, () => this.#drop(connection))
     this.#idle.set(connection, { connection, timer, place: placeOf(origin, address) })
     const [longest] = this.#idle.keys()
-    if (this.#idle.size > MOST_IDLE && longest !== undefined) this.#drop(longest)
+    if (this.#idle.size > MAX_IDLE && longest !== undefined) this.#drop(longest)
   }
 
   /** Removes a connection that closed by itself. */

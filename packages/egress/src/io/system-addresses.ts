@@ -5,11 +5,11 @@ import type { Ms, Time } from '@parley/kernel'
  * Simultaneous lookups. Each blocks one of the process's four pool threads, which file access needs too, until the DNS
  * server answers.
  */
-const MOST_AT_ONCE = 2
-const MOST_WAITING = 1000
+const MAX_AT_ONCE = 2
+const MAX_WAITING = 1000
 /** While the resolver is busy, a name's last answer is used for this long. */
 const RECENT_MS: Ms = 600_000
-const MOST_RECENT = 1000
+const MAX_RECENT = 1000
 
 type LookUp = (host: string) => Promise<readonly string[]>
 
@@ -33,7 +33,7 @@ export class SystemAddresses {
 
   /** Rejects if the name does not exist, or if too many lookups wait. */
   async resolve(host: string): Promise<readonly string[]> {
-    const isBusy = this.#running === MOST_AT_ONCE
+    const isBusy = this.#running === MAX_AT_ONCE
     const answer = this.#lookups.get(host) ?? this.#startLookUp(host)
     const recent = this.#recent.get(host)
     if (!isBusy || recent === undefined || recent.until <= this.#time.now()) return answer
@@ -54,13 +54,13 @@ export class SystemAddresses {
     this.#recent.delete(host)
     this.#recent.set(host, { addresses, until: this.#time.now() + RECENT_MS })
     const [longest] = this.#recent.keys()
-    if (this.#recent.size > MOST_RECENT && longest !== undefined) this.#recent.delete(longest)
+    if (this.#recent.size > MAX_RECENT && longest !== undefined) this.#recent.delete(longest)
     return addresses
   }
 
   async #lookUpInOrder(host: string): Promise<readonly string[]> {
-    if (this.#running < MOST_AT_ONCE) this.#running++
-    else if (this.#waiting.length < MOST_WAITING) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    if (this.#running < MAX_AT_ONCE) this.#running++
+    else if (this.#waiting.length < MAX_WAITING) await new Promise<void>(resolve => this.#waiting.push(resolve))
     else throw new Error('too many names wait for the resolver; try again later')
     try {
       return await this.#lookUp(host)

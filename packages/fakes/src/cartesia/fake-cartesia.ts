@@ -8,7 +8,7 @@ import type { FakeSession, VoiceConnection } from '../voices/voice-connection.ts
 
 interface FakeCartesiaOptions extends FakeVoiceOptions {
   /** Contexts at a time, over all connections; beyond it a context gets an error 429. Default 1000. */
-  readonly mostContexts?: number
+  readonly maxContexts?: number
 }
 
 /** Cartesia's WebSocket (`/tts/websocket`), mu-law at 8 kHz only. */
@@ -96,7 +96,7 @@ class Session implements FakeSession {
     if (message.cancel === true) return this.#cancel(id)
     const fault = faultOf(message)
     if (fault !== null) return this.#line.send(errorMessage(id, ...fault))
-    if (this.#account.contexts >= (this.#options.mostContexts ?? 1000))
+    if (this.#account.contexts >= (this.#options.maxContexts ?? 1000))
       return this.#line.send(errorMessage(id, 429, 'concurrency_limited', 'Too many concurrent requests'))
     void this.#speak(id, message)
   }
@@ -121,7 +121,7 @@ class Session implements FakeSession {
     this.#contexts.set(id, context)
     this.#account.contexts++
     this.#counts.utterances++
-    this.#counts.mostAtOnce = Math.max(this.#counts.mostAtOnce, this.#contexts.size)
+    this.#counts.maxConcurrent = Math.max(this.#counts.maxConcurrent, this.#contexts.size)
     const config = message.generation_config as { speed?: number } | undefined
     const speed = config?.speed ?? SPEEDS[String(message.speed)] ?? 1
     const request = { text: String(message.transcript), language: String(message.language ?? 'en'), speed }

@@ -7,9 +7,9 @@ import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
 import type { FakeSession, VoiceConnection } from '../voices/voice-connection.ts'
 import { deepgramError } from './deepgram-refusal.ts'
 
-const MOST_FLUSHES = 20
+const MAX_FLUSHES = 20
 const MINUTE_MS = 60_000
-const MOST_CHARACTERS = 2000
+const MAX_CHARACTERS = 2000
 const SILENCE: FakeSpeech = { samples: new Int16Array(0), words: [] }
 
 /** Deepgram's Aura over its WebSocket (`/v1/speak`), mu-law at 8 kHz only. */
@@ -89,7 +89,7 @@ class Session implements FakeSession {
   }
 
   #take(text: string): void {
-    if (text.length > MOST_CHARACTERS)
+    if (text.length > MAX_CHARACTERS)
       return this.#warn('Text exceeds the limit of 2000 characters.', 'TEXT_LENGTH_EXCEEDED')
     this.#text += text
   }
@@ -102,7 +102,7 @@ class Session implements FakeSession {
   #flush(): void {
     const now = performance.now()
     this.#flushes = this.#flushes.filter(at => now - at < MINUTE_MS)
-    if (this.#flushes.length >= MOST_FLUSHES)
+    if (this.#flushes.length >= MAX_FLUSHES)
       return this.#warn('The maximum number of Flush messages was exceeded.', 'EXCESSIVE_FLUSH')
     this.#flushes.push(now)
     void this.#speak()
@@ -113,7 +113,7 @@ class Session implements FakeSession {
     const generation = this.#generation
     this.#text = ''
     this.#counts.utterances++
-    this.#counts.mostAtOnce = 1
+    this.#counts.maxConcurrent = 1
     const language = (this.#url.searchParams.get('model') ?? '').slice(-2)
     const speed = Number(this.#url.searchParams.get('speed') ?? 1)
     // An empty text has the same first-audio delay as any other.

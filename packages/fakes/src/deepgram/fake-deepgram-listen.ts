@@ -10,9 +10,9 @@ const IDLE_CLOSE_MS = 10_000
 /** An interim result at least so often. */
 const INTERIM_EVERY: Samples = 8000
 /** A segment becomes final when it is so long, whether or not anybody has stopped. */
-const LONGEST_SEGMENT: Samples = 5 * 8000
+const MAX_SEGMENT: Samples = 5 * 8000
 /** With less than this a Finalize is not answered. */
-const LEAST_TO_FINALIZE: Samples = 800
+const MIN_TO_FINALIZE: Samples = 800
 
 /** Deepgram's `/v1/listen` (Nova): interim and final results, SpeechStarted, Finalize, idle close with 1011. */
 export class FakeDeepgramListen extends FakeRecogniser {
@@ -74,7 +74,7 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
     }
     const hasSpeech = voiceFrom !== null || this.words.length > 0
     if (hasSpeech && quiet >= Math.max(this.#endpointing, 800)) return this.#tell({ isFinal: true, stopped: true })
-    if (heard - this.#segmentFrom >= LONGEST_SEGMENT) return this.#tell({ isFinal: true })
+    if (heard - this.#segmentFrom >= MAX_SEGMENT) return this.#tell({ isFinal: true })
     if (heard - this.#toldAt >= INTERIM_EVERY) this.#tell({})
   }
 
@@ -83,7 +83,7 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
   }
 
   #finalize(): void {
-    if (this.audio.heard - this.#segmentFrom < LEAST_TO_FINALIZE && this.words.length === 0) return
+    if (this.audio.heard - this.#segmentFrom < MIN_TO_FINALIZE && this.words.length === 0) return
     this.#tell({ isFinal: true, fromFinalize: true })
   }
 

@@ -5,7 +5,7 @@ import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, muLawOf, sp
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
 import type { FakeSession, VoiceConnection } from '../voices/voice-connection.ts'
 
-const MOST_CONTEXTS = 5
+const MAX_CONTEXTS = 5
 
 /** ElevenLabs' multi-context WebSocket (`/v1/text-to-speech/{voice}/multi-stream-input`), mu-law only. */
 export class FakeElevenLabs extends FakeVoiceServer {
@@ -89,9 +89,9 @@ class Session implements FakeSession {
   }
 
   #openContext(id: string, message: Readonly<Record<string, unknown>>): Context | null {
-    if (this.#contexts.size >= MOST_CONTEXTS) {
+    if (this.#contexts.size >= MAX_CONTEXTS) {
       this.#counts.overLimit++
-      const reason = `Maximum simultaneous contexts per WebSocket connection exceeded (${MOST_CONTEXTS}).`
+      const reason = `Maximum simultaneous contexts per WebSocket connection exceeded (${MAX_CONTEXTS}).`
       this.#line.end(failure('max_active_conversations', reason))
       return null
     }
@@ -103,7 +103,7 @@ class Session implements FakeSession {
     }
     const context = { text: '', speed, flushing: false, closing: false, utterance: null }
     this.#contexts.set(id, context)
-    this.#counts.mostAtOnce = Math.max(this.#counts.mostAtOnce, this.#contexts.size)
+    this.#counts.maxConcurrent = Math.max(this.#counts.maxConcurrent, this.#contexts.size)
     return context
   }
 

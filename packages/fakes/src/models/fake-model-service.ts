@@ -35,8 +35,8 @@ interface FakeModelRequest {
   readonly body: Readonly<Record<string, unknown>> | null
 }
 
-const MOST_BODY_BYTES = 16_777_216
-const MOST_REQUESTS_KEPT = 1000
+const MAX_BODY_BYTES = 16_777_216
+const MAX_LOGGED_REQUESTS = 1000
 
 /** The HTTP side of a fake model, on 127.0.0.1. For tests and load tests. */
 export class FakeModelService {
@@ -53,7 +53,7 @@ export class FakeModelService {
   #givenUp = 0
   #connections = 0
   #underWay = 0
-  #mostAtOnce = 0
+  #maxConcurrent = 0
   #breaksKept = false
   #brokenKept = 0
   /** Connections that carried a request before. */
@@ -99,8 +99,8 @@ export class FakeModelService {
   }
 
   /** The most answers that were being written at the same time. */
-  get mostAtOnce(): number {
-    return this.#mostAtOnce
+  get maxConcurrent(): number {
+    return this.#maxConcurrent
   }
 
   /** Kept connections that `breakNextKept` closed. */
@@ -142,14 +142,14 @@ export class FakeModelService {
       return
     }
     this.#underWay++
-    this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#underWay)
+    this.#maxConcurrent = Math.max(this.#maxConcurrent, this.#underWay)
     response.once('close', () => this.#underWay--)
-    const body = jsonOf(await bodyOf(request, MOST_BODY_BYTES))
+    const body = jsonOf(await bodyOf(request, MAX_BODY_BYTES))
     const dialect = this.#dialect
     const key = dialect.keyOf(request.headers)
     const script = this.#scripts.shift()
     this.requests.push({ path: request.url ?? '', key, body })
-    if (this.requests.length > MOST_REQUESTS_KEPT) this.requests.shift()
+    if (this.requests.length > MAX_LOGGED_REQUESTS) this.requests.shift()
     if (this.#options.key !== undefined && key !== this.#options.key)
       return answerWith(response, dialect.refusal('key', key))
     if (request.method !== 'POST' || request.url !== dialect.path || body === null)

@@ -5,8 +5,8 @@ import { bearerOf, openAiError, openAiRefusal } from './openai-refusal.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-const MOST_TEXTS = 2048
-const MOST_CHARACTERS = 300_000
+const MAX_TEXTS = 2048
+const MAX_CHARACTERS = 300_000
 
 /** OpenAI's `/v1/embeddings`, with scripted faults: `wait`, `stall`, `turn-away`, `refuse`, `break-off`, `answer`. */
 export class FakeOpenAiEmbeddings extends FakeModelService {
@@ -32,10 +32,10 @@ export class FakeOpenAiEmbeddings extends FakeModelService {
 function faultOf({ model, input, encoding_format = 'float', dimensions = 8 }: JsonObject): FakeHttpAnswer | null {
   const invalid = (message: string) => openAiError(400, 'invalid_request_error', null, message)
   if (typeof model !== 'string') return invalid('you must provide a model parameter')
-  if (!Array.isArray(input) || input.length === 0 || input.length > MOST_TEXTS || input.includes(''))
+  if (!Array.isArray(input) || input.length === 0 || input.length > MAX_TEXTS || input.includes(''))
     return invalid("'$.input' is invalid.")
   if (input.some(text => typeof text !== 'string')) return invalid("'$.input' is invalid.")
-  if (input.join('').length > MOST_CHARACTERS)
+  if (input.join('').length > MAX_CHARACTERS)
     return openAiError(400, 'invalid_request_error', 'context_length_exceeded', 'Requested too many tokens.')
   if (encoding_format !== 'float' && encoding_format !== 'base64') return invalid('invalid encoding_format')
   if (!Number.isSafeInteger(dimensions) || Number(dimensions) < 1) return invalid('invalid dimensions')

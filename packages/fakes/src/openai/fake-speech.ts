@@ -8,8 +8,8 @@ import { bodyOf } from '../request-body.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, noCounts, speechOf } from '../voices/fake-voice.ts'
 import { openAiError } from './openai-refusal.ts'
 
-const MOST_BODY_BYTES = 64 * 1024
-const MOST_CHARACTERS = 4096
+const MAX_BODY_BYTES = 64 * 1024
+const MAX_CHARACTERS = 4096
 
 /** OpenAI's `/v1/audio/speech`: 24 kHz linear audio as a stream over HTTP. ServiceFault is by request. */
 export class FakeSpeechService {
@@ -74,7 +74,7 @@ function refusal(status: number, code: string | null, message: string): FakeHttp
 
 async function answer(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
   const { options, counts, faults } = exchange
-  const body = objectFrom(await bodyOf(request, MOST_BODY_BYTES))
+  const body = objectFrom(await bodyOf(request, MAX_BODY_BYTES))
   if (faults?.type === 'refuse') {
     counts.refused++
     const { status, retryAfterS } = faults
@@ -97,7 +97,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, exchan
 
 function faultOf(body: Readonly<Record<string, unknown>> | null): readonly [number, string, string] | null {
   if (body === null || typeof body.model !== 'string') return [400, 'invalid_body', 'We could not parse the body.']
-  if (typeof body.input !== 'string' || body.input === '' || [...body.input].length > MOST_CHARACTERS)
+  if (typeof body.input !== 'string' || body.input === '' || [...body.input].length > MAX_CHARACTERS)
     return [400, 'string_too_long', 'Invalid input.']
   if (body.voice === 'unknown') return [400, 'invalid_value', "Input should be 'alloy', 'ash' or others."]
   if (body.response_format !== 'pcm') return [400, 'invalid_value', 'This fake makes pcm only.']

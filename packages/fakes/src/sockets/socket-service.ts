@@ -6,8 +6,8 @@ import { closeServer, listenLocally } from '../local-server.ts'
 import type { FakeDelays, ServiceFault } from '../protocol.ts'
 import { type ConnectionHandler, FakeConnection, type FaultBehaviour } from './fake-connection.ts'
 
-const MOST_CONNECTIONS = 2000
-const MOST_MESSAGE_BYTES = 1024 * 1024
+const MAX_CONNECTIONS = 2000
+const MAX_MESSAGE_BYTES = 1024 * 1024
 
 /** An HTTP answer instead of a connection, in the vendor's shape. */
 export interface Refusal {
@@ -48,7 +48,7 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
   readonly #server = createServer((_request, response) => response.writeHead(404).end())
   readonly #handshakes = new WebSocketServer({
     noServer: true,
-    maxPayload: MOST_MESSAGE_BYTES,
+    maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
   })
   /** Of requests to upgrade, until they are gone: also those that wait, or were refused. */
@@ -124,7 +124,7 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
   }
 
   #refusalOf(url: URL, headers: IncomingHttpHeaders, faults: ServiceFault | null): Refusal | null {
-    if (this.#lines.size >= MOST_CONNECTIONS) return this.#options.refusal(503)
+    if (this.#lines.size >= MAX_CONNECTIONS) return this.#options.refusal(503)
     if (faults?.type !== 'refuse') return this.#options.admit(url, headers)
     const { status, retryAfterS } = faults
     const refusal = this.#options.refusal(status)

@@ -26,7 +26,7 @@ export interface FakeVoiceCounts extends ConnectionCounts {
   /** Utterances asked of it. */
   utterances: number
   /** Most utterances at the same time on one connection. */
-  mostAtOnce: number
+  maxConcurrent: number
   cancelled: number
   /** Asked for beyond what the service allows. */
   overLimit: number
@@ -40,7 +40,7 @@ export function noCounts(): FakeVoiceCounts {
     open: 0,
     refused: 0,
     utterances: 0,
-    mostAtOnce: 0,
+    maxConcurrent: 0,
     cancelled: 0,
     overLimit: 0,
     lateMessages: 0,

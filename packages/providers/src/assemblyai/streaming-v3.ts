@@ -6,9 +6,9 @@ import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-m
 import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 
-const LONGEST_SILENCE_MS: Ms = 10_000
+const MAX_SILENCE_MS: Ms = 10_000
 
-/** When the service takes a turn for over. */
+/** When the service ends a turn. */
 interface AssemblyAiTurns {
   /** 0 to 1; default the service's (0.4). */
   readonly confidenceThreshold?: number
@@ -47,8 +47,8 @@ export const streamingV3: ServiceProtocol = {
   reportsReady: true,
   keepAlive: { afterMs: 5000, message: JSON.stringify({ type: 'KeepAlive' }) },
   noMessageTimeoutMs: null,
-  // It says nothing while a speaker pauses, however long a turn may.
-  stall: { afterMs: LONGEST_SILENCE_MS + 5000, byVoice: false },
+  // The service sends nothing while a speaker pauses.
+  stall: { afterMs: MAX_SILENCE_MS + 5000, byVoice: false },
   finalizeMessage: JSON.stringify({ type: 'ForceEndpoint' }),
   closeMessage: JSON.stringify({ type: 'Terminate' }),
   openReader: () => {
@@ -58,8 +58,8 @@ export const streamingV3: ServiceProtocol = {
 }
 
 /**
- * Query of a connection; `endpointingMs` becomes the longest silence in a turn. Turns are not formatted: where that is a
- * step of its own it comes late.
+ * Query of a connection; `endpointingMs` becomes the longest silence in a turn. Formatted turns are not requested,
+ * because they arrive later than unformatted ones.
  */
 export function streamingV3Query(
   model: string,
@@ -76,13 +76,13 @@ export function streamingV3Query(
   if (confidenceThreshold !== undefined) query.set('end_of_turn_confidence_threshold', String(confidenceThreshold))
   if (minSilenceMs !== undefined) query.set('min_turn_silence', String(Math.round(minSilenceMs)))
   if (options.endpointingMs !== undefined)
-    query.set('max_turn_silence', String(Math.min(LONGEST_SILENCE_MS, Math.round(options.endpointingMs))))
+    query.set('max_turn_silence', String(Math.min(MAX_SILENCE_MS, Math.round(options.endpointingMs))))
   const terms = expectedWords(options.keywords)
   if (terms.length > 0) query.set('keyterms_prompt', JSON.stringify(terms))
   return query
 }
 
-/** Reads one connection: a turn that ended may come once more, formatted. */
+/** Parses one connection: a turn that ended may be repeated with formatting, which is ignored. */
 class TurnReader {
   #ended = -1
 
@@ -125,7 +125,7 @@ class TurnReader {
   }
 }
 
-/** Close codes of refusals, and of too many sessions; all others are troubles of the moment. */
+/** Classifies a close code and its reason as a refusal, as too many sessions, or as a failure that a retry may mend. */
 export function assemblyAiFailure(code: number | null, reason: string): 'refused' | 'busy' | 'failed' {
   if (/too many concurrent/i.test(reason) || code === 3009) return 'busy'
   if (code === 1008 || /unauthori[sz]ed|authorization|balance/i.test(reason)) return 'refused'

@@ -5,24 +5,24 @@ import { bytesIn, errorTextIn, stringIn, stringsIn, timesIn } from '../text-to-s
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
 
-const SLOWEST = 0.6
-const FASTEST = 1.5
-/** The second generation knows three speeds only. */
+const MIN_SPEED = 0.6
+const MAX_SPEED = 1.5
+/** Models that accept three speeds only. */
 const THREE_SPEEDS = /^sonic(-2|-turbo|$)/
 
 interface CartesiaProtocolOptions {
   readonly apiKey: string
   readonly model: string
   readonly baseUrl: string
-  /** Of the API. */
+  /** Version of the API, such as "2025-04-16". */
   readonly version: string
-  /** Spoken where a request names no voice. */
+  /** Voice of requests that name none. */
   readonly voice: string
 }
 
 /**
- * Cartesia's WebSocket: an utterance is a context of one message. A cancel stops only what was not begun: what still comes
- * is known by its context and dropped.
+ * Cartesia's WebSocket protocol: an utterance is a context of one message. A cancel stops only generation that has not
+ * begun; audio that still arrives has the id of its context and is dropped.
  */
 export function cartesiaProtocol(options: CartesiaProtocolOptions): VoiceProtocol {
   const { apiKey, version, baseUrl } = options
@@ -31,13 +31,13 @@ export function cartesiaProtocol(options: CartesiaProtocolOptions): VoiceProtoco
     service: 'Cartesia',
     headers: { 'X-API-Key': apiKey, 'Cartesia-Version': version },
     utterancesPerSocket: 20,
-    beginningsPerMinute: null,
-    longestSocketMs: null,
-    // The service closes after five minutes.
+    startsPerMinute: null,
+    maxSocketAgeMs: null,
+    // The service closes an idle socket after five minutes.
     idleMs: 240_000,
-    placeFreedBy: null,
+    capacityFreedBy: null,
     cancelMs: 0,
-    // Voice and language are in the messages: all share the same sockets.
+    // Voice and language are in the messages, so all requests share sockets.
     url: () => `${baseUrl}/tts/websocket?${query}`,
     begin: (context, request) => [JSON.stringify(generationOf(context, request, options))],
     cancel: context => [JSON.stringify({ context_id: context, cancel: true })],
@@ -62,7 +62,7 @@ function generationOf(context: string, request: SpeechRequest, { model, voice }:
 
 function speedOf(speed: number | undefined, model: string): object {
   if (speed === undefined || speed === 1) return {}
-  if (!THREE_SPEEDS.test(model)) return { generation_config: { speed: nearestSpeed(speed, SLOWEST, FASTEST) } }
+  if (!THREE_SPEEDS.test(model)) return { generation_config: { speed: nearestSpeed(speed, MIN_SPEED, MAX_SPEED) } }
   return { speed: speed >= 1.15 ? 'fast' : speed <= 0.85 ? 'slow' : 'normal' }
 }
 

@@ -8,7 +8,7 @@ import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
 import { DEEPGRAM_URL, deepgramAudio, deepgramToken } from './deepgram-api.ts'
 
-/** The service's own 10 ms cuts at every breath; what it recommends for conversations. */
+/** Recommended for conversations; the service's default of 10 ms splits sentences at every breath. */
 const ENDPOINTING_MS: Ms = 300
 
 /** Deepgram's streaming API `/v1/listen` (Nova): its messages and requests. */
@@ -19,7 +19,7 @@ export const listenV1: ServiceProtocol = {
   maxMessageMs: 250,
   reportsReady: false,
   keepAlive: { afterMs: 4000, message: JSON.stringify({ type: 'KeepAlive' }) },
-  // It sends results for silence as well.
+  // The service sends results for silence as well.
   noMessageTimeoutMs: 10_000,
   stall: { afterMs: 5000, byVoice: true },
   finalizeMessage: JSON.stringify({ type: 'Finalize' }),
@@ -27,7 +27,7 @@ export const listenV1: ServiceProtocol = {
   openReader: () => readListenV1,
 }
 
-/** Regional tags that the service knows besides the languages themselves. */
+/** Regional tags that the service accepts besides primary language tags. */
 const REGIONS = new Set(
   'en-US en-AU en-GB en-IN en-NZ en-CA es-419 fr-CA pt-BR pt-PT de-CH nl-BE sv-SE da-DK ko-KR th-TH zh-CN zh-TW zh-HK'.split(
     ' ',
@@ -66,7 +66,7 @@ function readListenV1(message: string): readonly ServiceEvent[] {
         { type: 'failed', kind: 'failed', reason: reasonOf(textIn(parsed, 'variant'), textIn(parsed, 'description')) },
       ]
     default:
-      // Metadata and UtteranceEnd tell nothing that the results do not.
+      // Metadata and UtteranceEnd contain nothing that the results do not.
       return []
   }
 }

@@ -8,11 +8,11 @@ import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
 import { DEEPGRAM_URL, deepgramAudio, deepgramToken } from './deepgram-api.ts'
 
-/** How sure Flux must be that a turn is over. */
+/** Confidence at which Flux ends a turn. */
 interface FluxThresholds {
   /** 0.5 to 0.9, or 1 for never; default the service's (0.7). */
   readonly endOfTurn?: number
-  /** 0.3 to 0.9: earlier guesses are told as well. Default: none are. */
+  /** 0.3 to 0.9: confidence of early end-of-turn events. Default: there are none. */
   readonly eagerEndOfTurn?: number
 }
 
@@ -23,7 +23,7 @@ export const listenV2: ServiceProtocol = {
   padsLastMessage: false,
   maxMessageMs: 400,
   reportsReady: true,
-  // It knows no keep-alive, and a turn whose audio stops stays open.
+  // The protocol has no keep-alive message, and a turn whose audio stops stays open.
   keepAlive: { afterMs: 500, message: null },
   noMessageTimeoutMs: null,
   stall: { afterMs: 5000, byVoice: true },
@@ -120,7 +120,7 @@ const MULTILINGUAL = ['en', 'es', 'fr', 'de', 'hi', 'ru', 'pt', 'ja', 'it', 'nl'
 
 /**
  * Deepgram's Flux models: words with times, and turn detection of their own. `endpointingMs` is the longest silence within a
- * turn, 500 to 10 000. While no audio comes the service gets silence, which it bills as audio.
+ * turn, 500 to 10 000. Without audio the service is sent silence, which it bills as audio.
  */
 export function deepgramFlux(model = 'flux-general-en', thresholds: FluxThresholds = {}): RecogniserService {
   return {

@@ -7,12 +7,12 @@ import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
 import { deepgramToken } from './deepgram-api.ts'
 
-const SLOWEST = 0.7
-const FASTEST = 1.5
-/** The service takes 2000 in one message. */
-const MOST_CHARACTERS = 1800
+const MIN_SPEED = 0.7
+const MAX_SPEED = 1.5
+/** The service accepts 2000 characters in one message. */
+const MAX_CHARACTERS = 1800
 
-/** Spoken where a request names no voice, by language. */
+/** Voices of requests that name none, by language. */
 export const AURA_VOICES: Readonly<Record<string, string>> = {
   en: 'thalia',
   es: 'celeste',
@@ -28,26 +28,26 @@ interface AuraProtocolOptions {
   /** "aura-2". */
   readonly model: string
   readonly baseUrl: string
-  /** By language; instead of `AURA_VOICES`. */
+  /** Replaces `AURA_VOICES`. */
   readonly voices: Readonly<Record<string, string>>
 }
 
 /**
- * Deepgram's Aura over its WebSocket. Audio carries no id: a socket carries one utterance at a time, from Speak to
- * Flushed. Cancelled is told by Clear, and whatever comes until Cleared is dropped.
+ * The WebSocket protocol of Deepgram's Aura. Audio has no id, so a socket carries one utterance at a time, from Speak to
+ * Flushed. Clear cancels it, and audio is dropped until Cleared.
  */
 export function auraProtocol(options: AuraProtocolOptions): VoiceProtocol {
   return {
     service: 'Deepgram',
     headers: { Authorization: deepgramToken(options.apiKey) },
     utterancesPerSocket: 1,
-    // Twenty Flush in sixty seconds, and one is kept back: the service's minute is not ours.
-    beginningsPerMinute: 19,
-    // Sockets are cut after an hour.
-    longestSocketMs: 55 * 60_000,
-    // Each open socket counts in the account's concurrency.
+    // The service accepts 20 Flush messages in 60 seconds; one less, because the clocks may differ.
+    startsPerMinute: 19,
+    // The service closes a socket after an hour.
+    maxSocketAgeMs: 55 * 60_000,
+    // Each open socket counts towards the account's concurrency limit.
     idleMs: 60_000,
-    placeFreedBy: 'cancelled',
+    capacityFreedBy: 'cancelled',
     cancelMs: 1000,
     url: request => urlFor(request, options),
     begin: (_utterance, { text }) => [
@@ -63,23 +63,23 @@ function urlFor(request: Omit<SpeechRequest, 'text'>, { model, baseUrl, voices }
   const language = primaryTag(request.language)
   const voice = request.voice ?? voices[language]!
   const query = new URLSearchParams({
-    // A whole model name may stand for the voice: "aura-2-thalia-en", "aura-asteria-en".
+    // A whole model name may be given as the voice: "aura-2-thalia-en", "aura-asteria-en".
     model: voice.startsWith('aura-') ? voice : `${model}-${voice}-${language}`,
     encoding: 'mulaw',
     sample_rate: '8000',
   })
-  const speed = nearestSpeed(request.speed, SLOWEST, FASTEST)
+  const speed = nearestSpeed(request.speed, MIN_SPEED, MAX_SPEED)
   if (speed !== 1) query.set('speed', String(speed))
   return `${baseUrl}/v1/speak?${query}`
 }
 
-/** Pieces that one message each can carry; the service joins them. */
+/** Pieces of the text that fit into one message each; the service joins them. */
 function sentencesOf(text: string): string[] {
-  if (text.length <= MOST_CHARACTERS) return [text]
+  if (text.length <= MAX_CHARACTERS) return [text]
   const pieces: string[] = []
-  for (const sentence of sentences(text, MOST_CHARACTERS)) {
+  for (const sentence of sentences(text, MAX_CHARACTERS)) {
     const last = pieces.at(-1)
-    if (last !== undefined && last.length + sentence.length < MOST_CHARACTERS)
+    if (last !== undefined && last.length + sentence.length < MAX_CHARACTERS)
       pieces[pieces.length - 1] = `${last}${sentence} `
     else pieces.push(`${sentence} `)
   }
@@ -99,18 +99,18 @@ function readMessage(message: string): readonly VoiceMessage[] {
   return []
 }
 
-/** Of warnings only those matter after which the text is not spoken. */
+/** Warnings about limits: the text is not spoken after them. Others are ignored. */
 function isLimit(given: JsonObject): boolean {
-  return /flush|limit|exceed|too many/i.test(wordsOf(given))
+  return /flush|limit|exceed|too many/i.test(descriptionOf(given))
 }
 
 function failureIn(given: JsonObject): ProviderFailure {
-  const text = `Deepgram: ${wordsOf(given) || 'an error'}`
+  const text = `Deepgram: ${descriptionOf(given) || 'an error'}`
   if (given.type === 'Warning') return new ProviderError('voice_busy', text)
   return new ProviderError('voice_failed', text)
 }
 
-function wordsOf(given: JsonObject): string {
+function descriptionOf(given: JsonObject): string {
   const code = errorTextIn(given.code, given.warn_code, given.err_code)
   return `${errorTextIn(given.description, given.warn_msg, given.err_msg, given.message)} ${code}`.trim()
 }

@@ -3,14 +3,14 @@ import { isObject } from '../json-object.ts'
 import { stringsIn, timesIn } from '../text-to-speech/service-message.ts'
 import type { TimedWord } from '../text-to-speech/word-alignment.ts'
 
-const LONGEST_WORD = 200
+const MAX_WORD = 200
 
-/** Words of one utterance, from characters and the times at which each begins, in pieces that are cut anywhere. */
+/** Joins characters with start times to the words of one utterance; the pieces may be split anywhere. */
 export class CharacterWords {
   #word = ''
   #startMs: Ms = 0
 
-  /** `alignment` as the service sent it; its times count from `offsetMs` of the utterance. Returns words that are whole. */
+  /** `alignment`: as the service sends it, its times relative to `offsetMs` of the utterance. Returns the completed words. */
   take(alignment: unknown, offsetMs: Ms): TimedWord[] {
     if (!isObject(alignment)) return []
     const chars = stringsIn(alignment.chars)
@@ -21,13 +21,13 @@ export class CharacterWords {
       if (/^\s*$/.test(char)) words.push(...this.end())
       else {
         if (this.#word === '') this.#startMs = offsetMs + starts[i]!
-        if (this.#word.length < LONGEST_WORD) this.#word += char
+        if (this.#word.length < MAX_WORD) this.#word += char
       }
     }
     return words
   }
 
-  /** The word that was not whole yet. */
+  /** The last word, which no blank followed. */
   end(): TimedWord[] {
     if (this.#word === '') return []
     const word = { text: this.#word, startMs: this.#startMs }

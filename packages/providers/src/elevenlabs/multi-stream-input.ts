@@ -8,34 +8,34 @@ import { CharacterWords } from './character-words.ts'
 
 /** Bytes of mu-law in a millisecond. */
 const BYTES_PER_MS = 8
-const SLOWEST = 0.7
-const FASTEST = 1.2
-/** Older models take no language: they find it out from the text. */
-const TAKES_LANGUAGE = /_v2_5$|_v3/
+const MIN_SPEED = 0.7
+const MAX_SPEED = 1.2
+/** Models that accept a language; older ones detect it from the text. */
+const ACCEPTS_LANGUAGE = /_v2_5$|_v3/
 
 interface ElevenLabsProtocolOptions {
   readonly apiKey: string
   readonly model: string
   readonly baseUrl: string
-  /** Spoken where a request names no voice. */
+  /** Voice of requests that name none. */
   readonly voice: string
 }
 
 /**
- * ElevenLabs' multi-context WebSocket. An utterance is a context that is opened, filled, flushed and closed at once: only
- * a closed context tells its end. So there is nothing to be told to cancel it; its place is free when its end came.
- * A sixth context would make the service close the socket under all others.
+ * ElevenLabs' multi-context WebSocket protocol. An utterance is a context that is opened, filled, flushed and closed at
+ * once, because only a closed context reports its end. So a cancel sends nothing, and the capacity is free when the end
+ * of the context arrives. A sixth context would make the service close the socket with all others.
  */
 export function elevenLabsProtocol(options: ElevenLabsProtocolOptions): VoiceProtocol {
   return {
     service: 'ElevenLabs',
     headers: { 'xi-api-key': options.apiKey },
     utterancesPerSocket: 5,
-    beginningsPerMinute: null,
-    longestSocketMs: null,
-    // The service closes after 180 s (below) without any text.
+    startsPerMinute: null,
+    maxSocketAgeMs: null,
+    // The service closes a socket after 180 s (inactivity_timeout) without text.
     idleMs: 150_000,
-    placeFreedBy: 'ended',
+    capacityFreedBy: 'ended',
     cancelMs: 15_000,
     url: request => urlFor(request, options),
     begin: beginOf,
@@ -52,16 +52,16 @@ function urlFor(request: Omit<SpeechRequest, 'text'>, { model, baseUrl, voice }:
     sync_alignment: 'true',
     inactivity_timeout: '180',
   })
-  if (TAKES_LANGUAGE.test(model)) query.set('language_code', primaryTag(request.language))
+  if (ACCEPTS_LANGUAGE.test(model)) query.set('language_code', primaryTag(request.language))
   const name = encodeURIComponent(request.voice ?? voice)
   return `${baseUrl}/v1/text-to-speech/${name}/multi-stream-input?${query}`
 }
 
 function beginOf(context: string, { text, speed }: SpeechRequest): readonly string[] {
-  const settings = speed === undefined ? {} : { voice_settings: { speed: nearestSpeed(speed, SLOWEST, FASTEST) } }
+  const settings = speed === undefined ? {} : { voice_settings: { speed: nearestSpeed(speed, MIN_SPEED, MAX_SPEED) } }
   return [
     { text: ' ', context_id: context, ...settings },
-    // The service wants text to end in a blank.
+    // The service requires a blank at the end of the text.
     { text: `${text} `, context_id: context, flush: true },
     { context_id: context, close_context: true },
   ].map(message => JSON.stringify(message))
@@ -98,7 +98,7 @@ class ElevenLabsReader implements VoiceReader {
     const context = this.#contexts.get(utterance) ?? { words: new CharacterWords(), bytes: 0 }
     const bytes = bytesIn(given.audio)
     const alignment = given.alignment ?? given.normalizedAlignment
-    // Times are told from the start of the audio that they come with.
+    // Times count from the start of the audio in the same message.
     const words = context.words.take(alignment, context.bytes / BYTES_PER_MS)
     if (given.isFinal === true) words.push(...context.words.end())
     if (words.length > 0) messages.push({ type: 'words', utterance, words })

@@ -18,18 +18,18 @@ export interface TextEmbedder {
 }
 
 /**
- * Texts in batches, in their order: of at most `mostTexts`, and at most `mostCharacters` together; a longer text is a batch
+ * Texts in batches, in their order: of at most `maxTexts`, and at most `maxCharacters` together; a longer text is a batch
  * by itself.
  */
 export function batchesOf(
   texts: readonly string[],
-  { mostTexts, mostCharacters }: { readonly mostTexts: number; readonly mostCharacters: number },
+  { maxTexts, maxCharacters }: { readonly maxTexts: number; readonly maxCharacters: number },
 ): string[][] {
   const batches: string[][] = []
   let batch: string[] = []
   let characters = 0
   for (const text of texts) {
-    if (batch.length > 0 && (batch.length >= mostTexts || characters + text.length > mostCharacters)) {
+    if (batch.length > 0 && (batch.length >= maxTexts || characters + text.length > maxCharacters)) {
       batches.push(batch)
       batch = []
       characters = 0

@@ -17,7 +17,7 @@ export interface ModelBudgets {
   readonly wholeMs: Ms
 }
 
-interface AnsweringOptions<Event> {
+interface AnswerStreamOptions<Event> {
   readonly answer: ModelAnswer<Event>
   readonly time: Time
   readonly budgets: ModelBudgets
@@ -31,16 +31,16 @@ interface AnsweringOptions<Event> {
 
 /** Time for the usage and the end of the stream after the model has finished; a stream read to its end keeps its connection. */
 const TAIL_MS: Ms = 1000
-const MOST_ERROR_BYTES = 65_536
+const MAX_ERROR_BYTES = 65_536
 /** Time to read the body of an error answer, whose status is already known. */
 const ERROR_BODY_MS: Ms = 500
 /** A kept connection that the service had closed breaks within this time. */
 const STALE_MS: Ms = 1000
-const GIVEN_UP = new Error('given up')
+const ABORTED = new Error('aborted')
 
 /** One answer of a service, from the request to its last event, within its budgets. */
 export class AnswerStream<Event> {
-  readonly #options: AnsweringOptions<Event>
+  readonly #options: AnswerStreamOptions<Event>
   readonly #wholeBy: Ms
   #exchange: HttpExchange
   #stageBy: Ms
@@ -53,7 +53,7 @@ export class AnswerStream<Event> {
   /** All events were read; only the end of the stream is missing. */
   #isDone = false
 
-  constructor(options: AnsweringOptions<Event>) {
+  constructor(options: AnswerStreamOptions<Event>) {
     this.#options = options
     const now = options.time.now()
     this.#wholeBy = now + options.budgets.wholeMs
@@ -73,7 +73,7 @@ export class AnswerStream<Event> {
       const piece = await this.#next().catch((error: unknown) => this.#pieceOfBroken(error, bytes))
       yield* piece.type === 'bytes' ? bytes.push(piece.bytes) : piece.type === 'end' ? bytes.end() : []
       if (piece.type === 'end') break
-      if (bytes.progress > progress) this.#stageBy = this.#now + this.#patience(bytes)
+      if (bytes.progress > progress) this.#stageBy = this.#now + this.#limitAfterEvent(bytes)
       progress = bytes.progress
     }
     this.#isDone = true
@@ -89,7 +89,7 @@ export class AnswerStream<Event> {
   /** Ends the consumption. A stream without its end is read to it, so that the connection can be reused; others are aborted. */
   release(): void {
     this.#wholeTimer.cancel()
-    if (!this.#isDone) this.abort(GIVEN_UP)
+    if (!this.#isDone) this.abort(ABORTED)
     else void this.#drain()
   }
 
@@ -112,7 +112,7 @@ export class AnswerStream<Event> {
       try {
         const piece = await this.#next()
         if (piece.type === 'head') return piece
-        throw new ProviderError('model_unreachable', 'The service gave no answer.')
+        throw new ProviderError('model_unreachable', 'The service closed the connection without an answer.')
       } catch (error) {
         const sentAt = this.#sentAt
         const stale = again && sentAt !== null && this.#now - sentAt < STALE_MS && this.#end === null
@@ -129,7 +129,7 @@ export class AnswerStream<Event> {
     try {
       this.#options.dispatch(this.#exchange)
     } catch (error) {
-      this.#exchange.abort(error instanceof Error ? error : GIVEN_UP)
+      this.#exchange.abort(error instanceof Error ? error : ABORTED)
     }
   }
 
@@ -159,7 +159,7 @@ export class AnswerStream<Event> {
     return new ProviderError('model_unreachable', `The model's service at ${host} ${what} in time.`)
   }
 
-  #patience(bytes: AnswerBytes<Event>): Ms {
+  #limitAfterEvent(bytes: AnswerBytes<Event>): Ms {
     return bytes.answer.isFinished ? TAIL_MS : this.#options.budgets.idleMs
   }
 
@@ -182,7 +182,7 @@ export class AnswerStream<Event> {
     try {
       for (
         let piece = await this.#next();
-        piece.type === 'bytes' && length < MOST_ERROR_BYTES;
+        piece.type === 'bytes' && length < MAX_ERROR_BYTES;
         piece = await this.#next()
       ) {
         chunks.push(piece.bytes)

@@ -1,34 +1,34 @@
 import type { Dispatcher } from 'undici'
 
-/** What comes of a request, in this order: once begun, a head, bytes, the end. */
+/** The parts of an answer, in this order: one head, any number of pieces of the body, the end. */
 export type HttpPiece =
   | { readonly type: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
   | { readonly type: 'end' }
 
-/** So many pieces that nobody took stop the connection until they are taken. */
-const MOST_WAITING = 64
+/** Pieces that wait to be read; at this number the connection is paused. */
+const MAX_WAITING = 64
 
-/** One request over HTTP whose answer is taken piece by piece. */
+/** One HTTP request whose answer is read piece by piece. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null
   readonly #pieces: HttpPiece[] = []
   #error: Error | null = null
-  #taker: (() => void) | null = null
+  #reader: (() => void) | null = null
   #isPaused = false
   readonly #onBegun: () => void
 
-  /** `onBegun`: a connection is there, and the request is written to it. */
+  /** `onBegun` is called when the request is written to a connection. */
   constructor(onBegun: () => void) {
     this.#onBegun = onBegun
   }
 
-  /** The next piece; waits for it. Rejects with what ended the exchange instead. Not after the end. */
+  /** Waits for the next piece. Rejects with the error that ended the exchange. Not to be called after the end. */
   async next(): Promise<HttpPiece> {
     while (this.#pieces.length === 0) {
       if (this.#error !== null) throw this.#error
       await new Promise<void>(resolve => {
-        this.#taker = resolve
+        this.#reader = resolve
       })
     }
     const piece = this.#pieces.shift()!
@@ -39,7 +39,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return piece
   }
 
-  /** Ends it with `error`, at once, and closes its connection; what was not taken is dropped. Nothing after the end. */
+  /** Ends the exchange with `error` at once, drops unread pieces and closes the connection. No effect after the end. */
   abort(error: Error): void {
     if (this.#error !== null) return
     this.#error = error
@@ -50,7 +50,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // Given up while it waited for a connection.
+    // Aborted while it waited for a connection.
     if (this.#error !== null) controller.abort(this.#error)
     else this.#onBegun()
   }
@@ -66,9 +66,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // A copy: the parser's memory is its own again after this call.
+    // A copy, because the parser reuses its memory after this call.
     this.#push({ type: 'bytes', bytes: Uint8Array.from(chunk) })
-    if (this.#pieces.length < MOST_WAITING || this.#isPaused) return
+    if (this.#pieces.length < MAX_WAITING || this.#isPaused) return
     this.#isPaused = true
     controller.pause()
   }
@@ -89,8 +89,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   #wake(): void {
-    const taker = this.#taker
-    this.#taker = null
-    taker?.()
+    const reader = this.#reader
+    this.#reader = null
+    reader?.()
   }
 }

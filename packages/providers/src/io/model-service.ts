@@ -22,7 +22,7 @@ interface ModelServiceOptions {
 }
 
 const BUDGETS: ModelBudgets = { connectMs: 5000, firstEventMs: 10_000, idleMs: 10_000, wholeMs: 60_000 }
-const MOST_CONNECTIONS = 256
+const MAX_CONNECTIONS = 256
 const KEEP_ALIVE_MS = 30_000
 
 /** A model service over HTTP: requests are POSTs of JSON over at most 256 kept connections. */
@@ -46,7 +46,7 @@ export class ModelService {
     this.#host = url.host
     this.#path = `${url.pathname.replace(/\/+$/, '')}${options.path}${url.search}`
     this.#pool = new Pool(url.origin, {
-      connections: MOST_CONNECTIONS,
+      connections: MAX_CONNECTIONS,
       pipelining: 1,
       allowH2: false,
       connect: { timeout: this.#budgets.connectMs },

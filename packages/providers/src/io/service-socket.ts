@@ -3,12 +3,12 @@ import WebSocket from 'ws'
 import { ProviderError, type ProviderErrorCode, type ProviderFailure } from '../errors.ts'
 
 const CONNECT_MS: Ms = 5000
-const MOST_MESSAGE_BYTES = 4 * 1024 * 1024
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 /** Twenty seconds of mu-law audio: a service that reads nothing for so long is considered gone. */
 const MAX_QUEUED_BYTES = 160_000
-/** Of a refused connection's answer so much is read, to tell why. */
-const MOST_REASON_BYTES = 2000
-/** And so long is waited for it. */
+/** Bytes that are read of the answer to a refused connection, for the error text. */
+const MAX_REASON_BYTES = 2000
+/** Limit of the wait for that answer. */
 const REASON_MS: Ms = 500
 const CLOSE_MS: Ms = 1000
 
@@ -24,15 +24,15 @@ interface ServiceSocketOptions {
 
 /** Why a socket is closed. */
 export interface SocketEnd {
-  /** `refused`: the service answered the connection with another status. `lost`: it broke, or never came up. */
+  /** `refused`: the service answered the handshake with another status than 101. `lost`: the connection broke or was never opened. */
   readonly cause: 'closed' | 'refused' | 'lost' | 'timeout' | 'overrun'
   /** WebSocket close code, or null. */
   readonly code: number | null
   /** HTTP status of a refusal, or null. */
   readonly status: number | null
-  /** From `Retry-After`, ms; null where it was not said. */
+  /** The `Retry-After` header; null: there was none. */
   readonly retryAfterMs: Ms | null
-  /** For people; what the service said, at most 2000 characters: the key may be in it. */
+  /** Text for people, of the service or the system; at most 2000 characters. It may contain the key. */
   readonly reason: string
 }
 
@@ -40,21 +40,21 @@ interface ServiceSocketListener {
   readonly onOpen?: () => void
   readonly onText: (text: string) => void
   readonly onBinary: (bytes: Buffer) => void
-  /** Once, last. Not called after `close`. */
+  /** Called once, as the last event; not called after `close`. */
   readonly onEnd: (end: SocketEnd) => void
 }
 
 /**
- * A WebSocket to a service: bounded in time, in the size of a message and in what waits to be sent. What is sent before
- * it stands is kept. Events of it never throw into the caller.
+ * A WebSocket to a service, with limits on the time to connect, the size of a message and the bytes that wait to be sent.
+ * Messages that are sent before it is open are queued.
  */
 export class ServiceSocket {
   readonly #socket: WebSocket
   readonly #listener: ServiceSocketListener
   readonly #time: Time
   readonly #maxQueuedBytes: number
-  readonly #waiting: (string | Uint8Array)[] = []
-  #waitingBytes = 0
+  readonly #queue: (string | Uint8Array)[] = []
+  #queuedBytes = 0
   #timer: Timer | null
   #over = false
 
@@ -64,7 +64,7 @@ export class ServiceSocket {
     this.#maxQueuedBytes = options.maxQueuedBytes ?? MAX_QUEUED_BYTES
     this.#socket = new WebSocket(options.url, {
       headers: options.headers ?? {},
-      maxPayload: MOST_MESSAGE_BYTES,
+      maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
       followRedirects: false,
     })
@@ -80,7 +80,7 @@ export class ServiceSocket {
     this.#socket.on('error', error => this.#end({ cause: 'lost', reason: error.message }))
     this.#socket.on('unexpected-response', (_request, response) => {
       let text = ''
-      const tell = () =>
+      const onReason = () =>
         this.#end({
           cause: 'refused',
           status: response.statusCode ?? null,
@@ -88,13 +88,13 @@ export class ServiceSocket {
           reason: text.trim() || `answered ${response.statusCode}`,
         })
       response.on('data', (chunk: Buffer) => {
-        text = `${text}${chunk}`.slice(0, MOST_REASON_BYTES)
-        if (text.length === MOST_REASON_BYTES) tell()
+        text = `${text}${chunk}`.slice(0, MAX_REASON_BYTES)
+        if (text.length === MAX_REASON_BYTES) onReason()
       })
-      response.on('end', tell)
-      response.on('error', tell)
+      response.on('end', onReason)
+      response.on('error', onReason)
       this.#timer?.cancel()
-      if (!this.#over) this.#timer = this.#time.at(this.#time.now() + REASON_MS, tell)
+      if (!this.#over) this.#timer = this.#time.at(this.#time.now() + REASON_MS, onReason)
     })
   }
 
@@ -106,7 +106,7 @@ export class ServiceSocket {
     return this.#over
   }
 
-  /** Sends, or keeps until the connection stands. Too much waiting ends the socket with `overrun`. */
+  /** Sends the message, or queues it until the connection is open. Too many waiting bytes end the socket with `overrun`. */
   send(data: string | Uint8Array): void {
     if (this.#over) return
     const bytes = typeof data === 'string' ? Buffer.byteLength(data) : data.byteLength
@@ -115,12 +115,12 @@ export class ServiceSocket {
       this.#socket.send(data, () => {})
       return
     }
-    this.#waitingBytes += bytes
-    if (this.#waitingBytes > this.#maxQueuedBytes) return this.#overrun()
-    this.#waiting.push(typeof data === 'string' ? data : data.slice())
+    this.#queuedBytes += bytes
+    if (this.#queuedBytes > this.#maxQueuedBytes) return this.#overrun()
+    this.#queue.push(typeof data === 'string' ? data : data.slice())
   }
 
-  /** Closes in good order; no event comes after this. Idempotent. */
+  /** Closes with a close frame; no event follows. Idempotent. */
   close(code = 1000): void {
     if (this.#over) return
     this.#over = true
@@ -134,8 +134,8 @@ export class ServiceSocket {
     if (this.#over) return
     this.#timer?.cancel()
     this.#timer = null
-    for (const data of this.#waiting.splice(0)) this.#socket.send(data, () => {})
-    this.#waitingBytes = 0
+    for (const data of this.#queue.splice(0)) this.#socket.send(data, () => {})
+    this.#queuedBytes = 0
     this.#listener.onOpen?.()
   }
 
@@ -156,14 +156,14 @@ export class ServiceSocket {
     if (this.#over) return
     this.#over = true
     this.#timer?.cancel()
-    this.#waiting.length = 0
+    this.#queue.length = 0
     this.#socket.terminate()
     this.#listener.onEnd({
       code: null,
       status: null,
       retryAfterMs: null,
       ...end,
-      reason: end.reason.slice(0, MOST_REASON_BYTES),
+      reason: end.reason.slice(0, MAX_REASON_BYTES),
     })
   }
 
@@ -173,14 +173,14 @@ export class ServiceSocket {
   }
 }
 
-/** Seconds, or an HTTP date, which is taken for "soon": clocks differ. */
+/** Seconds; an HTTP date counts as one second, because the clocks may differ. */
 function retryAfter(header: string | undefined): Ms | null {
   if (header === undefined) return null
   const seconds = Number(header)
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 3600) * 1000 : 1000
 }
 
-/** Codes of a port's errors, by what happened to its socket. */
+/** Error codes of a port, by the way in which a socket ended. */
 interface SocketErrorCodes {
   readonly unreachable: ProviderErrorCode
   readonly busy: ProviderErrorCode
@@ -188,7 +188,7 @@ interface SocketErrorCodes {
   readonly failed: ProviderErrorCode
 }
 
-/** The error of the port for the end of its socket; `service` is what it is called in messages. */
+/** The error for the end of a socket; `service` is its name in error texts. */
 export function socketError(end: SocketEnd, service: string, codes: SocketErrorCodes): ProviderFailure {
   const text = `${service}: ${end.reason}`
   if (end.cause === 'refused') {

@@ -1,8 +1,8 @@
 import { ProviderError } from '../errors.ts'
 
 /**
- * Where a service is, without a slash at its end. Throws `ProviderError` "voice_misconfigured" for what is no URL of these
- * protocols ("wss:"), or has a user, a query or a fragment.
+ * A base URL without a slash at its end. Throws `ProviderError` "voice_misconfigured" unless it is a URL with one of the
+ * protocols ("wss:") and without user, query and fragment.
  */
 export function serviceUrl(baseUrl: string, protocols: readonly string[]): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null

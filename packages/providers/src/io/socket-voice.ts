@@ -16,7 +16,7 @@ export interface SocketVoiceOptions {
   readonly languages?: readonly string[]
   readonly budgets?: VoiceBudgets
   /** Most open sockets, for all voices and calls together; beyond it utterances wait. Default: the adapter's. */
-  readonly mostSockets?: number
+  readonly maxSockets?: number
   /** Time after which an idle socket is closed. Default: the adapter's. */
   readonly idleMs?: Ms
 }
@@ -26,7 +26,7 @@ interface SocketVoiceService {
   readonly languages: readonly string[]
   /** Valid voice names: they become part of a URL or a message. */
   readonly voiceName: RegExp
-  readonly mostSockets: number
+  readonly maxSockets: number
   readonly protocol: VoiceProtocol
 }
 
@@ -52,7 +52,7 @@ export class SocketVoice implements TextToSpeech {
       protocol: service.protocol,
       time,
       secret: apiKey,
-      mostSockets: options.mostSockets ?? service.mostSockets,
+      maxSockets: options.maxSockets ?? service.maxSockets,
       ...(idleMs !== undefined && { idleMs }),
     })
   }

@@ -94,13 +94,13 @@ export class VoiceSocket {
 
   /** Whether another utterance may begin on it. */
   get hasPlace(): boolean {
-    const { utterancesPerSocket, beginningsPerMinute, longestSocketMs } = this.#protocol
+    const { utterancesPerSocket, startsPerMinute, maxSocketAgeMs } = this.#protocol
     const now = this.#time.now()
     if (this.isOver || this.#retired || this.load >= utterancesPerSocket) return false
-    if (longestSocketMs !== null && now - this.#openedAt >= longestSocketMs) return false
-    if (beginningsPerMinute === null) return true
+    if (maxSocketAgeMs !== null && now - this.#openedAt >= maxSocketAgeMs) return false
+    if (startsPerMinute === null) return true
     this.#beginnings = this.#beginnings.filter(at => now - at < MINUTE_MS)
-    return this.#beginnings.length < beginningsPerMinute
+    return this.#beginnings.length < startsPerMinute
   }
 
   /** Begins an utterance; only while `hasPlace`. Returns a function that cancels it, after which the listener is not called. */
@@ -108,7 +108,7 @@ export class VoiceSocket {
     const id = randomUUID()
     const carried: Carried = { request, listener, begun: false, onReused: this.#socket.isOpen, timer: null }
     this.#carried.set(id, carried)
-    if (this.#protocol.beginningsPerMinute !== null) this.#beginnings.push(this.#time.now())
+    if (this.#protocol.startsPerMinute !== null) this.#beginnings.push(this.#time.now())
     if (this.#socket.isOpen) this.#send(id, carried)
     return () => this.#cancel(id)
   }
@@ -146,7 +146,7 @@ export class VoiceSocket {
     carried.listener = null
     if (!carried.begun) return this.#end(id)
     for (const message of this.#protocol.cancel(id)) this.#socket.send(message)
-    if (this.#protocol.placeFreedBy === null) return this.#end(id)
+    if (this.#protocol.capacityFreedBy === null) return this.#end(id)
     carried.timer?.cancel()
     carried.timer = this.#time.at(this.#time.now() + this.#protocol.cancelMs, () => {
       this.#retired = true
@@ -168,7 +168,7 @@ export class VoiceSocket {
     if (message.type === 'audio') return listener?.onAudio(message.bytes)
     if (message.type === 'words') return listener?.onWords(message.words)
     if (listener === null) {
-      if (message.type === 'failed' || message.type === this.#protocol.placeFreedBy) this.#end(id)
+      if (message.type === 'failed' || message.type === this.#protocol.capacityFreedBy) this.#end(id)
       return
     }
     // A confirmation without a matching cancel.

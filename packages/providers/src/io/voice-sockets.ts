@@ -3,13 +3,13 @@ import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { VoiceProtocol } from '../text-to-speech/voice-protocol.ts'
 import { VoiceSocket } from './voice-socket.ts'
 
-const MOST_WAITING = 256
+const MAX_WAITING = 256
 
 interface VoiceSocketsOptions {
   readonly protocol: VoiceProtocol
   readonly time: Time
   /** Most open sockets, for all voices together. */
-  readonly mostSockets: number
+  readonly maxSockets: number
   readonly idleMs?: Ms
   readonly connectMs?: Ms
   /** The API key, which is removed from error texts. */
@@ -58,7 +58,7 @@ export class VoiceSockets {
       this.#settle(socket)
       return () => {}
     }
-    if (this.#waiting.length >= MOST_WAITING)
+    if (this.#waiting.length >= MAX_WAITING)
       throw new ProviderError('voice_busy', 'Too many utterances wait for this voice.')
     const waiting = { url, ...wanted }
     this.#waiting.push(waiting)
@@ -70,7 +70,7 @@ export class VoiceSockets {
 
   /** Opens a socket for `url` in advance, unless one has free capacity or the limit is reached. */
   warm(url: string): void {
-    if (this.#closed || this.#sockets.size >= this.#options.mostSockets) return
+    if (this.#closed || this.#sockets.size >= this.#options.maxSockets) return
     if (this.#reusable(url) === null) this.#settle(this.#open(url))
   }
 
@@ -88,7 +88,7 @@ export class VoiceSockets {
   #find(url: string, fresh: boolean): VoiceSocket | null {
     const known = fresh ? null : this.#reusable(url)
     if (known !== null) return known
-    if (this.#sockets.size >= this.#options.mostSockets && !this.#closeIdle()) return null
+    if (this.#sockets.size >= this.#options.maxSockets && !this.#closeIdle()) return null
     return this.#open(url)
   }
 

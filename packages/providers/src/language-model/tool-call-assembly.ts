@@ -1,8 +1,8 @@
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { GenerationEvent } from './language-model.ts'
 
-const MOST_CALLS = 64
-const MOST_ARGUMENT_CHARACTERS = 262_144
+const MAX_CALLS = 64
+const MAX_ARGUMENT_CHARACTERS = 262_144
 
 interface Assembly {
   readonly id: string
@@ -21,7 +21,7 @@ export class ToolCallAssembly {
 
   /** A call begins. `id` empty or already taken: one is made up. */
   begin(index: number, id: string, name: string): GenerationEvent {
-    if (this.#calls.size >= MOST_CALLS || this.#calls.has(index)) throw failed('too many tool calls, or one twice')
+    if (this.#calls.size >= MAX_CALLS || this.#calls.has(index)) throw failed('too many tool calls, or one twice')
     const taken = [...this.#calls.values()].some(call => call.id === id)
     const call = { id: id === '' || taken ? `call_${index}_${id}` : id, name, argumentsText: '' }
     this.#calls.set(index, call)
@@ -33,7 +33,7 @@ export class ToolCallAssembly {
     const call = this.#calls.get(index)
     if (call === undefined) throw failed('arguments of a tool call that never began')
     this.#characters += delta.length
-    if (this.#characters > MOST_ARGUMENT_CHARACTERS) throw failed('endless arguments')
+    if (this.#characters > MAX_ARGUMENT_CHARACTERS) throw failed('endless arguments')
     call.argumentsText += delta
     return delta === '' ? null : { type: 'tool-call-arguments', id: call.id, delta }
   }

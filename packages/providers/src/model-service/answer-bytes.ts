@@ -3,9 +3,9 @@ import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { objectOf } from '../json-object.ts'
 import type { ModelAnswer } from './model-answer.ts'
 
-const MOST_BYTES = 16_777_216
+const MAX_BYTES = 16_777_216
 /** Of one line, and of one event. */
-const MOST_BUFFERED_CHARACTERS = 1_048_576
+const MAX_BUFFERED_CHARACTERS = 1_048_576
 const BLANK = /^[\s\ufeff]*/
 
 /**
@@ -26,7 +26,7 @@ export class AnswerBytes<Event> {
   constructor(answer: ModelAnswer<Event>) {
     this.answer = answer
     this.#parser = createParser({
-      maxBufferSize: MOST_BUFFERED_CHARACTERS,
+      maxBufferSize: MAX_BUFFERED_CHARACTERS,
       onEvent: ({ data }) => this.#data.push(data),
       onError: error => {
         if (error.type === 'max-buffer-size-exceeded') this.#tooLong = true
@@ -41,7 +41,7 @@ export class AnswerBytes<Event> {
 
   push(bytes: Uint8Array): Event[] {
     this.#bytes += bytes.length
-    if (this.#bytes > MOST_BYTES) throw tooLong()
+    if (this.#bytes > MAX_BYTES) throw tooLong()
     return this.#text(this.#decoder.decode(bytes, { stream: true }))
   }
 

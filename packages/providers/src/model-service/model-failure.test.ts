@@ -61,13 +61,13 @@ describe('an error answer of a model service', () => {
   })
 
   it('carries the Retry-After time of the service', () => {
-    const told = (header: string | undefined) => retryAfterMs(failureOf(429, '', header))
-    expect(told('20')).toBe(20_000)
-    expect(told(' 1.5 ')).toBe(1500)
-    expect(told('999999999')).toBe(3_600_000)
-    expect(told(undefined)).toBeNull()
-    expect(told('Wed, 21 Oct 2015 07:28:00 GMT')).toBeNull()
-    expect(retryAfterMs(new ProviderError('model_busy', 'of somebody else', { retryable: false }))).toBeNull()
+    const delayFor = (header: string | undefined) => retryAfterMs(failureOf(429, '', header))
+    expect(delayFor('20')).toBe(20_000)
+    expect(delayFor(' 1.5 ')).toBe(1500)
+    expect(delayFor('999999999')).toBe(3_600_000)
+    expect(delayFor(undefined)).toBeNull()
+    expect(delayFor('Wed, 21 Oct 2015 07:28:00 GMT')).toBeNull()
+    expect(retryAfterMs(new ProviderError('model_busy', 'no refusal of a service', { retryable: false }))).toBeNull()
     expect(retryAfterMs('nothing')).toBeNull()
   })
 

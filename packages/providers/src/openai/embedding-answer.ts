@@ -9,7 +9,7 @@ interface IndexedVector {
   readonly vector: Float32Array
 }
 
-const MOST_DIMENSIONS = 16_384
+const MAX_DIMENSIONS = 16_384
 const BYTES = Float32Array.BYTES_PER_ELEMENT
 
 /** The answer of `/embeddings` for `count` texts: a vector for each, as numbers or as base64 of little-endian floats. */
@@ -67,7 +67,7 @@ function indexOf({ index }: JsonObject, place: number): number {
 
 function vectorIn(embedding: unknown): Float32Array {
   const vector = typeof embedding === 'string' ? decoded(embedding) : listed(embedding)
-  if (vector.length === 0 || vector.length > MOST_DIMENSIONS) throw senseless('a vector is empty or far too long')
+  if (vector.length === 0 || vector.length > MAX_DIMENSIONS) throw senseless('a vector is empty or far too long')
   if (!vector.every(Number.isFinite)) throw senseless('a vector has members that are no numbers')
   return vector
 }

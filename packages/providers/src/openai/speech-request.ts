@@ -17,19 +17,19 @@ export function speechBody(
   })
 }
 
-/** Whether an answer of this content type may be bare linear audio; some services ignore the format that was asked for. */
+/** Whether an answer of this content type may be raw linear audio; some services ignore the requested format. */
 export function mayBeLinear(contentType: string | undefined): boolean {
   return !/wav|mpeg|mp3|ogg|opus|flac|aac|json|html|text|xml/i.test(contentType ?? '')
 }
 
-/** The error for an answer that is none. The service's prose is left out: it may repeat the key. */
+/** The error for an answer with an error status. The service's text is left out, because it may contain the key. */
 export function speechFailure(status: number, body: string): ProviderFailure {
   const answer = objectOf(body)
   const error = answer !== null && isObject(answer.error) ? answer.error : (answer ?? {})
   const code = textIn(error, 'code') || textIn(error, 'type')
   const because = `(HTTP ${status}${/^[A-Za-z0-9_.-]{1,64}$/.test(code) ? `, ${code}` : ''})`
-  const failed = (ours: ProviderErrorCode, message: string, retryable: boolean) =>
-    new ProviderError(ours, `${message} ${because}.`, { retryable })
+  const failed = (ownCode: ProviderErrorCode, message: string, retryable: boolean) =>
+    new ProviderError(ownCode, `${message} ${because}.`, { retryable })
 
   if (/quota|billing|credit/i.test(code) || status === 402)
     return failed('voice_refused', "The account's quota at the voice's service is used up", false)

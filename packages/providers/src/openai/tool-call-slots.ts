@@ -12,7 +12,7 @@ interface Slot {
 }
 
 /** More fragments of arguments than this before a name are no tool call. */
-const MOST_WAITING_CHARACTERS = 65_536
+const MAX_WAITING_CHARACTERS = 65_536
 
 /** Tells whose each fragment of a tool call is, however the service numbers them, and joins them. */
 export class ToolCallSlots {
@@ -65,7 +65,7 @@ export class ToolCallSlots {
 
   #append(slot: Slot, name: string, text: string): GenerationEvent[] {
     if (!slot.begun && name === '') {
-      if (slot.waiting.length < MOST_WAITING_CHARACTERS) slot.waiting += text
+      if (slot.waiting.length < MAX_WAITING_CHARACTERS) slot.waiting += text
       return []
     }
     const events: GenerationEvent[] = []

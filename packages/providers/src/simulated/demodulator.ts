@@ -1,7 +1,7 @@
 import type { Samples } from '@parley/kernel'
 import { CARRIER_COS, CARRIER_PERIOD, CARRIER_SIN, PULSE, PULSE_HALF, SYMBOL } from './tone-line.ts'
 import type { WordPiece } from './word-code.ts'
-import { FRAME_SIZES, FrameReader, LONGEST_FRAME, PILOT_EVERY, pilot, SYNC_PILOTS } from './word-frame.ts'
+import { FRAME_SIZES, FrameReader, MAX_FRAME, PILOT_EVERY, pilot, SYNC_PILOTS } from './word-frame.ts'
 
 /** Baseband values per symbol: a frame is met within a tenth of a symbol. */
 const PER_SYMBOL = 5
@@ -11,13 +11,13 @@ const SYNC_HOPS = PER_SYMBOL * PILOT_EVERY * (SYNC_PILOTS - 1)
 const RING = 4096
 const RING_MASK = RING - 1
 /** Least likeness (squared correlation) to the pilots that is worth a closer look; noise reaches it twice a second. */
-const LEAST_LIKENESS = 0.28
+const MIN_LIKENESS = 0.28
 /** Likeness of what is taken for a frame before it is read: noise reaches it once in minutes. */
 const SURE_LIKENESS = 0.42
 /** A candidate must be the best within half a symbol. */
 const PEAK_REACH = 3
 /** Baseband power below which nothing was sent: quieter than the quietest frames by 20 dB. */
-const LEAST_POWER = 100
+const MIN_POWER = 100
 const MAX_CANDIDATES = 16
 
 interface Candidate {
@@ -34,7 +34,7 @@ type OnWordPiece = (piece: WordPiece, startSample: Samples, endSample: Samples) 
 export class Demodulator {
   readonly #onPiece: OnWordPiece
   readonly #reader = new FrameReader()
-  readonly #symbols = new Float32Array(2 * LONGEST_FRAME.symbols)
+  readonly #symbols = new Float32Array(2 * MAX_FRAME.symbols)
   /** The last samples, twice, so that a window of them is always in one piece. */
   readonly #recent = new Float64Array(2 * PULSE.length)
   #recentAt = 0
@@ -131,12 +131,12 @@ export class Demodulator {
       im += sign * b
       power += a * a + b * b
     }
-    return power < LEAST_POWER * SYNC_PILOTS ? 0 : (re * re + im * im) / (SYNC_PILOTS * power)
+    return power < MIN_POWER * SYNC_PILOTS ? 0 : (re * re + im * im) / (SYNC_PILOTS * power)
   }
 
   #isPeak(hop: number): boolean {
     const likeness = this.#likeness[hop & RING_MASK]!
-    if (likeness < LEAST_LIKENESS) return false
+    if (likeness < MIN_LIKENESS) return false
     for (let d = 1; d <= PEAK_REACH; d++) {
       if (this.#likeness[(hop - d) & RING_MASK]! > likeness) return false
       if (this.#likeness[(hop + d) & RING_MASK]! >= likeness) return false

@@ -8,12 +8,12 @@ import { framesOfWord } from './word-frame.ts'
 /** Tones below the speech's active level, dB. */
 const TONES_BELOW_SPEECH_DB = 27
 /** For speech that is hardly there: tones must stay above the steps of mu-law. */
-const LEAST_TONE_RMS = 40
+const MIN_TONE_RMS = 40
 
 /** Of the silence before the first sound, so much is kept: 30 ms. */
 const LEAD_IN: Samples = 240
 /** A long number is spoken for seconds; its tones wait until so much of it is left: 400 ms. No word is heard before it is said. */
-const MOST_AHEAD: Samples = 3200
+const MAX_AHEAD: Samples = 3200
 
 const SPEECH_FILTER = lowPass({ passHz: SPEECH_PASS_HZ, stopHz: TONE_BAND_HZ, stopbandDb: 60 })
 
@@ -32,7 +32,7 @@ export function renderWithTones(spoken: Int16Array, text: string): Rendering {
   for (const { text: word, startSample, endSample } of words) {
     const pieces = framesOfWord(word)
     const length = pieces.reduce((sum, symbols) => sum + (symbols.length / 2) * SYMBOL + BETWEEN_FRAMES, 0)
-    free = Math.max(free, startSample, endSample - MOST_AHEAD - length)
+    free = Math.max(free, startSample, endSample - MAX_AHEAD - length)
     for (const symbols of pieces) {
       frames.push({ at: free, symbols })
       free += (symbols.length / 2) * SYMBOL + BETWEEN_FRAMES
@@ -40,7 +40,7 @@ export function renderWithTones(spoken: Int16Array, text: string): Rendering {
   }
   const audio = new Float32Array(Math.max(speech.length, frames.length === 0 ? 0 : free + PULSE_HALF))
   filterInto(audio, speech)
-  const level = Math.max(LEAST_TONE_RMS, activeLevel(speech) * 10 ** (-TONES_BELOW_SPEECH_DB / 20))
+  const level = Math.max(MIN_TONE_RMS, activeLevel(speech) * 10 ** (-TONES_BELOW_SPEECH_DB / 20))
   for (const { at, symbols } of frames) addTones(audio, at, symbols, level)
   const samples = new Int16Array(audio.length)
   for (let i = 0; i < audio.length; i++) samples[i] = Math.max(-32_768, Math.min(32_767, Math.round(audio[i]!)))

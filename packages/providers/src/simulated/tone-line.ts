@@ -14,7 +14,7 @@ export const PULSE_HALF: Samples = PULSE_REACH * SYMBOL
 /** Between two frames: pulses reach over their frame's ends. */
 export const BETWEEN_FRAMES: Samples = 2 * SYMBOL
 /** Pieces of one word follow each other as closely as that. */
-export const LONGEST_GAP_IN_WORD: Samples = BETWEEN_FRAMES + SYMBOL
+export const MAX_GAP_IN_WORD: Samples = BETWEEN_FRAMES + SYMBOL
 
 /** The speech itself ends below the tones: passed up to here, gone where the tones begin. */
 export const SPEECH_PASS_HZ = 2550

@@ -6,7 +6,7 @@ import { TonesStream } from './tones-stream.ts'
 
 const DEFAULT_ENDPOINTING_MS: Ms = 300
 /** A word is known to be under way only 200 ms after it began. */
-const LEAST_ENDPOINTING_MS: Ms = 200
+const MIN_ENDPOINTING_MS: Ms = 200
 
 /**
  * The built-in recogniser: it understands what `TonesVoice` says, by the tones in which the words travel with the
@@ -26,7 +26,7 @@ export class TonesRecogniser implements SpeechToText {
   open(options: SpeechStreamOptions): SpeechStream {
     if (this.#closed) throw new ProviderError('recogniser_closed', 'This recogniser was closed.')
     checkStreamOptions(options, this)
-    const endpointingMs = Math.max(options.endpointingMs ?? DEFAULT_ENDPOINTING_MS, LEAST_ENDPOINTING_MS)
+    const endpointingMs = Math.max(options.endpointingMs ?? DEFAULT_ENDPOINTING_MS, MIN_ENDPOINTING_MS)
     const stream = new TonesStream(
       msToSamples(endpointingMs, NARROWBAND),
       () => this.#streams.delete(stream),

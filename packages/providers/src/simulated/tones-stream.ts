@@ -9,14 +9,14 @@ import { WordJoiner } from './word-joiner.ts'
 const BLOCK: Samples = 160
 const SILENCE = new Int16Array(BLOCK)
 /** A gap is heard as silence up to here; in a longer one nothing is left of what was before. */
-const LONGEST_GAP: Samples = msToSamples(3000, NARROWBAND)
+const MAX_GAP: Samples = msToSamples(3000, NARROWBAND)
 /** A cough is no speech that wants to be understood. */
-const LEAST_SPEECH: Samples = msToSamples(250, NARROWBAND)
+const MIN_SPEECH: Samples = msToSamples(250, NARROWBAND)
 /** More words without a pause are made final as they come. */
-const MOST_WORDS = 1000
+const MAX_WORDS = 1000
 const SPEECH_END_AFTER_MS = 100
 /** Words do not wait longer for the end of what may be noise that was taken for speech. */
-const LONGEST_WAIT: Samples = msToSamples(3000, NARROWBAND)
+const MAX_WAIT: Samples = msToSamples(3000, NARROWBAND)
 
 /** One call's ear: words by the demodulator, speech by voice activity on what is left without the tones. */
 export class TonesStream implements SpeechStream {
@@ -80,7 +80,7 @@ export class TonesStream implements SpeechStream {
   }
 
   #bridge(gap: Samples, atSample: Samples): void {
-    const heard = Math.min(gap, LONGEST_GAP)
+    const heard = Math.min(gap, MAX_GAP)
     for (let left = heard; left > 0; left -= BLOCK) this.#hear(SILENCE, 0, Math.min(BLOCK, left))
     if (gap > heard) this.#restart(atSample)
   }
@@ -120,13 +120,13 @@ export class TonesStream implements SpeechStream {
     this.#speechEnd = Math.max(this.#speechEnd, word.endSample)
     this.#words = [...this.#words, word]
     this.#listener({ type: 'partial', text: textOf(this.#words), words: this.#words })
-    if (this.#words.length >= MOST_WORDS) this.#endSegment(false)
+    if (this.#words.length >= MAX_WORDS) this.#endSegment(false)
   }
 
   #segmentIsOver(): boolean {
     if (this.#speechStart === null || this.#demodulator.receiving) return false
     const lastWord = this.#words.at(-1)
-    if (lastWord !== undefined && this.#position! - lastWord.endSample >= LONGEST_WAIT) return true
+    if (lastWord !== undefined && this.#position! - lastWord.endSample >= MAX_WAIT) return true
     return !this.#voice.speaking && this.#position! - this.#speechEnd >= this.#endpointing
   }
 
@@ -141,7 +141,7 @@ export class TonesStream implements SpeechStream {
     this.#speechStart = null
     this.#spoken = 0
     this.#speechSince = position
-    if (words.length === 0 && start !== null && spoken >= LEAST_SPEECH && !this.#demodulator.receiving) {
+    if (words.length === 0 && start !== null && spoken >= MIN_SPEECH && !this.#demodulator.receiving) {
       this.#listener({ type: 'unintelligible', startSample: start, endSample: end })
     }
     if (words.length > 0 || fromFinalize) this.#listener({ type: 'final', text: textOf(words), words, fromFinalize })

@@ -25,13 +25,13 @@ const SIGNS = '0123456789\'-?!:;/@#$%&()+*=_"€£¿¡áéíóúüñàèìòùâ
 const signOf = new Map([...SIGNS].map((sign, i) => [sign, i] as const))
 const signs = [...SIGNS]
 
-/** The bits (0 or 1) of `word`, in pieces of at most `mostBits` (72 or more: a character is never cut); without an end mark. */
-export function wordBits(word: string, mostBits: number): number[][] {
+/** The bits (0 or 1) of `word`, in pieces of at most `maxBits` (72 or more: a character is never cut); without an end mark. */
+export function wordBits(word: string, maxBits: number): number[][] {
   const pieces: number[][] = []
   let piece: number[] = []
   for (const character of word) {
     const bits = characterBits(character)
-    if (piece.length + bits.length > mostBits - CUT.length) {
+    if (piece.length + bits.length > maxBits - CUT.length) {
       pieces.push([...piece, ...CUT])
       piece = [...CUT]
     }

@@ -35,7 +35,7 @@ export const FRAME_SIZES: readonly FrameSize[] = PAYLOAD_BITS.map(payloadBits =>
   const pilots = Math.ceil(dataSymbols / (PILOT_EVERY - 1))
   return { payloadBits, infoBits, symbols: dataSymbols + pilots, places: scatter(codedBits) }
 })
-export const LONGEST_FRAME = FRAME_SIZES.at(-1)!
+export const MAX_FRAME = FRAME_SIZES.at(-1)!
 
 /** +1 or -1: pilot `index` is this, real. */
 export function pilot(index: number): number {
@@ -44,7 +44,7 @@ export function pilot(index: number): number {
 
 /** The symbols of a word's frames, real and imaginary parts alternating, each symbol of magnitude 1. A word of more than 22 letters takes several. */
 export function framesOfWord(word: string): Float32Array[] {
-  return wordBits(word, LONGEST_FRAME.payloadBits).map(frameOfBits)
+  return wordBits(word, MAX_FRAME.payloadBits).map(frameOfBits)
 }
 
 function frameOfBits(bits: readonly number[]): Float32Array {
@@ -80,7 +80,7 @@ export class FrameReader {
       this.#soft[i] = value * this.#trust[Math.floor((half >> 1) / PILOT_EVERY)]!
     }
     this.#viterbi.decode(this.#soft, size.infoBits, this.#bits)
-    if (this.#viterbi.agreement < LEAST_AGREEMENT) return null
+    if (this.#viterbi.agreement < MIN_AGREEMENT) return null
     let crc = 0
     for (let i = 0; i < CRC_BITS; i++) crc = 2 * crc + this.#bits[size.payloadBits + i]!
     if (crc !== crcOf(this.#bits, size.payloadBits)) return null
@@ -106,7 +106,7 @@ export class FrameReader {
     const match = (j: number) => pilot(j) * symbols[2 * PILOT_EVERY * j]!
     for (let j = 0; j < pilots; j++) {
       const both = (match(j) + match(Math.min(j + 1, pilots - 1))) / 2
-      this.#trust[j] = Math.max(LEAST_TRUST, Math.min(1, both))
+      this.#trust[j] = Math.max(MIN_TRUST, Math.min(1, both))
     }
     return true
   }
@@ -114,9 +114,9 @@ export class FrameReader {
 
 /** A symbol's half beyond this is an outburst. Halves are 0.7 where nothing disturbs. */
 const CLIP = 1.4
-const LEAST_TRUST = 0.05
+const MIN_TRUST = 0.05
 /** Noise agrees with the code nearest to it by about 0.6. */
-const LEAST_AGREEMENT = 0.55
+const MIN_AGREEMENT = 0.55
 
 /** Index, among real and imaginary parts of all symbols, of the half with that number among the data symbols' halves. */
 function halfAt(place: number): number {

@@ -1,9 +1,9 @@
 import type { Samples } from '@parley/kernel'
 import type { HeardWord } from '../speech-to-text/speech-to-text.ts'
-import { LONGEST_GAP_IN_WORD } from './tone-line.ts'
+import { MAX_GAP_IN_WORD } from './tone-line.ts'
 import type { WordPiece } from './word-code.ts'
 
-const MOST_CHARACTERS = 4096
+const MAX_CHARACTERS = 4096
 
 /** Puts the pieces of long words together. A word of which a piece is missing is lost as a whole. */
 export class WordJoiner {
@@ -19,10 +19,10 @@ export class WordJoiner {
     this.#begun = null
     let word: HeardWord = { text: piece.text, startSample, endSample }
     if (piece.continues) {
-      if (begun === null || startSample - begun.endSample > LONGEST_GAP_IN_WORD) return
+      if (begun === null || startSample - begun.endSample > MAX_GAP_IN_WORD) return
       word = { text: begun.text + piece.text, startSample: begun.startSample, endSample }
     }
     if (!piece.goesOn) this.#onWord(word)
-    else if (word.text.length <= MOST_CHARACTERS) this.#begun = word
+    else if (word.text.length <= MAX_CHARACTERS) this.#begun = word
   }
 }

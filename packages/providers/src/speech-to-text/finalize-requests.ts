@@ -1,7 +1,7 @@
 import type { Ms, Samples, Time, Timer } from '@parley/kernel'
 
-/** Most open requests; beyond it the oldest is answered at once. */
-const MOST = 8
+/** Beyond this number of open requests the oldest is answered at once. */
+const MAX_OPEN_REQUESTS = 8
 /** Services need not answer when there is nothing to finalize; after this time, speech would have been reported. */
 const QUIET_MS: Ms = 700
 
@@ -14,7 +14,7 @@ interface Request {
 interface FinalizeRequestsOptions {
   readonly time: Time
   /** Time after which a request is overdue. */
-  readonly patienceMs: Ms
+  readonly timeoutMs: Ms
   /** Whether no speech is in progress and the service had time to report it. */
   readonly isQuiet: () => boolean
   /** The oldest request expired without an answer; it is no longer open. */
@@ -36,14 +36,14 @@ export class FinalizeRequests {
   }
 
   add(until: Samples): void {
-    const { time, patienceMs, isQuiet } = this.#options
-    if (this.#open.length >= MOST) this.#expire(this.#open[0]!)
+    const { time, timeoutMs, isQuiet } = this.#options
+    if (this.#open.length >= MAX_OPEN_REQUESTS) this.#expire(this.#open[0]!)
     const requestedAt = time.now()
     const request: Request = {
       until,
-      timer: time.at(requestedAt + Math.min(QUIET_MS, patienceMs), () => {
+      timer: time.at(requestedAt + Math.min(QUIET_MS, timeoutMs), () => {
         if (isQuiet()) return this.#expire(request)
-        request.timer = time.at(requestedAt + patienceMs, () => this.#expire(request))
+        request.timer = time.at(requestedAt + timeoutMs, () => this.#expire(request))
       }),
     }
     this.#open.push(request)

@@ -24,16 +24,16 @@ const PROTOCOL: ServiceProtocol = {
   openReader: () => message => [JSON.parse(message) as ServiceEvent],
 }
 
-/** A stream in virtual time, and what its service sees of it; the test is the service. */
-function stand(protocol: Partial<ServiceProtocol> = {}) {
+/** A stream in virtual time with its connections; the test plays the service. */
+function openStream(protocol: Partial<ServiceProtocol> = {}) {
   const time = new VirtualTime()
   const connections: { readonly sent: (string | number)[]; readonly listener: ConnectionListener; closed: boolean }[] =
     []
   const events: SpeechEvent[] = []
-  const told = { ms: 0 }
+  const sent = { ms: 0 }
   const stream = new ServiceStream({
     onSent: ms => {
-      told.ms += ms
+      sent.ms += ms
     },
     protocol: { ...PROTOCOL, ...protocol },
     encoding: encodingFor(NARROWBAND),
@@ -58,7 +58,7 @@ function stand(protocol: Partial<ServiceProtocol> = {}) {
     stream,
     events,
     connections,
-    told,
+    sent,
     tell: (news: ServiceEvent) => last().listener.onText(JSON.stringify(news)),
     lose: (retryable = true, code: ProviderErrorCode = 'recogniser_unreachable') =>
       last().listener.onEnd(new ProviderError(code, 'gone', { retryable })),
@@ -93,7 +93,7 @@ function words(texts: string, starts: readonly number[], final = false, passage 
 
 describe('a finalize request of a recogniser stream', () => {
   it('is answered after 1500 ms with the words so far, and late words are not delivered twice', () => {
-    const { tell, talk, stream, time, events } = stand()
+    const { tell, talk, stream, time, events } = openStream()
     tell({ type: 'ready' })
     talk(1000)
     tell(words('one two', [100, 2000]))
@@ -107,7 +107,7 @@ describe('a finalize request of a recogniser stream', () => {
   })
 
   it('is answered after 700 ms in silence, when a service need not answer', () => {
-    const { tell, talk, stream, time, events } = stand()
+    const { tell, talk, stream, time, events } = openStream()
     tell({ type: 'ready' })
     talk(3000)
     stream.finalize()
@@ -116,7 +116,7 @@ describe('a finalize request of a recogniser stream', () => {
   })
 
   it('waits for late words, even when the audio seemed silent', () => {
-    const { tell, talk, stream, time, events } = stand()
+    const { tell, talk, stream, time, events } = openStream()
     tell({ type: 'ready' })
     talk(3000)
     stream.finalize()
@@ -130,7 +130,7 @@ describe('a finalize request of a recogniser stream', () => {
   })
 
   it('is not answered by words that became final before the request', () => {
-    const { tell, talk, stream, events } = stand()
+    const { tell, talk, stream, events } = openStream()
     tell({ type: 'ready' })
     talk(2000)
     stream.finalize()
@@ -141,7 +141,7 @@ describe('a finalize request of a recogniser stream', () => {
   })
 
   it('is answered without a connection', () => {
-    const { talk, stream, time, events } = stand()
+    const { talk, stream, time, events } = openStream()
     talk(100)
     stream.finalize()
     time.advance(1500)
@@ -149,7 +149,7 @@ describe('a finalize request of a recogniser stream', () => {
   })
 
   it('is answered when the stream fails for good', () => {
-    const { tell, talk, stream, types, lose, events } = stand()
+    const { tell, talk, stream, types, lose, events } = openStream()
     tell({ type: 'ready' })
     talk(500)
     tell(words('one', [100]))
@@ -163,7 +163,7 @@ describe('a finalize request of a recogniser stream', () => {
 
 describe('a connection to a recogniser service', () => {
   it('gets keep-alive messages only while there is no audio', () => {
-    const { tell, talk, time, connections } = stand()
+    const { tell, talk, time, connections } = openStream()
     tell({ type: 'ready' })
     talk(10_000)
     expect(connections[0]!.sent).not.toContain('keep')
@@ -172,7 +172,9 @@ describe('a connection to a recogniser service', () => {
   })
 
   it('gets short silence instead of keep-alive messages that the service lacks, without shifting word times', () => {
-    const { tell, talk, time, audioOf, told, stream, events } = stand({ keepAlive: { afterMs: 500, message: null } })
+    const { tell, talk, time, audioOf, sent, stream, events } = openStream({
+      keepAlive: { afterMs: 500, message: null },
+    })
     tell({ type: 'ready' })
     let heard = 0
     for (let s = 0; s < 60; s += 5) {
@@ -181,7 +183,7 @@ describe('a connection to a recogniser service', () => {
       heard = audioOf(0)
     }
     expect(heard).toBeLessThan(60_000 * 8 * 0.02)
-    expect(told.ms).toBe(heard / 8)
+    expect(sent.ms).toBe(heard / 8)
     talk(1000)
     expect(audioOf(0)).toBe(heard + 8000)
     tell(words('one', [heard + 800], true))
@@ -190,7 +192,7 @@ describe('a connection to a recogniser service', () => {
   })
 
   it('is replaced when no greeting arrives within 5 s, and the next one gets all audio so far', () => {
-    const { tell, talk, audioOf, connections, types } = stand()
+    const { tell, talk, audioOf, connections, types } = openStream()
     talk(5100)
     expect(types()).toEqual(['error'])
     expect(connections[0]!.closed).toBe(true)
@@ -199,7 +201,7 @@ describe('a connection to a recogniser service', () => {
   })
 
   it('is replaced when it reports nothing during speech, but not during silence', () => {
-    const { tell, talk, types } = stand()
+    const { tell, talk, types } = openStream()
     tell({ type: 'ready' })
     talk(60_000)
     expect(types()).toEqual([])
@@ -211,24 +213,24 @@ describe('a connection to a recogniser service', () => {
   })
 
   it('is not replaced for voice without words where the service may stay silent', () => {
-    const { tell, talk, types } = stand({ stall: { afterMs: 15_000, byVoice: false } })
+    const { tell, talk, types } = openStream({ stall: { afterMs: 15_000, byVoice: false } })
     tell({ type: 'ready' })
     tell({ type: 'speech-started', atMs: 12.5 })
     talk(60_000)
     expect(types()).toEqual(['speech-started'])
     tell(words('one', [480_000]))
     talk(15_100)
-    // The audio of the word is older than what is kept: it is final as it is.
+    // The audio of the word is no longer buffered, so the word becomes final.
     expect(types()).toEqual(['speech-started', 'partial', 'final', 'error'])
   })
 
   it('is replaced when it is mute although the service normally reports silence too', () => {
-    const { listener } = { listener: stand({ reportsReady: false, noMessageTimeoutMs: 10_000 }) }
-    listener.connections[0]!.listener.onOpen()
-    listener.talk(9900)
-    expect(listener.types()).toEqual([])
-    listener.talk(200)
-    expect(listener.types()).toEqual(['error'])
+    const { connections, talk, types } = openStream({ reportsReady: false, noMessageTimeoutMs: 10_000 })
+    connections[0]!.listener.onOpen()
+    talk(9900)
+    expect(types()).toEqual([])
+    talk(200)
+    expect(types()).toEqual(['error'])
   })
 })
 
@@ -238,7 +240,7 @@ describe('audio for a recogniser service', () => {
       [800, 800],
       [800_000, 24_000],
     ] as const) {
-      const { tell, stream, audioOf } = stand()
+      const { tell, stream, audioOf } = openStream()
       tell({ type: 'ready' })
       stream.write(new Int16Array(160), CLOCK)
       stream.write(new Int16Array(160), CLOCK + 160 + gap)
@@ -247,7 +249,7 @@ describe('audio for a recogniser service', () => {
   })
 
   it('is sent in messages of the required size, and the remainder when no more arrives', () => {
-    const { tell, talk, time, connections } = stand({ minMessageMs: 80 })
+    const { tell, talk, time, connections } = openStream({ minMessageMs: 80 })
     tell({ type: 'ready' })
     talk(100)
     expect(connections[0]!.sent).toEqual([640])
@@ -258,7 +260,7 @@ describe('audio for a recogniser service', () => {
 
 describe('a lost connection to a recogniser service', () => {
   it('is replaced each time when losses are half a minute apart', () => {
-    const { tell, talk, lose, events, connections } = stand()
+    const { tell, talk, lose, events, connections } = openStream()
     for (let i = 0; i < 5; i++) {
       tell({ type: 'ready' })
       talk(31_000)
@@ -277,7 +279,7 @@ describe('a lost connection to a recogniser service', () => {
   })
 
   it('is followed by one that gets the audio without words so far: at most 10 s of speech or 3 s of silence', () => {
-    const speaking = stand()
+    const speaking = openStream()
     speaking.tell({ type: 'ready' })
     speaking.talk(20_000)
     speaking.tell(words('one', [20 * 8000 - 2000]))
@@ -285,7 +287,7 @@ describe('a lost connection to a recogniser service', () => {
     speaking.time.advance(0)
     speaking.tell({ type: 'ready' })
     expect(speaking.audioOf(1)).toBe(80_000)
-    const silent = stand()
+    const silent = openStream()
     silent.tell({ type: 'ready' })
     silent.talk(20_000)
     silent.lose()
@@ -295,7 +297,7 @@ describe('a lost connection to a recogniser service', () => {
   })
 
   it('loses no words, even when their audio is no longer buffered', () => {
-    const { tell, talk, lose, events } = stand()
+    const { tell, talk, lose, events } = openStream()
     tell({ type: 'ready' })
     talk(15_000)
     tell(words('long ago and now', [1000, 3000, 60_000, 110_000]))
@@ -304,7 +306,7 @@ describe('a lost connection to a recogniser service', () => {
   })
 
   it('repeats neither words nor the end of a turn when audio is sent again', () => {
-    const { tell, talk, lose, events, time } = stand()
+    const { tell, talk, lose, events, time } = openStream()
     tell({ type: 'ready' })
     talk(2000)
     tell({ ...words('one two', [1000, 3000], true), untilMs: null } as ServiceEvent)
@@ -322,7 +324,7 @@ describe('a lost connection to a recogniser service', () => {
   })
 
   it('is replaced after the Retry-After time of a busy service, and never once the stream is closed', () => {
-    const { stream, time, connections, lose, types } = stand()
+    const { stream, time, connections, lose, types } = openStream()
     lose(true, 'recogniser_busy')
     time.advance(499)
     expect(connections).toHaveLength(1)
@@ -337,27 +339,27 @@ describe('a lost connection to a recogniser service', () => {
 
 describe('the sent audio that a recogniser stream reports', () => {
   it('is counted when it is sent: not before the service is ready, gaps as silence, replays again', () => {
-    const { tell, talk, told, lose, stream, time, connections, audioOf } = stand()
+    const { tell, talk, sent, lose, stream, time, connections, audioOf } = openStream()
     talk(1000)
-    expect(told.ms).toBe(0)
+    expect(sent.ms).toBe(0)
     tell({ type: 'ready' })
-    expect(told.ms).toBe(1000)
+    expect(sent.ms).toBe(1000)
     stream.write(new Int16Array(160), CLOCK + 8000 + 16_000)
-    expect(told.ms).toBe(1000 + 2000 + 20)
+    expect(sent.ms).toBe(1000 + 2000 + 20)
     lose()
     time.advance(1)
     tell({ type: 'ready' })
     expect(connections).toHaveLength(2)
     stream.close()
-    expect(told.ms).toBeGreaterThan(1000 + 2000 + 20)
-    expect(told.ms).toBe((audioOf(0) + audioOf(1)) / 8)
+    expect(sent.ms).toBeGreaterThan(1000 + 2000 + 20)
+    expect(sent.ms).toBe((audioOf(0) + audioOf(1)) / 8)
   })
 
   it('is zero when no connection was ever open', () => {
-    const { talk, told, stream, lose } = stand()
+    const { talk, sent, stream, lose } = openStream()
     talk(500)
     lose(false)
     stream.close()
-    expect(told.ms).toBe(0)
+    expect(sent.ms).toBe(0)
   })
 })

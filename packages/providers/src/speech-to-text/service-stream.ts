@@ -75,10 +75,10 @@ export class ServiceStream implements SpeechStream {
     this.#encoding = encoding
     this.#replay = new ReplayBuffer(encoding, MAX_REPLAY_MS)
     this.#transcript = new TranscriptAssembler(encoding.format, event => this.#listener(event))
-    const patienceMs = options.finalizeMs ?? FINALIZE_MS
+    const timeoutMs = options.finalizeMs ?? FINALIZE_MS
     this.#requests = new FinalizeRequests({
       time: options.time,
-      patienceMs,
+      timeoutMs,
       isQuiet: () => !this.#transcript.isOpen && this.#hasListenedFor(CAUGHT_UP_MS),
       onOverdue: () => this.#transcript.settle(true),
     })

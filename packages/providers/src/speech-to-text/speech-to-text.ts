@@ -39,9 +39,9 @@ export interface SpeechStreamOptions {
 
 export interface SpeechStream {
   /**
-   * Audio of the call, mono 16-bit; `samples` is read before the call returns. `atSample` is the place of its first
-   * sample on the call's sample clock: a jump ahead is a gap, which counts as silence; what lies before the end of the
-   * last write is dropped. All times in events are on this clock.
+   * Audio of the call, mono 16-bit; `samples` is read before the call returns. `atSample` is the position of its first
+   * sample on the call's sample clock: a jump ahead is a gap, which counts as silence; audio before the end of the last
+   * write is dropped. All times in events are on this clock.
    */
   write(samples: Int16Array, atSample: Samples): void
   /** Requests a final result for all audio written so far: one "final" with `fromFinalize`, its text empty when there are no words. */
@@ -62,7 +62,7 @@ export interface HeardWord {
 }
 
 export type SpeechEvent =
-  /** A voice began, whether or not words follow. */
+  /** Speech began, whether or not words follow. */
   | { readonly type: 'speech-started'; readonly atSample: Samples }
   /** All words since the last "final". Each partial replaces the one before and may revise its words. */
   | { readonly type: 'partial'; readonly text: string; readonly words: readonly HeardWord[] }

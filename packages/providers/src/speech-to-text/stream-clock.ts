@@ -1,7 +1,7 @@
 import type { Samples } from '@parley/kernel'
 
-/** So many gaps are remembered; times before the oldest are taken to lie without a gap before it. */
-const MOST_STRETCHES = 256
+/** Stretches between gaps that are remembered; times before the oldest are extrapolated from it. */
+const MAX_STRETCHES = 256
 
 interface Stretch {
   readonly stream: Samples
@@ -9,29 +9,29 @@ interface Stretch {
 }
 
 /**
- * Where on the call's sample clock each sample lies that was sent to a service: the service counts what it was sent, the
- * call has gaps and jumps.
+ * Maps positions in the audio that was sent to a service to the call's sample clock: the service counts sent samples, and
+ * the call's clock has gaps.
  */
 export class StreamClock {
   #stretches: Stretch[] = []
   #sent: Samples = 0
 
-  /** How much was sent. */
+  /** Samples sent so far. */
   get sent(): Samples {
     return this.#sent
   }
 
-  /** The next `count` samples of the stream lie at `clock`. */
+  /** The next `count` samples of the stream are at `clock`. */
   append(clock: Samples, count: Samples): void {
     const last = this.#stretches.at(-1)
     if (last === undefined || last.clock + (this.#sent - last.stream) !== clock) {
-      if (this.#stretches.length >= MOST_STRETCHES) this.#stretches.shift()
+      if (this.#stretches.length >= MAX_STRETCHES) this.#stretches.shift()
       this.#stretches.push({ stream: this.#sent, clock })
     }
     this.#sent += count
   }
 
-  /** Place on the clock of a sample of the stream; what was never sent is taken for the end of what was. */
+  /** Position on the clock of a sample of the stream; positions beyond the sent audio count as its end. */
   toClock(stream: Samples): Samples {
     const at = Math.min(Math.max(0, Math.round(stream)), this.#sent)
     const stretches = this.#stretches

@@ -1,10 +1,10 @@
 import { NARROWBAND } from '@parley/kernel'
 import { decodePcmu, ResamplingStream } from '@parley/media'
 
-/** Turns the bytes of one utterance, cut anywhere, into 8 kHz samples. */
+/** Decodes the bytes of one utterance, split anywhere, to 8 kHz samples. */
 export interface AudioDecoder {
   decode(bytes: Uint8Array): Int16Array
-  /** What was held back; half a sample at the end is dropped. */
+  /** The last samples; half a sample at the end is dropped. */
   end(): Int16Array
 }
 
@@ -24,7 +24,7 @@ export class MuLawDecoder implements AudioDecoder {
 /** 16-bit linear, little endian, at `fromHz` (8000 or more). */
 export class LinearDecoder implements AudioDecoder {
   readonly #resampling: ResamplingStream
-  /** First byte of a sample whose second one has not come. */
+  /** First byte of a sample whose second byte has not arrived. */
   #half: number | null = null
 
   constructor(fromHz: number) {

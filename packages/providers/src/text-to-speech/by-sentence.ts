@@ -4,12 +4,12 @@ import { ProviderError } from '../errors.ts'
 import { sentences } from './sentences.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
 
-/** Short enough that a sentence is made within a fraction of a second; long enough not to break its melody. */
+/** Short enough to be synthesised within a fraction of a second, long enough for a natural intonation. */
 const MAX_SENTENCE_CHARACTERS = 240
 
 /**
- * Speaks sentence by sentence through a program that turns a text into a WAV file. Ends at once when `signal` aborts.
- * `render` resolves null when it was aborted.
+ * Synthesises a text sentence by sentence with `render`, which returns a WAV file, or null when it was aborted. Ends at
+ * once when `signal` aborts.
  */
 export async function* speakBySentence(
   text: string,
@@ -17,7 +17,7 @@ export async function* speakBySentence(
   render: (sentence: string) => Promise<Uint8Array | null>,
 ): AsyncGenerator<SpeechChunk, void, undefined> {
   for (const sentence of sentences(text, MAX_SENTENCE_CHARACTERS)) {
-    // Punctuation alone is a pause that nobody asked for, and some programs fail on it.
+    // Punctuation alone would be a pause, and some programs fail on it.
     if (!/[\p{L}\p{N}]/u.test(sentence)) continue
     const wav = await untilAborted(signal, render(sentence))
     if (wav === null) return
@@ -31,11 +31,14 @@ function monoOf(wav: Uint8Array): [samples: Int16Array, sampleRateHz: number] {
     const { channels, sampleRate } = readWav(wav)
     return [channels[0]!, sampleRate]
   } catch (cause) {
-    throw new ProviderError('voice_failed', 'The voice made no readable WAV.', { retryable: false, cause })
+    throw new ProviderError('voice_failed', 'The voice returned a WAV file that cannot be read.', {
+      retryable: false,
+      cause,
+    })
   }
 }
 
-/** `work`'s result, or null as soon as `signal` aborts; what `work` comes to afterwards is dropped. */
+/** The result of `work`, or null as soon as `signal` aborts. A result after that is dropped. */
 export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | null> {
   const { promise: aborted, resolve } = Promise.withResolvers<null>()
   const onAbort = () => resolve(null)

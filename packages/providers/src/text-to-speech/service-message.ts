@@ -1,7 +1,7 @@
 /** Bounded reading of what services send: whatever is not of the form that is asked for is null. */
 
 /** Words, characters and their times in one message. */
-const MOST_ITEMS = 10_000
+const MAX_ITEMS = 10_000
 
 export function stringIn(value: unknown): string | null {
   return typeof value === 'string' ? value : null
@@ -14,13 +14,13 @@ export function errorTextIn(...values: readonly unknown[]): string {
 }
 
 export function stringsIn(value: unknown): readonly string[] | null {
-  if (!Array.isArray(value) || value.length > MOST_ITEMS) return null
+  if (!Array.isArray(value) || value.length > MAX_ITEMS) return null
   return value.every(item => typeof item === 'string') ? value : null
 }
 
 /** Numbers that are 0 or more. */
 export function timesIn(value: unknown): readonly number[] | null {
-  if (!Array.isArray(value) || value.length > MOST_ITEMS) return null
+  if (!Array.isArray(value) || value.length > MAX_ITEMS) return null
   return value.every(item => typeof item === 'number' && Number.isFinite(item) && item >= 0) ? value : null
 }
 

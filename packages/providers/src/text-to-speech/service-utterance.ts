@@ -4,23 +4,23 @@ import type { AudioDecoder } from './audio-decoder.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
 import { WordAlignment } from './word-alignment.ts'
 
-/** How long a service may take. */
+/** Time limits of an utterance. */
 export interface VoiceBudgets {
-  /** From the request to the first audio, with the connection and waiting for one. Default 5000. */
+  /** From the request to the first audio, including the wait for a connection. Default 5000. */
   readonly firstAudioMs?: Ms
   /** From one piece of audio to the next, or to the end. Default 4000. */
   readonly idleMs?: Ms
 }
 
-/** No chunk but the last is shorter, and so much is held back: words that come at the end find a chunk to go with. */
-const LEAST_SAMPLES: Samples = msToSamples(10, NARROWBAND)
-/** A service that goes on for so long does not speak the text. */
-const MOST_SAMPLES: Samples = msToSamples(15 * 60_000, NARROWBAND)
+/** Shortest chunk except the last. The same length is held back, so that word times that arrive at the end have a chunk to go with. */
+const MIN_SAMPLES: Samples = msToSamples(10, NARROWBAND)
+/** An utterance that is longer than this is not the text that was requested. */
+const MAX_SAMPLES: Samples = msToSamples(15 * 60_000, NARROWBAND)
 const DEFAULTS: Required<VoiceBudgets> = { firstAudioMs: 5000, idleMs: 4000 }
 
 /**
- * One utterance on its way from a service: bytes and word times go in as they come, chunks come out, within budgets.
- * After `stop` nothing comes out, whatever still goes in.
+ * One utterance of a service: takes bytes and word times as they arrive and yields chunks, within time limits. After
+ * `stop` it yields nothing, and ignores all input.
  */
 export class ServiceUtterance {
   readonly #decoder: AudioDecoder
@@ -30,11 +30,11 @@ export class ServiceUtterance {
   readonly #whyLate: () => ProviderFailure | null
   #ready: Int16Array[] = []
   #pending = new Int16Array(0)
-  #came: Samples = 0
+  #received: Samples = 0
   #yielded: Samples = 0
-  #heardAt: Ms
+  #lastAudioAt: Ms
   #timer: Timer
-  #over: 'no' | 'ended' | 'stopped' | ProviderFailure = 'no'
+  #state: 'running' | 'ended' | 'stopped' | ProviderFailure = 'running'
   #wake: (() => void) | null = null
 
   constructor(options: {
@@ -42,7 +42,7 @@ export class ServiceUtterance {
     readonly decoder: AudioDecoder
     readonly time: Time
     readonly budgets?: VoiceBudgets
-    /** Why audio is late, where somebody knows better than that the service gave none. */
+    /** A more precise error for late audio; null: the service is late. */
     readonly whyLate?: () => ProviderFailure | null
   }) {
     this.#decoder = options.decoder
@@ -50,53 +50,53 @@ export class ServiceUtterance {
     this.#time = options.time
     this.#budgets = { ...DEFAULTS, ...options.budgets }
     this.#whyLate = options.whyLate ?? (() => null)
-    this.#heardAt = this.#time.now()
+    this.#lastAudioAt = this.#time.now()
     this.#timer = this.#watch()
   }
 
-  /** Samples that came so far: where the next audio begins. */
+  /** Samples received so far, which is the position of the next audio. */
   get samples(): Samples {
-    return this.#came
+    return this.#received
   }
 
   get isOver(): boolean {
-    return this.#over !== 'no'
+    return this.#state !== 'running'
   }
 
   audio(bytes: Uint8Array): void {
-    if (this.#over !== 'no' || bytes.length === 0) return
-    this.#heardAt = this.#time.now()
-    const isFirst = this.#came === 0
-    this.#take(this.#decoder.decode(bytes))
-    if (isFirst && this.#came > 0) {
+    if (this.#state !== 'running' || bytes.length === 0) return
+    this.#lastAudioAt = this.#time.now()
+    const isFirst = this.#received === 0
+    this.#append(this.#decoder.decode(bytes))
+    if (isFirst && this.#received > 0) {
       this.#timer.cancel()
       this.#timer = this.#watch()
     }
-    if (this.#came > MOST_SAMPLES)
+    if (this.#received > MAX_SAMPLES)
       this.fail(new ProviderError('voice_failed', 'The voice does not come to an end.', { retryable: false }))
   }
 
   /** The service spoke `word` at `startMs` of the utterance. */
   word(word: string, startMs: Ms): void {
-    if (this.#over === 'no') this.#words.hear(word, startMs)
+    if (this.#state === 'running') this.#words.add(word, startMs)
   }
 
-  /** All audio came. */
+  /** The service has sent all audio. */
   end(): void {
-    if (this.#over !== 'no') return
-    this.#take(this.#decoder.end())
-    if (this.#came === 0) {
+    if (this.#state !== 'running') return
+    this.#append(this.#decoder.end())
+    if (this.#received === 0) {
       this.fail(new ProviderError('voice_failed', 'The voice service ended the utterance without audio.'))
       return
     }
-    this.#words.end(samplesToMs(this.#came, NARROWBAND))
+    this.#words.end(samplesToMs(this.#received, NARROWBAND))
     if (this.#pending.length > 0) this.#ready.push(this.#pending)
     this.#finish('ended')
   }
 
-  /** What came before is still yielded, then `error` is thrown. */
+  /** `chunks` yields the audio received before, and then throws `error`. */
   fail(error: ProviderFailure): void {
-    if (this.#over !== 'no') return
+    if (this.#state !== 'running') return
     if (this.#pending.length > 0) this.#ready.push(this.#pending)
     this.#finish(error)
   }
@@ -106,74 +106,74 @@ export class ServiceUtterance {
     this.#finish('stopped')
   }
 
-  /** To be iterated once. */
+  /** Iterate once. */
   async *chunks(): AsyncGenerator<SpeechChunk, void, undefined> {
     for (;;) {
       const samples = this.#ready.shift()
       if (samples !== undefined) yield this.#chunk(samples)
-      else if (this.#over === 'no') await this.#change()
-      else if (ProviderError.is(this.#over)) throw this.#over
+      else if (this.#state === 'running') await this.#nextChange()
+      else if (ProviderError.is(this.#state)) throw this.#state
       else return
     }
   }
 
   #chunk(samples: Int16Array): SpeechChunk {
     this.#yielded += samples.length
-    const isLast = this.#over === 'ended' && this.#ready.length === 0
+    const isLast = this.#state === 'ended' && this.#ready.length === 0
     return {
       samples,
       words: this.#words.takeBefore(isLast ? Number.POSITIVE_INFINITY : samplesToMs(this.#yielded, NARROWBAND)),
     }
   }
 
-  #take(samples: Int16Array): void {
+  #append(samples: Int16Array): void {
     if (samples.length === 0) return
-    this.#came += samples.length
+    this.#received += samples.length
     const joined = new Int16Array(this.#pending.length + samples.length)
     joined.set(this.#pending)
     joined.set(samples, this.#pending.length)
-    const out = joined.length - LEAST_SAMPLES
-    if (out < LEAST_SAMPLES) {
+    const out = joined.length - MIN_SAMPLES
+    if (out < MIN_SAMPLES) {
       this.#pending = joined
       return
     }
     // Copies: a consumer may hand a chunk's buffer on to another thread.
     this.#ready.push(joined.slice(0, out))
     this.#pending = joined.slice(out)
-    this.#rouse()
+    this.#wakeReader()
   }
 
   #finish(how: 'ended' | 'stopped' | ProviderFailure): void {
-    this.#over = how
+    this.#state = how
     this.#timer.cancel()
     this.#pending = new Int16Array(0)
-    this.#rouse()
+    this.#wakeReader()
   }
 
-  #change(): Promise<void> {
+  #nextChange(): Promise<void> {
     return new Promise(resolve => {
       this.#wake = resolve
     })
   }
 
-  #rouse(): void {
+  #wakeReader(): void {
     const wake = this.#wake
     this.#wake = null
     wake?.()
   }
 
-  /** One timer that looks when it fires: audio comes far more often than it is late. */
+  /** One timer that checks for audio when it fires: resetting it with every piece of audio would cost more. */
   #watch(): Timer {
-    const [patience, what] =
-      this.#came === 0 ? [this.#budgets.firstAudioMs, 'no audio'] : [this.#budgets.idleMs, 'nothing more']
-    const came = this.#came
-    return this.#time.at(this.#heardAt + patience, () => {
-      if (this.#came > came) this.#timer = this.#watch()
-      else this.fail(this.#whyLate() ?? late(what, patience))
+    const [limitMs, what] =
+      this.#received === 0 ? [this.#budgets.firstAudioMs, 'no audio'] : [this.#budgets.idleMs, 'no further audio']
+    const received = this.#received
+    return this.#time.at(this.#lastAudioAt + limitMs, () => {
+      if (this.#received > received) this.#timer = this.#watch()
+      else this.fail(this.#whyLate() ?? lateError(what, limitMs))
     })
   }
 }
 
-function late(what: string, patience: Ms): ProviderFailure {
-  return new ProviderError('voice_failed', `The voice gave ${what} for ${patience} ms.`)
+function lateError(what: string, limitMs: Ms): ProviderFailure {
+  return new ProviderError('voice_failed', `The voice sent ${what} for ${limitMs} ms.`)
 }

@@ -2,7 +2,7 @@ import type { Ms } from '@parley/kernel'
 
 /**
  * The text-to-speech port. One implementation serves many calls at once; each utterance is its own stream.
- * Audio is always 8 kHz mono 16-bit, whatever the service speaks.
+ * Audio is always 8 kHz mono 16-bit, whatever the format of the service is.
  */
 export interface TextToSpeech {
   /** "local/flite", "simulated/tones-1", … */
@@ -15,7 +15,7 @@ export interface TextToSpeech {
    */
   readiness(language?: string): Promise<string | null>
   /**
-   * Speaks `text`. Chunks come as they are made, each at least 10 ms long but the last; iterating ends normally after the last chunk,
+   * Speaks `text`. Chunks are yielded as they are synthesised, each at least 10 ms long except the last; iterating ends normally after the last chunk,
    * or at once, without an error, when `signal` aborts. Failures throw `ProviderError`.
    */
   synthesize(request: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk>
@@ -37,14 +37,14 @@ export interface SpeechRequest {
   /** 0.5 to 2; default 1. */
   readonly speed?: number
   /**
-   * Called with the number of characters (code points) each time they are sent to the service, which bills them whether
-   * they are heard or not. Cached audio and requests refused over HTTP cost nothing.
+   * Called with the number of characters (code points) each time they are sent to the service, which bills them even
+   * when they are not played. Cached audio and requests refused over HTTP cost nothing.
    */
   readonly onSent?: (characters: number) => void
 }
 
 export interface SpeechChunk {
   readonly samples: Int16Array
-  /** Words that begin in this chunk, offsets from the start of the utterance; empty where the service has no word times. */
+  /** Words that begin in this chunk, offsets from the start of the utterance; empty when the service sends no word times. */
   readonly words: readonly { readonly text: string; readonly startMs: Ms }[]
 }

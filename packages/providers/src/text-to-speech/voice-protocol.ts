@@ -3,50 +3,51 @@ import type { ProviderFailure } from '../errors.ts'
 import type { SpeechRequest } from './text-to-speech.ts'
 import type { TimedWord } from './word-alignment.ts'
 
-/** What a message of a service means. `utterance`: its id; null is the only one on the socket. */
+/** An event in a message of a service. `utterance`: its id; null: the only one on the socket. */
 export type VoiceMessage =
   | { readonly type: 'audio'; readonly utterance: string | null; readonly bytes: Uint8Array }
-  /** As the service tells them, in order. */
+  /** Words with times, in order. */
   | { readonly type: 'words'; readonly utterance: string | null; readonly words: readonly TimedWord[] }
-  /** All its audio came. */
+  /** The service has sent all audio of the utterance. */
   | { readonly type: 'ended'; readonly utterance: string | null }
-  /** Nothing more comes of what was cancelled. */
+  /** The service sends nothing more of a cancelled utterance. */
   | { readonly type: 'cancelled'; readonly utterance: string | null }
-  /** `utterance` null: the whole socket, with all that it carries. */
+  /** `utterance` null: the whole socket failed, with all its utterances. */
   | { readonly type: 'failed'; readonly utterance: string | null; readonly error: ProviderFailure }
 
-/** Reads what comes on one socket; it may remember what came before. */
+/** Parses the messages of one socket; it may keep state between messages. */
 export interface VoiceReader {
   text(message: string): readonly VoiceMessage[]
   binary(bytes: Uint8Array): readonly VoiceMessage[]
-  /** The utterance is over, and what was remembered of it is no longer needed. */
+  /** Releases the state of an utterance that is over. */
   forget(utterance: string): void
 }
 
-/** How a service speaks over a WebSocket that carries many utterances. Pure: messages in, messages out. */
+/** The protocol of a voice service over a WebSocket that carries several utterances. Pure: messages in, messages out. */
 export interface VoiceProtocol {
-  /** What the service is called in messages. */
+  /** Name in error texts, such as "Deepgram". */
   readonly service: string
   readonly headers: Readonly<Record<string, string>>
-  /** Utterances that one socket carries at a time. */
+  /** Most concurrent utterances on one socket. */
   readonly utterancesPerSocket: number
-  /** Utterances that may begin on one socket within a minute; null is any number. */
-  readonly beginningsPerMinute: number | null
-  /** A socket older than this takes no new utterance; null is any age. */
-  readonly longestSocketMs: Ms | null
-  /** An idle socket is closed after this: before the service does, and before it costs somebody else's place. */
+  /** Most utterances that may begin on one socket within a minute; null: no limit. */
+  readonly startsPerMinute: number | null
+  /** An older socket begins no new utterance; null: no limit. */
+  readonly maxSocketAgeMs: Ms | null
+  /** Time after which an idle socket is closed: sooner than the service would close it. */
   readonly idleMs: Ms
   /**
-   * Which message gives back the place of a cancelled utterance; null: it is free at once, since what still comes of it
-   * is known by its id and does not count.
+   * The message after which the capacity of a cancelled utterance is free; null: it is free at once, because audio
+   * that still arrives has the utterance's id.
    */
-  readonly placeFreedBy: 'ended' | 'cancelled' | null
-  /** How long that message may take; then the socket takes no more utterances. */
+  readonly capacityFreedBy: 'ended' | 'cancelled' | null
+  /** Limit of the wait for that message; after it the socket begins no more utterances. */
   readonly cancelMs: Ms
-  /** URL of a socket that can speak `request`. Requests with the same one share sockets. */
+  /** URL of a socket for `request`. Requests with the same URL share sockets. */
   url(request: Omit<SpeechRequest, 'text'>): string
+  /** Messages that begin the utterance. */
   begin(utterance: string, request: SpeechRequest): readonly string[]
-  /** Empty where the service cannot be told. */
+  /** Messages that cancel it; empty when the protocol has none. */
   cancel(utterance: string): readonly string[]
   reader(): VoiceReader
 }

@@ -1,9 +1,7 @@
 import { Semaphore } from '@parley/kernel'
 import { ProviderError } from '../errors.ts'
 
-/**
- * Lets `permits` utterances be rendered at once. Those beyond `maxWaiting` fail with `ProviderError` "voice_busy" (retryable).
- */
+/** Limits concurrent synthesis to `permits`. More than `maxWaiting` waiting utterances fail with `ProviderError` "voice_busy". */
 export function voiceSemaphore(permits: number, maxWaiting: number): Semaphore {
   return new Semaphore(permits, {
     maxWaiting,

@@ -6,41 +6,42 @@ export interface TimedWord {
   readonly startMs: Ms
 }
 
-/** So far ahead in the text a service's word is looked for: it may have left some out, or said them otherwise. */
-const MOST_SKIPPED = 8
-/** Times of words that are not in the text, kept for those that were said otherwise ("12" as "twelve"). */
-const MOST_STRANGE = 64
+/** Most words of the text that are skipped to find the next word of the service, which may leave out or reword some. */
+const MAX_SKIPPED = 8
+/** Most times of unmatched words, which place words that were spoken differently ("12" as "twelve"). */
+const MAX_UNMATCHED = 64
 
 /**
- * Puts the words of a text (split at white space) where a service says that it spoke its own. Words that the service
- * spoke otherwise stand where they must have been; each word of the text comes once, in order.
+ * Matches the words of a text (split at white space) with the word times of a service. Words that the service spoke
+ * differently get interpolated times. Each word of the text is returned once, in order.
  */
 export class WordAlignment {
   readonly #words: readonly string[]
   readonly #keys: readonly string[]
-  /** Words before this one are placed. */
+  /** Index of the first word without a time. */
   #next = 0
-  /** Of the last word that the service told, and of the last one that was placed. */
+  /** Latest time so far. */
   #lastMs: Ms = 0
+  /** Time of the last placed word. */
   #placedMs: Ms = 0
-  #strange: Ms[] = []
+  #unmatched: Ms[] = []
   #placed: TimedWord[] = []
-  #heard = false
+  #hasTimes = false
 
   constructor(text: string) {
     this.#words = text.trim().split(/\s+/)
     this.#keys = this.#words.map(keyOf)
   }
 
-  /** The service spoke `word` at `startMs`. In order; what comes out of order is taken for the time before it. */
-  hear(word: string, startMs: Ms): void {
+  /** Adds a word of the service. A time before that of the previous word counts as the previous time. */
+  add(word: string, startMs: Ms): void {
     const key = keyOf(word)
     if (key === '') return
-    this.#heard = true
+    this.#hasTimes = true
     const at = Math.max(startMs, this.#lastMs)
     const found = this.#find(key)
     if (found === -1) {
-      if (this.#strange.length < MOST_STRANGE) this.#strange.push(at)
+      if (this.#unmatched.length < MAX_UNMATCHED) this.#unmatched.push(at)
       this.#lastMs = at
       return
     }
@@ -48,9 +49,9 @@ export class WordAlignment {
     this.#place(at)
   }
 
-  /** All was spoken, until `endMs`: words that the service did not tell are placed as well, if it told any. */
+  /** The utterance ends at `endMs`: places the remaining words, if the service sent any times. */
   end(endMs: Ms): void {
-    if (this.#heard) this.#fill(this.#words.length, Math.max(endMs, this.#lastMs))
+    if (this.#hasTimes) this.#fill(this.#words.length, Math.max(endMs, this.#lastMs))
   }
 
   /** Words that begin before `ms`, each once. */
@@ -60,20 +61,20 @@ export class WordAlignment {
   }
 
   #find(key: string): number {
-    const until = Math.min(this.#words.length, this.#next + MOST_SKIPPED + 1)
+    const until = Math.min(this.#words.length, this.#next + MAX_SKIPPED + 1)
     for (let i = this.#next; i < until; i++) if (this.#keys[i] === key) return i
     return -1
   }
 
-  /** Places the words before `until`, which end at `endMs`. */
+  /** Places the words up to index `until`, which end at `endMs`. */
   #fill(until: number, endMs: Ms): void {
     const count = until - this.#next
-    const strange = this.#strange
-    this.#strange = []
+    const unmatched = this.#unmatched
+    this.#unmatched = []
     const from = this.#lastMs
     for (let i = 0; i < count; i++) {
-      const reportedMs = strange[Math.floor((i * strange.length) / count)]
-      // Without any time of it: evenly, and after the word before it.
+      const reportedMs = unmatched[Math.floor((i * unmatched.length) / count)]
+      // Without unmatched times the words are spread evenly.
       this.#place(reportedMs ?? from + ((i + 1) * (endMs - from)) / (count + 1))
     }
   }
@@ -86,7 +87,7 @@ export class WordAlignment {
   }
 }
 
-/** Letters and digits of a word, for comparing; all of it where it has none. */
+/** Letters and digits of a word in lower case, for comparison; the whole word when it has none. */
 function keyOf(word: string): string {
   return word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '') || word.trim()
 }

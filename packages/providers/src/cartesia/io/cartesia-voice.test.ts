@@ -10,14 +10,14 @@ import { CartesiaVoice } from './cartesia-voice.ts'
 const speech = new TonesSpeech()
 const languages = await speech.languages()
 const shared = await FakeCartesia.open({ apiKey: 'key', speak: speech.speak })
-/** The built-in voice behind the fake takes its time. */
+/** The built-in voice behind the fake needs seconds for its first audio. */
 const budgets = { firstAudioMs: 20_000 }
 afterAll(() => Promise.all([shared.close(), speech.close()]))
 
 await textToSpeechConformance(
   () => new CartesiaVoice({ apiKey: 'key', time: systemTime, baseUrl: shared.url, languages, budgets }),
   // "fast" is 1.3 in the fake.
-  { mostAtDoubleSpeed: 0.95 },
+  { maxShareAtDoubleSpeed: 0.95 },
 )
 
 voiceServiceConformance(
@@ -33,8 +33,8 @@ voiceServiceConformance(
   speech,
 )
 
-it('an utterance beyond the concurrency limit of the account fails as busy, and the others go on', async () => {
-  const fake = await FakeCartesia.open({ apiKey: 'key', speak: speech.speak, mostContexts: 2 })
+it('an utterance beyond the concurrency limit of the account fails as busy, and the others complete', async () => {
+  const fake = await FakeCartesia.open({ apiKey: 'key', speak: speech.speak, maxContexts: 2 })
   const voice = new CartesiaVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url })
   onTestFinished(async () => {
     await voice.close()

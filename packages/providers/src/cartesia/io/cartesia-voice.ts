@@ -7,20 +7,20 @@ interface CartesiaVoiceOptions extends SocketVoiceOptions {
   readonly model?: string
   /** Default "wss://api.cartesia.ai". */
   readonly baseUrl?: string
-  /** Of the API; default "2025-04-16". */
+  /** Version of the API; default "2025-04-16". */
   readonly version?: string
-  /** Id of the voice where a request names none; default "a0e99841-438c-4a64-b679-ae501e7d6091". */
+  /** Id of the voice of requests that name none; default "a0e99841-438c-4a64-b679-ae501e7d6091". */
   readonly voice?: string
 }
 
 const LANGUAGES = 'en fr de es pt zh ja hi it ko nl pl ru sv tr'.split(' ')
 
 /**
- * Cartesia over its WebSocket: mu-law, times of words, 20 utterances on a socket. Speeds from 0.6 to 1.5, others become the
- * nearest of these; "sonic-2" and older know slow, normal and fast only. At most 10 sockets by default.
+ * Cartesia over its WebSocket: mu-law, word times, 20 utterances on a socket. Speeds from 0.6 to 1.5, others become the
+ * nearest of these; "sonic-2" and older models accept slow, normal and fast only. At most 10 sockets by default.
  */
 export class CartesiaVoice extends SocketVoice {
-  /** Throws `ProviderError` "voice_misconfigured" for a base URL that is none. */
+  /** Throws `ProviderError` "voice_misconfigured" for a base URL that is not of the form wss://host/path. */
   constructor(options: CartesiaVoiceOptions) {
     const { apiKey, model = 'sonic-2', version = '2025-04-16' } = options
     const baseUrl = serviceUrl(options.baseUrl ?? 'wss://api.cartesia.ai', ['wss:', 'ws:'])
@@ -30,7 +30,7 @@ export class CartesiaVoice extends SocketVoice {
         id: `cartesia/${model}`,
         languages: LANGUAGES,
         voiceName: /^[A-Za-z0-9-]{1,64}$/,
-        mostSockets: 10,
+        maxSockets: 10,
         protocol: cartesiaProtocol({ apiKey, model, baseUrl, version, voice }),
       },
       options,

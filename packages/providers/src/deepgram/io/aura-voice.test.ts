@@ -10,14 +10,14 @@ import { AuraVoice, type AuraVoiceOptions } from './aura-voice.ts'
 const speech = new TonesSpeech()
 const voices = Object.fromEntries((await speech.languages()).map(language => [language, 'thalia']))
 const shared = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
-/** The built-in voice behind the fake takes its time. */
+/** The built-in voice behind the fake needs seconds for its first audio. */
 const budgets = { firstAudioMs: 20_000 }
 afterAll(() => Promise.all([shared.close(), speech.close()]))
 
 await textToSpeechConformance(
   () => new AuraVoice({ apiKey: 'key', time: systemTime, baseUrl: shared.url, voices, budgets }),
   // Its fastest is 1.5.
-  { mostAtDoubleSpeed: 0.95 },
+  { maxShareAtDoubleSpeed: 0.95 },
 )
 
 voiceServiceConformance(
@@ -33,9 +33,9 @@ voiceServiceConformance(
   speech,
 )
 
-it('the voice opens another socket before it uses up the flushes per minute of the service', async () => {
+it('the Aura voice opens another socket before it uses up the flushes per minute of the service', async () => {
   const fake = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
-  const voice = new AuraVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url, mostSockets: 1 })
+  const voice = new AuraVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url, maxSockets: 1 })
   onTestFinished(async () => {
     await voice.close()
     await fake.close()
@@ -46,7 +46,7 @@ it('the voice opens another socket before it uses up the flushes per minute of t
   expect(fake.counts).toMatchObject({ connections: 2, overLimit: 0 })
 })
 
-it('the voice replaces a socket that stopped answering and repeats the utterance on a fresh one', async () => {
+it('the Aura voice replaces a socket that stopped answering and repeats the utterance on a new one', async () => {
   const fake = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
   const time = new VirtualTime()
   const voice = new AuraVoice({ apiKey: 'key', time, baseUrl: fake.url })
@@ -57,7 +57,7 @@ it('the voice replaces a socket that stopped answering and repeats the utterance
   fake.injectFaults({ type: 'mute' })
   voice.warm({ language: 'en' })
   await until(() => fake.counts.connections === 1)
-  // The socket stands on both sides before it is used.
+  // The socket is open at both ends before it is used.
   await new Promise(resolve => setTimeout(resolve, 20))
   const utterance = new Utterance(voice, { text: 'One.', language: 'en' })
   await until(() => fake.counts.utterances === 1)
@@ -67,7 +67,7 @@ it('the voice replaces a socket that stopped answering and repeats the utterance
 })
 
 describe('the sockets of the Aura voice', () => {
-  const stage = async (options: Omit<AuraVoiceOptions, 'apiKey'>) => {
+  const openVoice = async (options: Omit<AuraVoiceOptions, 'apiKey'>) => {
     const fake = await FakeAura.open({ apiKey: 'key', speak: speech.speak })
     const voice = new AuraVoice({ apiKey: 'key', baseUrl: fake.url, ...options })
     onTestFinished(async () => {
@@ -79,7 +79,7 @@ describe('the sockets of the Aura voice', () => {
   }
 
   it('an idle socket closes when another voice name needs a socket and the limit is reached', async () => {
-    const { fake, voice, say } = await stage({ time: systemTime, mostSockets: 2 })
+    const { fake, voice, say } = await openVoice({ time: systemTime, maxSockets: 2 })
     const names = ['thalia', 'zeus', 'apollo', 'luna', 'thalia']
     expect(await Promise.all(names.map(name => say({ voice: name })))).toEqual(names.map(() => null))
     expect(voice.sockets).toBeLessThanOrEqual(2)
@@ -88,7 +88,7 @@ describe('the sockets of the Aura voice', () => {
 
   it('a socket closes after a minute without an utterance', async () => {
     const time = new VirtualTime()
-    const { fake, say } = await stage({ time })
+    const { fake, say } = await openVoice({ time })
     expect(await say()).toBe(null)
     time.advance(59_999)
     expect(await say()).toBe(null)
@@ -101,7 +101,7 @@ describe('the sockets of the Aura voice', () => {
 
   it('a socket is used for at most 55 minutes', async () => {
     const time = new VirtualTime()
-    const { fake, say } = await stage({ time, idleMs: 20 * 60_000 })
+    const { fake, say } = await openVoice({ time, idleMs: 20 * 60_000 })
     for (const [minutes, connections] of [
       [0, 1],
       [18, 1],

@@ -17,7 +17,7 @@ afterAll(() => Promise.all([shared.close(), speech.close()]))
 await textToSpeechConformance(
   () => new ElevenLabsVoice({ apiKey: 'key', time: systemTime, baseUrl: shared.url, languages, budgets }),
   // Its fastest is 1.2.
-  { mostAtDoubleSpeed: 0.97 },
+  { maxShareAtDoubleSpeed: 0.97 },
 )
 
 voiceServiceConformance(
@@ -35,7 +35,7 @@ voiceServiceConformance(
 
 it('a socket never has more than five contexts open, however many were cancelled on it', async () => {
   const fake = await FakeElevenLabs.open({ apiKey: 'key', speak: speech.speak, pace: 200, pieceBytes: 321 })
-  const voice = new ElevenLabsVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url, mostSockets: 1 })
+  const voice = new ElevenLabsVoice({ apiKey: 'key', time: systemTime, baseUrl: fake.url, maxSockets: 1 })
   onTestFinished(async () => {
     await voice.close()
     await fake.close()
@@ -48,5 +48,5 @@ it('a socket never has more than five contexts open, however many were cancelled
     for (const utterance of burst) expect(await utterance.ended).toBe(null)
   }
   await until(() => fake.counts.utterances === 16 || fake.counts.overLimit > 0)
-  expect(fake.counts).toMatchObject({ connections: 1, mostAtOnce: 5, overLimit: 0 })
+  expect(fake.counts).toMatchObject({ connections: 1, maxConcurrent: 5, overLimit: 0 })
 })

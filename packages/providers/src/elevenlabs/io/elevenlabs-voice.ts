@@ -7,21 +7,21 @@ interface ElevenLabsVoiceOptions extends SocketVoiceOptions {
   readonly model?: string
   /** Default "wss://api.elevenlabs.io". */
   readonly baseUrl?: string
-  /** Id of the voice where a request names none; default "21m00Tcm4TlvDq8ikWAM". */
+  /** Id of the voice of requests that name none; default "21m00Tcm4TlvDq8ikWAM". */
   readonly voice?: string
 }
 
-/** Of the multilingual models; English alone for others. */
+/** Languages of the multilingual models; others speak English only. */
 const LANGUAGES =
   'en es pt fr de it nl pl sv da no fi cs sk hu ro bg el uk ru tr ar hi ta ja ko zh id ms vi hr fil'.split(' ')
 
 /**
- * ElevenLabs over its multi-context WebSocket: mu-law, times of words, five utterances on a socket. Speeds from 0.7 to
- * 1.2; others become the nearest of these. At most 20 sockets by default. What was cancelled is still generated, and
- * billed, by the service.
+ * ElevenLabs over its multi-context WebSocket: mu-law, word times, five utterances on a socket. Speeds from 0.7 to 1.2;
+ * others become the nearest of these. At most 20 sockets by default. The service generates and bills cancelled
+ * utterances to their end.
  */
 export class ElevenLabsVoice extends SocketVoice {
-  /** Throws `ProviderError` "voice_misconfigured" for a base URL that is none. */
+  /** Throws `ProviderError` "voice_misconfigured" for a base URL that is not of the form wss://host/path. */
   constructor(options: ElevenLabsVoiceOptions) {
     const { apiKey, model = 'eleven_flash_v2_5', voice = '21m00Tcm4TlvDq8ikWAM' } = options
     const baseUrl = serviceUrl(options.baseUrl ?? 'wss://api.elevenlabs.io', ['wss:', 'ws:'])
@@ -30,7 +30,7 @@ export class ElevenLabsVoice extends SocketVoice {
         id: `elevenlabs/${model}`,
         languages: /multilingual|_v2_5$|_v3/.test(model) ? LANGUAGES : ['en'],
         voiceName: /^[A-Za-z0-9]{1,64}$/,
-        mostSockets: 20,
+        maxSockets: 20,
         protocol: elevenLabsProtocol({ apiKey, model, baseUrl, voice }),
       },
       options,

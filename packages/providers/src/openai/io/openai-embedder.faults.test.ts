@@ -129,7 +129,7 @@ describe('an embedder and its service', () => {
 
   it('splits many texts into batches', async () => {
     const fake = await service()
-    await embedderOf(fake, { mostTexts: 2, mostCharacters: 10 }).embed(
+    await embedderOf(fake, { maxTexts: 2, maxCharacters: 10 }).embed(
       ['one', 'two', 'three', 'sixteen', '9 letters'],
       never,
     )
@@ -139,7 +139,7 @@ describe('an embedder and its service', () => {
       ['sixteen'],
       ['9 letters'],
     ])
-    expect(fake.mostAtOnce).toBe(1)
+    expect(fake.maxConcurrent).toBe(1)
   })
 
   it('never reveals the API key, and sends no request without one', async () => {

@@ -20,9 +20,9 @@ export interface OpenAiEmbedderOptions {
   /** How vectors are asked for; both are understood. Default "base64", which is a third as long. */
   readonly encoding?: 'base64' | 'float'
   /** In one request. Default 128. */
-  readonly mostTexts?: number
+  readonly maxTexts?: number
   /** In one request. Default 100 000: below OpenAI's 300 000 tokens in any language. */
-  readonly mostCharacters?: number
+  readonly maxCharacters?: number
   /** So long after the call a service that is busy is asked again. Default 20 000. */
   readonly retryMs?: Ms
   readonly time: Time
@@ -33,7 +33,7 @@ export interface OpenAiEmbedderOptions {
 /** Where a busy service does not say when; doubled with each time. */
 const FIRST_PAUSE_MS: Ms = 500
 /** Also where it says "at once": no service is asked in a circle. */
-const LEAST_PAUSE_MS: Ms = 100
+const MIN_PAUSE_MS: Ms = 100
 
 /**
  * Vectors of a service that speaks like OpenAI's `/embeddings`: OpenAI itself, vLLM, Ollama, llama.cpp and others. One
@@ -76,10 +76,10 @@ export class OpenAiEmbedder implements TextEmbedder {
     signal.throwIfAborted()
     if (texts.some(text => text.trim() === ''))
       throw new ProviderError('text_blank', 'A text without a word cannot be embedded.')
-    const { mostTexts = 128, mostCharacters = 100_000, retryMs = 20_000, time } = this.#options
+    const { maxTexts = 128, maxCharacters = 100_000, retryMs = 20_000, time } = this.#options
     const deadline = time.now() + retryMs
     const vectors: Float32Array[] = []
-    for (const batch of batchesOf(texts, { mostTexts, mostCharacters }))
+    for (const batch of batchesOf(texts, { maxTexts, maxCharacters }))
       vectors.push(...(await this.#retryUntilAnswered(batch, deadline, signal)))
     return vectors
   }
@@ -94,7 +94,7 @@ export class OpenAiEmbedder implements TextEmbedder {
       try {
         return await this.#ask(batch, signal)
       } catch (error) {
-        const again = time.now() + Math.max(retryAfterMs(error) ?? pause, LEAST_PAUSE_MS)
+        const again = time.now() + Math.max(retryAfterMs(error) ?? pause, MIN_PAUSE_MS)
         if (!ProviderError.is(error, 'model_busy') || again > deadline) throw error
         await this.#until(again, signal)
       }

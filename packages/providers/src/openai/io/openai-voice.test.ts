@@ -18,15 +18,15 @@ afterAll(() => Promise.all([shared.close(), speech.close()]))
 
 await textToSpeechConformance(
   () => new OpenAiVoice({ apiKey: 'key', time: systemTime, baseUrl: shared.url, languages, budgets }),
-  { mostAtDoubleSpeed: 0.9 },
+  { maxShareAtDoubleSpeed: 0.9 },
 )
 
 voiceServiceConformance(
   {
     name: 'the voice of services like OpenAI',
     open: options => FakeSpeechService.open(options),
-    make: ({ url, mostSockets, ...options }) =>
-      new OpenAiVoice({ baseUrl: url, ...(mostSockets !== undefined && { mostConnections: mostSockets }), ...options }),
+    make: ({ url, maxSockets, ...options }) =>
+      new OpenAiVoice({ baseUrl: url, ...(maxSockets !== undefined && { maxConnections: maxSockets }), ...options }),
     over: 'http',
     utterancesPerConnection: 1,
     tellsWords: false,

@@ -26,7 +26,7 @@ interface OpenAiVoiceOptions {
   /** Of the linear audio that the service sends; default 24 000. */
   readonly sampleRateHz?: number
   /** Requests at a time; further ones wait. Default 64. */
-  readonly mostConnections?: number
+  readonly maxConnections?: number
   readonly budgets?: VoiceBudgets
 }
 
@@ -36,7 +36,7 @@ const LANGUAGES = (
 ).split(' ')
 const KEEP_ALIVE_MS: Ms = 30_000
 const CONNECT_MS: Ms = 5000
-const MOST_ERROR_BYTES = 65_536
+const MAX_ERROR_BYTES = 65_536
 /** So long is waited for all of a refusal: its status says most of it. */
 const ERROR_BODY_MS: Ms = 500
 
@@ -67,7 +67,7 @@ export class OpenAiVoice implements TextToSpeech {
     this.#options = options
     this.#path = `${url.pathname.replace(/\/+$/, '')}/audio/speech`
     this.#pool = new Pool(url.origin, {
-      connections: options.mostConnections ?? 64,
+      connections: options.maxConnections ?? 64,
       pipelining: 1,
       allowH2: false,
       connect: { timeout: CONNECT_MS },
@@ -244,7 +244,7 @@ class Asking {
         else utterance.fail(speechFailure(status, refusal))
         return status === 200
       } else if (status === 200) utterance.audio(piece.bytes)
-      else refusal = `${refusal}${Buffer.from(piece.bytes).toString()}`.slice(0, MOST_ERROR_BYTES)
+      else refusal = `${refusal}${Buffer.from(piece.bytes).toString()}`.slice(0, MAX_ERROR_BYTES)
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Language } from './language.ts'
 import { type Answer, fit, HOLDS } from './matching.ts'
 import { vocabulary } from './vocabulary.ts'
 
-const MOST_TRANSITIONS = 256
+const MAX_TRANSITIONS = 256
 
 /**
  * The transition whose condition fits the answer best, the first of equal ones; null when no condition holds.
@@ -17,7 +17,7 @@ export function choose(
   ofCaller = true,
 ): { readonly tool: string; readonly score: number } | null {
   let best: { tool: string; score: number } | null = null
-  for (const { tool, condition } of transitions.slice(0, MOST_TRANSITIONS)) {
+  for (const { tool, condition } of transitions.slice(0, MAX_TRANSITIONS)) {
     const parsed = conditionOf(condition, language)
     if (parsed.ofCaller && !ofCaller) continue
     const score = fit(parsed, answer, vocabulary(language))

@@ -32,10 +32,10 @@ export interface Condition {
   readonly alternatives: readonly Alternative[]
 }
 
-const MOST_ALTERNATIVES = 64
+const MAX_ALTERNATIVES = 64
 /** Parsed conditions are cached: a flow evaluates the same conditions in every turn. */
-const MOST_CACHED = 2000
-const MOST_CACHED_CHARACTERS = 1024
+const MAX_CACHED = 2000
+const MAX_CACHED_CHARACTERS = 1024
 const cache = new Map<string, Condition>()
 
 /** Parses a condition of a flow, written in natural language. Results are cached. */
@@ -44,8 +44,8 @@ export function conditionOf(text: string, language: Language): Condition {
   const cached = cache.get(key)
   if (cached !== undefined) return cached
   const condition = parseCondition(text, language)
-  if (cache.size >= MOST_CACHED) cache.clear()
-  if (text.length <= MOST_CACHED_CHARACTERS) cache.set(key, condition)
+  if (cache.size >= MAX_CACHED) cache.clear()
+  if (text.length <= MAX_CACHED_CHARACTERS) cache.set(key, condition)
   return condition
 }
 
@@ -55,7 +55,7 @@ function parseCondition(text: string, language: Language): Condition {
   const words = wordsOf(rest, language)
   const alternatives: Alternative[] = []
   let negated = false
-  for (const part of parts(words, vocab).slice(0, MOST_ALTERNATIVES)) {
+  for (const part of parts(words, vocab).slice(0, MAX_ALTERNATIVES)) {
     // The negation of "does not want this or that" covers both parts, unless the second has a verb of its own.
     const startsAgain = part[0]!.afterBreak || part.slice(0, 2).some(word => vocab.framing.has(word.folded))
     const alternative = alternativeOf(part, negated && !startsAgain, vocab)

@@ -25,9 +25,9 @@ export interface Conversation {
   readonly system: string
 }
 
-const MOST_MESSAGES = 400
-const MOST_CHARACTERS = 8192
-const MOST_OF_A_RESULT = 32_768
+const MAX_MESSAGES = 400
+const MAX_CHARACTERS = 8192
+const MAX_OF_A_RESULT = 32_768
 
 /** Reads the newest messages; texts are cut at 8192 characters. */
 export function conversationIn(messages: readonly ChatMessage[]): Conversation {
@@ -37,8 +37,8 @@ export function conversationIn(messages: readonly ChatMessage[]): Conversation {
   let result: string | null = null
   let calls: { name: string; argumentsText: string }[] = []
   let agent = ''
-  for (const message of messages.slice(-MOST_MESSAGES)) {
-    const most = message.role === 'tool' ? MOST_OF_A_RESULT : MOST_CHARACTERS
+  for (const message of messages.slice(-MAX_MESSAGES)) {
+    const most = message.role === 'tool' ? MAX_OF_A_RESULT : MAX_CHARACTERS
     const content = message.content.slice(0, most)
     if (message.role === 'user') {
       open = { ...callerTurn(content), agent }
@@ -54,7 +54,7 @@ export function conversationIn(messages: readonly ChatMessage[]): Conversation {
       if (message.toolCalls === undefined || message.toolCalls.length === 0) open = null
     } else if (message.role === 'tool') result = content
   }
-  const system = messages.find(message => message.role === 'system')?.content.slice(0, MOST_CHARACTERS) ?? ''
+  const system = messages.find(message => message.role === 'system')?.content.slice(0, MAX_CHARACTERS) ?? ''
   return { exchanges, open, agent, agentSaid, result, calls, system }
 }
 

@@ -20,7 +20,7 @@ export interface Decision {
 }
 
 /** Least score of a tool call when a step begins: the caller's turn caused the step, and only a clear request is also one for a tool. */
-const LEAST_ENTRY_SCORE = 1.4
+const MIN_ENTRY_SCORE = 1.4
 const NOTHING: Decision = { text: '', call: null }
 type ReplyBrief = Extract<GenerationBrief, { purpose: 'reply' }>
 type FillBrief = Extract<GenerationBrief, { prompt: string }>
@@ -59,7 +59,7 @@ function reply(
   const transitionTools = new Set(brief.transitions.map(({ tool }) => tool))
   const tools = allowedTools(request).filter(tool => !transitionTools.has(tool.name))
   const asks = brief.reason === 'user_turn' || brief.reason === 'enter' || brief.reason === 'return'
-  const least = brief.reason === 'user_turn' ? HOLDS : LEAST_ENTRY_SCORE
+  const least = brief.reason === 'user_turn' ? HOLDS : MIN_ENTRY_SCORE
   const use = asks && answer !== null ? useTool(tools, answer, conversation, language, least) : null
   if (chosen !== null && chosen.score >= (use?.score ?? 0))
     return { text: '', call: { name: chosen.tool, arguments: {} } }

@@ -5,7 +5,7 @@ import { wordsOf } from './words.ts'
 
 /** A telephone number or a SIP address as a prompt writes it. */
 const DESTINATION = /\+?[0-9][0-9 ()-]{4,24}[0-9]|sips?:[^\s,;<>"']{1,200}|tel:[^\s,;<>"']{1,64}/g
-const MOST_TURNS = 4
+const MAX_TURNS = 4
 
 /**
  * The destination of a transfer: the only one that the prompt lists, else the one whose description ("sales: +1555…")
@@ -18,7 +18,7 @@ export function destinationIn(prompt: string, conversation: Conversation, langua
   if (found.length === 1) return clean(found[0]![0])
   let best: { destination: string; score: number } | null = null
   let from = 0
-  const turnStems = conversation.exchanges.slice(0, MOST_TURNS).map(({ caller }) => stemsIn(caller, language))
+  const turnStems = conversation.exchanges.slice(0, MAX_TURNS).map(({ caller }) => stemsIn(caller, language))
   for (const match of found) {
     const about = stemsIn(text.slice(from, match.index), language)
     from = match.index + match[0].length

@@ -55,7 +55,7 @@ export interface WordSpan {
   readonly to: number
 }
 
-const MOST_TURNS = 60
+const MAX_TURNS = 60
 
 /** Words in a question that asks for a value of the kind, folded. */
 const QUESTION_PATTERNS: Readonly<Partial<Record<Kind, RegExp>>> = {
@@ -70,7 +70,7 @@ const QUESTION_PATTERNS: Readonly<Partial<Record<Kind, RegExp>>> = {
 
 /** The newest 60 turns of the caller, the newest first. */
 export function evidenceIn(conversation: Conversation, language: Language): Evidence[] {
-  return conversation.exchanges.slice(0, MOST_TURNS).map(exchange => new Evidence(exchange, language))
+  return conversation.exchanges.slice(0, MAX_TURNS).map(exchange => new Evidence(exchange, language))
 }
 
 /** How closely the question concerns the property: the number of shared stems, plus one when it asks for a value of the kind. */

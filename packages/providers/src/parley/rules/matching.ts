@@ -23,7 +23,7 @@ const ANSWER_WITH_MORE = 0.8
 const ANY_ANSWER = 0.5
 /** Bonus of an open question for a condition that says "asks". */
 const OPEN_QUESTION = 0.35
-const LEAST_COVERAGE = 0.3
+const MIN_COVERAGE = 0.3
 
 /**
  * How well the condition fits the turn, from 0; it holds from `HOLDS` on. The score grows with the number of signs that
@@ -77,7 +77,7 @@ function fitOf(alternative: Alternative, answer: Answer, vocab: Vocabulary): num
 
 function weigh(found: number, wanted: number): number {
   const coverage = wanted === 0 ? 0 : found / wanted
-  if (found === 0 || (coverage < LEAST_COVERAGE && found < 2)) return 0
+  if (found === 0 || (coverage < MIN_COVERAGE && found < 2)) return 0
   return found + coverage / 2
 }
 

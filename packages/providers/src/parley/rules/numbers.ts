@@ -69,7 +69,7 @@ const WORDS: Readonly<Record<Language, NumberWords>> = {
   },
 }
 
-const MOST_DIGITS = 32
+const MAX_DIGITS = 32
 
 /** All numbers in the words, in order. */
 export function numbersIn(words: readonly Word[], language: Language): SpokenNumber[] {
@@ -89,7 +89,7 @@ export function ordinalOf(word: Word, language: Language): number | null {
 
 export function numberAt(words: readonly Word[], at: number, language: Language): SpokenNumber | null {
   const folded = words[at]?.folded ?? ''
-  if (/^[0-9]+$/.test(folded) && folded.length <= MOST_DIGITS)
+  if (/^[0-9]+$/.test(folded) && folded.length <= MAX_DIGITS)
     return { value: Number(folded), digits: folded, from: at, to: at + 1 }
   const below = belowThousand(words, at, language)
   const { thousand } = WORDS[language]

@@ -33,8 +33,8 @@ export interface Property {
   readonly description: string
 }
 
-const MOST_PROPERTIES = 100
-const MOST_DESCRIPTION = 1024
+const MAX_PROPERTIES = 100
+const MAX_DESCRIPTION = 1024
 
 /** Folded words that show the kind of a text. The first matching kind wins, and the name counts before the description. */
 const KINDS: readonly (readonly [Kind, ReadonlySet<string>])[] = [
@@ -58,12 +58,12 @@ export function propertiesOf(schema: Schema, language: Language): Property[] {
   const properties = isSchema(schema.properties) ? schema.properties : {}
   const required = new Set(Array.isArray(schema.required) ? schema.required : [])
   return Object.entries(properties)
-    .slice(0, MOST_PROPERTIES)
+    .slice(0, MAX_PROPERTIES)
     .map(([name, given]) => propertyOf(name, isSchema(given) ? given : {}, required.has(name), language))
 }
 
 function propertyOf(name: string, schema: Schema, required: boolean, language: Language): Property {
-  const description = textOf(schema.description).slice(0, MOST_DESCRIPTION)
+  const description = textOf(schema.description).slice(0, MAX_DESCRIPTION)
   const ofName = stemsIn(inWords(name.slice(0, 256)), language)
   const members = membersOf(schema).join(' ')
   const about = new Set([...ofName, ...stemsIn(`${textOf(schema.title)} ${description} ${members}`, language)])
@@ -98,9 +98,7 @@ export function typeOf(schema: Schema): string {
 /** The values that an enum allows. */
 export function membersOf(schema: Schema): readonly (string | number)[] {
   if (!Array.isArray(schema.enum)) return []
-  return schema.enum
-    .slice(0, MOST_PROPERTIES)
-    .filter(member => typeof member === 'string' || typeof member === 'number')
+  return schema.enum.slice(0, MAX_PROPERTIES).filter(member => typeof member === 'string' || typeof member === 'number')
 }
 
 export function isSchema(value: unknown): value is Schema {

@@ -9,8 +9,8 @@ import { mentionedMember, mentionedMembers } from './values/members.ts'
 import { nameIn } from './values/names.ts'
 import { numberFor } from './values/quantities.ts'
 
-const LEAST_PHONE_DIGITS = 7
-const LEAST_ASKED_PHONE_DIGITS = 4
+const MIN_PHONE_DIGITS = 7
+const MIN_ASKED_PHONE_DIGITS = 4
 
 /** The value that one turn of the caller gives for the property; undefined when it gives none. */
 export function readValue(property: Property, evidence: Evidence, context: ReadingContext): unknown {
@@ -70,7 +70,7 @@ function list(schema: Schema, evidence: Evidence, { asked, language }: ReadingCo
 }
 
 function phone({ exchange, turn }: Evidence, { asked, language }: ReadingContext): string | undefined {
-  const least = asked ? LEAST_ASKED_PHONE_DIGITS : LEAST_PHONE_DIGITS
+  const least = asked ? MIN_ASKED_PHONE_DIGITS : MIN_PHONE_DIGITS
   const keys = exchange.digits?.replace(/[^0-9]/g, '') ?? ''
   if (keys.length >= least) return keys
   const run = digitRuns(exchange.caller, turn.words, language).find(({ digits: said }) => said.length >= least)

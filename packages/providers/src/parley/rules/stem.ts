@@ -1,6 +1,6 @@
 import type { Language } from './language.ts'
 
-const LEAST_STEM = 3
+const MIN_STEM = 3
 
 /** Endings, the longest first; the first that matches is removed. */
 const ENDINGS: Readonly<Record<Language, readonly string[]>> = {
@@ -49,9 +49,9 @@ const ENDINGS: Readonly<Record<Language, readonly string[]>> = {
  * heuristic: stems are only for comparison with each other.
  */
 export function stemOf(folded: string, language: Language): string {
-  const ending = ENDINGS[language].find(end => folded.length - end.length >= LEAST_STEM && folded.endsWith(end))
+  const ending = ENDINGS[language].find(end => folded.length - end.length >= MIN_STEM && folded.endsWith(end))
   const stem = ending === undefined ? folded : folded.slice(0, -ending.length)
   const last = stem.at(-1)
-  const doubled = stem.length > LEAST_STEM && last === stem.at(-2) && !'aeiou'.includes(last ?? '')
+  const doubled = stem.length > MIN_STEM && last === stem.at(-2) && !'aeiou'.includes(last ?? '')
   return doubled ? stem.slice(0, -1) : stem
 }

@@ -4,8 +4,8 @@ import { sentence } from './speech/clause.ts'
 /** Names of members that contain a text to speak, in order of preference. */
 const SPOKEN = ['message', 'speech', 'text', 'summary', 'answer', 'mensaje']
 const SPOKEN_IN_TEXT = /"(?:message|speech|text|summary|answer|mensaje)"\s*:\s*("(?:[^"\\]|\\.){1,1000}")/
-const MOST_MEMBERS = 12
-const MOST_CHARACTERS = 1000
+const MAX_MEMBERS = 12
+const MAX_CHARACTERS = 1000
 const FAILED = /^(?:false|failed|failure|error|uncertain|denied|rejected)$/i
 
 /** A tool result in words. */
@@ -26,7 +26,7 @@ export function toolResult(content: string, language: Language): ToolResult {
   if (members.length === 1 && text === 'status in progress') return { state: 'running', text: '', speech: null }
   // A failure and "status: done" have fixed phrases instead of spoken facts.
   const facts = failed || text === 'status done' ? [] : members
-  const speech = spoken === null ? factsInWords(facts, language) : sentence(spoken.slice(0, MOST_CHARACTERS), '.')
+  const speech = spoken === null ? factsInWords(facts, language) : sentence(spoken.slice(0, MAX_CHARACTERS), '.')
   return { state: failed ? 'failed' : 'succeeded', text, speech }
 }
 
@@ -39,7 +39,7 @@ function isFailure(name: string, scalar: string): boolean {
 function factsInWords(facts: readonly (readonly [name: string, scalar: string])[], language: Language): string | null {
   const is = language === 'en' ? 'is' : 'es'
   const sentences = facts.flatMap(([name, scalar]) => sentence(`${name} ${is} ${scalar}`, '.') ?? [])
-  return sentences.length === 0 ? null : sentences.join(' ').slice(0, MOST_CHARACTERS)
+  return sentences.length === 0 ? null : sentences.join(' ').slice(0, MAX_CHARACTERS)
 }
 
 /** The parsed JSON, or the text itself when it is not JSON. Of truncated JSON only the text to speak is taken. */
@@ -68,7 +68,7 @@ function spokenMember(value: unknown, depth: number): string | null {
     const text = Object.hasOwn(members, name) ? members[name] : undefined
     if (typeof text === 'string' && text.trim() !== '') return text
   }
-  for (const inner of Object.values(members).slice(0, MOST_MEMBERS)) {
+  for (const inner of Object.values(members).slice(0, MAX_MEMBERS)) {
     const found = spokenMember(inner, depth + 1)
     if (found !== null) return found
   }
@@ -79,11 +79,11 @@ function spokenMember(value: unknown, depth: number): string | null {
 function scalars(value: unknown, depth = 0): [name: string, scalar: string][] {
   if (typeof value !== 'object' || value === null || depth > 2) return []
   const found: [string, string][] = []
-  for (const [name, member] of Object.entries(value).slice(0, MOST_MEMBERS)) {
+  for (const [name, member] of Object.entries(value).slice(0, MAX_MEMBERS)) {
     if (['string', 'number', 'boolean'].includes(typeof member)) found.push([inWords(name), String(member)])
     else found.push(...scalars(member, depth + 1))
   }
-  return found.slice(0, MOST_MEMBERS)
+  return found.slice(0, MAX_MEMBERS)
 }
 
 /** An identifier in words: "order number" for "orderNumber" and "order_number". */

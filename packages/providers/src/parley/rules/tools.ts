@@ -16,7 +16,7 @@ type ToolUse =
   | { readonly do: 'call'; readonly name: string; readonly arguments: Filled['values']; readonly score: number }
   | { readonly do: 'ask'; readonly question: string; readonly score: number }
 
-const MOST_TOOLS = 64
+const MAX_TOOLS = 64
 /** Number of earlier turns in which a request for the tool still counts while the agent asks for its arguments. */
 const REMEMBERED_TURNS = 6
 
@@ -29,7 +29,7 @@ export function useTool(
   least: number,
 ): ToolUse | null {
   let best: ToolUse | null = null
-  for (const tool of tools.slice(0, MOST_TOOLS)) {
+  for (const tool of tools.slice(0, MAX_TOOLS)) {
     const filled = fill(tool.parameters, conversation, language, false)
     const score = wishFor(tool, filled, answer, conversation, language)
     if (score < least || score <= (best?.score ?? 0)) continue

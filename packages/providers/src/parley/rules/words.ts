@@ -13,7 +13,7 @@ export interface Word {
 }
 
 /** Longer texts are truncated; turns and instructions are normally shorter. */
-const MOST_CHARACTERS = 8192
+const MAX_CHARACTERS = 8192
 
 /** English contractions and their parts, also without the apostrophe, as recognisers write them. */
 const JOINED: Readonly<Record<string, string>> = {
@@ -58,7 +58,7 @@ export function fold(text: string): string {
 
 /** The words of the first 8192 characters. */
 export function wordsOf(text: string, language: Language): Word[] {
-  const examined = text.slice(0, MOST_CHARACTERS)
+  const examined = text.slice(0, MAX_CHARACTERS)
   const words: Word[] = []
   let before = 0
   for (const match of examined.matchAll(/[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)?/gu)) {

@@ -18,7 +18,7 @@ Sí, creo que sí. Quisiera cambiar mi contraseña, porque la he olvidado.`,
 }
 
 // The tones of a word take their time, however fast it is spoken.
-await textToSpeechConformance(() => new TonesVoice(), { mostAtDoubleSpeed: 0.9 })
+await textToSpeechConformance(() => new TonesVoice(), { maxShareAtDoubleSpeed: 0.9 })
 
 await speechToTextConformance(() => {
   const voice = new TonesVoice()

@@ -16,7 +16,7 @@ const MAX_SENTENCE_CHARACTERS = 160
 const RENDERING_OVERHEAD_BYTES = 500
 const MAX_WAITING = 1024
 /** Texts that are made ready at once. */
-const MOST_WARMED = 200
+const MAX_WARMED = 200
 
 interface TonesVoiceOptions {
   /** For all renderings together; default 64 MiB, 70 minutes of speech. */
@@ -82,7 +82,7 @@ export class TonesVoice implements TextToSpeech {
   }
 
   warm({ texts = [], ...request }: Parameters<NonNullable<TextToSpeech['warm']>>[0]): void {
-    for (const text of texts.slice(0, MOST_WARMED)) {
+    for (const text of texts.slice(0, MAX_WARMED)) {
       for (const sentence of sentences(text, MAX_SENTENCE_CHARACTERS))
         this.#rendering(request, sentence).catch(() => {})
     }

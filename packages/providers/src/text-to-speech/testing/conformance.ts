@@ -10,11 +10,11 @@ const SPEECH: Readonly<Record<string, string>> = {
 /**
  * What every text-to-speech port must do. `make` gives a fresh voice, which the suite closes. Where the voice is not
  * ready the tests are skipped, and the reason is in their name. Await it at the top of a test file.
- * `mostAtDoubleSpeed`: length of an utterance at twice the speed, over its length; default 0.7.
+ * `maxShareAtDoubleSpeed`: length of an utterance at twice the speed, over its length; default 0.7.
  */
 export async function textToSpeechConformance(
   make: () => TextToSpeech,
-  options: { readonly mostAtDoubleSpeed?: number } = {},
+  options: { readonly maxShareAtDoubleSpeed?: number } = {},
 ): Promise<void> {
   const probe = make()
   const { id, languages } = probe
@@ -24,7 +24,7 @@ export async function textToSpeechConformance(
   await probe.close()
   const name = obstacle === null ? `the voice ${id}` : `the voice ${id} (skipped: ${obstacle})`
   describe.skipIf(obstacle !== null)(name, () => {
-    speaks(make, obstacles, options.mostAtDoubleSpeed ?? 0.7)
+    speaks(make, obstacles, options.maxShareAtDoubleSpeed ?? 0.7)
     stops(make, languages[0]!)
     refuses(make, languages[0]!)
   })
@@ -53,7 +53,7 @@ async function listen(voice: TextToSpeech, request: SpeechRequest, signal = new 
 function speaks(
   make: () => TextToSpeech,
   obstacles: ReadonlyMap<string, string | null>,
-  mostAtDoubleSpeed: number,
+  maxShareAtDoubleSpeed: number,
 ): void {
   const languages = [...obstacles.keys()]
   for (const [language, obstacle] of obstacles) {
@@ -80,7 +80,7 @@ function speaks(
     const request = { text: SPEECH[languages[0]!]!, language: languages[0]! }
     const [normal, fast] = [await listen(voice, request), await listen(voice, { ...request, speed: 2 })]
     expect(fast.length / normal.length).toBeGreaterThan(0.35)
-    expect(fast.length / normal.length).toBeLessThan(mostAtDoubleSpeed)
+    expect(fast.length / normal.length).toBeLessThan(maxShareAtDoubleSpeed)
   })
 
   it('delivers words, if any, in order and with the audio in which they begin', async () => {

@@ -19,7 +19,7 @@ export interface MakeVoice {
   readonly apiKey: string
   readonly time: Time
   readonly budgets?: VoiceBudgets
-  readonly mostSockets?: number
+  readonly maxSockets?: number
 }
 
 export interface VoiceUnderTest {

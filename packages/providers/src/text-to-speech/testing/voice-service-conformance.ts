@@ -265,11 +265,11 @@ function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): v
       expectSame(utterance.samples, (i % 2 === 0 ? short : long).samples)
     }
     expect(fake.counts.connections).toBeLessThanOrEqual(Math.ceil(15 / under.utterancesPerConnection))
-    expect(fake.counts.mostAtOnce).toBeLessThanOrEqual(under.utterancesPerConnection)
+    expect(fake.counts.maxConcurrent).toBeLessThanOrEqual(under.utterancesPerConnection)
   })
 
   it('utterances beyond the connection limit wait in order', async () => {
-    const { fake, say } = bound(await stage({}, { mostSockets: 1 }))
+    const { fake, say } = bound(await stage({}, { maxSockets: 1 }))
     const order: number[] = []
     const count = under.utterancesPerConnection + 3
     const all = Array.from({ length: count }, (_, i) => {
@@ -284,7 +284,7 @@ function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): v
 
   it('an utterance that gets no connection in time fails with "voice_busy"', async () => {
     const time = new VirtualTime()
-    const { fake, say } = bound(await stage({ faults: [{ type: 'mute' }] }, { time, mostSockets: 1 }))
+    const { fake, say } = bound(await stage({ faults: [{ type: 'mute' }] }, { time, maxSockets: 1 }))
     const first = Array.from({ length: under.utterancesPerConnection }, () => say(SHORT))
     await until(() => fake.counts.connections === 1)
     const waiting = say(SHORT)

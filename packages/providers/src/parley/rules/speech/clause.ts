@@ -7,14 +7,14 @@ export interface Clause {
 }
 
 const FIRST_MARK = 0xe000
-const MOST_QUOTES = 256
+const MAX_QUOTES = 256
 const MARK = /[\ue000-\ue0ff]/
 const MARKS = /[\ue000-\ue0ff]/g
 
 export function withoutQuotes(text: string): { marked: string; quotes: string[] } {
   const clean = text.replace(MARKS, '')
   const { quotes, rest } = quotesIn(clean, quote => String.fromCharCode(FIRST_MARK + quote))
-  return quotes.length > MOST_QUOTES ? { marked: clean, quotes: [] } : { marked: rest, quotes }
+  return quotes.length > MAX_QUOTES ? { marked: clean, quotes: [] } : { marked: rest, quotes }
 }
 
 /** The quotations of `text`, joined by blanks; null when it has none. */

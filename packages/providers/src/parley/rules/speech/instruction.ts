@@ -10,8 +10,8 @@ export interface Speech {
   readonly questions: readonly string[]
 }
 
-const MOST_CHARACTERS = 8192
-const MOST_SENTENCES = 64
+const MAX_CHARACTERS = 8192
+const MAX_SENTENCES = 64
 /** Openings of conditional instructions, which are not spoken: the rules cannot evaluate their conditions. */
 const ON_CONDITION = /^(?:if|when|whenever|unless|once|while|in case|si|cuando|mientras|en caso|una vez)(?!\p{L})/iu
 
@@ -21,11 +21,11 @@ const ON_CONDITION = /^(?:if|when|whenever|unless|once|while|in case|si|cuando|m
  * left out.
  */
 export function speechOf(instruction: string, language: Language): Speech {
-  const text = instruction.slice(0, MOST_CHARACTERS)
+  const text = instruction.slice(0, MAX_CHARACTERS)
   const detected = languageOf(text, language)
   const { marked, quotes } = withoutQuotes(text)
   const sentences = sentencesOf(marked)
-    .slice(0, MOST_SENTENCES)
+    .slice(0, MAX_SENTENCES)
     .flatMap(sentence => clausesOf(sentence, detected))
     .flatMap(clause => speak({ text: clause.trim(), quotes }, detected))
   return { sentences, questions: sentences.flatMap(questionsIn) }
@@ -33,7 +33,7 @@ export function speechOf(instruction: string, language: Language): Speech {
 
 /** The questions in a spoken text. */
 export function questionsIn(text: string): string[] {
-  return sentencesOf(text.slice(0, MOST_CHARACTERS)).filter(sentence => /\?["'”’»)]?$/.test(sentence))
+  return sentencesOf(text.slice(0, MAX_CHARACTERS)).filter(sentence => /\?["'”’»)]?$/.test(sentence))
 }
 
 function speak(clause: Clause, language: Language): string[] {

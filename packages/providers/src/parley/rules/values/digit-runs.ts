@@ -11,7 +11,7 @@ interface DigitRun {
   readonly to: number
 }
 
-const MOST_DIGITS = 64
+const MAX_DIGITS = 64
 const TIMES: ReadonlyMap<string, number> = new Map(Object.entries({ double: 2, triple: 3, doble: 2 }))
 const ZERO = new Set(['oh', 'o'])
 
@@ -30,7 +30,7 @@ function runAt(text: string, words: readonly Word[], at: number, language: Langu
   const plus = words[at]!.folded === 'plus' || words[at]!.folded === 'mas'
   let digits = ''
   let to = plus ? at + 1 : at
-  while (to < words.length && digits.length < MOST_DIGITS) {
+  while (to < words.length && digits.length < MAX_DIGITS) {
     const times = TIMES.get(words[to]!.folded) ?? 1
     const next = times > 1 ? to + 1 : to
     const number = numberAt(words, next, language)

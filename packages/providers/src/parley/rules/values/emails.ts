@@ -4,7 +4,7 @@ import { type Word, wordsOf } from '../words.ts'
 const MARKS: ReadonlyMap<string, string> = new Map(
   Object.entries({ dot: '.', punto: '.', dash: '-', hyphen: '-', guion: '-', underscore: '_' }),
 )
-const MOST_PARTS = 12
+const MAX_PARTS = 12
 
 /** The first e-mail address, written or spoken ("ana dot perez at example dot com"); null when there is none. */
 export function emailIn(text: string, language: Language): string | null {
@@ -24,7 +24,7 @@ export function emailIn(text: string, language: Language): string | null {
 function domainFrom(words: readonly Word[], from: number): string | null {
   let domain = words[from]!.folded
   let dots = 0
-  for (let at = from + 1; at + 1 < words.length && dots + 1 < MOST_PARTS; at += 2) {
+  for (let at = from + 1; at + 1 < words.length && dots + 1 < MAX_PARTS; at += 2) {
     const mark = MARKS.get(words[at]!.folded)
     if (mark === undefined) break
     domain += mark + words[at + 1]!.folded
@@ -35,7 +35,7 @@ function domainFrom(words: readonly Word[], from: number): string | null {
 
 function localPart(words: readonly Word[], last: number): string {
   let local = words[last]!.folded
-  for (let at = last - 1, parts = 0; at > 0 && parts < MOST_PARTS; at -= 2, parts++) {
+  for (let at = last - 1, parts = 0; at > 0 && parts < MAX_PARTS; at -= 2, parts++) {
     // "guion bajo" is an underscore.
     const low = words[at]!.folded === 'bajo' && words[at - 1]!.folded === 'guion' ? 1 : 0
     const mark = low > 0 ? '_' : MARKS.get(words[at]!.folded)

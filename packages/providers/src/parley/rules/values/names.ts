@@ -4,7 +4,7 @@ import { vocabulary } from '../vocabulary.ts'
 import { type Word, wordsOf } from '../words.ts'
 import { answerWords } from './answer.ts'
 
-const MOST_WORDS = 5
+const MAX_WORDS = 5
 
 /** Phrases before a name: `sure` ones precede only names, `likely` ones also other words. */
 const OPENINGS: Readonly<Record<Language, { readonly sure: PhraseMatcher; readonly likely: PhraseMatcher }>> = {
@@ -53,12 +53,12 @@ export function nameIn(text: string, asked: boolean, language: Language): string
 export function shortAnswer(text: string, words: readonly Word[], language: Language): string | null {
   const rest = answerWords(words, language)
   const name = nameFrom(text, rest, 0, language)
-  return name !== null && rest.length <= MOST_WORDS ? name : null
+  return name !== null && rest.length <= MAX_WORDS ? name : null
 }
 
 function nameFrom(text: string, words: readonly Word[], from: number, language: Language): string | null {
   let to = from
-  while (to < words.length && to - from < MOST_WORDS && belongs(words, to, from, language)) to++
+  while (to < words.length && to - from < MAX_WORDS && belongs(words, to, from, language)) to++
   while (to > from && PARTICLES.has(words[to - 1]!.folded)) to--
   if (to === from) return null
   return capitals(text.slice(words[from]!.start, words[to - 1]!.end))

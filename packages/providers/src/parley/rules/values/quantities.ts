@@ -11,7 +11,7 @@ import { datesIn } from './dates.ts'
 import { timesIn } from './times.ts'
 
 /** Longer numbers are phone numbers or codes. */
-const MOST_DIGITS = 9
+const MAX_DIGITS = 9
 
 /**
  * The number that the turn gives for the property: the pressed keys when the agent asked for it; else the number beside
@@ -26,11 +26,11 @@ export function numberFor(
 ): number | undefined {
   const fits = (value: number) => isWithin(property, value)
   const pressed = digits === null ? '' : digits.replace(/[^0-9]/g, '')
-  if (asked && pressed !== '' && pressed.length <= MOST_DIGITS && fits(Number(pressed))) return Number(pressed)
+  if (asked && pressed !== '' && pressed.length <= MAX_DIGITS && fits(Number(pressed))) return Number(pressed)
   const spans = [...taken, ...datesIn(turn.words, language), ...timesIn(turn.words, language)]
   const free = numbersIn(turn.words, language).filter(
     number =>
-      number.digits.length <= MOST_DIGITS && !spans.some(span => span.from <= number.from && number.to <= span.to),
+      number.digits.length <= MAX_DIGITS && !spans.some(span => span.from <= number.from && number.to <= span.to),
   )
   const beside = free.find(number => isBeside(number, turn.words, property.about))
   const first = asked

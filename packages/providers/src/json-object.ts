@@ -4,7 +4,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object that the text is; null for any other text. */
+/** Parses a JSON object; null for any other text. */
 export function objectOf(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -19,7 +19,7 @@ export function textIn(object: JsonObject, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A count; 0 where it is none. */
+/** A non-negative integer; 0 when it is missing or anything else. */
 export function countIn(object: JsonObject, name: string): number {
   const value = Object.hasOwn(object, name) ? object[name] : undefined
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0

@@ -50,7 +50,7 @@ export class FakeModelService {
   readonly #scripts: (readonly FakeModelStep[])[] = []
   readonly #faults: ModelFault[] = []
   #origin = ''
-  #givenUp = 0
+  #abandoned = 0
   #connections = 0
   #underWay = 0
   #maxConcurrent = 0
@@ -84,8 +84,8 @@ export class FakeModelService {
   }
 
   /** Requests whose connection the client closed before their answer was complete. */
-  get givenUp(): number {
-    return this.#givenUp
+  get abandoned(): number {
+    return this.#abandoned
   }
 
   /** Connections that were ever made. */
@@ -167,7 +167,7 @@ export class FakeModelService {
       refusal: why => dialect.refusal(why, key),
     })
     response.once('close', () => {
-      if (serving.wasGivenUp) this.#givenUp++
+      if (serving.wasAbandoned) this.#abandoned++
     })
     await serving.play(steps)
   }

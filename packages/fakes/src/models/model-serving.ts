@@ -26,7 +26,7 @@ export class ModelServing {
     this.#closed = new Promise(resolve => options.response.once('close', () => resolve()))
   }
 
-  get wasGivenUp(): boolean {
+  get wasAbandoned(): boolean {
     return !this.#isOver
   }
 

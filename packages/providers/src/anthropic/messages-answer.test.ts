@@ -99,10 +99,10 @@ describe('an answer of the Anthropic Messages API', () => {
 
   it('an abandoned answer reports the usage so far, once', () => {
     const bytes = new AnswerBytes(new MessagesAnswer())
-    expect(bytes.answer.givenUp()).toEqual([])
+    expect(bytes.answer.abandoned()).toEqual([])
     bytes.push(Buffer.from(`${START}${begin(0, { type: 'text', text: '' })}${text(0, 'Once upon')}`))
-    expect(bytes.answer.givenUp()).toEqual([{ type: 'usage', inputTokens: 7, outputTokens: 1, cachedInputTokens: 0 }])
-    expect(bytes.answer.givenUp()).toEqual([])
+    expect(bytes.answer.abandoned()).toEqual([{ type: 'usage', inputTokens: 7, outputTokens: 1, cachedInputTokens: 0 }])
+    expect(bytes.answer.abandoned()).toEqual([])
   })
 
   it('an answer that is one JSON document yields text, tool calls and usage', () => {

@@ -73,11 +73,11 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
 
   end(): GenerationEvent[] {
     if (this.#reason === null) throw new ProviderError('model_unreachable', "The model's answer broke off.")
-    return [...this.givenUp(), { type: 'finished', reason: this.#reason }]
+    return [...this.abandoned(), { type: 'finished', reason: this.#reason }]
   }
 
   /** What was read is told in the beginning, what was written at the end. */
-  givenUp(): GenerationEvent[] {
+  abandoned(): GenerationEvent[] {
     const usage = this.#usage
     this.#usage = null
     return usage === null ? [] : [usageOf(usage)]

@@ -1,26 +1,23 @@
-/** The embedding port: texts as vectors whose angles say how near their meanings are. */
+/** The embedding port: vectors for texts; the smaller the angle between two vectors, the closer their meanings. */
 export interface TextEmbedder {
-  /** Who runs it and what the model is called there: "openai/text-embedding-3-small". Vectors of two ids compare to nothing. */
+  /** Provider and model: "openai/text-embedding-3-small". Vectors of different ids cannot be compared. */
   readonly id: string
-  /** Members of each vector; null until they are known. They never change after that. */
+  /** Length of each vector; null until the first answer, and constant after it. */
   readonly dimensions: number | null
-  /** Why it cannot embed here ("no key"), or null when it can. */
+  /** Why the embedder cannot be used ("no key"); null: it is ready. */
   readiness(): Promise<string | null>
   /**
-   * One vector for each text, in their order; they need not have length 1. Rejects with the reason of `signal` when that
-   * aborts, otherwise with `ProviderError`: "text_blank" (nothing was asked), "model_unreachable", "model_busy" (both
-   * retryable), "model_failed" (its `retryable` tells), "model_refused" (key or quota), "prompt_too_long" (one of the
+   * One vector for each text, in their order; not normalised. Rejects with the reason of `signal` when it aborts,
+   * otherwise with `ProviderError`: "text_blank" (no request was sent), "model_unreachable", "model_busy" (both
+   * retryable), "model_failed" (see its `retryable`), "model_refused" (key or quota), "prompt_too_long" (one of the
    * texts).
    */
   embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]>
-  /** What is under way fails with "model_failed". */
+  /** Requests in progress fail with "model_failed". */
   close(): Promise<void>
 }
 
-/**
- * Texts in batches, in their order: of at most `maxTexts`, and at most `maxCharacters` together; a longer text is a batch
- * by itself.
- */
+/** Splits texts, in their order, into batches of at most `maxTexts` and `maxCharacters`; a longer text is its own batch. */
 export function batchesOf(
   texts: readonly string[],
   { maxTexts, maxCharacters }: { readonly maxTexts: number; readonly maxCharacters: number },

@@ -85,7 +85,7 @@ export class ModelService {
       answering.release()
       this.#underWay.delete(answering)
     }
-    if (signal.aborted) yield* answer.givenUp()
+    if (signal.aborted) yield* answer.abandoned()
   }
 
   /** Closes the connections; answers in progress fail with "model_failed". */

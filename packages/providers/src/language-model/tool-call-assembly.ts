@@ -11,17 +11,17 @@ interface Assembly {
 }
 
 /**
- * Puts the tool calls of one answer together from the fragments in which a service streams them. Each call has an
- * index of the service's; fragments of several may alternate. Throws `ProviderError` "model_failed" beyond 64 calls or
+ * Assembles the tool calls of one answer from the fragments that a service streams. The service gives each call an index;
+ * fragments of several calls may alternate. Throws `ProviderError` "model_failed" beyond 64 calls or
  * 256 Ki characters of arguments, and for a fragment of a call that never began.
  */
 export class ToolCallAssembly {
   readonly #calls = new Map<number, Assembly>()
   #characters = 0
 
-  /** A call begins. `id` empty or already taken: one is made up. */
+  /** Begins a call. An empty or repeated `id` is replaced by a generated one. */
   begin(index: number, id: string, name: string): GenerationEvent {
-    if (this.#calls.size >= MAX_CALLS || this.#calls.has(index)) throw failed('too many tool calls, or one twice')
+    if (this.#calls.size >= MAX_CALLS || this.#calls.has(index)) throw failed('more than 64 tool calls, or two with the same index')
     const taken = [...this.#calls.values()].some(call => call.id === id)
     const call = { id: id === '' || taken ? `call_${index}_${id}` : id, name, argumentsText: '' }
     this.#calls.set(index, call)
@@ -33,12 +33,12 @@ export class ToolCallAssembly {
     const call = this.#calls.get(index)
     if (call === undefined) throw failed('arguments of a tool call that never began')
     this.#characters += delta.length
-    if (this.#characters > MAX_ARGUMENT_CHARACTERS) throw failed('endless arguments')
+    if (this.#characters > MAX_ARGUMENT_CHARACTERS) throw failed('the arguments of its tool calls are too long')
     call.argumentsText += delta
     return delta === '' ? null : { type: 'tool-call-arguments', id: call.id, delta }
   }
 
-  /** All calls, complete, in the order in which they began. Once, when the service says that the answer is. */
+  /** All calls, in the order in which they began. Call once, when the service has completed the answer. */
   complete(): GenerationEvent[] {
     return [...this.#calls.values()].map(call => ({
       type: 'tool-call',
@@ -61,5 +61,5 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | null {
 }
 
 function failed(what: string): ProviderFailure {
-  return new ProviderError('model_failed', `The model's answer makes no sense: ${what}.`)
+  return new ProviderError('model_failed', `The model's answer is malformed: ${what}.`)
 }

@@ -4,12 +4,12 @@ import { objectOf } from '../json-object.ts'
 import type { ModelAnswer } from './model-answer.ts'
 
 const MAX_BYTES = 16_777_216
-/** Of one line, and of one event. */
+/** Limit of one line and of one event. */
 const MAX_BUFFERED_CHARACTERS = 1_048_576
 const BLANK = /^[\s\ufeff]*/
 
 /**
- * The bytes of an answer, cut anywhere, as events: server-sent ones, or, from services that do not stream, one JSON
+ * Parses the bytes of an answer, split anywhere: server-sent events or, from services that do not stream, one JSON
  * document. Throws `ProviderError` "model_failed" beyond 16 MiB, or 1 Mi characters of one event.
  */
 export class AnswerBytes<Event> {
@@ -34,7 +34,7 @@ export class AnswerBytes<Event> {
     })
   }
 
-  /** Grows with each event that says something, and with each piece of a document; not with comments. */
+  /** Grows with each event that has content and with each piece of a document; not with comments. */
   get progress(): number {
     return this.#pieces + this.answer.progress
   }
@@ -45,10 +45,10 @@ export class AnswerBytes<Event> {
     return this.#text(this.#decoder.decode(bytes, { stream: true }))
   }
 
-  /** No more bytes come. */
+  /** The end of the bytes. */
   end(): Event[] {
     const events = this.#text(this.#decoder.decode())
-    if (this.#document !== null) return [...events, ...this.#whole(this.#document.join(''))]
+    if (this.#document !== null) return [...events, ...this.#parseDocument(this.#document.join(''))]
     // Not every service closes its last event with a blank line.
     return [...events, ...this.#feed('\n\n')]
   }
@@ -60,7 +60,7 @@ export class AnswerBytes<Event> {
     }
     if (this.#document !== null || text === '') return []
     if (this.#streams) return this.#feed(text)
-    // Until it is clear which of the two it is nothing but blanks has come, and they say nothing.
+    // Blanks before the first character, which decides between a document and a stream, are ignored.
     const start = BLANK.exec(text)![0].length
     if (start === text.length) return []
     if (text[start] === '{') {
@@ -79,9 +79,9 @@ export class AnswerBytes<Event> {
     return data.flatMap(each => this.answer.data(each))
   }
 
-  #whole(document: string): Event[] {
+  #parseDocument(document: string): Event[] {
     const object = objectOf(document)
-    if (object === null) throw new ProviderError('model_failed', "The model's answer is no JSON.")
+    if (object === null) throw new ProviderError('model_failed', "The model's answer is not JSON.")
     return this.answer.chunk(object)
   }
 }

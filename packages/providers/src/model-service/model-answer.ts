@@ -15,5 +15,5 @@ export interface ModelAnswer<Event> {
   /** The last events, at the end of the stream. Throws "model_unreachable" when the model had not finished. */
   end(): Event[]
   /** The usage received so far of an abandoned answer, unless an event has reported it. */
-  givenUp(): Event[]
+  abandoned(): Event[]
 }

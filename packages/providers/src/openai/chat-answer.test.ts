@@ -88,10 +88,10 @@ describe('an answer of the OpenAI chat API', () => {
     const usage = 'data: {"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":2}}\n\n'
     const bytes = new AnswerBytes(new ChatAnswer())
     bytes.push(Buffer.from(chunk({ content: 'Once' })))
-    expect(bytes.answer.givenUp()).toEqual([])
+    expect(bytes.answer.abandoned()).toEqual([])
     bytes.push(Buffer.from(usage))
-    expect(bytes.answer.givenUp()).toEqual([{ type: 'usage', inputTokens: 4, outputTokens: 2, cachedInputTokens: 0 }])
-    expect(bytes.answer.givenUp()).toEqual([])
+    expect(bytes.answer.abandoned()).toEqual([{ type: 'usage', inputTokens: 4, outputTokens: 2, cachedInputTokens: 0 }])
+    expect(bytes.answer.abandoned()).toEqual([])
   })
 
   it.each([

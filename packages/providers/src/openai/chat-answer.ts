@@ -57,11 +57,11 @@ export class ChatAnswer implements ModelAnswer<GenerationEvent> {
 
   end(): GenerationEvent[] {
     if (this.#reason === null) throw new ProviderError('model_unreachable', "The model's answer broke off.")
-    return [...this.givenUp(), { type: 'finished', reason: this.#reason }]
+    return [...this.abandoned(), { type: 'finished', reason: this.#reason }]
   }
 
   /** Most services tell only at the end; some from chunk to chunk. */
-  givenUp(): GenerationEvent[] {
+  abandoned(): GenerationEvent[] {
     const usage = this.#usage
     this.#usage = null
     return usage === null ? [] : [usage]

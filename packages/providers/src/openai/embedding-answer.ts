@@ -53,7 +53,7 @@ export class EmbeddingAnswer implements ModelAnswer<IndexedVector> {
     throw new ProviderError('model_unreachable', "The model's answer broke off.")
   }
 
-  givenUp(): IndexedVector[] {
+  abandoned(): IndexedVector[] {
     return []
   }
 }

@@ -1,4 +1,4 @@
-/** Remembers values under keys, at most `maxBytes` of them, forgetting what was not asked for longest. */
+/** A least-recently-used cache of at most `maxBytes`. */
 export class ByteBoundedCache<Value> {
   readonly #maxBytes: number
   readonly #entries = new Map<string, { readonly value: Value; readonly bytes: number }>()
@@ -11,13 +11,13 @@ export class ByteBoundedCache<Value> {
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    // Last in the map's order: the first to be forgotten stands first.
+    // Moves the entry to the end of the map: entries are evicted from its beginning.
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     return entry.value
   }
 
-  /** What is larger than all of it is not kept. */
+  /** A value larger than the whole cache is not stored. */
   set(key: string, value: Value, bytes: number): void {
     if (bytes > this.#maxBytes) return
     this.#total += bytes - (this.#entries.get(key)?.bytes ?? 0)

@@ -4,33 +4,33 @@ import type { SpeechRequest } from './text-to-speech.ts'
 export const MAX_TEXT_CODE_POINTS = 4096
 
 /**
- * Refuses what no voice can take. `voices`: names, or, where a service has more than can be listed, what a name looks
- * like. Throws `ProviderError` "text_empty", "text_too_long", "language_not_supported",
- * "voice_unknown" or "speed_out_of_range".
+ * Checks a request. `voices`: the known names, or the form of a valid name for services with more voices than can be
+ * listed. Throws `ProviderError` "text_empty", "text_too_long", "language_not_supported", "voice_unknown" or
+ * "speed_out_of_range".
  */
 export function checkSpeechRequest(
   request: SpeechRequest,
-  speaks: { readonly languages: readonly string[]; readonly voices: readonly string[] | RegExp },
+  supported: { readonly languages: readonly string[]; readonly voices: readonly string[] | RegExp },
 ): void {
   if (request.text.trim() === '') throw new ProviderError('text_empty', 'There is no text to speak.')
-  // A string has never fewer UTF-16 units than code points: the costly count is for what is near the limit only.
+  // A string has at least as many UTF-16 units as code points, so code points are counted only near the limit.
   if (request.text.length > 2 * MAX_TEXT_CODE_POINTS || [...request.text].length > MAX_TEXT_CODE_POINTS) {
     throw new ProviderError('text_too_long', `The text is longer than ${MAX_TEXT_CODE_POINTS} characters; split it.`)
   }
-  if (!speaks.languages.includes(primaryTag(request.language))) {
-    const known = speaks.languages.join(', ')
+  if (!supported.languages.includes(primaryTag(request.language))) {
+    const known = supported.languages.join(', ')
     throw new ProviderError('language_not_supported', `This voice speaks ${known}, not "${request.language}".`)
   }
-  const { voices } = speaks
+  const { voices } = supported
   if (request.voice !== undefined && !isVoice(request.voice, voices)) {
-    const known = voices instanceof RegExp ? 'its service has no such names' : `there are ${voices.join(', ')}`
+    const known = voices instanceof RegExp ? 'the name does not have the form of a voice of this service' : `there are ${voices.join(', ')}`
     throw new ProviderError('voice_unknown', `There is no voice "${request.voice}"; ${known}.`)
   }
   const speed = request.speed ?? 1
-  if (!(speed >= 0.5 && speed <= 2)) throw new ProviderError('speed_out_of_range', `Speed ${speed} is not 0.5 to 2.`)
+  if (!(speed >= 0.5 && speed <= 2)) throw new ProviderError('speed_out_of_range', `The speed ${speed} is not between 0.5 and 2.`)
 }
 
-/** Tells whoever asked that all of the request's text is handed on. */
+/** Reports all characters of the request as sent. */
 export function reportSent({ text, onSent }: SpeechRequest): void {
   onSent?.([...text].length)
 }
@@ -44,13 +44,13 @@ export function primaryTag(language: string): string {
   return language.split('-', 1)[0]!.toLowerCase()
 }
 
-/** The same for requests that sound the same. */
+/** A cache key: equal for requests whose audio is equal. */
 export function renderingKey({ text, language, voice, speed }: SpeechRequest): string {
-  const tongue = voice === undefined ? language.toLowerCase() : primaryTag(language)
-  return JSON.stringify([voice ?? null, tongue, speed ?? 1, text])
+  const languageKey = voice === undefined ? language.toLowerCase() : primaryTag(language)
+  return JSON.stringify([voice ?? null, languageKey, speed ?? 1, text])
 }
 
 /** `speed` (0.5 to 2, default 1) limited to the range of a service. */
-export function nearestSpeed(speed: number | undefined, least: number, most: number): number {
-  return Math.min(most, Math.max(least, speed ?? 1))
+export function nearestSpeed(speed: number | undefined, min: number, max: number): number {
+  return Math.min(max, Math.max(min, speed ?? 1))
 }

@@ -1,7 +1,7 @@
 /**
- * Cuts a text where a speaker would breathe, so that the first words sound while the rest is still being made:
- * after sentence ends, else after commas, else between words, never longer than `maxCharacters` (a longer word is cut).
- * White space is collapsed; joined by blanks the pieces are the text again.
+ * Splits a text into pieces of at most `maxCharacters`, so that the first words can be played while the rest is
+ * synthesised: after sentences, else after commas, else between words (a longer word is split). White space is
+ * collapsed; the pieces joined by blanks are the text.
  */
 export function sentences(text: string, maxCharacters: number): string[] {
   const pieces: string[] = []
@@ -20,12 +20,12 @@ export function sentences(text: string, maxCharacters: number): string[] {
   return pieces
 }
 
-function cutPoint(text: string, most: number): number {
-  const head = text.slice(0, most)
+function cutPoint(text: string, maxLength: number): number {
+  const head = text.slice(0, maxLength)
   const comma = Math.max(...[', ', '; ', ': '].map(mark => head.lastIndexOf(mark)))
-  if (comma > most / 3) return comma + 1
-  const blank = text.lastIndexOf(' ', most)
+  if (comma > maxLength / 3) return comma + 1
+  const blank = text.lastIndexOf(' ', maxLength)
   if (blank > 0) return blank
-  // Not between the halves of a surrogate pair.
-  return /[\ud800-\udbff]$/.test(head) ? most - 1 : most
+  // A surrogate pair is not split.
+  return /[\ud800-\udbff]$/.test(head) ? maxLength - 1 : maxLength
 }

@@ -1,16 +1,16 @@
-/** Bounded reading of what services send: whatever is not of the form that is asked for is null. */
+/** Bounded parsing of the messages of services: a value of another form is null. */
 
-/** Words, characters and their times in one message. */
+/** Limit of the words, characters or times in one message. */
 const MAX_ITEMS = 10_000
 
 export function stringIn(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** At most 200 characters: for messages to people. */
+/** The first text among `values`, at most 200 characters, for error texts; "" when there is none. */
 export function errorTextIn(...values: readonly unknown[]): string {
-  const prose = values.find(value => typeof value === 'string' && value !== '')
-  return typeof prose === 'string' ? prose.slice(0, 200) : ''
+  const text = values.find(value => typeof value === 'string' && value !== '')
+  return typeof text === 'string' ? text.slice(0, 200) : ''
 }
 
 export function stringsIn(value: unknown): readonly string[] | null {
@@ -24,7 +24,7 @@ export function timesIn(value: unknown): readonly number[] | null {
   return value.every(item => typeof item === 'number' && Number.isFinite(item) && item >= 0) ? value : null
 }
 
-/** Base64; null for anything but a string with something in it. */
+/** The bytes of a base64 text; null for an empty text and for other values. */
 export function bytesIn(value: unknown): Uint8Array | null {
   const bytes = typeof value === 'string' ? Buffer.from(value, 'base64') : null
   return bytes !== null && bytes.length > 0 ? bytes : null

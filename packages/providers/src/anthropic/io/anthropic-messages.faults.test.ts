@@ -105,7 +105,7 @@ describe('the Anthropic model, when the service is slow', () => {
     expect(time.nextDeadline()).toBe(3000)
     time.advance(1000)
     expect(await next).toMatchObject({ code: 'model_unreachable', retryable: true })
-    await expect.poll(() => fake.givenUp).toBe(1)
+    await expect.poll(() => fake.abandoned).toBe(1)
   })
 
   it('thinking counts as progress and yields no text', async () => {

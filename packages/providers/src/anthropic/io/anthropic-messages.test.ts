@@ -35,7 +35,7 @@ for (const [name, style] of Object.entries(STYLES)) {
 }
 
 function underTest(fake: FakeAnthropic): ModelUnderTest {
-  const before = fake.givenUp
+  const before = fake.abandoned
   return {
     model: new AnthropicMessages({
       baseUrl: fake.origin,
@@ -44,7 +44,7 @@ function underTest(fake: FakeAnthropic): ModelUnderTest {
       time: systemTime,
     }),
     script: steps => fake.script(...steps.map(inWordsOfVendor)),
-    givenUp: () => fake.givenUp - before,
+    abandoned: () => fake.abandoned - before,
     close: async () => {},
   }
 }

@@ -27,7 +27,7 @@ voiceServiceConformance(
     make: ({ url, ...options }) => new CartesiaVoice({ baseUrl: url, ...options }),
     over: 'socket',
     utterancesPerConnection: 20,
-    tellsWords: true,
+    hasWordTimes: true,
     unknownVoice: { voice: 'Unknown', code: 'voice_unknown' },
   },
   speech,

@@ -27,7 +27,7 @@ voiceServiceConformance(
     make: ({ url, ...options }) => new AuraVoice({ baseUrl: url, ...options }),
     over: 'socket',
     utterancesPerConnection: 1,
-    tellsWords: false,
+    hasWordTimes: false,
     unknownVoice: { voice: 'unknown', code: 'voice_refused' },
   },
   speech,

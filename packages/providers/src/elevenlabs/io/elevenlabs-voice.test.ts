@@ -27,7 +27,7 @@ voiceServiceConformance(
     make: ({ url, ...options }) => new ElevenLabsVoice({ baseUrl: url, ...options }),
     over: 'socket',
     utterancesPerConnection: 5,
-    tellsWords: true,
+    hasWordTimes: true,
     unknownVoice: { voice: 'Unknown', code: 'voice_unknown' },
   },
   speech,

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { TextEmbedder } from '../text-embedder.ts'
 
-/** What the service behind an embedder does with its next request, instead of answering. */
+/** The fault with which the service behind an embedder meets its next request. */
 type EmbeddingStep =
-  /** Nothing comes, until the request is given up. */
+  /** Sends nothing until the client abandons the request. */
   | { readonly do: 'stall' }
-  /** Too many requests (429); it wants to be asked again at once. */
+  /** Too many requests (429), with a Retry-After of 0. */
   | { readonly do: 'turn-away' }
   /** The key is not valid (401). */
   | { readonly do: 'refuse' }
@@ -18,8 +18,8 @@ export interface EmbedderUnderTest {
   script(step: EmbeddingStep): void
   /** Requests so far. */
   requests(): number
-  /** Requests that were given up before their answer was complete, as the service saw it. */
-  givenUp(): number
+  /** Requests that the client abandoned before their answers were complete, as counted by the service. */
+  abandoned(): number
   /** Ends the service; the embedder is closed by the suite. */
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface EmbedderUnderTest {
 const never = new AbortController().signal
 const TEXTS = ['The clinic opens at nine.', 'La clínica abre a las nueve. 🌞', 'Parking is free.']
 
-/** What every embedder must do. `make` gives a fresh embedder over a fresh service. */
+/** What every implementation of `TextEmbedder` must do. `make` returns a fresh embedder with a fresh service. */
 export function textEmbedderConformance(name: string, make: () => EmbedderUnderTest): void {
   describe(`the embedder ${name}`, () => {
     embeds(make)
@@ -37,12 +37,12 @@ export function textEmbedderConformance(name: string, make: () => EmbedderUnderT
 }
 
 function open(make: () => EmbedderUnderTest): EmbedderUnderTest {
-  const examined = make()
+  const tested = make()
   onTestFinished(async () => {
-    await examined.embedder.close()
-    await examined.close()
+    await tested.embedder.close()
+    await tested.close()
   })
-  return examined
+  return tested
 }
 
 function embeds(make: () => EmbedderUnderTest): void {
@@ -118,10 +118,10 @@ function fails(make: () => EmbedderUnderTest): void {
     const { embedder, script, requests } = open(make)
     const before = requests()
     script({ do: 'stall' })
-    const underWay = embedder.embed(TEXTS, never).catch((error: unknown) => error)
+    const running = embedder.embed(TEXTS, never).catch((error: unknown) => error)
     await expect.poll(() => requests() - before).toBe(1)
     await embedder.close()
-    expect(await underWay).toMatchObject({ code: 'model_failed' })
+    expect(await running).toMatchObject({ code: 'model_failed' })
     await expect(embedder.embed(TEXTS, never)).rejects.toMatchObject({ code: 'model_failed' })
     expect(await embedder.readiness()).toBe('closed')
   })
@@ -129,7 +129,7 @@ function fails(make: () => EmbedderUnderTest): void {
 
 function stops(make: () => EmbedderUnderTest): void {
   it('an aborted request rejects at once with the reason and closes the HTTP request', async () => {
-    const { embedder, script, requests, givenUp } = open(make)
+    const { embedder, script, requests, abandoned } = open(make)
     const before = requests()
     const controller = new AbortController()
     script({ do: 'stall' })
@@ -138,7 +138,7 @@ function stops(make: () => EmbedderUnderTest): void {
     const reason = new Error('The caller hung up.')
     controller.abort(reason)
     expect(await stopped).toBe(reason)
-    await expect.poll(givenUp).toBe(1)
+    await expect.poll(abandoned).toBe(1)
   })
 
   it('a request that was aborted before it began sends nothing', async () => {

@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel } from '../language-model.ts'
 
-/** What the service behind a model does with its next request, step by step; whoever plays it adds its own faults. */
+/** The steps with which the service behind a model answers its next request. Fakes of services have further steps. */
 export type ServiceStep =
   | { readonly do: 'say'; readonly text: string }
   | { readonly do: 'begin-tool'; readonly index: number; readonly id: string; readonly name: string }
   | { readonly do: 'tool-arguments'; readonly index: number; readonly text: string }
   | { readonly do: 'report-usage'; readonly input: number; readonly output: number }
   | { readonly do: 'finish'; readonly reason: 'stop' | 'tool-calls' | 'length' }
-  /** Nothing more comes, until the request is given up. */
+  /** Sends nothing more until the client abandons the request. */
   | { readonly do: 'stall' }
   /** Too many requests (429). */
   | { readonly do: 'turn-away' }
@@ -21,8 +21,8 @@ export interface ModelUnderTest {
   readonly model: LanguageModel
   /** For the next request only. */
   script(steps: readonly ServiceStep[]): void
-  /** Requests that were given up before their answer was complete, as the service saw it. */
-  givenUp(): number
+  /** Requests that the client abandoned before their answers were complete, as counted by the service. */
+  abandoned(): number
   /** Ends the service; the model is closed by the suite. */
   close(): Promise<void>
 }
@@ -55,12 +55,12 @@ const RESULTS = [
   { role: 'tool', toolCallId: 'call:1', content: '' },
 ] as const
 
-/** Conversations as calls bring them about, the system prompt before them left out. */
+/** Conversations of calls, without the system prompt. */
 const CONVERSATIONS: Readonly<Record<string, readonly ChatMessage[]>> = {
   'that has not begun': [],
   'that the model began': [{ role: 'assistant', content: 'Hello.' }, ASKS],
-  'in which nobody answered the model': [ASKS, { role: 'assistant', content: 'Sunny. ' }],
-  'in which somebody speaks twice, and says nothing once': [ASKS, { role: 'user', content: ' ' }, ASKS],
+  'in which the model spoke last': [ASKS, { role: 'assistant', content: 'Sunny. ' }],
+  'in which the caller speaks twice and sends a blank message between': [ASKS, { role: 'user', content: ' ' }, ASKS],
   'with results of tools': [ASKS, CALLS, ...RESULTS],
   'with the same ids in two answers': [
     ASKS,
@@ -75,11 +75,11 @@ const CONVERSATIONS: Readonly<Record<string, readonly ChatMessage[]>> = {
   'that lost a call': [RESULTS[0], ASKS],
 }
 
-/** What every language-model port must do. `make` gives a fresh model over a fresh service. */
+/** What every implementation of `LanguageModel` must do. `make` returns a fresh model with a fresh service. */
 export function languageModelConformance(name: string, make: () => ModelUnderTest): void {
   describe(`the model ${name}`, () => {
     answers(make)
-    takes(make)
+    acceptsRequests(make)
     callsTools(make)
     stops(make)
     fails(make)
@@ -93,16 +93,16 @@ async function generate(make: () => ModelUnderTest, steps: readonly ServiceStep[
 }
 
 function open(make: () => ModelUnderTest): ModelUnderTest {
-  const examined = make()
+  const tested = make()
   onTestFinished(async () => {
-    await examined.model.close()
-    await examined.close()
+    await tested.model.close()
+    await tested.close()
   })
   return {
-    model: examined.model,
-    script: steps => examined.script(steps),
-    givenUp: () => examined.givenUp(),
-    close: () => examined.close(),
+    model: tested.model,
+    script: steps => tested.script(steps),
+    abandoned: () => tested.abandoned(),
+    close: () => tested.close(),
   }
 }
 
@@ -141,18 +141,18 @@ function answers(make: () => ModelUnderTest): void {
 
   it('concurrent answers do not mix', async () => {
     const { model, script } = open(make)
-    const asked = ['one', 'two', 'three'].map(text => {
+    const answers = ['one', 'two', 'three'].map(text => {
       script([
         { do: 'say', text },
         { do: 'finish', reason: 'stop' },
       ])
       return collect(model.generate(REQUEST, new AbortController().signal)).then(textOf)
     })
-    expect((await Promise.all(asked)).sort()).toEqual(['one', 'three', 'two'])
+    expect((await Promise.all(answers)).sort()).toEqual(['one', 'three', 'two'])
   })
 }
 
-function takes(make: () => ModelUnderTest): void {
+function acceptsRequests(make: () => ModelUnderTest): void {
   const SAYS = [
     { do: 'say', text: 'Well.' },
     { do: 'finish', reason: 'stop' },
@@ -228,7 +228,7 @@ function callsTools(make: () => ModelUnderTest): void {
 
 function stops(make: () => ModelUnderTest): void {
   it('a stopped answer ends at once without an error and closes the request', async () => {
-    const { model, script, givenUp } = open(make)
+    const { model, script, abandoned } = open(make)
     script([{ do: 'say', text: 'Once upon a time' }, { do: 'stall' }])
     const controller = new AbortController()
     const answer = model.generate(REQUEST, controller.signal)[Symbol.asyncIterator]()
@@ -238,7 +238,7 @@ function stops(make: () => ModelUnderTest): void {
     const last = await next
     if (!last.done) expect(last.value.type).toBe('usage')
     expect((await answer.next()).done).toBe(true)
-    await expect.poll(givenUp).toBe(1)
+    await expect.poll(abandoned).toBe(1)
   })
 
   it('reports the token usage once, however the answer ends', async () => {
@@ -268,10 +268,10 @@ function stops(make: () => ModelUnderTest): void {
   })
 
   it('closes the request when the consumer stops reading', async () => {
-    const { model, script, givenUp } = open(make)
+    const { model, script, abandoned } = open(make)
     script([{ do: 'say', text: 'Once upon a time' }, { do: 'stall' }])
     for await (const _event of model.generate(REQUEST, new AbortController().signal)) break
-    await expect.poll(givenUp).toBe(1)
+    await expect.poll(abandoned).toBe(1)
   })
 }
 

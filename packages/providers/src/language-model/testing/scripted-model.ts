@@ -3,10 +3,10 @@ import type { GenerationEvent, LanguageModel } from '../language-model.ts'
 import { ToolCallAssembly } from '../tool-call-assembly.ts'
 import type { ModelUnderTest, ServiceStep } from './conformance.ts'
 
-/** A model without a service: it plays what it is told. For tests of those who use a model. */
+/** A model without a service, which answers with scripted steps. For tests of code that uses a model. */
 export function scriptedModel(): ModelUnderTest {
   const scripts: (readonly ServiceStep[])[] = []
-  let givenUp = 0
+  let abandoned = 0
 
   async function* play(steps: readonly ServiceStep[], signal: AbortSignal): AsyncGenerator<GenerationEvent> {
     let complete = false
@@ -25,7 +25,7 @@ export function scriptedModel(): ModelUnderTest {
       complete = true
       yield { type: 'finished', reason }
     } finally {
-      if (!complete) givenUp++
+      if (!complete) abandoned++
     }
   }
 
@@ -37,7 +37,7 @@ export function scriptedModel(): ModelUnderTest {
     },
     close: async () => {},
   }
-  return { model, script: steps => void scripts.push(steps), givenUp: () => givenUp, close: async () => {} }
+  return { model, script: steps => void scripts.push(steps), abandoned: () => abandoned, close: async () => {} }
 }
 
 function eventOf(step: ServiceStep, tools: ToolCallAssembly): GenerationEvent | null {

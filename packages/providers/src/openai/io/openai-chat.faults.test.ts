@@ -73,7 +73,7 @@ describe('a model whose service is slow', () => {
     expect(ended.error).toBeUndefined()
     time.advance(1)
     await expect.poll(() => ended.error).toMatchObject({ code: 'model_unreachable', retryable: true })
-    await expect.poll(() => fake.givenUp).toBe(1)
+    await expect.poll(() => fake.abandoned).toBe(1)
   })
 
   it('fails when the answer stalls or never ends', async () => {
@@ -106,7 +106,7 @@ describe('a model whose service is slow', () => {
     const forgotten = chatWith(fake.baseUrl, time).generate(REQUEST, never)
     await forgotten.next()
     time.advance(60_000)
-    await expect.poll(() => fake.givenUp).toBe(1)
+    await expect.poll(() => fake.abandoned).toBe(1)
   })
 
   it('does not wait for the stream to close once the answer has finished', async () => {
@@ -201,7 +201,7 @@ describe('a model that is stopped', () => {
     const ended = ending(chatWith(fake.baseUrl), controller.signal)
     await expect.poll(() => fake.requests.length).toBe(1)
     controller.abort()
-    await expect.poll(() => fake.givenUp).toBe(1)
+    await expect.poll(() => fake.abandoned).toBe(1)
     await expect.poll(() => ended.error).toMatch(/text|no events/)
   })
 
@@ -244,7 +244,7 @@ describe('a model and its connections', () => {
       expect((await collect(chat)).at(-1)).toEqual({ type: 'finished', reason: 'stop' })
       await expect.poll(() => fake.isIdle).toBe(true)
     }
-    expect(fake.givenUp).toBe(0)
+    expect(fake.abandoned).toBe(0)
     expect(fake.connections).toBeLessThanOrEqual(2)
   })
 

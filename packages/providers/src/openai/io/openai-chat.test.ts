@@ -28,11 +28,11 @@ for (const [name, style] of Object.entries(STYLES)) {
 }
 
 function underTest(fake: FakeOpenAiChat): ModelUnderTest {
-  const before = fake.givenUp
+  const before = fake.abandoned
   return {
     model: new OpenAiChat({ baseUrl: fake.baseUrl, apiKey: 'sk-test', model: 'gpt-test', time: systemTime }),
     script: steps => fake.script(...steps.map(inWordsOfVendor)),
-    givenUp: () => fake.givenUp - before,
+    abandoned: () => fake.abandoned - before,
     close: async () => {},
   }
 }

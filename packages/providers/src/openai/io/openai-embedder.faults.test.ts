@@ -124,7 +124,7 @@ describe('an embedder and its service', () => {
     await expect.poll(() => fake.requests.length).toBe(1)
     time.advance(10_000)
     expect(await error).toMatchObject({ code: 'model_unreachable', retryable: true })
-    await expect.poll(() => fake.givenUp).toBe(1)
+    await expect.poll(() => fake.abandoned).toBe(1)
   })
 
   it('splits many texts into batches', async () => {

@@ -17,12 +17,12 @@ for (const [name, style] of Object.entries(STYLES)) {
 }
 
 function underTest(fake: FakeOpenAiEmbeddings): EmbedderUnderTest {
-  const before = fake.givenUp
+  const before = fake.abandoned
   return {
     embedder: new OpenAiEmbedder({ baseUrl: fake.baseUrl, apiKey: 'sk-test', time: systemTime }),
     script: step => fake.script(step.do === 'turn-away' ? { ...step, retryAfter: '0' } : step),
     requests: () => fake.requests.length,
-    givenUp: () => fake.givenUp - before,
+    abandoned: () => fake.abandoned - before,
     close: async () => {},
   }
 }

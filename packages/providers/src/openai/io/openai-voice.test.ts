@@ -29,7 +29,7 @@ voiceServiceConformance(
       new OpenAiVoice({ baseUrl: url, ...(maxSockets !== undefined && { maxConnections: maxSockets }), ...options }),
     over: 'http',
     utterancesPerConnection: 1,
-    tellsWords: false,
+    hasWordTimes: false,
     unknownVoice: { voice: 'unknown', code: 'voice_unknown' },
   },
   speech,

@@ -8,9 +8,9 @@ const SPEECH: Readonly<Record<string, string>> = {
 }
 
 /**
- * What every text-to-speech port must do. `make` gives a fresh voice, which the suite closes. Where the voice is not
- * ready the tests are skipped, and the reason is in their name. Await it at the top of a test file.
- * `maxShareAtDoubleSpeed`: length of an utterance at twice the speed, over its length; default 0.7.
+ * What every implementation of `TextToSpeech` must do. `make` returns a fresh voice, which the suite closes. The tests of
+ * a voice that is not ready are skipped, with the reason in their names. Await it at the top of a test file.
+ * `maxShareAtDoubleSpeed`: longest utterance at double speed as a share of its normal length; default 0.7.
  */
 export async function textToSpeechConformance(
   make: () => TextToSpeech,
@@ -36,8 +36,8 @@ function open(make: () => TextToSpeech): TextToSpeech {
   return voice
 }
 
-/** All of it, checking the chunks on the way. */
-async function listen(voice: TextToSpeech, request: SpeechRequest, signal = new AbortController().signal) {
+/** All audio of an utterance; also checks the length of its chunks. */
+async function synthesise(voice: TextToSpeech, request: SpeechRequest, signal = new AbortController().signal) {
   const chunks: Int16Array[] = []
   for await (const chunk of voice.synthesize(request, signal)) chunks.push(chunk.samples)
   for (const chunk of chunks.slice(0, -1)) expect(chunk.length).toBeGreaterThanOrEqual(80)
@@ -59,11 +59,11 @@ function speaks(
   for (const [language, obstacle] of obstacles) {
     const skipped = obstacle === null ? '' : ` (skipped: ${obstacle})`
     it.skipIf(obstacle !== null)(
-      `speaks "${language}" at 8 kHz: audible, not overdriven, about as long as a person would take${skipped}`,
+      `speaks "${language}" at 8 kHz: audible, not clipped, about as long as human speech${skipped}`,
       async () => {
         const text = SPEECH[language]
-        if (text === undefined) throw new Error(`the suite has nothing to say in "${language}"`)
-        const audio = await listen(open(make), { text, language })
+        if (text === undefined) throw new Error(`the suite has no text in "${language}"; add one to SPEECH`)
+        const audio = await synthesise(open(make), { text, language })
         const seconds = audio.length / 8000
         expect(seconds).toBeGreaterThan(text.length * 0.035)
         expect(seconds).toBeLessThan(text.length * 0.15)
@@ -75,10 +75,10 @@ function speaks(
     )
   }
 
-  it('speaks twice as fast when asked', async () => {
+  it('speaks faster when the request doubles the speed', async () => {
     const voice = open(make)
     const request = { text: SPEECH[languages[0]!]!, language: languages[0]! }
-    const [normal, fast] = [await listen(voice, request), await listen(voice, { ...request, speed: 2 })]
+    const [normal, fast] = [await synthesise(voice, request), await synthesise(voice, { ...request, speed: 2 })]
     expect(fast.length / normal.length).toBeGreaterThan(0.35)
     expect(fast.length / normal.length).toBeLessThan(maxShareAtDoubleSpeed)
   })
@@ -108,7 +108,7 @@ function speaks(
       onSent: (count: number) => sent.push(count),
     }
     for (const times of [1, 2]) {
-      await listen(voice, request)
+      await synthesise(voice, request)
       expect(sum(sent)).toBe(times * [...request.text].length)
     }
   })
@@ -116,8 +116,8 @@ function speaks(
   it('concurrent utterances do not mix', async () => {
     const voice = open(make)
     const requests = ['One.', 'Two, three, four, five.'].map(text => ({ text, language: languages[0]! }))
-    const alone = [await listen(voice, requests[0]!), await listen(voice, requests[1]!)]
-    expect(await Promise.all(requests.map(request => listen(voice, request)))).toEqual(alone)
+    const alone = [await synthesise(voice, requests[0]!), await synthesise(voice, requests[1]!)]
+    expect(await Promise.all(requests.map(request => synthesise(voice, request)))).toEqual(alone)
   })
 }
 
@@ -137,7 +137,7 @@ function stops(make: () => TextToSpeech, language: string): void {
   it('an utterance aborted before it began yields nothing and sends nothing', async () => {
     const sent: number[] = []
     const request = { ...long, onSent: (count: number) => sent.push(count) }
-    expect((await listen(open(make), request, AbortSignal.abort())).length).toBe(0)
+    expect((await synthesise(open(make), request, AbortSignal.abort())).length).toBe(0)
     expect(sent).toEqual([])
   })
 
@@ -152,31 +152,31 @@ function stops(make: () => TextToSpeech, language: string): void {
   it('an aborted utterance leaves nothing in the next one', async () => {
     const voice = open(make)
     const request = { text: 'One.', language }
-    const alone = await listen(voice, request)
+    const alone = await synthesise(voice, request)
     for (let i = 0; i < 2; i++) {
       const controller = new AbortController()
       for await (const _chunk of voice.synthesize({ text: SPEECH[language]!, language }, controller.signal))
         controller.abort()
-      expect(await listen(voice, request)).toEqual(alone)
+      expect(await synthesise(voice, request)).toEqual(alone)
     }
   })
 
   it('aborting one utterance leaves others running', async () => {
     const voice = open(make)
     const controller = new AbortController()
-    const stopped = listen(voice, long, controller.signal)
-    const other = listen(voice, { text: 'One.', language })
+    const stopped = synthesise(voice, long, controller.signal)
+    const other = synthesise(voice, { text: 'One.', language })
     controller.abort()
     await stopped
     expect((await other).length).toBeGreaterThan(0)
   })
 
-  it('can be closed repeatedly, and then refuses utterances', async () => {
+  it('can be closed repeatedly, and refuses utterances after that', async () => {
     const voice = open(make)
-    await listen(voice, { text: 'One.', language })
+    await synthesise(voice, { text: 'One.', language })
     await Promise.all([voice.close(), voice.close()])
     await voice.close()
-    await expect(listen(voice, { text: 'One.', language })).rejects.toMatchObject({ code: 'voice_closed' })
+    await expect(synthesise(voice, { text: 'One.', language })).rejects.toMatchObject({ code: 'voice_closed' })
   })
 }
 
@@ -187,15 +187,15 @@ function sum(counts: readonly number[]): number {
 function refuses(make: () => TextToSpeech, language: string): void {
   it.each<[string, Partial<SpeechRequest>, string]>([
     ['an empty text', { text: '' }, 'text_empty'],
-    ['blanks', { text: ' \n\t ' }, 'text_empty'],
-    ['too long a text', { text: 'é'.repeat(MAX_TEXT_CODE_POINTS + 1) }, 'text_too_long'],
-    ['far too long a text', { text: 'a'.repeat(1_000_000) }, 'text_too_long'],
-    ['a language it does not speak', { language: 'tlh' }, 'language_not_supported'],
-    ['a voice it has not', { voice: '../../etc/passwd' }, 'voice_unknown'],
-    ['a speed nobody can follow', { speed: 2.1 }, 'speed_out_of_range'],
-    ['a speed that is no number', { speed: Number.NaN }, 'speed_out_of_range'],
+    ['a blank text', { text: ' \n\t ' }, 'text_empty'],
+    ['a text beyond the limit', { text: 'é'.repeat(MAX_TEXT_CODE_POINTS + 1) }, 'text_too_long'],
+    ['a text far beyond the limit', { text: 'a'.repeat(1_000_000) }, 'text_too_long'],
+    ['an unsupported language', { language: 'tlh' }, 'language_not_supported'],
+    ['an unknown voice', { voice: '../../etc/passwd' }, 'voice_unknown'],
+    ['a speed beyond 2', { speed: 2.1 }, 'speed_out_of_range'],
+    ['a speed that is NaN', { speed: Number.NaN }, 'speed_out_of_range'],
   ])('refuses %s', async (_name, wrong, code) => {
     const request = { text: 'One.', language, ...wrong }
-    await expect(listen(open(make), request)).rejects.toMatchObject({ name: 'ParleyError', code })
+    await expect(synthesise(open(make), request)).rejects.toMatchObject({ name: 'ParleyError', code })
   })
 }

@@ -5,7 +5,7 @@ import { TonesVoice } from '../../simulated/io/tones-voice.ts'
 export class TonesSpeech {
   readonly #voice = new TonesVoice()
 
-  /** Of "en" and "es" those that can be spoken here. */
+  /** "en", and "es" if espeak-ng is installed. */
   async languages(): Promise<readonly string[]> {
     return (await this.#voice.readiness('es')) === null ? ['en', 'es'] : ['en']
   }

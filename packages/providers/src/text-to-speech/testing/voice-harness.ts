@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import type { VoiceBudgets } from '../service-utterance.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech.ts'
 
-/** What a fake service lets a test do. */
+/** The controls of a fake service. */
 interface FakeService {
   readonly url: string
   readonly counts: Readonly<FakeVoiceCounts>
@@ -26,16 +26,16 @@ export interface VoiceUnderTest {
   readonly name: string
   readonly open: (options: FakeVoiceOptions) => Promise<FakeService>
   readonly make: (options: MakeVoice) => TextToSpeech
-  /** Over HTTP each utterance is a request of its own. */
+  /** "http": each utterance is its own request. */
   readonly over: 'socket' | 'http'
-  /** Utterances at a time on one connection. */
+  /** Most concurrent utterances on one connection. */
   readonly utterancesPerConnection: number
-  readonly tellsWords: boolean
-  /** A voice that the fake does not know, and what comes of it. */
+  readonly hasWordTimes: boolean
+  /** A voice that the fake does not know, and the error code for it. */
   readonly unknownVoice: { readonly voice: string; readonly code: string }
 }
 
-/** The fake and the voice of one test, both closed with it. */
+/** The fake and the voice of one test, both closed after it. */
 export class VoiceHarness {
   readonly fake: FakeService
   readonly voice: TextToSpeech
@@ -45,12 +45,12 @@ export class VoiceHarness {
     this.voice = voice
   }
 
-  say(text: string, more: Partial<SpeechRequest> = {}): Utterance {
-    return new Utterance(this.voice, { text, language: 'en', ...more })
-  }
+  /** Begins an utterance. An arrow function, so that tests can destructure the harness. */
+  readonly say = (text: string, more: Partial<SpeechRequest> = {}): Utterance =>
+    new Utterance(this.voice, { text, language: 'en', ...more })
 }
 
-/** One utterance as it comes. */
+/** One utterance with its chunks so far. */
 export class Utterance {
   readonly chunks: SpeechChunk[] = []
   readonly #controller = new AbortController()
@@ -58,7 +58,7 @@ export class Utterance {
   readonly ended: Promise<unknown>
 
   constructor(voice: TextToSpeech, request: SpeechRequest, onChunk: (utterance: Utterance) => void = () => {}) {
-    this.ended = this.#listen(voice, request, onChunk).catch((error: unknown) => error)
+    this.ended = this.#collect(voice, request, onChunk).catch((error: unknown) => error)
   }
 
   abort(): void {
@@ -79,7 +79,7 @@ export class Utterance {
     return this.chunks.flatMap(({ words }) => words.map(({ text }) => text))
   }
 
-  async #listen(voice: TextToSpeech, request: SpeechRequest, onChunk: (utterance: Utterance) => void): Promise<null> {
+  async #collect(voice: TextToSpeech, request: SpeechRequest, onChunk: (utterance: Utterance) => void): Promise<null> {
     for await (const chunk of voice.synthesize(request, this.#controller.signal)) {
       this.chunks.push(chunk)
       onChunk(this)
@@ -88,22 +88,17 @@ export class Utterance {
   }
 }
 
-/** The same audio; an assertion on arrays would take longer than all else. */
-export function expectSame(heard: Int16Array, expected: Int16Array): void {
-  expect(heard.length).toBe(expected.length)
-  expect(Buffer.compare(bytesOf(heard), bytesOf(expected))).toBe(0)
+/** Expects equal audio. Compares bytes, because an assertion on long arrays takes seconds. */
+export function expectSame(actual: Int16Array, expected: Int16Array): void {
+  expect(actual.length).toBe(expected.length)
+  expect(Buffer.compare(bytesOf(actual), bytesOf(expected))).toBe(0)
 }
 
 function bytesOf(samples: Int16Array): Buffer {
   return Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)
 }
 
-/** Until `holds`, which something under way brings about. */
+/** Polls until `holds` returns true. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(resolve => setTimeout(resolve, 1))
-}
-
-/** For taking apart. */
-export function bound(stage: VoiceHarness) {
-  return { fake: stage.fake, voice: stage.voice, say: stage.say.bind(stage) }
 }

@@ -3,7 +3,6 @@ import { systemTime, VirtualTime } from '@parley/kernel'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { TonesSpeech } from './tones-speech.ts'
 import {
-  bound,
   expectSame,
   type MakeVoice,
   Utterance,
@@ -17,14 +16,14 @@ const SHORT = 'One, two, three.'
 const WORDS = "We ordered 12 chairs – it's true – but only 11 arrived!"
 const LONG = 'The garden is behind the house, and nobody has been there since the summer. '.repeat(3).trim()
 
-/** What every voice of a service must do when the service is unkind, over a fake of it. */
-export function voiceServiceConformance(under: VoiceUnderTest, speech: TonesSpeech): void {
-  const stage = async (
+/** What every voice of a service must do when its service is slow, faulty or refuses requests. */
+export function voiceServiceConformance(tested: VoiceUnderTest, speech: TonesSpeech): void {
+  const openHarness = async (
     fakeOptions: Partial<FakeVoiceOptions> = {},
     voiceOptions: Partial<MakeVoice> = {},
   ): Promise<VoiceHarness> => {
-    const fake = await under.open({ apiKey: API_KEY, speak: speech.speak, ...fakeOptions })
-    const voice = under.make({ url: fake.url, apiKey: API_KEY, time: systemTime, ...voiceOptions })
+    const fake = await tested.open({ apiKey: API_KEY, speak: speech.speak, ...fakeOptions })
+    const voice = tested.make({ url: fake.url, apiKey: API_KEY, time: systemTime, ...voiceOptions })
     onTestFinished(async () => {
       await voice.close()
       await fake.close()
@@ -32,32 +31,32 @@ export function voiceServiceConformance(under: VoiceUnderTest, speech: TonesSpee
     return new VoiceHarness(fake, voice)
   }
   const alone = async (text: string) => {
-    const { say } = await stage().then(one => ({ say: one.say.bind(one) }))
+    const { say } = await openHarness()
     const utterance = say(text)
     expect(await utterance.ended).toBe(null)
     return utterance
   }
-  describe(`${under.name} and its service`, () => {
-    // The built-in voice takes its time once for each text.
+  describe(`${tested.name} and its service`, () => {
+    // The built-in voice needs seconds for a new text, and caches it.
     beforeAll(async () => {
       for (const text of [SHORT, LONG, WORDS, 'One.']) await speech.speak({ text, language: 'en', speed: 1 })
     })
-    refusals(under, stage, speech)
-    lateness(stage)
-    breaks(under, stage, alone)
-    cancels(under, stage, alone)
-    connections(under, stage, alone)
-    pieces(under, stage, alone, speech)
+    refusals(tested, openHarness, speech)
+    timeouts(openHarness)
+    breaks(tested, openHarness, alone)
+    cancels(tested, openHarness, alone)
+    connections(tested, openHarness, alone)
+    pieces(tested, openHarness, alone, speech)
   })
 }
 
 type MakeHarness = (fake?: Partial<FakeVoiceOptions>, voice?: Partial<MakeVoice>) => Promise<VoiceHarness>
 type Alone = (text: string) => Promise<Utterance>
 
-function refusals(under: VoiceUnderTest, stage: MakeHarness, speech: TonesSpeech): void {
+function refusals(tested: VoiceUnderTest, openHarness: MakeHarness, speech: TonesSpeech): void {
   it('a refused key fails with "voice_refused", not retryable, without revealing the key', async () => {
     const apiKey = 'another-secret-key'
-    const { say } = bound(await stage({}, { apiKey }))
+    const { say } = await openHarness({}, { apiKey })
     const error = await say(SHORT).ended
     expect(error).toMatchObject({ name: 'ParleyError', code: 'voice_refused', retryable: false })
     expect(`${error} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toContain(apiKey)
@@ -69,23 +68,23 @@ function refusals(under: VoiceUnderTest, stage: MakeHarness, speech: TonesSpeech
       received += [...request.text].length
       return speech.speak(request)
     }
-    const { say } = bound(await stage({ speak }))
-    let told = 0
+    const { say } = await openHarness({ speak })
+    let reported = 0
     const onSent = (characters: number) => {
-      told += characters
+      reported += characters
     }
     expect(await say(SHORT, { onSent }).ended).toBe(null)
-    const cut = say(LONG, { onSent })
-    await until(() => cut.chunks.length > 0)
-    cut.abort()
-    expect(await cut.ended).toBe(null)
+    const stopped = say(LONG, { onSent })
+    await until(() => stopped.chunks.length > 0)
+    stopped.abort()
+    expect(await stopped.ended).toBe(null)
     expect(await say(WORDS, { onSent }).ended).toBe(null)
-    expect(told).toBe(received)
-    expect(told).toBe([...SHORT, ...LONG, ...WORDS].length)
+    expect(reported).toBe(received)
+    expect(reported).toBe([...SHORT, ...LONG, ...WORDS].length)
   })
 
   it('a refused key reports no characters as sent', async () => {
-    const { say } = bound(await stage({}, { apiKey: 'another-secret-key' }))
+    const { say } = await openHarness({}, { apiKey: 'another-secret-key' })
     const sent: number[] = []
     await say(SHORT, { onSent: count => sent.push(count) }).ended
     expect(sent).toEqual([])
@@ -96,35 +95,35 @@ function refusals(under: VoiceUnderTest, stage: MakeHarness, speech: TonesSpeech
     [503, 'voice_busy'],
     [502, 'voice_unreachable'],
   ])('the answer %i fails with the retryable error "%s"', async (status, code) => {
-    const { say } = bound(await stage({ faults: [{ type: 'refuse', status, retryAfterS: 3 }] }))
+    const { say } = await openHarness({ faults: [{ type: 'refuse', status, retryAfterS: 3 }] })
     expect(await say(SHORT).ended).toMatchObject({ code, retryable: true })
     expect(await say(SHORT).ended).toBe(null)
   })
 
   it('a service that cannot be reached fails with "voice_unreachable"', async () => {
-    const { fake, say } = bound(await stage())
+    const { fake, say } = await openHarness()
     await fake.close()
     expect(await say(SHORT).ended).toMatchObject({ code: 'voice_unreachable', retryable: true })
   })
 
   it('an unknown voice fails with an error that is not retryable', async () => {
-    const { voice, code } = under.unknownVoice
-    const { say } = bound(await stage())
+    const { voice, code } = tested.unknownVoice
+    const { say } = await openHarness()
     expect(await say(SHORT, { voice }).ended).toMatchObject({ code, retryable: false })
   })
 
   it('a voice without a key is not ready and sends no request', async () => {
-    const { fake, voice, say } = bound(await stage({}, { apiKey: '' }))
+    const { fake, voice, say } = await openHarness({}, { apiKey: '' })
     expect(await voice.readiness()).toMatch(/key/)
     expect(await say(SHORT).ended).toMatchObject({ code: 'voice_refused' })
     expect(fake.counts.connections + fake.counts.refused).toBe(0)
   })
 }
 
-function lateness(stage: MakeHarness): void {
+function timeouts(openHarness: MakeHarness): void {
   it('a service that sends nothing fails the utterance after five seconds', async () => {
     const time = new VirtualTime()
-    const { fake, say } = bound(await stage({ faults: [{ type: 'mute' }] }, { time }))
+    const { fake, say } = await openHarness({ faults: [{ type: 'mute' }] }, { time })
     let ended = false
     const utterance = say(SHORT)
     void utterance.ended.then(() => {
@@ -141,19 +140,19 @@ function lateness(stage: MakeHarness): void {
   it('an utterance that stalls delivers the received audio and then fails', async () => {
     const faults: ServiceFault[] = [{ type: 'stall', afterMs: 60 }]
     const budgets = { firstAudioMs: 5000, idleMs: 200 }
-    const { say } = bound(await stage({ faults, pace: 20, pieceBytes: 321 }, { budgets }))
+    const { say } = await openHarness({ faults, pace: 20, pieceBytes: 321 }, { budgets })
     const utterance = say(LONG)
     expect(await utterance.ended).toMatchObject({ code: 'voice_failed', retryable: true })
     expect(utterance.samples.length).toBeGreaterThan(0)
   })
 }
 
-function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
+function breaks(tested: VoiceUnderTest, openHarness: MakeHarness, alone: Alone): void {
   it.each<[string, ServiceFault]>([
     ['breaks off', { type: 'break-off', afterMs: 60 }],
     ['sends an error', { type: 'error', afterMs: 60 }],
   ])('a service that %s in the middle leaves the received audio and a retryable error', async (_name, faults) => {
-    const { say } = bound(await stage({ faults: [faults], pace: 20, pieceBytes: 321 }))
+    const { say } = await openHarness({ faults: [faults], pace: 20, pieceBytes: 321 })
     const whole = await alone(LONG)
     const utterance = say(LONG)
     expect(await utterance.ended).toMatchObject({ name: 'ParleyError', retryable: true })
@@ -163,9 +162,9 @@ function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
   })
 
   it('garbage of the service is ignored or fails the utterance', async () => {
-    const { say } = bound(await stage({ faults: [{ type: 'garble' }] }))
+    const { say } = await openHarness({ faults: [{ type: 'garble' }] })
     const utterance = say(SHORT)
-    if (under.over === 'http') expect(await utterance.ended).toMatchObject({ code: 'voice_failed' })
+    if (tested.over === 'http') expect(await utterance.ended).toMatchObject({ code: 'voice_failed' })
     else {
       expect(await utterance.ended).toBe(null)
       expectSame(utterance.samples, (await alone(SHORT)).samples)
@@ -173,7 +172,7 @@ function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
   })
 
   it('the voice opens another connection when the service closed an idle one', async () => {
-    const { fake, say } = bound(await stage())
+    const { fake, say } = await openHarness()
     const first = say(SHORT)
     expect(await first.ended).toBe(null)
     fake.closeIdle()
@@ -184,8 +183,8 @@ function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
     expect(fake.counts.connections).toBe(2)
   })
 
-  it('an utterance on a connection that the service closed is repeated once on a fresh one', async () => {
-    const { fake, say } = bound(await stage())
+  it('an utterance on a connection that the service closed is repeated once on a new one', async () => {
+    const { fake, say } = await openHarness()
     const first = say(SHORT)
     expect(await first.ended).toBe(null)
     const second = say(SHORT)
@@ -196,21 +195,21 @@ function breaks(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
   })
 
   it('an utterance fails after one repetition when the service breaks every connection', async () => {
-    const { fake, say } = bound(await stage())
+    const { fake, say } = await openHarness()
     expect(await say(SHORT).ended).toBe(null)
     fake.injectFaults({ type: 'break-off', afterMs: 0 }, { type: 'break-off', afterMs: 0 })
     const second = say(SHORT)
-    // ServiceFault over HTTP is by request: the kept connection breaks by the first one, when the request has arrived.
-    if (under.over === 'socket') fake.breakOff()
+    // Over HTTP a fault belongs to a request, so the first fault breaks the reused connection.
+    if (tested.over === 'socket') fake.breakOff()
     expect(await second.ended).toMatchObject({ name: 'ParleyError', retryable: true })
     expect(fake.counts.connections).toBe(2)
   })
 }
 
-function cancels(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
+function cancels(tested: VoiceUnderTest, openHarness: MakeHarness, alone: Alone): void {
   it('audio after a cancel is delivered neither at once nor in the next utterance', async () => {
     const short = await alone(SHORT)
-    const { voice, fake, say } = bound(await stage({ pace: 30, pieceBytes: 321, lateMessages: 10 }))
+    const { voice, fake, say } = await openHarness({ pace: 30, pieceBytes: 321, lateMessages: 10 })
     for (let i = 0; i < 3; i++) {
       const stopped: Utterance = new Utterance(voice, { text: LONG, language: 'en' }, utterance => utterance.abort())
       expect(await stopped.ended).toBe(null)
@@ -219,14 +218,14 @@ function cancels(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void 
       expectSame(next.samples, short.samples)
       expect(stopped.chunks.length).toBe(1)
     }
-    if (fake.counts.cancelled > 0 && under.over === 'socket') expect(fake.counts.lateMessages).toBeGreaterThan(0)
-    if (under.over === 'http') await until(() => fake.counts.cancelled === 3)
+    if (fake.counts.cancelled > 0 && tested.over === 'socket') expect(fake.counts.lateMessages).toBeGreaterThan(0)
+    if (tested.over === 'http') await until(() => fake.counts.cancelled === 3)
   })
 
   it('an utterance that is cancelled before the connection opens is never sent', async () => {
-    const { fake, say } = bound(await stage({ delays: { connectMs: under.over === 'socket' ? 30 : 0, firstMs: 30 } }))
+    const { fake, say } = await openHarness({ delays: { connectMs: tested.over === 'socket' ? 30 : 0, firstMs: 30 } })
     const stopped = say(LONG)
-    await until(() => under.over === 'http' || fake.counts.connections === 0)
+    await until(() => tested.over === 'http' || fake.counts.connections === 0)
     stopped.abort()
     expect(await stopped.ended).toBe(null)
     expect(await say(SHORT).ended).toBe(null)
@@ -235,7 +234,7 @@ function cancels(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void 
 
   it('utterances are delivered complete while most others are cancelled', async () => {
     const short = await alone(SHORT)
-    const { voice, say } = bound(await stage({ pace: 100, pieceBytes: 321 }))
+    const { voice, say } = await openHarness({ pace: 100, pieceBytes: 321 })
     const stopped: Utterance[] = []
     const whole: Utterance[] = []
     for (let i = 0; i < 12; i++) {
@@ -247,31 +246,31 @@ function cancels(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void 
   })
 }
 
-function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): void {
-  // A connection over HTTP is free a moment after its answer came to the end.
-  const kept = under.over === 'http' ? 2 : 1
+function connections(tested: VoiceUnderTest, openHarness: MakeHarness, alone: Alone): void {
+  // A connection over HTTP becomes free only after the end of its answer was read.
+  const maxConnections = tested.over === 'http' ? 2 : 1
   it('consecutive utterances share a connection', async () => {
-    const { fake, say } = bound(await stage())
+    const { fake, say } = await openHarness()
     for (let i = 0; i < 6; i++) expect(await say(SHORT).ended).toBe(null)
-    expect(fake.counts.connections).toBeLessThanOrEqual(kept)
+    expect(fake.counts.connections).toBeLessThanOrEqual(maxConnections)
   })
 
   it('concurrent utterances share connections up to the limit and do not mix', async () => {
     const [short, long] = [await alone(SHORT), await alone(LONG)]
-    const { fake, say } = bound(await stage())
+    const { fake, say } = await openHarness()
     const all = Array.from({ length: 15 }, (_, i) => say(i % 2 === 0 ? SHORT : LONG))
     for (const [i, utterance] of all.entries()) {
       expect(await utterance.ended).toBe(null)
       expectSame(utterance.samples, (i % 2 === 0 ? short : long).samples)
     }
-    expect(fake.counts.connections).toBeLessThanOrEqual(Math.ceil(15 / under.utterancesPerConnection))
-    expect(fake.counts.maxConcurrent).toBeLessThanOrEqual(under.utterancesPerConnection)
+    expect(fake.counts.connections).toBeLessThanOrEqual(Math.ceil(15 / tested.utterancesPerConnection))
+    expect(fake.counts.maxConcurrent).toBeLessThanOrEqual(tested.utterancesPerConnection)
   })
 
   it('utterances beyond the connection limit wait in order', async () => {
-    const { fake, say } = bound(await stage({}, { maxSockets: 1 }))
+    const { fake, say } = await openHarness({}, { maxSockets: 1 })
     const order: number[] = []
-    const count = under.utterancesPerConnection + 3
+    const count = tested.utterancesPerConnection + 3
     const all = Array.from({ length: count }, (_, i) => {
       const utterance = say(SHORT)
       void utterance.ended.then(() => order.push(i))
@@ -284,8 +283,8 @@ function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): v
 
   it('an utterance that gets no connection in time fails with "voice_busy"', async () => {
     const time = new VirtualTime()
-    const { fake, say } = bound(await stage({ faults: [{ type: 'mute' }] }, { time, maxSockets: 1 }))
-    const first = Array.from({ length: under.utterancesPerConnection }, () => say(SHORT))
+    const { fake, say } = await openHarness({ faults: [{ type: 'mute' }] }, { time, maxSockets: 1 })
+    const first = Array.from({ length: tested.utterancesPerConnection }, () => say(SHORT))
     await until(() => fake.counts.connections === 1)
     const waiting = say(SHORT)
     await new Promise(resolve => setImmediate(resolve))
@@ -295,17 +294,17 @@ function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): v
   })
 
   it('a warmed voice has a connection for the first utterance', async () => {
-    const { fake, voice, say } = bound(await stage())
+    const { fake, voice, say } = await openHarness()
     voice.warm!({ language: 'en' })
     await until(() => fake.counts.connections === 1)
     expect(await say(SHORT).ended).toBe(null)
-    expect(fake.counts.connections).toBeLessThanOrEqual(kept)
-    // A language that it does not speak warms nothing, and throws nothing.
+    expect(fake.counts.connections).toBeLessThanOrEqual(maxConnections)
+    // A language that the voice does not speak opens no connection, and throws nothing.
     voice.warm!({ language: 'tlh' })
   })
 
   it('closing the voice fails utterances in progress and leaves no connection', async () => {
-    const { fake, voice, say } = bound(await stage({ pace: 20, pieceBytes: 321 }))
+    const { fake, voice, say } = await openHarness({ pace: 20, pieceBytes: 321 })
     const utterance = say(LONG)
     await until(() => utterance.chunks.length > 0)
     await voice.close()
@@ -314,12 +313,12 @@ function connections(under: VoiceUnderTest, stage: MakeHarness, alone: Alone): v
   })
 }
 
-function pieces(under: VoiceUnderTest, stage: MakeHarness, alone: Alone, speech: TonesSpeech): void {
+function pieces(tested: VoiceUnderTest, openHarness: MakeHarness, alone: Alone, speech: TonesSpeech): void {
   it.each([1, 7, 161, 100_000])(
     'the delivered audio is the same when the service sends pieces of %i bytes',
     async pieceBytes => {
       const whole = await alone('One.')
-      const { say } = bound(await stage({ pieceBytes }))
+      const { say } = await openHarness({ pieceBytes })
       const utterance = say('One.')
       expect(await utterance.ended).toBe(null)
       expectSame(utterance.samples, whole.samples)
@@ -328,15 +327,15 @@ function pieces(under: VoiceUnderTest, stage: MakeHarness, alone: Alone, speech:
   )
 
   it('each word of the text is delivered with the audio in which it begins', async () => {
-    const { say } = bound(await stage())
+    const { say } = await openHarness()
     const utterance = say(WORDS)
     expect(await utterance.ended).toBe(null)
-    if (!under.tellsWords) return expect(utterance.words).toEqual([])
+    if (!tested.hasWordTimes) return expect(utterance.words).toEqual([])
     expect(utterance.words).toEqual(WORDS.split(' '))
-    const told = utterance.chunks.flatMap(({ words }) => words)
+    const delivered = utterance.chunks.flatMap(({ words }) => words)
     const { words: spoken } = await speech.speak({ text: WORDS, language: 'en', speed: 1 })
     for (const { text, startMs } of spoken)
-      expect(Math.abs(told.find(word => word.text === text)!.startMs - startMs)).toBeLessThan(1)
+      expect(Math.abs(delivered.find(word => word.text === text)!.startMs - startMs)).toBeLessThan(1)
     let end = 0
     for (const { samples, words } of utterance.chunks) {
       end += samples.length / 8

@@ -5,7 +5,7 @@ import { closeServer, listenLocally } from './local-server.ts'
 
 const HOST = '127.0.0.1'
 
-/** One address for several fakes of one vendor, as the vendor has it: requests and sockets go where their path says. */
+/** One address for several fakes of one vendor: forwards requests and sockets by their path. */
 export class PathRouter {
   readonly #server: Server
   readonly #ports: ReadonlyMap<string, number>
@@ -32,7 +32,7 @@ export class PathRouter {
     this.#server.on('upgrade', (incoming, socket, head) => this.#upgrade(incoming, socket, head))
   }
 
-  /** `targets`: URL of a fake by the beginning of the paths it serves. */
+  /** `targets`: URL of each fake by the prefix of its paths. */
   static async open(targets: Readonly<Record<string, string>>): Promise<PathRouter> {
     const ports = new Map(Object.entries(targets).map(([path, url]) => [path, Number(new URL(url).port)]))
     const router = new PathRouter(ports)
@@ -54,7 +54,7 @@ export class PathRouter {
     return null
   }
 
-  /** The handshake goes on as it came, and all bytes after it. */
+  /** Forwards the handshake unchanged, and all bytes after it. */
   #upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
     const port = this.#portOf(incoming)
     if (port === null) return void socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n')

@@ -1,11 +1,11 @@
 import type { Ms, Samples } from '@parley/kernel'
 
 /**
- * What the fakes of speech services are given. The fakes speak the vendors' protocols only; recognition and speech come from
- * the test (in Parley's own tests the simulated pair).
+ * Interfaces between the fakes of speech services and a test. The fakes implement the vendors' protocols; recognition and
+ * speech come from the test (in Parley's own tests from the simulated pair).
  */
 
-/** A recognised word; times in samples at 8 kHz since the stream began. */
+/** A recognised word; positions are samples at 8 kHz since the stream began. */
 export interface FakeWord {
   readonly text: string
   readonly startSample: Samples

@@ -26,11 +26,11 @@ interface OpenStandIn {
   close(): Promise<void>
 }
 
-/** One service of a stand-in; a test makes it fail. */
+/** One service of a stand-in, with the controls that make it fail. */
 export interface StandInService {
-  /** Faults of the next connections or requests, one each; those after them are served. "slow" is for models alone. */
+  /** Faults of the next connections or requests, one each; those after them are served. Only models accept "slow". */
   injectFaults(...faults: readonly ModelFault[]): void
-  /** Breaks all connections off, without a close frame. */
+  /** Breaks all connections without a close frame. */
   breakOff(): void
 }
 
@@ -42,12 +42,13 @@ interface SpeechFake {
 
 export function speechService(fake: SpeechFake): StandInService {
   return {
-    injectFaults: (...faults) => fake.injectFaults(...faults.map(ofSpeech)),
+    injectFaults: (...faults) => fake.injectFaults(...faults.map(speechFault)),
     breakOff: () => fake.breakOff(),
   }
 }
 
-function ofSpeech(faults: ModelFault): ServiceFault {
-  if (faults.type === 'slow') throw new Error('only models can be slow; script delays for a recogniser or a voice')
-  return faults
+function speechFault(fault: ModelFault): ServiceFault {
+  if (fault.type === 'slow')
+    throw new Error('the fault "slow" is for models only; set `delays` for a recogniser or a voice')
+  return fault
 }

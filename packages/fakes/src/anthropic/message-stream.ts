@@ -5,7 +5,7 @@ import { eventText, type FakeModelStep, type FakeStreamStyle } from '../models/m
 export interface FakeMessagesStyle extends FakeStreamStyle {
   /** Blocks of tools are written at once, as services that only speak like Anthropic do. */
   readonly interleaved?: boolean
-  /** All arguments of a tool stand in the beginning of its block, and no fragments come. */
+  /** All arguments of a tool are in the start of its block, without fragments. */
   readonly wholeInputs?: boolean
   /** Tool calls have no id. */
   readonly withoutIds?: boolean
@@ -13,7 +13,7 @@ export interface FakeMessagesStyle extends FakeStreamStyle {
   readonly alwaysEndTurn?: boolean
   /** No "message_stop" at the end. */
   readonly withoutStop?: boolean
-  /** Events of kinds that nobody knows yet, in between. */
+  /** Sends events of unknown types in between. */
   readonly novelties?: boolean
 }
 
@@ -25,19 +25,19 @@ interface FakeTool {
 
 type Usage = Extract<FakeModelStep, { do: 'report-usage' }>
 
-/** One answer of `/v1/messages`: one block after the other, each with a beginning, fragments and an end. */
+/** One answer of `/v1/messages`: consecutive blocks, each with a start, fragments and an end. */
 export class MessageStream implements FakeModelAnswer {
   readonly #style: FakeMessagesStyle
   readonly #model: string
   readonly #usage: Usage
   #hasBegun = false
-  /** The block that is being written, by its kind or the script's number of its tool. */
+  /** The open block: its kind, or the script's index of its tool. */
   #open: 'text' | 'thinking' | number | null = null
-  /** Of the service: blocks begun so far. */
+  /** Blocks begun so far. */
   #blocks = 0
   #text = ''
   readonly #tools = new Map<number, FakeTool>()
-  /** Where a tool's block was begun at once. */
+  /** Indexes of the blocks of tools that were written at once. */
   readonly #blockOf = new Map<number, number>()
   #reason: string | null = null
 
@@ -167,7 +167,8 @@ export class MessageStream implements FakeModelAnswer {
 
   #toolOf(index: number): FakeTool {
     const tool = this.#tools.get(index)
-    if (tool === undefined) throw new Error(`The script writes arguments of call ${index}, which never began.`)
+    if (tool === undefined)
+      throw new Error(`The script writes arguments of call ${index}, which has no step "begin-tool"; add one before.`)
     return tool
   }
 
@@ -185,7 +186,7 @@ export class MessageStream implements FakeModelAnswer {
   }
 }
 
-/** An object; {} where the script wrote something else, which this service never does with whole inputs. */
+/** Parses an object; {} for any other text, because the service sends only valid whole inputs. */
 function inputOf({ fragments }: FakeTool): unknown {
   try {
     return JSON.parse(fragments.join('') || '{}')

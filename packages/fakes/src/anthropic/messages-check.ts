@@ -1,6 +1,6 @@
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What models refuse that others take. */
+/** Parameters that some models refuse. */
 const PARTICULAR: Readonly<Record<string, readonly ('temperature' | 'forced-tool' | 'disabled' | 'between_tools')[]>> =
   {
     'claude-haiku-4-5': ['between_tools'],
@@ -11,7 +11,7 @@ const PARTICULAR: Readonly<Record<string, readonly ('temperature' | 'forced-tool
     'claude-opus-5-5': ['temperature', 'forced-tool', 'disabled', 'between_tools'],
   }
 
-/** What the service finds wrong with the body of a request, in words like its own; null: nothing. */
+/** The service's error text for an invalid body; null: the body is valid. */
 export function messagesFault(body: JsonObject): string | null {
   if (typeof body.model !== 'string') return 'model: Field required'
   if (!Number.isSafeInteger(body.max_tokens) || Number(body.max_tokens) < 1) return 'max_tokens: Field required'

@@ -2,7 +2,7 @@ import type { FakeChatRequest, FakeMessage } from '../models/chat-request.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What a body of `/v1/messages` asks. Blocks of a turn become messages of their own. */
+/** Parses the body of `/v1/messages`. Each block of a turn becomes its own message. */
 export function readMessagesRequest({ system, messages, tools, tool_choice }: JsonObject): FakeChatRequest {
   const turns = messages as readonly JsonObject[]
   return {

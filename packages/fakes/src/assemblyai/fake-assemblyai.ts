@@ -12,13 +12,13 @@ const MAX_MESSAGE_MS: Ms = 1000
 const MAX_AHEAD_S = 300
 
 export interface FakeAssemblyAiOptions extends FakeRecogniserOptions {
-  /** Tells SpeechStarted, as the Pro models do. Default false. */
+  /** Sends SpeechStarted, as the Pro models do. Default false. */
   readonly speechStarted?: boolean
-  /** Every turn comes once more, formatted. Default false. */
+  /** Repeats every turn with formatting. Default false. */
   readonly formats?: boolean
 }
 
-/** AssemblyAI's `/v3/ws`: turns, ForceEndpoint, and closes with codes of its own for whatever it does not like. */
+/** AssemblyAI's `/v3/ws`: turns, ForceEndpoint, and the vendor's own close codes for errors. */
 export class FakeAssemblyAi extends FakeRecogniser {
   static open(options: FakeAssemblyAiOptions): Promise<FakeAssemblyAi> {
     return new FakeAssemblyAi(
@@ -28,7 +28,7 @@ export class FakeAssemblyAi extends FakeRecogniser {
           status,
           body: { error: status === 429 ? 'Too many requests' : `HTTP ${status}` },
         }),
-        handle: (line, log) => new Session(line, options, log),
+        handle: (connection, log) => new Session(connection, options, log),
       },
       options,
     ).listen()
@@ -39,18 +39,18 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
   readonly #openedAt: Ms
   readonly #silence: Samples
   #turn = 0
-  #voiceIsTold = false
+  #voiceIsReported = false
 
-  constructor(line: FakeConnection, options: FakeAssemblyAiOptions, log: FakeRecogniserLog) {
-    const query = line.url.searchParams
-    // By itself the service does not close a session that is silent.
-    super(line, options, log, { language: 'en', idleCloseMs: null })
-    this.#openedAt = line.time.now()
+  constructor(connection: FakeConnection, options: FakeAssemblyAiOptions, log: FakeRecogniserLog) {
+    const query = connection.url.searchParams
+    // The service does not close a session for silence.
+    super(connection, options, log, { language: 'en', idleCloseMs: null })
+    this.#openedAt = connection.time.now()
     const most = Number(query.get('max_turn_silence') ?? MAX_TURN_SILENCE_MS)
     this.#silence = 8 * Math.min(most, Number(query.get('min_turn_silence') ?? MIN_TURN_SILENCE_MS))
     const problem = refusesQuery(query)
-    // The key is looked at once the connection stands.
-    if (line.headers.authorization !== options.apiKey)
+    // The service checks the key after the handshake.
+    if (connection.headers.authorization !== options.apiKey)
       this.#fail(1008, 'Unauthorized Connection: Missing Authorization header')
     else if (problem !== null) this.#fail(3006, problem)
     else this.send({ type: 'Begin', id: randomUUID(), expires_at: 4_000_000_000 })
@@ -64,7 +64,7 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
     this.resetIdleTimer()
     if (type === 'KeepAlive' || type === 'UpdateConfiguration') return
     if (type === 'ForceEndpoint') {
-      if (this.words.length > 0 || this.#voiceIsTold) this.#tell(true, 0.2)
+      if (this.words.length > 0 || this.#voiceIsReported) this.#sendTranscript(true, 0.2)
     } else if (type === 'Terminate') this.#terminate()
     else this.#fail(3006, `Invalid Message Type: ${text.slice(0, 60)}`)
   }
@@ -73,31 +73,31 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
     const durationMs = this.streamAudio.durationMs(bytes.length)
     if (durationMs < MIN_MESSAGE_MS || durationMs > MAX_MESSAGE_MS)
       return this.#fail(3007, `Input duration violation: ${durationMs} ms. Expected between 50 and 1000 ms`)
-    const passedS = (this.line.time.now() - this.#openedAt) / 1000
+    const passedS = (this.connection.time.now() - this.#openedAt) / 1000
     if (this.audio.heard / 8000 - passedS > MAX_AHEAD_S)
       return this.#fail(3007, `Audio Transmission Rate Exceeded: Received ${this.audio.heard / 8000} sec.`)
     super.onAudio(bytes)
   }
 
   protected onWord(): void {
-    this.#tell(false)
+    this.#sendTranscript(false)
   }
 
   protected onBlock(): void {
     const { voiceFrom, quiet } = this.audio
-    if (this.options.speechStarted === true && voiceFrom !== null && !this.#voiceIsTold) {
-      this.#voiceIsTold = true
+    if (this.options.speechStarted === true && voiceFrom !== null && !this.#voiceIsReported) {
+      this.#voiceIsReported = true
       this.send({ type: 'SpeechStarted', timestamp: voiceFrom / 8, confidence: 0.9 })
     }
-    if ((this.words.length > 0 || this.#voiceIsTold) && quiet >= this.#silence) this.#tell(true)
+    if ((this.words.length > 0 || this.#voiceIsReported) && quiet >= this.#silence) this.#sendTranscript(true)
   }
 
   onIdle(): void {
     this.#fail(3008, 'Session Expired: inactivity')
   }
 
-  /** All words but the newest are final: only those are in the transcript. */
-  #tell(isOver: boolean, confidence = isOver ? 0.8 : 0.01): void {
+  /** All words but the newest are final, and only final words are in the transcript. */
+  #sendTranscript(isOver: boolean, confidence = isOver ? 0.8 : 0.01): void {
     const words = this.wordsToSend(isOver)
     const finals = isOver ? words : words.slice(0, -1)
     const turn = (isFormatted: boolean) => ({
@@ -121,7 +121,7 @@ class Session extends RecogniserSession<FakeAssemblyAiOptions> {
     if (!isOver) return
     this.#turn++
     this.words = []
-    this.#voiceIsTold = false
+    this.#voiceIsReported = false
     this.audio.forgetVoice()
   }
 

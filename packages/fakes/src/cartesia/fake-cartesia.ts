@@ -7,7 +7,7 @@ import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
 import type { FakeSession, VoiceConnection } from '../voices/voice-connection.ts'
 
 interface FakeCartesiaOptions extends FakeVoiceOptions {
-  /** Contexts at a time, over all connections; beyond it a context gets an error 429. Default 1000. */
+  /** Most concurrent contexts of all connections; beyond it a context gets an error 429. Default 1000. */
   readonly maxContexts?: number
 }
 
@@ -26,7 +26,7 @@ export class FakeCartesia extends FakeVoiceServer {
           reason: 'internal error',
         },
         idle: { message: null, code: 1000, reason: 'connection idle timeout' },
-        session: (line, _url, counts) => new Session(line, options, counts, account),
+        session: (connection, _url, counts) => new Session(connection, options, counts, account),
       },
       options,
     ).listen()
@@ -50,7 +50,7 @@ function errorMessage(context: string | null, status: number, code: string, titl
   return JSON.stringify({ type: 'error', done: true, ...fields, ...(context !== null && { context_id: context }) })
 }
 
-/** What it asks of a generation: the error it answers otherwise. */
+/** The error for an invalid request: status, code and title; null: the request is valid. */
 function faultOf(message: Readonly<Record<string, unknown>>): readonly [number, string, string] | null {
   const format = message.output_format as Record<string, unknown> | undefined
   const voice = message.voice as Record<string, unknown> | undefined
@@ -71,19 +71,19 @@ function faultOf(message: Readonly<Record<string, unknown>>): readonly [number, 
 const SPEEDS: Readonly<Record<string, number>> = { slow: 0.8, normal: 1, fast: 1.3 }
 
 class Session implements FakeSession {
-  readonly #line: VoiceConnection
+  readonly #connection: VoiceConnection
   readonly #options: FakeCartesiaOptions
   readonly #counts: FakeVoiceCounts
   readonly #account: { contexts: number }
   readonly #contexts = new Map<string, { utterance: FakeUtterance | null; cancelled: boolean }>()
 
   constructor(
-    line: VoiceConnection,
+    connection: VoiceConnection,
     options: FakeCartesiaOptions,
     counts: FakeVoiceCounts,
     account: { contexts: number },
   ) {
-    this.#line = line
+    this.#connection = connection
     this.#options = options
     this.#counts = counts
     this.#account = account
@@ -91,13 +91,13 @@ class Session implements FakeSession {
 
   readonly onText = (text: string): void => {
     const message = objectFrom(text)
-    if (message === null) return this.#line.send(errorMessage(null, 400, 'invalid_json', 'Invalid JSON'))
+    if (message === null) return this.#connection.send(errorMessage(null, 400, 'invalid_json', 'Invalid JSON'))
     const id = typeof message.context_id === 'string' ? message.context_id : ''
     if (message.cancel === true) return this.#cancel(id)
     const fault = faultOf(message)
-    if (fault !== null) return this.#line.send(errorMessage(id, ...fault))
+    if (fault !== null) return this.#connection.send(errorMessage(id, ...fault))
     if (this.#account.contexts >= (this.#options.maxContexts ?? 1000))
-      return this.#line.send(errorMessage(id, 429, 'concurrency_limited', 'Too many concurrent requests'))
+      return this.#connection.send(errorMessage(id, 429, 'concurrency_limited', 'Too many concurrent requests'))
     void this.#speak(id, message)
   }
 
@@ -107,7 +107,7 @@ class Session implements FakeSession {
     this.#contexts.clear()
   }
 
-  /** What was begun goes on for a while. */
+  /** Audio of a cancelled context is still sent for a while. */
   #cancel(id: string): void {
     const context = this.#contexts.get(id)
     if (context === undefined) return
@@ -127,7 +127,7 @@ class Session implements FakeSession {
     const request = { text: String(message.transcript), language: String(message.language ?? 'en'), speed }
     const speech = await speechOf(this.#options, request)
     if (!this.#contexts.has(id)) return
-    if (speech === null) return this.#line.send(errorMessage(id, 500, 'internal_error', 'No speech'))
+    if (speech === null) return this.#connection.send(errorMessage(id, 500, 'internal_error', 'No speech'))
     const words = message.add_timestamps === true ? new Timestamps(speech) : null
     const utterance: FakeUtterance = new FakeUtterance(muLawOf(speech.samples), this.#options, {
       onPiece: piece => this.#piece(id, piece, context.cancelled, words),
@@ -140,11 +140,11 @@ class Session implements FakeSession {
   #piece(id: string, piece: Buffer, isLate: boolean, words: Timestamps | null): void {
     if (isLate) this.#counts.lateMessages++
     const data = piece.toString('base64')
-    this.#line.json({ type: 'chunk', data, done: false, status_code: 206, step_time: 1.5, context_id: id })
-    // Times come after the audio that they are about.
+    this.#connection.json({ type: 'chunk', data, done: false, status_code: 206, step_time: 1.5, context_id: id })
+    // Times are sent after the audio that they describe.
     const timestamps = words?.next(piece.length / 8)
     if (timestamps)
-      this.#line.json({
+      this.#connection.json({
         type: 'timestamps',
         done: false,
         status_code: 206,
@@ -156,14 +156,14 @@ class Session implements FakeSession {
   #done(id: string, words: Timestamps | null): void {
     const timestamps = words?.next(Number.POSITIVE_INFINITY)
     if (timestamps)
-      this.#line.json({
+      this.#connection.json({
         type: 'timestamps',
         done: false,
         status_code: 206,
         context_id: id,
         word_timestamps: timestamps,
       })
-    this.#line.json({
+    this.#connection.json({
       type: 'flush_done',
       done: false,
       flush_done: true,
@@ -171,7 +171,7 @@ class Session implements FakeSession {
       status_code: 206,
       context_id: id,
     })
-    this.#line.json({ type: 'done', done: true, status_code: 206, context_id: id })
+    this.#connection.json({ type: 'done', done: true, status_code: 206, context_id: id })
     if (this.#contexts.delete(id)) this.#account.contexts--
   }
 }
@@ -184,7 +184,7 @@ class Timestamps {
     this.#words = [...words]
   }
 
-  /** Of the words that begin within the next `ms` of audio. */
+  /** The timestamps of the words that begin within the next `ms` of audio. */
   next(ms: number) {
     this.#ms += ms
     const found = this.#words.findIndex(({ startMs }) => startMs >= this.#ms)

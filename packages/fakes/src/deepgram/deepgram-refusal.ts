@@ -10,7 +10,7 @@ const CODES: Readonly<Record<number, readonly [string, string]>> = {
   429: ['TOO_MANY_REQUESTS', 'Too many requests. Please try again later'],
 }
 
-/** How Deepgram's recognisers refuse a connection. */
+/** The refusal of a connection by Deepgram's recognisers. */
 export function deepgramRefusal(status: number, message?: string): Refusal {
   const [code, text] = CODES[status] ?? ['INTERNAL_SERVER_ERROR', 'Internal Server Error']
   return { status, body: deepgramError(code, message ?? text) }
@@ -21,7 +21,7 @@ export function deepgramError(code: string, message: string): object {
   return { err_code: code, err_msg: message, request_id: randomUUID() }
 }
 
-/** Refuses what goes to another path or comes with another key. */
+/** Refuses a request with another path or key. */
 export function deepgramRefusesRequest(
   url: URL,
   headers: IncomingHttpHeaders,
@@ -33,7 +33,7 @@ export function deepgramRefusesRequest(
 
 const SAMPLE_RATES: Readonly<Record<string, readonly string[]>> = { mulaw: ['8000'], linear16: ['8000', '16000'] }
 
-/** What is wrong with the audio that a query announces; null: nothing. */
+/** The problem with the audio that a query announces; null: it is valid. */
 export function deepgramAudioProblem(query: URLSearchParams): string | null {
   const rates = SAMPLE_RATES[query.get('encoding') ?? '']
   if (rates === undefined) return 'Bad Request: encoding'

@@ -22,7 +22,7 @@ export class FakeAura extends FakeVoiceServer {
         refusal: status => refusal(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'INTERNAL_ERROR', 'Refused.'),
         error: { message: null, code: 1011, reason: 'NET-0000' },
         idle: { message: null, code: 1011, reason: 'NET-0001' },
-        session: (line, url, counts) => new Session(line, url, options, counts),
+        session: (connection, url, counts) => new Session(connection, url, options, counts),
       },
       options,
     ).listen()
@@ -46,7 +46,7 @@ function refusal(status: number, code: string, message: string): Refusal {
 }
 
 class Session implements FakeSession {
-  readonly #line: VoiceConnection
+  readonly #connection: VoiceConnection
   readonly #url: URL
   readonly #options: FakeVoiceOptions
   readonly #counts: FakeVoiceCounts
@@ -54,18 +54,18 @@ class Session implements FakeSession {
   #flushes: number[] = []
   #sequence = 0
   #utterance: FakeUtterance | null = null
-  /** Bumped by Clear: what was being made is not spoken. */
+  /** Incremented by Clear, so that speech which is still being synthesised is not sent. */
   #generation = 0
   #clearing = false
   #over = false
 
-  constructor(line: VoiceConnection, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
-    this.#line = line
+  constructor(connection: VoiceConnection, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
+    this.#connection = connection
     this.#url = url
     this.#options = options
     this.#counts = counts
     const model = url.searchParams.get('model')
-    line.json({
+    connection.json({
       type: 'Metadata',
       request_id: randomUUID(),
       model_name: model,
@@ -79,8 +79,8 @@ class Session implements FakeSession {
     if (message?.type === 'Speak' && typeof message.text === 'string') return this.#take(message.text)
     if (message?.type === 'Flush') return this.#flush()
     if (message?.type === 'Clear') return this.#clear()
-    if (message?.type === 'Close') return this.#line.end({ message: null, code: 1000, reason: '' })
-    this.#line.end({ message: null, code: 1008, reason: 'DATA-0000' })
+    if (message?.type === 'Close') return this.#connection.end({ message: null, code: 1000, reason: '' })
+    this.#connection.end({ message: null, code: 1008, reason: 'DATA-0000' })
   }
 
   readonly onClose = (): void => {
@@ -96,7 +96,7 @@ class Session implements FakeSession {
 
   #warn(description: string, code: string): void {
     this.#counts.overLimit++
-    this.#line.json({ type: 'Warning', description, code })
+    this.#connection.json({ type: 'Warning', description, code })
   }
 
   #flush(): void {
@@ -123,7 +123,7 @@ class Session implements FakeSession {
     this.#utterance = new FakeUtterance(muLawOf((speech ?? SILENCE).samples), this.#options, {
       onPiece: piece => {
         if (this.#clearing) this.#counts.lateMessages++
-        this.#line.send(piece)
+        this.#connection.send(piece)
       },
       onEnd: () => this.#ended(),
     })
@@ -132,7 +132,7 @@ class Session implements FakeSession {
   #ended(): void {
     this.#utterance = null
     // Flushed may also be sent for an utterance that was cleared.
-    this.#line.json({ type: 'Flushed', sequence_id: this.#sequence++ })
+    this.#connection.json({ type: 'Flushed', sequence_id: this.#sequence++ })
     if (this.#clearing) this.#cleared()
   }
 
@@ -147,6 +147,6 @@ class Session implements FakeSession {
 
   #cleared(): void {
     this.#clearing = false
-    this.#line.json({ type: 'Cleared', sequence_id: this.#sequence++ })
+    this.#connection.json({ type: 'Cleared', sequence_id: this.#sequence++ })
   }
 }

@@ -8,7 +8,7 @@ import { deepgramAudioProblem, deepgramRefusal, deepgramRefusesRequest } from '.
 
 const IDLE_CLOSE_MS = 20_000
 const UPDATE_EVERY: Samples = 2000
-/** A voice without words opens a turn after so long. */
+/** Voice without words begins a turn after this time. */
 const VOICE_OPENS_AFTER: Samples = 4000
 const EAGER_AFTER: Samples = 1600
 const END_AFTER: Samples = 4000
@@ -16,7 +16,7 @@ const END_AFTER: Samples = 4000
 export interface FakeDeepgramFluxOptions extends FakeRecogniserOptions {
   /** Words have times, as since July 2026. Default true. */
   readonly wordTimes?: boolean
-  /** EndOfTurn says what triggered it. Default true. */
+  /** EndOfTurn names its trigger. Default true. */
   readonly triggers?: boolean
 }
 
@@ -28,7 +28,7 @@ export class FakeDeepgramFlux extends FakeRecogniser {
       {
         admit: (url, headers) => deepgramRefusesRequest(url, headers, expected) ?? refusesQuery(url.searchParams),
         refusal: deepgramRefusal,
-        handle: (line, log) => new Turns(line, options, log),
+        handle: (connection, log) => new Turns(connection, options, log),
       },
       options,
     ).listen()
@@ -62,11 +62,11 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
   #isOpen = false
   #isEnding = false
   #windowFrom: Samples = 0
-  #toldAt: Samples = 0
+  #reportedUntil: Samples = 0
 
-  constructor(line: FakeConnection, options: FakeDeepgramFluxOptions, log: FakeRecogniserLog) {
-    const query = line.url.searchParams
-    super(line, options, log, { language: query.get('language_hint') ?? 'en', idleCloseMs: IDLE_CLOSE_MS })
+  constructor(connection: FakeConnection, options: FakeDeepgramFluxOptions, log: FakeRecogniserLog) {
+    const query = connection.url.searchParams
+    super(connection, options, log, { language: query.get('language_hint') ?? 'en', idleCloseMs: IDLE_CLOSE_MS })
     this.#isEager = query.has('eager_eot_threshold')
     this.send({ type: 'Connected', request_id: this.#requestId, sequence_id: this.#sequence++ })
   }
@@ -75,7 +75,7 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
     this.#fail('INTERNAL_SERVER_ERROR', 'Something went wrong.')
   }
 
-  /** Messages do not keep it awake: only audio does. */
+  /** Messages do not reset the idle timer: only audio does. */
   protected onMessage(type: string | null): void {
     if (type === 'ForceEndTurn') {
       if (this.#isOpen) this.#endTurn('manual', 0.3)
@@ -87,7 +87,7 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
     const wasEnding = this.#isEnding
     this.#isEnding = false
     if (!this.#isOpen) this.#startTurn()
-    else this.#tell(wasEnding ? 'TurnResumed' : 'Update')
+    else this.#sendTranscript(wasEnding ? 'TurnResumed' : 'Update')
   }
 
   protected onBlock(): void {
@@ -98,9 +98,9 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
     const mayEnd = this.#isEager && !this.#isEnding && this.words.length > 0
     if (this.#isOpen && mayEnd && quiet >= EAGER_AFTER) {
       this.#isEnding = true
-      return this.#tell('EagerEndOfTurn', 0.55)
+      return this.#sendTranscript('EagerEndOfTurn', 0.55)
     }
-    if (heard - this.#toldAt >= UPDATE_EVERY) this.#tell('Update')
+    if (heard - this.#reportedUntil >= UPDATE_EVERY) this.#sendTranscript('Update')
   }
 
   onIdle(): void {
@@ -109,11 +109,11 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
 
   #startTurn(): void {
     this.#isOpen = true
-    this.#tell('StartOfTurn')
+    this.#sendTranscript('StartOfTurn')
   }
 
   #endTurn(trigger: string, confidence: number): void {
-    this.#tell('EndOfTurn', confidence, trigger)
+    this.#sendTranscript('EndOfTurn', confidence, trigger)
     this.#isOpen = false
     this.#isEnding = false
     this.words = []
@@ -122,7 +122,7 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
     this.audio.forgetVoice()
   }
 
-  #tell(event: Event, confidence = 0.05, trigger?: string): void {
+  #sendTranscript(event: Event, confidence = 0.05, trigger?: string): void {
     const { wordTimes = true, triggers = true } = this.options
     const words = this.wordsToSend(event === 'EndOfTurn' || event === 'EagerEndOfTurn')
     const info = {
@@ -143,7 +143,7 @@ class Turns extends RecogniserSession<FakeDeepgramFluxOptions> {
       ...(triggers && trigger !== undefined && { trigger }),
     }
     this.sendResult(info, event === 'EndOfTurn')
-    this.#toldAt = this.audio.heard
+    this.#reportedUntil = this.audio.heard
   }
 
   #fail(code: string, description: string): void {

@@ -7,11 +7,11 @@ import type { Refusal } from '../sockets/socket-service.ts'
 import { deepgramAudioProblem, deepgramRefusal, deepgramRefusesRequest } from './deepgram-refusal.ts'
 
 const IDLE_CLOSE_MS = 10_000
-/** An interim result at least so often. */
+/** Longest interval between interim results. */
 const INTERIM_EVERY: Samples = 8000
-/** A segment becomes final when it is so long, whether or not anybody has stopped. */
+/** A segment of this length becomes final without a pause. */
 const MAX_SEGMENT: Samples = 5 * 8000
-/** With less than this a Finalize is not answered. */
+/** With less audio a Finalize is not answered. */
 const MIN_TO_FINALIZE: Samples = 800
 
 /** Deepgram's `/v1/listen` (Nova): interim and final results, SpeechStarted, Finalize, idle close with 1011. */
@@ -22,7 +22,7 @@ export class FakeDeepgramListen extends FakeRecogniser {
       {
         admit: (url, headers) => deepgramRefusesRequest(url, headers, expected) ?? refusesQuery(url.searchParams),
         refusal: deepgramRefusal,
-        handle: (line, log) => new Listening(line, options, log),
+        handle: (connection, log) => new Listening(connection, options, log),
       },
       options,
     ).listen()
@@ -39,12 +39,12 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
   readonly #query: URLSearchParams
   readonly #endpointing: Samples
   #segmentFrom: Samples = 0
-  #toldAt: Samples = 0
-  #voiceIsTold = false
+  #reportedUntil: Samples = 0
+  #voiceIsReported = false
 
-  constructor(line: FakeConnection, options: FakeRecogniserOptions, log: FakeRecogniserLog) {
-    const query = line.url.searchParams
-    super(line, options, log, { language: query.get('language') ?? 'en', idleCloseMs: IDLE_CLOSE_MS })
+  constructor(connection: FakeConnection, options: FakeRecogniserOptions, log: FakeRecogniserLog) {
+    const query = connection.url.searchParams
+    super(connection, options, log, { language: query.get('language') ?? 'en', idleCloseMs: IDLE_CLOSE_MS })
     this.#query = query
     this.#endpointing = 8 * Number(query.get('endpointing') ?? 10)
   }
@@ -58,24 +58,25 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
     this.resetIdleTimer()
     if (type === 'KeepAlive') return
     if (type === 'Finalize') return this.#finalize()
-    if (type === 'CloseStream') return this.#sayGoodbye()
+    if (type === 'CloseStream') return this.#closeStream()
     this.close(1008, 'DATA-0000')
   }
 
   protected onWord(): void {
-    this.#tell({})
+    this.#sendTranscript({})
   }
 
   protected onBlock(): void {
     const { heard, voiceFrom, quiet } = this.audio
-    if (voiceFrom !== null && !this.#voiceIsTold) {
-      this.#voiceIsTold = true
+    if (voiceFrom !== null && !this.#voiceIsReported) {
+      this.#voiceIsReported = true
       this.send({ type: 'SpeechStarted', channel: [0, 1], timestamp: voiceFrom / 8000 })
     }
     const hasSpeech = voiceFrom !== null || this.words.length > 0
-    if (hasSpeech && quiet >= Math.max(this.#endpointing, 800)) return this.#tell({ isFinal: true, stopped: true })
-    if (heard - this.#segmentFrom >= MAX_SEGMENT) return this.#tell({ isFinal: true })
-    if (heard - this.#toldAt >= INTERIM_EVERY) this.#tell({})
+    if (hasSpeech && quiet >= Math.max(this.#endpointing, 800))
+      return this.#sendTranscript({ isFinal: true, stopped: true })
+    if (heard - this.#segmentFrom >= MAX_SEGMENT) return this.#sendTranscript({ isFinal: true })
+    if (heard - this.#reportedUntil >= INTERIM_EVERY) this.#sendTranscript({})
   }
 
   onIdle(): void {
@@ -84,10 +85,10 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
 
   #finalize(): void {
     if (this.audio.heard - this.#segmentFrom < MIN_TO_FINALIZE && this.words.length === 0) return
-    this.#tell({ isFinal: true, fromFinalize: true })
+    this.#sendTranscript({ isFinal: true, fromFinalize: true })
   }
 
-  #tell({ isFinal = false, stopped = false, fromFinalize = false }): void {
+  #sendTranscript({ isFinal = false, stopped = false, fromFinalize = false }): void {
     const heard = this.heardUntil
     const words = this.wordsToSend(isFinal)
     const reported = words.map(word => ({
@@ -111,16 +112,16 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
       from_finalize: fromFinalize,
     }
     this.sendResult(result, isFinal)
-    this.#toldAt = heard
+    this.#reportedUntil = heard
     if (!isFinal) return
     this.#segmentFrom = heard
     this.words = []
     if (!stopped && !fromFinalize) return
     this.audio.forgetVoice()
-    this.#voiceIsTold = false
+    this.#voiceIsReported = false
   }
 
-  #sayGoodbye(): void {
+  #closeStream(): void {
     this.send({
       type: 'Metadata',
       request_id: randomUUID(),

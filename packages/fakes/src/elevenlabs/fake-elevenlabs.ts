@@ -21,7 +21,7 @@ export class FakeElevenLabs extends FakeVoiceServer {
           code: 1008,
           reason: 'Have not received a new text input within the timeout of 20 seconds. Streaming input terminated.',
         },
-        session: (line, url, counts) => new Session(line, url, options, counts),
+        session: (connection, url, counts) => new Session(connection, url, options, counts),
       },
       options,
     ).listen()
@@ -46,14 +46,14 @@ function failure(error: string, message: string) {
 interface Context {
   text: string
   speed: number
-  /** Speaking, or about to. */
+  /** Audio is being sent, or will be. */
   flushing: boolean
   closing: boolean
   utterance: FakeUtterance | null
 }
 
 class Session implements FakeSession {
-  readonly #line: VoiceConnection
+  readonly #connection: VoiceConnection
   readonly #url: URL
   readonly #options: FakeVoiceOptions
   readonly #counts: FakeVoiceCounts
@@ -61,19 +61,19 @@ class Session implements FakeSession {
   #messages = 0
   #over = false
 
-  constructor(line: VoiceConnection, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
-    this.#line = line
+  constructor(connection: VoiceConnection, url: URL, options: FakeVoiceOptions, counts: FakeVoiceCounts) {
+    this.#connection = connection
     this.#url = url
     this.#options = options
     this.#counts = counts
     if (url.pathname.includes('/Unknown/'))
-      line.end(failure('voice_id_does_not_exist', 'A voice with this id does not exist.'))
+      connection.end(failure('voice_id_does_not_exist', 'A voice with this id does not exist.'))
   }
 
   readonly onText = (text: string): void => {
     const message = objectFrom(text)
-    if (message === null) return this.#line.end(failure('invalid_message', 'Invalid message received.'))
-    if (message.close_socket === true) return this.#line.end({ message: null, code: 1000, reason: '' })
+    if (message === null) return this.#connection.end(failure('invalid_message', 'Invalid message received.'))
+    if (message.close_socket === true) return this.#connection.end({ message: null, code: 1000, reason: '' })
     const id = typeof message.context_id === 'string' ? message.context_id : 'default'
     if (message.close_context === true) return this.#closeContext(id)
     const context = this.#contexts.get(id) ?? this.#openContext(id, message)
@@ -92,13 +92,13 @@ class Session implements FakeSession {
     if (this.#contexts.size >= MAX_CONTEXTS) {
       this.#counts.overLimit++
       const reason = `Maximum simultaneous contexts per WebSocket connection exceeded (${MAX_CONTEXTS}).`
-      this.#line.end(failure('max_active_conversations', reason))
+      this.#connection.end(failure('max_active_conversations', reason))
       return null
     }
     const settings = message.voice_settings as { speed?: unknown } | undefined
     const speed = typeof settings?.speed === 'number' ? settings.speed : 1
     if (!(speed >= 0.7 && speed <= 1.2)) {
-      this.#line.end(failure('invalid_voice_settings', 'speed must be between 0.7 and 1.2'))
+      this.#connection.end(failure('invalid_voice_settings', 'speed must be between 0.7 and 1.2'))
       return null
     }
     const context = { text: '', speed, flushing: false, closing: false, utterance: null }
@@ -110,7 +110,7 @@ class Session implements FakeSession {
   #closeContext(id: string): void {
     const context = this.#contexts.get(id)
     if (context === undefined) return
-    // What was set to flush goes on.
+    // Flushed text is still spoken.
     context.closing = true
     if (!context.flushing) this.#final(id)
   }
@@ -123,7 +123,7 @@ class Session implements FakeSession {
     const language = this.#url.searchParams.get('language_code') ?? 'en'
     const speech = await speechOf(this.#options, { text: text.trim(), language, speed })
     if (this.#over) return
-    if (speech === null) return this.#line.end(failure('internal_server_error', 'No speech.'))
+    if (speech === null) return this.#connection.end(failure('internal_server_error', 'No speech.'))
     const characters = new Characters(speech)
     context.utterance = new FakeUtterance(muLawOf(speech.samples), this.#options, {
       onPiece: (piece, index) => this.#piece(id, piece, index, characters),
@@ -144,16 +144,16 @@ class Session implements FakeSession {
     // Audio comes before and after words; at times a message has no alignment, or the normalized one alone.
     const alignmentFields =
       index % 3 === 2 ? { alignment: null, normalizedAlignment: alignment } : { alignment, normalizedAlignment: null }
-    this.#line.json({ audio: piece.toString('base64'), isFinal: null, ...alignmentFields, contextId: id })
+    this.#connection.json({ audio: piece.toString('base64'), isFinal: null, ...alignmentFields, contextId: id })
   }
 
   #final(id: string): void {
     this.#contexts.delete(id)
-    this.#line.json({ isFinal: true, contextId: id })
+    this.#connection.json({ isFinal: true, contextId: id })
   }
 }
 
-/** The characters of a speech by pieces of its audio: a word may be cut between two. */
+/** The characters of an utterance, by pieces of its audio: a word may be split between two. */
 class Characters {
   readonly #all: { readonly char: string; readonly startMs: number }[]
   #ms = 0

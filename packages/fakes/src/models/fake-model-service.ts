@@ -10,7 +10,7 @@ import { answerWith, ModelServing } from './model-serving.ts'
 import type { FakeModelStep, FakeStreamStyle } from './model-step.ts'
 
 export interface FakeModelOptions<Style extends FakeStreamStyle = FakeStreamStyle> {
-  /** 0: any free one, the default. */
+  /** Default 0: any free port. */
   readonly port?: number
   /** Requests with another key are refused. Default: any key, or none. */
   readonly key?: string
@@ -21,9 +21,9 @@ export interface FakeModelOptions<Style extends FakeStreamStyle = FakeStreamStyl
   /** Delays of the answers of `respond`: `firstMs`, `tokenMs`. Default none. */
   readonly delays?: FakeDelays
   readonly style?: Style
-  /** For `wait`. Default the system's. */
+  /** Clock of the step `wait`. Default the system's. */
   readonly time?: Time
-  /** Of the places where writes are cut. Default 1. */
+  /** Seed of the random places at which writes are split. Default 1. */
   readonly seed?: number
 }
 
@@ -40,7 +40,7 @@ const MAX_LOGGED_REQUESTS = 1000
 
 /** The HTTP side of a fake model, on 127.0.0.1. For tests and load tests. */
 export class FakeModelService {
-  /** The newest 1000. */
+  /** The last 1000 requests. */
   readonly requests: FakeModelRequest[] = []
   readonly #dialect: FakeModelDialect
   readonly #options: FakeModelOptions
@@ -52,10 +52,10 @@ export class FakeModelService {
   #origin = ''
   #abandoned = 0
   #connections = 0
-  #underWay = 0
+  #running = 0
   #maxConcurrent = 0
-  #breaksKept = false
-  #brokenKept = 0
+  #breaksNextReused = false
+  #brokenReused = 0
   /** Connections that carried a request before. */
   readonly #reused = new WeakSet<Socket>()
 
@@ -88,14 +88,14 @@ export class FakeModelService {
     return this.#abandoned
   }
 
-  /** Connections that were ever made. */
+  /** Connections accepted so far. */
   get connections(): number {
     return this.#connections
   }
 
   /** True when no answer is being written. */
   get isIdle(): boolean {
-    return this.#underWay === 0
+    return this.#running === 0
   }
 
   /** The most answers that were being written at the same time. */
@@ -103,9 +103,9 @@ export class FakeModelService {
     return this.#maxConcurrent
   }
 
-  /** Kept connections that `breakNextKept` closed. */
-  get brokenKept(): number {
-    return this.#brokenKept
+  /** Reused connections that `breakNextReused` closed. */
+  get brokenReused(): number {
+    return this.#brokenReused
   }
 
   /** Scripts the answer to the next request that has no script yet. */
@@ -123,9 +123,9 @@ export class FakeModelService {
     this.#server.closeAllConnections()
   }
 
-  /** Closes the next kept connection when a request arrives on it, as if the service had just closed it. */
-  breakNextKept(): void {
-    this.#breaksKept = true
+  /** Closes the next connection on which a second request arrives, as if the service had just closed it. */
+  breakNextReused(): void {
+    this.#breaksNextReused = true
   }
 
   close(): Promise<void> {
@@ -133,17 +133,17 @@ export class FakeModelService {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const isKept = this.#reused.has(request.socket)
+    const isReused = this.#reused.has(request.socket)
     this.#reused.add(request.socket)
-    if (isKept && this.#breaksKept) {
-      this.#breaksKept = false
-      this.#brokenKept++
+    if (isReused && this.#breaksNextReused) {
+      this.#breaksNextReused = false
+      this.#brokenReused++
       request.socket.destroy()
       return
     }
-    this.#underWay++
-    this.#maxConcurrent = Math.max(this.#maxConcurrent, this.#underWay)
-    response.once('close', () => this.#underWay--)
+    this.#running++
+    this.#maxConcurrent = Math.max(this.#maxConcurrent, this.#running)
+    response.once('close', () => this.#running--)
     const body = jsonOf(await bodyOf(request, MAX_BODY_BYTES))
     const dialect = this.#dialect
     const key = dialect.keyOf(request.headers)
@@ -177,13 +177,13 @@ export class FakeModelService {
     const { respond, delays = {} } = this.#options
     const { chat } = this.#dialect
     if (chat === null) return this.#otherwise
-    const faults = this.#faults.shift()
+    const fault = this.#faults.shift()
     const steps = respond === undefined ? this.#otherwise : stepsOf(await respond(chat.readRequest(body)), chat, delays)
-    return faults === undefined ? steps : stepsWithFault(faults, steps, chat)
+    return fault === undefined ? steps : stepsWithFault(fault, steps, chat)
   }
 }
 
-/** Null for what is neither an object nor a list. */
+/** Parses a JSON object or list; null for any other text. */
 function jsonOf(text: string): FakeModelRequest['body'] {
   try {
     const body: unknown = JSON.parse(text)

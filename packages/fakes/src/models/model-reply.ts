@@ -30,9 +30,9 @@ export function stepsOf({ text, call }: FakeReply, { finish }: FakeChatDialect, 
   ]
 }
 
-/** The reply with a fault. A reply that begins fails in its middle, `afterMs` after its first half was written. */
+/** The steps of a reply with a fault. A reply that has begun fails `afterMs` after its first half was written. */
 export function stepsWithFault(
-  faults: ModelFault,
+  fault: ModelFault,
   steps: readonly FakeModelStep[],
   dialect: FakeChatDialect,
 ): readonly FakeModelStep[] {
@@ -43,19 +43,19 @@ export function stepsWithFault(
     )
     return content.slice(0, Math.ceil(content.length / 2))
   }
-  switch (faults.type) {
+  switch (fault.type) {
     case 'refuse':
-      return [refusal(faults)]
+      return [refusal(fault)]
     case 'mute':
       return [{ do: 'stall' }]
     case 'slow':
-      return [...wait(faults.afterMs), ...steps]
+      return [...wait(fault.afterMs), ...steps]
     case 'break-off':
-      return [...firstHalf(), ...wait(faults.afterMs), { do: 'break-off' }]
+      return [...firstHalf(), ...wait(fault.afterMs), { do: 'break-off' }]
     case 'error':
-      return [...firstHalf(), ...wait(faults.afterMs), { do: 'fail', error: dialect.errorInStream }, { do: 'end' }]
+      return [...firstHalf(), ...wait(fault.afterMs), { do: 'fail', error: dialect.errorInStream }, { do: 'end' }]
     case 'stall':
-      return [...firstHalf(), ...wait(faults.afterMs), { do: 'stall' }]
+      return [...firstHalf(), ...wait(fault.afterMs), { do: 'stall' }]
     case 'garble':
       return garbled(steps)
   }

@@ -12,7 +12,7 @@ interface ModelServingOptions {
   readonly refusal: (why: 'key' | 'busy' | 'down') => FakeHttpAnswer
 }
 
-/** The playing of one script. */
+/** Plays the steps of one answer. */
 export class ModelServing {
   readonly #options: ModelServingOptions
   readonly #response: ServerResponse
@@ -100,7 +100,7 @@ export class ModelServing {
     this.#response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
   }
 
-  /** Each piece leaves by itself, and has left when this resolves. */
+  /** Writes each piece separately; resolves when all are written. */
   async #write(text: string): Promise<void> {
     this.#begin()
     const bytes = Buffer.from(text, 'utf8')

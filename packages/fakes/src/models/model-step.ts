@@ -1,38 +1,38 @@
 /**
- * What the fake of a model's service does with a request, step by step, in its vendor's words. An answer that no step
- * finishes ends as a broken one would.
+ * The steps with which a fake model service answers a request, in the vendor's format. An answer without the step
+ * "finish" ends with a broken connection.
  */
 export type FakeModelStep =
   | { readonly do: 'say'; readonly text: string }
-  /** What the model thinks before it speaks. */
+  /** Reasoning before the answer. */
   | { readonly do: 'think'; readonly text: string }
   | { readonly do: 'begin-tool'; readonly index: number; readonly id: string; readonly name: string }
   | { readonly do: 'tool-arguments'; readonly index: number; readonly text: string }
   /** `input` includes `cached`. */
   | { readonly do: 'report-usage'; readonly input: number; readonly output: number; readonly cached?: number }
-  /** `reason` as the service writes it. */
+  /** `reason`: the vendor's name of it. */
   | { readonly do: 'finish'; readonly reason: string }
-  /** A sign of life that says nothing. */
+  /** A keep-alive without content. */
   | { readonly do: 'ping' }
-  /** Nothing for so long, on the fake's time. */
+  /** Waits, on the fake's clock. */
   | { readonly do: 'wait'; readonly ms: number }
-  /** Nothing more comes, until the request is given up. */
+  /** Sends nothing more until the client abandons the request. */
   | { readonly do: 'stall' }
-  /** 429. `retryAfter`: the header, as it stands there. */
+  /** 429. `retryAfter`: value of the header. */
   | { readonly do: 'turn-away'; readonly retryAfter?: string }
-  /** 401; the body repeats the key, as some do. */
+  /** 401; the body repeats the key, as some services do. */
   | { readonly do: 'refuse' }
-  /** An error of the service's own, 500 and above. */
+  /** An internal error of the service, 500 and above. */
   | { readonly do: 'go-down'; readonly status: number }
-  /** The connection breaks; as the first step, before a byte of an answer. */
+  /** The connection breaks; as the first step, before the first byte of the answer. */
   | { readonly do: 'break-off' }
-  /** The stream ends as if it were complete, without the vendor's own end. */
+  /** The stream ends regularly, without the vendor's end marker. */
   | { readonly do: 'end' }
   /** An error object inside the stream. */
   | { readonly do: 'fail'; readonly error: unknown }
-  /** Bytes of the stream as they stand here. */
+  /** Raw text in the stream. */
   | { readonly do: 'write'; readonly text: string }
-  /** An answer that is no stream. */
+  /** An answer that is not a stream. */
   | {
       readonly do: 'answer'
       readonly status: number
@@ -40,7 +40,7 @@ export type FakeModelStep =
       readonly body: string
     }
 
-/** How a service writes its streams, whoever the vendor. */
+/** Variants of a stream that all vendors share. */
 export interface FakeStreamStyle {
   readonly lineEnd?: '\n' | '\r\n'
   /** "data:{" instead of "data: {". */
@@ -49,11 +49,11 @@ export interface FakeStreamStyle {
   readonly comments?: boolean
   /** One JSON document instead of a stream. */
   readonly whole?: boolean
-  /** Every write is cut into pieces of 1 to so many bytes. Default: not at all. */
+  /** Splits every write into pieces of 1 to this many bytes. Default: no splitting. */
   readonly pieces?: number
 }
 
-/** One server-sent event; `event`: its name, where the vendor gives names. */
+/** One server-sent event; `event`: its name, for vendors with named events. */
 export function eventText(style: FakeStreamStyle, data: string, event: string | null = null): string {
   const end = style.lineEnd ?? '\n'
   const space = style.tight === true ? '' : ' '

@@ -98,7 +98,8 @@ export class ChatCompletion implements FakeModelAnswer {
 
   #callDelta(index: number, text: string, begins: boolean): object {
     const call = this.#calls.find(candidate => candidate.index === index)
-    if (call === undefined) throw new Error(`The script writes arguments of call ${index}, which never began.`)
+    if (call === undefined)
+      throw new Error(`The script writes arguments of call ${index}, which has no step "begin-tool"; add one before.`)
     call.text += text
     const { withoutIds, withoutIndexes, repeating } = this.#style
     const named = begins || repeating === true

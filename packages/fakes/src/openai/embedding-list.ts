@@ -3,18 +3,18 @@ import type { FakeStreamStyle } from '../models/model-step.ts'
 
 /** How the service answers. The defaults are OpenAI's. */
 export interface FakeEmbeddingStyle extends FakeStreamStyle {
-  /** Not in the order of the texts; the index tells whose each is. */
+  /** Vectors are not in the order of the texts, but have its index. */
   readonly shuffled?: boolean
-  /** Numbers, also where base64 was asked for. */
+  /** Vectors as numbers even when the request asks for base64. */
   readonly alwaysNumbers?: boolean
   readonly withoutIndexes?: boolean
-  /** Of each vector. Default 8; a request may ask for others. */
+  /** Length of each vector. Default 8; a request may set another. */
   readonly dimensions?: number
-  /** One fewer than asked for. */
+  /** One vector is missing. */
   readonly lacksOne?: boolean
-  /** The first index comes twice. */
+  /** The first index is repeated. */
   readonly repeatsOne?: boolean
-  /** A member of a vector is null, as what is no number is written. */
+  /** A member of a vector is null. */
   readonly writesNulls?: boolean
   /** The last vector is shorter than the others. */
   readonly uneven?: boolean
@@ -22,7 +22,7 @@ export interface FakeEmbeddingStyle extends FakeStreamStyle {
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** The answer of `/v1/embeddings`: one document, made of the request alone. The same text has the same vector. */
+/** The answer of `/v1/embeddings`: one document. Equal texts have equal vectors. */
 export class EmbeddingList implements FakeModelAnswer {
   readonly isFinished = true
   readonly #style: FakeEmbeddingStyle
@@ -62,7 +62,7 @@ export class EmbeddingList implements FakeModelAnswer {
   }
 }
 
-/** A vector of length 1 that tells texts apart, and knows nothing of what they mean. */
+/** A unit vector that differs between texts and has no relation to their meaning. */
 function vectorOf(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions)
   let state = 2_166_136_261

@@ -11,7 +11,7 @@ import { openAiError } from './openai-refusal.ts'
 const MAX_BODY_BYTES = 64 * 1024
 const MAX_CHARACTERS = 4096
 
-/** OpenAI's `/v1/audio/speech`: 24 kHz linear audio as a stream over HTTP. ServiceFault is by request. */
+/** OpenAI's `/v1/audio/speech`: 24 kHz linear audio as a stream over HTTP. Each fault belongs to one request. */
 export class FakeSpeechService {
   readonly url: string
   readonly counts: FakeVoiceCounts
@@ -42,17 +42,17 @@ export class FakeSpeechService {
     return new FakeSpeechService(server, url, counts, faults)
   }
 
-  /** What the next requests meet, after those that were given before. */
+  /** Faults of the next requests, after those that were injected before; null for none. */
   injectFaults(...faults: readonly (ServiceFault | null)[]): void {
     this.#faults.push(...faults)
   }
 
-  /** Closes the connections that no request is under way on. */
+  /** Closes the connections without a request in progress. */
   closeIdle(): void {
     this.#server.closeIdleConnections()
   }
 
-  /** Breaks all connections off. */
+  /** Breaks all connections. */
   breakOff(): void {
     this.#server.closeAllConnections()
   }
@@ -125,7 +125,7 @@ async function speak(
     }, faults.afterMs)
   }
   const audio = linearOf(threefold(speech.samples))
-  // Six bytes for each one of mu-law: the same pace in time.
+  // Six bytes per byte of mu-law, for the same pace in time.
   const pieceBytes = (options.pieceBytes ?? 1601) * 3
   const pace = (options.pace ?? Number.POSITIVE_INFINITY) * 6
   const utterance = new FakeUtterance(
@@ -147,7 +147,7 @@ async function speak(
   })
 }
 
-/** 24 kHz from 8 kHz, by lines between the samples. */
+/** 24 kHz from 8 kHz by linear interpolation. */
 function threefold(samples: Int16Array): Int16Array {
   const made = new Int16Array(3 * samples.length)
   for (let i = 0; i < samples.length; i++) {

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FakeHttpAnswer } from '../models/model-dialect.ts'
 
-/** The key behind "Bearer"; null where there is none. */
+/** The bearer token; null when there is none. */
 export function bearerOf(headers: IncomingHttpHeaders): string | null {
   return /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? null
 }
 
-/** OpenAI's errors; that of a wrong key repeats it. */
+/** OpenAI's errors; the error for a wrong key repeats it. */
 export function openAiRefusal(why: 'key' | 'busy' | 'path' | 'down', key: string | null): FakeHttpAnswer {
   switch (why) {
     case 'key':

@@ -2,7 +2,7 @@ import type { FakeChatRequest, FakeMessage, FakeToolCall } from '../models/chat-
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What a body of `/chat/completions` asks. */
+/** Parses the body of `/chat/completions`. */
 export function readChatRequest({ messages, tools, tool_choice }: JsonObject): FakeChatRequest {
   const declared = (tools ?? []) as readonly { readonly function: JsonObject }[]
   return {

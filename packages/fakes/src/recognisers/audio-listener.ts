@@ -4,9 +4,9 @@ import type { StreamAudio } from './stream-audio.ts'
 
 /** 20 ms. */
 const BLOCK: Samples = 160
-/** Mean amplitude from which a block counts as voice. */
+/** Mean amplitude above which a block counts as voice. */
 const LOUD = 100
-/** Loud blocks in a row that begin a voice. */
+/** Consecutive loud blocks with which voice begins. */
 const VOICE_BLOCKS = 3
 
 interface AudioListenerEvents {
@@ -42,7 +42,7 @@ export class AudioListener {
     return this.#heard
   }
 
-  /** Where the first voice since `forgetVoice` began; null: there was none. */
+  /** Start of the first voice since `forgetVoice`; null: there was none. */
   get voiceFrom(): Samples | null {
     return this.#voiceFrom
   }

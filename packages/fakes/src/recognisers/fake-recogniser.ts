@@ -16,7 +16,7 @@ export interface FakeRecogniserOptions {
   readonly time?: Time
   /** The service closes a connection that sent nothing for this time; default the vendor's. */
   readonly idleCloseMs?: Ms
-  /** Partial results cut the newest word short and correct it later. Default false. */
+  /** Partial results truncate the newest word and correct it later. Default false. */
   readonly revises?: boolean
 }
 
@@ -37,7 +37,7 @@ export interface FakeRecogniserLog {
 
 /** What differs between the services. */
 interface RecogniserService extends Pick<SocketServiceOptions, 'admit' | 'refusal'> {
-  readonly handle: (line: FakeConnection, log: FakeRecogniserLog) => ConnectionHandler
+  readonly handle: (connection: FakeConnection, log: FakeRecogniserLog) => ConnectionHandler
 }
 
 const FAULT_BEHAVIOUR: FaultBehaviour = {
@@ -65,7 +65,10 @@ export class FakeRecogniser extends SocketService {
   protected constructor({ admit, refusal, handle }: RecogniserService, options: FakeRecogniserOptions) {
     const log = emptyLog()
     const counts = { connections: 0, open: 0, refused: 0 }
-    super({ ...options, admit, refusal, faultBehaviour: FAULT_BEHAVIOUR, handle: line => handle(line, log) }, counts)
+    super(
+      { ...options, admit, refusal, faultBehaviour: FAULT_BEHAVIOUR, handle: connection => handle(connection, log) },
+      counts,
+    )
     this.log = log
   }
 }

@@ -12,9 +12,9 @@ interface SessionTraits {
   readonly idleCloseMs: Ms | null
 }
 
-/** One connection to a fake recogniser: what all vendors have in common. */
+/** One connection to a fake recogniser: the part that all vendors share. */
 export abstract class RecogniserSession<Options extends FakeRecogniserOptions> implements ConnectionHandler {
-  protected readonly line: FakeConnection
+  protected readonly connection: FakeConnection
   protected readonly options: Options
   protected readonly streamAudio: StreamAudio
   protected readonly audio: AudioListener
@@ -25,13 +25,13 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
   readonly #delayed: object[] = []
   #isOver = false
 
-  constructor(line: FakeConnection, options: Options, log: FakeRecogniserLog, traits: SessionTraits) {
-    this.line = line
+  constructor(connection: FakeConnection, options: Options, log: FakeRecogniserLog, traits: SessionTraits) {
+    this.connection = connection
     this.options = options
     this.#log = log
-    log.queries.push(line.url.searchParams)
+    log.queries.push(connection.url.searchParams)
     this.#idleCloseMs = options.idleCloseMs ?? traits.idleCloseMs
-    this.streamAudio = new StreamAudio(line.url.searchParams)
+    this.streamAudio = new StreamAudio(connection.url.searchParams)
     this.audio = new AudioListener(this.streamAudio, options.openRecogniser(traits.language), {
       onWord: word => {
         this.words.push(word)
@@ -44,9 +44,9 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
 
   abstract fail(): void
   abstract onIdle(): void
-  /** `type`: of the JSON message `text`; null for what has none. */
+  /** `type`: of the JSON message `text`; null when it has none. */
   protected abstract onMessage(type: string | null, text: string): void
-  /** `words` has one more. */
+  /** A word was added to `words`. */
   protected abstract onWord(): void
   /** After each 20 ms of audio. */
   protected abstract onBlock(): void
@@ -76,7 +76,7 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
   }
 
   protected resetIdleTimer(): void {
-    if (this.#idleCloseMs !== null) this.line.resetIdleTimer(this.#idleCloseMs)
+    if (this.#idleCloseMs !== null) this.connection.resetIdleTimer(this.#idleCloseMs)
   }
 
   /** End of the received audio or of the last word, whichever is later. */
@@ -84,7 +84,7 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
     return Math.max(this.audio.heard, this.words.at(-1)?.endSample ?? 0)
   }
 
-  /** The words as they are sent: with `revises`, the newest word of a partial result is cut short. */
+  /** The words to send: with `revises`, the newest word of a partial result is truncated. */
   protected wordsToSend(areFinal: boolean): readonly FakeWord[] {
     const newest = this.words.at(-1)
     if (areFinal || this.options.revises !== true || newest === undefined) return this.words
@@ -99,17 +99,17 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
 
   /** Sends a message `delayMs` from now, in order. */
   protected send(message: object, delayMs: Ms = 0): void {
-    if (delayMs === 0 && this.#delayed.length === 0) return this.line.json(message)
+    if (delayMs === 0 && this.#delayed.length === 0) return this.connection.json(message)
     this.#delayed.push(message)
-    // The earliest that waits goes with each timer: timers of one instant need not come in order.
-    this.line.after(delayMs, () => this.line.json(this.#delayed.shift()!))
+    // Each timer sends the oldest waiting message, because timers of the same time may fire in any order.
+    this.connection.after(delayMs, () => this.connection.json(this.#delayed.shift()!))
   }
 
   protected close(code: number, reason = ''): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#log.closes.push(code)
-    this.line.close(code, reason)
+    this.connection.close(code, reason)
   }
 }
 

@@ -7,7 +7,7 @@ import type { ServiceFault } from '../protocol.ts'
 export interface ConnectionHandler {
   onText(text: string): void
   onBinary(bytes: Buffer): void
-  /** The connection is gone. */
+  /** The connection has closed. */
   onClose(): void
   /** The idle time has passed: closes the connection as the vendor does. */
   onIdle(): void
@@ -15,9 +15,9 @@ export interface ConnectionHandler {
   fail(): void
 }
 
-/** How services of one kind act out the fault of a connection. */
+/** How services of one kind behave during a fault. */
 export interface FaultBehaviour {
-  /** The messages of "garble". */
+  /** The messages that "garble" sends. */
   readonly garbage: readonly (string | Buffer)[]
   /** The garbage is sent as soon as the connection is open; false: with the first message in either direction. */
   readonly garbageAtOnce: boolean
@@ -29,44 +29,45 @@ interface FakeConnectionOptions {
   readonly url: URL
   readonly headers: IncomingHttpHeaders
   readonly time: Time
-  readonly faults: ServiceFault | null
+  readonly fault: ServiceFault | null
   readonly faultBehaviour: FaultBehaviour
-  readonly handle: (line: FakeConnection) => ConnectionHandler
+  readonly handle: (connection: FakeConnection) => ConnectionHandler
 }
 
 /** The service's end of one connection, with the fault that was scripted for it. */
 export class FakeConnection {
-  /** Of the request that it came with. */
+  /** URL of the handshake. */
   readonly url: URL
   readonly headers: IncomingHttpHeaders
   readonly time: Time
   readonly #socket: WebSocket
   readonly #faultBehaviour: FaultBehaviour
   readonly #timers = new Set<Timer>()
-  readonly #conversation: ConnectionHandler
-  #faults: ServiceFault | null
+  readonly #handler: ConnectionHandler
+  /** Null after the fault began. */
+  #fault: ServiceFault | null
   #isSilent: boolean
   #idle: Timer | null = null
 
-  constructor(socket: WebSocket, { url, headers, time, faults, faultBehaviour, handle }: FakeConnectionOptions) {
+  constructor(socket: WebSocket, { url, headers, time, fault, faultBehaviour, handle }: FakeConnectionOptions) {
     this.url = url
     this.headers = headers
     this.time = time
     this.#socket = socket
     this.#faultBehaviour = faultBehaviour
-    this.#faults = faults
-    this.#isSilent = faults?.type === 'mute'
-    if (faults?.type === 'garble' && faultBehaviour.garbageAtOnce) this.#begin()
-    this.#conversation = handle(this)
+    this.#fault = fault
+    this.#isSilent = fault?.type === 'mute'
+    if (fault?.type === 'garble' && faultBehaviour.garbageAtOnce) this.#begin()
+    this.#handler = handle(this)
     socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary))
     socket.on('error', () => socket.terminate())
     socket.on('close', () => {
       for (const timer of this.#timers) timer.cancel()
-      this.#conversation.onClose()
+      this.#handler.onClose()
     })
   }
 
-  /** The script has silenced it. */
+  /** Whether a fault has stopped all sending. */
   get isSilent(): boolean {
     return this.#isSilent
   }
@@ -104,14 +105,14 @@ export class FakeConnection {
 
   /** Acts as if the idle time had passed. */
   idle(): void {
-    this.#conversation.onIdle()
+    this.#handler.onIdle()
   }
 
   close(code: number, reason = ''): void {
     this.#socket.close(code, reason)
   }
 
-  /** Without a close frame. */
+  /** Closes the connection without a close frame. */
   breakOff(): void {
     this.#socket.terminate()
   }
@@ -120,21 +121,21 @@ export class FakeConnection {
     if (this.#isSilent && this.#faultBehaviour.ignoresInputWhenSilent) return
     this.#begin()
     if (this.#socket.readyState !== WebSocket.OPEN) return
-    if (isBinary) this.#conversation.onBinary(data as Buffer)
-    else this.#conversation.onText(String(data))
+    if (isBinary) this.#handler.onBinary(data as Buffer)
+    else this.#handler.onText(String(data))
   }
 
   /** Runs with the first message in either direction. */
   #begin(): void {
-    const faults = this.#faults
-    this.#faults = null
-    if (faults?.type === 'garble') for (const piece of this.#faultBehaviour.garbage) this.#socket.send(piece, () => {})
-    if (faults === null || !('afterMs' in faults)) return
-    // Not by a timer: it would race with the reply.
-    if (faults.type === 'break-off' && faults.afterMs === 0) return this.breakOff()
-    this.after(faults.afterMs, () => {
-      if (faults.type === 'break-off') this.breakOff()
-      else if (faults.type === 'error') this.#conversation.fail()
+    const fault = this.#fault
+    this.#fault = null
+    if (fault?.type === 'garble') for (const piece of this.#faultBehaviour.garbage) this.#socket.send(piece, () => {})
+    if (fault === null || !('afterMs' in fault)) return
+    // Not by a timer, which could fire after the reply was sent.
+    if (fault.type === 'break-off' && fault.afterMs === 0) return this.breakOff()
+    this.after(fault.afterMs, () => {
+      if (fault.type === 'break-off') this.breakOff()
+      else if (fault.type === 'error') this.#handler.fail()
       else this.#isSilent = true
     })
   }

@@ -18,15 +18,15 @@ export interface Refusal {
 }
 
 export interface SocketServiceOptions {
-  /** Looks at a request; null lets it in. */
+  /** Checks a handshake; null accepts it. */
   readonly admit: (url: URL, headers: IncomingHttpHeaders) => Refusal | null
-  /** The vendor's refusal with that status: for what is scripted, and 503 for more than 2000 connections. */
+  /** The vendor's refusal with this status: for scripted faults, and 503 beyond 2000 connections. */
   readonly refusal: (status: number) => Refusal
-  readonly handle: (line: FakeConnection) => ConnectionHandler
+  readonly handle: (connection: FakeConnection) => ConnectionHandler
   readonly faultBehaviour: FaultBehaviour
-  /** One for each connection, in their order, null for none; those after it are served kindly. */
+  /** Faults of the first connections, in order; null for none. Later connections are served. */
   readonly faults?: readonly (ServiceFault | null)[]
-  /** `connectMs` alone. */
+  /** Only `connectMs` is used. */
   readonly delays?: FakeDelays
   /** Default the system's. */
   readonly time?: Time
@@ -40,7 +40,7 @@ export interface ConnectionCounts {
   refused: number
 }
 
-/** A fake that is spoken to over WebSockets, on 127.0.0.1. */
+/** A fake service over WebSockets, on 127.0.0.1. */
 export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
   readonly #options: SocketServiceOptions
   readonly #counts: Counts
@@ -51,13 +51,13 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
   })
-  /** Of requests to upgrade, until they are gone: also those that wait, or were refused. */
+  /** Sockets of all handshakes until they close, including those that wait or were refused. */
   readonly #sockets = new Set<Duplex>()
-  readonly #lines = new Set<FakeConnection>()
+  readonly #connections = new Set<FakeConnection>()
   readonly #faults: (ServiceFault | null)[]
   #url = ''
 
-  /** `counts` is kept up to date. */
+  /** The service updates `counts`. */
   protected constructor(options: SocketServiceOptions, counts: Counts) {
     this.#options = options
     this.#counts = counts
@@ -80,19 +80,19 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
     return this.#counts
   }
 
-  /** What the next connections meet, after those that were given before. */
+  /** Faults of the next connections, after those that were injected before; null for none. */
   injectFaults(...faults: readonly (ServiceFault | null)[]): void {
     this.#faults.push(...faults)
   }
 
-  /** Breaks all connections off, without a close frame. */
+  /** Breaks all connections without a close frame. */
   breakOff(): void {
-    for (const line of this.#lines) line.breakOff()
+    for (const connection of this.#connections) connection.breakOff()
   }
 
   /** Closes every connection as the service does to idle ones. */
   closeIdle(): void {
-    for (const line of this.#lines) line.idle()
+    for (const connection of this.#connections) connection.idle()
   }
 
   async close(): Promise<void> {
@@ -104,43 +104,43 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket))
     socket.on('error', () => socket.destroy())
-    const faults = this.#faults.shift() ?? null
+    const fault = this.#faults.shift() ?? null
     const connectMs = this.#options.delays?.connectMs ?? 0
-    const answer = () => this.#answer(request, socket, head, faults)
+    const answer = () => this.#answer(request, socket, head, fault)
     if (connectMs === 0) return answer()
     const timer = this.#time.at(this.#time.now() + connectMs, answer)
     socket.on('close', () => timer.cancel())
   }
 
-  #answer(request: IncomingMessage, socket: Duplex, head: Buffer, faults: ServiceFault | null): void {
+  #answer(request: IncomingMessage, socket: Duplex, head: Buffer, fault: ServiceFault | null): void {
     const url = urlOf(request)
-    const refusal = this.#refusalOf(url, request.headers, faults)
+    const refusal = this.#refusalOf(url, request.headers, fault)
     if (refusal === null) {
-      this.#handshakes.handleUpgrade(request, socket, head, one => this.#accept(one, url, request.headers, faults))
+      this.#handshakes.handleUpgrade(request, socket, head, one => this.#accept(one, url, request.headers, fault))
       return
     }
     this.#counts.refused++
     socket.end(httpAnswer(refusal))
   }
 
-  #refusalOf(url: URL, headers: IncomingHttpHeaders, faults: ServiceFault | null): Refusal | null {
-    if (this.#lines.size >= MAX_CONNECTIONS) return this.#options.refusal(503)
-    if (faults?.type !== 'refuse') return this.#options.admit(url, headers)
-    const { status, retryAfterS } = faults
+  #refusalOf(url: URL, headers: IncomingHttpHeaders, fault: ServiceFault | null): Refusal | null {
+    if (this.#connections.size >= MAX_CONNECTIONS) return this.#options.refusal(503)
+    if (fault?.type !== 'refuse') return this.#options.admit(url, headers)
+    const { status, retryAfterS } = fault
     const refusal = this.#options.refusal(status)
     if (retryAfterS === undefined) return refusal
     return { ...refusal, headers: { ...refusal.headers, 'Retry-After': String(retryAfterS) } }
   }
 
-  #accept(socket: WebSocket, url: URL, headers: IncomingHttpHeaders, faults: ServiceFault | null): void {
+  #accept(socket: WebSocket, url: URL, headers: IncomingHttpHeaders, fault: ServiceFault | null): void {
     const { faultBehaviour, handle } = this.#options
     this.#counts.connections++
     this.#counts.open++
-    const line = new FakeConnection(socket, { url, headers, time: this.#time, faults, faultBehaviour, handle })
-    this.#lines.add(line)
+    const connection = new FakeConnection(socket, { url, headers, time: this.#time, fault, faultBehaviour, handle })
+    this.#connections.add(connection)
     socket.on('close', () => {
       this.#counts.open--
-      this.#lines.delete(line)
+      this.#connections.delete(connection)
     })
   }
 }

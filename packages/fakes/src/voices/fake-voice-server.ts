@@ -9,7 +9,7 @@ interface FakeVoiceService extends Pick<SocketServiceOptions, 'admit' | 'refusal
   readonly idleCloseMs: Ms
   readonly error: FakeError
   readonly idle: FakeError
-  readonly session: (line: VoiceConnection, url: URL, counts: FakeVoiceCounts) => FakeSession
+  readonly session: (connection: VoiceConnection, url: URL, counts: FakeVoiceCounts) => FakeSession
 }
 
 const FAULT_BEHAVIOUR: FaultBehaviour = {
@@ -34,9 +34,9 @@ export class FakeVoiceServer extends SocketService<FakeVoiceCounts> {
     const counts = noCounts()
     const { admit, refusal, error, idle } = service
     const { idleCloseMs = service.idleCloseMs } = options
-    const handle = (line: FakeConnection) => {
-      const session = (voice: VoiceConnection) => service.session(voice, line.url, counts)
-      return new VoiceConnection(line, { idleCloseMs, error, idle, session })
+    const handle = (connection: FakeConnection) => {
+      const session = (voice: VoiceConnection) => service.session(voice, connection.url, counts)
+      return new VoiceConnection(connection, { idleCloseMs, error, idle, session })
     }
     super({ ...options, admit, refusal, faultBehaviour: FAULT_BEHAVIOUR, handle }, counts)
   }

@@ -5,15 +5,15 @@ import type { ConnectionCounts } from '../sockets/socket-service.ts'
 
 /** Options of every fake voice service. */
 export interface FakeVoiceOptions {
-  /** The only key it takes. */
+  /** The only key that is accepted. */
   readonly apiKey: string
   readonly speak: Speak
-  /** One for each connection (or request over HTTP), in their order; later ones get no fault. */
+  /** Faults of the first connections (of requests over HTTP), in order; later ones get no fault. */
   readonly faults?: readonly (ServiceFault | null)[]
   readonly delays?: FakeDelays
-  /** Closes a connection that was idle for so long; default the service's own. */
+  /** Idle time after which a connection is closed; default the vendor's. */
   readonly idleCloseMs?: Ms
-  /** Bytes of audio in one message; default 1601: no whole number of samples or packets. */
+  /** Bytes of audio in one message; default 1601, which is no multiple of a packet. */
   readonly pieceBytes?: number
   /** Speed of sending as a multiple of real time; default all at once. */
   readonly pace?: number
@@ -21,16 +21,16 @@ export interface FakeVoiceOptions {
   readonly lateMessages?: number
 }
 
-/** What the service counted. */
+/** Counters of a fake voice service. */
 export interface FakeVoiceCounts extends ConnectionCounts {
-  /** Utterances asked of it. */
+  /** Requested utterances. */
   utterances: number
   /** Most utterances at the same time on one connection. */
   maxConcurrent: number
   cancelled: number
-  /** Asked for beyond what the service allows. */
+  /** Requests beyond a limit of the service. */
   overLimit: number
-  /** Messages of audio that were sent of what had been cancelled. */
+  /** Audio messages sent after the cancel of their utterance. */
   lateMessages: number
 }
 
@@ -91,7 +91,7 @@ export class FakeUtterance {
     this.#schedule()
   }
 
-  /** Ends after so many more pieces. */
+  /** Ends after this many further pieces. */
   endAfter(pieces: number): void {
     this.#left = Math.min(this.#left, pieces)
   }

@@ -1,55 +1,56 @@
 import type { Ms } from '@parley/kernel'
 import type { ConnectionHandler, FakeConnection } from '../sockets/fake-connection.ts'
 
-/** How a service ends a connection after it said an error. */
+/** How a service closes a connection after an error. */
 export interface FakeError {
-  /** Null: it says none. */
+  /** Null: no error message is sent. */
   readonly message: string | null
   readonly code: number
   readonly reason: string
 }
 
-/** What a connection does with what it hears. */
+/** Handles the messages of one connection. */
 export interface FakeSession {
   readonly onText: (text: string) => void
   readonly onClose: () => void
 }
 
 interface VoiceConnectionOptions {
-  /** It ends when nobody said anything for so long. */
+  /** Time without a message after which the connection is closed. */
   readonly idleCloseMs: Ms
-  /** What it says for an faults "error", and when it was idle for too long. */
+  /** How the connection ends after the fault "error". */
   readonly error: FakeError
+  /** How the connection ends when it is idle. */
   readonly idle: FakeError
-  readonly session: (line: VoiceConnection) => FakeSession
+  readonly session: (connection: VoiceConnection) => FakeSession
 }
 
-/** A connection to a fake of a voice: it ends when it is idle. */
+/** A connection to a fake voice, which closes it after its idle time. */
 export class VoiceConnection implements ConnectionHandler {
-  readonly #line: FakeConnection
+  readonly #connection: FakeConnection
   readonly #options: VoiceConnectionOptions
   readonly #session: FakeSession
 
-  constructor(line: FakeConnection, options: VoiceConnectionOptions) {
-    this.#line = line
+  constructor(connection: FakeConnection, options: VoiceConnectionOptions) {
+    this.#connection = connection
     this.#options = options
     this.#resetIdleTimer()
     this.#session = options.session(this)
   }
 
   send(data: string | Buffer): void {
-    this.#line.send(data)
+    this.#connection.send(data)
   }
 
   json(message: object): void {
-    this.#line.json(message)
+    this.#connection.json(message)
   }
 
-  /** Says an error and closes, as the service does; one that is silent does neither. */
+  /** Sends the error and closes the connection, unless a fault has stopped all sending. */
   end({ message, code, reason }: FakeError): void {
-    if (this.#line.isSilent) return
-    if (message !== null) this.#line.send(message)
-    this.#line.close(code, reason)
+    if (this.#connection.isSilent) return
+    if (message !== null) this.#connection.send(message)
+    this.#connection.close(code, reason)
   }
 
   onText(text: string): void {
@@ -74,6 +75,6 @@ export class VoiceConnection implements ConnectionHandler {
   }
 
   #resetIdleTimer(): void {
-    this.#line.resetIdleTimer(this.#options.idleCloseMs)
+    this.#connection.resetIdleTimer(this.#options.idleCloseMs)
   }
 }

@@ -126,10 +126,10 @@ describe('the Anthropic model and its connections', () => {
     const fake = await service()
     const model = modelOf(fake)
     await collect(model)
-    fake.breakNextKept()
-    for (let i = 0; i < 10 && fake.brokenKept === 0; i++)
+    fake.breakNextReused()
+    for (let i = 0; i < 10 && fake.brokenReused === 0; i++)
       expect((await collect(model)).at(-1)).toEqual({ type: 'finished', reason: 'stop' })
-    expect(fake.brokenKept).toBe(1)
+    expect(fake.brokenReused).toBe(1)
   })
 
   it('an answer that is one JSON document yields the same events as a stream', async () => {

@@ -252,10 +252,10 @@ describe('a model and its connections', () => {
     const fake = await service()
     const chat = chatWith(fake.baseUrl)
     await collect(chat)
-    fake.breakNextKept()
-    for (let i = 0; i < 10 && fake.brokenKept === 0; i++)
+    fake.breakNextReused()
+    for (let i = 0; i < 10 && fake.brokenReused === 0; i++)
       expect((await collect(chat)).at(-1)).toEqual({ type: 'finished', reason: 'stop' })
-    expect(fake.brokenKept).toBe(1)
+    expect(fake.brokenReused).toBe(1)
   })
 
   it('accepts an answer that is not streamed', async () => {

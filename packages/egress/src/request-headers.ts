@@ -22,11 +22,11 @@ const MAX_HEADERS = 100
 
 /**
  * The headers that are sent, names in lower case. Invalid names, headers of the connection, and headers beyond 100 are
- * dropped. In values, control characters become spaces, text beyond ASCII is encoded as UTF-8, and long values are cut.
+ * dropped. In values, control characters become spaces, text beyond ASCII is encoded as UTF-8, and long values are truncated.
  */
-export function requestHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
+export function requestHeaders(userHeaders: Readonly<Record<string, string>>): Record<string, string> {
   const headers = new Map<string, string>([['user-agent', 'Parley']])
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(userHeaders)) {
     const lower = name.toLowerCase()
     if (!TOKEN.test(name) || NOT_FOR_USERS.has(lower) || headers.size >= MAX_HEADERS) continue
     headers.set(lower, oneLine(value))

@@ -1,18 +1,18 @@
 const FIRST_BYTES = 4096
 
-/** Joins chunks into one buffer of at most `most` bytes. A million chunks of one byte cost no more than one chunk of a million. */
+/** Joins chunks into one buffer of at most `maxBytes` bytes. A million chunks of one byte cost no more than one chunk of a million bytes. */
 export class CappedBytes {
-  readonly #most: number
+  readonly #maxBytes: number
   #block = Buffer.alloc(0)
   #length = 0
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
   /** Copies the chunk; false if it did not fit completely. */
   add(chunk: Uint8Array): boolean {
-    const fitting = chunk.subarray(0, this.#most - this.#length)
+    const fitting = chunk.subarray(0, this.#maxBytes - this.#length)
     const length = this.#length + fitting.length
     if (length > this.#block.length) this.#grow(length)
     this.#block.set(fitting, this.#length)
@@ -30,7 +30,7 @@ export class CappedBytes {
   }
 
   #grow(length: number): void {
-    const size = Math.min(this.#most, Math.max(length, this.#block.length * 2, FIRST_BYTES))
+    const size = Math.min(this.#maxBytes, Math.max(length, this.#block.length * 2, FIRST_BYTES))
     const block = Buffer.alloc(size)
     this.#block.copy(block, 0, 0, this.#length)
     this.#block = block

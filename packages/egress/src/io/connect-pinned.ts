@@ -17,36 +17,36 @@ interface PinnedConnect {
 }
 
 /** Resolves with the connection after a verified TLS handshake, or with the reason why there is none. */
-export function connectPinned(wanted: PinnedConnect): Promise<Socket | string> {
-  const { time, lifetime } = wanted
+export function connectPinned(options: PinnedConnect): Promise<Socket | string> {
+  const { time, lifetime } = options
   if (lifetime.endedBy !== undefined) return Promise.resolve(lifetime.endedBy)
   return new Promise(resolve => {
-    const socket = opened(wanted)
-    const timer = time.at(time.now() + wanted.timeoutMs, () => giveUp('connect timeout'))
-    const onEnd = () => giveUp(lifetime.endedBy ?? 'closed')
+    const socket = openSocket(options)
+    const timer = time.at(time.now() + options.timeoutMs, () => fail('connect timeout'))
+    const onEnd = () => fail(lifetime.endedBy ?? 'closed')
     const settle = (result: Socket | string) => {
       timer.cancel()
       lifetime.signal.removeEventListener('abort', onEnd)
       resolve(result)
     }
-    const giveUp = (reason: string) => {
+    const fail = (reason: string) => {
       socket.destroy()
       settle(reason)
     }
     lifetime.signal.addEventListener('abort', onEnd)
     // The listener stays, because a later error without a listener would end the process.
-    socket.on('error', (error: NodeJS.ErrnoException) => giveUp(error.code ?? error.message))
-    socket.once('close', () => giveUp('closed'))
-    socket.once(wanted.target.secure ? 'secureConnect' : 'connect', () => settle(socket))
+    socket.on('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
+    socket.once('close', () => fail('closed'))
+    socket.once(options.target.secure ? 'secureConnect' : 'connect', () => settle(socket))
   })
 }
 
-function opened({ target, address, ca }: PinnedConnect): Socket {
+function openSocket({ target, address, ca }: PinnedConnect): Socket {
   const { host, port } = target
-  const there = { host: address, port, noDelay: true, keepAlive: true, autoSelectFamily: false }
-  if (!target.secure) return tcpConnect(there)
+  const destination = { host: address, port, noDelay: true, keepAlive: true, autoSelectFamily: false }
+  if (!target.secure) return tcpConnect(destination)
   return tlsConnect({
-    ...there,
+    ...destination,
     // SNI must not contain an address (RFC 6066 section 3); the certificate must then contain the address.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],

@@ -25,7 +25,7 @@ const MAX_IDLE_MS = 600_000
 export class Connection {
   readonly #client: Client
   readonly #socket: Socket
-  #kept = true
+  #isUsable = true
 
   constructor(origin: string, socket: Socket, onGone: () => void) {
     this.#socket = socket
@@ -34,7 +34,7 @@ export class Connection {
       // undici looks at its queue only after its own call to `connect` has returned.
       connect: (_, callback) =>
         queueMicrotask(() => {
-          if (handedOver || socket.destroyed) return callback(new Error('the connection is gone'), null)
+          if (handedOver || socket.destroyed) return callback(new Error('the connection has closed'), null)
           handedOver = true
           callback(null, socket)
         }),
@@ -55,19 +55,19 @@ export class Connection {
 
   /** Whether another message may be sent on it. */
   get isOpen(): boolean {
-    return this.#kept && !this.#socket.destroyed
+    return this.#isUsable && !this.#socket.destroyed
   }
 
   /** Sends the message and reads at most `maxBytes` of the answer's body. Closes the connection unless the answer was complete. */
   async exchange(message: Message, maxBytes: number, lifetime: Lifetime): Promise<Exchange> {
     const reader = new AnswerReader(maxBytes)
-    const onEnd = () => reader.giveUp(lifetime.endedBy ?? 'closed')
+    const onEnd = () => reader.fail(lifetime.endedBy ?? 'closed')
     if (lifetime.signal.aborted) onEnd()
     else lifetime.signal.addEventListener('abort', onEnd)
     try {
-      if (!reader.isSettled) this.#client.dispatch(dispatchOptions(message), reader)
+      if (!reader.isDone) this.#client.dispatch(dispatchOptions(message), reader)
     } catch (error) {
-      reader.giveUp(reasonOf(error))
+      reader.fail(reasonOf(error))
     }
     const exchange = await reader.exchange
     lifetime.signal.removeEventListener('abort', onEnd)
@@ -76,8 +76,8 @@ export class Connection {
   }
 
   close(): void {
-    if (!this.#kept) return
-    this.#kept = false
+    if (!this.#isUsable) return
+    this.#isUsable = false
     this.#client.destroy(new Error('closed')).catch(() => {})
     this.#socket.destroy()
   }
@@ -97,7 +97,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   readonly exchange: Promise<Exchange>
   readonly #body: CappedBytes
   readonly #resolve: (exchange: Exchange) => void
-  #settled = false
+  #isDone = false
   #begun = false
   #status = 0
   #headers: Record<string, string> = {}
@@ -109,14 +109,14 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     this.#body = new CappedBytes(maxBytes)
   }
 
-  get isSettled(): boolean {
-    return this.#settled
+  get isDone(): boolean {
+    return this.#isDone
   }
 
   /** undici calls this before it writes the request. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // The abort came too late to remove the message from undici's queue.
-    if (this.#settled) controller.abort(new Error('given up'))
+    if (this.#isDone) controller.abort(new Error('aborted'))
     else this.#begun = true
   }
 
@@ -132,7 +132,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#settled && !this.#body.add(chunk)) this.#answered(true)
+    if (!this.#isDone && !this.#body.add(chunk)) this.#answered(true)
   }
 
   onResponseEnd(): void {
@@ -140,10 +140,10 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.giveUp(reasonOf(error))
+    this.fail(reasonOf(error))
   }
 
-  giveUp(reason: string): void {
+  fail(reason: string): void {
     this.#settle({ type: this.#begun ? 'lost' : 'unsent', reason })
   }
 
@@ -153,8 +153,8 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   #settle(exchange: Exchange): void {
-    if (this.#settled) return
-    this.#settled = true
+    if (this.#isDone) return
+    this.#isDone = true
     this.#resolve(exchange)
   }
 }

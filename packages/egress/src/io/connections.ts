@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import type { Lifetime } from './lifetime.ts'
 
 /** Simultaneous requests to one origin; further ones wait. */
-const MAX_PER_ORIGIN = 64
+const MAX_REQUESTS_PER_ORIGIN = 64
 const MAX_IDLE = 128
 /** Less than the five seconds after which common servers close: a request on a closing connection is lost. */
 const IDLE_MS: Ms = 4000
@@ -17,7 +17,7 @@ interface Idle {
 export class Connections {
   readonly #time: Time
   /** In order of idle time, the longest first. */
-  readonly #idle = new Map<Connection, Idle & { readonly place: string }>()
+  readonly #idle = new Map<Connection, Idle & { readonly key: string }>()
   readonly #open = new Set<Connection>()
   readonly #busy = new Map<string, number>()
   readonly #waiting = new Map<string, Set<() => void>>()
@@ -26,11 +26,11 @@ export class Connections {
     this.#time = time
   }
 
-  /** Waits for a free place of the origin; false if the lifetime ended before. `release` returns the place. */
+  /** Waits until the origin has fewer requests than its limit; false if the lifetime ended before. `release` ends the request. */
   async acquire(origin: string, lifetime: Lifetime): Promise<boolean> {
     if (lifetime.endedBy !== undefined) return false
     const busy = this.#busy.get(origin) ?? 0
-    if (busy < MAX_PER_ORIGIN) {
+    if (busy < MAX_REQUESTS_PER_ORIGIN) {
       this.#busy.set(origin, busy + 1)
       return true
     }
@@ -40,7 +40,7 @@ export class Connections {
     const grant = () => resolve(true)
     queue.add(grant)
     if ((await lifetime.within(promise)) === true) return true
-    // The place was granted at the moment the lifetime ended: it goes to the next request.
+    // The permit was granted at the moment the lifetime ended: it goes to the next request.
     if (!queue.delete(grant)) this.release(origin)
     else if (queue.size === 0) this.#waiting.delete(origin)
     return false
@@ -61,8 +61,8 @@ export class Connections {
 
   /** The connection that was idle for the shortest time. */
   take(origin: string, address: string): Connection | undefined {
-    const place = placeOf(origin, address)
-    const last = [...this.#idle.values()].findLast(idle => idle.place === place && idle.connection.isOpen)
+    const key = poolKey(origin, address)
+    const last = [...this.#idle.values()].findLast(idle => idle.key === key && idle.connection.isOpen)
     if (last === undefined) return undefined
     last.timer.cancel()
     this.#idle.delete(last.connection)
@@ -78,7 +78,7 @@ export class Connections {
   keep(connection: Connection, origin: string, address: string): void {
     if (!connection.isOpen) return
     const timer = this.#time.at(this.#time.now() + IDLE_MS, () => this.#drop(connection))
-    this.#idle.set(connection, { connection, timer, place: placeOf(origin, address) })
+    this.#idle.set(connection, { connection, timer, key: poolKey(origin, address) })
     const [longest] = this.#idle.keys()
     if (this.#idle.size > MAX_IDLE && longest !== undefined) this.#drop(longest)
   }
@@ -105,6 +105,6 @@ export class Connections {
   }
 }
 
-function placeOf(origin: string, address: string): string {
+function poolKey(origin: string, address: string): string {
   return `${origin} ${address}`
 }

@@ -1,14 +1,14 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 
-type EndOfLife = 'timeout' | 'aborted' | 'closed'
+type LifetimeEnd = 'timeout' | 'aborted' | 'closed'
 
 /** The lifetime of a request: it ends at the deadline, at the caller's abort, or when the client is closed. */
 export class Lifetime {
-  readonly #over = new AbortController()
+  readonly #controller = new AbortController()
   readonly #timer: Timer
   readonly #owner: AbortSignal
   readonly #onAbort = () => this.end('aborted')
-  #endedBy: EndOfLife | undefined
+  #endedBy: LifetimeEnd | undefined
 
   constructor(time: Time, deadline: Ms, owner: AbortSignal) {
     this.#owner = owner
@@ -18,20 +18,20 @@ export class Lifetime {
   }
 
   /** Undefined while it lasts. */
-  get endedBy(): EndOfLife | undefined {
+  get endedBy(): LifetimeEnd | undefined {
     return this.#endedBy
   }
 
   /** Aborts when the lifetime ends; already aborted if it has ended. */
   get signal(): AbortSignal {
-    return this.#over.signal
+    return this.#controller.signal
   }
 
-  end(by: EndOfLife): void {
+  end(by: LifetimeEnd): void {
     if (this.#endedBy !== undefined) return
     this.#endedBy = by
     this.release()
-    this.#over.abort()
+    this.#controller.abort()
   }
 
   /** Stops the timer and the abort listener. */
@@ -44,10 +44,10 @@ export class Lifetime {
   within<T>(promise: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       const onEnd = () => resolve(undefined)
-      const over = this.#over.signal
-      if (over.aborted) onEnd()
-      else over.addEventListener('abort', onEnd, { once: true })
-      promise.then(resolve, reject).finally(() => over.removeEventListener('abort', onEnd))
+      const { signal } = this.#controller
+      if (signal.aborted) onEnd()
+      else signal.addEventListener('abort', onEnd, { once: true })
+      promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onEnd))
     })
   }
 }

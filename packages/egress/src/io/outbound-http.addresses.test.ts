@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net'
 import { VirtualTime } from '@parley/kernel'
 import { afterEach, describe, expect, it } from 'vitest'
 import { always, LocalServer } from '../testing/local-server.ts'
-import { ask, clientIn, clientOf, closeAll, never, said, serving, shop } from './outbound-http.fixture.ts'
+import { clientIn, clientOf, closeAll, never, send, serving, statusAndText, urlOf } from './outbound-http.fixture.ts'
 
 afterEach(closeAll)
 
@@ -46,7 +46,7 @@ describe('requests to addresses that are not public', () => {
   ])('are refused in any spelling: %s', async url => {
     const server = await serving(always(200))
     const { client } = clientOf([], { resolve: async () => ['127.0.0.1'] })
-    expect(await ask(client, url.replace('PORT', String(server.port)))).toEqual(NOT_ALLOWED)
+    expect(await send(client, url.replace('PORT', String(server.port)))).toEqual(NOT_ALLOWED)
     expect(server.connections).toBe(0)
   })
 
@@ -54,7 +54,7 @@ describe('requests to addresses that are not public', () => {
     const server = await serving(always(200))
     for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.1.2.3', '169.254.169.254', 'fe80::1%lo', 'x']) {
       const { client } = clientOf([], { resolve: async () => [address] })
-      expect(await ask(client, shop(server))).toEqual(NOT_ALLOWED)
+      expect(await send(client, urlOf(server))).toEqual(NOT_ALLOWED)
     }
     expect(server.connections).toBe(0)
   })
@@ -62,7 +62,7 @@ describe('requests to addresses that are not public', () => {
   it('are refused with the resolver of the system as well', async () => {
     const server = await serving(always(200))
     const client = clientIn(new VirtualTime(), { allow: [] })
-    expect(await ask(client, `http://localhost:${server.port}/`)).toEqual(NOT_ALLOWED)
+    expect(await send(client, `http://localhost:${server.port}/`)).toEqual(NOT_ALLOWED)
     expect(server.connections).toBe(0)
   })
 
@@ -73,7 +73,7 @@ describe('requests to addresses that are not public', () => {
       allow: [{ host: '127.0.0.2', port: server.port }],
       resolve: async () => ['127.0.0.1', '127.0.0.2', '127.0.0.1'],
     })
-    expect(said(await ask(client, shop(server)))).toEqual([200, 'permitted'])
+    expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, 'permitted'])
     expect(inner.connections).toBe(0)
   })
 })
@@ -84,23 +84,23 @@ describe('a destination in PARLEY_EGRESS_ALLOW', () => {
     const allow = [{ host: '127.0.0.1', port: server.port }]
     const { client } = clientOf([], { allow })
     for (const host of ['127.0.0.1', '127.1', '2130706433', 'shop.test'])
-      expect(said(await ask(client, `http://${host}:${server.port}/`))).toEqual([200, 'here'])
+      expect(statusAndText(await send(client, `http://${host}:${server.port}/`))).toEqual([200, 'here'])
   })
 
   it('is reachable by its name at any address', async () => {
     const server = await serving(always(200, 'here'))
     const { client } = clientOf([server])
     for (const host of ['shop.test', 'SHOP.test', 'shop.test.'])
-      expect(said(await ask(client, `http://${host}:${server.port}/`))).toEqual([200, 'here'])
+      expect(statusAndText(await send(client, `http://${host}:${server.port}/`))).toEqual([200, 'here'])
   })
 
   it('is reachable only at the listed port and under the listed name', async () => {
     const server = await serving(always(200))
     const other = await serving(always(200))
     const { client } = clientOf([server])
-    expect(await ask(client, shop(other))).toEqual(NOT_ALLOWED)
-    expect(await ask(client, `http://sub.shop.test:${server.port}/`)).toEqual(NOT_ALLOWED)
-    expect(await ask(client, `http://127.0.0.1:${server.port}/`)).toEqual(NOT_ALLOWED)
+    expect(await send(client, urlOf(other))).toEqual(NOT_ALLOWED)
+    expect(await send(client, `http://sub.shop.test:${server.port}/`)).toEqual(NOT_ALLOWED)
+    expect(await send(client, `http://127.0.0.1:${server.port}/`)).toEqual(NOT_ALLOWED)
     expect(server.connections + other.connections).toBe(0)
   })
 })
@@ -133,7 +133,7 @@ describe('a request is refused as bad_url for', () => {
     `http://shop.test/${'a'.repeat(20_000)}`,
   ])('%s', async url => {
     const { client } = clientOf([], { allow: [{ host: 'shop.test', port: 80 }] })
-    expect(await ask(client, url)).toEqual(BAD_URL)
+    expect(await send(client, url)).toEqual(BAD_URL)
   })
 })
 
@@ -144,40 +144,40 @@ async function rebinding() {
   )
   const second = await serving(always(200, 'inside'), { address: '127.0.0.2', port: first.port })
   const answers = ['127.0.0.1', '127.0.0.2']
-  let asked = 0
-  const resolve = async () => [answers[Math.min(asked++, 1)]!]
-  return { first, second, resolve, asked: () => asked }
+  let lookups = 0
+  const resolve = async () => [answers[Math.min(lookups++, 1)]!]
+  return { first, second, resolve, lookups: () => lookups }
 }
 
 describe('a name that changes its address between check and connect', () => {
   it('is resolved once, and the request and its redirects go to the checked address', async () => {
-    const { first, second, resolve, asked } = await rebinding()
+    const { first, second, resolve, lookups } = await rebinding()
     const { client } = clientOf([], { allow: [{ host: '127.0.0.1', port: first.port }], resolve })
-    expect(said(await ask(client, shop(first)))).toEqual([307, ''])
-    expect(first.heard.map(request => request.path)).toEqual(['/', '/again', '/again', '/again'])
-    expect([asked(), second.connections]).toEqual([1, 0])
+    expect(statusAndText(await send(client, urlOf(first)))).toEqual([307, ''])
+    expect(first.requests.map(request => request.path)).toEqual(['/', '/again', '/again', '/again'])
+    expect([lookups(), second.connections]).toEqual([1, 0])
     // A new request resolves the name again and checks the new address.
-    expect(await ask(client, shop(first))).toEqual(NOT_ALLOWED)
-    expect([asked(), second.connections]).toEqual([2, 0])
+    expect(await send(client, urlOf(first))).toEqual(NOT_ALLOWED)
+    expect([lookups(), second.connections]).toEqual([2, 0])
   })
 
   it('is contacted at the checked address also when the prepared request is sent later', async () => {
     const { first, second, resolve } = await rebinding()
     const { client, time } = clientOf([], { allow: [{ host: '127.0.0.1', port: first.port }], resolve })
-    const prepared = await client.prepare({ method: 'GET', url: shop(first), timeoutMs: 60_000 }, never)
-    expect(await ask(client, shop(first))).toEqual(NOT_ALLOWED)
+    const prepared = await client.prepare({ method: 'GET', url: urlOf(first), timeoutMs: 60_000 }, never)
+    expect(await send(client, urlOf(first))).toEqual(NOT_ALLOWED)
     time.advance(30_000)
-    expect(prepared.type === 'prepared' && said(await prepared.send(never))).toEqual([307, ''])
+    expect(prepared.type === 'prepared' && statusAndText(await prepared.send(never))).toEqual([307, ''])
     expect(second.connections).toBe(0)
   })
 
-  it('is not contacted over a kept connection to its old address', async () => {
+  it('is not contacted over an idle connection to its old address', async () => {
     const first = await serving(always(200, 'old'))
     const second = await serving(always(200, 'new'), { address: '127.0.0.2', port: first.port })
     const answers = ['127.0.0.1', '127.0.0.2', '127.0.0.2']
     const { client } = clientOf([first], { resolve: async () => [answers.shift()!] })
     const bodies = []
-    for (let n = 0; n < 3; n++) bodies.push(said(await ask(client, shop(first))))
+    for (let n = 0; n < 3; n++) bodies.push(statusAndText(await send(client, urlOf(first))))
     expect(bodies).toEqual([
       [200, 'old'],
       [200, 'new'],
@@ -208,7 +208,7 @@ describe('a name with several addresses', () => {
   it('is contacted at the next address if the first refuses the connection', async () => {
     const server = await serving(always(200, 'second'), { address: '127.0.0.3' })
     const { client } = clientOf([server], { resolve: async () => ['127.0.0.2', '127.0.0.3'] })
-    expect(said(await ask(client, shop(server)))).toEqual([200, 'second'])
+    expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, 'second'])
   })
 
   it('yields not_connected if all addresses refuse the connection', async () => {
@@ -219,7 +219,7 @@ describe('a name with several addresses', () => {
       allow: [{ host: 'shop.test', port }],
       resolve: async () => ['127.0.0.2', '127.0.0.1'],
     })
-    expect(await ask(client, `http://shop.test:${port}/`, { method: 'POST', body: 'x' })).toEqual({
+    expect(await send(client, `http://shop.test:${port}/`, { method: 'POST', body: 'x' })).toEqual({
       type: 'not_connected',
       reason: 'ECONNREFUSED',
       durationMs: 0,
@@ -230,7 +230,7 @@ describe('a name with several addresses', () => {
 describe('a name that cannot be resolved', () => {
   it('yields not_connected with the resolver error', async () => {
     const { client } = clientOf([], { resolve: () => Promise.reject(new Error('no such name')) })
-    expect(await ask(client, 'http://nowhere.test/')).toEqual({
+    expect(await send(client, 'http://nowhere.test/')).toEqual({
       type: 'not_connected',
       reason: 'no such name',
       durationMs: 0,
@@ -239,12 +239,12 @@ describe('a name that cannot be resolved', () => {
 
   it('yields not_connected if it has no addresses', async () => {
     const { client } = clientOf([], { resolve: async () => [] })
-    expect(await ask(client, 'http://nowhere.test/')).toMatchObject({ type: 'not_connected' })
+    expect(await send(client, 'http://nowhere.test/')).toMatchObject({ type: 'not_connected' })
   })
 
   it('ends the request at its timeout', async () => {
     const { client, time } = clientOf([], { resolve: () => new Promise(() => {}) })
-    const result = ask(client, 'http://slow.test/', { timeoutMs: 700 })
+    const result = send(client, 'http://slow.test/', { timeoutMs: 700 })
     time.advance(700)
     expect(await result).toEqual({ type: 'not_connected', reason: 'timeout', durationMs: 700 })
   })

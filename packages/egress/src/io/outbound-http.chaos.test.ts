@@ -1,7 +1,7 @@
 import { randomBelow, SeededRandom } from '@parley/kernel'
 import { afterEach, expect, it } from 'vitest'
 import { type Answerer, answerBytes } from '../testing/local-server.ts'
-import { clientOf, closeAll, serving, shop } from './outbound-http.fixture.ts'
+import { clientOf, closeAll, serving, urlOf } from './outbound-http.fixture.ts'
 
 afterEach(closeAll)
 
@@ -26,10 +26,10 @@ it('with faulty servers, aborts and timeouts every request ends, reaches a serve
   const results = Array.from({ length: 400 }, async (_, n) => {
     for (let turns = below(30); turns > 0; turns--) await new Promise(resolve => setImmediate(resolve))
     const abort = new AbortController()
-    const url = shop(server, `/${below(10)}/${n}`)
-    const asked = client.send({ method: METHODS[below(3)]!, url, timeoutMs: 100 + below(900) }, abort.signal)
+    const url = urlOf(server, `/${below(10)}/${n}`)
+    const running = client.send({ method: METHODS[below(3)]!, url, timeoutMs: 100 + below(900) }, abort.signal)
     if (below(5) === 0) setImmediate(() => abort.abort())
-    return { n, result: await asked }
+    return { n, result: await running }
   })
   let over = false
   const all = Promise.all(results).finally(() => {
@@ -42,12 +42,12 @@ it('with faulty servers, aborts and timeouts every request ends, reaches a serve
   const ended = await all
   const kinds = new Set(ended.map(({ result }) => result.type))
   expect(kinds).toEqual(new Set(['answered', 'no_answer', 'not_connected']))
-  const heard = server.heard.map(({ path }) => path).filter(path => path.length > 3)
+  const heard = server.requests.map(({ path }) => path).filter(path => path.length > 3)
   expect(new Set(heard).size).toBe(heard.length)
   for (const { n, result } of ended)
     if (result.type === 'not_connected') expect(heard.filter(path => path.endsWith(`/${n}`))).toEqual([])
   await client.close()
-  await server.isLeft()
+  await server.allClosed()
   expect(client.connections).toEqual({ open: 0, idle: 0 })
   expect(time.nextDeadline()).toBeUndefined()
 })

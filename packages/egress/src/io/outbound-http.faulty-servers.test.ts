@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { always, answerBytes } from '../testing/local-server.ts'
-import { ask, clientOf, closeAll, said, serving, shop } from './outbound-http.fixture.ts'
+import { clientOf, closeAll, send, serving, statusAndText, urlOf } from './outbound-http.fixture.ts'
 
 afterEach(closeAll)
 
@@ -16,13 +16,13 @@ describe('a server that hangs', () => {
   ])('%s leads to no_answer at the timeout', async (_, start) => {
     const server = await serving((_, socket) => socket.write(start))
     const { client, time } = clientOf([server])
-    const result = ask(client, shop(server), { timeoutMs: 5000 })
-    await server.hears(1)
+    const result = send(client, urlOf(server), { timeoutMs: 5000 })
+    await server.received(1)
     time.advance(4999)
     expect(client.connections.open).toBe(1)
     time.advance(1)
     expect(await result).toEqual({ type: 'no_answer', reason: 'timeout', durationMs: 5000 })
-    await server.isLeft()
+    await server.allClosed()
     expect(client.connections.open).toBe(0)
   })
 
@@ -30,17 +30,17 @@ describe('a server that hangs', () => {
     const server = await serving(() => {})
     const { client } = clientOf([server])
     const abort = new AbortController()
-    const result = client.send({ method: 'POST', url: shop(server), timeoutMs: 5000 }, abort.signal)
-    await server.hears(1)
+    const result = client.send({ method: 'POST', url: urlOf(server), timeoutMs: 5000 }, abort.signal)
+    await server.received(1)
     abort.abort()
     expect(await result).toMatchObject({ type: 'no_answer', reason: 'aborted' })
-    await server.isLeft()
+    await server.allClosed()
   })
 
   it('receives nothing if the request was aborted before', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
-    const result = await client.send({ method: 'POST', url: shop(server), timeoutMs: 5000 }, AbortSignal.abort())
+    const result = await client.send({ method: 'POST', url: urlOf(server), timeoutMs: 5000 }, AbortSignal.abort())
     expect(result).toMatchObject({ type: 'not_connected', reason: 'aborted' })
     expect(server.connections).toBe(0)
   })
@@ -54,8 +54,8 @@ describe('a server that hangs', () => {
     })
     for (const slow of [server, dripping]) {
       const { client, time } = clientOf([slow])
-      const result = ask(client, shop(slow), { timeoutMs: 3000 })
-      await slow.hears(1)
+      const result = send(client, urlOf(slow), { timeoutMs: 3000 })
+      await slow.received(1)
       for (let second = 0; second < 3; second++) time.advance(1000)
       expect(await result).toMatchObject({ type: 'no_answer', reason: 'timeout' })
     }
@@ -74,8 +74,8 @@ describe('a server that closes the connection', () => {
     for (const end of ['end', 'resetAndDestroy'] as const) {
       const server = await serving((_, socket) => socket.write(start, () => socket[end]()))
       const { client } = clientOf([server])
-      expect(await ask(client, shop(server), { method: 'POST', body: 'x' })).toMatchObject({ type: 'no_answer' })
-      expect(server.heard).toHaveLength(1)
+      expect(await send(client, urlOf(server), { method: 'POST', body: 'x' })).toMatchObject({ type: 'no_answer' })
+      expect(server.requests).toHaveLength(1)
     }
   })
 
@@ -94,18 +94,18 @@ describe('a server that closes the connection', () => {
   ])('with %s leads to no_answer', async (_, bytes) => {
     const server = await serving((_, socket) => socket.end(bytes))
     const { client } = clientOf([server])
-    expect(await ask(client, shop(server))).toMatchObject({ type: 'no_answer' })
+    expect(await send(client, urlOf(server))).toMatchObject({ type: 'no_answer' })
   })
 
   it('after an unrequested answer is contacted over a new connection', async () => {
     const server = await serving((request, socket) => {
       const stray = request.connection === 1 ? answerBytes(200, 'stray') : Buffer.alloc(0)
-      socket.write(Buffer.concat([answerBytes(200, `answer ${server.heard.length}`), stray]))
+      socket.write(Buffer.concat([answerBytes(200, `answer ${server.requests.length}`), stray]))
     })
     const { client } = clientOf([server])
-    expect(said(await ask(client, shop(server)))).toEqual([200, 'answer 1'])
-    await server.isLeft()
-    expect(said(await ask(client, shop(server)))).toEqual([200, 'answer 2'])
+    expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, 'answer 1'])
+    await server.allClosed()
+    expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, 'answer 2'])
   })
 })
 
@@ -125,8 +125,8 @@ describe('a long answer', () => {
     ] as const) {
       const server = await serving((_, socket) => socket.end(bytes(size)))
       const { client } = clientOf([server], { maxResponseBytes: 1000 })
-      expect(await ask(client, shop(server))).toMatchObject({ status: 200, truncated, body: { length: 1000 } })
-      await server.isLeft()
+      expect(await send(client, urlOf(server))).toMatchObject({ status: 200, truncated, body: { length: 1000 } })
+      await server.allClosed()
     }
   })
 
@@ -143,9 +143,9 @@ describe('a long answer', () => {
       more()
     })
     const { client } = clientOf([server])
-    const result = await ask(client, shop(server))
+    const result = await send(client, urlOf(server))
     expect(result).toMatchObject({ type: 'answered', truncated: true, body: { length: 1_048_576 } })
-    await server.isLeft()
+    await server.allClosed()
     expect(sent).toBeLessThan(100_000_000)
   })
 })
@@ -159,15 +159,15 @@ describe('an answer that is compressed without a request for it', () => {
   ] as const)('with %s is decompressed', async (encoding, compress) => {
     const server = await serving(always(200, compress('{"a":1}'), [`Content-Encoding: ${encoding}`]))
     const { client } = clientOf([server])
-    expect(said(await ask(client, shop(server)))).toEqual([200, '{"a":1}'])
-    expect(server.heard[0]?.headers['accept-encoding']).toBe('identity')
+    expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, '{"a":1}'])
+    expect(server.requests[0]?.headers['accept-encoding']).toBe('identity')
   })
 
   it('to a decompression bomb is decompressed up to the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000))
     const server = await serving(always(200, bomb, ['Content-Encoding: gzip']))
     const { client } = clientOf([server])
-    const result = await ask(client, shop(server))
+    const result = await send(client, urlOf(server))
     expect(result).toMatchObject({ type: 'answered', truncated: true, body: { length: 1_048_576 } })
   })
 
@@ -176,7 +176,7 @@ describe('an answer that is compressed without a request for it', () => {
     const packed = gzipSync(text)
     const server = await serving(always(200, packed.subarray(0, packed.length - 100), ['Content-Encoding: gzip']))
     const { client } = clientOf([server])
-    const result = await ask(client, shop(server))
+    const result = await send(client, urlOf(server))
     expect(result).toMatchObject({ type: 'answered', truncated: true })
     const body = result.type === 'answered' ? Buffer.from(result.body).toString('utf8') : ''
     expect(body.length).toBeGreaterThan(1000)
@@ -188,7 +188,7 @@ describe('an answer that is compressed without a request for it', () => {
     async encoding => {
       const server = await serving(always(200, 'plain', [`Content-Encoding: ${encoding}`]))
       const { client } = clientOf([server])
-      expect(said(await ask(client, shop(server)))).toEqual([200, 'plain'])
+      expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, 'plain'])
     },
   )
 })

@@ -40,15 +40,15 @@ export function clientIn(time: Time, options: Omit<OutboundHttpOptions, 'time'>)
 }
 
 /** Sends a request: by default GET with a timeout of one second. */
-export function ask(client: OutboundHttp, url: string, request: Partial<EgressRequest> = {}): Promise<EgressResult> {
+export function send(client: OutboundHttp, url: string, request: Partial<EgressRequest> = {}): Promise<EgressResult> {
   return client.send({ method: 'GET', url, timeoutMs: 1000, ...request }, never)
 }
 
-export function shop(server: LocalServer, path = '/', scheme = 'http'): string {
+export function urlOf(server: LocalServer, path = '/', scheme = 'http'): string {
   return `${scheme}://shop.test:${server.port}${path}`
 }
 
 /** Status and text of an answer, or the result itself if there is no answer. */
-export function said(result: EgressResult): readonly [number, string] | EgressResult {
+export function statusAndText(result: EgressResult): readonly [number, string] | EgressResult {
   return result.type === 'answered' ? [result.status, Buffer.from(result.body).toString('utf8')] : result
 }

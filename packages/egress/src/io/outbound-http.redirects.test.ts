@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Answerer, always, answerBytes } from '../testing/local-server.ts'
-import { ask, clientOf, closeAll, said, serving, shop } from './outbound-http.fixture.ts'
+import { clientOf, closeAll, send, serving, statusAndText, urlOf } from './outbound-http.fixture.ts'
 
 afterEach(closeAll)
 
@@ -16,18 +16,18 @@ describe('redirects on the same host', () => {
   it('are followed up to three times', async () => {
     const server = await serving(countdown(302))
     const { client } = clientOf([server])
-    expect(said(await ask(client, shop(server, '/3')))).toEqual([200, 'there'])
-    expect(server.heard.map(request => request.path)).toEqual(['/3', '/2', '/1', '/0'])
+    expect(statusAndText(await send(client, urlOf(server, '/3')))).toEqual([200, 'there'])
+    expect(server.requests.map(request => request.path)).toEqual(['/3', '/2', '/1', '/0'])
     expect(server.connections).toBe(1)
   })
 
   it('are returned as the answer at the fourth redirect, and in a loop', async () => {
     const server = await serving(countdown(302))
     const { client } = clientOf([server])
-    expect(said(await ask(client, shop(server, '/4')))).toEqual([302, 'on'])
+    expect(statusAndText(await send(client, urlOf(server, '/4')))).toEqual([302, 'on'])
     const loop = await serving(always(301, '', ['Location: /']))
-    expect(said(await ask(clientOf([loop]).client, shop(loop)))).toEqual([301, ''])
-    expect(loop.heard).toHaveLength(4)
+    expect(statusAndText(await send(clientOf([loop]).client, urlOf(loop)))).toEqual([301, ''])
+    expect(loop.requests).toHaveLength(4)
   })
 
   it('of a POST request become GET, or keep method and body with 307 and 308', async () => {
@@ -38,11 +38,11 @@ describe('redirects on the same host', () => {
       const server = await serving(countdown(status))
       const { client } = clientOf([server])
       const headers = { 'Content-Type': 'text/plain', Authorization: 'Bearer k' }
-      await ask(client, shop(server, '/1'), { method: 'POST', body: 'words', headers })
-      expect(server.heard.map(request => request.method)).toEqual(methods)
-      expect(server.heard[1]?.body).toBe(status === 307 ? 'words' : '')
-      expect(server.heard[1]?.headers['content-type']).toBe(status === 307 ? 'text/plain' : undefined)
-      expect(server.heard[1]?.headers.authorization).toBe('Bearer k')
+      await send(client, urlOf(server, '/1'), { method: 'POST', body: 'words', headers })
+      expect(server.requests.map(request => request.method)).toEqual(methods)
+      expect(server.requests[1]?.body).toBe(status === 307 ? 'words' : '')
+      expect(server.requests[1]?.headers['content-type']).toBe(status === 307 ? 'text/plain' : undefined)
+      expect(server.requests[1]?.headers.authorization).toBe('Bearer k')
     }
   })
 
@@ -51,8 +51,8 @@ describe('redirects on the same host', () => {
       if (path === '/1') socket.write(answerBytes(302, '', ['Location: /0']))
     })
     const { client, time } = clientOf([server])
-    const result = ask(client, shop(server, '/1'), { timeoutMs: 900 })
-    await server.hears(2)
+    const result = send(client, urlOf(server, '/1'), { timeoutMs: 900 })
+    await server.received(2)
     time.advance(900)
     expect(await result).toEqual({ type: 'no_answer', reason: 'timeout', durationMs: 900 })
   })
@@ -63,7 +63,7 @@ describe('redirects on the same host', () => {
       server.close().catch(() => {})
     })
     const { client } = clientOf([server])
-    expect(await ask(client, shop(server, '/1'), { method: 'POST', body: 'x' })).toMatchObject({ type: 'no_answer' })
+    expect(await send(client, urlOf(server, '/1'), { method: 'POST', body: 'x' })).toMatchObject({ type: 'no_answer' })
   })
 })
 
@@ -84,7 +84,7 @@ describe('redirects to another host', () => {
           ['shop.test', 'inside.test', '127.0.0.1'].map(host => ({ host, port })),
         ),
       })
-      expect(said(await ask(client, shop(server)))).toEqual([302, 'elsewhere'])
+      expect(statusAndText(await send(client, urlOf(server)))).toEqual([302, 'elsewhere'])
     }
     expect(inside.connections).toBe(0)
   })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { always, answerBytes } from '../testing/local-server.ts'
-import { ask, clientOf, closeAll, never, said, serving, shop } from './outbound-http.fixture.ts'
+import { clientOf, closeAll, never, send, serving, statusAndText, urlOf } from './outbound-http.fixture.ts'
 
 afterEach(closeAll)
 
@@ -8,12 +8,12 @@ describe('a request of an agent', () => {
   it('reaches the server unchanged, and returns its answer', async () => {
     const server = await serving(always(201, '{"ok":true}', ['Content-Type: application/json', 'X-Two: a', 'X-Two: b']))
     const { client } = clientOf([server])
-    const result = await ask(client, shop(server, '/orders/1%2F2?q=a%20b#part'), {
+    const result = await send(client, urlOf(server, '/orders/1%2F2?q=a%20b#part'), {
       method: 'POST',
       headers: { 'X-Api-Key': 'k1', 'Content-Type': 'application/json' },
       body: '{"name":"José"}',
     })
-    expect(server.heard).toEqual([
+    expect(server.requests).toEqual([
       {
         method: 'POST',
         path: '/orders/1%2F2?q=a%20b',
@@ -43,14 +43,14 @@ describe('a request of an agent', () => {
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)('may use the method %s', async method => {
     const server = await serving(always(200, 'done'))
     const { client } = clientOf([server])
-    expect(said(await ask(client, shop(server), { method }))).toEqual([200, 'done'])
-    expect(server.heard[0]?.method).toBe(method)
+    expect(statusAndText(await send(client, urlOf(server), { method }))).toEqual([200, 'done'])
+    expect(server.requests[0]?.method).toBe(method)
   })
 
   it('returns error statuses of the server as answers', async () => {
     const server = await serving(always(503, 'later'))
     const { client } = clientOf([server])
-    expect(said(await ask(client, shop(server)))).toEqual([503, 'later'])
+    expect(statusAndText(await send(client, urlOf(server)))).toEqual([503, 'later'])
   })
 
   it('ignores informational answers', async () => {
@@ -58,21 +58,21 @@ describe('a request of an agent', () => {
       socket.write(Buffer.concat([Buffer.from('HTTP/1.1 103 Early\r\nLink: </x>\r\n\r\n'), answerBytes(200, 'then')])),
     )
     const { client } = clientOf([server])
-    const result = await ask(client, shop(server))
-    expect(said(result)).toEqual([200, 'then'])
+    const result = await send(client, urlOf(server))
+    expect(statusAndText(result)).toEqual([200, 'then'])
     expect(result.type === 'answered' && result.headers).toEqual({ 'content-length': '4' })
   })
 
   it('accepts an answer whose body ends with the connection', async () => {
     const server = await serving((_, socket) => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall of it'))
     const { client } = clientOf([server])
-    expect(said(await ask(client, shop(server)))).toEqual([200, 'all of it'])
+    expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, 'all of it'])
   })
 
   it('ignores user headers that would change the connection or its destination', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
-    await ask(client, shop(server), {
+    await send(client, urlOf(server), {
       method: 'POST',
       body: 'abc',
       headers: {
@@ -94,9 +94,9 @@ describe('a request of an agent', () => {
         'X-Case': 'two',
       },
     })
-    expect(server.heard).toHaveLength(1)
-    expect(server.heard[0]).toMatchObject({ path: '/', body: 'abc' })
-    expect(server.heard[0]?.headers).toEqual({
+    expect(server.requests).toHaveLength(1)
+    expect(server.requests[0]).toMatchObject({ path: '/', body: 'abc' })
+    expect(server.requests[0]?.headers).toEqual({
       host: `shop.test:${server.port}`,
       connection: 'keep-alive',
       'user-agent': 'Parley',
@@ -113,63 +113,63 @@ describe('connections', () => {
   it('are reused for the next request', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
-    for (let n = 0; n < 5; n++) await ask(client, shop(server))
-    expect(server.heard.map(request => request.connection)).toEqual([1, 1, 1, 1, 1])
+    for (let n = 0; n < 5; n++) await send(client, urlOf(server))
+    expect(server.requests.map(request => request.connection)).toEqual([1, 1, 1, 1, 1])
   })
 
   it('are new for requests that must not be lost on a connection that its server is closing', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
     const idempotent = { 'Idempotency-Key': 'k' }
-    await ask(client, shop(server))
-    await ask(client, shop(server), { method: 'POST' })
-    await ask(client, shop(server), { method: 'DELETE' })
-    await ask(client, shop(server), { method: 'POST', headers: idempotent })
-    await ask(client, shop(server))
-    expect(server.heard.map(request => request.connection)).toEqual([1, 2, 3, 3, 3])
+    await send(client, urlOf(server))
+    await send(client, urlOf(server), { method: 'POST' })
+    await send(client, urlOf(server), { method: 'DELETE' })
+    await send(client, urlOf(server), { method: 'POST', headers: idempotent })
+    await send(client, urlOf(server))
+    expect(server.requests.map(request => request.connection)).toEqual([1, 2, 3, 3, 3])
   })
 
   it('are opened for up to 64 simultaneous requests; further requests wait', async () => {
     const held: (() => void)[] = []
     const server = await serving((_, socket) => held.push(() => socket.write(answerBytes(200, 'ok'))))
     const { client } = clientOf([server])
-    const asked = Array.from({ length: 100 }, () => ask(client, shop(server)))
-    await server.hears(64)
+    const results = Array.from({ length: 100 }, () => send(client, urlOf(server)))
+    await server.received(64)
     expect(server.connections).toBe(64)
     for (let answered = 0; answered < 100; answered++) {
-      await server.hears(Math.min(100, answered + 64))
+      await server.received(Math.min(100, answered + 64))
       held[answered]!()
       if (answered >= 36) continue
-      await server.hears(answered + 65)
+      await server.received(answered + 65)
     }
-    expect((await Promise.all(asked)).map(result => result.type)).toEqual(Array(100).fill('answered'))
+    expect((await Promise.all(results)).map(result => result.type)).toEqual(Array(100).fill('answered'))
     expect(server.connections).toBe(64)
   })
 
   it('are not used by a request that times out while it waits: it is not_connected', async () => {
     const server = await serving(() => {})
     const { client, time } = clientOf([server])
-    const first = Array.from({ length: 64 }, () => ask(client, shop(server)))
-    await server.hears(64)
-    const late = ask(client, shop(server), { timeoutMs: 500 })
+    const first = Array.from({ length: 64 }, () => send(client, urlOf(server)))
+    await server.received(64)
+    const late = send(client, urlOf(server), { timeoutMs: 500 })
     await new Promise(resolve => setImmediate(resolve))
     time.advance(500)
     expect(await late).toEqual({ type: 'not_connected', reason: 'timeout', durationMs: 500 })
     time.advance(500)
     expect((await Promise.all(first)).map(result => result.type)).toEqual(Array(64).fill('no_answer'))
-    expect(server.heard).toHaveLength(64)
+    expect(server.requests).toHaveLength(64)
   })
 
   it('are closed after being idle for four seconds', async () => {
     const server = await serving(always(200))
     const { client, time } = clientOf([server])
-    await ask(client, shop(server))
+    await send(client, urlOf(server))
     time.advance(3999)
     expect(client.connections).toEqual({ open: 1, idle: 1 })
     time.advance(1)
     expect(client.connections).toEqual({ open: 0, idle: 0 })
-    await server.isLeft()
-    expect(said(await ask(client, shop(server)))).toEqual([200, ''])
+    await server.allClosed()
+    expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, ''])
     expect(server.connections).toBe(2)
   })
 
@@ -180,10 +180,10 @@ describe('connections', () => {
     })
     const { client } = clientOf([server])
     for (let n = 1; n <= 3; n++) {
-      expect(said(await ask(client, shop(server)))).toEqual([200, String(n)])
-      await server.isLeft()
+      expect(statusAndText(await send(client, urlOf(server)))).toEqual([200, String(n)])
+      await server.allClosed()
     }
-    expect(server.heard).toHaveLength(3)
+    expect(server.requests).toHaveLength(3)
   })
 
   it('are not shared between names or ports', async () => {
@@ -194,9 +194,9 @@ describe('connections', () => {
     ])
     const { client } = clientOf(servers, { allow })
     for (const server of servers)
-      for (const name of ['a', 'b']) await ask(client, `http://${name}.test:${server.port}/`)
+      for (const name of ['a', 'b']) await send(client, `http://${name}.test:${server.port}/`)
     expect(servers.map(server => server.connections)).toEqual([2, 2])
-    expect(servers[0]!.heard.map(request => request.headers.host)).toEqual([
+    expect(servers[0]!.requests.map(request => request.headers.host)).toEqual([
       `a.test:${servers[0]!.port}`,
       `b.test:${servers[0]!.port}`,
     ])
@@ -209,20 +209,20 @@ describe('closing the client', () => {
       if (request.path !== '/hang') socket.write(answerBytes(200))
     })
     const { client } = clientOf([server])
-    const both = [ask(client, shop(server)), ask(client, shop(server, '/hang'))]
+    const both = [send(client, urlOf(server)), send(client, urlOf(server, '/hang'))]
     await both[0]
-    await server.hears(2)
+    await server.received(2)
     await client.close()
     expect(await both[1]).toMatchObject({ type: 'no_answer', reason: 'closed' })
-    await server.isLeft()
+    await server.allClosed()
     expect(client.connections).toEqual({ open: 0, idle: 0 })
-    expect(await ask(client, shop(server))).toMatchObject({ type: 'not_connected', reason: 'closed' })
+    expect(await send(client, urlOf(server))).toMatchObject({ type: 'not_connected', reason: 'closed' })
   })
 
   it('also ends requests that are prepared and not sent', async () => {
     const server = await serving(always(200))
     const { client } = clientOf([server])
-    const prepared = await client.prepare({ method: 'GET', url: shop(server), timeoutMs: 1000 }, never)
+    const prepared = await client.prepare({ method: 'GET', url: urlOf(server), timeoutMs: 1000 }, never)
     await client.close()
     expect(prepared.type === 'prepared' && (await prepared.send(never))).toMatchObject({ type: 'not_connected' })
     expect(server.connections).toBe(0)
@@ -231,8 +231,8 @@ describe('closing the client', () => {
   it('is not needed to stop timers: none is left after an answer', async () => {
     const server = await serving(always(200, '', ['Connection: close']))
     const { client, time } = clientOf([server])
-    await ask(client, shop(server))
-    await server.isLeft()
+    await send(client, urlOf(server))
+    await server.allClosed()
     await client.close()
     expect(time.nextDeadline()).toBeUndefined()
   })

@@ -37,7 +37,7 @@ const MAX_REDIRECTS = 3
 
 /**
  * The one outbound HTTP client for agents. A name is resolved once, its addresses are checked, and the connection goes to
- * a checked address. HTTP/1.1. Connections are kept for a few seconds, never for longer than the server announces, and reused for
+ * a checked address. HTTP/1.1. Idle connections stay open for a few seconds, never for longer than the server announces, and are reused for
  * requests that may be sent again: GET, and those with an `Idempotency-Key`.
  */
 export class OutboundHttp implements Egress {
@@ -155,15 +155,15 @@ export class OutboundHttp implements Egress {
     if (!(await this.#connections.acquire(origin, lifetime)))
       return { type: 'unsent', reason: lifetime.endedBy ?? 'closed' }
     try {
-      const kept = maySendAgain(message) ? await this.#overKept(message, addresses, lifetime) : undefined
-      return kept ?? (await this.#overNew(message, addresses, lifetime))
+      const exchange = maySendAgain(message) ? await this.#overIdle(message, addresses, lifetime) : undefined
+      return exchange ?? (await this.#overNew(message, addresses, lifetime))
     } finally {
       this.#connections.release(origin)
     }
   }
 
-  /** Undefined if there is no kept connection, or all of them had closed. */
-  async #overKept(message: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Exchange | undefined> {
+  /** Undefined if there is no idle connection, or all of them had closed. */
+  async #overIdle(message: Message, addresses: readonly string[], lifetime: Lifetime): Promise<Exchange | undefined> {
     for (const address of addresses)
       for (;;) {
         const connection = this.#connections.take(message.target.url.origin, address)
@@ -203,8 +203,8 @@ export class OutboundHttp implements Egress {
 }
 
 /**
- * A server may be closing a kept connection while a request is on its way; the request is then lost, and the client cannot know
- * whether the server acted. Only requests that may be sent again use kept connections.
+ * A server may close an idle connection while a request is on its way; the request is then lost, and the client cannot know
+ * whether the server acted. Only requests that may be sent again reuse connections.
  */
 function maySendAgain({ method, headers }: Message): boolean {
   return method === 'GET' || headers['idempotency-key'] !== undefined

@@ -4,16 +4,16 @@ import { SystemAddresses } from './system-addresses.ts'
 
 /** A resolver whose answers the test controls. */
 function scripted() {
-  const asked: string[] = []
+  const lookups: string[] = []
   const answers = new Map<string, PromiseWithResolvers<readonly string[]>>()
   const time = new VirtualTime()
   const system = new SystemAddresses(time, host => {
-    asked.push(host)
+    lookups.push(host)
     const answer = Promise.withResolvers<readonly string[]>()
     answers.set(host, answer)
     return answer.promise
   })
-  return { time, system, asked, answers }
+  return { time, system, lookups, answers }
 }
 
 describe('the resolver of the system', () => {
@@ -22,43 +22,43 @@ describe('the resolver of the system', () => {
   })
 
   it('looks a name up once for simultaneous requests, and again afterwards', async () => {
-    const { system, asked, answers } = scripted()
+    const { system, lookups, answers } = scripted()
     const both = [system.resolve('a.test'), system.resolve('a.test')]
     answers.get('a.test')!.resolve(['192.0.2.1'])
     expect(await Promise.all(both)).toEqual([['192.0.2.1'], ['192.0.2.1']])
     const again = system.resolve('a.test')
-    expect(asked).toEqual(['a.test', 'a.test'])
+    expect(lookups).toEqual(['a.test', 'a.test'])
     answers.get('a.test')!.reject(new Error('no such name'))
     await expect(again).rejects.toThrow('no such name')
   })
 
   it('looks up two names at once; further names wait, also behind a lookup that fails', async () => {
-    const { system, asked, answers } = scripted()
+    const { system, lookups, answers } = scripted()
     const results = ['a', 'b', 'c', 'd'].map(name => system.resolve(name))
-    expect(asked).toEqual(['a', 'b'])
+    expect(lookups).toEqual(['a', 'b'])
     answers.get('a')!.reject(new Error('no such name'))
     await expect(results[0]).rejects.toThrow('no such name')
-    expect(asked).toEqual(['a', 'b', 'c'])
+    expect(lookups).toEqual(['a', 'b', 'c'])
     answers.get('c')!.resolve([])
     await results[2]
-    expect(asked).toEqual(['a', 'b', 'c', 'd'])
+    expect(lookups).toEqual(['a', 'b', 'c', 'd'])
     for (const name of ['b', 'd']) answers.get(name)!.resolve([])
     await Promise.all([results[1], results[3]])
-    expect(asked).toEqual(['a', 'b', 'c', 'd'])
+    expect(lookups).toEqual(['a', 'b', 'c', 'd'])
   })
 
   it('returns the answer of the last ten minutes while lookups of other names hang, and repeats the lookup', async () => {
-    const { time, system, asked, answers } = scripted()
+    const { time, system, lookups, answers } = scripted()
     const first = system.resolve('known')
     answers.get('known')!.resolve(['192.0.2.1'])
     await first
     for (const name of ['silent', 'mute']) void system.resolve(name)
     time.advance(599_999)
     expect(await system.resolve('known')).toEqual(['192.0.2.1'])
-    expect(asked).toEqual(['known', 'silent', 'mute'])
+    expect(lookups).toEqual(['known', 'silent', 'mute'])
     answers.get('silent')!.resolve([])
     await system.resolve('silent')
-    expect(asked.slice(3)).toEqual(['known'])
+    expect(lookups.slice(3)).toEqual(['known'])
     answers.get('known')!.resolve(['192.0.2.2'])
     await new Promise(setImmediate)
     void system.resolve('still')

@@ -5,7 +5,7 @@ import type { Ms, Time } from '@parley/kernel'
  * Simultaneous lookups. Each blocks one of the process's four pool threads, which file access needs too, until the DNS
  * server answers.
  */
-const MAX_AT_ONCE = 2
+const MAX_CONCURRENT = 2
 const MAX_WAITING = 1000
 /** While the resolver is busy, a name's last answer is used for this long. */
 const RECENT_MS: Ms = 600_000
@@ -33,7 +33,7 @@ export class SystemAddresses {
 
   /** Rejects if the name does not exist, or if too many lookups wait. */
   async resolve(host: string): Promise<readonly string[]> {
-    const isBusy = this.#running === MAX_AT_ONCE
+    const isBusy = this.#running === MAX_CONCURRENT
     const answer = this.#lookups.get(host) ?? this.#startLookUp(host)
     const recent = this.#recent.get(host)
     if (!isBusy || recent === undefined || recent.until <= this.#time.now()) return answer
@@ -59,13 +59,13 @@ export class SystemAddresses {
   }
 
   async #lookUpInOrder(host: string): Promise<readonly string[]> {
-    if (this.#running < MAX_AT_ONCE) this.#running++
+    if (this.#running < MAX_CONCURRENT) this.#running++
     else if (this.#waiting.length < MAX_WAITING) await new Promise<void>(resolve => this.#waiting.push(resolve))
     else throw new Error('too many names wait for the resolver; try again later')
     try {
       return await this.#lookUp(host)
     } finally {
-      // While a lookup waits, the place goes to it directly and `#running` stays the same.
+      // A waiting lookup starts in place of this one, so `#running` stays the same.
       const next = this.#waiting.shift()
       if (next === undefined) this.#running--
       else next()

@@ -27,7 +27,8 @@ export type Answerer = (request: ReceivedRequest, socket: Socket) => void
 
 /** A server on loopback whose answers are raw bytes, so that tests can send invalid ones. */
 export class LocalServer {
-  readonly heard: ReceivedRequest[] = []
+  /** All requests so far, in order of arrival. */
+  readonly requests: ReceivedRequest[] = []
   /** Connections accepted so far, after TLS. */
   connections = 0
   readonly #server: Server
@@ -42,7 +43,7 @@ export class LocalServer {
     const { tls, address = '127.0.0.1', port = 0 } = options
     const server = tls === undefined ? createServer() : createTlsServer({ key: tls, cert: tls })
     const local = new LocalServer(server)
-    server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => local.#take(socket, answer))
+    server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => local.#accept(socket, answer))
     server.listen(port, address)
     await once(server, 'listening')
     return local
@@ -50,7 +51,7 @@ export class LocalServer {
 
   get port(): number {
     const address = this.#server.address()
-    if (address === null || typeof address === 'string') throw new Error('the server is closed')
+    if (address === null || typeof address === 'string') throw new Error('the server is closed and has no port')
     return address.port
   }
 
@@ -60,12 +61,12 @@ export class LocalServer {
   }
 
   /** Resolves when `count` requests were received in all. */
-  async hears(count: number): Promise<void> {
-    if (this.heard.length < count) await new Promise<void>(resolve => this.#waiting.push({ count, resolve }))
+  async received(count: number): Promise<void> {
+    if (this.requests.length < count) await new Promise<void>(resolve => this.#waiting.push({ count, resolve }))
   }
 
   /** Resolves when no connection is open. */
-  async isLeft(): Promise<void> {
+  async allClosed(): Promise<void> {
     // `once` of node:events would reject at a reset.
     for (const socket of this.#sockets) await new Promise(resolve => socket.once('close', resolve))
   }
@@ -76,7 +77,7 @@ export class LocalServer {
     await once(this.#server, 'close')
   }
 
-  #take(socket: Socket, answer: Answerer): void {
+  #accept(socket: Socket, answer: Answerer): void {
     const connection = ++this.connections
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket))
@@ -86,16 +87,16 @@ export class LocalServer {
       pending = Buffer.concat([pending, chunk])
       for (let request = requestIn(pending); request !== undefined; request = requestIn(pending)) {
         pending = pending.subarray(request.length)
-        const heard = { ...request.heard, connection }
-        this.heard.push(heard)
-        for (const { count, resolve } of this.#waiting) if (this.heard.length >= count) resolve()
-        answer(heard, socket)
+        const received = { ...request.received, connection }
+        this.requests.push(received)
+        for (const { count, resolve } of this.#waiting) if (this.requests.length >= count) resolve()
+        answer(received, socket)
       }
     })
   }
 }
 
-function requestIn(bytes: Buffer): { heard: Omit<ReceivedRequest, 'connection'>; length: number } | undefined {
+function requestIn(bytes: Buffer): { received: Omit<ReceivedRequest, 'connection'>; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [line = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
@@ -105,7 +106,7 @@ function requestIn(bytes: Buffer): { heard: Omit<ReceivedRequest, 'connection'>;
   )
   const length = end + 4 + Number(headers['content-length'] ?? 0)
   if (bytes.length < length) return undefined
-  return { heard: { method, path, headers, body: bytes.subarray(end + 4, length).toString('utf8') }, length }
+  return { received: { method, path, headers, body: bytes.subarray(end + 4, length).toString('utf8') }, length }
 }
 
 /** A complete answer, as bytes. */

@@ -21,7 +21,8 @@ export class ToolCallAssembly {
 
   /** Begins a call. An empty or repeated `id` is replaced by a generated one. */
   begin(index: number, id: string, name: string): GenerationEvent {
-    if (this.#calls.size >= MAX_CALLS || this.#calls.has(index)) throw failed('more than 64 tool calls, or two with the same index')
+    if (this.#calls.size >= MAX_CALLS || this.#calls.has(index))
+      throw failed('more than 64 tool calls, or two with the same index')
     const taken = [...this.#calls.values()].some(call => call.id === id)
     const call = { id: id === '' || taken ? `call_${index}_${id}` : id, name, argumentsText: '' }
     this.#calls.set(index, call)

@@ -23,11 +23,15 @@ export function checkSpeechRequest(
   }
   const { voices } = supported
   if (request.voice !== undefined && !isVoice(request.voice, voices)) {
-    const known = voices instanceof RegExp ? 'the name does not have the form of a voice of this service' : `there are ${voices.join(', ')}`
+    const known =
+      voices instanceof RegExp
+        ? 'the name does not have the form of a voice of this service'
+        : `there are ${voices.join(', ')}`
     throw new ProviderError('voice_unknown', `There is no voice "${request.voice}"; ${known}.`)
   }
   const speed = request.speed ?? 1
-  if (!(speed >= 0.5 && speed <= 2)) throw new ProviderError('speed_out_of_range', `The speed ${speed} is not between 0.5 and 2.`)
+  if (!(speed >= 0.5 && speed <= 2))
+    throw new ProviderError('speed_out_of_range', `The speed ${speed} is not between 0.5 and 2.`)
 }
 
 /** Reports all characters of the request as sent. */

@@ -2,14 +2,7 @@ import type { FakeVoiceOptions, ServiceFault } from '@parley/fakes'
 import { systemTime, VirtualTime } from '@parley/kernel'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { TonesSpeech } from './tones-speech.ts'
-import {
-  expectSame,
-  type MakeVoice,
-  Utterance,
-  until,
-  VoiceHarness,
-  type VoiceUnderTest,
-} from './voice-harness.ts'
+import { expectSame, type MakeVoice, Utterance, until, VoiceHarness, type VoiceUnderTest } from './voice-harness.ts'
 
 const API_KEY = 'secret-key-of-the-test'
 const SHORT = 'One, two, three.'

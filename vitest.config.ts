@@ -8,19 +8,24 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * programs. `npm test` runs them; `npm run check` does not: what they prove has quicker tests beside it.
  */
 const SLOW = [
-  'control-plane/src/every-operation.test.ts',
+  'control-plane/src/{every-operation,projections}.test.ts',
+  'control-plane/src/reading/large-drafts.test.ts',
   'media/src/dtmf/in-band-detector.test.ts',
   'media/src/session/{long-call,recording-skew}.test.ts',
   'media/src/srtp/srtp.test.ts',
   'packages/cli/src/services.test.ts',
   'packages/cli/src/workspace/seed-examples.test.ts',
   'packages/client/build/pack.test.ts',
+  'packages/flow/src/**/*.property.test.ts',
   'packages/leg/src/long-call.test.ts',
   'packages/phone/src/answering-phone.test.ts',
   'packages/providers/src/**/simulated-pair.test.ts',
   'packages/runs/src/journal/concurrent-replay.test.ts',
+  'packages/runs/src/recordings/recording-kills.test.ts',
   'scripts/fuzzing/fuzz.test.ts',
   'scripts/proofs/{api-requests,srtp-flood}.test.ts',
+  'sip/src/message/message.property.test.ts',
+  'sip/src/ua/{flood,header-injection,hostile,leaks,lossy}.test.ts',
 ]
 /**
  * Tests that start whole platforms and judge what becomes of calls, runs and requests: they wait more than they compute,
@@ -31,13 +36,11 @@ const WHOLE = [
   'scripts/proofs/{admission,drain,faults,idempotency,journals,live-updates,schemathesis,toll-fraud,upgrade}.realtime.test.ts',
   'control-plane/**/*.realtime.test.ts',
   'packages/{store,runs,jobs}/**/*.realtime.test.ts',
+  'scripts/benchmarks/api/api.realtime.test.ts',
 ]
-/** Tests that measure, or take all of the machine: each by itself, after all others. */
-const ALONE = [
-  'scripts/benchmarks/**/*.realtime.test.ts',
-  'scripts/proofs/{floods,leaks,media-attacks,scanners,slow-senders}.realtime.test.ts',
-]
-/** Tests that live in real time (sockets with peers, media clocks). The others keep a core half busy, so that two run at once. */
+/** Tests that measure milliseconds: each by itself, after all others. */
+const ALONE = ['scripts/benchmarks/{media,turn}/*.realtime.test.ts']
+/** Tests that live in real time (sockets with peers, media clocks). Each keeps a core less than half busy, so that three run at once. */
 const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
 const NEVER = ['**/node_modules/**', '**/fixtures/**']
 
@@ -58,8 +61,14 @@ const LONGEST_FIRST = [
   'live-updates.realtime.test.ts',
   'drain.realtime.test.ts',
   'journals.realtime.test.ts',
-  'engine-inbound.test.ts',
+  'api.realtime.test.ts',
   'baresip-conversation.test.ts',
+  'slow-senders.realtime.test.ts',
+  'conversation-audio.test.ts',
+  'carrier.test.ts',
+  'floods.realtime.test.ts',
+  'media-attacks.realtime.test.ts',
+  'leaks.realtime.test.ts',
   'long-call.test.ts',
   'recording-skew.test.ts',
   'seed-examples.test.ts',
@@ -130,7 +139,7 @@ export default defineConfig({
           name: 'realtime',
           include: REAL_TIME,
           exclude: [...NEVER, ...WHOLE, ...ALONE],
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 4 },
         },
       },

@@ -11,7 +11,7 @@ import { systemTime } from '@parley/kernel'
 import { type Bus, MasterKeySealer, postgresBus } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ApiCatalogue } from '../api-catalogue.ts'
 import { readSettings } from '../environment.ts'
 import { Services } from '../services.ts'
@@ -30,12 +30,18 @@ let api: Api
 let baseUrl: string
 let services: Services
 let catalogue: ApiCatalogue
+beforeAll(async () => {
+  services = new Services(readSettings({}))
+  catalogue = await ApiCatalogue.open(services, systemTime)
+})
+afterAll(async () => {
+  catalogue?.close()
+  await services?.close()
+})
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'parley-home-'))
   test = await testDatabase()
   bus = postgresBus({ url: test.owner.url })
-  services = new Services(readSettings({}))
-  catalogue = await ApiCatalogue.open(services, systemTime)
   api = await buildApi({
     handlers,
     database: test.database,
@@ -56,9 +62,7 @@ beforeEach(async () => {
   baseUrl = await api.listen({ host: '127.0.0.1', port: 0 })
 })
 afterEach(async () => {
-  catalogue?.close()
   await api?.close()
-  await services?.close()
   await bus?.close()
   await test?.close()
   await rm(home, { recursive: true, force: true })

@@ -129,7 +129,7 @@ export default defineConfig({
           name: 'whole',
           include: WHOLE,
           exclude: NEVER,
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 3 },
         },
       },

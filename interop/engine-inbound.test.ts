@@ -54,7 +54,7 @@ describe.skipIf(peer.missing)(
       expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
     })
 
-    it('a caller that holds and resumes is still heard afterwards, and hangs up', { timeout: 60_000 }, async ({
+    it('a caller that holds and resumes is still heard afterwards, and hangs up', { timeout: 90_000 }, async ({
       onTestFinished: atTestEnd,
     }) => {
       const under = await startEngine({}, atTestEnd)
@@ -73,7 +73,7 @@ describe.skipIf(peer.missing)(
       expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
     })
 
-    it('a caller that offers no SRTP is refused with 488', { timeout: 30_000 }, async ({
+    it('a caller that offers no SRTP is refused with 488', { timeout: 90_000 }, async ({
       onTestFinished: atTestEnd,
     }) => {
       const under = await startEngine({}, atTestEnd)
@@ -84,7 +84,7 @@ describe.skipIf(peer.missing)(
       expect(under.engine.calls.size).toBe(0)
     })
 
-    it('a caller without the token gets no answer at all', { timeout: 30_000 }, async ({
+    it('a caller without the token gets no answer at all', { timeout: 90_000 }, async ({
       onTestFinished: atTestEnd,
     }) => {
       const under = await startEngine({}, atTestEnd)

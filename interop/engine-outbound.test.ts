@@ -14,7 +14,7 @@ describe.skipIf(peer.missing)(
     afterAll(closeTestVoice)
 
     it('a phone that answers after ringing is connected, and both sides hear each other', {
-      timeout: 60_000,
+      timeout: 90_000,
     }, async ({ onTestFinished: atTestEnd }) => {
       const under = await startEngine({}, atTestEnd)
       const callee = await startBaresipCallee({ atTestEnd, ringSeconds: 1, callSeconds: 8 })
@@ -29,7 +29,7 @@ describe.skipIf(peer.missing)(
       expect(resemblance(greeting, readMonoWav(answered.heardWav!)).score).toBeGreaterThan(SAME_SPEECH)
     })
 
-    it('a phone that rejects the call ends it as rejected', { timeout: 30_000 }, async ({
+    it('a phone that rejects the call ends it as rejected', { timeout: 90_000 }, async ({
       onTestFinished: atTestEnd,
     }) => {
       const under = await startEngine({}, atTestEnd)
@@ -42,7 +42,7 @@ describe.skipIf(peer.missing)(
       })
     })
 
-    it('a call that is not answered is cancelled, and the phone stops ringing', { timeout: 30_000 }, async ({
+    it('a call that is not answered is cancelled, and the phone stops ringing', { timeout: 90_000 }, async ({
       onTestFinished: atTestEnd,
     }) => {
       const under = await startEngine({}, atTestEnd)
@@ -59,7 +59,7 @@ describe.skipIf(peer.missing)(
     })
 
     it('a call that an operator cancels while it rings ends, and the phone stops ringing', {
-      timeout: 30_000,
+      timeout: 90_000,
     }, async ({ onTestFinished: atTestEnd }) => {
       const under = await startEngine({}, atTestEnd)
       const callee = await startBaresipCallee({ atTestEnd, ringSeconds: 20 })
@@ -72,7 +72,7 @@ describe.skipIf(peer.missing)(
     })
 
     it('a phone whose certificate has another name receives no SIP message, and the call fails', {
-      timeout: 30_000,
+      timeout: 90_000,
     }, async ({ onTestFinished: atTestEnd }) => {
       const under = await startEngine({}, atTestEnd)
       const callee = await startBaresipCallee({ atTestEnd, certificate: 'stranger', waitSeconds: 4 })
@@ -84,7 +84,7 @@ describe.skipIf(peer.missing)(
       expect(callee_.log).not.toMatch(/^INVITE /m)
     })
 
-    it('a call to a phone that refuses SRTP fails', { timeout: 30_000 }, async ({ onTestFinished: atTestEnd }) => {
+    it('a call to a phone that refuses SRTP fails', { timeout: 90_000 }, async ({ onTestFinished: atTestEnd }) => {
       const under = await startEngine({}, atTestEnd)
       const callee = await startBaresipCallee({ atTestEnd, mediaEncryption: '', waitSeconds: 4 })
       await under.dial(dialling(callee.uri))

@@ -114,8 +114,9 @@ describe('operations as MCP tools', () => {
     expect(names).toEqual(allowed.map(({ tool }) => tool).sort())
   })
 
-  it('a tool performs its operation and returns its refusals', async () => {
+  it('a tool performs its operation and returns its refusals', { timeout: 60_000 }, async () => {
     const client = await connect(api.keys.admin)
+    // The client compiles every tool's schemas, and holds each answer against them.
     await client.listTools()
     const agent_id = api.world.fresh('agent')
     const created = await client.callTool({

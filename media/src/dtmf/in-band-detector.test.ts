@@ -6,7 +6,7 @@ import { InBandDetector } from './in-band-detector.ts'
 import { chords, murmur, toAudio } from './testing/speech-like.ts'
 import { type DialledTone, heardIn, KEYPAD, ToneDialling } from './testing/tone-dialling.ts'
 
-const TRIALS = 10
+const TRIALS = 6
 
 interface Row {
   readonly tone: Partial<DialledTone>

@@ -61,18 +61,18 @@ function handleClosedOutput(continues: boolean): void {
     })
 }
 
-main(process.argv.slice(2)).then(
-  code => {
-    process.exitCode = code
-  },
-  (error: unknown) => {
-    if (error instanceof HelpRequested) {
-      process.stdout.write(`${error.message}\n`)
-      return
-    }
-    const message = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`parley: ${message}\n`)
-    if (process.env.PARLEY_DEBUG !== undefined && error instanceof Error) process.stderr.write(`${error.stack}\n`)
-    process.exitCode = error instanceof UsageError ? 64 : 1
-  },
-)
+/** Libraries leave timers behind (BullMQ on Postgres: up to 5 s); the process waits only for its output to be written. */
+function exit(code: number): void {
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
+}
+
+main(process.argv.slice(2)).then(exit, (error: unknown) => {
+  if (error instanceof HelpRequested) {
+    process.stdout.write(`${error.message}\n`)
+    return
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`parley: ${message}\n`)
+  if (process.env.PARLEY_DEBUG !== undefined && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+  process.exitCode = error instanceof UsageError ? 64 : 1
+})

@@ -57,7 +57,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
   [
     'VariableItem[*]',
     'type name description required choices',
-    'packages/conversation/src/model/reading-schema.ts',
+    'packages/conversation/src/model/inference-schema.ts',
     'packages/conversation/src',
   ],
   ['VariableItem[*]', 'examples', 'packages/jobs/src/analysis', 'packages/jobs/src/analysis'],

@@ -6,7 +6,7 @@ import type { ConversationEvent } from './protocol.ts'
 import type { SpeechQueue } from './speech-queue.ts'
 import type { TimelineFact } from './timeline.ts'
 
-/** What the parts of a conversation share: flow, memory, speeches, and how an input gets into the flow. */
+/** The state and functions that the parts of a conversation share. */
 export interface ConversationContext {
   readonly options: ConversationOptions
   readonly flow: FlowInterpreter
@@ -17,15 +17,16 @@ export interface ConversationContext {
   readonly onFact: (fact: TimelineFact) => void
   /** Runs the task after those that were enqueued before. */
   readonly enqueue: (task: () => void) => void
-  /** Gives the flow an input; returns what it wants done. */
+  /** Gives the flow an input and returns its outputs, which are not carried out yet. */
   readonly handle: (input: FlowInput) => readonly FlowOutput[]
-  /** Carries out the outputs that `cause` led to. */
+  /** Carries out the outputs that `cause` produced. */
   readonly perform: (outputs: readonly FlowOutput[], cause: FlowInput) => void
   /** False once the flow has ended, even while last words are still spoken. */
   readonly isTalking: () => boolean
   readonly end: (outcome: FlowOutcome, endedBy: 'agent' | 'system', code: string | null) => void
 }
 
+/** Gives the flow an input and carries out its outputs. */
 export function feed({ handle, perform }: ConversationContext, input: FlowInput): void {
   perform(handle(input), input)
 }

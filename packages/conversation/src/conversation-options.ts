@@ -9,7 +9,7 @@ import type { UsageReport } from './usage-report.ts'
 export interface ConversationOptions {
   readonly plan: Plan
   readonly mode: FlowMode
-  /** What the run was created with, and what the inbound context returned. */
+  /** Variables that the run was created with, and those that the inbound context returned. */
   readonly variables?: NonNullable<FlowOptions['variables']>
   readonly call: CallFacts
   /** The model of a node; null: the agent's. May throw `ParleyError`: that counts as a failure of the model. */

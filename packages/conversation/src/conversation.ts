@@ -3,6 +3,7 @@ import { Emitter, type Ms } from '@parley/kernel'
 import type { ChatMessage } from '@parley/providers'
 import { type ConversationContext, feed } from './conversation-context.ts'
 import type { ConversationOptions } from './conversation-options.ts'
+import { ConversationRecord } from './conversation-record.ts'
 import { FlowExecutor } from './flow-executor.ts'
 import type { Receipt } from './ledger.ts'
 import { Memory } from './memory.ts'
@@ -13,21 +14,18 @@ import { SerialQueue } from './serial-queue.ts'
 import { SpeechQueue } from './speech-queue.ts'
 import type { TimelineFact } from './timeline.ts'
 import type { Utterance } from './transcript.ts'
-import { TranscriptLog } from './transcript-log.ts'
 import { WaitTimer } from './wait-timer.ts'
 
 const DEFAULT_HEARD_MS: Ms = 250
-const MOST_DIGITS = 100
-/** Of one turn of the caller. */
-const MOST_CHARACTERS = 16_384
-/** In memory, in place of words. */
-const NO_WORDS = '[unintelligible]'
+const MAX_DIGITS = 100
+/** Maximum characters of one turn of the caller. */
+const MAX_CHARACTERS = 16_384
 
 type Ended = Extract<ConversationEvent, { type: 'ended' }>
 
 type State =
   | { readonly at: 'new' | 'talking' | 'ended' | 'stopped' }
-  /** The flow is over; what is left to be said is heard out. */
+  /** The flow has ended; the remaining speeches are played to their end. */
   | { readonly at: 'ending'; readonly event: Ended }
 
 /**
@@ -39,9 +37,9 @@ export class Conversation {
   readonly #options: ConversationOptions
   readonly #flow: FlowInterpreter
   readonly #events = new Emitter<ConversationEvent>()
-  readonly #queue = new SerialQueue(() => this.#tellWhetherBusy())
+  readonly #queue = new SerialQueue(() => this.#reportBusy())
   readonly #memory = new Memory()
-  readonly #transcript = new TranscriptLog(fact => this.#fact(fact))
+  readonly #record: ConversationRecord
   readonly #speechQueue = new SpeechQueue(this.#memory, event => this.#emit(event))
   readonly #waits: WaitTimer
   readonly #modelRequests: PendingModelRequests
@@ -55,7 +53,8 @@ export class Conversation {
   constructor(options: ConversationOptions) {
     this.#options = options
     this.#events.listen(options.onEvent)
-    const { plan, mode, variables, time } = options
+    const { plan, mode, variables, time, clock } = options
+    this.#record = new ConversationRecord({ memory: this.#memory, clock, onFact: fact => this.#fact(fact) })
     this.#flow = new FlowInterpreter(plan, { ...mode, ...(variables !== undefined && { variables }) })
     this.#waits = new WaitTimer(time)
     this.#modelRequests = new PendingModelRequests(this.#waits)
@@ -76,17 +75,17 @@ export class Conversation {
     this.#executor = new FlowExecutor(this.#context, this.#waits)
   }
 
-  /** The far end can hear the agent. Once. `opening`: what it said before; it gets no answer of its own. */
+  /** The far end can hear the agent. Called once. `opening`: what the caller said before; it gets no answer of its own. */
   start(opening: UserTurn | null = null): void {
     this.#queue.enqueue(() => {
       if (this.#state.at !== 'new') return
       this.#state = { at: 'talking' }
       this.#waits.turn()
       const text = opening === null ? '' : wordsOf(opening)
-      if (opening !== null && text !== '') this.#heard(opening, text)
+      if (opening !== null && text !== '') this.#record.userTurn(opening, text, this.#executor.nodeId)
       const input: FlowInput = { type: 'started' }
       const outputs = this.#context.handle(input)
-      // The caller was to open the conversation, and has.
+      // The flow waits for the caller to open the conversation, which the opening has done.
       const hasOpened = opening !== null && outputs.some(({ type }) => type === 'await_opening')
       this.#executor.perform(hasOpened ? outputs.filter(({ type }) => type !== 'await_opening') : outputs, input)
       if (hasOpened) feed(this.#context, { type: 'user_turn', text })
@@ -96,20 +95,20 @@ export class Conversation {
   /** The caller finished a turn. */
   userTurn(turn: UserTurn): void {
     const text = wordsOf(turn)
-    this.#turn({ type: 'user_turn', text }, () => this.#heard(turn, text))
+    this.#turn({ type: 'user_turn', text }, () => this.#record.userTurn(turn, text, this.#executor.nodeId))
   }
 
   /**
-   * The caller has probably finished with this: the model may be asked already, and its answer is held. Nothing else
-   * happens. `userTurn` with the same text uses it; `dropPreemptiveGeneration`, or another turn, discards it.
+   * The caller's turn will probably end with `text`: requests the model's answer early and buffers it. `userTurn` with the
+   * same text uses the answer; `dropPreemptiveGeneration` or another turn discards it.
    */
   startPreemptiveGeneration(text: string): void {
-    const words = text.trim().slice(0, MOST_CHARACTERS)
+    const words = text.trim().slice(0, MAX_CHARACTERS)
     const isFree = this.#state.at === 'talking' && !this.#executor.isBusy && !this.#speechQueue.hasMore
     if (isFree && words !== '') this.#executor.startPreemptiveGeneration(words)
   }
 
-  /** Discards the answer that was generated preemptively: the caller goes on speaking. */
+  /** Discards the answer that was generated preemptively, because the caller goes on speaking. */
   dropPreemptiveGeneration(): void {
     this.#executor.preemptive.drop()
   }
@@ -119,9 +118,9 @@ export class Conversation {
     return this.#executor.preemptive.report
   }
 
-  /** Digits the caller entered, complete. `atMs`: when, on the run's clock; null in text. */
+  /** The caller has entered digits, up to the limit, terminator or timeout. `atMs`: when, on the run's clock; null in text. */
   digits(entered: string, atMs: Ms | null = null): void {
-    const digits = entered.replace(/[^0-9*#]/g, '').slice(0, MOST_DIGITS)
+    const digits = entered.replace(/[^0-9*#]/g, '').slice(0, MAX_DIGITS)
     if (digits === '') return
     this.#turn({ type: 'digits', digits }, () => {
       const fact: TimelineFact = { kind: 'digits', direction: 'in', digits }
@@ -130,6 +129,7 @@ export class Conversation {
     })
   }
 
+  /** The caller has been silent until the opening, a reminder or the end of the conversation is due. */
   silence(kind: 'opening' | 'reminder' | 'limit'): void {
     if (kind === 'limit') this.#limit({ type: 'silence', kind })
     else this.#input({ type: 'silence', kind })
@@ -140,8 +140,8 @@ export class Conversation {
   }
 
   /**
-   * A run update: holds from the agent's next turn on, also where that is the first. What was asked ahead of that turn was
-   * asked without it, and is thrown away.
+   * A run update, which holds from the agent's next turn on, even before the first. Discards a preemptive answer, which was
+   * generated without it.
    */
   updateVariables(values: Readonly<Record<string, string>>): void {
     this.#queue.enqueue(() => {
@@ -152,29 +152,17 @@ export class Conversation {
   }
 
   /** Reports how much of a speech the caller heard. Called once for each speech, withdrawn and empty ones included. */
-  spoken(speechId: string, { heard, interrupted, span }: SpokenReport): void {
+  spoken(speechId: string, report: SpokenReport): void {
     const speech = this.#speechQueue.report(speechId)
     if (speech === undefined) return
-    const text = heard.trim().toWellFormed()
-    this.#memory.heard(speech.line, text, interrupted)
-    if (text !== '') {
-      const index = this.#transcript.add({
-        role: 'agent',
-        text,
-        observed_offset_ms: span?.end_ms ?? this.#options.clock(),
-        interrupted,
-        start_ms: span?.start_ms ?? null,
-        end_ms: span?.end_ms ?? null,
-        node_id: speech.nodeId,
-      })
-      if (interrupted) this.#fact({ kind: 'interruption', index, resumed: false })
-    }
+    this.#record.agentSpeech(speech, report)
+    const { interrupted } = report
     const { requestId } = speech
     if (requestId !== null) {
       if (interrupted) this.#modelRequests.abort(requestId)
       this.#input({ type: 'spoken', request_id: requestId, interrupted })
     }
-    this.#queue.enqueue(() => this.#endIfHeard())
+    this.#queue.enqueue(() => this.#endIfAllHeard())
     if (!this.#speechQueue.hasWithdrawn) this.#onHeard?.()
   }
 
@@ -185,12 +173,12 @@ export class Conversation {
 
   /** The call leg has served a `leg-request`. `receipt` goes into the ledger where the request has a row there. */
   legAnswered(requestId: string, answer: LegAnswer, receipt: Receipt | null = null): void {
-    this.#queue.enqueue(() => this.#executor.line.answered(requestId, answer, receipt))
+    this.#queue.enqueue(() => this.#executor.telephony.answered(requestId, answer, receipt))
   }
 
   /**
-   * The far end is gone: models are given up, nothing more is said, actions that were not sent yet are kept back. What
-   * was sent goes on and is recorded; so is what was heard, when it is reported. No `ended` comes any more.
+   * The far end has hung up. Aborts model requests and speeches, and stops actions that were not sent yet. Actions that were
+   * sent are finished and recorded, and so is what was heard, when it is reported. No `ended` follows.
    */
   stop(): void {
     const { at } = this.#state
@@ -200,21 +188,21 @@ export class Conversation {
     this.#modelRequests.abortAll()
     this.#speechQueue.withdrawAll()
     this.#speechQueue.close()
-    this.#executor.line.abandon()
-    // An action that the flow sent on its way before its end is still to be done.
+    this.#executor.telephony.abandon()
+    // After the end of the flow its last actions are still sent.
     if (at !== 'ending') this.#executor.actions.abort()
   }
 
-  /** Resolves when no action and no transfer is under way, the ledger knows what came of all, and what was used is told. */
+  /** Resolves when no action and no transfer is in progress, the ledger has stored all outcomes, and all usage is reported. */
   settled(): Promise<void> {
     return this.#executor.settled()
   }
 
   get utterances(): readonly Utterance[] {
-    return this.#transcript.utterances
+    return this.#record.utterances
   }
 
-  /** What was heard, newest last, as a model is shown it. */
+  /** What was heard, newest last, as messages for a model. */
   get memory(): readonly ChatMessage[] {
     return this.#memory.messages()
   }
@@ -234,17 +222,17 @@ export class Conversation {
     })
   }
 
-  /** A limit ends what is still being heard out, too. */
+  /** A limit also ends a conversation whose last words are still being played. */
   #limit(input: FlowInput): void {
     this.#queue.enqueue(() => {
       if (this.#state.at === 'talking') feed(this.#context, input)
-      else if (this.#state.at === 'ending') this.#endAtOnce()
+      else if (this.#state.at === 'ending') this.#endNow()
     })
   }
 
   /**
-   * A turn of the caller. Where the flow takes it up, it overtakes what the agent was saying and thinking; what was heard
-   * of that stands before the turn.
+   * A turn of the caller. Where the flow reacts to it, the agent's speeches and model requests are cancelled, and the part
+   * that was heard is recorded before the turn.
    */
   #turn(input: FlowInput, record: () => void): void {
     this.#queue.enqueue(() => {
@@ -258,30 +246,16 @@ export class Conversation {
       this.#whenHeard(() => {
         record()
         this.#executor.perform(outputs, input)
-        // An answer that was not used by now belongs to another turn.
+        // A preemptive answer that was not used by now belongs to another turn.
         this.#executor.preemptive.drop()
       })
     })
   }
 
-  #heard(turn: UserTurn, text: string): void {
-    this.#memory.user(text === '' ? NO_WORDS : text)
-    if (text === '') return
-    this.#transcript.add({
-      role: 'user',
-      text,
-      observed_offset_ms: turn.observed_ms,
-      interrupted: false,
-      start_ms: turn.span?.start_ms ?? null,
-      end_ms: turn.span?.end_ms ?? null,
-      node_id: this.#executor.nodeId,
-    })
-  }
-
-  /** Does `task` when it is known what was heard of the speeches that were withdrawn; everything else waits meanwhile. */
+  /** Runs `task` when the withdrawn speeches are reported or the time limit is reached; the queue is paused until then. */
   #whenHeard(task: () => void): void {
     if (!this.#speechQueue.hasWithdrawn) return task()
-    const release = this.#queue.hold()
+    const release = this.#queue.pause()
     const { time, budgets } = this.#options
     const timer = time.at(time.now() + (budgets?.heardMs ?? DEFAULT_HEARD_MS), () => {
       this.#speechQueue.giveUp()
@@ -298,21 +272,21 @@ export class Conversation {
     if (this.#state.at !== 'talking') return
     this.#state = { at: 'ending', event: { type: 'ended', outcome, ended_by: endedBy, code } }
     this.#modelRequests.abortAll()
-    if (endedBy === 'system') return this.#endAtOnce()
+    if (endedBy === 'system') return this.#endNow()
     this.#speechQueue.completeAll()
-    this.#endIfHeard()
+    this.#endIfAllHeard()
   }
 
-  #endAtOnce(): void {
+  #endNow(): void {
     this.#speechQueue.withdrawAll()
-    this.#whenHeard(() => this.#sayEnded())
+    this.#whenHeard(() => this.#emitEnded())
   }
 
-  #endIfHeard(): void {
-    if (this.#state.at === 'ending' && !this.#speechQueue.hasMore) this.#sayEnded()
+  #endIfAllHeard(): void {
+    if (this.#state.at === 'ending' && !this.#speechQueue.hasMore) this.#emitEnded()
   }
 
-  #sayEnded(): void {
+  #emitEnded(): void {
     if (this.#state.at !== 'ending') return
     const { event } = this.#state
     if (this.#isBusy) this.#emit({ type: 'busy', busy: false })
@@ -322,7 +296,7 @@ export class Conversation {
     this.#emit(event)
   }
 
-  #tellWhetherBusy(): void {
+  #reportBusy(): void {
     if (this.#state.at !== 'talking' || this.#executor.isBusy === this.#isBusy) return
     this.#isBusy = !this.#isBusy
     this.#emit({ type: 'busy', busy: this.#isBusy })
@@ -338,5 +312,5 @@ export class Conversation {
 }
 
 function wordsOf({ text }: UserTurn): string {
-  return text.trim().slice(0, MOST_CHARACTERS).toWellFormed()
+  return text.trim().slice(0, MAX_CHARACTERS).toWellFormed()
 }

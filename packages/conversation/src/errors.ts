@@ -1,6 +1,6 @@
 import { errorsOf } from '@parley/kernel'
 
-/** The errors of this room. A code is stable: the API, logs and timelines show it. */
+/** The errors of this package. A code is stable: the API, logs and timelines show it. */
 export const ConversationError = errorsOf({
   effect_not_found: { retryable: false, text: 'The ledger has no effect with this id.' },
   effect_step_not_allowed: { retryable: false, text: 'The state of the effect does not allow this step.' },

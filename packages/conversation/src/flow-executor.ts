@@ -23,7 +23,7 @@ export class FlowExecutor {
   readonly #context: ConversationContext
   readonly #model: ModelTurns
   readonly actions: RunningActions
-  readonly line: TelephonyRequests
+  readonly telephony: TelephonyRequests
   #nodeId: string | null = null
   #settings: NodeTurnSettings | null = null
 
@@ -31,7 +31,7 @@ export class FlowExecutor {
     const { options, flow, memory, onFact } = context
     this.#context = context
     this.#model = new ModelTurns(context, (prompt, actionId, args) => this.#toolCalled(prompt, actionId, args))
-    this.line = new TelephonyRequests(context)
+    this.telephony = new TelephonyRequests(context)
     this.actions = new RunningActions({
       runner: options.actions,
       call: options.call,
@@ -42,37 +42,37 @@ export class FlowExecutor {
     })
   }
 
-  /** Address of the node the conversation is in. */
+  /** Address of the current node; null before the start. */
   get nodeId(): string | null {
     return this.#nodeId
   }
 
   /** The model, an action or the call leg is working, and the caller waits. */
   get isBusy(): boolean {
-    return this.#context.modelRequests.isBusy || this.actions.isBusy || this.line.isBusy
+    return this.#context.modelRequests.isBusy || this.actions.isBusy || this.telephony.isBusy
   }
 
   /** Resolves when no action and no transfer is under way, and the ledger has stored all outcomes. */
   async settled(): Promise<void> {
-    while (this.actions.isUnderWay || this.line.isUnderWay) {
+    while (this.actions.isUnderWay || this.telephony.isUnderWay) {
       await this.actions.over()
-      await this.line.over()
+      await this.telephony.over()
     }
     await this.#model.written()
   }
 
   /**
-   * Asks the model what it will be asked once a turn of the caller, `text`, is over: where it is to speak or choose, and
-   * nothing else is to be done before.
+   * Sends the model request that will follow when the caller's turn ends with `text`. Does nothing where the flow would do
+   * something else first, or would not ask the model to speak or choose.
    */
   startPreemptiveGeneration(text: string): void {
     const { options, flow } = this.#context
     const now = options.wallClock()
     const future = new FlowInterpreter(options.plan, options.mode, flow.state())
     const outputs = future.handle(now, { type: 'user_turn', text })
-    const asked = outputs.filter(({ type }) => type !== 'node' && type !== 'collect_digits')
-    const [only] = asked
-    if (asked.length !== 1 || (only?.type !== 'prompt' && only?.type !== 'decide')) return this.preemptive.drop()
+    const relevant = outputs.filter(({ type }) => type !== 'node' && type !== 'collect_digits')
+    const [only] = relevant
+    if (relevant.length !== 1 || (only?.type !== 'prompt' && only?.type !== 'decide')) return this.preemptive.drop()
     const globalPrompt = render(options.plan.flow.global_prompt, name => future.variable(name, now))
     this.#model.startPreemptiveGeneration(only, text, globalPrompt)
   }
@@ -81,6 +81,7 @@ export class FlowExecutor {
     return this.#model.preemptive
   }
 
+  /** Carries out the outputs in order; stops when one of them ends the conversation, except for variables. */
   perform(outputs: readonly FlowOutput[], cause: FlowInput): void {
     for (const output of outputs)
       if (this.#context.isTalking() || output.type === 'variables') this.#perform(output, cause)
@@ -88,7 +89,7 @@ export class FlowExecutor {
 
   #perform(output: FlowOutput, cause: FlowInput): void {
     const { emit, onFact, end } = this.#context
-    if (isLegRequest(output)) return this.line.begin(output, cause)
+    if (isLegRequest(output)) return this.telephony.begin(output, cause)
     switch (output.type) {
       case 'node':
         return this.#enter(output)
@@ -117,7 +118,7 @@ export class FlowExecutor {
       case 'end':
         return end(output.outcome, output.ended_by, output.code)
       default:
-        // A request that nothing serves does not compile.
+        // A request that no case serves does not compile.
         output satisfies never
     }
   }
@@ -141,7 +142,7 @@ export class FlowExecutor {
     feed(this.#context, { type: 'tool_call', request_id, action_id, arguments: args })
   }
 
-  /** Records a call of a tool that is done at once. HTTP actions and transfers record theirs when they begin. */
+  /** Records a tool call that is done at once. HTTP actions and transfers are recorded when they begin. */
   #recordToolCall({ action_id, prompt_id, result }: Output<'tool_result'>, cause: FlowInput): void {
     const { options, memory } = this.#context
     const action = options.plan.actions.find(candidate => candidate.action_id === action_id)
@@ -162,7 +163,7 @@ export class FlowExecutor {
     const use = {
       answer: promptId ?? request_id,
       isWaitedFor: output.waits,
-      // What else the model calls in the same answer, and what it says with it, comes before the result.
+      // The result waits until the model's answer is complete, with its other tool calls and its text.
       ready: promptId === null ? Promise.resolve() : modelRequests.over(promptId),
     }
     this.actions.begin(output, action, use, ({ outcome, body }) => done(outcome, body))

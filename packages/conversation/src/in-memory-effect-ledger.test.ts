@@ -18,7 +18,8 @@ describe('the in-memory ledger', () => {
     await ledger.intend(INTENT)
     await expect(ledger.intend(INTENT)).rejects.toMatchObject({
       code: 'ledger_unavailable',
-      message: 'the in-memory ledger is full: it holds its maximum of 2 effects',
+      message:
+        'the in-memory ledger is full: it holds its maximum of 2 effects; raise maxRows or use the ledger of a run',
     })
     await expect(ledger.settle(first.effect_id, { state: 'failed' })).resolves.toMatchObject({ state: 'failed' })
     expect(ledger.records).toHaveLength(2)

@@ -33,15 +33,15 @@ export class InMemoryEffectLedger implements EffectLedger {
   }
 
   async intend(intent: EffectIntent): Promise<EffectRecord> {
-    const most = this.#options.maxRows ?? DEFAULT_MAX_ROWS
-    if (this.#rows.size >= most)
+    const maxRows = this.#options.maxRows ?? DEFAULT_MAX_ROWS
+    if (this.#rows.size >= maxRows)
       throw new ConversationError(
         'ledger_unavailable',
-        `the in-memory ledger is full: it holds its maximum of ${most} effects`,
+        `the in-memory ledger is full: it holds its maximum of ${maxRows} effects; raise maxRows or use the ledger of a run`,
       )
     const effect_id = randomUuid(this.#options.random)
     const { kind, action, node_id, ordinal } = intent
-    return this.#keep({
+    return this.#store({
       effect_id,
       effect_key: `effect_${effect_id}`,
       action: { id: action.id, version: action.version },
@@ -61,16 +61,16 @@ export class InMemoryEffectLedger implements EffectLedger {
   async decide(effectId: string, decision: PolicyDecision): Promise<EffectRecord> {
     const row = this.#row(effectId)
     if (row.state !== 'intended' || row.decision !== null) throw outOfOrder(row, 'decided')
-    if (decision.decision === 'allow') return this.#keep({ ...row, decision })
+    if (decision.decision === 'allow') return this.#store({ ...row, decision })
     const error_code = decision.decision === 'deny' ? 'policy_denied' : 'policy_unavailable'
-    return this.#keep({ ...row, decision, state: 'failed', error_code, settled_at: this.#now() })
+    return this.#store({ ...row, decision, state: 'failed', error_code, settled_at: this.#now() })
   }
 
   async sending(effectId: string): Promise<EffectRecord> {
     const row = this.#row(effectId)
     const settled = row.state !== 'intended' && row.state !== 'sending'
     if (settled || (NEEDS_DECISION.has(row.effect_kind) && row.decision === null)) throw outOfOrder(row, 'sent')
-    return this.#keep({ ...row, state: 'sending', send_attempts: row.send_attempts + 1 })
+    return this.#store({ ...row, state: 'sending', send_attempts: row.send_attempts + 1 })
   }
 
   async settle(effectId: string, outcome: Parameters<EffectLedger['settle']>[1]): Promise<EffectRecord> {
@@ -79,7 +79,7 @@ export class InMemoryEffectLedger implements EffectLedger {
     const allowed = row.state === 'sending' || (row.state === 'intended' && outcome.state === 'failed')
     if (!allowed) throw outOfOrder(row, outcome.state)
     const { state, receipts = [], error_code = null } = outcome
-    return this.#keep({ ...row, state, receipts: [...receipts], error_code, settled_at: this.#now() })
+    return this.#store({ ...row, state, receipts: [...receipts], error_code, settled_at: this.#now() })
   }
 
   #row(effectId: string): EffectRecord {
@@ -90,7 +90,7 @@ export class InMemoryEffectLedger implements EffectLedger {
   }
 
   /** Stores a new row object; rows that were returned earlier never change. */
-  #keep(row: EffectRecord): EffectRecord {
+  #store(row: EffectRecord): EffectRecord {
     this.#rows.set(row.effect_id, row)
     return row
   }

@@ -176,6 +176,6 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null')
 }
 
-function clip(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most)}… (cut)`
+function clip(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}… (cut)`
 }

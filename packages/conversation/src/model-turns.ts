@@ -3,8 +3,8 @@ import type { Ms } from '@parley/kernel'
 import { type ConversationContext, feed, speak } from './conversation-context.ts'
 import { apology, languageOf } from './model/agent-language.ts'
 import type { PromptContext } from './model/instructions.ts'
-import { choiceRequest, judge, type Question } from './model/model-judgement.ts'
 import { ModelMeter } from './model/model-meter.ts'
+import { askQuestion, choiceRequest, type Question } from './model/model-questions.ts'
 import { ModelRequests } from './model/model-requests.ts'
 import { PreemptiveGeneration } from './model/preemptive-generation.ts'
 import { type Prompt, type ReplyEnd, reply, replyRequest } from './model/reply.ts'
@@ -12,27 +12,27 @@ import type { Speech } from './speech-queue.ts'
 
 const DEFAULT_EVENT_MS: Ms = 10_000
 const DEFAULT_ANSWER_MS: Ms = 60_000
-const MOST_FAILURES_IN_A_ROW = 3
+const MAX_CONSECUTIVE_FAILURES = 3
 const MINUTE_MS = 60_000
 const PROVIDER_FAILED = 'provider_failed'
 
-type Asked = 'prompt' | Question['type']
+type RequestKind = 'prompt' | Question['type']
 
 type Decision = Extract<Question, { type: 'decide' }>
 
 type OnTool = (prompt: Prompt, actionId: string, args: Readonly<Record<string, unknown>>) => void
 
-/** Requests speech, choices and readings from the model, and handles its failures. */
+/** Requests speech, choices and inferred values from the model, and handles its failures. */
 export class ModelTurns {
   readonly #context: ConversationContext
   readonly #requests: ModelRequests
   readonly #meter: ModelMeter | null
   readonly #onTool: OnTool
-  /** Answers that were asked for before the caller had certainly finished. */
+  /** Answers that were requested before the caller's turn was certainly over. */
   readonly preemptive: PreemptiveGeneration
-  #failuresInARow = 0
-  /** Failures in a row by kind of request: a model that decides well may still fail at every reading. */
-  readonly #failuresOf = new Map<Asked, number>()
+  #consecutiveFailures = 0
+  /** Consecutive failures by kind of request: a model that chooses well may still fail at every extraction. */
+  readonly #failuresOf = new Map<RequestKind, number>()
   #hasApologised = false
   /** Speeches that fill the time while an action runs. */
   #fillers: { readonly requestId: string; readonly speech: Speech }[] = []
@@ -57,16 +57,16 @@ export class ModelTurns {
   startPreemptiveGeneration(ahead: Prompt | Decision, text: string, globalPrompt: string): void {
     const { memory, options } = this.#context
     const messages = memory.messagesAfter(text)
-    const setting = this.#setting(ahead.type === 'prompt' ? ahead.global_prompt : globalPrompt)
+    const promptContext = this.#promptContext(ahead.type === 'prompt' ? ahead.global_prompt : globalPrompt)
     const temperature = options.plan.settings.modelTemperature
     const request =
       ahead.type === 'prompt'
-        ? replyRequest({ prompt: ahead, setting, messages, temperature })
-        : choiceRequest({ setting, messages }, ahead)
+        ? replyRequest({ prompt: ahead, promptContext, messages, temperature })
+        : choiceRequest({ promptContext, messages }, ahead)
     this.preemptive.begin(ahead.model, ahead.node_id, request)
   }
 
-  /** What the model says to a prompt is one speech, announced at once so that it keeps its place among others. */
+  /** Requests the model's reply to a prompt. The reply is one speech, which begins at once to keep its position in the queue. */
   prompt(prompt: Prompt): void {
     const { speeches, modelRequests, memory, options, enqueue } = this.#context
     const speech = speeches.begin(prompt.request_id, prompt.node_id, 'model')
@@ -79,7 +79,7 @@ export class ModelTurns {
         reply({
           requests: this.#requests,
           prompt,
-          setting: this.#setting(prompt.global_prompt),
+          promptContext: this.#promptContext(prompt.global_prompt),
           temperature: options.plan.settings.modelTemperature,
           messages,
           deadline: this.#deadline(),
@@ -99,20 +99,20 @@ export class ModelTurns {
 
   #replied(prompt: Prompt, speech: Speech, end: ReplyEnd, hasCalled: boolean): void {
     const { speeches, options, isTalking } = this.#context
-    const isOvertaken = speech.state !== 'open'
+    const isOutdated = speech.state !== 'open'
     speeches.complete(speech)
-    if (isOvertaken || !isTalking()) return
-    this.#take('prompt', end)
+    if (isOutdated || !isTalking()) return
+    this.#recordFailure('prompt', end)
     if (!isTalking()) return
     if (end.failure !== null && !hasCalled && this.#isAwaited(prompt)) {
-      // In a task no caller asks again: without the model's words it has failed.
+      // A task has no caller who would ask again, so it fails without the model's words.
       if (!options.mode.hasCaller) return this.#context.end('error', 'system', PROVIDER_FAILED)
       this.#apologise(prompt.node_id)
     }
     feed(this.#context, { type: 'chosen', request_id: prompt.request_id, choice_id: end.chosen })
   }
 
-  /** Whether the caller waits for these words: not for last words, nor for words that fill the time of an action. */
+  /** Whether the caller waits for the reply: not for last words, nor for words that fill the time while an action runs. */
   #isAwaited({ reason, isLast }: Prompt): boolean {
     return reason !== 'during_execution' && !isLast
   }
@@ -123,7 +123,7 @@ export class ModelTurns {
     speak(this.#context, null, nodeId, apology(languageOf(this.#context.options.plan)))
   }
 
-  /** Aborts fillers without words: the action is done, and they would delay the next words. */
+  /** Aborts fillers that have no words yet: the action is done, and they would delay the next words. */
   dropFillers(): void {
     const { modelRequests, speeches } = this.#context
     for (const { requestId, speech } of this.#fillers.splice(0)) {
@@ -133,29 +133,30 @@ export class ModelTurns {
     }
   }
 
+  /** Asks the model a question of the flow, which it answers without speaking. */
   ask(question: Question): void {
     const { modelRequests, memory, options, flow, enqueue, isTalking } = this.#context
     const { request_id } = question
     const messages = memory.messagesAhead()
     const globalPrompt = render(options.plan.flow.global_prompt, name => flow.variable(name, options.wallClock()))
-    const setting = this.#setting(globalPrompt)
+    const promptContext = this.#promptContext(globalPrompt)
     const requests = this.#requests
     const deadline = this.#deadline()
     modelRequests.begin(
       request_id,
-      signal => judge({ requests, question, setting, messages, deadline, signal }),
-      judgement =>
+      signal => askQuestion({ requests, question, promptContext, messages, deadline, signal }),
+      answer =>
         enqueue(() => {
           if (!isTalking()) return
-          this.#take(question.type, judgement)
-          const { value, failure } = judgement
+          this.#recordFailure(question.type, answer)
+          const { value, failure } = answer
           if (question.type !== 'decide') return feed(this.#context, { type: 'inferred', request_id, value })
           this.#chosen(question, typeof value === 'string' ? value : null, failure !== null)
         }),
     )
   }
 
-  /** Apologises where the model failed and the flow has no next step: else the caller waits in silence. */
+  /** Gives the flow the model's choice. Apologises where the model failed and the flow does nothing, so that the caller is not left in silence. */
   #chosen({ request_id, node_id }: Decision, choice_id: string | null, hasFailed: boolean): void {
     const { handle, perform, options } = this.#context
     const input = { type: 'chosen', request_id, choice_id } as const
@@ -164,25 +165,26 @@ export class ModelTurns {
     if (hasFailed && outputs.length === 0 && options.mode.hasCaller) this.#apologise(node_id)
   }
 
-  /** Records a failure; three in a row end the conversation. */
-  #take(asked: Asked, { failure, mishaps }: Pick<ReplyEnd, 'failure' | 'mishaps'>): void {
+  /** Records the errors of a request; {@link MAX_CONSECUTIVE_FAILURES} failures in a row end the conversation. */
+  #recordFailure(kind: RequestKind, { failure, recoveredErrors }: Pick<ReplyEnd, 'failure' | 'recoveredErrors'>): void {
     const { onFact, end } = this.#context
-    for (const { code, message } of mishaps) onFact({ kind: 'error', code, message })
+    for (const { code, message } of recoveredErrors) onFact({ kind: 'error', code, message })
     if (failure === null) {
-      this.#failuresInARow = 0
-      this.#failuresOf.delete(asked)
+      this.#consecutiveFailures = 0
+      this.#failuresOf.delete(kind)
       this.#hasApologised = false
       return
     }
     onFact({ kind: 'error', code: failure.code, message: failure.message })
-    const ofThese = (this.#failuresOf.get(asked) ?? 0) + 1
-    this.#failuresOf.set(asked, ofThese)
-    if (Math.max(++this.#failuresInARow, ofThese) >= MOST_FAILURES_IN_A_ROW) end('error', 'system', PROVIDER_FAILED)
+    const ofKind = (this.#failuresOf.get(kind) ?? 0) + 1
+    this.#failuresOf.set(kind, ofKind)
+    if (Math.max(++this.#consecutiveFailures, ofKind) >= MAX_CONSECUTIVE_FAILURES)
+      end('error', 'system', PROVIDER_FAILED)
   }
 
-  #setting(globalPrompt: string): PromptContext {
+  #promptContext(globalPrompt: string): PromptContext {
     const { plan, mode, wallClock } = this.#context.options
-    // To the minute: the same question a moment later is the same request.
+    // Rounded to the minute, so that the same question a moment later makes an equal request.
     const minute = Math.floor(wallClock() / MINUTE_MS) * MINUTE_MS
     const currentTime = this.#context.flow.variable('current_time', minute) ?? ''
     return { channel: mode.channel, language: languageOf(plan), globalPrompt, currentTime }

@@ -7,18 +7,18 @@ interface PendingModelRequest {
   end(): void
 }
 
-/** The requests to models that are under way, by the flow's request id. An aborted request gives no answer. */
+/** The model requests in progress, by the flow's request id. An aborted request delivers no answer. */
 export class PendingModelRequests {
   readonly #waits: WaitTimer
-  readonly #thoughts = new Map<string, PendingModelRequest>()
+  readonly #requests = new Map<string, PendingModelRequest>()
 
   constructor(waits: WaitTimer) {
     this.#waits = waits
   }
 
   /**
-   * Begins `work`, which never rejects, and gives its answer to `done` unless it is aborted before. `work` gets a
-   * function to call at the first words: the time that the caller waits for the model ends there.
+   * Starts `work`, which never rejects, and passes its answer to `done` unless the request is aborted before. `work` calls
+   * `speaks` at the first words, where the caller's wait for the model ends.
    */
   begin<Answer>(
     requestId: string,
@@ -30,10 +30,10 @@ export class PendingModelRequests {
     const speaks = this.#waits.begin('model')
     const end = () => {
       speaks()
-      this.#thoughts.delete(requestId)
+      this.#requests.delete(requestId)
       resolve()
     }
-    this.#thoughts.set(requestId, { controller, over, end })
+    this.#requests.set(requestId, { controller, over, end })
     void work(controller.signal, speaks).then(answer => {
       if (controller.signal.aborted) return
       end()
@@ -42,21 +42,21 @@ export class PendingModelRequests {
   }
 
   abort(requestId: string): void {
-    const thought = this.#thoughts.get(requestId)
-    thought?.controller.abort()
-    thought?.end()
+    const request = this.#requests.get(requestId)
+    request?.controller.abort()
+    request?.end()
   }
 
   abortAll(): void {
-    for (const requestId of [...this.#thoughts.keys()]) this.abort(requestId)
+    for (const requestId of [...this.#requests.keys()]) this.abort(requestId)
   }
 
   /** Resolves when the request is answered or aborted; at once where there is none. */
   async over(requestId: string): Promise<void> {
-    await this.#thoughts.get(requestId)?.over
+    await this.#requests.get(requestId)?.over
   }
 
   get isBusy(): boolean {
-    return this.#thoughts.size > 0
+    return this.#requests.size > 0
   }
 }

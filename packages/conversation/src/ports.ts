@@ -1,13 +1,13 @@
 import type { HttpAction } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 
-/** Which conversation it is, as actions tell the servers they call. */
+/** Facts about the conversation that an action sends to its server. */
 export interface CallFacts {
   readonly run_id: string | null
   readonly agent_id: string | null
   readonly agent_version: number | null
   readonly channel: 'phone' | 'web' | 'cloud'
-  /** E.164; null off the phone. */
+  /** E.164; null on channels other than the phone. */
   readonly from_number: string | null
   readonly to_number: string | null
 }
@@ -15,16 +15,16 @@ export interface CallFacts {
 /** One use of an action. */
 export interface ActionRequest {
   readonly action: HttpAction
-  /** Complete: inferred ones and constants. */
+  /** Inferred arguments and constants. */
   readonly arguments: Readonly<Record<string, unknown>>
-  /** Null: no node's. */
+  /** The node that uses the action; null: none does. */
   readonly node_id: string | null
-  /** Uses of the action in its node, from 0. */
+  /** Number of earlier uses of the action in its node. */
   readonly ordinal: number
   readonly call: CallFacts
-  /** `{{variables}}` of the action's URL, headers and query filled in with their values of now; the values are not encoded. */
+  /** Fills in `{{variables}}` with their current values, which are not encoded. */
   readonly render: (text: string) => string
-  /** Told once, when the ledger has the row. */
+  /** Called once, when the ledger has stored the effect. */
   readonly onPhase: (phase: ActionPhase) => void
 }
 
@@ -35,16 +35,16 @@ export interface ActionPhase {
 
 export interface ActionOutcome {
   readonly outcome: 'succeeded' | 'failed' | 'uncertain'
-  /** The parsed answer (JSON, else its text), also of a failure; null where there is none. */
+  /** The body of the response, also of a failed one: parsed JSON, else text; null: there is none. */
   readonly body: unknown
-  /** Empty where the ledger could not be written. */
+  /** Empty: the ledger could not be written. */
   readonly effect_id: string
   readonly error_code: string | null
   readonly durationMs: Ms
 }
 
-/** Runs HTTP actions by the rules of effects: nothing without a row in the ledger, nothing sent twice that must not be. */
+/** Runs HTTP actions as ledger effects: none is sent before the ledger has it, and none is repeated that must not be. */
 export interface ActionRunner {
-  /** Never rejects. An abort keeps back what was not sent; what was sent goes on to its end. */
+  /** Never rejects. An abort stops a request that was not sent yet; a request that was sent runs to its end. */
   run(request: ActionRequest, signal: AbortSignal): Promise<ActionOutcome>
 }

@@ -2,32 +2,33 @@ import type { FlowOutcome, LegRequest, NodeTurnSettings } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import type { TimelineFact } from './timeline.ts'
 
-/** Where something lies on the run's clock, ms; null in text. */
+/** A time span on the run's clock, in ms. */
 interface Span {
   readonly start_ms: Ms
   readonly end_ms: Ms
 }
 
-/** A turn of the caller, as the ears or a message gave it. */
+/** A turn of the caller, from the speech input or a message. */
 export interface UserTurn {
   /** Blank: speech without words. */
   readonly text: string
+  /** Null in text. */
   readonly span: Span | null
-  /** When the text became final, on the run's clock. */
+  /** When the text became final, on the run's clock; null in text. */
   readonly observed_ms: Ms | null
 }
 
-/** What became of a speech: each gets this exactly once. */
+/** How much of a speech was heard. Reported exactly once for each speech. */
 export interface SpokenReport {
-  /** What of its text was heard; all of it, normally. */
+  /** The part of its text that was heard; normally all of it. */
   readonly heard: string
   readonly interrupted: boolean
   readonly span: Span | null
 }
 
 /**
- * What a conversation asks of its mouth and its line. A speech is one utterance; its text comes in pieces. Speeches are
- * spoken in order, the next one after the last sample of the one before.
+ * What a conversation requests from the speech output and the call leg, and reports to its owner. A speech is one utterance
+ * whose text arrives in pieces. Speeches are played in order, one after the other.
  */
 export type ConversationEvent =
   | {
@@ -37,11 +38,11 @@ export type ConversationEvent =
       readonly source: 'static' | 'model'
     }
   | { readonly type: 'speech-text'; readonly speech_id: string; readonly delta: string }
-  /** No more text of it comes. Without any text it was nothing, and is reported back as heard "". */
+  /** The speech has no more text. A speech without any text is reported back as heard "". */
   | { readonly type: 'speech-end'; readonly speech_id: string }
-  /** Overtaken (the caller said something newer): what was not played is dropped, and reported back as interrupted. */
+  /** The caller has said something newer: the part that was not played is dropped, and the speech is reported back as interrupted. */
   | { readonly type: 'speech-withdrawn'; readonly speech_id: string }
-  /** How turns are taken from here on. */
+  /** Turn-taking settings from here on. */
   | { readonly type: 'settings'; readonly settings: NodeTurnSettings }
   | {
       readonly type: 'collect-digits'
@@ -50,20 +51,20 @@ export type ConversationEvent =
       readonly timeout_ms: Ms
     }
   | { readonly type: 'await-opening'; readonly after_ms: Ms | null }
-  /** The words before it were heard, and the policy allowed it; answered by `legAnswered`. */
+  /** A request to the call leg, sent after the speeches before it were heard and the policy allowed it. Answered by `legAnswered`. */
   | { readonly type: 'leg-request'; readonly request_id: string; readonly request: LegRequest }
   /** The caller waits for the model, an action or the call leg. */
   | { readonly type: 'busy'; readonly busy: boolean }
-  /** `offset_ms`: where it lies on the run's clock, where that is not now. */
+  /** `offset_ms`: position on the run's clock. Default: now. */
   | { readonly type: 'fact'; readonly fact: TimelineFact; readonly offset_ms?: Ms }
   /**
-   * The flow is over. With `ended_by` "agent" everything asked to be spoken is to be heard out first; a line is then
-   * hung up. Last event but for facts of actions that are still under way.
+   * The flow has ended. With `ended_by` "agent" all requested speeches are played to their end before the call is hung up.
+   * The last event, except for facts of actions in progress.
    */
   | {
       readonly type: 'ended'
       readonly outcome: FlowOutcome
       readonly ended_by: 'agent' | 'system'
-      /** With `error`. */
+      /** Why, with the outcome `error`; else null. */
       readonly code: string | null
     }

@@ -21,7 +21,7 @@ interface Wait {
   readonly end: () => void
 }
 
-/** The HTTP actions of a conversation that are under way. Each is run once, and its result always reaches the flow. */
+/** The HTTP actions in progress. Each runs once, and its result always reaches the flow. */
 export class RunningActions {
   readonly #options: ActionUseOptions
   readonly #controller = new AbortController()
@@ -33,8 +33,8 @@ export class RunningActions {
   }
 
   /**
-   * Runs `action`. `isWaitedFor`: the conversation goes on with its result. `answer`: the model's answer it is part of.
-   * `done` gets the result when `ready` is, whatever happened meanwhile.
+   * Runs `action`. `isWaitedFor`: the conversation waits for the result. `answer`: id of the model answer that called the
+   * action. `done` gets the result after `ready` has resolved, whatever happened meanwhile.
    */
   begin(
     output: RunAction,
@@ -78,12 +78,17 @@ export class RunningActions {
       const request = { action, arguments: output.arguments, node_id, ordinal, call, render, onPhase }
       result = await runner.run(request, this.#controller.signal)
     } catch {
-      // A runner does not reject; if one does, it is not known what it did.
+      // A runner must not reject. If one does, nobody knows whether it sent the request.
       result = { outcome: 'uncertain', body: null, effect_id: '', error_code: 'internal', durationMs: 0 }
     }
     const { outcome, effect_id, error_code, durationMs } = result
     if (effect_id !== '') fact(effect_id, outcome, durationMs)
-    else onFact({ kind: 'error', code: error_code ?? 'internal', message: `The action ${action.name} was not run.` })
+    else
+      onFact({
+        kind: 'error',
+        code: error_code ?? 'internal',
+        message: `The action ${action.name} was not sent because the ledger could not record it.`,
+      })
     return result
   }
 

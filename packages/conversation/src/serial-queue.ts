@@ -1,39 +1,39 @@
 /** Runs tasks one at a time: a task that is enqueued while another runs starts after it. */
 export class SerialQueue {
-  readonly #onQuiet: () => void
+  readonly #onEmpty: () => void
   readonly #queue: (() => void)[] = []
-  #isDealing = false
-  #isHeld = false
+  #isDraining = false
+  #isPaused = false
 
-  /** `onQuiet` is called each time the queue is empty. */
-  constructor(onQuiet: () => void) {
-    this.#onQuiet = onQuiet
+  /** `onEmpty` is called each time the queue is empty. */
+  constructor(onEmpty: () => void) {
+    this.#onEmpty = onEmpty
   }
 
-  /** Runs the task at once, unless another runs or the queue is held. */
+  /** Runs the task at once, unless another runs or the queue is paused. */
   enqueue(task: () => void): void {
     this.#queue.push(task)
-    this.#deal()
+    this.#drain()
   }
 
   /** Pauses the queue. The returned function resumes it and runs its argument first. */
-  hold(): (first: () => void) => void {
-    this.#isHeld = true
+  pause(): (first: () => void) => void {
+    this.#isPaused = true
     return first => {
-      this.#isHeld = false
+      this.#isPaused = false
       this.#queue.unshift(first)
-      this.#deal()
+      this.#drain()
     }
   }
 
-  #deal(): void {
-    if (this.#isDealing) return
-    this.#isDealing = true
+  #drain(): void {
+    if (this.#isDraining) return
+    this.#isDraining = true
     try {
-      while (!this.#isHeld && this.#queue.length > 0) this.#queue.shift()!()
+      while (!this.#isPaused && this.#queue.length > 0) this.#queue.shift()!()
     } finally {
-      this.#isDealing = false
+      this.#isDraining = false
     }
-    if (!this.#isHeld) this.#onQuiet()
+    if (!this.#isPaused) this.#onEmpty()
   }
 }

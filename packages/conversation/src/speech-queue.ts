@@ -4,7 +4,7 @@ import type { ConversationEvent } from './protocol.ts'
 /** One utterance of the agent, from its request to the report of how much of it was heard. */
 export interface Speech {
   readonly id: string
-  /** The flow's `say` or `prompt`; null for words that the flow did not ask for. */
+  /** Request id of the flow's `say` or `prompt`; null for words that the flow did not request. */
   readonly requestId: string | null
   readonly nodeId: string
   readonly line: AgentLine
@@ -12,7 +12,7 @@ export interface Speech {
   state: 'open' | 'complete' | 'withdrawn' | 'lost' | 'reported'
 }
 
-/** The agent's current and coming utterances, in order. Each is reported once, and is over then. */
+/** The agent's current and pending utterances, in order. Each is reported once, which removes it. */
 export class SpeechQueue {
   readonly #memory: Memory
   readonly #emit: (event: ConversationEvent) => void
@@ -39,7 +39,7 @@ export class SpeechQueue {
     return speech
   }
 
-  /** More of its text. Blank text does not begin a speech; what comes after its end is dropped. */
+  /** Adds text. Leading white space is dropped, and so is text after the end of the speech. */
   add(speech: Speech, delta: string): void {
     if (speech.state !== 'open') return
     const text = speech.line.text === '' ? delta.trimStart() : delta
@@ -64,7 +64,7 @@ export class SpeechQueue {
     }
   }
 
-  /** The speech of that id, once. */
+  /** Marks the speech as reported and returns it; undefined: it is unknown or already reported. */
   report(id: string): Speech | undefined {
     const speech = this.#unreported.get(id)
     if (speech === undefined) return undefined

@@ -10,7 +10,7 @@ const TRANSFER = { id: 'call.transfer', version: 1, name: 'transfer_call' }
 
 type LegOutput = Output<LegRequest['type']>
 
-/** The flow's requests to the call leg. Each waits until earlier speeches were heard; a transfer is an effect of the ledger. */
+/** The flow's requests to the call leg. Each is sent after the earlier speeches were heard; a transfer is a ledger effect. */
 export class TelephonyRequests {
   readonly #context: ConversationContext
   readonly #transfers: Transfers
@@ -20,7 +20,7 @@ export class TelephonyRequests {
   readonly #transferring = new Map<string, string>()
   /** How often each node requested each action. */
   readonly #ordinals = new Map<string, number>()
-  readonly #beginning = new Set<Promise<void>>()
+  readonly #starting = new Set<Promise<void>>()
 
   constructor(context: ConversationContext) {
     const { ledger, transferPolicy: policy, time } = context.options
@@ -31,8 +31,8 @@ export class TelephonyRequests {
   begin(output: LegOutput, cause: FlowInput): void {
     this.#pending.set(output.request_id, output)
     if (output.type === 'transfer') return this.#transfer(output, cause)
-    void this.#isFree().then(isFree => {
-      if (isFree) this.#send(output)
+    void this.#isStillTalking().then(isTalking => {
+      if (isTalking) this.#send(output)
     })
   }
 
@@ -75,14 +75,14 @@ export class TelephonyRequests {
         action: { id: action.id, version: action.version },
         nodeId: node_id,
         ordinal,
-        ready: () => this.#isFree(),
+        ready: () => this.#isStillTalking(),
         send: () => this.#send(output),
       })
       .then(isSent => {
-        this.#beginning.delete(begun)
+        this.#starting.delete(begun)
         if (!isSent) enqueue(() => this.#transferred(request_id, 'failed'))
       })
-    this.#beginning.add(begun)
+    this.#starting.add(begun)
   }
 
   #transferred(request_id: string, outcome: 'taken' | 'failed'): void {
@@ -97,7 +97,7 @@ export class TelephonyRequests {
     return action === undefined ? TRANSFER : { id: action.action_id, version: action.version, name: action.name }
   }
 
-  async #isFree(): Promise<boolean> {
+  async #isStillTalking(): Promise<boolean> {
     await this.#context.speeches.heardSoFar()
     return this.#context.isTalking()
   }
@@ -114,11 +114,11 @@ export class TelephonyRequests {
 
   /** A transfer is under way, or the ledger has not stored its outcome yet. */
   get isUnderWay(): boolean {
-    return this.#beginning.size > 0 || this.#transfers.isUnderWay
+    return this.#starting.size > 0 || this.#transfers.isUnderWay
   }
 
   async over(): Promise<void> {
-    await Promise.all(this.#beginning)
+    await Promise.all(this.#starting)
     await this.#transfers.over()
   }
 }

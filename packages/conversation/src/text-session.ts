@@ -20,7 +20,7 @@ export class TextSession {
   readonly conversation: Conversation
   readonly #options: TextSessionOptions
   /** Agent speeches in progress, in order. */
-  readonly #speechQueue: { readonly id: string; text: string; isComplete: boolean }[] = []
+  readonly #speeches: { readonly id: string; text: string; isComplete: boolean }[] = []
   #ended: Extract<ConversationEvent, { type: 'ended' }> | null = null
   #isBusy = false
   #isStopped = false
@@ -82,10 +82,10 @@ export class TextSession {
   #on(event: ConversationEvent): void {
     switch (event.type) {
       case 'speech':
-        this.#speechQueue.push({ id: event.speech_id, text: '', isComplete: false })
+        this.#speeches.push({ id: event.speech_id, text: '', isComplete: false })
         return
       case 'speech-text':
-        for (const speech of this.#speechQueue) if (speech.id === event.speech_id) speech.text += event.delta
+        for (const speech of this.#speeches) if (speech.id === event.speech_id) speech.text += event.delta
         return
       case 'speech-end':
         return this.#complete(event.speech_id)
@@ -118,23 +118,23 @@ export class TextSession {
 
   /** Reports speeches as heard in order, even when a later one completes first. */
   #complete(id: string): void {
-    for (const speech of this.#speechQueue) if (speech.id === id) speech.isComplete = true
-    while (this.#speechQueue[0]?.isComplete) {
-      const { id, text } = this.#speechQueue.shift()!
+    for (const speech of this.#speeches) if (speech.id === id) speech.isComplete = true
+    while (this.#speeches[0]?.isComplete) {
+      const { id, text } = this.#speeches.shift()!
       this.conversation.spoken(id, { heard: text, interrupted: false, span: null })
     }
   }
 
   #withdraw(id: string): void {
-    const index = this.#speechQueue.findIndex(speech => speech.id === id)
-    if (index >= 0) this.#speechQueue.splice(index, 1)
+    const index = this.#speeches.findIndex(speech => speech.id === id)
+    if (index >= 0) this.#speeches.splice(index, 1)
     this.conversation.spoken(id, { heard: '', interrupted: true, span: null })
   }
 
   #resolveIfQuiet(): void {
     if (this.#waiting === null) return
     const isOver = this.#isStopped || this.#ended !== null
-    if (!isOver && (this.#isBusy || this.#speechQueue.length > 0)) return
+    if (!isOver && (this.#isBusy || this.#speeches.length > 0)) return
     const { from, resolve } = this.#waiting
     this.#waiting = null
     resolve(this.conversation.utterances.slice(from))

@@ -77,14 +77,14 @@ export class Transfers {
     request: TransferRequest,
     effectId: string,
   ): Promise<{ readonly code: string; readonly reason: string } | null> {
-    if (!(await request.ready())) return this.#gone(effectId)
+    if (!(await request.ready())) return this.#denyAfterEnd(effectId)
     const { decision, state } = await this.#options.ledger.decide(effectId, this.#verdict(request.destination))
     const isAllowed = decision?.decision === 'allow' && state === 'intended'
     if (!isAllowed) return this.#refused(effectId, state, 'policy_denied', decision?.reason ?? 'no policy decision')
-    return (await request.ready()) ? null : this.#gone(effectId)
+    return (await request.ready()) ? null : this.#denyAfterEnd(effectId)
   }
 
-  #gone(effectId: string) {
+  #denyAfterEnd(effectId: string) {
     return this.#refused(effectId, 'intended', 'run_not_active', 'the conversation is over')
   }
 

@@ -8,7 +8,7 @@ interface Wait {
   total: Ms
 }
 
-/** How long the caller has waited for a model and for actions since their last turn; waits that overlap count once. */
+/** Measures how long the caller has waited for the model and for actions since their last turn; overlapping waits count once. */
 export class WaitTimer {
   readonly #time: Time
   readonly #waits: Record<WaitedFor, Wait>

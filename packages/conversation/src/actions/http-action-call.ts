@@ -101,7 +101,7 @@ export class HttpActionCall {
     let result = await this.#send(first)
     if (result === undefined) return this.#settle('failed', 'ledger_unavailable')
     for (const pause of PAUSES_MS.slice(0, MAX_SENDS - 1)) {
-      if (!this.#mayBeSentAgain(result) || this.#remaining() <= pause) break
+      if (!this.#isRetryable(result) || this.#remaining() <= pause) break
       await this.#pause(pause)
       const again = await this.#prepare(request, NEVER)
       const next = again.type === 'prepared' ? await this.#send(again) : again
@@ -111,7 +111,7 @@ export class HttpActionCall {
     return this.#conclude(result)
   }
 
-  #mayBeSentAgain(result: EgressResult): boolean {
+  #isRetryable(result: EgressResult): boolean {
     const { method, idempotency } = this.#request.action
     const lost = result.type === 'no_answer' || (result.type === 'answered' && result.status >= 500)
     return lost && (method === 'GET' || idempotency === 'effect_key')

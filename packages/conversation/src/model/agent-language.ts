@@ -1,6 +1,6 @@
 import type { Plan } from '@parley/flow'
 
-/** Languages in which the conversation has words of its own. */
+/** Languages of the apology and of the instructions for the model. */
 export type AgentLanguage = 'en' | 'es'
 
 const APOLOGY: Readonly<Record<AgentLanguage, string>> = {
@@ -8,7 +8,7 @@ const APOLOGY: Readonly<Record<AgentLanguage, string>> = {
   es: 'Lo siento, tengo un problema técnico. ¿Me lo puede repetir?',
 }
 
-/** The first language of the plan that is known here; English where none is. */
+/** The first supported language of the plan; English where none is supported. */
 export function languageOf({ settings: { language } }: Plan): AgentLanguage {
   for (const locale of typeof language === 'string' ? [language] : language) {
     const [primary] = locale.toLowerCase().split(/[-_]/)

@@ -32,11 +32,11 @@ export type AnswerEnd =
       readonly retryAfterMs: Ms | null
     }
 
-/** Not retryable, because the caller has already waited for the whole budget. */
-const TOO_LATE: AnswerEnd = {
+/** Not retryable: the caller has already waited for the whole time limit. */
+const TIMED_OUT: AnswerEnd = {
   type: 'failed',
   code: 'model_timeout',
-  message: 'The model did not answer in time.',
+  message: 'The model did not answer within its time limit.',
   retryable: false,
   retryAfterMs: null,
 }
@@ -78,7 +78,7 @@ class AnswerReader {
     const { signal, model, request } = this.#options
     if (signal.aborted) return { type: 'aborted' }
     signal.addEventListener('abort', this.#onAbort, { once: true })
-    this.#expectEvent()
+    this.#restartTimer()
     try {
       this.#iterator = model.generate(request, this.#controller.signal)[Symbol.asyncIterator]()
     } catch (error) {
@@ -93,7 +93,7 @@ class AnswerReader {
       if (next.type === 'stop') return next.end
       if (next.type === 'broken') return failureOf(next.error)
       if (next.result.done) return { type: 'finished', reason: 'stop' }
-      this.#expectEvent()
+      this.#restartTimer()
       const event = next.result.value
       if (event.type === 'finished') return { type: 'finished', reason: event.reason }
       const rest = this.#options.onEvent(event)
@@ -131,17 +131,17 @@ class AnswerReader {
 
   #readFor(ms: Ms): void {
     this.#enoughAt = Math.min(this.#enoughAt, this.#options.time.now() + ms)
-    this.#expectEvent()
+    this.#restartTimer()
   }
 
-  #expectEvent(): void {
+  #restartTimer(): void {
     const { time, eventMs, deadline } = this.#options
-    const patience = Math.min(time.now() + eventMs, deadline)
+    const timeoutAt = Math.min(time.now() + eventMs, deadline)
     this.#timer?.cancel()
     this.#timer =
-      this.#enoughAt < patience
+      this.#enoughAt < timeoutAt
         ? time.at(this.#enoughAt, () => this.#stop({ type: 'enough' }))
-        : time.at(patience, () => this.#stop(TOO_LATE))
+        : time.at(timeoutAt, () => this.#stop(TIMED_OUT))
   }
 
   #stop(end: AnswerEnd): void {

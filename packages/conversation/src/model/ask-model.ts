@@ -3,27 +3,27 @@ import type { ChatMessage, GenerationEvent, GenerationRequest, ToolCall } from '
 import type { AnswerEnd } from './answer.ts'
 import type { ModelRequest, ModelRequests } from './model-requests.ts'
 
-/** How long other calls of the same answer are awaited after a call that settles it. */
+/** How long to wait for further calls of the same answer after a call that settles it. */
 const LAST_CALLS_MS: Ms = 250
 
 /** The verdict on a tool call of the model; `result` is the result that the model reads. */
 export type Verdict =
   | { readonly type: 'taken'; readonly result: string }
-  /** The rest of the answer does not matter. */
+  /** The call decides the answer; the rest of it is not read. */
   | { readonly type: 'settled'; readonly result: string }
-  /** The model is told, and asked again once. */
+  /** The model gets the error as a result and is asked again, once. */
   | { readonly type: 'refused'; readonly code: string; readonly result: string }
 
 interface AskModelOptions extends Omit<ModelRequest, 'onEvent'> {
   readonly requests: ModelRequests
-  /** Gives false when no more text is taken. */
+  /** Returns false when no more text is accepted. */
   readonly onText: (delta: string) => boolean
   readonly onCall: (call: ToolCall, args: Readonly<Record<string, unknown>> | null) => Verdict
 }
 
 interface AskModelResult {
   readonly end: AnswerEnd
-  /** Codes of the calls that were refused to the last. */
+  /** Codes of the calls that were refused in the last round. */
   readonly refused: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export async function askModel(options: AskModelOptions): Promise<AskModelResult
   return { end: second.end, refused: refusedIn(second) }
 }
 
-/** What was taken from the first answer is not taken again. */
+/** Options for the second round, in which a call that was taken in the first is not carried out again. */
 function onceOnly(options: AskModelOptions, { calls }: Round): AskModelOptions {
   const onCall: AskModelOptions['onCall'] = (call, args) => {
     const same = calls.find(
@@ -81,7 +81,7 @@ function refusedIn({ calls }: Round): string[] {
 
 function corrections({ text, calls }: Round): ChatMessage[] {
   return [
-    // Arguments that are no JSON trip servers that parse what they are shown.
+    // Some servers parse the arguments in the history and fail on invalid JSON.
     {
       role: 'assistant',
       content: text,

@@ -4,8 +4,8 @@ import type { EffectLedger, Receipt } from '../ledger.ts'
 const ACTION = { id: 'model.infer', version: 1 }
 
 /**
- * A model request's row in the ledger. Inference acts on nothing: a ledger that cannot be written holds no conversation
- * up, the row is then missing.
+ * The ledger row of a model request. Inference has no external effect, so a ledger that cannot be written does not delay the
+ * conversation: the row is then missing.
  */
 export class InferenceRow {
   readonly #ledger: EffectLedger
@@ -23,13 +23,13 @@ export class InferenceRow {
       .catch(() => {})
   }
 
-  /** Before each send. */
+  /** Called before each send. */
   sending(): void {
     this.#sends++
     this.#write(id => this.#ledger.sending(id))
   }
 
-  /** Resolves when all is written that can be; never rejects. */
+  /** Resolves when the ledger has stored the row, as far as it can; never rejects. */
   settle(errorCode: string | null): Promise<void> {
     const state = errorCode === null ? 'succeeded' : 'failed'
     this.#write(id => {
@@ -50,10 +50,10 @@ export class InferenceRow {
   }
 }
 
-/** A UUID that follows from the row and the send. */
+/** A UUID derived from the row and the send. */
 function attemptId(effectId: string, send: number): string {
   const digest = createHash('sha256').update(`${effectId}/${send}`).digest()
-  // RFC 9562 section 5.8: version 8, whose bits are ours.
+  // RFC 9562 section 5.8: version 8, for custom formats.
   digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x80, 6)
   digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8)
   const hex = digest.toString('hex')

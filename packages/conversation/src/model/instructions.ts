@@ -1,12 +1,12 @@
 import type { Instruction, PromptReason } from '@parley/flow'
 import type { AgentLanguage } from './agent-language.ts'
 
-/** What holds for every request of a conversation. */
+/** The context that the instructions of every model request state. */
 export interface PromptContext {
   readonly channel: 'phone' | 'web' | 'cloud'
   readonly language: AgentLanguage
   readonly globalPrompt: string
-  /** The time of day where the agent is, in words. */
+  /** The current time in the agent's time zone, in words. */
   readonly currentTime: string
 }
 
@@ -32,18 +32,18 @@ export const REASONS: Readonly<Record<PromptReason, string>> = {
   stuck: 'Nothing in this conversation leads on from here by itself. Say so politely, or ask what else is wanted.',
 }
 
-/** What stands before an instruction. */
+/** The introduction of a node's instruction. */
 export const STEP_HEADS = {
   prompt: 'Your present step:\n',
   static_text: 'Your present step was to say this, once; what the caller heard of it stands in the conversation:\n',
 } as const satisfies Record<Instruction['type'], string>
 
-/** What stands before the things wanted of a reading, as far as it is always the same. */
-export const READING_END = 'leave out what was not. Do not speak.'
+/** The constant end of the introduction of an inference. */
+export const INFERENCE_RULE = 'leave out what was not. Do not speak.'
 
 /** The system message of a request to speak. */
 export function replyInstructions(
-  setting: PromptContext,
+  promptContext: PromptContext,
   prompt: {
     readonly instruction: Instruction
     readonly reason: PromptReason
@@ -53,34 +53,34 @@ export function replyInstructions(
 ): string {
   const { instruction, reason, mayMove, hasTools } = prompt
   return paragraphs([
-    setting.globalPrompt,
-    `${(setting.channel === 'cloud' ? WRITTEN : SPOKEN).join('\n')}\nLanguage: ${LANGUAGES[setting.language]}, unless the caller wants another.`,
+    promptContext.globalPrompt,
+    `${(promptContext.channel === 'cloud' ? WRITTEN : SPOKEN).join('\n')}\nLanguage: ${LANGUAGES[promptContext.language]}, unless the caller wants another.`,
     step(instruction),
     REASONS[reason],
     mayMove
       ? "The tools whose description is a condition move the conversation on. When one of the conditions holds for the caller's last turn, call that tool and say nothing: the next step speaks."
       : '',
     hasTools ? 'Call a tool only with what the caller really said; ask for what is missing.' : '',
-    now(setting),
+    now(promptContext),
   ])
 }
 
 /** The system message of a request to choose without speaking. */
-export function choiceInstructions(setting: PromptContext): string {
+export function choiceInstructions(promptContext: PromptContext): string {
   return paragraphs([
-    setting.globalPrompt,
+    promptContext.globalPrompt,
     'You decide how this conversation goes on. The description of each tool is a condition. Call the one tool whose condition holds for the conversation as it stands; when none holds, call none. Do not speak.',
-    now(setting),
+    now(promptContext),
   ])
 }
 
-/** The system message of a request to read something off the conversation. */
-export function readingInstructions(setting: PromptContext, tool: string, wanted: string): string {
+/** The system message of a request to infer values from the conversation. */
+export function inferenceInstructions(promptContext: PromptContext, tool: string, wanted: string): string {
   return paragraphs([
-    setting.globalPrompt,
-    `You read this conversation. Call the tool ${tool} with what was really said in it; ${READING_END}`,
+    promptContext.globalPrompt,
+    `You read this conversation. Call the tool ${tool} with what was really said in it; ${INFERENCE_RULE}`,
     wanted,
-    now(setting),
+    now(promptContext),
   ])
 }
 

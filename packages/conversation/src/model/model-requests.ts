@@ -6,7 +6,7 @@ import { type AnswerEnd, readAnswer } from './answer.ts'
 import { InferenceRow } from './inference-row.ts'
 import type { PreemptiveGeneration } from './preemptive-generation.ts'
 
-/** Before the second try, where the service does not ask for a time. */
+/** Pause before the second attempt, where the service sends no Retry-After. */
 const RETRY_AFTER_MS: Ms = 250
 
 interface ModelRequestOptions {
@@ -14,7 +14,7 @@ interface ModelRequestOptions {
   readonly ledger: EffectLedger
   readonly preemptive: PreemptiveGeneration
   readonly time: Time
-  /** From a send to the first event, and from one event to the next. */
+  /** Maximum wait for the first event and between two events. */
   readonly eventMs: Ms
 }
 
@@ -22,13 +22,13 @@ export interface ModelRequest {
   readonly model: ModelRef | null
   readonly nodeId: string
   readonly request: GenerationRequest
-  /** On the conversation's time: when the answer must be complete, both tries together. */
+  /** When the answer must be complete, including a second attempt, on the conversation's clock. */
   readonly deadline: Ms
   readonly signal: AbortSignal
   readonly onEvent: (event: GenerationEvent) => Ms | undefined
 }
 
-/** Asks models: each request is tried a second time where that may help and nothing was taken from the first answer. */
+/** Sends model requests. A request that failed with a retryable error is sent once more, unless part of the first answer was used. */
 export class ModelRequests {
   readonly #options: ModelRequestOptions
   readonly #written = new Set<Promise<void>>()
@@ -40,16 +40,16 @@ export class ModelRequests {
   /** Never rejects. */
   async ask(ask: ModelRequest): Promise<AnswerEnd> {
     const row = new InferenceRow(this.#options.ledger, ask.nodeId)
-    let taken = false
+    let isUsed = false
     const onEvent = (event: GenerationEvent) => {
-      taken ||= event.type === 'text' || event.type === 'tool-call'
+      isUsed ||= event.type === 'text' || event.type === 'tool-call'
       return ask.onEvent(event)
     }
     let end = await this.#send(row, ask, onEvent)
     if (
       end.type === 'failed' &&
       end.retryable &&
-      !taken &&
+      !isUsed &&
       (await this.#pause(end.retryAfterMs ?? RETRY_AFTER_MS, ask))
     )
       end = await this.#send(row, ask, onEvent)
@@ -59,7 +59,7 @@ export class ModelRequests {
     return end
   }
 
-  /** Until the ledger has the rows of all that ended. */
+  /** Resolves when the ledger has stored all finished requests. */
   async written(): Promise<void> {
     while (this.#written.size > 0) await Promise.all(this.#written)
   }
@@ -71,14 +71,20 @@ export class ModelRequests {
       model = preemptive.take(ask.model, ask.request) ?? models(ask.model)
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'model_not_ready'
-      return { type: 'failed', code, message: 'There is no such model here.', retryable: false, retryAfterMs: null }
+      return {
+        type: 'failed',
+        code,
+        message: 'The model is not available: choose one that GET /models lists as ready.',
+        retryable: false,
+        retryAfterMs: null,
+      }
     }
     row.sending()
     const { request, deadline, signal } = ask
     return readAnswer({ model, request, time, eventMs, deadline, signal, onEvent })
   }
 
-  /** False: it was aborted meanwhile, or there is no time left: nobody waits longer for leave to ask than for an answer. */
+  /** Waits before a retry. False: the request was aborted, or the wait would exceed the deadline or the time allowed for an event. */
   #pause(waitMs: Ms, { deadline, signal }: ModelRequest): Promise<boolean> {
     const { time, eventMs } = this.#options
     if (signal.aborted || waitMs > eventMs || time.now() + waitMs >= deadline) return Promise.resolve(false)

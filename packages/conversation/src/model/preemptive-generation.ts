@@ -3,8 +3,8 @@ import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/
 import type { EffectLedger } from '../ledger.ts'
 import { InferenceRow } from './inference-row.ts'
 
-/** Most events that are buffered; no answer is that long before the caller's turn is decided. */
-const MOST_EVENTS = 4000
+/** Maximum buffered events; answers are shorter until the caller's turn ends. */
+const MAX_EVENTS = 4000
 
 /** Counts of preemptive requests. Tokens are those that the models reported for discarded answers. */
 export interface PreemptiveGenerationReport {
@@ -24,7 +24,7 @@ type Usage = Extract<GenerationEvent, { type: 'usage' }>
 
 interface PreemptiveRequest {
   readonly key: string
-  readonly answer: HeldAnswer
+  readonly answer: BufferedAnswer
   readonly row: InferenceRow
 }
 
@@ -35,7 +35,7 @@ interface PreemptiveRequest {
 export class PreemptiveGeneration {
   readonly #options: PreemptiveGenerationOptions
   readonly #writing = new Set<Promise<void>>()
-  #held: PreemptiveRequest | null = null
+  #pending: PreemptiveRequest | null = null
   #report = { asked: 0, used: 0, dropped: 0, droppedInputTokens: 0, droppedOutputTokens: 0 }
 
   constructor(options: PreemptiveGenerationOptions) {
@@ -49,7 +49,7 @@ export class PreemptiveGeneration {
   /** Sends the request; drops an earlier one, unless it is the same. */
   begin(ref: ModelRef | null, nodeId: string | null, request: GenerationRequest): void {
     const key = keyOf(ref, request)
-    if (this.#held?.key === key) return
+    if (this.#pending?.key === key) return
     this.drop()
     let model: LanguageModel
     try {
@@ -61,33 +61,33 @@ export class PreemptiveGeneration {
     this.#report.asked++
     const row = new InferenceRow(this.#options.ledger, nodeId)
     row.sending()
-    this.#held = { key, answer: new HeldAnswer(model, request), row }
+    this.#pending = { key, answer: new BufferedAnswer(model, request), row }
   }
 
   /** A model that replays the buffered answer, where the request is the same; null: send the request anew. */
   take(ref: ModelRef | null, request: GenerationRequest): LanguageModel | null {
-    const held = this.#held
-    if (held === null || held.key !== keyOf(ref, request)) return null
-    this.#held = null
-    if (held.answer.failed) {
-      this.#discard(held.answer)
-      this.#settle(held, 'model_failed')
+    const pending = this.#pending
+    if (pending === null || pending.key !== keyOf(ref, request)) return null
+    this.#pending = null
+    if (pending.answer.failed) {
+      this.#discard(pending.answer)
+      this.#settle(pending, 'model_failed')
       return null
     }
     this.#report.used++
-    // Its use is a row of its own; this one says that it was asked early.
-    this.#settle(held, null)
-    return held.answer.asModel()
+    // The request that uses the answer has its own ledger row; this row records that it was sent early.
+    this.#settle(pending, null)
+    return pending.answer.asModel()
   }
 
   /** The caller went on speaking: discards the answer. */
   drop(): void {
-    const held = this.#held
-    if (held === null) return
-    this.#held = null
+    const pending = this.#pending
+    if (pending === null) return
+    this.#pending = null
     this.#report.dropped++
-    this.#discard(held.answer)
-    this.#settle(held, 'cancelled')
+    this.#discard(pending.answer)
+    this.#settle(pending, 'cancelled')
   }
 
   /** Resolves when the ledger has stored all finished requests. */
@@ -95,7 +95,7 @@ export class PreemptiveGeneration {
     while (this.#writing.size > 0) await Promise.all(this.#writing)
   }
 
-  #discard(answer: HeldAnswer): void {
+  #discard(answer: BufferedAnswer): void {
     answer.discard(({ inputTokens, outputTokens }) => {
       this.#report.droppedInputTokens += inputTokens
       this.#report.droppedOutputTokens += outputTokens
@@ -109,7 +109,7 @@ export class PreemptiveGeneration {
   }
 }
 
-/** The same words of the caller are the same question, whatever marks and capitals the recogniser gives them in the end. */
+/** Key of a request. It ignores punctuation and capitals of the caller's last words, which the recogniser may still change. */
 function keyOf(ref: ModelRef | null, request: GenerationRequest): string {
   const last = request.messages.at(-1)
   if (last?.role !== 'user') return JSON.stringify([ref, request])
@@ -117,15 +117,15 @@ function keyOf(ref: ModelRef | null, request: GenerationRequest): string {
   return JSON.stringify([ref, { ...request, messages: request.messages.slice(0, -1) }, words])
 }
 
-/** An answer that is buffered while it comes in. */
-class HeldAnswer {
+/** An answer that is buffered while it arrives. */
+class BufferedAnswer {
   readonly #model: LanguageModel
   readonly #controller = new AbortController()
   readonly #events: GenerationEvent[] = []
-  #state: 'coming' | 'complete' | 'failed' = 'coming'
+  #state: 'arriving' | 'complete' | 'failed' = 'arriving'
   #error: unknown
   #wake: (() => void) | null = null
-  #onCost: (usage: Usage) => void = () => {}
+  #onUsage: (usage: Usage) => void = () => {}
 
   constructor(model: LanguageModel, request: GenerationRequest) {
     this.#model = model
@@ -136,11 +136,11 @@ class HeldAnswer {
     return this.#state === 'failed'
   }
 
-  /** Stops the model. `onCost` gets the usage, which some models report only when they are stopped. */
-  discard(onCost: (usage: Usage) => void): void {
+  /** Stops the model. `onUsage` gets the usage, which some models report only when they are stopped. */
+  discard(onUsage: (usage: Usage) => void): void {
     const reported = this.#events.find(event => event.type === 'usage')
-    if (reported === undefined) this.#onCost = onCost
-    else onCost(reported)
+    if (reported === undefined) this.#onUsage = onUsage
+    else onUsage(reported)
     this.stop()
   }
 
@@ -162,9 +162,9 @@ class HeldAnswer {
     try {
       for await (const event of this.#model.generate(request, this.#controller.signal)) {
         this.#events.push(event)
-        if (event.type === 'usage') this.#onCost(event)
+        if (event.type === 'usage') this.#onUsage(event)
         this.#wake?.()
-        if (this.#events.length >= MOST_EVENTS) break
+        if (this.#events.length >= MAX_EVENTS) break
       }
       this.#state = 'complete'
     } catch (error) {

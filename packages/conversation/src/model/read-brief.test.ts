@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { asks, planOf, says, when } from '../testing/plans.ts'
 import { TextConversationHarness } from '../testing/text-conversation-harness.ts'
 import { type PromptContext, REASONS } from './instructions.ts'
-import { choiceRequest } from './model-judgement.ts'
+import { choiceRequest } from './model-questions.ts'
 import { readBrief } from './read-brief.ts'
 import { type Prompt, replyRequest } from './reply.ts'
 
@@ -31,17 +31,17 @@ describe('a model request without a brief', () => {
       const instruction = { type, text: 'Say "Which size?"\n\nThen wait.' }
       const tools = [{ action_id: 'x', name: 'go_shopping', description: 'Shops.', parameters: { type: 'object' } }]
       const prompt = { instruction, reason, choices: CHOICES, tools } as unknown as Prompt
-      const request = replyRequest({ prompt, setting: SETTING, messages: MESSAGES, temperature: 1 })
+      const request = replyRequest({ prompt, promptContext: SETTING, messages: MESSAGES, temperature: 1 })
       expect(readBrief(withoutBrief(request))).toEqual(request.brief)
       const nothing = { ...prompt, instruction: { type, text: '' }, choices: [], tools: [] } as unknown as Prompt
       const plain = { ...SETTING, globalPrompt: '' }
-      const bare = replyRequest({ prompt: nothing, setting: plain, messages: MESSAGES, temperature: 1 })
+      const bare = replyRequest({ prompt: nothing, promptContext: plain, messages: MESSAGES, temperature: 1 })
       expect(readBrief(withoutBrief(bare))).toEqual(bare.brief)
     },
   )
 
   it('the brief of an edge choice can be read from the prompt, except for the language', () => {
-    const request = choiceRequest({ setting: SETTING, messages: MESSAGES }, { choices: CHOICES })
+    const request = choiceRequest({ promptContext: SETTING, messages: MESSAGES }, { choices: CHOICES })
     expect(readBrief(withoutBrief(request))).toEqual({ ...request.brief, language: 'multi' })
   })
 

@@ -1,10 +1,10 @@
 import type { PromptReason } from '@parley/flow'
 import type { GenerationBrief, GenerationRequest } from '@parley/providers'
-import { READING_END, REASONS, STEP_HEADS } from './instructions.ts'
-import { READINGS } from './model-judgement.ts'
+import { INFERENCE_RULE, REASONS, STEP_HEADS } from './instructions.ts'
+import { INFERENCE_TOOLS } from './model-questions.ts'
 import { isTransition } from './transition-tools.ts'
 
-type Reading = keyof typeof READINGS
+type Inference = keyof typeof INFERENCE_TOOLS
 
 /**
  * Reconstructs the brief of a request that arrived without one over a service's API, from its messages and tools, which state
@@ -16,8 +16,9 @@ export function readBrief({ messages, tools = [], toolChoice = 'auto' }: Generat
   const tag = language === null ? 'multi' : language[1] === undefined ? 'en' : 'es'
   if (typeof toolChoice === 'object') {
     const { name: tool } = toolChoice
-    const purpose = (Object.keys(READINGS) as Reading[]).find(key => READINGS[key].tool === tool) ?? 'arguments'
-    return { purpose, language: tag, prompt: wantedIn(system), tool }
+    const purpose =
+      (Object.keys(INFERENCE_TOOLS) as Inference[]).find(key => INFERENCE_TOOLS[key].tool === tool) ?? 'arguments'
+    return { purpose, language: tag, prompt: inferencePromptIn(system), tool }
   }
   const transitions = tools
     .filter(isTransition)
@@ -43,9 +44,9 @@ function stepIn(system: string): { readonly instruction: string; readonly reason
   return { instruction: start === -1 ? '' : before.slice(start), reason }
 }
 
-/** The text between the extraction instruction and the time of day. */
-function wantedIn(system: string): string {
-  const start = system.lastIndexOf(`${READING_END}\n\n`)
+/** The text between the introduction of an inference and the time of day. */
+function inferencePromptIn(system: string): string {
+  const start = system.lastIndexOf(`${INFERENCE_RULE}\n\n`)
   const end = system.lastIndexOf('\n\nIt is ')
-  return start === -1 || end < start ? '' : system.slice(start + READING_END.length + 2, Math.max(end, 0))
+  return start === -1 || end < start ? '' : system.slice(start + INFERENCE_RULE.length + 2, Math.max(end, 0))
 }

@@ -15,7 +15,7 @@ export type Prompt = Extract<FlowOutput, { type: 'prompt' }>
 interface ReplyOptions {
   readonly requests: ModelRequests
   readonly prompt: Prompt
-  readonly setting: PromptContext
+  readonly promptContext: PromptContext
   readonly temperature: number | undefined
   /** The conversation so far. */
   readonly messages: readonly ChatMessage[]
@@ -31,7 +31,7 @@ export interface ReplyEnd {
   readonly chosen: string | null
   readonly failure: { readonly code: string; readonly message: string } | null
   /** Errors that did not fail the reply as a whole. */
-  readonly mishaps: readonly { readonly code: string; readonly message: string }[]
+  readonly recoveredErrors: readonly { readonly code: string; readonly message: string }[]
 }
 
 /** Runs a prompt: streams the model's text, runs its tool calls and returns the transition that it chose. Never rejects. */
@@ -63,13 +63,16 @@ class Reply {
       onText: delta => this.#text(delta),
       onCall: (call, args) => this.#call(call, args),
     })
-    const mishaps = refused.map(code => ({
+    const recoveredErrors = refused.map(code => ({
       code,
       message: 'The model called an unknown tool or sent invalid arguments; the call was dropped.',
     }))
     if (this.#characters >= MAX_CHARACTERS)
-      mishaps.push({ code: 'answer_too_long', message: `The model's answer was cut at ${MAX_CHARACTERS} characters.` })
-    return { chosen: this.#chosen, failure: this.#failure(end), mishaps }
+      recoveredErrors.push({
+        code: 'answer_too_long',
+        message: `The model's answer was cut at ${MAX_CHARACTERS} characters.`,
+      })
+    return { chosen: this.#chosen, failure: this.#failure(end), recoveredErrors }
   }
 
   /** A reply with a chosen transition has succeeded, however it ended; one that ended before its first word has failed. */
@@ -110,11 +113,16 @@ class Reply {
 
 /** The model request of a reply. Equal prompts, settings and conversations make equal requests. */
 export function replyRequest(
-  { prompt, setting, messages, temperature }: Pick<ReplyOptions, 'prompt' | 'setting' | 'messages' | 'temperature'>,
+  {
+    prompt,
+    promptContext,
+    messages,
+    temperature,
+  }: Pick<ReplyOptions, 'prompt' | 'promptContext' | 'messages' | 'temperature'>,
   transitions = new TransitionTools(prompt.choices, prompt.tools),
 ): GenerationRequest {
   const { instruction, reason, choices, tools } = prompt
-  const system = replyInstructions(setting, {
+  const system = replyInstructions(promptContext, {
     instruction,
     reason,
     mayMove: choices.length > 0,
@@ -130,7 +138,7 @@ export function replyRequest(
     ...(temperature !== undefined && { temperature }),
     brief: {
       purpose: 'reply',
-      language: setting.language,
+      language: promptContext.language,
       instruction: instruction.text,
       reason,
       transitions: transitions.transitions,

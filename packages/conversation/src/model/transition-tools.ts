@@ -3,21 +3,21 @@ import type { ToolDeclaration, TransitionTool } from '@parley/providers'
 
 const NO_PARAMETERS = { type: 'object', properties: {}, required: [], additionalProperties: false }
 
-/** Whether a tool of this name, without parameters, is a way on and no tool of the flow's. */
+/** Whether the tool is a transition, by its name and missing parameters, and not an action of the flow. */
 export function isTransition({ name, parameters }: ToolDeclaration): boolean {
   return /^go(?:_on)*_[0-9]+$/.test(name) && Object.keys((parameters.properties ?? {}) as object).length === 0
 }
 
-/** The ways on of a flow as tools of the model: one for each, described by its condition. */
+/** The choices of a flow as tools of the model: one tool for each choice, described by its condition. */
 export class TransitionTools {
   readonly #choiceIds = new Map<string, string>()
   readonly transitions: readonly TransitionTool[]
 
-  /** `others`: tools offered beside them, whose names are taken. */
+  /** `others`: tools offered beside the transitions; their names are not used. */
   constructor(choices: readonly Choice[], others: readonly ToolSpec[] = []) {
-    const taken = new Set(others.map(({ name }) => name))
+    const usedNames = new Set(others.map(({ name }) => name))
     let prefix = 'go'
-    while (choices.some((_, index) => taken.has(`${prefix}_${index + 1}`))) prefix += '_on'
+    while (choices.some((_, index) => usedNames.has(`${prefix}_${index + 1}`))) prefix += '_on'
     this.transitions = choices.map(({ choice_id, condition }, index) => {
       const tool = `${prefix}_${index + 1}`
       this.#choiceIds.set(tool, choice_id)
@@ -31,7 +31,7 @@ export class TransitionTools {
     })
   }
 
-  /** The choice that a tool stands for; the name must be exact. */
+  /** The choice of the tool with exactly this name. */
   choiceOf(tool: string): string | undefined {
     return this.#choiceIds.get(tool)
   }

@@ -1,6 +1,7 @@
-import { ParleyError, SeededRandom } from '@parley/kernel'
+import { SeededRandom } from '@parley/kernel'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { MediaError } from '../errors.ts'
 import { PortPool } from './port-pool.ts'
 
 describe('RTP port pool', () => {
@@ -15,16 +16,16 @@ describe('RTP port pool', () => {
     const port = pool.lease(0)
     pool.release(100, port)
     pool.release(100, port)
-    expect(() => pool.lease(2099)).toThrow(ParleyError)
+    expect(() => pool.lease(2099)).toThrow(MediaError)
     expect(pool.lease(2100)).toBe(port)
-    expect(() => pool.lease(2100)).toThrow(ParleyError)
+    expect(() => pool.lease(2100)).toThrow(MediaError)
   })
 
   it('a port in use by another process is skipped and tried again later', () => {
     const pool = new PortPool({ from: 20000, to: 20003, retryMs: 30_000 })
     pool.refuse(0, pool.lease(0))
     expect(pool.lease(0)).toBe(20002)
-    expect(() => pool.lease(29_999)).toThrow(ParleyError)
+    expect(() => pool.lease(29_999)).toThrow(MediaError)
     expect(pool.lease(30_000)).toBe(20000)
   })
 
@@ -35,7 +36,7 @@ describe('RTP port pool', () => {
     const pool = new PortPool({ ...range, random: new SeededRandom(1) })
     const leased = new Set(Array.from({ length: 100 }, () => pool.lease(0)))
     expect(leased.size).toBe(100)
-    expect(() => pool.lease(0)).toThrow(ParleyError)
+    expect(() => pool.lease(0)).toThrow(MediaError)
   })
 
   it('a range without an even port and its neighbour is refused', () => {

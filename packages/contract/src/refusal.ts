@@ -1,7 +1,7 @@
-import { ParleyError } from '@parley/kernel'
+import { errorsOf } from '@parley/kernel'
 import type { Json } from '@parley/nodes'
 import { type ErrorEnvelope, envelopeOf } from './error-envelope.ts'
-import { type ErrorCode, type ErrorReason, isRetryable } from './errors.ts'
+import { API_ERRORS, type ErrorCode, type ErrorReason, isRetryable } from './errors.ts'
 
 interface Particulars<Code extends ErrorCode> {
   readonly reason?: ErrorReason<Code>
@@ -9,11 +9,14 @@ interface Particulars<Code extends ErrorCode> {
   readonly cause?: unknown
 }
 
+const ContractError = errorsOf(API_ERRORS)
+
 /**
  * A refusal by an operation. Its code, message and details become the error envelope unchanged; the message says what
  * is wrong and how to correct it.
  */
-export class Refusal<Code extends ErrorCode = ErrorCode> extends ParleyError<Code> {
+export class Refusal<Code extends ErrorCode = ErrorCode> extends ContractError {
+  declare readonly code: Code
   readonly reason: ErrorReason<Code> | undefined
   readonly envelope: ErrorEnvelope
 

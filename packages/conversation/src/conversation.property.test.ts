@@ -1,5 +1,5 @@
 import { type FlowInput, FlowInterpreter, type FlowOutput } from '@parley/flow'
-import { ParleyError } from '@parley/kernel'
+import { ProviderError } from '@parley/providers/testing'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { asks, type DraftNode, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'
@@ -57,7 +57,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ stall: true as const }) },
   {
     weight: 1,
-    arbitrary: fc.boolean().map(retryable => ({ fail: new ParleyError('model_busy', 'no', { retryable }) })),
+    arbitrary: fc.boolean().map(retryable => ({ fail: new ProviderError('model_busy', 'no', { retryable }) })),
   },
 )
 const answer: fc.Arbitrary<Answer> = fc.array(step, { maxLength: 5 })

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/kernel'
+import { ProviderError } from '@parley/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { Conversation } from './conversation.ts'
 import { asks, ends, planOf, says, when } from './testing/plans.ts'
@@ -66,7 +66,7 @@ describe('the token usage of a conversation', () => {
   it('a refused request uses no tokens, and every attempt that was answered counts', async () => {
     const { onUsage, tokens } = bill()
     const talk = new TextConversationHarness(planOf(desk()), { onUsage })
-    const busy = new ParleyError('model_busy', 'Too many requests.', { retryable: true })
+    const busy = new ProviderError('model_busy', 'Too many requests.', { retryable: true })
     talk.model.answers([{ fail: busy }], [{ say: 'Hello.' }, { tokens: [100, 3] }])
     const started = talk.start()
     await settle()

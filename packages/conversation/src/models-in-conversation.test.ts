@@ -1,14 +1,16 @@
-import { ParleyError } from '@parley/kernel'
-import { ServiceRefusal } from '@parley/providers/testing'
+import { errorsOf } from '@parley/kernel'
+import { ProviderError, ServiceRefusal } from '@parley/providers/testing'
 import { describe, expect, it } from 'vitest'
+import { ConversationError } from './errors.ts'
 import { asks, type DraftNode, ends, httpAction, planOf, says, staticText, when } from './testing/plans.ts'
 import { type Answer, linesOf, systemOf } from './testing/scripted-model.ts'
 import { SpokenConversationHarness } from './testing/spoken-conversation-harness.ts'
 import { settle } from './testing/text-conversation-harness.ts'
 
 const APOLOGY = "I'm sorry, I have a technical problem. Could you say that once more?"
-const busyService = new ParleyError('model_busy', 'Too many requests.', { retryable: true })
-const refused = new ParleyError('model_refused', 'The key is not valid.')
+const CatalogueError = errorsOf({ model_not_ready: { retryable: false, text: 'The model has no key.' } })
+const busyService = new ProviderError('model_busy', 'Too many requests.', { retryable: true })
+const refused = new ProviderError('model_refused', 'The key is not valid.')
 
 const desk: DraftNode = {
   id: 'desk',
@@ -207,7 +209,7 @@ describe('a model that fails', () => {
     ['beyond the retry budget causes an apology at once', 60, [APOLOGY]],
   ])('a Retry-After %s', async (_name, seconds, said) => {
     const cause = new ServiceRefusal(429, 'rate_limit_exceeded', seconds * 1000)
-    const busy = new ParleyError('model_busy', 'busy', { retryable: true, cause })
+    const busy = new ProviderError('model_busy', 'busy', { retryable: true, cause })
     const talk = await atTheDesk([{ fail: busy }], [{ say: 'It is noon.' }])
     await talk.say('Time?')
     if (seconds === 2) await talk.pass(1999)
@@ -255,7 +257,7 @@ describe('a model that fails', () => {
   it('a model that cannot be created causes an apology like any failure', async () => {
     const talk = new SpokenConversationHarness(plan, {
       models: () => {
-        throw new ParleyError('model_not_ready', 'no key')
+        throw new CatalogueError('model_not_ready', 'no key')
       },
     })
     await talk.start()
@@ -363,7 +365,7 @@ describe('model requests in the ledger', () => {
   })
 
   it('a model request is made even when the ledger is unavailable', async () => {
-    const down = () => Promise.reject(new ParleyError('ledger_unavailable', 'The database is away.'))
+    const down = () => Promise.reject(new ConversationError('ledger_unavailable', 'The database is away.'))
     const talk = new SpokenConversationHarness(plan, {
       ledger: { intend: down, decide: down, sending: down, settle: down },
     })

@@ -1,5 +1,6 @@
-import { ParleyError, SeededRandom } from '@parley/kernel'
+import { SeededRandom } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
+import { ConversationError } from './errors.ts'
 import { InMemoryEffectLedger } from './in-memory-effect-ledger.ts'
 import type { EffectLedger, EffectRecord, PolicyDecision } from './ledger.ts'
 import {
@@ -115,7 +116,7 @@ describe('a transfer', () => {
     'a transfer is not made when the ledger is unavailable at "%s"',
     async step => {
       const { ledger, records } = aLedger()
-      const away = () => Promise.reject(new ParleyError('ledger_unavailable', 'The database is away.'))
+      const away = () => Promise.reject(new ConversationError('ledger_unavailable', 'The database is away.'))
       const talk = await puttingThrough({ ledger: { ...ledger, [step]: away } })
       expect([talk.count('leg-request'), talk.saying]).toEqual([0, ['Nobody is there.']])
       expect(talk.lines()).toContain('error ledger_unavailable')

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ParleyError } from '@parley/kernel'
 import { Endpoint, type LegEnd, parseUri, type SipUri } from '@parley/leg'
 import { TonesRecogniser } from '@parley/providers'
+import { ProviderError } from '@parley/providers/testing'
 import { ensureLocalCertificate } from '@parley/sip'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type AnsweredCall, AnsweringPhone, type AnsweringPhoneOptions } from './answering-phone.ts'
@@ -152,7 +152,7 @@ describe('a phone behind a trunk', () => {
     const { uri } = await open({ scriptFor: () => prepared.promise })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
     await call.waitFor('ringing', 10_000)
-    prepared.reject(new ParleyError('voice_failed', 'no voice today'))
+    prepared.reject(new ProviderError('voice_failed', 'no voice today', { retryable: false }))
     expect(await call.ended).toMatchObject({ answered: false, sipStatus: 480 })
   })
 

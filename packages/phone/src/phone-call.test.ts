@@ -1,6 +1,6 @@
-import { ParleyError, type Samples } from '@parley/kernel'
+import type { Samples } from '@parley/kernel'
 import { type SpeechEvent, type SpeechStream, type SpeechToText, TonesRecogniser, TonesVoice } from '@parley/providers'
-import { LocalFlite } from '@parley/providers/testing'
+import { LocalFlite, ProviderError } from '@parley/providers/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PhoneLine, readyVoice } from './phone-line.fixture.ts'
 import { PhoneVoice } from './phone-voice.ts'
@@ -157,8 +157,8 @@ describe('a phone with a recogniser', () => {
     })
     line.call.understand(failing, 'en')
     const waiting = line.call.untilHears('hello', 5000)
-    report({ type: 'error', error: new ParleyError('recogniser_busy', 'try later', { retryable: true }) })
-    report({ type: 'error', error: new ParleyError('recogniser_failed', 'gone') })
+    report({ type: 'error', error: new ProviderError('recogniser_busy', 'try later', { retryable: true }) })
+    report({ type: 'error', error: new ProviderError('recogniser_failed', 'gone', { retryable: false }) })
     await expect(waiting).rejects.toMatchObject({ code: 'recogniser_failed' })
   })
 })

@@ -1,11 +1,11 @@
-import { ParleyError } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
+import { ConversationError } from '../errors.ts'
 import { httpAction, runScriptedAction } from './actions.fixture.ts'
 
 const posts = httpAction()
 const gets = httpAction({ method: 'GET' })
 
-const away = () => Promise.reject(new ParleyError('ledger_unavailable', 'no database', { retryable: true }))
+const away = () => Promise.reject(new ConversationError('ledger_unavailable', 'no database', { retryable: true }))
 const silent = () => new Promise<never>(() => {})
 const broken = () => {
   throw new Error('a fault')

@@ -1,13 +1,4 @@
-import {
-  type Ms,
-  msToSamples,
-  NARROWBAND,
-  ParleyError,
-  type Samples,
-  SeededRandom,
-  samplesToMs,
-  type Time,
-} from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples, SeededRandom, samplesToMs, type Time } from '@parley/kernel'
 import type {
   HeardWord,
   SpeechChunk,
@@ -17,7 +8,7 @@ import type {
   SpeechToText,
   TextToSpeech,
 } from '@parley/providers'
-import type { SpeechRequest } from '@parley/providers/testing'
+import { ProviderError, type SpeechRequest } from '@parley/providers/testing'
 import { fingerprint } from './sounds.ts'
 
 /** Duration of a word, of the caller and of the agent. */
@@ -131,14 +122,17 @@ export class ScriptedRecogniser implements SpeechToText {
 
   /** Reports a retryable error: the connection broke, and the stream repairs it. */
   breaksAndRecovers(): void {
-    const error = new ParleyError('recogniser_unreachable', 'the connection was lost', { retryable: true })
+    const error = new ProviderError('recogniser_unreachable', 'the connection was lost', { retryable: true })
     this.#listener({ type: 'error', error })
   }
 
   /** Reports an error that is not retryable: the stream is dead. */
   breaksForGood(): void {
     this.#words = []
-    this.#listener({ type: 'error', error: new ParleyError('recogniser_failed', 'the recogniser broke') })
+    this.#listener({
+      type: 'error',
+      error: new ProviderError('recogniser_failed', 'the recogniser broke', { retryable: false }),
+    })
   }
 
   /** Announces that the caller begins to say `text` now. */

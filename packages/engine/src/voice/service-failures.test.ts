@@ -1,6 +1,7 @@
 import type { Draft } from '@parley/flow'
-import { msToSamples, NARROWBAND, ParleyError } from '@parley/kernel'
+import { msToSamples, NARROWBAND } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
+import { ProviderError } from '@parley/providers/testing'
 import { afterEach, expect, it } from 'vitest'
 import { AudioHarness, find, type HarnessOptions, speaks } from '../testing/audio-harness.ts'
 import { FingerprintVoice } from '../testing/scripted-speech.ts'
@@ -49,7 +50,7 @@ function dyingVoice(sentences: number): TextToSpeech {
     languages: ['en'],
     readiness: async () => null,
     async *synthesize(request, signal) {
-      if (left-- <= 0) throw new ParleyError('voice_unreachable', 'the voice is gone', { retryable: true })
+      if (left-- <= 0) throw new ProviderError('voice_unreachable', 'the voice is gone', { retryable: true })
       yield* voice.synthesize(request, signal)
     },
     close: async () => {},

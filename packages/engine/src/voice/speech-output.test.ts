@@ -1,5 +1,6 @@
-import { ParleyError, type Samples, VirtualTime } from '@parley/kernel'
+import { type ParleyError, type Samples, VirtualTime } from '@parley/kernel'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
+import { ProviderError } from '@parley/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { ScriptedLine } from '../testing/scripted-line.ts'
 import { Playout } from './playout.ts'
@@ -147,9 +148,9 @@ describe('a speech of the agent', () => {
 
   it('reports a failure of its voice once', async () => {
     const { voice, say, facts } = fixture()
-    voice.failure = new ParleyError('voice_gone', 'gone')
+    voice.failure = new ProviderError('voice_refused', 'the key was revoked')
     await say('a', 'One.')
-    expect(facts).toEqual(['voice_gone'])
+    expect(facts).toEqual(['voice_refused'])
   })
 
   it('fails after two timeouts of five seconds when its voice delivers nothing', async () => {

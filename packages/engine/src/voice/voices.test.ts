@@ -1,5 +1,6 @@
-import { ParleyError, VirtualTime } from '@parley/kernel'
+import { type ParleyError, VirtualTime } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
+import { ProviderError } from '@parley/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { heardOf } from './heard-text.ts'
 import { type VoiceFailure, Voices } from './voices.ts'
@@ -20,7 +21,8 @@ function voice(
       asked.push(text)
       const failsAt = script.shift() ?? null
       for (const [i, word] of text.split(' ').entries()) {
-        if (i === failsAt) throw new ParleyError('voice_lost', `${id} broke`, { retryable: options.retryable ?? true })
+        if (i === failsAt)
+          throw new ProviderError('voice_unreachable', `${id} broke`, { retryable: options.retryable ?? true })
         const words = options.words === false ? [] : [{ text: word, startMs: i * 100 }]
         yield { samples: new Int16Array(800), words }
       }
@@ -139,7 +141,7 @@ describe('a voice of a call that fails', () => {
     const first = voice('a', [0], { retryable: false })
     const { failure, remedies } = await speak([first])
     expect(first.asked).toHaveLength(1)
-    expect(failure).toBe('voice_lost')
+    expect(failure).toBe('voice_unreachable')
     expect(remedies).toEqual(['gave-up'])
   })
 
@@ -147,6 +149,6 @@ describe('a voice of a call that fails', () => {
     const [first, second] = [voice('a', [0, 0]), voice('b', [0, 0])]
     const { failure, remedies } = await speak([first, second])
     expect(remedies).toEqual(['asked-again', 'next-voice', 'asked-again', 'gave-up'])
-    expect(failure).toBe('voice_lost')
+    expect(failure).toBe('voice_unreachable')
   })
 })

@@ -1,5 +1,10 @@
 import { Worker } from 'node:worker_threads'
-import { ParleyError } from '../errors.ts'
+import { errorsOf } from '../errors.ts'
+
+const TaskThreadError = errorsOf({
+  thread_closed: { retryable: false, text: 'The thread was closed.' },
+  thread_failed: { retryable: true, text: 'The thread crashed, ended or did not answer in time.' },
+})
 
 interface TaskThreadOptions {
   /** Appears in thread lists and error messages. */
@@ -24,10 +29,10 @@ export class TaskThread<Task, Outcome> {
     this.#options = options
   }
 
-  /** Rejects with `ParleyError` "thread_failed" (retryable) or "thread_closed". `data` is the `workerData` of a thread that starts; default null. */
+  /** Rejects with "thread_failed" (retryable) or "thread_closed". `data` is the `workerData` of a thread that starts; default null. */
   run(task: Task, data: unknown = null): Promise<Outcome> {
     const { name, timeoutMs } = this.#options
-    if (this.#closed) return Promise.reject(new ParleyError('thread_closed', `The ${name} thread was closed.`))
+    if (this.#closed) return Promise.reject(new TaskThreadError('thread_closed', `The ${name} thread was closed.`))
     this.#worker ??= this.#start(data)
     const worker = this.#worker
     return new Promise((resolve, reject) => {
@@ -42,7 +47,7 @@ export class TaskThread<Task, Outcome> {
         settle()
         this.#abandon(worker)
         const code = this.#closed ? 'thread_closed' : 'thread_failed'
-        reject(new ParleyError(code, `The ${name} thread ${what}.`, { retryable: !this.#closed }))
+        reject(new TaskThreadError(code, `The ${name} thread ${what}.`))
       }
       const onMessage = (outcome: Outcome) => {
         settle()

@@ -157,7 +157,7 @@ async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine
     blobs,
     directory: join(directory, 'spool'),
     joinsAtClose: true,
-    ...(spoolBytes !== undefined && { mostBytes: spoolBytes }),
+    ...(spoolBytes !== undefined && { maxBytes: spoolBytes }),
     onProblem,
   })
   const leases = new RunLeases({

@@ -59,7 +59,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
   await lineRecordings.open()
   const recordings = new RecordingSpool({
     directory: join(settings.home, 'spool'),
-    mostBytes: settings.spoolBytes,
+    maxBytes: settings.spoolBytes,
     database,
     blobs,
     time: systemTime,

@@ -40,7 +40,7 @@ it('a process without the API serves metrics of its calls at /metrics', async ()
 
 it('the metrics include the size of the recording spool and the recordings that were refused', async () => {
   const metrics = new RoleMetrics()
-  const spool = { bytes: 512, mostBytes: 1024, refused: { spool_full: 2, disk_full: 0, unwritable: 1 } }
+  const spool = { bytes: 512, maxBytes: 1024, refused: { spool_full: 2, disk_full: 0, unwritable: 1 } }
   metrics.watchSpool(() => spool)
   const get = await serve({ metrics })
   const lines = async () => (await (await get('/metrics')).text()).split('\n')

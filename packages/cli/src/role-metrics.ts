@@ -12,7 +12,7 @@ interface EngineFigures {
 }
 
 /** Values of a recording spool that become metrics. */
-type SpoolFigures = Pick<RecordingSpool, 'bytes' | 'mostBytes' | 'refused'>
+type SpoolFigures = Pick<RecordingSpool, 'bytes' | 'maxBytes' | 'refused'>
 
 /** The metrics of the engine and worker of this process. Labels have a bounded number of values and never name a tenant. */
 export class RoleMetrics {
@@ -60,7 +60,7 @@ export class RoleMetrics {
       `${ofSpool}_limit_bytes`,
       'Size limit of the spool; above it no recording starts',
       registers,
-      () => spool().mostBytes,
+      () => spool().maxBytes,
     )
     new Counter({
       name: 'parley_recordings_refused_total',

@@ -3,9 +3,9 @@ import type { Ms, Time } from '@parley/kernel'
 import type { EnvironmentQueue } from '@parley/runs'
 import type { DueWork } from '@parley/store'
 
-/** A round whose items take long looks so often for items that became due meanwhile. */
+/** A round in which items are under way reads so often which others became due meanwhile. */
 const LOOK_AGAIN_MS: Ms = 250
-/** After so long a round ends where every place of the process is taken: other environments may wait for one. */
+/** While all places of the process are taken, a round ends after so long: other environments may wait for a place. */
 const TURN_MS: Ms = 5000
 
 interface EnvironmentRoundsOptions<Item> {
@@ -19,7 +19,7 @@ interface EnvironmentRoundsOptions<Item> {
   readonly take: (scope: Scope, atMost: number) => Promise<readonly Item[]>
   /** Does not reject. */
   readonly carryOut: (item: Item) => Promise<void>
-  /** In how many ms the next item is due that nobody has; null: none. */
+  /** Milliseconds until the next item is due that no process has leased; null: there is none. */
   readonly nextDueInMs: (scope: Scope) => Promise<number | null>
   readonly time: Time
 }
@@ -27,7 +27,7 @@ interface EnvironmentRoundsOptions<Item> {
 /**
  * Carries out work that is due, environment by environment: a job of the queue is the turn of one environment, in which a
  * few of its items are carried out at a time until none is due. An environment whose items take long therefore holds its
- * own places and nobody else's.
+ * own places and no others.
  */
 export class EnvironmentRounds<Item> {
   readonly #options: EnvironmentRoundsOptions<Item>
@@ -60,29 +60,29 @@ export class EnvironmentRounds<Item> {
 
   async #run(scope: Scope): Promise<void> {
     const { work, queue, nextDueInMs } = this.#options
-    const isOutOfTurn = await this.#workOff(scope)
-    if (isOutOfTurn) return queue.wake(work, scope)
+    const endedEarly = await this.#workOff(scope)
+    if (endedEarly) return queue.wake(work, scope)
     const inMs = await nextDueInMs(scope)
-    // What is overdue and was not taken waits for the lease of a process that died.
+    // An overdue item that was not taken is leased to a process that died.
     if (inMs !== null) queue.wakeIn(work, scope, Math.max(inMs, LOOK_AGAIN_MS))
   }
 
-  /** True: the turn ended before everything that is due was taken. */
+  /** True: the turn ended before all due items were taken. */
   async #workOff(scope: Scope): Promise<boolean> {
     const { itemsAtOnce, take, time } = this.#options
     const startedAt = time.now()
     const underWay = new Set<Promise<void>>()
     try {
       for (;;) {
-        const isOutOfTurn = this.#isClosing || this.#isTurnOver(startedAt)
+        const isStopping = this.#isClosing || this.#isTurnOver(startedAt)
         const places = itemsAtOnce - underWay.size
-        const items = isOutOfTurn || places === 0 ? [] : await take(scope, places)
+        const items = isStopping || places === 0 ? [] : await take(scope, places)
         for (const item of items) {
           const done = this.#options.carryOut(item).finally(() => underWay.delete(done))
           underWay.add(done)
         }
-        if (underWay.size === 0) return isOutOfTurn
-        await this.#anyEnds(underWay, underWay.size < itemsAtOnce && !isOutOfTurn)
+        if (underWay.size === 0) return isStopping
+        await this.#anyEnds(underWay, underWay.size < itemsAtOnce && !isStopping)
       }
     } finally {
       await Promise.all(underWay)

@@ -6,16 +6,16 @@ const COUNTED = [
   'updates_expired',
   'engines_forgotten',
   'idempotency_forgotten',
-  /** Runs taken over from owners that died; what became of them. */
+  /** Runs taken over from owners that died, those of them released for another process, and the outcomes of hang-ups. */
   'runs_reaped',
   'runs_released',
   'hangups_confirmed',
   'hangups_unconfirmed',
-  /** Requests to webhooks that were begun; what became of the webhooks. */
+  /** Webhook requests that were started, and the final outcomes of webhooks. */
   'webhook_sends',
   'webhooks_delivered',
   'webhooks_given_up',
-  /** Events that the publication does not ask for. */
+  /** Events that the publication does not subscribe to. */
   'webhooks_skipped',
   'analyses_made',
   'analyses_failed',
@@ -25,7 +25,7 @@ const COUNTED = [
 type JobCount = (typeof COUNTED)[number]
 export type WorkerMetrics = Readonly<Record<JobCount, number>>
 
-/** Plain numbers: who serves them gives them names and types of its own. */
+/** The counters of a worker, as plain numbers; the process that serves them gives them metric names. */
 export class JobCounters {
   readonly #counts = new Map<JobCount, number>()
 

@@ -2,9 +2,9 @@ import type { Scope } from '@parley/contract'
 import type { Plan } from '@parley/flow'
 import { type Database, readPublication } from '@parley/store'
 
-const MOST_PLANS = 200
+const MAX_PLANS = 200
 
-/** Plans of publications, which never change; the least recently asked for go first. */
+/** Plans of publications, which never change; the least recently used one is evicted first. */
 export class PlanCache {
   readonly #database: Database
   readonly #plans = new Map<string, Plan>()
@@ -22,7 +22,7 @@ export class PlanCache {
     this.#plans.delete(key)
     this.#plans.set(key, plan)
     for (const oldest of this.#plans.keys()) {
-      if (this.#plans.size <= MOST_PLANS) break
+      if (this.#plans.size <= MAX_PLANS) break
       this.#plans.delete(oldest)
     }
     return plan

@@ -5,7 +5,7 @@ import type { JsonObject } from '@parley/store'
 
 /** The far end's answer to a BYE or CANCEL. */
 export interface FarEndReply {
-  /** The call is over: the far end answered, with whatever status. */
+  /** The far end answered with a final status, so the call is over there. */
   readonly confirmed: boolean
   /** Final SIP status; null without one. */
   readonly status: number | null
@@ -17,7 +17,7 @@ export interface FarEndReply {
 export interface FarEnd {
   /** Hangs up an answered call. */
   bye(dialog: JsonObject): Promise<FarEndReply>
-  /** Takes back an INVITE that was not answered as far as is known. */
+  /** Cancels an INVITE that, as far as stored, was not answered. */
   cancel(dial: JsonObject): Promise<FarEndReply>
 }
 

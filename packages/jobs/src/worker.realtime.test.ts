@@ -19,7 +19,7 @@ import { startWorker, type Worker, type WorkerOptions } from './worker.ts'
 let home: string
 let tls: LocalCertificate
 let test: TestDatabase
-let stage: JobsHarness
+let harness: JobsHarness
 let hooks: HookReceiver
 let egress: OutboundHttp
 let farEnd: SipFarEnd
@@ -34,7 +34,7 @@ beforeAll(async () => {
   connections = new BullConnections({
     on: { postgres: test.owner.url },
     wallClock: () => Date.now(),
-    onProblem: line => stage.troubles.push(line),
+    onProblem: line => harness.problems.push(line),
   })
   hooks = await startHookReceiver(['sesame'])
   egress = new OutboundHttp({ allow: [{ host: '127.0.0.1', port: Number(new URL(hooks.url).port) }], time: systemTime })
@@ -47,15 +47,18 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true })
 })
 beforeEach(async () => {
-  stage = await JobsHarness.open(test)
-  farEnd = await openSipFarEnd({ tls, log: stage.log })
-  await stage.write(tx =>
-    putSecret(tx, stage.scope, sealer, { secret_id: 'hook', kind: 'webhook_signing', value: 'sesame' }),
+  harness = await JobsHarness.open(test)
+  farEnd = await openSipFarEnd({ tls, log: harness.log })
+  await harness.write(tx =>
+    putSecret(tx, harness.scope, sealer, { secret_id: 'hook', kind: 'webhook_signing', value: 'sesame' }),
   )
   const secret = { id: 'hook', version: '1' }
   const events = ['run.started', 'run.ended', 'run.analyzed', 'run.transfer']
   const items = [{ type: 'number', name: 'guests', description: 'How many guests', required: true }]
-  await stage.publish('waiter', { notification: { url: hooks.url, secret, events }, analysis: { model: null, items } })
+  await harness.publish('waiter', {
+    notification: { url: hooks.url, secret, events },
+    analysis: { model: null, items },
+  })
 })
 afterEach(async () => {
   await Promise.all(workers.splice(0).map(worker => worker.close()))
@@ -63,7 +66,7 @@ afterEach(async () => {
 })
 
 async function worker(options: Partial<WorkerOptions> = {}): Promise<Worker> {
-  const { bus, log, wake } = stage
+  const { bus, log, wake } = harness
   const model = new RulesModel()
   const started = await startWorker({
     database: test.database,
@@ -94,17 +97,17 @@ describe('a worker', () => {
     const one = await worker()
     const telephone = await openTelephone(tls, true)
     const left = await killedInCall(tls, telephone.uri('tls'), 'answered')
-    const run = await stage.run(
+    const run = await harness.run(
       { moves: ACTIVE, dial: left.dial, dialog: left.dialog! },
       { agent_id: 'waiter', notifies: true },
     )
-    await stage.say(run, 'I want a table.', 'For how many guests?', 'Four.', 'It is booked.')
-    expect(await stage.permits()).toBe(1)
+    await harness.say(run, 'I want a table.', 'For how many guests?', 'Four.', 'It is booked.')
+    expect(await harness.permits()).toBe(1)
     const killedAt = performance.now()
-    await stage.kill(run)
+    await harness.kill(run)
     const row = await vi.waitFor(
       async () => {
-        const row = await stage.read(run.run_id)
+        const row = await harness.read(run.run_id)
         expect(row.ended_at).not.toBeNull()
         return row
       },
@@ -117,7 +120,7 @@ describe('a worker', () => {
       outcome: { kind: 'error', detail: 'engine_lost' },
     })
     expect(telephone.ends).toMatchObject([{ cause: 'bye', by: 'remote' }])
-    expect(await stage.permits()).toBe(0)
+    expect(await harness.permits()).toBe(0)
     // Invariant 6: 30 s, of which the lease had taken 9 before. It takes a lease of rest at the start, a round, and the ending.
     expect(afterMs).toBeLessThan(21_000)
     const rows = await vi.waitFor(
@@ -144,7 +147,7 @@ describe('a worker', () => {
         }),
       { timeout: 5000 },
     )
-    expect(stage.troubles).toEqual([])
+    expect(harness.problems).toEqual([])
     await telephone.close()
   }, 45_000)
 
@@ -154,10 +157,10 @@ describe('a worker', () => {
        select $1, run_id, 'run.ended',
          jsonb_build_object('run_id', run_id, 'publication', '{"agent_id": "waiter", "version": 1}'::jsonb)
        from (select uuidv7() as run_id from generate_series(1, 20)) runs`,
-      [stage.scope.tenant_id],
+      [harness.scope.tenant_id],
     )
     const one = await worker({ intervals: { webhooks: 600_000 } })
-    new BullEnvironmentQueue(connections).wake('webhooks', stage.scope)
+    new BullEnvironmentQueue(connections).wake('webhooks', harness.scope)
     await vi.waitFor(() => expect(one.metrics.webhooks_delivered).toBe(20), { timeout: 15_000 })
   }, 20_000)
 

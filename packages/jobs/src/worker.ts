@@ -19,7 +19,7 @@ import {
 import { Sweep } from './sweeps/sweep.ts'
 import { WebhookSender } from './webhooks/webhook-sender.ts'
 
-/** From the end of a round to the next, ms. */
+/** From the end of a round to the start of the next. */
 const INTERVALS = {
   expireRuns: 1000,
   expireUpdates: 1000,
@@ -27,7 +27,7 @@ const INTERVALS = {
   forgetIdempotency: 60_000,
   expireContents: 3_600_000,
   joinRecordings: 2000,
-  /** Of the default lease; of another its third. */
+  /** For the default lease; for another one a third of it. */
   reap: RUN_LEASE_MS / 3,
   webhooks: 1000,
   analyses: 1000,
@@ -109,7 +109,7 @@ class RunningWorker implements Worker {
 
   constructor(options: WorkerOptions) {
     this.#options = options
-    // Never used again, also after a restart.
+    // Unique, also across restarts.
     this.#owner = { engine: `worker-${randomToken(options.random, 16)}`, worker: 'reaper' }
     const shared = { ...options, counters: this.#counters, plans: new PlanCache(options.database) }
     this.#reaper = new Reaper({
@@ -153,7 +153,7 @@ class RunningWorker implements Worker {
   #begin(name: SweepName, round: () => Promise<boolean>): void {
     const { database, time, random, log } = this.#options
     const leaseMs = ALONE[name]
-    let turn = round
+    let guarded = round
     if (leaseMs !== undefined) {
       const leaderLease = new LeaderLease({
         leases: database.leases,
@@ -163,10 +163,10 @@ class RunningWorker implements Worker {
         time,
       })
       this.#leaderLeases.push(leaderLease)
-      turn = () => leaderLease.run(round)
+      guarded = () => leaderLease.run(round)
     }
     const everyMs = this.#everyMs(name)
-    this.#sweeps.set(name, new Sweep({ name, everyMs, round: turn, time, random, log, counters: this.#counters }))
+    this.#sweeps.set(name, new Sweep({ name, everyMs, round: guarded, time, random, log, counters: this.#counters }))
   }
 
   async #close(): Promise<void> {

@@ -51,7 +51,7 @@ function runOn(transaction: () => Promise<unknown>, disk: JournalDisk | null = m
   })
 }
 
-/** How long it took, ms; null: it is kept by nobody yet. */
+/** How long it took, ms; null: it is persisted by nobody yet. */
 function keeping(): { readonly tookMs: number | null } {
   const result: { tookMs: number | null } = { tookMs: null }
   void run.persistDialog(DIALOG).then(() => {
@@ -83,9 +83,9 @@ async function onDisk(): Promise<unknown[]> {
 describe('the dialog facts that a later BYE needs', () => {
   it('dialog facts are stored once the database has them, without a file', async () => {
     runOn(STORED)
-    const kept = keeping()
+    const persisted = keeping()
     await pass(0)
-    expect(kept.tookMs).toBe(0)
+    expect(persisted.tookMs).toBe(0)
     expect(await onDisk()).toEqual([])
   })
 
@@ -94,20 +94,20 @@ describe('the dialog facts that a later BYE needs', () => {
     ['wants the lease renewed first', () => Promise.resolve('lost')],
   ])('dialog facts are stored once they are on disk, at once, when the database %s', async (_, transaction) => {
     runOn(transaction)
-    const kept = keeping()
+    const persisted = keeping()
     await pass(0)
-    expect(kept.tookMs).toBe(0)
+    expect(persisted.tookMs).toBe(0)
     expect(await onDisk()).toEqual([{ type: 'dialog', dialog: DIALOG }])
   })
 
   it('dialog facts go to disk when the database has not answered for half a second, and not before', async () => {
     runOn(SILENT)
-    const kept = keeping()
+    const persisted = keeping()
     await pass(450)
-    expect(kept.tookMs).toBeNull()
+    expect(persisted.tookMs).toBeNull()
     expect(await onDisk()).toEqual([])
     await pass(50)
-    expect(kept.tookMs).toBe(500)
+    expect(persisted.tookMs).toBe(500)
     expect(await onDisk()).toEqual([{ type: 'dialog', dialog: DIALOG }])
   })
 
@@ -116,10 +116,10 @@ describe('the dialog facts that a later BYE needs', () => {
     ['the disk is silent too', () => ({ ...memory.of('1'), create: SILENT })],
   ])('storing dialog facts takes at most 2 s when the database is silent and %s', async (_, disk) => {
     runOn(SILENT, disk() as JournalDisk | null)
-    const kept = keeping()
+    const persisted = keeping()
     await pass(1950)
-    expect(kept.tookMs).toBeNull()
+    expect(persisted.tookMs).toBeNull()
     await pass(50)
-    expect(kept.tookMs).toBe(2000)
+    expect(persisted.tookMs).toBe(2000)
   })
 })

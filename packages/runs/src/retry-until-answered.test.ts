@@ -16,18 +16,18 @@ async function pass(time: VirtualTime, ms: number): Promise<void> {
 describe('retrying until the database answers', () => {
   it('a database request is retried with growing pauses of at most 2 s', async () => {
     const time = new VirtualTime()
-    const asked: number[] = []
+    const attempts: number[] = []
     let answers = false
     const answer = retryUntilAnswered(
       time,
       () => false,
       () => {
-        asked.push(time.now())
+        attempts.push(time.now())
         return answers ? Promise.resolve('here') : away()
       },
     )
     for (let waited = 0; waited < 8000; waited += 50) await pass(time, 50)
-    expect(asked).toEqual([0, 250, 750, 1750, 3750, 5750, 7750])
+    expect(attempts).toEqual([0, 250, 750, 1750, 3750, 5750, 7750])
     answers = true
     await pass(time, 2000)
     expect(await answer).toBe('here')

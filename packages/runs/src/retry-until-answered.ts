@@ -6,17 +6,17 @@ const FIRST_PAUSE_MS: Ms = 250
 const LONGEST_PAUSE_MS: Ms = 2000
 
 /**
- * Retries a query while the database is away, with pauses. `ask` must be idempotent: after a commit with an unknown outcome
+ * Retries a query while the database is away, with pauses. `query` must be idempotent: after a commit with an unknown outcome
  * it runs again. Undefined: `isOver` became true. Throws errors that a retry would not change.
  */
 export async function retryUntilAnswered<Answer>(
   time: Time,
   isOver: () => boolean,
-  ask: () => Promise<Answer>,
+  query: () => Promise<Answer>,
 ): Promise<Answer | undefined> {
   for (let pause = FIRST_PAUSE_MS; !isOver(); pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
-      return await ask()
+      return await query()
     } catch (error) {
       if (!isTransient(error)) throw error
     }

@@ -18,19 +18,19 @@ const sealed = (byte: number) => new MasterKeySealer(new Map([[1, Buffer.alloc(3
 const END = { ending: { state: 'completed', outcome: null, disposition: null }, transcript: undefined } as const
 
 let disk: MemoryDisk
-let told: string[]
+let problems: string[]
 beforeEach(() => {
   disk = new MemoryDisk()
-  told = []
+  problems = []
 })
 
-function processOf(mark: string, limits: { mostOfRun?: number; mostOfAll?: number } = {}, key = 7): RunJournals {
+function processOf(mark: string, limits: { maxRunBytes?: number; maxBytes?: number } = {}, key = 7): RunJournals {
   return new RunJournals({
     disk: disk.of(mark),
     sealer: sealed(key),
     ...limits,
     wallClock: () => disk.now,
-    onProblem: (what, error) => void told.push(`${what}: ${error instanceof Error ? error.message : ''}`),
+    onProblem: (what, error) => void problems.push(`${what}: ${error instanceof Error ? error.message : ''}`),
   })
 }
 
@@ -39,8 +39,8 @@ function backlogOf(journals: RunJournals, fence = '1'): RunBacklog {
     lastSeq: 4,
     journal: journals.of(SCOPE, { ...OWNED, fence }, 'engine-1'),
     now: () => AT,
-    onStoreFailed: error => journals.note(error),
-    onStored: () => journals.note(null),
+    onStoreFailed: error => journals.reportWrite(error),
+    onStored: () => journals.reportWrite(null),
   })
 }
 
@@ -49,7 +49,7 @@ const digits = (value: number | string): RunEntry => ({
   item: { seq: 0, at: AT, offset_ms: 1, kind: 'digits', direction: 'in', digits: `${value}` },
 })
 
-const said = (index: number): Utterance => ({
+const utterance = (index: number): Utterance => ({
   index,
   role: 'agent',
   text: `Words ${index}.`,
@@ -82,7 +82,7 @@ async function drained(backlog: RunBacklog): Promise<string[]> {
 
 async function foundBy(mark: string, key = 7): Promise<{ lastSeq: number; records: readonly JournalRecord[] }[]> {
   const found: { lastSeq: number; records: readonly JournalRecord[] }[] = []
-  for await (const { head, records, remove } of processOf(mark, {}, key).left()) {
+  for await (const { head, records, remove } of processOf(mark, {}, key).claimOrphans()) {
     found.push({ lastSeq: head.last_seq, records: await records() })
     await remove()
   }
@@ -175,7 +175,7 @@ it('the journal file stays until the end of the run is in the database too', asy
 })
 
 it('a full run backlog drops its oldest items, logs the loss and continues', async () => {
-  const journals = processOf('1', { mostOfRun: 40_000 })
+  const journals = processOf('1', { maxRunBytes: 40_000 })
   const backlog = backlogOf(journals)
   backlog.add(digits('tried'))
   await backlog.take()
@@ -186,15 +186,19 @@ it('a full run backlog drops its oldest items, logs the loss and continues', asy
   await backlog.spill()
   expect(journals.bytes).toBeLessThanOrEqual(40_000)
   const all = await drained(backlog)
-  const kept = all.length - 2
-  expect(kept).toBeGreaterThan(50)
-  expect(all).toEqual(['tried', `gap ${3000 - kept}`, ...Array.from({ length: kept }, (_, i) => `${3000 - kept + i}`)])
-  expect(backlog.dropped).toBe(3000 - kept)
-  expect(told).toEqual([])
+  const stored = all.length - 2
+  expect(stored).toBeGreaterThan(50)
+  expect(all).toEqual([
+    'tried',
+    `gap ${3000 - stored}`,
+    ...Array.from({ length: stored }, (_, i) => `${3000 - stored + i}`),
+  ])
+  expect(backlog.dropped).toBe(3000 - stored)
+  expect(problems).toEqual([])
 })
 
 it('the backlogs of all runs stay within their shared limit', async () => {
-  const journals = processOf('1', { mostOfAll: 60_000 })
+  const journals = processOf('1', { maxBytes: 60_000 })
   const backlogs = [backlogOf(journals), backlogOf(journals, '2')]
   for (let i = 0; i < 1000; i++) {
     for (const backlog of backlogs) backlog.add(digits(i))
@@ -208,13 +212,13 @@ it('a run backlog holds its items in memory while the disk is full, logs one lin
   const backlog = backlogOf(processOf('1'))
   const all: string[] = []
   for (let i = 0; i < 400; i++) {
-    if (i === 100) disk.room = 50
-    if (i === 300) disk.room = Number.POSITIVE_INFINITY
+    if (i === 100) disk.freeBytes = 50
+    if (i === 300) disk.freeBytes = Number.POSITIVE_INFINITY
     all.push(`${i}`)
     backlog.add(digits(i))
     if (i % 10 === 9) await backlog.spill()
   }
-  expect(told).toEqual([
+  expect(problems).toEqual([
     'run journals cannot be written to disk: entries wait in memory only: no space left on device',
     'run journals are written to disk again: ',
   ])
@@ -252,7 +256,7 @@ it('a record cut short by a kill is truncated from the journal', async () => {
 it('the journal holds the whole transcript although each checkpoint contains only new entries', async () => {
   const backlog = backlogOf(processOf('1'))
   for (let i = 0; i < 100; i++) {
-    backlog.add({ type: 'checkpoint', utterances: Array.from({ length: i + 1 }, (_, index) => said(index)) })
+    backlog.add({ type: 'checkpoint', utterances: Array.from({ length: i + 1 }, (_, index) => utterance(index)) })
     await backlog.spill()
   }
   const [file] = [...disk.files.values()]
@@ -261,7 +265,7 @@ it('the journal holds the whole transcript although each checkpoint contains onl
   const [found] = await foundBy('2')
   const last = found?.records.at(-1)
   expect(last).toMatchObject({
-    batch: [{ type: 'checkpoint', utterances: Array.from({ length: 100 }, (_, index) => said(index)) }],
+    batch: [{ type: 'checkpoint', utterances: Array.from({ length: 100 }, (_, index) => utterance(index)) }],
   })
 })
 
@@ -288,7 +292,7 @@ it('journals older than a day or unreadable are removed with a log line', async 
     expect(await foundBy('2', key)).toEqual([])
     expect(disk.files.size).toBe(0)
   }
-  expect(told).toEqual([
+  expect(problems).toEqual([
     `the journal of run ${OWNED.run_id} is removed: it is a day old`,
     `the journal of run ${OWNED.run_id} is removed: it cannot be read`,
   ])
@@ -296,7 +300,7 @@ it('journals older than a day or unreadable are removed with a log line', async 
 
 it('a journal file reveals no speech without the master key', async () => {
   const backlog = backlogOf(processOf('1'))
-  backlog.add({ type: 'checkpoint', utterances: [said(1)] })
+  backlog.add({ type: 'checkpoint', utterances: [utterance(1)] })
   await backlog.spill()
   const [file] = [...disk.files.values()]
   expect(file!.bytes.toString('latin1')).not.toMatch(/Words|checkpoint/)

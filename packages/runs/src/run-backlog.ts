@@ -2,7 +2,7 @@ import type { RunJournal } from './journal/run-journal.ts'
 import { BATCH, itemsIn, type RunBatch, type RunEnd, type RunEntry, withoutOldest } from './run-entry.ts'
 
 /** Entries in memory. Beyond it the oldest timeline items are dropped, and the timeline records the gap. */
-const MOST_WAITING = 20_000
+const MAX_WAITING = 20_000
 /** Items dropped at a time. */
 const DROP = 1000
 
@@ -26,14 +26,14 @@ interface RunBacklogOptions {
 export class RunBacklog {
   readonly #options: RunBacklogOptions
   #lastSeq: number
-  #tried: RunBatch | null = null
+  #inFlight: RunBatch | null = null
   #waiting: RunEntry[] = []
   #end: RunEnd | null = null
   #isEndStored = false
   #isOver = false
   #dropped = 0
   /** Operations on the journal run one after the other. */
-  #lane: Promise<unknown> = Promise.resolve()
+  #journalQueue: Promise<unknown> = Promise.resolve()
 
   constructor(options: RunBacklogOptions) {
     this.#options = options
@@ -50,7 +50,7 @@ export class RunBacklog {
   }
 
   get isEmpty(): boolean {
-    return this.#tried === null && this.#waiting.length === 0 && this.#options.journal?.hasMore !== true
+    return this.#inFlight === null && this.#waiting.length === 0 && this.#options.journal?.hasMore !== true
   }
 
   add(entry: RunEntry): void {
@@ -59,7 +59,7 @@ export class RunBacklog {
     if (entry.type === 'checkpoint' || entry.type === 'dialog')
       this.#waiting = this.#waiting.filter(({ type }) => type !== entry.type)
     this.#waiting.push(entry)
-    if (this.#waiting.length <= MOST_WAITING) return
+    if (this.#waiting.length <= MAX_WAITING) return
     const { entries, dropped } = withoutOldest(this.#waiting, DROP, this.#options.now())
     this.#waiting = entries
     this.#dropped += dropped
@@ -73,24 +73,24 @@ export class RunBacklog {
 
   /** The next batch to write; the same one until `written` or `skip`. Null: nothing waits. Never rejects. */
   take(): Promise<RunBatch | null> {
-    return this.#inLane(async () => {
+    return this.#serialised(async () => {
       if (this.#isOver) return null
-      this.#tried ??= await this.#next()
-      return this.#tried
+      this.#inFlight ??= await this.#next()
+      return this.#inFlight
     })
   }
 
   /** The batch is in the database. */
   written(lastSeq: number): void {
-    this.#tried = null
+    this.#inFlight = null
     this.#lastSeq = lastSeq
   }
 
   /** Drops a batch that the database refuses for good. */
   skip(): Promise<void> {
-    return this.#inLane(async () => {
-      this.#dropped += itemsIn(this.#tried ?? [])
-      this.#tried = null
+    return this.#serialised(async () => {
+      this.#dropped += itemsIn(this.#inFlight ?? [])
+      this.#inFlight = null
       const { journal, onStoreFailed } = this.#options
       if (journal?.isOpen === true) await journal.rebase(this.#lastSeq, null).catch(onStoreFailed)
     })
@@ -98,23 +98,23 @@ export class RunBacklog {
 
   /** Moves entries from memory to the journal; those that cannot be stored stay in memory. Never rejects. */
   spill(): Promise<void> {
-    return this.#inLane(async () => {
+    return this.#serialised(async () => {
       const { journal, onStoreFailed, onStored } = this.#options
       if (journal === null || this.#isOver || (this.isEmpty && this.#end === null)) return
       try {
         if (!journal.isOpen) {
           this.#isEndStored = false
-          await journal.begin(this.#lastSeq, this.#tried)
+          await journal.begin(this.#lastSeq, this.#inFlight)
         }
         while (this.#waiting.length > 0) {
           const batch = this.#waiting.slice(0, BATCH)
-          this.#dropped += await journal.append({ type: 'batch', batch }, this.#lastSeq, this.#tried)
+          this.#dropped += await journal.append({ type: 'batch', batch }, this.#lastSeq, this.#inFlight)
           // Entries may have been dropped or replaced meanwhile, so positions are not reliable.
           const stored = new Set(batch)
           this.#waiting = this.#waiting.filter(entry => !stored.has(entry))
         }
         if (this.#end !== null && !this.#isEndStored) {
-          this.#dropped += await journal.append({ type: 'end', end: this.#end }, this.#lastSeq, this.#tried)
+          this.#dropped += await journal.append({ type: 'end', end: this.#end }, this.#lastSeq, this.#inFlight)
           this.#isEndStored = true
         }
         onStored()
@@ -128,8 +128,8 @@ export class RunBacklog {
   close(): Promise<void> {
     this.#isOver = true
     this.#waiting = []
-    return this.#inLane(async () => {
-      this.#tried = null
+    return this.#serialised(async () => {
+      this.#inFlight = null
       await this.#options.journal?.remove()
     })
   }
@@ -156,9 +156,9 @@ export class RunBacklog {
     }
   }
 
-  #inLane<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#lane.then(work)
-    this.#lane = result.catch(() => {})
+  #serialised<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#journalQueue.then(work)
+    this.#journalQueue = result.catch(() => {})
     return result
   }
 }

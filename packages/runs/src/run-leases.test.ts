@@ -141,9 +141,9 @@ it('an effect is committed before it is sent, and inference is written after the
   const listed = () => listEffects(test.database.within(scope), scope, run.runId)
   expect(await listed()).toMatchObject([{ effect_kind: 'sip_dial', state: 'intended' }])
   const infer = { id: 'model.infer', version: 1 }
-  const asked = await run.ledger.intend({ kind: 'gateway_inference', action: infer, node_id: 'n', ordinal: null })
-  await run.ledger.sending(asked.effect_id)
-  await run.ledger.settle(asked.effect_id, { state: 'succeeded' })
+  const inference = await run.ledger.intend({ kind: 'gateway_inference', action: infer, node_id: 'n', ordinal: null })
+  await run.ledger.sending(inference.effect_id)
+  await run.ledger.settle(inference.effect_id, { state: 'succeeded' })
   await run.ledger.settle(dial.effect_id, { state: 'failed', error_code: 'not_sent' })
   await eventually(async () =>
     expect(await listed()).toMatchObject([
@@ -209,8 +209,8 @@ it('simultaneous updates are settled in order, and the newest value stays', asyn
   })
   const ids = (await receipts()).map(receipt => receipt!.update_id)
   await eventually(async () => {
-    const told = (await timeline(run.runId)).filter(({ kind }) => kind === 'update')
-    expect(told.map(({ fields }) => fields.update_id)).toEqual(ids)
+    const updates = (await timeline(run.runId)).filter(({ kind }) => kind === 'update')
+    expect(updates.map(({ fields }) => fields.update_id)).toEqual(ids)
   })
   expect((await readRun(test.database.within(scope), scope, run.runId))?.dynamic_variables).toMatchObject({ tier: '8' })
 })
@@ -228,15 +228,15 @@ it('an update whose deadline passed stands in the timeline once, even when it is
   await test.owner.query('update parley.run_updates set deadline = now() where run_id = $1', [run.runId])
   await test.database.runs.expireUpdates(100)
   bus.publish('run_orders', run.runId)
-  const told = async () => (await timeline(run.runId)).filter(({ kind }) => kind === 'update')
+  const updates = async () => (await timeline(run.runId)).filter(({ kind }) => kind === 'update')
   const { update_id } = (await readUpdate(test.database.within(scope), scope, run.runId, 1))!
   const late = [{ fields: { update_id, status: 'indeterminate' } }]
-  await eventually(async () => expect(await told()).toMatchObject(late))
+  await eventually(async () => expect(await updates()).toMatchObject(late))
   const before = bus.told.length
   settle!({ status: 'applied' })
   await eventually(() => expect(bus.told.slice(before)).toContainEqual(['runs', run.runId]))
   expect(await run.finish(ENDED)).toBe('finished')
-  expect(await told()).toMatchObject(late)
+  expect(await updates()).toMatchObject(late)
 })
 
 it('a cancel reaches the run’s owner within one lease renewal when the bus is silent', async () => {

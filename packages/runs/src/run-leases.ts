@@ -44,13 +44,13 @@ interface RunLeasesOptions {
   readonly onProblem?: (what: string, error: unknown) => void
 }
 
-interface Holding {
+interface OwnedEntry {
   readonly run: OwnedRun
   /** Revision of the newest update that was delivered, or was settled before it could be. */
-  ordered: number
+  lastDelivered: number
   /** Revisions of delivered updates whose outcome is not in the timeline yet. */
   readonly open: Set<number>
-  isAsking: boolean
+  isReading: boolean
   /** Resolves when the updates so far are settled: they are settled in the order of their revisions. Never rejects. */
   settled: Promise<void>
 }
@@ -61,7 +61,7 @@ interface Holding {
  */
 export class RunLeases {
   readonly #options: RunLeasesOptions
-  readonly #held = new Map<string, Holding>()
+  readonly #owned = new Map<string, OwnedEntry>()
   readonly #unsubscribe: () => void
   readonly #leaseMs: Ms
   readonly #renewals: RepeatedFailureLog
@@ -77,11 +77,11 @@ export class RunLeases {
       onProblem: (what, error) => this.#problem(what, error),
     })
     const look = (runId: string) => {
-      const holding = this.#held.get(runId)
-      if (holding !== undefined) void this.#ask(holding)
+      const entry = this.#owned.get(runId)
+      if (entry !== undefined) void this.#refresh(entry)
     }
     const lookAtAll = () => {
-      for (const { run } of this.#held.values()) run.deliver({ type: 'message' })
+      for (const { run } of this.#owned.values()) run.deliver({ type: 'message' })
       void this.#renewAll()
     }
     this.#unsubscribe = options.bus.subscribe('run_orders', look, lookAtAll)
@@ -90,12 +90,12 @@ export class RunLeases {
 
   /** Number of owned runs. */
   get size(): number {
-    return this.#held.size
+    return this.#owned.size
   }
 
   /** The tenant of each owned run. */
   get tenants(): string[] {
-    return [...this.#held.values()].map(({ run }) => run.scope.tenant_id)
+    return [...this.#owned.values()].map(({ run }) => run.scope.tenant_id)
   }
 
   get owner(): RunOwner {
@@ -135,15 +135,15 @@ export class RunLeases {
       onAnnounced: () => this.#options.onDue?.('webhooks', scope),
       isStillOwned: () => this.#isStillOwned(owned),
       onTrouble: error => this.#problem(`run ${runId} cannot be written`, error),
-      onJournal: trouble => journals?.note(trouble),
+      onJournal: trouble => journals?.reportWrite(trouble),
       onOver: () => {
-        if (this.#held.get(runId)?.run === run) this.#held.delete(runId)
+        if (this.#owned.get(runId)?.run === run) this.#owned.delete(runId)
         bus.publish('runs', runId)
         this.#options.onDue?.('webhooks', scope)
         this.#options.onDue?.('analyses', scope)
       },
     })
-    this.#held.set(runId, { run, ordered: 0, open: new Set(), isAsking: false, settled: Promise.resolve() })
+    this.#owned.set(runId, { run, lastDelivered: 0, open: new Set(), isReading: false, settled: Promise.resolve() })
     return run
   }
 
@@ -172,14 +172,14 @@ export class RunLeases {
 
   async #renewAll(): Promise<void> {
     this.#timer?.cancel()
-    const asked = [...this.#held.values()]
+    const entries = [...this.#owned.values()]
     let busy = false
     try {
-      const renewed = new Map((await this.#renew(asked.map(({ run }) => run.owned))).map(row => [row.run_id, row]))
-      for (const holding of asked) {
-        const row = renewed.get(holding.run.runId)
-        if (row === undefined) holding.run.markLost()
-        else this.#note(holding, row)
+      const renewed = new Map((await this.#renew(entries.map(({ run }) => run.owned))).map(row => [row.run_id, row]))
+      for (const entry of entries) {
+        const row = renewed.get(entry.run.runId)
+        if (row === undefined) entry.run.markLost()
+        else this.#deliverPending(entry, row)
         busy ||= row?.busy === true
       }
       this.#renewals.worked()
@@ -196,61 +196,61 @@ export class RunLeases {
   }
 
   async #isStillOwned(owned: RunOwnership): Promise<boolean> {
-    const holding = this.#held.get(owned.run_id)
-    if (holding === undefined) return false
+    const entry = this.#owned.get(owned.run_id)
+    if (entry === undefined) return false
     return (await this.#renew([owned])).length === 1
   }
 
   /** Reads what is requested of a run, after a message of the bus. */
-  async #ask(holding: Holding): Promise<void> {
+  async #refresh(entry: OwnedEntry): Promise<void> {
     try {
-      holding.run.deliver({ type: 'message' })
-      const [row] = await this.#renew([holding.run.owned])
-      if (row === undefined) holding.run.markLost()
-      else this.#note(holding, row)
+      entry.run.deliver({ type: 'message' })
+      const [row] = await this.#renew([entry.run.owned])
+      if (row === undefined) entry.run.markLost()
+      else this.#deliverPending(entry, row)
     } catch (error) {
       this.#problem('orders cannot be read', error)
     }
   }
 
-  #note(holding: Holding, { cancel_asked, last_update }: RenewedRun): void {
-    if (cancel_asked) holding.run.deliver({ type: 'cancel' })
-    if (last_update > holding.ordered) void this.#orderUpdates(holding, last_update)
-    if (holding.open.size > 0) void this.#tellLate(holding)
+  #deliverPending(entry: OwnedEntry, { cancel_asked, last_update }: RenewedRun): void {
+    if (cancel_asked) entry.run.deliver({ type: 'cancel' })
+    if (last_update > entry.lastDelivered) void this.#deliverUpdates(entry, last_update)
+    if (entry.open.size > 0) void this.#noteLateUpdates(entry)
   }
 
-  async #orderUpdates(holding: Holding, newest: number): Promise<void> {
-    if (holding.isAsking) return
-    holding.isAsking = true
+  async #deliverUpdates(entry: OwnedEntry, newest: number): Promise<void> {
+    if (entry.isReading) return
+    entry.isReading = true
     const { database } = this.#options
-    const { run } = holding
+    const { run } = entry
     try {
       for (const update of await pendingUpdates(database.within(run.scope), run.scope, run.runId)) {
-        if (update.revision <= holding.ordered) continue
-        holding.ordered = update.revision
-        holding.open.add(update.revision)
+        if (update.revision <= entry.lastDelivered) continue
+        entry.lastDelivered = update.revision
+        entry.open.add(update.revision)
         const { update_id, change } = update
         const settle = (outcome: UpdateOutcome) => {
-          holding.settled = holding.settled.then(() => this.#settle(holding, update, outcome))
+          entry.settled = entry.settled.then(() => this.#settle(entry, update, outcome))
         }
         run.deliver({ type: 'update', update_id, change, settle })
       }
-      holding.ordered = Math.max(holding.ordered, newest)
+      entry.lastDelivered = Math.max(entry.lastDelivered, newest)
     } catch (error) {
       this.#problem('updates cannot be read', error)
     } finally {
-      holding.isAsking = false
+      entry.isReading = false
     }
   }
 
-  async #settle(holding: Holding, { revision, update_id }: PendingUpdate, outcome: UpdateOutcome): Promise<void> {
+  async #settle(entry: OwnedEntry, { revision, update_id }: PendingUpdate, outcome: UpdateOutcome): Promise<void> {
     const { database, bus } = this.#options
-    const { run, open } = holding
+    const { run, open } = entry
     try {
       const receipt = await database.transaction(run.scope, tx =>
         settleUpdate(tx, run.scope, run.owned, revision, outcome),
       )
-      if (receipt === null) await this.#tellLate(holding)
+      if (receipt === null) await this.#noteLateUpdates(entry)
       else if (open.delete(revision)) run.note({ kind: 'update', update_id, status: receipt.status })
       bus.publish('runs', run.runId)
     } catch (error) {
@@ -260,7 +260,7 @@ export class RunLeases {
   }
 
   /** Writes updates that a sweep settled after their deadline into the timeline: only the owner numbers its items. */
-  async #tellLate({ run, open }: Holding): Promise<void> {
+  async #noteLateUpdates({ run, open }: OwnedEntry): Promise<void> {
     const { database } = this.#options
     try {
       for (const revision of open) {

@@ -75,13 +75,13 @@ async function onDisk(): Promise<number | null> {
 it('while the database is away, entries are on disk within half a second', async () => {
   writer = writerOn(() => Promise.reject(new StoreError('database_unavailable', 'it is away')))
   const missing: string[] = []
-  for (let told = 1; told <= 50; told++) {
-    tell(told)
+  for (let item = 1; item <= 50; item++) {
+    tell(item)
     await pass(100)
     // Told half a second ago, or before that.
-    const due = told - 4
-    const kept = (await onDisk()) ?? 0
-    if (kept < due) missing.push(`${kept} of ${due}`)
+    const due = item - 4
+    const stored = (await onDisk()) ?? 0
+    if (stored < due) missing.push(`${stored} of ${due}`)
   }
   expect(missing).toEqual([])
 })

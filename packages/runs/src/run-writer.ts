@@ -15,7 +15,7 @@ const LATE_MS: Ms = 1000
 /** While the database is away, a killed process loses at most the entries of so long. */
 const SPILL_EVERY_MS: Ms = 500
 /** A batch that the database refused so often is skipped. */
-const MOST_REFUSALS = 5
+const MAX_REFUSALS = 5
 
 interface RunWriterOptions {
   readonly database: Database
@@ -84,7 +84,7 @@ export class RunWriter {
     this.#isLost = true
     this.#timer?.cancel()
     this.#timer = null
-    this.#rest()
+    this.#cancelSpill()
     void this.#backlog.close()
   }
 
@@ -96,10 +96,10 @@ export class RunWriter {
       await this.#writeAll()
       if (this.#isLost) break
       try {
-        this.#watch()
+        this.#scheduleSpill()
         const done = await writeEnd(end, { database, scope, owned })
         if (done !== 'lost') {
-          this.#rest()
+          this.#cancelSpill()
           await this.#backlog.close()
           return done
         }
@@ -109,7 +109,7 @@ export class RunWriter {
       }
       await this.#pause()
     }
-    this.#rest()
+    this.#cancelSpill()
     await this.#backlog.close()
     return 'lost'
   }
@@ -129,7 +129,7 @@ export class RunWriter {
     this.#timer = null
     this.#work ??= this.#loop().finally(() => {
       this.#work = null
-      this.#rest()
+      this.#cancelSpill()
       if (!this.#backlog.isEmpty) this.#schedule(GATHER_MS)
     })
     return this.#work
@@ -139,7 +139,7 @@ export class RunWriter {
     for (;;) {
       const batch = await this.#backlog.take()
       if (batch === null || this.#isLost) return
-      this.#watch()
+      this.#scheduleSpill()
       try {
         if (await this.#write(batch)) continue
         if (!(await this.#options.isStillOwned())) return this.#lose()
@@ -183,17 +183,17 @@ export class RunWriter {
   /** Waits out an outage, and skips a batch that the database refuses again and again, so that the run can end. */
   async #noteTrouble(error: unknown): Promise<void> {
     if (isTransient(error)) {
-      this.#watch(0)
+      this.#scheduleSpill(0)
       return
     }
     this.#options.onTrouble(error)
-    if (++this.#refusals < MOST_REFUSALS) return
+    if (++this.#refusals < MAX_REFUSALS) return
     this.#refusals = 0
     await this.#backlog.skip()
   }
 
   /** Writes waiting entries to disk, from `inMs` on, until `#rest`. */
-  #watch(inMs: Ms = LATE_MS): void {
+  #scheduleSpill(inMs: Ms = LATE_MS): void {
     if (this.#isLost || this.#options.journal === null) return
     const { time } = this.#options
     const isDue = inMs === 0
@@ -202,11 +202,11 @@ export class RunWriter {
     this.#spillTimer = time.at(time.now() + inMs, () => {
       this.#spillTimer = null
       void this.#backlog.spill()
-      this.#watch(SPILL_EVERY_MS)
+      this.#scheduleSpill(SPILL_EVERY_MS)
     })
   }
 
-  #rest(): void {
+  #cancelSpill(): void {
     this.#spillTimer?.cancel()
     this.#spillTimer = null
   }

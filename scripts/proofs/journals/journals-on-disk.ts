@@ -35,7 +35,7 @@ export async function journaledRunsIn(home: string): Promise<JournaledRun[]> {
       onProblem: () => {},
     })
     const journaled: JournaledRun[] = []
-    for await (const left of journals.left()) {
+    for await (const left of journals.claimOrphans()) {
       const { head } = left
       const records = await left.records()
       const entries = records.flatMap(record => (record.type === 'batch' ? record.batch : []))

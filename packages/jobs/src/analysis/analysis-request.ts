@@ -4,7 +4,7 @@ import type { JsonObject } from '@parley/store'
 import { findingsSchema } from './findings.ts'
 
 export const REPORT_TOOL = 'report_findings'
-/** Of a transcript; of a longer one the middle is left out. */
+/** Characters of a transcript; the middle of a longer one is left out. */
 const LONGEST_TRANSCRIPT = 120_000
 
 const INSTRUCTIONS = `You read a conversation between an agent and a user that is over. You take no part in it.

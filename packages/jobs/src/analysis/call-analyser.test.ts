@@ -9,7 +9,7 @@ import { CHAT, JobsHarness, SOON } from '../testing/jobs-harness.ts'
 import { CallAnalyser, type CallAnalyserOptions } from './call-analyser.ts'
 
 let test: TestDatabase
-let stage: JobsHarness
+let harness: JobsHarness
 let model: ToldModel
 beforeAll(async () => {
   test = await testDatabase()
@@ -17,9 +17,9 @@ beforeAll(async () => {
 afterAll(() => test?.close())
 beforeEach(async () => {
   await test.owner.query('delete from parley.run_analyses')
-  stage = await JobsHarness.open(test)
+  harness = await JobsHarness.open(test)
   model = new ToldModel()
-  await stage.publish('curious', PLAN)
+  await harness.publish('curious', PLAN)
 })
 
 const IDENTITY = { model_id: 'reader-1', provider: 'parley', tier: 'platform-served' }
@@ -86,7 +86,7 @@ class ToldModel implements LanguageModel {
 }
 
 function analyst(options: Partial<CallAnalyserOptions> = {}): CallAnalyser {
-  const { bus, time, counters, log } = stage
+  const { bus, time, counters, log } = harness
   const database = test.database
   return new CallAnalyser({
     database,
@@ -97,7 +97,7 @@ function analyst(options: Partial<CallAnalyserOptions> = {}): CallAnalyser {
     plans: new PlanCache(database),
     wallClock: () => Date.now(),
     models: () => model,
-    queue: stage.queue,
+    queue: harness.queue,
     ...options,
   })
 }
@@ -106,14 +106,14 @@ const BOOKING = ['A table for four please.', 'It is booked.', 'Thanks, that is g
 
 /** A chat that is over, in which a table was booked. */
 async function over(lines = BOOKING): Promise<RunOwnership> {
-  const run = await stage.run({ moves: [{ state: 'running' }] }, { ...CHAT, agent_id: 'curious', notifies: true })
-  await stage.say(run, ...lines)
-  await stage.end(run, finishRun)
+  const run = await harness.run({ moves: [{ state: 'running' }] }, { ...CHAT, agent_id: 'curious', notifies: true })
+  await harness.say(run, ...lines)
+  await harness.end(run, finishRun)
   return run
 }
 
 async function analyse(one = analyst()): Promise<void> {
-  await one.round(stage.scope)
+  await one.round(harness.scope)
 }
 
 /** Tries are due again at once. */
@@ -126,7 +126,7 @@ describe('an analysis', () => {
   it('an analysis fills the fields of its publication, prices its usage and queues its webhook', async () => {
     const run = await over()
     await analyse()
-    const row = await stage.read(run.run_id)
+    const row = await harness.read(run.run_id)
     expect(row).toMatchObject({ disposition: 'not_booked', successful: true })
     expect(row.analysis).toEqual({
       summary: 'A table was booked.',
@@ -144,7 +144,7 @@ describe('an analysis', () => {
       { meter: 'llm_input_tokens', provider: 'test', model_id: 'told', quantity: '100' },
       { meter: 'llm_output_tokens', provider: 'test', model_id: 'told', quantity: '10' },
     ])
-    expect(await stage.effects(run.run_id)).toMatchObject([
+    expect(await harness.effects(run.run_id)).toMatchObject([
       { effect_kind: 'gateway_inference', state: 'succeeded', send_attempts: 1, receipts: [{ measurement_id: null }] },
     ])
     const { rows: told } = await test.owner.query(
@@ -152,7 +152,7 @@ describe('an analysis', () => {
       [run.run_id],
     )
     expect(told).toEqual([{ event: 'run.ended' }, { event: 'run.analyzed' }])
-    expect(stage.bus.told).toContainEqual(['runs', run.run_id])
+    expect(harness.bus.told).toContainEqual(['runs', run.run_id])
     await analyse()
     expect(model.requests).toHaveLength(1)
   })
@@ -175,11 +175,11 @@ describe('an analysis', () => {
     model.answers = ['{"call_summary": ', { ...GOOD, disposition: 'Perhaps', guests: 'four' }]
     await analyse()
     expect(model.requests).toHaveLength(2)
-    expect(await stage.read(run.run_id)).toMatchObject({
+    expect(await harness.read(run.run_id)).toMatchObject({
       analysis: { summary: 'A table was booked.', custom: { disposition: null, guests: null } },
       disposition: 'completed',
     })
-    expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 2 }])
+    expect(await harness.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 2 }])
     const { rows } = await test.owner.query(
       'select llm_input_tokens, llm_output_tokens from parley.runs where run_id = $1',
       [run.run_id],
@@ -208,44 +208,44 @@ describe('an analysis', () => {
     }
     expect(model.requests).toHaveLength(5)
     expect(await queued()).toEqual([{ attempts: 3, settled: true, error_code: 'model_refused' }])
-    expect(await stage.read(run.run_id)).toMatchObject({ analysis: null, disposition: 'completed' })
-    expect((await stage.effects(run.run_id)).map(({ state, error_code }) => [state, error_code])).toEqual([
+    expect(await harness.read(run.run_id)).toMatchObject({ analysis: null, disposition: 'completed' })
+    expect((await harness.effects(run.run_id)).map(({ state, error_code }) => [state, error_code])).toEqual([
       ['failed', 'model_failed'],
       ['failed', 'model_busy'],
       ['failed', 'model_refused'],
     ])
     const { rows } = await test.owner.query('select llm_input_tokens from parley.runs where run_id = $1', [run.run_id])
     expect(rows).toEqual([{ llm_input_tokens: '200' }])
-    expect(stage.counters.read()).toMatchObject({ analyses_made: 0, analyses_failed: 2, analyses_given_up: 1 })
-    expect(stage.troubles).toEqual([expect.stringContaining(`run ${run.run_id} is not analysed`)])
+    expect(harness.counters.read()).toMatchObject({ analyses_made: 0, analyses_failed: 2, analyses_given_up: 1 })
+    expect(harness.problems).toEqual([expect.stringContaining(`run ${run.run_id} is not analysed`)])
   })
 
   it('an analysis takes at most 60 s, even when the model ignores its abort', async () => {
     await over()
     model.answers = ['hangs', 'hangs']
-    const round = analyst().round(stage.scope)
+    const round = analyst().round(harness.scope)
     await vi.waitFor(() => expect(model.requests).toHaveLength(1), SOON)
-    stage.time.advance(59_999)
+    harness.time.advance(59_999)
     expect(await queued()).toMatchObject([{ attempts: 1 }])
-    stage.time.advance(1)
+    harness.time.advance(1)
     await round
     expect(await queued()).toEqual([{ attempts: 1, settled: false, error_code: null }])
-    expect(stage.counters.read().analyses_failed).toBe(1)
+    expect(harness.counters.read().analyses_failed).toBe(1)
   })
 
   it('a tenant whose model does not answer delays no other tenant’s analysis', async () => {
-    const dead = stage
+    const dead = harness
     for (let runs = 0; runs < 10; runs++) await over()
-    stage = await JobsHarness.open(test)
-    await stage.publish('curious', PLAN)
+    harness = await JobsHarness.open(test)
+    await harness.publish('curious', PLAN)
     const hung = new ToldModel()
     hung.answers = Array(10).fill('stalls')
     const one = analyst({ models: (_, { scope }) => (scope.tenant_id === dead.scope.tenant_id ? hung : model) })
     void one.round(dead.scope)
     await vi.waitFor(() => expect(hung.requests).toHaveLength(8), SOON)
     const run = await over()
-    void one.round(stage.scope)
-    await vi.waitFor(async () => expect((await stage.read(run.run_id)).analysis).not.toBeNull(), SOON)
+    void one.round(harness.scope)
+    await vi.waitFor(async () => expect((await harness.read(run.run_id)).analysis).not.toBeNull(), SOON)
     expect(hung.requests).toHaveLength(8)
     one.abort()
     await one.close()
@@ -255,13 +255,13 @@ describe('an analysis', () => {
     const run = await over()
     model.answers = ['stalls']
     const one = analyst()
-    void one.round(stage.scope)
+    void one.round(harness.scope)
     await vi.waitFor(() => expect(model.requests).toHaveLength(1), SOON)
     const closed = one.close()
     one.abort()
     await closed
     await analyse()
-    expect((await stage.read(run.run_id)).analysis).not.toBeNull()
+    expect((await harness.read(run.run_id)).analysis).not.toBeNull()
   })
 
   it('an analysis with an unavailable model is retried and logs the cause', async () => {
@@ -280,7 +280,7 @@ describe('an analysis', () => {
     const run = await over(['I want a table.', 'For how many guests?', 'Four.', 'It is booked.'])
     const rules = new RulesModel()
     await analyse(analyst({ models: () => rules }))
-    expect(stage.troubles).toEqual([])
-    expect((await stage.read(run.run_id)).analysis).toMatchObject({ custom: { guests: 4 } })
+    expect(harness.problems).toEqual([])
+    expect((await harness.read(run.run_id)).analysis).toMatchObject({ custom: { guests: 4 } })
   })
 })

@@ -27,17 +27,17 @@ import { analysisRequest, correctionRequest, REPORT_TOOL } from './analysis-requ
 import { dispositionOf, type Findings, readFindings } from './findings.ts'
 import { type ModelAnswer, requestReport } from './report-request.ts'
 
-/** For both questions of a try together. */
+/** Time limit for both model requests of a try together. */
 const ANSWER_WITHIN_MS: Ms = 60_000
 const MODEL_WITHIN_MS: Ms = 10_000
-/** For both, and what is written about them. */
+/** Long enough for getting the model, both requests and the writes. */
 const LEASE_MS: Ms = 90_000
-/** After the first try, after the second. */
+/** Pauses after the first and the second try. */
 const PAUSES_MS: readonly Ms[] = [5000, 60_000]
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 /** Environments served at once by one process. */
 const ENVIRONMENTS_AT_ONCE = 8
-/** Analyses of one environment at once: a model that answers nothing holds each for a minute. */
+/** Analyses of one environment at once: a model that never responds holds each for a minute. */
 const ANALYSES_AT_ONCE = 8
 
 export interface CallAnalyserOptions {
@@ -54,15 +54,15 @@ export interface CallAnalyserOptions {
   readonly answerWithinMs?: Ms
 }
 
-/** An attempt: its result, and the model request it made. */
+/** The result of a try, and its model requests as one inference effect; null: it made none. */
 interface Try {
   readonly result: AnalysisResult
   readonly inference: AnalysisInference | null
 }
 
 /**
- * Extracts from ended runs what their publications ask for: one model request, one more where its answer has faults, three
- * tries.
+ * Extracts from ended runs the items that their publications define. A try is one model request, and a second one if the answer
+ * is invalid; there are at most three tries.
  */
 export class CallAnalyser {
   readonly #options: CallAnalyserOptions
@@ -77,7 +77,7 @@ export class CallAnalyser {
       queue,
       environmentsAtOnce: ENVIRONMENTS_AT_ONCE,
       itemsAtOnce: ANALYSES_AT_ONCE,
-      take: (scope, atMost) => database.transaction(scope, tx => takeAnalyses(tx, scope, LEASE_MS, atMost, MOST_TRIES)),
+      take: (scope, atMost) => database.transaction(scope, tx => takeAnalyses(tx, scope, LEASE_MS, atMost, MAX_TRIES)),
       carryOut: due => this.#handle(due),
       nextDueInMs: scope => nextAnalysisDueInMs(database.within(scope), scope),
       time,
@@ -89,17 +89,17 @@ export class CallAnalyser {
     return this.#rounds.start()
   }
 
-  /** Makes the analyses that are due in one environment, until none is. Throws while the database is away. */
+  /** Makes the analyses that are due in one environment until none is left. Throws while the database is away. */
   round(scope: Scope): Promise<void> {
     return this.#rounds.run(scope)
   }
 
-  /** Takes nothing more; resolves when the analyses under way are over. */
+  /** Takes no more analyses; resolves when those under way have ended. */
   close(): Promise<void> {
     return this.#rounds.close()
   }
 
-  /** Gives up the analyses under way: they are due again at once. */
+  /** Aborts the analyses under way; they are due again at once. */
   abort(): void {
     this.#closing.abort()
   }
@@ -147,11 +147,11 @@ export class CallAnalyser {
     return this.#ask(due, plan, model, request)
   }
 
-  /** A provider of models may hang; an attempt must not. */
+  /** The model of the analysis, within 10 s: a provider may hang. */
   async #modelFor(plan: Plan, use: ModelUse): Promise<LanguageModel> {
     const { models, time } = this.#options
-    const asked = Promise.resolve().then(() => models(plan.analysis?.model ?? null, use))
-    const model = await withDeadline(time, time.now() + MODEL_WITHIN_MS, this.#closing.signal, asked)
+    const ready = Promise.resolve().then(() => models(plan.analysis?.model ?? null, use))
+    const model = await withDeadline(time, time.now() + MODEL_WITHIN_MS, this.#closing.signal, ready)
     if (model === null)
       throw new JobsError(
         'model_not_ready',
@@ -168,16 +168,16 @@ export class CallAnalyser {
     const answers: ModelAnswer[] = []
     let findings: Findings | null = null
     let failure = 'model_failed'
-    for (let question = request; answers.length < 2; ) {
-      const answer = await requestReport(model, question, limits)
+    for (let next = request; answers.length < 2; ) {
+      const answer = await requestReport(model, next, limits)
       answers.push(answer)
       const read = answer.call?.name === REPORT_TOOL && answer.args !== null ? readFindings(items, answer.args) : null
       findings = read?.findings ?? findings
       if (read?.issues.length === 0) break
       if (answer.failure !== null) failure = answer.failure.code
       if (answer.failure !== null && !answer.failure.retryable) break
-      const issues = read?.issues ?? ['the arguments are no JSON object']
-      question = correctionRequest(request, read === null ? null : answer.call!.argumentsText, issues)
+      const issues = read?.issues ?? ['the arguments are not a JSON object']
+      next = correctionRequest(request, read === null ? null : answer.call!.argumentsText, issues)
     }
     const inference = {
       sends: answers.length,
@@ -193,8 +193,8 @@ export class CallAnalyser {
     const { analysis, providers } = plan
     const disposition = dispositionOf(analysis?.items ?? [], findings)
     const { provider, model: name } = model.identity
-    const asked = analysis?.model?.model ?? providers?.llm.model
-    const identity = asked ?? { provider, model_id: name, tier: 'platform-served' as const }
+    const configured = analysis?.model?.model ?? providers?.llm.model
+    const identity = configured ?? { provider, model_id: name, tier: 'platform-served' as const }
     const completed_at = new Date(this.#options.wallClock()).toISOString()
     return {
       kind: 'made',
@@ -206,7 +206,7 @@ export class CallAnalyser {
 
   #again({ attempts }: DueAnalysis, errorCode: string): AnalysisResult {
     const pause = PAUSES_MS[attempts - 1]
-    if (attempts >= MOST_TRIES || pause === undefined) return { kind: 'given_up', errorCode }
+    if (attempts >= MAX_TRIES || pause === undefined) return { kind: 'given_up', errorCode }
     return { kind: 'again', inMs: this.#closing.signal.aborted ? 0 : pause }
   }
 }

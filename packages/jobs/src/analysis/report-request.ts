@@ -3,21 +3,21 @@ import type { GenerationRequest, LanguageModel, ToolCall } from '@parley/provide
 import { withDeadline } from '../deadline.ts'
 import { JobsError } from '../errors.ts'
 
-/** A model that says so much does not stop by itself. */
-const MOST_EVENTS = 20_000
+/** A model that emits more events does not stop by itself. */
+const MAX_EVENTS = 20_000
 
 export interface ModelAnswer {
-  /** Of the tool that was asked for; null: it was not called. */
+  /** The call of the requested tool; null: it was not called. */
   readonly call: ToolCall | null
-  /** Null where they are no JSON object. */
+  /** The arguments; null: they are not a JSON object. */
   readonly args: Readonly<Record<string, unknown>> | null
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Null: it answered to the end. */
+  /** Null: the answer is complete. */
   readonly failure: { readonly code: string; readonly retryable: boolean } | null
 }
 
-/** Asks once, whatever the model does: it may stall, never end, throw, or take no notice of an abort. Never rejects. */
+/** Makes one request. The model may stall, never end, throw, or ignore an abort: the result comes by `deadline`. Never rejects. */
 export async function requestReport(
   model: LanguageModel,
   request: GenerationRequest,
@@ -49,7 +49,7 @@ class Reading implements ModelAnswer {
   async read(events: ReturnType<LanguageModel['generate']>): Promise<true> {
     let count = 0
     for await (const event of events) {
-      if (++count > MOST_EVENTS) throw new JobsError('model_failed', 'the model does not stop answering')
+      if (++count > MAX_EVENTS) throw new JobsError('model_failed', `the model sent more than ${MAX_EVENTS} events`)
       if (event.type === 'usage') {
         this.inputTokens = event.inputTokens
         this.outputTokens = event.outputTokens

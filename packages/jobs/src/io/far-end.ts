@@ -16,24 +16,24 @@ interface SipFarEndOptions {
   readonly bind?: string
   /** Host of Via; default `bind`. Needed when `bind` is a wildcard address. */
   readonly advertisedHost?: string
-  /** For calls over TLS; the same that engines dial with. */
+  /** Certificate for calls over TLS; the one that engines dial with. */
   readonly tls: TlsIdentity
-  /** Stand before the DNS. */
+  /** Used instead of the DNS. */
   readonly overrides?: ResolveOverrides
   readonly userAgentName?: string
   readonly log: JobLog
 }
 
-/** A far end that is told by SIP. Close it when nothing is asked of it any more: what it was asked then is not answered. */
+/** A far end reached by SIP. Requests that are pending when it is closed get no answer. */
 export interface SipFarEnd extends FarEnd {
   close(): Promise<void>
 }
 
-const REASON = { protocol: 'SIP', cause: 503, text: 'The process that had the call died' } as const
+const REASON = { protocol: 'SIP', cause: 503, text: 'The process that owned the call died' } as const
 
 /**
- * Ends calls over connections of its own: TCP and TLS are dialled, nothing listens there; UDP leaves from any free port,
- * where only answers are taken. Throws `listen_failed`, `bad_certificate`.
+ * Ends calls over its own connections: TCP and TLS connections are opened, none are accepted; UDP uses any free port and accepts
+ * only responses. Throws `listen_failed`, `bad_certificate`.
  */
 export async function openSipFarEnd(options: SipFarEndOptions): Promise<SipFarEnd> {
   const { bind, advertisedHost, tls, overrides, userAgentName, log } = options
@@ -54,7 +54,7 @@ export async function openSipFarEnd(options: SipFarEndOptions): Promise<SipFarEn
       time: systemTime,
       random: systemRandom,
       transport,
-      // Nobody calls this process.
+      // This process accepts no calls.
       guard: () => ({ action: 'drop' }),
       onInvite: session => session.reject(403),
       ...(userAgentName !== undefined && { userAgentName }),
@@ -64,7 +64,7 @@ export async function openSipFarEnd(options: SipFarEndOptions): Promise<SipFarEn
       },
     })
     return {
-      // What was stored is what another process wrote: it may be of another version.
+      // Another process, maybe of another version, stored them: what cannot be used is reported as not sent.
       bye: dialog => answered(() => agent.bye(dialog as unknown as DialogSnapshot, { reason: REASON })),
       cancel: dial => answered(() => agent.cancel(dial as unknown as InviteAttempt, { reason: REASON })),
       async close() {
@@ -89,7 +89,7 @@ async function answered(
     return {
       confirmed: false,
       status: null,
-      detail: `not sent: ${error instanceof Error ? error.message : String(error)}`,
+      detail: `the request was not sent: ${error instanceof Error ? error.message : String(error)}`,
     }
   }
 }

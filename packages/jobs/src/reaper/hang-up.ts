@@ -12,10 +12,10 @@ import {
 import { sleepUntil, withDeadline } from '../deadline.ts'
 import type { FarEnd, FarEndReply, JobLog } from '../protocol.ts'
 
-/** Before a far end that could not be reached is tried again. */
+/** Pause before a far end that did not confirm is tried again. */
 const PAUSE_MS: Ms = 3000
 const EFFECT = {
-  // One for all reapers that a run comes to: it is one hang-up.
+  // The same key for every reaper of a run: together they make one hang-up.
   effect_key: 'hangup/engine_lost',
   kind: 'sip_hangup',
   action: { id: 'call.end', version: 1 },
@@ -26,7 +26,7 @@ const EFFECT = {
 
 interface HangUpOptions {
   readonly database: Database
-  /** To the database: all calls of a large engine end at once. */
+  /** Limits transactions: all calls of a large engine end at once. */
   readonly writes: Semaphore
   readonly farEnd: FarEnd
   readonly time: Time
@@ -35,7 +35,7 @@ interface HangUpOptions {
 
 const SILENT: FarEndReply = { confirmed: false, status: null, detail: 'no answer in time' }
 
-/** What the far end said, and the row that is to say so: null where there is none. */
+/** The far end's reply, and the id of the effect that records it; null: the effect could not be written. */
 export interface HangUp {
   readonly reply: FarEndReply
   readonly effectId: string | null
@@ -43,14 +43,14 @@ export interface HangUp {
 
 /**
  * Ends the call of a run whose owner died. Resolves once the far end confirmed, at `deadline`, or when `signal` aborts;
- * `keepReply` then belongs to the transaction that ends the run. The far end is told also where the ledger cannot be
- * written just now: dead air is worse than a row that is missing. Never rejects.
+ * call `storeReply` then in the transaction that ends the run. The request is sent even when the ledger cannot be written:
+ * dead air is worse than a missing row. Never rejects.
  */
 export async function hangUp(options: HangUpOptions, run: LostRun, deadline: Ms, signal: AbortSignal): Promise<HangUp> {
   const { farEnd, time } = options
-  const ask = askOf(farEnd, run)
-  if (ask === null) {
-    // Who called in, and was not answered, cannot be told by anybody else.
+  const request = requestOf(farEnd, run)
+  if (request === null) {
+    // An inbound call that was not answered can only be ended by the process that received it.
     await sleepUntil(time, deadline, signal)
     return { reply: { ...SILENT, detail: 'no dialog is known' }, effectId: null }
   }
@@ -58,7 +58,7 @@ export async function hangUp(options: HangUpOptions, run: LostRun, deadline: Ms,
   let reply = SILENT
   for (;;) {
     effectId = (await noteSend(options, run)) ?? effectId
-    reply = (await withDeadline(time, deadline, signal, ask())) ?? reply
+    reply = (await withDeadline(time, deadline, signal, request())) ?? reply
     if (reply.confirmed || signal.aborted || time.now() + PAUSE_MS >= deadline) break
     await sleepUntil(time, time.now() + PAUSE_MS, signal)
   }
@@ -66,7 +66,7 @@ export async function hangUp(options: HangUpOptions, run: LostRun, deadline: Ms,
   return { reply, effectId }
 }
 
-/** Settles the row with what the far end said. Throws as the ledger does. */
+/** Settles the effect with the far end's reply. Throws what the ledger throws. */
 export async function storeReply(tx: Queries, run: LostRun, { reply, effectId }: HangUp): Promise<void> {
   if (effectId === null) return
   const { confirmed, status } = reply
@@ -77,15 +77,15 @@ export async function storeReply(tx: Queries, run: LostRun, { reply, effectId }:
   })
 }
 
-function askOf(farEnd: FarEnd, { dialog, dial, phone_state }: LostRun): (() => Promise<FarEndReply>) | null {
+function requestOf(farEnd: FarEnd, { dialog, dial, phone_state }: LostRun): (() => Promise<FarEndReply>) | null {
   if (dialog !== null) return () => farEnd.bye(dialog)
   if (dial === null) return null
   if (phone_state !== 'active' && phone_state !== 'terminating') return () => farEnd.cancel(dial)
-  // The answer to a CANCEL says nothing of a call that stands.
+  // The response to a CANCEL does not show that an answered call is over (RFC 3261 section 9).
   return async () => ({ ...(await farEnd.cancel(dial)), confirmed: false })
 }
 
-/** Before each send. Null: it cannot be written down now. */
+/** Records a send before it happens. Null: the database cannot be written now. */
 async function noteSend({ database, writes, log }: HangUpOptions, run: LostRun): Promise<string | null> {
   const { scope } = run
   try {
@@ -98,7 +98,7 @@ async function noteSend({ database, writes, log }: HangUpOptions, run: LostRun):
     )
   } catch (error) {
     const isLost = StoreError.is(error, 'run_lost')
-    if (!isLost) log(`the hang-up of run ${run.run_id} is not written down`, error)
+    if (!isLost) log(`the hang-up of run ${run.run_id} is not recorded`, error)
     return null
   }
 }

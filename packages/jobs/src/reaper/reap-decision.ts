@@ -1,20 +1,20 @@
 import type { JsonObject, LostRun, PhoneState, RunEnding } from '@parley/store'
 
-/** A run whose owners die again and again is not offered any more. Each of them, and each reaper, raised the fence. */
-const MOST_OWNERS = 3
+/** A run whose owners died so often is not released again. Each owner, and each reaper, raised the fence. */
+const MAX_OWNERS = 3
 
 const OVER = new Set<PhoneState | null>(['ended', 'rejected', 'expired', 'setup_failed'])
 
-/** What is to become of a run whose owner died. */
+/** What happens to a run whose owner died. */
 type ReapDecision =
-  /** Nothing had begun: another may have it. */
+  /** Nothing had started: another process may claim it. */
   | { readonly type: 'release' }
   | {
       readonly type: 'finish'
       readonly ending: RunEnding
-      /** It began without having been moved to `running`. */
+      /** It started before its state became `running`. */
       readonly isStarted: boolean
-      /** Somebody may hold a telephone. */
+      /** A far end may still be in the call. */
       readonly hasFarEnd: boolean
     }
 
@@ -23,14 +23,14 @@ export function decideReap(run: LostRun): ReapDecision {
   const isInbound = run.mode === 'inbound'
   const hasBegun = run.dial !== null || run.dialog !== null || run.phone_state === 'awaiting_sip'
   if (run.state !== 'admitted' || hasBegun) {
-    // An outbound run that has no INVITE on record has called nobody: none leaves before it is on record.
+    // An outbound run without a stored INVITE has sent none: an INVITE is stored before it is sent.
     const hasFarEnd = isPhone && (isInbound || hasBegun)
     return { type: 'finish', ending: lostEnding(run), isStarted: run.state === 'admitted', hasFarEnd }
   }
   const notStarted = { type: 'finish', isStarted: false, hasFarEnd: isPhone && isInbound } as const
   if (run.cancel_asked) return { ...notStarted, ending: cancelled(run, null) }
-  // Who came in by the dead process cannot be answered by another.
-  if (!isInbound && Number(run.fence) < 2 * MOST_OWNERS) return { type: 'release' }
+  // A call that reached the dead process cannot be answered by another process.
+  if (!isInbound && Number(run.fence) < 2 * MAX_OWNERS) return { type: 'release' }
   return { ...notStarted, ending: expired(run) }
 }
 
@@ -68,7 +68,7 @@ function wasAnswered({ dialog, phone_state }: LostRun): boolean {
   return dialog !== null || phone_state === 'active' || phone_state === 'terminating'
 }
 
-/** A call that its owner had ended already stays as it ended. */
+/** The state of a call that its owner had ended already does not change. */
 function phoneEnd(run: LostRun, phone_state: PhoneState): Pick<RunEnding, 'phone_state'> {
   return run.channel !== 'phone' || OVER.has(run.phone_state) ? {} : { phone_state }
 }

@@ -6,7 +6,7 @@ import { CHAT, JobsHarness, SOON } from '../testing/jobs-harness.ts'
 import { Reaper, type ReaperOptions } from './reaper.ts'
 
 let test: TestDatabase
-let stage: JobsHarness
+let harness: JobsHarness
 let count = 0
 beforeAll(async () => {
   test = await testDatabase()
@@ -15,7 +15,7 @@ afterAll(() => test?.close())
 beforeEach(async () => {
   // What a test left behind is nobody's business.
   await test.owner.query('delete from parley.run_ownership')
-  stage = await JobsHarness.open(test)
+  harness = await JobsHarness.open(test)
 })
 
 const OK: FarEndReply = { confirmed: true, status: 200, detail: 'BYE answered 200' }
@@ -42,7 +42,7 @@ function farEnd(...replies: readonly (FarEndReply | 'nothing')[]) {
 }
 
 function reaper(options: Partial<ReaperOptions> = {}): Reaper {
-  const { bus, queue, time, counters, wake, log } = stage
+  const { bus, queue, time, counters, wake, log } = harness
   return new Reaper({
     database: test.database,
     bus,
@@ -63,11 +63,11 @@ function reaper(options: Partial<ReaperOptions> = {}): Reaper {
 async function rested(options: Partial<ReaperOptions> = {}): Promise<Reaper> {
   const one = reaper({ leaseMs: 100, ...options })
   await one.round()
-  stage.time.advance(100)
+  harness.time.advance(100)
   return one
 }
 
-const permits = () => stage.permits()
+const permits = () => harness.permits()
 
 /** Long enough for whoever would write to the database now. */
 async function settle(): Promise<void> {
@@ -76,12 +76,12 @@ async function settle(): Promise<void> {
 
 describe('the call of a dead engine', () => {
   it('the call of a dead engine is hung up, its run ends as lost, and its permit is released once the far end confirms', async () => {
-    const run = await stage.run({ moves: ACTIVE, dial: DIAL, dialog: DIALOG })
-    await stage.say(run, 'Hello?', 'Hello.')
-    await stage.kill(run)
+    const run = await harness.run({ moves: ACTIVE, dial: DIAL, dialog: DIALOG })
+    await harness.say(run, 'Hello?', 'Hello.')
+    await harness.kill(run)
     const far = farEnd(OK)
     await (await rested({ farEnd: far })).round()
-    const row = await stage.ended(run.run_id)
+    const row = await harness.ended(run.run_id)
     expect(far.asked).toEqual([['BYE', DIALOG]])
     expect(row).toMatchObject({
       state: 'failed',
@@ -90,7 +90,7 @@ describe('the call of a dead engine', () => {
       disposition: 'error',
     })
     expect(await permits()).toBe(0)
-    expect(await stage.effects(run.run_id)).toMatchObject([
+    expect(await harness.effects(run.run_id)).toMatchObject([
       {
         effect_kind: 'sip_hangup',
         state: 'succeeded',
@@ -98,7 +98,7 @@ describe('the call of a dead engine', () => {
         receipts: [{ kind: 'sip_hangup', sip_status: 200, confirmed: true }],
       },
     ])
-    expect((await stage.timeline(run.run_id)).slice(-2)).toMatchObject([
+    expect((await harness.timeline(run.run_id)).slice(-2)).toMatchObject([
       { kind: 'error', code: 'engine_lost' },
       { kind: 'state', state: 'failed', phone_state: 'ended' },
     ])
@@ -106,33 +106,33 @@ describe('the call of a dead engine', () => {
       run.run_id,
     ])
     expect(rows).toEqual([{ state: 'partial', final: false }])
-    await vi.waitFor(() => expect(stage.bus.told).toContainEqual(['runs', run.run_id]), SOON)
-    expect(stage.troubles).toEqual([])
+    await vi.waitFor(() => expect(harness.bus.told).toContainEqual(['runs', run.run_id]), SOON)
+    expect(harness.problems).toEqual([])
   })
 
   it('an unanswered call of a dead engine is cancelled', async () => {
-    const run = await stage.run({ moves: RINGING, dial: DIAL })
-    await stage.kill(run)
+    const run = await harness.run({ moves: RINGING, dial: DIAL })
+    await harness.kill(run)
     const far = farEnd({ ...OK, detail: 'CANCEL answered 200' })
     await (await rested({ farEnd: far })).round()
-    expect(await stage.ended(run.run_id)).toMatchObject({ state: 'failed', phone_state: 'setup_failed' })
+    expect(await harness.ended(run.run_id)).toMatchObject({ state: 'failed', phone_state: 'setup_failed' })
     expect(far.asked).toEqual([['CANCEL', DIAL]])
   })
 
   it('a call without a confirmed hang-up holds its permit until 28 s after the last renewal, as its receipt says', async () => {
-    const run = await stage.run({ moves: ACTIVE, dial: DIAL, dialog: DIALOG })
-    await stage.kill(run, 10_000)
+    const run = await harness.run({ moves: ACTIVE, dial: DIAL, dialog: DIALOG })
+    await harness.kill(run, 10_000)
     const far = farEnd('nothing')
     await (await rested({ farEnd: far })).round()
     await vi.waitFor(() => expect(far.asked).toHaveLength(1), SOON)
-    stage.time.advance(17_500)
+    harness.time.advance(17_500)
     await settle()
     expect(await permits()).toBe(1)
-    expect(await stage.read(run.run_id)).toMatchObject({ ended_at: null })
-    stage.time.advance(500)
-    expect(await stage.ended(run.run_id)).toMatchObject({ state: 'failed', outcome: { detail: 'engine_lost' } })
+    expect(await harness.read(run.run_id)).toMatchObject({ ended_at: null })
+    harness.time.advance(500)
+    expect(await harness.ended(run.run_id)).toMatchObject({ state: 'failed', outcome: { detail: 'engine_lost' } })
     expect(await permits()).toBe(0)
-    expect(await stage.effects(run.run_id)).toMatchObject([
+    expect(await harness.effects(run.run_id)).toMatchObject([
       {
         state: 'uncertain',
         error_code: 'unconfirmed',
@@ -142,105 +142,107 @@ describe('the call of a dead engine', () => {
   })
 
   it('an unreachable far end is retried until it confirms the hang-up', async () => {
-    const run = await stage.run({ moves: ACTIVE, dialog: DIALOG })
-    await stage.kill(run)
+    const run = await harness.run({ moves: ACTIVE, dialog: DIALOG })
+    await harness.kill(run)
     const far = farEnd(SILENCE, SILENCE, OK)
     await (await rested({ farEnd: far })).round()
     for (const sends of [1, 2, 3]) {
       await vi.waitFor(async () => {
         expect(far.asked).toHaveLength(sends)
-        expect((await stage.effects(run.run_id))[0]?.send_attempts).toBe(sends)
+        expect((await harness.effects(run.run_id))[0]?.send_attempts).toBe(sends)
       }, SOON)
       await vi.waitFor(async () => {
-        stage.time.advance(500)
-        expect(far.asked.length > sends || (await stage.read(run.run_id)).ended_at !== null).toBe(true)
+        harness.time.advance(500)
+        expect(far.asked.length > sends || (await harness.read(run.run_id)).ended_at !== null).toBe(true)
       }, SOON)
     }
-    await stage.ended(run.run_id)
-    expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 3 }])
+    await harness.ended(run.run_id)
+    expect(await harness.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 3 }])
   })
 
   it('an answered CANCEL does not end an active call that has no stored dialog', async () => {
-    const run = await stage.run({ moves: ACTIVE, dial: DIAL })
-    await stage.kill(run, 26_000)
+    const run = await harness.run({ moves: ACTIVE, dial: DIAL })
+    await harness.kill(run, 26_000)
     const far = farEnd({ ...OK, status: 481, detail: 'CANCEL answered 481' })
     await (await rested({ farEnd: far })).round()
     await vi.waitFor(() => expect(far.asked).toHaveLength(1), SOON)
     await settle()
     expect(await permits()).toBe(1)
-    stage.time.advance(3000)
-    await stage.ended(run.run_id)
-    expect(await stage.effects(run.run_id)).toMatchObject([
+    harness.time.advance(3000)
+    await harness.ended(run.run_id)
+    expect(await harness.effects(run.run_id)).toMatchObject([
       { state: 'uncertain', receipts: [{ sip_status: 481, confirmed: false }] },
     ])
   })
 
   it('an inbound call that rang without an answer holds its permit as long as it may ring', async () => {
-    const run = await stage.run({}, { mode: 'inbound' })
-    await stage.kill(run)
+    const run = await harness.run({}, { mode: 'inbound' })
+    await harness.kill(run)
     await (await rested()).round()
     await settle()
     expect(await permits()).toBe(1)
-    stage.time.advance(19_000)
-    expect(await stage.ended(run.run_id)).toMatchObject({
+    harness.time.advance(19_000)
+    expect(await harness.ended(run.run_id)).toMatchObject({
       state: 'expired',
       phone_state: 'expired',
       disposition: 'expired',
     })
-    expect(await stage.effects(run.run_id)).toEqual([])
+    expect(await harness.effects(run.run_id)).toEqual([])
   })
 
   it('a call whose reaper died too is hung up again, as the same effect sent twice', async () => {
-    const run = await stage.run({ moves: ACTIVE, dialog: DIALOG })
-    await stage.kill(run)
+    const run = await harness.run({ moves: ACTIVE, dialog: DIALOG })
+    await harness.kill(run)
     const far = farEnd('nothing', OK)
     // It hangs on to the run as long as its lease lasts.
     await (await rested({ farEnd: far })).round()
     await vi.waitFor(() => expect(far.asked).toHaveLength(1), SOON)
-    await stage.kill(run)
+    await harness.kill(run)
     await (await rested({ farEnd: far })).round()
-    await stage.ended(run.run_id)
-    expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 2 }])
-    stage.time.advance(30_000)
+    await harness.ended(run.run_id)
+    expect(await harness.effects(run.run_id)).toMatchObject([{ state: 'succeeded', send_attempts: 2 }])
+    harness.time.advance(30_000)
     await settle()
-    expect(stage.troubles).toEqual([])
+    expect(harness.problems).toEqual([])
     expect(await permits()).toBe(0)
   })
 })
 
 describe('a run whose owner died', () => {
   it('a run whose owner died before dialling is offered again, and expires when its owners die repeatedly', async () => {
-    const { run_id } = await stage.admit()
+    const { run_id } = await harness.admit()
     for (const round of [1, 2, 3]) {
-      await stage.write(tx => claimRun(tx, stage.scope, run_id, { engine: `engine-${round}`, worker: null }, 60_000))
-      await stage.kill({ run_id })
+      await harness.write(tx =>
+        claimRun(tx, harness.scope, run_id, { engine: `engine-${round}`, worker: null }, 60_000),
+      )
+      await harness.kill({ run_id })
       await (await rested()).round()
       if (round < 3)
         await vi.waitFor(async () => {
-          expect(stage.woken).toHaveLength(round)
+          expect(harness.woken).toHaveLength(round)
           expect(await test.database.runs.waiting('phone', 9)).toMatchObject([{ run_id }])
         }, SOON)
     }
-    expect(stage.woken[0]).toEqual({ kind: 'phone', run_id, scope: stage.scope })
-    expect(await stage.ended(run_id)).toMatchObject({ state: 'expired', phone_state: 'expired', outcome: null })
+    expect(harness.woken[0]).toEqual({ kind: 'phone', run_id, scope: harness.scope })
+    expect(await harness.ended(run_id)).toMatchObject({ state: 'expired', phone_state: 'expired', outcome: null })
     expect(await permits()).toBe(0)
   })
 
   it('a run whose owner died after a cancel request ends as cancelled', async () => {
     const far = farEnd(OK)
-    const admitted = await stage.run()
-    const talking = await stage.run({ moves: ACTIVE, dialog: DIALOG })
+    const admitted = await harness.run()
+    const talking = await harness.run({ moves: ACTIVE, dialog: DIALOG })
     for (const run of [admitted, talking]) {
-      await stage.write(tx => cancelRun(tx, stage.scope, run.run_id))
-      await stage.kill(run)
+      await harness.write(tx => cancelRun(tx, harness.scope, run.run_id))
+      await harness.kill(run)
     }
     await (await rested({ farEnd: far })).round()
     const outcome = { kind: 'cancelled', sip_status: null, ended_by: 'operator' }
-    expect(await stage.ended(admitted.run_id)).toMatchObject({
+    expect(await harness.ended(admitted.run_id)).toMatchObject({
       state: 'cancelled',
       outcome: { ...outcome, detail: null },
     })
-    expect(await stage.ended(talking.run_id)).toMatchObject({
+    expect(await harness.ended(talking.run_id)).toMatchObject({
       state: 'cancelled',
       phone_state: 'ended',
       outcome: { ...outcome, detail: 'engine_lost' },
@@ -249,11 +251,11 @@ describe('a run whose owner died', () => {
   })
 
   it('a text run whose owner died ends at once, without a hang-up', async () => {
-    const run = await stage.run({ moves: [{ state: 'running' }] }, CHAT)
-    await stage.kill(run)
+    const run = await harness.run({ moves: [{ state: 'running' }] }, CHAT)
+    await harness.kill(run)
     const far = farEnd(OK)
     await (await rested({ farEnd: far })).round()
-    expect(await stage.ended(run.run_id)).toMatchObject({ state: 'failed', phone_state: null })
+    expect(await harness.ended(run.run_id)).toMatchObject({ state: 'failed', phone_state: null })
     expect(far.asked).toEqual([])
   })
 
@@ -265,59 +267,59 @@ describe('a run whose owner died', () => {
     const stood = ['running', 'ending'].flatMap(state => phoneStates.map(phone_state => ({ state, phone_state })))
     const runs: RunOwnership[] = []
     for (const [place, { state, phone_state }] of stood.entries()) {
-      const run = await stage.run(place % 2 === 0 ? {} : { dial: DIAL, dialog: DIALOG })
+      const run = await harness.run(place % 2 === 0 ? {} : { dial: DIAL, dialog: DIALOG })
       await test.owner.query('update parley.runs set state = $2, phone_state = $3 where run_id = $1', [
         run.run_id,
         state,
         phone_state,
       ])
-      await stage.kill(run)
+      await harness.kill(run)
       runs.push(run)
     }
     await (await rested()).round()
     for (const run of runs)
       await vi.waitFor(async () => {
         // Some may have a far end that cannot be told.
-        stage.time.advance(1000)
-        expect(await stage.read(run.run_id)).toMatchObject({ state: 'failed', ended_at: expect.any(String) })
+        harness.time.advance(1000)
+        expect(await harness.read(run.run_id)).toMatchObject({ state: 'failed', ended_at: expect.any(String) })
       }, SOON)
-    expect(stage.troubles).toEqual([])
+    expect(harness.problems).toEqual([])
     expect(await permits()).toBe(0)
   })
 
   it('a lost run is handled by one of many reapers', async () => {
-    const runs = await Promise.all(Array.from({ length: 12 }, () => stage.run({ moves: ACTIVE, dialog: DIALOG })))
-    for (const run of runs) await stage.kill(run)
+    const runs = await Promise.all(Array.from({ length: 12 }, () => harness.run({ moves: ACTIVE, dialog: DIALOG })))
+    for (const run of runs) await harness.kill(run)
     const far = farEnd(OK)
     const reapers = await Promise.all([1, 2, 3, 4].map(() => rested({ farEnd: far })))
     await Promise.all(reapers.map(one => one.round()))
-    for (const run of runs) await stage.ended(run.run_id)
+    for (const run of runs) await harness.ended(run.run_id)
     expect(far.asked).toHaveLength(12)
     expect(await permits()).toBe(0)
-    expect(stage.counters.read()).toMatchObject({ runs_reaped: 12, hangups_confirmed: 12, hangups_unconfirmed: 0 })
+    expect(harness.counters.read()).toMatchObject({ runs_reaped: 12, hangups_confirmed: 12, hangups_unconfirmed: 0 })
   })
 
   it('a closing reaper releases a lost run for another reaper', async () => {
-    const run = await stage.run({ moves: ACTIVE, dialog: DIALOG })
-    await stage.kill(run)
+    const run = await harness.run({ moves: ACTIVE, dialog: DIALOG })
+    await harness.kill(run)
     const far = farEnd('nothing')
     const first = await rested({ farEnd: far })
     await first.round()
     await vi.waitFor(() => expect(far.asked).toHaveLength(1), SOON)
     await first.close()
-    expect(await stage.read(run.run_id)).toMatchObject({ ended_at: null })
-    await stage.kill(run)
+    expect(await harness.read(run.run_id)).toMatchObject({ ended_at: null })
+    await harness.kill(run)
     await (await rested({ farEnd: farEnd(OK) })).round()
-    await stage.ended(run.run_id)
+    await harness.ended(run.run_id)
   })
 })
 
 describe('a reaper', () => {
   let run: RunOwnership
-  const isTaken = async () => (await stage.read(run.run_id)).ended_at !== null
+  const isTaken = async () => (await harness.read(run.run_id)).ended_at !== null
   beforeEach(async () => {
-    run = await stage.run({ moves: [{ state: 'running' }] }, CHAT)
-    await stage.kill(run)
+    run = await harness.run({ moves: [{ state: 'running' }] }, CHAT)
+    await harness.kill(run)
   })
 
   /** A database whose clock is asked through `clock`. */
@@ -335,13 +337,13 @@ describe('a reaper', () => {
   it('a new reaper waits for one lease, so that owners can renew after a database outage', async () => {
     const one = reaper({ leaseMs: 500 })
     await one.round()
-    stage.time.advance(499)
+    harness.time.advance(499)
     await one.round()
     await settle()
     expect(await isTaken()).toBe(false)
-    stage.time.advance(1)
+    harness.time.advance(1)
     await one.round()
-    await stage.ended(run.run_id)
+    await harness.ended(run.run_id)
   })
 
   it('a reaper waits for one lease after the database was away', async () => {
@@ -352,19 +354,19 @@ describe('a reaper', () => {
     await expect(one.round()).rejects.toThrow('away')
     isAway = false
     await one.round()
-    stage.time.advance(99)
+    harness.time.advance(99)
     await one.round()
     await settle()
     expect(await isTaken()).toBe(false)
-    stage.time.advance(1)
+    harness.time.advance(1)
     await one.round()
-    await stage.ended(run.run_id)
+    await harness.ended(run.run_id)
   })
 
   it('a reaper waits for one lease after the database or the reaper itself was suspended', async () => {
     let stillMs = 0
     const database = databaseWith(async () => {
-      stage.time.advance(stillMs)
+      harness.time.advance(stillMs)
       return test.database.jobs.clock()
     })
     const one = await rested({ database })
@@ -373,14 +375,14 @@ describe('a reaper', () => {
     stillMs = 0
     await settle()
     expect(await isTaken()).toBe(false)
-    stage.time.advance(100)
+    harness.time.advance(100)
     // Its own round came late: everybody's may have.
-    stage.time.advance(4000)
+    harness.time.advance(4000)
     await one.round()
     await settle()
     expect(await isTaken()).toBe(false)
-    stage.time.advance(100)
+    harness.time.advance(100)
     await one.round()
-    await stage.ended(run.run_id)
+    await harness.ended(run.run_id)
   })
 })

@@ -20,17 +20,17 @@ import { TaskSet } from '../task-set.ts'
 import { type HangUp, hangUp, storeReply } from './hang-up.ts'
 import { decideReap } from './reap-decision.ts'
 
-/** Invariant 4: a far end that confirms nothing may be busy for so long after the owner's last renewal. */
+/** A far end that confirms nothing may still be in the call for so long after the owner's last renewal (invariant 4). */
 const BUSY_MS: Ms = 28_000
-/** A far end gets this long to confirm, also where its run is found late. */
+/** A far end always gets this long to confirm, also when its run is found late. */
 const LEAST_MS: Ms = 3000
-/** Beyond the wait for the far end: to end the run. */
+/** Time to end the run after the wait for the far end. */
 const SPARE_MS: Ms = 5000
-/** In hand at once: all calls of a large engine. */
-const MOST_RUNS = 2000
-const AT_MOST = 200
-/** In the database at once: half of what a process may have there. */
-const MOST_WRITES = 10
+/** Runs in progress at once: all calls of a large engine. */
+const MAX_RUNS = 2000
+const RUNS_PER_ROUND = 200
+/** Transactions at once: half of the connections of a process. */
+const MAX_WRITES = 10
 
 export interface ReaperOptions {
   readonly database: Database
@@ -43,27 +43,27 @@ export interface ReaperOptions {
   readonly wallClock: () => UnixMs
   readonly log: JobLog
   readonly counters: JobCounters
-  /** From the end of a round to the next. */
+  /** From the end of a round to the start of the next. */
   readonly everyMs: Ms
-  /** Of the owners of runs. Default 9000. */
+  /** Lease of run owners. Default 9000. */
   readonly leaseMs?: Ms
   /** See {@link BUSY_MS}. */
   readonly busyMs?: Ms
 }
 
 /**
- * Takes over the runs of owners that died: tells the far end, ends the run, gives its permit back. After a time in which
- * owners could not renew (the database away or standing still, this process late) it waits one full lease first.
+ * Takes over the runs of owners that died: hangs up at the far end, ends the run and releases its permit. When owners could not
+ * renew for a while (the database was away or stalled, or this process was late) it first waits one full lease.
  */
 export class Reaper {
   readonly #options: ReaperOptions
   readonly #leaseMs: Ms
   readonly #busyMs: Ms
-  readonly #ending = new TaskSet(MOST_RUNS)
-  readonly #writes = new Semaphore(MOST_WRITES)
+  readonly #ending = new TaskSet(MAX_RUNS)
+  readonly #writes = new Semaphore(MAX_WRITES)
   readonly #closing = new AbortController()
   #lastRound: Ms | null = null
-  /** Owners have had the time to renew from then on; null: not known before the database answers. */
+  /** From this time on, owners that live have renewed; null: unknown until the database answers. */
   #restedAt: Ms | null = null
 
   constructor(options: ReaperOptions) {
@@ -72,11 +72,11 @@ export class Reaper {
     this.#busyMs = options.busyMs ?? BUSY_MS
   }
 
-  /** Takes what there is to take; true: there may be more. Throws while the database is away. */
+  /** Takes over expired runs, 200 at most; true: there may be more. Throws while the database is away. */
   async round(): Promise<boolean> {
     const { database, owner, time, everyMs, counters } = this.#options
     const startedAt = time.now()
-    // Whoever renewed in time has two thirds of a lease left.
+    // An owner that renewed in time has two thirds of its lease left.
     const patience = this.#leaseMs / 2
     if (this.#lastRound !== null && startedAt - this.#lastRound > everyMs + patience) this.#restedAt = null
     this.#lastRound = startedAt
@@ -87,7 +87,7 @@ export class Reaper {
       this.#restedAt ??= time.now() + this.#leaseMs
       if (time.now() < this.#restedAt) return false
       const leaseMs = Math.ceil(Math.max(this.#busyMs - this.#leaseMs, LEAST_MS) + SPARE_MS)
-      const atMost = Math.min(AT_MOST, this.#ending.free)
+      const atMost = Math.min(RUNS_PER_ROUND, this.#ending.free)
       if (atMost === 0) return false
       lost = await database.jobs.reap(owner, { askedAt, atMost, leaseMs, restMs: this.#leaseMs })
     } catch (error) {
@@ -98,16 +98,16 @@ export class Reaper {
     }
     counters.add('runs_reaped', lost.length)
     for (const run of lost) this.#ending.start(() => this.#end(run))
-    return lost.length === AT_MOST
+    return lost.length === RUNS_PER_ROUND
   }
 
-  /** Lets go of runs whose far end is still waited for: another reaper ends them. */
+  /** Stops waiting for far ends; another reaper ends those runs. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#ending.idle()
   }
 
-  /** Never rejects: what cannot be done now is another reaper's when the lease ends. */
+  /** Never rejects: a run that cannot be ended now is taken by a reaper again when the lease ends. */
   async #end(run: LostRun): Promise<void> {
     const { time, log, bus, queue } = this.#options
     const signal = this.#closing.signal
@@ -118,20 +118,23 @@ export class Reaper {
         return
       }
       const { ending, isStarted, hasFarEnd } = verdict
-      const told = hasFarEnd ? await this.#tellFarEnd(run) : null
+      const hangUp = hasFarEnd ? await this.#hangUp(run) : null
       if (signal.aborted) return
       const leaseEnds = time.now() + SPARE_MS
       const isOver = () => signal.aborted || time.now() >= leaseEnds
       const finish = await retryUntilAnswered(time, isOver, () =>
-        this.#writes.run(() => this.#finish(run, ending, isStarted, told)),
+        this.#writes.run(() => this.#finish(run, ending, isStarted, hangUp)),
       )
       if (finish === 'not_allowed')
-        log(`run ${run.run_id} cannot end as ${ending.state}`, new TypeError(`it is ${run.state}, ${run.phone_state}`))
+        log(
+          `run ${run.run_id} cannot end as ${ending.state}`,
+          new TypeError(`its state is ${run.state}, ${run.phone_state}`),
+        )
       bus.publish('runs', run.run_id)
       queue.wake('webhooks', run.scope)
       queue.wake('analyses', run.scope)
     } catch (error) {
-      // Another reaper has it: it was too late here.
+      // The lease ended meanwhile, and another reaper took the run.
       if (StoreError.is(error, 'run_lost')) return
       log(`run ${run.run_id} of a dead owner is not ended`, error)
     }
@@ -146,20 +149,20 @@ export class Reaper {
     wake({ kind, run_id, scope })
   }
 
-  /** Resolves when the permit may be given back. */
-  async #tellFarEnd(run: LostRun): Promise<HangUp> {
+  /** Resolves when the permit may be released. */
+  async #hangUp(run: LostRun): Promise<HangUp> {
     const { time, counters } = this.#options
     const deadline = time.now() + Math.max(this.#busyMs - run.renewed_ms_ago, LEAST_MS)
     const { signal } = this.#closing
-    const told = await hangUp({ ...this.#options, writes: this.#writes }, run, deadline, signal)
-    if (!signal.aborted) counters.add(told.reply.confirmed ? 'hangups_confirmed' : 'hangups_unconfirmed')
-    return told
+    const result = await hangUp({ ...this.#options, writes: this.#writes }, run, deadline, signal)
+    if (!signal.aborted) counters.add(result.reply.confirmed ? 'hangups_confirmed' : 'hangups_unconfirmed')
+    return result
   }
 
-  #finish(run: LostRun, ending: RunEnding, isStarted: boolean, told: HangUp | null) {
+  #finish(run: LostRun, ending: RunEnding, isStarted: boolean, hangUp: HangUp | null) {
     const { database, wallClock } = this.#options
     const { scope } = run
-    const message = 'The process that had this run died.'
+    const message = 'The process that owned this run died.'
     const error = {
       at: new Date(wallClock()).toISOString(),
       offset_ms: null,
@@ -168,10 +171,11 @@ export class Reaper {
     }
     const words: LastWords = ending.engine_lost === true ? { events: { first: run.last_seq + 1, items: [error] } } : {}
     return database.transaction(scope, async tx => {
-      if (told !== null) await storeReply(tx, run, told)
+      if (hangUp !== null) await storeReply(tx, run, hangUp)
       if (isStarted) await moveRun(tx, scope, run, { state: 'running' })
       const finish = await finishRun(tx, scope, run, ending, words)
-      if (typeof finish !== 'string') throw new JobsError('timeline_broken', `item ${finish.last_seq} is there already`)
+      if (typeof finish !== 'string')
+        throw new JobsError('timeline_broken', `the timeline of ${run.run_id} has an item ${finish.last_seq} already`)
       return finish
     })
   }

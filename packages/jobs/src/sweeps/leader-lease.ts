@@ -3,7 +3,7 @@ import type { Lease, Leases } from '@parley/store'
 
 interface LeaderLeaseOptions {
   readonly leases: Leases
-  /** Of the lease: the same in all workers. */
+  /** Name of the lease, the same in all workers. */
   readonly name: string
   /** Names this process. */
   readonly owner: string

@@ -6,7 +6,7 @@ import { LeaderLease } from './leader-lease.ts'
 import { expireRuns, expireUpdates, forgetEngines, forgetIdempotency, type RunSweepsOptions } from './run-sweeps.ts'
 
 let test: TestDatabase
-let stage: JobsHarness
+let harness: JobsHarness
 let options: RunSweepsOptions
 beforeAll(async () => {
   test = await testDatabase()
@@ -14,8 +14,8 @@ beforeAll(async () => {
 afterAll(() => test?.close())
 beforeEach(async () => {
   await test.owner.query('delete from parley.run_ownership')
-  stage = await JobsHarness.open(test)
-  options = { database: test.database, bus: stage.bus, counters: stage.counters }
+  harness = await JobsHarness.open(test)
+  options = { database: test.database, bus: harness.bus, counters: harness.counters }
 })
 
 /** The run has waited for so long. */
@@ -28,23 +28,24 @@ const waited = (runId: string, ms: number) =>
 
 describe('sweeps over runs', () => {
   it('sweeps expire admitted runs that no process claimed in time, and publish the change', async () => {
-    const late = await stage.admit()
-    const young = await stage.admit()
+    const late = await harness.admit()
+    const young = await harness.admit()
     await waited(late.run_id, 120_001)
     expect(await expireRuns(options)).toBe(false)
-    expect(await stage.read(late.run_id)).toMatchObject({ state: 'expired', phone_state: 'expired' })
-    expect(await stage.read(young.run_id)).toMatchObject({ state: 'admitted' })
-    expect(stage.bus.told).toEqual([['runs', late.run_id]])
-    expect(await stage.permits()).toBe(1)
+    expect(await harness.read(late.run_id)).toMatchObject({ state: 'expired', phone_state: 'expired' })
+    expect(await harness.read(young.run_id)).toMatchObject({ state: 'admitted' })
+    expect(harness.bus.told).toEqual([['runs', late.run_id]])
+    expect(await harness.permits()).toBe(1)
   })
 
   it('sweeps settle updates that no engine answered, and notify the run’s owner and waiting requests', async () => {
-    const run = await stage.run({ moves: [{ state: 'running', phone_state: 'active' }] })
-    for (const a of [1, 2]) await stage.write(tx => acknowledgeUpdate(tx, stage.scope, run.run_id, { metadata: { a } }))
-    const before = stage.bus.told.length
+    const run = await harness.run({ moves: [{ state: 'running', phone_state: 'active' }] })
+    for (const a of [1, 2])
+      await harness.write(tx => acknowledgeUpdate(tx, harness.scope, run.run_id, { metadata: { a } }))
+    const before = harness.bus.told.length
     expect(await expireUpdates(options)).toBe(false)
-    expect(stage.counters.read().updates_expired).toBe(0)
-    expect(stage.bus.told).toHaveLength(before)
+    expect(harness.counters.read().updates_expired).toBe(0)
+    expect(harness.bus.told).toHaveLength(before)
     await test.owner.query("update parley.run_updates set deadline = now() - interval '1 ms' where run_id = $1", [
       run.run_id,
     ])
@@ -54,8 +55,8 @@ describe('sweeps over runs', () => {
     ])
     const late = { status: 'indeterminate', reason: 'deadline' }
     expect(rows).toEqual([late, late])
-    expect(stage.counters.read().updates_expired).toBe(2)
-    expect(stage.bus.told.slice(before)).toEqual([
+    expect(harness.counters.read().updates_expired).toBe(2)
+    expect(harness.bus.told.slice(before)).toEqual([
       ['run_orders', run.run_id],
       ['runs', run.run_id],
     ])
@@ -75,11 +76,11 @@ describe('sweeps over runs', () => {
     await test.owner.query(
       `insert into parley.idempotency (tenant_id, principal, operation, key, request_hash, created_at)
        select $1, 'p', 'o', n::text, '\\x01', now() - n * interval '1 day' from generate_series(5, 9) n`,
-      [stage.scope.tenant_id],
+      [harness.scope.tenant_id],
     )
     await forgetIdempotency(options)
     const { rows } = await test.owner.query('select key from parley.idempotency where tenant_id = $1 order by 1', [
-      stage.scope.tenant_id,
+      harness.scope.tenant_id,
     ])
     expect(rows.map(({ key }) => key)).toEqual(['5', '6'])
   })
@@ -87,7 +88,7 @@ describe('sweeps over runs', () => {
 
 describe('work that one worker does at a time', () => {
   const leaderLease = (owner: string, name = 'jobs/test') =>
-    new LeaderLease({ leases: test.database.leases, name, owner, leaseMs: 30_000, time: stage.time })
+    new LeaderLease({ leases: test.database.leases, name, owner, leaseMs: 30_000, time: harness.time })
   const work = (done: string[], who: string) => async () => {
     done.push(who)
     return true
@@ -124,7 +125,7 @@ describe('work that one worker does at a time', () => {
     while (first === undefined) first = await until()
     let last = first
     while (String(last) === String(first)) {
-      stage.time.advance(10_000)
+      harness.time.advance(10_000)
       last = await until()
     }
     resolve(true)

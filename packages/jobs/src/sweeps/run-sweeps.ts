@@ -2,10 +2,10 @@ import type { EnvironmentQueue } from '@parley/runs'
 import type { Bus, Database, DueWork } from '@parley/store'
 import type { JobCounters } from '../metrics.ts'
 
-/** In one round; more of them are the next round's, which follows at once. */
+/** Rows of one round; when there are more, the next round follows at once. */
 const AT_MOST = 200
 const ENGINE_SILENT_MS = 30_000
-/** As long as answers are promised to be kept. */
+/** The API promises that an idempotency key is remembered for so long. */
 const KEEP_ANSWERS_MS = 7 * 24 * 3_600_000
 
 export interface RunSweepsOptions {
@@ -14,7 +14,7 @@ export interface RunSweepsOptions {
   readonly counters: JobCounters
 }
 
-/** Admitted runs that nobody took in time expire. */
+/** Expires admitted runs that no process claimed in time. */
 export async function expireRuns({ database, bus, counters }: RunSweepsOptions): Promise<boolean> {
   const expired = await database.runs.expire(AT_MOST)
   for (const { run_id } of expired) bus.publish('runs', run_id)
@@ -22,7 +22,7 @@ export async function expireRuns({ database, bus, counters }: RunSweepsOptions):
   return expired.length === AT_MOST
 }
 
-/** Updates that no engine answered in time become `indeterminate`; who owns the run is told, for its timeline. */
+/** Settles updates that no engine answered in time as `indeterminate`, and notifies the run's owner, which writes its timeline. */
 export async function expireUpdates({ database, bus, counters }: RunSweepsOptions): Promise<boolean> {
   const settled = await database.runs.expireUpdates(AT_MOST)
   for (const run_id of new Set(settled.map(update => update.run_id))) {
@@ -34,8 +34,8 @@ export async function expireUpdates({ database, bus, counters }: RunSweepsOption
 }
 
 /**
- * Makes sweeps over environments in which such work is due: each gets a round in the queue. Their job may have been lost,
- * or the work may be of a process that died.
+ * Returns a sweep that adds a round to the queue for each environment in which such work is due. Its job may have been lost, or
+ * the work may be leased to a process that died.
  */
 export function wakeDueEnvironments(
   database: Database,
@@ -46,13 +46,13 @@ export function wakeDueEnvironments(
   return async () => {
     const due = await database.jobs.environmentsDue(work, after, AT_MOST)
     for (const scope of due) queue.wake(work, scope)
-    const isPartOfThem = due.length === AT_MOST
-    after = isPartOfThem ? due.at(-1)!.tenant_id : null
-    return isPartOfThem
+    const hasMore = due.length === AT_MOST
+    after = hasMore ? due.at(-1)!.tenant_id : null
+    return hasMore
   }
 }
 
-/** Engines that are not heard any more; their runs are the reaper's. */
+/** Removes engines without a heartbeat; the reaper takes their runs. */
 export async function forgetEngines({ database, counters }: RunSweepsOptions): Promise<boolean> {
   counters.add('engines_forgotten', (await database.runs.engines.forgetSilent(ENGINE_SILENT_MS)).length)
   return false

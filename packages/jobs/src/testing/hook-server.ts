@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-interface HeardHook {
+interface ReceivedHook {
   readonly path: string
   readonly signature: string
   readonly body: string
@@ -16,9 +16,9 @@ type HookAnswer = number | null | Promise<number>
 
 /** Somebody's server for webhooks, on loopback, which writes down what it hears. */
 export class HookServer {
-  readonly heard: HeardHook[] = []
+  readonly received: ReceivedHook[] = []
   readonly #server: Server
-  answer: (hook: HeardHook) => HookAnswer = () => 200
+  answer: (hook: ReceivedHook) => HookAnswer = () => 200
   /** The Location of its answers. */
   location: string | null = null
 
@@ -36,7 +36,7 @@ export class HookServer {
       const { event, run } = JSON.parse(body) as { event: string; run: { run_id: string } }
       const signature = String(request.headers['parley-signature'])
       const hook = { path: request.url ?? '', signature, body, event, runId: run.run_id }
-      hooks.heard.push(hook)
+      hooks.received.push(hook)
       const status = await hooks.answer(hook)
       if (status === null) response.destroy()
       else response.writeHead(status, hooks.location === null ? {} : { location: hooks.location }).end('thanks')

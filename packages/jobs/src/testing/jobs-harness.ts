@@ -59,9 +59,9 @@ export class JobsHarness {
   readonly time = new VirtualTime()
   readonly counters = new JobCounters()
   readonly queue = new MemoryEnvironmentQueue()
-  readonly troubles: string[] = []
+  readonly problems: string[] = []
   readonly woken: Work[] = []
-  readonly log = (what: string, error: unknown) => void this.troubles.push(`${what}: ${error}`)
+  readonly log = (what: string, error: unknown) => void this.problems.push(`${what}: ${error}`)
   readonly wake = (work: Work) => void this.woken.push(work)
 
   private constructor(test: TestDatabase, scope: Scope) {
@@ -75,9 +75,9 @@ export class JobsHarness {
       'update parley.tenants set admission_enabled = true, concurrent_capacity = 1000 where tenant_id = $1',
       [scope.tenant_id],
     )
-    const stage = new JobsHarness(test, scope)
-    await stage.publish('greeter', {})
-    return stage
+    const harness = new JobsHarness(test, scope)
+    await harness.publish('greeter', {})
+    return harness
   }
 
   async publish(agentId: string, plan: object): Promise<void> {
@@ -163,7 +163,7 @@ export class JobsHarness {
   ended(runId: string) {
     return vi.waitFor(async () => {
       const row = await this.read(runId)
-      if (row.ended_at === null) throw new Error(`it is ${row.state}, ${this.troubles}`)
+      if (row.ended_at === null) throw new Error(`it is ${row.state}, ${this.problems}`)
       return row
     }, SOON)
   }

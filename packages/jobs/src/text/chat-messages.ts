@@ -18,13 +18,13 @@ interface ChatMessagesOptions {
   readonly database: Database
   readonly bus: Bus
   readonly time: Time
-  /** Aborts when the chat is over: nothing further is heard. */
+  /** Aborts when the chat is over: no more messages are read. */
   readonly over: AbortSignal
   /** Aborts when another process owns the run: no more answers are written. */
   readonly lost: AbortSignal
 }
 
-/** What people say in one chat, and what they are answered. Waits while the database is away. */
+/** The messages of one chat and their answers, in the database. Retries while the database is away. */
 export class ChatMessages {
   readonly #options: ChatMessagesOptions
 
@@ -32,7 +32,7 @@ export class ChatMessages {
     this.#options = options
   }
 
-  /** Null: nothing was said, or the chat is over. */
+  /** The waiting message. Null: there is none, or the chat is over. */
   async next(): Promise<RunMessage | null> {
     const { run, database, time, over } = this.#options
     const { scope, owned } = run
@@ -45,22 +45,22 @@ export class ChatMessages {
     )
   }
 
-  /** False: it is not to be had any more. */
+  /** Begins the turn of a message. False: it was refused meanwhile, or the chat is over. */
   async take({ message_id }: RunMessage): Promise<boolean> {
     const { run, database, time, over } = this.#options
     const { scope, owned, runId } = run
     const moved = await this.#move(over, tx => takeMessage(tx, scope, owned, message_id))
     if (moved !== 'gone') return moved === 'done'
-    // Nobody else takes messages of this run: it was taken by a commit of which nothing was heard.
+    // Only this process takes messages of this run: an earlier commit succeeded and its answer was lost.
     const read = () => readMessage(database.within(scope), scope, runId, message_id)
     return (await retryUntilAnswered(time, () => over.aborted, read))?.state === 'taken'
   }
 
-  /** Also of a chat that is over, as long as it is ours. */
+  /** Stores the answer, also when the chat is over, as long as this process owns the run. */
   async answer({ message_id }: RunMessage, answer: MessageAnswer): Promise<void> {
     const { run, bus, lost } = this.#options
     const moved = await this.#move(lost, tx => answerMessage(tx, run.scope, run.owned, message_id, answer))
-    // Gone: answered by a commit of which nothing was heard, or refused.
+    // `gone`: an earlier commit succeeded and its answer was lost, or the message was refused.
     if (moved !== undefined) bus.publish('runs', run.runId)
   }
 

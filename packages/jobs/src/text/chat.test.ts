@@ -52,7 +52,7 @@ class Talk {
     const chat = new Chat({
       session: this.session,
       messages,
-      bell,
+      signal: bell,
       time,
       silenceMs,
       over: over.signal,

@@ -4,34 +4,34 @@ import type { RunMessage } from '@parley/store'
 import type { ChatMessages } from './chat-messages.ts'
 import type { Signal } from './signal.ts'
 
-/** News of messages may be lost: then they are found by looking. */
-const LOOK_MS: Ms = 5000
+/** Interval of reading the database for messages, because a notification may be lost. */
+const POLL_MS: Ms = 5000
 
 interface ChatOptions {
   readonly session: TextSession
   readonly messages: Pick<ChatMessages, 'next' | 'take' | 'answer'>
-  /** Rings when there may be a message, and when the chat is over. */
-  readonly bell: Signal
+  /** Notified when there may be a message, and when the chat is over. */
+  readonly signal: Signal
   readonly time: Time
-  /** Without a message the chat ends after this. */
+  /** The chat ends after so long without a message. */
   readonly silenceMs: Ms
-  /** Aborts when the conversation is over, however it came to that. */
+  /** Aborts when the conversation is over, for whatever reason. */
   readonly over: AbortSignal
-  /** A turn was the last: told before it is answered. */
+  /** Called when a turn was the last one, before its message is answered. */
   readonly onLastTurn: () => void
 }
 
-/** A chat from its opening line to its end: each message is one turn, answered with what was said in it. */
+/** A chat from its opening to its end. Each message is one turn, and is answered with the utterances of that turn. */
 export class Chat {
   readonly #options: ChatOptions
-  /** When the agent opens after all, where the user is to. */
+  /** When the agent opens the chat if the user, who is to open it, stays silent. */
   #openingAt: Ms = Number.POSITIVE_INFINITY
 
   constructor(options: ChatOptions) {
     this.#options = options
   }
 
-  /** The user is to open; after `afterMs` of silence the agent does. */
+  /** The user is to open the chat; the agent opens it after `afterMs` of silence (null: never). */
   awaitOpening(afterMs: Ms | null): void {
     this.#openingAt = afterMs === null ? Number.POSITIVE_INFINITY : this.#options.time.now() + afterMs
   }
@@ -41,16 +41,16 @@ export class Chat {
     const { session, over } = this.#options
     await session.start()
     while (!over.aborted) {
-      const heard = await this.#listen()
-      if (heard === 'opening') await session.silence('opening')
-      else if (heard === 'silence') await session.silence('limit')
-      else if (heard !== null) await this.#turn(heard)
+      const input = await this.#nextInput()
+      if (input === 'opening') await session.silence('opening')
+      else if (input === 'silence') await session.silence('limit')
+      else if (input !== null) await this.#turn(input)
     }
   }
 
-  /** Looks for a message before it takes silence for silence. */
-  async #listen(): Promise<RunMessage | 'opening' | 'silence' | null> {
-    const { messages, bell, time, silenceMs, over } = this.#options
+  /** The next message, or the silence that ran out; the database is read once more before silence counts. */
+  async #nextInput(): Promise<RunMessage | 'opening' | 'silence' | null> {
+    const { messages, signal: bell, time, silenceMs, over } = this.#options
     const silenceAt = time.now() + silenceMs
     while (!over.aborted) {
       const now = time.now()
@@ -61,7 +61,7 @@ export class Chat {
         this.awaitOpening(null)
         return 'opening'
       }
-      await bell.wait(Math.min(silenceAt, this.#openingAt, now + LOOK_MS))
+      await bell.wait(Math.min(silenceAt, this.#openingAt, now + POLL_MS))
     }
     return null
   }

@@ -3,13 +3,13 @@ import type { ActionRunner, ConversationOptions, EffectLedger } from '@parley/co
 import type { Plan } from '@parley/flow'
 import type { RunKind } from '@parley/store'
 
-/** Runs that are had in text, by what they wait as. */
+/** The kinds of runs without a call. */
 export type TextKind = Extract<RunKind, 'chat' | 'task' | 'background'>
 
-/** What an agent works with in one run. */
+/** The services of an agent in one run. */
 export interface TextAgent {
   readonly models: ConversationOptions['models']
-  /** `ledger` is the run's own. */
+  /** Makes the runner of the agent's actions; `ledger` is the run's own. */
   readonly actions: (ledger: EffectLedger) => ActionRunner
   readonly transferPolicy: ConversationOptions['transferPolicy']
 }
@@ -21,7 +21,7 @@ interface TextAgentFacts {
 }
 
 /**
- * Everything a plan needs to be carried out. Throws `ParleyError` that names what is missing (`model_not_ready`, …): the
- * run then fails with `provider_failed`.
+ * Makes the services of a plan. Rejects with a `ParleyError` that names the missing one (`model_not_ready`, …); the run then
+ * fails with `provider_failed`.
  */
 export type TextAgents = (plan: Plan, facts: TextAgentFacts) => Promise<TextAgent>

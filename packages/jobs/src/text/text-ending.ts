@@ -5,14 +5,14 @@ type Ended = Extract<ConversationEvent, { type: 'ended' }>
 
 /** Why a run was stopped before its flow was over. */
 export type Stop =
-  /** Somebody wanted it to end. */
+  /** Its cancellation was requested. */
   | 'cancelled'
-  /** This process ends, and nobody can go on with the conversation. */
+  /** This process ends, and no other process can continue the conversation. */
   | 'given_up'
 
 type FailureDetail = 'provider_failed' | 'engine_lost' | 'internal'
 
-/** How a run ends whose flow came to an end; `error` without a failed model is a flow that does not get on. */
+/** The ending of a run whose flow ended. `error` without a failed provider means that the flow cannot continue. */
 export function endingOf({ outcome, ended_by, code }: Pick<Ended, 'outcome' | 'ended_by' | 'code'>): OwnedRunEnding {
   if (outcome === 'error') return failedEnding(code === 'provider_failed' ? code : 'internal')
   return ending('completed', outcome, ended_by)

@@ -18,11 +18,11 @@ import type { TextAgent, TextAgents, TextKind } from './protocol.ts'
 import { Signal } from './signal.ts'
 import { endingOf, failedEnding, type Stop, stoppedEnding } from './text-ending.ts'
 
-/** Until the agent's services are ready. */
+/** Time in which the agent's services must be ready. */
 const AGENT_MS: Ms = 30_000
-/** For what the flow sent on its way before its end: an action's longest time, and the ledger's. */
+/** How long the end of a run waits for actions under way: the longest action, and its rows in the ledger. */
 const LAST_ACTIONS_MS: Ms = 620_000
-/** The same of a run that was stopped; what is not answered by then is uncertain. */
+/** The same for a run that was stopped; actions without an answer by then are recorded as uncertain. */
 const STOPPED_ACTIONS_MS: Ms = 5000
 
 interface TextRunOptions {
@@ -36,13 +36,13 @@ interface TextRunOptions {
   readonly log: JobLog
 }
 
-/** A run in text from its claim to its end. */
+/** Executes one text run from its claim to its end. */
 export class TextRun {
   readonly #options: TextRunOptions
-  readonly #bell: Signal
-  /** The conversation is over: its flow, or the run was stopped or lost. */
+  readonly #signal: Signal
+  /** Aborts when the flow ends, or the run is stopped or lost. */
   readonly #over = new AbortController()
-  /** The run was stopped or lost: nothing is waited for any more. */
+  /** Aborts when the run is stopped or lost: waiting ends at once. */
   readonly #stopping = new AbortController()
   readonly #lost = new AbortController()
   #session: TextSession | null = null
@@ -53,16 +53,16 @@ export class TextRun {
 
   constructor(options: TextRunOptions) {
     this.#options = options
-    this.#bell = new Signal(options.time)
+    this.#signal = new Signal(options.time)
   }
 
   /** Resolves when the run has ended or is lost; while the database is away, not before it is back. Never rejects. */
-  async live(): Promise<void> {
+  async execute(): Promise<void> {
     const { run, log } = this.#options
-    run.onCommand(order => this.#obey(order))
+    run.onCommand(command => this.#onCommand(command))
     let ending: OwnedRunEnding
     try {
-      ending = await this.#carryOut()
+      ending = await this.#converseToEnd()
     } catch (error) {
       this.#session?.stop()
       ending = this.#failed(error)
@@ -71,42 +71,45 @@ export class TextRun {
     if (this.#lost.signal.aborted) return
     const finish = await run.finish(ending)
     if (finish === 'not_allowed')
-      log(`run ${run.runId} cannot end`, new TypeError(`not from where it is: ${ending.state}`))
+      log(
+        `run ${run.runId} cannot end`,
+        new TypeError(`its state in the database does not allow the end ${ending.state}`),
+      )
   }
 
-  /** This process ends. */
+  /** Stops the run because this process ends: it fails with `engine_lost`. */
   giveUp(): void {
-    this.#halt('given_up')
+    this.#requestStop('given_up')
   }
 
-  /** Nothing more can be written: the run is left to whoever takes it over. */
+  /** Writes nothing more; the reaper takes the run when its lease ends. */
   abandon(): void {
     this.#options.run.markLost()
   }
 
-  #obey(order: RunCommand): void {
-    switch (order.type) {
+  #onCommand(command: RunCommand): void {
+    switch (command.type) {
       case 'cancel':
-        return this.#halt('cancelled')
+        return this.#requestStop('cancelled')
       case 'lost':
         this.#lost.abort()
-        return this.#silence()
+        return this.#abort()
       case 'message':
-        return this.#bell.notify()
+        return this.#signal.notify()
       case 'update':
-        // Only calls are updated.
+        // Only phone runs accept updates.
         return
     }
   }
 
-  /** What came first holds. */
-  #halt(stop: Stop): void {
+  /** The first reason is the one that counts. */
+  #requestStop(stop: Stop): void {
     if (this.#isFinishing) return
     this.#stop ??= stop
-    this.#silence()
+    this.#abort()
   }
 
-  #silence(): void {
+  #abort(): void {
     this.#session?.stop()
     this.#stopping.abort()
     this.#end()
@@ -114,16 +117,16 @@ export class TextRun {
 
   #end(): void {
     this.#over.abort()
-    this.#bell.notify()
+    this.#signal.notify()
   }
 
-  async #carryOut(): Promise<OwnedRunEnding> {
+  async #converseToEnd(): Promise<OwnedRunEnding> {
     const start = await this.#begin()
     if (start === null) return this.#stoppedEnding()
     const { plan } = start
     const agent = await this.#open(plan, start)
     if (agent === null) return this.#stoppedEnding()
-    const session = this.#converse(start, plan, agent)
+    const session = this.#createSession(start, plan, agent)
     const { time } = this.#options
     const limit = time.at(time.now() + plan.settings.maxCallDurationMs, () => session.conversation.maxDuration())
     try {
@@ -131,41 +134,42 @@ export class TextRun {
     } finally {
       limit.cancel()
     }
-    this.#toEnding()
+    this.#noteEnding()
     await this.#settle(session)
     const { ended } = session
     if (ended === null) return this.#stoppedEnding()
     if (ended.outcome === 'error' && ended.code !== null && ended.code !== 'provider_failed')
-      this.#options.run.note({ kind: 'error', code: ended.code, message: 'The flow does not get on.' })
+      this.#options.run.note({ kind: 'error', code: ended.code, message: 'The flow cannot continue.' })
     return endingOf(ended)
   }
 
-  /** It is running before anything acts: what has begun is never begun by another. Null: stopped before. */
+  /** Moves the run to `running` before anything acts, so that no other process starts it again. Null: stopped before. */
   async #begin(): Promise<StartingRun | null> {
     const { run, database } = this.#options
     const { scope, owned } = run
-    const moved = await this.#ask(async () => {
+    const moved = await this.#retry(async () => {
       const answer = await database.transaction(scope, tx => moveRun(tx, scope, owned, { state: 'running' }))
       if (answer === 'lost') throw ownershipUnconfirmed()
       return answer
     })
     if (moved === undefined) return null
-    if (moved === 'not_allowed') throw new TypeError('a run that was claimed cannot begin')
+    if (moved === 'not_allowed')
+      throw new TypeError(`run ${run.runId} was claimed, but its state does not allow a start`)
     run.note({ kind: 'state', state: 'running', phone_state: null })
     run.announce('run.started')
-    const start = await this.#ask(() => startingRun(database.within(scope), scope, run.runId))
-    if (start === null) throw new TypeError('a run that was claimed is there')
+    const start = await this.#retry(() => startingRun(database.within(scope), scope, run.runId))
+    if (start === null) throw new TypeError(`run ${run.runId} was claimed, but the database does not have it`)
     return start ?? null
   }
 
-  /** Null: stopped meanwhile. */
+  /** Makes the agent of the plan. Null: stopped meanwhile. */
   async #open(plan: Plan, { agent_id, version }: StartingRun): Promise<TextAgent | null> {
     const { agents, run, time } = this.#options
     const { signal } = this.#stopping
     try {
       const ready = agents(plan, { scope: run.scope, agent_id, version })
       const agent = await withDeadline(time, time.now() + AGENT_MS, signal, ready)
-      if (agent === null && !signal.aborted) throw tooLate()
+      if (agent === null && !signal.aborted) throw notReady()
       return agent
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error
@@ -173,7 +177,7 @@ export class TextRun {
     }
   }
 
-  #converse({ agent_id, version, dynamic_variables }: StartingRun, plan: Plan, agent: TextAgent): TextSession {
+  #createSession({ agent_id, version, dynamic_variables }: StartingRun, plan: Plan, agent: TextAgent): TextSession {
     const { run, kind, time, wallClock } = this.#options
     const session = new TextSession({
       plan,
@@ -201,7 +205,7 @@ export class TextRun {
   }
 
   #on(event: ConversationEvent): void {
-    // An action that nobody waits for any more may still have something to tell.
+    // Actions that outlasted the end of the run may still emit events.
     if (this.#isFinishing) return
     const { run } = this.#options
     switch (event.type) {
@@ -231,21 +235,21 @@ export class TextRun {
       session,
       time,
       over,
-      bell: this.#bell,
+      signal: this.#signal,
       messages: new ChatMessages({ run, database, bus, time, over, lost }),
       silenceMs: settings.endCallAfterSilenceMs,
-      onLastTurn: () => this.#toEnding(),
+      onLastTurn: () => this.#noteEnding(),
     })
     await this.#chat.talk()
   }
 
-  #toEnding(): void {
+  #noteEnding(): void {
     if (this.#isEnding) return
     this.#isEnding = true
     this.#options.run.note({ kind: 'state', state: 'ending', phone_state: null })
   }
 
-  /** The ledger gets what came of the last actions; who stops the run does not wait long for them. */
+  /** Waits until the outcomes of the last actions are in the ledger; not for long if the run was stopped. */
   async #settle(session: TextSession): Promise<void> {
     const { time } = this.#options
     const settled = session.conversation.settled()
@@ -253,7 +257,7 @@ export class TextRun {
     if (this.#stop !== null) await withDeadline(time, time.now() + STOPPED_ACTIONS_MS, this.#lost.signal, settled)
   }
 
-  /** Before its flow was over. A lost run's is written nowhere. */
+  /** The ending of a run that was stopped before its flow ended. That of a lost run is never written. */
   #stoppedEnding(): OwnedRunEnding {
     return stoppedEnding(this.#stop ?? 'given_up')
   }
@@ -270,11 +274,11 @@ export class TextRun {
     return failedEnding('internal')
   }
 
-  #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+  #retry<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
     return retryUntilAnswered(this.#options.time, () => this.#stopping.signal.aborted, ask)
   }
 }
 
-function tooLate(): ParleyError {
+function notReady(): ParleyError {
   return new JobsError('agent_not_ready', `The agent's services were not ready within ${AGENT_MS / 1000} s.`)
 }

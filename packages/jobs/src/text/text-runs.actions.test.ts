@@ -10,7 +10,7 @@ import { type DraftNode, END, planOf } from './testing/agents.ts'
 import { TextHarness } from './testing/text-harness.ts'
 
 let test: TestDatabase
-let stage: TextHarness
+let harness: TextHarness
 beforeAll(async () => {
   test = await testDatabase()
 })
@@ -31,12 +31,12 @@ beforeEach(async () => {
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   egress = new OutboundHttp({ allow: [{ host: '127.0.0.1', port: portOf(server) }], time: systemTime })
-  stage = await TextHarness.open(test)
+  harness = await TextHarness.open(test)
   actsThrough(egress)
-  await stage.publish('orderer', planOf([PLACE, END], { actions: [order(portOf(server))] }))
+  await harness.publish('orderer', planOf([PLACE, END], { actions: [order(portOf(server))] }))
 })
 afterEach(async () => {
-  await stage.close()
+  await harness.close()
   await egress.close()
   server.closeAllConnections()
   await new Promise(resolve => server.close(resolve))
@@ -63,8 +63,8 @@ function order(port: number): NonNullable<Draft['actions']>[number] {
 }
 
 function actsThrough(way: Egress): void {
-  stage.agent = async () => ({
-    models: () => stage.mind,
+  harness.agent = async () => ({
+    models: () => harness.model,
     actions: ledger =>
       new HttpActions({
         egress: way,
@@ -79,11 +79,11 @@ function actsThrough(way: Egress): void {
 
 describe('a task that acts', () => {
   it('the actions of a task stand in the effect ledger and in the timeline of its run', async () => {
-    stage.worker()
-    const run = await stage.run('task', 'orderer')
-    expect((await stage.ended(run)).state).toBe('completed')
+    harness.worker()
+    const run = await harness.run('task', 'orderer')
+    expect((await harness.ended(run)).state).toBe('completed')
     expect(heard).toEqual([{ url: '/orders', runId: run }])
-    const effects = await stage.effects(run)
+    const effects = await harness.effects(run)
     expect(effects).toMatchObject([
       {
         effect_kind: 'http',
@@ -97,7 +97,7 @@ describe('a task that acts', () => {
       },
     ])
     for (const effect of effects) effectRecord.parse(effect)
-    expect(await stage.timeline(run)).toEqual([
+    expect(await harness.timeline(run)).toEqual([
       'state admitted',
       'state running',
       'node place',
@@ -107,22 +107,22 @@ describe('a task that acts', () => {
       'state ending',
       'state completed',
     ])
-    expect(await stage.permits()).toEqual(NOBODY)
+    expect(await harness.permits()).toEqual(NOBODY)
   })
 
   it('a task ends only after the result of its last action', async () => {
     const asked = Promise.withResolvers<ServerResponse>()
     answer = (_, response) => asked.resolve(response)
     const actions = [order(portOf(server))]
-    await stage.publish('hasty', planOf([{ ...PLACE, wait_for_result: false }, END], { actions }))
-    stage.worker()
-    const run = await stage.run('task', 'hasty')
+    await harness.publish('hasty', planOf([{ ...PLACE, wait_for_result: false }, END], { actions }))
+    harness.worker()
+    const run = await harness.run('task', 'hasty')
     const response = await asked.promise
-    await stage.reaches(run, row => row.state === 'ending')
+    await harness.reaches(run, row => row.state === 'ending')
     response.end('{}')
-    expect((await stage.ended(run)).state).toBe('completed')
-    expect(await stage.effects(run)).toMatchObject([{ state: 'succeeded', receipts: [{ status: 200 }] }])
-    expect((await stage.timeline(run)).slice(-2)).toEqual(['action succeeded', 'state completed'])
+    expect((await harness.ended(run)).state).toBe('completed')
+    expect(await harness.effects(run)).toMatchObject([{ state: 'succeeded', receipts: [{ status: 200 }] }])
+    expect((await harness.timeline(run)).slice(-2)).toEqual(['action succeeded', 'state completed'])
   })
 
   it('a cancelled task records unsent actions as denied', async () => {
@@ -137,12 +137,12 @@ describe('a task that acts', () => {
       send: () => Promise.reject(new Error('nothing is sent')),
       close: async () => {},
     })
-    stage.worker()
-    const run = await stage.run('task', 'orderer')
+    harness.worker()
+    const run = await harness.run('task', 'orderer')
     await preparing.promise
-    await stage.cancel(run)
-    expect((await stage.ended(run)).state).toBe('cancelled')
-    expect(await stage.effects(run)).toMatchObject([
+    await harness.cancel(run)
+    expect((await harness.ended(run)).state).toBe('cancelled')
+    expect(await harness.effects(run)).toMatchObject([
       {
         effect_kind: 'http',
         state: 'failed',
@@ -152,21 +152,21 @@ describe('a task that acts', () => {
       },
     ])
     expect(heard).toEqual([])
-    expect(await stage.permits()).toEqual(NOBODY)
+    expect(await harness.permits()).toEqual(NOBODY)
   })
 
   it('a cancelled task waits briefly for sent actions, and then records them as in doubt', async () => {
     answer = () => {}
-    stage.worker()
-    const run = await stage.run('task', 'orderer')
-    await stage.eventually(() => heard.length === 1)
-    await stage.cancel(run)
-    await stage.reaches(run, row => row.state === 'ending')
-    expect(await stage.effects(run)).toMatchObject([{ state: 'sending' }])
-    stage.time.advance(5000)
-    expect((await stage.ended(run)).state).toBe('cancelled')
-    expect(await stage.effects(run)).toMatchObject([{ state: 'uncertain', send_attempts: 1 }])
-    expect(await stage.permits()).toEqual(NOBODY)
+    harness.worker()
+    const run = await harness.run('task', 'orderer')
+    await harness.eventually(() => heard.length === 1)
+    await harness.cancel(run)
+    await harness.reaches(run, row => row.state === 'ending')
+    expect(await harness.effects(run)).toMatchObject([{ state: 'sending' }])
+    harness.time.advance(5000)
+    expect((await harness.ended(run)).state).toBe('cancelled')
+    expect(await harness.effects(run)).toMatchObject([{ state: 'uncertain', send_attempts: 1 }])
+    expect(await harness.permits()).toEqual(NOBODY)
   })
 
   it('a task sends nothing after another process took its run', async () => {
@@ -181,27 +181,27 @@ describe('a task that acts', () => {
       send: (request, signal) => egress.send(request, signal),
       close: async () => {},
     })
-    const { runs } = stage.worker()
-    const run = await stage.run('task', 'orderer')
+    const { runs } = harness.worker()
+    const run = await harness.run('task', 'orderer')
     await preparing.promise
-    await stage.takeOver(run, { quietly: true })
+    await harness.takeOver(run, { quietly: true })
     prepared.resolve()
-    await stage.eventually(() => runs.count('task') === 0)
+    await harness.eventually(() => runs.count('task') === 0)
     expect(heard).toEqual([])
-    expect(await stage.effects(run)).toMatchObject([{ state: 'intended', decision: null }])
+    expect(await harness.effects(run)).toMatchObject([{ state: 'intended', decision: null }])
   })
 })
 
 describe('what a model was asked', () => {
   it('the request to the model stands in the ledger as the API shows it', async () => {
-    stage.worker()
-    await stage.publish(
+    harness.worker()
+    await harness.publish(
       'writer',
       planOf([{ id: 'write', type: 'conversation', instruction: { type: 'prompt', text: 'W' } }]),
     )
-    const run = await stage.run('task', 'writer')
-    await stage.ended(run)
-    const effects = await stage.effects(run)
+    const run = await harness.run('task', 'writer')
+    await harness.ended(run)
+    const effects = await harness.effects(run)
     expect(effects).toMatchObject([{ effect_kind: 'gateway_inference', state: 'succeeded', node_id: 'write' }])
     for (const effect of effects) effectRecord.parse(effect)
   })

@@ -5,85 +5,85 @@ import { CHATTER, planOf, WRITER } from './testing/agents.ts'
 import { TextHarness } from './testing/text-harness.ts'
 
 let test: TestDatabase
-let stage: TextHarness
+let harness: TextHarness
 beforeAll(async () => {
   test = await testDatabase()
 })
 afterAll(() => test.close())
 beforeEach(async () => {
-  stage = await TextHarness.open(test)
-  await stage.publish('chatter', planOf(CHATTER))
-  await stage.publish('writer', planOf(WRITER))
+  harness = await TextHarness.open(test)
+  await harness.publish('chatter', planOf(CHATTER))
+  await harness.publish('writer', planOf(WRITER))
 })
-afterEach(() => stage.close())
+afterEach(() => harness.close())
 
 const NOBODY = { live: 0, permits: 0 }
 const PATIENT = { maxCallDurationMs: 86_400_000, endCallAfterSilenceMs: 60_000 }
 
 /** A chat that has greeted. */
 async function greeted(agent = 'chatter'): Promise<string> {
-  const run = await stage.run('chat', agent)
-  await stage.eventually(async () => (await stage.timeline(run)).includes('agent: Hello Ada.'))
+  const run = await harness.run('chat', agent)
+  await harness.eventually(async () => (await harness.timeline(run)).includes('agent: Hello Ada.'))
   return run
 }
 
 describe('a chat in which nobody says anything', () => {
   it('a chat without messages ends after the silence limit of its agent', async () => {
-    await stage.publish('patient', planOf(CHATTER, { settings: PATIENT }))
-    stage.worker()
+    await harness.publish('patient', planOf(CHATTER, { settings: PATIENT }))
+    harness.worker()
     const run = await greeted('patient')
-    stage.time.advance(50_000)
-    await stage.answer(run, 'Hello?')
-    const answeredAt = stage.time.now()
+    harness.time.advance(50_000)
+    await harness.answer(run, 'Hello?')
+    const answeredAt = harness.time.now()
     // The silence after an answer counts from when the chat listens again, which nobody sees.
-    const over = await stage.eventually(async () => {
-      const row = await stage.read(run)
-      if (row.ended_at === null) stage.time.advance(500)
+    const over = await harness.eventually(async () => {
+      const row = await harness.read(run)
+      if (row.ended_at === null) harness.time.advance(500)
       return row.ended_at !== null && row
     })
-    expect(stage.time.now() - answeredAt).toBeGreaterThanOrEqual(60_000)
+    expect(harness.time.now() - answeredAt).toBeGreaterThanOrEqual(60_000)
     expect(over).toMatchObject({
       state: 'completed',
       outcome: { kind: 'silence', ended_by: 'system' },
       disposition: 'silence',
     })
-    expect(await stage.permits()).toEqual(NOBODY)
+    expect(await harness.permits()).toEqual(NOBODY)
   })
 
   it('a message whose notification was lost still breaks the silence of a chat', async () => {
-    await stage.publish('patient', planOf(CHATTER, { settings: PATIENT }))
-    stage.worker()
+    await harness.publish('patient', planOf(CHATTER, { settings: PATIENT }))
+    harness.worker()
     const run = await greeted('patient')
-    const message = await stage.post(run, 'Is anybody there?')
-    stage.time.advance(60_000)
-    expect((await stage.settled(run, message)).answer?.utterances).toHaveLength(2)
-    expect((await stage.read(run)).state).toBe('running')
+    const message = await harness.post(run, 'Is anybody there?')
+    harness.time.advance(60_000)
+    expect((await harness.settled(run, message)).answer?.utterances).toHaveLength(2)
+    expect((await harness.read(run)).state).toBe('running')
   })
 
   it('the agent opens a chat when the user who should begin stays silent', async () => {
     const flow = { start_speaker: 'user', begin_after_user_silence_ms: 3000 } as const
-    await stage.publish('shy', planOf(CHATTER, { flow }))
-    stage.worker()
-    const run = await stage.run('chat', 'shy')
-    await stage.eventually(async () => (await stage.timeline(run)).includes('node talk'))
-    expect(await stage.timeline(run)).not.toContain('agent: Hello Ada.')
-    stage.time.advance(3000)
-    await stage.eventually(async () => (await stage.timeline(run)).includes('agent: Hello Ada.'))
+    await harness.publish('shy', planOf(CHATTER, { flow }))
+    harness.worker()
+    const run = await harness.run('chat', 'shy')
+    await harness.eventually(async () => (await harness.timeline(run)).includes('node talk'))
+    expect(await harness.timeline(run)).not.toContain('agent: Hello Ada.')
+    harness.time.advance(3000)
+    await harness.eventually(async () => (await harness.timeline(run)).includes('agent: Hello Ada.'))
   })
 })
 
 describe('a run that takes too long', () => {
   it('a text run ends at its maximum duration', async () => {
     const settings = { maxCallDurationMs: 1_800_000, endCallAfterSilenceMs: 3_600_000 }
-    await stage.publish('talkative', planOf(CHATTER, { settings }))
-    stage.worker()
+    await harness.publish('talkative', planOf(CHATTER, { settings }))
+    harness.worker()
     const run = await greeted('talkative')
-    stage.time.advance(1_800_000)
-    expect(await stage.ended(run)).toMatchObject({
+    harness.time.advance(1_800_000)
+    expect(await harness.ended(run)).toMatchObject({
       state: 'completed',
       outcome: { kind: 'max_duration', ended_by: 'system' },
     })
-    expect(await stage.permits()).toEqual(NOBODY)
+    expect(await harness.permits()).toEqual(NOBODY)
   })
 })
 
@@ -95,37 +95,37 @@ describe('a run that is cancelled', () => {
   }
 
   it('a cancelled chat aborts its turn and answers with the partial reply', async () => {
-    stage.worker()
+    harness.worker()
     const run = await greeted()
-    stage.mind.thinks('stalls')
-    const message = await stage.say(run, 'Tell me everything.')
-    await stage.eventually(() => stage.mind.requests.length === 1)
-    await stage.cancel(run)
-    expect(await stage.ended(run)).toMatchObject(CANCELLED)
-    expect(stage.mind.givenUp).toBe(1)
-    expect((await stage.settled(run, message)).answer).toMatchObject({
+    harness.model.thinks('stalls')
+    const message = await harness.say(run, 'Tell me everything.')
+    await harness.eventually(() => harness.model.requests.length === 1)
+    await harness.cancel(run)
+    expect(await harness.ended(run)).toMatchObject(CANCELLED)
+    expect(harness.model.givenUp).toBe(1)
+    expect((await harness.settled(run, message)).answer).toMatchObject({
       state: 'ending',
       utterances: [{ role: 'user', text: 'Tell me everything.' }],
     })
-    expect(await stage.transcript(run)).toMatchObject({ state: 'complete', utterances: { length: 2 } })
-    expect((await stage.timeline(run)).slice(-2)).toEqual(['state ending', 'state cancelled'])
-    expect(await stage.announced(run)).toEqual(['run.started', 'run.ended'])
-    expect(await stage.permits()).toEqual(NOBODY)
-    await expect(stage.say(run, 'Hello?')).rejects.toThrow('run_ended')
+    expect(await harness.transcript(run)).toMatchObject({ state: 'complete', utterances: { length: 2 } })
+    expect((await harness.timeline(run)).slice(-2)).toEqual(['state ending', 'state cancelled'])
+    expect(await harness.announced(run)).toEqual(['run.started', 'run.ended'])
+    expect(await harness.permits()).toEqual(NOBODY)
+    await expect(harness.say(run, 'Hello?')).rejects.toThrow('run_ended')
   })
 
   it('a cancelled run ends while its agent is still being prepared', async () => {
     let isAsked = false
-    stage.agent = () => {
+    harness.agent = () => {
       isAsked = true
       return new Promise(() => {})
     }
-    stage.worker()
-    const run = await stage.run('task', 'writer')
-    await stage.eventually(() => isAsked)
-    await stage.cancel(run)
-    expect(await stage.ended(run)).toMatchObject(CANCELLED)
-    expect(await stage.permits()).toEqual(NOBODY)
+    harness.worker()
+    const run = await harness.run('task', 'writer')
+    await harness.eventually(() => isAsked)
+    await harness.cancel(run)
+    expect(await harness.ended(run)).toMatchObject(CANCELLED)
+    expect(await harness.permits()).toEqual(NOBODY)
   })
 })
 
@@ -137,113 +137,113 @@ describe('a run whose model cannot be had', () => {
   }
 
   it('a run fails at the start when its model is unavailable, with the error in its timeline', async () => {
-    stage.agent = () => Promise.reject(new JobsError('model_not_ready', 'the model needs OPENAI_API_KEY'))
-    stage.worker()
-    const run = await stage.run('task', 'writer')
-    expect(await stage.ended(run)).toMatchObject(FAILED)
-    expect(await stage.timeline(run)).toEqual([
+    harness.agent = () => Promise.reject(new JobsError('model_not_ready', 'the model needs OPENAI_API_KEY'))
+    harness.worker()
+    const run = await harness.run('task', 'writer')
+    expect(await harness.ended(run)).toMatchObject(FAILED)
+    expect(await harness.timeline(run)).toEqual([
       'state admitted',
       'state running',
       'error model_not_ready',
       'state failed',
     ])
-    expect(await stage.permits()).toEqual(NOBODY)
-    expect(stage.troubles).toEqual([])
+    expect(await harness.permits()).toEqual(NOBODY)
+    expect(harness.problems).toEqual([])
   })
 
   it('a run fails when its model does not become ready in time', async () => {
     let isAsked = false
-    stage.agent = () => {
+    harness.agent = () => {
       isAsked = true
       return new Promise(() => {})
     }
-    stage.worker()
-    const run = await stage.run('task', 'writer')
-    await stage.eventually(() => isAsked)
-    stage.time.advance(30_000)
-    expect(await stage.ended(run)).toMatchObject(FAILED)
-    expect(await stage.timeline(run)).toContain('error agent_not_ready')
+    harness.worker()
+    const run = await harness.run('task', 'writer')
+    await harness.eventually(() => isAsked)
+    harness.time.advance(30_000)
+    expect(await harness.ended(run)).toMatchObject(FAILED)
+    expect(await harness.timeline(run)).toContain('error agent_not_ready')
   })
 
   it('a task fails at once when its model fails', async () => {
-    stage.worker()
-    stage.mind.thinks('fails')
-    const run = await stage.run('task', 'writer')
-    expect(await stage.ended(run)).toMatchObject(FAILED)
-    expect(await stage.permits()).toEqual(NOBODY)
+    harness.worker()
+    harness.model.thinks('fails')
+    const run = await harness.run('task', 'writer')
+    expect(await harness.ended(run)).toMatchObject(FAILED)
+    expect(await harness.permits()).toEqual(NOBODY)
   })
 
   it('a chat apologises when its model fails, and fails when the model fails repeatedly', async () => {
-    stage.worker()
+    harness.worker()
     const run = await greeted()
-    stage.mind.thinks('fails', 'fails', 'fails')
-    const first = await stage.answer(run, 'One')
+    harness.model.thinks('fails', 'fails', 'fails')
+    const first = await harness.answer(run, 'One')
     expect(first.answer).toMatchObject({ state: 'running', utterances: [{ role: 'user' }, { role: 'agent' }] })
-    await stage.answer(run, 'Two')
-    expect((await stage.answer(run, 'Three')).answer?.state).toBe('ending')
-    expect(await stage.ended(run)).toMatchObject(FAILED)
+    await harness.answer(run, 'Two')
+    expect((await harness.answer(run, 'Three')).answer?.state).toBe('ending')
+    expect(await harness.ended(run)).toMatchObject(FAILED)
   })
 
   it('a programming error ends a run as internal, and its details appear in the log only', async () => {
-    stage.agent = () => Promise.reject(new TypeError('secret details'))
-    stage.worker()
-    const run = await stage.run('task', 'writer')
-    expect(await stage.ended(run)).toMatchObject({ state: 'failed', outcome: { detail: 'internal' } })
-    expect(await stage.timeline(run)).toContain('error internal')
-    expect(stage.troubles).toEqual([expect.stringContaining('secret details')])
-    expect(await stage.permits()).toEqual(NOBODY)
+    harness.agent = () => Promise.reject(new TypeError('secret details'))
+    harness.worker()
+    const run = await harness.run('task', 'writer')
+    expect(await harness.ended(run)).toMatchObject({ state: 'failed', outcome: { detail: 'internal' } })
+    expect(await harness.timeline(run)).toContain('error internal')
+    expect(harness.problems).toEqual([expect.stringContaining('secret details')])
+    expect(await harness.permits()).toEqual(NOBODY)
   })
 })
 
 describe('a run that somebody else took over', () => {
   it('a run taken over by another process is released in mid-turn without a write or an answer', async () => {
-    const { runs, leases } = stage.worker()
+    const { runs, leases } = harness.worker()
     const run = await greeted()
-    stage.mind.thinks('stalls')
-    const message = await stage.say(run, 'Tell me everything.')
-    const before = await stage.eventually(async () => {
-      const timeline = await stage.timeline(run)
+    harness.model.thinks('stalls')
+    const message = await harness.say(run, 'Tell me everything.')
+    const before = await harness.eventually(async () => {
+      const timeline = await harness.timeline(run)
       return timeline.includes('user: Tell me everything.') ? timeline : null
     })
-    await stage.takeOver(run)
-    await stage.eventually(() => runs.count('chat') === 0)
-    expect(stage.mind.givenUp).toBe(1)
+    await harness.takeOver(run)
+    await harness.eventually(() => runs.count('chat') === 0)
+    expect(harness.model.givenUp).toBe(1)
     expect(leases.size).toBe(0)
-    expect(await stage.timeline(run)).toEqual(before)
-    expect((await stage.read(run)).state).toBe('running')
-    expect(await stage.transcript(run)).toMatchObject({ state: 'partial' })
-    expect(await stage.message(run, message)).toMatchObject({ state: 'taken', answer: null })
-    expect(await stage.announced(run)).toEqual(['run.started'])
-    expect(await stage.permits()).toEqual({ live: 1, permits: 1 })
+    expect(await harness.timeline(run)).toEqual(before)
+    expect((await harness.read(run)).state).toBe('running')
+    expect(await harness.transcript(run)).toMatchObject({ state: 'partial' })
+    expect(await harness.message(run, message)).toMatchObject({ state: 'taken', answer: null })
+    expect(await harness.announced(run)).toEqual(['run.started'])
+    expect(await harness.permits()).toEqual({ live: 1, permits: 1 })
   })
 })
 
 describe('a database that is away', () => {
   it('a message gets one turn when the answer to its commit was lost', async () => {
-    stage.worker()
+    harness.worker()
     const run = await greeted()
     for (const [turn, text] of ['One', 'Two', 'Three'].entries()) {
-      stage.cutCommits = 1 + turn
-      const message = await stage.say(run, text)
-      const settled = stage.passing(stage.settled(run, message))
+      harness.cutCommits = 1 + turn
+      const message = await harness.say(run, text)
+      const settled = harness.passing(harness.settled(run, message))
       expect((await settled).answer).toMatchObject({ state: 'running', utterances: [{ text }, { text: 'Yes.' }] })
     }
-    expect(stage.mind.requests).toHaveLength(3)
-    expect((await stage.read(run)).state).toBe('running')
+    expect(harness.model.requests).toHaveLength(3)
+    expect((await harness.read(run)).state).toBe('running')
   })
 
   it('a database outage delays the answer and the end of a chat and loses neither', async () => {
-    stage.worker()
+    harness.worker()
     const run = await greeted()
-    stage.mind.thinks({ take: 'the user says goodbye' })
-    stage.isAway = true
-    const message = await stage.say(run, 'Bye')
-    await stage.eventually(() => stage.refusals > 0)
-    expect((await stage.message(run, message))?.state).toBe('waiting')
-    stage.isAway = false
-    stage.time.advance(250)
-    expect((await stage.settled(run, message)).answer).toMatchObject({ state: 'ending' })
-    expect((await stage.ended(run)).state).toBe('completed')
-    expect(await stage.permits()).toEqual(NOBODY)
+    harness.model.thinks({ take: 'the user says goodbye' })
+    harness.isAway = true
+    const message = await harness.say(run, 'Bye')
+    await harness.eventually(() => harness.refusals > 0)
+    expect((await harness.message(run, message))?.state).toBe('waiting')
+    harness.isAway = false
+    harness.time.advance(250)
+    expect((await harness.settled(run, message)).answer).toMatchObject({ state: 'ending' })
+    expect((await harness.ended(run)).state).toBe('completed')
+    expect(await harness.permits()).toEqual(NOBODY)
   })
 })

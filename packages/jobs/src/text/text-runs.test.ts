@@ -4,42 +4,42 @@ import { CHATTER, planOf, WRITER } from './testing/agents.ts'
 import { TextHarness } from './testing/text-harness.ts'
 
 let test: TestDatabase
-let stage: TextHarness
+let harness: TextHarness
 beforeAll(async () => {
   test = await testDatabase()
 })
 afterAll(() => test.close())
 beforeEach(async () => {
-  stage = await TextHarness.open(test)
-  await stage.publish('chatter', planOf(CHATTER))
-  await stage.publish('writer', planOf(WRITER))
+  harness = await TextHarness.open(test)
+  await harness.publish('chatter', planOf(CHATTER))
+  await harness.publish('writer', planOf(WRITER))
 })
-afterEach(() => stage.close())
+afterEach(() => harness.close())
 
 const NOBODY = { live: 0, permits: 0 }
 
 describe('a chat', () => {
   it('a chat greets at its start, answers each message with a turn, and ends where its flow ends', async () => {
-    stage.worker()
-    stage.mind.thinks({ say: 'Fine.' }, { say: 'Rainy.' }, { take: 'the user says goodbye' })
-    const run = await stage.run('chat', 'chatter')
-    await stage.reaches(run, row => row.state === 'running')
+    harness.worker()
+    harness.model.thinks({ say: 'Fine.' }, { say: 'Rainy.' }, { take: 'the user says goodbye' })
+    const run = await harness.run('chat', 'chatter')
+    await harness.reaches(run, row => row.state === 'running')
 
-    const first = await stage.answer(run, 'How are you?')
+    const first = await harness.answer(run, 'How are you?')
     expect(first.state).toBe('answered')
     expect(first.answer?.state).toBe('running')
     expect(first.answer?.utterances).toMatchObject([
       { index: 1, role: 'user', text: 'How are you?', node_id: 'talk' },
       { index: 2, role: 'agent', text: 'Fine.' },
     ])
-    expect((await stage.answer(run, 'And the weather?')).answer?.utterances).toMatchObject([
+    expect((await harness.answer(run, 'And the weather?')).answer?.utterances).toMatchObject([
       { index: 3, role: 'user' },
       { index: 4, role: 'agent', text: 'Rainy.' },
     ])
-    const last = await stage.answer(run, 'Bye')
+    const last = await harness.answer(run, 'Bye')
     expect(last.answer).toMatchObject({ state: 'ending', utterances: [{ index: 5, role: 'user', text: 'Bye' }] })
 
-    expect(await stage.ended(run)).toMatchObject({
+    expect(await harness.ended(run)).toMatchObject({
       state: 'completed',
       phone_state: null,
       outcome: { kind: 'completed', detail: null, sip_status: null, ended_by: 'agent' },
@@ -47,7 +47,7 @@ describe('a chat', () => {
       contact: 'not_applicable',
       connected_ms: null,
     })
-    expect(await stage.timeline(run)).toEqual([
+    expect(await harness.timeline(run)).toEqual([
       'state admitted',
       'state running',
       'node talk',
@@ -61,32 +61,32 @@ describe('a chat', () => {
       'state ending',
       'state completed',
     ])
-    expect(await stage.transcript(run)).toMatchObject({ state: 'complete', utterances: { length: 6 } })
-    expect(await stage.announced(run)).toEqual(['run.started', 'run.ended'])
-    expect(await stage.permits()).toEqual(NOBODY)
-    expect(stage.troubles).toEqual([])
+    expect(await harness.transcript(run)).toMatchObject({ state: 'complete', utterances: { length: 6 } })
+    expect(await harness.announced(run)).toEqual(['run.started', 'run.ended'])
+    expect(await harness.permits()).toEqual(NOBODY)
+    expect(harness.problems).toEqual([])
   })
 
   it('a chat answers a message that was sent before it started', async () => {
-    const run = await stage.admit('chat', 'chatter')
-    const message = await stage.say(run, 'Is anybody there?')
-    stage.worker()
-    expect((await stage.settled(run, message)).answer).toMatchObject({ utterances: [{ index: 1 }, { text: 'Yes.' }] })
+    const run = await harness.admit('chat', 'chatter')
+    const message = await harness.say(run, 'Is anybody there?')
+    harness.worker()
+    expect((await harness.settled(run, message)).answer).toMatchObject({ utterances: [{ index: 1 }, { text: 'Yes.' }] })
   })
 })
 
 describe('a task', () => {
   it('a task writes one reply and ends', async () => {
-    stage.worker()
-    stage.mind.thinks({ say: 'All is well.' })
-    const run = await stage.run('task', 'writer')
-    expect(await stage.ended(run)).toMatchObject({
+    harness.worker()
+    harness.model.thinks({ say: 'All is well.' })
+    const run = await harness.run('task', 'writer')
+    expect(await harness.ended(run)).toMatchObject({
       state: 'completed',
       outcome: { kind: 'completed', ended_by: 'agent' },
     })
-    expect(await stage.transcript(run)).toMatchObject({ utterances: [{ role: 'agent', text: 'All is well.' }] })
-    expect(await stage.effects(run)).toMatchObject([{ effect_kind: 'gateway_inference', state: 'succeeded' }])
-    expect(await stage.used(run)).toEqual({ llm_input_tokens: 7, llm_output_tokens: 3 })
-    expect(await stage.permits()).toEqual(NOBODY)
+    expect(await harness.transcript(run)).toMatchObject({ utterances: [{ role: 'agent', text: 'All is well.' }] })
+    expect(await harness.effects(run)).toMatchObject([{ effect_kind: 'gateway_inference', state: 'succeeded' }])
+    expect(await harness.used(run)).toEqual({ llm_input_tokens: 7, llm_output_tokens: 3 })
+    expect(await harness.permits()).toEqual(NOBODY)
   })
 })

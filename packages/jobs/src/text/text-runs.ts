@@ -7,18 +7,18 @@ import type { JobLog } from '../protocol.ts'
 import type { TextAgents, TextKind } from './protocol.ts'
 import { TextRun } from './text-run.ts'
 
-const SWEEP_MS: Ms = 2000
-/** The job of a run arrives within milliseconds: a run that waits longer has no job any more, or found no place. */
+const POLL_MS: Ms = 2000
+/** The job of a run arrives within milliseconds. A run that waits longer lost its job, or found no place. */
 const LATE_MS: Ms = 2000
 const DEFAULT_MAX_LIVE = 200
-/** Claimed at once. */
+/** Runs claimed at once. */
 const BATCH = 20
-/** After the drain: for the ends of what was given up. */
+/** How long the ends of stopped runs may take after the drain. */
 const LAST_WRITES_MS: Ms = 10_000
 const KINDS: readonly RunKind[] = ['chat', 'task', 'background'] satisfies TextKind[]
 
 export interface TextRunsOptions {
-  /** Its runs are given back or ended before it is closed. */
+  /** Close it after `TextRuns.close`, which releases or ends its runs. */
   readonly leases: RunLeases
   readonly database: Database
   readonly bus: Bus
@@ -26,12 +26,12 @@ export interface TextRunsOptions {
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly log: JobLog
-  /** Runs at once, default 200. Background runs take half of the places at most. */
+  /** Runs at once, default 200. Background runs get at most half of the places. */
   readonly maxLive?: number
 }
 
 interface TextRunMetrics {
-  /** Runs that had waited for 2 s or longer when a look of this worker found and claimed them. */
+  /** Runs that had waited for 2 s or longer when a poll of this worker found and claimed them. */
   readonly runs_woken: number
 }
 
@@ -41,27 +41,27 @@ interface LiveRun {
   readonly over: Promise<void>
 }
 
-/** Takes chats, tasks and background runs as they come, until it is closed. */
+/** Claims and executes chats, tasks and background runs until it is closed. */
 export function startTextRuns(options: TextRunsOptions): TextRuns {
   return new TextRuns(options)
 }
 
 /**
- * The runs in text that this process carries out. A job of the run queue wakes it for each run; a look every 2 s finds what
- * was lost. The process that claims a run first has it. Of what waits, that of tenants with the fewest under way goes first. Background
- * runs begin while no chat and no task waits.
+ * The text runs of this process. A job of the run queue wakes it for each run; a poll of the database every 2 s finds runs whose
+ * job was lost. The process that claims a run first owns it. Runs of tenants with the fewest active runs start first. Background
+ * runs start while no chat and no task waits.
  */
 export class TextRuns {
   readonly #options: TextRunsOptions
   readonly #maxLive: number
   readonly #live = new Map<TextRun, LiveRun>()
-  readonly #looks: RepeatedFailureLog
+  readonly #polls: RepeatedFailureLog
   readonly #claims = new Set<Promise<boolean>>()
-  #sweep: Timer | null = null
-  #looking: Promise<void> | null = null
-  #lookAgain = false
-  /** Something was left waiting for want of a place. */
-  #isShort = false
+  #timer: Timer | null = null
+  #polling: Promise<void> | null = null
+  #pollAgain = false
+  /** A run was left waiting because no place was free. */
+  #hasSkipped = false
   #late = 0
   #closing: Promise<void> | null = null
 
@@ -69,12 +69,12 @@ export class TextRuns {
     this.#options = options
     this.#maxLive = options.maxLive ?? DEFAULT_MAX_LIVE
     const { time, log } = options
-    this.#looks = new RepeatedFailureLog({ name: 'looking for waiting runs', time, onProblem: log })
-    this.#look()
+    this.#polls = new RepeatedFailureLog({ name: 'the poll for waiting runs', time, onProblem: log })
+    this.#poll()
     this.#schedule()
   }
 
-  /** Runs under way now. */
+  /** Active runs of this kind. */
   count(kind: TextKind): number {
     return [...this.#live.values()].filter(live => live.kind === kind).length
   }
@@ -84,10 +84,10 @@ export class TextRuns {
     return { runs_woken: this.#late }
   }
 
-  /** For the queue: takes the run if it is still to be had and there is a place. Never rejects. */
+  /** For the queue: claims the run if it still waits and a place is free. Never rejects. */
   async wake({ kind, run_id, scope }: Work): Promise<void> {
     if (!isTextKind(kind)) return
-    if (kind === 'background') return this.#look()
+    if (kind === 'background') return this.#poll()
     try {
       await this.#claim(kind, scope, run_id)
     } catch (error) {
@@ -96,8 +96,8 @@ export class TextRuns {
   }
 
   /**
-   * Takes nothing more; what was claimed and has not begun is given back. What is under way may go on for `drainMs`, then
-   * it ends as `failed` with `engine_lost`; what cannot be written within 10 s more is left to the reaper. Never rejects.
+   * Claims nothing more; claimed runs that have not started are released. Active runs may continue for `drainMs` and then end
+   * as `failed` with `engine_lost`. Runs whose end cannot be written within 10 s more are left to the reaper. Never rejects.
    */
   close(drainMs: Ms): Promise<void> {
     this.#closing ??= this.#close(drainMs)
@@ -105,7 +105,7 @@ export class TextRuns {
   }
 
   async #close(drainMs: Ms): Promise<void> {
-    this.#sweep?.cancel()
+    this.#timer?.cancel()
     await this.#emptied(drainMs)
     for (const run of this.#live.keys()) run.giveUp()
     await this.#emptied(LAST_WRITES_MS)
@@ -115,41 +115,41 @@ export class TextRuns {
   async #emptied(withinMs: Ms): Promise<void> {
     const { time } = this.#options
     const live = [...this.#live.values()].map(({ over }) => over)
-    const over = Promise.allSettled([this.#looking, ...this.#claims, ...live])
+    const over = Promise.allSettled([this.#polling, ...this.#claims, ...live])
     await withDeadline(time, time.now() + withinMs, new AbortController().signal, over)
   }
 
   #schedule(): void {
     const { time } = this.#options
-    this.#sweep = time.at(time.now() + SWEEP_MS, () => {
-      this.#look()
+    this.#timer = time.at(time.now() + POLL_MS, () => {
+      this.#poll()
       this.#schedule()
     })
   }
 
-  /** Looks for work, now or after the look that is under way. */
-  #look(): void {
+  /** Polls now, or again after the poll in progress. */
+  #poll(): void {
     if (this.#closing !== null) return
-    this.#lookAgain = true
-    this.#looking ??= this.#lookOn().finally(() => {
-      this.#looking = null
+    this.#pollAgain = true
+    this.#polling ??= this.#pollUntilIdle().finally(() => {
+      this.#polling = null
     })
   }
 
-  async #lookOn(): Promise<void> {
+  async #pollUntilIdle(): Promise<void> {
     try {
-      while (this.#lookAgain && this.#closing === null) {
-        this.#lookAgain = false
-        this.#isShort = false
+      while (this.#pollAgain && this.#closing === null) {
+        this.#pollAgain = false
+        this.#hasSkipped = false
         await this.#takeAll()
-        this.#looks.worked()
+        this.#polls.worked()
       }
     } catch (error) {
-      this.#looks.failed(error)
+      this.#polls.failed(error)
     }
   }
 
-  /** One background run at a time: a chat that comes meanwhile goes before the next. */
+  /** Claims one background run at a time, so that a chat that arrives meanwhile goes before the next one. */
   async #takeAll(): Promise<void> {
     for (;;) {
       const ahead = [await this.#take('chat', BATCH), await this.#take('task', BATCH)]
@@ -159,14 +159,14 @@ export class TextRuns {
     }
   }
 
-  /** Claims what waits, of all tenants in turn. `left`: there is no place for it, or somebody else is taking it. */
+  /** Claims waiting runs of all tenants in turn. `left`: no place is free, or other processes claimed them. */
   async #take(kind: TextKind, atMost: number): Promise<'nothing' | 'taken' | 'left'> {
     const places = Math.min(this.#places(kind), atMost)
     const underWay = [...this.#live.values()].map(({ tenantId }) => tenantId)
     const waiting = await this.#options.database.runs.waiting(kind, Math.max(places, 1), underWay)
     if (waiting.length === 0) return 'nothing'
     if (places === 0) {
-      this.#isShort = true
+      this.#hasSkipped = true
       return 'left'
     }
     const claims = await Promise.all(
@@ -192,7 +192,7 @@ export class TextRuns {
   async #claim(kind: TextKind, scope: Scope, runId: string): Promise<boolean> {
     if (this.#closing !== null) return false
     if (this.#places(kind) === 0) {
-      this.#isShort = true
+      this.#hasSkipped = true
       return false
     }
     const claim = this.#claimNow(kind, scope, runId)
@@ -217,11 +217,11 @@ export class TextRuns {
     const { leases: _, maxLive: __, ...rest } = this.#options
     const textRun = new TextRun({ ...rest, run, kind })
     const over = textRun
-      .live()
+      .execute()
       .catch(error => this.#options.log(`run ${run.runId} was not ended`, error))
       .finally(() => {
         this.#live.delete(textRun)
-        if (this.#isShort) this.#look()
+        if (this.#hasSkipped) this.#poll()
       })
     this.#live.set(textRun, { kind, tenantId: run.scope.tenant_id, over })
   }

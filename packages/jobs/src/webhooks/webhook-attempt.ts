@@ -7,7 +7,7 @@ import { type Database, type OutboxItem, type RunLedger, runLedger, type SecretV
 import type { JobLog } from '../protocol.ts'
 import { signatureOf } from './signature.ts'
 
-/** For a whole send, redirects included. */
+/** Time limit of a send, redirects included. */
 const SEND_WITHIN_MS: Ms = 10_000
 const ACTION = { id: 'webhook.send', version: 1 }
 /** A request that was sent is not aborted. */
@@ -21,7 +21,7 @@ interface WebhookAttemptOptions {
   readonly log: JobLog
 }
 
-/** `refused`: by the platform's own policy, so that a retry is of no use; `lost`: another process has the webhook. */
+/** `refused`: by the platform's own policy, so that a retry cannot succeed; `lost`: another process has the webhook. */
 type AttemptOutcome = 'delivered' | 'failed' | 'refused' | 'lost'
 
 /** One send of a webhook, as an effect of its run. */
@@ -47,7 +47,7 @@ export class WebhookAttempt {
         })
   }
 
-  /** Throws what ledger and `secrets` throw while the database is away; then nothing was sent, or its answer is unknown. */
+  /** Throws what the ledger and `secrets` throw while the database is away; then nothing was sent, or the response is unknown. */
   async send(url: string, body: string, secrets: () => Promise<SecretValues>): Promise<AttemptOutcome> {
     try {
       return await this.#send(url, body, secrets)

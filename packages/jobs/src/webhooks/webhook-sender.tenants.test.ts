@@ -56,12 +56,12 @@ beforeEach(async () => {
 
 /** An environment with a receiver of that name. */
 async function tenant(receiver: string): Promise<JobsHarness> {
-  const stage = await JobsHarness.open(test)
+  const harness = await JobsHarness.open(test)
   const notification = { url: `https://${receiver}`, secret: { id: 'hook', version: '1' }, events: ['run.ended'] }
-  await stage.publish('teller', { notification })
+  await harness.publish('teller', { notification })
   const value = { secret_id: 'hook', kind: 'webhook_signing', value: 'secret' } as const
-  await stage.write(tx => putSecret(tx, stage.scope, sealer, value))
-  return stage
+  await harness.write(tx => putSecret(tx, harness.scope, sealer, value))
+  return harness
 }
 
 /** Webhooks of so many runs that ended a minute ago. */
@@ -161,11 +161,11 @@ describe('webhooks of an environment whose receiver does not answer', () => {
 
 describe('a webhook', () => {
   it('a failed webhook wakes its environment when its next try is due', async () => {
-    const stage = await tenant('failing')
-    await due(stage, 1)
-    await sender(stage).round(stage.scope)
-    expect(stage.queue.timers).toMatchObject([{ work: 'webhooks', scope: stage.scope }])
-    const { inMs } = stage.queue.timers[0]!
+    const harness = await tenant('failing')
+    await due(harness, 1)
+    await sender(harness).round(harness.scope)
+    expect(harness.queue.timers).toMatchObject([{ work: 'webhooks', scope: harness.scope }])
+    const { inMs } = harness.queue.timers[0]!
     expect(inMs).toBeGreaterThan(200)
     expect(inMs).toBeLessThanOrEqual(1000)
   })

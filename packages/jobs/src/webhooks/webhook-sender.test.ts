@@ -18,7 +18,7 @@ import { CHAT, JobsHarness, SOON } from '../testing/jobs-harness.ts'
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
 
 let test: TestDatabase
-let stage: JobsHarness
+let harness: JobsHarness
 let hooks: HookServer
 let egress: OutboundHttp
 const sealer = new MasterKeySealer(withNewKey(new Map([[1, Buffer.alloc(32, 1)]])))
@@ -28,10 +28,10 @@ beforeAll(async () => {
 afterAll(() => test?.close())
 beforeEach(async () => {
   await test.owner.query('delete from parley.outbox')
-  stage = await JobsHarness.open(test)
+  harness = await JobsHarness.open(test)
   hooks = await HookServer.start()
   egress = new OutboundHttp({ allow: [{ host: '127.0.0.1', port: hooks.port }], time: systemTime })
-  await stage.publish('teller', { notification: notification() })
+  await harness.publish('teller', { notification: notification() })
   await secret('first')
 })
 afterEach(async () => {
@@ -45,11 +45,11 @@ function notification(changes: object = {}) {
 }
 
 const secret = (value: string) =>
-  stage.write(tx => putSecret(tx, stage.scope, sealer, { secret_id: 'hook', kind: 'webhook_signing', value }))
+  harness.write(tx => putSecret(tx, harness.scope, sealer, { secret_id: 'hook', kind: 'webhook_signing', value }))
 
 /** Tries are due again at once. */
 function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
-  const { counters, log, time } = stage
+  const { counters, log, time } = harness
   const database = test.database
   return new WebhookSender({
     database,
@@ -61,7 +61,7 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
     random: systemRandom,
     wallClock: () => Date.now(),
     plans: new PlanCache(database),
-    queue: stage.queue,
+    queue: harness.queue,
     retryAfterMs: [0, 0, 0, 0, 0],
     ...options,
   })
@@ -69,14 +69,14 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
 
 /** A chat that started, told of it, and ended. */
 async function told(agent_id = 'teller'): Promise<RunOwnership> {
-  const run = await stage.run({ moves: [{ state: 'running' }] }, { ...CHAT, agent_id, notifies: true })
-  await stage.write(tx => announce(tx, stage.scope, run, 'run.started'))
-  await stage.end(run, finishRun)
+  const run = await harness.run({ moves: [{ state: 'running' }] }, { ...CHAT, agent_id, notifies: true })
+  await harness.write(tx => announce(tx, harness.scope, run, 'run.started'))
+  await harness.end(run, finishRun)
   return run
 }
 
 /** One round of the environment: it ends when nothing is due. */
-const sendAll = (one = sender()): Promise<void> => one.round(stage.scope)
+const sendAll = (one = sender()): Promise<void> => one.round(harness.scope)
 
 function isSigned({ signature, body }: { signature: string; body: string }, secrets: readonly string[]): boolean {
   const [, t, rest] = /^t=(\d+)((?:,v1=[0-9a-f]{64})+)$/.exec(signature) ?? []
@@ -96,15 +96,15 @@ describe('an agent webhook', () => {
   it('webhooks carry the run’s state at their event, signed and in order, and each try is an effect with a receipt', async () => {
     const run = await told()
     await sendAll()
-    expect(hooks.heard.map(({ event, runId }) => [event, runId])).toEqual([
+    expect(hooks.received.map(({ event, runId }) => [event, runId])).toEqual([
       ['run.started', run.run_id],
       ['run.ended', run.run_id],
     ])
-    expect(hooks.heard.every(hook => isSigned(hook, ['first']))).toBe(true)
-    const [started, ended] = hooks.heard.map(hook => JSON.parse(hook.body))
+    expect(hooks.received.every(hook => isSigned(hook, ['first']))).toBe(true)
+    const [started, ended] = hooks.received.map(hook => JSON.parse(hook.body))
     expect(Object.keys(started)).toEqual(['event', 'event_id', 'occurred_at', 'run'])
-    expect(started.run).toMatchObject({ ...stage.scope, run_id: run.run_id, state: 'running', ended_at: null })
-    expect(ended.run).toEqual(JSON.parse(JSON.stringify(await stage.read(run.run_id))))
+    expect(started.run).toMatchObject({ ...harness.scope, run_id: run.run_id, state: 'running', ended_at: null })
+    expect(ended.run).toEqual(JSON.parse(JSON.stringify(await harness.read(run.run_id))))
     expect(started.event_id).not.toBe(ended.event_id)
     const receipt = {
       kind: 'http',
@@ -124,7 +124,7 @@ describe('an agent webhook', () => {
       decision: { decision: 'allow', reason: null, policy_version: '1' },
       receipts: [receipt],
     }
-    expect(await stage.effects(run.run_id)).toMatchObject([effect, effect])
+    expect(await harness.effects(run.run_id)).toMatchObject([effect, effect])
     expect(await outbox(run)).toMatchObject([{ delivered: true }, { delivered: true }])
   })
 
@@ -132,8 +132,8 @@ describe('an agent webhook', () => {
     await secret('second')
     await told()
     await sendAll()
-    expect(hooks.heard.every(hook => isSigned(hook, ['first', 'second']))).toBe(true)
-    expect(hooks.heard).toHaveLength(2)
+    expect(hooks.received.every(hook => isSigned(hook, ['first', 'second']))).toBe(true)
+    expect(hooks.received).toHaveLength(2)
   })
 
   it('a webhook is retried until it is accepted, and later webhooks of its run wait', async () => {
@@ -141,10 +141,10 @@ describe('an agent webhook', () => {
     hooks.answer = () => (answers.length > 1 ? answers.shift()! : 200)
     const run = await told()
     await sendAll()
-    const { event_id } = JSON.parse(hooks.heard[0]!.body)
-    expect(hooks.heard.map(({ event }) => event)).toEqual([...Array(5).fill('run.started'), 'run.ended'])
-    expect(hooks.heard.slice(0, 5).every(({ body }) => JSON.parse(body).event_id === event_id)).toBe(true)
-    const effects = await stage.effects(run.run_id)
+    const { event_id } = JSON.parse(hooks.received[0]!.body)
+    expect(hooks.received.map(({ event }) => event)).toEqual([...Array(5).fill('run.started'), 'run.ended'])
+    expect(hooks.received.slice(0, 5).every(({ body }) => JSON.parse(body).event_id === event_id)).toBe(true)
+    const effects = await harness.effects(run.run_id)
     expect(effects.map(({ ordinal, state, error_code }) => [ordinal, state, error_code])).toEqual([
       [0, 'failed', 'http_500'],
       [1, 'failed', 'http_404'],
@@ -160,20 +160,20 @@ describe('an agent webhook', () => {
     hooks.answer = ({ path }) => (path === '/moved' ? 200 : 301)
     await told()
     await sendAll()
-    expect(hooks.heard.map(({ path, event }) => [path, event])).toEqual([
+    expect(hooks.received.map(({ path, event }) => [path, event])).toEqual([
       ['/hook', 'run.started'],
       ['/moved', 'run.started'],
       ['/hook', 'run.ended'],
       ['/moved', 'run.ended'],
     ])
-    expect(hooks.heard.every(hook => isSigned(hook, ['first']))).toBe(true)
+    expect(hooks.received.every(hook => isSigned(hook, ['first']))).toBe(true)
   })
 
   it('a webhook is given up after six tries, and the next one is sent', async () => {
     hooks.answer = ({ event }) => (event === 'run.started' ? 503 : 200)
     const run = await told()
     await sendAll()
-    expect(hooks.heard.map(({ event }) => event)).toEqual([...Array(6).fill('run.started'), 'run.ended'])
+    expect(hooks.received.map(({ event }) => event)).toEqual([...Array(6).fill('run.started'), 'run.ended'])
     expect(await outbox(run)).toMatchObject([
       { attempts: 6, delivered: false },
       { attempts: 1, delivered: true },
@@ -185,7 +185,7 @@ describe('an agent webhook', () => {
     const run = await told()
     const one = sender({ retryAfterMs: [1000, 5000, 30_000, 120_000, 600_000] })
     for (const pause of [1, 5, 30, 120, 600]) {
-      await one.round(stage.scope)
+      await one.round(harness.scope)
       const { rows } = await test.owner.query(
         `update parley.outbox set next_at = now() - interval '1 ms' where run_id = $1 and event = 'run.started'
          returning extract(epoch from old.next_at - now()) as s`,
@@ -197,10 +197,10 @@ describe('an agent webhook', () => {
   })
 
   it('a webhook is not sent for an event that the publication does not list', async () => {
-    await stage.publish('terse', { notification: notification({ events: ['run.ended'] }) })
+    await harness.publish('terse', { notification: notification({ events: ['run.ended'] }) })
     const run = await told('terse')
     await sendAll()
-    expect(hooks.heard.map(({ event }) => event)).toEqual(['run.ended'])
+    expect(hooks.received.map(({ event }) => event)).toEqual(['run.ended'])
     expect(await outbox(run)).toMatchObject([{ settled: true, delivered: false }, { delivered: true }])
   })
 
@@ -209,7 +209,7 @@ describe('an agent webhook', () => {
     const refused = await told()
     await sendAll(sender({ egress: closed }))
     await closed.close()
-    await stage.write(tx => deleteSecret(tx, stage.scope, 'hook', true))
+    await harness.write(tx => deleteSecret(tx, harness.scope, 'hook', true))
     const unsigned = await told()
     await sendAll()
     for (const [run, reason] of [
@@ -222,10 +222,10 @@ describe('an agent webhook', () => {
         decision: { decision: 'deny', reason },
         receipts: [],
       }
-      expect(await stage.effects(run.run_id)).toMatchObject([denied, denied])
+      expect(await harness.effects(run.run_id)).toMatchObject([denied, denied])
       expect(await outbox(run)).toMatchObject([{ delivered: false }, { delivered: false }])
     }
-    expect(hooks.heard).toEqual([])
+    expect(hooks.received).toEqual([])
   })
 
   it('a webhook of one run does not wait for those of another run', async () => {
@@ -233,10 +233,10 @@ describe('an agent webhook', () => {
     const slow = await told()
     hooks.answer = ({ runId }) => (runId === slow.run_id ? promise : 200)
     const one = sender()
-    void one.round(stage.scope)
-    await vi.waitFor(() => expect(hooks.heard).toHaveLength(1), SOON)
+    void one.round(harness.scope)
+    await vi.waitFor(() => expect(hooks.received).toHaveLength(1), SOON)
     const quick = await told()
-    stage.time.advance(250)
+    harness.time.advance(250)
     await vi.waitFor(async () => {
       expect(await outbox(quick)).toMatchObject([{ delivered: true }, { delivered: true }])
     }, SOON)
@@ -257,16 +257,16 @@ describe('an agent webhook', () => {
         prepare: async () => ({ type: 'prepared', send: never }),
       },
     })
-    void dying.round(stage.scope)
-    await vi.waitFor(async () => expect(await stage.effects(run.run_id)).toMatchObject([{ state: 'sending' }]), SOON)
+    void dying.round(harness.scope)
+    await vi.waitFor(async () => expect(await harness.effects(run.run_id)).toMatchObject([{ state: 'sending' }]), SOON)
     await sendAll()
-    expect(hooks.heard).toEqual([])
+    expect(hooks.received).toEqual([])
     await test.owner.query(
       "update parley.outbox set lease_until = now() - interval '1 ms' where lease_until is not null",
     )
     await sendAll()
-    expect(hooks.heard.map(({ event }) => event)).toEqual(['run.started', 'run.ended'])
-    expect((await stage.effects(run.run_id)).map(({ state, error_code }) => [state, error_code])).toEqual([
+    expect(hooks.received.map(({ event }) => event)).toEqual(['run.started', 'run.ended'])
+    expect((await harness.effects(run.run_id)).map(({ state, error_code }) => [state, error_code])).toEqual([
       ['uncertain', 'owner_lost'],
       ['succeeded', null],
       ['succeeded', null],
@@ -284,9 +284,9 @@ describe('an agent webhook', () => {
       return 200
     }
     const one = sender()
-    await one.round(stage.scope)
+    await one.round(harness.scope)
     expect(await outbox(run)).toMatchObject([{ settled: false, attempts: 2 }, { attempts: 0 }])
-    expect(stage.counters.read().webhooks_delivered).toBe(0)
+    expect(harness.counters.read().webhooks_delivered).toBe(0)
   })
 })
 

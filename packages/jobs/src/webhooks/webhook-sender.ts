@@ -20,13 +20,13 @@ import type { PlanCache } from '../plan-cache.ts'
 import type { JobLog } from '../protocol.ts'
 import { WebhookAttempt } from './webhook-attempt.ts'
 
-/** After the first, second, … send; after the last the webhook is given up. */
+/** Pauses after the first, second, … send; after the last one the webhook is given up. */
 const RETRY_AFTER_MS: readonly Ms[] = [1000, 5000, 30_000, 120_000, 600_000]
-/** For a send of 10 s and what is written about it. */
+/** Long enough for a send of 10 s and its writes. */
 const LEASE_MS: Ms = 30_000
 /** Environments served at once by one process. */
 const ENVIRONMENTS_AT_ONCE = 64
-/** Sends of one environment at once: a receiver that answers nothing holds each for 10 s. */
+/** Sends of one environment at once: a receiver that never responds holds each for 10 s. */
 const SENDS_AT_ONCE = 8
 
 export interface WebhookSenderOptions {
@@ -76,7 +76,7 @@ export class WebhookSender {
     return this.#rounds.run(scope)
   }
 
-  /** Takes nothing more; resolves when the sends under way are over. */
+  /** Takes no more webhooks; resolves when the sends under way have ended. */
   close(): Promise<void> {
     return this.#rounds.close()
   }
@@ -106,7 +106,7 @@ export class WebhookSender {
     const pauseMs = (this.#options.retryAfterMs ?? RETRY_AFTER_MS)[item.attempts - 1]
     const isLate = item.attempts > (this.#options.retryAfterMs ?? RETRY_AFTER_MS).length + 1
     const attempt = new WebhookAttempt(this.#options, item)
-    // Attempts of processes that died: their receivers may have got them.
+    // The receiver may have got an attempt of a process that died.
     if (item.attempts > 1) await attempt.settleEarlier()
     if (!isLate) {
       counters.add('webhook_sends')

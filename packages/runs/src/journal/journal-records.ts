@@ -6,7 +6,7 @@ import type { JournalFile, JournalHead, JournalRecord } from './protocol.ts'
 /** Bytes of the length before each record. */
 const LENGTH_BYTES = 4
 /** A greater length marks the rest of the file as unreadable. */
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_RECORD_BYTES = 16 * 1024 * 1024
 
 /** A checkpoint repeats the first `keep` utterances of the previous checkpoint in the file and stores only the rest. */
 type StoredEntry =
@@ -54,7 +54,7 @@ export class RecordWriter {
     sealed.copy(bytes, LENGTH_BYTES)
     return {
       bytes,
-      isThere: () => {
+      onWritten: () => {
         this.#place++
         this.#last = last
       },
@@ -65,7 +65,7 @@ export class RecordWriter {
 export interface EncodedRecord {
   readonly bytes: Uint8Array
   /** Call it once the bytes are in the file: the next record follows this one. */
-  readonly isThere: () => void
+  readonly onWritten: () => void
 }
 
 /** Reads the complete records of a file in order. The incomplete record of a killed process at its end is ignored. */
@@ -84,7 +84,7 @@ export class RecordReader {
   }
 
   /** Offset of the next record in bytes. */
-  get at(): number {
+  get offset(): number {
     return this.#at
   }
 
@@ -120,7 +120,7 @@ export class RecordReader {
     const start = Buffer.from(await this.#file.read(this.#at, LENGTH_BYTES))
     if (start.length < LENGTH_BYTES) return null
     const length = start.readUInt32BE()
-    if (length > MOST_BYTES) return null
+    if (length > MAX_RECORD_BYTES) return null
     const sealed = Buffer.from(await this.#file.read(this.#at + LENGTH_BYTES, length))
     if (sealed.length < length) return null
     try {

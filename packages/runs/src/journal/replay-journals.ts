@@ -58,7 +58,7 @@ export function keepReplayingJournals(services: ReplayServices): () => void {
 export async function replayJournals(services: ReplayServices, stopping: AbortSignal): Promise<void> {
   const waiting: OrphanedJournal[] = []
   try {
-    for await (const journal of services.journals.left()) waiting.push(journal)
+    for await (const journal of services.journals.claimOrphans()) waiting.push(journal)
   } finally {
     // Journals claimed before the disk failed belong to this process; no other one will replay them.
     await replayAll(services, waiting, stopping)

@@ -7,7 +7,7 @@ import type { JournalDisk, JournalFile, JournalHead, JournalRecord } from './pro
 /** Bytes used by all journals of one process. */
 export interface JournalCapacity {
   used: number
-  readonly most: number
+  readonly maxBytes: number
 }
 
 interface RunJournalOptions {
@@ -16,9 +16,9 @@ interface RunJournalOptions {
   /** Creates the file and resolves to its name. */
   readonly name: () => Promise<string>
   readonly head: Omit<JournalHead, 'last_seq'>
-  readonly room: JournalCapacity
+  readonly capacity: JournalCapacity
   /** Most bytes of this file. */
-  readonly mostBytes: number
+  readonly maxBytes: number
   /** ISO time. */
   readonly now: () => string
 }
@@ -51,12 +51,12 @@ export class RunJournal {
 
   /** Whether `next` has another record. */
   get hasMore(): boolean {
-    return this.#open !== null && this.#open.reader.at < this.#open.bytes
+    return this.#open !== null && this.#open.reader.offset < this.#open.bytes
   }
 
   /** Creates the file. `tried`: the batch being written to the database, which `next` does not return. */
   async begin(lastSeq: number, tried: RunBatch | null): Promise<void> {
-    this.#open = await this.#made(await this.#options.name(), lastSeq, tried)
+    this.#open = await this.#create(await this.#options.name(), lastSeq, tried)
   }
 
   /**
@@ -67,11 +67,11 @@ export class RunJournal {
     let open = this.#opened()
     let encoded = open.writer.record(record)
     let dropped = 0
-    if (!this.#hasRoom(open, encoded)) {
+    if (!this.#hasSpace(open, encoded)) {
       dropped = await this.#shrink(lastSeq, tried)
       open = this.#opened()
       encoded = open.writer.record(record)
-      if (!this.#hasRoom(open, encoded))
+      if (!this.#hasSpace(open, encoded))
         throw new RunsError('journal_full', `the journal has no space for a record of ${encoded.bytes.length} bytes`)
     }
     await this.#write(open, encoded)
@@ -115,7 +115,7 @@ export class RunJournal {
     const open = this.#open
     this.#open = null
     if (open === null) return
-    this.#options.room.used -= open.bytes
+    this.#options.capacity.used -= open.bytes
     await open.file.close().catch(() => {})
     await this.#options.disk.remove(open.name).catch(() => {})
   }
@@ -136,10 +136,10 @@ export class RunJournal {
   }
 
   async #replace(lastSeq: number, tried: RunBatch | null, records: readonly JournalRecord[]): Promise<void> {
-    const { disk, room } = this.#options
+    const { disk, capacity: room } = this.#options
     const old = this.#opened()
     const beside = `${old.name}.new`
-    const made = await this.#made(beside, lastSeq, tried)
+    const made = await this.#create(beside, lastSeq, tried)
     try {
       for (const record of records) await this.#write(made, made.writer.record(record))
       await disk.rename(beside, old.name)
@@ -159,7 +159,7 @@ export class RunJournal {
     const { reader, bytes } = this.#opened()
     const records: JournalRecord[] = []
     const again = reader.copy()
-    while (again.at < bytes) {
+    while (again.offset < bytes) {
       const record = await again.record()
       if (record === null)
         throw new RunsError(
@@ -171,8 +171,8 @@ export class RunJournal {
     return records
   }
 
-  async #made(name: string, lastSeq: number, tried: RunBatch | null): Promise<Open> {
-    const { disk, sealer, head, room } = this.#options
+  async #create(name: string, lastSeq: number, tried: RunBatch | null): Promise<Open> {
+    const { disk, sealer, head, capacity: room } = this.#options
     const file = await disk.create(name)
     const writer = new RecordWriter(sealer, head.owned)
     const made: Open = { name, file, writer, reader: new RecordReader(file, sealer, head.owned), bytes: 0 }
@@ -190,16 +190,16 @@ export class RunJournal {
     return made
   }
 
-  async #write(open: Open, { bytes, isThere }: EncodedRecord): Promise<void> {
+  async #write(open: Open, { bytes, onWritten: isThere }: EncodedRecord): Promise<void> {
     await open.file.write(bytes, open.bytes)
     isThere()
     open.bytes += bytes.length
-    this.#options.room.used += bytes.length
+    this.#options.capacity.used += bytes.length
   }
 
-  #hasRoom(open: Open, { bytes: { length } }: EncodedRecord): boolean {
-    const { room, mostBytes } = this.#options
-    return open.bytes + length <= mostBytes && room.used + length <= room.most
+  #hasSpace(open: Open, { bytes: { length } }: EncodedRecord): boolean {
+    const { capacity: room, maxBytes: mostBytes } = this.#options
+    return open.bytes + length <= mostBytes && room.used + length <= room.maxBytes
   }
 
   #opened(): Open {

@@ -8,8 +8,8 @@ import { type JournalCapacity, RunJournal } from './run-journal.ts'
 /** `<run>.<fence>.<mark of the process that has it>.journal`; `.new` while it is rewritten. */
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,19})\.([\d-]{1,40})\.journal(\.new)?$/
 /** Bytes of one run's journal: enough for a call of several hours. */
-const MOST_OF_RUN = 4 * 1024 * 1024
-const MOST_OF_ALL = 256 * 1024 * 1024
+const MAX_RUN_BYTES = 4 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
 /** An unclaimed journal is removed after this time, because it holds callers' words. */
 const KEEP_MS: Ms = 24 * 3_600_000
 
@@ -18,9 +18,9 @@ interface RunJournalsOptions {
   readonly sealer: Sealer
   readonly wallClock: () => UnixMs
   /** Bytes of one run's journal. Default 4 MiB. */
-  readonly mostOfRun?: number
+  readonly maxRunBytes?: number
   /** Bytes of all journals. Default 256 MiB. */
-  readonly mostOfAll?: number
+  readonly maxBytes?: number
   /** One line when writing to disk fails, and one when it works again. */
   readonly onProblem: (what: string, error: unknown) => void
 }
@@ -37,27 +37,27 @@ export interface OrphanedJournal {
 /** The journals of this process's runs, and those that dead processes left. */
 export class RunJournals {
   readonly #options: RunJournalsOptions
-  readonly #room: JournalCapacity
+  readonly #capacity: JournalCapacity
   #isFailing = false
 
   constructor(options: RunJournalsOptions) {
     this.#options = options
-    this.#room = { used: 0, most: options.mostOfAll ?? MOST_OF_ALL }
+    this.#capacity = { used: 0, maxBytes: options.maxBytes ?? MAX_BYTES }
   }
 
   /** Bytes on disk of this process's runs. */
   get bytes(): number {
-    return this.#room.used
+    return this.#capacity.used
   }
 
   /** The journal of a run. Its file is created with the first record. */
   of(scope: Scope, owned: RunOwnership, engine: string): RunJournal {
-    const { disk, sealer, wallClock, mostOfRun = MOST_OF_RUN } = this.#options
+    const { disk, sealer, wallClock, maxRunBytes: mostOfRun = MAX_RUN_BYTES } = this.#options
     return new RunJournal({
       disk,
       sealer,
-      room: this.#room,
-      mostBytes: mostOfRun,
+      capacity: this.#capacity,
+      maxBytes: mostOfRun,
       head: { scope, owned, engine },
       name: async () => nameOf(owned, await disk.mark()),
       now: () => new Date(wallClock()).toISOString(),
@@ -65,7 +65,7 @@ export class RunJournals {
   }
 
   /** Notes that writing to disk failed, or (null) that it works again. Logs each change once. */
-  note(trouble: unknown): void {
+  reportWrite(trouble: unknown): void {
     if ((trouble !== null) === this.#isFailing) return
     this.#isFailing = trouble !== null
     this.#options.onProblem(
@@ -80,7 +80,7 @@ export class RunJournals {
    * Claims the journals of dead processes one by one; each goes to one process. Journals of live processes are left alone.
    * A journal that is a day old or unreadable is removed.
    */
-  async *left(): AsyncGenerator<OrphanedJournal> {
+  async *claimOrphans(): AsyncGenerator<OrphanedJournal> {
     const { disk, onProblem, wallClock } = this.#options
     const mark = await disk.mark()
     for (const { name, changedAt } of await disk.list()) {

@@ -9,12 +9,12 @@ import {
   engineOn,
   framesOf,
   joinsOf,
-  kept,
   machine,
   reapCall,
   record,
   SECOND,
   SEGMENT,
+  storedRecording,
 } from './testing/recorded-calls.ts'
 
 let test: TestDatabase
@@ -43,7 +43,7 @@ describe('joining the segments of a recording', () => {
     const { call, join } = await recorded(35)
     await home.blobs.delete(segmentKey(call.scope, call.owned.run_id, 2))
     expect(await join()).toBe('partial')
-    const { state, bytes } = await kept(test, home.blobs, call)
+    const { state, bytes } = await storedRecording(test, home.blobs, call)
     expect(state).toBe('partial')
     expect(framesOf(bytes!, [[SEGMENT, 2 * SEGMENT]])).toBe(35 * SECOND)
   })
@@ -58,7 +58,7 @@ describe('joining the segments of a recording', () => {
     const whole = Buffer.concat(await (await home.blobs.get(key))!.bytes.toArray())
     await home.blobs.put(key, spoil(whole))
     expect(await join()).toBe('partial')
-    const { bytes } = await kept(test, home.blobs, call)
+    const { bytes } = await storedRecording(test, home.blobs, call)
     expect(framesOf(bytes!, [[silentFrom, 2 * SEGMENT]])).toBe(25 * SECOND)
   })
 
@@ -67,7 +67,7 @@ describe('joining the segments of a recording', () => {
     const states = await Promise.all([join(), join(), join()])
     expect(states.filter(state => state !== null)).toEqual(['ready'])
     expect(await join()).toBeNull()
-    const { bytes, names } = await kept(test, home.blobs, call)
+    const { bytes, names } = await storedRecording(test, home.blobs, call)
     expect([framesOf(bytes!), names.length]).toEqual([25 * SECOND, 1])
   })
 
@@ -95,7 +95,7 @@ describe('joining the segments of a recording', () => {
     expect(await join()).toBe('ready')
     goesOn.resolve()
     await failed
-    const { bytes, names, state } = await kept(test, home.blobs, call)
+    const { bytes, names, state } = await storedRecording(test, home.blobs, call)
     expect([state, framesOf(bytes!), names.length]).toEqual(['ready', 25 * SECOND, 1])
   })
 
@@ -114,7 +114,7 @@ describe('joining the segments of a recording', () => {
       call.owned.run_id,
     ])
     expect(await joinsOf(services, call)).toHaveLength(1)
-    expect((await kept(test, home.blobs, call)).state).toBe('ready')
+    expect((await storedRecording(test, home.blobs, call)).state).toBe('ready')
   })
 
   it('a recording is never joined while its run is live, and has no file when all segments are lost', async () => {
@@ -122,12 +122,12 @@ describe('joining the segments of a recording', () => {
     const call = await callOf(test)
     const { path } = await spool.open(call)
     await record(path, 0, 12 * SECOND)
-    await spool.look()
+    await spool.poll()
     expect(await joinRecording(services, call.scope, call.owned.run_id)).toBeNull()
     await home.blobs.delete(segmentKey(call.scope, call.owned.run_id, 1))
     await reapCall(test, call)
     expect(await joinRecording(services, call.scope, call.owned.run_id)).toBe('failed')
-    expect(await kept(test, home.blobs, call)).toMatchObject({ state: 'failed', content: null })
+    expect(await storedRecording(test, home.blobs, call)).toMatchObject({ state: 'failed', content: null })
   })
 })
 
@@ -147,8 +147,12 @@ describe('a recording past its retention', () => {
     await outlive(unjoined.call.owned.run_id)
     expect(await expireContents(test.database, home.blobs)).toEqual({ recordings: 2, transcripts: 0 })
     for (const { call } of [old, unjoined])
-      expect(await kept(test, home.blobs, call)).toMatchObject({ state: 'expired', content: null, names: [] })
-    expect((await kept(test, home.blobs, young.call)).state).toBe('ready')
+      expect(await storedRecording(test, home.blobs, call)).toMatchObject({
+        state: 'expired',
+        content: null,
+        names: [],
+      })
+    expect((await storedRecording(test, home.blobs, young.call)).state).toBe('ready')
     expect(await expireContents(test.database, home.blobs)).toEqual({ recordings: 0, transcripts: 0 })
     expect(await unjoined.join()).toBeNull()
   })
@@ -171,9 +175,9 @@ describe('a recording past its retention', () => {
     })
     expect(problems).toHaveLength(1)
     // Nobody is shown what is to go.
-    expect(await kept(test, home.blobs, call)).toMatchObject({ state: 'expired', content: null })
-    expect((await kept(test, home.blobs, call)).names).toHaveLength(1)
+    expect(await storedRecording(test, home.blobs, call)).toMatchObject({ state: 'expired', content: null })
+    expect((await storedRecording(test, home.blobs, call)).names).toHaveLength(1)
     expect(await expireContents(test.database, home.blobs)).toEqual({ recordings: 1, transcripts: 0 })
-    expect((await kept(test, home.blobs, call)).names).toEqual([])
+    expect((await storedRecording(test, home.blobs, call)).names).toEqual([])
   })
 })

@@ -9,11 +9,11 @@ import {
   engineOn,
   framesOf,
   joinsOf,
-  kept,
   machine,
   reapCall,
   SECOND,
   spooledIn,
+  storedRecording,
 } from './testing/recorded-calls.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../../media/src/io/fixtures/record-until-killed.ts', import.meta.url))
@@ -26,7 +26,7 @@ afterAll(() => test?.close())
 
 interface Recorder {
   readonly child: ChildProcess
-  /** How many samples it had to record, as far as it said. */
+  /** How many samples it had to record, as far as it output. */
   position(): number
   reached(position: number): Promise<void>
 }
@@ -35,11 +35,11 @@ interface Recorder {
 function recorder(path: string, atOnce: number): Recorder {
   const child = spawn(process.execPath, [PROGRAM, path, String(atOnce)], { stdio: ['ignore', 'pipe', 'inherit'] })
   let position = 0
-  let said = ''
+  let output = ''
   const waiting = new Set<() => void>()
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (said + text).split('\n')
-    said = lines.pop() ?? ''
+    const lines = (output + text).split('\n')
+    output = lines.pop() ?? ''
     position = Number(lines.at(-1) ?? position)
     for (const look of waiting) look()
   })
@@ -83,16 +83,16 @@ describe('the recording of a process that is killed', () => {
         const { path } = await dead.spool.open(call)
         recording = recorder(path, atOnce * SECOND)
         await recording.reached(atOnce * SECOND + 100)
-        await dead.spool.look()
+        await dead.spool.poll()
         await recording.reached(seconds * SECOND)
-        await dead.spool.look()
+        await dead.spool.poll()
         await kill(recording)
         await reapCall(test, call)
         const { spool, services } = engineOn(test, home)
-        await spool.look()
+        await spool.poll()
         expect(await spooledIn(home.directory)).toEqual([])
         expect(await joinsOf(services, call)).toHaveLength(1)
-        const { state, bytes } = await kept(test, home.blobs, call)
+        const { state, bytes } = await storedRecording(test, home.blobs, call)
         expect(state).toBe('partial')
         const frames = framesOf(bytes!)
         expect(frames).toBeGreaterThan(recording.position() - SECOND)

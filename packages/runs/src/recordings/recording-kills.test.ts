@@ -10,13 +10,13 @@ import {
   endCall,
   engineOn,
   framesOf,
-  kept,
   machine,
   reapCall,
   record,
   SECOND,
   SEGMENT,
   spooledIn,
+  storedRecording,
 } from './testing/recorded-calls.ts'
 
 let test: TestDatabase
@@ -81,7 +81,7 @@ async function liveAndRecord(
   let isOver = false
   const life = async () => {
     const { path } = await spool.open(call)
-    for (; written < end; await spool.look()) {
+    for (; written < end; await spool.poll()) {
       const next = Math.min(written + 7 * SECOND + 123, end)
       await record(path, written, next)
       written = next
@@ -134,7 +134,7 @@ it(
 async function restart(home: Awaited<ReturnType<typeof machine>>): Promise<void> {
   const { spool, time } = engineOn(test, home)
   for (let i = 0; i < 3; i++) {
-    await spool.look()
+    await spool.poll()
     time.advance(60_000)
   }
   expect(spool.size).toBe(0)
@@ -156,7 +156,7 @@ async function expectAll(
   call: RecordedRun,
   life: Awaited<ReturnType<typeof liveAndRecord>>,
 ): Promise<void> {
-  const { state, content, names, bytes } = await kept(test, home.blobs, call)
+  const { state, content, names, bytes } = await storedRecording(test, home.blobs, call)
   expect(await spooledIn(home.directory)).toEqual([])
   if (life.written === 0) {
     expect(['not_required', 'failed', undefined]).toContain(state)

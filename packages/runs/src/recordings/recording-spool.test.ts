@@ -9,13 +9,13 @@ import {
   engineOn,
   framesOf,
   joinsOf,
-  kept,
   machine,
   reapCall,
   record,
   SECOND,
   SEGMENT,
   spooledIn,
+  storedRecording,
   wav,
 } from './testing/recorded-calls.ts'
 
@@ -58,13 +58,13 @@ describe('the recording of a call', () => {
     const call = await callOf(test)
     const { path, segments } = await spool.open(call)
     expect(segments).toBe('only')
-    expect(await kept(test, home.blobs, call)).toMatchObject({ state: 'pending', names: [] })
+    expect(await storedRecording(test, home.blobs, call)).toMatchObject({ state: 'pending', names: [] })
     await record(path, 0, 3 * SECOND)
-    await spool.look()
-    expect(await kept(test, home.blobs, call)).toMatchObject({ state: 'recording', names: [] })
+    await spool.poll()
+    expect(await storedRecording(test, home.blobs, call)).toMatchObject({ state: 'recording', names: [] })
     await record(path, 0, 25 * SECOND)
-    await spool.look()
-    expect(await kept(test, home.blobs, call)).toMatchObject({
+    await spool.poll()
+    expect(await storedRecording(test, home.blobs, call)).toMatchObject({
       state: 'recording',
       segments: 2,
       names: ['segment-000001.wav', 'segment-000002.wav'],
@@ -74,7 +74,7 @@ describe('the recording of a call', () => {
     await record(path, 20 * SECOND, 27 * SECOND, true)
     expect(await spool.close(call.owned.run_id, 3)).toBe('ready')
     await endCall(test, call)
-    const { state, content, names, bytes } = await kept(test, home.blobs, call)
+    const { state, content, names, bytes } = await storedRecording(test, home.blobs, call)
     expect(state).toBe('ready')
     expect(framesOf(bytes!)).toBe(27 * SECOND)
     expect(content).toMatchObject({ byte_size: bytes!.length, media_type: 'audio/wav' })
@@ -99,10 +99,10 @@ describe('the recording of a call', () => {
     const { path } = await spool.open(call)
     await record(path, 0, 9 * SECOND)
     await spool.close(call.owned.run_id, null)
-    await spool.look()
+    await spool.poll()
     await endCall(test, call)
     await joinsOf(services, call)
-    expect(framesOf((await kept(test, home.blobs, call)).bytes!)).toBe(12 * SECOND)
+    expect(framesOf((await storedRecording(test, home.blobs, call)).bytes!)).toBe(12 * SECOND)
     expect(await spooledIn(home.directory)).toEqual([])
   })
 
@@ -114,7 +114,7 @@ describe('the recording of a call', () => {
     expect(await spool.close(call.owned.run_id, 2)).toBe('processing')
     await endCall(test, call)
     expect(await joinsOf(services, call)).toEqual([{ scope: call.scope, run_id: call.owned.run_id }])
-    const { state, bytes } = await kept(test, home.blobs, call)
+    const { state, bytes } = await storedRecording(test, home.blobs, call)
     expect([state, framesOf(bytes!)]).toEqual(['ready', 12 * SECOND])
     expect(await joinsOf(services, call)).toEqual([])
   })
@@ -126,9 +126,9 @@ describe('the recording of a call', () => {
     await record(places[0]!.path, 0, 12 * SECOND)
     await record(places[1]!.path, 0, 0, true)
     expect(await spool.close(failed.owned.run_id, null)).toBe('partial')
-    expect(framesOf((await kept(test, home.blobs, failed)).bytes!)).toBe(12 * SECOND)
+    expect(framesOf((await storedRecording(test, home.blobs, failed)).bytes!)).toBe(12 * SECOND)
     expect(await spool.close(silent.owned.run_id, 1)).toBe('not_required')
-    expect(await kept(test, home.blobs, silent)).toMatchObject({ content: null, names: [] })
+    expect(await storedRecording(test, home.blobs, silent)).toMatchObject({ content: null, names: [] })
     expect(await spooledIn(home.directory)).toEqual([])
   })
 
@@ -144,7 +144,7 @@ describe('the recording of a call', () => {
       expect(await spool.close(call.owned.run_id, null)).toBe('pending')
       await endCall(test, call, ms === null ? {} : { connected_ms: ms })
       expect(await joinsOf(services, call, 0)).toHaveLength(1)
-      expect(await kept(test, home.blobs, call)).toMatchObject({ state, content: null })
+      expect(await storedRecording(test, home.blobs, call)).toMatchObject({ state, content: null })
       expect(await spooledIn(home.directory)).toEqual([])
     },
   )
@@ -156,22 +156,22 @@ describe('the recording of a call', () => {
     const { path } = await spool.open(call)
     store.isAway = true
     await record(path, 0, 25 * SECOND)
-    await spool.look()
+    await spool.poll()
     await record(path, 20 * SECOND, 26 * SECOND, true)
     expect(await spool.close(call.owned.run_id, 3)).toBe('recording')
     expect(problems.length).toBeGreaterThan(0)
     await endCall(test, call)
-    expect((await kept(test, home.blobs, call)).state).toBe('processing')
+    expect((await storedRecording(test, home.blobs, call)).state).toBe('processing')
     expect(await joinsOf(services, call, 0)).toEqual([])
     store.isAway = false
     // It waits before it tries again.
-    await spool.look()
+    await spool.poll()
     expect(spool.size).toBe(1)
     time.advance(60_000)
-    await spool.look()
+    await spool.poll()
     expect(spool.size).toBe(0)
     expect(await joinsOf(services, call)).toHaveLength(1)
-    const { state, bytes } = await kept(test, home.blobs, call)
+    const { state, bytes } = await storedRecording(test, home.blobs, call)
     expect([state, framesOf(bytes!)]).toEqual(['ready', 26 * SECOND])
   })
 
@@ -188,7 +188,7 @@ describe('the recording of a call', () => {
     await record(places[1]!.path, 0, 10.5 * SECOND)
     const names = async () => {
       time.advance(1000)
-      return (await kept(test, home.blobs, call)).names
+      return (await storedRecording(test, home.blobs, call)).names
     }
     await expect.poll(names).toEqual(['segment-000001.wav'])
     const stopping = spool.stop()
@@ -228,15 +228,15 @@ describe('segments that a killed process left', () => {
       Buffer.concat([wav(SEGMENT, 15.5 * SECOND, 5 * SECOND), Buffer.alloc(1)]),
     )
     const { spool, time, services } = engineOn(test, home)
-    await spool.look()
-    expect((await kept(test, home.blobs, call)).names).toEqual([])
+    await spool.poll()
+    expect((await storedRecording(test, home.blobs, call)).names).toEqual([])
     await reapCall(test, call)
     time.advance(2000)
-    await spool.look()
-    expect((await kept(test, home.blobs, call)).names).toEqual(['segment-000001.wav', 'segment-000002.wav'])
+    await spool.poll()
+    expect((await storedRecording(test, home.blobs, call)).names).toEqual(['segment-000001.wav', 'segment-000002.wav'])
     expect(await spooledIn(home.directory)).toEqual([])
     expect(await joinsOf(services, call)).toHaveLength(1)
-    const { state, bytes } = await kept(test, home.blobs, call)
+    const { state, bytes } = await storedRecording(test, home.blobs, call)
     expect([state, framesOf(bytes!)]).toEqual(['partial', 15.5 * SECOND])
   })
 
@@ -247,11 +247,11 @@ describe('segments that a killed process left', () => {
     await reapCall(test, call)
     let now = Date.now()
     const { spool, time } = engineOn(test, home, { wallClock: () => now })
-    await spool.look()
+    await spool.poll()
     expect(await readdir(dirname(path))).toContain('audio.wav.000001.wav.part')
     now += 10_000
     time.advance(2000)
-    await spool.look()
+    await spool.poll()
     expect(await spooledIn(home.directory)).toEqual([])
   })
 
@@ -263,10 +263,10 @@ describe('segments that a killed process left', () => {
     await writeFile(`${path}.000003.wav.part`, '')
     await reapCall(test, call)
     const { spool, services } = engineOn(test, home)
-    await spool.look()
+    await spool.poll()
     expect(await spooledIn(home.directory)).toEqual([])
     await joinsOf(services, call)
-    expect(framesOf((await kept(test, home.blobs, call)).bytes!)).toBe(14 * SECOND)
+    expect(framesOf((await storedRecording(test, home.blobs, call)).bytes!)).toBe(14 * SECOND)
   })
 
   it('a recording that was closed before its process was killed is complete', async () => {
@@ -278,9 +278,9 @@ describe('segments that a killed process left', () => {
     await dead.spool.close(call.owned.run_id, 2)
     await endCall(test, call)
     const { spool, services } = engineOn(test, home)
-    await spool.look()
+    await spool.poll()
     expect(await joinsOf(services, call)).toHaveLength(1)
-    const { state, bytes } = await kept(test, home.blobs, call)
+    const { state, bytes } = await storedRecording(test, home.blobs, call)
     expect([state, framesOf(bytes!)]).toEqual(['ready', 12 * SECOND])
   })
 
@@ -289,16 +289,16 @@ describe('segments that a killed process left', () => {
     const dead = engineOn(test, home)
     const { path } = await dead.spool.open(call)
     await record(path, 0, 12 * SECOND)
-    await dead.spool.look()
+    await dead.spool.poll()
     await record(path, SEGMENT, 24 * SECOND)
     await reapCall(test, call)
     const { spool, services } = engineOn(test, home)
     expect(await joinsOf(services, call, 0)).toHaveLength(1)
-    const first = await kept(test, home.blobs, call)
+    const first = await storedRecording(test, home.blobs, call)
     expect([first.state, framesOf(first.bytes!)]).toEqual(['partial', SEGMENT])
-    await spool.look()
+    await spool.poll()
     expect(await joinsOf(services, call)).toHaveLength(1)
-    const { state, bytes, names, content } = await kept(test, home.blobs, call)
+    const { state, bytes, names, content } = await storedRecording(test, home.blobs, call)
     expect([state, framesOf(bytes!)]).toEqual(['partial', 24 * SECOND])
     expect(names).toEqual([`${content!.artifact_id}.wav`])
   })
@@ -309,7 +309,7 @@ describe('segments that a killed process left', () => {
     await test.owner.query('delete from parley.run_recordings where run_id = $1', [call.owned.run_id])
     await reapCall(test, call)
     const { spool, problems } = engineOn(test, home)
-    await spool.look()
+    await spool.poll()
     expect(problems).toHaveLength(1)
     expect(await spooledIn(home.directory)).toEqual([call.owned.run_id])
   })

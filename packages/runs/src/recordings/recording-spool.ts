@@ -29,7 +29,7 @@ export interface RecordingSpoolOptions {
   /** Whether `close` joins the segments at once, as is done where blobs are local files. Otherwise the worker joins them. */
   readonly joinsAtClose: boolean
   /** Bytes of audio in the directory at which new recordings are refused. Default 8 GiB. */
-  readonly mostBytes?: number
+  readonly maxBytes?: number
   /** Space of the directory's disk; null: unknown. Default: asks the operating system. */
   readonly disk?: () => Promise<DiskSpace | null>
   readonly onProblem?: (what: string, error: unknown) => void
@@ -60,7 +60,7 @@ export class RecordingSpool {
   readonly #live = new Map<string, RecordedRun>()
   /** Bytes in directories without a readable manifest, by name. */
   readonly #strays = new Map<string, number>()
-  readonly #room: SpoolCapacity
+  readonly #capacity: SpoolCapacity
   #hasCounted = false
   #finding: Promise<void> | null = null
   #timer: Timer | null = null
@@ -68,9 +68,9 @@ export class RecordingSpool {
 
   constructor(options: RecordingSpoolOptions) {
     this.#options = options
-    const { directory, time, mostBytes, disk = () => diskSpace(directory) } = options
-    this.#room = new SpoolCapacity({
-      mostBytes,
+    const { directory, time, maxBytes: mostBytes, disk = () => diskSpace(directory) } = options
+    this.#capacity = new SpoolCapacity({
+      maxBytes: mostBytes,
       disk,
       time,
       used: () => this.bytes,
@@ -93,13 +93,13 @@ export class RecordingSpool {
   }
 
   /** Bytes at which new recordings are refused. */
-  get mostBytes(): number {
-    return this.#room.most
+  get maxBytes(): number {
+    return this.#capacity.maxBytes
   }
 
   /** Recordings refused for lack of space since the start. */
   get refused(): Readonly<Record<RecordingRefusal, number>> {
-    return this.#room.refused
+    return this.#capacity.refused
   }
 
   /**
@@ -113,7 +113,7 @@ export class RecordingSpool {
       throw new RunsError('recording_unavailable', 'this process is stopping and begins no recording', {
         retryable: false,
       })
-    await this.#checkRoom()
+    await this.#checkCapacity()
     const directory = new SpoolDirectory(root, runId)
     const manifest = { scope, owned, closed: null }
     const onProblem = (what: string, error: unknown) => services.onProblem?.(what, error)
@@ -122,7 +122,7 @@ export class RecordingSpool {
       if ((await database.transaction(scope, tx => openRecording(tx, scope, owned, 'pending'))) === 'lost')
         throw new RunsError('run_lost', `another process owns the run ${runId}`)
       await directory.make(manifest).catch(cause => {
-        throw this.#room.refuse('unwritable', `there is no place to record to: ${String(cause)}`, cause)
+        throw this.#capacity.refuse('unwritable', `there is no place to record to: ${String(cause)}`, cause)
       })
     } catch (error) {
       this.#live.delete(runId)
@@ -131,7 +131,7 @@ export class RecordingSpool {
     const { blobs, time, wallClock } = services
     this.#recordings.set(
       runId,
-      new SpooledRecording({ database, blobs, time, wallClock, directory, manifest, isLeft: false, onProblem }),
+      new SpooledRecording({ database, blobs, time, wallClock, directory, manifest, isForeign: false, onProblem }),
     )
     return { path: directory.audioPath, segments: 'only' }
   }
@@ -161,9 +161,9 @@ export class RecordingSpool {
   }
 
   /** Processes all recordings now instead of within a second; resolves when that is done. Never rejects. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     try {
-      await this.#find()
+      await this.#scan()
     } catch (error) {
       this.#problem('the spool cannot be read', error)
     }
@@ -186,14 +186,14 @@ export class RecordingSpool {
     timer.cancel()
   }
 
-  async #checkRoom(): Promise<void> {
+  async #checkCapacity(): Promise<void> {
     try {
       // Audio of earlier processes counts towards the limit.
-      if (!this.#hasCounted) await this.#find()
+      if (!this.#hasCounted) await this.#scan()
     } catch (cause) {
-      throw this.#room.refuse('unwritable', `the spool cannot be read: ${String(cause)}`, cause)
+      throw this.#capacity.refuse('unwritable', `the spool cannot be read: ${String(cause)}`, cause)
     }
-    await this.#room.check()
+    await this.#capacity.check()
   }
 
   async #close({ scope, owned }: RecordedRun, recording: SpooledRecording, segments: number | null) {
@@ -219,15 +219,15 @@ export class RecordingSpool {
   }
 
   /** One round at a time: the first may have many files to count. */
-  #find(): Promise<void> {
-    this.#finding ??= this.#findLeft().finally(() => {
+  #scan(): Promise<void> {
+    this.#finding ??= this.#addForeign().finally(() => {
       this.#finding = null
     })
     return this.#finding
   }
 
   /** Adds recordings that other processes left or are writing. */
-  async #findLeft(): Promise<void> {
+  async #addForeign(): Promise<void> {
     const { directory: root, database, blobs, time, wallClock } = this.#options
     const onProblem = (what: string, error: unknown) => this.#problem(what, error)
     const isKnown = (runId: string) => this.#live.has(runId) || this.#recordings.has(runId)
@@ -250,7 +250,7 @@ export class RecordingSpool {
         directory,
         manifest,
         onProblem,
-        isLeft: true,
+        isForeign: true,
       })
       await recording.measure()
       this.#strays.delete(runId)
@@ -276,7 +276,7 @@ export class RecordingSpool {
     const { time } = this.#options
     this.#timer = time.at(time.now() + LOOK_EVERY_MS, () => {
       // Not awaited, so that a recording that cannot be uploaded does not delay others.
-      void this.look()
+      void this.poll()
       this.#schedule()
     })
   }

@@ -5,7 +5,17 @@ import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { diskSpace } from './io/disk-space.ts'
 import { SpoolDirectory } from './io/spool-directory.ts'
-import { callOf, engineOn, framesOf, kept, machine, record, SECOND, spooledIn, wav } from './testing/recorded-calls.ts'
+import {
+  callOf,
+  engineOn,
+  framesOf,
+  machine,
+  record,
+  SECOND,
+  spooledIn,
+  storedRecording,
+  wav,
+} from './testing/recorded-calls.ts'
 
 const FRAME_BYTES = 2
 const HEADER_BYTES = 58
@@ -45,16 +55,16 @@ function methodsOf(blobs: Blobs): Blobs {
 
 it('while blobs are unavailable no recording starts beyond the spool’s limit; live recordings continue and are complete once blobs return', async () => {
   const store = away(home.blobs)
-  const { spool, time, problems } = engineOn(test, store, { mostBytes: 20 * SECOND * FRAME_BYTES })
+  const { spool, time, problems } = engineOn(test, store, { maxBytes: 20 * SECOND * FRAME_BYTES })
   const [first, second] = [await callOf(test), await callOf(test)]
   const { path } = await spool.open(first)
   await record(path, 0, 15 * SECOND)
-  await spool.look()
+  await spool.poll()
   expect(spool.bytes).toBe(15 * SECOND * FRAME_BYTES + 2 * HEADER_BYTES)
   await spool.open(await callOf(test))
   await record(path, 10 * SECOND, 25 * SECOND)
   time.advance(60_000)
-  await spool.look()
+  await spool.poll()
   await expect(spool.open(second)).rejects.toMatchObject(unavailable)
   expect(spool.refused).toEqual({ spool_full: 1, disk_full: 0, unwritable: 0 })
   expect(problems).toContain('no room to record, 1 not begun')
@@ -66,17 +76,17 @@ it('while blobs are unavailable no recording starts beyond the spool’s limit; 
   store.isAway = false
   time.advance(60_000)
   expect(await spool.close(first.owned.run_id, 3)).toBe('ready')
-  expect(framesOf((await kept(test, home.blobs, first)).bytes!)).toBe(28 * SECOND)
+  expect(framesOf((await storedRecording(test, home.blobs, first)).bytes!)).toBe(28 * SECOND)
   expect(spool.bytes).toBe(0)
   await spool.open(second)
 })
 
 it('the spool counts the bytes of a segment whose upload never finishes', async () => {
   const stuck: Blobs = { ...methodsOf(home.blobs), put: () => new Promise(() => {}) }
-  const { spool, time } = engineOn(test, { ...home, blobs: stuck }, { mostBytes: 20 * SECOND * FRAME_BYTES })
+  const { spool, time } = engineOn(test, { ...home, blobs: stuck }, { maxBytes: 20 * SECOND * FRAME_BYTES })
   const { path } = await spool.open(await callOf(test))
   await record(path, 0, 12 * SECOND)
-  void spool.look()
+  void spool.poll()
   await vi.waitFor(() => expect(spool.bytes).toBeGreaterThan(0), { timeout: 10_000 })
   await record(path, 10 * SECOND, 22 * SECOND)
   time.advance(30_000)
@@ -91,7 +101,7 @@ it('segments of earlier processes count from the first call on, and the spool di
   const stray = join(home.directory, '00000000-0000-4000-8000-000000000000')
   await mkdir(stray)
   await writeFile(join(stray, 'audio.wav.000001.wav'), wav(0, 5 * SECOND))
-  const { spool } = engineOn(test, home, { mostBytes: 10 * SECOND * FRAME_BYTES })
+  const { spool } = engineOn(test, home, { maxBytes: 10 * SECOND * FRAME_BYTES })
   await expect(spool.open(await callOf(test))).rejects.toMatchObject(unavailable)
   expect(spool.bytes).toBe(2 * (5 * SECOND * FRAME_BYTES + HEADER_BYTES))
   const walks = (['segments', 'manifest'] as const).map(name => vi.spyOn(SpoolDirectory.prototype, name))
@@ -102,7 +112,7 @@ it('segments of earlier processes count from the first call on, and the spool di
   }
   // Somebody cleared it away.
   await rm(stray, { recursive: true })
-  await spool.look()
+  await spool.poll()
   await spool.open(await callOf(test))
 })
 

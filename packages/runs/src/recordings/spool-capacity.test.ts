@@ -8,15 +8,15 @@ const GIB = 1024 ** 3
 function room(disk: DiskSpace | null, mostBytes?: number) {
   const time = new VirtualTime()
   const spool = { used: 0 }
-  const told: string[] = []
+  const problems: string[] = []
   const made = new SpoolCapacity({
-    mostBytes,
+    maxBytes: mostBytes,
     time,
     used: () => spool.used,
     disk: async () => disk,
-    onProblem: (what, error) => told.push(`${what}: ${error instanceof Error ? error.message : String(error)}`),
+    onProblem: (what, error) => problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`),
   })
-  return { room: made, spool, time, told }
+  return { room: made, spool, time, problems }
 }
 
 const refused = { code: 'recording_unavailable', retryable: true }
@@ -39,7 +39,7 @@ describe('the capacity of the recording spool', () => {
     await of.check()
     spool.used++
     await expect(of.check()).rejects.toMatchObject(refused)
-    expect(of.most).toBe(8 * GIB)
+    expect(of.maxBytes).toBe(8 * GIB)
   })
 
   it.each([
@@ -53,7 +53,7 @@ describe('the capacity of the recording spool', () => {
   })
 
   it('the spool logs refused recordings at most every 10 s, with their number', async () => {
-    const { room: of, spool, time, told } = room(null, 50 * MIB)
+    const { room: of, spool, time, problems } = room(null, 50 * MIB)
     spool.used = 60 * MIB
     const refuse = () => expect(of.check()).rejects.toMatchObject(refused)
     for (let i = 0; i < 20; i++) {
@@ -62,7 +62,7 @@ describe('the capacity of the recording spool', () => {
     }
     await refuse()
     expect(of.refused.spool_full).toBe(21)
-    expect(told).toEqual([
+    expect(problems).toEqual([
       'no room to record, 1 not begun: 60 MiB wait to be stored, of 50 MiB that may',
       'no room to record, 10 not begun: 60 MiB wait to be stored, of 50 MiB that may',
       'no room to record, 10 not begun: 60 MiB wait to be stored, of 50 MiB that may',

@@ -3,12 +3,12 @@ import { RunsError } from '../errors.ts'
 
 const GIB = 1024 ** 3
 /** For 149 hours of audio. */
-const MOST_BYTES = 8 * GIB
+const MAX_BYTES = 8 * GIB
 /** Free bytes for live recordings, journals and a database on the same disk; their needs do not grow with the disk. */
 const KEEP_FREE_BYTES = GIB
 /** Share of a small disk that stays free, so that a small disk can record at all. */
 const KEEP_FREE_SHARE = 0.05
-const TELL_EVERY_MS: Ms = 10_000
+const LOG_EVERY_MS: Ms = 10_000
 
 /** Bytes of a file system that this user may use. */
 export interface DiskSpace {
@@ -21,7 +21,7 @@ export type RecordingRefusal = 'spool_full' | 'disk_full' | 'unwritable'
 
 interface SpoolCapacityOptions {
   /** Bytes of the spool at which new recordings are refused. Default 8 GiB. */
-  readonly mostBytes?: number | undefined
+  readonly maxBytes?: number | undefined
   /** Bytes in the spool now. */
   readonly used: () => number
   /** Space of the spool's disk; null: unknown, and no recording is refused for it. Never rejects. */
@@ -34,15 +34,15 @@ interface SpoolCapacityOptions {
 /** Decides whether another recording fits, and counts refusals. */
 export class SpoolCapacity {
   /** The limit in bytes. */
-  readonly most: number
+  readonly maxBytes: number
   readonly #options: SpoolCapacityOptions
   readonly #refused: Record<RecordingRefusal, number> = { spool_full: 0, disk_full: 0, unwritable: 0 }
   #unreported = 0
-  #tellFrom: Ms = Number.NEGATIVE_INFINITY
+  #silentUntil: Ms = Number.NEGATIVE_INFINITY
 
   constructor(options: SpoolCapacityOptions) {
     this.#options = options
-    this.most = options.mostBytes ?? MOST_BYTES
+    this.maxBytes = options.maxBytes ?? MAX_BYTES
   }
 
   /** Recordings refused since the start. */
@@ -53,8 +53,8 @@ export class SpoolCapacity {
   /** Throws `recording_unavailable` when the spool is full, or the disk has less than 1 GiB and less than 5 % free. */
   async check(): Promise<void> {
     const used = this.#options.used()
-    if (used >= this.most)
-      throw this.refuse('spool_full', `${inMib(used)} wait to be stored, of ${inMib(this.most)} that may`)
+    if (used >= this.maxBytes)
+      throw this.refuse('spool_full', `${inMib(used)} wait to be stored, of ${inMib(this.maxBytes)} that may`)
     const disk = await this.#options.disk()
     if (disk === null) return
     const { free, total } = disk
@@ -69,10 +69,10 @@ export class SpoolCapacity {
     const now = this.#options.time.now()
     this.#refused[reason]++
     this.#unreported++
-    if (now < this.#tellFrom) return error
+    if (now < this.#silentUntil) return error
     this.#options.onProblem(`no room to record, ${this.#unreported} not begun`, error)
     this.#unreported = 0
-    this.#tellFrom = now + TELL_EVERY_MS
+    this.#silentUntil = now + LOG_EVERY_MS
     return error
   }
 }

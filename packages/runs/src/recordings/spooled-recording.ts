@@ -41,7 +41,7 @@ interface SpooledRecordingOptions {
   readonly directory: SpoolDirectory
   readonly manifest: SpoolManifest
   /** Found, not opened, by this process: its owner may still write. */
-  readonly isLeft: boolean
+  readonly isForeign: boolean
   readonly onProblem: (what: string, error: unknown) => void
 }
 
@@ -126,14 +126,14 @@ export class SpooledRecording {
   }
 
   async #advance(): Promise<boolean> {
-    if (this.#options.isLeft) return this.#takeUp()
+    if (this.#options.isForeign) return this.#recover()
     const isOver = this.#closed !== null
     const hasAll = await this.#putSegments(isOver)
     return isOver && hasAll ? this.#finish() : false
   }
 
   /** Recovers the recording of another process, unless that process may be alive. */
-  async #takeUp(): Promise<boolean> {
+  async #recover(): Promise<boolean> {
     const { directory, time } = this.#options
     const manifest = await directory.manifest()
     // Its own process has finished it.

@@ -39,12 +39,12 @@ export class TextHarness {
   readonly scope: Scope
   readonly bus = localBus()
   readonly time = new VirtualTime()
-  readonly mind = new ScriptedModel()
+  readonly model = new ScriptedModel()
   /** What workers said goes wrong. */
-  readonly troubles: string[] = []
+  readonly problems: string[] = []
   /** What an agent of every plan works with; may be replaced. */
   agent: () => Promise<TextAgent> = async () => ({
-    models: () => this.mind,
+    models: () => this.model,
     actions: () => ({ run: () => Promise.reject(new Error('no actions here')) }),
     transferPolicy: () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }),
   })
@@ -133,7 +133,7 @@ export class TextHarness {
       wallClock,
       ...options,
       agents: () => this.agent(),
-      log: (what, error) => this.troubles.push(`${what}: ${error}`),
+      log: (what, error) => this.problems.push(`${what}: ${error}`),
     })
     const worker = { leases, runs }
     this.#workers.push(worker)
@@ -324,12 +324,12 @@ export class TextHarness {
 
   /** The test's own database, which can be away for workers. */
   #database(): Database {
-    const stage = this
+    const harness = this
     return new Proxy(this.test.database, {
       get(database, name: keyof Database) {
-        if (stage.isAway && name === 'transaction') return () => stage.#refuse()
-        if (stage.cutCommits > 0 && name === 'transaction') return stage.#cutOff
-        if (name === 'runs') return { ...database.runs, waiting: stage.#waiting }
+        if (harness.isAway && name === 'transaction') return () => harness.#refuse()
+        if (harness.cutCommits > 0 && name === 'transaction') return harness.#cutOff
+        if (name === 'runs') return { ...database.runs, waiting: harness.#waiting }
         const member = database[name]
         return typeof member === 'function' ? member.bind(database) : member
       },

@@ -54,7 +54,7 @@ export const SPOKEN: Utterance = {
 const SEALER = new MasterKeySealer(new Map([[1, Buffer.alloc(32, 7)]]))
 
 /** Notes the digits `from` to before `to` in the run's timeline. */
-export function say(run: OwnedRun, from: number, to: number): void {
+export function noteDigits(run: OwnedRun, from: number, to: number): void {
   for (let i = from; i < to; i++) run.note({ kind: 'digits', direction: 'in', digits: `${i}` }, i)
 }
 
@@ -82,7 +82,7 @@ class MortalDirectory extends JournalDirectory {
   }
 }
 
-interface Doomed {
+interface KillableRun {
   readonly run: OwnedRun
   readonly kill: () => void
 }
@@ -93,7 +93,7 @@ export class JournalHarness {
   relay!: TcpCut
   scope!: Scope
   directory!: string
-  doomed!: Doomed
+  killable!: KillableRun
   problems: string[] = []
   /** How the next process renews leases. */
   renewals!: MockInstance<Database['runs']['renew']>
@@ -130,11 +130,11 @@ export class JournalHarness {
     this.problems = []
     this.renewals = vi.spyOn(this.test.database.runs, 'renew')
     this.relay.closed = false
-    this.doomed = await this.held()
+    this.killable = await this.ownedRun()
   }
 
   async #end(): Promise<void> {
-    this.doomed.kill()
+    this.killable.kill()
     this.renewals.mockRestore()
     this.relay.onClientData = null
     this.relay.onServerData = null
@@ -149,7 +149,7 @@ export class JournalHarness {
   }
 
   /** A run in its own process, which can be killed. */
-  async held(): Promise<Doomed> {
+  async ownedRun(): Promise<KillableRun> {
     const disk = new MortalDirectory(this.directory)
     const leases = new RunLeases({
       database: this.#cutOff,
@@ -185,7 +185,7 @@ export class JournalHarness {
     )
   }
 
-  goAway(): void {
+  disconnect(): void {
     this.relay.closed = true
     this.relay.cut()
   }
@@ -244,7 +244,7 @@ export class JournalHarness {
    * Resolves when so many items and ends of the run are on disk. `unanswered`: items whose commit succeeded, but whose answer may
    * have been on its way when the database went away. The journal then holds them as well.
    */
-  kept(run: OwnedRun, items: number, ends = 0, unanswered = 0): Promise<void> {
+  waitForRecords(run: OwnedRun, items: number, ends = 0, unanswered = 0): Promise<void> {
     const possible = [items, items + unanswered].map(count => ({ items: count, ends }))
     return vi.waitFor(async () => expect(possible).toContainEqual(await this.onDisk(run.owned)), { timeout: 5000 })
   }

@@ -5,7 +5,7 @@ export class MemoryDisk {
   readonly files = new Map<string, { bytes: Buffer; changedAt: number }>()
   readonly living = new Set<string>()
   /** Free bytes. */
-  room = Number.POSITIVE_INFINITY
+  freeBytes = Number.POSITIVE_INFINITY
   now = 0
 
   /** The disk as the process with this mark sees it. */
@@ -40,13 +40,13 @@ export class MemoryDisk {
   #open(file: { bytes: Buffer; changedAt: number }): JournalFile {
     return {
       write: async (bytes, at) => {
-        const fits = bytes.subarray(0, Math.max(0, this.room))
+        const fits = bytes.subarray(0, Math.max(0, this.freeBytes))
         const end = Math.max(file.bytes.length, at + fits.length)
         const grown = Buffer.concat([file.bytes, Buffer.alloc(end - file.bytes.length)])
         grown.set(fits, at)
         file.bytes = grown
         file.changedAt = this.now
-        this.room -= fits.length
+        this.freeBytes -= fits.length
         if (fits.length < bytes.length) throw new Error('no space left on device')
       },
       read: async (at, length) => file.bytes.subarray(at, at + length),

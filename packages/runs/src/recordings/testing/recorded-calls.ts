@@ -176,7 +176,7 @@ export function wav(from: number, to: number, counted = to - from): Buffer {
 }
 
 /** The stored recording of a call, from the database and its blobs. */
-export async function kept(test: TestDatabase, blobs: Blobs, { scope, owned }: RecordedRun) {
+export async function storedRecording(test: TestDatabase, blobs: Blobs, { scope, owned }: RecordedRun) {
   const row = await readRecording(test.database.within(scope), scope, owned.run_id)
   const names: string[] = []
   const prefix = recordingPrefix(scope, owned.run_id)

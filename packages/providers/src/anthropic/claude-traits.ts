@@ -1,23 +1,23 @@
-/** What a model of Anthropic's does with requests; what one refuses, another one needs. */
+/** Which request parameters a model of Anthropic accepts; models differ. */
 export interface ClaudeTraits {
-  /** Takes a temperature. */
+  /** Accepts a temperature. */
   readonly takesTemperature: boolean
-  /** Can be told to call a tool; others only take "auto" and "none". */
+  /** Can be forced to call a tool; others accept only "auto" and "none". */
   readonly canBeForced: boolean
   /**
-   * What has to be said for it to begin its answer as soon as it can. "nothing": it does not think unless told to.
-   * "low-effort": it cannot be kept from thinking, only from thinking long.
+   * The parameter with which its answer begins soonest. "nothing": it thinks only on request. "low-effort": thinking
+   * cannot be turned off, only shortened.
    */
   readonly haste: 'nothing' | 'disabled' | 'between-tools' | 'low-effort'
 }
 
 const OF_OTHERS: ClaudeTraits = { takesTemperature: true, canBeForced: true, haste: 'nothing' }
-/** A name that tells no generation: nothing that any of them refuses. */
+/** For names without a known generation: parameters that no model refuses. */
 const UNKNOWN: ClaudeTraits = { takesTemperature: false, canBeForced: false, haste: 'nothing' }
 
 /**
- * The traits of a model by its name. Models of other makers behind a service that speaks like Anthropic's are asked as the
- * request says.
+ * The traits of a model by its name. Requests to models of other vendors behind a compatible service are passed on
+ * unchanged.
  */
 export function traitsOf(model: string): ClaudeTraits {
   if (!/claude/i.test(model)) return OF_OTHERS

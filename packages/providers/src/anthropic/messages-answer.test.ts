@@ -122,7 +122,7 @@ describe('an answer of the Anthropic Messages API', () => {
   it.each([
     ['broke off', START + begin(0, { type: 'text', text: 'It' }), 'model_unreachable'],
     ['is a web page', '<html>Welcome</html>', 'model_unreachable'],
-    ['is no JSON', 'data: {"type"\n\n', 'model_failed'],
+    ['is not JSON', 'data: {"type"\n\n', 'model_failed'],
     [
       'is overloaded',
       START + event({ type: 'error', error: { type: 'overloaded_error', message: 'x' } }),

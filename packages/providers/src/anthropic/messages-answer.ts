@@ -9,17 +9,17 @@ type FinishReason = Extract<GenerationEvent, { type: 'finished' }>['reason']
 
 const CUT_OFF = new Set(['max_tokens', 'model_context_window_exceeded'])
 
-/** A call of a tool whose arguments come. */
+/** A tool call whose arguments are being received. */
 interface OpenCall {
-  /** What its block began with: some services write all of it there, and no fragments. */
+  /** Input at the start of the block: some services send all of it there, without fragments. */
   readonly input: string
   hasFragments: boolean
 }
 
-/** One answer of `/v1/messages`. Thinking, citations, and whatever kind of block is not known, is passed over. */
+/** One answer of `/v1/messages`. Thinking, citations and blocks of unknown types are ignored. */
 export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
   readonly #tools = new ToolCallAssembly()
-  /** By the index of their block. */
+  /** Tool calls by the index of their block. */
   readonly #calls = new Map<number, OpenCall>()
   #reason: FinishReason | null = null
   #usage: JsonObject | null = null
@@ -41,7 +41,7 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
   data(text: string): GenerationEvent[] {
     if (this.#complete || text.trim() === '') return []
     const event = objectOf(text)
-    if (event === null) throw new ProviderError('model_failed', "The model's answer is no JSON.")
+    if (event === null) throw new ProviderError('model_failed', "The model's answer is not JSON.")
     if (textIn(event, 'type') !== 'ping') this.#progress++
     return this.chunk(event)
   }
@@ -76,7 +76,7 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
     return [...this.abandoned(), { type: 'finished', reason: this.#reason }]
   }
 
-  /** What was read is told in the beginning, what was written at the end. */
+  /** The first event has the input tokens, the last one the output tokens. */
   abandoned(): GenerationEvent[] {
     const usage = this.#usage
     this.#usage = null
@@ -102,7 +102,7 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
   #delta(index: number, delta: JsonObject): GenerationEvent[] {
     if (delta.type === 'text_delta') return textEvents(textIn(delta, 'text'))
     const call = this.#calls.get(index)
-    // Tools that the service calls by itself have fragments, too.
+    // Tools that the service runs itself have fragments, too.
     if (delta.type !== 'input_json_delta' || call === undefined) return []
     const text = textIn(delta, 'partial_json')
     if (text !== '') call.hasFragments = true
@@ -129,7 +129,7 @@ export class MessagesAnswer implements ModelAnswer<GenerationEvent> {
     return this.#reason === 'tool-calls' ? this.#tools.complete() : []
   }
 
-  /** Counts are of everything so far; a later report may lack those that are known. */
+  /** Counts are totals so far; a later event may lack counts that an earlier one had. */
   #count(usage: unknown): void {
     if (!isObject(usage)) return
     const counts = Object.entries(usage).filter(([, count]) => typeof count === 'number')
@@ -142,7 +142,7 @@ function usageOf(usage: JsonObject): GenerationEvent {
   const written = countIn(usage, 'cache_creation_input_tokens')
   return {
     type: 'usage',
-    // The service counts what is cached apart.
+    // The service counts cached tokens separately.
     inputTokens: countIn(usage, 'input_tokens') + cachedInputTokens + written,
     outputTokens: countIn(usage, 'output_tokens'),
     cachedInputTokens,
@@ -153,7 +153,7 @@ function textEvents(text: string): GenerationEvent[] {
   return text === '' ? [] : [{ type: 'text', delta: text }]
 }
 
-/** Services that make only one block may leave its index out. */
+/** Services with a single block may omit its index. */
 function indexOf(event: JsonObject): number {
   return countIn(event, 'index')
 }

@@ -2,17 +2,17 @@ import type { GenerationRequest, ToolDeclaration } from '../language-model/langu
 import type { ClaudeTraits } from './claude-traits.ts'
 import { type Turn, turnsOf } from './messages-turns.ts'
 
-/** What the body says beside the request. */
+/** Parameters of the body that the request does not contain. */
 export interface MessagesRequestOptions {
   readonly model: string
   readonly traits: ClaudeTraits
-  /** Where the request does not cap its answer: the service demands a cap. */
+  /** Limit of answers whose request has none; the service requires a limit. */
   readonly maxOutputTokens: number
-  /** "least": it begins its answer as soon as the model can. "model": as the model thinks right. */
+  /** "least": as little thinking as the model allows, so that the answer begins early. "model": the model's default. */
   readonly thinking: 'least' | 'model'
 }
 
-/** Thinking counts as output: room for it where it cannot be kept off. */
+/** Tokens for thinking, which counts as output, with models that always think. */
 const ROOM_TO_THINK = 4096
 
 /** The body of `POST /v1/messages` for a streamed answer. */
@@ -53,7 +53,7 @@ function hasteOf({ haste }: ClaudeTraits): Record<string, unknown> {
 interface Tools {
   readonly tools: readonly ToolDeclaration[]
   readonly choice: object
-  /** What the system prompt says where the choice cannot. */
+  /** Instruction in the system prompt for models without a forced tool choice. */
   readonly order: string
 }
 
@@ -62,7 +62,7 @@ function toolsOf(
   turns: readonly Turn[],
   { canBeForced }: ClaudeTraits,
 ): Tools {
-  // A conversation with calls in it is refused without tools.
+  // The service refuses a conversation with tool calls when no tools are declared.
   if (tools.length === 0) return { tools: toolsIn(turns), choice: { type: 'none' }, order: '' }
   if (toolChoice === 'auto' || toolChoice === 'none') return { tools, choice: { type: toolChoice }, order: '' }
   const name = toolChoice === 'required' ? null : toolChoice.name

@@ -1,7 +1,7 @@
 import { objectOf } from '../json-object.ts'
 import type { ChatMessage, ToolCall } from '../language-model/language-model.ts'
 
-/** A block of a turn, as the service writes it. */
+/** A block of a turn in the service's format. */
 type Block = Readonly<Record<string, unknown>> & { readonly type: 'text' | 'tool_use' | 'tool_result' }
 
 export interface Turn {
@@ -9,17 +9,17 @@ export interface Turn {
   readonly content: readonly Block[]
 }
 
-/** Before an answer that nobody asked for, such as a greeting. */
+/** Precedes a first message of the assistant, such as a greeting. */
 const BEGINNING = '[The conversation begins.]'
-/** After the model's own words: no model since Claude 4.6 goes on from them. */
+/** Follows a last message of the assistant: no model since Claude 4.6 continues one. */
 const SILENCE = '[No reply so far.]'
-/** For a call whose result is not in the conversation: each must have one. */
+/** Stands for a missing tool result: the service requires one for each call. */
 const NO_RESULT = 'No result.'
 
 /**
- * The conversation as the service wants it: turns of user and assistant that alternate, from the user to the user; no
- * blank texts; the results of an assistant's calls first in the very next turn, each exactly once; ids of calls that are
- * unique in the conversation (ours are unique in an answer only). System messages are left out.
+ * The conversation in the form that the service requires: alternating turns of user and assistant that begin and end
+ * with the user, no blank texts, the result of each call exactly once at the start of the next turn, and call ids that
+ * are unique in the conversation (Parley's are unique in an answer only). System messages are left out.
  */
 export function turnsOf(messages: readonly ChatMessage[]): readonly Turn[] {
   const turns = new Turns()
@@ -33,7 +33,7 @@ export function turnsOf(messages: readonly ChatMessage[]): readonly Turn[] {
 
 class Turns {
   readonly #turns: { readonly role: Turn['role']; readonly content: Block[] }[] = []
-  /** Calls of the newest assistant turn that have no result yet, with our id and the service's. */
+  /** Calls of the newest assistant turn without a result: Parley's id and the id sent to the service. */
   #waiting: { readonly id: string; readonly ours: string }[] = []
   #calls = 0
 
@@ -53,7 +53,7 @@ class Turns {
     }
   }
 
-  /** A result that no call waits for is told as a text. */
+  /** A result without a call becomes a text. */
   result(id: string, text: string): void {
     const call = this.#waiting.find(waiting => waiting.id === id)
     if (call === undefined) return this.user(`[Result of a tool: ${text}]`)
@@ -69,7 +69,7 @@ class Turns {
     return this.#turns[0]!.role === 'assistant' ? [beginning, ...this.#turns] : this.#turns
   }
 
-  /** Nothing more can answer the calls that wait still. */
+  /** Adds placeholder results for the calls without one. */
   #settle(): void {
     for (const { ours } of this.#waiting) this.#answered(ours, NO_RESULT)
     this.#waiting = []
@@ -82,7 +82,7 @@ class Turns {
     content.splice(results, 0, block)
   }
 
-  /** The blocks of the newest turn where it has this role, or of a new one. */
+  /** The blocks of the newest turn if it has this role, else of a new turn. */
   #turn(role: Turn['role']): Block[] {
     const newest = this.#turns.at(-1)
     if (newest?.role === role) return newest.content

@@ -9,17 +9,17 @@ const PREOPEN_FD = 3
 const OUTPUT_FD = 4
 
 interface CommandResult {
-  /** What the program exited with. */
+  /** Exit code of the program. */
   readonly status: number
-  /** The file that it wrote. */
+  /** Content of the file that it wrote. */
   readonly output: Uint8Array
   /** The end of its standard error, at most 2000 bytes. */
   readonly stderr: string
 }
 
 /**
- * Runs a WASI command (a module with `_start`) that takes arguments and writes one file, in memory: it sees no file system, no
- * environment, no randomness, and its clock stands still. Blocks until it exits. Throws what the module throws (traps).
+ * Runs a WASI command (a module with `_start`) that takes arguments and writes one file, in memory: without a file
+ * system, environment and randomness, and with a stopped clock. Blocks until the program exits. Throws its traps.
  */
 export function runCommand(
   module: WebAssembly.Module,
@@ -74,7 +74,7 @@ class CommandHost {
     return { status, output: this.#output.slice(0, this.#outputLength), stderr: this.#stderr }
   }
 
-  /** Programs may ask for more of WASI than this; then they do not link. */
+  /** A program that imports other WASI functions does not link. */
   imports(): Record<string, (...args: never[]) => unknown> {
     return {
       args_sizes_get: (count: number, size: number) => this.#argsSizes(count, size),
@@ -108,7 +108,7 @@ class CommandHost {
   }
 
   #view(): DataView {
-    // Made anew each time: the buffer is replaced when the program's memory grows.
+    // Created for each access, because the buffer is replaced when the program's memory grows.
     return new DataView(this.#memory.buffer)
   }
 

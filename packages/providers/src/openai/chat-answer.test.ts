@@ -8,7 +8,7 @@ function chunk(delta: object, finish_reason: string | null = null): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
 }
 
-/** The events of an answer whose bytes come in pieces of these lengths. */
+/** The events of an answer whose bytes arrive in pieces of these lengths. */
 function read(text: string, lengths: readonly number[] = []): GenerationEvent[] {
   const bytes = Buffer.from(text, 'utf8')
   const answer = new AnswerBytes(new ChatAnswer())
@@ -97,7 +97,7 @@ describe('an answer of the OpenAI chat API', () => {
   it.each([
     ['broke off', chunk({ content: 'It' }), 'model_unreachable'],
     ['is a web page', '<html>Welcome</html>', 'model_unreachable'],
-    ['is no JSON', 'data: {"choices"\n\n', 'model_failed'],
+    ['is not JSON', 'data: {"choices"\n\n', 'model_failed'],
     ['holds an error', 'data: {"error":{"message":"boom","code":500}}\n\n', 'model_failed'],
     ['holds an error about load', 'data: {"error":{"message":"x","type":"overloaded_error"}}\n\n', 'model_busy'],
     ['holds an error as a text', '{"error":"the context length is exceeded"}', 'prompt_too_long'],
@@ -127,7 +127,7 @@ describe('an answer of the OpenAI chat API', () => {
     expect(events).toEqual([{ type: 'text', delta: 'Hi' }])
   })
 
-  it('causes no error but a ParleyError, whatever its bytes are', () => {
+  it('causes no error but a ParleyError for arbitrary bytes', () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
       fc

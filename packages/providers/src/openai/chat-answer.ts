@@ -7,7 +7,7 @@ import { ToolCallSlots } from './tool-call-slots.ts'
 
 type FinishReason = Extract<GenerationEvent, { type: 'finished' }>['reason']
 
-/** What services call the ends that are not "stop" or "tool_calls". */
+/** Finish reasons of services besides "stop" and "tool_calls". */
 const CUT_OFF = new Set(['length', 'max_tokens', 'max_length', 'model_length'])
 const WITHHELD = new Set(['content_filter', 'content-filter', 'safety', 'refusal', 'blocked'])
 
@@ -39,10 +39,10 @@ export class ChatAnswer implements ModelAnswer<GenerationEvent> {
     if (trimmed === '[DONE]') return this.#done()
     const chunk = objectOf(trimmed)
     if (chunk !== null) return this.chunk(chunk)
-    // Events that a service did not part by blank lines.
+    // Some services do not separate events by blank lines.
     const lines = trimmed.split('\n')
     if (lines.length > 1) return lines.flatMap(line => this.data(line))
-    throw new ProviderError('model_failed', "The model's answer is no JSON.")
+    throw new ProviderError('model_failed', "The model's answer is not JSON.")
   }
 
   chunk(chunk: JsonObject): GenerationEvent[] {
@@ -60,14 +60,14 @@ export class ChatAnswer implements ModelAnswer<GenerationEvent> {
     return [...this.abandoned(), { type: 'finished', reason: this.#reason }]
   }
 
-  /** Most services tell only at the end; some from chunk to chunk. */
+  /** Most services send the finish reason at the end only; some with each chunk. */
   abandoned(): GenerationEvent[] {
     const usage = this.#usage
     this.#usage = null
     return usage === null ? [] : [usage]
   }
 
-  /** "[DONE]" without a reason before it is an end like any other. */
+  /** "[DONE]" without a finish reason is a regular end. */
   #done(): GenerationEvent[] {
     this.#complete = true
     return this.#reason === null ? this.#finish('stop') : []
@@ -95,7 +95,7 @@ export class ChatAnswer implements ModelAnswer<GenerationEvent> {
     return this.#reason === 'tool-calls' ? this.#tools.complete() : []
   }
 
-  /** Usage comes once, or grows from chunk to chunk. */
+  /** Usage is sent once, or as a growing total with each chunk. */
   #count(chunk: JsonObject): void {
     if (!isObject(chunk.usage)) return
     const { usage } = chunk
@@ -114,7 +114,7 @@ function hasError(chunk: JsonObject): boolean {
   return chunk.object === 'error'
 }
 
-/** A text, or parts of which those of type "text" count. */
+/** A text, or the joined parts of type "text". */
 function contentOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

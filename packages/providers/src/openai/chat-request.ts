@@ -1,9 +1,9 @@
 import type { ChatMessage, GenerationRequest, ToolDeclaration } from '../language-model/language-model.ts'
 
-/** What the body says beside the request. */
+/** Parameters of the body that the request does not contain. */
 interface ChatRequestOptions {
   readonly model: string
-  /** The member that caps the answer: "max_completion_tokens" at OpenAI, "max_tokens" with everybody else. */
+  /** Name of the token limit: "max_completion_tokens" at OpenAI, "max_tokens" at other services. */
   readonly cap: 'max_completion_tokens' | 'max_tokens'
 }
 
@@ -13,7 +13,7 @@ export function chatRequest(request: GenerationRequest, { model, cap }: ChatRequ
   return {
     model,
     messages: messages.map(messageOf),
-    // Services refuse a choice among no tools.
+    // Services refuse a tool choice without tools.
     ...(tools.length > 0 && { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice) }),
     ...(temperature !== undefined && { temperature }),
     ...(maxOutputTokens !== undefined && { [cap]: maxOutputTokens }),
@@ -52,7 +52,7 @@ function choiceOf(choice: NonNullable<GenerationRequest['toolChoice']>): unknown
   return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } }
 }
 
-/** Some services parse the arguments of earlier calls and refuse the request over one that the model got wrong. */
+/** Arguments of an earlier call as valid JSON: some services refuse a request with malformed ones. */
 function asObjectText(text: string): string {
   try {
     const value: unknown = JSON.parse(text)

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../json-object.ts'
 import type { ModelAnswer } from '../model-service/model-answer.ts'
 import { failureInAnswer } from '../model-service/model-failure.ts'
 
-/** The vector of the text at `index` of those that were asked for. */
+/** The vector of the requested text with this index. */
 interface IndexedVector {
   readonly index: number
   readonly vector: Float32Array
@@ -31,19 +31,19 @@ export class EmbeddingAnswer implements ModelAnswer<IndexedVector> {
   }
 
   data(): never {
-    throw senseless('it is a stream')
+    throw malformed('it is a stream')
   }
 
   chunk(chunk: JsonObject): IndexedVector[] {
     if (chunk.error !== undefined && chunk.error !== null) throw failureInAnswer(chunk)
     const items = Array.isArray(chunk.data) ? chunk.data.filter(isObject) : []
-    if (items.length !== this.#count) throw senseless('vectors are missing')
+    if (items.length !== this.#count) throw malformed('vectors are missing')
     const vectors = items.map((item, place) => ({ index: indexOf(item, place), vector: vectorIn(item.embedding) }))
     const indexes = new Set(vectors.map(({ index }) => index))
     if (indexes.size < this.#count || vectors.some(({ index }) => index >= this.#count))
-      throw senseless('it lacks the indexes of its vectors')
+      throw malformed('it lacks the indexes of its vectors')
     if (vectors.some(({ vector }) => vector.length !== vectors[0]!.vector.length))
-      throw senseless('its vectors have different lengths')
+      throw malformed('its vectors have different lengths')
     this.#finished = true
     return vectors
   }
@@ -58,31 +58,31 @@ export class EmbeddingAnswer implements ModelAnswer<IndexedVector> {
   }
 }
 
-/** Where a service gives no indexes, vectors come in the order of the texts. */
+/** Without indexes, vectors are in the order of the texts. */
 function indexOf({ index }: JsonObject, place: number): number {
   if (index === undefined) return place
-  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) throw senseless('an index is no number')
+  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) throw malformed('an index is no number')
   return index
 }
 
 function vectorIn(embedding: unknown): Float32Array {
   const vector = typeof embedding === 'string' ? decoded(embedding) : listed(embedding)
-  if (vector.length === 0 || vector.length > MAX_DIMENSIONS) throw senseless('a vector is empty or far too long')
-  if (!vector.every(Number.isFinite)) throw senseless('a vector has members that are no numbers')
+  if (vector.length === 0 || vector.length > MAX_DIMENSIONS) throw malformed('a vector is empty or far too long')
+  if (!vector.every(Number.isFinite)) throw malformed('a vector has members that are no numbers')
   return vector
 }
 
 function listed(embedding: unknown): Float32Array {
-  if (!Array.isArray(embedding)) throw senseless('a vector is none')
+  if (!Array.isArray(embedding)) throw malformed('a vector is none')
   return Float32Array.from(embedding, (value: unknown) => (typeof value === 'number' ? value : Number.NaN))
 }
 
 function decoded(text: string): Float32Array {
   const bytes = Buffer.from(text, 'base64')
-  if (bytes.length % BYTES !== 0) throw senseless('a vector ends inside a number')
+  if (bytes.length % BYTES !== 0) throw malformed('a vector ends inside a number')
   return Float32Array.from({ length: bytes.length / BYTES }, (_value, at) => bytes.readFloatLE(at * BYTES))
 }
 
-function senseless(what: string): ProviderFailure {
-  return new ProviderError('model_failed', `The answer with vectors makes no sense: ${what}.`)
+function malformed(what: string): ProviderFailure {
+  return new ProviderError('model_failed', `The answer with vectors is malformed: ${what}.`)
 }

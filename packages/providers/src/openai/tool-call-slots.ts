@@ -3,21 +3,21 @@ import type { GenerationEvent } from '../language-model/language-model.ts'
 import { ToolCallAssembly } from '../language-model/tool-call-assembly.ts'
 
 interface Slot {
-  /** Of ours: services number calls from 0, all alike, or not at all. */
+  /** Own index: services number calls from 0, give all the same index, or none. */
   readonly index: number
   id: string
   begun: boolean
-  /** Arguments that came before the name. */
+  /** Arguments that arrived before the name. */
   waiting: string
 }
 
-/** More fragments of arguments than this before a name are no tool call. */
+/** Limit of the argument characters before the name of a tool call. */
 const MAX_WAITING_CHARACTERS = 65_536
 
-/** Tells whose each fragment of a tool call is, however the service numbers them, and joins them. */
+/** Assigns each fragment to its tool call, whatever numbering the service uses, and joins the fragments. */
 export class ToolCallSlots {
   readonly #assembly = new ToolCallAssembly()
-  /** By the service's index, the newest call that has it. */
+  /** The newest call of each index of the service. */
   readonly #byIndex = new Map<number, Slot>()
   readonly #byId = new Map<string, Slot>()
   #newest: Slot | null = null
@@ -45,7 +45,7 @@ export class ToolCallSlots {
     const index = typeof given.index === 'number' ? given.index : null
     const id = textIn(given, 'id')
     const known = index === null ? this.#byId.get(id) : this.#byIndex.get(index)
-    // Some give every call index 0: another id with a name begins another call.
+    // Some services give every call index 0: a new id with a name begins another call.
     const another = known !== undefined && id !== '' && known.id !== '' && known.id !== id && name !== ''
     if (known !== undefined && !another) {
       if (known.id === '') known.id = id
@@ -80,7 +80,7 @@ export class ToolCallSlots {
   }
 }
 
-/** A text; some services write the object itself. */
+/** Arguments as text; some services send the object itself. */
 function argumentsIn(called: JsonObject): string {
   return isObject(called.arguments) ? JSON.stringify(called.arguments) : textIn(called, 'arguments')
 }

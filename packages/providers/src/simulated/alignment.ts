@@ -2,7 +2,7 @@ import type { Samples } from '@parley/kernel'
 
 /** 10 ms. */
 const FRAME: Samples = 80
-/** A frame is quiet when it lies so far below the speech's active level (30 dB). */
+/** A frame is quiet when it is 30 dB below the speech's active level. */
 const QUIET = 10 ** (-30 / 20)
 /** Quiet this long inside a sentence is a pause; shorter is a closure inside a word. */
 const PAUSE_FRAMES = 12
@@ -13,7 +13,7 @@ export interface SpokenWord {
   readonly endSample: Samples
 }
 
-/** Root mean square of the speech while it sounds: pauses do not count. */
+/** Root mean square of the speech without its pauses. */
 export function activeLevel(speech: Int16Array): number {
   const levels = frameLevels(speech)
   const peak = levels.reduce((most, level) => Math.max(most, level), 0)
@@ -21,14 +21,14 @@ export function activeLevel(speech: Int16Array): number {
   return active.length === 0 ? 0 : Math.sqrt(active.reduce((sum, level) => sum + level * level, 0) / active.length)
 }
 
-/** Position of the first sound; 0 where there is none. */
+/** Position of the first sound; 0 when there is none. */
 export function firstSound(speech: Int16Array): Samples {
   return soundingStretches(speech)[0]?.from ?? 0
 }
 
 /**
- * Where the words of `text` stand in `speech`: a voice that tells no word times speaks its pauses where the text has
- * its marks, and between pauses takes about as long for a word as it has letters.
+ * Estimates the positions of the words of `text` in `speech`, for voices without word times: pauses are at punctuation
+ * marks, and the length of a word is proportional to its letters.
  */
 export function alignWords(text: string, speech: Int16Array): SpokenWord[] {
   const words = text.split(/\s+/).filter(word => /[\p{L}\p{N}]/u.test(word))
@@ -55,7 +55,7 @@ function spread(words: readonly string[], from: Samples, until: Samples): Spoken
   })
 }
 
-/** In letters: a digit is spoken as a word of its own. */
+/** Spoken length in letters; a digit counts as a word. */
 function spokenLength(word: string): number {
   let length = 1
   for (const character of word) length += /\p{N}/u.test(character) ? 4 : /\p{L}/u.test(character) ? 1 : 0

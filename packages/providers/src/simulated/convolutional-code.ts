@@ -1,17 +1,17 @@
-/** A convolutional code of rate 1/3 and constraint length 7, begun and ended in state 0; decoded by Viterbi's algorithm. */
+/** A convolutional code of rate 1/3 and constraint length 7 that begins and ends in state 0; decoded by the Viterbi algorithm. */
 const STATES = 64
 export const TAIL_BITS = 6
 export const CODED_PER_BIT = 3
 const GENERATORS = [0o133, 0o171, 0o165] as const
 
-/** Index: the newest bit, then the six before it, newest highest. Three coded bits, the first generator's highest. */
+/** Coded bits by register: the newest bit in the highest place, then the six before it. The first generator's bit is the highest. */
 const OUTPUT = Uint8Array.from({ length: 2 * STATES }, (_, register) => {
   let out = 0
   for (const generator of GENERATORS) out = 2 * out + parity(register & generator)
   return out
 })
 
-/** `bits` with their tail of zeros already in place; three coded bits for each. */
+/** Three coded bits for each of `bits`, which end with the tail of zeros. */
 export function encodeConvolutional(bits: Uint8Array): Uint8Array {
   const coded = new Uint8Array(CODED_PER_BIT * bits.length)
   let state = 0
@@ -24,9 +24,9 @@ export function encodeConvolutional(bits: Uint8Array): Uint8Array {
   return coded
 }
 
-/** Finds the bits whose code agrees best with soft values. Its memory is for `maxBits` and used again and again. */
+/** Finds the bits whose code agrees best with soft values. Its memory for `maxBits` is reused. */
 export class ViterbiDecoder {
-  /** Of the path found: its agreement with the soft values, over the most that these allow. */
+  /** Agreement of the last path with the soft values, as a share of the greatest possible. */
   agreement = 0
   readonly #cameFrom: Uint8Array
   readonly #score = [new Float32Array(STATES), new Float32Array(STATES)] as const
@@ -36,18 +36,18 @@ export class ViterbiDecoder {
     this.#cameFrom = new Uint8Array(STATES * maxBits)
   }
 
-  /** `soft[3i…3i+2]`: positive for 0, negative for 1, larger is surer. Writes `count` bits, the tail included. */
+  /** `soft[3i…3i+2]`: positive for 0, negative for 1; the magnitude is the confidence. Writes `count` bits, including the tail. */
   decode(soft: Float32Array, count: number, bits: Uint8Array): void {
     let [from, to] = this.#score
     from.fill(-1e9)
     from[0] = 0
-    let most = 1e-9
+    let greatest = 1e-9
     for (let i = 0; i < count; i++) {
-      most += this.#weighBranches(soft, CODED_PER_BIT * i)
+      greatest += this.#weighBranches(soft, CODED_PER_BIT * i)
       this.#step(from, to, STATES * i)
       ;[from, to] = [to, from]
     }
-    this.agreement = from[0]! / most
+    this.agreement = from[0]! / greatest
     for (let i = count - 1, state = 0; i >= 0; i--) {
       bits[i] = state >> (TAIL_BITS - 1)
       state = ((state << 1) & (STATES - 1)) | this.#cameFrom[STATES * i + state]!
@@ -64,7 +64,7 @@ export class ViterbiDecoder {
     return Math.abs(a) + Math.abs(b) + Math.abs(c)
   }
 
-  /** State: the last six bits, newest highest. Two states lead into each: they differ in the bit that drops out. */
+  /** State: the last six bits, newest highest. Each has two predecessors, which differ in the oldest bit. */
   #step(from: Float32Array, to: Float32Array, trace: number): void {
     const branch = this.#branch
     for (let state = 0; state < STATES; state++) {

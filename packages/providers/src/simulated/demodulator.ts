@@ -3,20 +3,20 @@ import { CARRIER_COS, CARRIER_PERIOD, CARRIER_SIN, PULSE, PULSE_HALF, SYMBOL } f
 import type { WordPiece } from './word-code.ts'
 import { FRAME_SIZES, FrameReader, MAX_FRAME, PILOT_EVERY, pilot, SYNC_PILOTS } from './word-frame.ts'
 
-/** Baseband values per symbol: a frame is met within a tenth of a symbol. */
+/** Baseband values per symbol: the start of a frame is found to a tenth of a symbol. */
 const PER_SYMBOL = 5
 const HOP: Samples = SYMBOL / PER_SYMBOL
 const SYNC_HOPS = PER_SYMBOL * PILOT_EVERY * (SYNC_PILOTS - 1)
-/** Twice the longest frame: what a candidate still needs is never overwritten. */
+/** Twice the longest frame, so that the values of a candidate are never overwritten. */
 const RING = 4096
 const RING_MASK = RING - 1
-/** Least likeness (squared correlation) to the pilots that is worth a closer look; noise reaches it twice a second. */
-const MIN_LIKENESS = 0.28
-/** Likeness of what is taken for a frame before it is read: noise reaches it once in minutes. */
-const SURE_LIKENESS = 0.42
-/** A candidate must be the best within half a symbol. */
+/** Least squared correlation with the pilots of a candidate; noise reaches it twice a second. */
+const MIN_CORRELATION = 0.28
+/** Squared correlation that counts as a frame before it is decoded; noise reaches it once in minutes. */
+const SURE_CORRELATION = 0.42
+/** A candidate has the greatest correlation within half a symbol. */
 const PEAK_REACH = 3
-/** Baseband power below which nothing was sent: quieter than the quietest frames by 20 dB. */
+/** Baseband power below which there is no signal: 20 dB below the quietest frames. */
 const MIN_POWER = 100
 const MAX_CANDIDATES = 16
 
@@ -30,27 +30,27 @@ interface Candidate {
 
 type OnWordPiece = (piece: WordPiece, startSample: Samples, endSample: Samples) => void
 
-/** Finds the frames of words in 8 kHz audio. Nothing is allocated but for what looks like a frame. */
+/** Finds the frames of words in 8 kHz audio. Allocates only for candidates. */
 export class Demodulator {
   readonly #onPiece: OnWordPiece
   readonly #reader = new FrameReader()
   readonly #symbols = new Float32Array(2 * MAX_FRAME.symbols)
-  /** The last samples, twice, so that a window of them is always in one piece. */
+  /** The last samples, stored twice, so that every window is contiguous. */
   readonly #recent = new Float64Array(2 * PULSE.length)
   #recentAt = 0
   readonly #tapsRe = PULSE.map((tap, i) => tap * CARRIER_COS[i % CARRIER_PERIOD]!)
   readonly #tapsIm = PULSE.map((tap, i) => -tap * CARRIER_SIN[i % CARRIER_PERIOD]!)
   readonly #re = new Float32Array(RING)
   readonly #im = new Float32Array(RING)
-  readonly #likeness = new Float32Array(RING)
+  readonly #correlation = new Float32Array(RING)
   #candidates: Candidate[] = []
   /** Position of the next sample. */
   #position: Samples = 0
-  /** Position of hop 0's newest sample. */
+  /** Position of the newest sample of hop 0. */
   #origin: Samples = 0
   #untilHop = HOP
   #hop = 0
-  /** Frames before this hop are read. */
+  /** Frames before this hop were decoded. */
   #doneHop = 0
 
   constructor(onPiece: OnWordPiece) {
@@ -58,12 +58,12 @@ export class Demodulator {
     this.restart(0)
   }
 
-  /** Whether a frame has begun, most likely, and is not read yet; known from 200 ms after its beginning. */
+  /** Whether a frame has probably begun and is not decoded yet; known 200 ms after its start. */
   get receiving(): boolean {
     return this.#candidates.some(({ sure }) => sure)
   }
 
-  /** Everything heard is forgotten; the next sample stands at `position`. */
+  /** Discards all state; the next sample is at `position`. */
   restart(position: Samples): void {
     this.#position = position
     this.#origin = position + HOP - 1
@@ -74,10 +74,10 @@ export class Demodulator {
     this.#recent.fill(0)
     this.#re.fill(0)
     this.#im.fill(0)
-    this.#likeness.fill(0)
+    this.#correlation.fill(0)
   }
 
-  /** Audio that follows what was pushed before. */
+  /** Processes the next samples. */
   push(audio: Int16Array, offset: number, count: Samples): void {
     const size = PULSE.length
     for (let i = 0; i < count; i++) {
@@ -94,15 +94,15 @@ export class Demodulator {
   #onHop(): void {
     const slot = this.#hop & RING_MASK
     this.#filter(slot)
-    this.#likeness[slot] = this.#hop >= SYNC_HOPS ? this.#likenessAt(this.#hop) : 0
+    this.#correlation[slot] = this.#hop >= SYNC_HOPS ? this.#correlationAt(this.#hop) : 0
     const peak = this.#hop - PEAK_REACH
     if (peak >= SYNC_HOPS && this.#isPeak(peak))
-      this.#addCandidate(peak - SYNC_HOPS, this.#likeness[peak & RING_MASK]! >= SURE_LIKENESS)
+      this.#addCandidate(peak - SYNC_HOPS, this.#correlation[peak & RING_MASK]! >= SURE_CORRELATION)
     if (this.#candidates.length > 0) this.#readCandidates()
     this.#hop++
   }
 
-  /** Mixed down and matched in one: the window starts `size` samples back, so its phase turns with the position. */
+  /** Mixes down and filters in one step: the window starts `size` samples back, so the phase depends on the position. */
   #filter(slot: number): void {
     const size = PULSE.length
     let re = 0
@@ -119,7 +119,7 @@ export class Demodulator {
     this.#im[slot] = im * cos - re * sin
   }
 
-  #likenessAt(last: number): number {
+  #correlationAt(last: number): number {
     let re = 0
     let im = 0
     let power = 0
@@ -135,11 +135,11 @@ export class Demodulator {
   }
 
   #isPeak(hop: number): boolean {
-    const likeness = this.#likeness[hop & RING_MASK]!
-    if (likeness < MIN_LIKENESS) return false
+    const correlation = this.#correlation[hop & RING_MASK]!
+    if (correlation < MIN_CORRELATION) return false
     for (let d = 1; d <= PEAK_REACH; d++) {
-      if (this.#likeness[(hop - d) & RING_MASK]! > likeness) return false
-      if (this.#likeness[(hop + d) & RING_MASK]! >= likeness) return false
+      if (this.#correlation[(hop - d) & RING_MASK]! > correlation) return false
+      if (this.#correlation[(hop + d) & RING_MASK]! >= correlation) return false
     }
     return true
   }

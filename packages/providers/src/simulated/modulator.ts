@@ -1,12 +1,12 @@
 import type { Samples } from '@parley/kernel'
 import { CARRIER_COS, CARRIER_PERIOD, CARRIER_SIN, PULSE, PULSE_HALF, SYMBOL } from './tone-line.ts'
 
-/** Tones of that level: root mean square while a frame lasts is `rms`. */
+/** Peak amplitude per root mean square of a frame. */
 const PEAK_FOR_RMS = Math.sqrt(2 * SYMBOL)
 
 /**
- * Adds a frame's tones to `audio`: the middle of its first symbol at `at`. Their level while it lasts is `rms`, in
- * units of a sample. What would lie outside of `audio` is cut off.
+ * Adds the tones of a frame to `audio`, with the middle of the first symbol at `at`. `rms` is their root mean square
+ * during the frame, in sample units. Parts outside of `audio` are dropped.
  */
 export function addTones(audio: Float32Array, at: Samples, symbols: Float32Array, rms: number): void {
   const gain = rms * PEAK_FOR_RMS

@@ -3,7 +3,7 @@ import { activeLevel, alignWords } from './alignment.ts'
 import { Demodulator } from './demodulator.ts'
 import { renderWithTones } from './rendering.ts'
 
-/** A hum wherever somebody would speak: [from, until] in ms. */
+/** A hum in place of speech in each span: [from, until] in ms. */
 function hum(lengthMs: number, ...spans: readonly (readonly [number, number])[]): Int16Array {
   const speech = new Int16Array(8 * lengthMs)
   for (const [from, until] of spans) {
@@ -12,13 +12,15 @@ function hum(lengthMs: number, ...spans: readonly (readonly [number, number])[])
   return speech
 }
 
-/** Pieces of a long word are put together by the recogniser only. */
-function heardIn(samples: Int16Array): { text: string; startMs: number; endMs: number }[] {
-  const heard: { text: string; startMs: number; endMs: number }[] = []
-  const ear = new Demodulator(({ text }, start, end) => heard.push({ text, startMs: start / 8, endMs: end / 8 }))
-  ear.push(samples, 0, samples.length)
-  ear.push(new Int16Array(400), 0, 400)
-  return heard
+/** The decoded pieces of words; only the recogniser joins the pieces of a long word. */
+function piecesIn(samples: Int16Array): { text: string; startMs: number; endMs: number }[] {
+  const pieces: { text: string; startMs: number; endMs: number }[] = []
+  const demodulator = new Demodulator(({ text }, start, end) =>
+    pieces.push({ text, startMs: start / 8, endMs: end / 8 }),
+  )
+  demodulator.push(samples, 0, samples.length)
+  demodulator.push(new Int16Array(400), 0, 400)
+  return pieces
 }
 
 describe('the coded words of simulated speech', () => {
@@ -36,9 +38,9 @@ describe('the coded words of simulated speech', () => {
       hum(4000, [30, 3900]),
       'This is how a sentence with eleven common words sounds here.',
     )
-    const heard = heardIn(samples)
-    expect(heard.map(({ text }) => text)).toEqual(words.map(({ text }) => text))
-    for (const [i, { startMs, endMs }] of heard.entries()) {
+    const decoded = piecesIn(samples)
+    expect(decoded.map(({ text }) => text)).toEqual(words.map(({ text }) => text))
+    for (const [i, { startMs, endMs }] of decoded.entries()) {
       expect(startMs - words[i]!.startSample / 8).toBeGreaterThan(-1)
       expect(endMs - words[i]!.endSample / 8).toBeLessThan(100)
     }
@@ -46,7 +48,7 @@ describe('the coded words of simulated speech', () => {
 
   it('are not decoded long before they are spoken', () => {
     const { samples } = renderWithTones(hum(6000, [30, 5900]), '415-555-0172')
-    const pieces = heardIn(samples)
+    const pieces = piecesIn(samples)
     expect(pieces.map(({ text }) => text).join('')).toBe('415-555-0172')
     expect(pieces.at(-1)!.endMs).toBeGreaterThan(5400)
   })
@@ -55,7 +57,7 @@ describe('the coded words of simulated speech', () => {
     const text = 'a b c d e f g antidisestablishmentarianism'
     const { samples } = renderWithTones(hum(500, [30, 480]), text)
     expect(samples.length).toBeGreaterThan(8 * 500)
-    const pieces = heardIn(samples).map(word => word.text)
+    const pieces = piecesIn(samples).map(word => word.text)
     expect(pieces.slice(0, 7).join(' ')).toBe('a b c d e f g')
     expect(pieces.slice(7).join('')).toBe('antidisestablishmentarianism')
   })

@@ -5,25 +5,25 @@ import { addTones } from './modulator.ts'
 import { BETWEEN_FRAMES, PULSE_HALF, SPEECH_PASS_HZ, SYMBOL, TONE_BAND_HZ } from './tone-line.ts'
 import { framesOfWord } from './word-frame.ts'
 
-/** Tones below the speech's active level, dB. */
+/** Level of the tones below the speech's active level, dB. */
 const TONES_BELOW_SPEECH_DB = 27
-/** For speech that is hardly there: tones must stay above the steps of mu-law. */
+/** Least level of tones for very quiet speech: above the quantisation steps of mu-law. */
 const MIN_TONE_RMS = 40
 
-/** Of the silence before the first sound, so much is kept: 30 ms. */
+/** Silence before the first sound that remains: 30 ms. */
 const LEAD_IN: Samples = 240
-/** A long number is spoken for seconds; its tones wait until so much of it is left: 400 ms. No word is heard before it is said. */
+/** Tones of a long number end at most this long (400 ms) before its speech, so that no word is recognised before it is spoken. */
 const MAX_AHEAD: Samples = 3200
 
 const SPEECH_FILTER = lowPass({ passHz: SPEECH_PASS_HZ, stopHz: TONE_BAND_HZ, stopbandDb: 60 })
 
 export interface Rendering {
-  /** The speech below the tone band, with its words' tones above; longer than the speech where the tones needed it. */
+  /** The speech below the tone band and the tones of its words above; longer than the speech when the tones need more time. */
   readonly samples: Int16Array
   readonly words: readonly SpokenWord[]
 }
 
-/** `spoken`, which says `text`, with the words of `text` in tones, each from where it is spoken, or as soon as the one before is through. */
+/** Adds the words of `text` as tones to `spoken`, which is speech of `text`. Each word begins with its speech, or after the word before. */
 export function renderWithTones(spoken: Int16Array, text: string): Rendering {
   const speech = spoken.subarray(Math.max(0, firstSound(spoken) - LEAD_IN))
   const words = alignWords(text, speech)
@@ -47,7 +47,7 @@ export function renderWithTones(spoken: Int16Array, text: string): Rendering {
   return { samples, words }
 }
 
-/** Low-passed without delay. */
+/** Writes the low-passed speech to `audio`, without delay. */
 function filterInto(audio: Float32Array, speech: Int16Array): void {
   const half = SPEECH_FILTER.length >> 1
   const padded = new Float64Array(speech.length + 2 * half)

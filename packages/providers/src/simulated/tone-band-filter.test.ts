@@ -22,7 +22,7 @@ function edges(audio: Int16Array, filtered: boolean) {
   return found
 }
 
-/** A buzz of 120 Hz with formants is voice enough for voice activity. */
+/** Adds a buzz of 120 Hz with harmonics, which voice activity detection takes for speech. */
 function addVowel(audio: Float32Array, from: number, until: number): void {
   for (let n = from; n < until; n++) {
     for (let k = 1; k <= 20; k++) audio[n]! += (1500 / k) * Math.sin((2 * Math.PI * 120 * k * n) / 8000)
@@ -47,7 +47,7 @@ describe('the tone band filter', () => {
     for (let i = 0; i < bare.length; i++) bare[i] = (noise[i]! - 128) / 20
     for (const from of [8000, 22_000, 36_000]) addVowel(bare, from, from + 6000)
     const toned = bare.slice()
-    // 8 dB louder than they ever are beside such speech, and lasting far into the pauses.
+    // 8 dB louder than the tones of such speech, and longer than the speech.
     for (const from of [7000, 20_000, 33_000]) addWords(toned, from, 200)
     const expected = edges(Int16Array.from(bare), true)
     expect(expected.length).toBe(6)
@@ -55,7 +55,7 @@ describe('the tone band filter', () => {
     expect(edges(Int16Array.from(toned), false)).not.toEqual(expected)
   })
 
-  it('leaves no speech of tones alone, however loud they are', () => {
+  it('removes tones without speech completely, however loud they are', () => {
     const audio = new Float32Array(48_000)
     addWords(audio, 4000, 2000)
     expect(edges(Int16Array.from(audio), true)).toEqual([])

@@ -1,31 +1,31 @@
 import { NARROWBAND, type Samples } from '@parley/kernel'
 
 /**
- * The words' tones: 400 symbols a second on a carrier of 3150 Hz, shaped to 2900 to 3400 Hz (root raised cosine, roll-off
- * 0.25): inside what a telephone passes, above what a listener needs.
+ * The tones of words: 400 symbols per second on a carrier of 3150 Hz, shaped to 2900 to 3400 Hz (root raised cosine,
+ * roll-off 0.25), which is within the telephone band and above what a listener needs.
  */
 export const SYMBOL: Samples = 20
 const CARRIER_HZ = 3150
 const ROLL_OFF = 0.25
-/** The pulse reaches so many symbols to each side. */
+/** Length of a pulse to each side, in symbols. */
 const PULSE_REACH = 4
 export const PULSE_HALF: Samples = PULSE_REACH * SYMBOL
 
-/** Between two frames: pulses reach over their frame's ends. */
+/** Distance between two frames: pulses extend beyond the ends of their frame. */
 export const BETWEEN_FRAMES: Samples = 2 * SYMBOL
-/** Pieces of one word follow each other as closely as that. */
+/** Longest distance between the frames of one word. */
 export const MAX_GAP_IN_WORD: Samples = BETWEEN_FRAMES + SYMBOL
 
-/** The speech itself ends below the tones: passed up to here, gone where the tones begin. */
+/** The speech is low-passed below the tones: passed up to the first frequency, removed from the second. */
 export const SPEECH_PASS_HZ = 2550
 export const TONE_BAND_HZ = 2880
 
-/** One pulse, its middle at PULSE_HALF, its energy 1: filtering with it again gives 1 at the middle. */
+/** One pulse of energy 1 with its middle at PULSE_HALF: filtering it with itself yields 1 at the middle. */
 export const PULSE = unitEnergy(
   Float64Array.from({ length: 2 * PULSE_HALF + 1 }, (_, i) => rootRaisedCosine((i - PULSE_HALF) / SYMBOL)),
 )
 
-/** The carrier repeats after so many samples. */
+/** Period of the carrier in samples. */
 export const CARRIER_PERIOD: Samples = 160
 export const CARRIER_COS = carrier(Math.cos)
 export const CARRIER_SIN = carrier(Math.sin)

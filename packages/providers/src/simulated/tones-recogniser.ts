@@ -5,13 +5,13 @@ import type { SpeechStream, SpeechStreamOptions, SpeechToText } from '../speech-
 import { TonesStream } from './tones-stream.ts'
 
 const DEFAULT_ENDPOINTING_MS: Ms = 300
-/** A word is known to be under way only 200 ms after it began. */
+/** The demodulator detects a word only 200 ms after its start. */
 const MIN_ENDPOINTING_MS: Ms = 200
 
 /**
- * The built-in recogniser: it understands what `TonesVoice` says, by the tones in which the words travel with the
- * speech, and only what really came down the line. Anybody else's speech it notices, as "unintelligible". Keywords are
- * ignored. `endpointingMs`: default 300, at least 200.
+ * The built-in recogniser: decodes the tones that `TonesVoice` adds to its speech, so it recognises exactly the words that
+ * arrive over the line. Other speech is reported as "unintelligible". Keywords are ignored. `endpointingMs`: default
+ * 300, at least 200.
  */
 export class TonesRecogniser implements SpeechToText {
   readonly id = 'simulated/tones-1'

@@ -8,17 +8,17 @@ import { WordJoiner } from './word-joiner.ts'
 /** 20 ms. */
 const BLOCK: Samples = 160
 const SILENCE = new Int16Array(BLOCK)
-/** A gap is heard as silence up to here; in a longer one nothing is left of what was before. */
+/** A gap up to this length counts as silence; a longer one resets the demodulator. */
 const MAX_GAP: Samples = msToSamples(3000, NARROWBAND)
-/** A cough is no speech that wants to be understood. */
+/** Shorter speech, such as a cough, is not reported as unintelligible. */
 const MIN_SPEECH: Samples = msToSamples(250, NARROWBAND)
-/** More words without a pause are made final as they come. */
+/** Beyond this number of words without a pause they become final. */
 const MAX_WORDS = 1000
 const SPEECH_END_AFTER_MS = 100
-/** Words do not wait longer for the end of what may be noise that was taken for speech. */
+/** Words become final after this time, even if noise is still detected as speech. */
 const MAX_WAIT: Samples = msToSamples(3000, NARROWBAND)
 
-/** One call's ear: words by the demodulator, speech by voice activity on what is left without the tones. */
+/** The stream of one call: words from the demodulator, speech from voice activity detection on the audio without the tones. */
 export class TonesStream implements SpeechStream {
   readonly #endpointing: Samples
   readonly #onClose: () => void
@@ -35,7 +35,7 @@ export class TonesStream implements SpeechStream {
   /** Position of the next sample; null before the first. */
   #position: Samples | null = null
   #words: HeardWord[] = []
-  /** Of what is not final yet: when speech began, when it ended last, and how much it was. */
+  /** Start, end and amount of the speech that is not final yet. */
   #speechStart: Samples | null = null
   #speechSince: Samples = 0
   #speechEnd: Samples = 0
@@ -56,7 +56,7 @@ export class TonesStream implements SpeechStream {
     const position = this.#position ?? this.#restart(atSample)
     if (atSample > position) this.#bridge(atSample - position, atSample)
     for (let from = Math.max(0, position - atSample); from < samples.length; from += BLOCK) {
-      this.#hear(samples, from, Math.min(BLOCK, samples.length - from))
+      this.#process(samples, from, Math.min(BLOCK, samples.length - from))
     }
   }
 
@@ -81,11 +81,11 @@ export class TonesStream implements SpeechStream {
 
   #bridge(gap: Samples, atSample: Samples): void {
     const heard = Math.min(gap, MAX_GAP)
-    for (let left = heard; left > 0; left -= BLOCK) this.#hear(SILENCE, 0, Math.min(BLOCK, left))
+    for (let left = heard; left > 0; left -= BLOCK) this.#process(SILENCE, 0, Math.min(BLOCK, left))
     if (gap > heard) this.#restart(atSample)
   }
 
-  #hear(samples: Int16Array, offset: number, count: Samples): void {
+  #process(samples: Int16Array, offset: number, count: Samples): void {
     const position = this.#position!
     this.#position = position + count
     this.#onSent(samplesToMs(count, NARROWBAND))
@@ -99,7 +99,7 @@ export class TonesStream implements SpeechStream {
   #onEdge(edge: 'speech-start' | 'speech-end'): void {
     const at = this.#voice.position
     if (edge === 'speech-end') {
-      // Speech that ran on over a final has begun already.
+      // Speech that continued after a final result has no new start.
       this.#speechStart ??= this.#speechSince
       this.#spoken += Math.max(0, at - this.#speechSince)
       this.#speechEnd = Math.max(this.#speechEnd, at)

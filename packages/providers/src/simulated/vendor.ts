@@ -3,7 +3,7 @@ import type { Vendor } from '../vendor.ts'
 import { TonesVoice } from './io/tones-voice.ts'
 import { TonesRecogniser } from './tones-recogniser.ts'
 
-/** The simulated pair: a voice that carries its words as tones, and the recogniser that reads them. */
+/** The simulated pair: a voice that adds its words as tones, and the recogniser that decodes them. */
 export const simulated: Vendor = {
   name: 'simulated',
   settings: null,

@@ -1,13 +1,13 @@
 /**
- * Written words as bits. Five bits stand for a letter, comma or full stop; a mark before the letter for a capital;
- * another for one of 64 signs of European writing and digits; the last for a byte of UTF-8. What follows the end mark
- * is zero. Long words come in pieces: the mark of a capital followed by the end mark stands where one was cut.
+ * Words as bits: five bits for a letter, comma or full stop, with escape codes for a capital, for one of 64 digits and
+ * signs of European languages, and for a byte of UTF-8. Bits after the end code are zero. Long words are split into
+ * pieces: the code of a capital followed by the end code marks the split.
  */
 export interface WordPiece {
   readonly text: string
-  /** The word began in the piece before. */
+  /** The piece continues the word of the previous piece. */
   readonly continues: boolean
-  /** The word goes on in the next piece. */
+  /** The next piece continues the word. */
   readonly goesOn: boolean
 }
 
@@ -25,7 +25,7 @@ const SIGNS = '0123456789\'-?!:;/@#$%&()+*=_"€£¿¡áéíóúüñàèìòùâ
 const signOf = new Map([...SIGNS].map((sign, i) => [sign, i] as const))
 const signs = [...SIGNS]
 
-/** The bits (0 or 1) of `word`, in pieces of at most `maxBits` (72 or more: a character is never cut); without an end mark. */
+/** The bits (0 or 1) of `word`, in pieces of at most `maxBits` (72 or more: a character is never split); without an end code. */
 export function wordBits(word: string, maxBits: number): number[][] {
   const pieces: number[][] = []
   let piece: number[] = []
@@ -59,7 +59,7 @@ function characterBits(character: string): number[] {
   return bits
 }
 
-/** What `bits[0…count)` spell, or null when they spell nothing: what lies after the end is not zero, or is no UTF-8. */
+/** Decodes `bits[0…count)`; null when they are invalid: bits after the end code that are not zero, or invalid UTF-8. */
 export function pieceOfBits(bits: Uint8Array, count: number): WordPiece | null {
   let continues = false
   let goesOn = false

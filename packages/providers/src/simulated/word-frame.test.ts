@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { pieceOfBits, wordBits } from './word-code.ts'
 import { FRAME_SIZES, FrameReader, framesOfWord } from './word-frame.ts'
 
-/** What a reader makes of the symbols when it tries all sizes, smallest first. */
+/** Decodes the symbols with all frame sizes, smallest first. */
 function read(symbols: Float32Array): string | null {
   const reader = new FrameReader()
   for (const size of FRAME_SIZES) {
@@ -15,7 +15,7 @@ function read(symbols: Float32Array): string | null {
   return null
 }
 
-/** Turned by `angle`, scaled, and `share` of it in one stretch replaced by something else. */
+/** Rotates and scales the symbols, and replaces `count` of them from `from` on by noise. */
 function disturb(symbols: Float32Array, angle: number, scale: number, from: number, count: number): Float32Array {
   const random = new SeededRandom(7)
   const out = new Float32Array(symbols.length)

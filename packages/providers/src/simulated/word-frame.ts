@@ -2,30 +2,30 @@ import { CODED_PER_BIT, encodeConvolutional, TAIL_BITS, ViterbiDecoder } from '.
 import { pieceOfBits, type WordPiece, wordBits } from './word-code.ts'
 
 /**
- * How one word stands in symbols. Word, checksum and tail go through the convolutional code; the coded bits, scattered
- * so that a burst hits none of them twice in a row, become the two halves of quaternary symbols. Every third symbol,
- * from the first on, is a pilot of known phase: by them the receiver finds the frame, and knows phase, level and where
- * it is damaged. No part of the frame is indispensable.
+ * One word as symbols. Word, checksum and tail are convolutionally coded; the coded bits are interleaved, so that a burst
+ * error hits no neighbours, and become the real and imaginary halves of QPSK symbols. Every third symbol, from the first
+ * on, is a pilot of known phase, by which the receiver finds the frame, its phase and level, and damaged parts. No part
+ * of the frame is indispensable.
  */
 const PAYLOAD_BITS = [15, 25, 35, 45, 60, 80, 120] as const
 const CRC_BITS = 14
-/** CRC-14/DARC, begun with ones. */
+/** CRC-14/DARC with an initial value of ones. */
 const CRC_POLYNOMIAL = 0x0805
 const MAX_INFO_BITS = PAYLOAD_BITS.at(-1)! + CRC_BITS + TAIL_BITS
 const GOLDEN = 0.381966
 
 export const PILOT_EVERY = 3
-/** Pilots of the shortest frame: all frames begin with them. Their sidelobes are at most 3 of 27. */
+/** Pilots of the shortest frame, with which all frames begin. Their autocorrelation sidelobes are at most 3 of 27. */
 export const SYNC_PILOTS = 27
 const PILOTS = pilotSigns()
 
-/** A frame's measures, by the bits that it holds for the word. */
+/** Dimensions of a frame, by the number of its payload bits. */
 interface FrameSize {
   readonly payloadBits: number
   readonly infoBits: number
   readonly symbols: number
-  /** Place of coded bit i among the halves of the data symbols. */
-  readonly places: Uint16Array
+  /** Index of coded bit i among the halves of the data symbols. */
+  readonly positions: Uint16Array
 }
 
 export const FRAME_SIZES: readonly FrameSize[] = PAYLOAD_BITS.map(payloadBits => {
@@ -33,11 +33,11 @@ export const FRAME_SIZES: readonly FrameSize[] = PAYLOAD_BITS.map(payloadBits =>
   const codedBits = CODED_PER_BIT * infoBits
   const dataSymbols = Math.ceil(codedBits / 2)
   const pilots = Math.ceil(dataSymbols / (PILOT_EVERY - 1))
-  return { payloadBits, infoBits, symbols: dataSymbols + pilots, places: scatter(codedBits) }
+  return { payloadBits, infoBits, symbols: dataSymbols + pilots, positions: interleaving(codedBits) }
 })
 export const MAX_FRAME = FRAME_SIZES.at(-1)!
 
-/** +1 or -1: pilot `index` is this, real. */
+/** Real value of a pilot, +1 or -1. */
 export function pilot(index: number): number {
   return PILOTS[index]!
 }
@@ -60,24 +60,24 @@ function frameOfBits(bits: readonly number[]): Float32Array {
     // A half that no coded bit uses keeps the symbol's magnitude.
     else symbols.fill(Math.SQRT1_2, 2 * i, 2 * i + 2)
   }
-  for (let i = 0; i < coded.length; i++) if (coded[i] === 1) symbols[halfAt(size.places[i]!)] = -Math.SQRT1_2
+  for (let i = 0; i < coded.length; i++) if (coded[i] === 1) symbols[halfAt(size.positions[i]!)] = -Math.SQRT1_2
   return symbols
 }
 
-/** Reads words out of received symbols. Its memory is used again and again. */
+/** Decodes words from received symbols. Its memory is reused. */
 export class FrameReader {
   readonly #viterbi = new ViterbiDecoder(MAX_INFO_BITS)
   readonly #soft = new Float32Array(CODED_PER_BIT * MAX_INFO_BITS)
   readonly #bits = new Uint8Array(MAX_INFO_BITS)
-  readonly #trust = new Float32Array(PILOTS.length + 1)
+  readonly #confidence = new Float32Array(PILOTS.length + 1)
 
-  /** `symbols` as `framesOfWord` makes them, rotated and scaled by the line; they are left turned back. Null: no such word. */
+  /** `symbols` of `framesOfWord`, rotated and scaled by the line; they are corrected in place. Null: no valid word. */
   read(symbols: Float32Array, size: FrameSize): WordPiece | null {
-    if (!this.#turnBack(symbols, size)) return null
-    for (let i = 0; i < size.places.length; i++) {
-      const half = halfAt(size.places[i]!)
+    if (!this.#correctPhase(symbols, size)) return null
+    for (let i = 0; i < size.positions.length; i++) {
+      const half = halfAt(size.positions[i]!)
       const value = Math.max(-CLIP, Math.min(CLIP, symbols[half]!))
-      this.#soft[i] = value * this.#trust[Math.floor((half >> 1) / PILOT_EVERY)]!
+      this.#soft[i] = value * this.#confidence[Math.floor((half >> 1) / PILOT_EVERY)]!
     }
     this.#viterbi.decode(this.#soft, size.infoBits, this.#bits)
     if (this.#viterbi.agreement < MIN_AGREEMENT) return null
@@ -87,8 +87,8 @@ export class FrameReader {
     return pieceOfBits(this.#bits, size.payloadBits)
   }
 
-  /** By the pilots: common phase and level, and how far each stretch between two of them is to be trusted. */
-  #turnBack(symbols: Float32Array, size: FrameSize): boolean {
+  /** Corrects phase and level by the pilots, and estimates the confidence of each stretch between two of them. */
+  #correctPhase(symbols: Float32Array, size: FrameSize): boolean {
     const pilots = Math.ceil(size.symbols / PILOT_EVERY)
     let re = 0
     let im = 0
@@ -106,23 +106,23 @@ export class FrameReader {
     const match = (j: number) => pilot(j) * symbols[2 * PILOT_EVERY * j]!
     for (let j = 0; j < pilots; j++) {
       const both = (match(j) + match(Math.min(j + 1, pilots - 1))) / 2
-      this.#trust[j] = Math.max(MIN_TRUST, Math.min(1, both))
+      this.#confidence[j] = Math.max(MIN_CONFIDENCE, Math.min(1, both))
     }
     return true
   }
 }
 
-/** A symbol's half beyond this is an outburst. Halves are 0.7 where nothing disturbs. */
+/** Larger halves of a symbol are clipped as noise. Undisturbed halves are 0.7. */
 const CLIP = 1.4
-const MIN_TRUST = 0.05
-/** Noise agrees with the code nearest to it by about 0.6. */
+const MIN_CONFIDENCE = 0.05
+/** Least agreement of a decoded word; noise alone reaches about 0.6, and the checksum rejects it. */
 const MIN_AGREEMENT = 0.55
 
-/** Index, among real and imaginary parts of all symbols, of the half with that number among the data symbols' halves. */
-function halfAt(place: number): number {
-  const dataSymbol = place >> 1
+/** Index among the halves of all symbols of a half among those of the data symbols. */
+function halfAt(position: number): number {
+  const dataSymbol = position >> 1
   const symbol = dataSymbol + Math.floor(dataSymbol / (PILOT_EVERY - 1)) + 1
-  return 2 * symbol + (place & 1)
+  return 2 * symbol + (position & 1)
 }
 
 function crcOf(bits: Uint8Array, count: number): number {
@@ -136,8 +136,8 @@ function crcOf(bits: Uint8Array, count: number): number {
   return crc
 }
 
-/** Steps of about 0.38 of the whole: neighbours in the code lie far apart on the line, and the other way round. */
-function scatter(count: number): Uint16Array {
+/** Interleaving in steps of about 0.38 of the whole: neighbouring coded bits are far apart in the frame, and the reverse. */
+function interleaving(count: number): Uint16Array {
   let step = Math.round(count * GOLDEN)
   while (greatestCommonDivisor(step, count) !== 1) step++
   return Uint16Array.from({ length: count }, (_, i) => (i * step) % count)
@@ -149,10 +149,10 @@ function greatestCommonDivisor(a: number, b: number): number {
 
 function pilotSigns(): Int8Array {
   const sync = '010011011010100000111000110'
-  const most = Math.ceil((CODED_PER_BIT * MAX_INFO_BITS) / 2 / (PILOT_EVERY - 1))
-  // After the synchronising ones any that do not repeat soon will do: a shift register of maximal length (x^7 + x + 1).
+  const count = Math.ceil((CODED_PER_BIT * MAX_INFO_BITS) / 2 / (PILOT_EVERY - 1))
+  // The pilots after the synchronising ones come from a maximal-length shift register (x^7 + x + 1).
   let register = 0x5a
-  return Int8Array.from({ length: most }, (_, i) => {
+  return Int8Array.from({ length: count }, (_, i) => {
     if (i < SYNC_PILOTS) return sync[i] === '1' ? 1 : -1
     register = ((register << 1) & 0x7f) | (((register >> 6) ^ register) & 1)
     return register & 1 ? 1 : -1

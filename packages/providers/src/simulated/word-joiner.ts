@@ -5,7 +5,7 @@ import type { WordPiece } from './word-code.ts'
 
 const MAX_CHARACTERS = 4096
 
-/** Puts the pieces of long words together. A word of which a piece is missing is lost as a whole. */
+/** Joins the pieces of long words. A word with a missing piece is dropped. */
 export class WordJoiner {
   readonly #onWord: (word: HeardWord) => void
   #begun: HeardWord | null = null

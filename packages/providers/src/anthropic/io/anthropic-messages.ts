@@ -12,22 +12,22 @@ import { MessagesAnswer } from '../messages-answer.ts'
 import { type MessagesRequestOptions, messagesRequest } from '../messages-request.ts'
 
 export interface AnthropicMessagesOptions {
-  /** Null: none is sent. Empty: it is not ready. */
+  /** Null: no key is sent. Empty: the model is not ready. */
   readonly apiKey: string | null
   /** Such as "claude-haiku-4-5". */
   readonly model: string
   /** Default "https://api.anthropic.com"; "/v1/messages" is appended. */
   readonly baseUrl?: string
-  /** Who runs it: `identity.provider`. Default "anthropic". */
+  /** `identity.provider`; default "anthropic". */
   readonly identityProvider?: string
-  /** Where a request does not cap its answer. Default 4096. */
+  /** Limit of answers whose request has none. Default 4096. */
   readonly maxOutputTokens?: number
   /**
-   * "least", the default: thinking is off, or as short as the model can, so that a caller does not wait. "model": as the
-   * model does by itself; what it thinks is never said, but counts as output.
+   * "least", the default: thinking is off or as short as the model allows, so that a caller does not wait. "model": the
+   * model's default. Thinking is never returned as text, but counts as output.
    */
   readonly thinking?: 'least' | 'model'
-  /** What is known of the model; default by its name. */
+  /** Accepted parameters of the model; default by its name. */
   readonly traits?: Partial<ClaudeTraits>
   readonly time: Time
   readonly budgets?: Partial<ModelBudgets>
@@ -36,10 +36,10 @@ export interface AnthropicMessagesOptions {
 const VERSION = '2023-06-01'
 
 /**
- * Claude, by Anthropic's Messages API or a service that speaks like it. Temperatures above 1 count as 1, and are not sent
- * to models that take none (all since Claude 4.7). Models that cannot be forced to call a tool (Claude Opus and Sonnet 5.5)
- * are told so in the system prompt, and may answer with text all the same. Connections are kept, at most 256. Of a service
- * that is busy, `retryAfterMs(error)` says when it wants to be asked again.
+ * Claude, over Anthropic's Messages API or a compatible service. Temperatures above 1 count as 1, and are not sent to
+ * models without a temperature (all since Claude 4.7). Models that cannot be forced to call a tool (Claude Opus and Sonnet
+ * 5.5) get an instruction in the system prompt, and may still answer with text. At most 256 connections, which are
+ * reused. `retryAfterMs(error)` is the Retry-After time of a busy service.
  */
 export class AnthropicMessages implements LanguageModel {
   readonly identity: ModelIdentity
@@ -72,7 +72,7 @@ export class AnthropicMessages implements LanguageModel {
     return this.#service.ask(messagesRequest(request, this.#request), new MessagesAnswer(), signal)
   }
 
-  /** Answers under way fail with "model_failed". */
+  /** Answers in progress fail with "model_failed". */
   close(): Promise<void> {
     return this.#service.close()
   }

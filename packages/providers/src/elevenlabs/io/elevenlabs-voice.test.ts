@@ -10,7 +10,7 @@ import { ElevenLabsVoice } from './elevenlabs-voice.ts'
 const speech = new TonesSpeech()
 const languages = await speech.languages()
 const shared = await FakeElevenLabs.open({ apiKey: 'key', speak: speech.speak })
-/** The built-in voice behind the fake takes its time. */
+/** The built-in voice behind the fake needs seconds for its first audio. */
 const budgets = { firstAudioMs: 20_000 }
 afterAll(() => Promise.all([shared.close(), speech.close()]))
 

@@ -14,15 +14,15 @@ const MAX_WAV_BYTES = 8 * 1024 * 1024
 interface LocalEspeakOptions {
   /** The program; default "espeak-ng", looked up on PATH. */
   readonly command?: string
-  /** Processes at a time; default 2. */
+  /** Most concurrent processes; default 2. */
   readonly processes?: number
   /** Sentences waiting for a process before further ones are refused with "voice_busy"; default 256. */
   readonly maxWaiting?: number
-  /** A sentence that takes longer than this is given up; default 10 000 ms. */
+  /** Time limit of a sentence; default 10 000 ms. */
   readonly sentenceTimeoutMs?: number
 }
 
-/** English and Spanish through the program espeak-ng, one process per sentence; the text goes in by standard input. */
+/** English and Spanish through the program espeak-ng, one process per sentence, with the text on standard input. */
 export class LocalEspeak implements TextToSpeech {
   readonly id = 'local/espeak-ng'
   readonly languages = ['en', 'es']
@@ -93,12 +93,12 @@ interface Probe {
   readonly answer: Promise<string | null>
 }
 
-/** By command. Voices of several vendors ask at the same time, and to start a process from a large one is expensive. */
+/** Readiness by command, cached: several voices check it at the same time, and starting a process from a large one is expensive. */
 const probes = new Map<string, Probe>()
 const PROBE_HOLDS_MS = 10_000
 const PROBE_TIMEOUT_MS = 10_000
 
-/** Why a command cannot speak, or null; looked up at most every 10 s unless the last answer was a fault. */
+/** Why a command cannot be used, or null; checked at most every 10 s unless the last check failed. */
 function readinessOf(command: string): Promise<string | null> {
   const now = performance.now()
   const known = probes.get(command)
@@ -145,7 +145,7 @@ function collect(child: ChildProcess, input: string): Promise<Ended> {
       if (code === 0) resolve({ kind: 'output', bytes: Buffer.concat(parts) })
       else resolve({ kind: 'failed', detail: `ended with ${signalName ?? code} ${stderr.trim()}`.trim() })
     })
-    // The program may be gone before it read everything (EPIPE); how it ended is told by "close".
+    // The program may exit before it has read everything (EPIPE); "close" reports how it ended.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })

@@ -9,7 +9,7 @@ import { voiceSemaphore } from '../../text-to-speech/voice-semaphore.ts'
 import { plainEnglish } from '../plain-english.ts'
 import type { FliteOutcome, FliteTask } from './flite-worker.ts'
 
-/** Clear women's and men's voices first; the "kal" ones are diphone voices: mechanical, and four times as fast to make. */
+/** Clear women's and men's voices first; the "kal" ones are diphone voices: mechanical, and synthesised four times as fast. */
 const VOICES = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
 
 interface LocalFliteOptions {
@@ -29,7 +29,7 @@ export class LocalFlite implements TextToSpeech {
   readonly voices: readonly string[] = VOICES
   readonly #semaphore: Semaphore
   readonly #thread: TaskThread<FliteTask, FliteOutcome>
-  /** Whether the last sentence was rendered: proof of readiness that costs nothing. */
+  /** Whether the last sentence was rendered, which proves readiness without a further check. */
   #hasSpoken = false
   #closed = false
 
@@ -45,7 +45,7 @@ export class LocalFlite implements TextToSpeech {
 
   async readiness(): Promise<string | null> {
     if (this.#hasSpoken) return null
-    // One word spoken to nobody: proof that it works, and the first caller does not wait for a cold start.
+    // Renders one word: this proves that Flite works, and the first caller does not wait for a cold start.
     try {
       await this.#inTurn({ text: 'ready', voice: VOICES[0], stretch: 1 }, new AbortController().signal)
       return null

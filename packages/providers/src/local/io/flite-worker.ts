@@ -4,7 +4,7 @@ import { runCommand } from '../memory-wasi.ts'
 export interface FliteTask {
   readonly text: string
   readonly voice: string
-  /** 1: as the voice speaks; 2: half as fast. */
+  /** 1: the voice's normal speed; 2: half of it. */
   readonly stretch: number
 }
 

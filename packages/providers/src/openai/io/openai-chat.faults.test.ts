@@ -29,7 +29,7 @@ async function collect(chat: OpenAiChat, signal = never): Promise<GenerationEven
   return events
 }
 
-/** What the answer ends with, as soon as it has ended. */
+/** The error of an answer, once it has ended. */
 function ending(chat: OpenAiChat, signal = never): { error: unknown } {
   const ended = { error: undefined as unknown }
   collect(chat, signal).then(
@@ -53,7 +53,7 @@ describe('a model whose service is slow', () => {
     onTestFinished(() => void mute.close())
     const address = mute.address() as { port: number }
     const time = new VirtualTime()
-    // It never answers the handshake.
+    // The server never answers the handshake.
     const ended = ending(chatWith(`https://127.0.0.1:${address.port}`, time))
     await expect.poll(() => connected).toBe(1)
     time.advance(4999)
@@ -226,7 +226,7 @@ describe('a model and its connections', () => {
       expect((await collect(chat)).at(-1)).toEqual({ type: 'finished', reason: 'stop' })
       await expect.poll(() => fake.isIdle).toBe(true)
     }
-    // Until the end of the stream has come in, the connection is not free.
+    // The connection is free only after the end of the stream was received.
     expect(fake.connections).toBeLessThanOrEqual(2)
   })
 
@@ -248,7 +248,7 @@ describe('a model and its connections', () => {
     expect(fake.connections).toBeLessThanOrEqual(2)
   })
 
-  it('opens a new connection when the service closed the kept one', async () => {
+  it('opens a new connection when the service closed the idle one', async () => {
     const fake = await service()
     const chat = chatWith(fake.baseUrl)
     await collect(chat)

@@ -13,19 +13,18 @@ import { chatRequest } from '../chat-request.ts'
 export interface OpenAiChatOptions {
   /** Such as "https://api.openai.com/v1"; "/chat/completions" is appended. */
   readonly baseUrl: string
-  /** Null: none is sent. Empty: it is not ready. */
+  /** Null: no key is sent. Empty: the model is not ready. */
   readonly apiKey: string | null
   readonly model: string
-  /** Who runs it: `identity.provider`. Default "openai". */
+  /** `identity.provider`; default "openai". */
   readonly identityProvider?: string
   readonly time: Time
   readonly budgets?: Partial<ModelBudgets>
 }
 
 /**
- * Chat with a service that speaks like OpenAI's `/chat/completions`: OpenAI itself, vLLM, Ollama, llama.cpp and others.
- * Connections are kept, at most 256. Of a service that is busy, `retryAfterMs(error)` says when it wants to be asked
- * again.
+ * Chat over OpenAI's `/chat/completions` or a compatible service: vLLM, Ollama, llama.cpp and others. At most 256
+ * connections, which are reused. `retryAfterMs(error)` is the Retry-After time of a busy service.
  */
 export class OpenAiChat implements LanguageModel {
   readonly identity: ModelIdentity
@@ -56,7 +55,7 @@ export class OpenAiChat implements LanguageModel {
     return this.#service.ask(chatRequest(request, { model, cap }), new ChatAnswer(), signal)
   }
 
-  /** Answers under way fail with "model_failed". */
+  /** Answers in progress fail with "model_failed". */
   close(): Promise<void> {
     return this.#service.close()
   }

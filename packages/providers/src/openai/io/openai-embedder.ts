@@ -7,37 +7,37 @@ import { retryAfterMs } from '../../model-service/model-failure.ts'
 import { EmbeddingAnswer } from '../embedding-answer.ts'
 
 export interface OpenAiEmbedderOptions {
-  /** Null: none is sent. Empty: it is not ready. */
+  /** Null: no key is sent. Empty: the embedder is not ready. */
   readonly apiKey: string | null
   /** Default "text-embedding-3-small". */
   readonly model?: string
   /** Default "https://api.openai.com/v1"; "/embeddings" is appended. */
   readonly baseUrl?: string
-  /** Who runs it: the first part of `id`. Default "openai". */
+  /** First part of `id`; default "openai". */
   readonly provider?: string
-  /** Asked of the model, where it can shorten its vectors. Default the model's. */
+  /** Requested length of vectors, for models that can shorten them. Default the model's. */
   readonly dimensions?: number
-  /** How vectors are asked for; both are understood. Default "base64", which is a third as long. */
+  /** Requested encoding of vectors; both are accepted in answers. Default "base64", which is a third as long. */
   readonly encoding?: 'base64' | 'float'
-  /** In one request. Default 128. */
+  /** Most texts in one request. Default 128. */
   readonly maxTexts?: number
-  /** In one request. Default 100 000: below OpenAI's 300 000 tokens in any language. */
+  /** Most characters in one request. Default 100 000: below OpenAI's 300 000 tokens in any language. */
   readonly maxCharacters?: number
-  /** So long after the call a service that is busy is asked again. Default 20 000. */
+  /** Time for retries of a busy service. Default 20 000. */
   readonly retryMs?: Ms
   readonly time: Time
-  /** For each request. */
+  /** Time limits of each request. */
   readonly budgets?: Partial<ModelBudgets>
 }
 
-/** Where a busy service does not say when; doubled with each time. */
+/** First pause before a retry without Retry-After; doubled with each retry. */
 const FIRST_PAUSE_MS: Ms = 500
-/** Also where it says "at once": no service is asked in a circle. */
+/** Shortest pause, also for a Retry-After of 0. */
 const MIN_PAUSE_MS: Ms = 100
 
 /**
- * Vectors of a service that speaks like OpenAI's `/embeddings`: OpenAI itself, vLLM, Ollama, llama.cpp and others. One
- * request after the other for each call of `embed`.
+ * Embeddings over OpenAI's `/embeddings` or a compatible service: vLLM, Ollama, llama.cpp and others. Each call of `embed`
+ * sends its requests in sequence.
  */
 export class OpenAiEmbedder implements TextEmbedder {
   readonly id: string
@@ -75,7 +75,7 @@ export class OpenAiEmbedder implements TextEmbedder {
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     signal.throwIfAborted()
     if (texts.some(text => text.trim() === ''))
-      throw new ProviderError('text_blank', 'A text without a word cannot be embedded.')
+      throw new ProviderError('text_blank', 'A blank text cannot be embedded; leave it out.')
     const { maxTexts = 128, maxCharacters = 100_000, retryMs = 20_000, time } = this.#options
     const deadline = time.now() + retryMs
     const vectors: Float32Array[] = []
@@ -120,7 +120,7 @@ export class OpenAiEmbedder implements TextEmbedder {
   #know(dimensions: number): void {
     this.#dimensions ??= dimensions
     if (this.#dimensions === dimensions) return
-    const message = `${this.id} gave vectors of ${dimensions} members instead of ${this.#dimensions}.`
+    const message = `${this.id} returned vectors of length ${dimensions} instead of ${this.#dimensions}.`
     throw new ProviderError('model_failed', message, { retryable: false })
   }
 

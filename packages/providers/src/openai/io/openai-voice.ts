@@ -10,22 +10,22 @@ import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../../text-to-spe
 import { mayBeLinear, speechBody, speechFailure } from '../speech-request.ts'
 
 interface OpenAiVoiceOptions {
-  /** Null: none is sent. */
+  /** Null: no key is sent. */
   readonly apiKey: string | null
   readonly time: Time
   /** Default "gpt-4o-mini-tts". */
   readonly model?: string
   /** Default "https://api.openai.com/v1"; "/audio/speech" is appended. */
   readonly baseUrl?: string
-  /** Who runs it: the first part of `id`. Default "openai". */
+  /** First part of `id`; default "openai". */
   readonly provider?: string
-  /** Where a request names none; default "alloy". */
+  /** Voice of requests that name none; default "alloy". */
   readonly voice?: string
-  /** BCP 47 primary tags that it takes; default what OpenAI's voices speak. It finds the language out from the text. */
+  /** Accepted BCP 47 primary tags; default those of OpenAI's voices. The service detects the language from the text. */
   readonly languages?: readonly string[]
-  /** Of the linear audio that the service sends; default 24 000. */
+  /** Sample rate of the linear audio that the service sends; default 24 000. */
   readonly sampleRateHz?: number
-  /** Requests at a time; further ones wait. Default 64. */
+  /** Most concurrent requests; further ones wait. Default 64. */
   readonly maxConnections?: number
   readonly budgets?: VoiceBudgets
 }
@@ -37,12 +37,12 @@ const LANGUAGES = (
 const KEEP_ALIVE_MS: Ms = 30_000
 const CONNECT_MS: Ms = 5000
 const MAX_ERROR_BYTES = 65_536
-/** So long is waited for all of a refusal: its status says most of it. */
+/** Limit for reading the body of a refusal. */
 const ERROR_BODY_MS: Ms = 500
 
 /**
- * Speech from a service with OpenAI's `/audio/speech`: linear audio as a stream over HTTP, brought down to 8 kHz. No times
- * of words. Speeds are passed on as they are; some models take no notice. An utterance that is stopped ends its request.
+ * Speech over OpenAI's `/audio/speech` or a compatible service: linear audio as a stream over HTTP, resampled to 8 kHz. No
+ * word times. Speeds are passed on unchanged; some models ignore them. Stopping an utterance ends its request.
  * Errors: "voice_refused", "voice_busy", "voice_unreachable", "voice_failed", "voice_unknown", "voice_closed".
  */
 export class OpenAiVoice implements TextToSpeech {
@@ -52,11 +52,11 @@ export class OpenAiVoice implements TextToSpeech {
   readonly #path: string
   readonly #pool: Pool
   readonly #utterances = new Set<ServiceUtterance>()
-  /** A request was answered: a connection may be kept, and may break when it is used again. */
+  /** A request was answered, so a connection may be reused, and may break when it is. */
   #answered = false
   #closed = false
 
-  /** Throws `ProviderError` "voice_misconfigured" for a base URL that is none, and a key that no header can carry. */
+  /** Throws `ProviderError` "voice_misconfigured" for a base URL or a key that cannot be used. */
   constructor(options: OpenAiVoiceOptions) {
     const { apiKey, model = 'gpt-4o-mini-tts', provider = 'openai' } = options
     if (apiKey !== null && apiKey !== '' && !/^[\x21-\x7e]+$/.test(apiKey))
@@ -72,7 +72,7 @@ export class OpenAiVoice implements TextToSpeech {
       allowH2: false,
       connect: { timeout: CONNECT_MS },
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // The budgets stand over these.
+      // VoiceBudgets replace these timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
@@ -121,7 +121,7 @@ export class OpenAiVoice implements TextToSpeech {
     }
   }
 
-  /** Opens a connection ahead by asking for nothing, where none is kept. */
+  /** Opens a connection in advance by an empty request, unless one is idle. */
   warm(): void {
     if (this.#closed || this.#pool.stats.free > 0) return
     const exchange = new HttpExchange(() => {})
@@ -132,7 +132,7 @@ export class OpenAiVoice implements TextToSpeech {
     this.#pool.dispatch({ path: '/', method: 'HEAD', headersTimeout: CONNECT_MS }, exchange)
   }
 
-  /** Utterances under way fail with "voice_closed". */
+  /** Utterances in progress fail with "voice_closed". */
   async close(): Promise<void> {
     this.#closed = true
     for (const utterance of this.#utterances) utterance.fail(closed())
@@ -157,13 +157,13 @@ function closed(): ProviderFailure {
 
 const STOPPED = new Error('stopped')
 
-/** One request, begun once more where a kept connection turns out dead. */
+/** One request, which is repeated once when a reused connection turns out dead. */
 class Asking {
   readonly #dispatch: (exchange: HttpExchange) => void
   readonly #onSent: () => void
   readonly #mayBeStale: boolean
   readonly #time: Time
-  /** Runs while a refusal is read. */
+  /** Limits the reading of a refusal. */
   #refused: Timer | null = null
   #exchange: HttpExchange | null = null
   #sent = false
@@ -177,7 +177,7 @@ class Asking {
     this.#time = time
   }
 
-  /** Never rejects. Whether the service answered with audio to its end. */
+  /** Resolves whether the service sent audio to its end. Never rejects. */
   async run(utterance: ServiceUtterance): Promise<boolean> {
     for (let attempt = 1; !this.#stopped; attempt++) {
       try {
@@ -196,7 +196,7 @@ class Asking {
     return false
   }
 
-  /** Why there is no audio, where it never came to asking. */
+  /** The error for late audio when the request was never sent. */
   whyLate(): ProviderFailure | null {
     if (this.#sent) return null
     return new ProviderError('voice_busy', 'No connection to the voice became free in time.')
@@ -206,7 +206,7 @@ class Asking {
     if (this.#stopped) return
     this.#stopped = true
     this.#refused?.cancel()
-    // The service has the text, and would have spoken it.
+    // The service received the text and bills it.
     if (this.#sent && !this.#hasAnswered) this.#onSent()
     this.#exchange?.abort(STOPPED)
   }
@@ -233,9 +233,13 @@ class Asking {
           )
         if (status === 200 && !mayBeLinear(piece.headers['content-type'])) {
           utterance.fail(
-            new ProviderError('voice_failed', "The voice's service answered with no linear audio.", {
-              retryable: false,
-            }),
+            new ProviderError(
+              'voice_failed',
+              "The voice's service answered with a content type that is not linear audio.",
+              {
+                retryable: false,
+              },
+            ),
           )
           return false
         }

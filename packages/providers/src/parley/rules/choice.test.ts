@@ -3,7 +3,7 @@ import { choose } from './choice.ts'
 import type { Language } from './language.ts'
 import { parseTurn } from './turn.ts'
 
-/** The condition that is taken to hold; "[2]" are keys, a question before "|" is the agent's. */
+/** The condition that is chosen. "[2]" are pressed keys; a question before "|" is the agent's. */
 function held(language: Language, said: string, conditions: readonly string[]): string | null {
   const [question, turn] = said.includes('|') ? (said.split('|') as [string, string]) : ['', said]
   const keys = /^\[(.+)\]$/.exec(turn.trim())

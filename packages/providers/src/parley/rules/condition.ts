@@ -14,7 +14,7 @@ type Sign =
   | { readonly by: 'number'; readonly key: string }
   | { readonly by: 'concept'; readonly concept: Concept }
 
-/** One branch of a condition: "…wants to vocab or to cancel" has two, and one of them is enough. */
+/** One branch of a condition: "…wants to book or to cancel" has two, and one of them is enough. */
 export interface Alternative {
   readonly negated: boolean
   /** The condition is about a question of the caller ("asks about…"). */

@@ -41,7 +41,7 @@ export class Evidence {
 /** The context in which a value is read from a turn. */
 export interface ReadingContext {
   /** The agent asked for this value before the turn. */
-  readonly asked: boolean
+  readonly requested: boolean
   readonly language: Language
   /** The current date ("2026-01-05") when the system prompt contains it. */
   readonly today: string | null

@@ -6,7 +6,7 @@ import type { Language } from './language.ts'
 
 type Properties = Readonly<Record<string, object>>
 
-/** "agent|caller" lines; what is read off them for these properties, the first of them required. */
+/** The values of the properties, the first of them required, from "agent|caller" lines. */
 function read(language: Language, lines: readonly string[], properties: Properties, system = ''): unknown {
   const messages: ChatMessage[] = [{ role: 'system', content: system }]
   for (const line of lines) {

@@ -85,7 +85,7 @@ function findValue(
     if (rivals.some(rival => relevances.of(piece, rival) > relevant)) continue
     const taken = property.kind === 'number' ? spansOf(siblings, piece, filling.language) : []
     const { language, today } = filling
-    const value = readValue(property, piece, { asked: relevant > 0, language, today, taken })
+    const value = readValue(property, piece, { requested: relevant > 0, language, today, taken })
     if (value !== undefined && isShortEnough(property, value)) return { value, turn }
   }
   const guess = filling.guessing && property.required ? guessed(property, evidence[0], filling.language) : null

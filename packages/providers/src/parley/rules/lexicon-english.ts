@@ -13,7 +13,7 @@ export const ENGLISH: Lexicon = {
   ),
   framing: new Set(
     phrases(`caller,callers,customer,customers,user,users,client,clients,want,wants,wanted,wish,wishes,would,like,likes,
-      need,needs,needed,ask,asks,asked,asking,say,says,said,saying,tell,tells,told,telling,give,gives,gave,given,giving,
+      need,needs,needed,ask,asks,requested,asking,say,says,said,saying,tell,tells,told,telling,give,gives,gave,given,giving,
       provide,provides,provided,mention,mentions,mentioned,state,states,stated,request,requests,requested,indicate,
       indicates,indicated,choose,chooses,chose,chosen,pick,picks,picked,select,selects,selected,express,expresses,try,
       tries,trying,intend,intends,decide,decides,decided,respond,responds,reply,replies,replied,inquire,inquires,ask for,
@@ -21,7 +21,7 @@ export const ENGLISH: Lexicon = {
       explicitly,instead,rather,prefer,prefers,preferred,expressed,question,questions,answer,answers,answered,seem,seems,
       sound,sounds,wishes,desire,desires,look,looking,looks,him,willing,interested,interest,speech,turn,option`),
   ),
-  asking: new Set(phrases('ask,asks,asked,asking,inquire,inquires,wonder,wonders,question,questions,know')),
+  asking: new Set(phrases('ask,asks,requested,asking,inquire,inquires,wonder,wonders,question,questions,know')),
   wanting: new Set(
     phrases(
       'want,wants,wish,wishes,like,likes,need,needs,prefer,prefers,request,requests,ask,asks,interested,orders,ordering,buys',

@@ -113,8 +113,8 @@ function fitOfNegated(alternative: Alternative, { turn, question }: Answer, voca
     if (sign.by === 'concept' && sign.concept === 'anything' && turn.concepts.has('done')) denied += 1
   const refused = turn.polarity === 'no' || (turn.concepts.has('done') && turn.polarity === null)
   const base = refused && turn.plain ? 1 : refused && stems.length === 0 ? ANSWER_WITH_MORE : 0
-  const asked = base > 0 ? inQuestion(alternative, question, vocab) / 2 : 0
-  const found = base + denied + asked
+  const requested = base > 0 ? inQuestion(alternative, question, vocab) / 2 : 0
+  const found = base + denied + requested
   return found < HOLDS ? 0 : found + found / (2 * (1 + alternative.signs.length))
 }
 

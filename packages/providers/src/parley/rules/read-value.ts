@@ -15,12 +15,12 @@ const MIN_ASKED_PHONE_DIGITS = 4
 /** The value that one turn of the caller gives for the property; undefined when it gives none. */
 export function readValue(property: Property, evidence: Evidence, context: ReadingContext): unknown {
   const { exchange, turn } = evidence
-  const { asked, language } = context
+  const { requested, language } = context
   switch (property.kind) {
     case 'enum':
-      return mentionedMember(property.schema, evidence, asked, language)
+      return mentionedMember(property.schema, evidence, requested, language)
     case 'boolean':
-      return truth(property, evidence, asked)
+      return truth(property, evidence, requested)
     case 'number':
       return numberFor(property, turn, exchange.digits, context)
     case 'list':
@@ -32,13 +32,13 @@ export function readValue(property: Property, evidence: Evidence, context: Readi
     case 'digits':
       return digits(property, evidence, context)
     case 'name':
-      return oneName(property, nameIn(exchange.caller, asked && !turn.plain, language))
+      return oneName(property, nameIn(exchange.caller, requested && !turn.plain, language))
     case 'date':
       return dateIn(property.schema, evidence, context)
     case 'time':
       return timeIn(evidence, context)
     case 'text':
-      return asked && !turn.plain && turn.substance > 0
+      return requested && !turn.plain && turn.substance > 0
         ? strippedAnswer(exchange.caller, language) || undefined
         : undefined
     case 'object':
@@ -47,21 +47,21 @@ export function readValue(property: Property, evidence: Evidence, context: Readi
 }
 
 /** A "yes" or "no" to a question about the property, or a statement that affirms or negates it. */
-function truth(property: Property, { turn }: Evidence, asked: boolean): boolean | undefined {
-  if (asked && turn.polarity !== null) return turn.polarity === 'yes'
+function truth(property: Property, { turn }: Evidence, requested: boolean): boolean | undefined {
+  if (requested && turn.polarity !== null) return turn.polarity === 'yes'
   const count = (stems: ReadonlySet<string>) => [...property.called].filter(stem => stems.has(stem)).length
   const enough = Math.ceil(property.called.size * 0.6)
   if (enough > 0 && count(turn.negatedStems) >= enough) return false
   return enough > 0 && count(turn.statedStems) >= enough && !turn.asks ? true : undefined
 }
 
-function list(schema: Schema, evidence: Evidence, { asked, language }: ReadingContext): unknown[] | undefined {
+function list(schema: Schema, evidence: Evidence, { requested, language }: ReadingContext): unknown[] | undefined {
   const items = isSchema(schema.items) ? schema.items : {}
   if (Array.isArray(items.enum)) {
     const members = mentionedMembers(items, evidence.turn, language)
     return members.length > 0 ? members : undefined
   }
-  if (!asked || evidence.turn.plain || typeOf(items) !== 'string') return undefined
+  if (!requested || evidence.turn.plain || typeOf(items) !== 'string') return undefined
   const parts = evidence.exchange.caller
     .split(/,|;| (?:and|y|e) /i)
     .map(part => strippedAnswer(part, language))
@@ -69,8 +69,8 @@ function list(schema: Schema, evidence: Evidence, { asked, language }: ReadingCo
   return parts.length > 0 ? parts.slice(0, 20) : undefined
 }
 
-function phone({ exchange, turn }: Evidence, { asked, language }: ReadingContext): string | undefined {
-  const least = asked ? MIN_ASKED_PHONE_DIGITS : MIN_PHONE_DIGITS
+function phone({ exchange, turn }: Evidence, { requested, language }: ReadingContext): string | undefined {
+  const least = requested ? MIN_ASKED_PHONE_DIGITS : MIN_PHONE_DIGITS
   const keys = exchange.digits?.replace(/[^0-9]/g, '') ?? ''
   if (keys.length >= least) return keys
   const run = digitRuns(exchange.caller, turn.words, language).find(({ digits: said }) => said.length >= least)
@@ -81,13 +81,13 @@ function phone({ exchange, turn }: Evidence, { asked, language }: ReadingContext
 function digits(
   property: Property,
   { exchange, turn }: Evidence,
-  { asked, language }: ReadingContext,
+  { requested, language }: ReadingContext,
 ): string | undefined {
   const keys = exchange.digits?.replace(/#$/, '') ?? ''
-  if (asked && keys !== '') return keys
+  if (requested && keys !== '') return keys
   const named = turn.words.findIndex(word => property.about.has(word.stem))
-  if (!asked && named < 0) return undefined
-  const from = asked ? 0 : named
+  if (!requested && named < 0) return undefined
+  const from = requested ? 0 : named
   const mixed = turn.words.slice(from).find(word => /[0-9]/.test(word.folded) && /[a-z]/.test(word.folded))
   if (mixed !== undefined) return exchange.caller.slice(mixed.start, mixed.end)
   return digitRuns(exchange.caller, turn.words, language).find(run => run.from >= from)?.digits

@@ -103,15 +103,15 @@ const request: fc.Arbitrary<GenerationRequest> = fc.record(
 describe('rules-1 for arbitrary requests', () => {
   it('finishes every answer, calls only offered tools, and decides the same each time', async () => {
     await fc.assert(
-      fc.asyncProperty(request, async asked => {
+      fc.asyncProperty(request, async generated => {
         const events = []
-        for await (const event of new RulesModel().generate(asked, new AbortController().signal)) events.push(event)
+        for await (const event of new RulesModel().generate(generated, new AbortController().signal)) events.push(event)
         expect(events.at(-1)?.type).toBe('finished')
         expect(events.filter(({ type }) => type === 'finished')).toHaveLength(1)
         expect(events.filter(event => event.type === 'text' && event.delta === '')).toEqual([])
         const call = events.find(event => event.type === 'tool-call')
-        if (call !== undefined) expect(asked.tools?.map(({ name: offered }) => offered)).toContain(call.call.name)
-        expect(decide(asked)).toEqual(decide(asked))
+        if (call !== undefined) expect(generated.tools?.map(({ name: offered }) => offered)).toContain(call.call.name)
+        expect(decide(generated)).toEqual(decide(generated))
       }),
       { numRuns: 800 },
     )

@@ -54,10 +54,10 @@ function reply(
 
 describe('the speech of rules-1', () => {
   const ask = 'Ask which room they want.'
-  const asked = 'Which room do you want?'
+  const question = 'Which room do you want?'
 
   it('speaks the instruction when the step begins', async () => {
-    expect(await answerTo(reply('enter', ask, []))).toBe(asked)
+    expect(await answerTo(reply('enter', ask, []))).toBe(question)
     expect(await answerTo(reply('enter', '', []))).toBe('How can I help you?')
     expect(await answerTo(reply('during_execution', '', []))).toBe('One moment, please.')
     expect(await answerTo(reply('enter', 'Pregunta qué habitación quiere.', [], { language: 'es-MX' }))).toBe(
@@ -66,27 +66,27 @@ describe('the speech of rules-1', () => {
   })
 
   it('repeats the question when the answer was not understood', async () => {
-    const messages = [agent(asked), caller('purple elephants')]
-    expect(await answerTo(reply('user_turn', ask, messages))).toBe(`I am sorry, I did not get that. ${asked}`)
-    expect(await answerTo(reply('user_turn', ask, [agent(asked), caller('[unintelligible]')]))).toBe(
-      `I am sorry, I did not get that. ${asked}`,
+    const messages = [agent(question), caller('purple elephants')]
+    expect(await answerTo(reply('user_turn', ask, messages))).toBe(`I am sorry, I did not get that. ${question}`)
+    expect(await answerTo(reply('user_turn', ask, [agent(question), caller('[unintelligible]')]))).toBe(
+      `I am sorry, I did not get that. ${question}`,
     )
-    expect(await answerTo(reply('stuck', '', messages))).toBe(`I am sorry, I did not get that. ${asked}`)
+    expect(await answerTo(reply('stuck', '', messages))).toBe(`I am sorry, I did not get that. ${question}`)
     expect(await answerTo(reply('stuck', '', []))).toBe('I am sorry, I did not get that. Could you say it again?')
   })
 
   it('speaks the instruction first when the agent has not spoken it yet', async () => {
-    expect(await answerTo(reply('user_turn', ask, [caller('hello?')]))).toBe(asked)
+    expect(await answerTo(reply('user_turn', ask, [caller('hello?')]))).toBe(question)
   })
 
   it('repeats the question on request and after a thank-you', async () => {
-    const after = (said: string) => answerTo(reply('user_turn', ask, [agent(asked), caller(said)]))
-    expect(await after('Sorry, could you repeat that?')).toBe(asked)
-    expect(await after('Thank you!')).toBe(`You are welcome. ${asked}`)
+    const after = (said: string) => answerTo(reply('user_turn', ask, [agent(question), caller(said)]))
+    expect(await after('Sorry, could you repeat that?')).toBe(question)
+    expect(await after('Thank you!')).toBe(`You are welcome. ${question}`)
   })
 
   it('asks a silent caller whether they are still there', async () => {
-    expect(await answerTo(reply('reminder', ask, [agent(asked)]))).toBe(`Are you still there? ${asked}`)
+    expect(await answerTo(reply('reminder', ask, [agent(question)]))).toBe(`Are you still there? ${question}`)
     expect(await answerTo(reply('reminder', 'Pregunta el nombre.', [], { language: 'es' }))).toBe(
       '¿Sigue ahí? ¿Me puede decir el nombre?',
     )

@@ -65,8 +65,8 @@ function wishFor(
   const given = filled.missing.length === 0 && filled.fresh.length > 0
   if (given) return HOLDS
   // The agent asked for an argument of the tool because of an earlier turn.
-  const asked = filled.missing.some(property => conversation.agent.includes(questionFor(property, language)))
-  if (!asked || answer.turn.polarity === 'no') return 0
+  const requested = filled.missing.some(property => conversation.agent.includes(questionFor(property, language)))
+  if (!requested || answer.turn.polarity === 'no') return 0
   const earlier = conversation.exchanges.slice(1, REMEMBERED_TURNS + 1).some(({ caller, digits }) => {
     const turn = parseTurn(caller, digits, language)
     return fitOfTool(tool, { turn, question: null }, language) >= HOLDS
@@ -87,8 +87,8 @@ function questionFor(property: Property, language: Language): string {
   const first = what.split(/(?<=[.!?])\s/)[0]!.slice(0, 200)
   if (first.endsWith('?')) return sentence(first, '?')!
   const noun = first.replace(/[.!]+$/, '').replace(/^\p{Lu}(?=\p{Ll})/u, letter => letter.toLowerCase())
-  const asked = language === 'en' ? `Ask for ${noun}` : `Pide ${noun}`
-  return speechOf(asked, language).questions[0] ?? `${noun}?`
+  const requested = language === 'en' ? `Ask for ${noun}` : `Pide ${noun}`
+  return speechOf(requested, language).questions[0] ?? `${noun}?`
 }
 
 function sameArguments(a: string, b: string): boolean {

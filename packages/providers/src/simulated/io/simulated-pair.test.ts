@@ -10,14 +10,14 @@ import { TonesVoice } from './tones-voice.ts'
 
 const TEXT: Readonly<Record<string, string>> = {
   en: `The weather was fine on Monday, so we walked along the river until noon. My sister lives in a small house near the
-endpoint, with two cats and an old dog. Could you tell me whether the library is open on Sundays? We ordered 12 chairs, but
+station, with two cats and an old dog. Could you tell me whether the library is open on Sundays? We ordered 12 chairs, but
 only 11 arrived. Yes, I think so. I would like to change my password, because I have forgotten it.`,
   es: `El lunes hizo buen tiempo y paseamos junto al río hasta el mediodía. Mi hermana vive en una casa pequeña cerca de la
 estación, con dos gatos y un perro viejo. ¿Sabe usted si la biblioteca abre los domingos? Pedimos 12 sillas, pero llegaron 11.
 Sí, creo que sí. Quisiera cambiar mi contraseña, porque la he olvidado.`,
 }
 
-// The tones of a word take their time, however fast it is spoken.
+// The tones of a word have the same length at any speed.
 await textToSpeechConformance(() => new TonesVoice(), { maxShareAtDoubleSpeed: 0.9 })
 
 await speechToTextConformance(() => {
@@ -43,7 +43,7 @@ async function say(
   return Int16Array.from(audio)
 }
 
-/** Everything a recogniser says of `audio` with half a second of quiet before and a second after it, in packets. */
+/** All events for `audio` in packets, with half a second of silence before it and a second after it. */
 function recognise(audio: Int16Array, endpointingMs?: number): SpeechEvent[] {
   const stream = new TonesRecogniser().open({
     language: 'en',
@@ -70,7 +70,7 @@ describe.each([
   ['es', spanish === null ? '' : ` (skipped: ${spanish})`, spanish],
 ] as const)('simulated speech over a telephone line, in "%s"%s', (language, _skipped, obstacle) => {
   it.skipIf(obstacle !== null).each([
-    ['no damage but G.711', {}, 0],
+    ['G.711 only', {}, 0],
     ['2 % of packets lost', { loss: 0.02 }, 0.05],
     ['noise 20 dB below the speech', { noiseBelowDb: 20 }, 0.05],
     ['2 % of packets lost and noise 20 dB below', { loss: 0.02, noiseBelowDb: 20 }, 0.05],
@@ -137,7 +137,7 @@ describe('the simulated recogniser', () => {
 
 describe('the simulated voice', () => {
   it('synthesises a sentence once for concurrent and later requests, and returns a copy to each', async () => {
-    const asked: string[] = []
+    const synthesised: string[] = []
     const flite = new LocalFlite()
     const counting = {
       id: flite.id,
@@ -145,7 +145,7 @@ describe('the simulated voice', () => {
       readiness: () => flite.readiness(),
       close: () => flite.close(),
       synthesize(...request: Parameters<LocalFlite['synthesize']>) {
-        asked.push(request[0].text)
+        synthesised.push(request[0].text)
         return flite.synthesize(...request)
       },
     }
@@ -154,7 +154,7 @@ describe('the simulated voice', () => {
     for (const audio of all) expect(audio).toEqual(all[0])
     all[0]!.fill(0)
     expect(await say(voice, 'Good night. Good morning.')).toHaveLength(all[0]!.length)
-    expect(asked.sort()).toEqual(['Good morning.', 'Good night.'])
+    expect(synthesised.sort()).toEqual(['Good morning.', 'Good night.'])
     await voice.close()
   })
 

@@ -11,17 +11,17 @@ import { voiceSemaphore } from '../../text-to-speech/voice-semaphore.ts'
 import type { Rendering } from '../rendering.ts'
 import type { RenderingTask } from './rendering-worker.ts'
 
-/** Words are placed by their share of the sentence: short sentences place them better. */
+/** Word positions are estimated within a sentence, so shorter sentences give better ones. */
 const MAX_SENTENCE_CHARACTERS = 160
 const RENDERING_OVERHEAD_BYTES = 500
 const MAX_WAITING = 1024
-/** Texts that are made ready at once. */
+/** Most texts that one `warm` renders. */
 const MAX_WARMED = 200
 
 interface TonesVoiceOptions {
   /** For all renderings together; default 64 MiB, 70 minutes of speech. */
   readonly cacheBytes?: number
-  /** What speaks a language; default flite for English, espeak-ng for Spanish. Closed with this voice. */
+  /** Voices by language; default Flite for English, espeak-ng for Spanish. Closed with this voice. */
   readonly speakers?: Readonly<Record<string, Speaker>>
 }
 
@@ -32,15 +32,15 @@ interface Speaker {
 }
 
 /**
- * The built-in voice: a local voice speaks, and its words travel along as quiet tones that `TonesRecogniser` reads.
- * Each sentence is made once, off this thread, for all who ask for it, and then remembered.
+ * The built-in voice: speech of a local voice, with its words added as quiet tones that `TonesRecogniser` decodes. Each
+ * sentence is rendered once, on a worker thread, and cached.
  */
 export class TonesVoice implements TextToSpeech {
   readonly id = 'simulated/tones-1'
   readonly languages: readonly string[]
   readonly #speakers: Readonly<Record<string, Speaker>>
   readonly #renderings: ByteBoundedCache<Rendering>
-  readonly #underWay = new Map<string, Promise<Rendering>>()
+  readonly #running = new Map<string, Promise<Rendering>>()
   readonly #semaphore = voiceSemaphore(1, MAX_WAITING)
   readonly #thread = new TaskThread<RenderingTask, Rendering>({
     name: 'tones',
@@ -65,7 +65,7 @@ export class TonesVoice implements TextToSpeech {
     const voices = this.#speakers[primaryTag(request.language)]?.voices ?? []
     checkSpeechRequest(request, { languages: this.languages, voices })
     if (signal.aborted) return
-    // As a service would: who asks is billed, also where the same was said to somebody before.
+    // Cached sentences count, too, as they would at a service.
     reportSent(request)
     let before = 0
     for (const text of sentences(request.text, MAX_SENTENCE_CHARACTERS)) {
@@ -95,21 +95,21 @@ export class TonesVoice implements TextToSpeech {
     await Promise.all([this.#thread.close(), ...speakers.map(({ voice }) => voice.close())])
   }
 
-  /** Once for all who ask at the same time. It goes on when one of them leaves: the next will ask for it again. */
+  /** One rendering for all concurrent requests. An abort does not stop it, because it is cached for later requests. */
   #rendering({ language, voice, speed }: Omit<SpeechRequest, 'text'>, text: string): Promise<Rendering> {
     if (this.#closing.signal.aborted) return Promise.reject(closed())
     const request = { text, language, ...(voice !== undefined && { voice }), ...(speed !== undefined && { speed }) }
     const key = renderingKey(request)
     const known = this.#renderings.get(key)
     if (known !== undefined) return Promise.resolve(known)
-    const underWay = this.#underWay.get(key)
-    if (underWay !== undefined) return underWay
-    const making = this.#make(key, request).finally(() => this.#underWay.delete(key))
-    this.#underWay.set(key, making)
-    return making
+    const running = this.#running.get(key)
+    if (running !== undefined) return running
+    const rendering = this.#render(key, request).finally(() => this.#running.delete(key))
+    this.#running.set(key, rendering)
+    return rendering
   }
 
-  async #make(key: string, request: SpeechRequest): Promise<Rendering> {
+  async #render(key: string, request: SpeechRequest): Promise<Rendering> {
     const speech = await this.#speak(request)
     if (speech.length === 0) return { samples: speech, words: [] }
     if (!(await this.#semaphore.acquire(this.#closing.signal))) throw closed()
@@ -122,7 +122,7 @@ export class TonesVoice implements TextToSpeech {
       return rendering
     } catch (cause) {
       if (this.#closing.signal.aborted) throw closed()
-      throw new ProviderError('voice_failed', 'The tones could not be made.', { cause })
+      throw new ProviderError('voice_failed', 'The tones of the words could not be rendered.', { cause })
     } finally {
       this.#semaphore.release()
     }

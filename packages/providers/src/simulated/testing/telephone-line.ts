@@ -9,14 +9,14 @@ const PACKET_MS = 20
 export interface LineConditions {
   /** Share of packets (20 ms) that never arrive. */
   readonly loss?: number
-  /** White noise so far below the active level of what is sent, dB; default none. */
+  /** Level of white noise below the active level of the sent audio, dB; default no noise. */
   readonly noiseBelowDb?: number
   readonly random: Random
 }
 
 /**
- * What the far end hears of `sent`: noise is added, G.711 mu-law, packets of 20 ms of which some are lost, and the
- * receiver that real calls have, which conceals what is missing. Sample n stays sample n.
+ * Simulates a telephone line: adds noise, encodes G.711 mu-law, drops some of the packets (20 ms) and receives the others
+ * with the receiver of real calls, which conceals losses. Positions of samples do not change.
  */
 export function overTelephoneLine(sent: Int16Array, { loss = 0, noiseBelowDb, random }: LineConditions): Int16Array {
   const noise = noiseBelowDb === undefined ? 0 : activeLevel(sent) * 10 ** (-noiseBelowDb / 20)
@@ -28,7 +28,7 @@ export function overTelephoneLine(sent: Int16Array, { loss = 0, noiseBelowDb, ra
   const packets = Math.floor(sent.length / PACKET)
   for (let i = 0; i < packets + 5; i++) {
     const nowMs = PACKET_MS * (i + 1)
-    // The first packet fixes the place of all others.
+    // The first packet fixes the positions of all others.
     const arrives = i === 0 || uniform(random) >= loss
     if (i < packets && arrives) {
       for (let k = 0; k < PACKET; k++) samples[k] = clip(sent[PACKET * i + k]! + noise * gaussian(random))
@@ -45,12 +45,12 @@ export function overTelephoneLine(sent: Int16Array, { loss = 0, noiseBelowDb, ra
   return heard
 }
 
-/** Least number of words put in, left out or changed that makes `heard` of `said`. */
-export function wordErrors(said: readonly string[], heard: readonly string[]): number {
-  let row = Array.from({ length: heard.length + 1 }, (_, j) => j)
-  for (const [i, word] of said.entries()) {
+/** Edit distance in words: the least number of insertions, deletions and replacements. */
+export function wordErrors(spoken: readonly string[], recognised: readonly string[]): number {
+  let row = Array.from({ length: recognised.length + 1 }, (_, j) => j)
+  for (const [i, word] of spoken.entries()) {
     const next = [i + 1]
-    for (const [j, other] of heard.entries()) {
+    for (const [j, other] of recognised.entries()) {
       next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (word === other ? 0 : 1)))
     }
     row = next

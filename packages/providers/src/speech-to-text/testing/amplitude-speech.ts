@@ -5,12 +5,12 @@ const PAUSE = 400
 const STEP = 2400
 const BLOCK = 160
 
-/** Words that `amplitudeRecogniser` understands, in order of their loudness. */
+/** Words that `amplitudeRecogniser` recognises, in order of amplitude. */
 const WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'] as const
 
 /**
- * Speech that costs nothing to make and to hear, for tests: each word 200 ms of a square wave whose amplitude is the word, and
- * 50 ms of pause. Not for telephone lines.
+ * Synthetic speech for tests: each word is 200 ms of a square wave, whose amplitude encodes the word, and a pause of 50 ms.
+ * Not robust enough for telephone lines.
  */
 export function amplitudeSpeech(text: string): Int16Array {
   const words = text.split(' ')
@@ -23,14 +23,14 @@ export function amplitudeSpeech(text: string): Int16Array {
   return audio
 }
 
-/** Loud, and no word. */
+/** Loud audio that encodes no word. */
 export function unintelligibleSpeech(samples: number): Int16Array {
   return Int16Array.from({ length: samples }, (_, k) => (k & 8 ? -600 : 600))
 }
 
-export const amplitudeRecogniser: OpenRecogniser = () => new AmplitudeHearing()
+export const amplitudeRecogniser: OpenRecogniser = () => new AmplitudeRecogniser()
 
-class AmplitudeHearing implements WordRecogniser {
+class AmplitudeRecogniser implements WordRecogniser {
   #listener: (word: FakeWord) => void = () => {}
   #position = 0
   #from = 0
@@ -38,7 +38,7 @@ class AmplitudeHearing implements WordRecogniser {
   #loud = 0
 
   write(audio: Int16Array): void {
-    for (let at = 0; at < audio.length; at += BLOCK) this.#hear(audio.subarray(at, at + BLOCK))
+    for (let at = 0; at < audio.length; at += BLOCK) this.#process(audio.subarray(at, at + BLOCK))
   }
 
   onWord(listener: (word: FakeWord) => void): void {
@@ -49,7 +49,7 @@ class AmplitudeHearing implements WordRecogniser {
     this.#listener = () => {}
   }
 
-  #hear(block: Int16Array): void {
+  #process(block: Int16Array): void {
     for (const sample of block) {
       const level = Math.abs(sample)
       if (level < STEP / 2) this.#endWord()
@@ -64,7 +64,7 @@ class AmplitudeHearing implements WordRecogniser {
 
   #endWord(): void {
     const text = WORDS[Math.round(this.#sum / this.#loud / STEP) - 1]
-    // Half a word is none.
+    // Half a word is not recognised.
     const isWord = this.#loud >= WORD * 0.6
     this.#loud = this.#sum = 0
     if (isWord && text !== undefined) this.#listener({ text, startSample: this.#from, endSample: this.#position })

@@ -2,7 +2,7 @@ import type { SpeechEvent, SpeechStream } from '../speech-to-text.ts'
 
 const PACKET = 160
 
-/** A stream with all that it says; `write` goes on where the last one ended. */
+/** A stream at 8 kHz with all its events. `write` continues where the last one ended. */
 export function listenTo(stream: SpeechStream, from = 1_000_000) {
   const events: SpeechEvent[] = []
   let wake = () => {}
@@ -31,14 +31,14 @@ export function listenTo(stream: SpeechStream, from = 1_000_000) {
       }
     },
     silence: (ms: number) => line.write(new Int16Array(8 * ms)),
-    /** The event of that type, once there is one. */
+    /** Waits for the nth event of the type. */
     async event<Type extends SpeechEvent['type']>(type: Type, nth = 1) {
       const of = () => events.filter(event => event.type === type)
       await until(() => of().length >= nth)
       return of()[nth - 1] as Extract<SpeechEvent, { type: Type }>
     },
-    /** All that became final, once `finalize` was answered. */
-    async said(answers = 1): Promise<string> {
+    /** The text of all final results, once `answers` finalize requests were answered. */
+    async finalText(answers = 1): Promise<string> {
       await until(() => events.filter(event => event.type === 'final' && event.fromFinalize).length >= answers)
       return textOf(events)
     },

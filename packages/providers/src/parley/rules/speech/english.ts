@@ -114,13 +114,15 @@ function ask(words: string): string | null {
     const clause = toTheCaller(whether)
     return sentence(asQuestion(clause) ?? `could you tell me whether ${clause}`, '?')
   }
-  const asked = after(bare, /^about\b/i) === null ? bare : `about ${after(bare, /^about\b/i)}`
+  const requested = after(bare, /^about\b/i) === null ? bare : `about ${after(bare, /^about\b/i)}`
   const which =
-    /^(?:(?:for|at|on|in|to) )?(?:how (?:many|much|long|often|old) ?|what|which|when|where|who|why|how)\b/i.exec(asked)
-  if (which !== null) return askWhich(asked)
-  const doing = after(asked, /^to\b/i)
+    /^(?:(?:for|at|on|in|to) )?(?:how (?:many|much|long|often|old) ?|what|which|when|where|who|why|how)\b/i.exec(
+      requested,
+    )
+  if (which !== null) return askWhich(requested)
+  const doing = after(requested, /^to\b/i)
   if (doing !== null) return sentence(`could you please ${toTheCaller(doing)}`, '?')
-  const that = after(asked, /^for\b:?/i) ?? asked.replace(/^:\s*/, '')
+  const that = after(requested, /^for\b:?/i) ?? requested.replace(/^:\s*/, '')
   return /\?$/.test(that) ? sentence(that, '?') : sentence(`could you tell me ${toTheCaller(that)}`, '?')
 }
 

@@ -120,18 +120,18 @@ function speechFor(kind: Kind, afterVerb: string, quotes: readonly string[]): st
 function ask(kind: 'ask' | 'request', words: string): string | null {
   const whether = after(words, /^si(?!\p{L})/iu)
   if (whether !== null) return question(after(whether, /^usted(?!\p{L})/iu) ?? whether)
-  const asked = after(words, /^:/) ?? words
-  if (asked.startsWith('¿')) return sentence(asked, '?')
-  if (QUESTION_WORD.test(asked) || (kind === 'ask' && /^(?:que|cual|cuando|como|donde)(?!\p{L})/iu.test(asked)))
-    return question(asked.replace(/(?<=\p{L}) usted(?= )/iu, ''))
-  const doing = after(asked, /^que(?!\p{L})/iu)
+  const requested = after(words, /^:/) ?? words
+  if (requested.startsWith('¿')) return sentence(requested, '?')
+  if (QUESTION_WORD.test(requested) || (kind === 'ask' && /^(?:que|cual|cuando|como|donde)(?!\p{L})/iu.test(requested)))
+    return question(requested.replace(/(?<=\p{L}) usted(?= )/iu, ''))
+  const doing = after(requested, /^que(?!\p{L})/iu)
   if (doing !== null) return sentence(`por favor, ${doing}`, '.')
-  return question(`me puede decir ${after(asked, /^(?:por|sobre)(?!\p{L})/iu) ?? asked}`)
+  return question(`me puede decir ${after(requested, /^(?:por|sobre)(?!\p{L})/iu) ?? requested}`)
 }
 
 function question(words: string): string | null {
-  const asked = sentence(words, '?')
-  return asked === null || asked.startsWith('¿') ? asked : `¿${asked}`
+  const requested = sentence(words, '?')
+  return requested === null || requested.startsWith('¿') ? requested : `¿${requested}`
 }
 
 function say(words: string): string | null {

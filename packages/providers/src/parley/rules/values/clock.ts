@@ -7,7 +7,7 @@ import { timesIn, written } from './times.ts'
  * The time that the turn gives, as "15:00": a spoken time, the position of an offered time ("the second one"), a number
  * alone when the agent asked for a time, or a plain yes to a proposed time.
  */
-export function timeIn(evidence: Evidence, { asked, language }: ReadingContext): string | undefined {
+export function timeIn(evidence: Evidence, { requested, language }: ReadingContext): string | undefined {
   const { exchange, turn, question } = evidence
   const offered = timesIn(wordsOf(exchange.agent, language), language)
   const spokenTime = (bare: boolean) => {
@@ -16,7 +16,7 @@ export function timeIn(evidence: Evidence, { asked, language }: ReadingContext):
   }
   const place = turn.words.map(word => ordinalOf(word, language)).find(ordinal => ordinal !== null)
   const chosen = place === undefined || place === null ? undefined : offered[place - 1]
-  const given = spokenTime(false) ?? chosen ?? (asked ? spokenTime(true) : undefined)
+  const given = spokenTime(false) ?? chosen ?? (requested ? spokenTime(true) : undefined)
   if (given !== undefined) return written(given, offered)
   const proposed = timesIn(question.words, language)
   return evidence.agrees && proposed.length === 1 ? written(proposed[0]!) : undefined

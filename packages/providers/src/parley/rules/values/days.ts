@@ -8,11 +8,11 @@ import { datesIn, type SpokenDate } from './dates.ts'
  * The day that the turn gives: a spoken day, the position of an offered day ("the second one"), or a plain yes to a
  * proposed day. As spoken ("next Tuesday"), or as an ISO date when the schema asks for a date and the year or today is known.
  */
-export function dateIn(schema: Schema, evidence: Evidence, asked: ReadingContext): string | undefined {
-  const { language } = asked
+export function dateIn(schema: Schema, evidence: Evidence, requested: ReadingContext): string | undefined {
+  const { language } = requested
   const { exchange, turn, question } = evidence
   const form = (date: SpokenDate | undefined, text: string, words: readonly Word[]) =>
-    date === undefined ? undefined : wantsIso(schema) ? isoDate(date, asked.today) : asSpoken(date, text, words)
+    date === undefined ? undefined : wantsIso(schema) ? isoDate(date, requested.today) : asSpoken(date, text, words)
   const spoken = datesIn(turn.words, language).find(date => !isDenied(date, turn.words, turn.negatedStems))
   if (spoken !== undefined) return form(spoken, exchange.caller, turn.words)
   const words = wordsOf(exchange.agent, language)

@@ -21,19 +21,19 @@ const NO = new Set(['no', 'false', 'n'])
 export function mentionedMember(
   schema: Schema,
   evidence: Evidence,
-  asked: boolean,
+  requested: boolean,
   language: Language,
 ): Member | undefined {
   const { turn, question } = evidence
   const named = mentions(membersOf(schema), turn, language)
   if (named.length > 0) return corrected(named, turn)
   const members = membersOf(schema)
-  if (asked && turn.polarity !== null) {
+  if (requested && turn.polarity !== null) {
     const answers = turn.polarity === 'yes' ? YES : NO
     const answer = members.find(member => answers.has(fold(String(member))))
     if (answer !== undefined) return answer
   }
-  const ordinal = asked
+  const ordinal = requested
     ? turn.words.map(word => ordinalOf(word, language)).find(position => position !== null)
     : undefined
   const offered = mentions(members, question, language)

@@ -27,10 +27,10 @@ const OPENINGS: Readonly<Record<Language, { readonly sure: PhraseMatcher; readon
 const PARTICLES = new Set('de la las los del van von der den da dos di bin al san y'.split(' '))
 
 /**
- * The name that the turn gives: after "my name is…"; after "I'm…" when it begins with a capital or was `asked` for; or a
- * short answer as a whole when it was `asked` for. Null when there is none.
+ * The name that the turn gives: after "my name is…"; after "I'm…" when it begins with a capital or was `requested`; or a
+ * short answer as a whole when it was `requested`. Null when there is none.
  */
-export function nameIn(text: string, asked: boolean, language: Language): string | null {
+export function nameIn(text: string, requested: boolean, language: Language): string | null {
   const words = wordsOf(text, language)
   const { sure, likely } = OPENINGS[language]
   for (let at = 0; at < words.length; at++) {
@@ -43,10 +43,10 @@ export function nameIn(text: string, asked: boolean, language: Language): string
     if (opening === 0) continue
     const next = words[at + opening]
     const capital = next !== undefined && /\p{Lu}/u.test(text[next.start]!) && text !== text.toUpperCase()
-    const name = capital || asked ? nameFrom(text, words, at + opening, language) : null
+    const name = capital || requested ? nameFrom(text, words, at + opening, language) : null
     if (name !== null) return name
   }
-  return asked ? shortAnswer(text, words, language) : null
+  return requested ? shortAnswer(text, words, language) : null
 }
 
 /** The whole turn as a name, when it has at most five words and none has another meaning; else null. */

@@ -22,18 +22,18 @@ export function numberFor(
   property: Property,
   turn: Turn,
   digits: string | null,
-  { asked, language, taken }: ReadingContext,
+  { requested, language, taken }: ReadingContext,
 ): number | undefined {
   const fits = (value: number) => isWithin(property, value)
   const pressed = digits === null ? '' : digits.replace(/[^0-9]/g, '')
-  if (asked && pressed !== '' && pressed.length <= MAX_DIGITS && fits(Number(pressed))) return Number(pressed)
+  if (requested && pressed !== '' && pressed.length <= MAX_DIGITS && fits(Number(pressed))) return Number(pressed)
   const spans = [...taken, ...datesIn(turn.words, language), ...timesIn(turn.words, language)]
   const free = numbersIn(turn.words, language).filter(
     number =>
       number.digits.length <= MAX_DIGITS && !spans.some(span => span.from <= number.from && number.to <= span.to),
   )
   const beside = free.find(number => isBeside(number, turn.words, property.about))
-  const first = asked
+  const first = requested
     ? (free[0] ?? numbersIn(turn.words, language)[0])
     : isCount(property)
       ? free.find(number => countsSomething(number, turn.words, language))

@@ -101,7 +101,7 @@ export class ConversationHarness {
   /** Resolves with the next call to the phone, which answers it and can speak. */
   async answerOnPhone(): Promise<PhoneCall> {
     const phone = await this.#phone.nextCall()
-    phone.talk(this.#services.voice, 'en')
+    phone.setVoice(this.#services.voice, 'en')
     return phone
   }
 
@@ -113,8 +113,8 @@ export class ConversationHarness {
   /** A call without a script: the test controls the phone. `finish` resolves when the call has ended. */
   async dial(name: string): Promise<{ readonly phone: PhoneCall; readonly finish: () => Promise<FinishedCall> }> {
     const phone = await this.#phone.call(this.#uriOf(name))
-    phone.understand(this.#services.recogniser, 'en')
-    phone.talk(this.#services.voice, 'en')
+    phone.setRecogniser(this.#services.recogniser, 'en')
+    phone.setVoice(this.#services.voice, 'en')
     await phone.waitFor('answered', 10_000)
     return { phone, finish: () => this.#finish(name, phone, null, () => this.#under.reportOf(phone.leg.callId)) }
   }
@@ -126,7 +126,7 @@ export class ConversationHarness {
     callerLines: readonly string[],
     report: () => Promise<CallReport>,
   ): Promise<FinishedCall> {
-    phone.understand(this.#services.recogniser, 'en')
+    phone.setRecogniser(this.#services.recogniser, 'en')
     try {
       await script.follow(phone)
     } catch (error) {

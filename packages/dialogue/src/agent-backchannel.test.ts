@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { DialogueOptions } from './protocol.ts'
 import { ScriptedCall } from './testing/scripted-call.ts'
 
-const backchannelsOf = (call: ScriptedCall) => call.said.filter(line => line.includes('backchannel'))
+const backchannelsOf = (call: ScriptedCall) => call.timedEvents.filter(line => line.includes('backchannel'))
 
 /** A caller who tells a long story: phrases of about two seconds with pauses of `pauseMs`. */
 function story(change: Partial<DialogueOptions['backchannel']>, pauseMs = 450, seed = 1): ScriptedCall {
@@ -57,10 +57,10 @@ describe('backchannels of the agent', () => {
     speaking.settings({ interruptionSensitivity: 0 })
     expect(backchannelsOf(speaking.agentSpeaks(500, 60_000).runTo(60_000))).toEqual([])
     const busy = story({})
-    busy.tell({ type: 'agent-busy', busy: true })
+    busy.input({ type: 'agent-busy', busy: true })
     expect(backchannelsOf(busy.runTo(60_000))).toEqual([])
     const entering = story({})
-    entering.tell({ type: 'collect-digits', digitLimit: null, terminationKey: null, timeoutMs: 60_000 })
+    entering.input({ type: 'collect-digits', digitLimit: null, terminationKey: null, timeoutMs: 60_000 })
     expect(backchannelsOf(entering.press(500, '1').runTo(60_000))).toEqual([])
   })
 })

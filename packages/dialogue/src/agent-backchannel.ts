@@ -2,7 +2,7 @@ import { type Ms, type Random, randomBelow, randomUint32 } from '@parley/kernel'
 
 /** A backchannel comes only after the caller has spoken for this long since the turn began or since the last one. */
 const LONG_STRETCH_MS: Ms = 3000
-/** Length of the pause, from and until which a backchannel may be spoken. */
+/** Shortest and longest time since the voice stopped at which a backchannel may be spoken. */
 const PAUSE_FROM_MS: Ms = 250
 const PAUSE_UNTIL_MS: Ms = 500
 const NOT_BEFORE_DECISION_MS: Ms = 300
@@ -10,13 +10,13 @@ const AT_MOST_EVERY_MS: Ms = 5000
 
 /** A pause of the caller in the middle of a turn. */
 export interface Pause {
-  /** When the turn began, when the voice stopped, and when the turn will be over if nothing more comes. */
+  /** When the turn began, when the voice stopped, and when the turn ends if no more speech comes. */
   readonly turnStartMs: Ms
   readonly since: Ms
   readonly decisionMs: Ms
 }
 
-/** Decides when the agent says "uh-huh" or its like in a pause of a long turn. */
+/** Decides when the agent speaks a backchannel such as "uh-huh" in a pause of a long turn of the caller. */
 export class AgentBackchannel {
   readonly #words: readonly string[]
   readonly #frequency: number

@@ -10,21 +10,22 @@ const DUCK_AFTER_MS: Ms = 150
 /** Without a word for this long after the voice stopped, the agent resumes. */
 const RESUME_AFTER_MS: Ms = 700
 /** Longest pause without a recognised word: after it the voice counts as noise. */
-const LONGEST_PAUSE_MS: Ms = 6000
-/** Speech without words of this length interrupts; shorter speech is a mere sound. */
+const MAX_PAUSE_MS: Ms = 6000
+/** Speech without words interrupts from this length on. */
 const REAL_SPEECH_MS: Ms = 1000
-/** An acknowledgement that ends this shortly before the agent's speech is an answer to it. */
+/** An acknowledgement that ends at most this long before the end of the agent's speech is an answer to it. */
 const ANSWERS_WITHIN_MS: Ms = 1000
 
 type Phase =
-  /** The agent does not speak, or was cut. */
+  /** `off`: the agent does not speak, or was cut. */
   'off' | 'listening' | 'ducked' | 'paused'
 
 /**
- * Barge-in: decides whether the caller interrupts the agent. A voice makes the agent speak lower, then pause; words beyond an
- * acknowledgement cut it; without words it resumes. Every pause ends in exactly one `resume` or `cut`: 700 ms after the
- * voice stopped (and after the recogniser answered `finalize`, or 1 s without an answer), at the latest 6 s after the
- * pause began. A voice without words that lasts longer is noise, and does not pause the agent again until it has stopped.
+ * Barge-in: decides whether the caller interrupts the agent. A voice first lowers the agent's volume, then pauses the agent. Words
+ * other than an acknowledgement cut its speech; without words it resumes. Every pause ends in exactly one `resume` or `cut`:
+ * 700 ms after the voice stopped (and after the recogniser answered `finalize`, or 1 s without an answer), at the latest 6 s
+ * after the pause began. A voice without words that lasts longer counts as noise; it does not pause the agent again until it
+ * has stopped.
  */
 export class BargeIn {
   readonly #voice: CallerVoice
@@ -36,9 +37,9 @@ export class BargeIn {
   #phase: Phase = 'off'
   #isDucked = false
   #pausedAt: Ms = 0
-  /** The agent has been heard on since then after the last acknowledgement. */
-  #wentOnAt: Ms = Number.NEGATIVE_INFINITY
-  /** The agent's first speech, its greeting, is playing. */
+  /** End of the last acknowledgement, after which the agent went on speaking. */
+  #acknowledgedAt: Ms = Number.NEGATIVE_INFINITY
+  /** Number of speeches of the agent so far; 1: it is greeting. */
   #speeches = 0
   /** The voice counts as noise: no pause until the line has been silent for a while. */
   #ignoresVoice = false
@@ -66,7 +67,7 @@ export class BargeIn {
       this.#speaking = true
       this.#speeches++
       this.#phase = 'listening'
-      this.#wentOnAt = Number.NEGATIVE_INFINITY
+      this.#acknowledgedAt = Number.NEGATIVE_INFINITY
       return
     }
     if (!this.#speaking) return
@@ -74,7 +75,7 @@ export class BargeIn {
     if (this.#phase === 'paused') this.#resume()
     this.#unduck()
     this.#phase = 'off'
-    this.#answeredAtTheEnd(now)
+    this.#takeFinalAssent(now)
   }
 
   unintelligible(now: Ms, lengthMs: Ms, sensitivity: number): void {
@@ -83,9 +84,9 @@ export class BargeIn {
 
   /** Words arrived or were revised. */
   onWords(now: Ms, sensitivity: number): void {
-    if (this.#words.asideUntilMs !== null) {
-      if (!this.#words.isAsideRevised || isNoTurn(this.#judgement())) return
-      this.#words.readmit()
+    if (this.#words.acknowledgedUntilMs !== null) {
+      if (!this.#words.isAcknowledgementRevised || isNoTurn(this.#judgement())) return
+      this.#words.unmarkAcknowledgement()
     }
     if (!this.holdsFloor || sensitivity <= 0 || this.#words.count === 0) return
     const judgement = this.#judgement()
@@ -93,7 +94,7 @@ export class BargeIn {
     else if (judgement === 'unclear') this.#pause(now)
   }
 
-  /** A digit that may interrupt. */
+  /** A digit that may interrupt was pressed. */
   digit(): void {
     if (this.holdsFloor) this.#cut()
   }
@@ -108,12 +109,12 @@ export class BargeIn {
   settle(now: Ms, sensitivity: number): void {
     this.#deadline = undefined
     if (!this.holdsFloor) return
-    if (sensitivity <= 0) return this.#yieldNothing()
+    if (sensitivity <= 0) return this.#disallowInterruptions()
     if (this.#phase === 'paused') return this.#settlePaused(now)
     const { speaking, startedAt, stoppedAt } = this.#voice
     if (this.#phase === 'ducked' && !speaking) this.#settleDucked(now, stoppedAt)
     if (this.#ignoresVoice && !speaking && now >= stoppedAt + RESUME_AFTER_MS) this.#ignoresVoice = false
-    this.#settleAside(now)
+    this.#settleAcknowledgement(now)
     if (!this.#voice.isTalking(now) || this.#ignoresVoice) return
     const duckAt = startedAt + DUCK_AFTER_MS
     const pauseAt = startedAt + pauseAfter(sensitivity)
@@ -136,45 +137,45 @@ export class BargeIn {
     this.#phase = 'listening'
   }
 
-  /** Whether the pause is over. */
+  /** Ends the pause when it is decided whether it was an interruption. */
   #settlePaused(now: Ms): void {
-    const noiseAt = this.#pausedAt + LONGEST_PAUSE_MS
+    const noiseAt = this.#pausedAt + MAX_PAUSE_MS
     if (now >= noiseAt) {
       this.#ignoresVoice = true
       this.#voice.declareNoise()
-      return this.#settleDoubt(now)
+      return this.#settleWithoutMoreWords(now)
     }
     this.#deadline = noiseAt
     const quietSince = this.#turns.quietSince(now)
     if (quietSince === null) return
-    // A request in a gap between two words would split them.
+    // `finalize` in a gap between two words would separate them.
     if (now < quietSince + CANDIDATE_MS) return this.#wake(quietSince + CANDIDATE_MS)
-    const answerAt = this.#turns.askForHeldBack(now, quietSince)
+    const answerAt = this.#turns.requestPendingWords(now, quietSince)
     const resumeAt = Math.max(quietSince + RESUME_AFTER_MS, answerAt ?? quietSince)
-    if (now >= resumeAt) this.#settleDoubt(now)
+    if (now >= resumeAt) this.#settleWithoutMoreWords(now)
     else this.#deadline = Math.min(resumeAt, noiseAt)
   }
 
-  /** No more words will come: words that could have become an acknowledgement did not. */
-  #settleDoubt(now: Ms): void {
+  /** No more words will come. Words that could still have become an acknowledgement now interrupt. */
+  #settleWithoutMoreWords(now: Ms): void {
     if (this.#words.count > 0 && this.#judgement() === 'unclear') return this.#interrupt(now)
     this.#resume()
     this.#phase = 'listening'
-    this.#wentOnAt = now
-    this.#words.setAside()
-    this.#turns.forgetVoice()
+    this.#acknowledgedAt = now
+    this.#words.markAcknowledgement()
+    this.#turns.discardVoice()
   }
 
-  /** What was said without pausing the agent, and is over: an acknowledgement, or nothing. */
-  #settleAside(now: Ms): void {
+  /** Marks words that did not pause the agent as an acknowledgement, 700 ms after they ended. */
+  #settleAcknowledgement(now: Ms): void {
     const wordEnd = this.#words.count > 0 ? this.#words.lastEndMs : null
     const overAt = wordEnd ?? (this.#turns.isPending ? this.#turns.quietSince(now) : null)
     if (overAt === null) return
-    const asideAt = overAt + RESUME_AFTER_MS
-    if (now < asideAt) return this.#wake(asideAt)
-    this.#wentOnAt = overAt
-    this.#words.setAside()
-    this.#turns.forgetVoice()
+    const dismissAt = overAt + RESUME_AFTER_MS
+    if (now < dismissAt) return this.#wake(dismissAt)
+    this.#acknowledgedAt = overAt
+    this.#words.markAcknowledgement()
+    this.#turns.discardVoice()
   }
 
   #wake(at: Ms): void {
@@ -185,8 +186,8 @@ export class BargeIn {
     return this.#judge.judge(this.#words.all, this.#speeches <= 1)
   }
 
-  /** Interruptions of the agent became disallowed. */
-  #yieldNothing(): void {
+  /** The sensitivity is 0: the agent speaks on at full volume. */
+  #disallowInterruptions(): void {
     if (this.#phase === 'paused') this.#resume()
     this.#unduck()
     this.#phase = 'listening'
@@ -194,12 +195,12 @@ export class BargeIn {
 
   #interrupt(now: Ms): void {
     this.#pause(now)
-    this.#words.readmit()
-    this.#turns.owe(now)
+    this.#words.unmarkAcknowledgement()
+    this.#turns.requireTurn(now)
     this.#cut()
   }
 
-  /** The owner answers with `agent-speaking` false; until then the agent counts as silent. */
+  /** The agent counts as silent from now on; the owner confirms with `agent-speaking` false. */
   #cut(): void {
     this.#phase = 'off'
     this.#emit({ type: 'cut' })
@@ -231,14 +232,14 @@ export class BargeIn {
     this.#emit({ type: 'duck', on: false })
   }
 
-  /** An acknowledgement at the very end of the agent's speech is the answer to it. */
-  #answeredAtTheEnd(now: Ms): void {
-    if (this.#words.asideUntilMs === null || now - this.#wentOnAt > ANSWERS_WITHIN_MS) return
-    if (this.#judge.isAssent(this.#words.all)) this.#words.readmit()
+  /** An assent at the end of the agent's speech counts as the answer to it. */
+  #takeFinalAssent(now: Ms): void {
+    if (this.#words.acknowledgedUntilMs === null || now - this.#acknowledgedAt > ANSWERS_WITHIN_MS) return
+    if (this.#judge.isAssent(this.#words.all)) this.#words.unmarkAcknowledgement()
   }
 }
 
-/** Voice that pauses the agent: 300 ms at sensitivity 1, 400 at 0.5, towards 1000 at 0. */
+/** Length of voice that pauses the agent: 300 ms at sensitivity 1, 400 at 0.5, towards 1000 at 0. */
 function pauseAfter(sensitivity: number): Ms {
   return sensitivity >= 0.5 ? 300 + (1 - sensitivity) * 200 : 400 + (0.5 - sensitivity) * 1200
 }

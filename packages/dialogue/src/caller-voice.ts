@@ -1,16 +1,16 @@
 import type { Ms } from '@parley/kernel'
 import type { Prosody } from './protocol.ts'
 
-/** A voice without a recognised word for this long counts as noise: music, a room, a machine. */
+/** A voice without a recognised word for this long counts as noise, such as music or machines. */
 const NOISE_AFTER_MS: Ms = 6000
-/** A shorter gap does not end a stretch of voice: it lies between two words, or in a stop consonant. */
+/** A shorter gap, between two words or in a stop consonant, does not end a stretch of voice. */
 export const BRIDGED_MS: Ms = 200
 
-/** Whether the caller's line carries a voice, by voice activity alone. */
+/** Tracks by voice activity whether the caller speaks. */
 export class CallerVoice {
   /** Between `voice-started` and `voice-stopped`. */
   speaking = false
-  /** Of the current stretch of voice, or else of the last one. */
+  /** Start of the current stretch of voice, else of the last one. */
   startedAt: Ms = Number.NEGATIVE_INFINITY
   stoppedAt: Ms = Number.NEGATIVE_INFINITY
   prosody: Prosody | null = null
@@ -55,7 +55,7 @@ export class CallerVoice {
     return this.speaking && !this.#declaredNoise && now < this.#noiseFrom
   }
 
-  /** When the current voice will count as noise; undefined when there is none, or it does already. */
+  /** When the current voice will count as noise; undefined: there is no voice, or it counts as noise already. */
   noiseDeadline(now: Ms): Ms | undefined {
     return this.isTalking(now) ? this.#noiseFrom : undefined
   }

@@ -63,7 +63,7 @@ describe('completeness of a caller’s words', () => {
   })
 
   it('words are scored by the lexicon of their own language', () => {
-    // "once" is eleven in Spanish, "has" wants a participle, "me" an English sentence may end with.
+    // "once" is eleven in Spanish; an English sentence may end with "me", a Spanish one does not.
     expect(score('please call me')).toBeGreaterThan(score('es que me'))
     expect(score('a las once', ['es'])).toBeGreaterThan(0.5)
     expect(score('I did it once', ['en'])).toBeGreaterThan(0.5)

@@ -3,7 +3,7 @@ import { type Lexicon, tokensOf } from './lexicon/lexicon.ts'
 /** Only the last words of a turn are examined. */
 const TAIL_WORDS = 14
 
-/** Scores: 0, the speaker has hardly finished; 1, has finished. */
+/** Scores from 0 (the caller has certainly not finished) to 1 (has finished). */
 const HESITATES = 0.03
 const FILLER = 0.08
 const DANGLING = 0.1
@@ -18,15 +18,15 @@ const FULL_STOP = 0.93
 const COMMA = 0.15
 
 /**
- * How likely a turn is complete, 0 to 1, by its words alone: punctuation where the recogniser writes it,
- * dangling words, fillers, runs of digits or letters that are too short, whole short answers.
- * `words` are the turn's, as the recogniser wrote them; no words: 0.55.
+ * How likely a turn is complete, 0 to 1, by its words alone: punctuation if the recogniser writes it, dangling words, fillers,
+ * digit or letter sequences that are too short, short answers. `words`: all words of the turn, as the recogniser wrote them; no
+ * words: 0.55.
  */
 export function completeness(words: readonly string[], lexicons: readonly Lexicon[]): number {
   const tail = words.slice(-TAIL_WORDS)
   const tokens = tail.flatMap(tokensOf)
   if (tokens.length === 0) return UNKNOWN
-  const lexicon = likeliest(lexicons, tokens)
+  const lexicon = bestLexicon(lexicons, tokens)
   const isWhole = tail.length === words.length
   const mark = markOf(tail.at(-1)!)
   if (lexicon.hesitations.lengthAtEnd(tokens) > 0) return HESITATES
@@ -35,7 +35,7 @@ export function completeness(words: readonly string[], lexicons: readonly Lexico
   if (mark !== 'stop' && lexicon.fillers.lengthAtEnd(tokens) > 0 && lexicon.closers.lengthAtEnd(tokens) === 0)
     return FILLER
   const run = runScore(tokens, lexicon)
-  // Recognisers set a full stop after each group of a number that is dictated; after a quantity it means what it says.
+  // Recognisers write a full stop after each group of a dictated number; after a quantity the full stop is real evidence.
   if (run !== null) return mark !== 'stop' ? run : run === QUANTITY ? FULL_STOP : (run + FULL_STOP) / 2
   const byWords = wordScore(tokens, lexicon, isWhole)
   if (mark === 'stop') return byWords <= DANGLING ? WEAKLY_DANGLING : FULL_STOP
@@ -43,8 +43,8 @@ export function completeness(words: readonly string[], lexicons: readonly Lexico
   return hasOpenList(tail) ? Math.min(byWords, OPEN_LIST) : byWords
 }
 
-/** Whether the words carry punctuation: then a missing mark at the end is evidence. */
-export function hasMarks(words: readonly string[]): boolean {
+/** Whether the recogniser wrote punctuation; a missing mark at the end is then evidence of an unfinished turn. */
+export function hasPunctuation(words: readonly string[]): boolean {
   return words.some(word => markOf(word) !== 'none')
 }
 
@@ -56,8 +56,8 @@ function markOf(word: string): Mark {
   return /[,;:，、–—-]$/.test(word) ? 'comma' : 'none'
 }
 
-/** The language of most words; the first where they match none. */
-function likeliest(lexicons: readonly Lexicon[], tokens: readonly string[]): Lexicon {
+/** The lexicon that knows most of the words; the first if none knows any. */
+function bestLexicon(lexicons: readonly Lexicon[], tokens: readonly string[]): Lexicon {
   let best = lexicons[0]!
   let most = -1
   for (const lexicon of lexicons) {
@@ -92,7 +92,7 @@ function wordScore(tokens: readonly string[], lexicon: Lexicon, isWhole: boolean
   return tokens.length < 3 ? 0.55 : PLAIN
 }
 
-/** Digits or letters one by one at the end: how likely the run is over. null: there is none. */
+/** How likely a sequence of single digits or letters at the end is complete; null: there is none. */
 function runScore(tokens: readonly string[], lexicon: Lexicon): number | null {
   const letters = trailing(
     tokens,
@@ -113,7 +113,7 @@ function runScore(tokens: readonly string[], lexicon: Lexicon): number | null {
   return isCounted ? QUANTITY : numberScore(lengthOf(run, lexicon), announced, digits)
 }
 
-/** By how many digits there are: telephone numbers have 9 to 11, cards 16, codes 4 to 6. */
+/** How likely a dictated number of `length` digits is complete: telephone numbers have 9 to 11 digits, cards 16, codes 4 to 6. */
 function numberScore(length: number, announced: boolean, tokens: number): number {
   if (length <= 2 && !announced) return tokens === 1 ? QUANTITY : 0.35
   if (length >= 16) return 0.9
@@ -121,11 +121,11 @@ function numberScore(length: number, announced: boolean, tokens: number): number
   if (length >= 9) return length === 9 ? 0.5 : 0.85
   if (length >= 7) return 0.3
   if (announced) return OPEN_RUN
-  // Bare: an answer to a question for a code, or the first group of something longer. A whole number in one word is a quantity.
+  // A few digits alone answer a question for a code, or are the first group of a longer number; in one token they are a quantity.
   return tokens === 1 ? 0.4 : 0.22
 }
 
-/** Digits that a run of tokens stands for. */
+/** Number of digits that the tokens stand for. */
 function lengthOf(run: readonly string[], lexicon: Lexicon): number {
   return run.reduce((sum, token) => {
     if (/^\d+$/.test(token)) return sum + token.length

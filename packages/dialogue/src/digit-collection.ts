@@ -1,10 +1,10 @@
 import type { Ms } from '@parley/kernel'
 
-const MOST_DIGITS = 100
-/** Before the first `collect`. */
+const MAX_DIGITS = 100
+/** Rules before the first `collect`. */
 const DEFAULT: DigitRules = { digitLimit: null, terminationKey: null, timeoutMs: 3000 }
 
-/** Digits are complete at `digitLimit` (null: 100), at `terminationKey` (not part of them), or `timeoutMs` after the last. */
+/** Digits are complete at `digitLimit` (null: 100), at `terminationKey` (which is not part of them), or `timeoutMs` after the last digit. */
 export interface DigitRules {
   readonly digitLimit: number | null
   readonly terminationKey: string | null
@@ -17,9 +17,9 @@ export class DigitCollection {
   #rules = DEFAULT
   #digits = ''
   #lastAt: Ms = 0
-  /** Complete, and not yet reported. */
+  /** Complete digits that are not yet reported. */
   #complete: { readonly digits: string; readonly atMs: Ms }[] = []
-  #held = false
+  #isHeld = false
 
   constructor(report: (digits: string, atMs: Ms) => void) {
     this.#report = report
@@ -45,16 +45,17 @@ export class DigitCollection {
     return this.#digits !== ''
   }
 
-  settle(now: Ms, held: boolean): void {
-    this.#held = held
+  /** `isHeld`: complete digits are not reported yet, since the agent may not be interrupted. */
+  settle(now: Ms, isHeld: boolean): void {
+    this.#isHeld = isHeld
     if (this.#digits !== '' && now >= this.#timesOutAt) this.#finish(this.#lastAt)
-    if (held) return
+    if (isHeld) return
     for (const { digits, atMs } of this.#complete.splice(0)) this.#report(digits, atMs)
   }
 
   /** When `settle` must run next. */
   deadline(): Ms | undefined {
-    return this.#digits === '' || this.#held ? undefined : this.#timesOutAt
+    return this.#digits === '' || this.#isHeld ? undefined : this.#timesOutAt
   }
 
   get #timesOutAt(): Ms {
@@ -62,12 +63,12 @@ export class DigitCollection {
   }
 
   get #limit(): number {
-    return Math.min(this.#rules.digitLimit ?? MOST_DIGITS, MOST_DIGITS)
+    return Math.min(this.#rules.digitLimit ?? MAX_DIGITS, MAX_DIGITS)
   }
 
   #finish(atMs: Ms): void {
     const waiting = this.#complete.reduce((sum, { digits }) => sum + digits.length, 0)
-    if (waiting + this.#digits.length <= MOST_DIGITS) this.#complete.push({ digits: this.#digits, atMs })
+    if (waiting + this.#digits.length <= MAX_DIGITS) this.#complete.push({ digits: this.#digits, atMs })
     this.#digits = ''
   }
 }

@@ -2,14 +2,14 @@ import type { Ms } from '@parley/kernel'
 import { CANDIDATE_MS } from './endpointing.ts'
 import type { SpokenWord } from './protocol.ts'
 
-/** Below this score the caller will more likely go on, so that the candidate is reported later. */
+/** Below this score the caller will probably go on, so the candidate is reported later. */
 const LIKELY = 0.4
 
-/** Reports a turn that may be over before endpointing has decided it, so that generation of the answer can start early. */
+/** Reports a turn that is probably over before endpointing has decided it, so that generation of the answer can start early. */
 export class EndOfTurnCandidate {
   readonly #report: (text: string) => void
   readonly #withdraw: () => void
-  /** Text of the candidate that stands; null: none was reported, or it was withdrawn. */
+  /** Text of the current candidate; null: none was reported, or it was withdrawn. */
   #reported: string | null = null
 
   constructor(report: (text: string) => void, withdraw: () => void) {
@@ -33,14 +33,14 @@ export class EndOfTurnCandidate {
   }
 
   /** Withdraws the candidate: the caller goes on, or endpointing is suspended. */
-  goesOn(): void {
+  withdraw(): void {
     if (this.#reported === null) return
     this.#reported = null
     this.#withdraw()
   }
 
-  /** The turn is over: there is nothing to withdraw any more. */
-  given(): void {
+  /** The turn was reported: the candidate is no longer withdrawn. */
+  turnReported(): void {
     this.#reported = null
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EndOfTurn, type Silence } from './endpointing.ts'
+import { Endpointer, type Silence } from './endpointing.ts'
 import { lexiconsOf } from './lexicon/lexicon.ts'
 
 const wordsOf = (text: string) =>
@@ -11,46 +11,46 @@ const silence = (text: string, change: Partial<Silence> = {}): Silence => ({
   endOfTurn: null,
   ...change,
 })
-const adaptive = () => new EndOfTurn({ mode: 'adaptive' }, lexiconsOf(['en']))
+const adaptive = () => new Endpointer({ mode: 'adaptive' }, lexiconsOf(['en']))
 
 describe('endpointing', () => {
   it('the silence that ends a turn is longer while the transcript lags behind the voice', () => {
-    const ends = adaptive()
-    expect(ends.silenceNeeded(silence('Yes.', { isTextBehind: true }), 1)).toBeGreaterThan(
-      ends.silenceNeeded(silence('Yes.'), 1) + 400,
+    const endpointer = adaptive()
+    expect(endpointer.silenceNeeded(silence('Yes.', { isTextBehind: true }), 1)).toBeGreaterThan(
+      endpointer.silenceNeeded(silence('Yes.'), 1) + 400,
     )
   })
 
   it('the silence is longer after words without a full stop, once the recogniser has written some', () => {
-    const ends = adaptive()
+    const endpointer = adaptive()
     const sentence = silence('we came here by train yesterday')
-    const before = ends.silenceNeeded(sentence, 1)
-    for (let i = 0; i < 3; i++) ends.learnText(wordsOf('I have a question, please.'))
-    expect(ends.silenceNeeded(sentence, 1)).toBeGreaterThan(before + 200)
-    for (let i = 0; i < 4; i++) ends.learnText(wordsOf('i have a question'))
-    expect(ends.silenceNeeded(sentence, 1)).toBe(before)
+    const before = endpointer.silenceNeeded(sentence, 1)
+    for (let i = 0; i < 3; i++) endpointer.learnText(wordsOf('I have a question, please.'))
+    expect(endpointer.silenceNeeded(sentence, 1)).toBeGreaterThan(before + 200)
+    for (let i = 0; i < 4; i++) endpointer.learnText(wordsOf('i have a question'))
+    expect(endpointer.silenceNeeded(sentence, 1)).toBe(before)
   })
 
   it('the silence that ends a turn lies between 200 ms and 3 s for any evidence', () => {
-    const ends = adaptive()
-    for (let i = 0; i < 50; i++) ends.learnPause(60_000)
+    const endpointer = adaptive()
+    for (let i = 0; i < 50; i++) endpointer.learnPause(60_000)
     for (const text of ['yes', 'um', 'my card number is 4', 'let me see'])
       for (const responsiveness of [0, 1])
         for (const endOfTurn of [null, { confidence: 1, eager: false }, { confidence: 0, eager: false }]) {
-          const ms = ends.silenceNeeded(silence(text, { endOfTurn }), responsiveness)
+          const ms = endpointer.silenceNeeded(silence(text, { endOfTurn }), responsiveness)
           expect(ms).toBeGreaterThanOrEqual(200)
           expect(ms).toBeLessThanOrEqual(3000)
         }
   })
 
   it('the silence adapts to a caller’s pauses slowly: each pause has a weight of one tenth', () => {
-    const [ends, slow] = [adaptive(), adaptive()]
+    const [endpointer, slow] = [adaptive(), adaptive()]
     const sentence = silence('I would like to')
     slow.learnPause(1500)
-    const step = slow.silenceNeeded(sentence, 1) - ends.silenceNeeded(sentence, 1)
+    const step = slow.silenceNeeded(sentence, 1) - endpointer.silenceNeeded(sentence, 1)
     expect(step).toBeGreaterThan(100)
     expect(step).toBeLessThan(500)
     slow.learnPause(150)
-    expect(slow.silenceNeeded(sentence, 1) - ends.silenceNeeded(sentence, 1)).toBe(step)
+    expect(slow.silenceNeeded(sentence, 1) - endpointer.silenceNeeded(sentence, 1)).toBe(step)
   })
 })

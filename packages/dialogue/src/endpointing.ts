@@ -1,36 +1,36 @@
 import type { Ms } from '@parley/kernel'
-import { completeness, hasMarks } from './completeness.ts'
+import { completeness, hasPunctuation } from './completeness.ts'
 import type { Lexicon } from './lexicon/lexicon.ts'
 import type { Endpointing, Prosody, SpokenWord } from './protocol.ts'
 
-/** Least silence that ends a turn. */
+/** Shortest silence that ends a turn. */
 export const CANDIDATE_MS: Ms = 200
-/** Most silence that is waited for; every turn is over after it. */
-const LONGEST_MS: Ms = 3000
+/** Longest silence within a turn. */
+const MAX_SILENCE_MS: Ms = 3000
 
-/** At full responsiveness and with a caller of usual pace: the wait after what is complete, and after what is not. */
-const SHORTEST_MS: Ms = 250
+/** Silence that ends a complete turn, and an unfinished one, at full responsiveness and for a caller with usual pauses. */
+const MIN_SILENCE_MS: Ms = 250
 const OPEN_MS: Ms = 1700
-/** Below this score more words are certain: the wait grows by up to so much towards 0. */
+/** Below this score the caller will certainly go on: towards 0 the silence grows by up to `CERTAIN_MS`. */
 const CERTAIN_SCORE = 0.15
 const CERTAIN_MS: Ms = 800
-/** Factor by which all waits grow at responsiveness 0. */
+/** At responsiveness 0 all silences grow by this multiple of themselves. */
 const UNRESPONSIVE = 1.5
-/** Steepness of the way between, over the score. */
+/** Steepness of the logistic curve from unfinished to complete. */
 const STEEPNESS = 10
 
 const USUAL_PAUSE_MS: Ms = 500
 const PAUSE_MEMORY = 0.9
-const LEAST_PAUSE_MS: Ms = 200
+const MIN_PAUSE_MS: Ms = 200
 const FASTEST_PACE = 0.8
 const SLOWEST_PACE = 1.6
 
-/** Share of the recogniser's own judgement, when it is firm and when it is a guess. */
+/** Weight of the recogniser's own end-of-turn detection, when it is firm and when it is an early guess. */
 const FIRM_SHARE = 0.65
 const EAGER_SHARE = 0.3
-/** How much the fall of the voice says at most. */
-const PROSODY_MOST = 0.06
-/** Text that lacks a closing mark, from a recogniser that writes them. */
+/** Largest change of the score by prosody, for energy and for pitch each. */
+const MAX_PROSODY_SHARE = 0.06
+/** Reduction of the score for a missing full stop, if the recogniser writes punctuation. */
 const NO_MARK = 0.15
 const MARKS_NEEDED = 2
 
@@ -44,8 +44,8 @@ export interface Silence {
   readonly endOfTurn: { readonly confidence: number; readonly eager: boolean } | null
 }
 
-/** Adaptive endpointing: the silence that ends a turn of this caller. */
-export class EndOfTurn {
+/** Adaptive endpointing: computes the silence that ends a turn of this caller. */
+export class Endpointer {
   readonly #mode: Endpointing
   readonly #lexicons: readonly Lexicon[]
   #pause: Ms = USUAL_PAUSE_MS
@@ -58,14 +58,14 @@ export class EndOfTurn {
 
   /** Learns from a turn's final text whether this recogniser writes punctuation. */
   learnText(words: readonly SpokenWord[]): void {
-    if (words.length > 2) this.#marks += hasMarks(words.map(({ text }) => text)) ? 1 : -1
+    if (words.length > 2) this.#marks += hasPunctuation(words.map(({ text }) => text)) ? 1 : -1
     this.#marks = Math.min(Math.max(this.#marks, 0), 2 * MARKS_NEEDED)
   }
 
   /** Learns from a pause after which the caller went on with the same turn. */
   learnPause(pauseMs: Ms): void {
-    if (pauseMs < LEAST_PAUSE_MS) return
-    this.#pause = PAUSE_MEMORY * this.#pause + (1 - PAUSE_MEMORY) * Math.min(pauseMs, LONGEST_MS)
+    if (pauseMs < MIN_PAUSE_MS) return
+    this.#pause = PAUSE_MEMORY * this.#pause + (1 - PAUSE_MEMORY) * Math.min(pauseMs, MAX_SILENCE_MS)
   }
 
   /** Score of 0 to 1: how likely the caller has finished. */
@@ -82,15 +82,15 @@ export class EndOfTurn {
     return Math.min(Math.max(score, 0), 1)
   }
 
-  /** The silence that ends the turn, ms; `responsiveness` 0 to 1. Never more than `LONGEST_MS` unless fixed so. */
+  /** The silence that ends the turn, ms. `responsiveness`: 0 to 1. At most `MAX_SILENCE_MS`, except with fixed endpointing. */
   silenceNeeded(silence: Silence, responsiveness: number): Ms {
     if (this.#mode.mode === 'fixed') return this.#mode.silenceMs
     const patience = 1 + (1 - responsiveness) * UNRESPONSIVE
     const pace = Math.min(Math.max(this.#pause / USUAL_PAUSE_MS, FASTEST_PACE), SLOWEST_PACE)
     const score = this.score(silence)
     const certain = Math.max(0, (CERTAIN_SCORE - score) / CERTAIN_SCORE) * CERTAIN_MS
-    const open = (OPEN_MS - SHORTEST_MS) / (1 + Math.exp(STEEPNESS * (score - 0.5))) + certain
-    return Math.round(Math.min(Math.max((SHORTEST_MS + open * pace) * patience, CANDIDATE_MS), LONGEST_MS))
+    const open = (OPEN_MS - MIN_SILENCE_MS) / (1 + Math.exp(STEEPNESS * (score - 0.5))) + certain
+    return Math.round(Math.min(Math.max((MIN_SILENCE_MS + open * pace) * patience, CANDIDATE_MS), MAX_SILENCE_MS))
   }
 }
 
@@ -99,6 +99,7 @@ function prosodyShare({ energyFallDb, pitchFallSemitones }: Prosody): number {
   const energy = (energyFallDb - 3) * 0.01
   const pitch = ((pitchFallSemitones ?? 1) - 1) * 0.02
   return (
-    Math.min(Math.max(energy, -PROSODY_MOST), PROSODY_MOST) + Math.min(Math.max(pitch, -PROSODY_MOST), PROSODY_MOST)
+    Math.min(Math.max(energy, -MAX_PROSODY_SHARE), MAX_PROSODY_SHARE) +
+    Math.min(Math.max(pitch, -MAX_PROSODY_SHARE), MAX_PROSODY_SHARE)
   )
 }

@@ -2,15 +2,15 @@ import { foldedPhrases, foldedTokensOf, type Lexicon } from './lexicon/lexicon.t
 import type { PhraseSet } from './lexicon/phrase-set.ts'
 
 /**
- * What words mean that are said while the agent speaks: `nothing` (no words, or "um"), `acknowledgement` ("uh-huh, okay"),
- * `unclear` (may yet become one: "I" of "I see"), `stop` (words that always interrupt), `words` (any others).
+ * The meaning of words said while the agent speaks: `nothing` (no words, or "um"), `acknowledgement` ("uh-huh, okay"),
+ * `unclear` (may still become one: "I" of "I see"), `stop` (words that always interrupt), `words` (any others).
  */
 export type Interjection = 'nothing' | 'acknowledgement' | 'unclear' | 'stop' | 'words'
 
-/** Words beyond so many are no acknowledgement. */
-const MOST_TOKENS = 12
+/** An acknowledgement has at most this many tokens. */
+const MAX_TOKENS = 12
 
-/** Judges interjections in any of the call's languages, accents or not. */
+/** Classifies interjections in any of the call's languages, with or without accents. */
 export class InterjectionJudge {
   readonly #fillers: PhraseSet
   readonly #backchannels: PhraseSet
@@ -26,10 +26,10 @@ export class InterjectionJudge {
     this.#greetings = foldedPhrases(lexicons, 'greetings')
   }
 
-  /** `greetingsToo`: while the agent greets, being greeted is an acknowledgement. */
+  /** `greetingsToo`: greetings count as acknowledgements, as while the agent greets. */
   judge(words: readonly { readonly text: string }[], greetingsToo = false): Interjection {
-    const tokens = words.slice(0, MOST_TOKENS + 1).flatMap(({ text }) => foldedTokensOf(text))
-    if (tokens.length > MOST_TOKENS) return 'words'
+    const tokens = words.slice(0, MAX_TOKENS + 1).flatMap(({ text }) => foldedTokensOf(text))
+    if (tokens.length > MAX_TOKENS) return 'words'
     let acknowledged = false
     for (let at = 0; at < tokens.length; ) {
       const backchannel = Math.max(
@@ -45,7 +45,7 @@ export class InterjectionJudge {
     return acknowledged ? 'acknowledgement' : 'nothing'
   }
 
-  /** Whether an acknowledgement would have answered a question, too. */
+  /** Whether an acknowledgement also answers a question. */
   isAssent(words: readonly { readonly text: string }[]): boolean {
     const tokens = words.flatMap(({ text }) => foldedTokensOf(text))
     return tokens.some((_, at) => this.#assents.lengthAt(tokens, at) > 0)

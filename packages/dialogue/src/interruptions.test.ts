@@ -1,25 +1,29 @@
 import { describe, expect, it } from 'vitest'
-import { ScriptedCall, type Senses } from './testing/scripted-call.ts'
+import { type DetectorOptions, ScriptedCall } from './testing/scripted-call.ts'
 
-/** The agent speaks from 1 s on for 20 s, unless it is cut. */
-function interrupted(sensitivity: number, caller: (call: ScriptedCall) => void, senses: Senses = {}): ScriptedCall {
+/** A call in which the agent speaks from 1 s on for 20 s, unless it is cut; `caller` scripts the caller. */
+function callWith(
+  sensitivity: number,
+  caller: (call: ScriptedCall) => void,
+  senses: DetectorOptions = {},
+): ScriptedCall {
   const call = new ScriptedCall({ settings: { interruptionSensitivity: sensitivity } }, senses).connect()
-  // Its greeting is over: what is said is no answer to that.
+  // The first speech is the greeting; the caller speaks during the second.
   call.agentSpeaks(100, 500).agentSpeaks(1000, 21_000)
   caller(call)
   return call.runTo(40_000)
 }
-const afterBegin = (call: ScriptedCall) => call.said.slice(1)
+const afterBegin = (call: ScriptedCall) => call.timedEvents.slice(1)
 
 describe('a caller who speaks while the agent does', () => {
   it('a caller’s voice lowers the agent after 150 ms and pauses it after 300 ms; the first word stops it', () => {
-    const call = interrupted(1, line => line.say(5000, 'that is not what I asked for.'))
+    const call = callWith(1, line => line.say(5000, 'that is not what I asked for.'))
     expect(afterBegin(call).slice(0, 3)).toEqual(['5150 duck', '5300 pause', '5400 cut'])
     expect(call.events.slice(4)).toEqual(['unduck', 'turn that is not what I asked for.'])
   })
 
   it('a word that is recognised before 300 ms of voice stops the agent at once', () => {
-    const call = interrupted(0.4, line => line.say(5000, 'excuse me'), { partialMs: 10 })
+    const call = callWith(0.4, line => line.say(5000, 'excuse me'), { partialMs: 10 })
     expect(afterBegin(call).slice(0, 4)).toEqual(['5150 duck', '5260 pause', '5260 cut', '5260 unduck'])
   })
 
@@ -30,12 +34,12 @@ describe('a caller who speaks while the agent does', () => {
     [0.25, 700],
     [0.01, 988],
   ])('at interruption sensitivity %f the agent pauses after %i ms of voice', (sensitivity, ms) => {
-    const call = interrupted(sensitivity, line => line.voice(5000, 6500))
+    const call = callWith(sensitivity, line => line.voice(5000, 6500))
     expect(afterBegin(call).slice(0, 2)).toEqual(['5150 duck', `${5000 + ms} pause`])
   })
 
   it('gaps between words do not keep a voice from pausing the agent', () => {
-    const call = interrupted(1, line => line.voice(5000, 5060).voice(5170, 5380).voice(5490, 5600), {
+    const call = callWith(1, line => line.voice(5000, 5060).voice(5170, 5380).voice(5490, 5600), {
       onsetMs: 40,
       hangoverMs: 80,
     })
@@ -43,13 +47,13 @@ describe('a caller who speaks while the agent does', () => {
   })
 
   it('the recogniser is asked to finalise in a silence, not between two words', () => {
-    const call = interrupted(1, line => line.voice(5000, 5900).voice(6020, 6800), { hangoverMs: 80 })
+    const call = callWith(1, line => line.voice(5000, 5900).voice(6020, 6800), { hangoverMs: 80 })
     const finalizedAt = call.outputs.filter(({ output }) => output.type === 'finalize').map(({ at }) => at - 1_000_000)
     expect(finalizedAt).toEqual([7000])
   })
 
   it('at interruption sensitivity 0 the caller’s words become a turn when the agent has finished', () => {
-    const call = interrupted(0, line => {
+    const call = callWith(0, line => {
       line.say(5000, 'wait, stop.')
       line.say(9000, 'I said stop.')
       line.mumble(12_000, 14_000)
@@ -62,7 +66,7 @@ describe('a caller who speaks while the agent does', () => {
     'the word "%s" stops the agent at any sensitivity',
     word => {
       for (const sensitivity of [1, 0.2]) {
-        const call = interrupted(sensitivity, line => line.words(5000, `okay ${word}`))
+        const call = callWith(sensitivity, line => line.words(5000, `okay ${word}`))
         expect(call.events.filter(event => event === 'cut')).toHaveLength(1)
         expect(call.events.at(-1)).toBe(`turn okay ${word}`)
         expect(call.outputs.find(({ output }) => output.type === 'cut')!.at).toBe(1_005_700)
@@ -71,12 +75,12 @@ describe('a caller who speaks while the agent does', () => {
   )
 
   it('recognised words stop the agent even if voice activity detected nothing', () => {
-    const call = interrupted(1, line => line.words(5000, 'please listen'))
+    const call = callWith(1, line => line.words(5000, 'please listen'))
     expect(afterBegin(call)).toEqual(['5400 pause', '5400 cut', expect.stringMatching(/turn please listen$/)])
   })
 
   it('the turn that follows an interruption has its first words', () => {
-    const call = interrupted(1, line => line.say(5000, 'yeah okay but I wanted the other one.'))
+    const call = callWith(1, line => line.say(5000, 'yeah okay but I wanted the other one.'))
     expect(call.events.at(-1)).toBe('turn yeah okay but I wanted the other one.')
   })
 
@@ -85,56 +89,56 @@ describe('a caller who speaks while the agent does', () => {
     call.say(4000, 'and I also need to know what it costs.')
     call.agentSpeaks(5500, 9000)
     call.runTo(20_000)
-    expect(call.said.slice(1, 3)).toEqual(['5500 pause', '5500 cut'])
+    expect(call.timedEvents.slice(1, 3)).toEqual(['5500 pause', '5500 cut'])
     expect(call.events.at(-1)).toBe('turn and I also need to know what it costs.')
   })
 })
 
 describe('an agent that resumes its speech', () => {
   it('the agent resumes after a cough', () => {
-    const call = interrupted(1, line => line.voice(5000, 5200))
+    const call = callWith(1, line => line.voice(5000, 5200))
     expect(afterBegin(call)).toEqual(['5150 duck', '5300 pause', '5900 unduck', '5900 resume'])
   })
 
   it('the agent returns to full volume after a sound too short to pause it', () => {
-    const call = interrupted(0.1, line => line.voice(5000, 5200))
+    const call = callWith(0.1, line => line.voice(5000, 5200))
     expect(afterBegin(call)).toEqual(['5150 duck', '5400 unduck'])
   })
 
   it.each(['yeah', 'uh-huh', 'okay', 'I see', 'mm-hmm right', 'sí', 'si', 'ajá', 'vale', 'ya veo', 'um'])(
     'the agent resumes after "%s", which is no turn',
     word => {
-      const call = interrupted(1, line => line.say(5000, word))
+      const call = callWith(1, line => line.say(5000, word))
       expect(call.events).toEqual(['begin', 'duck', 'pause', 'unduck', 'resume'])
     },
   )
 
   it('the agent resumes after a mumble of less than a second, which is no turn', () => {
-    const call = interrupted(1, line => line.mumble(5000, 5700))
+    const call = callWith(1, line => line.mumble(5000, 5700))
     expect(call.events).toEqual(['begin', 'duck', 'pause', 'unduck', 'resume'])
   })
 
   it('the agent does not resume after a second of speech that was not understood', () => {
-    const call = interrupted(1, line => line.mumble(5000, 6200))
+    const call = callWith(1, line => line.mumble(5000, 6200))
     expect(call.events).toEqual(['begin', 'duck', 'pause', 'cut', 'unduck', 'turn'])
   })
 
   it('the agent resumes when the recogniser has answered finalise, or after a second without an answer', () => {
-    const slow = interrupted(1, line => line.voice(5000, 5500), { finalMs: 600 })
+    const slow = callWith(1, line => line.voice(5000, 5500), { finalMs: 600 })
     expect(afterBegin(slow).at(-1)).toBe('6300 resume')
-    const never = interrupted(1, line => line.voice(5000, 5500), { finalMs: null })
+    const never = callWith(1, line => line.voice(5000, 5500), { finalMs: null })
     expect(afterBegin(never).at(-1)).toBe('6700 resume')
-    const held = interrupted(1, line => line.say(5000, 'that is wrong'), { partialMs: null, finalMs: 300 })
+    const held = callWith(1, line => line.say(5000, 'that is wrong'), { partialMs: null, finalMs: 300 })
     expect(held.events.slice(-3)).toEqual(['cut', 'unduck', 'turn that is wrong'])
   })
 
   it('the agent resumes when a voice without words lasts 6 s: it counts as noise', () => {
-    const call = interrupted(1, line => line.voice(5000, 60_000))
+    const call = callWith(1, line => line.voice(5000, 60_000))
     expect(afterBegin(call)).toEqual(['5150 duck', '5300 pause', '11300 unduck', '11300 resume'])
   })
 
   it('words over continuous noise stop the agent', () => {
-    const call = interrupted(1, line => {
+    const call = callWith(1, line => {
       line.voice(5000, 60_000)
       line.words(14_000, 'can you hear me')
     })
@@ -142,7 +146,7 @@ describe('an agent that resumes its speech', () => {
   })
 
   it('endless short sounds pause the agent only once', () => {
-    const call = interrupted(1, line => {
+    const call = callWith(1, line => {
       for (let at = 5000; at < 20_000; at += 700) line.voice(at, at + 300)
     })
     const pauses = call.events.filter(event => event === 'pause').length
@@ -151,7 +155,7 @@ describe('an agent that resumes its speech', () => {
   })
 
   it('the agent resumes when interruptions become disallowed during the pause', () => {
-    const call = interrupted(1, line => {
+    const call = callWith(1, line => {
       line.voice(5000, 8000)
       line.at(6000, () => line.settings({ interruptionSensitivity: 0 }))
     })
@@ -159,7 +163,7 @@ describe('an agent that resumes its speech', () => {
   })
 
   it('a pause ends when the paused speech is withdrawn', () => {
-    const call = interrupted(1, line => {
+    const call = callWith(1, line => {
       line.voice(5000, 8000)
       line.at(6000, () => line.agentSpeaking(false))
     })
@@ -169,16 +173,18 @@ describe('an agent that resumes its speech', () => {
 
 describe('the turn after an interruption', () => {
   it('an interruption ends in a turn even if the recogniser withdraws the words', () => {
-    const call = interrupted(1, line => {
-      line.at(5000, () => line.tell({ type: 'partial', text: 'the', words: [{ text: 'the', startMs: 0, endMs: 9e9 }] }))
-      line.at(5300, () => line.tell({ type: 'final', text: '', words: [], fromFinalize: false }))
+    const call = callWith(1, line => {
+      line.at(5000, () =>
+        line.input({ type: 'partial', text: 'the', words: [{ text: 'the', startMs: 0, endMs: 9e9 }] }),
+      )
+      line.at(5300, () => line.input({ type: 'final', text: '', words: [], fromFinalize: false }))
     })
     expect(call.events).toEqual(['begin', 'pause', 'cut', 'turn'])
     expect(call.turns[0]!.givenMs).toBeLessThan(7000)
   })
 
   it('an interruption ends in a turn even if the voice never stops', () => {
-    const call = interrupted(1, line => {
+    const call = callWith(1, line => {
       line.voice(5000, 60_000)
       line.words(5100, 'stop talking')
     })
@@ -187,7 +193,7 @@ describe('the turn after an interruption', () => {
   })
 
   it('a new sensitivity applies to words that were said before it', () => {
-    const call = interrupted(0, line => {
+    const call = callWith(0, line => {
       line.say(5000, 'I have a question')
       line.at(9000, () => line.settings({ interruptionSensitivity: 1 }))
     })
@@ -197,7 +203,7 @@ describe('the turn after an interruption', () => {
 
 describe('an acknowledgement while the agent speaks', () => {
   it('an acknowledgement is part of the turn when the caller goes on', () => {
-    const call = interrupted(1, line => {
+    const call = callWith(1, line => {
       const end = line.say(5000, 'okay')
       line.say(end + 1200, 'but what does it cost?')
     })
@@ -205,7 +211,7 @@ describe('an acknowledgement while the agent speaks', () => {
   })
 
   it('an acknowledgement is not part of a turn that comes much later', () => {
-    const call = interrupted(1, line => {
+    const call = callWith(1, line => {
       line.say(5000, 'okay')
       line.say(9000, 'what does it cost?')
     })
@@ -216,7 +222,7 @@ describe('an acknowledgement while the agent speaks', () => {
     const call = new ScriptedCall().connect().agentSpeaks(100, 500)
     call.at(1000, () => call.agentSpeaking(true))
     call.say(5000, 'yes')
-    // Paused at 5300, on again at 5950, and 400 ms of the question were left.
+    // The agent was paused at 5300 and resumed at 5950, with 400 ms of the question left.
     call.at(6350, () => call.agentSpeaking(false))
     call.runTo(20_000)
     expect(call.events.slice(-2)).toEqual(['resume', 'turn yes'])
@@ -230,10 +236,10 @@ describe('an acknowledgement while the agent speaks', () => {
   })
 
   it('an acknowledgement that the final revises to another word interrupts the agent', () => {
-    const call = interrupted(1, line => {
+    const call = callWith(1, line => {
       line.words(5000, 'okay')
       line.at(6500, () =>
-        line.tell({
+        line.input({
           type: 'final',
           text: 'cocaine',
           words: [{ text: 'cocaine', startMs: 1_005_000, endMs: 1_005_250 }],

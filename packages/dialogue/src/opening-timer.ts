@@ -2,20 +2,20 @@ import type { Ms } from '@parley/kernel'
 import type { CallerTurn, DialogueOptions } from './protocol.ts'
 
 const DEFAULT_PATIENCE_MS: Ms = 5000
-/** The agent begins at most this much later because the far end is speaking. */
-const LONGEST_HOLD_MS: Ms = 3000
+/** Longest delay of the agent's beginning because the far end is speaking. */
+const MAX_HOLD_MS: Ms = 3000
 
-/** State of the far end while the agent has not begun. */
-interface OpeningLine {
-  /** There are, or may be, words that are in no turn yet. */
+/** What the far end does before the agent has begun. */
+interface FarEndState {
+  /** There are words, or there may be some, that are in no turn yet. */
   readonly isPending: boolean
   /** The end of the far end's last voice. */
   readonly silentSince: Ms
 }
 
 /**
- * When the agent begins: after the delay, or after the far end has spoken or has stayed silent for long enough. A far end
- * that is speaking at that moment may finish, for 3 s at most.
+ * Decides when the agent begins: after the configured delay, or after the far end has spoken or has been silent for long enough.
+ * If the far end is speaking at that moment, the agent waits for it, at most 3 s.
  */
 export class OpeningTimer {
   readonly #options: DialogueOptions
@@ -36,20 +36,20 @@ export class OpeningTimer {
   }
 
   /** A turn of the far end before the agent began. */
-  hear(turn: CallerTurn): void {
+  addTurn(turn: CallerTurn): void {
     this.#hasSpoken = true
     if (turn.text === '') return
     this.#opening = this.#opening === null ? turn : joined(this.#opening, turn)
   }
 
-  settle(now: Ms, { isPending, silentSince }: OpeningLine): void {
+  settle(now: Ms, { isPending, silentSince }: FarEndState): void {
     this.#deadline = undefined
     if (this.hasBegun || this.#connectedAt === null) return
     const earliest = this.#connectedAt + this.#options.beginMessageDelayMs
     const waits = this.#options.openerWaitsForCallee && !this.#hasSpoken
     if (isPending && waits) return
     let at = earliest
-    if (isPending) at += LONGEST_HOLD_MS
+    if (isPending) at += MAX_HOLD_MS
     else if (waits) {
       const patience = this.#options.openerPatienceMs ?? DEFAULT_PATIENCE_MS
       at = Math.max(earliest, Math.max(this.#connectedAt, silentSince) + patience)

@@ -9,11 +9,11 @@ const TAIL_MS: Ms = 250
 export class PendingWords {
   /** Times of the `finalize` requests without an answer. */
   #requestedAt: Ms[] = []
-  /** The recogniser has delivered all words up to here. */
+  /** The recogniser has delivered all words up to this time. */
   #coveredUntil: Ms = Number.NEGATIVE_INFINITY
-  lastAskedAt: Ms = Number.NEGATIVE_INFINITY
+  lastRequestedAt: Ms = Number.NEGATIVE_INFINITY
 
-  /** A final came; `lastWordEndMs` is null when it was empty. */
+  /** A final arrived. `lastWordEndMs`: null if it has no words. */
   final(lastWordEndMs: Ms | null, fromFinalize: boolean): void {
     const requestedAt = fromFinalize ? this.#requestedAt.shift() : undefined
     if (requestedAt !== undefined) this.#cover(requestedAt)
@@ -25,13 +25,14 @@ export class PendingWords {
     this.#cover(endMs + TAIL_MS)
   }
 
-  ask(now: Ms): void {
+  /** `finalize` was requested. */
+  requested(now: Ms): void {
     this.#requestedAt.push(now)
-    this.lastAskedAt = now
+    this.lastRequestedAt = now
   }
 
   /** Whether voice that ended at `voiceEndMs` may hold words that were not delivered. */
-  mayHold(voiceEndMs: Ms): boolean {
+  mayHoldWords(voiceEndMs: Ms): boolean {
     return voiceEndMs > this.#coveredUntil
   }
 
@@ -41,7 +42,7 @@ export class PendingWords {
     return requestedAt === undefined ? null : requestedAt + RECOGNISER_PATIENCE_MS
   }
 
-  /** Drops requests whose answer timed out: a late answer counts as any other final. */
+  /** Drops requests whose answer timed out; a late answer then counts as an ordinary final. */
   expire(now: Ms): void {
     while (this.#requestedAt.length > 0 && now >= this.#requestedAt[0]! + RECOGNISER_PATIENCE_MS)
       this.#requestedAt.shift()

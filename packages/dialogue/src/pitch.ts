@@ -1,6 +1,6 @@
 import type { Samples } from '@parley/kernel'
 
-/** Looked for at 2 kHz first, 60 to 400 Hz, then to a fraction of a sample at 4 kHz. */
+/** The pitch, 60 to 400 Hz, is searched at 2 kHz first and then refined at 4 kHz. */
 const COARSE = 4
 const FINE = 2
 const MIN_LAG = 5
@@ -8,36 +8,36 @@ const MAX_LAG = 33
 /** 40 ms. */
 const MATCH = 80
 const VOICED_CORRELATION = 0.6
-/** A shorter period that matches nearly as well is the true one: its multiples match, too. */
-const NEARLY = 0.9
-const LEAST_ENERGY = 1
+/** A shorter lag that correlates nearly as well as the best is preferred, since multiples of the period correlate too. */
+const NEAR_MATCH = 0.9
+const MIN_ENERGY = 1
 
-/** Samples that one estimate looks at: 40 ms against up to 16.5 ms before them. */
+/** Samples of one estimate: 40 ms, compared with up to 16.5 ms before them. */
 export const PITCH_WINDOW: Samples = (MATCH + MAX_LAG + 1) * COARSE
 
 const coarse = new Float32Array(PITCH_WINDOW / COARSE)
 const fine = new Float32Array(PITCH_WINDOW / FINE)
 const correlations = new Float32Array(MAX_LAG + 1)
 
-/** Pitch in Hz of `window` (`PITCH_WINDOW` samples at 8 kHz); null where it does not repeat itself. */
+/** Pitch in Hz of `window` (`PITCH_WINDOW` samples at 8 kHz); null: it is not periodic. */
 export function pitchOf(window: Int16Array): number | null {
   decimate(window, COARSE, coarse)
   correlate()
   let best = 0
   for (let lag = MIN_LAG; lag < MAX_LAG; lag++) best = Math.max(best, peakAt(lag))
   if (best < VOICED_CORRELATION) return null
-  const lag = firstPeak(best * NEARLY)
+  const lag = firstPeak(best * NEAR_MATCH)
   decimate(window, FINE, fine)
   return 8000 / FINE / refined(lag * (COARSE / FINE))
 }
 
-/** The shortest lag that stands out among its neighbours and matches well enough. */
+/** The shortest lag with a correlation peak of at least `enough`. */
 function firstPeak(enough: number): number {
   for (let lag = MIN_LAG; lag < MAX_LAG; lag++) if (peakAt(lag) >= enough) return lag
   return MAX_LAG
 }
 
-/** Height of the peak at or about `lag`, by a parabola: true periods lie between samples. 0: there is none. */
+/** Height of the correlation peak at `lag`, interpolated by a parabola; 0: there is no peak. */
 function peakAt(lag: number): number {
   const [before, at, after] = [correlations[lag - 1]!, correlations[lag]!, correlations[lag + 1]!]
   if (at < before || at < after) return 0
@@ -45,24 +45,24 @@ function peakAt(lag: number): number {
   return bend > 0 ? at + (after - before) ** 2 / (8 * bend) : at
 }
 
-/** All lags of `coarse`, each window's energy from the one before it. */
+/** Computes the correlations of `coarse` at all lags; the energy of each window is derived from the previous one. */
 function correlate(): void {
   const from = coarse.length - MATCH
-  let energy = LEAST_ENERGY
-  let earlier = LEAST_ENERGY
+  let energy = MIN_ENERGY
+  let earlier = MIN_ENERGY
   for (let i = from; i < coarse.length; i++) energy += coarse[i]! * coarse[i]!
   for (let i = from - MIN_LAG + 1; i < coarse.length - MIN_LAG + 1; i++) earlier += coarse[i]! * coarse[i]!
   for (let lag = MIN_LAG - 1; lag <= MAX_LAG; lag++) {
     let product = 0
     for (let i = from; i < coarse.length; i++) product += coarse[i]! * coarse[i - lag]!
-    correlations[lag] = product / Math.sqrt(energy * Math.max(earlier, LEAST_ENERGY))
+    correlations[lag] = product / Math.sqrt(energy * Math.max(earlier, MIN_ENERGY))
     const entering = coarse[from - lag - 1]!
     const leaving = coarse[coarse.length - lag - 1]!
     earlier += entering * entering - leaving * leaving
   }
 }
 
-/** The best lag about `near`, between samples by a parabola. So close together the energies hardly differ. */
+/** The best lag within two samples of `near`, interpolated by a parabola. Not normalised, since the energies hardly differ. */
 function refined(near: number): number {
   let lag = near
   let best = Number.NEGATIVE_INFINITY
@@ -78,7 +78,7 @@ function refined(near: number): number {
   return bend < 0 ? lag + (before - after) / (2 * bend) : lag
 }
 
-/** Of the last 40 ms of `fine` with what was `lag` earlier. */
+/** Product of the last 40 ms of `fine` with the samples `lag` earlier. */
 function product(lag: number): number {
   const from = fine.length - MATCH * (COARSE / FINE)
   let sum = 0
@@ -86,7 +86,7 @@ function product(lag: number): number {
   return sum
 }
 
-/** Means of `factor` samples each, without their own mean: direct current would correlate with itself. */
+/** Averages `factor` samples each and removes the mean, since a constant offset would correlate at every lag. */
 function decimate(window: Int16Array, factor: number, into: Float32Array): void {
   let total = 0
   for (let i = 0; i < into.length; i++) {

@@ -2,7 +2,7 @@ import type { Ms } from '@parley/kernel'
 
 /**
  * Inputs and outputs of the turn machine. All times, `now` included, are ms on one monotonic clock. The owner of the call maps
- * positions of its sample clock to it, so that a time here is when the sound was on the line, not when it was detected.
+ * sample positions to that clock, so that a time says when the sound was on the line, not when it was detected.
  */
 
 /** A word that a recogniser understood, with its times on the line. */
@@ -16,18 +16,18 @@ export interface SpokenWord {
 export interface TurnSettings {
   /** 0 (the caller never interrupts) to 1. */
   readonly interruptionSensitivity: number
-  /** 0 (waits long before it answers) to 1. */
+  /** 0 (the agent waits long before it answers) to 1. */
   readonly responsiveness: number
   /** Silence before a reminder of the agent; 0: no reminders. */
   readonly reminderTriggerMs: Ms
   readonly reminderMaxCount: number
-  /** A digit cuts the agent short. */
+  /** A digit interrupts the agent. */
   readonly allowDtmfInterruption: boolean
 }
 
 /** Settings of the whole call. */
 export interface DialogueOptions {
-  /** BCP 47 primary tags, in order of likelihood: words that hold a turn open, backchannels and stop words are of these. */
+  /** BCP 47 primary tags of the caller's likely languages, the likeliest first; they select the lexicons. */
   readonly languages: readonly string[]
   readonly settings: TurnSettings
   readonly beginMessageDelayMs: Ms
@@ -39,7 +39,7 @@ export interface DialogueOptions {
   readonly maxCallDurationMs: Ms
   readonly backchannel: {
     readonly enabled: boolean
-    /** 0 to 1: how likely at each occasion. */
+    /** Probability of a backchannel in each suitable pause, 0 to 1. */
     readonly frequency: number
     /** Empty: the language's own. */
     readonly words: readonly string[]
@@ -54,7 +54,7 @@ export type DialogueInput =
   /** Audio flows both ways. Sent once; nothing is reported before it. */
   | { readonly type: 'connected' }
   | { readonly type: 'settings'; readonly settings: TurnSettings }
-  /** Voice activity on the speech alone. `startedAt` is the true onset, `stoppedAt` the end of the last speech: both lie a little before `now`. */
+  /** Voice activity. `startedAt`: the onset; `stoppedAt`: the end of the last speech. Both lie a little before `now`. */
   | { readonly type: 'voice-started'; readonly startedAt: Ms }
   | { readonly type: 'voice-stopped'; readonly stoppedAt: Ms; readonly prosody?: Prosody }
   /** All words recognised since the last "final"; replaces the previous partial. */
@@ -79,18 +79,18 @@ export type DialogueInput =
       readonly terminationKey: string | null
       readonly timeoutMs: Ms
     }
-  /** The caller is to open the conversation; after `afterMs` of silence the agent does. null: never. */
+  /** The caller should open the conversation; after `afterMs` of silence the agent does. Null: the agent never does. */
   | { readonly type: 'await-opening'; readonly afterMs: Ms | null }
-  /** True from the first sample of the agent's speech to the last of all that is queued, also while it is paused. */
+  /** True from the first sample of the agent's speech to the last that is queued, including pauses. */
   | { readonly type: 'agent-speaking'; readonly speaking: boolean }
   /** The agent does not wait for the caller: it generates an answer, runs an action, sends digits or transfers the call. */
   | { readonly type: 'agent-busy'; readonly busy: boolean }
 
-/** How the end of the caller's last stretch of voice differs from the rest of it. */
+/** How level and pitch at the end of the caller's last stretch of voice differ from the whole stretch. */
 export interface Prosody {
-  /** dB of the last 200 ms below the mean of the stretch; negative: it rose. */
+  /** Level of the last 200 ms below the mean of the stretch, dB; negative: it rose. */
   readonly energyFallDb: number
-  /** Semitones of the last voiced 200 ms below the median of the stretch; null where too little was voiced. */
+  /** Pitch of the last voiced 200 ms below the median of the stretch, semitones; null: too little was voiced. */
   readonly pitchFallSemitones: number | null
 }
 
@@ -102,7 +102,7 @@ export interface CallerTurn {
   readonly startMs: Ms
   /** End of the last speech in it. */
   readonly endMs: Ms
-  /** When its text was final. */
+  /** When its text became final. */
   readonly observedMs: Ms
   /** Time spent waiting for another word, and for the recogniser's answer to `finalize`. */
   readonly endpointingMs: Ms
@@ -110,26 +110,26 @@ export interface CallerTurn {
 }
 
 export type DialogueOutput =
-  /** The agent may begin. `opening`: what the far end said before; it belongs in the transcript and needs no answer of its own. */
+  /** The agent may begin. `opening`: what the far end said before; it belongs in the transcript and needs no separate answer. */
   | { readonly type: 'begin'; readonly opening: CallerTurn | null }
   | { readonly type: 'turn'; readonly turn: CallerTurn }
-  /** The caller's turn may be over with this text: generation of the answer may start. A `turn`, another candidate or `goes-on` follows. */
+  /** The caller's turn may be over with this text: generation of the answer may start. A `turn`, another candidate or `candidate-withdrawn` follows. */
   | { readonly type: 'candidate'; readonly text: string }
-  /** The last candidate is withdrawn: the caller goes on. */
-  | { readonly type: 'goes-on' }
-  /** Digits the caller entered: complete by limit, terminator (not in it) or timeout. */
+  /** The caller goes on: the last candidate does not hold. */
+  | { readonly type: 'candidate-withdrawn' }
+  /** Digits of the caller, complete by limit, termination key (not included) or timeout. */
   | { readonly type: 'digits'; readonly digits: string; readonly atMs: Ms }
   | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' }
   | { readonly type: 'max-duration' }
   /** Ask the recogniser to deliver its outstanding words as a final. */
   | { readonly type: 'finalize' }
-  /** The caller may be interrupting: speak lower, or at full volume again. */
+  /** `on`: the caller may be interrupting, so the agent speaks at low volume; otherwise at full volume again. */
   | { readonly type: 'duck'; readonly on: boolean }
-  /** Stop the voice where it is; what was not played stays. */
+  /** Pause the playout; audio that was not played is kept. */
   | { readonly type: 'pause' }
-  /** It was no interruption: go on at the sample that was not yet played. */
+  /** No interruption: resume the playout at the next sample. */
   | { readonly type: 'resume' }
-  /** It was one: what was not played is dropped, and with it what the agent was about to say. */
+  /** An interruption: drop all audio that was not played, and the rest of the agent's answer. */
   | { readonly type: 'cut' }
-  /** A short "uh-huh" while the caller speaks; it is no utterance and no turn. */
+  /** Speak a short backchannel while the caller has the turn; it is not part of the transcript. */
   | { readonly type: 'backchannel'; readonly word: string }

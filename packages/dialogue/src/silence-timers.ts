@@ -1,20 +1,20 @@
 import type { Ms } from '@parley/kernel'
 import type { TurnSettings } from './protocol.ts'
 
-/** State of the call that decides which silence counts. */
-interface CallSilence {
+/** Activity on the call, which decides what counts as silence. */
+interface CallActivity {
   /** The agent has begun, is not busy, and its speech is over (not playing, not paused). */
   readonly agentWaits: boolean
-  /** There is a voice that does not count as noise. */
+  /** The caller's voice is on and does not count as noise. */
   readonly callerTalks: boolean
   /** A turn or digits are being collected. */
   readonly callerIsHeard: boolean
 }
 
 /**
- * Timers of silence on both sides. Reminders and the opening count from the last sound or act of either side. The limit
- * counts from the caller's last word, turn or digit. Its clock stops before the agent has begun, while the agent speaks, is
- * paused or is busy, and while the caller's voice is on: a cough stops the clock and does not reset it.
+ * Timers of silence on both sides. Reminders and the opening count from the last sound or action of either side. The limit
+ * counts from the caller's last word, turn or digit. Its clock does not run before the agent has begun, while the agent speaks,
+ * is paused or is busy, and while the caller's voice is on: a cough stops the clock without resetting it.
  */
 export class SilenceTimers {
   readonly #limitMs: Ms
@@ -22,7 +22,7 @@ export class SilenceTimers {
   #lastSoundAt: Ms = Number.NEGATIVE_INFINITY
   #reminders = 0
   #opening: { readonly since: Ms; readonly afterMs: Ms | null } | null = null
-  /** Clock of the limit: time counted before it last stopped, and since when it runs (null: stopped). */
+  /** Clock of the limit: time counted before its last stop, and since when it runs (null: it is stopped). */
   #idleMs: Ms = 0
   #idleSince: Ms | null = null
   #deadline: Ms | undefined
@@ -50,7 +50,7 @@ export class SilenceTimers {
     this.#opening = { since: now, afterMs }
   }
 
-  settle(now: Ms, silence: CallSilence, settings: TurnSettings): void {
+  settle(now: Ms, silence: CallActivity, settings: TurnSettings): void {
     this.#deadline = undefined
     this.#runClock(now, silence.agentWaits && !silence.callerTalks)
     if (this.#idleSince === null) return

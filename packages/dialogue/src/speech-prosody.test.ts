@@ -23,7 +23,7 @@ const FROM = 1000
 /** An hour into the call. */
 const CLOCK = msToSamples(3_600_000, NARROWBAND)
 
-/** What is measured of `speech` behind a second of silence and before half a second of it; edges are reported late. */
+/** Prosody of `speech` with a second of silence on both sides; edges are reported late. */
 function measure(speech: Int16Array, packet = 160, lateMs = 200): Prosody | null {
   const line = new Int16Array(msToSamples(FROM, NARROWBAND) + speech.length + 8000)
   line.set(speech, msToSamples(FROM, NARROWBAND))

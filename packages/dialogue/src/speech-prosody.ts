@@ -3,32 +3,32 @@ import { PITCH_WINDOW, pitchOf } from './pitch.ts'
 import type { Prosody } from './protocol.ts'
 
 /** History of about a second: edges become known up to 0.3 s late, and the last 0.6 s are examined. */
-const KEPT: Samples = 8192
-const MASK = KEPT - 1
+const HISTORY: Samples = 8192
+const MASK = HISTORY - 1
 /** 20 ms. */
 const FRAME: Samples = 160
-const FRAMES = Math.floor(KEPT / FRAME)
-/** The end whose fall is measured. */
+const FRAMES = Math.floor(HISTORY / FRAME)
+/** Length of the end that is compared with the whole stretch. */
 const END: Samples = msToSamples(200, NARROWBAND)
-/** How far back voiced sound is sought for it. */
-const FARTHEST_BACK: Samples = msToSamples(600, NARROWBAND)
-/** A shorter stretch is not measured. */
-const SHORTEST_STRETCH: Samples = msToSamples(300, NARROWBAND)
-/** One estimate of the pitch in so many frames, for the median of the stretch, of the newest so many. */
+/** How far before the end voiced sound is searched. */
+const MAX_LOOKBACK: Samples = msToSamples(600, NARROWBAND)
+/** Shortest stretch that is measured. */
+const MIN_STRETCH: Samples = msToSamples(300, NARROWBAND)
+/** For the median of the stretch the pitch is estimated once in this many frames; the newest `MAX_PITCHES` count. */
 const PITCH_EVERY_FRAMES = 10
-const MOST_PITCHES = 64
-const LEAST_PITCHES = 3
-/** Fainter than the stretch by this, a frame has no pitch worth knowing. */
+const MAX_PITCHES = 64
+const MIN_PITCHES = 3
+/** A frame below this share of the stretch's mean power is too faint for an estimate of its pitch. */
 const FAINT = 0.03
-const LEAST_POWER = 1
+const MIN_POWER = 1
 
 /**
- * How the end of each stretch of voice falls against the stretch, in level and in pitch. Fed with the speech, at 8 kHz, and
- * with the edges that voice activity finds in it; all positions are on one sample clock. Pure and cheap: a frame of 20 ms
- * costs its energy and now and then one estimate of the pitch.
+ * Measures how level and pitch fall at the end of each stretch of voice. Input: speech at 8 kHz and the edges that voice activity
+ * detects in it; all positions are on one sample clock. The cost of a 20 ms frame is its energy and sometimes one estimate of
+ * the pitch.
  */
 export class SpeechProsody {
-  readonly #samples = new Int16Array(KEPT)
+  readonly #samples = new Int16Array(HISTORY)
   readonly #window = new Int16Array(PITCH_WINDOW)
   /** Mean power of the frames in the history, by frame number. */
   readonly #powers = new Float64Array(FRAMES)
@@ -36,24 +36,24 @@ export class SpeechProsody {
   #position: Samples = 0
   #validFrom: Samples = 0
   #frameEnergy = 0
-  /** The stretch that runs: its onset, the power of its frames, its pitches with their positions. */
+  /** The current stretch: its onset, the sum and count of its frames' powers, its pitches with their positions. */
   #onset: Samples | null = null
   #sum = 0
   #count = 0
   #pitches: { readonly hz: number; readonly at: Samples }[] = []
 
-  /** `position`: where audio[offset] stands on the sample clock; after a jump what was before is forgotten. */
+  /** `position`: that of `audio[offset]` on the sample clock; a gap resets the history. */
   push(position: Samples, audio: Int16Array, offset: number, count: Samples): void {
     if (position !== this.#position) this.#restart(position)
     for (let done = 0; done < count; ) {
       const taken = Math.min(count - done, FRAME - (this.#position % FRAME))
-      this.#keep(audio, offset + done, taken)
+      this.#store(audio, offset + done, taken)
       done += taken
       if (this.#position % FRAME === 0) this.#endFrame()
     }
   }
 
-  /** A voice began at `onset`, which lies a little in the past. */
+  /** Voice began at `onset`, a little in the past. */
   voiceStarted(onset: Samples): void {
     this.#onset = onset
     this.#sum = 0
@@ -62,12 +62,12 @@ export class SpeechProsody {
     for (let frame = this.#frameAt(onset); frame < this.#frameAt(this.#position); frame++) this.#add(frame)
   }
 
-  /** The voice ended at `end`, which lies a little in the past. Returns null where there was too little to measure. */
+  /** Voice ended at `end`, a little in the past. Returns null if the stretch is too short or has a gap. */
   voiceStopped(end: Samples): Prosody | null {
     const onset = this.#onset
     this.#onset = null
-    if (onset === null || end - onset < SHORTEST_STRETCH || end - END < this.#validFrom) return null
-    for (let frame = this.#frameAt(end); frame < this.#frameAt(this.#position); frame++) this.#take(frame)
+    if (onset === null || end - onset < MIN_STRETCH || end - END < this.#validFrom) return null
+    for (let frame = this.#frameAt(end); frame < this.#frameAt(this.#position); frame++) this.#subtract(frame)
     const mean = this.#mean()
     let last = 0
     const from = this.#frameAt(end - END)
@@ -78,18 +78,18 @@ export class SpeechProsody {
   }
 
   #pitchFall(onset: Samples, end: Samples, mean: number): number | null {
-    const back = Math.max(onset, end - FARTHEST_BACK, this.#validFrom)
+    const back = Math.max(onset, end - MAX_LOOKBACK, this.#validFrom)
     const last: number[] = []
     for (let at = end; at - PITCH_WINDOW >= back && last.length * FRAME < END; at -= FRAME) {
       const hz = this.#pitchBefore(at, mean)
       if (hz !== null) last.push(hz)
     }
     const all = this.#pitches.filter(({ at }) => at <= end).map(({ hz }) => hz)
-    if (last.length < LEAST_PITCHES || all.length < LEAST_PITCHES) return null
+    if (last.length < MIN_PITCHES || all.length < MIN_PITCHES) return null
     return 12 * Math.log2(median(all) / median(last))
   }
 
-  #keep(audio: Int16Array, offset: number, count: Samples): void {
+  #store(audio: Int16Array, offset: number, count: Samples): void {
     const samples = this.#samples
     const first = this.#position & MASK
     let energy = 0
@@ -111,13 +111,13 @@ export class SpeechProsody {
     if (frame % PITCH_EVERY_FRAMES !== 0) return
     const hz = this.#pitchBefore(this.#position, this.#mean())
     if (hz === null) return
-    if (this.#pitches.length >= MOST_PITCHES) this.#pitches.shift()
+    if (this.#pitches.length >= MAX_PITCHES) this.#pitches.shift()
     this.#pitches.push({ hz, at: this.#position })
   }
 
   #pitchBefore(end: Samples, mean: number): number | null {
     const from = end - PITCH_WINDOW
-    if (from < Math.max(this.#validFrom, this.#position - KEPT) || end > this.#position) return null
+    if (from < Math.max(this.#validFrom, this.#position - HISTORY) || end > this.#position) return null
     if (this.#powerOf(this.#frameAt(end - 1)) < mean * FAINT) return null
     for (let i = 0; i < PITCH_WINDOW; i++) this.#window[i] = this.#samples[(from + i) & MASK]!
     return pitchOf(this.#window)
@@ -136,7 +136,7 @@ export class SpeechProsody {
     this.#count++
   }
 
-  #take(frame: number): void {
+  #subtract(frame: number): void {
     this.#sum -= this.#powerOf(frame)
     this.#count--
   }
@@ -157,7 +157,7 @@ export class SpeechProsody {
 }
 
 function decibels(power: number): number {
-  return 10 * Math.log10(Math.max(power, LEAST_POWER))
+  return 10 * Math.log10(Math.max(power, MIN_POWER))
 }
 
 function median(values: readonly number[]): number {

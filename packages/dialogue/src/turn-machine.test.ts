@@ -10,24 +10,24 @@ const pause = fc.oneof(
   { weight: 2, arbitrary: fc.integer({ min: 150, max: 900 }) },
   { weight: 1, arbitrary: fc.integer({ min: 900, max: 6000 }) },
 )
-const spoken = fc.record({
+const spokenWord = fc.record({
   text: fc.oneof(word, fc.constantFrom(...ACKNOWLEDGEMENTS)),
   ms: fc.integer({ min: 80, max: 700 }),
   pause,
 })
 
-const caller = fc.array(spoken, { minLength: 1, maxLength: 40 })
-const ears = fc.record({
+const caller = fc.array(spokenWord, { minLength: 1, maxLength: 40 })
+const recogniser = fc.record({
   onsetMs: fc.constantFrom(20, 60, 120),
   hangoverMs: fc.constantFrom(100, 200),
   partialMs: fc.constantFrom(50, 150, 400, 900, null),
   finalMs: fc.constantFrom(0, 100, 600, 1500, null),
-  /** Words become final by themselves after these. */
+  /** Finals without a `finalize`: all words up to `at`, delivered `late` ms later. */
   finals: fc.array(fc.record({ at: fc.integer({ min: 0, max: 60_000 }), late: fc.integer({ min: 0, max: 1500 }) }), {
     maxLength: 8,
   }),
   mishears: fc.boolean(),
-  hearsVoice: fc.boolean(),
+  detectsVoice: fc.boolean(),
 })
 const agent = fc.record({
   speeches: fc.array(fc.record({ at: fc.integer({ min: 0, max: 50_000 }), ms: fc.integer({ min: 50, max: 9000 }) }), {
@@ -37,88 +37,88 @@ const agent = fc.record({
   mode: fc.constantFrom({ mode: 'adaptive' } as const, { mode: 'fixed', silenceMs: 300 } as const),
 })
 
-type SpeechInput = typeof ears extends fc.Arbitrary<infer Value> ? Value : never
+type Recogniser = typeof recogniser extends fc.Arbitrary<infer Value> ? Value : never
 type Agent = typeof agent extends fc.Arbitrary<infer Value> ? Value : never
 type Caller = typeof caller extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Plays the call to its last word and half a minute more; returns the words that were said, too. */
-function play(said: Caller, how: SpeechInput, { speeches, sensitivity, mode }: Agent) {
-  const { partialMs, finalMs, onsetMs, hangoverMs } = how
-  let heard = 0
-  /** Other words, and up to 25 ms beside their places. */
+/** Runs the call to half a minute after its last word; returns the call and the spoken words. */
+function runCall(utterances: Caller, behaviour: Recogniser, { speeches, sensitivity, mode }: Agent) {
+  const { partialMs, finalMs, onsetMs, hangoverMs } = behaviour
+  let count = 0
+  /** Changes every third word, and shifts words by up to 25 ms. */
   const mishear = ({ text, startMs, endMs }: { text: string; startMs: number; endMs: number }) => {
-    if (!how.mishears) return { text, startMs, endMs }
-    heard++
-    const beside = ((heard * 7) % 51) - 25
-    return { text: heard % 3 === 0 ? `${text}s` : text, startMs: startMs + beside, endMs: endMs + beside }
+    if (!behaviour.mishears) return { text, startMs, endMs }
+    count++
+    const shift = ((count * 7) % 51) - 25
+    return { text: count % 3 === 0 ? `${text}s` : text, startMs: startMs + shift, endMs: endMs + shift }
   }
   const call = new ScriptedCall(
     { settings: { interruptionSensitivity: sensitivity }, endpointing: mode },
     { onsetMs, hangoverMs, partialMs, finalMs, mishear },
   ).connect()
   let at = 500
-  const words = said.map(({ text, ms, pause: silence }) => {
+  const words = utterances.map(({ text, ms, pause: silence }) => {
     const from = at
     at += ms + silence
     return { text, from, until: from + ms }
   })
-  if (how.hearsVoice) call.speak(words)
+  if (behaviour.detectsVoice) call.speak(words)
   else for (const { text, from, until } of words) call.word(text, from, until)
-  for (const final of how.finals) call.at(final.at + final.late, () => call.tellFinal(final.at))
-  // A recogniser that tells neither partials nor answers says all in the end.
-  call.at(at + 2000, () => call.tellFinal(at))
+  for (const final of behaviour.finals) call.at(final.at + final.late, () => call.deliverFinal(final.at))
+  // A recogniser without partials and without answers delivers everything at the end.
+  call.at(at + 2000, () => call.deliverFinal(at))
   for (const speech of speeches) call.agentSpeaks(speech.at, speech.at + speech.ms)
   call.runTo(Math.max(at, 60_000) + 30_000)
   return { call, words }
 }
 
-/** Numbers of the words in turns, by their place in time. */
-function numbersOf({ call, words }: ReturnType<typeof play>): number[] {
+/** Indices of the words that turns contain, identified by their start times. */
+function numbersOf({ call, words }: ReturnType<typeof runCall>): number[] {
   return call.turns.flatMap(turn =>
     turn.words.map(({ startMs }) => words.findIndex(({ from }) => Math.abs(from - (startMs - 1_000_000)) <= 25)),
   )
 }
 
-describe('turns of any caller with any recogniser', () => {
+describe('turns of a random caller with a random recogniser', () => {
   it('every word is in exactly one turn, in order, while the agent is silent', () => {
     fc.assert(
-      fc.property(caller, ears, agent, (said, how, { mode }) => {
-        const played = play(said, how, { speeches: [], sensitivity: 1, mode })
-        expect(numbersOf(played)).toEqual(played.words.map((_, i) => i))
+      fc.property(caller, recogniser, agent, (utterances, behaviour, { mode }) => {
+        const result = runCall(utterances, behaviour, { speeches: [], sensitivity: 1, mode })
+        expect(numbersOf(result)).toEqual(result.words.map((_, i) => i))
       }),
       { numRuns: 200 },
     )
   })
 
-  it('while the agent speaks only acknowledgements are left out of turns, and no word comes twice or out of order', () => {
+  it('while the agent speaks only acknowledgements are in no turn, and no word is in two turns or out of order', () => {
     fc.assert(
-      fc.property(caller, ears, agent, (said, how, mouth) => {
-        const played = play(said, { ...how, mishears: false }, mouth)
-        const numbers = numbersOf(played)
+      fc.property(caller, recogniser, agent, (utterances, behaviour, agentPart) => {
+        const result = runCall(utterances, { ...behaviour, mishears: false }, agentPart)
+        const numbers = numbersOf(result)
         expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b))
-        const lost = played.words.filter((_, i) => !numbers.includes(i)).map(({ text }) => text)
-        const dispensable = mouth.sensitivity === 0 ? [] : [...ACKNOWLEDGEMENTS, 'um']
-        expect(lost.filter(text => !dispensable.includes(text))).toEqual([])
+        const missing = result.words.filter((_, i) => !numbers.includes(i)).map(({ text }) => text)
+        const mayBeMissing = agentPart.sensitivity === 0 ? [] : [...ACKNOWLEDGEMENTS, 'um']
+        expect(missing.filter(text => !mayBeMissing.includes(text))).toEqual([])
       }),
       { numRuns: 200 },
     )
   })
 
-  it('every pause ends in one resume or cut within 8 s, every duck is taken back, and a turn follows every cut', () => {
+  it('every pause of the agent ends in one resume or cut within 8 s, every duck is undone, and a turn follows every cut', () => {
     fc.assert(
-      fc.property(caller, ears, agent, (said, how, mouth) => {
-        const { call } = play(said, how, mouth)
-        expectFloorIsGivenBack(call)
+      fc.property(caller, recogniser, agent, (utterances, behaviour, agentPart) => {
+        const { call } = runCall(utterances, behaviour, agentPart)
+        expectPausesAndCutsResolved(call)
       }),
       { numRuns: 200 },
     )
   })
 })
 
-function expectFloorIsGivenBack(call: ScriptedCall): void {
+function expectPausesAndCutsResolved(call: ScriptedCall): void {
   let pausedAt: number | null = null
   let ducked = false
-  let owed = false
+  let turnIsDue = false
   for (const { at, output } of call.outputs) {
     if (output.type === 'pause') {
       expect(pausedAt).toBeNull()
@@ -130,20 +130,20 @@ function expectFloorIsGivenBack(call: ScriptedCall): void {
       pausedAt = null
     }
     if (output.type === 'cut') {
-      owed = true
+      turnIsDue = true
       if (pausedAt !== null) expect(at - pausedAt).toBeLessThan(8000)
       pausedAt = null
     }
-    if (output.type === 'turn') owed = false
+    if (output.type === 'turn') turnIsDue = false
     if (output.type === 'duck') {
       expect(output.on).toBe(!ducked)
       ducked = output.on
     }
   }
-  expect({ pausedAt, ducked, owed }).toEqual({ pausedAt: null, ducked: false, owed: false })
+  expect({ pausedAt, ducked, turnIsDue }).toEqual({ pausedAt: null, ducked: false, turnIsDue: false })
 }
 
-/** Any inputs in any order, with times about now or nowhere near it. */
+/** Offsets of times from now; some are not plausible. */
 const time = fc.oneof(
   fc.integer({ min: -3000, max: 500 }),
   fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, -1e15),
@@ -181,8 +181,8 @@ const arbitraryInput = fc.oneof(
   }),
 ) as fc.Arbitrary<DialogueInput>
 
-/** Its times are offsets from now. */
-function placed(input: DialogueInput, now: number): DialogueInput {
+/** The input with its offsets turned into times. */
+function atTime(input: DialogueInput, now: number): DialogueInput {
   const at = (offset: number) => now + offset
   const place = (list: readonly { text: string; startMs: number; endMs: number }[]) =>
     list.map(({ text, startMs, endMs }) => ({ text, startMs: at(startMs), endMs: at(endMs) }))
@@ -214,7 +214,7 @@ describe('any inputs in any order', () => {
     connectAfter: fc.nat(5),
   })
 
-  it('the call ends once, every pause ends, and nothing is reported after the end', () => {
+  it('for any inputs in any order the call ends once, every pause ends, and nothing is reported after the end', () => {
     fc.assert(
       fc.property(script, limits, (steps, { frequency, connectAfter, ...options }) => {
         const backchannel = { ...OPTIONS.backchannel, enabled: true, frequency }
@@ -223,17 +223,17 @@ describe('any inputs in any order', () => {
         let connectedAt = Number.POSITIVE_INFINITY
         const connect = () => {
           connectedAt = Math.min(connectedAt, call.time.now())
-          call.tell({ type: 'connected' })
+          call.input({ type: 'connected' })
         }
         for (const [i, { input, after }] of steps.entries()) {
           at += after
           call.at(at, () => {
             if (i === connectAfter) connect()
-            call.tell(placed(input, call.time.now()))
+            call.input(atTime(input, call.time.now()))
           })
         }
         call.at(at + 1, connect)
-        call.at(at + 50_000, () => call.tell({ type: 'agent-speaking', speaking: false }))
+        call.at(at + 50_000, () => call.input({ type: 'agent-speaking', speaking: false }))
         call.runTo(at + 300_000)
         const kinds = call.outputs.map(({ output }) => output.type)
         const isEnd = (output: DialogueOutput) =>

@@ -3,7 +3,7 @@ import { AgentBackchannel, type Pause } from './agent-backchannel.ts'
 import { BargeIn } from './barge-in.ts'
 import { CallerVoice } from './caller-voice.ts'
 import { DigitCollection } from './digit-collection.ts'
-import { EndOfTurn } from './endpointing.ts'
+import { Endpointer } from './endpointing.ts'
 import { HeardWords, wordsUntil } from './heard-words.ts'
 import { InterjectionJudge } from './interjection.ts'
 import { lexiconsOf } from './lexicon/lexicon.ts'
@@ -22,8 +22,8 @@ import { TurnCollector } from './turn-collector.ts'
 type Input<Type extends DialogueInput['type']> = Extract<DialogueInput, { type: Type }>
 
 /**
- * Turn-taking of one call. Pure: from voice activity, words, digits and the agent's state it decides when a turn of
- * the caller is over, when the agent is interrupted or resumes, and when a silence timer fires. Nothing is reported before
+ * Turn-taking of one call, without I/O. From voice activity, words, digits and the agent's state it decides when a turn of the
+ * caller is over, when the agent is interrupted or resumes, and when a silence timer fires. It reports nothing before
  * `connected`, nor after `silence` "limit" or `max-duration`.
  */
 export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
@@ -33,9 +33,9 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   readonly #words = new HeardWords()
   readonly #turns: TurnCollector
   readonly #bargeIn: BargeIn
-  readonly #opener: OpeningTimer
+  readonly #openingTimer: OpeningTimer
   readonly #digits: DigitCollection
-  readonly #patience: SilenceTimers
+  readonly #silenceTimers: SilenceTimers
   readonly #backchannel: AgentBackchannel
   #settings: TurnSettings
   #connectedAt: Ms | null = null
@@ -48,23 +48,23 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#settings = options.settings
     const lexicons = lexiconsOf(options.languages)
     const emit = (output: DialogueOutput) => this.#emit(output)
-    const ends = new EndOfTurn(options.endpointing ?? { mode: 'adaptive' }, lexicons)
-    this.#turns = new TurnCollector(this.#voice, this.#words, ends, {
-      give: turn => this.#give(turn),
+    const endpointer = new Endpointer(options.endpointing ?? { mode: 'adaptive' }, lexicons)
+    this.#turns = new TurnCollector(this.#voice, this.#words, endpointer, {
+      turn: turn => this.#reportTurn(turn),
       finalize: () => emit({ type: 'finalize' }),
       candidate: text => {
-        if (this.#opener.hasBegun) emit({ type: 'candidate', text })
+        if (this.#openingTimer.hasBegun) emit({ type: 'candidate', text })
       },
-      goesOn: () => emit({ type: 'goes-on' }),
+      withdrawCandidate: () => emit({ type: 'candidate-withdrawn' }),
     })
     const parts = { voice: this.#voice, words: this.#words, turns: this.#turns, judge: new InterjectionJudge(lexicons) }
     this.#bargeIn = new BargeIn(parts, emit)
-    this.#opener = new OpeningTimer(options, opening => {
-      this.#patience.sound(this.#now)
+    this.#openingTimer = new OpeningTimer(options, opening => {
+      this.#silenceTimers.sound(this.#now)
       emit({ type: 'begin', opening })
     })
     this.#digits = new DigitCollection((digits, atMs) => emit({ type: 'digits', digits, atMs }))
-    this.#patience = new SilenceTimers(options.endCallAfterSilenceMs, kind => {
+    this.#silenceTimers = new SilenceTimers(options.endCallAfterSilenceMs, kind => {
       emit({ type: 'silence', kind })
       if (kind === 'limit') this.#isOver = true
     })
@@ -78,7 +78,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   handle(now: Ms, input: DialogueInput): void {
     if (this.#isOver) return
     this.#now = now
-    this.#take(now, input)
+    this.#apply(now, input)
     this.#settle(now)
   }
 
@@ -95,33 +95,33 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   deadline(): Ms | undefined {
     if (this.#isOver || this.#connectedAt === null) return undefined
     let earliest = this.#connectedAt + this.#options.maxCallDurationMs
-    const parts = [this.#bargeIn, this.#turns, this.#opener, this.#digits, this.#backchannel, this.#patience]
+    const parts = [this.#bargeIn, this.#turns, this.#openingTimer, this.#digits, this.#backchannel, this.#silenceTimers]
     for (const part of parts) earliest = Math.min(earliest, part.deadline() ?? earliest)
     earliest = Math.min(earliest, this.#voice.noiseDeadline(this.#now) ?? earliest)
     return earliest < Number.POSITIVE_INFINITY ? earliest : undefined
   }
 
-  #take(now: Ms, input: DialogueInput): void {
+  #apply(now: Ms, input: DialogueInput): void {
     switch (input.type) {
       case 'connected':
         this.#connect(now)
         break
       case 'settings':
         this.#settings = input.settings
-        this.#interject(now)
+        this.#checkInterruption(now)
         break
       case 'voice-started':
-        this.#voiceStarted(onTheClock(now, input.startedAt))
+        this.#voiceStarted(plausibleTime(now, input.startedAt))
         break
       case 'voice-stopped':
-        this.#voiceStopped(onTheClock(now, input.stoppedAt), input)
+        this.#voiceStopped(plausibleTime(now, input.stoppedAt), input)
         break
       case 'partial':
       case 'final':
         this.#onWords(now, input, wordsUntil(now, input.words))
         break
       case 'unintelligible':
-        this.#unintelligible(now, onTheClock(now, input.startMs), onTheClock(now, input.endMs))
+        this.#unintelligible(now, plausibleTime(now, input.startMs), plausibleTime(now, input.endMs))
         break
       case 'end-of-turn':
         this.#turns.endOfTurn(input.confidence, input.eager)
@@ -136,13 +136,13 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
         this.#digits.collect(input)
         break
       case 'await-opening':
-        this.#patience.awaitOpening(now, input.afterMs)
+        this.#silenceTimers.awaitOpening(now, input.afterMs)
         break
       case 'agent-speaking':
         this.#agentSpeaking(now, input.speaking)
         break
       case 'agent-busy':
-        this.#patience.sound(now)
+        this.#silenceTimers.sound(now)
         this.#isBusy = input.busy
         break
     }
@@ -151,7 +151,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   #connect(now: Ms): void {
     if (this.#connectedAt !== null) return
     this.#connectedAt = now
-    this.#opener.connect(now)
+    this.#openingTimer.connect(now)
   }
 
   #voiceStarted(at: Ms): void {
@@ -162,22 +162,22 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
 
   #voiceStopped(at: Ms, { prosody }: Input<'voice-stopped'>): void {
     this.#voice.stop(at, prosody ?? null)
-    this.#patience.sound(at)
+    this.#silenceTimers.sound(at)
   }
 
   #onWords(now: Ms, input: Input<'partial'> | Input<'final'>, words: readonly SpokenWord[]): void {
-    const isNew = input.type === 'partial' ? this.#words.hearPartial(words) : this.#words.hearFinal(words)
+    const isNew = input.type === 'partial' ? this.#words.addPartial(words) : this.#words.addFinal(words)
     if (input.type === 'partial') this.#turns.partial()
     else this.#turns.final(now, words.at(-1)?.endMs ?? null, input.fromFinalize)
     if (isNew) {
       this.#voice.word(now)
-      this.#patience.callerActed(now)
+      this.#silenceTimers.callerActed(now)
     }
-    this.#interject(now)
+    this.#checkInterruption(now)
   }
 
   /** New or revised words may interrupt the agent. */
-  #interject(now: Ms): void {
+  #checkInterruption(now: Ms): void {
     if (this.#connectedAt !== null) this.#bargeIn.onWords(now, this.#settings.interruptionSensitivity)
   }
 
@@ -185,22 +185,22 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#turns.unintelligible(startMs, endMs)
     if (this.#connectedAt === null) return
     this.#bargeIn.unintelligible(now, endMs - startMs, this.#settings.interruptionSensitivity)
-    if (this.#bargeIn.holdsFloor) this.#turns.forgetVoice()
+    if (this.#bargeIn.holdsFloor) this.#turns.discardVoice()
   }
 
   #digit(now: Ms, digit: string): void {
     const isEntered = this.#digits.press(now, digit)
-    this.#patience.callerActed(now)
+    this.#silenceTimers.callerActed(now)
     const interrupts = isEntered && this.#connectedAt !== null && this.#settings.allowDtmfInterruption
     if (interrupts) this.#bargeIn.digit()
   }
 
   #agentSpeaking(now: Ms, speaking: boolean): void {
-    this.#patience.sound(now)
+    this.#silenceTimers.sound(now)
     this.#bargeIn.agentSpeaking(now, speaking)
     if (!speaking) return
     this.#turns.agentSpoke()
-    this.#interject(now)
+    this.#checkInterruption(now)
   }
 
   #settle(now: Ms): void {
@@ -211,14 +211,14 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#turns.settle(now, responsiveness, this.#bargeIn.holdsFloor)
     const callerTalks = this.#voice.isTalking(now)
     const isPending = this.#turns.isPending && (callerTalks || this.#turns.quietSince(now) !== null)
-    this.#opener.settle(now, { isPending, silentSince: this.#voice.stoppedAt })
-    const { hasBegun } = this.#opener
+    this.#openingTimer.settle(now, { isPending, silentSince: this.#voice.stoppedAt })
+    const { hasBegun } = this.#openingTimer
     this.#digits.settle(now, this.#bargeIn.holdsFloor || !hasBegun)
     const agentWaits = hasBegun && !this.#bargeIn.holdsFloor && !this.#isBusy
     const mayAcknowledge = agentWaits && !this.#digits.isCollecting && this.#options.backchannel.enabled
     this.#backchannel.settle(now, mayAcknowledge ? this.#pause(now, responsiveness) : null)
     const callerIsHeard = this.#digits.isCollecting || isPending
-    this.#patience.settle(now, { agentWaits, callerTalks, callerIsHeard }, this.#settings)
+    this.#silenceTimers.settle(now, { agentWaits, callerTalks, callerIsHeard }, this.#settings)
   }
 
   /** A pause of the caller in the middle of a turn that has words. */
@@ -230,10 +230,10 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     return { turnStartMs, since: this.#voice.stoppedAt, decisionMs }
   }
 
-  #give(turn: CallerTurn): void {
-    this.#patience.callerActed(this.#now)
-    if (this.#opener.hasBegun) this.#emit({ type: 'turn', turn })
-    else this.#opener.hear(turn)
+  #reportTurn(turn: CallerTurn): void {
+    this.#silenceTimers.callerActed(this.#now)
+    if (this.#openingTimer.hasBegun) this.#emit({ type: 'turn', turn })
+    else this.#openingTimer.addTurn(turn)
   }
 
   #end(): void {
@@ -247,6 +247,6 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   }
 }
 
-function onTheClock(now: Ms, at: Ms): Ms {
+function plausibleTime(now: Ms, at: Ms): Ms {
   return Number.isFinite(at) ? Math.min(at, now) : now
 }

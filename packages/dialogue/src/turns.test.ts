@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ScriptedCall } from './testing/scripted-call.ts'
 
-/** When the last turn came, ms after the caller's last sound. */
+/** Time from the caller's last sound to the report of the last turn, ms. */
 const waitOf = (call: ScriptedCall) => call.turns.at(-1)!.givenMs - (call.turns.at(-1)!.endMs - 1_000_000)
 
 describe('a turn of the caller', () => {
@@ -123,11 +123,11 @@ describe('a turn of the caller', () => {
       return waitOf(call)
     }
     const alone = wait(() => {})
-    const eager = wait(call => call.tell({ type: 'end-of-turn', confidence: 0.95, eager: true }))
-    const firm = wait(call => call.tell({ type: 'end-of-turn', confidence: 0.95, eager: false }))
+    const eager = wait(call => call.input({ type: 'end-of-turn', confidence: 0.95, eager: true }))
+    const firm = wait(call => call.input({ type: 'end-of-turn', confidence: 0.95, eager: false }))
     const resumed = wait(call => {
-      call.tell({ type: 'end-of-turn', confidence: 0.95, eager: false })
-      call.tell({ type: 'turn-resumed' })
+      call.input({ type: 'end-of-turn', confidence: 0.95, eager: false })
+      call.input({ type: 'turn-resumed' })
     })
     expect(alone - eager).toBeGreaterThan(50)
     expect(eager - firm).toBeGreaterThan(400)
@@ -147,7 +147,7 @@ describe('a turn of the caller', () => {
 
   it('a turn is reported while the agent is busy', () => {
     const call = new ScriptedCall().connect()
-    call.at(500, () => call.tell({ type: 'agent-busy', busy: true }))
+    call.at(500, () => call.input({ type: 'agent-busy', busy: true }))
     call.say(1000, 'yes')
     call.runTo(20_000)
     expect(call.events).toEqual(['begin', 'turn yes'])
@@ -156,8 +156,8 @@ describe('a turn of the caller', () => {
   it('words that the recogniser splits into several finals are one turn', () => {
     const call = new ScriptedCall({}, { partialMs: 200 }).connect()
     call.say(1000, 'please cancel the order from last week')
-    call.at(1900, () => call.tellFinal(1800))
-    call.at(2500, () => call.tellFinal(2400))
+    call.at(1900, () => call.deliverFinal(1800))
+    call.at(2500, () => call.deliverFinal(2400))
     call.runTo(20_000)
     expect(call.turns.map(({ text }) => text)).toEqual(['please cancel the order from last week'])
   })
@@ -178,7 +178,7 @@ describe('words that the recogniser has not delivered yet', () => {
   it('the recogniser is not asked to finalise when all words are final', () => {
     const call = new ScriptedCall().connect()
     call.say(1000, 'yes')
-    call.at(1440, () => call.tellFinal(1440))
+    call.at(1440, () => call.deliverFinal(1440))
     call.runTo(20_000)
     expect(call.outputs.some(({ output }) => output.type === 'finalize')).toBe(false)
     expect(call.turns[0]).toMatchObject({ text: 'yes', recogniserMs: 0, observedMs: 1_001_440 })
@@ -201,7 +201,7 @@ describe('words that the recogniser has not delivered yet', () => {
     call.say(1000, 'cancel it')
     call.runTo(4000)
     expect(call.events).toEqual(['begin', 'turn cancel it'])
-    call.tell({
+    call.input({
       type: 'final',
       text: 'Cancel it tomorrow.',
       words: [
@@ -219,7 +219,7 @@ describe('words that the recogniser has not delivered yet', () => {
     const call = new ScriptedCall({}, { finalMs: null }).connect()
     call.say(1000, 'for tea please')
     call.runTo(4000)
-    call.tell({
+    call.input({
       type: 'final',
       text: 'forty, please.',
       words: [
@@ -235,7 +235,7 @@ describe('words that the recogniser has not delivered yet', () => {
   it('a turn stays open when the caller speaks again before the final came', () => {
     const call = new ScriptedCall({}, { finalMs: 700 }).connect()
     call.say(1000, 'I want to speak with your manager')
-    // Decided at about 0.6 s of silence; the voice is back 0.3 s later.
+    // The turn is decided after about 0.6 s of silence; the voice returns 0.3 s later.
     call.say(3050 + 900, 'or with anybody.')
     call.runTo(20_000)
     expect(call.turns.map(({ text }) => text)).toEqual(['I want to speak with your manager or with anybody.'])
@@ -306,7 +306,7 @@ describe('errors of voice activity', () => {
   it('the recogniser’s end-of-turn signal ends a turn although the voice never stops', () => {
     const call = new ScriptedCall().connect().voice(1000, 60_000)
     call.words(1000, 'what are your opening hours')
-    call.at(2700, () => call.tell({ type: 'end-of-turn', confidence: 0.9, eager: false }))
+    call.at(2700, () => call.input({ type: 'end-of-turn', confidence: 0.9, eager: false }))
     call.runTo(8000)
     expect(call.turns[0]!.givenMs).toBeLessThan(3500)
   })
@@ -318,9 +318,9 @@ describe('errors of voice activity', () => {
       { text: ' ', startMs: 0, endMs: 0 },
       { text: 'please.', startMs: 9e12, endMs: 8e12 },
     ]
-    call.at(1000, () => call.tell({ type: 'voice-started', startedAt: 9e15 }))
-    call.at(1500, () => call.tell({ type: 'final', text: 'now please.', words, fromFinalize: false }))
-    call.at(1600, () => call.tell({ type: 'voice-stopped', stoppedAt: Number.NaN }))
+    call.at(1000, () => call.input({ type: 'voice-started', startedAt: 9e15 }))
+    call.at(1500, () => call.input({ type: 'final', text: 'now please.', words, fromFinalize: false }))
+    call.at(1600, () => call.input({ type: 'voice-stopped', stoppedAt: Number.NaN }))
     call.runTo(20_000)
     expect(call.events).toEqual(['begin', 'turn now please.'])
   })
@@ -328,7 +328,7 @@ describe('errors of voice activity', () => {
 
 it('a monologue of 5000 words is split into turns of at most 4000 words', () => {
   const call = new ScriptedCall().connect()
-  call.at(1000, () => call.tell({ type: 'voice-started', startedAt: call.time.now() }))
+  call.at(1000, () => call.input({ type: 'voice-started', startedAt: call.time.now() }))
   for (let i = 0; i < 500; i++) {
     const at = 1100 + i * 100
     const words = Array.from({ length: 10 }, (_, k) => ({
@@ -336,7 +336,7 @@ it('a monologue of 5000 words is split into turns of at most 4000 words', () => 
       startMs: 1_000_000 + at + k * 10,
       endMs: 1_000_000 + at + k * 10 + 9,
     }))
-    call.at(at + 110, () => call.tell({ type: 'final', text: '', words, fromFinalize: false }))
+    call.at(at + 110, () => call.input({ type: 'final', text: '', words, fromFinalize: false }))
   }
   call.runTo(80_000)
   const words = call.turns.flatMap(turn => turn.words.map(({ text }) => text))

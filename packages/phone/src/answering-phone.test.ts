@@ -40,7 +40,7 @@ function scriptOf(steps: readonly CallerStep[]): Promise<CallerScript> {
   )
 }
 
-/** A phone that says nothing and waits for the far end to hang up. */
+/** Opens a phone whose default script waits silently for the far end to hang up. */
 async function open(options: Partial<AnsweringPhoneOptions> = {}) {
   const calls: AnsweredCall[] = []
   const phone = await AnsweringPhone.open({
@@ -68,7 +68,7 @@ async function endOf(from: VirtualPhone, uri: string, dial: PhoneDial = {}): Pro
 }
 
 describe('a phone behind a trunk', () => {
-  it('refuses a call without the right password', async () => {
+  it('a phone behind a trunk answers 401 to a call without the right username and password', async () => {
     const { uri, calls } = await open()
     const from = await caller()
     expect(await endOf(from, uri())).toMatchObject({ answered: false, sipStatus: 401 })
@@ -81,14 +81,14 @@ describe('a phone behind a trunk', () => {
     expect(calls).toEqual([])
   })
 
-  it('gives a scanner without credentials the same answer for existing and missing numbers', async () => {
+  it('a phone behind a trunk answers 401 for a missing number without credentials, and 404 with them', async () => {
     const { uri } = await open()
     const from = await caller()
     expect((await endOf(from, uri('+12025550199'))).sipStatus).toBe(401)
     expect((await endOf(from, uri('+12025550199'), { credentials: CREDENTIALS })).sipStatus).toBe(404)
   })
 
-  it('refuses a call with plain RTP', async () => {
+  it('a phone behind a trunk answers 488 to a call with plain RTP', async () => {
     const { uri, phone } = await open()
     const from = await caller()
     const dial = { credentials: CREDENTIALS, security: 'rtp-only' } as const
@@ -96,7 +96,7 @@ describe('a phone behind a trunk', () => {
     expect(phone.calls).toBe(0)
   })
 
-  it('listens only on TLS', async () => {
+  it('a phone behind a trunk cannot be reached over TCP', async () => {
     const { phone } = await open()
     const plain = await Endpoint.open({
       ...(await endpoint()),
@@ -115,7 +115,7 @@ describe('a phone behind a trunk', () => {
     expect([408, 487, 503]).toContain(ended)
   })
 
-  it('answers calls up to its limit with caller and number of each, and answers 486 beyond it until one ends', async () => {
+  it('a phone accepts calls up to its limit, reports caller and number of each, and answers 486 beyond it until one ends', async () => {
     const { uri, calls, phone } = await open({ maxCalls: 2 })
     const from = await caller()
     const dial = { credentials: CREDENTIALS }
@@ -131,7 +131,7 @@ describe('a phone behind a trunk', () => {
     await (await from.call(uri(), dial)).waitFor('answered', 10_000)
   })
 
-  it('hangs up when a step of the script fails, and reports the failure', async () => {
+  it('a phone hangs up when a step of its script fails, and reports the failure', async () => {
     const { uri, calls } = await open({
       scriptFor: () => scriptOf([{ type: 'hear', pattern: 'anything', withinMs: 200 }]),
     })
@@ -140,14 +140,14 @@ describe('a phone behind a trunk', () => {
     expect((await calls[0]!.ended).failure).toMatchObject({ code: 'script_failed' })
   })
 
-  it('hangs up a call that exceeds the longest duration', async () => {
+  it('a phone hangs up a call that exceeds the maximum duration', async () => {
     const { uri, calls } = await open({ maxCallMs: 400 })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
     expect(await call.ended).toMatchObject({ answered: true, by: 'remote' })
     expect((await calls[0]!.ended).end.by).toBe('local')
   })
 
-  it('rings while the script loads, and answers 480 when loading fails', async () => {
+  it('a phone rings while its script loads, and answers 480 when loading fails', async () => {
     const prepared = Promise.withResolvers<CallerScript>()
     const { uri } = await open({ scriptFor: () => prepared.promise })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
@@ -156,7 +156,7 @@ describe('a phone behind a trunk', () => {
     expect(await call.ended).toMatchObject({ answered: false, sipStatus: 480 })
   })
 
-  it('frees its place when the caller hangs up during ringing', async () => {
+  it('a caller who hangs up while the phone rings frees the place of the call', async () => {
     const prepared = Promise.withResolvers<CallerScript>()
     const { uri, calls, phone } = await open({ scriptFor: () => prepared.promise })
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
@@ -167,7 +167,7 @@ describe('a phone behind a trunk', () => {
     expect((await calls[0]!.ended).failure).toMatchObject({ code: 'call_ended' })
   })
 
-  it('hangs up all calls when it is closed', async () => {
+  it('a phone that is closed hangs up all calls', async () => {
     const { uri, phone } = await open()
     const call = await (await caller()).call(uri(), { credentials: CREDENTIALS })
     await call.waitFor('answered', 10_000)

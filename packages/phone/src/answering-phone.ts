@@ -16,23 +16,23 @@ import type { HeardLine } from './heard-transcript.ts'
 import { PhoneCall } from './phone-call.ts'
 
 export interface AnsweringPhoneOptions {
-  /** It listens on TLS alone. */
+  /** The phone listens on TLS only. */
   readonly endpoint: Omit<EndpointOptions, 'guard' | 'onInvite' | 'udpPort' | 'tcpPort'>
   /** Realm of the digest challenge that every request outside a dialog gets. */
   readonly realm: string
   /** The one account that may call. */
   readonly credentials: Credentials
   /**
-   * The script for the called number (user part of the Request-URI); null: the number does not exist (404). The phone rings
-   * until the script is ready, and answers 480 where it cannot be loaded.
+   * Loads the script for the called number (user part of the Request-URI); null: the number does not exist (404). The phone
+   * rings until the script is ready, and answers 480 if loading fails.
    */
   readonly scriptFor: (number: string) => Promise<CallerScript> | null
   /** Recognises what the far end says. `language`: BCP 47. */
   readonly recogniser: SpeechToText
   readonly language: string
-  /** Calls at once; more are answered 486. Default 20. */
+  /** Maximum of calls at once; a call beyond it is answered 486. Default 20. */
   readonly maxCalls?: number
-  /** Longest call; then the phone hangs up. Default 10 minutes. */
+  /** Time after which the phone hangs up. Default 10 minutes. */
   readonly maxCallMs?: Ms
   readonly onCall?: (call: AnsweredCall) => void
   /** Called when a step of a script begins. */
@@ -42,37 +42,37 @@ export interface AnsweringPhoneOptions {
 /** One call that reached the phone. */
 export interface AnsweredCall {
   readonly callId: string
-  /** `number`: the called one. `from`: the caller by the From header; null: it has no user part. */
+  /** `number`: the called number. `from`: user part of the From header; null: it has none. */
   readonly number: string
   readonly from: string | null
   /** Null until audio is agreed. */
   readonly transport: LegTransport | null
-  /** What the far end said so far, as the recogniser understood it. */
+  /** Recognised speech of the far end so far. */
   readonly heardLines: readonly HeardLine[]
-  /** Resolves when the call is over; never rejects. `failure`: why the script could not be followed to its end; null: it was. */
+  /** Resolves when the call is over; never rejects. `failure`: why the script stopped; null: it was played to its end. */
   readonly ended: Promise<{ readonly end: LegEnd; readonly failure: ParleyError | null }>
 }
 
 const MAX_CALLS = 20
 const MAX_CALL_MS: Ms = 10 * 60_000
-/** The audio is not needed again: the script is followed by the words that were recognised. */
+/** Little audio is stored, since the script only needs the recognised words. */
 const MEMORY_MS: Ms = 1000
 
 /**
- * A phone behind a trunk: takes calls over TLS with digest credentials (RFC 8760) and SRTP only, and follows a script of a
- * human's part on each, many at once. When the script cannot go on, it hangs up.
+ * A phone behind a trunk. It accepts many calls at once, only over TLS with digest credentials (RFC 8760) and SRTP, and plays the
+ * script of a human caller on each. When a step fails, it hangs up.
  */
 export class AnsweringPhone {
   readonly #options: AnsweringPhoneOptions
   #endpoint: Endpoint | null = null
-  /** Calls whose media is being opened, that ring, or that are answered. */
+  /** Number of calls whose media is being opened, that ring, or that are answered. */
   #live = 0
 
   private constructor(options: AnsweringPhoneOptions) {
     this.#options = options
   }
 
-  /** Throws "address_in_use" and the like, with nothing left open. */
+  /** Throws "address_in_use" and other listen errors, after closing everything that was opened before. */
   static async open(options: AnsweringPhoneOptions): Promise<AnsweringPhone> {
     const { realm, credentials } = options
     const passwordOf = (username: string) => (username === credentials.username ? credentials.password : undefined)
@@ -92,12 +92,12 @@ export class AnsweringPhone {
     return this.#open.port('tls')
   }
 
-  /** Calls that it has now. */
+  /** Number of current calls. */
   get calls(): number {
     return this.#live
   }
 
-  /** Hangs up everything and leaves nothing open. */
+  /** Hangs up all calls and closes all sockets. */
   async close(): Promise<void> {
     await this.#endpoint?.close()
   }
@@ -130,7 +130,7 @@ export class AnsweringPhone {
     }
   }
 
-  /** Null when the script was followed to its end; never rejects. The call is over then, or being hung up. */
+  /** Resolves with null when the script was played to its end; never rejects. The call is then over or being hung up. */
   async #play(call: PhoneCall, loading: Promise<CallerScript>): Promise<ParleyError | null> {
     const { time } = this.#open
     const limit = time.at(time.now() + (this.#options.maxCallMs ?? MAX_CALL_MS), () => call.leg.hangUp())
@@ -141,7 +141,7 @@ export class AnsweringPhone {
         throw error
       })
       if (call.leg.state === 'ended') throw new PhoneError('call_ended', 'the caller hung up before the answer')
-      call.understand(this.#options.recogniser, this.#options.language)
+      call.setRecogniser(this.#options.recogniser, this.#options.language)
       call.leg.answer()
       const { callId } = call.leg
       await script.follow(call, { onStep: (description, step) => this.#options.onStep?.(callId, description, step) })

@@ -16,10 +16,10 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => tones.close())
 
-/** A far end that greets, answers when the caller falls silent, and stops when it is interrupted. */
-async function office(script: readonly CallerStep[]) {
+/** Follows the script on a call whose far end greets, answers when the caller falls silent, and stops when it is interrupted. */
+async function followScript(script: readonly CallerStep[]) {
   const line = await PhoneLine.answered()
-  line.call.understand(new TonesRecogniser(), 'en')
+  line.call.setRecogniser(new TonesRecogniser(), 'en')
   const heard: string[] = []
   line.far.detectVoice({})
   line.far.onEvent(event => {
@@ -38,8 +38,8 @@ async function office(script: readonly CallerStep[]) {
 }
 
 describe('a scripted caller', () => {
-  it('plays steps that hear, say, press, wait and hang up', async () => {
-    const { line, heard, steps, followed } = await office([
+  it('a scripted caller hears, pauses, says, presses, waits and hangs up in order', async () => {
+    const { line, heard, steps, followed } = await followScript([
       { type: 'hear', pattern: 'which day' },
       { type: 'quiet' },
       { type: 'say', text: ORDER },
@@ -57,8 +57,8 @@ describe('a scripted caller', () => {
     expect((await line.call.ended).cause).toBe('bye')
   })
 
-  it('interrupts the agent by voice after the given length of its speech', async () => {
-    const { line, heard, followed } = await office([
+  it('a scripted caller interrupts the agent by voice after the given length of its speech', async () => {
+    const { line, heard, followed } = await followScript([
       { type: 'interrupt', afterMs: 1500, by: { type: 'say', text: ORDER } },
       { type: 'hear', pattern: 'ready' },
     ])
@@ -70,8 +70,8 @@ describe('a scripted caller', () => {
     expect(texts).toContain(ANSWER)
   })
 
-  it('interrupts the agent by keys', async () => {
-    const { line, heard, followed } = await office([
+  it('a scripted caller interrupts the agent by keys', async () => {
+    const { line, heard, followed } = await followScript([
       { type: 'interrupt', afterMs: 500, by: { type: 'press', digits: '5' } },
     ])
     const before = line.time.now()
@@ -80,8 +80,8 @@ describe('a scripted caller', () => {
     expect(line.time.now() - before).toBeLessThan(1500)
   })
 
-  it('a hear step ignores what the agent said before the caller spoke', async () => {
-    const { line, followed } = await office([
+  it('a "hear" step ignores what the agent said before the caller spoke', async () => {
+    const { line, followed } = await followScript([
       { type: 'pause' },
       { type: 'say', text: ORDER },
       { type: 'hear', pattern: 'office', withinMs: 4000 },
@@ -89,8 +89,8 @@ describe('a scripted caller', () => {
     await expect(line.during(followed)).rejects.toMatchObject({ code: 'script_failed' })
   })
 
-  it('a failed step reports its number, the reason and what was heard', async () => {
-    const { line, followed } = await office([
+  it('a failed script step reports its number, the reason and what was heard', async () => {
+    const { line, followed } = await followScript([
       { type: 'pause' },
       { type: 'hear', pattern: 'good evening', withinMs: 2000 },
       { type: 'hang-up' },
@@ -102,14 +102,14 @@ describe('a scripted caller', () => {
     )
   })
 
-  it('a step that fails because the far end hung up reports that', async () => {
-    const { line, followed } = await office([{ type: 'hear', pattern: 'good evening' }])
+  it('a script step that fails because the far end hung up says so', async () => {
+    const { line, followed } = await followScript([{ type: 'hear', pattern: 'good evening' }])
     await line.pass(2000)
     line.far.hangUp()
     await expect(line.during(followed)).rejects.toThrow(/^step 1 of 1 .*the call ended first .*heard "Good morning\./)
   })
 
-  it('preparing fails when the voice cannot say a text', async () => {
+  it('preparing a script fails with the error of the voice when it cannot say a text', async () => {
     await expect(CallerScript.prepare([{ type: 'say', text: ' ' }], voice)).rejects.toMatchObject({
       code: 'text_empty',
     })

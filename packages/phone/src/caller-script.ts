@@ -4,7 +4,7 @@ import { describePattern } from './heard-pattern.ts'
 import type { PhoneCall } from './phone-call.ts'
 import type { PhoneVoice } from './phone-voice.ts'
 
-/** What a scripted caller does next. `withinMs`: default 30 s. */
+/** A step of a scripted caller. `withinMs`: timeout, default 30 s. */
 export type CallerStep =
   /** Waits until the agent's speech matches (`PhoneCall.untilHears`), after the last match and the caller's own last words or keys. */
   | { readonly type: 'hear'; readonly pattern: string | RegExp; readonly withinMs?: Ms }
@@ -35,7 +35,7 @@ interface FollowOptions {
 const DEFAULT_WAIT_MS: Ms = 30_000
 const PAUSE_MS: Ms = 700
 const ANSWER_MS: Ms = 60_000
-/** Number of heard lines in an error text, the newest. */
+/** Number of the newest heard lines in an error text. */
 const LINES_IN_ERROR = 6
 
 /** A caller's script with its speech synthesised, playable on any number of calls. */
@@ -79,7 +79,7 @@ export class CallerScript {
 class ScriptPlayer {
   readonly #call: PhoneCall
   readonly #audioByText: ReadonlyMap<string, Int16Array>
-  /** On the call's clock: the next "hear" ignores earlier speech. */
+  /** Position on the call's clock; the next "hear" ignores earlier speech. */
   #from: Ms = 0
 
   constructor(call: PhoneCall, audioByText: ReadonlyMap<string, Int16Array>) {

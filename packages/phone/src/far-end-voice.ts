@@ -2,7 +2,7 @@ import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import { VoiceActivity } from '@parley/media'
 import { toneBandFilter } from '@parley/providers'
 
-/** Shorter pauses, between words and sentences, count as part of the talk. */
+/** Pauses up to this length, between words and sentences, count as talk. */
 const PAUSE_INSIDE: Samples = msToSamples(500, NARROWBAND)
 const BLOCK: Samples = 160
 
@@ -11,10 +11,10 @@ export class FarEndVoice {
   readonly #filter = toneBandFilter()
   readonly #activity = new VoiceActivity()
   readonly #speech = new Int16Array(BLOCK)
-  /** `#position`: after the newest sample, null before the first; `#first`: of the first sample. */
+  /** Position after the newest sample, null before the first; `#first`: position of the first sample. */
   #position: Samples | null = null
   #first: Samples = 0
-  /** The newest talk; `#until` is the end of its last speech, null before any. */
+  /** Start of the newest talk; `#until`: end of its last speech, null before any speech. */
   #from: Samples = 0
   #until: Samples | null = null
   #pauses = 0

@@ -1,6 +1,6 @@
 import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 
-/** Initial capacity, and how much old audio is dropped at a time, so that the buffer is not moved for every packet. */
+/** Initial capacity, and how much old audio is dropped at once, so that the buffer is not copied for every packet. */
 const CHUNK: Samples = msToSamples(10_000, NARROWBAND)
 const SILENCE = new Int16Array(CHUNK)
 
@@ -30,7 +30,7 @@ export class HeardAudio {
     return this.#end ?? 0
   }
 
-  /** A copy of the newest `count` samples, or of fewer if fewer are stored; default: all. */
+  /** A copy of the newest `count` samples, or of all if fewer are stored; default: all. */
   samples(count: Samples = this.#capacity): Int16Array {
     return this.#buffer.slice(Math.max(0, this.#length - Math.min(count, this.#capacity)), this.#length)
   }

@@ -12,7 +12,7 @@ describe('matching a pattern against heard words', () => {
     ['numb', null],
     ['you thank', null],
     ['bien gracias', null],
-  ])('a string matches whole words, ignoring case and punctuation: %s', (pattern, range) => {
+  ])('a string pattern matches whole words, ignoring case and punctuation: %s', (pattern, range) => {
     expect(findPattern(pattern, heard)).toEqual(range)
   })
 
@@ -28,7 +28,7 @@ describe('matching a pattern against heard words', () => {
     expect(findPattern(pattern, heard)).toEqual(range)
   })
 
-  it('an expression with the flag g matches from the beginning every time', () => {
+  it('a regular expression with the flag g matches from the beginning every time', () => {
     const global = /you/gi
     expect([findPattern(global, heard), findPattern(global, heard)]).toEqual([
       { from: 0, to: 1 },
@@ -36,7 +36,7 @@ describe('matching a pattern against heard words', () => {
     ])
   })
 
-  it('a string without letters or digits is refused', () => {
+  it('a string pattern without letters or digits is refused as bad_pattern', () => {
     expect(() => findPattern(' … ', heard)).toThrow(expect.objectContaining({ code: 'bad_pattern' }))
     expect(findPattern('x', [])).toBeNull()
   })

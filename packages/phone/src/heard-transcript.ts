@@ -33,7 +33,7 @@ export class HeardTranscript {
   #partial: Line | null = null
   #revision = 0
 
-  /** Increases with each event. */
+  /** Increases by one with each event. */
   get revision(): number {
     return this.#revision
   }

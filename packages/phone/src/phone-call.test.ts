@@ -23,17 +23,17 @@ const spoken = (text: string): Int16Array => renderings.get(text)!
 const ready = readyVoice(spoken)
 
 /** A call whose phone has a recogniser. */
-async function listening(): Promise<PhoneLine> {
+async function callWithRecogniser(): Promise<PhoneLine> {
   const line = await PhoneLine.answered()
-  line.call.understand(new TonesRecogniser(), 'en')
-  line.call.talk(ready, 'en')
+  line.call.setRecogniser(new TonesRecogniser(), 'en')
+  line.call.setVoice(ready, 'en')
   return line
 }
 
 /** A recogniser whose streams have the given methods. */
 function recogniser(stream: Partial<SpeechStream>): SpeechToText {
   return {
-    id: 'test/ear',
+    id: 'test/recogniser',
     languages: ['en'],
     readiness: () => Promise.resolve(null),
     open: () => ({ write() {}, finalize() {}, onEvent() {}, close() {}, ...stream }),
@@ -46,8 +46,8 @@ function texts(line: PhoneLine): string[] {
 }
 
 describe('a phone with a recogniser', () => {
-  it('transcribes what the far end says, with times on its own clock', async () => {
-    const line = await listening()
+  it('a phone with a recogniser transcribes the far end with times on its own clock', async () => {
+    const line = await callWithRecogniser()
     await line.pass(500)
     const from = line.far.played()
     line.far.play(spoken(GREETING))
@@ -55,16 +55,16 @@ describe('a phone with a recogniser', () => {
     expect(texts(line)).toEqual([GREETING])
     const [greeting] = line.call.heardLines
     // The expected times come from the position of the greeting in the stored audio.
-    const kept = line.call.heard()
-    const loud = kept.findIndex(sample => Math.abs(sample) > 500) / 8
+    const stored = line.call.heard()
+    const loud = stored.findIndex(sample => Math.abs(sample) > 500) / 8
     expect(from).toBe(0)
     expect(greeting!.final).toBe(true)
     expect(Math.abs(greeting!.startMs - loud)).toBeLessThan(120)
     expect(greeting!.endMs - greeting!.startMs).toBeGreaterThan(1500)
   })
 
-  it('matches a word before the sentence ends', async () => {
-    const line = await listening()
+  it('a wait for words resolves before the sentence ends', async () => {
+    const line = await callWithRecogniser()
     line.far.play(spoken(GREETING))
     const match = await line.during(line.call.untilHears('good MORNING', 5000))
     expect(match.text).toBe('Good morning.')
@@ -76,8 +76,8 @@ describe('a phone with a recogniser', () => {
     })
   })
 
-  it('transcribes the last words of a far end that hangs up at once', async () => {
-    const line = await listening()
+  it('a phone with a recogniser transcribes the last words of a far end that hangs up at once', async () => {
+    const line = await callWithRecogniser()
     line.far.play(spoken(ANSWER))
     await line.during(line.call.untilHears('ready', 5000))
     expect(line.call.heardLines).toMatchObject([{ text: ANSWER, final: false }])
@@ -102,7 +102,7 @@ describe('a phone with a recogniser', () => {
         line.time.at(line.time.now() + ms, answer)
       },
     })
-    line.call.understand(slow, 'en')
+    line.call.setRecogniser(slow, 'en')
     const waiting = line.call.untilHears('goodbye', 20_000)
     line.far.hangUp()
     await line.during(line.call.ended, 1000)
@@ -111,10 +111,10 @@ describe('a phone with a recogniser', () => {
     else await expect(line.during(waiting)).rejects.toMatchObject({ code: 'call_ended' })
   })
 
-  it('gives the recogniser every heard sample, once and in order', async () => {
+  it('the recogniser of a phone gets every received sample once and in order', async () => {
     const line = await PhoneLine.answered()
     const given: { audio: Int16Array; at: Samples }[] = []
-    line.call.understand(recogniser({ write: (audio, at) => given.push({ audio: audio.slice(), at }) }), 'en')
+    line.call.setRecogniser(recogniser({ write: (audio, at) => given.push({ audio: audio.slice(), at }) }), 'en')
     const skipped = line.call.heard().length
     line.far.play(spoken(GREETING))
     await line.pass(5000)
@@ -126,8 +126,8 @@ describe('a phone with a recogniser', () => {
     expect(Int16Array.from(all)).toEqual(line.call.heard().slice(skipped))
   })
 
-  it('reports speech without words as a line with empty text', async () => {
-    const line = await listening()
+  it('speech without words is a line with empty text', async () => {
+    const line = await callWithRecogniser()
     const person = new LocalFlite()
     line.far.play(await new PhoneVoice(person, 'en').render(ORDER))
     await person.close()
@@ -136,18 +136,18 @@ describe('a phone with a recogniser', () => {
     expect(line.call.heardLines[0]!.endMs).toBeGreaterThan(line.call.heardLines[0]!.startMs + 500)
   })
 
-  it('throws an error for a missing voice, a missing or second recogniser, and a pattern without words', async () => {
+  it('a phone call throws errors for a missing voice, a missing or second recogniser, and a pattern without words', async () => {
     const line = await PhoneLine.answered()
     await expect(line.call.say('Hello.')).rejects.toMatchObject({ code: 'no_voice' })
     await expect(line.call.untilHears('x', 10)).rejects.toMatchObject({ code: 'not_listening' })
-    line.call.understand(new TonesRecogniser(), 'en')
-    expect(() => line.call.understand(new TonesRecogniser(), 'en')).toThrow(
+    line.call.setRecogniser(new TonesRecogniser(), 'en')
+    expect(() => line.call.setRecogniser(new TonesRecogniser(), 'en')).toThrow(
       expect.objectContaining({ code: 'already_listening' }),
     )
     await expect(line.call.untilHears('?!', 10)).rejects.toMatchObject({ code: 'bad_pattern' })
   })
 
-  it('waits for words fail with the error of a recogniser that fails for good', async () => {
+  it('a wait for words fails with the error of a recogniser that fails for good', async () => {
     const line = await PhoneLine.answered()
     let report: (event: SpeechEvent) => void = () => {}
     const failing = recogniser({
@@ -155,7 +155,7 @@ describe('a phone with a recogniser', () => {
         report = listener
       },
     })
-    line.call.understand(failing, 'en')
+    line.call.setRecogniser(failing, 'en')
     const waiting = line.call.untilHears('hello', 5000)
     report({ type: 'error', error: new ProviderError('recogniser_busy', 'try later', { retryable: true }) })
     report({ type: 'error', error: new ProviderError('recogniser_failed', 'gone', { retryable: false }) })
@@ -164,18 +164,18 @@ describe('a phone with a recogniser', () => {
 })
 
 describe('a phone that speaks', () => {
-  it('says a sentence and returns when it was sent', async () => {
-    const line = await listening()
+  it('a phone that says a sentence resolves when all of it was sent', async () => {
+    const line = await callWithRecogniser()
     const before = line.time.now()
-    const said = await line.during(line.call.say(ORDER))
+    const sent = await line.during(line.call.say(ORDER))
     const lasted = spoken(ORDER).length / 8
-    expect(said.endMs - said.startMs).toBeCloseTo(lasted, 0)
+    expect(sent.endMs - sent.startMs).toBeCloseTo(lasted, 0)
     expect(line.time.now() - before).toBeGreaterThan(lasted)
     expect(line.time.now() - before).toBeLessThan(lasted + 400)
   })
 
-  it('gets an error when it speaks after the end of the call', async () => {
-    const line = await listening()
+  it('a phone that speaks after the end of the call gets the error call_ended', async () => {
+    const line = await callWithRecogniser()
     const speaking = line.call.say(ORDER)
     await line.pass(500)
     line.far.hangUp()
@@ -186,8 +186,8 @@ describe('a phone that speaks', () => {
 })
 
 describe('a phone that waits for speech or silence', () => {
-  it('detects silence of the far end although data tones go on', async () => {
-    const line = await listening()
+  it('a phone detects silence of the far end although data tones go on', async () => {
+    const line = await callWithRecogniser()
     const before = line.time.now()
     line.far.play(spoken(SHORT))
     await line.during(line.call.untilAgentTalks(200))
@@ -200,8 +200,8 @@ describe('a phone that waits for speech or silence', () => {
     await line.during(line.call.untilAgentQuiet(1000), 100)
   })
 
-  it('waits for a pause only after new speech', async () => {
-    const line = await listening()
+  it('a wait for a pause resolves only after new speech', async () => {
+    const line = await callWithRecogniser()
     line.far.play(spoken(ANSWER))
     await line.during(line.call.untilPause(700, 10_000))
     const second = line.call.untilPause(700, 10_000)
@@ -212,19 +212,19 @@ describe('a phone that waits for speech or silence', () => {
     expect(line.time.now() - before).toBeGreaterThan(700 + 800)
   })
 
-  it('counts silence and talk from before the wait', async () => {
-    const line = await listening()
+  it('a wait for silence or speech counts what came before the wait', async () => {
+    const line = await callWithRecogniser()
     line.far.play(spoken(GREETING))
     await line.pass(1000)
     await line.during(line.call.untilAgentTalks(700), 60)
-    const other = await listening()
+    const other = await callWithRecogniser()
     await other.pass(4000)
     await other.during(other.call.untilAgentQuiet(4000), 20)
     await expect(other.during(other.call.untilAgentQuiet(9000, 100))).rejects.toMatchObject({ code: 'wait_timeout' })
   })
 
-  it('waits for a duration, unless the call ends first', async () => {
-    const line = await listening()
+  it('a wait for a duration resolves after it, and fails when the call ends first', async () => {
+    const line = await callWithRecogniser()
     const before = line.time.now()
     await line.during(line.call.wait(1500))
     expect(line.time.now() - before).toBe(1500)

@@ -19,15 +19,15 @@ const MAX_EVENTS = 20_000
 const DEFAULT_WAIT_MS: Ms = 30_000
 const RECENT = msToSamples(5000, NARROWBAND)
 
-/** When audio was on the line, on the call's sample clock. */
+/** When sent audio was on the line, on the call's sample clock. */
 interface Spoken {
   readonly startMs: Ms
   readonly endMs: Ms
 }
 
 /**
- * The phone's side of a call: speaks, presses keys, hangs up, and stores the audio that it hears; with a recogniser it
- * also transcribes that audio.
+ * The phone's side of a call: it speaks, presses keys, hangs up, and stores the audio that it receives; with a recogniser it also
+ * transcribes that audio.
  */
 export class PhoneCall {
   readonly leg: CallLeg
@@ -44,7 +44,7 @@ export class PhoneCall {
   /** Created on the first wait for speech or silence: voice activity detection costs more than storing the audio. */
   #farVoice: FarEndVoice | null = null
 
-  /** `memoryMs`: how much heard audio is stored, the newest; default 20 minutes. */
+  /** `memoryMs`: how much of the newest received audio is stored; default 20 minutes. */
   constructor(leg: CallLeg, time: Time, memoryMs: Ms = 20 * 60_000) {
     this.leg = leg
     this.#time = time
@@ -72,19 +72,19 @@ export class PhoneCall {
     return this.events.map(event => (event.type === 'digit' ? event.digit : '')).join('')
   }
 
-  /** Everything heard so far, 8 kHz, from the far end's first packet on. */
+  /** All stored audio, 8 kHz, from the far end's first packet on. */
   heard(): Int16Array {
     this.#drain()
     return this.#heard.samples()
   }
 
-  /** How well `speech` (8 kHz) matches part of the heard audio. */
+  /** How well `speech` (8 kHz) matches part of the received audio. */
   hears(speech: Int16Array): Resemblance {
     return resemblance(speech, this.heard())
   }
 
   /** Speaks with this voice from now on. `language`: BCP 47. */
-  talk(voice: TextToSpeech, language: string): void {
+  setVoice(voice: TextToSpeech, language: string): void {
     this.#voice = new PhoneVoice(voice, language, this.#time)
   }
 
@@ -92,19 +92,19 @@ export class PhoneCall {
    * Transcribes the received audio from now on. `language`: BCP 47. Throws what `recogniser.open` throws, and
    * "already_listening" on a second call.
    */
-  understand(recogniser: SpeechToText, language: string): void {
+  setRecogniser(recogniser: SpeechToText, language: string): void {
     if (this.#transcriber !== null)
-      throw new PhoneError('already_listening', 'this call already has a recogniser: call understand() once')
+      throw new PhoneError('already_listening', 'this call already has a recogniser: call setRecogniser() once')
     this.#drain()
     this.#transcriber = new CallTranscriber(recogniser, language, this.#time, () => this.#waits.check())
   }
 
-  /** Recognised speech of the far end since `understand`; empty without it. */
+  /** Recognised speech of the far end since `setRecogniser`; empty without it. */
   get heardLines(): readonly HeardLine[] {
     return this.#transcriber?.transcript.lines ?? []
   }
 
-  /** The first matching event, past or future. Throws "call_ended" when the call ends first, "wait_timeout" after `timeoutMs`. */
+  /** Resolves with the first matching event, past or future. Throws "call_ended" when the call ends first, "wait_timeout" after `timeoutMs`. */
   waitFor<Type extends LegEvent['type']>(
     type: Type,
     timeoutMs: Ms,
@@ -144,13 +144,13 @@ export class PhoneCall {
   /**
    * The first match for `pattern` in the far end's speech after `afterMs` of the call's clock, past or future. A string
    * matches whole words, ignoring case and punctuation; a regular expression matches in the text of all lines joined.
-   * Throws like `waitFor`; also "not_listening" without `understand`, "bad_pattern", and the recogniser's own error when
+   * Throws like `waitFor`; also "not_listening" without `setRecogniser`, "bad_pattern", and the recogniser's own error when
    * it fails.
    */
   async untilHears(pattern: string | RegExp, timeoutMs: Ms, afterMs: Ms = 0): Promise<HeardMatch> {
     const transcriber = this.#transcriber
     if (transcriber === null)
-      throw new PhoneError('not_listening', 'this call has no recogniser: call understand() first')
+      throw new PhoneError('not_listening', 'this call has no recogniser: call setRecogniser() first')
     let seen = -1
     const find = () => {
       if (transcriber.failure !== null) throw transcriber.failure
@@ -161,7 +161,7 @@ export class PhoneCall {
     return this.#waits.until(find, timeoutMs, () => `did not hear ${describePattern(pattern)}`)
   }
 
-  /** Lets `ms` pass. Throws "call_ended" when the call ends first. */
+  /** Resolves after `ms`. Throws "call_ended" when the call ends first. */
   async wait(ms: Ms): Promise<void> {
     const until = this.#time.now() + ms
     const timer = this.#time.at(until, () => this.#waits.check())
@@ -169,9 +169,9 @@ export class PhoneCall {
     await this.#waits.until(passed, 2 * ms + 1000, () => `${ms} ms`).finally(() => timer.cancel())
   }
 
-  /** `text` in the voice of `talk`, 8 kHz. Throws "no_voice" without one, and what the voice throws. */
+  /** `text` in the voice of `setVoice`, 8 kHz. Throws "no_voice" without one, and what the voice throws. */
   async render(text: string): Promise<Int16Array> {
-    if (this.#voice === null) throw new PhoneError('no_voice', 'this phone has no voice: call talk() first')
+    if (this.#voice === null) throw new PhoneError('no_voice', 'this phone has no voice: call setVoice() first')
     return this.#voice.render(text)
   }
 

@@ -6,7 +6,7 @@ import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 import { type InviteSession, parseUri, type SipUri, UserAgent, VirtualNetwork } from '@parley/sip'
 import { PhoneCall } from './phone-call.ts'
 
-/** An answered call in virtual time: `call` is the phone's end, `far` the other one. */
+/** An answered call in virtual time: `call` is the phone's end, `far` the far end's leg. */
 export class PhoneLine {
   readonly time: VirtualTime
   readonly call: PhoneCall
@@ -30,8 +30,8 @@ export class PhoneLine {
       return { userAgent, random, media: new InlineMediaPlane({ time, random, network: packets, address }) }
     }
     const reached = Promise.withResolvers<CallLeg>()
-    const there = contextAt('192.0.2.2', session => {
-      void receiveLeg(there, session, {}).then(leg => leg !== null && reached.resolve(leg))
+    const farEnd = contextAt('192.0.2.2', session => {
+      void receiveLeg(farEnd, session, {}).then(leg => leg !== null && reached.resolve(leg))
     })
     const leg = await dialLeg(
       contextAt('192.0.2.1', () => {}),

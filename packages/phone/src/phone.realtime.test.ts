@@ -36,8 +36,8 @@ async function open(): Promise<VirtualPhone> {
 }
 
 describe('two phones over TLS and SRTP', () => {
-  it('converse, each following what its recogniser hears on the line', async () => {
-    const [caller, called] = [await open(), await open()]
+  it('two phones converse over TLS and SRTP, each by what its recogniser hears', async () => {
+    const [caller, callee] = [await open(), await open()]
     const speaker = new PhoneVoice(voice, 'en')
     const asking = await CallerScript.prepare(
       [{ type: 'say', text: QUESTION }, { type: 'hear', pattern: 'Miller' }, { type: 'quiet' }, { type: 'hang-up' }],
@@ -52,20 +52,20 @@ describe('two phones over TLS and SRTP', () => {
       ],
       speaker,
     )
-    const here = await caller.call(called.uri())
-    const there = await called.nextCall()
-    for (const call of [here, there]) call.understand(new TonesRecogniser(), 'en')
-    await Promise.all([answering.follow(here), asking.follow(there)])
-    expect(here.heardLines.map(line => line.text)).toEqual([QUESTION])
-    expect(there.heardLines.map(line => line.text)).toEqual([ANSWER])
+    const outbound = await caller.call(callee.uri())
+    const inbound = await callee.nextCall()
+    for (const call of [outbound, inbound]) call.setRecogniser(new TonesRecogniser(), 'en')
+    await Promise.all([answering.follow(outbound), asking.follow(inbound)])
+    expect(outbound.heardLines.map(line => line.text)).toEqual([QUESTION])
+    expect(inbound.heardLines.map(line => line.text)).toEqual([ANSWER])
   })
 })
 
 describe('a phone behind a trunk', () => {
-  it('follows its script on two authenticated calls at once and reports what it heard on each', async () => {
+  it('a phone behind a trunk follows its script on two authenticated calls at once and reports what it heard on each', async () => {
     const credentials = { username: 'parley', password: 'an-open-secret' }
     const speaker = new PhoneVoice(voice, 'en')
-    const part = CallerScript.prepare(
+    const script = CallerScript.prepare(
       [
         { type: 'hear', pattern: /who is calling/ },
         { type: 'quiet' },
@@ -79,7 +79,7 @@ describe('a phone behind a trunk', () => {
       endpoint: await endpoint(),
       realm: 'phone.localhost',
       credentials,
-      scriptFor: () => part,
+      scriptFor: () => script,
       recogniser: new TonesRecogniser(),
       language: 'en',
       onCall: call => heard.push(call.ended.then(() => call.heardLines.map(({ text }) => text))),
@@ -97,7 +97,7 @@ describe('a phone behind a trunk', () => {
     const caller = await open()
     const ask = async () => {
       const call = await caller.call(`sip:1@localhost:${called.port};transport=tls`, { credentials })
-      call.understand(new TonesRecogniser(), 'en')
+      call.setRecogniser(new TonesRecogniser(), 'en')
       await asking.follow(call)
       return call.heardLines.map(({ text }) => text)
     }

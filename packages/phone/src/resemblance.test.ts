@@ -30,44 +30,44 @@ function delayed(samples: Int16Array, byMs: number): Int16Array {
 }
 
 describe('comparing heard audio with spoken audio', () => {
-  it('finds delayed speech and reports the delay', () => {
-    const said = babble(1, 5)
-    const { score, offsetMs } = resemblance(said, delayed(said, 300))
+  it('delayed speech is found, and its delay is reported', () => {
+    const spoken = babble(1, 5)
+    const { score, offsetMs } = resemblance(spoken, delayed(spoken, 300))
     expect(score).toBeGreaterThan(0.99)
     expect(offsetMs).toBeCloseTo(300, 0)
   })
 
-  it('finds speech that is shifted by less than one decimated sample', () => {
+  it('speech that is shifted by less than one decimated sample is found', () => {
     let state = 9
     const hiss = Int16Array.from({ length: 40_000 }, () => {
       state = (state * 1103515245 + 12345) & 0x7fffffff
       return ((state >> 12) % 8000) - 4000
     })
-    const said = hiss.map((_, i) => ((hiss[i] ?? 0) + (hiss[i + 1] ?? 0) + (hiss[i + 2] ?? 0)) / 3)
+    const spoken = hiss.map((_, i) => ((hiss[i] ?? 0) + (hiss[i + 1] ?? 0) + (hiss[i + 2] ?? 0)) / 3)
     for (const samples of [1, 2, 3, 2402]) {
-      const heard = new Int16Array(said.length + samples)
-      heard.set(said, samples)
-      expect(resemblance(said, heard).score).toBeGreaterThan(0.99)
+      const heard = new Int16Array(spoken.length + samples)
+      heard.set(spoken, samples)
+      expect(resemblance(spoken, heard).score).toBeGreaterThan(0.99)
     }
   })
 
-  it('finds speech with a half-second gap in it', () => {
-    const said = babble(2, 5)
-    const heard = delayed(said, 100)
+  it('speech with a half-second gap is found', () => {
+    const spoken = babble(2, 5)
+    const heard = delayed(spoken, 100)
     heard.fill(0, 12_000, 16_000)
-    expect(resemblance(said, heard).score).toBeGreaterThan(0.9)
+    expect(resemblance(spoken, heard).score).toBeGreaterThan(0.9)
   })
 
-  it('gives silence, noise and other speech a low score', () => {
-    const said = babble(3, 5)
-    expect(resemblance(said, new Int16Array(40_000)).score).toBe(0)
-    expect(resemblance(said, babble(77, 5)).score).toBeLessThan(RESEMBLANCE_FLOOR + 0.2)
+  it('silence, noise and other speech get a low score', () => {
+    const spoken = babble(3, 5)
+    expect(resemblance(spoken, new Int16Array(40_000)).score).toBe(0)
+    expect(resemblance(spoken, babble(77, 5)).score).toBeLessThan(RESEMBLANCE_FLOOR + 0.2)
     let state = 5
     const noise = Int16Array.from({ length: 40_000 }, () => {
       state = (state * 1103515245 + 12345) & 0x7fffffff
       return (state >> 12) % 8000
     })
-    expect(resemblance(said, noise).score).toBeLessThan(RESEMBLANCE_FLOOR)
+    expect(resemblance(spoken, noise).score).toBeLessThan(RESEMBLANCE_FLOOR)
   })
 
   it('loudness is a fraction of full scale', () => {

@@ -1,4 +1,4 @@
-/** 8 kHz is averaged down to 2 kHz: enough for speech, at a sixteenth of the cost. */
+/** 8 kHz is averaged down to 2 kHz, which suffices for speech at a sixteenth of the cost. */
 const DECIMATION = 4
 const PIECE = 1000
 const PIECE_STEP = 1200
@@ -27,8 +27,8 @@ export function resemblance(speech: Int16Array, heard: Int16Array): Resemblance 
     const from = start + i * PIECE_STEP
     const piece = a.subarray(from, Math.min(from + PIECE, a.length))
     if (piece.length < PIECE / 2) break
-    const place = bestPlace(piece, b)
-    found.push({ score: scoreBetweenSamples(piece, heard, place), offset: place.at - from })
+    const best = bestPosition(piece, b)
+    found.push({ score: scoreBetweenSamples(piece, heard, best), offset: best.at - from })
   }
   found.sort((x, y) => y.score - x.score)
   const judged = found[Math.min(2, found.length - 1)]
@@ -48,7 +48,7 @@ function decimate(samples: Int16Array): Float32Array {
   return out
 }
 
-function bestPlace(piece: Float32Array, within: Float32Array): { score: number; at: number } {
+function bestPosition(piece: Float32Array, within: Float32Array): { score: number; at: number } {
   const pieceEnergy = energy(piece, 0, piece.length)
   let windowEnergy = energy(within, 0, piece.length)
   let best = { score: 0, at: 0 }
@@ -63,8 +63,8 @@ function bestPlace(piece: Float32Array, within: Float32Array): { score: number; 
 }
 
 /**
- * Scores `place` again at shifts of one 8 kHz sample: a piece half a decimated sample off the grid otherwise loses a
- * third of its score.
+ * Repeats the comparison at shifts of one 8 kHz sample around `place`: a piece that lies half a decimated sample off the grid
+ * otherwise loses a third of its score.
  */
 function scoreBetweenSamples(
   piece: Float32Array,
@@ -76,7 +76,7 @@ function scoreBetweenSamples(
     const start = place.at * DECIMATION + shift
     if (start < 0) continue
     const window = decimate(heard.subarray(start, start + piece.length * DECIMATION))
-    if (window.length === piece.length) best = Math.max(best, bestPlace(piece, window).score)
+    if (window.length === piece.length) best = Math.max(best, bestPosition(piece, window).score)
   }
   return best
 }

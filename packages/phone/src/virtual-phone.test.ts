@@ -27,7 +27,7 @@ async function open(options: Partial<PhoneOptions> = {}): Promise<VirtualPhone> 
 }
 
 describe('inbound calls that wait for nextCall()', () => {
-  it('are answered up to the limit; the next one gets 486', async () => {
+  it('inbound calls that wait for nextCall() are answered up to the limit, and the next one gets 486', async () => {
     const phone = await open({ maxWaitingCalls: 2 })
     const caller = await open()
     const waiting = [await caller.call(phone.uri()), await caller.call(phone.uri())]
@@ -39,7 +39,7 @@ describe('inbound calls that wait for nextCall()', () => {
     await (await caller.call(phone.uri())).waitFor('answered', 10_000)
   })
 
-  it('free their place when they end', async () => {
+  it('an inbound call that ends while it waits for nextCall() frees its place', async () => {
     const phone = await open({ maxWaitingCalls: 1 })
     const caller = await open()
     for (let i = 0; i < 3; i++) {
@@ -51,7 +51,7 @@ describe('inbound calls that wait for nextCall()', () => {
     expect((await last.ended).cause).toBe('bye')
   })
 
-  it('do not count towards the limit while nextCall() is pending', async () => {
+  it('an inbound call does not count towards the limit while nextCall() is pending', async () => {
     const phone = await open({ maxWaitingCalls: 0 })
     const caller = await open()
     const taken = phone.nextCall()

@@ -16,7 +16,7 @@ import { PhoneCall } from './phone-call.ts'
 
 export interface PhoneOptions {
   readonly endpoint: Omit<EndpointOptions, 'guard' | 'onInvite'>
-  /** User part of its own address; default "phone". */
+  /** User part of the phone's address; default "phone". */
   readonly name?: string
   /** Default "srtp-required". */
   readonly security?: LegSecurity
@@ -42,13 +42,13 @@ export interface PhoneDial {
   readonly security?: LegSecurity
 }
 
-/** A simulated phone: calls, answers, talks, presses keys, holds, and stores the audio that it hears. */
+/** A simulated phone: it calls, answers, talks, presses keys, holds, and stores the audio that it receives. */
 export class VirtualPhone {
-  /** Applies to inbound calls from now on; at first they are answered at once. */
+  /** Applies to later inbound calls; initially they are answered at once. */
   behaviour: PhoneBehaviour = { type: 'answer', afterMs: 0 }
   readonly #options: PhoneOptions
   #endpoint: Endpoint | null = null
-  /** Not yet returned by `nextCall`; calls that ended are included. */
+  /** Inbound calls not yet returned by `nextCall`, including calls that have ended. */
   #arrived: PhoneCall[] = []
   /** Inbound calls whose media is being opened. */
   #opening = 0
@@ -89,14 +89,14 @@ export class VirtualPhone {
     return new PhoneCall(leg, this.#openEndpoint.time)
   }
 
-  /** The oldest inbound call not yet returned, or the next one that comes. */
+  /** Resolves with the oldest inbound call not yet returned, or else with the next one. */
   nextCall(): Promise<PhoneCall> {
     const call = this.#arrived.shift()
     if (call !== undefined) return Promise.resolve(call)
     return new Promise(resolve => this.#waiting.push(resolve))
   }
 
-  /** Hangs up everything and leaves nothing open. */
+  /** Hangs up all calls and closes all sockets. */
   async close(): Promise<void> {
     await this.#endpoint?.close()
   }
@@ -114,7 +114,7 @@ export class VirtualPhone {
   async #receive(session: InviteSession): Promise<void> {
     const { behaviour } = this
     if (behaviour.type === 'reject') return session.reject(behaviour.status)
-    if (!this.#hasRoom()) return session.reject(486)
+    if (!this.#mayWait()) return session.reject(486)
     const endpoint = this.#openEndpoint
     this.#opening++
     const leg = await receiveLeg(endpoint, session, { security: this.#options.security ?? 'srtp-required' }).finally(
@@ -133,7 +133,7 @@ export class VirtualPhone {
   }
 
   /** Whether one more inbound call may wait for `nextCall`. Calls that ended are removed first. */
-  #hasRoom(): boolean {
+  #mayWait(): boolean {
     const maxWaiting = this.#options.maxWaitingCalls ?? MAX_WAITING_CALLS
     const waiting = () => this.#arrived.length + this.#opening - this.#waiting.length
     if (waiting() >= maxWaiting) this.#arrived = this.#arrived.filter(call => call.leg.state !== 'ended')

@@ -18,6 +18,7 @@ export class Waits {
     this.#time = time
   }
 
+  /** Whether a wait is pending. */
   get any(): boolean {
     return this.#waits.size > 0
   }

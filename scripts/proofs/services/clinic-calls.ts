@@ -145,7 +145,7 @@ export class ClinicCalls {
     onAct: (act: string) => void,
   ): Promise<Omit<ClinicCallResult, 'effects'>> {
     const call = await this.#phone.call(`sip:${token}@127.0.0.1:${this.#engine.endpoint.port('tls')};transport=tls`)
-    call.understand(this.#recogniser, 'en')
+    call.setRecogniser(this.#recogniser, 'en')
     await call.waitFor('answered', 20_000)
     const owner = [...this.#engine.calls].find(candidate => candidate.leg.callId === call.leg.callId)
     if (owner === undefined) throw new Error('the engine does not know the answered call')

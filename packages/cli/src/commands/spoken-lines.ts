@@ -29,7 +29,7 @@ export class SpokenLines {
 
   /** Says the lines on the call and prints what the phone hears; resolves when the call ends. */
   async sayOn(call: PhoneCall, language: string, printLine: (line: string) => void): Promise<void> {
-    call.understand(this.#recogniser, language)
+    call.setRecogniser(this.#recogniser, language)
     let printed = 0
     const printHeard = () => {
       const lines = call.heardLines.filter(line => line.final)

@@ -2,9 +2,9 @@
 export interface LexiconData {
   /** BCP 47 primary tag. */
   readonly language: string
-  /** Nobody ends a sentence with one of these: articles, conjunctions, prepositions, subject pronouns. */
+  /** Words that do not end a sentence: articles, conjunctions, prepositions, subject pronouns. */
   readonly dangling: string
-  /** Sentences seldom end with one of these: auxiliaries, verbs that want an object. */
+  /** Words that rarely end a sentence: auxiliaries, verbs that need an object. */
   readonly weaklyDangling: string
   /** "um": the speaker keeps the turn. Phrases. */
   readonly fillers: string
@@ -12,28 +12,28 @@ export interface LexiconData {
   readonly hesitations: string
   /** Whole turns, however short. Phrases. */
   readonly answers: string
-  /** What ends a turn, whatever stands before it. Phrases. */
+  /** Endings of a turn, such as "please". Phrases. */
   readonly closers: string
   readonly questionWords: string
-  /** 0 to 9, and what stands for them. */
+  /** Words for the digits 0 to 9. */
   readonly digits: string
   /** Number words of more than one digit. */
   readonly numbers: string
-  /** "number", "card": digits that follow are many. */
+  /** "number", "card": many digits follow. */
   readonly numberNames: string
   /** "spelled": single letters follow. */
   readonly spellingNames: string
-  /** Parts of addresses that want something after them ("dot"), and months (a day or a year may follow). */
+  /** Parts of addresses that need a continuation ("dot"), and months (a day or a year may follow). */
   readonly connectors: string
   readonly months: string
-  /** What a listener says without wanting the turn. Phrases. */
+  /** Phrases of a listener who does not want the turn. */
   readonly backchannels: string
-  /** Of those, what would answer a question as well. Phrases. */
+  /** Backchannels that also answer a question. Phrases. */
   readonly assents: string
-  /** What interrupts whoever is speaking. Phrases. */
+  /** Phrases that always interrupt the agent. */
   readonly stops: string
   /** Phrases. */
   readonly greetings: string
-  /** What the agent says while it listens. Phrases. */
+  /** Backchannels of the agent. Phrases. */
   readonly agentBackchannels: string
 }

@@ -4,7 +4,7 @@ import { NEUTRAL } from './neutral.ts'
 import { PhraseSet } from './phrase-set.ts'
 import { SPANISH } from './spanish.ts'
 
-/** A language's words, ready to be looked up. Single words as written in lower case; phrases as `PhraseSet`. */
+/** The lexicon of a language, prepared for lookup: single words in lower case, phrases as `PhraseSet`. */
 export interface Lexicon {
   readonly language: string
   readonly dangling: ReadonlySet<string>
@@ -23,7 +23,7 @@ export interface Lexicon {
   readonly agentBackchannels: readonly string[]
 }
 
-/** Lower case, marks gone, hyphens and blanks part tokens; digits stay together. */
+/** Splits text into tokens: lower case, without punctuation, separated at blanks and hyphens; digits stay together. */
 export function tokensOf(text: string): string[] {
   return text
     .normalize('NFC')
@@ -34,19 +34,19 @@ export function tokensOf(text: string): string[] {
     .filter(token => token !== '')
 }
 
-/** As `tokensOf`, without accents: recognisers leave them out as they like. */
+/** As `tokensOf`, without accents, which recognisers write inconsistently. */
 export function foldedTokensOf(text: string): string[] {
   return tokensOf(text.normalize('NFD').replace(/\p{M}/gu, ''))
 }
 
-/** The lexicons of `languages` that there are, in their order; where there is none, what is the same in most languages. */
+/** The lexicons of `languages`, in that order; the neutral lexicon if there is none for them. */
 export function lexiconsOf(languages: readonly string[]): readonly Lexicon[] {
   const wanted = languages.map(language => language.toLowerCase().split('-')[0]!)
   const found = [...new Set(wanted)].flatMap(language => LEXICONS.filter(lexicon => lexicon.language === language))
   return found.length > 0 ? found : LEXICONS.slice(-1)
 }
 
-/** All phrases of one kind, in every language given, without accents. */
+/** All phrases of one kind in the languages of `data`, without accents. */
 export function foldedPhrases(
   data: readonly Lexicon[],
   kind: 'fillers' | 'backchannels' | 'assents' | 'stops' | 'greetings',
@@ -56,7 +56,7 @@ export function foldedPhrases(
   return new PhraseSet(texts.flatMap(text => lines(text).map(foldedTokensOf)))
 }
 
-/** The neutral one last. */
+/** The neutral lexicon is the last. */
 const DATA = [ENGLISH, SPANISH, NEUTRAL] as const
 const LEXICONS: readonly Lexicon[] = DATA.map(load)
 

@@ -241,7 +241,7 @@ export class VoiceConversation implements CallHandler {
       case 'candidate':
         if (this.#options.agent.asksAhead !== false) this.#conversation.startPreemptiveGeneration(output.text)
         return
-      case 'goes-on':
+      case 'candidate-withdrawn':
         return this.#conversation.dropPreemptiveGeneration()
       case 'digits':
         return this.#conversation.digits(output.digits, this.#clock.offsetOf(output.atMs))

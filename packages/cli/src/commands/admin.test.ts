@@ -103,6 +103,22 @@ describe('parley admin', () => {
     await expect(admin(`trunk set other --port 1 --env ${tenant_id}`)).rejects.toThrow('it has main')
   })
 
+  it('trunk set --codecs stores the codecs of a trunk in order of preference, in either case, and resets them', async () => {
+    const { tenant_id } = await test.scope()
+    await test.owner.query(
+      `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
+       values ($1, 'wide', 'Wide', 'generic_sip', 'sip.example.com', false)`,
+      [tenant_id],
+    )
+    const set = (codecs: string) => admin(`trunk set wide --codecs ${codecs} --env ${tenant_id}`)
+    expect(await set('g722,PCMU')).toMatchObject({ details: { codecs: ['G722', 'PCMU'] } })
+    for (const wrong of ['G729', 'PCMU,PCMU', 'PCMU,,PCMA'])
+      await expect(set(wrong)).rejects.toThrow('--codecs takes PCMU, PCMA, G722, each once, separated by commas')
+    expect(await set('default')).toMatchObject({ details: {} })
+    const { rows } = await test.owner.query('select details from parley.trunks where trunk_id = $1', ['wide'])
+    expect(rows).toEqual([{ details: {} }])
+  })
+
   it('running processes are notified of the changes of staff', async () => {
     const { tenant_id } = await test.scope()
     const bus = postgresBus({ url: test.owner.url })

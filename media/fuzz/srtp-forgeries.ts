@@ -8,7 +8,7 @@ import { keyAndSaltBytes } from '../src/srtp/srtp-suite.ts'
 
 const RTP_BYTES = 172
 const RTCP_BYTES = 8
-const LONGEST_OVERHEAD = 20
+const MAX_OVERHEAD = 20
 const FORGERIES_PER_PACKET = 20
 const SSRC = 0x5eed5eed
 
@@ -119,14 +119,14 @@ class Attack {
 }
 
 function nextRtp(sender: SrtpSender, sequence: number, random: Random): Uint8Array {
-  const packet = new Uint8Array(RTP_BYTES + LONGEST_OVERHEAD)
+  const packet = new Uint8Array(RTP_BYTES + MAX_OVERHEAD)
   writeRtpHeader(packet, 0, false, sequence & 0xffff, sequence * 160, SSRC)
   packet.set(random.bytes(RTP_BYTES - 12), 12)
   return packet.subarray(0, sender.protect(packet, RTP_BYTES))
 }
 
 function nextRtcp(sender: SrtpSender): Uint8Array {
-  const packet = new Uint8Array(RTCP_BYTES + LONGEST_OVERHEAD)
+  const packet = new Uint8Array(RTCP_BYTES + MAX_OVERHEAD)
   writeReceiverReport(packet, 0, SSRC, null)
   return packet.subarray(0, sender.protectRtcp(packet, RTCP_BYTES))
 }

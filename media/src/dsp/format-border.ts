@@ -1,7 +1,7 @@
 import { type AudioFormat, type Ms, msToSamples, type Samples } from '@parley/kernel'
 import { Resampler } from './resampler.ts'
 
-const LONGEST_MS: Ms = 60
+const MAX_MS: Ms = 60
 
 /**
  * Where one direction's audio passes to something of another rate (voice activity, tones of digits, a recording, a
@@ -23,8 +23,8 @@ export class FormatBorder {
   constructor(from: AudioFormat, to: AudioFormat) {
     this.ratio = from.sampleRateHz / to.sampleRateHz
     const isSame = this.ratio === 1
-    this.#resampler = isSame ? null : new Resampler(from.sampleRateHz, to.sampleRateHz, msToSamples(LONGEST_MS, from))
-    this.samples = new Int16Array(isSame ? 0 : msToSamples(LONGEST_MS, to) + 1)
+    this.#resampler = isSame ? null : new Resampler(from.sampleRateHz, to.sampleRateHz, msToSamples(MAX_MS, from))
+    this.samples = new Int16Array(isSame ? 0 : msToSamples(MAX_MS, to) + 1)
   }
 
   /** `count` samples, at most 60 ms, that stand at `position`. */

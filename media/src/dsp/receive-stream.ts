@@ -20,11 +20,11 @@ interface ReceiveStreamOptions {
   readonly holdMs?: Ms
 }
 
-const LONGEST_PACKET_MS: Ms = 60
+const MAX_PACKET_MS: Ms = 60
 /** A gap between contiguous packets that is no longer than this is bridged like a loss; a longer one was silence. */
 const BRIDGED_MS: Ms = 20
 const OLDEST_ASKED_MS: Ms = 60_000
-const MOST_AHEAD_ASKED_MS: Ms = 200
+const MAX_AHEAD_ASKED_MS: Ms = 200
 /** A caller that has not pulled for this long was stalled: packets of that time are still to come. */
 const STALL_MS = 60
 const STALL_GRACE_MS = 10
@@ -77,7 +77,7 @@ export class ReceiveStream {
     this.#format = format
     this.#bridged = msToSamples(BRIDGED_MS, format)
     // A resampler may give one sample more.
-    this.#packet = new Int16Array(msToSamples(LONGEST_PACKET_MS, format) + 1)
+    this.#packet = new Int16Array(msToSamples(MAX_PACKET_MS, format) + 1)
     this.#clock = new SourceClock(format)
     this.#concealment = new Concealment(format)
     this.#reorder = new ReorderBuffer({ holdMs: this.#holdMs })
@@ -162,7 +162,7 @@ export class ReceiveStream {
     if (!this.#clock.anchored) return -1
     const place = this.#clock.place(timestamp)
     const oldest = this.#position - msToSamples(OLDEST_ASKED_MS, this.#format)
-    const newest = this.#position + msToSamples(MOST_AHEAD_ASKED_MS, this.#format)
+    const newest = this.#position + msToSamples(MAX_AHEAD_ASKED_MS, this.#format)
     return place < oldest || place > newest ? -1 : Math.max(0, place)
   }
 

@@ -16,11 +16,11 @@ export class Resampler {
   #next = 0
 
   /** `most`: samples that one call brings at most. */
-  constructor(fromHz: SampleRateHz, toHz: SampleRateHz, most: Samples) {
+  constructor(fromHz: SampleRateHz, toHz: SampleRateHz, maxSamples: Samples) {
     this.#filter = filterFor(fromHz, toHz)
     const { taps, up, down } = this.#filter
     this.#history = taps - 1
-    this.#window = new Float64Array(this.#history + most)
+    this.#window = new Float64Array(this.#history + maxSamples)
     this.delay = Math.round((((taps - 1) >> 1) * up) / down)
   }
 

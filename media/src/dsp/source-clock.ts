@@ -7,14 +7,14 @@ export const TOO_LATE = -0x4000_0000
 export const TOO_EARLY = -0x4000_0001
 
 /** Audio may run ahead of its time by this (a first packet that was delayed sets the clock late). */
-const MOST_AHEAD_MS: Ms = 200
+const MAX_AHEAD_MS: Ms = 200
 /** A step back in the timestamps of later packets that no sender makes on one clock. */
 const STEP_BACK_MS: Ms = 60
 /** When everything has come too late for this long, the sender's clock has moved. */
 const LATE_RUN_MS = 100
 /** Skew is corrected in quiet packets; from this on in any. */
 const SKEW_FORCED_MS: Ms = 12
-const MOST_INSERTED_MS: Ms = 60
+const MAX_INSERTED_MS: Ms = 60
 /** -41 dBFS. */
 const QUIET_PEAK = 300
 
@@ -30,10 +30,10 @@ export class SourceClock {
   anchored = false
   readonly #skew: ClockSkew
   readonly #samplesPerTick: number
-  readonly #mostAhead: Samples
+  readonly #maxAhead: Samples
   readonly #stepBack: Samples
   readonly #skewForced: Samples
-  readonly #mostInserted: Samples
+  readonly #maxInserted: Samples
   /** Audio with this timestamp stands at this position. */
   #timestamp: RtpTicks = 0
   #position: Samples = 0
@@ -42,10 +42,10 @@ export class SourceClock {
   /** `clockRate`: of the RTP timestamps, Hz. */
   constructor(format: AudioFormat = NARROWBAND, clockRate = 8000) {
     this.#samplesPerTick = format.sampleRateHz / clockRate
-    this.#mostAhead = msToSamples(MOST_AHEAD_MS, format)
+    this.#maxAhead = msToSamples(MAX_AHEAD_MS, format)
     this.#stepBack = msToSamples(STEP_BACK_MS, format)
     this.#skewForced = msToSamples(SKEW_FORCED_MS, format)
-    this.#mostInserted = msToSamples(MOST_INSERTED_MS, format)
+    this.#maxInserted = msToSamples(MAX_INSERTED_MS, format)
     this.#skew = new ClockSkew(format)
   }
 
@@ -78,8 +78,8 @@ export class SourceClock {
       if (arrivedAt - this.#lateSince < LATE_RUN_MS) return TOO_LATE
       place = this.#anchor(timestamp, arrival, filledTo)
     }
-    if (place - arrival > this.#mostAhead) {
-      if (filledTo - arrival > this.#mostAhead) return TOO_EARLY
+    if (place - arrival > this.#maxAhead) {
+      if (filledTo - arrival > this.#maxAhead) return TOO_EARLY
       place = this.#anchor(timestamp, arrival, filledTo)
     }
     this.#lateSince = Number.NaN
@@ -107,7 +107,7 @@ export class SourceClock {
   #correction(audio: Int16Array, count: Samples): Samples {
     const { due } = this.#skew
     if (Math.abs(due) < this.#skewForced && !isQuiet(audio, count)) return 0
-    const step = due > 0 ? Math.min(due, this.#mostInserted) : Math.max(due, -(count >> 1))
+    const step = due > 0 ? Math.min(due, this.#maxInserted) : Math.max(due, -(count >> 1))
     this.#skew.corrected(step)
     this.skewCorrection += step
     return step

@@ -27,8 +27,8 @@ const ONSET_WINDOW = 0b111111
 const ONSET_LOUD = 4
 const ONSET_VOICED = 3
 /** The true onset is sought back to here, over pauses of at most 2 frames (stops before a vowel). */
-const LONGEST_RUN_UP = 30
-const LONGEST_PAUSE = 2
+const MAX_RUN_UP = 30
+const MAX_PAUSE = 2
 /** Loud without a voice for this long is noise, not speech. */
 const NOISE_AFTER_FRAMES = 30
 const VOICELESS_END_FRAMES = 60
@@ -142,7 +142,7 @@ export class VoiceActivity {
 
   #start(): void {
     let onset = 0
-    for (let back = 1, pause = 0; back < LONGEST_RUN_UP && pause <= LONGEST_PAUSE; back++) {
+    for (let back = 1, pause = 0; back < MAX_RUN_UP && pause <= MAX_PAUSE; back++) {
       if ((this.#loud >>> back) & 1) {
         onset = back
         pause = 0

@@ -28,9 +28,9 @@ const BLOCK_PAIR_SHARE = 0.55
 /** What both blocks together must hold: a voice's other harmonics show more than a line's noise does. */
 const MEAN_PAIR_SHARE = decibels(-0.55)
 /** Between the 1.5 % that must be taken and the 3.5 % that must not, with what noise adds to either. */
-const MOST_DEVIATION = 0.021
+const MAX_DEVIATION = 0.021
 /** Both tones off by 1.5 % in opposite directions, and as much again for noise: harmonics of a voice are often further apart. */
-const MOST_APART = 0.036
+const MAX_APART = 0.036
 /** Between 23 ms and 40 ms. */
 const SHORTEST: Samples = 252
 /** Between a drop-out of 10 ms and a pause of 50 ms. */
@@ -144,8 +144,8 @@ export class InBandDetector {
     const highOff = this.#now.deviation(column, this.#before)
     const lowShare = lowOff / toneOmega(row)
     const highShare = highOff / toneOmega(column)
-    if (Math.max(Math.abs(lowShare), Math.abs(highShare)) > MOST_DEVIATION) return
-    if (Math.abs(lowShare - highShare) > MOST_APART) return
+    if (Math.max(Math.abs(lowShare), Math.abs(highShare)) > MAX_DEVIATION) return
+    if (Math.abs(lowShare - highShare) > MAX_APART) return
     const lowShown = shownOf(lowOff)
     const highShown = shownOf(highOff)
     const now = pairShare(this.#now, row, column, lowShown, highShown)

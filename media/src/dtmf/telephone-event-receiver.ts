@@ -6,7 +6,7 @@ const RESULTS = 16
 const REMEMBERED = 16
 /** RFC 4733 section 2.5.1.2 recommends updates every 50 ms: assumed until two packets show the sender's interval. */
 const DEFAULT_INTERVAL: Samples = 400
-const SHORTEST_INTERVAL: Samples = 160
+const MIN_INTERVAL: Samples = 160
 const INTERVALS_WITHOUT_PACKET = 3
 /** A packet that is older than the newest event by more than this is a leftover, not a reordered digit. */
 const OLDEST_ACCEPTED: Samples = 16_000
@@ -116,7 +116,7 @@ export class TelephoneEventReceiver {
   #update(report: TelephoneEventReport, nowMs: Ms): void {
     const grown = report.duration - this.#segmentSamples
     if (this.#segmentSamples > 0 && grown > 0)
-      this.#interval = Math.max(SHORTEST_INTERVAL, Math.min(this.#interval, grown))
+      this.#interval = Math.max(MIN_INTERVAL, Math.min(this.#interval, grown))
     // A reordered update says less than is known.
     if (grown > 0) this.#segmentSamples = report.duration
     this.#lastPacketAt = nowMs

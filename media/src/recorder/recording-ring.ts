@@ -7,7 +7,7 @@ const DEFAULT_CAPACITY = 32_768
 const SILENCE = 0xff
 const SAMPLES_PER_S = 8000
 /** A channel that lags the other by more than this is taken as silent. */
-const LONGEST_LAG: Samples = SAMPLES_PER_S
+const MAX_LAG: Samples = SAMPLES_PER_S
 
 /** Int32 words of the header. Positions are samples since the session's open: 2^31 of them are 74 hours. */
 const CAPACITY = 0
@@ -152,7 +152,7 @@ export class RecordingRingReader {
     const right = Atomics.load(this.#header, RIGHT_PUBLISHED)
     const end = Atomics.load(this.#header, END)
     if (finishing || end !== NO_END) return Math.max(0, (end === NO_END ? Math.max(left, right) : end) - this.position)
-    const until = Math.max(Math.min(left, right), Math.max(left, right) - LONGEST_LAG)
+    const until = Math.max(Math.min(left, right), Math.max(left, right) - MAX_LAG)
     return Math.max(0, until - this.position)
   }
 

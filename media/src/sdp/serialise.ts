@@ -70,8 +70,8 @@ function port(value: number): number {
   return integer('port', value, 65_535)
 }
 
-function integer(name: string, value: number, most: number): number {
-  if (!Number.isInteger(value) || value < 0 || value > most) throw invalid(name, `${value} is not 0 to ${most}`)
+function integer(name: string, value: number, max: number): number {
+  if (!Number.isInteger(value) || value < 0 || value > max) throw invalid(name, `${value} is not 0 to ${max}`)
   return value
 }
 

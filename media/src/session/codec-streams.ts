@@ -4,7 +4,7 @@ import type { PayloadDecoder } from '../dsp/reorder-buffer.ts'
 import { Resampler } from '../dsp/resampler.ts'
 
 /** Longest packet, sent or received. */
-const LONGEST_PACKET_MS: Ms = 60
+const MAX_PACKET_MS: Ms = 60
 
 /** The receiving direction of a codec: payloads become audio of the session's format. */
 export class DecodingStream implements PayloadDecoder {
@@ -16,13 +16,13 @@ export class DecodingStream implements PayloadDecoder {
 
   constructor(codec: AudioCodec, format: AudioFormat) {
     const { sampleRateHz } = codec.format
-    const longest = msToSamples(LONGEST_PACKET_MS, codec.format)
+    const longest = msToSamples(MAX_PACKET_MS, codec.format)
     const isSame = sampleRateHz === format.sampleRateHz
     this.#codec = codec
     this.#decoder = codec.createDecoder()
     this.#decoded = new Int16Array(longest)
     this.#resampler = isSame ? null : new Resampler(sampleRateHz, format.sampleRateHz, longest)
-    this.samples = isSame ? this.#decoded : new Int16Array(msToSamples(LONGEST_PACKET_MS, format) + 1)
+    this.samples = isSame ? this.#decoded : new Int16Array(msToSamples(MAX_PACKET_MS, format) + 1)
   }
 
   decode(payload: Uint8Array, offset: number, length: number): Samples {
@@ -48,9 +48,9 @@ export class EncodingStream {
     const isSame = sampleRateHz === format.sampleRateHz
     this.codec = codec
     this.#encoder = codec.createEncoder()
-    const longest = msToSamples(LONGEST_PACKET_MS, format)
+    const longest = msToSamples(MAX_PACKET_MS, format)
     this.#resampler = isSame ? null : new Resampler(format.sampleRateHz, sampleRateHz, longest)
-    this.#resampled = new Int16Array(isSame ? 0 : msToSamples(LONGEST_PACKET_MS, codec.format) + 1)
+    this.#resampled = new Int16Array(isSame ? 0 : msToSamples(MAX_PACKET_MS, codec.format) + 1)
   }
 
   /** Encodes the first `count` samples to `dst`; returns how many bytes. */

@@ -24,7 +24,7 @@ import type { SessionRecorder } from './session-recorder.ts'
 import type { SessionRings } from './session-rings.ts'
 import type { SessionCounters } from './session-statistics.ts'
 
-const LONGEST_FRAME_MS: Ms = 60
+const MAX_FRAME_MS: Ms = 60
 /** Between reports of playout: with any packet time at most 200 ms. The owner refills a ring of 2 s on them. */
 const PROGRESS_MS: Ms = 180
 /** Of RTP timestamps, for all codecs. */
@@ -74,7 +74,7 @@ export class OutboundChain {
   constructor(options: OutboundChainOptions) {
     const { format } = options
     this.#options = options
-    this.#frame = new Int16Array(msToSamples(LONGEST_FRAME_MS, format))
+    this.#frame = new Int16Array(msToSamples(MAX_FRAME_MS, format))
     this.#frameSamples = msToSamples(FRAME_MS, format)
     this.#progressSamples = msToSamples(PROGRESS_MS, format)
     this.#samplesPerTick = format.sampleRateHz / CLOCK_RATE

@@ -8,7 +8,7 @@ import { ALGORITHMS, algorithmNamed, type DigestAlgorithm, digestResponse, nonce
 const BARE: ReadonlySet<string> = new Set(['algorithm', 'qop', 'nc'])
 
 /** Nonces whose count is remembered; beyond that the count of the oldest starts at 1 again. */
-const MOST_NONCES = 64
+const MAX_NONCES = 64
 
 /** Answers challenges for one user (RFC 3261 section 22, RFC 7616, RFC 8760). */
 export class DigestClient {
@@ -81,7 +81,7 @@ export class DigestClient {
 
   #count(nonce: string): string {
     const count = (this.#counts.get(nonce) ?? 0) + 1
-    if (!this.#counts.has(nonce) && this.#counts.size >= MOST_NONCES) {
+    if (!this.#counts.has(nonce) && this.#counts.size >= MAX_NONCES) {
       this.#counts.delete(this.#counts.keys().next().value ?? '')
     }
     this.#counts.set(nonce, count)

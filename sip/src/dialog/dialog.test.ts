@@ -4,7 +4,7 @@ import type { NameAddr, SipRequest } from '../message/message.ts'
 import { createRequest, createResponse } from '../message/message-factory.ts'
 import { parseNameAddr, serialiseNameAddr } from '../message/name-addr.ts'
 import { serialiseUri } from '../message/uri.ts'
-import { Dialog, dialogId, LARGEST_SEQUENCE } from './dialog.ts'
+import { Dialog, dialogId, MAX_SEQUENCE } from './dialog.ts'
 
 const address = (text: string): NameAddr => {
   const parsed = parseNameAddr(text)
@@ -101,9 +101,9 @@ describe('dialog, RFC 3261 section 12', () => {
   })
 
   it('CSeq numbers stay below 2^31', () => {
-    const dialog = Dialog.ofClient({ ...invite, cseq: { sequence: LARGEST_SEQUENCE - 1, method: 'INVITE' } }, ok)
-    expect(dialog.reserveSequence()).toBe(LARGEST_SEQUENCE)
-    expect(dialog.reserveSequence()).toBeLessThan(LARGEST_SEQUENCE)
+    const dialog = Dialog.ofClient({ ...invite, cseq: { sequence: MAX_SEQUENCE - 1, method: 'INVITE' } }, ok)
+    expect(dialog.reserveSequence()).toBe(MAX_SEQUENCE)
+    expect(dialog.reserveSequence()).toBeLessThan(MAX_SEQUENCE)
   })
 
   it('a dialog restored from its JSON snapshot continues with the next CSeq number', () => {

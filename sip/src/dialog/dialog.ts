@@ -8,7 +8,7 @@ import { type DialogSnapshot, isDialogSnapshot } from './dialog-snapshot.ts'
 import { routeRequest } from './route-set.ts'
 
 /** CSeq numbers stay below 2^31 (RFC 3261 section 8.1.1.5). */
-export const LARGEST_SEQUENCE = 2 ** 31 - 1
+export const MAX_SEQUENCE = 2 ** 31 - 1
 
 interface DialogFields {
   readonly callId: string
@@ -135,7 +135,7 @@ export class Dialog {
 
   /** Takes the next CSeq number: reserved before the request is sent, so that it is never used twice. */
   reserveSequence(): number {
-    this.#localSequence = this.#localSequence >= LARGEST_SEQUENCE ? 1 : this.#localSequence + 1
+    this.#localSequence = this.#localSequence >= MAX_SEQUENCE ? 1 : this.#localSequence + 1
     return this.#localSequence
   }
 
@@ -146,7 +146,7 @@ export class Dialog {
 
   /** Skips CSeq numbers, for a process that takes over the dialog without knowing the last ones. */
   skipSequence(by: number): void {
-    this.#localSequence = Math.min(this.#localSequence + by, LARGEST_SEQUENCE - 1)
+    this.#localSequence = Math.min(this.#localSequence + by, MAX_SEQUENCE - 1)
   }
 
   /** A request in the dialog (12.2.1.1), without Via; `sequence` as reserved, for ACK the INVITE's. */

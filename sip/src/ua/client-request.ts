@@ -15,7 +15,7 @@ import type { HeaderPairs, HeaderReason } from './session.ts'
 import { contactFor, type UaContext } from './ua-context.ts'
 
 /** Most targets of one request; more indicate an attack. */
-const MOST_TARGETS = 8
+const MAX_TARGETS = 8
 
 /**
  * One request as the transaction user sees it, over as many transactions as it takes: the dialog's connection or the
@@ -86,7 +86,7 @@ export class ClientRequest {
     }
     this.#ctx.layer.sender.resolve(hop, targets => {
       if (this.#over) return
-      this.#targets = targets.slice(0, MOST_TARGETS)
+      this.#targets = targets.slice(0, MAX_TARGETS)
       if (this.#options.adoptTargets) this.#options.identity.adopt(this.#targets)
       this.#next({ cause: 'transport', code: 'not_resolved', detail: `nothing found for ${hop.host}` })
     })

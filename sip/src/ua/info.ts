@@ -7,7 +7,7 @@ import { bodyOf, type SessionCore } from './session-core.ts'
 import { respond } from './ua-context.ts'
 
 /** Most digits that wait behind an unanswered INFO. */
-const MOST_WAITING = 64
+const MAX_WAITING = 64
 
 /** INFO in the dialog (RFC 6086, as RFC 2976 used it): one at a time, so that digits keep their order over UDP. */
 export class InfoExchange {
@@ -23,7 +23,7 @@ export class InfoExchange {
   }
 
   send(body: Body): void {
-    if (this.#waiting.length >= MOST_WAITING) throw new SipStateError('another info', this.#core.state)
+    if (this.#waiting.length >= MAX_WAITING) throw new SipStateError('another info', this.#core.state)
     this.#waiting.push(body)
     this.#next()
   }

@@ -8,10 +8,10 @@ import type { Body } from './session.ts'
 import type { SessionCore } from './session-core.ts'
 
 /** Most dialogs of one INVITE that are tracked, early or answered. */
-export const MOST_FORKS = 16
+export const MAX_FORKS = 16
 
 /** Longest wait for `beforeAcknowledging`. Well below 64*T1, after which the far end ends the call (13.3.1.4). */
-const LONGEST_WAIT_MS: Ms = 2000
+const MAX_WAIT_MS: Ms = 2000
 
 /** What the ACK of the session's dialog still waits for. */
 interface Owed {
@@ -59,7 +59,7 @@ export class InviteAcks {
   }
 
   get isFull(): boolean {
-    return this.#sent.size >= MOST_FORKS
+    return this.#sent.size >= MAX_FORKS
   }
 
   /** Repeats the ACK for a retransmitted 2xx. False if none was sent in that dialog yet. */
@@ -120,7 +120,7 @@ export class InviteAcks {
 
   #ask(note: () => Promise<void>): void {
     const { time } = this.#core.ctx
-    this.#limit = time.at(time.now() + LONGEST_WAIT_MS, () => this.#pass('not within 2 s'))
+    this.#limit = time.at(time.now() + MAX_WAIT_MS, () => this.#pass('not within 2 s'))
     this.#gate.ask(note, {
       pass: () => this.#pass(null),
       fail: error => this.#pass(error instanceof Error ? error.message : String(error)),

@@ -5,7 +5,7 @@ import type { CallIdentity } from './call-identity.ts'
 import type { UaContext } from './ua-context.ts'
 
 /** RFC 3261 section 18.1.1: larger requests must not travel in a datagram where the path MTU is not known. */
-const LARGEST_DATAGRAM = 1300
+const MAX_DATAGRAM = 1300
 
 /**
  * The same address by TCP, when `request`, built for the UDP `target` and without its Via, is too large for a datagram
@@ -20,7 +20,7 @@ export function streamFor(
   if (target.transport !== 'udp' || way.hop === undefined || way.hop.transport !== undefined) return undefined
   if (ctx.transport.advertised('tcp') === undefined || ctx.streamRefusals.has(target)) return undefined
   const via = ctx.layer.clients.via('udp')
-  if (via === undefined || sizeOf({ ...request, via: [via] }) <= LARGEST_DATAGRAM) return undefined
+  if (via === undefined || sizeOf({ ...request, via: [via] }) <= MAX_DATAGRAM) return undefined
   const stream: Target = { ...target, transport: 'tcp' }
   // The call's next hop is the same over either transport.
   if (way.identity.ownsAddress('udp', target.address)) way.identity.adopt([stream])

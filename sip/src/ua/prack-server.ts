@@ -9,7 +9,7 @@ import { parseRAck } from './rack.ts'
 import { respond, type UaContext } from './ua-context.ts'
 
 /** Provisional responses that wait for the PRACK of the one before. */
-const MOST_WAITING = 8
+const MAX_WAITING = 8
 
 interface Unacknowledged {
   readonly rseq: number
@@ -40,7 +40,7 @@ export class PrackServer {
 
   /** Sends `response` when those before it have been acknowledged. */
   send(response: SipResponse): void {
-    if (this.#waiting.length >= MOST_WAITING) throw new SipStateError('more progress', 'waiting for PRACKs')
+    if (this.#waiting.length >= MAX_WAITING) throw new SipStateError('more progress', 'waiting for PRACKs')
     this.#waiting.push(response)
     this.#next()
   }

@@ -2,7 +2,7 @@ import type { HeaderList } from '../message/header-list.ts'
 import { tokenList } from '../message/token-list.ts'
 
 /** RFC 3262 section 7.1: below 2^32. */
-const LARGEST_RSEQ = 2 ** 32 - 1
+const MAX_RSEQ = 2 ** 32 - 1
 
 /** The RSeq of a provisional response that is sent reliably (RFC 3262 section 3); undefined for any other. */
 export function reliableSequence(headers: HeaderList): number | undefined {
@@ -30,5 +30,5 @@ export function parseRAck(value: string): RAck | undefined {
 
 function sequenceNumber(text: string): number | undefined {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : undefined
-  return value !== undefined && value <= LARGEST_RSEQ ? value : undefined
+  return value !== undefined && value <= MAX_RSEQ ? value : undefined
 }

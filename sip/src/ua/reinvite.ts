@@ -10,7 +10,7 @@ import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
 
 /** Most retries after glare; then the 491 is passed on. */
-const MOST_RETRIES = 5
+const MAX_RETRIES = 5
 
 /** RFC 3261 section 14.1: the owner of the Call-ID waits 2.1 to 4 s, the other side 0 to 2 s, in units of 10 ms. */
 export function glareBackOff(random: Random, ownsCallId: boolean): Ms {
@@ -146,7 +146,7 @@ export class OutgoingReinvite {
   #onRefused(sent: { readonly body: Body | undefined; readonly attempt: number }, response: SipResponse): void {
     const { status, reason } = response
     // 14.1: glare; both sides wait, for different times.
-    if (status === 491 && sent.attempt < MOST_RETRIES && this.#core.state === 'confirmed') {
+    if (status === 491 && sent.attempt < MAX_RETRIES && this.#core.state === 'confirmed') {
       this.#limit?.cancel()
       this.#backOff(sent.body, sent.attempt + 1)
       return

@@ -8,7 +8,7 @@ import type { HeaderPairs } from './session.ts'
 import type { UaContext } from './ua-context.ts'
 
 /** Most challenges that one request answers; more indicate an attack. */
-const MOST_CHALLENGES = 4
+const MAX_CHALLENGES = 4
 
 /** Authorization headers of one request, in answer to the challenges it received (RFC 3261 section 22). */
 export class RequestCredentials {
@@ -34,7 +34,7 @@ export class RequestCredentials {
     flow: Flow,
   ): boolean {
     const { digest } = this.#identity
-    if (digest === undefined || this.#challenges >= MOST_CHALLENGES) return false
+    if (digest === undefined || this.#challenges >= MAX_CHALLENGES) return false
     // A challenge from any host but the call's next hop could harvest credentials.
     if (!this.#identity.owns(flow) || !cameFrom(flow, sent.to, sent.in)) {
       this.#ctx.log('warn', 'rogue_challenge', `${response.status} from ${flow.remote.address} is not answered`)

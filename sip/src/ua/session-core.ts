@@ -11,7 +11,7 @@ import type { Body, Direction, InviteSession, SessionEnd, SessionEvent } from '.
 import { type UaContext, userOf } from './ua-context.ts'
 
 /** Most events that wait for the first listener. */
-const MOST_UNHEARD = 256
+const MAX_UNHEARD = 256
 
 /** State of one session that its parts share. Each field is changed by one part only. */
 export class SessionCore implements EventSource {
@@ -80,7 +80,7 @@ export class SessionCore implements EventSource {
   }
 
   emit(event: SessionEvent): void {
-    if (!this.ended && this.#events.waiting < MOST_UNHEARD) this.#events.emit(event)
+    if (!this.ended && this.#events.waiting < MAX_UNHEARD) this.#events.emit(event)
   }
 
   tellOne(): boolean {

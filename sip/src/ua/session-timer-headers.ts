@@ -4,7 +4,7 @@ import type { HeaderPairs } from './session.ts'
 import { parseTokenParams } from './token-params.ts'
 
 /** RFC 4028 section 4: no session interval is smaller, and without Min-SE none may be. Seconds. */
-export const LEAST_INTERVAL_S = 90
+export const MIN_INTERVAL_S = 90
 
 /** Who sends the refreshes, as the headers say it: the sender of the request, or the one who answered it. */
 export type RefresherParam = 'uac' | 'uas'

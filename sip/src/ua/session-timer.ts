@@ -4,7 +4,7 @@ import type { HeaderPairs } from './session.ts'
 import type { SessionCore } from './session-core.ts'
 import {
   intervalTooSmall,
-  LEAST_INTERVAL_S,
+  MIN_INTERVAL_S,
   minSeOf,
   type RefresherParam,
   sessionExpiresOf,
@@ -15,13 +15,13 @@ import type { SessionTimerOptions } from './session-timer-options.ts'
 const DEFAULT_EXPIRES_S = 1800
 
 /** RFC 4028 section 10: the BYE goes out that long before the end at most. */
-const MOST_AHEAD_S = 32
+const MAX_AHEAD_S = 32
 
 /** Between two attempts at one refresh. */
-const LEAST_RETRY_MS: Ms = 10_000
+const MIN_RETRY_MS: Ms = 10_000
 
 /** Most 422 responses that are followed. */
-const MOST_RAISES = 3
+const MAX_RAISES = 3
 
 interface Agreement {
   readonly intervalS: number
@@ -58,7 +58,7 @@ export class SessionTimer {
     const settings = core.ctx.sessionTimer
     this.#asks = settings !== 'off'
     this.#expiresS = DEFAULT_EXPIRES_S
-    this.#minSeS = LEAST_INTERVAL_S
+    this.#minSeS = MIN_INTERVAL_S
     this.configure(settings)
   }
 
@@ -79,7 +79,7 @@ export class SessionTimer {
     // 7.1: who refreshes is left open in the first request unless it matters; 7.4: later the roles stay.
     const refresher = agreed?.refresher ?? this.#preference
     const param = refresher === undefined ? '' : `;refresher=${refresher === 'local' ? 'uac' : 'uas'}`
-    const minSe: HeaderPairs = this.#minSeS > LEAST_INTERVAL_S ? [['Min-SE', String(this.#minSeS)]] : []
+    const minSe: HeaderPairs = this.#minSeS > MIN_INTERVAL_S ? [['Min-SE', String(this.#minSeS)]] : []
     return [['Session-Expires', `${intervalS}${param}`], ...minSe]
   }
 
@@ -87,7 +87,7 @@ export class SessionTimer {
   raise(response: SipResponse): boolean {
     const minSeS = minSeOf(response.headers)
     if (response.status !== 422 || minSeS === undefined || minSeS <= this.#minSeS) return false
-    if (this.#raises >= MOST_RAISES) return false
+    if (this.#raises >= MAX_RAISES) return false
     this.#raises++
     this.#minSeS = minSeS
     return true
@@ -98,7 +98,7 @@ export class SessionTimer {
     const before = this.#agreed
     const given = sessionExpiresOf(response.headers)
     if (given !== undefined) {
-      const intervalS = Math.max(given.intervalS, LEAST_INTERVAL_S)
+      const intervalS = Math.max(given.intervalS, MIN_INTERVAL_S)
       this.#run({ intervalS, refresher: given.refresher === 'uas' ? 'remote' : 'local', peerTakesPart: true })
     } else if (this.#asks || before !== undefined) {
       // 7.2: a peer that knows no timer can still be refreshed, by us alone.
@@ -121,7 +121,7 @@ export class SessionTimer {
     const peerTakesPart = supportsTimer(request.headers)
     const ours = before?.intervalS ?? this.#expiresS
     const wanted = asked === undefined ? ours : this.#asks ? Math.min(asked.intervalS, ours) : asked.intervalS
-    const intervalS = Math.max(wanted, minSeOf(request.headers) ?? 0, LEAST_INTERVAL_S)
+    const intervalS = Math.max(wanted, minSeOf(request.headers) ?? 0, MIN_INTERVAL_S)
     const refresher = this.#refresherFor(peerTakesPart, asked?.refresher)
     this.#run({ intervalS, refresher, peerTakesPart })
     if (before !== undefined) this.#core.emit({ type: 'refreshed', by: 'remote' })
@@ -147,7 +147,7 @@ export class SessionTimer {
     this.#agreed = agreed
     const interval = 1000 * agreed.intervalS
     if (agreed.peerTakesPart) {
-      this.#expiresAt = time.now() + interval - Math.min(1000 * MOST_AHEAD_S, interval / 3)
+      this.#expiresAt = time.now() + interval - Math.min(1000 * MAX_AHEAD_S, interval / 3)
       this.#expiryTimer = time.at(this.#expiresAt, () => {
         this.stop()
         this.#hooks.expired()
@@ -165,7 +165,7 @@ export class SessionTimer {
     this.#refreshTimer?.cancel()
     this.#refreshTimer = time.at(time.now() + delay, () => {
       const left = this.#expiresAt === undefined ? 1000 * intervalS : this.#expiresAt - time.now()
-      this.retryAfter(Math.max(left / 2, LEAST_RETRY_MS))
+      this.retryAfter(Math.max(left / 2, MIN_RETRY_MS))
       this.#hooks.refresh()
     })
   }
@@ -181,5 +181,5 @@ export class SessionTimer {
 
 /** Smallest accepted interval under these settings, in seconds. */
 export function leastInterval(settings: SessionTimerOptions): number {
-  return settings === 'off' ? LEAST_INTERVAL_S : Math.max(settings.minSeS ?? LEAST_INTERVAL_S, LEAST_INTERVAL_S)
+  return settings === 'off' ? MIN_INTERVAL_S : Math.max(settings.minSeS ?? MIN_INTERVAL_S, MIN_INTERVAL_S)
 }

@@ -8,7 +8,7 @@ import type { Flow } from '../transport/transport.ts'
 import { sendBye } from './bye.ts'
 import { ClientRequest } from './client-request.ts'
 import { headersWith } from './custom-headers.ts'
-import { InviteAcks, MOST_FORKS } from './invite-acks.ts'
+import { InviteAcks, MAX_FORKS } from './invite-acks.ts'
 import { describeAttempt } from './invite-attempt.ts'
 import { firstHop } from './outbound-request.ts'
 import { PrackClient, type ProgressKind } from './prack-client.ts'
@@ -128,7 +128,7 @@ export class UacInvite {
     const known = this.#early.get(toTag)
     if (known !== undefined) return known
     const dialog = Dialog.ofClient(this.#core.invite, response, this.#core.identity.serverName)
-    if (this.#early.size < MOST_FORKS) {
+    if (this.#early.size < MAX_FORKS) {
       this.#early.set(toTag, dialog)
       this.#core.own(dialog)
     }

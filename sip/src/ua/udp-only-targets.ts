@@ -4,7 +4,7 @@ import type { Target } from '../transport/transport.ts'
 /** How long TCP is not tried again at a target that refused it. */
 const REFUSAL_LASTS_MS: Ms = 600_000
 
-const MOST_REFUSALS = 256
+const MAX_REFUSALS = 256
 
 /** Targets that refused TCP, although RFC 3261 section 18 requires every element to support UDP and TCP: they get large requests over UDP (section 18.1.1). */
 export class UdpOnlyTargets {
@@ -16,7 +16,7 @@ export class UdpOnlyTargets {
   }
 
   add(target: Target): void {
-    if (this.#until.size >= MOST_REFUSALS) this.#until.delete(this.#until.keys().next().value ?? '')
+    if (this.#until.size >= MAX_REFUSALS) this.#until.delete(this.#until.keys().next().value ?? '')
     this.#until.set(keyOf(target), this.#time.now() + REFUSAL_LASTS_MS)
   }
 

@@ -10,7 +10,7 @@ import type { SessionTimer } from './session-timer.ts'
 import { contactFor, respond } from './ua-context.ts'
 
 /** RFC 3311 section 5.2: an UPDATE is answered promptly; an offer that the application does not decide in time is refused. */
-const LONGEST_WAIT_MS: Ms = 15_000
+const MAX_WAIT_MS: Ms = 15_000
 
 /** Why an offer in an UPDATE must be refused now. */
 type OfferConflict = 'ours' | 'theirs' | undefined
@@ -58,7 +58,7 @@ export class IncomingUpdate {
     else {
       const { time } = this.#core.ctx
       this.#pending = transaction
-      this.#limit = time.at(time.now() + LONGEST_WAIT_MS, () => this.#withdraw(504))
+      this.#limit = time.at(time.now() + MAX_WAIT_MS, () => this.#withdraw(504))
       this.#core.emit({ type: 'offer', body: bodyOf(transaction.request) })
     }
   }

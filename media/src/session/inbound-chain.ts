@@ -1,6 +1,6 @@
 import { type AudioFormat, type Ms, msToSamples, NARROWBAND } from '@parley/kernel'
 import { CODECS, type CodecName, codecByName, DEFAULT_CODECS } from '../codec/codecs.ts'
-import { FormatBorder } from '../dsp/format-border.ts'
+import { FormatConverter } from '../dsp/format-converter.ts'
 import { ReceiveStream } from '../dsp/receive-stream.ts'
 import { ReceptionStatistics } from '../rtp/reception-statistics.ts'
 import { RtpHeader, readRtpHeader } from '../rtp/rtp-packet.ts'
@@ -61,7 +61,7 @@ export class InboundChain {
   readonly #decoders: (DecodingStream | null)[] = CODECS.map(() => null)
   readonly #pulled: Int16Array
   /** For voice activity, tones and the recording, which work at 8 kHz. */
-  readonly #narrow: FormatBorder
+  readonly #narrow: FormatConverter
   readonly #meaning = new Uint8Array(PAYLOAD_TYPES)
   /** Until when audio is taken; Infinity while the direction lets us hear. */
   #hearingUntilMs: Ms = 0
@@ -73,7 +73,7 @@ export class InboundChain {
     const { openedAtMs, format, emit } = options
     this.stream = new ReceiveStream({ openedAtMs, format })
     this.#pulled = new Int16Array(msToSamples(PULL_MS, format))
-    this.#narrow = new FormatBorder(format, NARROWBAND)
+    this.#narrow = new FormatConverter(format, NARROWBAND)
     this.#digits = new DigitReception({ openedAtMs, emit, stream: this.stream, ratio: this.#narrow.ratio })
   }
 

@@ -11,7 +11,7 @@ import {
 } from '@parley/kernel'
 import { codecByName } from '../codec/codecs.ts'
 import { ComfortNoise } from '../dsp/comfort-noise.ts'
-import { FormatBorder } from '../dsp/format-border.ts'
+import { FormatConverter } from '../dsp/format-converter.ts'
 import { TelephoneEventSender } from '../dtmf/telephone-event-sender.ts'
 import { RTP_HEADER_BYTES, writeRtpHeader } from '../rtp/rtp-packet.ts'
 import type { SrtpSender } from '../srtp/srtp-sender.ts'
@@ -58,7 +58,7 @@ export class OutboundChain {
   readonly #progressSamples: Samples
   readonly #samplesPerTick: number
   /** For the recording, which is of 8 kHz. */
-  readonly #narrow: FormatBorder
+  readonly #narrow: FormatConverter
   #encoding: EncodingStream
   #payloadType = 0
   #dtmfPayloadType = -1
@@ -78,7 +78,7 @@ export class OutboundChain {
     this.#frameSamples = msToSamples(FRAME_MS, format)
     this.#progressSamples = msToSamples(PROGRESS_MS, format)
     this.#samplesPerTick = format.sampleRateHz / CLOCK_RATE
-    this.#narrow = new FormatBorder(format, NARROWBAND)
+    this.#narrow = new FormatConverter(format, NARROWBAND)
     this.#encoding = new EncodingStream(codecByName('PCMU'), format)
     this.ssrc = randomUint32(options.random)
     this.#timestampBase = randomUint32(options.random)

@@ -10,7 +10,7 @@ import {
   type Time,
 } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
-import { FormatBorder, type VoiceDetection, type VoiceEdge } from '@parley/media'
+import { FormatConverter, type VoiceDetection, type VoiceEdge } from '@parley/media'
 import type { HeardWord, SpeechEvent, SpeechStream, SpeechToText } from '@parley/providers'
 import { EngineError } from '../errors.ts'
 import { HeardHistory } from '../heard-history.ts'
@@ -55,9 +55,9 @@ export class SpeechInput {
   readonly #audio: Int16Array
   /** Format that the recogniser takes, and the resampler to it. */
   readonly #recogniserFormat: AudioFormat
-  readonly #toRecogniser: FormatBorder
+  readonly #toRecogniser: FormatConverter
   /** Prosody is measured at 8 kHz. */
-  readonly #toProsody: FormatBorder
+  readonly #toProsody: FormatConverter
   /** In the recogniser's format. */
   readonly #recent: HeardHistory
   #next: Samples = -1
@@ -82,8 +82,8 @@ export class SpeechInput {
     const { leg, speechBand } = options
     this.#audio = new Int16Array(msToSamples(BLOCK_MS, leg.format))
     this.#recogniserFormat = formatTaken(options.recogniser, leg.format)
-    this.#toRecogniser = new FormatBorder(leg.format, this.#recogniserFormat)
-    this.#toProsody = new FormatBorder(leg.format, NARROWBAND)
+    this.#toRecogniser = new FormatConverter(leg.format, this.#recogniserFormat)
+    this.#toProsody = new FormatConverter(leg.format, NARROWBAND)
     this.#recent = new HeardHistory(REPLAY_MS, this.#recogniserFormat)
     leg.detectVoice({ hangoverMs: HANGOVER_MS, ...(speechBand && { band: speechBand }) })
     this.#stream = this.#open()

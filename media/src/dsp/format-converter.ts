@@ -8,7 +8,7 @@ const MAX_MS: Ms = 60
  * recogniser): samples and their positions become those of a clock of that rate which begins with the call's. Between
  * equal rates everything passes untouched. Allocates nothing per packet.
  */
-export class FormatBorder {
+export class FormatConverter {
   /** Samples that come in for each one that goes out. */
   readonly ratio: number
   /** What `push` made of its input: `count` samples, the first at `position`. */

@@ -1,15 +1,15 @@
 import { type AudioFormat, type Ms, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 
 const WINDOW_MS = 2000
-/** Below this it may be jitter or a first packet that came a little late: not worth a slip in speech. */
+/** A smaller difference may be jitter or a delayed first packet: not worth a correction that can be heard. */
 const SMALLEST_MS: Ms = 8
 
 /**
- * Watches how far a sender's clock has run away from ours. Network delay only ever adds: the least lateness of a window is
- * the clocks' own difference (or a lasting change of the path), and that is what may be corrected.
+ * Measures how far a sender's clock has drifted from ours. Network delay only ever adds: the smallest lateness of a
+ * window is the difference of the clocks (or a lasting change of the path), and that is what may be corrected.
  */
 export class ClockSkew {
-  /** Correction to be made: positive moves the stream later. */
+  /** Correction that is due, samples: positive moves the stream later. */
   due: Samples = 0
   readonly #smallest: Samples
   #windowEnds: Ms = Number.NaN
@@ -34,7 +34,7 @@ export class ClockSkew {
     this.#least -= samples
   }
 
-  /** The stream got a new place: what was seen before says nothing. */
+  /** The stream was placed anew: earlier measurements no longer apply. */
   restart(): void {
     this.due = 0
     this.#windowEnds = Number.NaN

@@ -4,17 +4,17 @@ import { MediaError } from '../errors.ts'
 interface ComfortNoiseOptions {
   /** RMS level of white noise, -90 to -40 dBFS; default null: digital silence. */
   readonly levelDbfs?: number | null
-  /** Of the noise; equal seeds sound equal. Default 1. */
+  /** Seed of the noise generator. Default 1. */
   readonly seed?: number
 }
 
-/** What is sent when nothing plays: digital silence, or noise of a fixed low level. */
+/** Generates what is sent when nothing plays: digital silence, or noise of a fixed low level. */
 export class ComfortNoise {
   /** Uniform noise of peak p has an RMS of p / sqrt(3). */
   readonly #peak: number
   #state: number
 
-  /** Throws `MediaError` "invalid_noise_level". */
+  /** Throws `MediaError` "invalid_noise_level" for a level outside -90 to -40 dBFS. */
   constructor(options: ComfortNoiseOptions = {}) {
     const level = options.levelDbfs ?? null
     if (level !== null && !(level >= -90 && level <= -40))

@@ -33,12 +33,12 @@ export class Concealment {
   readonly #stepSamples: Samples
   readonly #mutedAfter: Samples
   readonly #fadePerSample: number
-  /** Everything that was put out lately, the newest last. */
+  /** The most recent output, the newest sample last. */
   readonly #history: Int16Array
   /** History as it was when the gap began. */
   readonly #source: Float32Array
   #active = false
-  /** Samples put out in this gap. */
+  /** Samples of this gap that were generated so far. */
   #gap: Samples = 0
   #pitch: Samples
   #periods = 1
@@ -47,7 +47,7 @@ export class Concealment {
   #oldPeriods = 1
   #oldPhase = 0
   #crossfade = 0
-  /** What the first repeated sample lacks to continue the last one heard. */
+  /** Difference between the last sample heard and the first repeated one. */
   #step = 0
 
   constructor(format: AudioFormat = NARROWBAND) {
@@ -66,7 +66,9 @@ export class Concealment {
     this.#pitch = this.#minPitch
   }
 
-  /** Takes `count` good samples; behind a gap their head is changed in place, so that it grows out of the concealment. */
+  /**
+   * Takes `count` samples of a received packet. After a gap it blends their beginning with the concealment, in place.
+   */
   good(samples: Int16Array, offset: number, count: Samples): void {
     if (this.#active) {
       const overlap = Math.min(
@@ -102,7 +104,7 @@ export class Concealment {
     this.#remember(dst, offset, count)
   }
 
-  /** The next good samples do not continue the last ones (some were left out): blends them over 3.75 ms. */
+  /** The next received samples do not continue the last ones (some were left out): `good` blends them over 3.75 ms. */
   join(): void {
     if (!this.#active) this.#begin()
   }

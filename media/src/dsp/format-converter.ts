@@ -4,22 +4,22 @@ import { Resampler } from './resampler.ts'
 const MAX_MS: Ms = 60
 
 /**
- * Where one direction's audio passes to something of another rate (voice activity, tones of digits, a recording, a
- * recogniser): samples and their positions become those of a clock of that rate which begins with the call's. Between
- * equal rates everything passes untouched. Allocates nothing per packet.
+ * Converts one direction's audio for a consumer with another rate (voice activity, DTMF tones, a recording, a
+ * recogniser): samples, and positions on a clock of that rate which begins with the call's. Audio of equal rates passes
+ * unchanged. Allocates nothing per packet.
  */
 export class FormatConverter {
-  /** Samples that come in for each one that goes out. */
+  /** Input samples for each output sample. */
   readonly ratio: number
-  /** What `push` made of its input: `count` samples, the first at `position`. */
+  /** Result of the last `push`: `count` samples, the first at `position`. */
   samples: Int16Array
   count: Samples = 0
   position: Samples = 0
   readonly #resampler: Resampler | null
-  /** Where input would continue the last one. */
+  /** Position at which the next input continues the last one. */
   #next: Samples = -1
 
-  /** Both are mono. */
+  /** Both formats must be mono. */
   constructor(from: AudioFormat, to: AudioFormat) {
     this.ratio = from.sampleRateHz / to.sampleRateHz
     const isSame = this.ratio === 1
@@ -27,7 +27,7 @@ export class FormatConverter {
     this.samples = new Int16Array(isSame ? 0 : msToSamples(MAX_MS, to) + 1)
   }
 
-  /** `count` samples, at most 60 ms, that stand at `position`. */
+  /** Converts `count` samples, at most 60 ms, whose first is at `position`. */
   push(position: Samples, samples: Int16Array, count: Samples): void {
     if (this.#resampler === null) {
       this.position = position

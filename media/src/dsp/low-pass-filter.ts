@@ -3,7 +3,7 @@ import { type LowPassDesign, lowPass } from './windowed-sinc.ts'
 
 /** A linear-phase low-pass over a stream of audio. */
 export class LowPassFilter {
-  /** A sample of the input comes out so many samples later. */
+  /** Delay of the filter. */
   readonly delay: Samples
   readonly #taps: Float64Array
   /** The newest samples, stored twice, so that the filter's window is always contiguous. */
@@ -34,7 +34,7 @@ export class LowPassFilter {
     this.#next = next
   }
 
-  /** Forgets the input so far: after a gap. */
+  /** Clears the filter's state, for use after a gap. */
   reset(): void {
     this.#recent.fill(0)
     this.#next = 0

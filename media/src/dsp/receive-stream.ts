@@ -12,9 +12,9 @@ import { type PayloadDecoder, ReorderBuffer } from './reorder-buffer.ts'
 import { SourceClock, TOO_EARLY, TOO_LATE } from './source-clock.ts'
 
 interface ReceiveStreamOptions {
-  /** The session's zero: position 0 of its sample clock. */
+  /** Time of position 0 on the session's sample clock. */
   readonly openedAtMs: Ms
-  /** Of the audio that decoders give and `pull` returns; default 8 kHz. RTP timestamps count at 8000 Hz. */
+  /** Format of the audio that decoders produce and `pull` returns; default 8 kHz. RTP timestamps count at 8000 Hz. */
   readonly format?: AudioFormat
   /** Longest wait for a missing packet, and the lateness up to which a packet still counts; ms, default 40. */
   readonly holdMs?: Ms
@@ -25,7 +25,7 @@ const MAX_PACKET_MS: Ms = 60
 const BRIDGED_MS: Ms = 20
 const OLDEST_ASKED_MS: Ms = 60_000
 const MAX_AHEAD_ASKED_MS: Ms = 200
-/** A caller that has not pulled for this long was stalled: packets of that time are still to come. */
+/** After a longer pause between two pulls the thread was stalled: packets of that time are still to come. */
 const STALL_MS = 60
 const STALL_GRACE_MS = 10
 
@@ -38,7 +38,7 @@ const NO_PAYLOAD = new Uint8Array(0)
  * Each wake: `push` or `skip` everything that arrived, then `pull` until it returns 0.
  */
 export class ReceiveStream {
-  /** Samples made up for lost or late packets; silence does not count. */
+  /** Samples generated for lost or late packets; silence does not count. */
   concealedSamples: Samples = 0
   /** Packets refused because they would lie more than 200 ms ahead of their time. */
   early = 0
@@ -49,7 +49,7 @@ export class ReceiveStream {
   readonly #concealment: Concealment
   readonly #format: AudioFormat
   readonly #bridged: Samples
-  /** Of the packet with audio that was taken last; null: the next one is the first of its source. */
+  /** Decoder of the last packet with audio; null before the first packet of a source. */
   #decoder: PayloadDecoder | null = null
   #position: Samples = 0
   /** Packets that were next in sequence, but whose place had been filled. */
@@ -96,12 +96,15 @@ export class ReceiveStream {
     return this.#reorder.duplicate
   }
 
-  /** Packets whose turn was given up; one that comes after all counts as late as well. */
+  /** Packets that were given up; one that arrives later is also counted as late. */
   get lost(): number {
     return this.#reorder.lost
   }
 
-  /** Times a packet was placed by its arrival: the first of each source, and where a sender's clock moved. */
+  /**
+   * How often a packet was placed by its time of arrival: the first of each source, and after a jump of the sender's
+   * clock.
+   */
   get anchors(): number {
     return this.#clock.anchors
   }
@@ -112,8 +115,8 @@ export class ReceiveStream {
   }
 
   /**
-   * Takes the payload of one packet (at most 480 bytes), copied; `decoder` gets it in order of sequence. False when it was
-   * dropped: late, duplicate, longer or out of line.
+   * Accepts the payload of one packet (at most 480 bytes, copied); `decoder` decodes it in order of sequence. Returns
+   * false when the packet was dropped: late, duplicate, too long or out of line.
    */
   push(
     ssrc: number,
@@ -133,7 +136,9 @@ export class ReceiveStream {
     return this.#reorder.push(ssrc, sequence, 0, null, NO_PAYLOAD, 0, 0, nowMs)
   }
 
-  /** While `held` (a hold by offer/answer) gaps are silent instead of concealed; packets under way are still taken. */
+  /**
+   * While `held` (a hold by offer/answer), gaps are silent instead of concealed; packets in flight are still accepted.
+   */
   hold(held: boolean): void {
     this.#held = held
     if (!held) this.#silent = true
@@ -155,8 +160,8 @@ export class ReceiveStream {
   }
 
   /**
-   * Where audio of `timestamp` stands (or would stand) on the sample clock; -1 before the first packet, and for a timestamp
-   * of more than a minute ago or 200 ms ahead: it is of another clock.
+   * Position of `timestamp` on the sample clock; -1 before the first packet, and for a timestamp more than a minute old
+   * or 200 ms ahead, which belongs to another clock.
    */
   positionOf(timestamp: RtpTicks): Samples {
     if (!this.#clock.anchored) return -1
@@ -166,7 +171,7 @@ export class ReceiveStream {
     return place < oldest || place > newest ? -1 : Math.max(0, place)
   }
 
-  /** Up to this moment the stream is filled even where packets are missing. */
+  /** Time up to which the stream is filled even where packets are missing. */
   #fillTime(nowMs: Ms): Ms {
     if (nowMs - this.#lastPullMs > STALL_MS) {
       this.#stalledSince = this.#lastPullMs
@@ -197,7 +202,7 @@ export class ReceiveStream {
     return count
   }
 
-  /** Nothing came in time: fill, but not over a packet that is held back for its predecessors. */
+  /** No packet arrived in time: fills the gap, but not over a packet that waits for earlier ones. */
   #giveUpWaiting(overdue: Samples): void {
     this.#gapSilent = this.#silent || this.#held
     this.#gapUntil = overdue
@@ -207,7 +212,9 @@ export class ReceiveStream {
     else this.#gapUntil = Math.min(overdue, held)
   }
 
-  /** Takes the loaded packet out of the reorder buffer, decodes and places it and plans the gap before it; or drops it. */
+  /**
+   * Removes the loaded packet from the re-order buffer, decodes it, places it and plans the gap before it; or drops it.
+   */
   #takePacket(): void {
     const { decoder, timestamp, arrivedAt, missing, restarted } = this.#reorder
     this.#gapUntil = this.#position

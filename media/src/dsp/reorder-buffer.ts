@@ -30,15 +30,15 @@ const NOTHING = -1
  * allocated after construction. A new SSRC, or a sequence that restarted (RFC 3550 A.1), begins anew and drops what is held.
  */
 export class ReorderBuffer {
-  /** Arrived after their turn was given up. */
+  /** Packets that arrived after their place was given up. */
   late = 0
   duplicate = 0
-  /** Given up; a late arrival does not take it back. */
+  /** Packets that were given up; a late arrival does not reduce the count. */
   lost = 0
-  /** Longer than a slot, or alone after a jump in the sequence. */
+  /** Packets longer than a slot, or alone after a jump in the sequence. */
   refused = 0
 
-  /** Of the packet that `ready` or `reach` found: valid until `release`. */
+  /** Payload of the packet that `ready` or `reach` loaded; valid until `release`. */
   payload: Uint8Array
   /** Bytes of `payload`. */
   length = 0
@@ -48,7 +48,7 @@ export class ReorderBuffer {
   arrivedAt: Ms = 0
   /** Packets missing between the one released before and this one. */
   missing = 0
-  /** It is the first of its source. */
+  /** Whether the loaded packet is the first of its source. */
   restarted = false
 
   readonly #holdMs: Ms
@@ -153,7 +153,7 @@ export class ReorderBuffer {
     return this.#waiting > 0 && this.#load(this.#firstHeld())
   }
 
-  /** Gives back the slot of the loaded packet; what is missing before it is lost. */
+  /** Frees the slot of the loaded packet and counts the packets missing before it as lost. */
   release(): void {
     const released = this.#next + this.missing
     this.#held[released & this.#mask] = NOTHING
@@ -190,7 +190,7 @@ export class ReorderBuffer {
     this.#restarted = true
   }
 
-  /** More packets are missing than slots are there: the oldest are given up. */
+  /** More packets are missing than there are slots: gives up the oldest. */
   #makeRoom(extended: number): void {
     const next = extended - this.#mask
     for (let i = 0; i <= this.#mask; i++)

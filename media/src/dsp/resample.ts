@@ -1,9 +1,11 @@
 import type { Samples } from '@parley/kernel'
 import { bessel0, sinc } from './windowed-sinc.ts'
 
-/** Of the lower rate's half band so much passes: 3400 Hz at 8 kHz. What lies at or above the half band would fold back. */
+/**
+ * Share of the lower rate's half band that passes: 3400 Hz at 8 kHz. Frequencies at or above the half band would alias.
+ */
 const PASS_SHARE = 0.85
-/** Of the window: images and aliases are at least this far below (Kaiser's formulas). */
+/** Attenuation of images and aliases, by Kaiser's formulas. */
 const STOPBAND_DB = 66
 
 export interface PolyphaseFilter {
@@ -18,9 +20,10 @@ export interface PolyphaseFilter {
 const filters = new Map<string, PolyphaseFilter>()
 
 /**
- * Brings mono 16-bit audio from `fromHz` to `toHz`: a linear-phase low-pass (Kaiser-windowed sinc; from 16 to 8 kHz it passes
- * 3400 Hz and stops 4000 Hz) in polyphase form. Without delay: sample n of the result is at the instant n / `toHz` s of the
- * input. Gives the samples from `start` to `end` of it; default all. Throws a RangeError for a rate that is no positive integer.
+ * Resamples mono 16-bit audio from `fromHz` to `toHz`: a linear-phase low-pass (Kaiser-windowed sinc; from 16 to 8 kHz
+ * it passes 3400 Hz and stops 4000 Hz) in polyphase form. Without delay: sample n of the result is at the instant n /
+ * `toHz` s of the input. Returns the samples from `start` to `end` of the result; default all. Throws a RangeError for
+ * a rate that is no positive integer.
  */
 export function resample(
   input: Int16Array,
@@ -34,7 +37,7 @@ export function resample(
   const { up, down, taps } = filter
   const length = Math.floor((input.length * up) / down)
   const output = new Int16Array(Math.max(0, Math.min(end ?? length, length) - start))
-  // Numbers of one kind: converting each where it is used takes longer than multiplying it.
+  // Converted once: converting each sample where it is used takes longer than multiplying it.
   const samples = new Float64Array(input)
   const before = (taps - 1) >> 1
   for (let i = 0; i < output.length; i++) {
@@ -48,7 +51,10 @@ export function resample(
   return output
 }
 
-/** One output sample. Two sums, which need not wait for one another: most of what resampling costs is these loops. */
+/**
+ * Computes one output sample. The two sums are independent of each other, because most of the cost of resampling is
+ * these loops.
+ */
 export function filtered(
   { taps, coefficients }: PolyphaseFilter,
   phase: number,
@@ -59,7 +65,7 @@ export function filtered(
   let a = 0
   let b = 0
   if (phase === 0) {
-    // The filter of phase 0 is symmetric: one multiplication for two taps.
+    // The filter of phase 0 is symmetric: one multiplication serves two taps.
     const last = first + taps - 1
     for (let k = 0; k + 2 <= half; k += 2) {
       a += coefficients[k]! * (input[first + k]! + input[last - k]!)
@@ -76,7 +82,7 @@ export function filtered(
   return a + b + coefficients[phase * taps + half]! * input[first + half]!
 }
 
-/** What lies beyond the input is silence. */
+/** Near an end of the input; beyond it is silence. */
 function atAnEnd({ taps, coefficients }: PolyphaseFilter, phase: number, input: Float64Array, first: number): number {
   const to = Math.min(taps, input.length - first)
   let sum = 0
@@ -85,8 +91,8 @@ function atAnEnd({ taps, coefficients }: PolyphaseFilter, phase: number, input: 
 }
 
 /**
- * What one output sample is made of: input samples at most `reach` before and after its instant. Inputs that are cut at
- * multiples of `down` samples keep the phases of the whole.
+ * The input that one output sample needs: samples at most `reach` before and after its instant. Inputs that are cut at
+ * multiples of `down` samples have the phases of the whole.
  */
 export function resamplerReach(
   fromHz: number,

@@ -2,20 +2,23 @@ import type { SampleRateHz, Samples } from '@parley/kernel'
 import { filtered, filterFor, type PolyphaseFilter } from './resample.ts'
 
 /**
- * Brings one stream of mono audio from one rate to another on the packet path: what goes in comes out `delay` later, and
- * nothing is allocated. The filter is that of `resample`.
+ * Resamples one stream of mono audio on the packet path, with a fixed `delay` and without allocation. The filter is
+ * that of `resample`.
  */
 export class Resampler {
-  /** Output samples by which the result is late: about 3.4 ms between 8 and 16 kHz. */
+  /** Delay of the result in output samples: about 3.4 ms between 8 and 16 kHz. */
   readonly delay: Samples
   readonly #filter: PolyphaseFilter
   /** The last `taps - 1` samples of the input, then those of this call. */
   readonly #window: Float64Array
   readonly #history: number
-  /** Of the next result, in units of the input's interval divided by `up`, from the first sample of the next call. */
+  /**
+   * Position of the next result after the first sample of the next call, in units of the input's interval divided by
+   * `up`.
+   */
   #next = 0
 
-  /** `most`: samples that one call brings at most. */
+  /** `maxSamples`: the most input samples of one call. */
   constructor(fromHz: SampleRateHz, toHz: SampleRateHz, maxSamples: Samples) {
     this.#filter = filterFor(fromHz, toHz)
     const { taps, up, down } = this.#filter
@@ -41,7 +44,7 @@ export class Resampler {
     return written
   }
 
-  /** Forgets the input so far: what comes next does not continue it. */
+  /** Clears the input so far: the next samples do not continue it. */
   reset(): void {
     this.#window.fill(0)
     this.#next = 0

@@ -1,15 +1,15 @@
 import { resample, resamplerReach } from './resample.ts'
 
-/** `resample` for audio that comes in pieces: the pieces' results, joined, are the result of the whole. */
+/** `resample` for audio that arrives in pieces: the joined results equal the result for the whole. */
 export class ResamplingStream {
   readonly #fromHz: number
   readonly #toHz: number
   readonly #reach: number
   readonly #up: number
   readonly #down: number
-  /** Input from a multiple of `down` on, as much of it as results still to be made need. */
+  /** Input, from a multiple of `down` on, that results still need. */
   #pending = new Int16Array(0)
-  /** Where the first result still to be made lies in `#pending`; in output samples. */
+  /** Index in `#pending` of the next result, in output samples. */
   #made = 0
 
   constructor(fromHz: number, toHz: number) {
@@ -26,7 +26,7 @@ export class ResamplingStream {
     const joined = new Int16Array(this.#pending.length + input.length)
     joined.set(this.#pending)
     joined.set(input, this.#pending.length)
-    // Results whose right context is there in full.
+    // Only results for which all input after them is known.
     const upTo = Math.floor(((joined.length - this.#reach) * this.#up) / this.#down)
     if (upTo <= this.#made) {
       this.#pending = joined
@@ -38,7 +38,7 @@ export class ResamplingStream {
     return result
   }
 
-  /** The results at the end, whose right context is silence. */
+  /** The last results; the input after the end counts as silence. */
   end(): Int16Array {
     const result = resample(this.#pending, this.#fromHz, this.#toHz, this.#made)
     this.#pending = new Int16Array(0)

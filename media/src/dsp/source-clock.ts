@@ -1,9 +1,9 @@
 import { type AudioFormat, type Ms, msToSamples, NARROWBAND, type RtpTicks, type Samples } from '@parley/kernel'
 import { ClockSkew } from './clock-skew.ts'
 
-/** What `admit` answers instead of a position: the packet's place has been filled already. */
+/** Result of `admit` for a packet whose place has been filled already. */
 export const TOO_LATE = -0x4000_0000
-/** It would lie too far ahead of its time. */
+/** Result of `admit` for a packet that lies too far ahead of its time. */
 export const TOO_EARLY = -0x4000_0001
 
 /** Audio may run ahead of its time by this (a first packet that was delayed sets the clock late). */
@@ -23,9 +23,9 @@ const QUIET_PEAK = 300
  * their timestamps, with skew corrected in small steps and a new start where the source's clock moved.
  */
 export class SourceClock {
-  /** Times a place was chosen by arrival: first packets, and clocks that moved. */
+  /** How often a packet was placed by its time of arrival: first packets, and jumps of the sender's clock. */
   anchors = 0
-  /** Inserted less removed samples. */
+  /** Samples inserted less samples removed. */
   skewCorrection: Samples = 0
   anchored = false
   readonly #skew: ClockSkew
@@ -34,12 +34,12 @@ export class SourceClock {
   readonly #stepBack: Samples
   readonly #skewForced: Samples
   readonly #maxInserted: Samples
-  /** Audio with this timestamp stands at this position. */
+  /** Audio with this timestamp has this position. */
   #timestamp: RtpTicks = 0
   #position: Samples = 0
   #lateSince: Ms = Number.NaN
 
-  /** `clockRate`: of the RTP timestamps, Hz. */
+  /** `clockRate`: RTP clock rate, Hz. */
   constructor(format: AudioFormat = NARROWBAND, clockRate = 8000) {
     this.#samplesPerTick = format.sampleRateHz / clockRate
     this.#maxAhead = msToSamples(MAX_AHEAD_MS, format)
@@ -49,7 +49,7 @@ export class SourceClock {
     this.#skew = new ClockSkew(format)
   }
 
-  /** Where `timestamp` stands; only once `anchored`. */
+  /** Position of `timestamp`; defined only once `anchored`. */
   place(timestamp: RtpTicks): Samples {
     return this.#position + this.#samplesSince(timestamp)
   }
@@ -60,8 +60,8 @@ export class SourceClock {
   }
 
   /**
-   * Position of a packet taken in order of sequence, or TOO_LATE or TOO_EARLY. `arrival` is the moment it arrived on the
-   * sample clock, `filledTo` where the stream stands.
+   * Position of the next packet in sequence, or TOO_LATE or TOO_EARLY. `arrival`: the sample-clock position at which it
+   * arrived; `filledTo`: the position up to which the stream is filled.
    */
   admit(
     timestamp: RtpTicks,

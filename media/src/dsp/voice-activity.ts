@@ -26,10 +26,10 @@ const FLOOR_JUMP = 0.2
 const ONSET_WINDOW = 0b111111
 const ONSET_LOUD = 4
 const ONSET_VOICED = 3
-/** The true onset is sought back to here, over pauses of at most 2 frames (stops before a vowel). */
+/** The true onset is searched this far back, over pauses of at most 2 frames (stops before a vowel). */
 const MAX_RUN_UP = 30
 const MAX_PAUSE = 2
-/** Loud without a voice for this long is noise, not speech. */
+/** Sound that is loud but not voiced for this long is noise, not speech. */
 const NOISE_AFTER_FRAMES = 30
 const VOICELESS_END_FRAMES = 60
 /** A level that stays within +-1 dB for this long is a tone or a machine, not speech. */
@@ -41,13 +41,16 @@ const QUEUE = 8
 const START = 1
 
 /**
- * Says where speech starts and ends in 8 kHz audio: loud against a tracked noise floor, and voiced (periodic at a speaking
- * pitch). Steady noise of any level, hum, comfort noise and DTMF tones are not speech. Onset is known after 40 to 60 ms of
- * voice and reported with its true position. After `push`, drain `take()`.
+ * Detects where speech starts and ends in 8 kHz audio: loud against a tracked noise floor, and voiced (periodic at a
+ * speaking pitch). Steady noise of any level, hum, comfort noise and DTMF tones are not speech. An onset is known after
+ * 40 to 60 ms of voice and reported with its true position. After `push`, drain `take()`.
  */
 export class VoiceActivity {
   speaking = false
-  /** Of the transition that `take()` returned last: true onset, or end of the last speech; on the sample clock. */
+  /**
+   * Position of the transition that `take()` returned last, on the sample clock: the true onset, or the end of the last
+   * speech.
+   */
   position: Samples = 0
 
   readonly #hangoverFrames: number
@@ -82,7 +85,10 @@ export class VoiceActivity {
     return this.#floor
   }
 
-  /** `position`: where audio[offset] stands on the sample clock; a jump against the last push drops the frame begun. */
+  /**
+   * `position`: position of audio[offset] on the sample clock; after a jump against the last push, the incomplete frame
+   * is dropped.
+   */
   push(position: Samples, audio: Int16Array, offset: number, count: Samples): void {
     if (position !== this.#framePosition + this.#filled) {
       this.#framePosition = position
@@ -188,7 +194,7 @@ export class VoiceActivity {
     const i = this.#tail++ & (QUEUE - 1)
     this.#queueType[i] = type
     this.#queuePosition[i] = position
-    // Nobody takes: the oldest are forgotten.
+    // If the owner does not call `take`, the oldest transitions are dropped.
     this.#head = Math.max(this.#head, this.#tail - QUEUE)
   }
 }

@@ -1,8 +1,8 @@
 /** Frames of 10 ms. */
 const FRAME = 80
-/** Tone pairs are sought in 20 ms. */
+/** Tone pairs are searched in 20 ms. */
 const WINDOW = 160
-/** The pitch is sought at 2 kHz, in 30 ms against itself 2.5 to 16.5 ms earlier (60 to 400 Hz). */
+/** The pitch is searched at 2 kHz: 30 ms are compared with themselves 2.5 to 16.5 ms earlier (60 to 400 Hz). */
 const DECIMATION = 4
 const DECIMATED_FRAME = FRAME / DECIMATION
 const MATCH = 60
@@ -17,13 +17,16 @@ const SILENCE_ENERGY = 1e-10
 
 const DTMF_ROWS = Float64Array.of(697, 770, 852, 941).map(coefficient)
 const DTMF_COLUMNS = Float64Array.of(1209, 1336, 1477, 1633).map(coefficient)
-/** Two tones hold this share of the energy, each at least that much. */
+/** The two tones together have this share of the energy, and each has at least that much. */
 const DTMF_SHARE = 0.8
 const DTMF_EACH = 0.1
 
-/** What a frame sounds like: level, voiced or not, tone pair or not. Only the level costs anything until asked. */
+/**
+ * Features of a frame for voice activity: level, voiced or not, tone pair or not. The level is computed for each frame,
+ * the others on request.
+ */
 export class VoiceCues {
-  /** Of the last frame, dBFS. */
+  /** Level of the last frame, dBFS. */
   level = SILENCE_DB
   readonly #window = new Float32Array(WINDOW)
   readonly #decimated = new Float32Array(DECIMATED_WINDOW)
@@ -88,7 +91,7 @@ export class VoiceCues {
     return strongest
   }
 
-  /** Energy that a sine of that frequency has in the window. */
+  /** Energy of that frequency in the window (Goertzel). */
   #toneEnergy(c: number): number {
     let s1 = 0
     let s2 = 0

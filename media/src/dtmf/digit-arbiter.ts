@@ -1,16 +1,19 @@
 import type { Ms, Samples } from '@parley/kernel'
 import { msToSamples, NARROWBAND } from '@parley/kernel'
 
-/** Tones and telephone-events of one press are this close at most: gateways let the first of a tone through, late. */
+/**
+ * Tones and telephone-events of one key press are at most this far apart: gateways let the beginning of a tone through,
+ * late.
+ */
 const NEAR: Samples = msToSamples(150, NARROWBAND)
-/** A telephone-event may still be under way when its tones have ended. */
+/** A telephone-event may arrive this long after its tones have ended. */
 const WAIT_MS: Ms = 150
 const HELD = 8
 const REMEMBERED = 8
 
 /**
- * Sees to it that a digit which comes both as a telephone-event and as tones is reported once: the event wins. Tones
- * are held back for 150 ms where events are expected. Nothing is allocated.
+ * Reports a digit that arrives both as a telephone-event and as tones once; the event wins. Tones wait 150 ms where
+ * events are expected. Allocates nothing.
  */
 export class DigitArbiter {
   /** Result of the last `take()`. */
@@ -24,14 +27,14 @@ export class DigitArbiter {
   readonly #heldUntil = new Float64Array(HELD)
   #head = 0
   #tail = 0
-  /** What was reported already, of either kind. */
-  readonly #reportedCountDigit: string[] = new Array<string>(REMEMBERED).fill('')
-  readonly #reportedCountFrom = new Float64Array(REMEMBERED)
-  readonly #reportedCountTo = new Float64Array(REMEMBERED)
-  readonly #reportedCountAsTones = new Uint8Array(REMEMBERED)
+  /** Digits that were reported, of either kind. */
+  readonly #reportedDigit: string[] = new Array<string>(REMEMBERED).fill('')
+  readonly #reportedFrom = new Float64Array(REMEMBERED)
+  readonly #reportedTo = new Float64Array(REMEMBERED)
+  readonly #reportedAsTones = new Uint8Array(REMEMBERED)
   #reportedCount = 0
 
-  /** Tones have ended. `expectsEvents`: the peer may be sending the same as a telephone-event. */
+  /** Tones have ended. `expectsEvents`: the peer may send the same digit as a telephone-event. */
   tones(nowMs: Ms, digit: string, position: Samples, durationMs: Ms, expectsEvents: boolean): void {
     // Only an owner that does not call `take` fills it: the newest digit is dropped.
     if (this.#tail - this.#head === HELD) return
@@ -45,7 +48,7 @@ export class DigitArbiter {
   /** A telephone-event has ended; false: its tones were reported already. */
   event(digit: string, position: Samples, durationMs: Ms): boolean {
     const to = position + msToSamples(durationMs, NARROWBAND)
-    const repeated = this.#alreadySaid(digit, position, to, true)
+    const repeated = this.#wasReported(digit, position, to, true)
     this.#remember(digit, position, to, false)
     return !repeated
   }
@@ -58,7 +61,7 @@ export class DigitArbiter {
       this.#head++
       const from = this.#heldFrom[i]!
       const to = from + msToSamples(this.#heldMs[i]!, NARROWBAND)
-      if (this.#alreadySaid(this.#heldDigit[i]!, from, to, false)) continue
+      if (this.#wasReported(this.#heldDigit[i]!, from, to, false)) continue
       this.digit = this.#heldDigit[i]!
       this.position = from
       this.durationMs = this.#heldMs[i]!
@@ -68,19 +71,19 @@ export class DigitArbiter {
     return false
   }
 
-  #alreadySaid(digit: string, from: Samples, to: Samples, asTones: boolean): boolean {
+  #wasReported(digit: string, from: Samples, to: Samples, asTones: boolean): boolean {
     for (let i = 0; i < REMEMBERED; i++) {
-      const same = this.#reportedCountDigit[i] === digit && (this.#reportedCountAsTones[i] === 1) === asTones
-      if (same && from <= this.#reportedCountTo[i]! + NEAR && to >= this.#reportedCountFrom[i]! - NEAR) return true
+      const same = this.#reportedDigit[i] === digit && (this.#reportedAsTones[i] === 1) === asTones
+      if (same && from <= this.#reportedTo[i]! + NEAR && to >= this.#reportedFrom[i]! - NEAR) return true
     }
     return false
   }
 
   #remember(digit: string, from: Samples, to: Samples, asTones: boolean): void {
     const i = this.#reportedCount++ & (REMEMBERED - 1)
-    this.#reportedCountDigit[i] = digit
-    this.#reportedCountFrom[i] = from
-    this.#reportedCountTo[i] = to
-    this.#reportedCountAsTones[i] = asTones ? 1 : 0
+    this.#reportedDigit[i] = digit
+    this.#reportedFrom[i] = from
+    this.#reportedTo[i] = to
+    this.#reportedAsTones[i] = asTones ? 1 : 0
   }
 }

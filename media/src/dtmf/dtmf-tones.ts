@@ -14,7 +14,9 @@ const OMEGA = Float64Array.from([...ROWS_HZ, ...COLUMNS_HZ], hz => (2 * Math.PI 
 const TWICE_COSINE = OMEGA.map(omega => 2 * Math.cos(omega))
 const COSINE = OMEGA.map(omega => Math.cos(omega))
 const SINE = OMEGA.map(omega => Math.sin(omega))
-/** What a row tone of amplitude 1 leaves in the bin of a column tone: the conjugate is what a column leaves in a row. */
+/**
+ * Share of a row tone that leaks into the bin of a column tone; its conjugate is what a column tone leaks into a row.
+ */
 const LEAK_RE = new Float64Array(16)
 const LEAK_IM = new Float64Array(16)
 for (let row = 0; row < 4; row++) {
@@ -26,18 +28,21 @@ for (let row = 0; row < 4; row++) {
   }
 }
 
-/** What one block holds at the eight DTMF frequencies. */
+/** The DTMF frequencies of one block. */
 export class DtmfSpectrum {
   /** Mean square of the block's samples. */
   power = 0
   /** Strongest row and column. */
   row = 0
   column = 0
-  /** Each tone as a complex number, its phase at the block's last sample; after `analyse` as found, rows 0-3, columns 4-7. */
+  /**
+   * Each tone as a complex number, with its phase at the block's last sample: rows 0-3, columns 4-7. `separate` changes
+   * them.
+   */
   readonly re = new Float64Array(TONES)
   readonly im = new Float64Array(TONES)
 
-  /** Goertzel's algorithm over the whole block, for all tones; a block of less power than `quiet` has none. */
+  /** Goertzel's algorithm over the whole block, for all tones; a block with less power than `quiet` has none. */
   analyse(block: Float64Array, quiet: number): void {
     let energy = 0
     for (let i = 0; i < DTMF_BLOCK; i++) energy += block[i]! * block[i]!
@@ -53,7 +58,7 @@ export class DtmfSpectrum {
     this.column = this.#strongest(COLUMN)
   }
 
-  /** Four tones side by side: each waits for its own last step, not for the others'. */
+  /** Four tones interleaved, so that the processor computes one while another's last step completes. */
   #goertzel(block: Float64Array, from: number): void {
     const fa = TWICE_COSINE[from]!
     const fb = TWICE_COSINE[from + 1]!
@@ -97,8 +102,8 @@ export class DtmfSpectrum {
   }
 
   /**
-   * Takes out of each bin what the strongest row and column leave in the bins of the other group (up to 9 % of their
-   * amplitude, much of a tone that is 8 dB weaker).
+   * Removes from each bin what the strongest row and column leak into the other group (up to 9 % of their amplitude,
+   * which is much for a tone that is 8 dB weaker).
    */
   separate(): void {
     const { re, im, row, column } = this
@@ -121,7 +126,10 @@ export class DtmfSpectrum {
     }
   }
 
-  /** How far a tone's frequency lies from nominal, radians per sample, by its phase here and in the block `before` this one. */
+  /**
+   * Difference between a tone's frequency and nominal, radians per sample, from its phase here and in the block
+   * `before` this one.
+   */
   deviation(tone: number, before: DtmfSpectrum): number {
     const re = this.re[tone]! * before.re[tone]! + this.im[tone]! * before.im[tone]!
     const im = this.im[tone]! * before.re[tone]! - this.re[tone]! * before.im[tone]!
@@ -136,7 +144,7 @@ export class DtmfSpectrum {
   }
 }
 
-/** Share of a tone's power that its nominal bin shows when its frequency is `deviation` radians per sample off. */
+/** Share of a tone's power in its nominal bin when its frequency is `deviation` radians per sample off. */
 export function shownOf(deviation: number): number {
   const half = deviation / 2
   if (Math.abs(half) < 1e-9) return 1

@@ -7,17 +7,17 @@ const COLUMN = 4
 
 const decibels = (db: number): number => 10 ** (db / 10)
 
-/** What lies on a limit must pass: noise and quantising move what is measured by this much. */
+/** Tolerance on all limits: noise and quantisation change measured values by this much. */
 const TOLERANCE_DB = 0.5
 /** -42 dBm0: a sine of full scale is 3.14 dBm0 (ITU-T G.711). Mean square of samples of 16 bits. */
 const THRESHOLD = (32768 ** 2 / 2) * decibels(-42 - 3.14 - TOLERANCE_DB)
-/** Not worth analysing, not even as the edge of a digit at the threshold. */
+/** Blocks below this cannot even be the edge of a digit at the threshold. */
 const QUIET = THRESHOLD * decibels(-17)
 /** Low group above high group. */
 const NORMAL_TWIST = decibels(8 + TOLERANCE_DB)
 const REVERSE_TWIST = decibels(4 + TOLERANCE_DB)
 const RELATIVE_PEAK = decibels(8)
-/** The pair must hold all but this of the power. */
+/** Least share of the power that the pair of tones must have. */
 const PAIR_SHARE = decibels(-0.85)
 /**
  * A single block cannot tell a tone off its frequency from one that fills it only partly: these are looser by what 1.5 %
@@ -25,9 +25,12 @@ const PAIR_SHARE = decibels(-0.85)
  */
 const BLOCK_SLACK = decibels(2)
 const BLOCK_PAIR_SHARE = 0.55
-/** What both blocks together must hold: a voice's other harmonics show more than a line's noise does. */
+/**
+ * Least share of the power in both blocks together: the other harmonics of a voice show more than the noise of a line
+ * does.
+ */
 const MEAN_PAIR_SHARE = decibels(-0.55)
-/** Between the 1.5 % that must be taken and the 3.5 % that must not, with what noise adds to either. */
+/** Between 1.5 %, which must be accepted, and 3.5 %, which must not, with a margin for noise. */
 const MAX_DEVIATION = 0.021
 /** Both tones off by 1.5 % in opposite directions, and as much again for noise: harmonics of a voice are often further apart. */
 const MAX_APART = 0.036
@@ -39,14 +42,15 @@ const PAUSE: Samples = 240
 const RESULTS = 8
 
 /**
- * Digits heard as tones, after ITU-T Q.24: Goertzel over blocks of 102 samples, two agreeing blocks, then each digit
- * reported once, when it has ended. Duration is measured by how much of each block the tones fill, so that the limits
- * hold wherever blocks fall. After `push`, drain with `while (detector.take()) …` and read the fields. Nothing is allocated.
+ * Detects digits in audio, after ITU-T Q.24: Goertzel over blocks of 102 samples; two blocks must agree; each digit is
+ * reported once, when it has ended. The duration is measured by how much of each block the tones fill, so that the
+ * limits are independent of where blocks begin. After `push`, drain with `while (detector.take()) …` and read the
+ * fields. Allocates nothing.
  */
 export class InBandDetector {
   /** Result of the last `take()`. */
   digit = ''
-  /** Where it began, on the sample clock; within a few ms. */
+  /** Position at which the digit began, on the sample clock; within a few ms. */
   position: Samples = 0
   durationMs: Ms = 0
 
@@ -54,18 +58,18 @@ export class InBandDetector {
   #filled = 0
   /** Position of the block being filled. */
   #blockPosition: Samples = 0
-  /** Of the newest block, the one before it and the one before that. */
+  /** Spectra of the last three blocks, the newest first. */
   #now = new DtmfSpectrum()
   #before = new DtmfSpectrum()
   #earlier = new DtmfSpectrum()
-  /** Digit of the block before, or -1. */
+  /** Digit of the last block, or -1. */
   #candidate = -1
-  /** The digit that sounds, or -1. */
+  /** The digit in progress, or -1. */
   #sounding = -1
   #begun: Samples = 0
   #on: Samples = 0
   #off: Samples = 0
-  /** Magnitude of the pair where it fills a block. */
+  /** Magnitude of the pair in a block that it fills. */
   #full = 0
 
   readonly #resultDigit = new Uint8Array(RESULTS)
@@ -74,7 +78,9 @@ export class InBandDetector {
   #head = 0
   #tail = 0
 
-  /** `position`: where audio[offset] stands on the sample clock; a jump against the last push ends what sounds. */
+  /**
+   * `position`: position of audio[offset] on the sample clock; a jump against the last push ends the digit in progress.
+   */
   push(position: Samples, audio: Int16Array, offset: number, count: Samples): void {
     if (position !== this.#blockPosition + this.#filled) this.#restart(position)
     for (let i = 0; i < count; i++) {
@@ -95,7 +101,7 @@ export class InBandDetector {
     return true
   }
 
-  /** A tone is being heard that may yet become a digit. */
+  /** Whether a digit may be in progress. */
   get sounding(): boolean {
     return this.#sounding >= 0
   }
@@ -119,7 +125,7 @@ export class InBandDetector {
     this.#candidate = candidate
   }
 
-  /** The digit that this block alone may be of, or -1; its spectrum is separated if so. */
+  /** The digit that this block alone suggests, or -1; if there is one, its spectrum is separated. */
   #candidateOf(block: DtmfSpectrum): number {
     if (block.power < THRESHOLD) return -1
     const { row } = block
@@ -136,7 +142,7 @@ export class InBandDetector {
     return row * 4 + block.column
   }
 
-  /** Two blocks agree: the strict limits, on frequencies and powers as both together show them. */
+  /** Two blocks agree: applies the strict limits to the frequencies and powers of both together. */
   #begin(digit: number): void {
     const row = digit >> 2
     const column = COLUMN + (digit & 3)
@@ -155,7 +161,8 @@ export class InBandDetector {
     const high = Math.max(this.#now.tonePower(column), this.#before.tonePower(column)) / highShown
     if (low < THRESHOLD || high < THRESHOLD || low > high * NORMAL_TWIST || high > low * REVERSE_TWIST) return
     this.#sounding = digit
-    // A block that the tones fill by a share c shows c squared of their power, and c of its own power is theirs.
+    // In a block of which the tones fill a share c, the measured tone power is c squared of theirs, and their share of
+    // the block's power is c.
     this.#full = Math.max(
       pairMagnitude(this.#now, digit) / Math.min(1, now),
       pairMagnitude(this.#before, digit) / Math.min(1, before),
@@ -183,7 +190,7 @@ export class InBandDetector {
   #end(): void {
     const digit = this.#sounding
     this.#sounding = -1
-    // Only an owner that does not call `take` fills it: the newest digit is dropped.
+    // The queue is full only if the owner does not call `take`: then the newest digit is dropped.
     if (digit < 0 || this.#on < SHORTEST || this.#tail - this.#head === RESULTS) return
     const i = this.#tail++ & (RESULTS - 1)
     this.#resultDigit[i] = digit
@@ -191,7 +198,7 @@ export class InBandDetector {
     this.#resultSamples[i] = Math.round(this.#on)
   }
 
-  /** Samples of a block that the sounding pair fills. */
+  /** Samples of a block that the pair in progress fills. */
   #filledBy(block: DtmfSpectrum): Samples {
     return DTMF_BLOCK * Math.min(1, Math.sqrt(pairMagnitude(block, this.#sounding) / this.#full))
   }
@@ -201,7 +208,7 @@ function pairMagnitude(block: DtmfSpectrum, digit: number): number {
   return block.magnitude(digit >> 2) + block.magnitude(COLUMN + (digit & 3))
 }
 
-/** Share of the block's power that is the pair's, its frequencies being off by as much as hides the rest. */
+/** The pair's share of the block's power, corrected for frequencies off nominal. */
 function pairShare(block: DtmfSpectrum, row: number, column: number, lowShown: number, highShown: number): number {
   return (block.tonePower(row) / lowShown + block.tonePower(column) / highShown) / block.power
 }

@@ -1,7 +1,7 @@
 import { type Ms, NARROWBAND, type RtpTicks, type Samples, samplesToMs } from '@parley/kernel'
 import { readTelephoneEvent, type TelephoneEventReport } from './telephone-event.ts'
 
-/** Results waiting for `take` and events remembered against their own late packets; powers of two. */
+/** Capacity of the result queue, and of the list of ended events whose late packets are ignored; powers of two. */
 const RESULTS = 16
 const REMEMBERED = 16
 /** RFC 4733 section 2.5.1.2 recommends updates every 50 ms: assumed until two packets show the sender's interval. */
@@ -14,9 +14,9 @@ const SEGMENT_SAMPLES = 0xffff
 const LAST_DTMF_EVENT = 15
 
 /**
- * Recognises digits in received telephone-event packets (RFC 4733); each is reported once, when it has ended: by an end
- * packet, by a newer event, or after three update intervals without a packet. Only authenticated packets belong here.
- * After `receive` or `expire`, drain with `while (receiver.take()) …` and read the result fields.
+ * Recognises digits in received telephone-event packets (RFC 4733). Each is reported once, when it has ended: by an end
+ * packet, by a newer event, or after three update intervals without a packet. Pass only authenticated packets. After
+ * `receive` or `expire`, drain with `while (receiver.take()) …` and read the result fields.
  */
 export class TelephoneEventReceiver {
   /** Result of the last `take()`; 0-15, see `digitOfEvent`. */
@@ -24,9 +24,9 @@ export class TelephoneEventReceiver {
   ssrc = 0
   /** Where the digit began. */
   timestamp: RtpTicks = 0
-  /** As long as was seen; 0 when only its very first packet came through and said nothing of duration. */
+  /** Duration seen; 0 when only the very first packet arrived, which has no duration yet. */
   durationMs: Ms = 0
-  /** When its first packet to come through arrived. */
+  /** Arrival of the first packet of the digit that was received. */
   arrivedAtMs: Ms = 0
 
   readonly #report: TelephoneEventReport = { event: 0, end: false, volume: 0, duration: 0 }
@@ -117,7 +117,7 @@ export class TelephoneEventReceiver {
     const grown = report.duration - this.#segmentSamples
     if (this.#segmentSamples > 0 && grown > 0)
       this.#interval = Math.max(MIN_INTERVAL, Math.min(this.#interval, grown))
-    // A reordered update says less than is known.
+    // A reordered update has an older duration.
     if (grown > 0) this.#segmentSamples = report.duration
     this.#lastPacketAt = nowMs
     if (report.end) this.#finish()
@@ -137,12 +137,14 @@ export class TelephoneEventReceiver {
     this.#update(report, nowMs)
   }
 
-  /** A further segment of an event that was already reported, because packets were missing for too long. */
+  /**
+   * Whether this is a further segment of an event that was already reported because packets were missing for too long.
+   */
   #continuesReported(ssrc: number, timestamp: RtpTicks, marker: boolean, event: number): boolean {
     return !marker && this.#isRemembered(ssrc, timestamp - SEGMENT_SAMPLES, event)
   }
 
-  /** First sight of an older event behind a newer one: it is over, so it is reported at once. */
+  /** The first packet of an older event arrived after a newer event: the older one is over and is reported at once. */
   #reordered(ssrc: number, timestamp: RtpTicks, report: TelephoneEventReport, age: Samples, nowMs: Ms): void {
     if (age > OLDEST_ACCEPTED) return
     this.#remember(ssrc, timestamp, report.event)
@@ -158,7 +160,7 @@ export class TelephoneEventReceiver {
   }
 
   #put(ssrc: number, start: RtpTicks, event: number, samples: Samples, arrivedAt: Ms): void {
-    // Only an owner that does not call `take` fills it: the newest digit is dropped.
+    // The queue is full only if the owner does not call `take`: then the newest digit is dropped.
     if (this.#resultTail - this.#resultHead === RESULTS) return
     const i = this.#resultTail++ & (RESULTS - 1)
     this.#resultEvent[i] = event

@@ -27,27 +27,27 @@ interface Batch {
  * telephone-event payload type, `timestamp`, `marker` and the session's next sequence number.
  */
 export class TelephoneEventSender {
-  /** Of the packet that `write` produced last. */
+  /** RTP timestamp of the packet that `write` produced last. */
   timestamp: RtpTicks = 0
   marker = false
 
   readonly #batches: Batch[] = []
   readonly #sent: string[] = []
   #waiting = 0
-  /** Index of the digit in hand within the first batch. */
+  /** Index of the current digit within the first batch. */
   #index = 0
   #phase: 'idle' | 'event' | 'repeat-end' | 'gap' = 'idle'
   #event = 0
-  /** Of the segment in hand. */
+  /** Start of the current segment. */
   #segmentStart: RtpTicks = 0
   #segmentSamples: Samples = 0
-  /** Of the event that lie before the segment in hand. */
+  /** Samples of the current event before the current segment. */
   #earlierSamples: Samples = 0
   #eventSamples: Samples = 0
   #endPacketsLeft = 0
   #gapLeft: Samples = 0
 
-  /** Digits are queued or being sent: audio is suppressed. */
+  /** Whether digits are queued or being sent; audio is suppressed then. */
   get active(): boolean {
     return this.#phase !== 'idle' || this.#batches.length > 0
   }
@@ -103,7 +103,10 @@ export class TelephoneEventSender {
     return this.#sent.length === 0 ? null : this.#sent.shift()!
   }
 
-  /** Drops what was not begun; the digit in hand ends as soon as 40 ms of it are sent. `takeSent` then tells what of its batch left. */
+  /**
+   * Drops digits that were not begun; the current digit ends as soon as 40 ms of it are sent. `takeSent` then returns
+   * the digits of its batch that were sent.
+   */
   cancel(): void {
     const batch = this.#batches[0]
     this.#batches.length = 0
@@ -148,7 +151,7 @@ export class TelephoneEventSender {
     return this.#writeReport(end, dst, dstOffset)
   }
 
-  /** The event is over: its gap runs while the end is repeated. */
+  /** The event is over: its gap elapses while the end packet is repeated. */
   #writeEndAgain(tickSamples: Samples, dst: Uint8Array, dstOffset: number): number {
     this.#endPacketsLeft--
     this.#gapLeft -= tickSamples

@@ -1,8 +1,8 @@
 import type { Ms } from '@parley/kernel'
 
 /**
- * The seam between media threads and the operating system. One instance belongs to one media thread. Two
- * implementations, one conformance suite: portable (node:dgram) and native (epoll, recvfrom, sendto in C++).
+ * The boundary between media threads and the operating system. One instance belongs to one media thread. There are two
+ * implementations, tested by one conformance suite: portable (node:dgram) and native (epoll, recvfrom, sendto in C++).
  * A socket is a small integer chosen by the implementation, valid until `close`.
  */
 export interface PacketIo {
@@ -12,18 +12,18 @@ export interface PacketIo {
   /** The port that `socket` is bound to. */
   port(socket: number): number
   /**
-   * Until `deadline` (on this thread's `now()`) or earlier. The portable one yields to the event loop; the native one sleeps in epoll
-   * when it may, and returns at once with a resolved value otherwise.
+   * Waits until `deadline` (on this thread's `now()`) or less. The portable implementation yields to the event loop;
+   * the native one sleeps in epoll when it may, and otherwise resolves at once.
    */
   wait(deadline: Ms): Promise<void>
   /**
-   * Takes what has arrived, at most `batch.capacity` packets, into `batch`, oldest first per socket.
-   * Returns how many; 0 when nothing is there. Packets longer than a slot are dropped and counted.
+   * Moves packets that have arrived, at most `batch.capacity`, into `batch`, oldest first per socket. Returns how many;
+   * 0 when there are none. Packets longer than a slot are dropped and counted.
    */
   poll(batch: PacketBatch): number
   /** Sends the first `count` packets of `batch`; those the system refuses are dropped and counted, never queued. */
   send(batch: PacketBatch, count: number): void
-  /** Packets still in the socket are lost. Idempotent. */
+  /** Closes a socket; packets still in it are lost. Idempotent. */
   close(socket: number): void
   /** Monotonic clock of this thread, comparable with `wait` and with `batch.arrivedAt`. */
   now(): Ms
@@ -33,15 +33,15 @@ export interface PacketIo {
 export interface PacketIoCounters {
   received: number
   sent: number
-  /** Longer than a slot, or arrived when the queue was full. */
+  /** Packets longer than a slot, or that arrived when the queue was full. */
   receiveDropped: number
   sendDropped: number
 }
 
-/** Room for one RTP or RTCP packet with SRTP's tag. */
+/** Size of one slot: an RTP or RTCP packet with SRTP's tag. */
 export const PACKET_SLOT_BYTES = 1536
 
-/** Packets side by side in one buffer, one fixed-size slot each, reused for ever: nothing is allocated per packet. */
+/** Packets in one buffer, one fixed-size slot each, reused: nothing is allocated per packet. */
 export class PacketBatch {
   readonly capacity: number
   /** Slot i is bytes [i * PACKET_SLOT_BYTES, (i + 1) * PACKET_SLOT_BYTES). */
@@ -53,7 +53,7 @@ export class PacketBatch {
   readonly port: Uint16Array
   /** Received packets: when the packet arrived (kernel time where the implementation has it). */
   readonly arrivedAt: Float64Array
-  /** `slots[i]` is the view of slot i over `bytes`, made once. */
+  /** `slots[i]` is a view of slot i over `bytes`, created once. */
   readonly slots: readonly Uint8Array[]
 
   constructor(capacity: number) {

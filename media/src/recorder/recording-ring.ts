@@ -2,11 +2,11 @@ import type { Samples } from '@parley/kernel'
 import { encodePcmu } from '../codec/g711.ts'
 import { MediaError } from '../errors.ts'
 
-/** 4.1 s per channel: outlasts a disk that stalls for eight of the writer's turns. */
+/** 4.1 s per channel: enough for a disk that stalls for eight flushes of the writer. */
 const DEFAULT_CAPACITY = 32_768
 const SILENCE = 0xff
 const SAMPLES_PER_S = 8000
-/** A channel that lags the other by more than this is taken as silent. */
+/** A channel that is further behind the other than this counts as silent. */
 const MAX_LAG: Samples = SAMPLES_PER_S
 
 /** Int32 words of the header. Positions are samples since the session's open: 2^31 of them are 74 hours. */
@@ -32,8 +32,9 @@ export function allocateRecordingRing(capacity = DEFAULT_CAPACITY): SharedArrayB
 }
 
 /**
- * The media thread's end of a recording: two mu-law channels on the session's sample clock. Each channel has one writer.
- * Nothing here blocks or allocates; what the writer thread did not take in time is counted as overrun and becomes silence.
+ * The media thread's side of a recording: two mu-law channels on the session's sample clock. Each channel has one
+ * writer. Nothing here blocks or allocates; audio that does not fit because the writer thread is late is counted as
+ * overrun and becomes silence.
  */
 export class RecordingRing {
   readonly #header: Int32Array
@@ -48,7 +49,7 @@ export class RecordingRing {
     this.#right = new Uint8Array(buffer, HEADER_BYTES + this.#capacity, this.#capacity)
   }
 
-  /** Places `count` samples at `position`; what is missing before it is silence, what stands already stays. */
+  /** Writes `count` samples at `position`. Missing audio before it becomes silence; audio already written stays. */
   writeLeft(position: Samples, samples: Int16Array, offset: number, count: Samples): void {
     this.#write(this.#left, LEFT_PUBLISHED, position, samples, offset, Math.min(count, samples.length - offset))
   }
@@ -57,7 +58,7 @@ export class RecordingRing {
     this.#write(this.#right, RIGHT_PUBLISHED, position, samples, offset, Math.min(count, samples.length - offset))
   }
 
-  /** The same with mu-law bytes. */
+  /** `writeLeft` for mu-law bytes. */
   writeLeftBytes(position: Samples, bytes: Uint8Array, offset: number, count: Samples): void {
     this.#write(this.#left, LEFT_PUBLISHED, position, bytes, offset, Math.min(count, bytes.length - offset))
   }
@@ -71,7 +72,7 @@ export class RecordingRing {
     Atomics.compareExchange(this.#header, END, NO_END, Math.max(0, Math.round(position)))
   }
 
-  /** Samples of either channel that found the ring full. */
+  /** Samples of both channels that did not fit. */
   get overrunSamples(): Samples {
     return Atomics.load(this.#header, OVERRUN)
   }
@@ -85,7 +86,8 @@ export class RecordingRing {
     count: Samples,
   ): void {
     if (!(count > 0) || Atomics.load(this.#header, END) !== NO_END) return
-    // What the writer thread has passed, by taking a lagging channel for silent, cannot be recorded any more.
+    // The writer thread may have passed this position, because it takes a lagging channel for silent: that cannot be
+    // recorded any more.
     const read = Atomics.load(this.#header, READ)
     const from = Math.max(Atomics.load(this.#header, published), read)
     const end = position + count
@@ -127,7 +129,7 @@ export class RecordingRing {
   }
 }
 
-/** The writer thread's end. Both channels advance together. */
+/** The writer thread's side of a recording. Both channels advance together. */
 export class RecordingRingReader {
   readonly #header: Int32Array
   readonly #left: Uint8Array
@@ -141,12 +143,18 @@ export class RecordingRingReader {
     this.#right = new Uint8Array(buffer, HEADER_BYTES + this.#capacity, this.#capacity)
   }
 
-  /** Frames taken so far: where the next `read` starts. Lives in the ring, so that a new thread goes on where one died. */
+  /**
+   * Frames released so far: where the next `copy` starts. It is stored in the ring, so that a new thread continues
+   * where one died.
+   */
   get position(): Samples {
     return Atomics.load(this.#header, READ)
   }
 
-  /** Frames that `read` would give: up to the slower channel, but never more than 1 s behind the faster one; all of it when `finishing`. */
+  /**
+   * Frames that `copy` can return: up to the slower channel, but at most 1 s behind the faster one; all of it when
+   * `finishing`.
+   */
   available(finishing: boolean): Samples {
     const left = Atomics.load(this.#header, LEFT_PUBLISHED)
     const right = Atomics.load(this.#header, RIGHT_PUBLISHED)
@@ -158,7 +166,7 @@ export class RecordingRingReader {
 
   /**
    * Copies at most `frames` frames from `position` on to `dst` as byte pairs (left, right; exchanged when `swap`) and
-   * returns how many. The ring keeps them until `release`.
+   * returns how many. They stay in the ring until `release`.
    */
   copy(dst: Uint8Array, frames: Samples, swap: boolean): Samples {
     const n = Math.min(frames, dst.length >> 1)
@@ -167,7 +175,7 @@ export class RecordingRingReader {
     return n
   }
 
-  /** Gives `frames` back to the media thread: call it once they are in the file. */
+  /** Frees `frames` for the media thread; call it once they are in the file. */
   release(frames: Samples): void {
     Atomics.store(this.#header, READ, this.position + frames)
   }

@@ -4,7 +4,7 @@ import { NARROWBAND, type Samples } from '@parley/kernel'
 export const SEGMENT_FRAMES: Samples = 10 * NARROWBAND.sampleRateHz
 
 const DIGITS = 6
-/** What a segment is called until it is complete. */
+/** Suffix of a segment's file until it is complete. */
 export const PARTIAL = '.part'
 
 /** `<path>.000001.wav`; with more than six digits from 2777 hours on. */

@@ -15,8 +15,8 @@ export class ReceptionStatistics {
   #lastArrivalMs: Ms = 0
 
   /**
-   * Counts a packet. `arrivalMs` is monotonic, `clockRate` in Hz. Packets that share the last one's timestamp
-   * (RFC 4733 updates of one event) do not count for the jitter: they were sent at times their timestamp does not tell.
+   * Counts a packet. `arrivalMs` is monotonic, `clockRate` in Hz. Packets with the timestamp of the last one (RFC 4733
+   * updates of one event) do not count for the jitter, because their timestamp is not their sending time.
    */
   update(sequence: Seq16, timestamp: RtpTicks, arrivalMs: Ms, clockRate: number): SequenceVerdict {
     const verdict = this.sequence.update(sequence)

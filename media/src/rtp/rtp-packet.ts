@@ -1,6 +1,6 @@
 import type { RtpTicks, Seq16 } from '@parley/kernel'
 
-/** RTP header without CSRCs and extension: all that we ever send. */
+/** Size of an RTP header without CSRCs and extension: the only kind that is sent. */
 export const RTP_HEADER_BYTES = 12
 
 /** The fields of one received packet (RFC 3550 section 5.1), mutable so that one instance serves a whole thread. */
@@ -19,8 +19,8 @@ export class RtpHeader {
 }
 
 /**
- * Bytes before the payload: fixed header, CSRC list and header extension (RFC 3550 sections 5.1 and 5.3.1), or -1 when
- * the version is not 2 or they do not fit into `length`. Padding is not looked at: under SRTP it is still encrypted.
+ * Length of the header: fixed header, CSRC list and header extension (RFC 3550 sections 5.1 and 5.3.1), or -1 when the
+ * version is not 2 or they do not fit into `length`. Padding is not checked: under SRTP it is still encrypted.
  */
 export function rtpHeaderLength(packet: Uint8Array, length: number): number {
   if (length < RTP_HEADER_BYTES || length > packet.length) return -1

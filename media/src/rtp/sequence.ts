@@ -18,7 +18,7 @@ const MAX_MISORDER = 100
 const SEQUENCE_MOD = 0x10000
 const NO_BAD_SEQUENCE = SEQUENCE_MOD + 1
 
-/** What `ExtendedSequence.update` says of a packet. */
+/** Result of `ExtendedSequence.update`. */
 export type SequenceVerdict =
   | typeof SEQUENCE_VALID
   | typeof SEQUENCE_RESTARTED
@@ -98,7 +98,7 @@ export class ExtendedSequence {
     return this.highest + seqDelta(sequence, this.#highest)
   }
 
-  /** Forgets everything, for a new source. */
+  /** Clears all state, for a new source. */
   reset(): void {
     this.#probation = -1
     this.received = 0

@@ -62,6 +62,6 @@ describe('a call whose offer contains PCMU and G722', () => {
     await line.dial({ codecs: call.offered })
     await line.pass(1000)
     expect(line.b.leg?.format.sampleRateHz).toBe(call.sampleRateHz)
-    expect(line.a.facts()).toContain('answered')
+    expect(line.a.eventTypes()).toContain('answered')
   })
 })

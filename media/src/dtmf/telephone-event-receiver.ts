@@ -115,8 +115,7 @@ export class TelephoneEventReceiver {
 
   #update(report: TelephoneEventReport, nowMs: Ms): void {
     const grown = report.duration - this.#segmentSamples
-    if (this.#segmentSamples > 0 && grown > 0)
-      this.#interval = Math.max(MIN_INTERVAL, Math.min(this.#interval, grown))
+    if (this.#segmentSamples > 0 && grown > 0) this.#interval = Math.max(MIN_INTERVAL, Math.min(this.#interval, grown))
     // A reordered update has an older duration.
     if (grown > 0) this.#segmentSamples = report.duration
     this.#lastPacketAt = nowMs

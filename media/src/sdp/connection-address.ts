@@ -1,9 +1,9 @@
-/** Where a connection line (RFC 8866 section 5.7) points, as far as a unicast IPv4 sender can tell. */
+/** Target of a connection line (RFC 8866 section 5.7), as far as a unicast IPv4 sender is concerned. */
 type Reachability =
   | { readonly kind: 'unicast'; readonly address: string }
   /** 0.0.0.0: nothing is to be sent (RFC 3264 section 8.4). */
   | { readonly kind: 'none' }
-  /** IPv6, a host name, multicast, broadcast: we cannot send there, or must not. */
+  /** IPv6, a host name, multicast, broadcast: sending there is impossible or not allowed. */
   | { readonly kind: 'unreachable'; readonly detail: string }
 
 const IPV4 = /^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/

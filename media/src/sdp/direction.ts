@@ -14,8 +14,8 @@ function receives(direction: MediaDirection): boolean {
 }
 
 /**
- * What we do, given what we want and what the peer says it does (RFC 3264 section 6.1): we send where it receives and
- * receive where it sends. A peer without an address (0.0.0.0, section 8.4) receives nothing.
+ * Our direction, from the one that we want and the one that the peer announces (RFC 3264 section 6.1): we send where it
+ * receives and receive where it sends. A peer without an address (0.0.0.0, section 8.4) receives nothing.
  */
 export function agreedDirection(wanted: MediaDirection, peer: MediaDirection, reachable: boolean): MediaDirection {
   return directionOf(sends(wanted) && receives(peer) && reachable, receives(wanted) && sends(peer))

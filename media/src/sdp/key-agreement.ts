@@ -5,7 +5,10 @@ import { type RefusedAnswer, refusedAnswer, type UsableCrypto, usableCrypto } fr
 import { AEAD_SUITES, OFFERED_SUITES, sameKey } from './sdes.ts'
 import type { CryptoAttribute, MediaDescription } from './session-description.ts'
 
-/** The lines of our offer (RFC 4568 section 7.1.1): fresh keys at first and when asked for, else those that stand. */
+/**
+ * The crypto lines of our offer (RFC 4568 section 7.1.1): fresh keys in the first offer and on request, otherwise the
+ * agreed ones.
+ */
 export function offeredCrypto(local: LocalMedia, before: MediaDescription | undefined): readonly CryptoAttribute[] {
   if (before !== undefined && before.crypto.length > 0 && local.renewKeys !== true) return before.crypto
   const suites = local.offerAead === true ? [...AEAD_SUITES, ...OFFERED_SUITES] : OFFERED_SUITES
@@ -20,14 +23,17 @@ export function cryptoLine(tag: number, key: SrtpKey): CryptoAttribute {
   return { tag, ...key, lifetimePackets: null, mki: null, sessionParameters: [] }
 }
 
-/** Our key stays while the peer's stays; a peer that re-keys gets a new one of ours, so both directions start over together. */
+/**
+ * Our key stays the same as long as the peer's does; a peer that re-keys gets a new one, so both directions start over
+ * together.
+ */
 export function answerKeys(local: LocalMedia, chosen: UsableCrypto): SrtpParameters {
   const before = local.previous?.agreed?.srtp ?? null
   if (before !== null && local.renewKeys !== true && sameKey(before.receive, chosen.key)) return before
   return { send: newKey(local, chosen.key.suite), receive: chosen.key }
 }
 
-/** What the one line of the answer makes of the lines that we offered (RFC 4568 section 7.1.3). */
+/** The keys that the one crypto line of the answer selects from the offered lines (RFC 4568 section 7.1.3). */
 export function acceptedKeys(offered: MediaDescription, media: MediaDescription): SrtpParameters | RefusedAnswer {
   if (!media.hasCrypto) return refusedAnswer('answer_without_crypto', 'the answer has no a=crypto')
   if (media.crypto.length !== 1)

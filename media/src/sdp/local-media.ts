@@ -4,7 +4,7 @@ import type { MediaDirection, SrtpParameters } from '../session/media-session.ts
 import { sdpText, serialiseSdp } from './serialise.ts'
 import type { MediaDescription, SdpCodec, SessionDescription } from './session-description.ts'
 
-/** What we want of the next offer or answer. Plain values; one is made for each negotiation. */
+/** Our side of the next offer or answer. Plain values; created for each negotiation. */
 export interface LocalMedia {
   /** IPv4 address and port at which the peer reaches us. */
   readonly address: string
@@ -13,40 +13,46 @@ export interface LocalMedia {
   readonly sessionId: string
   /** In preference; default PCMU, PCMA. An answer follows the offerer's order. */
   readonly codecs?: readonly CodecName[]
-  /** What we offer, and what we send to a peer that asks for nothing; default 20. */
+  /** Packet time that is offered, and used for a peer that asks for none; default 20. */
   readonly ptimeMs?: number
   /** telephone-event in our offers; default 101. */
   readonly dtmfPayloadType?: number
   /** srtp-required: RTP/SAVP with SDES or nothing. rtp-only: RTP/AVP or nothing. Neither ever becomes the other. */
   readonly security: 'srtp-required' | 'rtp-only'
-  /** Offer the AES-GCM suites too, before the others; default false. An answer takes the first suite of the offer that we have. */
+  /**
+   * Whether to offer the AES-GCM suites too, before the others; default false. An answer uses the first suite of the
+   * offer that is supported.
+   */
   readonly offerAead?: boolean
-  /** What we want; an answer is narrowed to what the offer leaves open. Default sendrecv; "sendonly" holds the peer. */
+  /**
+   * The direction that we want; an answer is limited to what the offer allows. Default sendrecv; "sendonly" holds the
+   * peer.
+   */
   readonly direction?: MediaDirection
-  /** Master keys and salts. */
+  /** Source of master keys and salts. */
   readonly random: Random
-  /** From the last negotiation of this session; absent in its first. */
+  /** State after the last negotiation of this session; absent in its first. */
   readonly previous?: LocalDescriptionState
-  /** Re-key although nothing else asks for it. */
+  /** Whether to re-key although nothing else requires it. */
   readonly renewKeys?: boolean
 }
 
-/** What one side of a session remembers between negotiations. Plain data; holds keys. */
+/** State of one side of a session between negotiations. Plain data; contains keys. */
 export interface LocalDescriptionState {
-  /** `o=` version of the description that we sent last, refused ones included. */
+  /** `o=` version of the last description that was sent, refused ones included. */
   readonly version: number
-  /** That description with its version left out: the version grows only when this changes (RFC 3264 section 8). */
+  /** The last description without its version: the version grows only when this changes (RFC 3264 section 8). */
   readonly sent: string
-  /** What stands; null before the first agreement. */
+  /** The agreed session; null before the first agreement. */
   readonly agreed: {
     readonly description: SessionDescription
-    /** Which of its media lines is our audio. */
+    /** Index of the media line that is our audio. */
     readonly audioIndex: number
     readonly srtp: SrtpParameters | null
   } | null
 }
 
-/** The part of a state that a description sent now leaves behind. */
+/** The part of the state that follows from sending a description. */
 export interface SentDescription {
   readonly version: number
   readonly sent: string
@@ -86,7 +92,7 @@ export function telephoneEvent(payloadType: number): SdpCodec {
   return { payloadType, name: 'TELEPHONE-EVENT', clockRate: 8000, channels: 1, fmtp: DTMF_FMTP }
 }
 
-/** The line that refuses `media`, or keeps a refused one in its place (RFC 3264 sections 6 and 8.2). */
+/** The media line that refuses `media`, or keeps a refused one in its place (RFC 3264 sections 6 and 8.2). */
 export function refusedMedia(media: MediaDescription): MediaDescription {
   return {
     kind: media.kind,

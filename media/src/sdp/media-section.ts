@@ -101,7 +101,7 @@ export class MediaSection {
     const match = /^(\d{1,3}) +([!-.0-~]{1,64})\/(\d{1,6})(?:\/(\d{1,2}))?$/.exec(value)
     if (match === null) return
     const payloadType = Number(match[1])
-    // The first mapping stands: a later line must not give a number that was already read another meaning.
+    // The first mapping counts: a later line must not redefine a number that was already used.
     if (payloadType > 127 || this.#mappings.has(payloadType)) return
     const channels = Number(match[4] ?? 1)
     this.#mappings.set(payloadType, { name: match[2]!.toUpperCase(), clockRate: Number(match[3]), channels })
@@ -153,7 +153,7 @@ export class MediaSection {
   }
 }
 
-/** RFC 8866 section 6.4 allows fractions; what makes no sense is as good as absent. */
+/** RFC 8866 section 6.4 allows fractions; a value without meaning counts as absent. */
 function parseMs(value: string): number | null {
   if (!/^\d{1,5}(?:\.\d{1,6})?$/.test(value)) return null
   const ms = Number(value)

@@ -42,9 +42,9 @@ function firstSdpPart(text: string, boundary: string, body: Uint8Array): Extract
 }
 
 interface Delimiter {
-  /** Of the line end before it, which belongs to the delimiter. */
+  /** Offset of the line end before it, which belongs to the delimiter. */
   readonly start: number
-  /** After its own line end. */
+  /** Offset after its own line end. */
   readonly end: number
   readonly closing: boolean
 }

@@ -29,7 +29,7 @@ import {
 import { OFFERED_SUITES, sameKey } from './sdes.ts'
 import type { MediaDescription, SessionDescription } from './session-description.ts'
 
-/** An offer that waits for its answer. Plain data; holds keys. */
+/** An offer without an answer yet. Plain data; contains keys. */
 export interface PendingOffer {
   readonly version: number
   readonly sent: string
@@ -57,7 +57,7 @@ type PlannedAnswer =
     }
   | {
       readonly ok: false
-      /** 400: not SDP; 488: nothing in it that we take. */
+      /** 400: not SDP; 488: nothing in it is acceptable. */
       readonly status: 400 | 488
       /** snake_case, stable. */
       readonly code: string
@@ -77,9 +77,10 @@ type AcceptedAnswer =
   | RefusedAnswer
 
 /**
- * Our offer (RFC 3264 section 5; keys after RFC 4568 section 7.1.1). In a session that stands it repeats what was agreed,
- * keys and payload types too, changed only where `local` differs: an unchanged one is the same byte for byte
- * (a session refresh), `direction` holds and resumes, `renewKeys` re-keys. Media lines never become fewer.
+ * Creates our offer (RFC 3264 section 5; keys after RFC 4568 section 7.1.1). In an established session it repeats what
+ * was agreed, including keys and payload types, and differs only where `local` does: without a difference it is the
+ * same byte for byte (a session refresh); `direction` holds and resumes, `renewKeys` re-keys. The number of media lines
+ * never shrinks.
  */
 export function createOffer(local: LocalMedia): CreatedOffer {
   const agreed = local.previous?.agreed ?? null
@@ -110,7 +111,9 @@ export function createOffer(local: LocalMedia): CreatedOffer {
   return { offer: sent.bytes, pending }
 }
 
-/** An offer that was refused or withdrawn: what stood still stands, but its version number is spent. */
+/**
+ * The state after an offer was refused or withdrawn: the agreed session is unchanged, but the version number is used.
+ */
 export function withdrawOffer(pending: PendingOffer): LocalDescriptionState {
   return { version: pending.version, sent: pending.sent, agreed: pending.previous?.agreed ?? null }
 }
@@ -124,9 +127,10 @@ interface AudioChoice {
 }
 
 /**
- * Our answer to an offer (RFC 3264 section 6): the first audio line that we can take, every other line refused in its
- * place, the offerer's codec order and payload types, its first crypto suite that we have under its tag (RFC 4568
- * section 7.1.2). Pure: nothing is agreed before the answer was sent and `state` kept. Throws only for an unfit `local`.
+ * Plans our answer to an offer (RFC 3264 section 6): the first acceptable audio line, every other line refused in its
+ * place, the offerer's codec order and payload types, and its first supported crypto suite under its tag (RFC 4568
+ * section 7.1.2). Pure: the agreement holds once the caller has sent the answer and stored `state`. Throws only for an
+ * invalid `local`.
  */
 export function planAnswer(local: LocalMedia, offer: Uint8Array): PlannedAnswer {
   const parsed = parseSdp(offer)
@@ -153,8 +157,8 @@ export function planAnswer(local: LocalMedia, offer: Uint8Array): PlannedAnswer 
 }
 
 /**
- * The answer that takes none of the offered streams, for an ACK that has to carry one although the call is over
- * (RFC 3261 section 13.2.2.4); null when the offer cannot be read.
+ * An answer that refuses all offered streams, for an ACK that has to carry one although the call is over (RFC 3261
+ * section 13.2.2.4); null when the offer cannot be read.
  */
 export function refuseOffer(local: LocalMedia, offer: Uint8Array): Uint8Array | null {
   const parsed = parseSdp(offer)
@@ -164,7 +168,7 @@ export function refuseOffer(local: LocalMedia, offer: Uint8Array): Uint8Array | 
 }
 
 function refusedOffer(status: 400 | 488, { code, warningCode, warning }: Refusal): PlannedAnswer {
-  // Some of it the peer wrote: nothing of that may end the quoted string or the header.
+  // It contains text of the peer, which must not end the quoted string or the header.
   const quotable = warning.replace(/[^ !#-[\]-~]/g, '?')
   return { ok: false, status, code, warningCode, warning: quotable, detail: warning }
 }
@@ -229,8 +233,8 @@ function answerMedia(
 }
 
 /**
- * The peer's answer to our offer (RFC 3264 section 7; RFC 4568 section 7.1.3). Pure: the same answer may come twice, in a
- * provisional and in the final response.
+ * Evaluates the peer's answer to our offer (RFC 3264 section 7; RFC 4568 section 7.1.3). Pure: the same answer may
+ * arrive twice, in a provisional and in the final response.
  */
 export function acceptAnswer(pending: PendingOffer, answer: Uint8Array): AcceptedAnswer {
   const parsed = parseSdp(answer)

@@ -13,8 +13,8 @@ type SdpParseResult =
     }
 
 /**
- * Reads a session description (RFC 8866). Never throws. Sloppy line ends, missing `s=` and `t=`, blank lines and
- * whatever it does not know are let pass; what decides where media goes and under which key is read strictly.
+ * Parses a session description (RFC 8866). Never throws. Sloppy line ends, missing `s=` and `t=`, blank lines and
+ * unknown lines are accepted; lines that decide where media goes and under which key are parsed strictly.
  */
 export function parseSdp(bytes: Uint8Array): SdpParseResult {
   const position = { line: 0 }
@@ -109,7 +109,7 @@ function sessionLine(session: SessionSection, type: string, value: string): void
   }
 }
 
-/** RFC 8866 section 5.2. A user name with blanks in it is seen in the wild: the last five fields are what counts. */
+/** RFC 8866 section 5.2. Some senders put blanks into the user name: only the last five fields count. */
 function parseOrigin(value: string): SessionDescription['origin'] {
   const fields = value.split(/[ \t]+/)
   const [sessionId, version, network, , address] = fields.slice(-5)

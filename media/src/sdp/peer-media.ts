@@ -5,7 +5,7 @@ import { agreedDirection } from './direction.ts'
 import { usableKey } from './sdes.ts'
 import type { CryptoAttribute, MediaDescription, SdpCodec, SessionDescription } from './session-description.ts'
 
-/** Why a description or a media line cannot be taken. */
+/** Reason for refusing a description or a media line. */
 export interface Refusal {
   /** snake_case, stable. */
   readonly code: string
@@ -19,7 +19,7 @@ export function refusal(code: string, warningCode: Refusal['warningCode'], warni
   return { code, warningCode, warning }
 }
 
-/** Why an answer does not fit its offer. */
+/** Reason for refusing an answer. */
 export interface RefusedAnswer {
   readonly ok: false
   /** snake_case, stable. */
@@ -52,7 +52,10 @@ export function peerPath(
 /** A line of an SDP description that names one of our codecs. */
 export type OfferedCodec = SdpCodec & { readonly name: CodecName }
 
-/** Those of `wanted`, in the peer's order. With another clock rate or number of channels the same name is another codec (RFC 3551 section 6). */
+/**
+ * The supported codecs of a media line, in the peer's order. The same name with another clock rate or number of
+ * channels is another codec (RFC 3551 section 6).
+ */
 export function audioCodecs(
   media: MediaDescription,
   wanted: readonly CodecName[] = DEFAULT_CODECS,
@@ -72,7 +75,7 @@ export function dtmfPayloadType(media: MediaDescription): number | null {
   return media.codecs.find(codec => codec.name === 'TELEPHONE-EVENT' && codec.clockRate === 8000)?.payloadType ?? null
 }
 
-/** What we send to a peer that asks for `ptime` and bears `maxptime`: 10 to 60 ms in steps of 10 (RFC 8866 section 6.4). */
+/** Packet time towards a peer with this `ptime` and `maxptime`: 10 to 60 ms in steps of 10 (RFC 8866 section 6.4). */
 export function sendPtimeMs(media: MediaDescription, ours: number): number {
   const wanted = Math.min(media.ptimeMs ?? ours, media.maxptimeMs ?? 60)
   return Math.min(60, Math.max(10, Math.floor(wanted / 10) * 10))
@@ -83,7 +86,7 @@ export interface UsableCrypto {
   readonly key: SrtpKey
 }
 
-/** In the peer's order of preference. */
+/** The usable crypto lines, in the peer's order of preference. */
 export function usableCrypto(media: MediaDescription): UsableCrypto[] {
   const usable: UsableCrypto[] = []
   for (const attribute of media.crypto) {
@@ -97,13 +100,13 @@ const PLAIN = new Set(['RTP/AVP', 'RTP/AVPF'])
 const SECURE = new Set(['RTP/SAVP', 'RTP/SAVPF'])
 
 /**
- * Whether a media line's transport fits our security; null when it does. The AVPF profiles are answered in kind: they
- * change RTCP timing only (RFC 4585), and no feedback is agreed on.
+ * Why a media line's transport does not match our security; null when it does. The AVPF profiles are answered with the
+ * same profile: they change RTCP timing only (RFC 4585), and no feedback is negotiated.
  */
 export function securityRefusal(media: MediaDescription, security: 'srtp-required' | 'rtp-only'): Refusal | null {
   const protocol = media.protocol.toUpperCase()
   if (PLAIN.has(protocol)) {
-    // Keys in a plain offer mean that the peer would rather be encrypted: the clear is not a fit answer to that.
+    // Keys in a plain offer mean that the peer prefers encryption: an unencrypted answer would be wrong.
     if (media.hasCrypto) {
       return refusal('crypto_on_plain_rtp', 305, 'a=crypto needs RTP/SAVP; optional encryption is not accepted')
     }

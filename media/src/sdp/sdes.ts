@@ -2,17 +2,20 @@ import type { SrtpKey, SrtpSuite } from '../session/media-session.ts'
 import { isSrtpSuite, keyAndSaltBytes } from '../srtp/srtp-suite.ts'
 import type { CryptoAttribute } from './session-description.ts'
 
-/** What we offer, strongest tag first (RFC 4568 section 6.2): every peer has one of these. */
+/** Offered suites, strongest tag first (RFC 4568 section 6.2): every peer has one of these. */
 export const OFFERED_SUITES: readonly SrtpSuite[] = ['AES_CM_128_HMAC_SHA1_80', 'AES_CM_128_HMAC_SHA1_32']
 
-/** What we offer before them when asked to (RFC 7714 section 14.1). */
+/** Suites that are offered before these on request (RFC 7714 section 14.1). */
 export const AEAD_SUITES: readonly SrtpSuite[] = ['AEAD_AES_256_GCM', 'AEAD_AES_128_GCM']
 
 /** The longest key material of any registered suite is 46 bytes; twice that is still read, for suites to come. */
 const MAX_KEY_BYTES = 96
 /** RFC 3711 section 9.2: a master key protects at most 2^48 packets. */
 const MAX_LIFETIME = 2n ** 48n
-/** A key that wears out within a long call (2^20 packets are 5.8 hours at 20 ms) is one that we cannot promise to replace in time. */
+/**
+ * A key with a shorter lifetime would expire within a long call (2^20 packets are 5.8 hours at 20 ms) and is refused,
+ * because a timely re-key cannot be guaranteed.
+ */
 const MIN_LIFETIME = 2n ** 20n
 const MAX_SESSION_PARAMETERS = 16
 
@@ -28,7 +31,7 @@ export function parseCrypto(value: string): CryptoAttribute | null {
   const keys = line[3]!.split(';')
   const key = parseInline(keys[0]!)
   if (key === null) return null
-  // Several keys are told apart by their MKI alone (section 6.1): without one the line says nothing usable.
+  // Several keys can be distinguished by their MKI only (section 6.1): without one the line is unusable.
   if (keys.length > 1 && key.mki === null) return null
   return { tag: Number(line[1]), suite: line[2]!, ...key, sessionParameters }
 }
@@ -69,7 +72,7 @@ function parseMki(text: string): CryptoAttribute['mki'] {
   return length >= 1 && length <= 128 ? { value: BigInt(match[1]!), length } : null
 }
 
-/** Padding may be there or not: rtpengine leaves it out for the suites whose keys need it. */
+/** Padding is optional: rtpengine omits it for the suites whose keys need it. */
 function decodeBase64(text: string): Uint8Array | null {
   if (text.length > (MAX_KEY_BYTES / 3) * 4 || !BASE64.test(text)) return null
   const digits = text.replace(/=+$/, '')
@@ -92,9 +95,9 @@ function formatLifetime(packets: bigint): string {
 }
 
 /**
- * The key of a line that we can honour, or null: a suite that we have, whole key material, no MKI, a lifetime that
- * outlasts a call, and no session parameter that must be understood and is not (RFC 4568 section 6.3.7). The parameters
- * that switch encryption or authentication off are never honoured.
+ * The key of a usable line, or null. Usable is a supported suite with complete key material, without an MKI, with a
+ * lifetime that outlasts a call and without an unsupported mandatory session parameter (RFC 4568 section 6.3.7).
+ * Parameters that switch encryption or authentication off are never accepted.
  */
 export function usableKey(crypto: CryptoAttribute): SrtpKey | null {
   if (!isSrtpSuite(crypto.suite) || crypto.mki !== null) return null

@@ -1,4 +1,4 @@
-/** What a description may measure; more is refused, never cut off. */
+/** Limits of a description; a larger one is refused, never truncated. */
 export const SDP_LIMITS = {
   bytes: 65_536,
   lines: 1000,
@@ -18,7 +18,7 @@ export type SdpErrorCode =
   | 'sdp_connection'
   | 'sdp_media'
 
-/** Ends the parse; never leaves this room. */
+/** Ends the parse; never thrown beyond this package. */
 export class SdpSyntaxError extends Error {
   readonly code: SdpErrorCode
 

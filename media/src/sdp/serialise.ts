@@ -4,8 +4,8 @@ import { formatCrypto } from './sdes.ts'
 import type { MediaDescription, SdpCodec, SessionDescription } from './session-description.ts'
 
 /**
- * The bytes of a description (RFC 8866 section 5, CRLF line ends). Throws `MediaError` "sdp_invalid_value" for any
- * value that could be read as something else than was meant: line ends, control characters, blanks inside a token.
+ * Serialises a description (RFC 8866 section 5, CRLF line ends). Throws `MediaError` "sdp_invalid_value" for any value
+ * that would be read differently: line ends, control characters, blanks inside a token.
  */
 export function serialiseSdp(description: SessionDescription): Uint8Array {
   return new TextEncoder().encode(sdpText(description))
@@ -50,7 +50,7 @@ function mediaLines(media: MediaDescription, lines: string[]): void {
 }
 
 function codecLines(codec: SdpCodec, lines: string[]): void {
-  // The registered spelling: a few peers compare this one with case.
+  // The registered spelling: a few peers compare this name case-sensitively.
   const name = codec.name === 'TELEPHONE-EVENT' ? 'telephone-event' : slashless('codec', codec.name)
   const channels = codec.channels === 1 ? '' : `/${integer('channels', codec.channels, 99)}`
   const payloadType = integer('payload type', codec.payloadType, 127)

@@ -9,19 +9,22 @@ import type { CoreEvent } from './session-protocol.ts'
 
 interface DigitReceptionOptions {
   readonly openedAtMs: Ms
-  /** Says where a telephone-event's timestamp stands. */
+  /** Converts the timestamp of a telephone-event to a position. */
   readonly stream: ReceiveStream
   /** Samples of the session for each sample at 8 kHz, at which tones are found and digits compared. */
   readonly ratio: number
   readonly emit: (event: CoreEvent) => void
 }
 
-/** The digits a session hears, as telephone-events and, where these are not agreed on, as tones; each reported once. */
+/**
+ * Receives the digits of a session, as telephone-events and, where these are not agreed on, as tones; reports each
+ * once.
+ */
 export class DigitReception {
   readonly #options: DigitReceptionOptions
   readonly #events = new TelephoneEventReceiver()
   readonly #arbiter = new DigitArbiter()
-  /** Made when tones are first listened for: most calls never need it. */
+  /** Created when tone detection is first needed: most calls never need it. */
   #tones: InBandDetector | null = null
   #listening = false
   #expectsEvents = false

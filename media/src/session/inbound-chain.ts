@@ -17,17 +17,17 @@ import { SilenceWatchdog } from './silence-watchdog.ts'
 import { SourceLatch } from './source-latch.ts'
 import { VoiceDetector } from './voice-detector.ts'
 
-/** Of all codecs, and with them of telephone-event. */
+/** RTP clock rate of all codecs, and so of telephone-event. */
 const CLOCK_RATE = 8000
 /** RFC 3389. */
 const COMFORT_NOISE_PAYLOAD_TYPE = 13
 const PAYLOAD_TYPES = 128
-/** What a payload type means; 0 is unknown, and others are audio: index + 1 of `CODECS`. */
+/** Meaning of a payload type: 0 is unknown, EVENT, COMFORT_NOISE, otherwise audio (index + 1 of `CODECS`). */
 const EVENT = 100
-/** Takes its place in the sequence, sounds as silence. */
+/** Comfort noise (RFC 3389): keeps its place in the sequence and becomes silence. */
 const COMFORT_NOISE = 101
 const PULL_MS: Ms = 60
-/** A hold takes effect for what is sent after it: what is under way is still heard. */
+/** A hold applies to packets sent after it: packets in flight are still accepted for this long. */
 const IN_FLIGHT_MS: Ms = 500
 
 interface InboundChainOptions {
@@ -40,30 +40,30 @@ interface InboundChainOptions {
 }
 
 /**
- * From a received packet to heard audio: latch, SRTP, header, codec or telephone-event, stream on the sample clock,
- * then voice activity, recording and the heard ring. Nothing is allocated per packet.
+ * From a received packet to heard audio: source latch, SRTP, header, codec or telephone-event, stream on the sample
+ * clock, then voice activity, recording and the heard ring. Allocates nothing per packet.
  */
 export class InboundChain {
   readonly latch = new SourceLatch()
   readonly keys = new ReceiveKeys()
-  /** Of the source heard now. */
+  /** Statistics of the current source. */
   readonly reception = new ReceptionStatistics()
   readonly stream: ReceiveStream
-  /** SSRC of the source heard now; -1 before the first packet. */
+  /** SSRC of the current source; -1 before the first packet. */
   ssrc = -1
   readonly #options: InboundChainOptions
   readonly #digits: DigitReception
   readonly #watchdog = new SilenceWatchdog()
   readonly #header = new RtpHeader()
-  /** null: not enabled. */
+  /** Voice activity detection; null: not enabled. */
   #voice: VoiceDetector | null = null
-  /** By their place in `CODECS`; null: no payload type of this session means it. */
+  /** Decoders by index in `CODECS`; null: no payload type of this session means the codec. */
   readonly #decoders: (DecodingStream | null)[] = CODECS.map(() => null)
   readonly #pulled: Int16Array
   /** For voice activity, tones and the recording, which work at 8 kHz. */
   readonly #narrow: FormatConverter
   readonly #meaning = new Uint8Array(PAYLOAD_TYPES)
-  /** Until when audio is taken; Infinity while the direction lets us hear. */
+  /** Time until which audio is accepted; Infinity while the direction includes receiving. */
   #hearingUntilMs: Ms = 0
   #heardStarted = false
   #lostBefore = 0
@@ -77,7 +77,7 @@ export class InboundChain {
     this.#digits = new DigitReception({ openedAtMs, emit, stream: this.stream, ratio: this.#narrow.ratio })
   }
 
-  /** Returns whether the peer's key is another than before. */
+  /** Applies new parameters; returns whether the peer's key changed. */
   apply(nowMs: Ms, parameters: AppliedParameters, remoteIpv4: number): boolean {
     const keyChanged = this.keys.apply(nowMs, parameters.srtp?.receive ?? null)
     this.latch.announce(remoteIpv4, parameters.remote?.port ?? 0, parameters.srtp !== null)
@@ -90,7 +90,7 @@ export class InboundChain {
     return keyChanged
   }
 
-  /** One RTP packet; decrypted in place. */
+  /** Processes one RTP packet; decrypts it in place. */
   receive(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number): void {
     const { counters } = this.#options
     if (!this.latch.mayHear(ipv4, port)) {
@@ -120,7 +120,7 @@ export class InboundChain {
     this.advance(nowMs)
   }
 
-  /** Releases what is due at `nowMs`: to be called every packet time, also when nothing arrives. */
+  /** Delivers the audio that is due at `nowMs`; call it every packet time, also when nothing arrives. */
   advance(nowMs: Ms): void {
     const { rings, recorder } = this.#options
     for (;;) {
@@ -146,7 +146,7 @@ export class InboundChain {
     this.#voice = new VoiceDetector(options, this.#narrow.ratio, rings, emit)
   }
 
-  /** Something authentic came from the peer, RTP or RTCP. */
+  /** An authentic packet of the peer arrived, RTP or RTCP. */
   alive(nowMs: Ms): void {
     const afterMs = this.#watchdog.heard(nowMs)
     if (afterMs > 0) this.#options.emit({ type: 'remote-back', afterMs })
@@ -165,8 +165,9 @@ export class InboundChain {
   }
 
   /**
-   * The numbers of our own description come first. A peer that renumbered in its answer should use ours and may use its
-   * own, and both static G.711 types are always taken: it may send any format that was offered (RFC 3264 section 6.1).
+   * Our own description's payload types take precedence. A peer that renumbered in its answer should use ours and may
+   * use its own, and both static G.711 types are always accepted: it may send any format that was offered (RFC 3264
+   * section 6.1).
    */
   #learnPayloadTypes(parameters: AppliedParameters): void {
     const { codec, payloadType, receivePayloadType = payloadType, dtmfPayloadType } = parameters
@@ -182,14 +183,14 @@ export class InboundChain {
     this.#digits.apply(parameters.inBandDigits ?? 'auto', receiveDtmfPayloadType !== null && dtmfPayloadType !== null)
   }
 
-  /** The meaning of a payload type that stands for this codec, which is decoded from now on. */
+  /** Meaning of a payload type for this codec; creates its decoder. */
   #meaningOf(name: CodecName): number {
     const index = CODECS.findIndex(codec => codec.name === name)
     this.#decoders[index] ??= new DecodingStream(codecByName(name), this.#options.format)
     return 1 + index
   }
 
-  /** The first meaning stands. */
+  /** Sets the meaning of a payload type unless it has one. */
   #learn(payloadType: number, meaning: number): void {
     if (this.#meaning[payloadType] === 0) this.#meaning[payloadType] = meaning
   }

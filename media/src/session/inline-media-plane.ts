@@ -12,7 +12,7 @@ import { MemoryRecorder } from './session-recorder.ts'
 import { SessionRings } from './session-rings.ts'
 import type { VirtualPacketNetwork, VirtualSocket } from './virtual-packet-network.ts'
 
-/** A clock that runs at a rate of its own comes back from a deadline rounded. */
+/** Tolerance for timers of a clock with a rate of its own, whose deadlines are rounded. */
 const CLOCK_ROUNDING_MS = 1e-6
 
 interface InlineMediaPlaneOptions {
@@ -28,8 +28,8 @@ interface InlineMediaPlaneOptions {
 }
 
 /**
- * The same sessions as on media threads, run in place on a `Time` and an in-memory network: a 40-minute call takes
- * seconds and is the same each time. Every session is recorded in memory; files are not written.
+ * Runs the sessions of media threads in place, on a `Time` and an in-memory network: a 40-minute call takes seconds and
+ * has the same result each time. Every session is recorded in memory; no files are written.
  */
 export class InlineMediaPlane implements MediaPlane {
   readonly #options: InlineMediaPlaneOptions
@@ -83,7 +83,10 @@ export class InlineMediaPlane implements MediaPlane {
     return handle
   }
 
-  /** What a session of this plane heard (left) and sent (right) on its sample clock so far; also after its close. */
+  /**
+   * Audio that a session of this plane received (left) and sent (right) on its sample clock so far; also after its
+   * close.
+   */
   captured(session: MediaSession): { readonly left: Int16Array; readonly right: Int16Array } {
     const inline = this.#sessions.get(session.id)
     if (inline === undefined) throw new MediaError('unknown_session', `session ${session.id} is not of this plane`)
@@ -113,7 +116,7 @@ interface InlineSessionOptions {
   readonly reply: (reply: SessionReply) => void
 }
 
-/** A core with its sockets on the virtual network and a timer for its slot. */
+/** A session core with its sockets on the virtual network and a timer for its slot. */
 class InlineSession {
   readonly #options: InlineSessionOptions
   readonly #core: MediaSessionCore
@@ -136,7 +139,7 @@ class InlineSession {
       rings: options.rings,
       recorder: this.#recorder,
       random: options.random,
-      // As from a thread: the owner hears of it later, never inside its own call.
+      // As with a media thread, the owner gets events later, never within its own call.
       emit: event => time.at(time.now(), () => options.reply({ type: 'event', event })),
     })
     this.#rtp = network.bind(ipv4, port, (packet, length, from, fromPort) =>
@@ -180,7 +183,7 @@ class InlineSession {
   readonly #tick = (): void => {
     const core = this.#core
     const now = this.#options.time.now()
-    // A machine that stood still: as on a media thread the newest slot is sent, and what has waited is heard first.
+    // After a stall, as on a media thread: packets that waited are received first, then the newest slot is sent.
     const missed = Math.max(0, Math.floor((now - this.#slotMs + CLOCK_ROUNDING_MS) / this.#ptimeMs))
     this.#slotMs += missed * this.#ptimeMs
     const length = core.tick(this.#slotMs, this.#packet)
@@ -202,7 +205,7 @@ class InlineSession {
     this.#answer({ type: 'closed', statistics: this.#core.statistics() })
   }
 
-  /** What a promise waits for comes also while virtual time stands still. */
+  /** Replies to requests are delivered even while virtual time stands still. */
   #answer(reply: SessionReply): void {
     queueMicrotask(() => this.#options.reply(reply))
   }

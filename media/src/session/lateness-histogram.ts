@@ -3,7 +3,7 @@ import type { Ms } from '@parley/kernel'
 const BUCKET_MS: Ms = 0.02
 const BUCKETS = 5000
 
-/** Counts how late things were: 20 us resolution up to 100 ms, the worst exactly. Adding allocates nothing. */
+/** Counts delays: 20 us resolution up to 100 ms, and the exact maximum. Adding allocates nothing. */
 export class LatenessHistogram {
   readonly #buckets = new Uint32Array(BUCKETS)
   count = 0

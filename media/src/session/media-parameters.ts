@@ -7,8 +7,9 @@ const MIN_PTIME_MS = 10
 const MAX_PTIME_MS = 60
 
 /**
- * What a session runs on, after checking: the peer's address is IPv4 (else `MediaError` "unsupported_address"), keys
- * are as long as their suite wants them ("srtp_key_invalid"), the packet time is rounded down to the 10 ms grid and kept within 10 to 60.
+ * Validated parameters of a session: the peer's address is IPv4 (else `MediaError` "unsupported_address"), keys have
+ * the length that their suite needs ("srtp_key_invalid"), the packet time is rounded down to a multiple of 10 ms and
+ * kept within 10 to 60.
  */
 export function checkedParameters(parameters: MediaParameters): MediaParameters {
   const { remote, srtp, ptimeMs } = parameters
@@ -28,7 +29,7 @@ export function checkedParameters(parameters: MediaParameters): MediaParameters 
   return { ...parameters, ptimeMs: ptime }
 }
 
-/** A session's chain in one line, both ways. */
+/** One line that describes a session's chain in both directions. */
 export function describeChain(
   label: string,
   local: { readonly address: string; readonly port: number },

@@ -11,23 +11,23 @@ import type { SessionRings } from './session-rings.ts'
 import { SessionCounters } from './session-statistics.ts'
 
 interface MediaSessionCoreOptions {
-  /** The session's zero: position 0 of its sample clock. */
+  /** Time of position 0 on the session's sample clock. */
   readonly openedAtMs: Ms
   readonly openedAtUnixMs: UnixMs
-  /** Their format is the session's. */
+  /** Rings of playout and heard audio; their format is the session's. */
   readonly rings: SessionRings
-  /** Takes audio of 8 kHz, with positions of a clock of that rate. */
+  /** Recorder of 8 kHz audio, with positions on a clock of that rate. */
   readonly recorder: SessionRecorder | null
-  /** Starts SSRC, sequence number and timestamp, names the CNAME, spaces the reports. */
+  /** Source of the first SSRC, sequence number and timestamp, of the CNAME and of the report intervals. */
   readonly random: Random
   /** Rarely called; never throws. */
   readonly emit: (event: CoreEvent) => void
 }
 
 /**
- * One call's packets: everything between its two sockets and its rings, without a clock, a socket or a thread of its
- * own. Whoever runs it hands in what arrived, asks for what is to be sent in the call's slot, and sends it to
- * `ipv4:port` (RTP) or `rtcpIpv4:rtcpPort`.
+ * Processes one call's packets: everything between its two sockets and its rings, without a clock, a socket or a thread
+ * of its own. The driver passes in what arrived, asks for the packet of the call's slot, and sends it to `ipv4:port`
+ * (RTP) or `rtcpIpv4:rtcpPort`.
  */
 export class MediaSessionCore {
   readonly #options: MediaSessionCoreOptions
@@ -47,7 +47,7 @@ export class MediaSessionCore {
     this.#rtcp = new RtcpReports({ ...options, counters, inbound: this.#inbound, outbound: this.#outbound })
   }
 
-  /** Parameters are checked where they enter (`checkedParameters`). */
+  /** Applies parameters, which `checkedParameters` has validated. */
   apply(nowMs: Ms, parameters: AppliedParameters): void {
     if (this.#closed) return
     this.#applied = true
@@ -71,7 +71,7 @@ export class MediaSessionCore {
     return this.#inbound.latch.ipv4
   }
 
-  /** 0: nothing is to be sent. */
+  /** Port to send to; 0: nothing is to be sent. */
   get port(): number {
     return this.#inbound.latch.port
   }
@@ -84,38 +84,38 @@ export class MediaSessionCore {
     return this.#rtcp.port
   }
 
-  /** A packet on the RTP port. It is decrypted in place: `packet` is spent afterwards. */
+  /** Processes a packet of the RTP port; decrypts it in place. */
   receive(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number): void {
     if (!this.#applied || this.#closed) return
     if (isRtcp(packet, length)) this.#rtcp.receive(nowMs, packet, length, ipv4, port, false)
     else this.#inbound.receive(nowMs, packet, length, ipv4, port)
   }
 
-  /** A packet on the RTCP port. */
+  /** Processes a packet of the RTCP port. */
   receiveRtcp(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number): void {
     if (!this.#applied || this.#closed) return
     this.#rtcp.receive(nowMs, packet, length, ipv4, port, true)
   }
 
-  /** The call's slot, `slotMs` on the grid: writes one RTP packet to `dst` and returns its length, or 0. */
+  /** The call's send slot at `slotMs`: writes one RTP packet to `dst` and returns its length, or 0. */
   tick(slotMs: Ms, dst: Uint8Array): number {
     return this.#applied && !this.#closed && this.port !== 0 ? this.#outbound.tick(slotMs, dst) : 0
   }
 
   /**
-   * Moves the inbound side on where nothing arrives: once per packet time, after the packets that have arrived were
-   * handed in (else they would be taken for late).
+   * Advances the inbound side where nothing arrives: once per packet time, after all packets that have arrived were
+   * passed in (otherwise they would count as late).
    */
   advance(nowMs: Ms): void {
     if (this.#applied && !this.#closed) this.#inbound.advance(nowMs)
   }
 
-  /** The RTCP report that is due, or 0. */
+  /** Writes the RTCP report that is due; returns its length, or 0. */
   tickRtcp(nowMs: Ms, dst: Uint8Array): number {
     return this.#applied && !this.#closed ? this.#rtcp.tick(nowMs, dst) : 0
   }
 
-  /** Ends the recording and writes the RTCP packet that says goodbye; its length, or 0. */
+  /** Ends the recording and writes the RTCP BYE; returns its length, or 0. */
   close(nowMs: Ms, dst: Uint8Array): number {
     if (this.#closed) return 0
     if (this.#applied) this.#inbound.advance(nowMs)

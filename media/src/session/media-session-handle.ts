@@ -17,7 +17,7 @@ import type { CoreEvent, DigitOptions, SessionCommand, SessionReply } from './se
 import type { SessionRings } from './session-rings.ts'
 import { noStatistics } from './session-statistics.ts'
 
-/** Digits that may wait to be sent; what `TelephoneEventSender` holds. */
+/** Maximum of digits that wait to be sent; the capacity of `TelephoneEventSender`. */
 const MAX_WAITING_DIGITS = 256
 
 interface MediaSessionHandleOptions {
@@ -25,13 +25,15 @@ interface MediaSessionHandleOptions {
   readonly session: MediaSessionOptions
   readonly local: { readonly address: string; readonly port: number }
   readonly rings: SessionRings
-  /** Hands a command to the core, in order. */
+  /** Passes a command to the core, in order. */
   readonly post: (command: SessionCommand) => void
-  /** The core is closed, or lost: give back the port, complete the recording, say what came of it. */
+  /**
+   * Called when the core is closed or lost: releases the port and completes the recording; resolves with the recording.
+   */
   readonly finish: () => Promise<MediaReport['recording']>
 }
 
-/** The call owner's end of a session, the same whether its core runs on a media thread or in place. */
+/** The call owner's side of a session, the same whether its core runs on a media thread or in place. */
 export class MediaSessionHandle implements MediaSession {
   readonly id: number
   readonly format: AudioFormat
@@ -128,7 +130,7 @@ export class MediaSessionHandle implements MediaSession {
     return describeChain(session.label, this.local, this.#parameters, path, session.inBandDigits)
   }
 
-  /** After `close` or a failure: the last that is known. */
+  /** Current statistics; after `close` or a failure the last known ones. */
   statistics(): Promise<MediaStatistics> {
     if (this.#state !== 'open') return Promise.resolve(this.#last)
     const wanted = Promise.withResolvers<MediaStatistics>()
@@ -146,7 +148,7 @@ export class MediaSessionHandle implements MediaSession {
     return this.#report
   }
 
-  /** What the core says. */
+  /** Processes a reply of the core. */
   deliver(reply: SessionReply): void {
     switch (reply.type) {
       case 'event':
@@ -165,12 +167,12 @@ export class MediaSessionHandle implements MediaSession {
     }
   }
 
-  /** The core is gone without a goodbye. */
+  /** The core was lost. */
   fail(detail: string): void {
     if (this.#state === 'closed' || this.#state === 'failed') return
     const closing = this.#state === 'closing'
     this.#settle('failed', this.#last)
-    // A failed session needs no close() to give back what it holds.
+    // A failed session releases its resources without close().
     this.#report ??= this.#finish()
     if (!closing) this.#events.emit({ type: 'failed', detail })
   }

@@ -5,24 +5,27 @@ import type { LowPassDesign } from '../dsp/windowed-sinc.ts'
 export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 
 /**
- * What one offer/answer agreed on, from our side. Plain data: it crosses to a media thread.
- * Applying new parameters in mid-call keeps SSRC, sequence numbers, timestamps and, for keys that did not change,
- * SRTP rollover counters and replay windows (RFC 3711 section 3.3.1).
+ * The result of one offer/answer, from our side. Plain data: it is sent to a media thread. Applying new parameters
+ * during a call keeps SSRC, sequence numbers, timestamps and, for keys that did not change, SRTP rollover counters and
+ * replay windows (RFC 3711 section 3.3.1).
  */
 export interface MediaParameters {
-  /** Where RTP goes; null while the peer has no address (0.0.0.0, port 0). */
+  /** The peer's RTP address; null while it has none (0.0.0.0, port 0). */
   readonly remote: { readonly address: string; readonly port: number } | null
-  /** Ours: "recvonly" and "inactive" send silence only where the peer's direction lets it hear it. */
+  /** Our direction. With "recvonly" and "inactive" silence is sent only if the peer's direction lets it receive. */
   readonly direction: MediaDirection
   readonly codec: CodecName
   readonly payloadType: number
-  /** The number under which the peer sends `codec` to us; default `payloadType`. Differs when its answer renumbered our offer. */
+  /**
+   * Payload type with which the peer sends `codec`; default `payloadType`. It differs when the peer's answer renumbered
+   * our offer.
+   */
   readonly receivePayloadType?: number
-  /** What we send; 10 to 60. What we receive may be anything of whole milliseconds up to 60. */
+  /** Packet time that is sent; 10 to 60. Received packets may have any whole number of milliseconds up to 60. */
   readonly ptimeMs: number
   /** Payload type of telephone-event/8000, or null: the peer takes no RFC 4733 digits. */
   readonly dtmfPayloadType: number | null
-  /** The number under which the peer sends telephone-event to us; default `dtmfPayloadType`. */
+  /** Payload type with which the peer sends telephone-event; default `dtmfPayloadType`. */
   readonly receiveDtmfPayloadType?: number | null
   /** null: plain RTP. */
   readonly srtp: SrtpParameters | null
@@ -32,8 +35,8 @@ export interface SrtpParameters {
   readonly send: SrtpKey
   readonly receive: SrtpKey
   /**
-   * At a re-key: the peer has `send` already (we offered it, and this is the answer), so it is used at once. Default
-   * false: it is used when the peer was heard under its new key, or after 500 ms.
+   * At a re-key: the peer has `send` already (it was offered, and this is the answer), so it is used at once. Default
+   * false: it is used when an authentic packet arrived under the peer's new key, or after 500 ms.
    */
   readonly peerHasSendKey?: boolean
 }
@@ -48,41 +51,44 @@ export interface SrtpKey {
 }
 
 export interface MediaSessionOptions {
-  /** For `describe()` and logs. */
+  /** Name in `describe()` and logs. */
   readonly label: string
-  /** Of what is played and heard, whatever codec is agreed on; mono. Default 8 kHz. */
+  /** Format of played and heard audio, independent of the negotiated codec; mono. Default 8 kHz. */
   readonly format?: AudioFormat
-  /** Record to this stereo mu-law WAV; left is what was heard, right what was sent, unless `swap`. */
+  /** Stereo mu-law WAV to record to; left is received, right is sent audio, unless `swap`. */
   readonly recording?: {
     readonly path: string
     readonly swapChannels?: boolean
     /**
-     * Also, or only, in files of 10 s of their own, `<path>.000001.wav` and on, each renamed to that name when it is
-     * complete. Default: one file at `path`.
+     * Whether to write the recording also, or only, as segments of 10 s, `<path>.000001.wav` and on, each renamed to
+     * that name when it is complete. Default: one file at `path`.
      */
     readonly segments?: RecordingSegments
   }
   /**
-   * Whether tones in the audio count as digits. "auto" (default): where the peer agreed to no telephone-event. "on":
-   * always; a digit that comes both ways is reported once.
+   * Whether tones in the audio count as digits. "auto" (default): if the peer did not agree to telephone-event. "on":
+   * always; a digit that arrives both ways is reported once.
    */
   readonly inBandDigits?: InBandDigits
-  /** Silence on the wire, ms, after which 'silent-remote' is reported; default 20,000. Not counted while the peer has no reason to send. */
+  /**
+   * Time without packets, ms, after which 'silent-remote' is reported; default 20,000. Not counted while the peer has
+   * no reason to send.
+   */
   readonly silentRemoteAfterMs?: Ms
 }
 
-/** How a session finds the far end's voice in what it hears. */
+/** Options for detecting the far end's voice. */
 export interface VoiceDetection {
-  /** Quiet that ends a stretch of voice, ms; default 200, at least 50. */
+  /** Silence that ends a segment of voice, ms; default 200, at least 50. */
   readonly hangoverMs?: Ms
-  /** Judge this band alone, for lines that carry data above the speech; default everything. */
+  /** Frequency band that is analysed, for lines that carry data above the speech; default everything. */
   readonly band?: LowPassDesign
 }
 
 /** The far end's voice began or ended. */
 export interface VoiceEdge {
   readonly type: 'voice-start' | 'voice-end'
-  /** The true onset or end, on the session's sample clock: it lies before the moment at which it is found. */
+  /** The true onset or end, on the session's sample clock; earlier than the moment of detection. */
   readonly atSample: Samples
 }
 
@@ -91,8 +97,8 @@ export type InBandDigits = 'auto' | 'off' | 'on'
 export type RecordingSegments = 'also' | 'only'
 
 /**
- * One call's audio, seen from the thread that owns the call. Positions (`atSample`) are on the session's sample
- * clock: samples at the rate of `format` since `open`, the same for both directions, digits and playout.
+ * One call's audio, as seen by the thread that owns the call. Positions (`atSample`) are on the session's sample clock:
+ * samples at the rate of `format` since `open`, the same for both directions, digits and playout.
  */
 export interface MediaSession {
   readonly id: number
@@ -108,36 +114,43 @@ export interface MediaSession {
    * `play-progress` events and `played()` count in the same stream.
    */
   play(audio: Int16Array): Samples
-  /** Drops what was not sent yet, within one tick; never overtaken by a later `play`. Returns the playout position that stands. */
+  /**
+   * Drops audio that was not sent yet, within one tick; a later `play` is not affected. Returns the playout position.
+   */
   flush(): Samples
-  /** Playout position: samples of queued audio that really left. */
+  /** Playout position: samples of queued audio that were really sent. */
   played(): Samples
   /** Queued audio not yet sent. */
   queued(): Samples
 
-  /** RFC 4733, one after the other; audio is suppressed meanwhile. Characters 0-9 * # A-D; others throw. */
+  /**
+   * Sends digits by RFC 4733, one after the other; audio is suppressed meanwhile. Characters 0-9 * # A-D; others throw.
+   */
   sendDigits(digits: string, options?: { readonly durationMs?: Ms; readonly gapMs?: Ms }): void
 
   /**
-   * Inbound audio in order, loss concealed, held gaps silent: copies up to `into.length` samples that arrived since
-   * the last call, returns how many. Reading late loses the oldest, counted in the statistics.
+   * Copies received audio, in order, loss concealed, gaps of a hold silent: up to `into.length` samples that arrived
+   * since the last call; returns how many. A late reader loses the oldest samples, which the statistics count.
    */
   readHeard(into: Int16Array): Samples
   /** Sample-clock position of the next sample that `readHeard` returns. */
   heardPosition(): Samples
 
-  /** Finds the far end's voice from now on, until closed; a later call replaces the settings. Reported by `nextVoiceEdge` and as events. */
+  /**
+   * Detects the far end's voice from now on, until the session is closed; a later call replaces the settings. Reported
+   * by `nextVoiceEdge` and as events.
+   */
   detectVoice(options: VoiceDetection): void
   /**
-   * The next change of the far end's voice that was found in audio which `readHeard` has returned; null: none. Edges
-   * that are not taken are dropped, the oldest first (16 wait).
+   * The next voice edge in audio that `readHeard` has returned; null: none. At most 16 edges wait; the oldest are
+   * dropped.
    */
   nextVoiceEdge(): VoiceEdge | null
 
-  /** The chain as built, one line: "udp 127.0.0.1:10000 <- srtp AES_CM_128_HMAC_SHA1_80 <- PCMU/8000 …". */
+  /** One line that describes the chain: "udp 127.0.0.1:10000 <- srtp AES_CM_128_HMAC_SHA1_80 <- PCMU/8000 …". */
   describe(): string
   statistics(): Promise<MediaStatistics>
-  /** Stops media, closes the recording, drains the port. Idempotent; resolves when the file is complete. */
+  /** Stops media, closes the recording and releases the port. Idempotent; resolves when the file is complete. */
   close(): Promise<MediaReport>
 }
 
@@ -154,15 +167,17 @@ export type MediaEvent =
   | { readonly type: 'digits-sent'; readonly digits: string }
   | { readonly type: 'speech-start'; readonly atSample: Samples }
   | { readonly type: 'speech-end'; readonly atSample: Samples }
-  /** Playout reached `position`; sent at least every 200 ms while something plays, and when the queue has run empty. */
+  /** Playout reached `position`; sent at least every 200 ms during playout, and when the queue has run empty. */
   | { readonly type: 'play-progress'; readonly position: Samples; readonly atSample: Samples; readonly idle: boolean }
-  /** No authentic RTP or RTCP came for `forMs` although the peer should be sending; once until it is back. */
+  /**
+   * No authentic RTP or RTCP arrived for `forMs` although the peer should be sending; sent once until a packet arrives.
+   */
   | { readonly type: 'silent-remote'; readonly forMs: Ms }
   | { readonly type: 'remote-back'; readonly afterMs: Ms }
-  /** The media thread is gone: the session is lost. */
+  /** The media thread ended: the session is lost. */
   | { readonly type: 'failed'; readonly detail: string }
 
-/** How a digit came: as a telephone-event, or as tones in the audio. */
+/** How a digit arrived: as a telephone-event, or as tones in the audio. */
 export type DigitSource = 'rfc4733' | 'in-band'
 
 export interface MediaStatistics {
@@ -175,7 +190,10 @@ export interface MediaStatistics {
   /** Interarrival jitter, ms (RFC 3550 A.8). */
   readonly jitterMs: Ms
   readonly concealedSamples: Samples
-  /** Failed authentication, replayed, or from a source that is not the latched one; none of them changed any state. */
+  /**
+   * Packets that failed authentication, were replayed, or came from a source that is not the latched one; none of them
+   * changed any state.
+   */
   readonly rejected: {
     readonly unauthenticated: number
     readonly replayed: number
@@ -188,7 +206,7 @@ export interface MediaStatistics {
 
 export interface MediaReport {
   readonly statistics: MediaStatistics
-  /** `segments`: how many segment files were written; 0 without them. */
+  /** `segments`: number of segment files; 0 without segments. */
   readonly recording: {
     readonly path: string
     readonly channels: 2

@@ -25,9 +25,12 @@ import type { SessionRings } from './session-rings.ts'
 import type { SessionCounters } from './session-statistics.ts'
 
 const MAX_FRAME_MS: Ms = 60
-/** Between reports of playout: with any packet time at most 200 ms. The owner refills a ring of 2 s on them. */
+/**
+ * Interval between reports of playout: with any packet time at most 200 ms. The owner refills a ring of 2 s when it
+ * gets them.
+ */
 const PROGRESS_MS: Ms = 180
-/** Of RTP timestamps, for all codecs. */
+/** RTP clock rate of all codecs. */
 const CLOCK_RATE = 8000
 
 interface OutboundChainOptions {
@@ -37,15 +40,15 @@ interface OutboundChainOptions {
   readonly recorder: SessionRecorder | null
   readonly counters: SessionCounters
   readonly random: Random
-  /** Of the inbound side: they prove when the peer has switched. */
+  /** Keys of the inbound side: they show when the peer has switched. */
   readonly receiveKeys: ReceiveKeys
   readonly emit: (event: CoreEvent) => void
 }
 
 /**
- * From queued audio to a packet: playout ring or silence, or a telephone-event in its place, codec, header, SRTP.
- * A packet leaves in every slot while the direction lets us send. Timestamps are positions on the sample clock, so
- * they advance by themselves over missed slots, holds and slot changes; the sequence counts packets only.
+ * From queued audio to a packet: playout ring or silence, or a telephone-event instead, then codec, header and SRTP. A
+ * packet is sent in every slot while the direction allows it. Timestamps are positions on the sample clock, so they
+ * advance over missed slots, holds and slot changes; the sequence counts packets only.
  */
 export class OutboundChain {
   readonly ssrc: number
@@ -57,7 +60,7 @@ export class OutboundChain {
   readonly #frame: Int16Array
   readonly #progressSamples: Samples
   readonly #samplesPerTick: number
-  /** For the recording, which is of 8 kHz. */
+  /** Converts to 8 kHz for the recording. */
   readonly #narrow: FormatConverter
   #encoding: EncodingStream
   #payloadType = 0
@@ -102,7 +105,7 @@ export class OutboundChain {
     this.#digits.enqueue(digits, options)
   }
 
-  /** The SRTP context to send with now; null on plain RTP. */
+  /** The SRTP context to send with; null on plain RTP. */
   sender(nowMs: Ms): SrtpSender | null {
     return this.#keys.sender(nowMs, this.#options.receiveKeys.proven)
   }
@@ -112,12 +115,12 @@ export class OutboundChain {
     return this.#timestampOf(msToSamples(nowMs - this.#options.openedAtMs, this.#options.format))
   }
 
-  /** The packet of the slot at `slotMs` into `dst`; its length, or 0: nothing is to be sent. */
+  /** Writes the packet of the slot at `slotMs` to `dst`; returns its length, or 0 when nothing is to be sent. */
   tick(slotMs: Ms, dst: Uint8Array): number {
     if (!this.#sending) return 0
     const { counters, openedAtMs, format } = this.#options
     const position = msToSamples(slotMs - openedAtMs, format)
-    // After a change of slot the first one may fall into audio that was sent already.
+    // After a change of slot the first one may overlap audio that was sent already.
     if (position < this.#end) return 0
     if (!this.#resuming) counters.missedSlots += Math.floor((position - this.#end) / this.#frameSamples)
     const timestamp = this.#timestampOf(position)

@@ -2,14 +2,14 @@ import { type Ms, msToSamples, type Samples } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import type { SessionRings } from './session-rings.ts'
 
-/** Audio that may wait for its turn: ten minutes. */
+/** Maximum of queued audio: ten minutes. */
 export const PLAY_QUEUE_MS: Ms = 600_000
-/** Flushes whose place in the ring is remembered to translate events that were under way when they happened. */
+/** Flushes that are remembered, in order to translate events that were in flight when they happened. */
 const REMEMBERED_FLUSHES = 32
 
 /**
- * The call owner's end of playout: what does not fit into the shared ring waits here. Playout positions count samples
- * queued and not dropped: after a flush they continue at what really left.
+ * The call owner's side of playout: audio that does not fit into the shared ring waits here. Playout positions count
+ * samples queued and not dropped: after a flush they continue from what was really sent.
  */
 export class PlayQueue {
   readonly #rings: SessionRings
@@ -30,7 +30,7 @@ export class PlayQueue {
     if (this.queued() + audio.length > msToSamples(PLAY_QUEUE_MS, this.#rings.format)) {
       throw new MediaError('play_queue_full', 'more than ten minutes of audio wait to be played')
     }
-    // The caller may reuse its buffer: what waits is a copy.
+    // The caller may reuse its buffer, so waiting audio is copied.
     const taken = this.#waiting.length === 0 ? this.#rings.writeOutbound(audio, 0) : 0
     if (taken < audio.length) {
       this.#waiting.push(audio.slice(taken))
@@ -39,7 +39,7 @@ export class PlayQueue {
     return this.#rings.outboundWritten() + this.#waitingSamples - this.#dropped
   }
 
-  /** Moves what waits into the ring as far as there is room. */
+  /** Moves waiting audio into the ring as far as it has space. */
   refill(): void {
     while (this.#waiting.length > 0) {
       const chunk = this.#waiting[0]!
@@ -52,7 +52,7 @@ export class PlayQueue {
     }
   }
 
-  /** Returns the playout position that stands: nothing after it will leave. */
+  /** Drops queued audio; returns the playout position, after which nothing more will be sent. */
   flush(): Samples {
     this.#waiting = []
     this.#started = 0
@@ -75,7 +75,7 @@ export class PlayQueue {
     return this.#rings.outboundWritten() - this.#rings.outboundTaken() + this.#waitingSamples
   }
 
-  /** The playout position of a ring position that the media thread reported, whatever was flushed since. */
+  /** The playout position of a ring position that the media thread reported, before or after flushes. */
   positionOf(taken: Samples): Samples {
     let dropped = this.#dropped
     for (let i = this.#flushes.length - 1; i >= 0 && this.#flushes[i]!.to > taken; i--) {

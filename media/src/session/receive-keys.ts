@@ -3,14 +3,14 @@ import { SrtpReceiver } from '../srtp/srtp-receiver.ts'
 import { SRTP_UNAUTHENTICATED } from '../srtp/srtp-result.ts'
 import type { SrtpKey } from './media-session.ts'
 
-/** After the first packet under a new key verified, ones still under way under the old key are taken this long. */
+/** After the first verified packet under a new key, packets in flight under the old key are accepted for this long. */
 const OVERLAP_MS: Ms = 1000
-/** The peer changes keys when our answer reaches it; one that never does keeps the old key no longer than this. */
+/** The peer changes keys when our answer reaches it. If it never does, its old key is accepted for this long. */
 const OVERLAP_LIMIT_MS: Ms = 10_000
 
 /**
  * The receiving side's keys over a call: a key that did not change keeps its context (rollover counter, replay window);
- * a changed one overlaps with its predecessor, so that packets in flight at a re-key are heard.
+ * a changed one overlaps with its predecessor, so that packets in flight at a re-key are accepted.
  */
 export class ReceiveKeys {
   #key: SrtpKey | null = null
@@ -19,7 +19,7 @@ export class ReceiveKeys {
   #previousUntil: Ms = 0
   #currentProven = false
 
-  /** True when the key is another than before. */
+  /** Applies a key; returns true when it differs from the one before. */
   apply(nowMs: Ms, key: SrtpKey | null): boolean {
     if (key === null) {
       this.#key = null
@@ -28,7 +28,7 @@ export class ReceiveKeys {
       return false
     }
     if (this.#key !== null && sameKey(this.#key, key)) return false
-    // An unproven key in between must not push out the one that the peer still uses.
+    // An unproven key in between must not replace the one that the peer still uses.
     if (this.#currentProven || this.#previous === null) this.#previous = this.#current
     this.#previousUntil = nowMs + OVERLAP_LIMIT_MS
     this.#currentProven = false
@@ -37,7 +37,7 @@ export class ReceiveKeys {
     return true
   }
 
-  /** The peer was heard under the newest key. */
+  /** Whether an authentic packet arrived under the newest key. */
   get proven(): boolean {
     return this.#currentProven
   }
@@ -46,7 +46,7 @@ export class ReceiveKeys {
     return this.#current !== null
   }
 
-  /** Decrypts in place; the new length, or a negative reason. A packet that fails leaves nothing changed. */
+  /** Decrypts in place; returns the new length, or a negative reason. A packet that fails changes nothing. */
   unprotect(nowMs: Ms, packet: Uint8Array, length: number): number {
     return this.#settle(nowMs, this.#current!.unprotect(packet, length), packet, length, false)
   }

@@ -30,7 +30,7 @@ interface RtcpReportsOptions {
  * 5 s, BYE at the end. It runs on the port above RTP's; packets that a peer multiplexes onto the RTP port are read too.
  */
 export class RtcpReports {
-  /** Where reports go; port 0 while nowhere. */
+  /** Address to which reports are sent; port 0: none. */
   ipv4 = 0
   port = 0
   readonly #options: RtcpReportsOptions
@@ -97,21 +97,21 @@ export class RtcpReports {
   }
 
   /**
-   * Plain RTP, where the address alone proves little: the SSRC that is heard, or the announced port while none is.
-   * Another's RTCP must neither draw our reports to itself nor pass for a sign of life.
+   * On plain RTP the address proves little: accepts the SSRC that sends RTP, or, before its first packet, the announced
+   * port. RTCP of other sources must neither redirect our reports nor count as a sign of life.
    */
   #isOfPeer(port: number, ssrc: number): boolean {
     const heard = this.#options.inbound.ssrc
     return heard >= 0 ? ssrc === heard : port === this.port || port === this.port - 1
   }
 
-  /** The report that is due into `dst`; its length, or 0. */
+  /** Writes the report that is due to `dst`; returns its length, or 0. */
   tick(nowMs: Ms, dst: Uint8Array): number {
     if (this.port === 0 || this.#schedule === null || !this.#schedule.due(nowMs)) return 0
     return this.#protect(nowMs, dst, this.#report(nowMs, dst))
   }
 
-  /** The last report, with BYE; 0 without an address of the peer, or before the first RTP packet. */
+  /** Writes the last report, with BYE; returns 0 without an address of the peer, or before the first RTP packet. */
   bye(nowMs: Ms, dst: Uint8Array): number {
     if (this.port === 0 || this.#options.counters.packetsSent === 0) return 0
     return this.#protect(nowMs, dst, writeBye(dst, this.#report(nowMs, dst), this.#options.outbound.ssrc))

@@ -3,13 +3,14 @@ import { SrtpSender } from '../srtp/srtp-sender.ts'
 import type { SrtpKey, SrtpParameters } from './media-session.ts'
 import { sameKey } from './receive-keys.ts'
 
-/** The answer that carries our new key has arrived by then, or the peer has other troubles. */
+/** Longest wait for the peer's first packet under its new key; the answer with our new key has arrived by then. */
 const WAIT_LIMIT_MS: Ms = 500
 
 /**
- * The sending side's keys over a call. A key that did not change keeps its context. At a re-key in both directions we
- * go on under the old key until the peer was heard under its new one, for then it has ours as well: whoever answers a
- * re-key would otherwise send what the offerer cannot read yet. `peerHasSendKey` says that there is nothing to wait for.
+ * The sending side's keys over a call. A key that did not change keeps its context. At a re-key in both directions the
+ * old key is used until the peer was heard under its new one, which shows that it has ours as well: otherwise the side
+ * that answers a re-key would send packets that the offerer cannot decrypt yet. With `peerHasSendKey` the new key is
+ * used at once.
  */
 export class SendKeys {
   #key: SrtpKey | null = null
@@ -18,7 +19,7 @@ export class SendKeys {
   #next: SrtpSender | null = null
   #nextAtMs: Ms = 0
 
-  /** `receiveKeyChanged`: the peer will prove by its packets that it has switched. */
+  /** `receiveKeyChanged`: the peer's packets will show that it has switched. */
   apply(nowMs: Ms, parameters: SrtpParameters | null, receiveKeyChanged: boolean): void {
     const key = parameters?.send ?? null
     if (key !== null && this.#nextKey !== null && sameKey(key, this.#nextKey)) return
@@ -37,7 +38,7 @@ export class SendKeys {
     this.#nextAtMs = nowMs + WAIT_LIMIT_MS
   }
 
-  /** The context to send with now; null: in clear. `peerSwitched`: the peer was heard under its newest key. */
+  /** The context to send with; null: in clear. `peerSwitched`: an authentic packet arrived under the newest key. */
   sender(nowMs: Ms, peerSwitched: boolean): SrtpSender | null {
     if (this.#next !== null && (peerSwitched || nowMs >= this.#nextAtMs)) {
       this.#key = this.#nextKey

@@ -2,7 +2,7 @@ import type { Ms } from '@parley/kernel'
 
 /** Media threads wake on this grid. */
 export const WAKE_MS: Ms = 2.5
-/** Slots of a 20 ms period: a call sends in one of them and keeps it. */
+/** Number of slots in 20 ms: a call sends in one of them and keeps it. */
 export const SEND_SLOTS = 8
 
 /** One call's place in the grid. Times are counted in wakes (quanta of 2.5 ms) since the thread's grid began. */
@@ -70,8 +70,8 @@ export class SendSlots<Owner> {
   }
 
   /**
-   * Calls `send(owner, wake)` for every call that has a slot after the last sweep and up to `wake`, once each: `wake`
-   * handed over is the call's newest slot, earlier ones were missed and stay unsent.
+   * Calls `send(owner, wake)` once for every call that has a slot after the last sweep and up to `wake`. `wake` of the
+   * callback is the call's newest slot; earlier ones were missed and are not sent.
    */
   sweep(wake: number, send: (owner: Owner, slotWake: number) => void): void {
     const first = Math.max(this.#lastWake + 1, wake - SEND_SLOTS + 1)
@@ -100,7 +100,7 @@ export class SendSlots<Owner> {
   }
 }
 
-/** Periods of an odd number of 10 ms fall into the slot and the one half a 20 ms away in turn. */
+/** Whether a period has an odd number of 10 ms: it alternates between its slot and the one 10 ms away. */
 function visitsBoth(periodWakes: number): boolean {
   return periodWakes % SEND_SLOTS !== 0
 }

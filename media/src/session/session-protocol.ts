@@ -7,7 +7,7 @@ import type {
   VoiceDetection,
 } from './media-session.ts'
 
-/** What a core reports: media events, with playout as ring positions that the call's owner translates. */
+/** Events of a core: media events, with playout as ring positions that the call's owner translates. */
 export type CoreEvent =
   | Exclude<MediaEvent, { type: 'play-progress' } | { type: 'failed' }>
   | {
@@ -17,12 +17,12 @@ export type CoreEvent =
       readonly idle: boolean
     }
 
-/** What offer and answer agreed on, with what the session was opened for. */
+/** The agreed parameters of offer and answer, with options of the session. */
 export interface AppliedParameters
   extends MediaParameters,
     Pick<MediaSessionOptions, 'inBandDigits' | 'silentRemoteAfterMs'> {}
 
-/** From the call's owner to its core, in order. Playout and flush go through the shared rings instead. */
+/** Commands from the call's owner to its core, in order. Playout and flush use the shared rings instead. */
 export type SessionCommand =
   | { readonly type: 'apply'; readonly parameters: AppliedParameters }
   | { readonly type: 'digits'; readonly digits: string; readonly options: DigitOptions }
@@ -35,7 +35,7 @@ export interface DigitOptions {
   readonly gapMs?: Ms
 }
 
-/** From a core to the call's owner. Statistics are answered in the order of the requests. */
+/** Replies of a core to the call's owner. Statistics are answered in the order of the requests. */
 export type SessionReply =
   | { readonly type: 'event'; readonly event: CoreEvent }
   | { readonly type: 'statistics'; readonly statistics: MediaStatistics }

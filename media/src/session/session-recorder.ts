@@ -1,10 +1,10 @@
 import type { Samples } from '@parley/kernel'
 
-/** Where a session's two sides are recorded, on its sample clock; `RecordingRing` on media threads. */
+/** Records both directions of a session on its sample clock; `RecordingRing` on media threads. */
 export interface SessionRecorder {
-  /** What was heard. */
+  /** Received audio. */
   writeLeft(position: Samples, samples: Int16Array, offset: number, count: Samples): void
-  /** What was sent. */
+  /** Sent audio. */
   writeRight(position: Samples, samples: Int16Array, offset: number, count: Samples): void
   end(position: Samples): void
 }
@@ -12,7 +12,7 @@ export interface SessionRecorder {
 /** Samples per piece of a recording in memory: a minute. */
 const PIECE_SAMPLES: Samples = 480_000
 
-/** Keeps a recording in memory: for calls in virtual time. */
+/** Records in memory, for calls in virtual time. */
 export class MemoryRecorder implements SessionRecorder {
   readonly #left: Int16Array[] = []
   readonly #right: Int16Array[] = []
@@ -32,7 +32,7 @@ export class MemoryRecorder implements SessionRecorder {
     this.#closed = true
   }
 
-  /** Copies, equally long, silent where nothing was written. */
+  /** Copies of both channels, equally long, silent where nothing was written. */
   channels(): { readonly left: Int16Array; readonly right: Int16Array } {
     return { left: this.#joined(this.#left), right: this.#joined(this.#right) }
   }

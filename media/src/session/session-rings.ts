@@ -3,7 +3,7 @@ import type { VoiceEdge } from './media-session.ts'
 
 /** Each ring holds at least 2 s. */
 const RING_SECONDS = 2
-/** Of the heard ring the reader trusts all but this much, which the writer may be overwriting meanwhile. */
+/** The reader does not use the oldest part of the heard ring, which the writer may be overwriting. */
 const HEARD_GUARD_MS = 128
 
 const OUT_WRITTEN = 0
@@ -14,7 +14,7 @@ const HEARD_ORIGIN = 4
 const HEARD_OVERRUN = 5
 const EDGES_WRITTEN = 6
 const EDGES_READ = 7
-/** Edges of voice that wait for the reader; a power of two. */
+/** Capacity for voice edges that the reader has not taken; a power of two. */
 const EDGES = 16
 const EDGES_AT = 8
 /** Ring position of the heard audio in which it was found, 1 or 0 for start or end, position on the sample clock. */
@@ -23,9 +23,9 @@ const HEADER_WORDS = EDGES_AT + EDGES * WORDS_PER_EDGE
 const HEADER_BYTES = HEADER_WORDS * 4
 
 /**
- * The memory that a session's two threads share: a header of atomic words, then the outbound and the heard ring
- * (16-bit samples, each with one writer and one reader). Positions are counted from 0 at open and never reset; they
- * are 32-bit words read unsigned, enough for six days of audio.
+ * The memory that a session's two threads share: a header of atomic words, then the outbound and the heard ring (16-bit
+ * samples, each with one writer and one reader). Positions count from 0 at open and are never reset; they are 32-bit
+ * words read unsigned, enough for six days of audio.
  */
 export class SessionRings {
   readonly format: AudioFormat
@@ -37,7 +37,7 @@ export class SessionRings {
   readonly #out: Int16Array
   readonly #heard: Int16Array
 
-  /** Makes the memory, or attaches to that of the other thread. Audio in both rings is of `format`, mono. */
+  /** Allocates the memory, or attaches to that of the other thread. Audio in both rings is of `format`, mono. */
   constructor(format: AudioFormat = NARROWBAND, memory?: SharedArrayBuffer) {
     this.format = format
     this.samples = ringSamples(format)
@@ -51,7 +51,7 @@ export class SessionRings {
 
   // Outbound: the owner of the call writes, the media thread takes.
 
-  /** Copies what fits of `audio` from `start` on; returns how many samples. */
+  /** Copies as much of `audio` from `start` on as fits; returns how many samples. */
   writeOutbound(audio: Int16Array, start: number): Samples {
     const written = this.#load(OUT_WRITTEN)
     const room = this.samples - (written - this.#load(OUT_TAKEN))
@@ -65,14 +65,14 @@ export class SessionRings {
     return this.#load(OUT_WRITTEN)
   }
 
-  /** Ring position up to which audio was taken to be sent, or dropped. */
+  /** Ring position up to which audio was taken for sending, or dropped. */
   outboundTaken(): Samples {
     return this.#load(OUT_TAKEN)
   }
 
   /**
-   * Drops all that was not taken yet; returns the position up to which audio had been taken. Taking and dropping both
-   * move the same word by compare-and-exchange: each sample is either sent or dropped, and both threads agree which.
+   * Drops all audio that was not taken yet; returns the position up to which audio had been taken. Taking and dropping
+   * change the same word by compare-and-exchange: each sample is either sent or dropped, and both threads agree which.
    */
   dropOutbound(): Samples {
     for (;;) {
@@ -105,7 +105,7 @@ export class SessionRings {
     return this.#load(HEARD_ORIGIN)
   }
 
-  /** Never waits: a reader that is late loses the oldest. */
+  /** Writes heard audio. Never waits: a late reader loses the oldest samples. */
   writeHeard(audio: Int16Array, count: Samples): void {
     const written = this.#load(HEARD_WRITTEN)
     copyIn(this.#heard, written, audio, 0, count)
@@ -130,7 +130,7 @@ export class SessionRings {
       const read = this.#skipOverrun()
       const count = Math.min(into.length, this.#load(HEARD_WRITTEN) - read)
       copyOut(this.#heard, read, into, 0, count)
-      // What was overwritten while it was copied must not be handed out.
+      // Data that was overwritten while it was copied must not be returned.
       if (this.#load(HEARD_WRITTEN) - read > this.samples) continue
       this.#store(HEARD_READ, read + count)
       return count
@@ -140,8 +140,8 @@ export class SessionRings {
   // Edges of voice: the media thread writes, the owner of the call reads.
 
   /**
-   * An edge that was found in the `count` samples which `writeHeard` is to be given next: the reader has the edges of all
-   * audio that it has. Never waits: a reader that is late loses the oldest.
+   * Writes a voice edge that was found in the `count` samples which are passed to `writeHeard` next, so that the reader
+   * has the edges of all audio that it has. Never waits: a late reader loses the oldest.
    */
   writeVoiceEdge(isStart: boolean, position: Samples, count: Samples): void {
     const written = this.#load(EDGES_WRITTEN)
@@ -161,9 +161,9 @@ export class SessionRings {
       const at = EDGES_AT + (read % EDGES) * WORDS_PER_EDGE
       const foundAt = this.#load(at)
       const isStart = this.#load(at + 1) === 1
-      // An edge before the first sample of the clock is at its start.
+      // An edge before the first sample of the clock is set to its start.
       const atSample = Math.max(0, Atomics.load(this.#header, at + 2))
-      // What was overwritten while it was copied must not be handed out.
+      // Data that was overwritten while it was copied must not be returned.
       if (this.#load(EDGES_WRITTEN) - read >= EDGES) continue
       if (foundAt > this.#load(HEARD_READ)) return null
       this.#store(EDGES_READ, read + 1)

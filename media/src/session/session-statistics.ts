@@ -10,7 +10,7 @@ export class SessionCounters {
   foreign = 0
   malformed = 0
   missedSlots = 0
-  /** RTCP in clear on a secure session: sent by mistake by some phones, dropped without alarm. */
+  /** RTCP in clear on a secure session, which some phones send by mistake; it is dropped. */
   clearRtcp = 0
 }
 

@@ -1,11 +1,11 @@
 import type { Ms } from '@parley/kernel'
 
-/** Long enough for a path that changes or a phone that is handed over, short of what carriers allow. */
+/** Long enough for a change of the network path or a handover, shorter than carriers' timeouts. */
 const SILENT_AFTER_MS: Ms = 20_000
 
 /**
- * Notices that a peer which should be sending has fallen silent on the wire. Only what is authentic counts as life, RTCP
- * too: a peer that sends nothing while nobody speaks still reports.
+ * Detects that a peer which should be sending has stopped. Only authentic packets count, RTCP too: a peer that sends no
+ * audio while nobody speaks still sends reports.
  */
 export class SilenceWatchdog {
   #limitMs: Ms = SILENT_AFTER_MS
@@ -13,14 +13,14 @@ export class SilenceWatchdog {
   #sinceMs: Ms = 0
   #silent = false
 
-  /** `expecting`: the peer has a reason to send; a pause starts the count over. */
+  /** `expecting`: the peer has a reason to send; a pause restarts the count. */
   apply(nowMs: Ms, expecting: boolean, limitMs: Ms = SILENT_AFTER_MS): void {
     this.#limitMs = limitMs
     if (expecting && !this.#expecting) this.#sinceMs = nowMs
     this.#expecting = expecting
   }
 
-  /** Something authentic came. How long the silence was that was reported, or 0. */
+  /** An authentic packet arrived. Returns the length of the silence that was reported, or 0. */
   heard(nowMs: Ms): Ms {
     const silence = this.#silent ? nowMs - this.#sinceMs : 0
     this.#silent = false
@@ -28,7 +28,7 @@ export class SilenceWatchdog {
     return silence
   }
 
-  /** How long it has been silent, once for each silence; 0 otherwise. */
+  /** Length of the silence, once for each silence; 0 otherwise. */
   check(nowMs: Ms): Ms {
     if (!this.#expecting || this.#silent || nowMs - this.#sinceMs < this.#limitMs) return 0
     this.#silent = true

@@ -1,6 +1,9 @@
 import type { Ms } from '@parley/kernel'
 
-/** A secure peer that was silent this long at its old address may go on at a new one: its NAT forgot the binding. */
+/**
+ * A secure peer that was silent this long at its old address may continue from a new one, because its NAT has dropped
+ * the binding.
+ */
 const SECURE_REBIND_MS: Ms = 500
 
 /**
@@ -14,7 +17,7 @@ const SECURE_REBIND_MS: Ms = 500
  * send, and another source is followed only when the latched one has fallen silent.
  */
 export class SourceLatch {
-  /** Where to send; port 0 while nowhere. */
+  /** Address to send to; port 0: none. */
   ipv4 = 0
   port = 0
   #secure = false
@@ -25,8 +28,8 @@ export class SourceLatch {
   #lastMs: Ms = 0
 
   /**
-   * The peer's address and port by offer/answer (port 0: none yet). The next packet may latch anew: the peer may have
-   * moved. As long as the description names the same place we keep sending to where the peer really was.
+   * Sets the peer's address and port from offer/answer (port 0: none yet). The next packet may latch again, because the
+   * peer may have moved. As long as the description names the same place, sending continues to the latched source.
    */
   announce(ipv4: number, port: number, secure: boolean): void {
     const same =
@@ -40,14 +43,17 @@ export class SourceLatch {
     this.port = port
   }
 
-  /** Whether a packet from there may be looked at at all. Costs nothing: asked before anything is computed. */
+  /** Whether a packet from this address may be processed at all. A cheap check before anything is computed. */
   mayHear(ipv4: number, port: number): boolean {
     if (this.#secure) return true
     if (this.#latched) return ipv4 === this.ipv4 && port === this.port
     return ipv4 === this.#announcedIpv4 && this.#announcedIpv4 !== 0
   }
 
-  /** A well-formed packet, verified if secure. False: it is foreign and must change nothing. */
+  /**
+   * Registers a well-formed packet, verified if secure. Returns false for a foreign source, whose packet must change
+   * nothing.
+   */
   hear(nowMs: Ms, ipv4: number, port: number, ssrc: number): boolean {
     if (this.#secure) {
       const same = ipv4 === this.ipv4 && port === this.port

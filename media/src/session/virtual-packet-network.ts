@@ -2,7 +2,7 @@ import { type Ms, type Random, randomUint32, type Time } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { formatIpv4 } from '../packet-io/ipv4.ts'
 
-/** How packets travel; each probability is 0 to 1. May be changed at any time. */
+/** Conditions of the network; each probability is 0 to 1. May be changed at any time. */
 export interface NetworkConditions {
   /** One way; default 20. */
   readonly latencyMs?: Ms
@@ -27,15 +27,15 @@ export interface VirtualSocket {
   close(): void
 }
 
-/** UDP in memory and in virtual time, with seeded misfortune. */
+/** UDP in memory and in virtual time, with loss, delay and reordering from a seeded generator. */
 export class VirtualPacketNetwork {
   readonly #time: Time
   readonly #random: Random
   readonly #sockets = new Map<string, VirtualPacketListener>()
-  /** Last arrival per path: jitter alone does not reorder. */
+  /** Last arrival per path: jitter alone does not reorder packets. */
   readonly #lastArrival = new Map<string, Ms>()
   #conditions: NetworkConditions
-  /** Sees everything sent, before loss. */
+  /** Called for every packet that is sent, before loss. */
   onSend: ((from: VirtualSocket, packet: Uint8Array, length: number, ipv4: number, port: number) => void) | null = null
 
   constructor(options: { readonly time: Time; readonly random: Random; readonly conditions?: NetworkConditions }) {

@@ -5,10 +5,13 @@ import type { VoiceDetection } from './media-session.ts'
 import type { CoreEvent } from './session-protocol.ts'
 import type { SessionRings } from './session-rings.ts'
 
-/** The most samples that `push` takes. */
+/** Maximum of samples per `push`. */
 const MAX_SAMPLES = 480
 
-/** Finds the far end's voice in what is heard and reports its edges, in the ring beside the heard audio and as events. */
+/**
+ * Detects the far end's voice in received audio and reports its edges, in the ring beside the heard audio and as
+ * events.
+ */
 export class VoiceDetector {
   readonly #activity: VoiceActivity
   readonly #filter: LowPassFilter | null

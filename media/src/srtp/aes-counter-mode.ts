@@ -2,16 +2,19 @@ import { type Cipheriv, createCipheriv } from 'node:crypto'
 import { readUint32, writeUint32 } from '../rtp/rtp-packet.ts'
 
 const BLOCK_BYTES = 16
-/** Keystream is made for this many packets at a time, of up to so many blocks each: 20 ms of G.711 are 10. */
+/** Keystream is computed for this many packets at a time, of up to so many blocks each: 20 ms of G.711 are 10. */
 const PACKETS_AHEAD = 8
 const BLOCKS_AHEAD = 12
-/** Covers a whole packet slot; longer input takes several rounds. */
+/** Enough for a whole packet slot; longer input takes several rounds. */
 const MAX_BLOCKS = 96
 
-/** Counter blocks, shared by all contexts of the thread: they are public values, used up within one call. */
+/** Counter blocks, shared by all contexts of the thread: they are public values and used only within one call. */
 const blockWords = new Uint32Array(MAX_BLOCKS * 4)
 const blockBytes = new Uint8Array(blockWords.buffer)
-/** `blockViews[n]` is the first n blocks: views made once, since making one costs as much as encrypting through it. */
+/**
+ * `blockViews[n]` is a view of the first n blocks, created once, because creating one costs as much as encrypting
+ * through it.
+ */
 const blockViews = Array.from({ length: MAX_BLOCKS + 1 }, (_, blocks) => blockBytes.subarray(0, blocks * BLOCK_BYTES))
 
 /**
@@ -61,7 +64,10 @@ export class AesCounterMode {
     }
   }
 
-  /** Whether there is keystream ahead for the packet, made now where it is next. One that is behind is not worth it. */
+  /**
+   * Whether keystream for the packet is available; computes it if the packet is the next one. For an older packet it is
+   * not computed.
+   */
   #reach(ssrc: number, index: number): boolean {
     if (ssrc === this.#aheadSsrc) {
       if (index < this.#aheadIndex) return false
@@ -88,7 +94,7 @@ export class AesCounterMode {
     iv[13] = salt[13]! ^ index
   }
 
-  /** Counter blocks from `counter` on under the IV, to blocks from `first` on. */
+  /** Writes counter blocks from `counter` on under the IV to the blocks from `first` on. */
   #fill(first: number, counter: number, blocks: number): void {
     const w0 = this.#ivWords[0]!
     const w1 = this.#ivWords[1]!

@@ -24,13 +24,13 @@ export class CounterModeRtp implements RtpTransform {
 
   seal(packet: Uint8Array, header: number, length: number, ssrc: number, index: number): number {
     this.#cipher.apply(packet, header, length, ssrc, index)
-    // The tag covers the rollover counter, which is not sent: it stands where the tag goes, until then.
+    // The tag covers the rollover counter, which is not sent: until the tag is written, it is in the tag's place.
     writeUint32(packet, length, rolloverOf(index))
     this.#tagger.write(packet, length + ROLLOVER_BYTES, length)
     return length + this.overhead
   }
 
-  /** The rollover counter stands in for the tag while the hash is computed. */
+  /** Puts the rollover counter in place of the tag while the hash is computed. */
   authentic(packet: Uint8Array, _header: number, length: number, _ssrc: number, index: number): boolean {
     const tagAt = length - this.overhead
     this.#tagger.take(packet, tagAt)
@@ -47,7 +47,7 @@ export class CounterModeRtp implements RtpTransform {
   }
 }
 
-/** The same for RTCP: flag and index, then the tag (RFC 3711 section 3.4). */
+/** AES in counter mode with HMAC-SHA1 for RTCP: flag and index, then the tag (RFC 3711 section 3.4). */
 export class CounterModeRtcp implements RtcpTransform {
   readonly overhead = SRTCP_INDEX_BYTES + SRTCP_TAG_BYTES
   readonly #cipher: AesCounterMode
@@ -111,7 +111,7 @@ class Tagger {
     for (let i = 0; i < this.#tagBytes; i++) packet[tagAt + i] = this.#tag[i]!
   }
 
-  /** Compares in a time that does not tell how many bytes were right. */
+  /** Compares in constant time, so that the time does not reveal how many bytes were right. */
   verifies(packet: Uint8Array, authenticated: number): boolean {
     this.#hmac.compute(packet, authenticated)
     const digest = this.#hmac.digest

@@ -38,8 +38,8 @@ export class GcmRtp implements RtpTransform {
 }
 
 /**
- * The same for RTCP (RFC 7714 section 9): the tag stands before flag and index, and these are authenticated after the
- * header. What is not encrypted is all authenticated.
+ * AES-GCM for RTCP (RFC 7714 section 9): the tag precedes flag and index, which are authenticated after the header.
+ * Everything that is not encrypted is authenticated.
  */
 export class GcmRtcp implements RtcpTransform {
   readonly overhead = GCM_TAG_BYTES + SRTCP_INDEX_BYTES
@@ -77,7 +77,7 @@ export class GcmRtcp implements RtcpTransform {
 
 /** AES-GCM under one session key and salt of 12 bytes. */
 class Gcm {
-  /** Of the packet that `opens` found authentic last. */
+  /** Plaintext of the packet that `opens` accepted last. */
   plaintext: Uint8Array = NOTHING
   readonly #algorithm: 'aes-128-gcm' | 'aes-256-gcm'
   readonly #key: KeyObject
@@ -100,7 +100,7 @@ class Gcm {
     iv[11] = iv[11]! ^ index
   }
 
-  /** Encrypts `from` to before `end` in place and writes the tag behind; `first`, then `second` are authenticated. */
+  /** Encrypts `from` to before `end` in place and writes the tag after it; `first`, then `second` are authenticated. */
   seal(first: Uint8Array, second: Uint8Array, packet: Uint8Array, from: number, end: number): void {
     const cipher = createCipheriv(this.#algorithm, this.#key, this.#iv)
     cipher.setAAD(first)
@@ -110,7 +110,10 @@ class Gcm {
     packet.set(cipher.getAuthTag(), end)
   }
 
-  /** Decrypts `from` to before the tag that ends before `end` into `plaintext`; false, and nothing kept, if it is not authentic. */
+  /**
+   * Decrypts `from` to before the tag that ends before `end` into `plaintext`; returns false, without result, if it is
+   * not authentic.
+   */
   opens(first: Uint8Array, second: Uint8Array, packet: Uint8Array, from: number, end: number): boolean {
     const tagAt = end - GCM_TAG_BYTES
     const decipher = createDecipheriv(this.#algorithm, this.#key, this.#iv, { authTagLength: GCM_TAG_BYTES })

@@ -4,13 +4,16 @@ import { AesCounterMode } from './aes-counter-mode.ts'
 import { keyAndSaltBytes, srtpSuiteSizes } from './srtp-suite.ts'
 
 const AUTHENTICATION_KEY_BYTES = 20
-/** What the derivation works on: the salt of 12 bytes of the AEAD suites is filled up with zeros (RFC 7714 section 11). */
+/**
+ * Length of the salt for the derivation: the 12-byte salt of the AEAD suites is filled up with zeros (RFC 7714 section
+ * 11).
+ */
 const DERIVATION_SALT_BYTES = 14
 
 const RTP_LABELS = 0
 const RTCP_LABELS = 3
 
-/** What protects either RTP or RTCP (RFC 3711 section 3.2.1). `authentication` is of no use to the AEAD suites. */
+/** Session keys of either RTP or RTCP (RFC 3711 section 3.2.1). The AEAD suites do not use `authentication`. */
 export interface SessionKeys {
   readonly encryption: Uint8Array
   readonly authentication: Uint8Array

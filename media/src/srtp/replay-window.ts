@@ -1,25 +1,25 @@
-/** Packets that may arrive behind the newest one and still be taken: 2.5 s of 20 ms packets (RFC 3711 asks for 64). */
+/** Packets this far behind the newest one are still accepted: 2.5 s of 20 ms packets (RFC 3711 asks for 64). */
 const REPLAY_WINDOW = 128
 
 const WORDS = 8
 
 /**
- * Which packet indices were taken (RFC 3711 section 3.3.2): a ring of bits, in which a step forward clears the words it
- * enters instead of shifting (RFC 6479). The ring is wider than the window, so a word entered holds nothing current.
+ * Which packet indices were accepted (RFC 3711 section 3.3.2): a ring of bits, in which a step forward clears the words
+ * it enters instead of shifting (RFC 6479). The ring is wider than the window, so a word entered holds nothing current.
  */
 export class ReplayWindow {
-  /** Highest index taken; -1 before the first. */
+  /** Highest index accepted; -1 before the first. */
   highest = -1
   readonly #bits = new Uint32Array(WORDS)
 
-  /** True when `index` was not taken yet and is not older than the window. Changes nothing. */
+  /** True when `index` was not accepted yet and is not older than the window. Changes nothing. */
   accepts(index: number): boolean {
     if (index > this.highest) return true
     if (index <= this.highest - REPLAY_WINDOW) return false
     return (this.#bits[(index >>> 5) & (WORDS - 1)]! & (1 << (index & 31))) === 0
   }
 
-  /** Takes `index`; only for one that `accepts` and whose packet is authentic. */
+  /** Marks `index` as accepted; only after `accepts`, for an authentic packet. */
   commit(index: number): void {
     if (index > this.highest) {
       const from = Math.floor(this.highest / 32)

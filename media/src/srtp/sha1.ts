@@ -2,7 +2,7 @@ import { writeUint32 } from '../rtp/rtp-packet.ts'
 
 const BLOCK_BYTES = 64
 
-/** Message schedule and padding, shared: hashing is synchronous and leaves nothing behind that a later one reads. */
+/** Message schedule and padding, shared by all: hashing is synchronous and no result depends on earlier content. */
 const schedule = new Int32Array(80)
 const tail = new Uint8Array(2 * BLOCK_BYTES)
 
@@ -22,12 +22,12 @@ export class Sha1State {
     this.#e = from.#e
   }
 
-  /** One block of 64 bytes. */
+  /** Hashes one block of 64 bytes. */
   absorb(block: Uint8Array): void {
     this.#compress(block, 0)
   }
 
-  /** The first `length` bytes of `message` and the final padding; `absorbed` bytes (whole blocks) went before. */
+  /** Hashes the first `length` bytes of `message` and the final padding, after `absorbed` bytes (whole blocks). */
   finish(message: Uint8Array, length: number, absorbed: number): void {
     let offset = 0
     for (; offset + BLOCK_BYTES <= length; offset += BLOCK_BYTES) this.#compress(message, offset)
@@ -43,7 +43,7 @@ export class Sha1State {
     if (end > BLOCK_BYTES) this.#compress(tail, BLOCK_BYTES)
   }
 
-  /** The 20 bytes of the digest to the start of `dst`. */
+  /** Writes the 20 bytes of the digest to the start of `dst`. */
   write(dst: Uint8Array): void {
     writeUint32(dst, 0, this.#a)
     writeUint32(dst, 4, this.#b)

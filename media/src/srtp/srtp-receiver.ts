@@ -17,9 +17,9 @@ import { rtcpTransform, rtpTransform } from './transform-for-key.ts'
 const SECOND_CYCLE = 0x10000
 
 /**
- * Verifies and decrypts what arrives under one master key (RFC 3711 section 3.3), in place. The replay check comes
- * first because it is cheap, then authentication, and only then is anything decrypted or remembered: a forged packet
- * leaves no trace, not even room for its SSRC. It lives as long as the key, through hold and re-INVITE.
+ * Verifies and decrypts packets under one master key (RFC 3711 section 3.3), in place. The replay check comes first
+ * because it is cheap, then authentication; only then is anything decrypted or stored, so a forged packet changes no
+ * state and its SSRC occupies no entry. It lives as long as the key, through hold and re-INVITE.
  */
 export class SrtpReceiver {
   readonly #rtp: RtpTransform
@@ -38,14 +38,15 @@ export class SrtpReceiver {
     return this.#streams.size
   }
 
-  /** Rollover counter of the packet taken last. */
+  /** Rollover counter of the last accepted packet. */
   get rollover(): number {
     return this.#rollover
   }
 
   /**
-   * Takes the SRTP packet in the first `length` bytes. Returns the length of the RTP packet that now stands there, or
-   * below 0, the packet then being as it was: SRTP_MALFORMED, SRTP_REPLAYED, SRTP_UNAUTHENTICATED, SRTP_TOO_MANY_STREAMS.
+   * Decrypts the SRTP packet in the first `length` bytes. Returns the length of the RTP packet that then stands there,
+   * or a value below 0, the packet then being unchanged: SRTP_MALFORMED, SRTP_REPLAYED, SRTP_UNAUTHENTICATED,
+   * SRTP_TOO_MANY_STREAMS.
    */
   unprotect(packet: Uint8Array, length: number): number {
     const header = rtpHeaderLength(packet, length - this.#rtp.overhead)
@@ -70,8 +71,8 @@ export class SrtpReceiver {
   }
 
   /**
-   * Takes the SRTCP packet in the first `length` bytes; results as of `unprotect`, with a window of its own. Also
-   * SRTP_CLEAR_RTCP when what was refused is a well-formed compound in clear.
+   * Decrypts the SRTCP packet in the first `length` bytes; results as of `unprotect`, with a replay window of its own.
+   * Also SRTP_CLEAR_RTCP when the refused packet is a well-formed compound in clear.
    */
   unprotectRtcp(packet: Uint8Array, length: number): number {
     const result = this.#unprotectRtcp(packet, length)

@@ -8,8 +8,8 @@ import { StreamTable } from './stream-table.ts'
 import { rtcpTransform, rtpTransform } from './transform-for-key.ts'
 
 /**
- * Protects what we send under one master key (RFC 3711), in place. It lives as long as the key: a new one for the same
- * key and SSRC would begin its rollover counter anew and use keystream twice.
+ * Protects sent packets under one master key (RFC 3711), in place. It lives as long as the key: a second one for the
+ * same key and SSRC would restart its rollover counter and use keystream twice.
  */
 export class SrtpSender {
   readonly #rtp: RtpTransform

@@ -4,7 +4,7 @@ import type { SrtpSuite } from '../session/media-session.ts'
 interface SrtpSuiteSizes {
   readonly masterKey: number
   readonly masterSalt: number
-  /** What SRTP adds to a packet. SRTCP's tag is never shorter than 10. */
+  /** Length of the tag that SRTP adds to a packet. SRTCP's tag is never shorter than 10. */
   readonly tag: number
   readonly aead: boolean
 }

@@ -7,24 +7,27 @@ interface AttackOptions {
   readonly seed: number
   /** Packets that the third party sends: half forged from real ones, a quarter replayed, a quarter noise. */
   readonly count: number
-  /** Nothing is sent: the same call left in peace, to compare with. */
+  /** Whether to send nothing: the same call without the attack, for comparison. */
   readonly peace?: boolean
 }
 
 interface AttackResult {
   readonly sent: number
-  /** How long the call lasted, in its own time. */
+  /** Duration of the call, in virtual time. */
   readonly callSeconds: number
-  /** Packets that anybody sent to the third party. */
+  /** Packets sent to the third party. */
   readonly answered: number
-  /** Both ends heard every sample as it was said, without a gap. */
+  /** Whether both ends received every sample unchanged and without a gap. */
   readonly audioUnchanged: boolean
-  /** Every packet of the peer was taken, none concealed or counted lost. */
+  /** Whether every packet of the peer was accepted, none concealed or counted as lost. */
   readonly callStatisticsUnharmed: boolean
   readonly rejected: MediaStatistics['rejected']
 }
 
-/** A third party that sees a secure call's packets sprays one end while both talk, 1000 packets per second of the call. */
+/**
+ * A third party that sees a secure call's packets sends packets to one end while both ends talk, 1000 per second of the
+ * call.
+ */
 export async function attackSecureCall(options: AttackOptions): Promise<AttackResult> {
   const { suite, seed, count } = options
   const call = await VirtualCall.start({ suite, seed })

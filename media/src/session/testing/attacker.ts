@@ -6,9 +6,11 @@ import type { VirtualPacketNetwork, VirtualSocket } from '../virtual-packet-netw
 
 const SRTP_PACKET_BYTES = 182
 
-/** A third party on the network: sees what is sent, sends what it likes from its own address, counts what it gets. */
+/**
+ * A third party on the network: sees packets of others, sends packets from its own address, counts what it receives.
+ */
 export class Attacker {
-  /** Packets that anybody sent to this attacker. */
+  /** Packets sent to this attacker. */
   received = 0
   readonly #random: Random
   readonly #rtp: VirtualSocket
@@ -39,13 +41,13 @@ export class Attacker {
     this.#send(victim, packet)
   }
 
-  /** A packet seen before, as it was. */
+  /** Sends a copy of a packet seen before. */
   replay(victim: MediaSession): void {
     const packet = this.#pick()
     if (packet !== undefined) this.#send(victim, packet)
   }
 
-  /** A packet seen before with one to four bits turned, its sequence number moved, or cut: SRTP or SRTCP. */
+  /** Sends a packet seen before with one to four bits flipped, another sequence number, or truncated: SRTP or SRTCP. */
   forge(victim: MediaSession): void {
     const packet = this.#pick()?.slice()
     if (packet === undefined) return

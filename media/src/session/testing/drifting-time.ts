@@ -1,6 +1,6 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 
-/** One machine's clock over true time: it runs at its own rate, and the machine can stand still for a while. */
+/** One machine's clock relative to true time: it runs at its own rate, and the machine can stall. */
 export class DriftingTime implements Time {
   readonly #true: Time
   readonly #rate: number
@@ -19,19 +19,19 @@ export class DriftingTime implements Time {
   at(deadline: Ms, callback: () => void): Timer {
     const inner = { timer: this.#true.at(deadline / this.#rate, () => run()) }
     const run = (): void => {
-      // A machine that stands still does what was due when it goes on, in order.
+      // After a stall a machine runs overdue timers, in order.
       if (this.#true.now() >= this.#stalledUntil) callback()
       else inner.timer = this.#true.at(this.#stalledUntil, run)
     }
     return { cancel: () => inner.timer.cancel() }
   }
 
-  /** From now on nothing happens on this machine for `ms` of true time. */
+  /** Stalls this machine for `ms` of true time. */
   stall(ms: Ms): void {
     this.#stalledUntil = this.#true.now() + ms
   }
 
-  /** Runs `work` now, or when this machine goes on. */
+  /** Runs `work` now, or at the end of the stall. */
   whenRunning(work: () => void): void {
     if (this.#true.now() >= this.#stalledUntil) work()
     else this.#true.at(this.#stalledUntil, () => this.whenRunning(work))

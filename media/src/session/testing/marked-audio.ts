@@ -1,8 +1,8 @@
 import { decodePcmu } from '../../codec/g711.ts'
 
 /**
- * Audio in which every sample tells where it stands: pseudo-random, never 0, and made of values that mu-law carries
- * without change. What arrives can be compared bit by bit; 0 is silence put in by somebody.
+ * Audio whose samples identify their position: pseudo-random, never 0, and of values that mu-law transports unchanged.
+ * Received audio can be compared bit by bit; a 0 is inserted silence.
  */
 export function markedAudio(from: number, count: number, seed = 1): Int16Array {
   const bytes = new Uint8Array(count)

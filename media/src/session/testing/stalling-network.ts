@@ -7,7 +7,7 @@ import {
 } from '../virtual-packet-network.ts'
 import type { DriftingTime } from './drifting-time.ts'
 
-/** A network that can hold everything back for a while, between machines that can stand still: packets wait in their sockets. */
+/** A network that can delay all packets for a while, between machines that can stall: packets wait in their sockets. */
 export class StallingNetwork extends VirtualPacketNetwork {
   readonly #time: Time
   readonly #machines: ReadonlyMap<number, DriftingTime>
@@ -25,7 +25,7 @@ export class StallingNetwork extends VirtualPacketNetwork {
     this.#machines = options.machines
   }
 
-  /** What arrives during the next `ms` arrives at their end. */
+  /** Delays all packets that would arrive during the next `ms` to the end of that time. */
   stall(ms: Ms): void {
     this.#heldUntil = this.#time.now() + ms
   }

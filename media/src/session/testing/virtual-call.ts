@@ -14,7 +14,7 @@ import { type NetworkConditions, VirtualPacketNetwork } from '../virtual-packet-
 import { MarkedListener, markedAudio } from './marked-audio.ts'
 
 const STEP_MS: Ms = 100
-/** Queued ahead by a side that talks all the time. */
+/** Audio that an end with `talking` keeps queued. */
 const AHEAD_SAMPLES = 4000
 
 export interface VirtualCallOptions {
@@ -24,13 +24,13 @@ export interface VirtualCallOptions {
   readonly seed?: number
   readonly ptimeMs?: Ms
   readonly codec?: CodecName
-  /** Of both sessions. */
+  /** Options of both sessions. */
   readonly session?: Partial<MediaSessionOptions>
-  /** Of the second session, where it differs. */
+  /** Format of the second session, if it differs. */
   readonly formatB?: AudioFormat
 }
 
-/** One end of a virtual call, with what it said and what it heard. */
+/** One end of a virtual call, with the audio that it sent and received. */
 export interface VirtualEnd {
   readonly session: MediaSession
   readonly plane: InlineMediaPlane
@@ -82,7 +82,7 @@ export class VirtualCall {
     return this.#b!
   }
 
-  /** What each end was told by offer/answer. */
+  /** Parameters of one end, as from offer/answer. */
   parameters(of: 'a' | 'b', changes: Partial<MediaParameters> = {}): MediaParameters {
     const { ptimeMs = 20, codec = 'PCMU' } = this.#options
     const keys = this.#keys
@@ -112,7 +112,7 @@ export class VirtualCall {
     this.a.session.apply(this.parameters('a'))
   }
 
-  /** Lets time pass; whoever talks is kept supplied, whatever arrives is listened to. */
+  /** Advances time; an end with `talking` keeps audio queued, and both ends read what they receive. */
   run(ms: Ms): void {
     for (let left = ms; left > 0; left -= STEP_MS) {
       for (const end of [this.a, this.b]) if (end.talking) this.say(end, AHEAD_SAMPLES - end.session.queued())
@@ -141,7 +141,7 @@ export class VirtualCall {
     })
     const events: MediaEvent[] = []
     session.onEvent(event => events.push(event))
-    // Each hears the other's audio.
+    // Each end listens for the other's audio.
     return { session, plane, events, listener: new MarkedListener(3 - seed), said: 0, talking: false, seed }
   }
 

@@ -1,5 +1,6 @@
 // `npm run bench -- NAME [--out FILE] [options of the benchmark]`
-// JSON lines on standard output (and in FILE), the last one the summary; progress on standard error.
+// Prints JSON lines on standard output (and to FILE), the last one the summary, and progress on standard error. Exit code 0:
+// the benchmark ran; 1: it could not run.
 import { appendFileSync, globSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -9,7 +10,7 @@ const directory = join(import.meta.dirname, 'benchmarks')
 
 async function load(name: string): Promise<Benchmark> {
   const names = globSync('*/benchmark.ts', { cwd: directory }).map(file => basename(join(file, '..')))
-  if (!names.includes(name)) throw new Error(`there is no benchmark "${name}"; there are: ${names.sort().join(', ')}`)
+  if (!names.includes(name)) throw new Error(`${name === '' ? 'the name of a benchmark is missing' : `there is no benchmark "${name}"`}; the benchmarks are ${names.sort().join(', ')}`)
   const loaded = (await import(join(directory, name, 'benchmark.ts'))) as { benchmark: Benchmark }
   return loaded.benchmark
 }

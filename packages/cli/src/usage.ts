@@ -23,14 +23,18 @@ export function groupUsage(
   return new HelpRequested(`usage:\n  ${(named.length === 0 ? usages : named).join('\n  ')}`)
 }
 
-/** Node's `parseArgs` with the errors of this command: `HelpRequested` when there is a `--help`, `UsageError` for invalid arguments. */
+/**
+ * Node's `parseArgs` with the errors of this command: `HelpRequested` when there is a `--help`, `UsageError` for invalid
+ * arguments. `help`: lines below the usage that say what the command and its switches do.
+ */
 export function parseCommand<Options extends NonNullable<ParseArgsConfig['options']>>(
   args: string[],
   options: Options,
   usage: string,
+  help: readonly string[] = [],
 ) {
   const end = args.indexOf('--')
-  if (args.slice(0, end === -1 ? args.length : end).some(isHelp)) throw new HelpRequested(`usage: ${usage}`)
+  if (args.slice(0, end === -1 ? args.length : end).some(isHelp)) throw new HelpRequested([`usage: ${usage}`, ...help].join('\n'))
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {

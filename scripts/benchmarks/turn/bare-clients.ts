@@ -6,42 +6,42 @@ import { percentile } from './figures.ts'
 import { SERVICE_DELAYS, scriptedDelay } from './script.ts'
 import { startServices } from './services-link.ts'
 
-const TRIES = 24
-/** The first tries open connections and warm both processes up. */
+const REQUESTS = 24
+/** The first requests open connections and warm up both processes. */
 const WARM_UP = 6
-/** Turns come as far apart as no process stays awake. */
-const APART_MS: Ms = 500
+/** Pause between requests, as between turns: long enough for the processes to go idle. */
+const PAUSE_MS: Ms = 500
 
-/** Delay of a service's answer beyond its script, measured now over a bare socket on this machine. */
-export interface Lateness {
+/** Delay of the services' answers beyond their script, measured with a bare client on this machine. */
+export interface ServiceOverhead {
   readonly modelMs: Ms
   readonly voiceMs: Ms
 }
 
 /**
- * What timers, processes and loopback cost a client that does nothing else. It is the services', not the engine's: the median is
- * taken off. Of services of its own, so that a planted fault is not taken off with it.
+ * Measures what timers, processes and the loopback network add for a client that does nothing else. This part is not caused by
+ * the engine, so the medians are subtracted. It uses services of its own, without the planted fault.
  */
-export async function bareLateness(): Promise<Lateness> {
+export async function measureServiceOverhead(): Promise<ServiceOverhead> {
   const services = await startServices(0)
   try {
-    return { modelMs: await modelLateness(services.environment), voiceMs: await voiceLateness(services.environment) }
+    return { modelMs: await modelOverhead(services.environment), voiceMs: await voiceOverhead(services.environment) }
   } finally {
     await services.end()
   }
 }
 
-async function median(ask: () => Promise<Ms>): Promise<Ms> {
-  const late: Ms[] = []
-  for (let tries = 0; tries < TRIES; tries++) {
-    await sleep(APART_MS)
-    const took = await ask()
-    if (tries >= WARM_UP) late.push(took)
+async function median(request: () => Promise<Ms>): Promise<Ms> {
+  const overheads: Ms[] = []
+  for (let count = 0; count < REQUESTS; count++) {
+    await sleep(PAUSE_MS)
+    const overheadMs = await request()
+    if (count >= WARM_UP) overheads.push(overheadMs)
   }
-  return percentile(late, 0.5)
+  return percentile(overheads, 0.5)
 }
 
-async function modelLateness(at: Readonly<Record<string, string>>): Promise<Ms> {
+async function modelOverhead(at: Readonly<Record<string, string>>): Promise<Ms> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const body = JSON.stringify({
     model: 'claude-haiku-4-5',
@@ -64,7 +64,7 @@ async function modelLateness(at: Readonly<Record<string, string>>): Promise<Ms> 
           if (first === null && String(chunk).includes('content_block_delta')) first = performance.now() - sentAt
         })
         response.on('end', () => {
-          if (first === null) reject(new Error(`the model answered ${response.statusCode} and no word`))
+          if (first === null) reject(new Error(`the model service sent status ${response.statusCode} and no text`))
           else resolve(first - scriptedDelay(1, SERVICE_DELAYS.thinking))
         })
       })
@@ -74,7 +74,7 @@ async function modelLateness(at: Readonly<Record<string, string>>): Promise<Ms> 
   return median(ask).finally(() => agent.destroy())
 }
 
-async function voiceLateness(at: Readonly<Record<string, string>>): Promise<Ms> {
+async function voiceOverhead(at: Readonly<Record<string, string>>): Promise<Ms> {
   const version = '2025-04-16'
   const headers = { 'X-API-Key': at.CARTESIA_API_KEY!, 'Cartesia-Version': version }
   const socket = new WebSocket(`${at.CARTESIA_BASE_URL}/tts/websocket?cartesia_version=${version}`, { headers })

@@ -7,8 +7,8 @@ import { crispEnd, crispEndWithTones } from './crisp-audio.ts'
 import { CALLER_LINES } from './script.ts'
 import { type MeasuredCall, measureCall } from './wire-caller.ts'
 
-/** Calls begin so long after one another, so that their turns do not fall together. */
-const APART_MS: Ms = 40
+/** Delay between the starts of calls, so that their turns do not coincide. */
+const STAGGER_MS: Ms = 40
 
 interface CallersOptions {
   readonly target: string
@@ -18,7 +18,7 @@ interface CallersOptions {
   readonly lines: readonly Int16Array[]
 }
 
-/** What callers say, in the built-in voice; `knowsTones`: whether the engine takes the tones out before it listens for voice. */
+/** The callers' lines in the built-in voice. `knowsTones`: whether the engine removes the tones before voice activity detection. */
 export async function callerLines(knowsTones: boolean): Promise<Int16Array[]> {
   const crisp = knowsTones ? crispEnd : crispEndWithTones
   const voice = new TonesVoice()
@@ -32,7 +32,7 @@ export async function callerLines(knowsTones: boolean): Promise<Int16Array[]> {
   }
 }
 
-/** So many calls at once over one user agent. */
+/** Makes the calls at once over one user agent and measures their turns. */
 export async function measureCalls(options: CallersOptions): Promise<readonly MeasuredCall[]> {
   const { target, calls, turns, quietMs, lines } = options
   const resolver = new SystemResolver({ time: systemTime })
@@ -42,13 +42,13 @@ export async function measureCalls(options: CallersOptions): Promise<readonly Me
     ...parts,
     transport,
     userAgentName: 'wire',
-    // Nobody calls them.
+    // The callers receive no calls.
     guard: () => ({ action: 'drop' }),
     onInvite: session => session.reject(486),
   })
   try {
     const measuring = Array.from({ length: calls }, async (_, i) => {
-      await sleep(i * APART_MS)
+      await sleep(i * STAGGER_MS)
       return measureCall({ userAgent, target, name: `caller-${i + 1}`, lines, turns, quietMs })
     })
     return await Promise.all(measuring)

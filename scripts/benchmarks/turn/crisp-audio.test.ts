@@ -16,8 +16,8 @@ afterAll(() => voice.close())
 
 const lastAudible = (audio: Int16Array) => audio.findLastIndex(sample => Math.abs(sample) >= AUDIBLE_PEAK)
 
-/** What is on the line: the line, and silence behind it. */
-function onTheLine(text: string, cut = crispEnd): { readonly audio: Int16Array; readonly end: number } {
+/** A caller's line followed by a second of silence, and the position of its last audible sample. */
+function lineWithSilence(text: string, cut = crispEnd): { readonly audio: Int16Array; readonly end: number } {
   const line = cut(renderings.get(text)!)
   const audio = new Int16Array(line.length + 8000)
   audio.set(line)
@@ -26,23 +26,23 @@ function onTheLine(text: string, cut = crispEnd): { readonly audio: Int16Array; 
 
 describe.each(CALLER_LINES)('the caller’s line "%s"', text => {
   it('the line ends at the same time for voice activity and for the turn meter, and has no pause that would end the turn', () => {
-    const { audio, end } = onTheLine(text)
+    const { audio, end } = lineWithSilence(text)
     const filter = toneBandFilter()
     const speech = new Int16Array(audio.length)
     filter.filter(audio, 0, audio.length, speech, 0)
     expectOneTurn(speech, -filter.delay, end)
   })
 
-  it('the line ends at the same time for an engine that takes the tones for voice', () => {
-    const { audio, end } = onTheLine(text, crispEndWithTones)
+  it('the line ends at the same time for an engine that counts the tones as voice', () => {
+    const { audio, end } = lineWithSilence(text, crispEndWithTones)
     expectOneTurn(audio, 0, end)
   })
 
   it.each([
     ['', crispEnd],
     [', with the tones that go on after it', crispEndWithTones],
-  ])('is understood to its last word, soon after its end%s', (_, cut) => {
-    const { audio, end } = onTheLine(text, cut)
+  ])('a recogniser understands all words of the line within 200 ms of its end%s', (_, cut) => {
+    const { audio, end } = lineWithSilence(text, cut)
     const stream = new TonesRecogniser().open({ language: 'en' })
     let understood = ''
     stream.onEvent(event => {
@@ -53,7 +53,7 @@ describe.each(CALLER_LINES)('the caller’s line "%s"', text => {
   })
 })
 
-/** Voice activity on `speech`, which lies at `from`: it ends within 12 ms of `end`, and no pause in it would end a turn. */
+/** Expects that voice activity on `speech` (from position `from`) ends within 12 ms of `end`, without a pause that would end a turn. */
 function expectOneTurn(speech: Int16Array, from: number, end: number): void {
   const activity = new VoiceActivity({ hangoverMs: 80 })
   activity.push(from, speech, 0, speech.length - 160)
@@ -65,8 +65,8 @@ function expectOneTurn(speech: Int16Array, from: number, end: number): void {
   })
 }
 
-describe('an agent’s answer without silence before it', () => {
-  it('an answer is audible from its first sample on', () => {
+describe('an agent’s answer without leading silence', () => {
+  it('the answer is audible from its first sample', () => {
     for (const rendering of renderings.values()) {
       expect(Math.abs(crispStart(rendering)[0]!)).toBeGreaterThanOrEqual(AUDIBLE_PEAK)
       expect(rendering.length - crispStart(rendering).length).toBeGreaterThan(100)

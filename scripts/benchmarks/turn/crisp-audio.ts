@@ -1,12 +1,12 @@
 import { toneBandFilter } from '@parley/providers'
 import { AUDIBLE_PEAK } from './turn-meter.ts'
 
-/** What is to count as audible on the wire is louder than it has to be: tones and mu-law take a little away. */
+/** Peak of a sample that is audible on the network for certain; tones and mu-law reduce it a little. */
 const SURELY_AUDIBLE = 1.25 * AUDIBLE_PEAK
 
 /**
- * `rendering` of a voice with words in tones, so that a stopwatch can be pressed at the end of its speech: what fades out
- * below the audible is left out of the speech. Its tones go on: the words stay whole. Throws when nothing is audible.
+ * A rendering with an exact end: its speech stops at its last audible sample instead of fading out. The tones that encode the
+ * words continue, so that the words stay complete. Throws if nothing is audible.
  */
 export function crispEnd(rendering: Int16Array): Int16Array {
   const speech = speechOf(rendering)
@@ -16,8 +16,8 @@ export function crispEnd(rendering: Int16Array): Int16Array {
 }
 
 /**
- * As `crispEnd` for an engine that does not know the tones, to whose voice activity they are voice as well: the last sound of
- * the speech goes on until the last tone is over, so that both stop at once.
+ * Like `crispEnd`, for an engine that does not remove the tones and whose voice activity counts them as voice: the last sound of
+ * the speech is repeated until the last tone ends, so that both stop at once.
  */
 export function crispEndWithTones(rendering: Int16Array): Int16Array {
   const crisp = crispEnd(rendering)
@@ -32,12 +32,12 @@ export function crispEndWithTones(rendering: Int16Array): Int16Array {
   })
 }
 
-/** Tones below this are over. */
+/** Amplitude below which a tone has ended. */
 const FAINT = 60
-/** What goes on: the last 10 ms. */
+/** Length of the repeated sound: the last 10 ms. */
 const SOUND = 80
 
-/** `rendering` from its first audible sample on; all of it when there is none. */
+/** `rendering` from its first audible sample on; all of it if nothing is audible. */
 export function crispStart(rendering: Int16Array): Int16Array {
   return rendering.subarray(Math.max(0, rendering.findIndex(isAudible)))
 }
@@ -46,7 +46,7 @@ function isAudible(sample: number): boolean {
   return Math.abs(sample) >= SURELY_AUDIBLE
 }
 
-/** What of it is not tones, in its place. */
+/** The rendering without its tones, in its position. */
 function speechOf(rendering: Int16Array): Int16Array {
   const filter = toneBandFilter()
   const padded = new Int16Array(rendering.length + filter.delay)

@@ -1,7 +1,7 @@
 import { type SpeechChunk, type TextToSpeech, TonesVoice } from '@parley/providers'
 import { crispStart } from './crisp-audio.ts'
 
-/** The built-in voice with `texts` in its memory, each sentence from its first audible sample on. */
+/** The built-in voice without leading silence; `texts` are rendered beforehand. */
 export async function crispVoice(texts: readonly string[]): Promise<TextToSpeech> {
   const tones = new TonesVoice()
   const voice: TextToSpeech = {

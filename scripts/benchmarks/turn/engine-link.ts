@@ -7,7 +7,7 @@ const START_MS: Ms = 60_000
 const ANSWER_MS: Ms = 10_000
 const END_MS: Ms = 10_000
 
-/** The engine that is measured, in a process of its own. Asked one thing at a time. */
+/** The measured engine in a process of its own. It handles one request at a time. */
 export class EngineLink {
   readonly #process: ChildProcess
   readonly #exited: Promise<string>
@@ -63,7 +63,7 @@ export class EngineLink {
       this.#process.send(request)
       const answer = await reply.promise
       if (answer.type !== type)
-        throw new Error(answer.type === 'failed' ? answer.detail : `"${answer.type}" came first`)
+        throw new Error(answer.type === 'failed' ? answer.detail : `expected "${type}", received "${answer.type}"`)
       return answer as Extract<EngineReply, { type: T }>
     } finally {
       clearTimeout(timer)

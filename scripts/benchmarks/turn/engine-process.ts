@@ -1,5 +1,5 @@
-// The process that is measured: an engine whose voice and recogniser are the built-in ones and whose model follows a script, or
-// whose services are elsewhere.
+// The measured process: an engine with the built-in voice and recogniser and a scripted model, or with services in another
+// process.
 import { HttpActions, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import type { VoiceAgent } from '@parley/engine'
@@ -17,7 +17,7 @@ import {
 import { AnthropicMessages, CartesiaVoice, deepgramNova, ServiceRecogniser } from '@parley/providers/testing'
 import { crispVoice } from './crisp-voice.ts'
 import type { EngineMeasures, EngineReply, EngineRequest } from './messages.ts'
-import { LEAST_DELAY_MS } from './script.ts'
+import { MIN_DELAY_MS } from './script.ts'
 import { ANSWER, CountedModel, ScriptedModel } from './scripted-model.ts'
 
 const GREETING = 'Welcome.'
@@ -25,7 +25,7 @@ const RTP_PORTS = { from: 24_000, to: 25_999 }
 
 let model: CountedModel | null = null
 
-/** Greets; then the model answers each turn. */
+/** An agent that greets the caller; the model answers each turn. */
 const DRAFT: Draft = {
   name: 'Turns',
   settings: { reminderTriggerMs: 0 },
@@ -86,11 +86,11 @@ async function ownServices(plantedMs: number): Promise<AgentServices> {
   return {
     recogniser: new TonesRecogniser(),
     voice: await crispVoice([GREETING, ANSWER]),
-    model: new ScriptedModel(LEAST_DELAY_MS, plantedMs),
+    model: new ScriptedModel(MIN_DELAY_MS, plantedMs),
   }
 }
 
-/** Those with which a service of each kind is reached over one connection of its own. */
+/** Adapters of one service of each kind, with their connections. */
 function servicesAt(at: Readonly<Record<string, string>>): AgentServices {
   const of = (vendor: string) => {
     return { apiKey: at[`${vendor}_API_KEY`]!, baseUrl: at[`${vendor}_BASE_URL`]!, time: systemTime }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { engineFigures, percentile, turnFigures } from './figures.ts'
 import { scriptedDelay, scriptedLead } from './script.ts'
 
-/** A call whose turns each take `overheads[i]` ms longer than they must, from a sound that ends 10 ms inside its frame. */
+/** A call whose turns take `overheads[i]` ms beyond the scripted waits; the caller's sound ends 10 ms before the end of its frame. */
 const call = (overheads: readonly number[]) =>
   overheads.map((overhead, i) => {
     const lastSentAt = 5000 * i
@@ -43,25 +43,25 @@ describe('the figures of a row', () => {
     expect(percentile([], 0.5)).toBeNaN()
   })
 
-  it('processor time of the engine is divided by its calls', () => {
+  it('CPU time of the engine is given per second of one call', () => {
     const before = { cpuMs: 500, activeMs: 100, idleMs: 900, atMs: 1000, requests: 0, misheard: [] }
     const after = { cpuMs: 900, activeMs: 400, idleMs: 1600, atMs: 3000, requests: 0, misheard: [] }
     expect(engineFigures(10, before, after)).toEqual({ eventLoop: 0.3, cpuPerCallSecond: 20 })
   })
 })
 
-describe('the script', () => {
-  it('delays and ends of speech are spread evenly between two frames', () => {
+describe('the scripted delays', () => {
+  it('delays and ends of speech are spread evenly over the 20 ms of a frame', () => {
     const turns = Array.from({ length: 40 }, (_, i) => i + 1)
-    for (const places of [
+    for (const phases of [
       turns.map(turn => (scriptedDelay(turn, 200) - 200) / 20),
       turns.map(turn => scriptedLead(turn) / 160),
     ]) {
-      const sorted = places.toSorted((a, b) => a - b)
+      const sorted = phases.toSorted((a, b) => a - b)
       expect(sorted[0]).toBeGreaterThanOrEqual(0)
       expect(sorted.at(-1)).toBeLessThan(1)
-      sorted.slice(1).forEach((place, i) => {
-        expect(place - sorted[i]!).toBeLessThan(0.1)
+      sorted.slice(1).forEach((phase, i) => {
+        expect(phase - sorted[i]!).toBeLessThan(0.1)
       })
     }
   })

@@ -8,15 +8,15 @@ export interface TurnFigures {
   readonly turns: number
   readonly overhead_p50_ms: number
   readonly overhead_p95_ms: number
-  /** Counted from the caller's last audible sample instead of the frame that held it. */
+  /** Overhead from the caller's last audible sample instead of its frame. */
   readonly overhead_from_sound_p50_ms: number
   readonly e2e_p50_ms: number
   readonly e2e_p95_ms: number
 }
 
 /**
- * What the turns of some calls took: end to end, and less what is waited by script (`waitsMs`; `modelMs` at least for the
- * model). The first `unmeasured` turns of each call are left out.
+ * Times of the turns of some calls: end to end, and the overhead without the scripted waits (`waitsMs`, and `modelMs` or more for
+ * the model). The first `unmeasured` turns of each call are left out.
  */
 export function turnFigures(
   calls: readonly (readonly MeasuredTurn[])[],
@@ -47,7 +47,7 @@ export function turnFigures(
   }
 }
 
-/** What the engine process used between two measurements. */
+/** CPU use of the engine process between two measurements. */
 export function engineFigures(
   calls: number,
   before: EngineMeasures,
@@ -55,7 +55,7 @@ export function engineFigures(
 ): {
   /** Busy share of the main thread's event loop. */
   readonly eventLoop: number
-  /** Processor time of all threads for one second of one call, ms. */
+  /** CPU time of all threads for one second of one call, ms. */
   readonly cpuPerCallSecond: Ms
 } {
   const active = after.activeMs - before.activeMs
@@ -67,7 +67,7 @@ export function engineFigures(
   }
 }
 
-/** The smallest value that `share` of them do not exceed, to a tenth. */
+/** The `share` quantile, rounded to a tenth. */
 export function percentile(values: readonly number[], share: number): number {
   return rounded(quantile(values, share), 1)
 }

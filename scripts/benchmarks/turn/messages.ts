@@ -11,7 +11,7 @@ export type EngineRequest =
       readonly asksAhead: boolean
       /** Planted fault: delay of the model beyond its script, ms. */
       readonly plantedMs: Ms
-      /** Variables that name the services; null: speechInput, voice and model are in the engine's process. */
+      /** Environment variables of the services; null: recogniser, voice and model run in the engine's process. */
       readonly services: Readonly<Record<string, string>> | null
     }
   | { readonly type: 'measure' }
@@ -21,16 +21,16 @@ export type EngineReply =
   | { readonly type: 'measured'; readonly measures: EngineMeasures }
   | { readonly type: 'failed'; readonly detail: string }
 
-/** Counted since the start. */
+/** Counters since the start of the process. */
 export interface EngineMeasures {
-  /** Of the whole process, all threads. */
+  /** CPU time of all threads of the process. */
   readonly cpuMs: Ms
-  /** Of the main thread's event loop. */
+  /** Active and idle time of the main thread's event loop. */
   readonly activeMs: Ms
   readonly idleMs: Ms
   readonly atMs: Ms
   /** Number of requests to the model. */
   readonly requests: number
-  /** The turns among them that were not understood word by word. */
+  /** Turns whose words were not recognised exactly. */
   readonly misheard: readonly string[]
 }

@@ -2,27 +2,27 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ms } from '@parley/kernel'
-import type { Lateness } from './bare-clients.ts'
+import type { ServiceOverhead } from './bare-clients.ts'
 import { measureCalls } from './callers.ts'
 import { EngineLink } from './engine-link.ts'
 import { engineFigures, type TurnFigures, turnFigures } from './figures.ts'
-import { LEAST_DELAY_MS, SERVICE_DELAYS } from './script.ts'
+import { MIN_DELAY_MS, SERVICE_DELAYS } from './script.ts'
 import { startServices } from './services-link.ts'
 
 /** Endpointing delay of the engine: silence after which the caller's turn ends. */
 const ENDPOINTING_MS: Ms = 300
 
-/** What a turn waits by script, the model aside. */
+/** Scripted waits of a turn without the model: with built-in services, and with services in another process. */
 const WAITS_MS = ENDPOINTING_MS
 const SERVICE_WAITS_MS = ENDPOINTING_MS + SERVICE_DELAYS.hearing + SERVICE_DELAYS.speaking
 
-const TOLD = 10
+const MAX_SHOWN = 10
 
 interface RowOptions {
   readonly calls: number
-  /** Of each call, measured. */
+  /** Measured turns of each call. */
   readonly turns: number
-  /** Of each call, before those. */
+  /** Turns of each call before the measured ones. */
   readonly warmUpTurns: number
   readonly quietMs: Ms
   readonly lines: readonly Int16Array[]
@@ -30,31 +30,31 @@ interface RowOptions {
   readonly asksAhead: boolean
   /** Planted fault: delay of the model beyond its script, ms. */
   readonly plantedMs: Ms
-  /** SpeechInput, voice and model are services in another process, over real sockets; null: they are the engine's own. */
-  readonly services: Lateness | null
+  /** Overhead of services in another process; null: recogniser, voice and model run in the engine's process. */
+  readonly services: ServiceOverhead | null
 }
 
 export interface Row extends TurnFigures {
   readonly calls: number
   readonly asks_ahead: boolean
   readonly services: boolean
-  /** Of what was waited for model and voice, what a bare client waits beyond the script: taken off. */
+  /** Wait of a bare client for model and voice beyond their script, ms; it is subtracted. */
   readonly services_late_ms: Ms
   readonly packet_io: 'native' | 'portable'
   readonly engine_event_loop_utilization: number
   readonly engine_cpu_ms_per_call_second: number
-  /** Near 1 the callers are late themselves, and the figures are theirs. */
+  /** Near 1 the callers themselves are late, and the figures are not about the engine. */
   readonly callers_event_loop_utilization: number
-  /** Calls that did not get to their last turn; what they measured before counts. */
+  /** Calls that ended before their last turn; their earlier turns count. */
   readonly broken_calls: number
   readonly broken: readonly string[]
   /** Requests to the model minus turns, discarded preemptive requests included; negative when there were fewer. */
   readonly answers_too_many: number
-  /** What of the turns was not understood word by word, the first of it. */
+  /** The first turns whose words were not recognised exactly. */
   readonly misheard: readonly string[]
 }
 
-/** So many calls at once with an engine in a process of its own. Throws when not one of them gets through. */
+/** Measures one number of simultaneous calls with an engine in a process of its own. Throws if all calls fail. */
 export async function measureRow(options: RowOptions): Promise<Row> {
   const { calls, turns, warmUpTurns, quietMs, lines, asksAhead, plantedMs } = options
   const lateMs = options.services === null ? 0 : options.services.modelMs + options.services.voiceMs
@@ -87,7 +87,7 @@ export async function measureRow(options: RowOptions): Promise<Row> {
           measured.map(call => call.turns),
           {
             waitsMs: services === null ? WAITS_MS : SERVICE_WAITS_MS + lateMs,
-            modelMs: services === null ? LEAST_DELAY_MS : SERVICE_DELAYS.thinking,
+            modelMs: services === null ? MIN_DELAY_MS : SERVICE_DELAYS.thinking,
             unmeasured: warmUpTurns,
           },
         ),
@@ -95,9 +95,9 @@ export async function measureRow(options: RowOptions): Promise<Row> {
         engine_cpu_ms_per_call_second: cpuPerCallSecond,
         callers_event_loop_utilization: Math.round(callers.utilization * 1000) / 1000,
         broken_calls: broken.length,
-        broken: broken.slice(0, TOLD),
+        broken: broken.slice(0, MAX_SHOWN),
         answers_too_many: after.requests - calls * (warmUpTurns + turns),
-        misheard: after.misheard.slice(0, TOLD),
+        misheard: after.misheard.slice(0, MAX_SHOWN),
       }
     } finally {
       await engine.end()

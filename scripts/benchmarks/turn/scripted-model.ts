@@ -7,13 +7,13 @@ import { CALLER_LINES, scriptedDelay } from './script.ts'
 /** The scripted answer. */
 export const ANSWER = 'Certainly.'
 
-/** A model that answers each turn with the same sentence, all of it at once after `scriptedDelay`. */
+/** A model that answers each turn with the same sentence after `scriptedDelay`. */
 export class ScriptedModel implements LanguageModel {
   readonly identity = { provider: 'bench', model: 'scripted' }
   readonly #leastMs: Ms
   readonly #plantedMs: Ms
 
-  /** `leastMs`: what it waits at least; `plantedMs`: a planted fault, waited for on top. */
+  /** `leastMs`: shortest delay; `plantedMs`: additional delay, a planted fault. */
   constructor(leastMs: Ms, plantedMs: Ms) {
     this.#leastMs = leastMs
     this.#plantedMs = plantedMs
@@ -40,7 +40,7 @@ export class ScriptedModel implements LanguageModel {
 /** Forwards to a model and counts the requests. */
 export class CountedModel implements LanguageModel {
   requests = 0
-  /** Newest turns of requests that are no line of the callers. */
+  /** Last turns of requests that differ from the callers' lines. */
   readonly misheard: string[] = []
   readonly #model: LanguageModel
 
@@ -68,7 +68,7 @@ export class CountedModel implements LanguageModel {
   }
 }
 
-/** The caller's words; adapters write notes in brackets for turns without words. */
+/** The caller's turns; adapters send notes in brackets for turns without words. */
 function turnsIn(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return messages.filter(({ role, content }) => role === 'user' && !content.startsWith('['))
 }

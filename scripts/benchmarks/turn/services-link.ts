@@ -6,7 +6,7 @@ const START_MS: Ms = 60_000
 
 /** Services in a process of their own. */
 interface ServicesLink {
-  /** Variables that name them. */
+  /** Environment variables with which the engine uses them. */
   readonly environment: Readonly<Record<string, string>>
   end(): Promise<void>
 }
@@ -15,7 +15,7 @@ interface ServicesLink {
 export async function startServices(plantedMs: Ms): Promise<ServicesLink> {
   const child = fork(join(import.meta.dirname, 'services-process.ts'), [String(plantedMs)])
   try {
-    return { environment: await environmentOf(child), end: () => ended(child) }
+    return { environment: await environmentOf(child), end: () => stop(child) }
   } catch (error) {
     child.kill('SIGKILL')
     throw error
@@ -24,13 +24,13 @@ export async function startServices(plantedMs: Ms): Promise<ServicesLink> {
 
 async function environmentOf(child: ChildProcess): Promise<Readonly<Record<string, string>>> {
   const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<string, string>>>()
-  const timer = setTimeout(() => reject(new Error('the services do not start')), START_MS)
+  const timer = setTimeout(() => reject(new Error(`the services did not start within ${START_MS} ms`)), START_MS)
   child.once('message', message => resolve(message as Readonly<Record<string, string>>))
   child.once('exit', code => reject(new Error(`the services ended with ${code}`)))
   return promise.finally(() => clearTimeout(timer))
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess): Promise<void> {
   const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill()

@@ -1,5 +1,5 @@
-// The services of the engine that is measured, with the delays of a typical service of each kind, in a process of their own.
-// Started with the planted delay of the model, ms; sends the environment variables that name them, and ends with its parent.
+// The process of the measured engine's services, with the delays of typical services. Its argument is the planted delay of the
+// model, ms. It sends the environment variables with which the engine uses the services, and ends with its parent.
 import { StandIns } from '../../../packages/cli/src/stand-ins/stand-ins.ts'
 import { crispVoice } from './crisp-voice.ts'
 import { SERVICE_DELAYS } from './script.ts'

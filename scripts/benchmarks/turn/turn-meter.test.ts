@@ -24,13 +24,13 @@ describe('TurnMeter', () => {
 
   it.each([
     ['before the caller was audible', 0],
-    ['while the caller had more to say', 1],
-  ])('is none when the agent talks %s', async (_when, audible) => {
+    ['while the caller was still speaking', 1],
+  ])('a turn is not measured if the agent speaks %s', async (_when, audible) => {
     const meter = new TurnMeter()
     const turn = meter.turn()
     for (let i = 0; i < audible; i++) meter.sent(1000, frame(8000), 160)
     meter.heard(1010, frame(8000))
-    await expect(turn).rejects.toThrow('the agent talked while the caller did')
+    await expect(turn).rejects.toThrow('the agent spoke before the caller had finished')
   })
 
   it('the time when the agent was last audible is known, also between turns', () => {

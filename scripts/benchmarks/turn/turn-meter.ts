@@ -2,16 +2,15 @@ import { type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
 import type { WireTap } from './wire-session.ts'
 
 /**
- * A frame is audible when a sample of it reaches this, -30 dB below full scale: words' tones, 27 dB below the speech that
- * they travel with, do not.
+ * A frame is audible if a sample reaches this value, 30 dB below full scale. The tones that encode words stay below it.
  */
 export const AUDIBLE_PEAK = 1000
 
-/** The pause between a caller's turn and the agent's answer, by the clock of the tap. */
+/** Times of a caller's turn and of the agent's answer, on the clock of the tap. */
 export interface MeasuredTurn {
   /** The caller's last audible frame was handed to the socket. */
   readonly lastSentAt: Ms
-  /** Its last audible sample was on the line: a frame is sent when its last sample was spoken. */
+  /** The caller's last audible sample was spoken; a frame is sent after its last sample. */
   readonly lastSoundAt: Ms
   /** The agent's first audible frame arrived. */
   readonly firstHeardAt: Ms
@@ -22,7 +21,7 @@ export class TurnMeter implements WireTap {
   #lastHeardAt: Ms | null = null
   #turn: PromiseWithResolvers<MeasuredTurn> | null = null
   #end: Omit<MeasuredTurn, 'firstHeardAt'> | null = null
-  /** All audio of the caller's turn has been sent. */
+  /** Whether all audio of the caller's turn was sent. */
   #isSent = false
 
   /** When the agent was last audible; null: never. */
@@ -31,8 +30,8 @@ export class TurnMeter implements WireTap {
   }
 
   /**
-   * The caller begins to speak: what is played from now on is the turn. Resolves when the answer begins; rejects when the
-   * agent is audible before the caller is done, for then there is no pause to be measured.
+   * Starts a turn: all audio that is sent from now on belongs to it. Resolves when the answer begins; rejects if the agent is
+   * audible before the caller has finished, because then there is no pause to measure.
    */
   turn(): Promise<MeasuredTurn> {
     this.#turn = Promise.withResolvers()
@@ -41,11 +40,11 @@ export class TurnMeter implements WireTap {
     return this.#turn.promise
   }
 
-  sent(at: Ms, frame: Int16Array, left: number): void {
+  sent(at: Ms, frame: Int16Array, remaining: number): void {
     if (this.#turn === null || this.#isSent) return
     const last = frame.findLastIndex(isAudible)
     if (last >= 0) this.#end = { lastSentAt: at, lastSoundAt: at - samplesToMs(frame.length - 1 - last, NARROWBAND) }
-    this.#isSent = left === 0 && this.#end !== null
+    this.#isSent = remaining === 0 && this.#end !== null
   }
 
   heard(at: Ms, frame: Int16Array): void {
@@ -55,7 +54,7 @@ export class TurnMeter implements WireTap {
     if (turn === null) return
     this.#turn = null
     if (this.#isSent && this.#end !== null) turn.resolve({ ...this.#end, firstHeardAt: at })
-    else turn.reject(new Error('the agent talked while the caller did'))
+    else turn.reject(new Error('the agent spoke before the caller had finished'))
   }
 }
 

@@ -20,15 +20,15 @@ describe('the turn benchmark', () => {
         plantedMs,
         services: null,
       })
-    // At the same time: whatever else the machine does befalls both.
+    // Both at the same time, so that other load of the machine affects both.
     const rows = await Promise.all([row(0), row(PLANTED_MS)])
     plain = rows[0]
     planted = rows[1]
   }, 60_000)
 
-  it('every turn of six calls is answered', () => {
+  it('every turn of six simultaneous calls is answered', () => {
     expect(plain).toMatchObject({ calls: 6, turns: 24, broken: [] })
-    // Words are lost where the machine stands still for longer than a frame: that is not the benchmark's fault.
+    // Words are lost when the machine stalls for longer than a frame, which is not a fault of the benchmark.
     expect(plain.misheard.length).toBeLessThanOrEqual(3)
     expect(plain.overhead_p50_ms).toBeGreaterThan(-50)
     expect(plain.overhead_p95_ms).toBeLessThan(500)
@@ -37,7 +37,7 @@ describe('the turn benchmark', () => {
     expect(plain.engine_cpu_ms_per_call_second).toBeGreaterThan(0)
   })
 
-  it(`a model that takes ${PLANTED_MS} ms longer than its script shows in the figures`, () => {
+  it(`a model delay of ${PLANTED_MS} ms beyond the script raises the overhead by as much`, () => {
     const shift = planted.overhead_p50_ms - plain.overhead_p50_ms
     expect(Math.abs(shift - PLANTED_MS)).toBeLessThanOrEqual(PLANTED_MS / 2)
   })

@@ -7,8 +7,8 @@ import { type MeasuredTurn, TurnMeter } from './turn-meter.ts'
 import { WireMediaPlane } from './wire-media-plane.ts'
 import { wireClock } from './wire-session.ts'
 
-/** For the call to be answered, for silence, for an answer. */
-const PATIENCE_MS: Ms = 20_000
+/** Time limit for the answer of the call, for silence of the agent, and for each of its answers. */
+const STEP_TIMEOUT_MS: Ms = 20_000
 
 interface WireCallerOptions {
   readonly userAgent: UserAgent
@@ -18,21 +18,20 @@ interface WireCallerOptions {
   /** Audio of its turns, repeated from the first after the last; made with `crispEnd`. */
   readonly lines: readonly Int16Array[]
   readonly turns: number
-  /** So long the agent is silent before each turn. */
+  /** Silence of the agent before each turn, ms. */
   readonly quietMs: Ms
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export interface MeasuredCall {
   readonly turns: readonly MeasuredTurn[]
-  /** Why it did not get to its last turn; null: it did. */
+  /** Why the call ended before its last turn; null: it did not. */
   readonly broken: string | null
 }
 
 /**
- * One call: hears the greeting out, then says a line whenever the agent has been silent, and hangs up after the last
- * answer began. A call that goes any other way is over: the turns before are good, those after would be of another script.
- * Throws what `dialLeg` throws.
+ * Makes one call: waits for the end of the greeting, then says a line whenever the agent has been silent, and hangs up when the
+ * last answer has begun. If anything else happens the call ends, and the turns before that count. Throws the errors of `dialLeg`.
  */
 export async function measureCall(options: WireCallerOptions): Promise<MeasuredCall> {
   const { userAgent, target, name, lines, turns, quietMs } = options
@@ -68,12 +67,12 @@ export async function measureCall(options: WireCallerOptions): Promise<MeasuredC
   }
 }
 
-/** The agent has spoken, and then been silent for `quietMs`. Gives up by itself, long after anybody waits for it. */
+/** Waits until the agent has been silent for `quietMs`. It ends by itself after twice the time limit. */
 async function silence(meter: TurnMeter, quietMs: Ms): Promise<void> {
-  for (const until = wireClock() + 2 * PATIENCE_MS; wireClock() < until; ) {
-    const left = (meter.lastHeardAt ?? wireClock()) + quietMs - wireClock()
-    if (left <= 0) return
-    await sleep(Math.max(1, left))
+  for (const until = wireClock() + 2 * STEP_TIMEOUT_MS; wireClock() < until; ) {
+    const remaining = (meter.lastHeardAt ?? wireClock()) + quietMs - wireClock()
+    if (remaining <= 0) return
+    await sleep(Math.max(1, remaining))
   }
 }
 
@@ -87,18 +86,18 @@ function watch(leg: CallLeg) {
   return {
     answered: answered.promise,
     ended: ended.promise,
-    /** What `wanted` gives. Throws when it takes too long, and when the call ends first. */
-    async before<Result>(wanted: Promise<Result>, what: string): Promise<Result> {
+    /** Awaits `event`. Throws after the time limit or if the call ends first. `what` describes the event. */
+    async before<Result>(event: Promise<Result>, what: string): Promise<Result> {
       const stop = new AbortController()
       const { signal } = stop
-      const late = sleep(PATIENCE_MS, null, { signal }).then(() => {
-        throw new Error(`${PATIENCE_MS / 1000} s passed`)
+      const late = sleep(STEP_TIMEOUT_MS, null, { signal }).then(() => {
+        throw new Error(`${STEP_TIMEOUT_MS / 1000} s passed`)
       })
       const over = ended.promise.then(end => {
         throw new Error(`the call ended (${end.cause} ${end.detail})`)
       })
       try {
-        return await Promise.race([wanted, late, over])
+        return await Promise.race([event, late, over])
       } catch (error) {
         throw new Error(`${error instanceof Error ? error.message : error} before ${what}`, { cause: error })
       } finally {

@@ -4,7 +4,7 @@ import { systemTime, type Time } from '@parley/kernel'
 import type { MediaPlane, MediaSession, MediaSessionOptions } from '@parley/media'
 import { WireSession, type WireTap } from './wire-session.ts'
 
-/** Makes the media of one caller, on plain sockets of the loopback network. */
+/** The media of one caller on plain UDP sockets of the loopback network. */
 export class WireMediaPlane implements MediaPlane {
   readonly #tap: WireTap
   readonly #time: Time
@@ -17,7 +17,7 @@ export class WireMediaPlane implements MediaPlane {
 
   async open({ label }: MediaSessionOptions): Promise<MediaSession> {
     const socket = createSocket({ type: 'udp4', lookup: literalAddress })
-    // Asked before: a literal address is bound at once.
+    // Subscribed before `bind`, because a literal address is bound at once.
     const bound = once(socket, 'listening')
     socket.bind({ address: '127.0.0.1', port: 0, exclusive: true })
     await bound
@@ -35,7 +35,7 @@ export class WireMediaPlane implements MediaPlane {
   }
 }
 
-/** Answers at once: the resolver would hand each packet to another thread first. */
+/** A lookup without the resolver, which would pass each packet to another thread first. */
 function literalAddress(
   host: string,
   _: unknown,

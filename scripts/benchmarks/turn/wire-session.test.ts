@@ -10,7 +10,7 @@ import type { WireTap } from './wire-session.ts'
 const closing: (() => unknown)[] = []
 afterEach(() => Promise.all(closing.splice(0).map(close => close())))
 
-/** A far end on a socket of its own, and a session that talks to it in virtual time. */
+/** A far end on a socket of its own, and a session with it in virtual time. */
 async function line(tap: Partial<WireTap> = {}, clock?: Time) {
   const far = createSocket('udp4')
   const bound = once(far, 'listening')
@@ -39,15 +39,15 @@ function parameters(port: number): MediaParameters {
 
 /** The next `count` packets that arrive at `socket`. */
 function packets(socket: Socket, count: number): Promise<{ header: RtpHeader; audio: Int16Array }[]> {
-  const seen: { header: RtpHeader; audio: Int16Array }[] = []
+  const received: { header: RtpHeader; audio: Int16Array }[] = []
   return new Promise(resolve => {
     socket.on('message', packet => {
       const header = new RtpHeader()
       expect(readRtpHeader(packet, packet.length, header)).toBe(true)
       const audio = new Int16Array(header.payloadLength)
       decodePcmu(packet, header.payloadOffset, audio.length, audio, 0)
-      seen.push({ header, audio })
-      if (seen.length === count) resolve(seen)
+      received.push({ header, audio })
+      if (received.length === count) resolve(received)
     })
   })
 }
@@ -59,7 +59,7 @@ function packet(payloadType: number, level: number): Uint8Array {
   return bytes
 }
 
-describe('a caller on the bare wire', () => {
+describe('the media session of a measuring caller', () => {
   it('a wire session sends a frame every 20 ms: the played audio, then silence', async () => {
     const { far, time, session } = await line()
     expect(session.play(new Int16Array(200).fill(4000))).toBe(200)
@@ -92,16 +92,16 @@ describe('a caller on the bare wire', () => {
 
   it('a wire session that is late drops frames instead of sending a burst', async () => {
     const virtual = new VirtualTime()
-    let stoodMs = 0
+    let stalledMs = 0
     const { session } = await line(
       {},
       {
-        now: () => virtual.now() + stoodMs,
-        at: (deadline, callback) => virtual.at(deadline - stoodMs, callback),
+        now: () => virtual.now() + stalledMs,
+        at: (deadline, callback) => virtual.at(deadline - stalledMs, callback),
       },
     )
     virtual.advance(40)
-    stoodMs = 1000
+    stalledMs = 1000
     virtual.advance(20)
     expect(await session.statistics()).toMatchObject({ packetsSent: 4, missedSlots: 50 })
     expect(session.heardPosition()).toBe(54 * 160)
@@ -116,15 +116,15 @@ describe('a caller on the bare wire', () => {
         wake()
       },
     })
-    const stranger = createSocket('udp4')
-    closing.push(() => stranger.close())
+    const otherSender = createSocket('udp4')
+    closing.push(() => otherSender.close())
     const { port } = session.local
     const send = (from: Socket, bytes: Uint8Array) => new Promise(done => from.send(bytes, port, '127.0.0.1', done))
     const all = new Promise<void>(resolve => {
       wake = () => heard.length === 2 && resolve()
     })
     await send(far, packet(0, 2000))
-    await send(stranger, packet(0, 9000))
+    await send(otherSender, packet(0, 9000))
     await send(far, packet(101, 9000))
     await send(far, Uint8Array.of(0x80, 200, 0, 1, 0, 0, 0, 9))
     await send(far, Uint8Array.of(1, 2, 3))

@@ -6,25 +6,25 @@ import { codecByName, isRtcp, RTP_HEADER_BYTES, RtpHeader, readRtpHeader, writeR
 const FRAME: Samples = 160
 const FRAME_MS = 20
 /** Frames that are later than this are dropped, because speech cannot catch up. */
-const MOST_LATE_MS = 100
-/** 60 ms: nothing longer was agreed to. */
-const LONGEST_PACKET: Samples = 480
+const MAX_LATE_MS = 100
+/** 60 ms, the longest packet that can be negotiated. */
+const MAX_PACKET: Samples = 480
 
 /** Gets each frame of one call as it passes the socket; must not store it. Times are those of `wireClock`. */
 export interface WireTap {
-  /** A frame was handed to the socket; `left` samples of what is to be played are still to come. */
-  sent(at: Ms, frame: Int16Array, left: Samples): void
+  /** A frame was handed to the socket; `remaining` samples are still queued. */
+  sent(at: Ms, frame: Int16Array, remaining: Samples): void
   heard(at: Ms, frame: Int16Array): void
 }
 
-/** The machine's clock with a fraction, the same in all its processes, ms. */
+/** The clock of the machine with fractions of ms, the same in all its processes. */
 export function wireClock(): Ms {
   return performance.timeOrigin + performance.now()
 }
 
 /**
- * One call's media with nothing between the call and its socket: no thread, no jitter buffer, no concealment. Plain RTP
- * in 20 ms frames on a grid that starts with the session; no RTCP, no digits, no recording, and nothing heard is kept.
+ * A media session directly on a socket: no thread, no jitter buffer, no concealment. It sends plain RTP in 20 ms frames on a grid
+ * that starts with the session. It has no RTCP, digits or recording, and does not store received audio.
  */
 export class WireSession implements MediaSession {
   readonly id: number
@@ -35,23 +35,23 @@ export class WireSession implements MediaSession {
   readonly #tap: WireTap
   readonly #time: Time
   readonly #header = new RtpHeader()
-  readonly #samples = new Int16Array(LONGEST_PACKET)
+  readonly #samples = new Int16Array(MAX_PACKET)
   readonly #ssrc = randomUint32(systemRandom)
   #parameters: MediaParameters | null = null
   #timer: Timer | null = null
   #nextAt: Ms = 0
-  /** Frames of the grid so far, those that were left out included. */
+  /** Frames of the grid so far, including skipped ones. */
   #frames = 0
   #skipped = 0
   #received = 0
   #queue: Int16Array[] = []
-  /** Samples of `#queue[0]` that have left. */
-  #taken: Samples = 0
+  /** Samples of `#queue[0]` that were sent. */
+  #consumed: Samples = 0
   #queued: Samples = 0
   #played: Samples = 0
   #closed = false
 
-  /** Owns `socket`, which is bound. */
+  /** `socket` must be bound; the session closes it. */
   constructor(id: number, label: string, socket: Socket, tap: WireTap, time: Time) {
     this.id = id
     this.#label = label
@@ -64,7 +64,7 @@ export class WireSession implements MediaSession {
     socket.on('message', (packet, from) => this.#receive(wireClock(), packet, from))
   }
 
-  /** Says nothing of itself: the tap sees each frame. */
+  /** Emits no events; the tap receives each frame. */
   onEvent(): void {}
 
   /** Throws for SRTP: this session supports plain RTP only. */
@@ -84,7 +84,7 @@ export class WireSession implements MediaSession {
 
   flush(): Samples {
     this.#queue = []
-    this.#taken = 0
+    this.#consumed = 0
     this.#queued = 0
     return this.#played
   }
@@ -116,7 +116,7 @@ export class WireSession implements MediaSession {
   }
 
   describe(): string {
-    return `${this.#label}: udp ${this.local.address}:${this.local.port}, plain RTP off the socket`
+    return `${this.#label}: udp ${this.local.address}:${this.local.port}, plain RTP on its socket`
   }
 
   async statistics(): Promise<MediaStatistics> {
@@ -145,10 +145,10 @@ export class WireSession implements MediaSession {
 
   #arm(): void {
     this.#timer = this.#time.at(this.#nextAt, () => {
-      // The grid begins with the first frame: a call that is still being set up sends nothing on time.
+      // The grid begins with the first frame, because the setup of the call is not on time.
       if (this.#frames === 0) this.#nextAt = this.#time.now()
       const late = Math.floor((this.#time.now() - this.#nextAt) / FRAME_MS)
-      if (late * FRAME_MS > MOST_LATE_MS) this.#skip(late)
+      if (late * FRAME_MS > MAX_LATE_MS) this.#skip(late)
       for (; this.#nextAt <= this.#time.now(); this.#nextAt += FRAME_MS) this.#send()
       if (!this.#closed) this.#arm()
     })
@@ -174,25 +174,25 @@ export class WireSession implements MediaSession {
     this.#tap.sent(at, frame, this.#queued)
   }
 
-  /** The next 20 ms of what is to be played, silence where there is nothing. */
+  /** The next 20 ms of queued audio, filled up with silence. */
   #nextFrame(): Int16Array {
     const frame = this.#samples.subarray(0, FRAME).fill(0)
     let filled = 0
     for (let piece = this.#queue[0]; piece !== undefined && filled < FRAME; piece = this.#queue[0]) {
-      const count = Math.min(FRAME - filled, piece.length - this.#taken)
-      frame.set(piece.subarray(this.#taken, this.#taken + count), filled)
+      const count = Math.min(FRAME - filled, piece.length - this.#consumed)
+      frame.set(piece.subarray(this.#consumed, this.#consumed + count), filled)
       filled += count
-      this.#taken += count
-      if (this.#taken < piece.length) break
+      this.#consumed += count
+      if (this.#consumed < piece.length) break
       this.#queue.shift()
-      this.#taken = 0
+      this.#consumed = 0
     }
     this.#queued -= filled
     this.#played += filled
     return frame
   }
 
-  /** RTCP of the far end and packets from other senders are no speech. */
+  /** Handles a packet; RTCP and packets of other senders are ignored. */
   #receive(at: Ms, packet: Uint8Array, from: RemoteInfo): void {
     const parameters = this.#parameters
     if (parameters === null || isRtcp(packet, packet.length)) return

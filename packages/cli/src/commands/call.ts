@@ -11,6 +11,18 @@ import { SpokenLines } from './spoken-lines.ts'
 
 const USAGE =
   'parley call URI [--say TEXT]… [--language L] [--wav FILE] [--digits DIGITS] [--record FILE] [--seconds N] [--ring-seconds N]'
+const HELP = [
+  '',
+  'Calls a SIP URI with a virtual phone and prints what happens on the call. Exit code 0: it was answered and ended normally.',
+  '',
+  '  --say TEXT        speaks TEXT when the other party has spoken and paused; repeat it for several lines',
+  '  --language L      language of --say, such as en or es; default en',
+  '  --wav FILE        plays a WAV file (8000 Hz) when the call is answered',
+  '  --digits DIGITS   sends digits (0-9 * # A-D) a second after the answer',
+  '  --record FILE     writes a WAV file: the phone on the left channel, the other party on the right',
+  '  --seconds N       hangs up after N seconds; default 60',
+  '  --ring-seconds N  gives up when the call is not answered within N seconds; default 30',
+]
 const DIGITS_AFTER_MS = 1000
 
 /** Exit code 0: the call was answered and ended normally; 1: otherwise. */
@@ -27,6 +39,7 @@ export async function call(args: string[]): Promise<number> {
       'ring-seconds': { type: 'string', default: '30' },
     },
     USAGE,
+    HELP,
   )
   const [target] = positionals
   if (target === undefined || positionals.length !== 1) throw new UsageError(`usage: ${USAGE}`)

@@ -15,6 +15,13 @@ import { problemLines } from '../problem-lines.ts'
 import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley demo [--json]'
+const HELP = [
+  '',
+  'Starts a temporary platform, lets the example clinic call a virtual phone, and prints the conversation live and then the',
+  'results from the API. It takes about a minute and needs no API key. Exit code 0: the conversation reached its end.',
+  '',
+  '  --json  prints only the results, as one line of JSON',
+]
 
 type PrintLine = (line: string) => void
 
@@ -24,7 +31,7 @@ type PrintLine = (line: string) => void
  * end node.
  */
 export async function demo(args: string[]): Promise<number> {
-  const { values } = parseCommand(args, { json: { type: 'boolean', default: false } }, USAGE)
+  const { values } = parseCommand(args, { json: { type: 'boolean', default: false } }, USAGE, HELP)
   const began = performance.now()
   const printLine: PrintLine = values.json
     ? () => {}

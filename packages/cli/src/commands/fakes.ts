@@ -2,10 +2,15 @@ import { nextSignal } from '../next-signal.ts'
 import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley fakes'
+const HELP = [
+  '',
+  'Runs local stand-ins of all speech and model services until Ctrl-C, and prints the environment variables that make Parley',
+  'use them.',
+]
 
 /** Runs the simulated services until SIGINT or SIGTERM; prints the variables that make another process use them. */
 export async function fakes(args: string[]): Promise<number> {
-  parseCommand(args, {}, USAGE)
+  parseCommand(args, {}, USAGE, HELP)
   // A development dependency: loaded by this command alone.
   const { StandIns } = await import('../stand-ins/stand-ins.ts')
   const standIns = await StandIns.open()

@@ -4,10 +4,15 @@ import { checkServices } from '../service-check.ts'
 import { parseCommand, UsageError } from '../usage.ts'
 
 const USAGE = 'parley providers check'
+const HELP = [
+  '',
+  'Sends one real request to each recogniser, voice and model whose API key is set, and prints the answer or what to do.',
+  'Exit code 0: all of them answered. The environment variables of the services are in docs/providers.md.',
+]
 
 /** Sends one real request to each service that has an API key; exit code 0 if all of them answered. */
 export async function providers(args: string[]): Promise<number> {
-  const { positionals } = parseCommand(args, {}, USAGE)
+  const { positionals } = parseCommand(args, {}, USAGE, HELP)
   if (positionals.length !== 1 || positionals[0] !== 'check') throw new UsageError(`usage: ${USAGE}`)
   const settings = readSettings(process.env)
   if (Object.keys(settings.vendors).length === 0) {

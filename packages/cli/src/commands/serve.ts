@@ -9,13 +9,22 @@ import { demoFilePath } from '../workspace/demo-file.ts'
 import { exampleRequestLines } from '../workspace/example-request.ts'
 
 const USAGE = 'parley serve [--role api,engine,worker]'
+const HELP = [
+  '',
+  'Starts the platform and prints its addresses; the last line is "Parley is ready.".',
+  '',
+  '  --role  the roles of this process; default all: api (HTTP API), engine (phone calls), worker (chats, webhooks, sweeps)',
+  '',
+  'SIGINT (Ctrl-C) ends live calls and stops; SIGTERM lets live calls finish first.',
+  'Settings are environment variables: see docs/operations.md.',
+]
 
 /**
  * Runs until a signal. After SIGTERM new calls are refused and live calls may continue for `PARLEY_DRAIN_MS`; SIGINT ends live
  * calls at once.
  */
 export async function serve(args: string[]): Promise<number> {
-  const { values } = parseCommand(args, { role: { type: 'string', default: ROLES.join(',') } }, USAGE)
+  const { values } = parseCommand(args, { role: { type: 'string', default: ROLES.join(',') } }, USAGE, HELP)
   const roles = rolesOf(values.role)
   const settings = readSettings(process.env)
   for (const name of unknownSettings(process.env))

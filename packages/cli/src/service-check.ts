@@ -1,8 +1,9 @@
-import { type Ms, ParleyError, systemTime } from '@parley/kernel'
+import { type Ms, systemTime } from '@parley/kernel'
 import { PhoneVoice } from '@parley/phone'
 import {
   type CatalogueEntry,
   type LanguageModel,
+  ProviderError,
   type SpeechToText,
   type TextToSpeech,
   TonesVoice,
@@ -130,15 +131,16 @@ function noAnswer(): Error {
 
 /** The text of an error, followed by advice for known codes. */
 function describeFailure(error: unknown, settings: VendorSettings): string {
-  if (!(error instanceof ParleyError)) return error instanceof Error ? error.message : String(error)
-  return `${error.message} ${adviceFor(error.code, settings)}`.trim()
+  const message = error instanceof Error ? error.message : String(error)
+  return `${message} ${adviceFor(error, settings)}`.trim()
 }
 
-function adviceFor(code: string, { apiKey, baseUrl }: VendorSettings): string {
-  if (code.endsWith('_refused'))
+function adviceFor(error: unknown, { apiKey, baseUrl }: VendorSettings): string {
+  if (ProviderError.is(error, 'model_refused', 'recogniser_refused', 'voice_refused'))
     return `The service refused the key or the model: check ${apiKey} and the balance of the account.`
-  if (code.endsWith('_busy')) return 'The service is busy or a quota is used up: try again later.'
-  if (code.endsWith('_unreachable'))
+  if (ProviderError.is(error, 'model_busy', 'recogniser_busy', 'voice_busy'))
+    return 'The service is busy or a quota is used up: try again later.'
+  if (ProviderError.is(error, 'model_unreachable', 'recogniser_unreachable', 'voice_unreachable'))
     return `There is no connection: check the network, proxy and firewall, and ${baseUrl.name} if it is set.`
   return ''
 }

@@ -34,7 +34,8 @@ export function parseCommand<Options extends NonNullable<ParseArgsConfig['option
   help: readonly string[] = [],
 ) {
   const end = args.indexOf('--')
-  if (args.slice(0, end === -1 ? args.length : end).some(isHelp)) throw new HelpRequested([`usage: ${usage}`, ...help].join('\n'))
+  if (args.slice(0, end === -1 ? args.length : end).some(isHelp))
+    throw new HelpRequested([`usage: ${usage}`, ...help].join('\n'))
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {

@@ -1,3 +1,4 @@
+export { ProviderError } from './errors.ts'
 export type {
   ChatMessage,
   GenerationBrief,

@@ -62,7 +62,7 @@ export class PatientCaller {
           return await condition()
         } catch (error) {
           const isTimeout = PhoneError.is(error, 'wait_timeout')
-          if (!isTimeout || act === null || tries === this.#maxRepeats) throw error
+          if (!PhoneError.is(error, 'wait_timeout') || act === null || tries === this.#maxRepeats) throw error
           repeats++
           await this.#do(call, act)
         }

@@ -61,7 +61,6 @@ export class PatientCaller {
         try {
           return await condition()
         } catch (error) {
-          const isTimeout = PhoneError.is(error, 'wait_timeout')
           if (!PhoneError.is(error, 'wait_timeout') || act === null || tries === this.#maxRepeats) throw error
           repeats++
           await this.#do(call, act)

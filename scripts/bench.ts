@@ -10,7 +10,10 @@ const directory = join(import.meta.dirname, 'benchmarks')
 
 async function load(name: string): Promise<Benchmark> {
   const names = globSync('*/benchmark.ts', { cwd: directory }).map(file => basename(join(file, '..')))
-  if (!names.includes(name)) throw new Error(`${name === '' ? 'the name of a benchmark is missing' : `there is no benchmark "${name}"`}; the benchmarks are ${names.sort().join(', ')}`)
+  if (!names.includes(name))
+    throw new Error(
+      `${name === '' ? 'the name of a benchmark is missing' : `there is no benchmark "${name}"`}; the benchmarks are ${names.sort().join(', ')}`,
+    )
   const loaded = (await import(join(directory, name, 'benchmark.ts'))) as { benchmark: Benchmark }
   return loaded.benchmark
 }

@@ -6,7 +6,7 @@ import type { Queries } from './protocol.ts'
 import type { Channel, Schema } from './schema.ts'
 import type { RunState } from './schema-runs.ts'
 
-/** An agent with what stands beside it in a list; null where there is no head or no open draft. */
+/** An agent as a list shows it; its head and its open draft are null if it has none. */
 export interface AgentRow {
   readonly agent_id: string
   readonly name: string
@@ -22,7 +22,7 @@ export interface AgentRow {
   readonly revision: number | null
   readonly base_version: number | null
   readonly published_revision: number | null
-  /** The most recent run of any version that was no test. */
+  /** The most recent run of any version, tests excluded. */
   readonly run_id: string | null
   readonly run_created_at: string | null
   readonly run_state: RunState | null
@@ -31,9 +31,9 @@ export interface AgentRow {
 
 export interface AgentFilter {
   readonly sort: 'updated_desc' | 'name_asc'
-  /** Part of name or id, whatever the case; blank: all. */
+  /** Part of the name or id, in any case; blank: all. */
   readonly q?: string | undefined
-  /** Only agents whose head serves it. */
+  /** Only agents whose head serves this channel. */
   readonly channel?: Channel | undefined
   readonly cursor: string | null
   readonly limit: number
@@ -82,7 +82,7 @@ const oneAgent = new PreparedQuery((db, given: { readonly tenant_id: string; rea
   return besides(db, tenant_id, picked)
 })
 
-/** One agent, archived or not; null where the environment never had it. */
+/** One agent, archived or not; null: the environment never had it. */
 export async function readAgent(db: Queries, { tenant_id }: Scope, agent_id: string): Promise<AgentRow | null> {
   const [row] = await oneAgent.rows(db, { tenant_id, agent_id })
   return row ?? null
@@ -98,7 +98,7 @@ export async function listAgents(db: Queries, scope: Scope, filter: AgentFilter)
   return cutPage(rows, ORDERS[filter.sort], bindingOf(scope, filter), filter.limit)
 }
 
-/** The pages that are asked for most, by their order. */
+/** Prepared queries of the most requested pages, by sort order. */
 const firstPages = { updated_desc: firstPage('updated_desc'), name_asc: firstPage('name_asc') }
 
 function firstPage(sort: AgentFilter['sort']) {
@@ -132,21 +132,20 @@ export function agentsQuery(db: Queries, scope: Pick<Scope, 'tenant_id'>, filter
   return rows
 }
 
-/** As it was asked for, white space around it included; empty: everything. */
+/** The search text as requested, including surrounding white space; empty: everything. */
 function partLookedFor(q = ''): string {
   return q.trim() === '' ? '' : q
 }
 
 /**
- * Whether name or id have this part, whatever the case; ids are lower-case as they are made. No pattern: what looks like
- * one is looked for as it is.
+ * Whether the name or id contains this text, in any case; ids are always lower-case. Wildcards in the text have no meaning.
  */
 function holds(part: string) {
   const lower = sql<string>`lower(${part}::text collate "pg_c_utf8")`
   return sql<boolean>`(strpos(sort_name, ${lower}) > 0 or strpos(agent_id, ${lower}) > 0)`
 }
 
-/** Heads, drafts and last runs are looked up for the agents that were picked only, never for a whole environment. */
+/** Heads, drafts and last runs are read only for the agents of the page, never for a whole environment. */
 function besides(db: Queries, tenant_id: string, picked: Picked) {
   return db
     .selectFrom(picked.as('a'))
@@ -194,11 +193,11 @@ function besides(db: Queries, tenant_id: string, picked: Picked) {
     ])
 }
 
-/** False where the id is or was another agent's: ids are never given twice. */
+/** False: the id is or was another agent's. Ids are never reused. */
 export async function insertAgent(tx: Queries, scope: Scope, agentId: string, name: string): Promise<boolean> {
   const inserted = await tx
     .insertInto('agents')
-    // One instant in both, so that an agent without a head says when it was made.
+    // The same time in both columns, so that an agent without a head shows when it was created.
     .columns(['tenant_id', 'agent_id', 'name', 'created_at', 'updated_at'])
     .expression(
       sql`select ${scope.tenant_id}::uuid, ${agentId}::text, ${name}::text, made.at, made.at from (select parley.now_ms() as at offset 0) made`,
@@ -209,7 +208,7 @@ export async function insertAgent(tx: Queries, scope: Scope, agentId: string, na
   return inserted !== undefined
 }
 
-/** Which agents there are, and their heads, while it is decided what becomes of one. */
+/** An agent and its head, with its row locked. */
 interface LockedAgent {
   readonly agent_id: string
   readonly name: string
@@ -217,7 +216,7 @@ interface LockedAgent {
   readonly head_version: number | null
 }
 
-/** Keeps everybody else from changing, publishing or archiving the agent until the transaction ends; null: never made. */
+/** Locks the agent against changing, publishing and archiving until the transaction ends; null: it never existed. */
 export async function lockAgent(tx: Queries, scope: Scope, agentId: string): Promise<LockedAgent | null> {
   const locked = await tx
     .selectFrom('agents')
@@ -229,7 +228,7 @@ export async function lockAgent(tx: Queries, scope: Scope, agentId: string): Pro
   return locked ?? null
 }
 
-/** An agent without a head is called what its draft is called. */
+/** An agent without a head has the name of its draft. */
 export async function renameUnpublished(tx: Queries, scope: Scope, agentId: string, name: string): Promise<void> {
   await tx
     .updateTable('agents')
@@ -242,8 +241,8 @@ export async function renameUnpublished(tx: Queries, scope: Scope, agentId: stri
 }
 
 /**
- * The agent leaves the catalogue, its draft goes, its numbers reach nobody. Answers the numbers that lost it; null where
- * it was archived before or never made.
+ * Archives the agent: deletes its draft and unassigns its numbers. Resolves to those numbers; null: it was archived before or never
+ * existed.
  */
 export async function archiveAgent(tx: Queries, scope: Scope, agentId: string): Promise<string[] | null> {
   const archived = await tx

@@ -10,7 +10,7 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_CHARACTERS = 40
 const PREFIX_CHARACTERS = 18
 
-/** A key's secret, as its holder keeps it, and what is stored of it. */
+/** A new secret of a key, and the parts of it that are stored. */
 export interface KeySecret {
   /** `parley_live_` (production) or `parley_test_` and 40 of `[0-9A-Za-z]`: 238 bits. */
   readonly secret: string
@@ -30,7 +30,7 @@ export function keyHash(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** What is known of a key, never its hashes. */
+/** A key without its hashes. */
 const KEY_COLUMNS = [
   'key_id',
   'name',
@@ -65,7 +65,7 @@ interface NewKey {
 
 const isActive = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`
 
-/** Null: the environment has as many active keys as it may. */
+/** Creates a key. Null: the environment has the maximum number of active keys. */
 export async function insertKey(tx: Queries, scope: Scope, key: NewKey, secret: KeySecret): Promise<KeyRow | null> {
   await takeTurn(tx, scope, 'keys')
   const { active } = await tx
@@ -83,7 +83,7 @@ export async function insertKey(tx: Queries, scope: Scope, key: NewKey, secret: 
 }
 
 /**
- * The key has another secret from now on; the one it had still works for `overlapSeconds`, the one before that no more.
+ * Gives the key a new secret. The previous one still works for `overlapSeconds`, the one before it no longer works.
  * Null: there is no such key, or it is revoked or expired.
  */
 export async function replaceKeySecret(
@@ -110,7 +110,7 @@ export async function replaceKeySecret(
   return replaced ?? null
 }
 
-/** Revokes the key, or leaves it as revoked as it is. Null: there is no such key. */
+/** Revokes the key; a key that is revoked already does not change. Null: there is no such key. */
 export async function revokeKey(tx: Queries, scope: Scope, keyId: string): Promise<KeyRow | null> {
   const revoked = await tx
     .updateTable('api_keys')
@@ -127,7 +127,7 @@ const NEWEST_FIRST: readonly KeysetColumn<KeyRow>[] = [
   { column: 'key_id', type: 'uuid', direction: 'asc' },
 ]
 
-/** Newest first, revoked ones too. Throws the refusal `invalid_cursor`. */
+/** Lists keys, newest first, including revoked ones. Throws the refusal `invalid_cursor`. */
 export function listKeys(db: Queries, scope: Scope, asked: PageRequest): Promise<Page<KeyRow>> {
   const keys = db.selectFrom('api_keys').select(KEY_COLUMNS).where('tenant_id', '=', scope.tenant_id)
   const binding = { operation: 'keys.list', tenantId: scope.tenant_id, filters: {}, sort: 'created_desc' }

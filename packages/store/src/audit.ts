@@ -4,17 +4,17 @@ import { type KeysetColumn, type Page, readPage } from './keyset.ts'
 import type { Queries } from './protocol.ts'
 import type { StoredPrincipal } from './schema.ts'
 
-/** Who did what, to be kept. */
+/** An audit entry to be written: who did what. */
 interface AuditEntry {
   readonly principal: StoredPrincipal
-  /** The operation's id, or what staff or a job did. */
+  /** The operation's id, or the name of an action of staff or of a job. */
   readonly action: string
   readonly resource: { readonly kind: string; readonly id: string } | null
   readonly outcome: 'allowed' | 'denied' | 'failed'
   readonly request_id: string | null
 }
 
-/** As it was kept. */
+/** A stored audit entry. */
 export interface AuditRow extends Omit<AuditEntry, 'resource'> {
   readonly audit_id: string
   readonly occurred_at: string
@@ -36,7 +36,7 @@ const NEWEST_FIRST: readonly KeysetColumn<AuditRow>[] = [
   { column: 'audit_id', type: 'uuid', direction: 'asc' },
 ]
 
-/** Keeps what was done, in the transaction that did it. */
+/** Writes an audit entry in the transaction of the action. */
 export async function writeAudit(tx: Queries, scope: Scope, entry: AuditEntry): Promise<void> {
   await tx
     .insertInto('audit')
@@ -52,7 +52,7 @@ export async function writeAudit(tx: Queries, scope: Scope, entry: AuditEntry): 
     .execute()
 }
 
-/** Newest first. Throws the refusal `invalid_cursor`. */
+/** Lists audit entries, newest first. Throws the refusal `invalid_cursor`. */
 export function listAudit(db: Queries, scope: Scope, filter: AuditFilter): Promise<Page<AuditRow>> {
   const { after, before } = filter
   let query = db

@@ -26,7 +26,7 @@ export async function readCallLimit(db: Queries, scope: Scope): Promise<CallLimi
     .executeTakeFirstOrThrow()
 }
 
-/** Sets the limit, or clears it with null; answers what {@link readCallLimit} does. */
+/** Sets the limit, or clears it with null; resolves to the same as {@link readCallLimit}. */
 export async function writeCallLimit(tx: Queries, scope: Scope, dailyLimit: number | null): Promise<CallLimitRow> {
   return tx
     .updateTable('tenants')

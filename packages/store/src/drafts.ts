@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Queries } from './protocol.ts'
 import type { DraftContent } from './schema.ts'
 
-/** Which draft, and where it stands. */
+/** A draft and its revision. */
 export interface DraftHead {
   readonly draft_id: string
   readonly revision: number
@@ -12,14 +12,14 @@ export interface DraftHead {
   readonly updated_at: string
 }
 
-/** Which draft, where it stands, and what was imported into it. */
+/** A draft, its revision, and the import that it came from. */
 interface ImportedHead extends DraftHead {
-  /** The revision that an import wrote, and the SHA-256 of what it imported; null where none did. */
+  /** The revision that an import wrote, and the SHA-256 of what it imported; null: it was not imported. */
   readonly imported_revision: number | null
   readonly import_digest: string | null
 }
 
-/** An open draft, whole: as the JSON that is stored, since a large one is parsed elsewhere. */
+/** An open draft with its content as stored JSON text: large ones are parsed on worker threads. */
 export interface OpenDraft extends ImportedHead, DraftJson {
   readonly telephony: DraftContent['telephony']
 }
@@ -30,12 +30,12 @@ export interface DraftRevision {
   readonly revision: number
 }
 
-/** What an import writes along: of which export the draft is, as long as nobody edits it. */
+/** The export that a draft was imported from; holds until the draft is edited. */
 export interface ImportMark {
   readonly import_digest: string
 }
 
-/** A draft's content as the JSON that is stored, where it is at hand as such. */
+/** The content of a draft as JSON text to be stored. */
 export interface DraftJson {
   readonly json: string
 }
@@ -47,12 +47,12 @@ function jsonOf(content: DraftContent | DraftJson): string {
 const HEAD = ['draft_id', 'revision', 'base_version', 'published_revision', 'updated_at'] as const
 const IMPORTED_HEAD = [...HEAD, 'imported_revision', 'import_digest'] as const
 
-/** Where the agent's open draft stands; null where there is none. */
+/** The revision of the agent's open draft; null: it has none. */
 export async function readDraftHead(db: Queries, scope: Scope, agentId: string): Promise<ImportedHead | null> {
   return (await openDraftOf(db, scope, agentId).select(IMPORTED_HEAD).executeTakeFirst()) ?? null
 }
 
-/** The agent's open draft; null where there is none. */
+/** The agent's open draft; null: it has none. */
 export async function readOpenDraft(db: Queries, scope: Scope, agentId: string): Promise<OpenDraft | null> {
   const found = await openDraftOf(db, scope, agentId)
     .select([
@@ -68,13 +68,13 @@ function openDraftOf(db: Queries, scope: Scope, agentId: string) {
   return db.selectFrom('drafts').where('tenant_id', '=', scope.tenant_id).where('agent_id', '=', agentId)
 }
 
-/** Where a new draft comes from: `version` for one that is opened from a publication. */
+/** The origin of a new draft; `version`: the publication that it was opened from. */
 interface DraftOrigin {
   readonly version?: number
   readonly imported?: ImportMark
 }
 
-/** A draft at revision 1; null where one is open. The agent's row must be locked, so that it is not archived meanwhile. */
+/** Creates a draft at revision 1; null: one is open. The agent's row must be locked, so that it is not archived meanwhile. */
 export async function insertDraft(
   tx: Queries,
   scope: Scope,
@@ -99,7 +99,7 @@ export async function insertDraft(
   return inserted ?? null
 }
 
-/** Writes the draft's next revision, if it still stands at `at`; null where it does not. */
+/** Writes the draft's next revision if its revision is still `at`; null: it is not. */
 export async function writeDraft(
   tx: Queries,
   scope: Scope,
@@ -125,7 +125,7 @@ export async function writeDraft(
   return written ?? null
 }
 
-/** Deletes the draft, if it still stands at `at`; null where it does not. */
+/** Deletes the draft if its revision is still `at`; null: it is not. */
 export async function deleteDraft(
   tx: Queries,
   scope: Scope,

@@ -3,12 +3,12 @@ import { sql } from 'kysely'
 import type { Queries } from './protocol.ts'
 import type { DraftContent, SecretKind } from './schema.ts'
 
-/** What of an environment a draft can refer to. */
+/** The resources of an environment that a draft can refer to. */
 interface EnvironmentReferences {
   readonly trunks: readonly { readonly trunk_id: string; readonly inbound: boolean }[]
   /** The number that the draft shows, and the first two on its trunk and on the environment's first one. */
   readonly numbers: readonly { readonly phone_number: string; readonly trunk_id: string }[]
-  /** `versions`: all that are kept, decimal digits. */
+  /** `versions`: all stored ones, as decimal digits. */
   readonly secrets: readonly {
     readonly secret_id: string
     readonly kind: SecretKind
@@ -16,7 +16,7 @@ interface EnvironmentReferences {
   }[]
 }
 
-/** Everything in one round trip, as it stood at one instant. */
+/** Reads everything in one statement, so that it is consistent. */
 export async function referenceTargets(
   db: Queries,
   { tenant_id }: Scope,

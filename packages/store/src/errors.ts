@@ -1,6 +1,6 @@
 import { type CodeOf, errorsOf } from '@parley/kernel'
 
-/** The errors of this room. A code is stable: the API, logs and timelines show it. */
+/** The errors of this package. A code is stable: the API, logs and timelines show it. */
 export const StoreError = errorsOf({
   analysis_exists: { retryable: false, text: 'The analysis of this run is stored already.' },
   blob_key_invalid: { retryable: false, text: 'A blob key has a form that is not allowed.' },

@@ -3,42 +3,42 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries, Sealer } from './protocol.ts'
 
-/** A request that is to act once, however often it is sent. */
+/** A request that acts once, however often it is sent. */
 export interface IdempotentRequest {
-  /** Whose key it is: `api_key/<uuid>`, `user/<uuid>`. */
+  /** The principal that sent the key: `api_key/<uuid>`, `user/<uuid>`. */
   readonly principal: string
   readonly operation: string
   /** As the client chose it. */
   readonly key: string
-  /** SHA-256 of what was asked. */
+  /** SHA-256 of the request. */
   readonly requestHash: Buffer
 }
 
-/** What the first request was answered. */
+/** The response to the first request. */
 interface KeptAnswer {
   readonly status: number
-  /** Word for word. */
+  /** The body, byte for byte. */
   readonly body: string
 }
 
 export type Claim =
-  /** Nobody used the key: act, then `keepAnswer` (or `keepIntent` before acting outside) in this transaction. */
+  /** The key is unused: act, then `keepAnswer` (or `keepIntent` before acting outside) in this transaction. */
   | { readonly state: 'fresh' }
   /** Its first request is running, here or in another process. */
   | { readonly state: 'in_progress' }
   | ({ readonly state: 'replay' } & KeptAnswer)
   /** The key was used for another request. */
   | { readonly state: 'conflict' }
-  /** An external operation's owner is gone. `intent` is what it was about to do: find out, then `keepIntent` again, or `dropIntent`. */
+  /** The lease of an external operation expired. `intent` is what it was about to do: find out whether it did, then call `keepIntent` again, or `dropIntent`. */
   | { readonly state: 'lapsed'; readonly intent: Readonly<Record<string, unknown>> }
 
-/** The lease of an external operation: only who holds it may settle. */
+/** The lease of an external operation: only its holder may settle it. */
 export interface IntentLease {
   readonly leaseUntil: string
 }
 
 /**
- * Claims the key for this transaction, or says what became of it. Nobody waits: a key claimed by a running transaction is
+ * Claims the key for this transaction, or returns its state. Never waits: a key claimed by a running transaction is
  * `in_progress`. A rolled-back transaction frees it.
  */
 export async function claim(tx: Queries, scope: Scope, sealer: Sealer, request: IdempotentRequest): Promise<Claim> {
@@ -46,7 +46,7 @@ export async function claim(tx: Queries, scope: Scope, sealer: Sealer, request: 
     tx,
   )
   if (lock.rows[0]?.got !== true) return { state: 'in_progress' }
-  // A statement of its own: what the lock's last holder committed is in its snapshot.
+  // A separate statement, so that its snapshot contains what the lock's last holder committed.
   const record = await tx
     .selectFrom('idempotency')
     .where(isRecordOf(scope, request))
@@ -67,7 +67,7 @@ export async function claim(tx: Queries, scope: Scope, sealer: Sealer, request: 
   return record.is_leased ? { state: 'in_progress' } : { state: 'lapsed', intent: record.intent ?? {} }
 }
 
-/** Keeps the answer of a claimed request, with what it changed. */
+/** Stores the response of a claimed request, in the transaction of its changes. */
 export async function keepAnswer(
   tx: Queries,
   scope: Scope,
@@ -81,7 +81,7 @@ export async function keepAnswer(
     .execute()
 }
 
-/** Notes, before an external operation calls out, what it is about to do; for a claim that is `fresh` or `lapsed`. */
+/** Stores what an external operation is about to do, before its external call; for a claim that is `fresh` or `lapsed`. */
 export async function keepIntent(
   tx: Queries,
   scope: Scope,
@@ -105,7 +105,7 @@ export async function keepIntent(
   return { leaseUntil: lease_until }
 }
 
-/** Keeps the answer of an external operation. False when its lease went to another, whose answer counts. */
+/** Stores the response of an external operation. False: another process has the lease, and its response counts. */
 export async function settleIntent(
   tx: Queries,
   scope: Scope,
@@ -124,7 +124,7 @@ export async function settleIntent(
   return settled.numUpdatedRows === 1n
 }
 
-/** Frees the key of an external operation that did nothing. False when its lease went to another. */
+/** Frees the key of an external operation that did nothing. False: another process has the lease. */
 export async function dropIntent(
   tx: Queries,
   scope: Scope,
@@ -140,7 +140,7 @@ export async function dropIntent(
   return dropped.numDeletedRows === 1n
 }
 
-/** What a kept answer is sealed for: it opens in no other record. */
+/** The context under which a response is sealed: it cannot be opened in another record. */
 export function answerSealContext(scope: Scope, request: Omit<IdempotentRequest, 'requestHash'>): string {
   return JSON.stringify(['idempotency', scope.tenant_id, request.principal, request.operation, request.key])
 }
@@ -162,7 +162,7 @@ function leaseEnd(leaseMs: number) {
   return sql<string>`parley.now_ms() + ${leaseMs} * interval '1 ms'`
 }
 
-/** One of 2^64 numbers; who shares one by chance is told `in_progress` and comes again. */
+/** One of 2^64 lock numbers. Two keys with the same number by chance: one gets `in_progress` and is retried. */
 function lockOf(scope: Scope, { principal, operation, key }: IdempotentRequest): string {
   const name = JSON.stringify([scope.tenant_id, principal, operation, key])
   return createHash('sha256').update(name).digest().readBigInt64BE().toString()

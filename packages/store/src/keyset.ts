@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Json, Refusal } from '@parley/contract'
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 
-/** How a column of a sort order compares, and what a position in it looks like. */
+/** The type of a sort column: how it compares, and the form of its values in a cursor. */
 type KeysetType = 'instant' | 'uuid' | 'text' | 'integer'
 
 /** One column of a sort order, never null. The columns together are unique within the list. */
@@ -12,12 +12,12 @@ export interface KeysetColumn<Row> {
   readonly direction: 'asc' | 'desc'
 }
 
-/** What a cursor belongs to: one that was handed out for anything else is refused. */
+/** The list that a cursor belongs to: a cursor of another list is refused. */
 export interface CursorBinding {
   /** The operation's id. */
   readonly operation: string
   readonly tenantId: string
-  /** As the request said them; undefined is left out. */
+  /** As in the request; undefined ones are left out. */
   readonly filters: Readonly<Record<string, Json | undefined>>
   readonly sort: string
 }
@@ -48,12 +48,12 @@ const CASTS: Readonly<Record<KeysetType, RawBuilder<unknown>>> = {
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** An opaque text of URL-safe characters. */
+/** Makes an opaque cursor of URL-safe characters. */
 export function encodeCursor(binding: CursorBinding, position: KeysetPosition): string {
   return Buffer.from(JSON.stringify([VERSION, digestOf(binding), ...position])).toString('base64url')
 }
 
-/** The position in a cursor. Throws the refusal `invalid_request` / `invalid_cursor` for any but one of this list. */
+/** The position in a cursor. Throws the refusal `invalid_request` / `invalid_cursor` for a cursor that does not belong to this list. */
 export function decodeCursor(
   binding: CursorBinding,
   columns: readonly Pick<KeysetColumn<never>, 'type'>[],
@@ -91,7 +91,7 @@ export function isAfter<Row>(columns: readonly KeysetColumn<Row>[], position: Ke
     const beyond = sql<boolean>`${ref} ${sql.raw(direction === 'asc' ? '>' : '<')} ${value}`
     later = later === undefined ? beyond : sql<boolean>`(${beyond} or (${ref} = ${value} and ${later}))`
   }
-  // Directions differ, so no row comparison serves; the leading column alone narrows the index.
+  // A row comparison does not work with mixed directions; the condition on the first column lets Postgres use the index.
   return sql<boolean>`(${first.ref} ${sql.raw(first.direction === 'asc' ? '>=' : '<=')} ${first.value} and ${later})`
 }
 
@@ -102,13 +102,13 @@ export async function readPage<DB, Tables extends keyof DB, Row>(
   binding: CursorBinding,
   page: { readonly cursor: string | null; readonly limit: number },
 ): Promise<Page<Row>> {
-  let asked = query.limit(page.limit + 1)
-  if (page.cursor !== null) asked = asked.where(isAfter(columns, decodeCursor(binding, columns, page.cursor)))
-  for (const { column, direction } of columns) asked = asked.orderBy(sql.ref(column), direction)
-  return cutPage((await asked.execute()) as Row[], columns, binding, page.limit)
+  let rows = query.limit(page.limit + 1)
+  if (page.cursor !== null) rows = rows.where(isAfter(columns, decodeCursor(binding, columns, page.cursor)))
+  for (const { column, direction } of columns) rows = rows.orderBy(sql.ref(column), direction)
+  return cutPage((await rows.execute()) as Row[], columns, binding, page.limit)
 }
 
-/** The page out of up to `limit` + 1 rows, the last of which says that there are more. */
+/** The page from up to `limit` + 1 rows; the extra row shows that there is another page. */
 export function cutPage<Row>(
   found: readonly Row[],
   columns: readonly KeysetColumn<Row>[],
@@ -141,7 +141,7 @@ function readArray(cursor: string): unknown[] {
 
 function isOfType(type: KeysetType, value: unknown): boolean {
   if (type === 'integer') return Number.isSafeInteger(value)
-  // Postgres takes no NUL in a text, and no lone surrogate.
+  // Postgres refuses NUL and lone surrogates in text.
   if (typeof value !== 'string' || value.includes('\0') || !value.isWellFormed()) return false
   if (type === 'instant') return INSTANT.test(value) && !Number.isNaN(Date.parse(value))
   return type === 'text' || UUID.test(value)

@@ -13,7 +13,7 @@ const RENEW = `
   where name = $1 and fence = $2 and expires_at > clock_timestamp()
   returning name, fence, expires_at`
 
-// The row stays: its fence must never be given again.
+// The row is kept, because a fence must never be reused.
 const RELEASE = `
   update parley.leases set owner = null, expires_at = parley.now_ms()
   where name = $1 and fence = $2 and expires_at > clock_timestamp()

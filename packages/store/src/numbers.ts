@@ -22,9 +22,9 @@ export interface NumberRow {
   readonly phone_number: string
   readonly trunk_id: string
   readonly name: string | null
-  /** Who answers; null: nobody. */
+  /** The agent that answers; null: none. */
   readonly agent_id: string | null
-  /** Null follows the agent's head. */
+  /** Null: the agent's head. */
   readonly version: number | null
   readonly created_at: string
   readonly updated_at: string
@@ -41,7 +41,7 @@ interface NumberFilter extends PageRequest {
 
 const BY_NUMBER: readonly KeysetColumn<NumberRow>[] = [{ column: 'phone_number', type: 'text', direction: 'asc' }]
 
-/** By phone number, ascending. Throws the refusal `invalid_cursor`. */
+/** Lists numbers by phone number, ascending. Throws the refusal `invalid_cursor`. */
 export function listNumbers(db: Queries, scope: Scope, asked: NumberFilter): Promise<Page<NumberRow>> {
   const { trunk_id, agent_id } = asked
   let numbers = selectNumbers(db, scope)
@@ -56,7 +56,7 @@ export async function numberOf(db: Queries, scope: Scope, numberId: string): Pro
   return (await selectNumbers(db, scope).where('number_id', '=', numberId).executeTakeFirst()) ?? null
 }
 
-/** The first that holds of `no_trunk`, `number_exists`, `limit_reached`; otherwise the number, assigned to nobody. */
+/** Creates a number without an agent; or the first that applies of `no_trunk`, `number_exists`, `limit_reached`. */
 export async function insertNumber(
   tx: Queries,
   scope: Scope,
@@ -88,7 +88,7 @@ export async function insertNumber(
     .executeTakeFirstOrThrow()
 }
 
-/** Deletes the number and answers it as it was last; null: there is none. */
+/** Deletes the number and returns its last state; null: there is none. */
 export async function deleteNumber(tx: Queries, scope: Scope, numberId: string): Promise<NumberRow | null> {
   const gone = await tx
     .deleteFrom('numbers')
@@ -99,7 +99,7 @@ export async function deleteNumber(tx: Queries, scope: Scope, numberId: string):
   return gone ?? null
 }
 
-/** Says who answers the number; the same again changes nothing. Null: there is no such number. */
+/** Assigns the agent that answers the number; repeating it changes nothing. Null: there is no such number. */
 export async function writeAssignment(
   tx: Queries,
   scope: Scope,
@@ -124,15 +124,15 @@ export async function writeAssignment(
   return written ?? null
 }
 
-/** What decides whether an agent can answer a number. */
+/** The properties of an agent that decide whether it can answer a number. */
 interface AnsweringAgent {
   readonly archived_at: string | null
   readonly head_version: number | null
-  /** Of the head; empty without one. */
+  /** Channels of the head; empty without a head. */
   readonly head_channels: readonly Channel[]
 }
 
-/** The agent, which is not archived by anybody else until the transaction ends; null: there is none. */
+/** The agent, locked against archiving until the transaction ends; null: there is none. */
 export async function heldAgent(tx: Queries, scope: Scope, agentId: string): Promise<AnsweringAgent | null> {
   const found = await tx
     .selectFrom('agents')
@@ -144,7 +144,7 @@ export async function heldAgent(tx: Queries, scope: Scope, agentId: string): Pro
   return found ?? null
 }
 
-/** What a version of an agent is for; null: there is no such version. Publications never change. */
+/** The channels of a version of an agent; null: there is no such version. Publications never change. */
 export async function publishedVersion(
   db: Queries,
   scope: Scope,

@@ -5,7 +5,7 @@ import { type KeysetColumn, type Page, readPage } from './keyset.ts'
 import type { Queries } from './protocol.ts'
 import type { Channel, PublicationsTable, StoredPrincipal } from './schema.ts'
 
-/** A publication as lists show it. */
+/** A publication without plan and draft, as lists show it. */
 export interface PublicationRow {
   readonly agent_id: string
   readonly version: number
@@ -20,17 +20,17 @@ export interface PublicationRow {
   readonly test: boolean
 }
 
-/** A publication as it runs. */
+/** A publication with its plan. */
 export interface PlannedPublication extends PublicationRow {
   readonly plan: Plan
 }
 
-/** A publication with the draft it was made of: as the JSON that is stored, since a large one is parsed elsewhere. */
+/** A publication with its draft as stored JSON text: large ones are parsed on worker threads. */
 interface PublishedDraft extends PublicationRow {
   readonly draft: string
 }
 
-/** A publication, whole, plan and draft as the JSON that is stored. */
+/** A publication with plan and draft as stored JSON text. */
 interface WholePublication extends PublishedDraft {
   readonly plan: string
   readonly warnings: Diagnostic[]
@@ -79,10 +79,10 @@ export function listPublications(
   return readPage(publications(db, scope, agentId), LATEST_FIRST, binding, page)
 }
 
-/** `head`: the one that is live. */
+/** A version, or the live one. */
 type Wanted = number | 'head'
 
-/** Null where there is none; so do all that read one. */
+/** Null: there is no such version. The same holds for the other functions that read one. */
 export async function readPublicationRow(
   db: Queries,
   scope: Scope,
@@ -128,14 +128,14 @@ function onePublication(db: Queries, scope: Scope, agentId: string, version: Wan
   return version === 'head' ? all.whereRef('p.version', '=', 'a.head_version') : all.where('p.version', '=', version)
 }
 
-/** A publication, and what its validation warned of. */
+/** A publication and the warnings of its validation. */
 export interface PublishedRevision extends PublicationRow {
   readonly warnings: Diagnostic[]
 }
 
 /**
- * The version that the draft, as it stands at `at`, was published as with this `test`: also the one that it was opened
- * from, while nobody edited it. Null where there is none.
+ * The version that this revision of the draft was published as with this `test`; or the version that it was opened from, if it was
+ * not edited since. Null: there is none.
  */
 export async function publicationOfRevision(
   tx: Queries,
@@ -163,10 +163,10 @@ export async function publicationOfRevision(
   return found ?? null
 }
 
-/** What a draft is published as; its content is the draft's own. */
+/** The publication to be made of a draft; its content is copied from the draft's row. */
 export interface NewPublication {
   readonly digest: string
-  /** Whole, or as the JSON that is stored. */
+  /** As an object, or as JSON text. */
   readonly plan: Plan | { readonly plan_schema_version: number; readonly json: string }
   readonly channels: readonly Channel[]
   readonly languages: readonly ('en' | 'es')[]
@@ -177,8 +177,8 @@ export interface NewPublication {
 }
 
 /**
- * Publishes the draft as it stands at `at`, as the agent's next version, and makes it the head unless it is for tests.
- * Answers the version; null, and nothing happened, where the draft stands elsewhere. The agent's row must be locked.
+ * Publishes revision `at` of the draft as the agent's next version, and makes it the head unless it is for tests. Resolves to the
+ * version; null: the draft has another revision, and nothing was changed. The agent's row must be locked.
  */
 export async function insertPublication(
   tx: Queries,
@@ -188,7 +188,7 @@ export async function insertPublication(
   publication: NewPublication,
 ): Promise<number | null> {
   const { digest, plan, channels, languages, source_kind, published_by, test, warnings } = publication
-  // One statement: the number is taken only where the revision is there, and the content comes from that very row.
+  // One statement, so that a version number is used only if the revision exists, and the content comes from the same row.
   const { rows } = await sql<{ version: number }>`
     with source as (
       select content from parley.drafts
@@ -226,8 +226,8 @@ export async function insertPublication(
 }
 
 /**
- * Makes a version live: name, channels and time of the agent follow it. With `expected`, only while that one is live.
- * False, and nothing happened, where it is not, or the version is none or for tests, or the agent is archived.
+ * Makes a version the head, and sets the agent's name and channels from it. With `expected`, only if that version is the head now.
+ * False: it is not, the version does not exist or is for tests, or the agent is archived; nothing was changed.
  */
 export async function moveHead(
   tx: Queries,

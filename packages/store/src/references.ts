@@ -2,13 +2,13 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from './protocol.ts'
 
-/** Something that pins a secret: `id` is the trunk's, the agent's (its head) or the draft's. */
+/** A resource that pins a secret; `id` is that of the trunk, the agent (its head) or the draft. */
 export interface SecretReference {
   readonly kind: 'trunk' | 'agent' | 'draft'
   readonly id: string
 }
 
-/** Where drafts and plans pin secrets as `{id, version}`, as SQL/JSON paths. Anything else of that look is no pin. */
+/** Where drafts and plans pin secrets as `{id, version}`, as SQL/JSON paths. Other objects of this form are not pins. */
 export const SECRET_PINS = [
   '$.providers.stt.credential',
   '$.providers.llm.credential',
@@ -20,14 +20,14 @@ export const SECRET_PINS = [
   '$.flow.components[*].nodes[*].model_choice.credential',
 ] as const
 
-/** The first of them that are named when a deletion is refused. */
+/** The most references that a refused deletion names. */
 const MOST_NAMED = 200
 
 const PINS_IT = SECRET_PINS.map(path => `exists(${path} ? (@.id == $id && @.version == $versions[*]))`).join(' || ')
 
 /**
- * What pins one of these versions of a secret: trunks, heads of agents that are not archived, open drafts; at most 200, in
- * that order. Whoever goes on to delete the secret holds its row locked, so that no trunk begins to pin it meanwhile.
+ * The resources that pin one of these versions of a secret: trunks, heads of agents that are not archived, open drafts; at most 200,
+ * in that order. Lock the secret's row before a deletion, so that no trunk pins it meanwhile.
  */
 export async function secretReferences(
   db: Queries,

@@ -2,7 +2,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 
 /** ISO time in UTC with milliseconds. */
 type Instant = string
-/** Given as JSON text, comes out parsed. */
+/** Written as JSON text, read parsed. */
 type JsonColumn<Value> = ColumnType<Value, string | undefined, string>
 
 export type RunChannel = 'cloud' | 'phone' | 'web'
@@ -21,10 +21,10 @@ export type PhoneState =
   | 'expired'
   | 'setup_failed'
 export type RunContact = 'human' | 'voicemail' | 'ivr' | 'unknown' | 'not_applicable'
-/** What kinds of owner look for: the channel, or the mode of a cloud run. */
+/** The kinds of runs that processes claim: the channel, or the mode of a cloud run. */
 export type RunKind = 'phone' | 'web' | 'task' | 'chat' | 'background'
 type StoredJson = string | number | boolean | null | readonly StoredJson[] | { readonly [name: string]: StoredJson }
-/** As the contract shapes it; the store does not look inside. */
+/** JSON in the contract's form; the store does not read its members. */
 export type JsonObject = { readonly [name: string]: StoredJson }
 
 interface OfRun {
@@ -83,7 +83,7 @@ export interface SpendMonthsTable {
   spent_usd: string
 }
 
-/** Rows are made by `parley.admit_run` alone. */
+/** Only `parley.admit_run` inserts rows. */
 export interface RunsTable extends OfRun {
   agent_id: string
   version: number

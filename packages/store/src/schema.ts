@@ -18,10 +18,10 @@ import type {
   UsageMeasurementsTable,
 } from './schema-runs.ts'
 
-/** ISO time in UTC with milliseconds, as the API shows it: that is how `timestamptz` comes out of every query. */
+/** ISO time in UTC with milliseconds, as in the API; every query returns `timestamptz` in this form. */
 type Instant = string
 type Made<Value> = Generated<Value>
-/** Given as a value, sent as JSON, comes out parsed. */
+/** Written as JSON text, read parsed. */
 type JsonColumn<Value> = ColumnType<Value, string, string>
 
 export type DraftContent = z.output<typeof draftContent>
@@ -98,7 +98,7 @@ export type Channel = 'cloud' | 'phone'
 interface AgentsTable extends OfTenant {
   agent_id: string
   name: string
-  /** Of the name, in lower case: what lists are sorted by. */
+  /** The name in lower case, by which lists are sorted. */
   sort_name: GeneratedAlways<string>
   created_at: Made<Instant>
   updated_at: Made<Instant>
@@ -145,12 +145,12 @@ export interface PublicationsTable extends OfTenant {
   warnings: JsonColumn<Diagnostic[]>
 }
 
-/** What staff set of a trunk, beyond what its `termination_uri` says. */
+/** Settings of a trunk that staff make, beyond its `termination_uri`. */
 export interface TrunkDetails {
   readonly port?: number
   readonly transport?: 'udp' | 'tcp' | 'tls'
   readonly media?: 'srtp' | 'rtp'
-  /** Encoding names, in preference. */
+  /** Encoding names, in order of preference. */
   readonly codecs?: readonly string[]
   readonly source?: readonly string[]
   readonly country?: string

@@ -3,15 +3,15 @@ import { sql } from 'kysely'
 import type { Queries, Sealer } from './protocol.ts'
 import { secretSealContext } from './secrets.ts'
 
-/** A secret's value where it is pinned, and where it stands now. */
+/** The values of a secret's pinned and current version. */
 export interface SecretValues {
-  /** Null: that version is gone, or never was. */
+  /** Null: that version does not exist. */
   readonly pinned: string | null
-  /** Null where it is the pinned one, or the secret is gone. */
+  /** Null: the pinned version is the current one, or the secret was deleted. */
   readonly current: string | null
 }
 
-/** Both values of a pinned secret, of whatever kind, in the clear. Throws `seal_broken`. */
+/** Both values of a pinned secret of any kind, decrypted. Throws `seal_broken`. */
 export async function readSecretValues(
   db: Queries,
   scope: Scope,

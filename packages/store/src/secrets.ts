@@ -8,25 +8,25 @@ import type { SecretKind } from './schema.ts'
 import { statementTime } from './statements.ts'
 import { dropTombstone } from './tombstones.ts'
 
-/** What is known of a secret, never its values. */
+/** A secret without its values. */
 export interface SecretRow {
   readonly secret_id: string
   readonly kind: SecretKind
-  /** The current one. */
+  /** The current version. */
   readonly version: number
-  /** All that exist, ascending, and when each was added. */
+  /** All existing versions, ascending, with the time at which each was added. */
   readonly versions: number[]
   readonly version_times: string[]
   readonly created_at: string
   readonly updated_at: string
 }
 
-/** What a sealed secret belongs to: it opens under nothing else. */
+/** The context under which a secret is sealed: it cannot be opened under another. */
 export function secretSealContext(scope: Scope, secretId: string, version: number): string {
   return JSON.stringify(['secret_versions', scope.tenant_id, secretId, version])
 }
 
-/** Secrets that are there, with their versions. */
+/** Secrets that are not deleted, with their versions. */
 function selectSecrets(db: Queries, scope: Scope) {
   return db
     .selectFrom('secrets as s')
@@ -43,7 +43,7 @@ function selectSecrets(db: Queries, scope: Scope) {
 
 const BY_ID: readonly KeysetColumn<SecretRow>[] = [{ column: 'secret_id', type: 'text', direction: 'asc' }]
 
-/** By id, ascending. Throws the refusal `invalid_cursor`. */
+/** Lists secrets by id, ascending. Throws the refusal `invalid_cursor`. */
 export function listSecrets(db: Queries, scope: Scope, asked: PageRequest): Promise<Page<SecretRow>> {
   const binding = { operation: 'secrets.list', tenantId: scope.tenant_id, filters: {}, sort: 'secret_id' }
   return readPage(selectSecrets(db, scope), BY_ID, binding, asked)
@@ -54,8 +54,8 @@ async function secretOf(db: Queries, scope: Scope, secretId: string): Promise<Se
 }
 
 /**
- * Makes the secret, or gives it another version; its current value again adds none. Versions only rise, also when the
- * secret was deleted in between. `kind_mismatch`: it is there with another kind.
+ * Creates the secret, or adds a version; its current value adds none. Versions only rise, also after the secret was deleted.
+ * `kind_mismatch`: the secret exists with another kind.
  */
 export async function putSecret(
   tx: Queries,
@@ -141,8 +141,8 @@ async function isCurrentValue(
 }
 
 /**
- * Deletes the secret with all its versions and answers it as it was last. While something pins a version of it that
- * exists, only by `force`: otherwise the answer is what does. Null: there is no such secret.
+ * Deletes the secret with all its versions and returns its last state. While a resource pins an existing version, it is deleted
+ * only by `force`; otherwise the result is the list of these resources. Null: there is no such secret.
  */
 export async function deleteSecret(
   tx: Queries,
@@ -171,15 +171,15 @@ export async function deleteSecret(
   return secret
 }
 
-/** What a pin finds: the kind of the secret, and whether it has that version. */
+/** The kind of a pinned secret, and whether the pinned version exists. */
 interface PinnedSecret {
   readonly kind: SecretKind
   readonly has_version: boolean
 }
 
 /**
- * Looks up what is about to be pinned, and keeps it from being deleted until the transaction ends. Null: there is no
- * such secret.
+ * Reads a secret that is about to be pinned, and locks it against deletion until the transaction ends. Null: there is no such
+ * secret.
  */
 export async function holdPinnedSecret(
   tx: Queries,

@@ -11,9 +11,8 @@ const CONNECT_WITHIN_MS = 10_000
 const STATEMENT_WITHIN_MS = 15_000
 
 /**
- * One transaction across tenants, on a connection of the owner's that acts as parley_system. Rolled back when `work`
- * throws, which is thrown on. Throws `database_unavailable`, or `database_misconfigured` when no Parley has made its
- * tables there yet.
+ * One transaction across tenants, on the owner's connection, in the role parley_system. When `work` throws, it is rolled back and
+ * the error is thrown. Throws `database_unavailable`, or `database_misconfigured` when the database has no tables of Parley yet.
  */
 export async function asStaff<Result>(ownerUrl: string, work: (tx: Queries) => Promise<Result>): Promise<Result> {
   const client = new Client({
@@ -25,11 +24,11 @@ export async function asStaff<Result>(ownerUrl: string, work: (tx: Queries) => P
     options: SESSION,
     types: valueParsers,
   })
-  // Without a listener a lost connection ends the process; whoever waits for an answer is told anyway.
+  // Without a listener, a lost connection would end the process. Pending queries reject anyway.
   client.on('error', () => {})
   try {
     await client.connect().catch(cause => {
-      throw new StoreError('database_unavailable', `the database does not let its owner in: ${messageOf(cause)}`, {
+      throw new StoreError('database_unavailable', `the owner cannot log in to the database: ${messageOf(cause)}`, {
         cause,
       })
     })
@@ -38,7 +37,7 @@ export async function asStaff<Result>(ownerUrl: string, work: (tx: Queries) => P
     await client.query('commit')
     return result
   } finally {
-    // What is not committed is rolled back.
+    // Closing the connection rolls back.
     await client.end().catch(() => {})
   }
 }

@@ -8,10 +8,10 @@ import type { Destinations, TrunkDetails } from './schema.ts'
 import { statementTime } from './statements.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** An error names at most so many of what there is. */
+/** The most existing items that an error lists. */
 const MAX_NAMED = 20
 
-/** What staff see of an environment. */
+/** An environment as staff see it. */
 interface StaffEnvironment {
   readonly owner_id: string
   readonly organisation: string
@@ -74,7 +74,7 @@ export async function createOrganisation(tx: Queries, name: string): Promise<Sta
   return readEnvironment(tx, scope)
 }
 
-/** All of them, oldest first. */
+/** Lists all organisations, oldest first. */
 export async function listOrganisations(tx: Queries): Promise<StaffOrganisation[]> {
   const organisations = await tx
     .selectFrom('organisations')
@@ -100,8 +100,8 @@ export async function listOrganisations(tx: Queries): Promise<StaffOrganisation[
 }
 
 /**
- * The environment of this id; null: the only production environment there is. Throws `environment_not_found`, naming
- * those there are, also where "the only one" is none or many.
+ * The environment with this id; null: the only production environment. Throws `environment_not_found` with the list of environments,
+ * also when there is no production environment or more than one.
  */
 export async function staffScope(tx: Queries, tenantId: string | null): Promise<Scope> {
   const known = tx.selectFrom('tenants').select(['owner_id', 'environment', 'tenant_id', 'name'])
@@ -136,14 +136,14 @@ export async function readEnvironment(tx: Queries, scope: Scope): Promise<StaffE
   return { ...row, rate_limit: isSet ? { per_second: rate_per_second, burst: rate_burst } : null }
 }
 
-/** One setting of an environment, as staff change it. */
+/** A change of one setting of an environment. */
 export type StaffSetting =
   | { readonly set: 'capacity'; readonly value: number }
   | { readonly set: 'admission'; readonly value: boolean }
   | { readonly set: 'rate_limit'; readonly value: { readonly per_second: number; readonly burst: number } | null }
   | { readonly set: 'destinations'; readonly value: Destinations | null }
 
-/** Live runs go on, whatever is lowered or switched off. */
+/** Changes a setting. Live runs continue, whatever is lowered or switched off. */
 export async function setEnvironment(tx: Queries, scope: Scope, setting: StaffSetting): Promise<StaffEnvironment> {
   await tx.updateTable('tenants').set(columnsOf(setting)).where('tenant_id', '=', scope.tenant_id).execute()
   await note(tx, scope, `staff.set_${setting.set}`, { kind: 'operation', id: `environments/${scope.tenant_id}` })
@@ -163,10 +163,10 @@ function columnsOf(setting: StaffSetting) {
   }
 }
 
-/** What is changed of a trunk's details; null: back to the default. */
+/** The details of a trunk to change; null: back to the default. */
 export type TrunkChanges = { readonly [Name in keyof TrunkDetails]: TrunkDetails[Name] | null }
 
-/** The details as they are afterwards. Throws `trunk_not_found`, naming the trunks there are. */
+/** Changes details of a trunk and returns them all. Throws `trunk_not_found` with the list of trunks. */
 export async function setTrunkDetails(
   tx: Queries,
   scope: Scope,
@@ -202,12 +202,12 @@ export async function createStaffKey(
   const secret = newKeySecret(scope.environment, random)
   const made = await insertKey(tx, scope, { ...key, expires_at: null }, secret)
   if (made === null)
-    throw new StoreError('limit_reached', 'the environment has as many active keys as it may: revoke one')
+    throw new StoreError('limit_reached', 'the environment has the maximum number of active keys: revoke one')
   await note(tx, scope, 'staff.create_key', { kind: 'operation', id: `keys/${made.key_id}` })
   return { ...made, secret: secret.secret }
 }
 
-/** Notes in every environment that its secrets are sealed under another master key. */
+/** Writes an audit entry in every environment: its secrets are sealed under another master key. */
 export async function noteMasterKeyRotation(tx: Queries): Promise<void> {
   const tenants = await tx.selectFrom('tenants').select(['owner_id', 'environment', 'tenant_id']).execute()
   for (const tenant of tenants) await note(tx, scopeOf(tenant), 'staff.rotate_master_key', null)
@@ -217,7 +217,7 @@ function scopeOf({ owner_id, environment, tenant_id }: Scope): Scope {
   return { owner_id, environment, tenant_id }
 }
 
-/** Who of staff it was is the operating system's and the database's to say. */
+/** The audit entry names no person: the operating system and the database know who logged in. */
 async function note(
   tx: Queries,
   scope: Scope,

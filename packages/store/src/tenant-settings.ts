@@ -16,9 +16,9 @@ export interface TenantSettingsRow {
   readonly display_name: string | null
   readonly recording_days: number
   readonly transcript_days: number
-  /** Null keeps documents. */
+  /** Null: documents are kept. */
   readonly document_days: number | null
-  /** 0: still the platform's default. */
+  /** 0: the platform's default was never changed. */
   readonly retention_version: number
 }
 
@@ -38,7 +38,7 @@ export async function tenantSettings(db: Queries, scope: Scope): Promise<TenantS
     .executeTakeFirstOrThrow()
 }
 
-/** Writes what is given, all or nothing. Null: `retention.expected_version` is not the version now. */
+/** Writes the given settings, all or none. Null: `retention.expected_version` is not the current version. */
 export async function writeTenantSettings(
   tx: Queries,
   scope: Scope,
@@ -59,7 +59,7 @@ export async function writeTenantSettings(
     })
     .where('owner_id', '=', scope.owner_id)
     .where('tenant_id', '=', scope.tenant_id)
-  // Compared as bigint: what is expected may be any integer, the column holds 32 bits.
+  // Compared as bigint, because the expected version may be any integer and the column has 32 bits.
   if (retention !== undefined) update = update.where(sql`retention_version::bigint`, '=', retention.expected_version)
   return (await update.returning(SETTINGS_COLUMNS).executeTakeFirst()) ?? null
 }

@@ -23,7 +23,7 @@ interface EnvironmentRow {
   readonly created_at: string
 }
 
-/** The environments of the organisation: production, then the sandbox where there is one. */
+/** The environments of the organisation: production, then the sandbox if there is one. */
 export async function environmentsOf(db: Queries, scope: Scope): Promise<EnvironmentRow[]> {
   return db
     .selectFrom('tenants')
@@ -34,8 +34,8 @@ export async function environmentsOf(db: Queries, scope: Scope): Promise<Environ
 }
 
 /**
- * Makes the sandbox of the organisation, with a first admin key of that secret, unless there is one; only the
- * production environment can. Null: nothing was made.
+ * Creates the organisation's sandbox with a first admin key for the secret, unless it exists; allowed from the production environment
+ * only. Null: nothing was created.
  */
 export async function makeSandbox(tx: Queries, keyName: string, secret: KeySecret): Promise<KeyRow | null> {
   const { rows } = await sql<{ key_id: string; created_at: string }>`
@@ -46,7 +46,7 @@ export async function makeSandbox(tx: Queries, keyName: string, secret: KeySecre
   return { ...made, ...unset, name: keyName, role: 'admin', prefix: secret.prefix }
 }
 
-/** How many runs may live at once in this environment; null: staff has not set it. */
+/** The most concurrent runs of this environment; null: staff has not set it. */
 export async function concurrentCapacity(db: Queries, scope: Scope): Promise<number | null> {
   const { concurrent_capacity: capacity } = await db
     .selectFrom('tenants')

@@ -3,12 +3,12 @@ import { sql } from 'kysely'
 import type { Queries } from './protocol.ts'
 import type { TombstonesTable } from './schema.ts'
 
-/** What can be deleted and asked to be deleted again. */
+/** The kinds of resources whose repeated DELETE returns the first response. */
 type TombstoneKind = TombstonesTable['kind']
 
 type Answer = Readonly<Record<string, unknown>>
 
-/** Keeps what the DELETE of something answered; what an earlier thing of that id left is replaced. */
+/** Stores the response of a DELETE; it replaces that of an earlier resource with the same id. */
 export async function keepTombstone(
   tx: Queries,
   scope: Scope,
@@ -16,19 +16,19 @@ export async function keepTombstone(
   id: string,
   answer: Answer,
 ): Promise<void> {
-  const said = JSON.stringify(answer)
+  const body = JSON.stringify(answer)
   await tx
     .insertInto('tombstones')
-    .values({ tenant_id: scope.tenant_id, kind, id, answer: said })
+    .values({ tenant_id: scope.tenant_id, kind, id, answer: body })
     .onConflict(conflict =>
       conflict
         .columns(['tenant_id', 'kind', 'id'])
-        .doUpdateSet({ answer: said, deleted_at: sql<string>`parley.now_ms()` }),
+        .doUpdateSet({ answer: body, deleted_at: sql<string>`parley.now_ms()` }),
     )
     .execute()
 }
 
-/** What the last DELETE of that id answered; null when nothing of that id was deleted, or it was made again since. */
+/** The response of the last DELETE of this id; null: nothing with this id was deleted, or it was created again since. */
 export async function tombstoneOf(db: Queries, scope: Scope, kind: TombstoneKind, id: string): Promise<Answer | null> {
   const found = await db
     .selectFrom('tombstones')
@@ -40,7 +40,7 @@ export async function tombstoneOf(db: Queries, scope: Scope, kind: TombstoneKind
   return found?.answer ?? null
 }
 
-/** The id lives again. */
+/** Deletes the stored response, because the id exists again. */
 export async function dropTombstone(tx: Queries, scope: Scope, kind: TombstoneKind, id: string): Promise<void> {
   await tx
     .deleteFrom('tombstones')

@@ -21,16 +21,16 @@ const TRUNK_COLUMNS = [
   'updated_at',
 ] as const
 
-/** What is changed of a trunk: all of it at once. */
+/** The settings of a trunk, which are always written together. */
 export interface TrunkSettings {
   readonly name: string
   readonly termination_uri: string
-  /** With the two that follow: how calls authenticate; null: not by digest. */
+  /** This and the next two: digest authentication of calls; null: none. */
   readonly auth_username: string | null
   readonly auth_secret_id: string | null
   readonly auth_secret_version: string | null
   readonly inbound: boolean
-  /** The user of the inbound SIP URI; null where inbound is off. */
+  /** The user of the inbound SIP URI; null: inbound is off. */
   readonly inbound_token: string | null
 }
 
@@ -49,7 +49,7 @@ function selectTrunks(db: Queries, scope: Scope) {
 
 const BY_ID: readonly KeysetColumn<TrunkRow>[] = [{ column: 'trunk_id', type: 'text', direction: 'asc' }]
 
-/** By id, ascending. Throws the refusal `invalid_cursor`. */
+/** Lists trunks by id, ascending. Throws the refusal `invalid_cursor`. */
 export function listTrunks(db: Queries, scope: Scope, asked: PageRequest): Promise<Page<TrunkRow>> {
   const binding = { operation: 'trunks.list', tenantId: scope.tenant_id, filters: {}, sort: 'trunk_id' }
   return readPage(selectTrunks(db, scope), BY_ID, binding, asked)
@@ -59,12 +59,12 @@ export async function trunkOf(db: Queries, scope: Scope, trunkId: string): Promi
   return (await selectTrunks(db, scope).where('trunk_id', '=', trunkId).executeTakeFirst()) ?? null
 }
 
-/** As {@link trunkOf}, and nobody else writes it, or puts a number on it, until the transaction ends. */
+/** As {@link trunkOf}, and locks it against writes and new numbers until the transaction ends. */
 export async function lockedTrunk(tx: Queries, scope: Scope, trunkId: string): Promise<TrunkRow | null> {
   return (await selectTrunks(tx, scope).where('trunk_id', '=', trunkId).forUpdate().executeTakeFirst()) ?? null
 }
 
-/** `trunk_exists` before `limit_reached`, where both hold. */
+/** Creates a trunk; `trunk_exists` is checked before `limit_reached`. */
 export async function insertTrunk(
   tx: Queries,
   scope: Scope,
@@ -116,7 +116,7 @@ export async function numbersOn(db: Queries, scope: Scope, trunkId: string, atMo
   return numbers.map(number => number.phone_number)
 }
 
-/** Deletes a trunk that this transaction holds locked, and that no number is on. */
+/** Deletes a trunk that this transaction holds locked, and that has no numbers. */
 export async function deleteTrunk(tx: Queries, scope: Scope, trunkId: string): Promise<void> {
   await tx.deleteFrom('trunks').where('tenant_id', '=', scope.tenant_id).where('trunk_id', '=', trunkId).execute()
 }

@@ -136,7 +136,7 @@ export class RunJournal {
   }
 
   async #replace(lastSeq: number, tried: RunBatch | null, records: readonly JournalRecord[]): Promise<void> {
-    const { disk, capacity: room } = this.#options
+    const { disk, capacity } = this.#options
     const old = this.#opened()
     const beside = `${old.name}.new`
     const made = await this.#create(beside, lastSeq, tried)
@@ -145,12 +145,12 @@ export class RunJournal {
       await disk.rename(beside, old.name)
     } catch (error) {
       // The old file stays in place.
-      room.used -= made.bytes
+      capacity.used -= made.bytes
       await made.file.close().catch(() => {})
       await disk.remove(beside).catch(() => {})
       throw error
     }
-    room.used -= old.bytes
+    capacity.used -= old.bytes
     await old.file.close().catch(() => {})
     this.#open = { ...made, name: old.name }
   }
@@ -172,7 +172,7 @@ export class RunJournal {
   }
 
   async #create(name: string, lastSeq: number, tried: RunBatch | null): Promise<Open> {
-    const { disk, sealer, head, capacity: room } = this.#options
+    const { disk, sealer, head, capacity } = this.#options
     const file = await disk.create(name)
     const writer = new RecordWriter(sealer, head.owned)
     const made: Open = { name, file, writer, reader: new RecordReader(file, sealer, head.owned), bytes: 0 }
@@ -182,7 +182,7 @@ export class RunJournal {
       await made.reader.head()
       if (tried !== null) await made.reader.record()
     } catch (error) {
-      room.used -= made.bytes
+      capacity.used -= made.bytes
       await file.close().catch(() => {})
       await disk.remove(name).catch(() => {})
       throw error
@@ -198,8 +198,8 @@ export class RunJournal {
   }
 
   #hasSpace(open: Open, { bytes: { length } }: EncodedRecord): boolean {
-    const { capacity: room, maxBytes: mostBytes } = this.#options
-    return open.bytes + length <= mostBytes && room.used + length <= room.maxBytes
+    const { capacity, maxBytes } = this.#options
+    return open.bytes + length <= maxBytes && capacity.used + length <= capacity.maxBytes
   }
 
   #opened(): Open {

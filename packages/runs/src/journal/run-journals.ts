@@ -52,12 +52,12 @@ export class RunJournals {
 
   /** The journal of a run. Its file is created with the first record. */
   of(scope: Scope, owned: RunOwnership, engine: string): RunJournal {
-    const { disk, sealer, wallClock, maxRunBytes: mostOfRun = MAX_RUN_BYTES } = this.#options
+    const { disk, sealer, wallClock, maxRunBytes = MAX_RUN_BYTES } = this.#options
     return new RunJournal({
       disk,
       sealer,
       capacity: this.#capacity,
-      maxBytes: mostOfRun,
+      maxBytes: maxRunBytes,
       head: { scope, owned, engine },
       name: async () => nameOf(owned, await disk.mark()),
       now: () => new Date(wallClock()).toISOString(),

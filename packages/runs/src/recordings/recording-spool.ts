@@ -68,9 +68,9 @@ export class RecordingSpool {
 
   constructor(options: RecordingSpoolOptions) {
     this.#options = options
-    const { directory, time, maxBytes: mostBytes, disk = () => diskSpace(directory) } = options
+    const { directory, time, maxBytes, disk = () => diskSpace(directory) } = options
     this.#capacity = new SpoolCapacity({
-      maxBytes: mostBytes,
+      maxBytes,
       disk,
       time,
       used: () => this.bytes,

@@ -5,12 +5,12 @@ import { type DiskSpace, SpoolCapacity } from './spool-capacity.ts'
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
-function room(disk: DiskSpace | null, mostBytes?: number) {
+function room(disk: DiskSpace | null, maxBytes?: number) {
   const time = new VirtualTime()
   const spool = { used: 0 }
   const problems: string[] = []
   const made = new SpoolCapacity({
-    maxBytes: mostBytes,
+    maxBytes,
     time,
     used: () => spool.used,
     disk: async () => disk,

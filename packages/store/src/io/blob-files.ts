@@ -15,24 +15,24 @@ import {
 } from '../blobs/blobs.ts'
 import { StoreError } from '../errors.ts'
 
-/** No key begins with a dot. */
+/** Directory of files being written; no key begins with a dot. */
 const INCOMING = '.incoming'
 const MAX_BYTES = 4 * 1024 ** 3
-/** What is older was left by a process that died while it wrote. */
+/** An unfinished file that is older was left by a process that died. */
 const LEFTOVER_AFTER_MS = 24 * 3_600_000
-/** A directory may go, being empty, between its making and the use of it. */
+/** A directory that was just made is empty and may be removed before a file is put into it. */
 const PLACE_ATTEMPTS = 5
 
 interface FileBlobsOptions {
-  /** Absolute path. Made when missing; for this user alone (mode 700). */
+  /** Absolute path. Created when missing, for this user alone (mode 700). */
   readonly directory: string
-  /** Bytes an object may have. Default 4 GiB. */
+  /** Most bytes of an object. Default 4 GiB. */
   readonly maxBytes?: number
 }
 
 /**
- * Blobs as files under a directory: a key is the path below it. Written beside, synced, then renamed. Symbolic links
- * are no objects and lead nowhere. Removes what processes that died left half-written for a day.
+ * Blobs as files in a directory: a key is the path below it. A file is written under another name, synced and renamed. Symbolic
+ * links are not followed and are not objects. Unfinished files that are a day old are removed.
  */
 export async function openFileBlobs({ directory, maxBytes = MAX_BYTES }: FileBlobsOptions): Promise<Blobs> {
   return available(async () => {
@@ -121,7 +121,7 @@ class FileBlobs implements Blobs {
     )
     const entries = found
       .filter(entry => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isFile()))
-      // A directory stands where its keys stand, and those go on with "/".
+      // A directory sorts like its keys, which continue with "/".
       .map(entry => ({ entry, start: `${above}${entry.name}${entry.isDirectory() ? '/' : ''}` }))
       .sort((a, b) => (a.start < b.start ? -1 : 1))
     for (const { entry, start } of entries) {
@@ -167,7 +167,7 @@ class FileBlobs implements Blobs {
     }
   }
 
-  /** Each made durable in the one above it. */
+  /** Creates the directories of a path; each is synced in its parent. */
   async #makeDirectories(key: string, parts: readonly string[]): Promise<void> {
     let path = this.#root
     for (const part of parts) {
@@ -229,7 +229,7 @@ async function syncDirectory(path: string): Promise<void> {
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
-/** For `catch`: `value` where the file is not there, else the error. */
+/** For `catch`: gives `value` if the file does not exist, else throws the error. */
 function ifAbsent<Value>(value: Value): (error: unknown) => Value {
   return error => {
     if (ABSENT.has(codeOf(error) ?? '')) return value

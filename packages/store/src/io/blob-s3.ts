@@ -25,41 +25,41 @@ import {
 import { StoreError } from '../errors.ts'
 
 const MAX_BYTES = 4 * 1024 ** 3
-/** S3 takes no part below 5 MiB but the last, and at most 10,000 of them. */
+/** S3 accepts parts of at least 5 MiB, except the last, and at most 10,000 of them. */
 const PART_BYTES = 8 * 1024 ** 2
 const PAGE_KEYS = 1000
 const CONNECT_WITHIN_MS = 10_000
-/** Requests at once; more wait here, since a request that waits too long for a connection fails. */
+/** Requests at once. More wait here, because a request that waits too long for a connection of the client fails. */
 const AT_ONCE = 32
 const MAX_SOCKETS = 256
-/** Between two bytes, not for a whole answer. */
+/** Time limit between two bytes, not for a whole response. */
 const SILENT_AT_MOST_MS = 30_000
-/** What is older was left by a process that died while it wrote. */
+/** An upload that is older was left by a process that died. */
 const LEFTOVER_AFTER_MS = 24 * 3_600_000
-/** What keys are made of: a prefix with anything else begins none. */
+/** The characters of keys: no key begins with a prefix that has others. */
 const KEY_CHARACTERS = /^[a-z0-9._/-]{0,512}$/
-/** Key prefixes that are remembered as having objects below them, which saves a request each time. */
+/** Key prefixes cached as having objects below them, which saves a request each time. */
 const KNOWN_PLACES = 10_000
 
 export interface S3BlobsOptions {
   readonly bucket: string
-  /** What all keys begin with in the bucket; empty, or ending in a slash. */
+  /** Prefix of all keys in the bucket; empty, or ending in a slash. */
   readonly prefix: string
   /** URL of an S3-compatible store other than Amazon's, addressed as `endpoint/bucket/key`; null: Amazon S3. */
   readonly endpoint: string | null
-  /** Null: as the client finds it (`AWS_REGION`, its configuration). */
+  /** Null: the client's default (`AWS_REGION`, its configuration). */
   readonly region: string | null
-  /** Bytes an object may have. Default 4 GiB. */
+  /** Most bytes of an object. Default 4 GiB. */
   readonly maxBytes?: number
   /** Keys that a listing asks for at a time. Default 1000, which is the most there is. */
   readonly pageKeys?: number
-  /** Default: where the client looks for them (environment, files, the machine's role). */
+  /** Default: the client's (environment, files, the machine's role). */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
 }
 
 /**
- * Blobs in a bucket of S3, or of what speaks its protocol. Larger streams go up in parts. Throws `blobs_unavailable`
- * when the bucket cannot be reached. Removes what processes that died left half-written for a day, where it may.
+ * Blobs in a bucket of S3 or of a compatible store. Larger streams are uploaded in parts. Throws `blobs_unavailable` when the bucket
+ * cannot be reached. Removes unfinished uploads that are a day old, if it has the permission.
  */
 export async function openS3Blobs(options: S3BlobsOptions): Promise<Blobs> {
   const { endpoint, region, credentials } = options
@@ -119,15 +119,15 @@ class S3Blobs implements Blobs {
     keyParts(key)
     // Checks only that the range is well-formed: the store knows the object's size.
     if (range !== undefined) withinSize(range, Number.MAX_SAFE_INTEGER)
-    const asked = range && `bytes=${range.from}-${range.to === undefined ? '' : range.to - 1}`
+    const header = range && `bytes=${range.from}-${range.to === undefined ? '' : range.to - 1}`
     const found = await this.#available(() =>
       this.#client
-        .send(new GetObjectCommand({ ...this.#at(key), ...(asked !== undefined && { Range: asked }) }))
+        .send(new GetObjectCommand({ ...this.#at(key), ...(header !== undefined && { Range: header }) }))
         .catch(ifAbsent(null)),
     )
     if (found === null) return null
     const bytes = found.Body
-    if (!(bytes instanceof Readable)) throw new StoreError('blobs_unavailable', `${key} came without its bytes`)
+    if (!(bytes instanceof Readable)) throw new StoreError('blobs_unavailable', `the response for ${key} has no body`)
     const whole = /\/(\d+)$/.exec(found.ContentRange ?? '')?.[1]
     return { size: whole === undefined ? (found.ContentLength ?? 0) : Number(whole), bytes }
   }
@@ -168,7 +168,7 @@ class S3Blobs implements Blobs {
     }
   }
 
-  /** No key is the beginning of another: a bucket would take it, a directory would not. */
+  /** Refuses a key that continues another key: a bucket allows it, a directory does not. */
   async #assertPlace(key: string, parts: readonly string[]): Promise<void> {
     const above = parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('/'))
     const unknown = above.filter(place => !this.#places.has(place))
@@ -224,7 +224,7 @@ class S3Blobs implements Blobs {
         await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }))
   }
 
-  /** Runs work whose failures are reported as those of blobs. */
+  /** Runs `work` and turns its failures into errors of blobs. */
   async #available<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
@@ -243,14 +243,14 @@ class S3Blobs implements Blobs {
   }
 }
 
-/** The bytes of a source, which are counted and copied as they pass: the source may use its memory again. */
+/** The chunks of a source, counted and copied, because the source may reuse its memory. */
 class CheckedSource implements AsyncIterable<Uint8Array> {
-  /** What the source or the check threw. */
+  /** The error that the source or the check threw. */
   failure: unknown = null
   readonly #content: AsyncIterable<Uint8Array>
   readonly #check: (bytes: number) => void
 
-  /** `check` receives the number of bytes so far and throws where it is too large. */
+  /** `check` receives the number of bytes so far and throws if it is too large. */
   constructor(content: AsyncIterable<Uint8Array>, check: (bytes: number) => void) {
     this.#content = content
     this.#check = check
@@ -271,7 +271,7 @@ class CheckedSource implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Lets at most `places` requests of a client be under way; the others wait in order. */
+/** Limits the concurrent requests of a client to `places`; the others wait in order. */
 function limitRequests(client: S3Client, places: number): void {
   const waiting: (() => void)[] = []
   let free = places
@@ -300,7 +300,7 @@ function isKey(key: string): boolean {
   }
 }
 
-/** For `catch`: `value` where there is no such object, else the error. */
+/** For `catch`: gives `value` if the object does not exist, else throws the error. */
 function ifAbsent<Value>(value: Value): (error: unknown) => Value {
   return error => {
     if (error instanceof S3ServiceException && ['NoSuchKey', 'NotFound'].includes(error.name)) return value
@@ -308,7 +308,7 @@ function ifAbsent<Value>(value: Value): (error: unknown) => Value {
   }
 }
 
-/** The store's failure as that of blobs. */
+/** Turns a failure of the client into an error of blobs. */
 function failureOf(error: unknown): unknown {
   if (error instanceof ParleyError || !(error instanceof Error)) return error
   if (error.name === 'InvalidRange')

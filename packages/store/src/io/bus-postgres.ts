@@ -11,11 +11,11 @@ const ANSWER_WITHIN_MS = 5000
 interface PostgresBusOptions {
   /** Any role that may connect. Not through a pooler that shares connections between transactions: LISTEN needs its own. */
   readonly url: string
-  /** One line when the server goes away, comes back, and when a listener throws. Default: nobody is told. */
+  /** Receives a line when the server goes away, when it is back, and when a listener throws. Default: none. */
   readonly onProblem?: (line: string) => void
 }
 
-/** The bus on LISTEN and NOTIFY: one connection of its own, which it keeps for as long as it lives. Connects by itself, and again. */
+/** The bus on LISTEN and NOTIFY, over one connection of its own. It connects, and reconnects, by itself. */
 export function postgresBus({ url, onProblem }: PostgresBusOptions): Bus {
   return new CarriedBus(new PostgresCarrier(url), {
     time: systemTime,
@@ -49,7 +49,7 @@ class PostgresCarrier implements Carrier {
       if (!over) lost(error)
       over = true
     }
-    // Listened to until the very end: an 'error' that nobody hears ends the process.
+    // The listener stays until the end: an 'error' event without a listener would end the process.
     client.on('error', fail)
     client.on('end', () => fail(new StoreError('database_unavailable', 'the connection ended')))
     client.on('notification', ({ channel, payload }) => {
@@ -76,7 +76,7 @@ class PostgresCarrier implements Carrier {
   }
 }
 
-/** In order where the server answers, by force where it does not. */
+/** Closes the connection, by force if the server does not answer. */
 function ended(client: Client): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const force = setTimeout(() => {

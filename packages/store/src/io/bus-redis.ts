@@ -11,11 +11,11 @@ const ANSWER_WITHIN_MS = 5000
 interface RedisBusOptions {
   /** `redis://` or `rediss://` (TLS). Every process of one installation uses the same server. */
   readonly url: string
-  /** One line when the server goes away, comes back, and when a listener throws. Default: nobody is told. */
+  /** Receives a line when the server goes away, when it is back, and when a listener throws. Default: none. */
   readonly onProblem?: (line: string) => void
 }
 
-/** The bus on Redis publish and subscribe, over two connections. Connects by itself, and again. */
+/** The bus on Redis publish and subscribe, over two connections. It connects, and reconnects, by itself. */
 export function redisBus({ url, onProblem }: RedisBusOptions): Bus {
   return new CarriedBus(new RedisCarrier(url), {
     time: systemTime,
@@ -24,7 +24,7 @@ export function redisBus({ url, onProblem }: RedisBusOptions): Bus {
   })
 }
 
-/** Reconnecting is the bus's business: each connection here lives once. */
+/** The client never reconnects: `CarriedBus` opens new connections. */
 const ONCE = {
   lazyConnect: true,
   retryStrategy: () => null,

@@ -18,7 +18,7 @@ import { queriesOn } from './tenant-driver.ts'
 import { type PoolLimits, TenantPool } from './tenant-pool.ts'
 
 interface DatabaseOptions extends PoolLimits {
-  /** `postgres://owner:password@host:port/database`, migrated (`migrate`). The application logs in as a role of its own. */
+  /** `postgres://owner:password@host:port/database`, migrated (`migrate`). The application logs in with its own role. */
   readonly ownerUrl: string
 }
 
@@ -26,8 +26,8 @@ const PING_WITHIN_MS = 2000
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * Opens the application's pool and asks it once. Throws `database_unavailable`, or `database_misconfigured` when its
- * role could pass row security.
+ * Opens the application's pool and runs one query. Throws `database_unavailable`, or `database_misconfigured` when its role could
+ * bypass row security.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const address = readAddress(options.ownerUrl)

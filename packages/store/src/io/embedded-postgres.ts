@@ -28,7 +28,7 @@ const BACKOFF_MS = { first: 100, most: 10_000 }
 interface EmbeddedOptions {
   /** PARLEY_HOME. The server lives in `<home>/postgres`, its record in `<home>/postgres.json`. */
   readonly home: string
-  /** Told in a sentence when the server crashed and when it is back. Default: nobody. */
+  /** Receives a sentence when the server crashed and when it is back. Default: none. */
   readonly onNotice?: (text: string) => void
 }
 
@@ -36,14 +36,14 @@ interface EmbeddedOptions {
 export interface EmbeddedPostgres {
   /** The superuser's URL of the database `parley`. */
   readonly ownerUrl: string
-  /** `started` by us; `adopted`: it had outlived a killed Parley; `attached`: another living process keeps it. */
+  /** `started` by this process; `adopted`: it outlived a killed process; `attached`: another live process keeps it. */
   readonly how: 'started' | 'adopted' | 'attached'
-  /** Stops the server unless it is another's. Idempotent. */
+  /** Stops the server, unless another process keeps it. Idempotent. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the server of a home, makes it on first use, or takes over the one that a killed Parley left.
+ * Starts the server of a home, creates it on first use, or adopts the one that a killed process left.
  * Throws `postgres_unavailable` (no binaries), `disk_full`, `wrong_permissions`, `postgres_failed`.
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
@@ -55,7 +55,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       await ensureDatabase(embedded.ownerUrl)
       return embedded
     } catch (error) {
-      // A port that another took, or another process of Parley that starts this server now: look again.
+      // The port was taken, or another process starts this server now: try again.
       if (attempt === START_ATTEMPTS || !(error instanceof ParleyError && error.retryable)) throw error
       await pause(BACKOFF_MS.first * 2 ** attempt)
     }
@@ -88,7 +88,7 @@ async function ownHome(path: string): Promise<Home> {
   }
 }
 
-/** `<home>/postgres`, or what root keeps elsewhere where the server's account could not pass to it. */
+/** `<home>/postgres`, or a directory of root's elsewhere if the server's account cannot reach the home. */
 async function directoryFor(home: string): Promise<string> {
   const account = await serverAccount()
   let directory = join(home, 'postgres')
@@ -102,7 +102,7 @@ async function directoryFor(home: string): Promise<string> {
   return directory
 }
 
-/** A home that is root's alone is opened to the account's group: to pass, not to look. */
+/** Gives the account's group the right to pass through a home that only root can enter, not to list it. */
 async function letPass(home: string, account: Account): Promise<void> {
   const { mode, uid } = await stat(home)
   if (uid !== 0 || (mode & 0o077) !== 0) return
@@ -110,7 +110,7 @@ async function letPass(home: string, account: Account): Promise<void> {
   await chmod(home, 0o710)
 }
 
-/** Whose files the server's already are: it may have been made by another user than root. */
+/** The owner of the server's existing files: another user than root may have created it. */
 async function accountFor(data: string): Promise<Account | null> {
   const account = await serverAccount()
   if (account === null) return null
@@ -118,7 +118,7 @@ async function accountFor(data: string): Promise<Account | null> {
   return made === null || made.uid === 0 ? account : { uid: made.uid, gid: made.gid }
 }
 
-/** The server if it lives, known by its password and its data directory, not by a pid. */
+/** The running server, identified by its password and data directory, not by a pid; null: none runs. */
 async function adopt(home: Home, options: EmbeddedOptions): Promise<EmbeddedPostgres | null> {
   const record = await readRecord(home.record)
   if (record === null || !(await answers(record))) return null
@@ -145,7 +145,7 @@ async function start(home: Home, options: EmbeddedOptions): Promise<EmbeddedPost
         'postgres_failed',
         `${home.place.data} holds a database, but ${home.record} with its password is missing: restore it, or move the directory away to start empty`,
       )
-    // The password is on disk before the cluster that needs it.
+    // The password is written before the cluster that needs it.
     if (!(await createRecord(home.record, record))) throw startedElsewhere()
   }
   if (!(await exists(home.place.data))) await makeCluster(home.place, record.password)
@@ -160,7 +160,7 @@ async function start(home: Home, options: EmbeddedOptions): Promise<EmbeddedPost
   }
 }
 
-/** Whole or not at all: a kill on the way leaves no half cluster behind. */
+/** Creates the cluster atomically: a kill leaves no half cluster behind. */
 async function makeCluster(place: ServerPlace, password: string): Promise<void> {
   const fresh = `${place.data}.${process.pid}`
   await rm(fresh, { recursive: true, force: true })
@@ -174,8 +174,8 @@ async function makeCluster(place: ServerPlace, password: string): Promise<void> 
 }
 
 /**
- * Removes the lock of a server that is gone. One whose process lives and works in this very directory is left alone: it
- * is starting or stopping, and the next attempt sees what became of it.
+ * Removes the lock of a server that no longer runs. The lock of a live process that uses this directory is left alone: the server
+ * starts or stops, and the next attempt sees the result.
  */
 async function dropStaleLock({ data }: ServerPlace): Promise<void> {
   const file = await readPostmasterFile(data)
@@ -194,7 +194,7 @@ function startedElsewhere(): ParleyError {
   return new StoreError('postgres_running', 'another process is starting or stopping this database server')
 }
 
-/** A server that we stop in the end, and restart when it crashes. */
+/** A server that this process stops at its end, and restarts when it crashes. */
 class KeptServer implements EmbeddedPostgres {
   readonly ownerUrl: string
   readonly how: 'started' | 'adopted'
@@ -221,7 +221,7 @@ class KeptServer implements EmbeddedPostgres {
     return this.#stopping
   }
 
-  /** By pid, since an adopted server is no child of ours. */
+  /** By pid, because an adopted server is not a child of this process. */
   #watch(): NodeJS.Timeout {
     const timer = setTimeout(() => {
       this.#watching = this.#look()
@@ -236,16 +236,16 @@ class KeptServer implements EmbeddedPostgres {
     if (this.#stopping === null) this.#timer = this.#watch()
   }
 
-  /** Never rejects. On the same port, which every pool of ours and of other processes knows. */
+  /** Starts the server again on the same port, which all pools use. Never rejects. */
   async #restart(): Promise<void> {
-    this.#notice('the database server is gone: starting it again')
+    this.#notice('the database server has stopped: starting it again')
     for (let wait = BACKOFF_MS.first; this.#stopping === null; wait = Math.min(wait * 2, BACKOFF_MS.most)) {
       try {
         await dropStaleLock(this.#home.place)
         const { pid } = await startServer(this.#home.place, this.#record.port, SETTINGS)
         this.#pid = pid
         await writeRecord(this.#home.record, { ...this.#record, pid, keeper: await markOf(process.pid) })
-        this.#notice('the database server is back')
+        this.#notice('the database server is running again')
         return
       } catch (error) {
         this.#notice(error instanceof Error ? error.message : String(error))
@@ -257,14 +257,14 @@ class KeptServer implements EmbeddedPostgres {
   async #stop(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#watching
-    // The pid is ours only while the directory's lock says so.
+    // The pid belongs to the server only while the directory's lock names it.
     const file = await readPostmasterFile(this.#home.place.data)
     if (file !== null && file.pid === this.#pid) await endServer(this.#pid)
     await writeRecord(this.#home.record, { ...this.#record, pid: null, keeper: null })
   }
 }
 
-/** Fast shutdown: clients are cut off, nothing is lost; after 30 s immediate, which the next start repairs. */
+/** Fast shutdown: clients are disconnected, nothing is lost. After 30 s immediate shutdown, from which the next start recovers. */
 async function endServer(pid: number): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (!(await isRunning(pid))) return
@@ -274,7 +274,7 @@ async function endServer(pid: number): Promise<void> {
   }
 }
 
-/** Whether the server of this record, and no other, answers to its password. */
+/** Whether the server of this record, and no other, accepts its password. */
 async function answers(record: EmbeddedRecord): Promise<boolean> {
   const client = new Client({ connectionString: urlOf(record, 'postgres'), connectionTimeoutMillis: ANSWER_WITHIN_MS })
   client.on('error', () => {})
@@ -299,7 +299,7 @@ async function ensureDatabase(ownerUrl: string): Promise<void> {
   await client.connect()
   try {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE])
-    // Another process may be making it now.
+    // Another process may be creating it now.
     if (rowCount === 0)
       await client.query(`create database ${DATABASE}`).catch(error => {
         if (error.code !== '42P04' && error.code !== '23505') throw error

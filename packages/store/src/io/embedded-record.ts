@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import { StoreError } from '../errors.ts'
 
-/** A process that lives: a pid alone may be another's by now. */
+/** Identifies a process; a pid alone may be reused. */
 interface ProcessMark {
   readonly pid: number
-  /** Clock ticks since the machine started, as Linux counts them; null elsewhere. */
+  /** Start time of the process in clock ticks since boot (Linux); null elsewhere. */
   readonly started: string | null
 }
 
-/** `postgres.json`: what is known of the embedded server of a home. */
+/** `postgres.json`: the record of the embedded server of a home. */
 export interface EmbeddedRecord {
-  /** Port of 127.0.0.1, kept over restarts while it is free. */
+  /** Port of 127.0.0.1; it stays the same across restarts while it is free. */
   readonly port: number
-  /** Of the server process; null while it is stopped. */
+  /** Pid of the server; null while it is stopped. */
   readonly pid: number | null
-  /** Of the superuser `postgres`. */
+  /** Password of the superuser `postgres`. */
   readonly password: string
   /** The data directory. */
   readonly data: string
@@ -23,7 +23,7 @@ export interface EmbeddedRecord {
   readonly keeper: ProcessMark | null
 }
 
-/** Null where there is none. Throws `postgres_failed` when it cannot be read. */
+/** Null: the file does not exist. Throws `postgres_failed` when it cannot be read. */
 export async function readRecord(path: string): Promise<EmbeddedRecord | null> {
   try {
     const record: EmbeddedRecord = JSON.parse(await readFile(path, 'utf8'))
@@ -38,7 +38,7 @@ export async function readRecord(path: string): Promise<EmbeddedRecord | null> {
   }
 }
 
-/** Replaces the record whole, readable by us alone. */
+/** Replaces the record atomically; only this user can read it. */
 export async function writeRecord(path: string, record: EmbeddedRecord): Promise<void> {
   await rename(await writeBeside(path, record), path)
 }
@@ -65,18 +65,18 @@ export async function isAlive(mark: ProcessMark): Promise<boolean> {
   return (await isRunning(mark.pid)) && (await markOf(mark.pid)).started === mark.started
 }
 
-/** Whether a process has this pid, one that ended and that nobody asked about excepted. */
+/** Whether a process with this pid runs; a zombie does not count. */
 export async function isRunning(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // Somebody else's process is a process.
+    // EPERM: the process exists and belongs to another user.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false
   }
   return (await statOf(pid))?.state !== 'Z'
 }
 
-/** Fields 3 and 22 of what Linux says of a process; the name, field 2, may hold spaces and parentheses. */
+/** Fields 3 and 22 of `/proc/PID/stat`; the name, field 2, may contain spaces and parentheses. */
 async function statOf(pid: number): Promise<{ state: string | undefined; started: string | undefined } | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   if (stat === null) return null

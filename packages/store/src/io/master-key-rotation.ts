@@ -10,13 +10,13 @@ const CHECK_PLAIN = Buffer.from('Parley opens what it sealed.')
 const BATCH = 200
 
 /**
- * Makes sure that this master key is the database's: notes a check value for it on first use, and opens every check value
- * that is there. Throws `master_key_wrong`.
+ * Checks that the master key belongs to this database: stores a check value on first use, and opens every stored check value.
+ * Throws `master_key_wrong`.
  */
 export async function checkMasterKey(ownerUrl: string, sealer: MasterKeySealer): Promise<void> {
   await asSystem(ownerUrl, client =>
     inTransaction(client, async () => {
-      // Taken back with the rest when an older value does not open.
+      // Rolled back with the rest when an older value cannot be opened.
       await client.query(
         'insert into parley.master_key_checks (version, sealed) values ($1, $2) on conflict (version) do nothing',
         [sealer.currentVersion, sealer.seal(CHECK_PLAIN, CHECK_CONTEXT)],
@@ -37,15 +37,15 @@ function assertOpens(sealer: MasterKeySealer, version: number, sealed: Buffer): 
       'master_key_wrong',
       sealer.versions.includes(version)
         ? `version ${version} of the master key is not the one that this database was sealed under: restore it (PARLEY_MASTER_KEY or master.key)`
-        : `the database holds values sealed under version ${version} of the master key, which is not given: give all versions until the rotation is over`,
+        : `the database holds values sealed under version ${version} of the master key, which is missing: give all versions until the rotation is complete`,
       { cause },
     )
   }
 }
 
 /**
- * Seals everything again that is not under the highest version, in batches of 200, each committed: it may be killed and
- * run again, and run beside the application, provided every process already has the new key. Returns how many values it
+ * Seals all values again that are not sealed under the highest version, in batches of 200, each committed. It can be killed and run
+ * again, and can run while the application runs if every process already has the new key. Returns the number of values that it
  * sealed. Afterwards the older versions are no longer needed. Throws `master_key_wrong`, `seal_broken`.
  */
 export async function rotateMasterKey(ownerUrl: string, sealer: MasterKeySealer): Promise<number> {
@@ -128,7 +128,7 @@ async function inTransaction<Result>(client: Client, work: () => Promise<Result>
   }
 }
 
-/** Across tenants: the owner itself is bound by row security too. */
+/** Reads across tenants in the role parley_system, because row security applies to the owner too. */
 function asSystem<Result>(ownerUrl: string, work: (client: Client) => Promise<Result>): Promise<Result> {
   return asOwner(readAddress(ownerUrl), async client => {
     await client.query('set role parley_system')

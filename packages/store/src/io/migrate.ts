@@ -6,9 +6,9 @@ import { StoreError } from '../errors.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
 import { ensureAppLogin, ensureGroups } from './roles.ts'
 
-/** Of the advisory lock under which one process migrates: 'parley' in ASCII. */
+/** Key of the advisory lock under which one process migrates: 'parley' in ASCII. */
 const LOCK = 0x7061726c6579n
-/** The first with uuidv7. */
+/** The first version with uuidv7. */
 const OLDEST = 180_000
 const DIRECTORY = fileURLToPath(new URL('../migrations/', import.meta.url))
 
@@ -59,7 +59,7 @@ async function applyMigrations(client: Client, steps: readonly Migration[]): Pro
     if (checksum !== undefined && checksum !== checksumOf(step))
       throw new StoreError(
         'migration_changed',
-        `migration ${step.name} was applied to this database in another wording: add a new migration instead of changing one`,
+        `migration ${step.name} has changed since it was applied to this database: add a new migration instead of changing one`,
       )
     known.delete(step.name)
   }
@@ -76,7 +76,7 @@ async function applyMigrations(client: Client, steps: readonly Migration[]): Pro
 async function apply(client: Client, step: Migration): Promise<void> {
   try {
     await client.query('begin')
-    // Only who may create in a schema can be given a function in it; the right ends with the migration.
+    // A role needs CREATE on a schema to become the owner of a function in it; the right ends with the migration.
     await client.query('grant create on schema parley to parley_system')
     await client.query(step.sql)
     await client.query('revoke create on schema parley from parley_system')
@@ -85,8 +85,8 @@ async function apply(client: Client, step: Migration): Promise<void> {
   } catch (cause) {
     await client.query('rollback').catch(() => {})
     const where = cause instanceof DatabaseError && cause.position ? ` ${lineAt(step.sql, Number(cause.position))}` : ''
-    const said = cause instanceof Error ? cause.message : String(cause)
-    throw new StoreError('migration_failed', `migration ${step.name}${where}: ${said}`, { cause })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new StoreError('migration_failed', `migration ${step.name}${where}: ${reason}`, { cause })
   }
 }
 

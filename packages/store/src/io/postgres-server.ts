@@ -10,19 +10,19 @@ import type { Account, PostgresBinaries } from './postgres-binaries.ts'
 const READY_WITHIN_MS = 60_000
 const LOOK_EVERY_MS = 20
 
-/** Where a server lives and as whom. */
+/** The directory, log file and account of a server. */
 export interface ServerPlace {
   readonly binaries: PostgresBinaries
   readonly account: Account | null
   /** The data directory; its parent exists and is passable for the account. */
   readonly data: string
-  /** File that takes what the server says. */
+  /** The log file of the server. */
   readonly log: string
 }
 
 /**
- * Makes an empty cluster whose owner `postgres` has this password. Throws `disk_full`, `wrong_permissions` or
- * `postgres_failed` with what initdb said.
+ * Creates an empty cluster whose superuser `postgres` has this password. Throws `disk_full`, `wrong_permissions` or
+ * `postgres_failed` with the output of initdb.
  */
 export async function createCluster(place: ServerPlace, password: string, durable: boolean): Promise<void> {
   await mkdir(place.data, { recursive: true, mode: 0o700 })
@@ -41,7 +41,7 @@ export async function createCluster(place: ServerPlace, password: string, durabl
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',
-        // The same order of text on every machine.
+        // The same sort order of text on every machine.
         '--locale=C',
         '--locale-provider=builtin',
         '--builtin-locale=C.UTF-8',
@@ -64,12 +64,12 @@ export async function createCluster(place: ServerPlace, password: string, durabl
   }
 }
 
-/** A server process that we started. */
+/** A server process that this process started. */
 export interface ServerProcess {
   readonly pid: number
-  /** Resolves, never rejects, when the process is gone. */
+  /** Resolves when the process has exited. Never rejects. */
   readonly gone: Promise<void>
-  /** Sends SIGINT (fast: clients are cut off, nothing is lost) or SIGQUIT (immediate), and resolves when it is gone. */
+  /** Sends SIGINT (fast: clients are disconnected, nothing is lost) or SIGQUIT (immediate), and resolves when it has exited. */
   stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>
 }
 
@@ -92,7 +92,7 @@ export async function startServer(
     child = spawn(
       place.binaries.postgres,
       ['-D', place.data, '-p', String(port), ...options.flatMap(option => ['-c', option])],
-      // A session of its own: the terminal's ctrl-C is for us, who stop the server in order.
+      // A session of its own: Ctrl-C in the terminal reaches only this process, which then stops the server.
       { ...processOptions(place), detached: true, stdio: ['ignore', log.fd, log.fd] },
     )
     let exited = false
@@ -115,7 +115,7 @@ export async function startServer(
 
 function processOf(child: ChildProcess, pid: number, gone: Promise<void>): ServerProcess {
   const stop = async (signal: 'SIGINT' | 'SIGQUIT') => {
-    // A server keeps nobody waiting but who stops it.
+    // The server must not keep this process alive.
     child.ref()
     child.kill(signal)
     await gone
@@ -137,7 +137,7 @@ export async function readPostmasterFile(data: string): Promise<PostmasterFile |
   return { pid: Number(lines[0]), port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' }
 }
 
-/** A port of 127.0.0.1 that nobody listens on now. */
+/** A port of 127.0.0.1 that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
@@ -156,7 +156,7 @@ async function isReady(data: string, pid: number): Promise<boolean> {
 
 function processOptions(place: ServerPlace) {
   return {
-    // Nothing of our environment: PG* variables would change what the server does.
+    // No variables of this process: PG* variables would change the server's behaviour.
     env: { LC_ALL: 'C', TZ: 'UTC' },
     cwd: '/',
     ...(place.account ?? {}),
@@ -174,7 +174,7 @@ async function startFailure(place: ServerPlace, port: number, logStart: number):
   const log = await readFile(place.log).catch(() => Buffer.alloc(0))
   const said = log.subarray(logStart).toString('utf8').trim().split('\n').slice(-8).join('\n')
   const code = failureCode(said)
-  return new StoreError(code, `the database server on port ${port} did not start: ${said || 'it said nothing'}`, {
+  return new StoreError(code, `the database server on port ${port} did not start: ${said || 'its log is empty'}`, {
     retryable: code === 'port_taken' || code === 'postgres_running',
   })
 }
@@ -183,7 +183,7 @@ function failureCode(said: string): StoreErrorCode {
   return FAILURES.find(([, pattern]) => pattern.test(said))?.[0] ?? 'postgres_failed'
 }
 
-/** What a server that does not start says of it. */
+/** The last log lines of a server that did not start. */
 const FAILURES: readonly (readonly [StoreErrorCode, RegExp])[] = [
   ['port_taken', /Address already in use/],
   ['postgres_running', /lock file "postmaster\.pid" already exists|pre-existing shared memory block/],

@@ -7,9 +7,9 @@ const GROUPS = ['parley_app', 'parley_system'] as const
 const EXISTS_ALREADY = new Set(['42710', '23505'])
 
 /**
- * Makes the groups that migrations grant to, and lets the owner give functions to parley_system. Roles belong to the
- * whole cluster: another database may have made them, or be making them now. Throws `database_misconfigured` naming
- * the statement that an administrator must run when the owner may not.
+ * Creates the groups that migrations grant to, and allows the owner to make parley_system the owner of functions. Roles belong to the
+ * whole cluster: another database may have created them, or create them now. Throws `database_misconfigured` with the statement that an
+ * administrator must run if the owner lacks the right.
  */
 export async function ensureGroups(client: Client): Promise<void> {
   for (const group of GROUPS) await createRole(client, group, 'nologin')
@@ -30,7 +30,7 @@ export async function ensureGroups(client: Client): Promise<void> {
   }
 }
 
-/** Makes the role that the application logs in as, a member of parley_app alone, with the derived password. */
+/** Creates the role that the application logs in as, a member of parley_app only, with the derived password. */
 export async function ensureAppLogin(client: Client, address: DatabaseAddress): Promise<void> {
   const role = escapeIdentifier(address.login.role)
   await createRole(client, address.login.role, 'login')
@@ -39,7 +39,7 @@ export async function ensureAppLogin(client: Client, address: DatabaseAddress): 
   await client.query(`grant connect on database ${escapeIdentifier(address.database)} to ${role}`)
 }
 
-/** Throws `database_misconfigured` when whoever is logged in could pass row security, or is not whom we made. */
+/** Throws `database_misconfigured` if the logged-in role can bypass row security, or is not the expected one. */
 export function assertAppRole(login: AppLogin, found: Readonly<Record<string, unknown>> | undefined): void {
   const faults = [
     found?.role !== login.role && `is ${String(found?.role)}`,
@@ -51,11 +51,11 @@ export function assertAppRole(login: AppLogin, found: Readonly<Record<string, un
   if (faults.length > 0)
     throw new StoreError(
       'database_misconfigured',
-      `the application's role ${login.role} ${faults.join(', ')}: row security would protect nothing, so nothing is served`,
+      `the application's role ${login.role} ${faults.join(', ')}: row security would have no effect, so Parley does not start`,
     )
 }
 
-/** What `assertAppRole` looks at, as one row. */
+/** The properties that `assertAppRole` checks, as one row. */
 export const APP_ROLE_FACTS = `
   select current_user as role, r.rolsuper as superuser, r.rolbypassrls as bypass,
     exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace

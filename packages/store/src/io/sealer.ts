@@ -13,7 +13,7 @@ const HEADER_BYTES = 3
 const FORMAT = 1
 const MAX_VERSION = 0xffff
 
-/** Keys by version; what is sealed now is sealed under the highest. */
+/** Keys by version; new values are sealed under the highest version. */
 export type MasterKey = ReadonlyMap<number, Buffer>
 
 /**
@@ -36,18 +36,18 @@ export function parseMasterKey(text: string): MasterKey {
   return keys
 }
 
-/** As `parseMasterKey` reads it. */
+/** The text that `parseMasterKey` reads. */
 export function formatMasterKey(key: MasterKey): string {
   return [...key].map(([version, bytes]) => `${version}:${bytes.toString('base64')}`).join(',')
 }
 
-/** The same keys and a new one above them. */
+/** The same keys and a new one with the next version. */
 export function withNewKey(key: MasterKey): MasterKey {
   return new Map([[currentVersion(key) + 1, randomBytes(KEY_BYTES)], ...key])
 }
 
 /**
- * The configured key, or else that of `<home>/master.key` (mode 600), which is made on first use.
+ * The configured key, or else that of `<home>/master.key` (mode 600), which is created on first use.
  * Throws `master_key_invalid`.
  */
 export async function loadMasterKey(configured: string | undefined, home: string): Promise<MasterKey> {
@@ -59,12 +59,12 @@ export async function loadMasterKey(configured: string | undefined, home: string
   const file = await open(fresh, 'wx', 0o600)
   try {
     await file.writeFile(`${formatMasterKey(new Map([[1, randomBytes(KEY_BYTES)]]))}\n`)
-    // A key that a power cut takes away takes every secret with it.
+    // Without the key every secret is lost, so it must survive a power cut.
     await file.sync()
   } finally {
     await file.close()
   }
-  // Fails when another process was first: then its key counts.
+  // Fails if another process was first; then that process's key is used.
   await link(fresh, path).catch(error => {
     if (error.code !== 'EEXIST') throw error
   })
@@ -81,7 +81,7 @@ export function keyVersionOf(sealed: Buffer): number {
 /** AES-256-GCM (NIST SP 800-38D) with 96 random bits of nonce; the context is additional data. */
 export class MasterKeySealer implements Sealer {
   readonly #keys: MasterKey
-  /** What is sealed now is sealed under this version. */
+  /** The version under which new values are sealed. */
   readonly currentVersion: number
 
   constructor(keys: MasterKey) {
@@ -89,7 +89,7 @@ export class MasterKeySealer implements Sealer {
     this.currentVersion = currentVersion(keys)
   }
 
-  /** Versions that open here. */
+  /** Versions that this sealer can open. */
   get versions(): number[] {
     return [...this.#keys.keys()]
   }

@@ -9,32 +9,32 @@ const SET_TENANT = {
   text: "select set_config('parley.tenant', $1, true), set_config('parley.owner', $2, true)",
 }
 
-/** Statements that one connection keeps parsed, at most; then it is closed when it comes back. */
+/** Most prepared statements of one connection; beyond them it is closed when it returns to the pool. */
 const MAX_STATEMENTS = 500
-/** Names that are remembered at once; a name follows from its text, so forgetting one costs a digest. */
+/** Most cached statement names. A name is the digest of its text, so that a lost entry costs one digest. */
 const MAX_NAMES = 2000
 const names = new Map<string, string>()
 
-/** Whose rows a connection may see. */
+/** Sets the tenant whose rows a connection can see. */
 export interface TenantContext {
   readonly tenant: string
   readonly owner: string
 }
 
-/** Statements kept parsed by each connection. */
+/** Prepared statements of each connection. */
 const statementsOf = new WeakMap<PoolClient, Set<string>>()
 
-/** Whether the connection keeps so many statements that a fresh one is cheaper. */
+/** Whether the connection has so many prepared statements that a new connection is cheaper. */
 export function isWornOut(client: PoolClient): boolean {
   return (statementsOf.get(client)?.size ?? 0) > MAX_STATEMENTS
 }
 
-/** A statement under the name that its text gives it, so that Postgres parses it once per connection. */
+/** A statement with a name derived from its text, so that Postgres parses it once per connection. */
 export function send(client: PoolClient, query: CompiledQuery): Promise<PgResult> {
   return client.query({ name: nameFor(client, query.sql), text: query.sql, values: [...query.parameters] })
 }
 
-/** A transaction's beginning, in this tenant. */
+/** Begins a transaction in this tenant. */
 export function sendBegin(
   client: PoolClient,
   mode: 'read only' | 'read write',
@@ -47,8 +47,8 @@ export function sendBegin(
 }
 
 /**
- * What `queue` queues leaves in one write to the socket. The connections pipeline, but each message by itself: half of
- * what a read costs was system calls.
+ * Sends the messages that `queue` queues in one write to the socket. The client would write each message by itself, and system calls
+ * would be half of the cost of a read.
  */
 export function inOneWrite<Result>(client: PoolClient, queue: () => Result): Result {
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
@@ -66,7 +66,7 @@ export function toResult<Row>(result: PgResult): QueryResult<Row> {
   return { rows, numAffectedRows: BigInt(result.rowCount) }
 }
 
-/** What kysely asks a connection for; everything here is answered whole. */
+/** Kysely's interface of a connection; results are always complete, never streamed. */
 export abstract class WholeAnswers implements DatabaseConnection {
   abstract executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>>
 

@@ -11,7 +11,7 @@ import type { Schema } from '../schema.ts'
 const adapter = new PostgresAdapter()
 const compiler = new PostgresQueryCompiler()
 
-/** Kysely on one connection that somebody else borrows, begins and commits. */
+/** Kysely on one connection, whose caller borrows it and controls the transaction. */
 class BorrowedDriver implements Driver {
   readonly #connection: DatabaseConnection
 
@@ -42,7 +42,7 @@ class BorrowedDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-/** Typed queries that go to this connection, whose session looks for tables by {@link SESSION}. */
+/** Typed queries on this connection, whose session was set up with {@link SESSION}. */
 export function queriesOn(connection: DatabaseConnection): Kysely<Schema> {
   return new Kysely<Schema>({
     dialect: {
@@ -55,7 +55,7 @@ export function queriesOn(connection: DatabaseConnection): Kysely<Schema> {
 }
 
 /**
- * What every session of ours starts with. Tables are found by the session's path: naming the schema in each query would
- * clone the query each time. Temporary tables, which are looked for first otherwise, come last.
+ * Settings of every session. Tables are found by the search path: naming the schema in each query would clone the query each time.
+ * Temporary tables, which Postgres otherwise searches first, come last.
  */
 export const SESSION = '-c TimeZone=UTC -c DateStyle=ISO -c search_path=parley,pg_temp'

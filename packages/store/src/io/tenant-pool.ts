@@ -15,15 +15,15 @@ import {
 import { SESSION } from './tenant-driver.ts'
 import { valueParsers } from './value-parsers.ts'
 
-/** Bounds of the pool and of what runs on it. */
+/** Limits of the pool and of its statements. */
 export interface PoolLimits {
   /** Connections at once. Default 20. */
   readonly maxConnections?: number
-  /** How long to wait for one before `database_unavailable`. Default 5000. */
+  /** Most ms to wait for a connection before `database_unavailable`. Default 5000. */
   readonly waitMs?: number
-  /** How long one statement may take. Default 15000. */
+  /** Most ms of one statement. Default 15000. */
   readonly statementMs?: number
-  /** How long a transaction may stand still. Default 15000. */
+  /** Most ms that a transaction may be idle. Default 15000. */
   readonly idleInTransactionMs?: number
 }
 
@@ -60,7 +60,7 @@ export class TenantPool {
         )
       },
     })
-    // A connection that breaks while it idles is replaced; one that is borrowed tells its borrower.
+    // A broken idle connection is replaced; on a borrowed one the query rejects.
     this.#pool.on('error', () => {})
     this.#pool.on('connect', client => client.on('error', () => {}))
   }
@@ -84,7 +84,7 @@ export class TenantPool {
     throw failureOf(failed.reason)
   }
 
-  /** A statement outside of any tenant, kept parsed under `name`. */
+  /** A prepared statement outside of any tenant's scope. */
   async bare(name: string, text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
     const client = await this.#borrow()
     try {
@@ -128,7 +128,7 @@ export class TenantPool {
   }
 }
 
-/** Missing in the published types of pg 8. */
+/** Missing in the type definitions of pg 8. */
 const PIPELINED: object = { pipeline: true }
 
 function giveBack(client: PoolClient, failure: unknown): void {
@@ -174,9 +174,9 @@ class TransactionConnection extends WholeAnswers {
 
   async commit(): Promise<void> {
     if (this.#state === 'new') return this.#end(undefined)
-    // A failed statement that `work` swallowed: COMMIT would roll back in silence.
+    // `work` ignored a failed statement: COMMIT would roll back without an error.
     if (this.#failure !== undefined) throw failureOf(this.#failure)
-    if (this.#isLost) throw unavailable(new Error('the connection went before COMMIT was sent'))
+    if (this.#isLost) throw unavailable(new Error('the connection was lost before COMMIT was sent'))
     this.#state = 'over'
     try {
       await this.#client.query('commit')

@@ -4,7 +4,7 @@ import { types } from 'pg'
 const TIMESTAMPTZ = 1184
 const TIMESTAMPTZ_ARRAY = 1185
 const TEXT_ARRAY = 1009
-/** date, timestamp: no instants, so they stay as Postgres writes them. */
+/** date, timestamp: they have no time zone, so they stay as Postgres writes them. */
 const LOCAL_TIMES = new Set([1082, 1114])
 
 /** How values come out: `timestamptz` as ISO time in UTC with milliseconds, `int8` and `numeric` as text, JSON parsed. */
@@ -18,7 +18,7 @@ export const valueParsers = {
   },
 }
 
-/** `2026-02-01 10:20:30.45+00` (DateStyle ISO, time zone UTC) as `2026-02-01T10:20:30.450Z`; finer digits are cut. */
+/** `2026-02-01 10:20:30.45+00` (DateStyle ISO, time zone UTC) as `2026-02-01T10:20:30.450Z`; further digits are cut off. */
 function isoInstant(text: string): string {
   if (!text.endsWith('+00') || text.length < 22) {
     if (text === 'infinity' || text === '-infinity') return text

@@ -13,9 +13,9 @@ const RING_TIMEOUT_MS = 60_000
 
 export interface EngineOptions {
   readonly endpoint: Omit<EndpointOptions, 'guard' | 'onInvite'>
-  /** Decides about inbound calls. */
+  /** Finds the routes of inbound calls. */
   readonly router: InboundRouter
-  /** Calls at once, of both directions; more inbound ones get 503. Default 500. */
+  /** Maximum of calls at once in both directions; an inbound call beyond it is answered 503. Default 500. */
   readonly maxCalls?: number
   readonly onCall?: (call: Call) => void
   readonly onEvent?: (call: Call, event: CallEvent) => void
@@ -26,7 +26,7 @@ export interface DialRequest extends Omit<DialOptions, 'recording' | 'label'> {
   readonly plan: CallPlan
 }
 
-/** Owns live calls: those that its router admits, and those that it is asked to dial. */
+/** Owns live calls: inbound calls that its router admits, and outbound calls that it dials. */
 export class Engine {
   readonly endpoint: Endpoint
   readonly capacity: CallCapacity
@@ -70,11 +70,10 @@ export class Engine {
   }
 
   /**
-   * Dials out. `place`: one that was reserved before; it is the engine's from here on, also where this throws. Default: one is
-   * reserved now.
+   * Dials out. `place`: a place reserved before, which the engine releases, also when this throws. Default: reserves one now.
    *
-   * Errors, nothing was sent then: "too_many_calls" (retryable), "draining", "no_rtp_port" and what else the leg throws. All
-   * that happens later is in the call's report.
+   * Throws, before anything was sent, "too_many_calls" (retryable), "draining", "no_rtp_port" and other errors of the leg. Later
+   * errors are in the call's report.
    */
   async dial({ plan, ...target }: DialRequest, place: CallPlace = this.#reserve()): Promise<Call> {
     const { recording, createHandler } = plan
@@ -96,12 +95,12 @@ export class Engine {
     }
   }
 
-  /** Takes no new calls from now on; live ones go on, and so do those that are being set up. */
+  /** Accepts no new calls from now on. Live calls and calls that are being set up go on. */
   drain(): void {
     this.capacity.drain()
   }
 
-  /** Ends every call, then leaves nothing open. */
+  /** Ends every call and closes all sockets. */
   async close(): Promise<void> {
     this.capacity.drain()
     const reports = [...this.#calls].map(call => {
@@ -119,7 +118,7 @@ export class Engine {
     throw new EngineError('too_many_calls', `${this.capacity.max} calls are live, as many as the engine may have`)
   }
 
-  /** The addresses that the call reaches, from the first answer on. */
+  /** Records the address of the far end from its first response on. */
   #notePeer(leg: CallLeg): void {
     leg.onEvent(({ type }) => {
       if (type !== 'ringing' && type !== 'answered' && type !== 'ended') return
@@ -127,7 +126,7 @@ export class Engine {
     })
   }
 
-  /** Every call begins here, inbound and outbound. */
+  /** Starts a call of either direction. */
   #startCall(leg: CallLeg, plan: CallPlan, createHandler: HandlerFactory): Call {
     const { onCall, onEvent } = this.#options
     const call = new Call({

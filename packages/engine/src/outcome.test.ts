@@ -80,7 +80,12 @@ const table: Row[] = [
     'cancelled',
     'cancelled cancelled/operator -',
   ],
-  ['nobody answers in time', { by: 'local', cause: 'cancelled', sipStatus: 487 }, null, 'completed no_answer/system -'],
+  [
+    'the call is not answered within the ring timeout',
+    { by: 'local', cause: 'cancelled', sipStatus: 487 },
+    null,
+    'completed no_answer/system -',
+  ],
   [
     'no final response arrives (Timer B)',
     { by: 'local', cause: 'timeout', sipStatus: 408 },

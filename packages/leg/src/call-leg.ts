@@ -32,14 +32,14 @@ import {
 } from './leg.ts'
 import type { Negotiation } from './negotiation.ts'
 
-/** Why a leg ends before the far end or the signalling says so. */
+/** Why our side ended the leg, such as a failure of media. */
 type OwnFailure = { readonly cause: LegEnd['cause']; readonly detail: string }
 
 const INFO_DIGIT_MS = 100
 
 /**
- * One call leg: an INVITE session and a media session with one lifetime, the same for both directions. Created by
- * `dialLeg` and `receiveLeg`; its one owner listens to `onEvent` and ends it with `hangUp`.
+ * One call leg of either direction: an INVITE session and a media session with the same lifetime. `dialLeg` and `receiveLeg`
+ * create it; its owner listens with `onEvent` and ends it with `hangUp`.
  */
 export class CallLeg {
   readonly direction: LegDirection

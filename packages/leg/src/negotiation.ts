@@ -79,7 +79,7 @@ export class Negotiation {
     return sdpBody(created.offer)
   }
 
-  /** Answers the peer's offer and takes the result as agreed: the caller must send `body`. */
+  /** Answers the peer's offer; the result is in force at once, so the caller must send `body`. */
   answer(offer: Body): Answer {
     const planned = plan(this.#local(false), offer)
     if (!planned.ok) return planned
@@ -108,7 +108,7 @@ export class Negotiation {
     this.#answered = null
   }
 
-  /** Our offer was refused or never answered: the session agreed before stays in force. */
+  /** Our offer was refused or not answered: the previously agreed session stays in force. */
   withdraw(): void {
     if (this.#pending === null) return
     this.#state = withdrawOffer(this.#pending)

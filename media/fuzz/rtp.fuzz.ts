@@ -18,8 +18,9 @@ const header = new RtpHeader()
 const compound = new RtcpCompound()
 
 /**
- * Any bytes as RTP, RTCP, SRTP and SRTCP, received and sent: nothing may throw, reach beyond the packet, or take what
- * carries no valid tag; what our sender protects, our receiver must restore. Throws when one of these does not hold.
+ * Processes any bytes as RTP, RTCP, SRTP and SRTCP, received and sent: nothing may throw, read beyond the packet, or
+ * accept a packet without a valid tag; the receiver must restore what the sender protects. Throws when one of these is
+ * violated.
  */
 export function fuzzRtp(bytes: Uint8Array): void {
   isRtcp(bytes, bytes.length)
@@ -36,7 +37,7 @@ export function fuzzRtp(bytes: Uint8Array): void {
     hold(receiver.unprotectRtcp(bytes.slice(), bytes.length) < 0, 'a forged SRTCP packet was taken')
     hold(receiver.streams === 0, 'a forged packet left a stream')
   }
-  // Contexts are dear to make and these must be new: the last input may have had the same sequence number.
+  // Contexts are expensive and these must be new: the last input may have had the same sequence number.
   if (rtpHeaderLength(bytes, bytes.length) >= 0) roundTrip(bytes, 'protect', 'unprotect')
   if (isRtcp(bytes, bytes.length) && bytes.length >= 8) roundTrip(bytes, 'protectRtcp', 'unprotectRtcp')
 }

@@ -7,8 +7,8 @@ import { serialiseSdp } from '../src/sdp/serialise.ts'
 import type { SessionDescription } from '../src/sdp/session-description.ts'
 
 /**
- * Any bytes as a session description, as an offer, as an answer and as a multipart body. Throws when something breaks
- * its promise: an exception, a description that does not survive being written, an answer that does not fit its offer.
+ * Processes any bytes as a session description, as an offer, as an answer and as a multipart body. Throws when one of
+ * these fails: no exception, a description is unchanged by serialising and parsing, an answer matches its offer.
  */
 export function fuzzSdp(bytes: Uint8Array): void {
   const extracted = extractSdp('multipart/mixed;boundary=b', bytes)
@@ -34,7 +34,7 @@ function fuzzLocal(security: LocalMedia['security']): LocalMedia {
 }
 
 function survivesWriting(description: SessionDescription): void {
-  // An `a=crypto` line that cannot be read is not written again: that one was there is all that gets lost.
+  // An `a=crypto` line that cannot be parsed is not serialised: only the fact that there was one is lost.
   const media = description.media.map(line => ({ ...line, hasCrypto: line.crypto.length > 0 }))
   const again = parseSdp(serialiseSdp(description))
   if (!again.ok) throw new Error(`written but not read: ${again.detail}`)

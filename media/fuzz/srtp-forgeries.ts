@@ -12,7 +12,7 @@ const MAX_OVERHEAD = 20
 const FORGERIES_PER_PACKET = 20
 const SSRC = 0x5eed5eed
 
-/** What is attacked: `SrtpReceiver`, or a faulty one to prove that the harness would notice. */
+/** The receiver that is attacked: `SrtpReceiver`, or a faulty one to prove that the harness detects faults. */
 interface Unprotects {
   unprotect(packet: Uint8Array, length: number): number
   unprotectRtcp(packet: Uint8Array, length: number): number
@@ -20,9 +20,12 @@ interface Unprotects {
 
 interface ForgeryReport {
   readonly attempts: number
-  /** Forged, replayed, truncated or damaged packets that were taken. */
+  /** Number of forged, replayed, truncated or damaged packets that were accepted. */
   readonly accepted: number
-  /** Refused ones that altered their buffer, and genuine packets that a receiver which saw no forgery treats differently. */
+  /**
+   * Number of refused packets that changed their buffer, and of genuine packets that are treated differently by a
+   * receiver which saw no forgery.
+   */
   readonly disturbed: number
 }
 

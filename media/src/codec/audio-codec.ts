@@ -11,7 +11,7 @@ export interface AudioCodec<Name extends string = string> {
   readonly payloadType: number
   /** RTP clock rate, Hz, as in `a=rtpmap`; not always the sample rate (G722). */
   readonly clockRate: number
-  /** What encoders take and decoders give. */
+  /** Format of the audio that encoders take and decoders return. */
   readonly format: AudioFormat
   createEncoder(): AudioEncoder
   createDecoder(): AudioDecoder

@@ -2,17 +2,17 @@ import { type AudioFormat, NARROWBAND } from '@parley/kernel'
 import { PCMA, PCMU } from './g711.ts'
 import { G722 } from './g722.ts'
 
-/** All codecs, one line each; what a trunk offers is its own choice (`DEFAULT_CODECS`). */
+/** All codecs, one line each. Which of them a trunk offers is set per trunk (`DEFAULT_CODECS`). */
 export const CODECS = [PCMU, PCMA, G722] as const
 
 export type CodecName = (typeof CODECS)[number]['name']
 
 export const CODEC_NAMES: readonly CodecName[] = CODECS.map(({ name }) => name)
 
-/** What is offered and accepted where nothing else is configured, in preference. */
+/** Codecs that are offered and accepted by default, in order of preference. */
 export const DEFAULT_CODECS: readonly CodecName[] = ['PCMU', 'PCMA']
 
-/** The format that loses nothing of any of these codecs: that of the highest rate. */
+/** The format of the highest sample rate among these codecs, which represents the audio of all of them. */
 export function formatFor(names: readonly CodecName[]): AudioFormat {
   return names
     .map(name => codecByName(name).format)

@@ -103,11 +103,13 @@ describe('voice activity', () => {
   })
 
   it('phrases of a real voice and the pauses between them are detected', ({ skip }) => {
-    const said = ['Hello, this is a test of the telephone.', 'Seven, three, nine.', 'Thank you and goodbye.'].map(
-      espeak,
-    )
-    if (said.includes(null)) skip('espeak-ng is not installed')
-    const phrases = said as Int16Array[]
+    const phraseAudio = [
+      'Hello, this is a test of the telephone.',
+      'Seven, three, nine.',
+      'Thank you and goodbye.',
+    ].map(espeak)
+    if (phraseAudio.includes(null)) skip('espeak-ng is not installed')
+    const phrases = phraseAudio as Int16Array[]
     // Weak first sounds ("th", "s") drown in noise: then the word begins with its vowel.
     for (const [noiseLevel, onsetTolerance] of [
       [-75, 100],

@@ -183,8 +183,8 @@ describe('receiving digits', () => {
           const events = [...new Set(packets.map(({ timestamp }) => timestamp))]
           const survivors = events.flatMap(timestamp => {
             const own = packets.filter(packet => packet.timestamp === timestamp)
-            const kept = own.filter(() => randomBelow(random, 2) === 0)
-            return kept.length > 0 ? kept : [own[randomBelow(random, own.length)]!]
+            const delivered = own.filter(() => randomBelow(random, 2) === 0)
+            return delivered.length > 0 ? delivered : [own[randomBelow(random, own.length)]!]
           })
           // A gap of more than three intervals inside one digit ends it early; it must still be one digit.
           expect(digitsOf(hear(survivors))).toBe(digits)

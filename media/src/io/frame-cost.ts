@@ -28,7 +28,7 @@ const encoded = new Uint8Array(samples.length)
 const decoded = new Int16Array(FRAME)
 const pulled = new Int16Array(480)
 
-/** Nanoseconds of CPU per call of `step`, which gets a running frame number; without the rounds that warm it up. */
+/** Nanoseconds of CPU per call of `step`, which gets a running frame number; without the warm-up rounds. */
 function cost(step: (frame: number) => void): number {
   for (let i = 0; i < WARM_UP * FRAMES; i++) step(i)
   const before = process.threadCpuUsage()
@@ -61,7 +61,7 @@ function receive(stream: ReceiveStream, frame: number): void {
   while (stream.pull(frame * 20, pulled) > 0);
 }
 
-/** A packet protected by one side and taken by the other. */
+/** The cost of protecting a packet and of accepting it. */
 function srtpCost(suite: SrtpSuite): number {
   const key = { suite, keyAndSalt: new Uint8Array(keyAndSaltBytes(suite)).fill(7) }
   const sender = new SrtpSender(key)
@@ -105,7 +105,7 @@ console.log(
       record_both_sides: cost(frame => {
         ring.writeLeft(frame * FRAME, samples, at(frame), FRAME)
         ring.writeRight(frame * FRAME, samples, at(frame), FRAME)
-        // The writer thread's share: every 500 ms.
+        // The writer thread's part: every 500 ms.
         if (frame % 25 === 0) reader.release(reader.copy(turn, reader.available(false), false))
       }),
     },

@@ -6,13 +6,13 @@ import type { MediaThreadData, ThreadCommand, ThreadReply, ThreadStatistics } fr
 
 interface MediaThreadListener {
   sessionReply(session: number, reply: SessionReply): void
-  /** The thread is gone; its sessions with it. Called once, not after `stop`. */
+  /** The thread ended, and its sessions with it. Called once, not after `stop`. */
   died(thread: MediaThreadHandle, detail: string): void
 }
 
-/** The main thread's end of one media thread. */
+/** The main thread's side of one media thread. */
 export class MediaThreadHandle {
-  /** Sessions placed here, also those still opening. */
+  /** Number of sessions on this thread, including those still opening. */
   load = 0
   readonly #worker: Worker
   readonly #posted = new Int32Array(new SharedArrayBuffer(4))
@@ -68,7 +68,7 @@ export class MediaThreadHandle {
     return wanted.promise
   }
 
-  /** Closes what is open there, then ends the thread. */
+  /** Closes the thread's sessions, then ends the thread. */
   async stop(): Promise<void> {
     if (this.#state === 'running') {
       this.post({ type: 'stop' })

@@ -13,7 +13,7 @@ import { SessionRings } from '../session/session-rings.ts'
 import type { ThreadCommand, ThreadReply, ThreadStatistics } from './thread-protocol.ts'
 
 const BATCH_PACKETS = 128
-/** Until parameters are applied: the slot runs the inbound side too. */
+/** Packet time until parameters are applied: the slot also runs the inbound side. */
 const DEFAULT_PTIME_MS = 20
 
 interface ThreadSession {
@@ -25,10 +25,10 @@ interface ThreadSession {
 }
 
 /**
- * One media thread: wakes every 2.5 ms on absolute deadlines, sends for the calls whose slot it is, and processes what
- * arrived. Sends go first: they have a deadline, arrivals have waited anyway. The loop suits both packet layers: the
- * portable one yields to the event loop in `wait`, a native one sleeps there and returns at once, so commands are
- * taken from the port directly and nothing else relies on the event loop.
+ * One media thread: wakes every 2.5 ms on absolute deadlines, sends for the calls whose slot it is, and processes
+ * arrivals. Sends go first because they have a deadline. The loop suits both packet layers: the portable one yields to
+ * the event loop in `wait`; the native one sleeps there and returns at once, so commands are taken from the port
+ * directly and nothing else relies on the event loop.
  */
 export class MediaThreadLoop {
   readonly #io: PacketIo
@@ -41,7 +41,7 @@ export class MediaThreadLoop {
   readonly #slots = new SendSlots<ThreadSession>()
   readonly #incoming = new PacketBatch(BATCH_PACKETS)
   readonly #outgoing = new PacketBatch(BATCH_PACKETS)
-  /** Sessions that had their slot at this wake. */
+  /** Sessions whose slot was at this wake. */
   readonly #swept: ThreadSession[] = []
   readonly #lateness = new LatenessHistogram()
   readonly #gridStart: Ms
@@ -152,7 +152,7 @@ export class MediaThreadLoop {
     this.#filled = 0
   }
 
-  /** A flood must not keep the next slot waiting: what is left over is taken at the next wake. */
+  /** Receives until the next slot is due, so that a flood does not delay it; the rest is taken at the next wake. */
   #receive(wake: number): void {
     const batch = this.#incoming
     const until = this.#gridStart + (wake + 1) * WAKE_MS
@@ -163,7 +163,10 @@ export class MediaThreadLoop {
     }
   }
 
-  /** Only now: what waited in the sockets while this thread was held up has arrived in time. */
+  /**
+   * Advances sessions after receiving: packets that waited in the sockets during a stall of this thread arrived in
+   * time.
+   */
   #advance(): void {
     const nowMs = this.#io.now()
     for (const session of this.#swept) {
@@ -287,7 +290,7 @@ export class MediaThreadLoop {
     this.#reply(session.id, { type: 'closed', statistics: core.statistics() })
   }
 
-  /** An error in one call's core ends that call: the others of this thread do not notice. */
+  /** An error in one call's core ends that call; the other calls of this thread are not affected. */
   #fail(session: ThreadSession, error: unknown): void {
     if (!this.#sessions.has(session.id)) return
     this.#remove(session)
@@ -339,7 +342,7 @@ export class MediaThreadLoop {
     this.#replies.push(reply)
   }
 
-  /** One message per wake: each costs a system call and wakes the main thread. */
+  /** Sends the replies as one message per wake, because each message costs a system call and wakes the main thread. */
   #postReplies(): void {
     if (this.#replies.length === 0) return
     this.#port.postMessage(this.#replies)

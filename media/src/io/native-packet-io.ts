@@ -5,15 +5,15 @@ import { MediaError } from '../errors.ts'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import type { PacketBatch, PacketIo, PacketIoCounters } from '../packet-io/packet-io.ts'
 
-/** What media/native/packet_io.cc exports; it checks all it is given and throws a TypeError or RangeError. */
+/** Exports of media/native/packet_io.cc, which validates its arguments and throws a TypeError or RangeError. */
 export interface NativeAddon {
   readonly PacketIo: new (now: Ms) => NativeSockets
-  /** The calling thread goes before all that is not real-time; the system's error number, or 0. */
+  /** Gives the calling thread real-time priority; returns the system's error number, or 0. */
   realtime(): number
 }
 
 interface NativeSockets {
-  /** A socket, or the system's error number below 0. */
+  /** Opens a socket; returns it, or the system's error number below 0. */
   open(ipv4: number, port: number): number
   port(socket: number): number
   close(socket: number): void
@@ -41,10 +41,10 @@ interface NativeSockets {
 
 const ADDON = '../../native/build/packet_io.node'
 const ADDRESS_IN_USE = -98
-/** How often the event loop has its turn: nothing of ours waits for it, but what V8 and Node clean up does. */
+/** Interval at which the event loop runs: only clean-up work of V8 and Node needs it. */
 const TURN_EVERY_MS = 20
 
-/** The addon; or why there is none, in one line. */
+/** Loads the addon; returns the reason as one line if that is not possible. */
 export function loadNativeAddon(): NativeAddon | string {
   if (process.platform !== 'linux') return `native packet I/O is made for Linux, this is ${process.platform}`
   try {
@@ -58,9 +58,8 @@ export function loadNativeAddon(): NativeAddon | string {
 }
 
 /**
- * Packet I/O in C++: kernel receive timestamps, one system call per packet sent, and a `wait` that sleeps in the kernel,
- * the thread doing nothing else meanwhile. The event loop has a turn every 20 ms; commands are to be taken from their port
- * directly.
+ * Packet I/O in C++: kernel receive timestamps, one system call per packet sent, and a `wait` that sleeps in the kernel
+ * and blocks the thread. The event loop runs every 20 ms; commands must be taken from their port directly.
  */
 export class NativePacketIo implements PacketIo {
   readonly kind = 'native'

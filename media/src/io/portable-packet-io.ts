@@ -5,13 +5,13 @@ import { MediaError } from '../errors.ts'
 import { formatIpv4, parseIpv4 } from '../packet-io/ipv4.ts'
 import { PACKET_SLOT_BYTES, PacketBatch, type PacketIo, type PacketIoCounters } from '../packet-io/packet-io.ts'
 
-/** Arrivals between two polls that one thread can hold; at 500 calls this is 40 ms of packets. */
+/** Arrivals that one thread can hold between two polls; at 500 calls this is 40 ms of packets. */
 const ARRIVAL_QUEUE_PACKETS = 2048
-/** Of these, one socket's at most: a flood at one call must not cost the others their packets. */
+/** Arrivals of one socket that are held: a flood at one call must not displace the packets of others. */
 const SOCKET_QUEUE_PACKETS = 128
-/** Slots that packets wait in while the kernel's buffer is full: longer than any such wait at line rate. */
+/** Slots for packets that wait while the kernel's buffer is full; enough for any such wait at line rate. */
 const SEND_COPIES = 256
-/** The event loop's timers count whole milliseconds and may be this late; the rest is slept precisely. */
+/** Timers of the event loop count whole milliseconds and may be this late; the rest of a wait is slept precisely. */
 const TIMER_SLACK_MS = 1.25
 
 interface BoundSocket {
@@ -105,7 +105,8 @@ export class PortablePacketIo implements PacketIo {
       const ipv4 = batch.ipv4[i]!
       const length = batch.length[i]!
       const start = i * PACKET_SLOT_BYTES
-      // When the kernel's buffer is full, the packet is sent later from this memory: the batch's slot may be reused by then.
+      // When the kernel's buffer is full, the packet is sent later from this copy, because the batch's slot may be
+      // reused by then.
       const copy = this.#copies[this.#copy]!
       this.#copy = (this.#copy + 1) % SEND_COPIES
       copy.set(batch.bytes.subarray(start, start + length))
@@ -131,7 +132,7 @@ export class PortablePacketIo implements PacketIo {
   #finishWait(deadline: Ms, resolve: () => void): void {
     const left = deadline - performance.now()
     if (left > TIMER_SLACK_MS) {
-      // The timer was early, or the wait began with less than a timer's resolution to go.
+      // The timer fired early, or less than a timer's resolution was left at the start.
       setTimeout(() => this.#finishWait(deadline, resolve), 1)
       return
     }
@@ -162,7 +163,7 @@ export class PortablePacketIo implements PacketIo {
   }
 }
 
-/** Destinations are addresses already; the resolver must never see them (it would queue the packet on a thread pool). */
+/** Destinations are addresses already; a lookup would queue the packet on a thread pool. */
 function literalAddressOnly(
   host: string,
   _options: unknown,

@@ -4,12 +4,12 @@ import type { RecordingSegments as SegmentMode } from '../session/media-session.
 import { RecordingSegments } from './recording-segments.ts'
 import { WavFile } from './wav-file.ts'
 
-/** 2 s of both channels at a time. */
+/** Size of one write: 2 s of both channels. */
 const CHUNK_BYTES = 32_768
 
 const chunk = new Uint8Array(CHUNK_BYTES)
 
-/** One recording on disk, fed from its ring: valid after every `flush`. Errors are `MediaError`s. */
+/** One recording on disk, read from its ring: valid after every `flush`. Errors are `MediaError`s. */
 export class RecordingFile {
   readonly #reader: RecordingRingReader
   readonly #swap: boolean
@@ -17,8 +17,8 @@ export class RecordingFile {
   readonly #segments: RecordingSegments | null
 
   /**
-   * `resume`: go on with the files of a writer that died, from the ring's own position; otherwise new ones. `segments`:
-   * also or only in files of 10 s.
+   * `resume`: continue the files of a writer that died, from the ring's own position; otherwise create new ones.
+   * `segments`: also or only in files of 10 s.
    */
   constructor(ring: SharedArrayBuffer, path: string, swap: boolean, resume: boolean, segments?: SegmentMode) {
     this.#reader = new RecordingRingReader(ring)
@@ -38,12 +38,12 @@ export class RecordingFile {
     return this.#reader.position
   }
 
-  /** Segment files begun. */
+  /** Number of segment files. */
   get segments(): number {
     return this.#segments?.count ?? 0
   }
 
-  /** Appends what both channels have (all there is when `finishing`), then the headers that say so. */
+  /** Appends the audio that both channels have (all of it when `finishing`), then updates the headers. */
   flush(finishing: boolean): void {
     let left = this.#reader.available(finishing)
     if (left > 0) {

@@ -3,26 +3,29 @@ import type { Samples } from '@parley/kernel'
 import { PARTIAL, SEGMENT_FRAMES, segmentNumber, segmentPath } from '../recorder/segments.ts'
 import { recordingFailure, WavFile } from './wav-file.ts'
 
-/** A recording in files of 10 s, each complete in itself and renamed to its name when it is full or the last one ends. */
+/**
+ * A recording in files of 10 s, each a complete WAV file that is renamed to its final name when it is full or the
+ * recording ends.
+ */
 export class RecordingSegments {
   readonly #path: string
   #file: WavFile | null = null
   #number = 0
-  /** Frames of the segment in hand. */
+  /** Frames of the current segment. */
   #frames: Samples = 0
 
-  /** `resumeAt`: go on at this frame with the segment of a writer that died; 0 otherwise. */
+  /** `resumeAt`: continue at this frame, with the segment of a writer that died; 0 otherwise. */
   constructor(path: string, resumeAt: Samples) {
     this.#path = path
     this.#open(segmentNumber(resumeAt), resumeAt % SEGMENT_FRAMES)
   }
 
-  /** Segments begun so far. */
+  /** Number of segments so far. */
   get count(): number {
     return this.#number
   }
 
-  /** Puts `frames` byte pairs at frame `at` of the whole recording; in order. */
+  /** Writes `frames` byte pairs at frame `at` of the whole recording; in order. */
   write(bytes: Uint8Array, frames: Samples, at: Samples): void {
     for (let done = 0; done < frames; ) {
       if (this.#frames === SEGMENT_FRAMES) this.#next(segmentNumber(at + done))
@@ -33,18 +36,18 @@ export class RecordingSegments {
     }
   }
 
-  /** Says in the headers what is there. */
+  /** Updates the header of the current segment. */
   settle(): void {
     this.#file?.setFrames(this.#frames)
   }
 
-  /** The recording is complete. Idempotent. */
+  /** Completes the last segment. Idempotent. */
   finish(): void {
     if (this.#file !== null) this.#complete(this.#file)
     this.#file = null
   }
 
-  /** Gives the file back without completing the segment. Idempotent. */
+  /** Closes the file without completing the segment. Idempotent. */
   close(): void {
     this.#file?.close()
     this.#file = null
@@ -59,7 +62,7 @@ export class RecordingSegments {
     this.#number = number
     this.#frames = frames
     const partial = segmentPath(this.#path, number) + PARTIAL
-    // The writer that died may have just renamed the segment, before it could say so.
+    // The writer that died may have renamed the segment just before.
     const complete = segmentPath(this.#path, number)
     if (frames > 0 && !existsSync(partial) && existsSync(complete)) renameSync(complete, partial)
     this.#file = new WavFile(partial, frames > 0)

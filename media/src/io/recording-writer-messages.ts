@@ -2,7 +2,7 @@ import type { Samples } from '@parley/kernel'
 import type { MediaErrorCode } from '../errors.ts'
 import type { RecordingSegments } from '../session/media-session.ts'
 
-/** Main thread to writer thread, in order. */
+/** Commands from the main thread to the writer thread, in order. */
 export type RecordingWriterCommand =
   | {
       readonly type: 'add'
@@ -16,7 +16,10 @@ export type RecordingWriterCommand =
   | { readonly type: 'finish'; readonly id: number }
   | { readonly type: 'close' }
 
-/** Writer thread to main thread. `finished` or `failed` is the last word about a recording; `closed` the last at all. */
+/**
+ * Reports from the writer thread to the main thread. `finished` or `failed` is the last report about a recording,
+ * `closed` the last of all.
+ */
 export type RecordingWriterReport =
   | { readonly type: 'ready' }
   | { readonly type: 'finished'; readonly id: number; readonly frames: Samples; readonly segments: number }

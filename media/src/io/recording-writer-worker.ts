@@ -32,7 +32,7 @@ port.on('message', (command: RecordingWriterCommand) => {
   }
 })
 
-// Late turns only make the next one longer: the rings hold eight.
+// A late flush only makes the next one longer: the rings hold eight.
 const flushing = setInterval(() => {
   for (const [id, file] of files) attempt(id, () => file.flush(false))
 }, FLUSH_INTERVAL_MS)
@@ -41,7 +41,7 @@ report({ type: 'ready' })
 
 function finish(id: number): void {
   const file = files.get(id)
-  // Absent: its failure has been reported.
+  // Absent if its failure was reported.
   if (file === undefined) return
   attempt(id, () => {
     file.flush(true)
@@ -51,7 +51,7 @@ function finish(id: number): void {
   })
 }
 
-/** One recording's failure ends that recording only. */
+/** Runs `work`; a failure ends that recording only. */
 function attempt(id: number, work: () => void): void {
   try {
     work()
@@ -61,7 +61,7 @@ function attempt(id: number, work: () => void): void {
     try {
       file?.close()
     } catch {
-      // The first failure is the one that tells what happened.
+      // The first failure is the cause and is reported.
     }
     const failure = MediaError.is(error) ? error : new MediaError('recording_failed', String(error))
     report({ type: 'failed', id, code: failure.code, message: failure.message })

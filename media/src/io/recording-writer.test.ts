@@ -174,11 +174,11 @@ describe('recording writer', () => {
 describe('a recording whose process is killed', () => {
   it('a recording of a killed process has lost at most the last second', () => {
     const path = join(directory, 'killed.wav')
-    const face = fileURLToPath(new URL('./recording-writer.ts', import.meta.url))
+    const module = fileURLToPath(new URL('./recording-writer.ts', import.meta.url))
     const ring = fileURLToPath(new URL('../recorder/recording-ring.ts', import.meta.url))
     // Records in real time for 2.2 s, then dies without a word.
     const program = `
-      import { RecordingWriter } from ${JSON.stringify(face)}
+      import { RecordingWriter } from ${JSON.stringify(module)}
       import { allocateRecordingRing, RecordingRing } from ${JSON.stringify(ring)}
       const writer = new RecordingWriter()
       await writer.start()

@@ -12,7 +12,7 @@ export interface RecordingFailure {
 
 interface FinishedRecording {
   readonly durationMs: Ms
-  /** How many segment files there are; 0 without them. */
+  /** Number of segment files; 0 without segments. */
   readonly segments: number
 }
 
@@ -27,12 +27,12 @@ interface Recording {
   writersLost: number
 }
 
-/** A recording that outlived this many writer threads is given up: it may be what kills them. */
+/** After this many lost writer threads a recording fails, because it may be what ends them. */
 const MAX_WRITERS_LOST = 2
 
 /**
- * The process's one writer thread: appends all recordings to their files every 500 ms. A thread that dies is replaced and
- * its recordings go on where they stood.
+ * The process's writer thread: appends all recordings to their files every 500 ms. A thread that dies is replaced, and
+ * its recordings continue where they were.
  */
 export class RecordingWriter {
   readonly #recordings = new Map<number, Recording>()
@@ -52,15 +52,15 @@ export class RecordingWriter {
     })
   }
 
-  /** Called once for each recording that cannot go on. Returns the function that removes the listener. */
+  /** `listener` is called once for each recording that fails. Returns the function that removes the listener. */
   onFailure(listener: (failure: RecordingFailure) => void): () => void {
     return this.#failures.listen(listener)
   }
 
   /**
-   * Begins the file at `path` (directories are made, an existing file is replaced) and returns the recording's id. `ring`
-   * is from `allocateRecordingRing`. Errors come to `onFailure` and `finish`. Before `start` or after `close` it throws
-   * `MediaError` "recording_writer_closed".
+   * Creates the file at `path` (with its directories; an existing file is replaced) and returns the recording's id.
+   * `ring` is from `allocateRecordingRing`. Errors are reported by `onFailure` and `finish`. Before `start` or after
+   * `close` it throws `MediaError` "recording_writer_closed".
    */
   add(
     ring: SharedArrayBuffer,
@@ -87,7 +87,7 @@ export class RecordingWriter {
   }
 
   /**
-   * Writes what is left (to `RecordingRing.end`, or what is published) and completes the file. Rejects with the
+   * Writes the rest (to `RecordingRing.end`, or all that is published) and completes the file. Rejects with the
    * recording's failure, or "unknown_recording".
    */
   finish(id: number): Promise<FinishedRecording> {
@@ -123,7 +123,7 @@ export class RecordingWriter {
     this.#worker = worker
     this.#ready = false
     worker.on('message', (report: RecordingWriterReport) => this.#onReport(report))
-    // The exit that follows deals with it; without a listener the error would end the process.
+    // The exit event that follows is handled; without a listener the error would end the process.
     worker.on('error', () => undefined)
     worker.on('exit', () => this.#onExit(worker))
     return worker
@@ -138,7 +138,7 @@ export class RecordingWriter {
   #onExit(worker: Worker): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
-    // A thread that never got ready would not the next time either.
+    // A thread that never got ready would fail again.
     const giveUp = this.#closing !== undefined || !this.#ready
     for (const recording of [...this.#recordings.values()])
       if (++recording.writersLost >= MAX_WRITERS_LOST || giveUp) this.#fail(recording.id, writerLost(recording.path))
@@ -159,7 +159,7 @@ export class RecordingWriter {
     const recording = this.#recordings.get(id)
     if (recording === undefined) return
     this.#recordings.delete(id)
-    // Kept for the `finish` that is still to come.
+    // Stored for a later `finish`.
     if (!recording.finishing) this.#failed.set(id, error)
     recording.result.reject(error)
     this.#failures.emit({ id, error })

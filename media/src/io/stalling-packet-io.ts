@@ -2,7 +2,7 @@ import type { Ms } from '@parley/kernel'
 import type { PacketBatch, PacketIo } from '../packet-io/packet-io.ts'
 import type { ThreadStalls } from './thread-protocol.ts'
 
-/** Fault injection: packet I/O whose thread stands still before every n-th batch that it sends. */
+/** Fault injection: packet I/O whose thread stalls before every n-th batch that it sends. */
 export class StallingPacketIo implements PacketIo {
   readonly kind: PacketIo['kind']
   readonly #io: PacketIo

@@ -7,17 +7,17 @@ export interface MediaThreadData {
   readonly bindAddress: string
   readonly packetIo: PacketIo['kind']
   readonly stalls: ThreadStalls | null
-  /** Word 0 is 1 when a command was posted that the thread has not looked for yet: looking costs 25 us. */
+  /** Word 0 is 1 when a command was posted that the thread has not received yet; checking the port would cost 25 us. */
   readonly posted: Int32Array
 }
 
-/** Fault injection: the thread stands still for `ms` each time this many batches were sent. */
+/** Fault injection: the thread stalls for `ms` each time this many batches were sent. */
 export interface ThreadStalls {
   readonly ms: Ms
   readonly everySends: number
 }
 
-/** From the main thread to a media thread. */
+/** Commands from the main thread to a media thread. */
 export type ThreadCommand =
   | {
       readonly type: 'open'
@@ -32,7 +32,7 @@ export type ThreadCommand =
   | { readonly type: 'thread-statistics' }
   | { readonly type: 'stop' }
 
-/** From a media thread to the main thread, in arrays: all of one wake together. */
+/** Replies from a media thread to the main thread, in arrays: all of one wake together. */
 export type ThreadReply =
   | { readonly type: 'ready' }
   | { readonly type: 'opened'; readonly session: number }
@@ -43,7 +43,10 @@ export type ThreadReply =
 export interface ThreadStatistics {
   readonly sessions: number
   readonly wakes: number
-  /** How long after its slot each packet was handed to the system, as this thread's clock saw it; since statistics were last asked for. */
+  /**
+   * Time from each packet's slot until it was passed to the system, measured by this thread's clock, since the last
+   * request for statistics.
+   */
   readonly sendLateness: LatenessSummary
   /** CPU time of the thread since its start. */
   readonly cpuMs: Ms

@@ -14,7 +14,7 @@ export class WavFile {
   readonly path: string
   #descriptor: number
 
-  /** Directories are made. `resume`: what stands in the file stays; otherwise a new file. */
+  /** Creates missing directories. `resume`: keep the content of the file; otherwise it is a new file. */
   constructor(path: string, resume: boolean) {
     this.path = path
     try {
@@ -26,12 +26,12 @@ export class WavFile {
     }
   }
 
-  /** Puts `frames` byte pairs from the start of `bytes` at frame `at`. */
+  /** Writes `frames` byte pairs from the start of `bytes` at frame `at`. */
   write(bytes: Uint8Array, frames: Samples, at: Samples): void {
     this.#write(bytes, 2 * frames, WAV_HEADER_BYTES + 2 * at)
   }
 
-  /** Says in the header that so many frames are there. */
+  /** Sets the number of frames in the header. */
   setFrames(frames: Samples): void {
     this.#write(header, writeWavHeader(header, frames), 0)
   }

@@ -6,16 +6,16 @@ interface PortPoolOptions {
   readonly from: number
   readonly to: number
   /**
-   * How long a released port rests before it is leased again, so that a late packet of the old call cannot reach the
-   * new one: longer than any jitter worth hearing. Default 2000.
+   * Time before a released port is leased again, so that a late packet of the old call cannot reach the new one.
+   * Default 2000.
    */
   readonly drainMs?: Ms
-  /** How long a port that could not be bound is left alone. Default 30000. */
+  /** Time before a port that could not be bound is tried again. Default 30000. */
   readonly retryMs?: Ms
   /**
-   * Says which port is the first. Default: the lowest. To the first ports of a process that died far ends may go on
-   * sending until they are hung up: what comes in its place should not give the same ports to its own first calls, which
-   * would follow the sound of the old ones (symmetric RTP).
+   * Chooses the first port. Default: the lowest. After a crash, far ends may still send to the first ports of the
+   * process that died; a process that replaces it should not lease these ports to its own first calls, which would
+   * latch onto the old audio (symmetric RTP).
    */
   readonly random?: Random
 }

@@ -214,7 +214,7 @@ describe('keys in an answer (RFC 4568 section 7.1.2)', () => {
     ['a key that lasts for 65,536 packets', [`a=crypto:1 ${S80} inline:${KEY_A}|2^16`]],
     ['encryption switched off', [`a=crypto:1 ${S80} inline:${KEY_A} UNENCRYPTED_SRTP`]],
     ['authentication switched off', [`a=crypto:1 ${S80} inline:${KEY_A} UNAUTHENTICATED_SRTP`]],
-    ['a parameter nobody knows', [`a=crypto:1 ${S80} inline:${KEY_A} X=1`]],
+    ['an unknown session parameter', [`a=crypto:1 ${S80} inline:${KEY_A} X=1`]],
     ['suites that we have not', [`a=crypto:1 NULL_HMAC_SHA1_80 inline:${KEY_A}`, 'a=crypto:2 F8_128_HMAC_SHA1_80 x']],
   ])('SRTP keys are refused from %s', (_name, lines) => {
     expect(planAnswer(us, secure(...lines))).toMatchObject({ ok: false, status: 488, code: 'no_usable_crypto' })

@@ -86,7 +86,7 @@ describe('payload types that the answer renumbered', () => {
     call.run(1000)
     call.a.talking = false
     call.run(1000)
-    expect(call.b.listener).toMatchObject({ heard: call.a.said, brokenAt: -1 })
+    expect(call.b.listener).toMatchObject({ heard: call.a.sentSamples, brokenAt: -1 })
     call.a.session.sendDigits('8')
     call.run(1000)
     expect(digitsAt(call.b)).toEqual(['8 rfc4733'])

@@ -40,7 +40,7 @@ describe('a third party at the RTP port', () => {
     call.a.talking = false
     call.run(1000)
     expect(attacker.received).toBe(0)
-    expect(call.b.listener).toMatchObject({ heard: call.a.said, brokenAt: -1, gaps: 0 })
+    expect(call.b.listener).toMatchObject({ heard: call.a.sentSamples, brokenAt: -1, gaps: 0 })
     expect((await call.b.session.statistics()).rejected).toEqual({
       unauthenticated: 0,
       replayed: 0,
@@ -59,7 +59,7 @@ describe('a third party at the RTP port', () => {
     call.a.talking = false
     call.run(1000)
     expect(neighbour.received).toBe(0)
-    expect(call.b.listener).toMatchObject({ heard: call.a.said, brokenAt: -1, gaps: 0 })
+    expect(call.b.listener).toMatchObject({ heard: call.a.sentSamples, brokenAt: -1, gaps: 0 })
     expect((await call.b.session.statistics()).rejected.foreign).toBe(100)
   })
 

@@ -80,7 +80,7 @@ describe('playout', () => {
     call.run(6000)
     call.a.talking = false
     call.run(1000)
-    expect(call.b.listener).toMatchObject({ heard: call.a.said, brokenAt: -1, gaps: 0 })
+    expect(call.b.listener).toMatchObject({ heard: call.a.sentSamples, brokenAt: -1, gaps: 0 })
     const { packetsSent } = await call.a.session.statistics()
     expect(Math.abs(packetsSent - 7000 / ptimeMs)).toBeLessThanOrEqual(1)
   })
@@ -95,7 +95,7 @@ describe('playout', () => {
     call.run(1000)
     call.a.talking = false
     call.run(1000)
-    expect(call.b.listener).toMatchObject({ heard: call.a.said, brokenAt: -1 })
+    expect(call.b.listener).toMatchObject({ heard: call.a.sentSamples, brokenAt: -1 })
     expect(await call.b.session.statistics()).toMatchObject({ packetsLost: 0, concealedSamples: 0 })
   })
 

@@ -1,4 +1,4 @@
-/** What tests, benchmarks and other proofs use of this room besides its face. */
+/** Exports for tests, benchmarks and proofs of other packages. */
 export { codecByName } from '../codec/codecs.ts'
 export { ReceiveStream } from '../dsp/receive-stream.ts'
 export { loadNativeAddon, NativePacketIo } from '../io/native-packet-io.ts'

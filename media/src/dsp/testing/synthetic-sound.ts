@@ -9,7 +9,7 @@ interface VowelOptions {
   readonly syllables?: boolean
 }
 
-/** Adds sounds of known place and level to silence, for tests: all levels are RMS in dB below full scale. */
+/** Audio for tests: adds sounds at known positions and levels to silence. All levels are RMS in dB below full scale. */
 export class SyntheticSound {
   readonly samples: Int16Array
 

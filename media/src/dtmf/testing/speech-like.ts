@@ -4,7 +4,7 @@ const RATE = 8000
 const HARMONICS = 24
 const BREATH = 0.01
 
-/** Seconds of one voice saying nothing in particular: syllables of gliding pitch under wandering formants, with pauses and hiss. */
+/** Speech-like sound of one voice: syllables of gliding pitch under moving formants, with pauses and hiss. */
 export function murmur(seconds: number, random: Random): Float64Array {
   const uniform = (from: number, to: number) => from + ((to - from) * randomUint32(random)) / 2 ** 32
   const out = new Float64Array(seconds * RATE)

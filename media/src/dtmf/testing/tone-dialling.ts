@@ -9,15 +9,15 @@ export const KEYPAD = '123A456B789C*0#D'
 export interface DialledTone {
   readonly digit: string
   readonly onMs: number
-  /** Of each tone, dBm0. */
+  /** Level of each tone, dBm0. */
   readonly lowDbm0?: number
   readonly highDbm0?: number
-  /** Relative, 0.015 is 1.5 %. */
+  /** Relative frequency error, 0.015 is 1.5 %. */
   readonly lowOff?: number
   readonly highOff?: number
 }
 
-/** Audio put together of tones, pauses and noise, levels in dBm0 (a full-scale sine is 3.14). */
+/** Audio composed of tones, pauses and noise, levels in dBm0 (a full-scale sine is 3.14). */
 export class ToneDialling {
   readonly #random: Random
   #samples: Float64Array
@@ -59,7 +59,7 @@ export class ToneDialling {
     return this
   }
 
-  /** As it comes out of a mu-law line. */
+  /** The audio after mu-law encoding and decoding. */
   audio(): Int16Array {
     const audio = Int16Array.from(this.#samples, x => Math.max(-32768, Math.min(32767, Math.round(x))))
     const line = new Uint8Array(audio.length)
@@ -75,7 +75,7 @@ interface HeardDigit {
   readonly durationMs: number
 }
 
-/** What a detector hears in `audio`, handed over in 20 ms packets. */
+/** Digits that a detector finds in `audio`, which is passed in packets of 20 ms. */
 export function heardIn(audio: Int16Array, detector = new InBandDetector()): HeardDigit[] {
   const heard: HeardDigit[] = []
   for (let at = 0; at < audio.length; at += 160) {

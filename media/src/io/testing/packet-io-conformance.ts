@@ -17,7 +17,7 @@ async function least(limit: Ms, measure: () => Promise<Ms>): Promise<Ms> {
   return shortest
 }
 
-/** What every `PacketIo` promises; run by the tests of each implementation. */
+/** Tests that every implementation of `PacketIo` must pass. */
 export function packetIoConformance(name: string, make: () => Promise<PacketIo>): void {
   describe(`packet I/O: ${name}`, () => {
     let io: PacketIo
@@ -29,7 +29,7 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       opened.push(socket)
       return socket
     }
-    /** Puts a packet of `length` bytes that begins with `mark` (16 bits) into slot `i`. */
+    /** Writes a packet of `length` bytes that begins with `mark` (16 bits) to slot `i`. */
     const put = (i: number, socket: number, to: number, mark: number, length = 172): void => {
       batch.slots[i]!.fill(0xa5, 0, length)
       batch.slots[i]![0] = mark >>> 8
@@ -40,7 +40,7 @@ export function packetIoConformance(name: string, make: () => Promise<PacketIo>)
       batch.port[i] = io.port(to)
     }
     const mark = (from: PacketBatch, i: number): number => (from.slots[i]![0]! << 8) | from.slots[i]![1]!
-    /** Polls until `wanted` packets came or half a second is over. */
+    /** Polls until `wanted` packets have arrived or half a second is over. */
     const collect = async (wanted: number, into = new PacketBatch(32)): Promise<[socket: number, mark: number][]> => {
       const got: [number, number][] = []
       const until = io.now() + 500

@@ -62,5 +62,5 @@ export async function attackSecureCall(options: AttackOptions): Promise<AttackRe
 
 function heardAll(listening: VirtualEnd, talking: VirtualEnd): boolean {
   const { heard, brokenAt, gaps } = listening.listener
-  return heard === talking.said && brokenAt < 0 && gaps === 0
+  return heard === talking.sentSamples && brokenAt < 0 && gaps === 0
 }

@@ -37,7 +37,7 @@ export interface VirtualEnd {
   readonly events: MediaEvent[]
   readonly listener: MarkedListener
   /** Samples of marked audio queued so far. */
-  said: number
+  sentSamples: number
   /** Whether `run` keeps this end talking. */
   talking: boolean
   readonly seed: number
@@ -128,8 +128,8 @@ export class VirtualCall {
   /** Queues the next `count` samples of this end's marked audio. */
   say(end: VirtualEnd, count: number): void {
     if (count <= 0) return
-    end.session.play(markedAudio(end.said, count, end.seed))
-    end.said += count
+    end.session.play(markedAudio(end.sentSamples, count, end.seed))
+    end.sentSamples += count
   }
 
   async #end(address: string, seed: number): Promise<VirtualEnd> {
@@ -142,7 +142,7 @@ export class VirtualCall {
     const events: MediaEvent[] = []
     session.onEvent(event => events.push(event))
     // Each end listens for the other's audio.
-    return { session, plane, events, listener: new MarkedListener(3 - seed), said: 0, talking: false, seed }
+    return { session, plane, events, listener: new MarkedListener(3 - seed), sentSamples: 0, talking: false, seed }
   }
 
   #newKeys(): { readonly ab: SrtpKey; readonly ba: SrtpKey } | null {

@@ -155,10 +155,10 @@ describe('the start of a conversation', () => {
     await talk.start()
     await talk.say('on')
     await talk.say('on')
-    const told = talk.events.flatMap(event =>
+    const reported = talk.events.flatMap(event =>
       event.type === 'settings' ? [event.settings.interruption_sensitivity] : [],
     )
-    expect(told).toEqual([1, 0])
+    expect(reported).toEqual([1, 0])
     expect(talk.events.find(event => event.type === 'collect-digits')).toEqual({
       type: 'collect-digits',
       digit_limit: 4,

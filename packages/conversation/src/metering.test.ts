@@ -6,7 +6,7 @@ import { conversationFixture, settle, TextConversationHarness } from './testing/
 import type { UsageReport } from './usage-report.ts'
 
 /** Sums by meter. */
-function bill() {
+function usageMeter() {
   const all: UsageReport[] = []
   const sum = (meter: UsageReport['meter']) =>
     all.filter(usage => usage.meter === meter).reduce((total, { quantity }) => total + quantity, 0)
@@ -17,17 +17,17 @@ function bill() {
   }
 }
 
-/** Somebody who is asked, and may be asked on and on. */
-const desk = () => [asks('desk', 'Help the caller.', { edges: [when('the caller is done', 'end')] }), ends()]
+/** A conversation node that never ends, so that the model is requested any number of times. */
+const endlessNodes = () => [asks('desk', 'Help the caller.', { edges: [when('the caller is done', 'end')] }), ends()]
 
-/** A conversation whose caller may be about to finish; nothing of it is ever heard. */
-async function voiced() {
-  const { all, onUsage, tokens } = bill()
-  const set = conversationFixture(
+/** A conversation with preemptive generation, whose every speech is reported as heard at once. */
+async function preemptiveConversation() {
+  const { all, onUsage, tokens } = usageMeter()
+  const fixture = conversationFixture(
     planOf([says('hi', 'Hello.', { edges: [when('the caller wants to order', 'end')] }), ends()]),
   )
   const talk: Conversation = new Conversation({
-    ...set.options,
+    ...fixture.options,
     clock: () => null,
     onUsage,
     onEvent: event => {
@@ -37,13 +37,13 @@ async function voiced() {
   })
   talk.start()
   await settle()
-  return { ...set, talk, all, tokens }
+  return { ...fixture, talk, all, tokens }
 }
 
 describe('the token usage of a conversation', () => {
   it('token usage is reported per request with the counts of the service, its provider and model', async () => {
-    const { all, onUsage, tokens } = bill()
-    const talk = new TextConversationHarness(planOf(desk()), { onUsage })
+    const { all, onUsage, tokens } = usageMeter()
+    const talk = new TextConversationHarness(planOf(endlessNodes()), { onUsage })
     talk.model.answers([{ say: 'Hello.' }, { tokens: [100, 3] }], [{ say: 'Noon.' }, { tokens: [120, 2] }])
     await talk.start()
     await talk.say('What time is it?')
@@ -53,19 +53,19 @@ describe('the token usage of a conversation', () => {
   })
 
   it('token usage is estimated from characters when the service reports none', async () => {
-    const { onUsage, tokens } = bill()
-    const talk = new TextConversationHarness(planOf(desk()), { onUsage })
+    const { onUsage, tokens } = usageMeter()
+    const talk = new TextConversationHarness(planOf(endlessNodes()), { onUsage })
     talk.model.answers([{ tokens: [0, 0] }], [{ say: 'Nine of..' }])
     await talk.start()
     await talk.say('What time is it?')
     const { messages, tools } = talk.model.requests[1]!
-    const asked = messages.reduce((sum, { content }) => sum + content.length, JSON.stringify(tools).length)
-    expect(tokens()).toEqual([Math.ceil(asked / 4), Math.ceil('Nine of..'.length / 4)])
+    const requestLength = messages.reduce((sum, { content }) => sum + content.length, JSON.stringify(tools).length)
+    expect(tokens()).toEqual([Math.ceil(requestLength / 4), Math.ceil('Nine of..'.length / 4)])
   })
 
   it('a refused request uses no tokens, and every attempt that was answered counts', async () => {
-    const { onUsage, tokens } = bill()
-    const talk = new TextConversationHarness(planOf(desk()), { onUsage })
+    const { onUsage, tokens } = usageMeter()
+    const talk = new TextConversationHarness(planOf(endlessNodes()), { onUsage })
     const busy = new ProviderError('model_busy', 'Too many requests.', { retryable: true })
     talk.model.answers([{ fail: busy }], [{ say: 'Hello.' }, { tokens: [100, 3] }])
     const started = talk.start()
@@ -79,7 +79,7 @@ describe('the token usage of a conversation', () => {
   })
 
   it('a preemptive answer that is used counts once', async () => {
-    const { model, talk, tokens } = await voiced()
+    const { model, talk, tokens } = await preemptiveConversation()
     model.answers([{ say: 'Of course.' }, { tokens: [100, 3] }])
     talk.startPreemptiveGeneration('one pizza')
     await settle()
@@ -91,7 +91,7 @@ describe('the token usage of a conversation', () => {
   })
 
   it('a discarded preemptive answer counts, even before its first word', async () => {
-    const { model, talk, tokens } = await voiced()
+    const { model, talk, tokens } = await preemptiveConversation()
     model.answers([{ say: 'Of course.' }, { tokens: [100, 3] }], [{ tokens: [90, 1] }, { stall: true }])
     talk.startPreemptiveGeneration('one pizza')
     await settle()
@@ -104,7 +104,7 @@ describe('the token usage of a conversation', () => {
   })
 
   it('an answer that a hang-up aborts is counted before the conversation has settled', async () => {
-    const { model, talk, all, tokens } = await voiced()
+    const { model, talk, all, tokens } = await preemptiveConversation()
     model.answers([{ say: 'Once upon a time' }, { stall: true }])
     talk.userTurn({ text: 'A story', span: null, observed_ms: null })
     await settle()
@@ -117,7 +117,7 @@ describe('the token usage of a conversation', () => {
   })
 
   it('a model that ignores aborts does not delay the end of the conversation', async () => {
-    const { model, talk, time } = await voiced()
+    const { model, talk, time } = await preemptiveConversation()
     model.ignoresAborts = true
     model.answers([{ say: 'Once upon a time' }, { stall: true }])
     talk.userTurn({ text: 'A story', span: null, observed_ms: null })

@@ -5,18 +5,18 @@ import { conversationFixture, settle } from './testing/text-conversation-harness
 
 /** A conversation whose speeches are heard as soon as they are complete. */
 async function conversation(nodes: Parameters<typeof planOf>[0]) {
-  const set = conversationFixture(planOf(nodes))
-  const said: string[] = []
+  const fixture = conversationFixture(planOf(nodes))
+  const spoken: string[] = []
   let text = ''
   const talk: Conversation = new Conversation({
-    ...set.options,
+    ...fixture.options,
     clock: () => null,
     onEvent: event => {
       if (event.type === 'speech-text') text += event.delta
       if (event.type !== 'speech-end') return
       const heard = text
       text = ''
-      if (heard !== '') said.push(heard)
+      if (heard !== '') spoken.push(heard)
       queueMicrotask(() => talk.spoken(event.speech_id, { heard, interrupted: false, span: null }))
     },
   })
@@ -30,73 +30,74 @@ async function conversation(nodes: Parameters<typeof planOf>[0]) {
     talk.startPreemptiveGeneration(words)
     await settle()
   }
-  return { ...set, talk, said, turn, ahead }
+  return { ...fixture, talk, spoken, turn, ahead }
 }
 
-const shop = () => conversation([says('hi', 'Hello.', { edges: [when('the caller wants to order', 'end')] }), ends()])
+const orderingConversation = () =>
+  conversation([says('hi', 'Hello.', { edges: [when('the caller wants to order', 'end')] }), ends()])
 
 describe('preemptive generation', () => {
   it('a preemptive answer is spoken at once when the turn ends with the same words', async () => {
-    const { model, time, said, turn, ahead } = await shop()
+    const { model, time, spoken, turn, ahead } = await orderingConversation()
     model.answers([{ wait: 300 }, { say: 'Of course.' }])
     await ahead('one pizza')
     time.advance(300)
     await settle()
-    expect(said).toEqual(['Hello.'])
+    expect(spoken).toEqual(['Hello.'])
     await turn('one pizza')
-    expect(said).toEqual(['Hello.', 'Of course.'])
+    expect(spoken).toEqual(['Hello.', 'Of course.'])
     expect(model.requests).toHaveLength(1)
   })
 
   it('a preemptive answer is used when the final transcript differs only in punctuation and capitals', async () => {
-    const { model, said, turn, ahead } = await shop()
+    const { model, spoken, turn, ahead } = await orderingConversation()
     model.answers([{ say: 'Of course.' }])
     await ahead('one pizza')
     await turn('One pizza.')
-    expect(said).toEqual(['Hello.', 'Of course.'])
+    expect(spoken).toEqual(['Hello.', 'Of course.'])
     expect(model.requests).toHaveLength(1)
   })
 
   it('a preemptive answer that is still being generated is used when the turn ends', async () => {
-    const { model, time, said, turn, ahead, talk } = await shop()
+    const { model, time, spoken, turn, ahead, talk } = await orderingConversation()
     model.answers([{ say: 'Of ' }, { wait: 300 }, { say: 'course.' }])
     await ahead('one pizza')
     await turn('one pizza')
     time.advance(300)
     await settle()
-    expect(said).toEqual(['Hello.', 'Of course.'])
+    expect(spoken).toEqual(['Hello.', 'Of course.'])
     expect(talk.preemptive).toMatchObject({ asked: 1, used: 1, dropped: 0 })
   })
 
-  it('a preemptive answer is aborted when the caller goes on, and nothing of it is said or remembered', async () => {
-    const { model, said, turn, ahead, talk } = await shop()
+  it('a preemptive answer is aborted when the caller goes on, and nothing of it is spoken or remembered', async () => {
+    const { model, spoken, turn, ahead, talk } = await orderingConversation()
     model.answers([{ say: 'Wrong.' }, { stall: true }], [{ say: 'Right.' }])
     await ahead('one pizza')
     talk.dropPreemptiveGeneration()
     await settle()
     expect(model.givenUp).toBe(1)
     await turn('one pizza with ham')
-    expect(said).toEqual(['Hello.', 'Right.'])
+    expect(spoken).toEqual(['Hello.', 'Right.'])
     expect(JSON.stringify(talk.memory)).not.toContain('Wrong')
     expect(talk.preemptive).toMatchObject({ asked: 1, used: 0, dropped: 1 })
   })
 
   it('a preemptive answer to other words is discarded and requested again', async () => {
-    const { model, said, turn, ahead, talk } = await shop()
+    const { model, spoken, turn, ahead, talk } = await orderingConversation()
     model.answers([{ say: 'Wrong.' }], [{ say: 'Right.' }])
     await ahead('one pizza')
     await turn('one pizza please')
-    expect(said).toEqual(['Hello.', 'Right.'])
+    expect(spoken).toEqual(['Hello.', 'Right.'])
     await talk.settled()
     expect(talk.preemptive).toMatchObject({ used: 0, dropped: 1 })
   })
 
   it('a preemptive answer is aborted when the turn has other words or is keypad digits', async () => {
-    const { model, said, turn, ahead, talk } = await shop()
+    const { model, spoken, turn, ahead, talk } = await orderingConversation()
     model.answers([{ say: 'Wrong.' }, { stall: true }], [{ say: 'Right.' }], [{ stall: true }])
     await ahead('one pizza')
     await turn('one pizza please')
-    expect(said).toEqual(['Hello.', 'Right.'])
+    expect(spoken).toEqual(['Hello.', 'Right.'])
     expect(model.givenUp).toBe(1)
     expect(talk.preemptive).toMatchObject({ used: 0, dropped: 1 })
     await ahead('and a')
@@ -107,15 +108,15 @@ describe('preemptive generation', () => {
   })
 
   it('a failed preemptive request is made again when the turn ends', async () => {
-    const { model, said, turn, ahead } = await shop()
+    const { model, spoken, turn, ahead } = await orderingConversation()
     model.answers([{ fail: new Error('gone') }], [{ say: 'Right.' }])
     await ahead('one pizza')
     await turn('one pizza')
-    expect(said).toEqual(['Hello.', 'Right.'])
+    expect(spoken).toEqual(['Hello.', 'Right.'])
   })
 
   it('a preemptive answer can choose an edge', async () => {
-    const { model, turn, ahead, talk } = await shop()
+    const { model, turn, ahead, talk } = await orderingConversation()
     model.answers([{ take: 'the caller wants to order' }])
     await ahead('one pizza')
     await turn('one pizza')
@@ -148,17 +149,17 @@ describe('preemptive generation', () => {
   })
 
   it('a preemptive answer is discarded when variables change', async () => {
-    const { model, said, turn, ahead, talk } = await shop()
+    const { model, spoken, turn, ahead, talk } = await orderingConversation()
     model.answers([{ say: 'Of course.' }], [{ say: 'Of course, Ana.' }])
     await ahead('one pizza')
     talk.updateVariables({ name: 'Ana' })
     await turn('one pizza')
-    expect(said).toEqual(['Hello.', 'Of course, Ana.'])
+    expect(spoken).toEqual(['Hello.', 'Of course, Ana.'])
     expect(talk.preemptive).toMatchObject({ asked: 1, used: 0, dropped: 1 })
   })
 
   it('the tokens of discarded preemptive answers are counted', async () => {
-    const { model, ahead, talk } = await shop()
+    const { model, ahead, talk } = await orderingConversation()
     model.answers([{ tokens: [100, 3] }, { stall: true }], [{ say: 'Of' }, { tokensWhenStopped: [90, 1] }])
     for (const words of ['one pizza', 'one pizza with']) {
       await ahead(words)
@@ -169,7 +170,7 @@ describe('preemptive generation', () => {
   })
 
   it('a discarded preemptive request is recorded in the ledger as cancelled', async () => {
-    const { talk, ahead, ledger } = await shop()
+    const { talk, ahead, ledger } = await orderingConversation()
     await ahead('one pizza')
     talk.dropPreemptiveGeneration()
     await talk.settled()

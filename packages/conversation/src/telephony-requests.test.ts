@@ -150,7 +150,7 @@ describe('a transfer', () => {
     )
     await talk.say('A person, please')
     expect([talk.saying, talk.count('leg-request')]).toEqual([['I put you through.'], 0])
-    // Who is allowed to counts as a call: nobody is before the line is asked.
+    // An allowed transfer counts against the call limits, so the policy decides only after the words were heard.
     expect(talk.fixture.ledger.records.at(-1)).toMatchObject({ effect_kind: 'sip_transfer', decision: null })
     await talk.hear()
     expect(talk.events.at(-1)).toMatchObject({ request: { type: 'transfer', destination: '+15550111' } })

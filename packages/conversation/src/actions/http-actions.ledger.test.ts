@@ -34,7 +34,7 @@ describe.each([
       ledgerFaults: () => ({ settle: fault }),
     })
     expect(outcome).toMatchObject({ outcome: 'succeeded', body: 1, error_code: null })
-    // Whoever sweeps the ledger finds it, and does not know.
+    // The sweep of the ledger finds the row later and settles it as uncertain.
     expect(row?.state).toBe('sending')
   })
 

@@ -10,8 +10,8 @@ import type { ActionOutcome } from '../ports.ts'
 import { call, httpAction, toItsEnd } from './actions.fixture.ts'
 import { HttpActions } from './http-actions.ts'
 
-/** A shop on loopback, actions that may reach it by its address (or nothing), and their ledger. */
-async function shop(answer: (request: IncomingMessage, response: ServerResponse) => void, allowed = true) {
+/** A server on loopback, a runner of actions with its ledger, and whether the runner may reach the address. */
+async function serverFixture(answer: (request: IncomingMessage, response: ServerResponse) => void, allowed = true) {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -45,7 +45,7 @@ async function shop(answer: (request: IncomingMessage, response: ServerResponse)
 
 it('an HTTP action succeeds against a real server', async () => {
   let heard: unknown
-  const { run, ledger } = await shop(async (request, response) => {
+  const { run, ledger } = await serverFixture(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     heard = [request.method, request.url, request.headers.authorization, JSON.parse(Buffer.concat(chunks).toString())]
@@ -64,7 +64,7 @@ it('an HTTP action succeeds against a real server', async () => {
 
 it('an HTTP action with an effect key is retried with the same key after a real server breaks the connection', async () => {
   const keys: unknown[] = []
-  const { run, ledger } = await shop((request, response) => {
+  const { run, ledger } = await serverFixture((request, response) => {
     keys.push(request.headers['idempotency-key'])
     if (keys.length === 1) request.socket.destroy()
     else response.end('"booked"')
@@ -76,7 +76,7 @@ it('an HTTP action with an effect key is retried with the same key after a real 
 
 it('an HTTP action without an effect key is uncertain after a real server breaks the connection', async () => {
   let heard = 0
-  const { run, ledger } = await shop(request => {
+  const { run, ledger } = await serverFixture(request => {
     heard++
     request.socket.destroy()
   })
@@ -86,7 +86,7 @@ it('an HTTP action without an effect key is uncertain after a real server breaks
 
 it('an HTTP action cannot reach an internal address that is not allowed', async () => {
   let heard = 0
-  const { run, ledger } = await shop(() => heard++, false)
+  const { run, ledger } = await serverFixture(() => heard++, false)
   expect(await run({})).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
   expect(ledger.records).toMatchObject([{ decision: { decision: 'deny', reason: 'address_not_allowed' } }])
   expect(heard).toBe(0)

@@ -245,13 +245,13 @@ describe('authentication of HTTP actions', () => {
   })
 
   it('an HTTP action uses the pinned version of its secret and is denied without it', async () => {
-    const asked: unknown[] = []
+    const requested: unknown[] = []
     const get = async (ref: unknown) => {
-      asked.push(ref)
+      requested.push(ref)
       return null
     }
     const { outcome, row, egress } = await runScriptedAction(withAuth('bearer'), [], { secrets: { get } })
-    expect(asked).toEqual([{ id: 'key', version: '1' }])
+    expect(requested).toEqual([{ id: 'key', version: '1' }])
     expect(outcome).toMatchObject({ outcome: 'failed', error_code: 'policy_denied' })
     expect(row?.decision).toEqual({ decision: 'deny', reason: 'secret_missing', policy_version: '1' })
     expect(egress.prepared).toBe(0)

@@ -11,7 +11,7 @@ import type { Choice, FlowInput, FlowOutput } from './protocol.ts'
 
 type Move = Extract<FlowOutput, { type: 'node' }>
 
-/** What happens next: a kind of input, and a number that picks whom it is about. */
+/** What happens next: a kind of input, and a number that picks the request it answers. */
 const event = fc.record({
   kind: fc.constantFrom(
     'user',
@@ -59,10 +59,10 @@ class Outside {
       case 'spoken':
         return { type: 'spoken', request_id, interrupted: pick % 4 === 0 }
       case 'chosen': {
-        const asked = this.outputs.findLast(output => output.type === 'prompt' || output.type === 'decide')
-        const choices: readonly Choice[] = asked?.choices ?? []
+        const latest = this.outputs.findLast(output => output.type === 'prompt' || output.type === 'decide')
+        const choices: readonly Choice[] = latest?.choices ?? []
         const choice_id = choices[pick % (choices.length + 1)]?.choice_id ?? null
-        return { type: 'chosen', request_id: asked?.request_id ?? 'r0', choice_id }
+        return { type: 'chosen', request_id: latest?.request_id ?? 'r0', choice_id }
       }
       case 'inferred':
         return {

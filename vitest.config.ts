@@ -96,6 +96,9 @@ export default defineConfig({
     pool: 'forks',
     // The first test that asks for a database waits for its server to be made.
     hookTimeout: 60_000,
+    // As in `scripts/test-setup.ts`: the default of 1 s is too short on a busy machine.
+    expect: { poll: { timeout: 10_000 } },
+    setupFiles: ['scripts/test-setup.ts'],
     globalSetup: ['packages/store/src/testing/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -20,7 +20,7 @@ async function service(name: string): Promise<string> {
   const sockets = new WebSocketServer({ server })
   sockets.on('connection', (socket, incoming) => {
     socket.send(`${name} ${incoming.url} ${incoming.headers.authorization}`)
-    socket.on('message', data => socket.send(`${name} heard ${data}`))
+    socket.on('message', data => socket.send(`${name} received ${data}`))
   })
   servers.push(server)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -32,16 +32,16 @@ it('a request or socket reaches the fake that is registered for its path, with i
   const answer = await fetch(`http://127.0.0.1:${router.port}/v1/speak?a=1`, { method: 'POST', body: 'x' })
   expect(await answer.text()).toBe('mouth POST /v1/speak?a=1')
   const socket = new WebSocket(`ws://127.0.0.1:${router.port}/v1/listen`, { headers: { authorization: 'Token k' } })
-  const heard: string[] = []
+  const received: string[] = []
   await new Promise<void>(resolve => {
     socket.on('message', data => {
-      heard.push(data.toString())
-      if (heard.length === 1) socket.send('hello')
+      received.push(data.toString())
+      if (received.length === 1) socket.send('hello')
       else resolve()
     })
   })
   socket.close()
-  expect(heard).toEqual(['ears /v1/listen Token k', 'ears heard hello'])
+  expect(received).toEqual(['ears /v1/listen Token k', 'ears received hello'])
 })
 
 it('a response breaks off for the client when the fake breaks it off', async () => {

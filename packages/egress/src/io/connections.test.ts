@@ -31,7 +31,7 @@ it('a busy origin does not delay requests to other origins', async () => {
   expect(await connections.acquire('http://other.test', life())).toBe(true)
 })
 
-it('a place that is granted to a request at the moment of its abort goes to the next request', async () => {
+it('a permit that is granted to a request at the moment of its abort goes to the next request', async () => {
   const { connections, life } = await crowded()
   const givesUp = life()
   const first = connections.acquire(ORIGIN, givesUp)
@@ -41,7 +41,7 @@ it('a place that is granted to a request at the moment of its abort goes to the 
   expect([await first, await second]).toEqual([false, true])
 })
 
-it('a request that is aborted while it waits takes no place', async () => {
+it('a request that is aborted while it waits does not count towards the limit of its origin', async () => {
   const { connections, life } = await crowded()
   const givesUp = life()
   const first = connections.acquire(ORIGIN, givesUp)

@@ -191,9 +191,9 @@ describe('a name that changes its address between check and connect', () => {
     expect(await resolve()).toEqual(['127.0.0.1'])
     const status = await new Promise(done => {
       const lookup: LookupFunction = (_, options, found) => {
-        const tell = ([address]: string[]) =>
+        const callback = ([address]: string[]) =>
           options.all ? found(null, [{ address: address!, family: 4 }]) : found(null, address!, 4)
-        resolve().then(tell, () => {})
+        resolve().then(callback, () => {})
       }
       plainRequest({ host: 'shop.test', port: first.port, lookup, agent: false }, answer => {
         answer.resume()

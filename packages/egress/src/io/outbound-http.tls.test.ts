@@ -60,7 +60,7 @@ describe('https', () => {
     expect(result).toMatchObject({ type: 'not_connected' })
   })
 
-  it('gives up a handshake that does not finish at the connect timeout', async () => {
+  it('ends a handshake that does not finish at the connect timeout', async () => {
     const { port, contacted } = await plain(() => {})
     const { client, time } = clientOf([], { allow: [{ host: 'shop.test', port }], connectTimeoutMs: 400 })
     const result = send(client, `https://shop.test:${port}/`, { timeoutMs: 60_000 })

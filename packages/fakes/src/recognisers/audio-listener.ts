@@ -15,7 +15,7 @@ interface AudioListenerEvents {
   onBlock(): void
 }
 
-/** Analyses the audio of one stream: a recogniser finds the words, and loudness tells when somebody speaks. Positions are at 8 kHz. */
+/** Analyses the audio of one stream: a recogniser finds the words, and loudness shows voice. Positions are at 8 kHz. */
 export class AudioListener {
   readonly #audio: StreamAudio
   readonly #recogniser: WordRecogniser

@@ -45,18 +45,18 @@ class Echo extends SocketService {
   }
 }
 
-async function stand(options: Partial<SocketServiceOptions> = {}): Promise<Echo> {
+async function openEcho(options: Partial<SocketServiceOptions> = {}): Promise<Echo> {
   const echo = await Echo.open(options)
   onTestFinished(() => echo.close())
   return echo
 }
 
-/** One client; resolves with what came of its connection once that stands or was refused. */
+/** A client; resolves when its connection is open or was refused. */
 async function call(echo: Echo, path = '/echo') {
   const socket = new WebSocket(echo.url + path)
   onTestFinished(() => socket.terminate())
-  const said: string[] = []
-  socket.on('message', (data, isBinary) => said.push(isBinary ? 'bytes' : String(data)))
+  const received: string[] = []
+  socket.on('message', (data, isBinary) => received.push(isBinary ? 'bytes' : String(data)))
   const closed = new Promise<number>(resolve => socket.on('close', resolve))
   const refused = new Promise<{ status?: number; retryAfter?: string; vendor?: unknown }>(resolve => {
     socket.on('unexpected-response', (_request, { statusCode: status, headers }) => {
@@ -64,19 +64,19 @@ async function call(echo: Echo, path = '/echo') {
     })
   })
   const refusal = await Promise.race([once(socket, 'open').then(() => null), refused])
-  return { socket, said, closed, refusal }
+  return { socket, received, closed, refusal }
 }
 
 it('scripted faults apply to connections in order, and later connections succeed', async () => {
-  const echo = await stand({ faults: [{ type: 'refuse', status: 429, retryAfterS: 3 }, null] })
+  const echo = await openEcho({ faults: [{ type: 'refuse', status: 429, retryAfterS: 3 }, null] })
   echo.injectFaults({ type: 'refuse', status: 503 })
   expect((await call(echo)).refusal).toEqual({ status: 429, retryAfter: '3', vendor: 'echo' })
   expect((await call(echo)).refusal).toBe(null)
   expect((await call(echo)).refusal).toMatchObject({ status: 503 })
   expect((await call(echo, '/other')).refusal).toMatchObject({ status: 404 })
-  const { socket, said } = await call(echo)
+  const { socket, received } = await call(echo)
   socket.send('one')
-  await expect.poll(() => said).toEqual(['one'])
+  await expect.poll(() => received).toEqual(['one'])
   expect(echo.counts).toEqual({ connections: 2, open: 2, refused: 3 })
   echo.breakOff()
   await expect.poll(() => echo.counts.open).toBe(0)
@@ -84,7 +84,7 @@ it('scripted faults apply to connections in order, and later connections succeed
 
 it('a connection opens only after the configured connect delay', async () => {
   const time = new VirtualTime()
-  const echo = await stand({ time, delays: { connectMs: 300 } })
+  const echo = await openEcho({ time, delays: { connectMs: 300 } })
   const calling = call(echo)
   await expect.poll(() => time.nextDeadline()).toBe(300)
   time.advance(299)
@@ -105,7 +105,7 @@ it('the service closes while one connection waits to open and a refused one stay
   expect(echo.counts).toEqual({ connections: 0, open: 0, refused: 0 })
 
   const other = await Echo.open()
-  // No path at all, and it does not hang up.
+  // A handshake with an invalid path from a client that does not close the connection.
   const socket = connect({ port: Number(new URL(other.url).port), host: '127.0.0.1', allowHalfOpen: true })
   onTestFinished(() => void socket.destroy())
   socket.write('GET // HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
@@ -119,63 +119,63 @@ it.each<[ServiceFault['type'], number]>([
   ['error', 1011],
 ])('the fault "%s" happens its delay after the first message of the client', async (type, code) => {
   const time = new VirtualTime()
-  const echo = await stand({ time, faults: [{ type, afterMs: 500 } as ServiceFault] })
-  const { socket, said, closed } = await call(echo)
+  const echo = await openEcho({ time, faults: [{ type, afterMs: 500 } as ServiceFault] })
+  const { socket, received, closed } = await call(echo)
   time.advance(600)
   socket.send('one')
-  await expect.poll(() => said).toEqual(['one'])
+  await expect.poll(() => received).toEqual(['one'])
   time.advance(499)
   socket.send('two')
-  await expect.poll(() => said).toEqual(['one', 'two'])
+  await expect.poll(() => received).toEqual(['one', 'two'])
   time.advance(1)
   expect(await closed).toBe(code)
   await expect.poll(() => echo.heard).toEqual(['one', 'two', 'closed'])
 })
 
 it('a "break-off" after 0 ms happens before any reply, however late timers fire', async () => {
-  // Its clock stands still: no timer ever fires.
-  const echo = await stand({ time: new VirtualTime(), faults: [{ type: 'break-off', afterMs: 0 }] })
-  const { socket, said, closed } = await call(echo)
+  // The clock does not advance, so no timer fires.
+  const echo = await openEcho({ time: new VirtualTime(), faults: [{ type: 'break-off', afterMs: 0 }] })
+  const { socket, received, closed } = await call(echo)
   socket.send('one')
   expect(await closed).toBe(1006)
-  expect(said).toEqual([])
+  expect(received).toEqual([])
   await expect.poll(() => echo.heard).toEqual(['closed'])
 })
 
 it.each([true, false])(
   'a mute connection drops its input when the service ignores input while silent: %s',
   async ignoresInputWhenSilent => {
-    const echo = await stand({
+    const echo = await openEcho({
       faults: [{ type: 'mute' }],
       faultBehaviour: { ...FAULT_BEHAVIOUR, ignoresInputWhenSilent },
     })
-    const { socket, said } = await call(echo)
+    const { socket, received } = await call(echo)
     socket.send('one')
     socket.close()
     await expect.poll(() => echo.heard).toEqual(ignoresInputWhenSilent ? ['closed'] : ['one', 'closed'])
-    expect(said).toEqual([])
+    expect(received).toEqual([])
   },
 )
 
 it.each([true, false])(
   'garbage is sent before any message of the client when the service garbles at once: %s',
   async garbageAtOnce => {
-    const echo = await stand({ faults: [{ type: 'garble' }], faultBehaviour: { ...FAULT_BEHAVIOUR, garbageAtOnce } })
-    const { socket, said } = await call(echo)
-    if (garbageAtOnce) await expect.poll(() => said).toEqual(['?', 'bytes'])
-    expect(said).toEqual(garbageAtOnce ? ['?', 'bytes'] : [])
+    const echo = await openEcho({ faults: [{ type: 'garble' }], faultBehaviour: { ...FAULT_BEHAVIOUR, garbageAtOnce } })
+    const { socket, received } = await call(echo)
+    if (garbageAtOnce) await expect.poll(() => received).toEqual(['?', 'bytes'])
+    expect(received).toEqual(garbageAtOnce ? ['?', 'bytes'] : [])
     socket.send('one')
-    await expect.poll(() => said).toEqual(['?', 'bytes', 'one'])
+    await expect.poll(() => received).toEqual(['?', 'bytes', 'one'])
   },
 )
 
 it('a connection closes after its idle time without messages, and by closeIdle()', async () => {
   const time = new VirtualTime()
-  const echo = await stand({ time })
+  const echo = await openEcho({ time })
   const [first, second] = [await call(echo), await call(echo)]
   time.advance(IDLE_MS - 1)
   first.socket.send('one')
-  await expect.poll(() => first.said).toEqual(['one'])
+  await expect.poll(() => first.received).toEqual(['one'])
   time.advance(1)
   expect(await second.closed).toBe(1000)
   await expect.poll(() => echo.counts.open).toBe(1)

@@ -24,7 +24,7 @@ function read(given: string, answer = new AnswerBytes(new MessagesAnswer())): Ge
   return [...answer.push(Buffer.from(given)), ...answer.end(), ...answer.answer.end()]
 }
 
-const said = (events: readonly GenerationEvent[]) =>
+const textOf = (events: readonly GenerationEvent[]) =>
   events.map(each => (each.type === 'text' ? each.delta : '')).join('')
 const calls = (events: readonly GenerationEvent[]) =>
   events.flatMap(each => (each.type === 'tool-call' ? [[each.call.id, each.call.name, each.arguments]] : []))
@@ -49,7 +49,7 @@ describe('an answer of the Anthropic Messages API', () => {
         END,
       ].join(''),
     )
-    expect(said(events)).toBe('It is sunny.')
+    expect(textOf(events)).toBe('It is sunny.')
     expect(events.at(-1)).toEqual({ type: 'finished', reason: 'stop' })
     expect(calls(events)).toEqual([])
   })
@@ -114,7 +114,7 @@ describe('an answer of the Anthropic Messages API', () => {
     const events = read(
       JSON.stringify({ type: 'message', content, stop_reason: 'tool_use', usage: { input_tokens: 3 } }),
     )
-    expect(said(events)).toBe('One moment.')
+    expect(textOf(events)).toBe('One moment.')
     expect(calls(events)).toEqual([['a', 'weather', { city: 'Oslo' }]])
     expect(events.slice(-2).map(({ type }) => type)).toEqual(['usage', 'finished'])
   })

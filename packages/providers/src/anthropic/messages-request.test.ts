@@ -104,15 +104,15 @@ describe('the request body for the Anthropic Messages API', () => {
   })
 
   it('keeps thinking to the least that the model allows, unless the model may decide', () => {
-    const asked = (model: string, thinking?: 'model') => {
-      const { thinking: told, output_config, max_tokens } = body({ messages: HI }, model, thinking)
-      return [told, output_config, max_tokens]
+    const parametersFor = (model: string, thinking?: 'model') => {
+      const { thinking: requestedThinking, output_config, max_tokens } = body({ messages: HI }, model, thinking)
+      return [requestedThinking, output_config, max_tokens]
     }
-    expect(asked('claude-haiku-4-5')).toEqual([undefined, undefined, 4096])
-    expect(asked('claude-haiku-5-5')).toEqual([{ type: 'disabled' }, undefined, 4096])
-    expect(asked('claude-sonnet-5-5')).toEqual([{ type: 'between_tools' }, undefined, 4096])
-    expect(asked('claude-opus-5-5')).toEqual([undefined, { effort: 'low' }, 8192])
-    expect(asked('claude-haiku-5-5', 'model')).toEqual([undefined, undefined, 8192])
+    expect(parametersFor('claude-haiku-4-5')).toEqual([undefined, undefined, 4096])
+    expect(parametersFor('claude-haiku-5-5')).toEqual([{ type: 'disabled' }, undefined, 4096])
+    expect(parametersFor('claude-sonnet-5-5')).toEqual([{ type: 'between_tools' }, undefined, 4096])
+    expect(parametersFor('claude-opus-5-5')).toEqual([undefined, { effort: 'low' }, 8192])
+    expect(parametersFor('claude-haiku-5-5', 'model')).toEqual([undefined, undefined, 8192])
     expect(body({ messages: HI, temperature: 0 }, 'claude-haiku-5-5')).not.toHaveProperty('temperature')
   })
 
@@ -123,12 +123,12 @@ describe('the request body for the Anthropic Messages API', () => {
 })
 
 describe('the turns of a conversation for the Anthropic Messages API', () => {
-  const told = (messages: Parameters<typeof turnsOf>[0]) =>
+  const turnsFor = (messages: Parameters<typeof turnsOf>[0]) =>
     turnsOf(messages).map(({ role, content }) => [role, content.map(({ type, text, content: c }) => text ?? c ?? type)])
 
   it('begin and end with a turn of the user', () => {
-    expect(told([])).toEqual([['user', ['[The conversation begins.]']]])
-    expect(told([{ role: 'assistant', content: 'Hello.' }])).toEqual([
+    expect(turnsFor([])).toEqual([['user', ['[The conversation begins.]']]])
+    expect(turnsFor([{ role: 'assistant', content: 'Hello.' }])).toEqual([
       ['user', ['[The conversation begins.]']],
       ['assistant', ['Hello.']],
       ['user', ['[No reply so far.]']],
@@ -145,7 +145,7 @@ describe('the turns of a conversation for the Anthropic Messages API', () => {
       { role: 'user', content: '\n' },
       { role: 'user', content: 'Well' },
     ] as const
-    expect(told(messages)).toEqual([
+    expect(turnsFor(messages)).toEqual([
       ['user', ['Hi', 'there']],
       ['assistant', ['Yes?', 'Go on.']],
       ['user', ['Well']],
@@ -155,12 +155,12 @@ describe('the turns of a conversation for the Anthropic Messages API', () => {
   it('contain a result for each tool call, and write results without a call as text', () => {
     const call = { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'x', argumentsText: '{}' }] } as const
     const result = { role: 'tool', toolCallId: 'a', content: 'done' } as const
-    expect(told([...HI, call])).toEqual([
+    expect(turnsFor([...HI, call])).toEqual([
       ['user', ['Hi']],
       ['assistant', ['tool_use']],
       ['user', ['No result.']],
     ])
-    expect(told([...HI, call, call, result, result])).toEqual([
+    expect(turnsFor([...HI, call, call, result, result])).toEqual([
       ['user', ['Hi']],
       ['assistant', ['tool_use']],
       ['user', ['No result.']],

@@ -25,7 +25,7 @@ interface AnswerStreamOptions<Event> {
   readonly host: string
   /** Sends the request. */
   readonly dispatch: (exchange: HttpExchange) => void
-  /** The request may use a kept connection that the service has closed without notice. */
+  /** The request may reuse a connection that the service has closed without notice. */
   readonly mayBeStale: boolean
 }
 
@@ -34,7 +34,7 @@ const TAIL_MS: Ms = 1000
 const MAX_ERROR_BYTES = 65_536
 /** Time to read the body of an error answer, whose status is already known. */
 const ERROR_BODY_MS: Ms = 500
-/** A kept connection that the service had closed breaks within this time. */
+/** A reused connection that the service had closed breaks within this time. */
 const STALE_MS: Ms = 1000
 const ABORTED = new Error('aborted')
 

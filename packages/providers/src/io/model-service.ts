@@ -25,7 +25,7 @@ const BUDGETS: ModelBudgets = { connectMs: 5000, firstEventMs: 10_000, idleMs: 1
 const MAX_CONNECTIONS = 256
 const KEEP_ALIVE_MS = 30_000
 
-/** A model service over HTTP: requests are POSTs of JSON over at most 256 kept connections. */
+/** A model service over HTTP: requests are POSTs of JSON over at most 256 reused connections. */
 export class ModelService {
   readonly #options: ModelServiceOptions
   readonly #budgets: ModelBudgets

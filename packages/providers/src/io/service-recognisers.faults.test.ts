@@ -8,7 +8,8 @@ import {
   FakeDeepgramListen,
   type FakeRecogniser,
 } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { NARROWBAND, systemTime, WIDEBAND } from '@parley/kernel'
+import { resample } from '@parley/media'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
 import { deepgramNova } from '../deepgram/listen-v1.ts'
@@ -22,7 +23,7 @@ import {
 import { listenTo, textOf } from '../speech-to-text/testing/listened-stream.ts'
 import { ServiceRecogniser, type ServiceRecogniserOptions } from './service-recogniser.ts'
 
-const KEY = 'a-key-that-nobody-may-see'
+const KEY = 'a-secret-key-of-the-test'
 /** Later than the words that come before it, on a busy machine as well. */
 const STALL_MS = 1000
 type FakeOptions = Partial<FakeDeepgramFluxOptions & FakeAssemblyAiOptions>
@@ -50,7 +51,7 @@ const ASSEMBLY: Service = {
   recogniser: options => new ServiceRecogniser(assemblyAiStreaming(), options),
 }
 
-async function stand(
+async function openSession(
   service: Service,
   fakeOptions: FakeOptions = {},
   options: Partial<ServiceRecogniserOptions> & { stream?: Partial<SpeechStreamOptions> } = {},
@@ -61,170 +62,193 @@ async function stand(
     await recogniser.close()
     await fake.close()
   })
-  const line = listenTo(recogniser.open({ language: 'en', ...options.stream }))
-  return { fake, line }
+  const session = listenTo(recogniser.open({ language: 'en', ...options.stream }))
+  return { fake, session }
 }
 
-const startsOf = (line: ReturnType<typeof listenTo>) =>
-  line.events.flatMap(event => (event.type === 'final' ? event.words.map(word => word.startSample) : []))
+const startsOf = (session: ReturnType<typeof listenTo>) =>
+  session.events.flatMap(event => (event.type === 'final' ? event.words.map(word => word.startSample) : []))
 
 describe.each([NOVA, FLUX, ASSEMBLY])('a recogniser of $name when its service has faults', service => {
   it('sends audio from before the connection was open faster than real time', async () => {
-    const { line } = await stand(service, { delays: { connectMs: 100 } })
-    line.write(amplitudeSpeech('one two three four five six seven eight nine'))
-    line.stream.finalize()
-    expect(await line.finalText()).toBe('one two three four five six seven eight nine')
+    const { session } = await openSession(service, { delays: { connectMs: 100 } })
+    session.write(amplitudeSpeech('one two three four five six seven eight nine'))
+    session.stream.finalize()
+    expect(await session.finalText()).toBe('one two three four five six seven eight nine')
     const from = 1_000_000
-    expect(startsOf(line)).toEqual(Array.from({ length: 9 }, (_, i) => from + 2000 * i))
+    expect(startsOf(session)).toEqual(Array.from({ length: 9 }, (_, i) => from + 2000 * i))
+  })
+
+  it('sends nine seconds of a wideband call from before the connection was open', async () => {
+    const { fake, session } = await openSession(
+      service,
+      { delays: { connectMs: 100 } },
+      { stream: { format: WIDEBAND } },
+    )
+    const text = Array.from({ length: 4 }, () => 'one two three four five six seven eight nine').join(' ')
+    session.write(resample(amplitudeSpeech(text), NARROWBAND.sampleRateHz, WIDEBAND.sampleRateHz))
+    // Silence makes the words final without a finalize request, which would be answered early on a slow machine.
+    session.write(new Int16Array(0.9 * WIDEBAND.sampleRateHz))
+    await session.until(events => textOf(events) === text)
+    expect(startsOf(session)).toHaveLength(36)
+    expect(startsOf(session).at(-1)! - 1_000_000).toBeCloseTo(2 * 35 * 2000, -2)
+    expect(fake.log.queries[0]!.get('sample_rate')).toBe('16000')
+    expect(fake.counts.connections).toBe(1)
   })
 
   it('reports the sent audio to the millisecond as the service counts it', async () => {
-    let toldMs = 0
+    let reportedMs = 0
     const onSent = (audioMs: number) => {
-      toldMs += audioMs
+      reportedMs += audioMs
     }
-    const { fake, line } = await stand(service, {}, { stream: { onSent } })
-    line.write(amplitudeSpeech('one two three'))
-    line.silence(2000)
-    line.stream.finalize()
-    await line.finalText()
-    line.stream.close()
-    await expect.poll(() => fake.log.audioBytes / 8).toBe(toldMs)
-    expect(toldMs).toBeGreaterThan(2000)
+    const { fake, session } = await openSession(service, {}, { stream: { onSent } })
+    session.write(amplitudeSpeech('one two three'))
+    session.silence(2000)
+    session.stream.finalize()
+    await session.finalText()
+    session.stream.close()
+    await expect.poll(() => fake.log.audioBytes / 8).toBe(reportedMs)
+    expect(reportedMs).toBeGreaterThan(2000)
   })
 
   it('answers every finalize, also several before the connection is open', async () => {
-    const { line } = await stand(service, { delays: { connectMs: 50 } })
-    line.write(amplitudeSpeech('seven three'))
-    line.stream.finalize()
-    line.write(amplitudeSpeech('five'))
-    line.silence(50)
-    line.stream.finalize()
-    expect(await line.finalText(2)).toBe('seven three five')
-    expect(line.events.filter(event => event.type === 'final' && event.fromFinalize)).toHaveLength(2)
+    const { session } = await openSession(service, { delays: { connectMs: 50 } })
+    session.write(amplitudeSpeech('seven three'))
+    session.stream.finalize()
+    session.write(amplitudeSpeech('five'))
+    session.silence(50)
+    session.stream.finalize()
+    expect(await session.finalText(2)).toBe('seven three five')
+    expect(session.events.filter(event => event.type === 'final' && event.fromFinalize)).toHaveLength(2)
   })
 
   it('revises partial words, and gives late finals the times at which they were spoken', async () => {
-    const { line } = await stand(service, { revises: true, delays: { finalMs: 60 } })
-    line.write(amplitudeSpeech('seven three'))
-    line.silence(200)
-    line.stream.finalize()
-    expect(await line.finalText(1)).toBe('seven three')
-    line.write(amplitudeSpeech('five'))
-    line.silence(50)
-    line.stream.finalize()
-    expect(await line.finalText(2)).toBe('seven three five')
-    const partials = line.events.flatMap(event => (event.type === 'partial' ? [event.text] : []))
+    const { session } = await openSession(service, { revises: true, delays: { finalMs: 60 } })
+    session.write(amplitudeSpeech('seven three'))
+    session.silence(200)
+    session.stream.finalize()
+    expect(await session.finalText(1)).toBe('seven three')
+    session.write(amplitudeSpeech('five'))
+    session.silence(50)
+    session.stream.finalize()
+    expect(await session.finalText(2)).toBe('seven three five')
+    const partials = session.events.flatMap(event => (event.type === 'partial' ? [event.text] : []))
     expect(partials.some(text => text.includes('sev') && !text.includes('seven'))).toBe(true)
-    expect(startsOf(line)).toEqual([1_000_000, 1_002_000, 1_005_600])
+    expect(startsOf(session)).toEqual([1_000_000, 1_002_000, 1_005_600])
   })
 
   it('continues after a lost connection, with every word once at its time', async () => {
-    const { fake, line } = await stand(service)
-    line.write(amplitudeSpeech('one two'))
-    line.silence(1500)
-    await line.event('final')
-    line.write(amplitudeSpeech('three four'))
-    line.silence(60)
-    await line.until(events => events.some(event => event.type === 'partial' && /four/.test(event.text)))
+    const { fake, session } = await openSession(service)
+    session.write(amplitudeSpeech('one two'))
+    session.silence(1500)
+    await session.event('final')
+    session.write(amplitudeSpeech('three four'))
+    session.silence(60)
+    await session.until(events => events.some(event => event.type === 'partial' && /four/.test(event.text)))
     fake.breakOff()
-    line.write(amplitudeSpeech('five'))
-    const { error } = await line.event('error')
+    session.write(amplitudeSpeech('five'))
+    const { error } = await session.event('error')
     expect(error).toMatchObject({ code: 'recogniser_unreachable', retryable: true })
-    line.write(amplitudeSpeech('six'))
-    line.silence(100)
-    line.stream.finalize()
-    expect(await line.finalText()).toBe('one two three four five six')
+    session.write(amplitudeSpeech('six'))
+    session.silence(100)
+    session.stream.finalize()
+    expect(await session.finalText()).toBe('one two three four five six')
     expect(fake.counts).toMatchObject({ connections: 2, refused: 0 })
     const from = 1_000_000
     const second = from + 4000 + 12_000
     const third = second + 4000 + 480
-    expect(startsOf(line)).toEqual([from, from + 2000, second, second + 2000, third, third + 2000])
+    expect(startsOf(session)).toEqual([from, from + 2000, second, second + 2000, third, third + 2000])
   })
 
   it('fails for good after a second lost connection', async () => {
-    const { fake, line } = await stand(service)
-    line.write(amplitudeSpeech('one two'))
-    line.silence(60)
-    await line.event('partial')
+    const { fake, session } = await openSession(service)
+    session.write(amplitudeSpeech('one two'))
+    session.silence(60)
+    await session.event('partial')
     fake.breakOff()
-    await line.event('error')
-    line.write(amplitudeSpeech('three'))
-    line.silence(60)
-    await line.until(events => events.some(event => event.type === 'partial' && /three/.test(event.text)))
+    await session.event('error')
+    session.write(amplitudeSpeech('three'))
+    session.silence(60)
+    await session.until(events => events.some(event => event.type === 'partial' && /three/.test(event.text)))
     fake.breakOff()
-    const { error } = await line.event('error', 2)
+    const { error } = await session.event('error', 2)
     expect(error.retryable).toBe(false)
-    expect(textOf(line.events)).toBe('one two three')
-    const heard = line.events.length
-    line.write(amplitudeSpeech('four'))
-    line.stream.finalize()
-    expect(line.events.length).toBe(heard)
+    expect(textOf(session.events)).toBe('one two three')
+    const heard = session.events.length
+    session.write(amplitudeSpeech('four'))
+    session.stream.finalize()
+    expect(session.events.length).toBe(heard)
     expect(fake.counts.connections).toBe(2)
   })
 
   it('fails at once when its key is refused, with an error that does not contain the key', async () => {
-    const { fake, line } = await stand(service, { apiKey: 'another' })
-    line.write(amplitudeSpeech('one'))
-    const { error } = await line.event('error')
+    const { fake, session } = await openSession(service, { apiKey: 'another' })
+    session.write(amplitudeSpeech('one'))
+    const { error } = await session.event('error')
     expect(error).toMatchObject({ code: 'recogniser_refused', retryable: false })
     expect(`${error.message} ${error.stack}`).not.toContain(KEY)
     expect(fake.counts.connections + fake.counts.refused).toBe(1)
   })
 
   it('connects again after the Retry-After time, unless that is too late for the call', async () => {
-    const { fake, line } = await stand(service, { faults: [{ type: 'refuse', status: 429, retryAfterS: 0 }] })
-    line.write(amplitudeSpeech('eight'))
-    line.silence(60)
-    line.stream.finalize()
-    expect(await line.finalText()).toBe('eight')
-    expect(await line.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: true } })
+    const { fake, session } = await openSession(service, { faults: [{ type: 'refuse', status: 429, retryAfterS: 0 }] })
+    session.write(amplitudeSpeech('eight'))
+    session.silence(60)
+    session.stream.finalize()
+    expect(await session.finalText()).toBe('eight')
+    expect(await session.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: true } })
     expect(fake.counts).toMatchObject({ connections: 1, refused: 1 })
-    const other = await stand(service, { faults: [{ type: 'refuse', status: 429, retryAfterS: 60 }] })
-    expect(await other.line.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: false } })
+    const other = await openSession(service, { faults: [{ type: 'refuse', status: 429, retryAfterS: 60 }] })
+    expect(await other.session.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: false } })
   })
 
   it('goes on after an error message and malformed messages of the service', async () => {
-    const { fake, line } = await stand(service, { faults: [{ type: 'error', afterMs: 5 }, { type: 'garble' }] })
-    line.write(amplitudeSpeech('one two'))
-    line.silence(60)
-    const { error } = await line.event('error')
+    const { fake, session } = await openSession(service, {
+      faults: [{ type: 'error', afterMs: 5 }, { type: 'garble' }],
+    })
+    session.write(amplitudeSpeech('one two'))
+    session.silence(60)
+    const { error } = await session.event('error')
     expect(error).toMatchObject({ code: 'recogniser_failed', retryable: true })
-    line.write(amplitudeSpeech('three'))
-    line.silence(60)
-    line.stream.finalize()
-    expect(await line.finalText()).toBe('one two three')
+    session.write(amplitudeSpeech('three'))
+    session.silence(60)
+    session.stream.finalize()
+    expect(await session.finalText()).toBe('one two three')
     expect(fake.counts.connections).toBe(2)
   })
 
   it('answers finalize with the words so far when the service stalls', async () => {
-    const { line } = await stand(service, { faults: [{ type: 'stall', afterMs: STALL_MS }] }, { finalizeMs: 400 })
-    line.write(amplitudeSpeech('one two'))
-    line.silence(60)
-    await line.until(events => events.some(event => event.type === 'partial' && /two/.test(event.text)))
+    const { session } = await openSession(
+      service,
+      { faults: [{ type: 'stall', afterMs: STALL_MS }] },
+      { finalizeMs: 400 },
+    )
+    session.write(amplitudeSpeech('one two'))
+    session.silence(60)
+    await session.until(events => events.some(event => event.type === 'partial' && /two/.test(event.text)))
     await new Promise(resolve => setTimeout(resolve, STALL_MS + 50))
-    line.stream.finalize()
-    expect(await line.finalText()).toBe('one two')
+    session.stream.finalize()
+    expect(await session.finalText()).toBe('one two')
     // A service that detects turns may have ended this one before it stalls: then finalize adds no words.
-    expect(line.events.at(-1)).toMatchObject({ type: 'final', fromFinalize: true })
+    expect(session.events.at(-1)).toMatchObject({ type: 'final', fromFinalize: true })
   })
 
   it('sends the close message of the service when it is closed', async () => {
-    const { fake, line } = await stand(service)
-    line.write(amplitudeSpeech('one'))
-    line.silence(100)
-    await line.event('partial')
-    line.stream.close()
+    const { fake, session } = await openSession(service)
+    session.write(amplitudeSpeech('one'))
+    session.silence(100)
+    await session.event('partial')
+    session.stream.close()
     while (fake.counts.open > 0) await new Promise(resolve => setTimeout(resolve, 5))
     expect(fake.log.messages.at(-1)).toMatch(/CloseStream|Terminate/)
   })
 
   it('sends the expected words, without those that the service would refuse', async () => {
     const keywords = ['Parley', 'Ångström', 'x'.repeat(400)]
-    const { fake, line } = await stand(service, {}, { stream: { keywords } })
-    line.write(amplitudeSpeech('one'))
-    line.silence(60)
-    await line.event('partial')
+    const { fake, session } = await openSession(service, {}, { stream: { keywords } })
+    session.write(amplitudeSpeech('one'))
+    session.silence(60)
+    await session.event('partial')
     const [query] = fake.log.queries
     const terms = query!.has('keyterms_prompt') ? JSON.parse(query!.get('keyterms_prompt')!) : query!.getAll('keyterm')
     expect(terms).toEqual(['Parley', 'Ångström'])
@@ -266,27 +290,27 @@ describe('unintelligible speech', () => {
     { ...FLUX, options: {} },
     { ...ASSEMBLY, options: { speechStarted: true } },
   ])('is reported by a recogniser of $name', async ({ options, ...service }) => {
-    const { line } = await stand(service, options)
-    line.silence(200)
-    line.write(unintelligibleSpeech(8000))
-    line.silence(1500)
-    const { startSample, endSample } = await line.event('unintelligible')
-    expect(line.events[0]).toEqual({ type: 'speech-started', atSample: startSample })
+    const { session } = await openSession(service, options)
+    session.silence(200)
+    session.write(unintelligibleSpeech(8000))
+    session.silence(1500)
+    const { startSample, endSample } = await session.event('unintelligible')
+    expect(session.events[0]).toEqual({ type: 'speech-started', atSample: startSample })
     expect(Math.abs(startSample - 1_001_600)).toBeLessThan(4200)
     expect(endSample).toBeGreaterThan(1_009_000)
-    expect(textOf(line.events)).toBe('')
+    expect(textOf(session.events)).toBe('')
   })
 })
 
 describe('the end of a turn', () => {
   it('is reported by Flux as eager, then resumed, then certain', async () => {
-    const { line } = await stand(FLUX)
-    line.write(amplitudeSpeech('one two'))
-    line.silence(300)
-    line.write(amplitudeSpeech('three'))
-    line.silence(1000)
-    await line.until(events => events.some(event => event.type === 'end-of-turn' && !event.eager))
-    const turns = line.events.filter(({ type }) => type !== 'partial')
+    const { session } = await openSession(FLUX)
+    session.write(amplitudeSpeech('one two'))
+    session.silence(300)
+    session.write(amplitudeSpeech('three'))
+    session.silence(1000)
+    await session.until(events => events.some(event => event.type === 'end-of-turn' && !event.eager))
+    const turns = session.events.filter(({ type }) => type !== 'partial')
     expect(turns.map(event => (event.type === 'end-of-turn' && event.eager ? 'eager' : event.type))).toEqual([
       'speech-started',
       'eager',
@@ -300,35 +324,35 @@ describe('the end of a turn', () => {
   })
 
   it('is reported by AssemblyAI once, although the turn arrives again formatted', async () => {
-    const { line } = await stand(ASSEMBLY, { formats: true })
-    line.write(amplitudeSpeech('one two'))
-    line.silence(500)
-    line.write(amplitudeSpeech('three'))
-    line.silence(500)
-    await line.event('end-of-turn', 2)
-    expect(textOf(line.events)).toBe('one two three')
-    expect(line.events.filter(({ type }) => type === 'end-of-turn')).toHaveLength(2)
+    const { session } = await openSession(ASSEMBLY, { formats: true })
+    session.write(amplitudeSpeech('one two'))
+    session.silence(500)
+    session.write(amplitudeSpeech('three'))
+    session.silence(500)
+    await session.event('end-of-turn', 2)
+    expect(textOf(session.events)).toBe('one two three')
+    expect(session.events.filter(({ type }) => type === 'end-of-turn')).toHaveLength(2)
   })
 
   it('is not reported when finalize forced it', async () => {
     for (const service of [FLUX, ASSEMBLY]) {
-      const { line } = await stand(service)
-      line.write(amplitudeSpeech('one two'))
-      line.silence(60)
-      line.stream.finalize()
-      await line.finalText()
-      expect(line.events.some(event => event.type === 'end-of-turn')).toBe(false)
+      const { session } = await openSession(service)
+      session.write(amplitudeSpeech('one two'))
+      session.silence(60)
+      session.stream.finalize()
+      await session.finalText()
+      expect(session.events.some(event => event.type === 'end-of-turn')).toBe(false)
     }
   })
 
   it('is reported by older versions of Flux, which send neither word times nor triggers', async () => {
-    const { line } = await stand(FLUX, { wordTimes: false, triggers: false })
-    line.write(amplitudeSpeech('one two three four'))
-    line.silence(100)
-    line.stream.finalize()
-    line.silence(700)
-    expect(await line.finalText()).toBe('one two three four')
-    for (const start of startsOf(line)) {
+    const { session } = await openSession(FLUX, { wordTimes: false, triggers: false })
+    session.write(amplitudeSpeech('one two three four'))
+    session.silence(100)
+    session.stream.finalize()
+    session.silence(700)
+    expect(await session.finalText()).toBe('one two three four')
+    for (const start of startsOf(session)) {
       expect(start).toBeGreaterThanOrEqual(1_000_000)
       expect(start).toBeLessThan(1_009_000)
     }
@@ -337,29 +361,29 @@ describe('the end of a turn', () => {
 
 describe('a pause in the audio of a call', () => {
   it('does not close a stream of Flux, which has no keep-alive message', async () => {
-    const { fake, line } = await stand(FLUX, { idleCloseMs: 700 })
-    line.write(amplitudeSpeech('one'))
-    line.silence(60)
+    const { fake, session } = await openSession(FLUX, { idleCloseMs: 700 })
+    session.write(amplitudeSpeech('one'))
+    session.silence(60)
     // No audio comes, and still the turn ends.
-    await line.event('end-of-turn')
-    line.position += 40_000
-    line.write(amplitudeSpeech('two'))
-    line.silence(60)
-    line.stream.finalize()
-    expect(await line.finalText()).toBe('one two')
-    expect(startsOf(line)).toEqual([1_000_000, 1_042_480])
+    await session.event('end-of-turn')
+    session.position += 40_000
+    session.write(amplitudeSpeech('two'))
+    session.silence(60)
+    session.stream.finalize()
+    expect(await session.finalText()).toBe('one two')
+    expect(startsOf(session)).toEqual([1_000_000, 1_042_480])
     expect(fake.counts.connections).toBe(1)
   })
 
   it('leads to no message that AssemblyAI refuses as too short or too long', async () => {
-    const { fake, line } = await stand(ASSEMBLY)
+    const { fake, session } = await openSession(ASSEMBLY)
     for (const word of ['one', 'two', 'three']) {
-      line.write(amplitudeSpeech(word).subarray(0, 1650))
-      line.position += 160_000
+      session.write(amplitudeSpeech(word).subarray(0, 1650))
+      session.position += 160_000
     }
-    line.silence(10)
-    line.stream.finalize()
-    expect(await line.finalText()).toBe('one two three')
+    session.silence(10)
+    session.stream.finalize()
+    expect(await session.finalText()).toBe('one two three')
     expect(fake.log.shortest).toBeGreaterThanOrEqual(400)
     expect(fake.log.longest).toBeLessThanOrEqual(8000)
     expect(fake.log.closes).toEqual([])

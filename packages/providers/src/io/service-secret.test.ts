@@ -14,12 +14,12 @@ import type { TextToSpeech } from '../text-to-speech/text-to-speech.ts'
 import { ServiceRecogniser } from './service-recogniser.ts'
 import { withoutSecret } from './service-secret.ts'
 
-const KEY = 'k3y-0123456789-that-nobody-may-see'
-/** Messages to people are cut: here, or a little further on, in the middle of the key. */
-const PROSES = [`${KEY} is not known.`, ...[185, 195, 285].map(length => `${'x'.repeat(length)}${KEY}`)]
+const KEY = 'k3y-0123456789-secret-of-the-test'
+/** Messages whose truncation falls before, inside or after the key. */
+const MESSAGES = [`${KEY} is not known.`, ...[185, 195, 285].map(length => `${'x'.repeat(length)}${KEY}`)]
 const options = { apiKey: KEY, time: systemTime }
 
-/** A service that does this with each connection. */
+/** A service that runs `behave` for each connection. */
 async function serving(behave: (socket: WebSocket) => void): Promise<string> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   server.on('connection', behave)
@@ -32,39 +32,39 @@ async function serving(behave: (socket: WebSocket) => void): Promise<string> {
 }
 
 function expectNoKey(error: ProviderFailure): void {
-  const told = `${error.message} ${error.stack} ${String(error.cause)}`
-  expect(told).not.toContain(KEY.slice(0, 10))
+  const texts = `${error.message} ${error.stack} ${String(error.cause)}`
+  expect(texts).not.toContain(KEY.slice(0, 10))
 }
 
 describe('an error message of a service never brings the key, or part of it, into the error of', () => {
-  const contextOf = (heard: string) => (JSON.parse(heard) as { context_id: string }).context_id
+  const contextOf = (request: string) => (JSON.parse(request) as { context_id: string }).context_id
   it.each([
     [
       'ElevenLabs',
       (baseUrl: string) => new ElevenLabsVoice({ ...options, baseUrl }),
-      (prose: string, heard: string) => ({ error: 'internal', message: prose, contextId: contextOf(heard) }),
+      (text: string, request: string) => ({ error: 'internal', message: text, contextId: contextOf(request) }),
     ],
     [
       'Cartesia',
       (baseUrl: string) => new CartesiaVoice({ ...options, baseUrl }),
-      (prose: string, heard: string) => ({
+      (text: string, request: string) => ({
         type: 'error',
-        title: prose,
+        title: text,
         status_code: 500,
-        context_id: contextOf(heard),
+        context_id: contextOf(request),
       }),
     ],
     [
       'Aura',
       (baseUrl: string) => new AuraVoice({ ...options, baseUrl }),
-      (prose: string) => ({ type: 'Error', description: prose }),
+      (text: string) => ({ type: 'Error', description: text }),
     ],
-  ] satisfies [string, (baseUrl: string) => TextToSpeech, (prose: string, heard: string) => object][])(
+  ] satisfies [string, (baseUrl: string) => TextToSpeech, (text: string, request: string) => object][])(
     '%s',
     async (_name, make, error) => {
-      for (const prose of PROSES) {
+      for (const text of MESSAGES) {
         const url = await serving(socket =>
-          socket.once('message', heard => socket.send(JSON.stringify(error(prose, String(heard))))),
+          socket.once('message', request => socket.send(JSON.stringify(error(text, String(request))))),
         )
         const voice = make(url)
         onTestFinished(() => voice.close())
@@ -82,12 +82,12 @@ describe('an error message of a service never brings the key, or part of it, int
   )
 
   it.each([
-    ['Deepgram', deepgramNova(), (prose: string) => ({ type: 'Error', description: prose })],
-    ['Flux', deepgramFlux(), (prose: string) => ({ type: 'Error', code: 'AUTH', description: prose })],
-    ['AssemblyAI', assemblyAiStreaming(), (prose: string) => ({ type: 'Error', error: prose, error_code: 1008 })],
+    ['Deepgram', deepgramNova(), (text: string) => ({ type: 'Error', description: text })],
+    ['Flux', deepgramFlux(), (text: string) => ({ type: 'Error', code: 'AUTH', description: text })],
+    ['AssemblyAI', assemblyAiStreaming(), (text: string) => ({ type: 'Error', error: text, error_code: 1008 })],
   ] as const)('%s', async (_name, service, error) => {
-    for (const prose of PROSES) {
-      const baseUrl = await serving(socket => socket.send(JSON.stringify(error(prose))))
+    for (const text of MESSAGES) {
+      const baseUrl = await serving(socket => socket.send(JSON.stringify(error(text))))
       const recogniser = new ServiceRecogniser(service, { ...options, baseUrl })
       onTestFinished(() => recogniser.close())
       const event = await listenTo(recogniser.open({ language: 'en' })).event('error')

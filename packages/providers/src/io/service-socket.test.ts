@@ -49,15 +49,15 @@ function connect(url: string, time = systemTime as ConstructorParameters<typeof 
 
 describe('a socket to a service', () => {
   it('messages given before the connection is open are sent in order, after a handshake with the headers', async () => {
-    const said: string[] = []
+    const received: string[] = []
     const done = Promise.withResolvers<void>()
     const { url } = await serve((server, sockets) => {
       accepting(server, sockets)
       sockets.on('connection', (one, request) => {
-        said.push(String(request.headers.authorization))
+        received.push(String(request.headers.authorization))
         one.on('message', data => {
-          said.push(data.toString())
-          if (said.length === 3) done.resolve()
+          received.push(data.toString())
+          if (received.length === 3) done.resolve()
         })
       })
     })
@@ -65,7 +65,7 @@ describe('a socket to a service', () => {
     socket.send('one')
     socket.send(Buffer.from('two'))
     await done.promise
-    expect(said).toEqual(['Token secret', 'one', 'two'])
+    expect(received).toEqual(['Token secret', 'one', 'two'])
     socket.close()
   })
 
@@ -114,7 +114,7 @@ describe('a socket to a service', () => {
     expect(await end).toMatchObject({ cause: 'refused', status: 403 })
   })
 
-  it('a handshake that is never answered is given up', async () => {
+  it('a handshake without an answer ends after its time limit', async () => {
     const { url } = await serve(server => server.on('upgrade', () => {}))
     const time = new VirtualTime()
     const { end } = connect(url, time)

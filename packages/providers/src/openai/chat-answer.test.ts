@@ -22,7 +22,7 @@ function read(text: string, lengths: readonly number[] = []): GenerationEvent[] 
   return [...events, ...answer.end(), ...answer.answer.end()]
 }
 
-const said = (events: readonly GenerationEvent[]) =>
+const textOf = (events: readonly GenerationEvent[]) =>
   events.map(event => (event.type === 'text' ? event.delta : '')).join('')
 const calls = (events: readonly GenerationEvent[]) =>
   events.flatMap(event => (event.type === 'tool-call' ? [[event.call.name, event.arguments]] : []))
@@ -36,7 +36,7 @@ const STREAM = `\ufeff: hello\r\n\r\n${chunk({ role: 'assistant', content: 'Señ
 describe('an answer of the OpenAI chat API', () => {
   it('yields the same events wherever its bytes are split, inside characters and lines too', () => {
     const whole = read(STREAM)
-    expect(said(whole)).toBe('Señora, 20 °C 🌞')
+    expect(textOf(whole)).toBe('Señora, 20 °C 🌞')
     expect(calls(whole)).toEqual([['weather', { city: 'Ávila' }]])
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 }), lengths => {
@@ -63,7 +63,7 @@ describe('an answer of the OpenAI chat API', () => {
     ['one JSON document instead of a stream', '  {"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}'],
   ])('is parsed with %s', (_name, text) => {
     const events = read(text)
-    expect(said(events)).toBe('Hi')
+    expect(textOf(events)).toBe('Hi')
     expect(events.at(-1)).toEqual({ type: 'finished', reason: 'stop' })
   })
 

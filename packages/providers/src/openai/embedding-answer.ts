@@ -73,7 +73,7 @@ function vectorIn(embedding: unknown): Float32Array {
 }
 
 function listed(embedding: unknown): Float32Array {
-  if (!Array.isArray(embedding)) throw malformed('a vector is none')
+  if (!Array.isArray(embedding)) throw malformed('a vector is not a list of numbers')
   return Float32Array.from(embedding, (value: unknown) => (typeof value === 'number' ? value : Number.NaN))
 }
 

@@ -59,7 +59,7 @@ function openStream(protocol: Partial<ServiceProtocol> = {}) {
     events,
     connections,
     sent,
-    tell: (news: ServiceEvent) => last().listener.onText(JSON.stringify(news)),
+    deliver: (event: ServiceEvent) => last().listener.onText(JSON.stringify(event)),
     lose: (retryable = true, code: ProviderErrorCode = 'recogniser_unreachable') =>
       last().listener.onEnd(new ProviderError(code, 'gone', { retryable })),
     /** Audio in real time. */
@@ -93,22 +93,22 @@ function words(texts: string, starts: readonly number[], final = false, passage 
 
 describe('a finalize request of a recogniser stream', () => {
   it('is answered after 1500 ms with the words so far, and late words are not delivered twice', () => {
-    const { tell, talk, stream, time, events } = openStream()
-    tell({ type: 'ready' })
+    const { deliver, talk, stream, time, events } = openStream()
+    deliver({ type: 'ready' })
     talk(1000)
-    tell(words('one two', [100, 2000]))
+    deliver(words('one two', [100, 2000]))
     stream.finalize()
     time.advance(1499)
     expect(events.some(({ type }) => type === 'final')).toBe(false)
     time.advance(1)
     expect(events.at(-1)).toMatchObject({ type: 'final', text: 'one two', fromFinalize: true })
-    tell(words('one two three', [100, 2000, 4000], true))
+    deliver(words('one two three', [100, 2000, 4000], true))
     expect(events.at(-1)).toMatchObject({ type: 'final', text: 'three', fromFinalize: false })
   })
 
   it('is answered after 700 ms in silence, when a service need not answer', () => {
-    const { tell, talk, stream, time, events } = openStream()
-    tell({ type: 'ready' })
+    const { deliver, talk, stream, time, events } = openStream()
+    deliver({ type: 'ready' })
     talk(3000)
     stream.finalize()
     time.advance(700)
@@ -116,27 +116,27 @@ describe('a finalize request of a recogniser stream', () => {
   })
 
   it('waits for late words, even when the audio seemed silent', () => {
-    const { tell, talk, stream, time, events } = openStream()
-    tell({ type: 'ready' })
+    const { deliver, talk, stream, time, events } = openStream()
+    deliver({ type: 'ready' })
     talk(3000)
     stream.finalize()
     time.advance(600)
-    tell(words('yes', [22_000]))
+    deliver(words('yes', [22_000]))
     time.advance(600)
-    tell(words('yes', [22_000], true))
+    deliver(words('yes', [22_000], true))
     expect(events.at(-1)).toMatchObject({ type: 'final', text: 'yes', fromFinalize: true })
     time.advance(5000)
     expect(events.filter(({ type }) => type === 'final')).toHaveLength(1)
   })
 
   it('is not answered by words that became final before the request', () => {
-    const { tell, talk, stream, events } = openStream()
-    tell({ type: 'ready' })
+    const { deliver, talk, stream, events } = openStream()
+    deliver({ type: 'ready' })
     talk(2000)
     stream.finalize()
-    tell({ ...words('one', [100], true), untilMs: 1000 } as ServiceEvent)
+    deliver({ ...words('one', [100], true), untilMs: 1000 } as ServiceEvent)
     expect(events.at(-1)).toMatchObject({ text: 'one', fromFinalize: false })
-    tell({ ...words('two', [9000], true, 1), untilMs: 2000, forced: true } as ServiceEvent)
+    deliver({ ...words('two', [9000], true, 1), untilMs: 2000, forced: true } as ServiceEvent)
     expect(events.at(-1)).toMatchObject({ text: 'two', fromFinalize: true })
   })
 
@@ -149,10 +149,10 @@ describe('a finalize request of a recogniser stream', () => {
   })
 
   it('is answered when the stream fails for good', () => {
-    const { tell, talk, stream, types, lose, events } = openStream()
-    tell({ type: 'ready' })
+    const { deliver, talk, stream, types, lose, events } = openStream()
+    deliver({ type: 'ready' })
     talk(500)
-    tell(words('one', [100]))
+    deliver(words('one', [100]))
     stream.finalize()
     stream.finalize()
     lose(false, 'recogniser_refused')
@@ -163,8 +163,8 @@ describe('a finalize request of a recogniser stream', () => {
 
 describe('a connection to a recogniser service', () => {
   it('gets keep-alive messages only while there is no audio', () => {
-    const { tell, talk, time, connections } = openStream()
-    tell({ type: 'ready' })
+    const { deliver, talk, time, connections } = openStream()
+    deliver({ type: 'ready' })
     talk(10_000)
     expect(connections[0]!.sent).not.toContain('keep')
     time.advance(60_000)
@@ -172,10 +172,10 @@ describe('a connection to a recogniser service', () => {
   })
 
   it('gets short silence instead of keep-alive messages that the service lacks, without shifting word times', () => {
-    const { tell, talk, time, audioOf, sent, stream, events } = openStream({
+    const { deliver, talk, time, audioOf, sent, stream, events } = openStream({
       keepAlive: { afterMs: 500, message: null },
     })
-    tell({ type: 'ready' })
+    deliver({ type: 'ready' })
     let heard = 0
     for (let s = 0; s < 60; s += 5) {
       time.advance(5000)
@@ -186,26 +186,26 @@ describe('a connection to a recogniser service', () => {
     expect(sent.ms).toBe(heard / 8)
     talk(1000)
     expect(audioOf(0)).toBe(heard + 8000)
-    tell(words('one', [heard + 800], true))
+    deliver(words('one', [heard + 800], true))
     expect(events.at(-1)).toMatchObject({ type: 'final', words: [{ text: 'one', startSample: CLOCK + 800 }] })
     stream.close()
   })
 
   it('is replaced when no greeting arrives within 5 s, and the next one gets all audio so far', () => {
-    const { tell, talk, audioOf, connections, types } = openStream()
+    const { deliver, talk, audioOf, connections, types } = openStream()
     talk(5100)
     expect(types()).toEqual(['error'])
     expect(connections[0]!.closed).toBe(true)
-    tell({ type: 'ready' })
+    deliver({ type: 'ready' })
     expect(audioOf(1)).toBe(5100 * 8)
   })
 
   it('is replaced when it reports nothing during speech, but not during silence', () => {
-    const { tell, talk, types } = openStream()
-    tell({ type: 'ready' })
+    const { deliver, talk, types } = openStream()
+    deliver({ type: 'ready' })
     talk(60_000)
     expect(types()).toEqual([])
-    tell({ type: 'speech-started', atMs: 59_875 })
+    deliver({ type: 'speech-started', atMs: 59_875 })
     talk(4900)
     expect(types()).toEqual(['speech-started'])
     talk(200)
@@ -213,12 +213,12 @@ describe('a connection to a recogniser service', () => {
   })
 
   it('is not replaced for voice without words where the service may stay silent', () => {
-    const { tell, talk, types } = openStream({ stall: { afterMs: 15_000, byVoice: false } })
-    tell({ type: 'ready' })
-    tell({ type: 'speech-started', atMs: 12.5 })
+    const { deliver, talk, types } = openStream({ stall: { afterMs: 15_000, byVoice: false } })
+    deliver({ type: 'ready' })
+    deliver({ type: 'speech-started', atMs: 12.5 })
     talk(60_000)
     expect(types()).toEqual(['speech-started'])
-    tell(words('one', [480_000]))
+    deliver(words('one', [480_000]))
     talk(15_100)
     // The audio of the word is no longer buffered, so the word becomes final.
     expect(types()).toEqual(['speech-started', 'partial', 'final', 'error'])
@@ -240,8 +240,8 @@ describe('audio for a recogniser service', () => {
       [800, 800],
       [800_000, 24_000],
     ] as const) {
-      const { tell, stream, audioOf } = openStream()
-      tell({ type: 'ready' })
+      const { deliver, stream, audioOf } = openStream()
+      deliver({ type: 'ready' })
       stream.write(new Int16Array(160), CLOCK)
       stream.write(new Int16Array(160), CLOCK + 160 + gap)
       expect(audioOf(0)).toBe(320 + silence)
@@ -249,8 +249,8 @@ describe('audio for a recogniser service', () => {
   })
 
   it('is sent in messages of the required size, and the remainder when no more arrives', () => {
-    const { tell, talk, time, connections } = openStream({ minMessageMs: 80 })
-    tell({ type: 'ready' })
+    const { deliver, talk, time, connections } = openStream({ minMessageMs: 80 })
+    deliver({ type: 'ready' })
     talk(100)
     expect(connections[0]!.sent).toEqual([640])
     time.advance(4000)
@@ -260,15 +260,15 @@ describe('audio for a recogniser service', () => {
 
 describe('a lost connection to a recogniser service', () => {
   it('is replaced each time when losses are half a minute apart', () => {
-    const { tell, talk, lose, events, connections } = openStream()
+    const { deliver, talk, lose, events, connections } = openStream()
     for (let i = 0; i < 5; i++) {
-      tell({ type: 'ready' })
+      deliver({ type: 'ready' })
       talk(31_000)
       lose()
       talk(20)
     }
     expect(connections).toHaveLength(6)
-    tell({ type: 'ready' })
+    deliver({ type: 'ready' })
     talk(100)
     lose()
     expect(connections).toHaveLength(6)
@@ -280,46 +280,46 @@ describe('a lost connection to a recogniser service', () => {
 
   it('is followed by one that gets the audio without words so far: at most 10 s of speech or 3 s of silence', () => {
     const speaking = openStream()
-    speaking.tell({ type: 'ready' })
+    speaking.deliver({ type: 'ready' })
     speaking.talk(20_000)
-    speaking.tell(words('one', [20 * 8000 - 2000]))
+    speaking.deliver(words('one', [20 * 8000 - 2000]))
     speaking.lose()
     speaking.time.advance(0)
-    speaking.tell({ type: 'ready' })
+    speaking.deliver({ type: 'ready' })
     expect(speaking.audioOf(1)).toBe(80_000)
     const silent = openStream()
-    silent.tell({ type: 'ready' })
+    silent.deliver({ type: 'ready' })
     silent.talk(20_000)
     silent.lose()
     silent.time.advance(0)
-    silent.tell({ type: 'ready' })
+    silent.deliver({ type: 'ready' })
     expect(silent.audioOf(1)).toBe(24_000)
   })
 
   it('loses no words, even when their audio is no longer buffered', () => {
-    const { tell, talk, lose, events } = openStream()
-    tell({ type: 'ready' })
+    const { deliver, talk, lose, events } = openStream()
+    deliver({ type: 'ready' })
     talk(15_000)
-    tell(words('long ago and now', [1000, 3000, 60_000, 110_000]))
+    deliver(words('long ago and now', [1000, 3000, 60_000, 110_000]))
     lose()
     expect(events.slice(-2)).toMatchObject([{ type: 'final', text: 'long ago' }, { type: 'error' }])
   })
 
   it('repeats neither words nor the end of a turn when audio is sent again', () => {
-    const { tell, talk, lose, events, time } = openStream()
-    tell({ type: 'ready' })
+    const { deliver, talk, lose, events, time } = openStream()
+    deliver({ type: 'ready' })
     talk(2000)
-    tell({ ...words('one two', [1000, 3000], true), untilMs: null } as ServiceEvent)
-    tell(words('three', [9000], false, 1))
+    deliver({ ...words('one two', [1000, 3000], true), untilMs: null } as ServiceEvent)
+    deliver(words('three', [9000], false, 1))
     lose()
     time.advance(0)
-    tell({ type: 'ready' })
+    deliver({ type: 'ready' })
     const before = events.length
     // The new stream begins where "two" ended, 3800 samples into the old one.
-    tell(words('two', [-700], true))
-    tell({ type: 'end-of-turn', confidence: 1, eager: false })
+    deliver(words('two', [-700], true))
+    deliver({ type: 'end-of-turn', confidence: 1, eager: false })
     expect(events).toHaveLength(before)
-    tell(words('three', [9000 - 3800], true, 1))
+    deliver(words('three', [9000 - 3800], true, 1))
     expect(events.at(-1)).toMatchObject({ text: 'three', words: [{ startSample: CLOCK + 9000 }] })
   })
 
@@ -339,16 +339,16 @@ describe('a lost connection to a recogniser service', () => {
 
 describe('the sent audio that a recogniser stream reports', () => {
   it('is counted when it is sent: not before the service is ready, gaps as silence, replays again', () => {
-    const { tell, talk, sent, lose, stream, time, connections, audioOf } = openStream()
+    const { deliver, talk, sent, lose, stream, time, connections, audioOf } = openStream()
     talk(1000)
     expect(sent.ms).toBe(0)
-    tell({ type: 'ready' })
+    deliver({ type: 'ready' })
     expect(sent.ms).toBe(1000)
     stream.write(new Int16Array(160), CLOCK + 8000 + 16_000)
     expect(sent.ms).toBe(1000 + 2000 + 20)
     lose()
     time.advance(1)
-    tell({ type: 'ready' })
+    deliver({ type: 'ready' })
     expect(connections).toHaveLength(2)
     stream.close()
     expect(sent.ms).toBeGreaterThan(1000 + 2000 + 20)

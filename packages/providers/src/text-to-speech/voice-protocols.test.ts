@@ -115,8 +115,8 @@ describe('Cartesia', () => {
     [{ status_code: 404, error_code: 'voice_not_found' }, 'voice_unknown', false],
     [{ status_code: 500 }, 'voice_failed', true],
     [{ status_code: 400, error: 'older versions write so' }, 'voice_failed', false],
-  ])('reports the Cartesia error %j as "%s"', (told, code, retryable) => {
-    const [message] = cartesia.reader().text(JSON.stringify({ type: 'error', done: true, context_id: 'c', ...told }))
+  ])('reports the Cartesia error %j as "%s"', (fields, code, retryable) => {
+    const [message] = cartesia.reader().text(JSON.stringify({ type: 'error', done: true, context_id: 'c', ...fields }))
     expect(message).toMatchObject({ type: 'failed', utterance: 'c', error: { code, retryable } })
   })
 })

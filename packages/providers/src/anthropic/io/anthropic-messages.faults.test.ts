@@ -122,7 +122,7 @@ describe('the Anthropic model, when the service is slow', () => {
 })
 
 describe('the Anthropic model and its connections', () => {
-  it('a request goes over a new connection when the service closed the kept one', async () => {
+  it('a request goes over a new connection when the service closed the idle one', async () => {
     const fake = await service()
     const model = modelOf(fake)
     await collect(model)
@@ -176,9 +176,9 @@ describe('each Claude model', () => {
   it.each(MODELS)('%s accepts every tool choice, a temperature and both thinking modes', async model => {
     const fake = await service()
     for (const thinking of ['least', 'model'] as const) {
-      const asked = modelOf(fake, { model, thinking })
+      const tested = modelOf(fake, { model, thinking })
       for (const toolChoice of ['auto', 'none', 'required', { name: 'weather' }] as const)
-        expect(await failed(asked, { ...REQUEST, tools, toolChoice, temperature: 0.3 })).toBeNull()
+        expect(await failed(tested, { ...REQUEST, tools, toolChoice, temperature: 0.3 })).toBeNull()
     }
   })
 

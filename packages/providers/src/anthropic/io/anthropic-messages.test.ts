@@ -11,7 +11,7 @@ import { AnthropicMessages } from './anthropic-messages.ts'
 const STYLES: Readonly<Record<string, FakeMessagesStyle>> = {
   'of Anthropic': {},
   'of Anthropic, byte by byte': { pieces: 3 },
-  'of a service like Anthropic, with other line ends, comments and events that nobody knows': {
+  'of a service like Anthropic, with other line ends, comments and unknown events': {
     lineEnd: '\r\n',
     tight: true,
     comments: true,

@@ -74,12 +74,12 @@ describe.each([
     ['2 % of packets lost', { loss: 0.02 }, 0.05],
     ['noise 20 dB below the speech', { noiseBelowDb: 20 }, 0.05],
     ['2 % of packets lost and noise 20 dB below', { loss: 0.02, noiseBelowDb: 20 }, 0.05],
-  ])('is recognised with %s', async (_name, conditions, most) => {
-    const said: string[] = []
-    const audio = await say(shared, TEXT[language]!, language, said)
-    expect(said).toEqual(TEXT[language]!.split(/\s+/))
-    const heard = wordsOf(recognise(overTelephoneLine(audio, { ...conditions, random: new SeededRandom(1) })))
-    expect(wordErrors(said, heard) / said.length).toBeLessThanOrEqual(most)
+  ])('is recognised with %s', async (_name, conditions, maxErrorRate) => {
+    const spoken: string[] = []
+    const audio = await say(shared, TEXT[language]!, language, spoken)
+    expect(spoken).toEqual(TEXT[language]!.split(/\s+/))
+    const recognised = wordsOf(recognise(overTelephoneLine(audio, { ...conditions, random: new SeededRandom(1) })))
+    expect(wordErrors(spoken, recognised) / spoken.length).toBeLessThanOrEqual(maxErrorRate)
   })
 })
 

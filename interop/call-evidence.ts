@@ -23,7 +23,7 @@ const VOICE_ACTIVITY_ERROR_MS: Ms = 100
 
 const PACKET_MS: Ms = 20
 /** Largest share of words that gaps in the audio may make unintelligible. */
-const MOST_DAMAGED = 0.05
+const MAX_DAMAGED = 0.05
 
 /** Both channels of a call's recording. */
 interface Recording {
@@ -154,7 +154,7 @@ async function expectAgentWords(finished: FinishedCall): Promise<void> {
 async function expectWords(finished: FinishedCall, actual: string, expected: string, excused: number): Promise<void> {
   const [understood, written] = [wordsOf(actual), wordsOf(expected)]
   const gaps = Math.ceil((await gapsMs(finished)) / PACKET_MS)
-  const most = excused + Math.min(gaps, Math.ceil(written.length * MOST_DAMAGED))
+  const most = excused + Math.min(gaps, Math.ceil(written.length * MAX_DAMAGED))
   if (most === 0) expect(understood).toEqual(written)
   else expect(wordErrors(understood, written), `${actual} / ${expected}`).toBeLessThanOrEqual(most)
 }

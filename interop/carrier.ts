@@ -2,9 +2,9 @@ import { freePeerPorts, rtpRange } from './ports.ts'
 import { type AtTestEnd, readRunFile, startRecipe } from './recipe.ts'
 
 interface CarrierOptions {
-  /** Where calls from the inside go, over TLS with SRTP. */
+  /** SIP URI for calls from the inside, over TLS with SRTP. */
   readonly engineUri: string
-  /** "host:port" inside, where calls of the engine end, over UDP with plain RTP. */
+  /** "host:port" inside that receives the calls of the engine, over UDP with plain RTP. */
   readonly insideTarget: string
   readonly atTestEnd?: AtTestEnd
 }
@@ -13,18 +13,18 @@ interface CarrierOptions {
 export interface Carrier {
   /** "host:port" inside, UDP and TCP: calls to this address reach the engine. */
   readonly inside: string
-  /** What the engine calls to reach `number` inside. */
+  /** SIP URI by which the engine calls `number` inside. */
   uri(number: string): string
-  /** One line a request or reply, as Kamailio saw it: "INVITE sip:… from tls:127.0.0.1:… cseq=1 call=…". */
+  /** Kamailio's log, one line per request or response: "INVITE sip:… from tls:127.0.0.1:… cseq=1 call=…". */
   log(): string
-  /** The SDES suites that rtpengine came to use outside in the call with this Call-ID. */
+  /** The SDES suites that rtpengine used outside in the call with this Call-ID. */
   suites(callId: string): ReadonlySet<string>
 }
 
-/** Credentials that the carrier's proxy demands when it challenges. */
+/** Credentials that the carrier's proxy requires. */
 export const CARRIER_CREDENTIALS = { username: 'engine', password: 'engine-secret' } as const
 
-/** Resolves when it takes calls. Throws when it cannot start. */
+/** Resolves when the carrier accepts calls. Throws if it cannot start. */
 export async function startCarrier(options: CarrierOptions): Promise<Carrier> {
   const ports = await freePeerPorts()
   const [from, to] = rtpRange(ports).split('-')

@@ -44,7 +44,7 @@ async function demo(args: readonly string[], atTestEnd: AtTestEnd) {
   return { home, status, output, errors, leftBehind }
 }
 
-// Side by side: each talks for 40 s in a home of its own.
+// Concurrent, because each test takes 40 s and has a home of its own.
 describe('npm run demo', { timeout: 200_000, concurrent: true }, () => {
   it('the demo with --json prints one object that describes a whole call, and leaves no file but its recording', async ({
     expect,

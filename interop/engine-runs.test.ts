@@ -120,8 +120,8 @@ afterEach(async () => {
   expect(problems).toEqual([])
 })
 
-/** A queue that wakes at once, in this process. */
-function atOnce(): RunQueue & { listener: ((work: Work) => Promise<void>) | null } {
+/** A run queue within this process that notifies its listener at once. */
+function localRunQueue(): RunQueue & { listener: ((work: Work) => Promise<void>) | null } {
   return {
     listener: null,
     wake(work) {
@@ -136,9 +136,9 @@ function atOnce(): RunQueue & { listener: ((work: Work) => Promise<void>) | null
   }
 }
 
-const runQueue = atOnce()
+const runQueue = localRunQueue()
 
-/** `spoolBytes`: from so many on no recording begins; default as in production. */
+/** Starts the engine. `spoolBytes`: size limit of the recording spool; default as in production. */
 async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine> {
   const compiled = compile({ ...draft, recording: { required: isRecorded, channels: 'dual' } })
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics))

@@ -34,14 +34,14 @@ export interface EngineUnderTest {
   dial(request: OutboundTestCall): Promise<Call>
 }
 
-/** A call of the engine under test; the line test talks where no agent is named. */
+/** A call of the engine under test. Default agent: the line test. */
 interface OutboundTestCall extends Omit<DialRequest, 'plan'> {
   readonly agent?: VoiceAgent
 }
 
 let sharedVoice: LocalFlite | undefined
 
-/** The voice that engines under test speak with; rendering is the same every time, so tests can compare. */
+/** The voice of engines under test. Its rendering is deterministic, so that tests can compare audio. */
 function testVoice(): TextToSpeech {
   sharedVoice ??= new LocalFlite()
   return sharedVoice
@@ -66,20 +66,20 @@ export async function closeTestVoice(): Promise<void> {
 /** Settings of an engine under test that differ from the defaults. */
 export interface EngineChanges extends Partial<Pick<EngineOptions, 'onCall'>> {
   readonly endpoint?: Partial<EngineOptions['endpoint']>
-  /** Default one: the line test behind `TOKEN`, with SRTP. */
+  /** Default: one route with `TOKEN`, the line test and SRTP. */
   readonly routes?: readonly InboundTestRoute[]
-  /** What the line test speaks with; default the local voice. */
+  /** Voice of the line test; default: the local voice. */
   readonly voice?: TextToSpeech
   /** How long inbound calls ring; default 0. */
   readonly ringMs?: number
 }
 
-/** A route of the engine under test; the line test talks where no agent is named. */
+/** A route of the engine under test. Default agent: the line test. */
 interface InboundTestRoute extends Omit<TestRoute, 'plan'> {
   readonly agent?: VoiceAgent
 }
 
-/** Only inside a test: it is closed at its end. */
+/** Starts an engine, which is closed at the end of the test. */
 export async function startEngine(
   { endpoint, routes = [{ token: TOKEN, security: 'srtp-required' }], voice, ringMs = 0, onCall }: EngineChanges = {},
   atTestEnd: AtTestEnd = onTestFinished,
@@ -130,8 +130,10 @@ export async function startEngine(
     events,
     dial: ({ agent, ...request }) => engine.dial({ ...request, plan: planOf(agent) }),
     reportOf: callId => {
-      const call = calls.find(one => one.leg.callId === callId)
-      return call === undefined ? Promise.reject(new Error(`no call ${callId} came`)) : call.report
+      const call = calls.find(candidate => candidate.leg.callId === callId)
+      return call === undefined
+        ? Promise.reject(new Error(`the engine has no call with the Call-ID ${callId}`))
+        : call.report
     },
     nextReport: () => {
       const report = reports.shift()

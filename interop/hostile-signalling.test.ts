@@ -43,7 +43,7 @@ class Stranger {
     return new Stranger(socket)
   }
 
-  /** Status codes answered, in order: `expected` of them are waited for, and then `quietMs` for more. */
+  /** Sends bytes and returns the status codes of the responses: waits for `expected` of them, then `quietMs` for more. */
   async ask(bytes: string | Uint8Array, expected = 0, quietMs = QUIET_MS): Promise<number[]> {
     this.received = ''
     this.#socket.write(bytes)

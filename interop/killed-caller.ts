@@ -3,8 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { dialLeg, Endpoint, type LegSecurity, parseUri, type SipUri } from '@parley/leg'
 import { interopCertificates } from './recipe.ts'
 
-// A process of its own that calls a URI and is killed by the test. It prints what an engine would have stored, one JSON
-// object a line: {"attempt": …} before the INVITE leaves, {"state": "ringing"}, {"dialog": …} before the ACK leaves, which
+// A process that calls a URI and is killed by the test. It prints what an engine would have stored, one JSON object per line: {"attempt": …} before the INVITE leaves, {"state": "ringing"}, {"dialog": …} before the ACK leaves, which
 // never does with "unacknowledged", and {"audible": true} at the first audio packet.
 const [uri = '', security = 'srtp-required', fate = ''] = process.argv.slice(2)
 const files = await interopCertificates()

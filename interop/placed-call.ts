@@ -9,7 +9,7 @@ import type { Serving } from './serving.ts'
 
 type Run = ResultFrom<'runs.get'>
 
-const LOOK_MS = 250
+const POLL_MS = 250
 
 export function clientOf({ demo }: Pick<Serving, 'demo'>): ParleyClient {
   return new ParleyClient({ baseUrl: demo.api!, key: demo.key! })
@@ -29,8 +29,8 @@ export function runPrintedCommand(command: string): Run {
   return JSON.parse(execFileSync('sh', ['-c', `${command} --silent --show-error`], { encoding: 'utf8' })) as Run
 }
 
-/** Polls the run until `isWanted`; throws with its last state after `withinMs`. */
-export async function runOnce(
+/** Polls the run until `isWanted` accepts it; throws with its last state after `withinMs`. */
+export async function waitForRun(
   client: ParleyClient,
   run_id: string,
   isWanted: (run: Run) => boolean,
@@ -41,13 +41,13 @@ export async function runOnce(
     const run = await client.runs.get({ params: { run_id } })
     if (isWanted(run)) return run
     if (performance.now() > giveUpAt) throw new Error(`after ${withinMs} ms the run is ${JSON.stringify(run)}`)
-    await pause(LOOK_MS)
+    await pause(POLL_MS)
   }
 }
 
 export const hasEnded = ({ state }: Run) => ['completed', 'failed', 'cancelled', 'rejected', 'expired'].includes(state)
 
-/** Calls `read` until its answer `isWanted`; throws with the last answer after `withinMs`. */
+/** Calls `read` until `isWanted` accepts its result; throws with the last result after `withinMs`. */
 export async function eventually<Found>(
   read: () => Promise<Found>,
   isWanted: (found: Found) => boolean,
@@ -58,30 +58,33 @@ export async function eventually<Found>(
     const found = await read()
     if (isWanted(found)) return found
     if (performance.now() > giveUpAt) throw new Error(`after ${withinMs} ms there is ${JSON.stringify(found)}`)
-    await pause(LOOK_MS)
+    await pause(POLL_MS)
   }
 }
 
-/** Creates an agent from a template and publishes it; its id. */
-export async function publishedTemplate(client: ParleyClient, template: 'cloud_chat' | 'cloud_task'): Promise<string> {
+/** Creates an agent from a template and publishes it; returns its id. */
+export async function publishTemplate(client: ParleyClient, template: 'cloud_chat' | 'cloud_task'): Promise<string> {
   const { ref, draft } = await client.agents.create({ body: { template, name: template } })
   const body = { draft_id: draft!.draft_id, expected_revision: draft!.revision }
   await client.publications.publish({ params: { agent_id: ref.id }, body })
   return ref.id
 }
 
-/** Opens a chat and waits for the agent's opening line; the id of its run. */
-export async function openedChat(client: ParleyClient, agent_id: string, withinMs: number): Promise<string> {
+/** Opens a chat and waits for the agent's first line; returns the id of its run. */
+export async function openChat(client: ParleyClient, agent_id: string, withinMs: number): Promise<string> {
   const { run_id } = await client.runs.create({ body: { agent_id, channel: 'cloud', mode: 'chat' } })
   const transcript = () => client.runs.transcript({ params: { run_id } })
   await eventually(transcript, ({ utterances }) => utterances.length > 0, withinMs)
   return run_id
 }
 
-/** Length, and loudness of each channel, of the audio at a recording's link, measured by sox. */
-export async function soxOf(url: string, atTestEnd: AtTestEnd): Promise<{ seconds: number; rms: readonly number[] }> {
+/** Downloads a recording and measures it with sox: its length, and the RMS amplitude of each channel. */
+export async function measureRecording(
+  url: string,
+  atTestEnd: AtTestEnd,
+): Promise<{ seconds: number; rms: readonly number[] }> {
   const response = await fetch(url)
-  if (response.status !== 200) throw new Error(`the recording is answered ${response.status}`)
+  if (response.status !== 200) throw new Error(`downloading the recording failed with HTTP status ${response.status}`)
   const directory = mkdtempSync(join(tmpdir(), 'parley-recording.'))
   atTestEnd(() => rmSync(directory, { recursive: true, force: true }))
   const file = join(directory, 'call.wav')

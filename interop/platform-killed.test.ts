@@ -5,12 +5,12 @@ import {
   clientOf,
   eventually,
   hasEnded,
-  openedChat,
+  measureRecording,
+  openChat,
   printedCall,
-  publishedTemplate,
-  runOnce,
+  publishTemplate,
   runPrintedCommand,
-  soxOf,
+  waitForRun,
 } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing, temporaryHome } from './serving.ts'
@@ -51,14 +51,14 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
     first = await startServing(afterAllTests, { home })
     const before = clientOf(first)
     revision = await rename(before, 'pizzeria', NEW_NAME)
-    chatAgent = await publishedTemplate(before, 'cloud_chat')
+    chatAgent = await publishTemplate(before, 'cloud_chat')
     if (!sox.missing) {
       const { run_id } = runPrintedCommand(printedCall(first))
       const utterances = async () => (await before.runs.transcript({ params: { run_id } })).utterances
       const spoken = await eventually(utterances, ({ length }) => length >= 2, 60_000)
       call = { run_id, spokenMs: spoken.at(-1)!.end_ms! }
     }
-    chatId = await openedChat(before, chatAgent, SOON_MS)
+    chatId = await openChat(before, chatAgent, SOON_MS)
     await first.kill()
     second = await startServing(afterAllTests, { home })
     client = clientOf(second)
@@ -68,27 +68,27 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
     `a restarted platform fails the run of the lost call with engine_lost, has its recording up to the last second, and places the next call${sox.note}`,
     async ({ onTestFinished }) => {
       const params = { run_id: call!.run_id }
-      const run = await runOnce(client, call!.run_id, hasEnded, RUN_OVER_MS)
+      const run = await waitForRun(client, call!.run_id, hasEnded, RUN_OVER_MS)
       expect(run).toMatchObject({ state: 'failed', outcome: { kind: 'error', detail: 'engine_lost' } })
       const read = () => client.runs.recording({ params })
       const recording = await eventually(read, ({ media_url }) => media_url !== null, SOON_MS)
       expect(recording.state).toBe('partial')
-      const { seconds, rms } = await soxOf(recording.media_url!, onTestFinished)
+      const { seconds, rms } = await measureRecording(recording.media_url!, onTestFinished)
       expect(seconds * 1000).toBeGreaterThan(call!.spokenMs - 1000)
       expect(rms).toHaveLength(2)
       expect((await client.runs.transcript({ params })).state).toBe('partial')
 
       const next = runPrintedCommand(printedCall(second))
-      await runOnce(client, next.run_id, ({ phone_state }) => phone_state === 'active', RUN_OVER_MS)
+      await waitForRun(client, next.run_id, ({ phone_state }) => phone_state === 'active', RUN_OVER_MS)
     },
   )
 
   it('a restarted platform fails the run of the lost chat with engine_lost, and answers in the next chat', async () => {
-    const run = await runOnce(client, chatId, hasEnded, RUN_OVER_MS)
+    const run = await waitForRun(client, chatId, hasEnded, RUN_OVER_MS)
     expect(run).toMatchObject({ state: 'failed', outcome: { kind: 'error', detail: 'engine_lost' } })
     const { state, utterances } = await client.runs.transcript({ params: { run_id: chatId } })
     expect([state, utterances.length]).toEqual(['partial', 1])
-    const run_id = await openedChat(client, chatAgent, SOON_MS)
+    const run_id = await openChat(client, chatAgent, SOON_MS)
     const answer = await client.runs.message({ params: { run_id }, body: { text: 'Are you there?' } })
     expect(answer.state).toBe('running')
   })

@@ -7,12 +7,12 @@ import {
   clientOf,
   eventually,
   hasEnded,
-  openedChat,
+  measureRecording,
+  openChat,
   printedCall,
-  publishedTemplate,
-  runOnce,
+  publishTemplate,
   runPrintedCommand,
-  soxOf,
+  waitForRun,
 } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
@@ -44,7 +44,7 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
       expect(placed).toMatchObject({ agent_id: 'clinic', channel: 'phone', mode: 'outbound', to_number: PHONE })
       const params = { run_id: placed.run_id }
 
-      const run = await runOnce(client, placed.run_id, hasEnded, CALL_MS)
+      const run = await waitForRun(client, placed.run_id, hasEnded, CALL_MS)
       expect(run, serving.output()).toMatchObject({ state: 'completed', outcome: { kind: 'completed' } })
       const transcript = await client.runs.transcript({ params })
       expect(transcript.state).toBe('complete')
@@ -55,7 +55,7 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
 
       const read = () => client.runs.recording({ params })
       const recording = await eventually(read, ({ state }) => state === 'ready', SOON_MS)
-      const { seconds, rms } = await soxOf(recording.media_url!, onTestFinished)
+      const { seconds, rms } = await measureRecording(recording.media_url!, onTestFinished)
       // On one clock: the last words are at the end of the recording.
       expect(Math.abs(seconds * 1000 - transcript.utterances.at(-1)!.end_ms!)).toBeLessThan(3000)
       expect(rms).toHaveLength(2)
@@ -88,7 +88,7 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
       expect(inbound).toMatchObject([{ channel: 'phone', to_number: serving.demo.number }])
       const { exitCode, output } = await call.finished
       expect(exitCode, output).toBe(0)
-      const run = await runOnce(client, inbound[0]!.run_id, hasEnded, SOON_MS)
+      const run = await waitForRun(client, inbound[0]!.run_id, hasEnded, SOON_MS)
       expect(run).toMatchObject({ state: 'completed', outcome: { kind: 'caller_hung_up' }, trigger: { kind: 'sip' } })
       const { utterances } = await client.runs.transcript({ params: { run_id: run.run_id } })
       expect(utterances[0]!.text).toContain('Hillside Clinic')
@@ -96,14 +96,14 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
   )
 
   it('a chat is answered until it ends', async ({ expect }) => {
-    const agent_id = await publishedTemplate(client, 'cloud_chat')
-    const run_id = await openedChat(client, agent_id, SOON_MS)
+    const agent_id = await publishTemplate(client, 'cloud_chat')
+    const run_id = await openChat(client, agent_id, SOON_MS)
     const params = { run_id }
     const first = await client.runs.message({ params, body: { text: 'Can you help me with my order?' } })
     expect(first).toMatchObject({ run_id, state: 'running', utterances: [{ role: 'user' }, { role: 'agent' }] })
     const last = await client.runs.message({ params, body: { text: 'No more questions, goodbye.' } })
     expect(last).toMatchObject({ state: 'ending', utterances: [{ role: 'user' }, { role: 'agent' }] })
-    const run = await runOnce(client, run_id, hasEnded, SOON_MS)
+    const run = await waitForRun(client, run_id, hasEnded, SOON_MS)
     expect(run).toMatchObject({ state: 'completed', phone_state: null, outcome: { kind: 'completed' } })
     const { state, utterances } = await client.runs.transcript({ params })
     expect(state).toBe('complete')
@@ -113,19 +113,19 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
   })
 
   it('a task and a background run complete', async ({ expect }) => {
-    const agent_id = await publishedTemplate(client, 'cloud_task')
+    const agent_id = await publishTemplate(client, 'cloud_task')
     for (const mode of ['task', 'background'] as const) {
       const { run_id } = await client.runs.create({ body: { agent_id, channel: 'cloud', mode } })
-      const run = await runOnce(client, run_id, hasEnded, SOON_MS)
+      const run = await waitForRun(client, run_id, hasEnded, SOON_MS)
       expect(run).toMatchObject({ mode, state: 'completed', outcome: { kind: 'completed', ended_by: 'agent' } })
     }
   })
 
   it('a chat that an operator cancels ends', async ({ expect }) => {
-    const agent_id = await publishedTemplate(client, 'cloud_chat')
-    const run_id = await openedChat(client, agent_id, SOON_MS)
+    const agent_id = await publishTemplate(client, 'cloud_chat')
+    const run_id = await openChat(client, agent_id, SOON_MS)
     await client.runs.cancel({ params: { run_id } })
-    const run = await runOnce(client, run_id, hasEnded, SOON_MS)
+    const run = await waitForRun(client, run_id, hasEnded, SOON_MS)
     expect(run).toMatchObject({ state: 'cancelled', outcome: { kind: 'cancelled', ended_by: 'operator' } })
   })
 })

@@ -18,14 +18,14 @@ export interface Serving {
   recordings(): string[]
   /** Closes the pipe of its output. */
   stopReading(): void
-  /** SIGTERM; the exit status, or null when a signal ended it. */
+  /** Sends SIGTERM; resolves with the exit code, null if a signal ended the process. */
   stop(): Promise<number | null>
-  /** SIGKILL: nothing is put in order. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>
 }
 
 interface ServingOptions {
-  /** One that an earlier process had; default: a new one. */
+  /** Home of an earlier process; default: a new one. */
   readonly home?: string
   readonly env?: Readonly<Record<string, string>>
 }
@@ -64,12 +64,12 @@ export async function startServing(atTestEnd: AtTestEnd, options: ServingOptions
   })
   let output = ''
   const ready = Promise.withResolvers<void>()
-  const note = (chunk: Buffer) => {
+  const onOutput = (chunk: Buffer) => {
     output += chunk
     if (output.includes('Parley is ready.')) ready.resolve()
   }
-  child.stdout.on('data', note)
-  child.stderr.on('data', note)
+  child.stdout.on('data', onOutput)
+  child.stderr.on('data', onOutput)
   const exited = new Promise<number | null>(resolve => {
     child.once('error', () => resolve(null))
     child.once('close', resolve)

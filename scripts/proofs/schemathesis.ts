@@ -22,7 +22,7 @@ const CHECKS = [
 export type Ids = readonly string[]
 export const IDS: Ids = [...operations, ...streams].map(({ id }) => id)
 /** Its edits have more bounds (some 20,000 cases) than all other operations together (3,450). */
-export const MOST_BOUNDS: OperationId = 'drafts.edit'
+export const LARGEST_OPERATION: OperationId = 'drafts.edit'
 const MAX_SHOWN = 8000
 
 type PlantedHandler = 'nothing' | 'a handler that throws'
@@ -94,8 +94,8 @@ function lanesOf(bounds: Ids, random: Ids, examples: number): readonly (readonly
     ids,
     options: ['--phases', 'fuzzing', '--max-examples', String(examples)],
   })
-  const hasMostBounds = (id: string) => id === MOST_BOUNDS
-  const others = (id: string) => id !== MOST_BOUNDS
+  const hasMostBounds = (id: string) => id === LARGEST_OPERATION
+  const others = (id: string) => id !== LARGEST_OPERATION
   return [
     [boundsOf(bounds.filter(hasMostBounds)), randomOf(random.filter((_, at) => at % 2 === 0))],
     [boundsOf(bounds.filter(others)), randomOf(random.filter((_, at) => at % 2 === 1))],

@@ -4,7 +4,7 @@ import type { ParleyClient } from '@parley/client'
 import { WebhookReceiver } from '@parley/loadtest'
 import { startTestServer } from '@parley/store/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { clientOf, eventually, hasEnded, openedChat, runOnce } from '../../interop/placed-call.ts'
+import { clientOf, eventually, hasEnded, openChat, waitForRun } from '../../interop/placed-call.ts'
 import { atLastTestEnd } from '../../interop/recipe.ts'
 import { startServing, temporaryHome } from '../../interop/serving.ts'
 import { BEFORE, emptyDatabase, restoreFixture } from './upgrade/restored-fixture.ts'
@@ -75,12 +75,12 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
   })
 
   it('a chat with an agent that was published before the upgrade is answered and sends its webhooks', async () => {
-    const run_id = await openedChat(client, 'cloud-chat', SETTLE_TIMEOUT_MS)
+    const run_id = await openChat(client, 'cloud-chat', SETTLE_TIMEOUT_MS)
     const params = { run_id }
     const answer = await client.runs.message({ params, body: { text: 'Can you help me with my order?' } })
     expect(answer).toMatchObject({ state: 'running', utterances: [{ role: 'user' }, { role: 'agent' }] })
     await client.runs.message({ params, body: { text: 'No more questions, goodbye.' } })
-    const run = await runOnce(client, run_id, hasEnded, SETTLE_TIMEOUT_MS)
+    const run = await waitForRun(client, run_id, hasEnded, SETTLE_TIMEOUT_MS)
     expect(run).toMatchObject({ state: 'completed', publication: { version: 0 } })
     const events = async () => (delivered().get(run_id) ?? []).map(({ event }) => event)
     expect(await eventually(events, ({ length }) => length >= 2, SETTLE_TIMEOUT_MS)).toEqual([
@@ -92,7 +92,7 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
   it('a task of an agent that was published before the upgrade completes', async () => {
     const body = { agent_id: 'cloud-task', channel: 'cloud', mode: 'task' } as const
     const { run_id } = await client.runs.create({ body })
-    const run = await runOnce(client, run_id, hasEnded, SETTLE_TIMEOUT_MS)
+    const run = await waitForRun(client, run_id, hasEnded, SETTLE_TIMEOUT_MS)
     expect(run).toMatchObject({ state: 'completed', publication: { version: 0 } })
   })
 
@@ -103,6 +103,6 @@ describe(`a platform on the database and home of ${BEFORE}`, { timeout: 120_000 
     const roles = async () => new Set((await client.runs.transcript({ params })).utterances.map(({ role }) => role))
     await eventually(roles, found => found.has('agent') && found.has('user'), 60_000)
     await client.runs.cancel({ params })
-    expect(await runOnce(client, run_id, hasEnded, SETTLE_TIMEOUT_MS)).toMatchObject({ publication: { version: 0 } })
+    expect(await waitForRun(client, run_id, hasEnded, SETTLE_TIMEOUT_MS)).toMatchObject({ publication: { version: 0 } })
   })
 })

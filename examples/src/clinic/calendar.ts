@@ -8,7 +8,7 @@ const WEEK_DAYS = 7
 const SATURDAY = 6
 const SUNDAY = 0
 
-/** Times at which the clinic sees patients, and how they are said. */
+/** Times of appointments, and how they are spoken. */
 const MORNING = [
   { time: '09:30', spoken: 'nine thirty', half: 'morning' },
   { time: '10:15', spoken: 'ten fifteen', half: 'morning' },
@@ -69,7 +69,7 @@ export function* datesAfter(today: string): Generator<string, void, undefined> {
   for (let day = 1; day <= HORIZON_DAYS; day++) yield dateAt(Date.parse(today) + day * DAY_MS)
 }
 
-/** The slot with this id; undefined where there is none. */
+/** The slot with this id; undefined: there is none. */
 export function slotById(id: string): Slot | undefined {
   const date = dateOf(id.slice(0, 10))
   return date === undefined ? undefined : slotsOn(date).find(slot => slot.id === id)

@@ -53,7 +53,7 @@ describe('booking at the clinic by keys', () => {
     ['Choose a day', ['1', '1042'], WHICH_DAY],
     ['Choose a time', ['1', '1042', '1'], 'On Tuesday I have nine thirty or three. Which time? Or press 1 or 2.'],
     ['Confirm', ['1', '1042', '1', '1'], 'Tuesday at nine thirty. Shall I book it? Press 1 for yes.'],
-  ])('is told at "%s", and goes on where they were', (_node, keys, question) => {
+  ])('a caller who is not understood at "%s" is told to use the keys, and continues there', (_node, keys, question) => {
     const { call } = callClinic()
     call.start()
     for (const digits of keys) call.presses(digits)

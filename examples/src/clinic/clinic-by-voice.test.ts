@@ -12,7 +12,7 @@ function callClinic() {
   return { clinic, call }
 }
 
-/** As far as the question for a day, as Ada. */
+/** A call as the patient Ada, up to the question for a day. */
 function callAsAda() {
   const { clinic, call } = callClinic()
   call.start()

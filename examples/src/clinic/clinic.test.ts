@@ -52,7 +52,7 @@ describe('the free days of the clinic', () => {
   })
 })
 
-describe('a time of a day', () => {
+describe('choosing a time of a day', () => {
   const offered = '09:30,15:00'
 
   it.each([
@@ -61,7 +61,7 @@ describe('a time of a day', () => {
     [{ said: 'At 9:30' }, '2026-11-24T09:30'],
     [{ said: 'the second one' }, '2026-11-24T15:00'],
     [{ said: 'in the afternoon' }, '2026-11-24T15:00'],
-  ])('is found by %o', (selection, slot) => {
+  ])('a time is found by the selection %o', (selection, slot) => {
     expect(desk().get('GET /slot', { day: '2026-11-24', offered, ...selection }).body.slot).toBe(slot)
   })
 
@@ -115,7 +115,7 @@ describe('a booking', () => {
     { slot: '2026-11-23T09:30', patient: '1042' },
     { slot: ['2026-11-24T09:30'], patient: '1042' },
     { slot: '2026-11-24T09:30', patient: 'toString' },
-  ])('of %o is refused', body => {
+  ])('a booking of %o is refused', body => {
     const { clinic, book } = desk()
     expect(book(body).status).toBe(422)
     expect(clinic.bookings).toEqual([])

@@ -12,12 +12,12 @@ export interface Booking {
 }
 
 export interface Callback {
-  /** As the call told; null where it did not. */
+  /** From the call's data; null: it has none. */
   readonly number: string | null
   readonly patient: string
 }
 
-/** Fewer than a year has slots: the oldest bookings are forgotten before nothing is left. */
+/** Fewer than the slots of a year: the oldest bookings are dropped before all slots are taken. */
 const MAX_BOOKINGS = 400
 const MAX_PATIENTS = 500
 const MAX_CALLBACKS = 200

@@ -3,7 +3,7 @@ export function orList(items: readonly string[]): string {
   return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} or ${items.at(-1)}`
 }
 
-/** The keys for so many things on offer: "1, 2 or 3". */
+/** The keys for a number of offers: "1, 2 or 3". */
 export function keysFor(count: number): string {
   return orList(Array.from({ length: count }, (_, index) => String(index + 1)))
 }

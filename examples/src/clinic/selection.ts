@@ -1,4 +1,4 @@
-/** What a caller chose among things that were offered: a key they pressed, or words. */
+/** A caller's choice among offers: a pressed key, or words. */
 export interface Selection {
   readonly key: string
   readonly said: string
@@ -6,7 +6,7 @@ export interface Selection {
 
 const ORDINALS = ['first', 'second', 'third']
 
-/** The offer that is meant: the one whose number was pressed, else the one that was named or counted; undefined: none. */
+/** The chosen offer: by its pressed number, otherwise by its name or position; undefined: none. */
 export function selected<Offer>(
   offers: readonly Offer[],
   { key, said }: Selection,

@@ -59,14 +59,17 @@ describe('the example server', () => {
       422,
       null,
     ],
-  ])('refuses %s %# with words that can be spoken', async (path, init, status, message) => {
-    const server = await open()
-    const answer = await ask(server, path, init)
-    expect(answer.status).toBe(status)
-    if (message === null) expect(answer.body.message).toEqual(expect.any(String))
-    else expect(answer.body.message).toBe(message)
-    expect((await ask(server, '/clinic/days')).status).toBe(200)
-  })
+  ])(
+    'an invalid request to %s (%#) is refused with a message that can be spoken',
+    async (path, init, status, message) => {
+      const server = await open()
+      const answer = await ask(server, path, init)
+      expect(answer.status).toBe(status)
+      if (message === null) expect(answer.body.message).toEqual(expect.any(String))
+      else expect(answer.body.message).toBe(message)
+      expect((await ask(server, '/clinic/days')).status).toBe(200)
+    },
+  )
 
   it('the server survives an aborted request and bytes that are not HTTP', async () => {
     const server = await open()
@@ -82,7 +85,7 @@ describe('the example server', () => {
     expect((await ask(server, '/clinic/days')).status).toBe(200)
   })
 
-  it('an internal error is answered', async () => {
+  it('an internal error is answered with status 500', async () => {
     const server = await open({
       wallClock: () => {
         throw new Error('no clock')

@@ -26,8 +26,8 @@ export interface ExampleServerOptions {
 }
 
 /**
- * Server for the actions of the example agents: `/clinic/…` and `/pizza/…` over HTTP on 127.0.0.1, and `/webhooks` for what they tell,
- * with everything kept in memory.
+ * HTTP server on 127.0.0.1 for the example agents: `/clinic/…` and `/pizza/…` for their actions, `/webhooks` for their webhooks.
+ * State is in memory.
  */
 export class ExampleServer {
   /** `http://127.0.0.1:PORT` */
@@ -79,12 +79,12 @@ export class ExampleServer {
     return this.#pizzeria.orders
   }
 
-  /** Where agents send their webhooks. */
+  /** URL for the agents' webhooks. */
   get webhookUrl(): string {
     return `${this.origin}/webhooks`
   }
 
-  /** Webhooks with a right signature, oldest first. */
+  /** Webhooks with a valid signature, oldest first. */
   get webhooks(): readonly ReceivedEvent[] {
     return this.#inbox.events
   }
@@ -104,14 +104,14 @@ async function respond(services: Services, request: IncomingMessage, response: S
   request.on('error', () => {})
   response.on('error', () => {})
   const url = URL.parse(request.url ?? '', 'http://127.0.0.1')
-  const [, room = '', ...rest] = url?.pathname.split('/') ?? []
-  const service = Object.hasOwn(services, room) ? services[room] : undefined
+  const [, serviceName = '', ...rest] = url?.pathname.split('/') ?? []
+  const service = Object.hasOwn(services, serviceName) ? services[serviceName] : undefined
   const { operations, refusals } = service ?? services.clinic!
   const refuse = (status: number, message: string) => send(response, { status, body: { message } })
   try {
     const path = `/${rest.join('/')}`
     const name = `${request.method} ${path}`
-    const bytes = await bodyOf(request, room === 'webhooks' ? MAX_WEBHOOK_BYTES : MAX_BODY_BYTES)
+    const bytes = await bodyOf(request, serviceName === 'webhooks' ? MAX_WEBHOOK_BYTES : MAX_BODY_BYTES)
     if (bytes === undefined) {
       response.setHeader('connection', 'close')
       return refuse(413, refusals.tooLarge)
@@ -142,7 +142,7 @@ function headerOf({ headers }: IncomingMessage, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** Undefined when it is larger than `most` bytes. */
+/** Undefined: the body is larger than `most` bytes. */
 async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let size = 0

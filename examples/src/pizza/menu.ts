@@ -14,7 +14,7 @@ export interface Dish {
   readonly count: number
 }
 
-const MOST_PIZZAS = 20
+const MAX_PIZZAS = 20
 
 /** A dish as the caller's words give it; accents and case do not matter. Undefined: not on the menu. */
 export function dishOf(pizza: string, size: string, count: string): Dish | undefined {
@@ -22,7 +22,7 @@ export function dishOf(pizza: string, size: string, count: string): Dish | undef
   const measure = SIZES.find(candidate => plain(candidate) === plain(size))
   const number = count === '' ? 1 : Number(count)
   if (found === undefined || measure === undefined) return undefined
-  return Number.isInteger(number) && number >= 1 && number <= MOST_PIZZAS
+  return Number.isInteger(number) && number >= 1 && number <= MAX_PIZZAS
     ? { pizza: found, size: measure, count: number }
     : undefined
 }

@@ -13,7 +13,7 @@ function callPizzeria(soldOut: readonly Pizza[] = []) {
   return { pizza, call }
 }
 
-/** As far as the question whether to order. */
+/** A call up to the confirmation of the order. */
 function orderMargarita(call: Walk) {
   call.says('Una margarita grande', { choose: 'edge:pedir' }, { read: { pizza: 'margarita', tamano: 'grande' } })
   return call.says('Calle Mayor 5', { read: { direccion: 'Calle Mayor 5' } })

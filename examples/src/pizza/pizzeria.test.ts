@@ -56,7 +56,7 @@ describe('an order', () => {
     { ...MARGARITA, count: 'muchas' },
     { ...MARGARITA, count: 1e9 },
     { ...MARGARITA, pizza: { length: 3 } },
-  ])('of %o is refused', body => {
+  ])('an order of %o is refused', body => {
     const { pizzeria, order } = kitchen()
     expect(order(body).status).toBe(422)
     expect(pizzeria.orders).toEqual([])

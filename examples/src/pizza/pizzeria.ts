@@ -16,7 +16,7 @@ const MINUTE: Ms = 60_000
 const BAKED_AFTER: Ms = 10 * MINUTE
 const DELIVERED_AFTER: Ms = 30 * MINUTE
 
-/** The pizzeria's kitchen: menu, prices, orders and what has become of them. State is in memory; it speaks Spanish. */
+/** The pizzeria's kitchen: menu, prices, orders and their state. State is in memory; messages are in Spanish. */
 export class Pizzeria implements Service {
   readonly operations = {
     'GET /menu': () => this.#menu(),

@@ -22,12 +22,12 @@ export class AnswersByKey {
   once(request: ServiceRequest, make: () => ServiceAnswer): ServiceAnswer {
     const key = request.idempotencyKey
     if (key === null || key === '' || key.length > MAX_KEY) return make()
-    const asked = `${request.method} ${request.path}\n${request.content}`
+    const requestDigest = `${request.method} ${request.path}\n${request.content}`
     const before = this.#answered.get(key)
     if (before !== undefined)
-      return before.request === asked ? before.answer : { status: 409, body: { message: this.#conflict } }
+      return before.request === requestDigest ? before.answer : { status: 409, body: { message: this.#conflict } }
     const answer = make()
-    if (answer.status < 300) this.#answered.set(key, { request: asked, answer })
+    if (answer.status < 300) this.#answered.set(key, { request: requestDigest, answer })
     return answer
   }
 }

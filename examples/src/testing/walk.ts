@@ -11,7 +11,7 @@ import {
 import { PLACEHOLDER_ORIGIN } from '../placeholder-origin.ts'
 import type { Service } from '../service/service.ts'
 
-/** What the model would answer, in the order it is asked: a choice by id, or values that it reads out of the talk. */
+/** Scripted answers of the model, in the order of its requests: a choice by id, or extracted values. */
 type Answer = { readonly choose: string } | { readonly read: Readonly<Record<string, unknown>> }
 
 /** A wall clock for tests: Monday, 23 November 2026. */
@@ -22,7 +22,7 @@ export class Walk {
   readonly flow: FlowInterpreter
   /** Nodes in the order of entry. */
   readonly nodes: string[] = []
-  /** Nothing answers any more. */
+  /** After this call no service answers. */
   isDown = false
   readonly #plan: Plan
   readonly #services: Readonly<Record<string, Service>>
@@ -37,7 +37,7 @@ export class Walk {
     this.flow = new FlowInterpreter(compiled.plan, { channel: 'phone', hasCaller: true })
   }
 
-  /** Each answers what the agent then says; what a model would say stands as its instruction in brackets. */
+  /** These return the agent's answer; text that a model would generate is replaced by its instruction in brackets. */
   start = () => this.#send({ type: 'started' }, [])
   says = (text: string, ...answers: Answer[]) => this.#send({ type: 'user_turn', text }, answers)
   presses = (digits: string) => this.#send({ type: 'digits', digits }, [])

@@ -32,7 +32,7 @@ export class WebhookInbox implements Service {
   readonly #wallClock: () => UnixMs
   readonly #events = new CappedMap<string, ReceivedEvent>(MAX_EVENTS)
 
-  /** `secret` null: nothing can be proven, nothing is taken. */
+  /** `secret` null: all webhooks are refused. */
   constructor(secret: string | null, wallClock: () => UnixMs) {
     this.#secret = secret
     this.#wallClock = wallClock
@@ -49,7 +49,7 @@ export class WebhookInbox implements Service {
       return answer(401, 'The signature does not prove who sent this.')
     const id = textOf(body.event_id)
     if (id === '') return answer(400, 'A webhook has an event_id.')
-    // Sent again because our answer was lost: stored once.
+    // A repeated webhook, whose answer was lost, is stored once.
     if (this.#events.get(id) !== undefined) return answer(200, 'Known already.')
     const run = typeof body.run === 'object' && body.run !== null ? (body.run as Record<string, unknown>) : {}
     this.#events.set(id, {
@@ -66,7 +66,7 @@ export class WebhookInbox implements Service {
   #list({ query }: ServiceRequest): ServiceAnswer {
     const runId = query.get('run_id')
     const events = this.events.filter(({ run_id }) => runId === null || run_id === runId)
-    return { status: 200, body: { message: `${events.length} webhooks with a right signature.`, events } }
+    return { status: 200, body: { message: `${events.length} webhooks with a valid signature.`, events } }
   }
 }
 

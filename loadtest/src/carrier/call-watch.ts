@@ -41,7 +41,7 @@ const REMEMBERED_MS: Ms = 40_000
 /** Timer B (RFC 3261 section 17.1.1.2). */
 const CALLER_GIVES_UP_MS: Ms = 32_000
 /** Most kinds and branches of one call; further INVITEs of the call are ignored. */
-const MOST_WRITTEN = 64
+const MAX_WRITTEN = 64
 
 /** Writes the ledger from the messages on the wire, and challenges INVITEs before the user agent receives them. */
 export class CallWatch implements WireObserver {
@@ -141,7 +141,7 @@ export class CallWatch implements WireObserver {
       return { answer: outcome.response }
     }
     const call = known ?? this.#add(request, 'to-carrier', rule)
-    if (call === undefined || call.written.size > MOST_WRITTEN) return 'drop'
+    if (call === undefined || call.written.size > MAX_WRITTEN) return 'drop'
     this.#beginWith(call, request, line, outcome !== undefined)
     if (rule.behaviour.do !== 'ignore') return 'pass'
     const { time } = this.#options
@@ -206,7 +206,7 @@ export class CallWatch implements WireObserver {
   }
 
   #referred(call: WatchedCall, kind: 'refer-received' | 'refer-sent', refer: SipRequest, line: Line): void {
-    if (call.written.size > MOST_WRITTEN) return
+    if (call.written.size > MAX_WRITTEN) return
     const target = targetOf(refer)
     this.#once(call, `refer ${line.branch}`, kind, line, { ...(target !== null && { target: cut(target) }) })
   }

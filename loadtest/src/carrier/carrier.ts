@@ -57,7 +57,7 @@ interface CarrierDial extends CallProgramme {
   readonly ringTimeoutMs?: Ms
 }
 
-const MOST_CALLS = 5000
+const MAX_CALLS = 5000
 /** Watched calls per live call: ended calls are remembered for 40 s. */
 const WATCHED_PER_CALL = 40
 
@@ -71,7 +71,7 @@ export class Carrier {
   readonly #address: string
 
   constructor(options: CarrierOptions) {
-    const { time, random, plane, security, address, digest, ledger, mostCalls = MOST_CALLS } = options
+    const { time, random, plane, security, address, digest, ledger, mostCalls = MAX_CALLS } = options
     this.ledger = ledger
     this.#address = address
     const plan = new NumberPlan(options.numbers)

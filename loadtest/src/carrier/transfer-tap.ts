@@ -40,8 +40,8 @@ const NO_ANSWER_MS: Ms = 32_000
 /** Behind the first send, over UDP (RFC 3261 section 17.1.2.2). */
 const AGAIN_AFTER_MS: readonly Ms[] = [500, 1500, 3500]
 /** Most dialogs with transfers that are kept; the oldest is dropped. */
-const MOST_DIALOGS = 10_000
-const MOST_ANSWERS = 1000
+const MAX_DIALOGS = 10_000
+const MAX_ANSWERS = 1000
 
 /** A dialog in which a REFER was taken. */
 interface Referred {
@@ -149,7 +149,7 @@ export class TransferTap implements SipTransport {
     const known = this.#dialogs.get(key)
     if (known !== undefined) return known
     for (const oldest of this.#dialogs.keys()) {
-      if (this.#dialogs.size < MOST_DIALOGS) break
+      if (this.#dialogs.size < MAX_DIALOGS) break
       this.#dialogs.delete(oldest)
     }
     const referred = { sequence: new DialogSequence(dialog.localSequence), isOpen: false, isOver: false }
@@ -196,7 +196,7 @@ export class TransferTap implements SipTransport {
     const response = createResponse(refer, status, { headers: HeaderList.empty })
     const bytes = serialise(contact === null || contact === undefined ? response : { ...response, contact: [contact] })
     for (const oldest of this.#answers.keys()) {
-      if (this.#answers.size < MOST_ANSWERS) break
+      if (this.#answers.size < MAX_ANSWERS) break
       this.#answers.delete(oldest)
     }
     this.#answers.set(branchOf(refer), bytes)

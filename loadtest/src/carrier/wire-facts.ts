@@ -13,7 +13,7 @@ import type { CarrierLedgerEntry } from './ledger-entry.ts'
 import type { FarEnd } from './wire-tap.ts'
 
 const LONGEST_FIELD = 256
-const MOST_HEADERS = 16
+const MAX_HEADERS = 16
 
 export type Line = Pick<CarrierLedgerEntry, 'cseq' | 'branch' | 'source'>
 
@@ -48,7 +48,7 @@ export function contactAt(text: string): readonly NameAddr[] {
 
 /** `X-` headers, names in lower case, so many and so long as a row takes. */
 export function customHeaders(headers: HeaderList): Readonly<Record<string, string>> {
-  const custom = headers.entries.filter(([name]) => /^x-/i.test(name)).slice(0, MOST_HEADERS)
+  const custom = headers.entries.filter(([name]) => /^x-/i.test(name)).slice(0, MAX_HEADERS)
   return Object.fromEntries(custom.map(([name, value]) => [cut(name.toLowerCase()), cut(value)]))
 }
 

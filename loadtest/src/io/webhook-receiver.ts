@@ -30,7 +30,7 @@ type Config = z.output<typeof webhookReceiverConfig>
 
 /** Longer bodies are answered 413 and not recorded. */
 const LONGEST_BODY = 4 << 20
-const MOST_CONNECTIONS = 2000
+const MAX_CONNECTIONS = 2000
 const REQUEST_TIMEOUT_MS = 30_000
 
 /** A webhook receiver: records every request, checks its signature, and answers by script. */
@@ -54,7 +54,7 @@ export class WebhookReceiver {
       { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
       (request, response) => this.#receive(request, response),
     )
-    this.#server.maxConnections = MOST_CONNECTIONS
+    this.#server.maxConnections = MAX_CONNECTIONS
     this.#server.on('clientError', (_error, socket) => socket.destroy())
   }
 

@@ -9,7 +9,7 @@ interface SignatureCheck {
   readonly toleranceS: number
 }
 
-const MOST_VALUES = 8
+const MAX_VALUES = 8
 
 /**
  * Checks `Parley-Signature: t=<unix s>,v1=<hex HMAC-SHA256(secret, t + "." + body)>`, where several `v1` may stand while a
@@ -26,7 +26,7 @@ export function checkSignature(
   const values = pairs.filter(([name]) => name === 'v1').map(([, value]) => value ?? '')
   const t = times.length === 1 ? times[0]! : ''
   const readable =
-    values.length > 0 && values.length <= MOST_VALUES && values.every(value => /^[0-9a-f]{64}$/.test(value))
+    values.length > 0 && values.length <= MAX_VALUES && values.every(value => /^[0-9a-f]{64}$/.test(value))
   if (!/^\d{1,12}$/.test(t) || !readable) return { verdict: 'malformed', secret: null }
   const secret = secrets.findIndex(candidate => {
     const expected = createHmac('sha256', candidate).update(`${t}.`).update(body).digest()

@@ -9,8 +9,8 @@ const WARM_UP_SECONDS = 5
 const START_MS = 20_000
 
 /**
- * What adapters to services cost: processor time of this process per second of audio, with many calls at once over real
- * local connections to a fake in another process: `npm run bench -- adapters [--adapter NAME] [--calls 50] [--seconds 30]`.
+ * Measures the CPU time of service adapters per second of audio, with many calls at once over local connections to a fake service
+ * in another process: `npm run bench -- adapters [--adapter NAME] [--calls 50] [--seconds 30]`.
  */
 export const benchmark: Benchmark = { name: 'adapters', options: ['adapter', 'calls', 'seconds'], run }
 

@@ -5,9 +5,9 @@ import { VOICES } from './voices.ts'
 
 export const SUBJECTS: readonly AdapterSubject[] = [...VOICES, ...RECOGNISERS, ...MODELS]
 
-/** Throws for a name that none has. */
+/** The adapter with this name. Throws if there is none. */
 export function subjectByName(name: string): AdapterSubject {
-  const subject = SUBJECTS.find(one => one.name === name)
+  const subject = SUBJECTS.find(candidate => candidate.name === name)
   if (subject !== undefined) return subject
-  throw new Error(`there is no adapter "${name}"; there are: ${SUBJECTS.map(one => one.name).join(', ')}`)
+  throw new Error(`there is no adapter "${name}"; the adapters are ${SUBJECTS.map(subject => subject.name).join(', ')}`)
 }

@@ -3,9 +3,9 @@ import { typicalAndSlow } from './figures.ts'
 import { burst } from './load.ts'
 import type { QueueHarness, QueueKind } from './queue-harness.ts'
 
-/** Connections, each of which waits for its answer. */
+/** Connections with one request at a time. */
 const WRITERS = 8
-/** V8 compiles what is hot, and pools fill. */
+/** Share of requests before the measurement, in which V8 compiles the hot code and pools fill. */
 const WARM_UP = 0.1
 
 export interface AdmissionRow {
@@ -20,8 +20,8 @@ export interface AdmissionRow {
 }
 
 /**
- * So many outbound calls are asked for, one after the other on each of eight connections: no refusal, nothing dialled, for
- * the engine is ended first, and the harness measures no call any more. Rejects when one was not admitted.
+ * Creates outbound runs over eight connections. The engine is stopped first, so nothing is dialled, and the harness cannot
+ * measure calls afterwards. Rejects if a run is not admitted.
  */
 export async function measureAdmission(harness: QueueHarness, admissions: number): Promise<AdmissionRow> {
   const { url, key, engine } = harness.calls

@@ -1,5 +1,4 @@
-// What anybody would write in an afternoon: Fastify and pg, the key looked up, then the row. No tenancy, roles, parsing,
-// idempotency, audit or log.
+// The baseline: Fastify and pg, a lookup of the key and of the row, without tenancy, roles, validation, idempotency, audit or log.
 import { createHash } from 'node:crypto'
 import fastify, { type FastifyRequest } from 'fastify'
 import pg from 'pg'

@@ -12,17 +12,17 @@ const CALLS = 100
 const CALLS_PER_SECOND = 5
 
 /**
- * What the API costs, in three parts, of which `--only` takes one; those behind `reads` with the queue on Postgres and on
- * Redis (`--queues postgres,redis`).
+ * Measures the API in three parts; `--only` selects one. `queue` and `admission` run with the queue on Postgres and on Redis
+ * (`--queues postgres,redis`).
  *
- * - `reads`: requests through the whole pipeline beside a bare handler; see `measurePipeline`.
+ * - `reads`: requests through the whole pipeline, compared with a bare handler; see `measurePipeline`.
  *   `[--rounds 9] [--reads 2000] [--agents 100000]`
  * - `queue`: from the admission of an outbound call to the INVITE that the carrier sees, and how busy the event loop of each
  *   role is meanwhile. `[--calls 100] [--rate 5]` (a second)
- * - `admission`: outbound calls asked for by eight writers. `[--admissions 3000]`
+ * - `admission`: creation of outbound runs by eight writers. `[--admissions 3000]`
  *
- * Faults that must show: `--planted 20` (ms wasted in each request), `--wake-ups lost` (what is admitted wakes no engine:
- * only its own look every 5 s finds it).
+ * Planted faults: `--planted 20` (ms wasted in each request), `--wake-ups lost` (engines are not notified of admitted runs and
+ * find them only by polling every 5 s).
  */
 export const benchmark: Benchmark = {
   name: 'api',
@@ -73,13 +73,13 @@ async function measureOn(
   const wasteMs = Number(option('planted') ?? 0)
   const runQueue = option('wake-ups')
   if (runQueue !== undefined && runQueue !== 'lost') throw new Error('--wake-ups takes "lost"')
-  progress(`API, worker and engine, the queue on ${queue}`)
+  progress(`starting API, worker and engine with the queue on ${queue}`)
   const losesWakeUps = runQueue === 'lost'
   const harness = await QueueHarness.open({ queue, faults: { wasteMs, losesWakeUps } })
   try {
     if (wasteMs > 0 || losesWakeUps) await harness.plant()
     if (parts.has('queue')) {
-      progress(`${calls} calls, ${rate} a second`)
+      progress(`${calls} calls, ${rate} per second`)
       const row = await measureQueue(harness, { calls, rate })
       found.queues[queue] = row
       line({ bench: 'api', ...row })

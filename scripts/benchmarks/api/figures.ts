@@ -1,8 +1,8 @@
 import { quantile } from '../quantile.ts'
 
-/** What half of them do not exceed, and 99 of a hundred. */
-export function typicalAndSlow(took: readonly number[]): { readonly p50_ms: number; readonly p99_ms: number } {
-  return { p50_ms: round(quantile(took, 0.5), 2), p99_ms: round(quantile(took, 0.99), 2) }
+/** The median and the 99th percentile. */
+export function typicalAndSlow(durations: readonly number[]): { readonly p50_ms: number; readonly p99_ms: number } {
+  return { p50_ms: round(quantile(durations, 0.5), 2), p99_ms: round(quantile(durations, 0.99), 2) }
 }
 
 export function round(value: number, digits: number): number {

@@ -1,14 +1,14 @@
 import { Agent, request } from 'node:http'
 import type { Ask } from './messages.ts'
 
-/** What a burst of requests came to. */
+/** The result of a burst of requests. */
 export interface Burst {
   readonly perSecond: number
-  /** How long each took, in ms. */
+  /** Duration of each request, ms. */
   readonly tookMs: readonly number[]
 }
 
-/** Asks `count` times with `atOnce` connections; rejects at the first answer that is no 2xx. */
+/** Sends `count` requests over `atOnce` connections; rejects at the first answer other than 2xx. */
 export async function burst(url: string, key: string, count: number, atOnce: number, next: () => Ask): Promise<Burst> {
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce })
   const tookMs: number[] = []
@@ -25,7 +25,7 @@ export async function burst(url: string, key: string, count: number, atOnce: num
   return { perSecond: (count * 1000) / (performance.now() - begun), tookMs }
 }
 
-/** How long the answer took, ms; rejects when it is no 2xx. */
+/** Sends a request; resolves with its duration, ms; rejects if the answer is not 2xx. */
 export function ask(
   base: URL,
   key: string,

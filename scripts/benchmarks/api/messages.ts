@@ -3,7 +3,7 @@ export interface ServerOptions {
   readonly ownerUrl: string
   /** Directory of the master key. */
   readonly home: string
-  /** Time that the whole pipeline wastes in each request: a fault that must show. */
+  /** Time wasted in each request, ms: a planted fault. */
   readonly plantedMs: number
 }
 
@@ -20,7 +20,7 @@ export interface Ask {
   readonly idempotencyKey?: string
 }
 
-/** Where the bare server takes a path of the API: the same lookups, and nothing else. */
+/** Path prefix of the bare server, which does only the same lookups as the API. */
 export const BARE_PREFIX = '/bare'
 
 /** Lines that a process prints when its planted faults become active, and when they end. */

@@ -1,6 +1,5 @@
-// Loaded before a process of the platform: SIGUSR2 plants the faults that this module's address names, for the benchmark must
-// show them, and the next one heals them. `?wasteMs=20`: every request over HTTP wastes so long. `?runQueue=lost`: none gets
-// into a queue.
+// Preloaded into a process of the platform. SIGUSR2 activates the faults in the query of this module's URL, the next SIGUSR2
+// deactivates them. `?wasteMs=20`: every HTTP request wastes 20 ms. `?runQueue=lost`: no job enters a queue.
 import { Server } from 'node:http'
 import { isMainThread } from 'node:worker_threads'
 import { FAULTS_ARE } from './messages.ts'
@@ -32,11 +31,11 @@ async function loseWakeUps(): Promise<void> {
 
 let prepared: Promise<void> | undefined
 
-async function turn(): Promise<void> {
+async function toggle(): Promise<void> {
   prepared ??= prepare()
   await prepared
   arePlanted = !arePlanted
   process.stdout.write(`${FAULTS_ARE[arePlanted ? 'planted' : 'healed']}\n`)
 }
 
-if (isMainThread) process.on('SIGUSR2', () => void turn())
+if (isMainThread) process.on('SIGUSR2', () => void toggle())

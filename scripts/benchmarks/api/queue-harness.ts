@@ -11,16 +11,16 @@ import { type Ask, FAULTS_ARE } from './messages.ts'
 export const QUEUES = ['postgres', 'redis'] as const
 export type QueueKind = (typeof QUEUES)[number]
 
-/** What the benchmark must show. */
+/** Planted faults, which the benchmark must show. */
 interface PlantedFaults {
-  /** In each request; default 0. */
+  /** Time wasted in each request, ms; default 0. */
   readonly wasteMs?: number
-  /** Admitted runs wake no engine; default false. */
+  /** Whether engines are not notified of admitted runs; default false. */
   readonly losesWakeUps?: boolean
 }
 
 interface QueueHarnessOptions {
-  /** Where queue and bus are. */
+  /** Backend of queue and bus. */
   readonly queue: QueueKind
   /** For `plant`; default none. */
   readonly faults?: PlantedFaults
@@ -36,7 +36,7 @@ export function queueMissing(queue: QueueKind): string | null {
   return queue === 'redis' ? redisMissing() : null
 }
 
-/** API, worker and engine in a process each, and a carrier in one that is busy whoever is called. */
+/** API, worker, engine and a carrier, each in its own process. The carrier answers every call with 486. */
 export class QueueHarness {
   readonly queue: QueueKind
   readonly calls: CallHarness
@@ -127,7 +127,7 @@ export class QueueHarness {
 function metricsOf(process: RolesProcess, calls: CallHarness): string {
   if (process === calls.api) return `${calls.url}/metrics`
   const [, url] = /Health and metrics are at (http:\S+?)\.\s/.exec(process.output) ?? []
-  if (url === undefined) throw new Error(`${process.roles} does not say where its metrics are`)
+  if (url === undefined) throw new Error(`${process.roles} did not print the address of its metrics`)
   return `${url}/metrics`
 }
 

@@ -6,7 +6,7 @@ import { typicalAndSlow } from './figures.ts'
 import { ask } from './load.ts'
 import { LINE, type QueueHarness, type QueueKind } from './queue-harness.ts'
 
-/** V8 has not compiled what is hot before: an engine's first calls take all of a core for some seconds. */
+/** Calls before V8 has compiled the hot code; an engine's first calls use a whole core for some seconds. */
 const WARM_UP_CALLS = 25
 const ALL_WITHIN_MS = 60_000
 const SOME_AT_ONCE = 16
@@ -42,7 +42,7 @@ interface Times {
   readonly claimedAt: number
 }
 
-/** Asks for calls at a steady rate. Rejects when one was not admitted, or the carrier saw none or more than one of it. */
+/** Creates calls at a steady rate. Rejects if one is not admitted, or if the carrier does not see exactly one INVITE of it. */
 export async function measureQueue(
   harness: QueueHarness,
   { calls, rate, warmUpCalls = WARM_UP_CALLS }: QueueToInvite,
@@ -70,7 +70,7 @@ export async function measureQueue(
   }
 }
 
-/** By number called, when the answer came, Unix ms. */
+/** Time of the API's answer by called number, Unix ms. */
 async function ordered(harness: QueueHarness, count: number, rate: number): Promise<Map<string, number>> {
   const { url, key } = harness.calls
   const agent = new Agent({ keepAlive: true, maxSockets: SOME_AT_ONCE })
@@ -90,7 +90,7 @@ async function ordered(harness: QueueHarness, count: number, rate: number): Prom
   }
 }
 
-/** By number called, when the carrier saw its first INVITE, which it may have challenged, Unix ms. */
+/** Time of the first INVITE at the carrier (challenged or not) by called number, Unix ms. */
 async function invited(harness: QueueHarness, requested: ReadonlyMap<string, number>): Promise<Map<string, number>> {
   const carrier = harness.calls.carrier(LINE)
   const seen = await pollUntil(ALL_WITHIN_MS, async () => {
@@ -100,7 +100,9 @@ async function invited(harness: QueueHarness, requested: ReadonlyMap<string, num
   const numbers = new Set(seen?.map(({ called }) => called))
   if (seen?.length !== requested.size || numbers.size !== requested.size) {
     const outputs = harness.calls.processes.map(({ roles, output }) => `${roles}:\n${output.slice(-3000)}`)
-    throw new Error(`${numbers.size} of ${requested.size} calls came to the carrier, once each\n${outputs.join('\n')}`)
+    throw new Error(
+      `${numbers.size} of ${requested.size} calls reached the carrier exactly once\n${outputs.join('\n')}`,
+    )
   }
   const first = new Map<string, number>()
   for (const { kind, called, wall_ms } of carrier.rows())

@@ -8,7 +8,7 @@ import { seededDatabase } from './seeded-database.ts'
 import { ServerLink } from './server-link.ts'
 
 const AT_ONCE = 16
-/** Reads in a round; of what costs more there are fewer. */
+/** Reads per round; lists and writes are a share of it. */
 const READS = 2000
 const LISTS = 0.15
 const WRITES = 0.2
@@ -24,9 +24,9 @@ interface PipelineSummary {
 }
 
 /**
- * Requests a second and time per request of a read, a list of 50, a draft edit and an idempotent create, through the whole
- * pipeline; reads and lists beside a bare Fastify and pg handler that looks up the same key and rows. Servers take turns, so
- * that whatever else the machine does falls on both; ratios are medians of rounds.
+ * Measures requests per second and latency of a read, a list of 50, a draft edit and an idempotent create through the whole
+ * pipeline. Reads and lists are compared with a bare Fastify and pg handler that looks up the same key and rows. The servers
+ * take turns, so that other load of the machine affects both; ratios are medians of the rounds.
  */
 export async function measurePipeline({ option, line, progress }: BenchmarkOptions): Promise<PipelineSummary> {
   const rounds = Number(option('rounds') ?? ROUNDS)
@@ -35,7 +35,7 @@ export async function measurePipeline({ option, line, progress }: BenchmarkOptio
   const writes = Math.ceil(reads * WRITES)
   const many = Number(option('agents') ?? MANY)
   const plantedMs = Number(option('planted') ?? 0)
-  progress(`${FEW} and ${many} agents`)
+  progress(`seeding environments with ${FEW} and ${many} agents`)
   const database = await seededDatabase(FEW, many)
   const closers: (() => Promise<void>)[] = [() => database.close()]
   try {

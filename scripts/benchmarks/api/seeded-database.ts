@@ -8,12 +8,12 @@ import pg from 'pg'
 interface SeededDatabase {
   readonly ownerUrl: string
   readonly home: string
-  /** Admin keys of environments with so many agents. */
+  /** Admin keys of the two environments. */
   readonly keys: { readonly few: string; readonly many: string }
   close(): Promise<void>
 }
 
-/** A database as `npm start` has it, durable, with two environments of `few` and `many` agents. */
+/** A durable embedded database with two environments, of `few` and `many` agents. */
 export async function seededDatabase(few: number, many: number): Promise<SeededDatabase> {
   const home = await mkdtemp(join(tmpdir(), 'parley-bench-'))
   const server = await startEmbeddedPostgres({ home })
@@ -50,7 +50,7 @@ async function environment(pool: pg.Pool, agents: number): Promise<string> {
     `insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash) values ($1, 'bench', 'admin', $2, $3)`,
     [tenant_id, secret.slice(0, 18), createHash('sha256').update(secret).digest()],
   )
-  // A month of agents: no two at the same moment.
+  // The agents have different creation times, 20 s apart.
   await pool.query(
     `insert into parley.agents (tenant_id, agent_id, name, created_at, updated_at)
      select $1, 'agent-' || n, 'Agent ' || n, at, at

@@ -4,7 +4,7 @@ import type { ServerOptions, ServerReady } from './messages.ts'
 
 const START_MS = 60_000
 
-/** A server that is measured, in a process of its own; it ends with this one. */
+/** A measured server in a process of its own, which ends with this process. */
 export class ServerLink {
   readonly url: string
   readonly #process: ChildProcess

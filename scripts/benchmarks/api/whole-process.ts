@@ -1,4 +1,4 @@
-// The API with everything that stands around its handlers, in a process of its own.
+// The process of the API with its whole request pipeline.
 import { randomBytes } from 'node:crypto'
 import { buildApi, handlers, type Platform } from '@parley/control-plane'
 import { loadMasterKey, MasterKeySealer, openDatabase, postgresBus } from '@parley/store'
@@ -49,7 +49,7 @@ const api = await buildApi({
   platform,
   database: await openDatabase({ ownerUrl, maxConnections: 10 }),
   bus: postgresBus({ url: ownerUrl }),
-  // As in production, but for where the lines go.
+  // As in production, but written to /dev/null.
   log: pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: false })),
   limits: { rates: { key: much, costly: much, address: much } },
 })

@@ -5,7 +5,7 @@ const TURNS = 2400
 const SEED = 1
 
 /**
- * How often a caller is cut off and how long one waits for an answer, against plain silence:
+ * Measures how often callers are cut off and how long they wait for the end of turn, compared with a fixed silence:
  * `npm run bench -- endpointing [--turns 2400] [--seed 1]`.
  */
 export const benchmark: Benchmark = { name: 'endpointing', options: ['turns', 'seed'], run }
@@ -13,7 +13,8 @@ export const benchmark: Benchmark = { name: 'endpointing', options: ['turns', 's
 async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
   const turns = Number(option('turns') ?? TURNS)
   const seed = Number(option('seed') ?? SEED)
-  if (!(Number.isInteger(turns) && turns >= 100 && turns <= 100_000)) throw new Error('--turns takes 100 to 100000')
+  if (!(Number.isInteger(turns) && turns >= 100 && turns <= 100_000))
+    throw new Error('--turns takes a whole number from 100 to 100000')
   const summary: Record<string, unknown> = {}
   for (const language of ['en', 'es'] as const) {
     for (const punctuation of [true, false]) {

@@ -10,9 +10,9 @@ import type { Probed, ProbeOrder } from './probed-process.ts'
 const ROUNDS = 5
 
 /**
- * For how long drafts of 3 MB hold the main thread of the API: the most processor time between two turns of its event
- * loop, per operation, of `--rounds 5` (and one before them that does not count). `--drafts nodes,edges,texts,unplaced` are all there are. A fault that must show: `--planted 200` (ms
- * wasted in each request).
+ * Measures how long operations on drafts of 3 MB block the main thread of the API: the longest CPU time between two turns of its
+ * event loop, per operation, in `--rounds 5` (after a warm-up round). `--drafts` selects some of nodes,edges,texts,unplaced.
+ * Planted fault: `--planted 200` (ms wasted in each request).
  */
 export const benchmark: Benchmark = { name: 'large-drafts', options: ['rounds', 'drafts', 'planted'], run }
 
@@ -56,7 +56,7 @@ class Api {
     this.#key = key
   }
 
-  /** The answer's body. Throws what was refused. */
+  /** Sends a request; throws if the answer is not 2xx. */
   async ask(method: string, path: string, body?: unknown): Promise<Answered> {
     const response = await fetch(`${this.#url}${path}`, {
       method,
@@ -87,7 +87,7 @@ interface Measuring {
   readonly line: BenchmarkOptions['line']
 }
 
-/** Answers the longest turn of all, ms. */
+/** Measures all operations on one draft; returns the longest turn, ms. */
 async function measureDraft(name: string, { api, child, rounds, line }: Measuring): Promise<number> {
   const { items } = (await api.ask('GET', '/api/v1/environments')).body
   const reference = { tenant_id: items[0].tenant_id, kind: 'agent', id: name }

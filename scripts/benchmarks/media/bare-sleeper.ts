@@ -1,4 +1,5 @@
-// A thread of the priority of a media thread that only sleeps, to deadlines 2.5 ms apart: how late the machine itself is.
+// A thread with the priority of a media thread that only sleeps until deadlines 2.5 ms apart. It measures how late the machine
+// wakes threads.
 import { parentPort, workerData } from 'node:worker_threads'
 import { NativePacketIo } from '@parley/media/testing'
 import { raiseThreadPriority } from '../../../media/src/io/thread-priority.ts'

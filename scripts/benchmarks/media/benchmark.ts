@@ -5,9 +5,9 @@ import { measurePoint, type PointFigures } from './point.ts'
 const CALLS = [1, 50, 200, 500]
 const KINDS = ['native', 'portable'] as const
 const SECONDS = 4
-/** As long as it takes V8 to have compiled what is hot: its compiler threads hold locks that a media thread waits for. */
+/** Time for V8 to compile the hot code; its compiler threads hold locks that a media thread waits for. */
 const WARM_UP_MS = 4000
-/** The summary speaks of this many calls, over the native layer. */
+/** The summary is about this number of calls over native packet I/O. */
 const SUMMARY_CALLS = 200
 const PACKET_US = 20_000
 
@@ -19,7 +19,7 @@ export const benchmark: Benchmark = { name: 'media', options: ['calls', 'layers'
 
 async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
   const addon = loadNativeAddon()
-  if (typeof addon === 'string') throw new Error(`the receiver of this benchmark is native: ${addon}`)
+  if (typeof addon === 'string') throw new Error(`the receiver of this benchmark needs the native add-on: ${addon}`)
   const calls = option('calls')?.split(',').map(Number) ?? CALLS
   if (!calls.every(count => Number.isInteger(count) && count >= 1 && count <= 2000))
     throw new Error('--calls takes numbers from 1 to 2000')
@@ -58,7 +58,7 @@ function summary(points: readonly PointFigures[]): object {
   }
 }
 
-/** What is there once per process cancels out between the two largest points. */
+/** From the difference of the two largest points, so that memory per process cancels out. */
 function bytesPerCall(points: readonly PointFigures[]): number | null {
   const [large, small] = points.toSorted((a, b) => b.calls - a.calls)
   if (large === undefined || small === undefined || large.calls === small.calls) return null

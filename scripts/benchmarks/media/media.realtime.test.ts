@@ -21,7 +21,7 @@ describe.skipIf(missing)(`the media benchmark${note}`, () => {
     },
   )
 
-  it('a media thread that stands still for 10 ms now and then shows in the figures', async () => {
+  it('stalls of the media thread of 10 ms show in the lateness figures', async () => {
     const stalls = { ms: 10, everySends: 40 }
     const point = await measurePoint({ ...short, packetIo: 'native', stalls })
     // One send in 40 is of a batch that stood still: more than one packet in a hundred.

@@ -49,7 +49,7 @@ export interface PeerMeasures {
   readonly packets: number
   /** Grid points at which no packet was sent. */
   readonly missing: number
-  /** Of a sample of the packets. */
+  /** Packets of the verified sample that were not authentic. */
   readonly unauthentic: number
   readonly receiveDropped: number
   readonly latenessMs: Quantiles

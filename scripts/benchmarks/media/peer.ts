@@ -1,5 +1,5 @@
-// The other end of all calls: sends one SRTP packet per call and 20 ms, prepared beforehand so that sending costs little, and
-// notes by the kernel's clock when the subject's packets arrive.
+// The other end of all calls. It sends one SRTP packet per call every 20 ms, prepared beforehand so that sending costs little, and
+// records the kernel's timestamps of the packets that it receives.
 import { encodePcmu } from '@parley/media'
 import {
   isRtcp,
@@ -21,9 +21,9 @@ const PACKET_MS = 20
 const WAKE_MS = 2.5
 const PACKET_BYTES = 12 + FRAME + 10
 const SPEECH_MS = 4000
-/** One packet in so many is decrypted: enough to know that they are what they should be. */
+/** One packet in 25 is decrypted, as a check. */
 const VERIFY_EVERY = 25
-/** Sends are ahead of the measured time by the warm-up and may go on a little longer. */
+/** Sending may continue a little after the measured time. */
 const SPARE_MS = 3000
 
 interface Call {

@@ -37,15 +37,15 @@ export interface PointFigures {
   readonly us_per_tick: number
   readonly main_us_per_tick: number
   readonly media_thread_utilization: number
-  /** What the process grew by since before the calls were opened. */
+  /** Growth of the process's memory since before the calls were opened, bytes. */
   readonly grown_bytes: number
 }
 
-/** One number of calls over one packet layer, in two processes of their own. Throws when packets were refused at either end. */
+/** Measures one number of calls over one packet I/O layer, in two processes. Throws if either end refused packets. */
 export async function measurePoint(options: PointOptions): Promise<PointFigures> {
   const { calls, packetIo, stalls, warmUpMs, measureMs } = options
-  const subject = new Partner<SubjectRequest, SubjectReply>('subject.ts')
-  const peer = new Partner<PeerRequest, PeerReply>('peer.ts')
+  const subject = new ChildLink<SubjectRequest, SubjectReply>('subject.ts')
+  const peer = new ChildLink<PeerRequest, PeerReply>('peer.ts')
   try {
     const keys = Array.from({ length: calls }, (): CallKeys => ({ toSubject: newKey(), toPeer: newKey() }))
     const opened = await subject.ask({ type: 'open', calls, packetIo, stalls }, 'opened')
@@ -94,7 +94,7 @@ function figures(
   }
 }
 
-/** Figures of a run in which packets were refused would be of something else. */
+/** Throws if packets were refused, because the figures would then be invalid. */
 function check(received: PeerMeasures, after: SubjectMeasures): void {
   const { unauthenticated, replayed, foreign, malformed } = after.rejected
   const refused = unauthenticated + replayed + foreign + malformed
@@ -131,7 +131,7 @@ function startSleeper(packetIo: PointOptions['packetIo']): { stop(): Promise<Qua
 }
 
 /** A process of the benchmark, with one request at a time. */
-class Partner<Request extends object, Reply extends { readonly type: string }> {
+class ChildLink<Request extends object, Reply extends { readonly type: string }> {
   readonly #process: ChildProcess
   readonly #exited: Promise<never>
   #ended = false

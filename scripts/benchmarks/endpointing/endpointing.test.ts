@@ -44,7 +44,7 @@ describe('the endpointing benchmark', () => {
     vi.resetModules()
     vi.doMock('../../../packages/dialogue/src/completeness.ts', () => ({
       completeness: () => 1,
-      hasMarks: () => false,
+      hasPunctuation: () => false,
     }))
     const { measureEndpointing: measureDeaf } = await import('./measure.ts')
     vi.doUnmock('../../../packages/dialogue/src/completeness.ts')

@@ -44,7 +44,7 @@ async function capped(scope: Scope, cap: string): Promise<void> {
 }
 
 describe('an admitted run', () => {
-  it('holds a permit and has the requested fields', async () => {
+  it('an admitted run holds a permit and has the requested fields', async () => {
     const scope = await workspace(test)
     const run_id = await admitted(test, scope)
     expect(await readRun(test.database.within(scope), scope, run_id)).toEqual({
@@ -79,7 +79,7 @@ describe('an admitted run', () => {
     expect(await counted(test, scope)).toEqual({ live: 1, permits: 1, calls: 1 })
   })
 
-  it('belongs to one environment: another one sees neither its agents nor its counts', async () => {
+  it('an admitted run belongs to one environment: another one sees neither its agents nor its counts', async () => {
     const [ours, theirs] = [await workspace(test), await test.scope()]
     await test.owner.query(
       'update parley.tenants set admission_enabled = true, concurrent_capacity = 1 where tenant_id = $1',
@@ -119,7 +119,7 @@ describe('a refused run', () => {
     expect(rows).toEqual([])
   })
 
-  it('exceeds the spend cap, reserves of unpriced runs included, until the cap is raised', async () => {
+  it('a run that exceeds the spend cap, including the reserves of unpriced runs, is refused until the cap is raised', async () => {
     const scope = await workspace(test, { daily: 0 })
     await test.owner.query('update parley.tenants set daily_call_limit = null where tenant_id = $1', [scope.tenant_id])
     await capped(scope, '3')
@@ -135,7 +135,7 @@ describe('a refused run', () => {
     expect(await admit(test, scope, { ...CHAT, test: true })).toMatchObject({ reason: 'concurrent_capacity' })
   })
 
-  it('of an inbound call is stored as rejected, without a permit', async () => {
+  it('a refused inbound call is stored as rejected, without a permit', async () => {
     const scope = await workspace(test, { capacity: 0 })
     const inbound = { ...OUTBOUND, mode: 'inbound', notifies: true } as const
     const refused = await admit(test, scope, inbound, { keepRefused: true })
@@ -155,7 +155,7 @@ describe('a refused run', () => {
 })
 
 describe('a revoked key', () => {
-  it('cancels the runs that it requested and that have not begun, and no others', async () => {
+  it('a revoked key cancels the runs that it requested and that have not begun, and no others', async () => {
     const scope = await workspace(test)
     const [key_id, another] = [crypto.randomUUID(), crypto.randomUUID()]
     const waiting = await admitted(test, scope, { ...OUTBOUND, key_id })
@@ -177,7 +177,7 @@ describe('a revoked key', () => {
 })
 
 describe('the daily count', () => {
-  it('counts outbound calls only, and transfers up to the limit', async () => {
+  it('the daily count contains outbound calls only, and transfers up to the limit', async () => {
     const scope = await workspace(test, { daily: 2 })
     await admitted(test, scope, CHAT)
     await admitted(test, scope, { ...OUTBOUND, mode: 'inbound' })
@@ -189,7 +189,7 @@ describe('the daily count', () => {
     expect((await counted(test, scope)).calls).toBe(2)
   })
 
-  it('excludes calls from more than 24 hours ago', async () => {
+  it('the daily count excludes calls from more than 24 hours ago', async () => {
     const scope = await workspace(test, { daily: 1 })
     await admitted(test, scope)
     await test.owner.query(
@@ -204,7 +204,7 @@ describe('the daily count', () => {
     expect(await admit(test, scope)).toMatchObject({ kind: 'admitted' })
   })
 
-  it('releases only calls that ended before an INVITE was sent', async () => {
+  it('the daily count releases only calls that ended before an INVITE was sent', async () => {
     const scope = await workspace(test, { daily: 10 })
     const never = await admitted(test, scope)
     expect(await test.database.transaction(scope, tx => cancelRun(tx, scope, never))).toBe('finished')
@@ -244,7 +244,7 @@ async function race(scope: Scope, admitOne: (index: number) => Promise<Admission
 
 // Thousands of transactions take long on a busy machine.
 describe('concurrent admissions', { timeout: 60_000 }, () => {
-  it('no race admits more runs than the capacity', async () => {
+  it('concurrent admissions never admit more runs than the capacity', async () => {
     const scope = await workspace(test, { capacity: 100, daily: 250 })
     const { admitted: passed, reasons } = await race(scope, () => admit(test, scope))
     expect(passed).toBe(100)
@@ -252,7 +252,7 @@ describe('concurrent admissions', { timeout: 60_000 }, () => {
     expect(await counted(test, scope)).toEqual({ live: 100, permits: 100, calls: 100 })
   })
 
-  it('no race admits more runs than the daily limit while runs end and release their permits', async () => {
+  it('concurrent admissions never admit more runs than the daily limit while runs end and release their permits', async () => {
     const scope = await workspace(test, { capacity: 100, daily: 250 })
     const over: Promise<unknown>[] = []
     const { admitted: passed, reasons } = await race(scope, async () => {
@@ -273,7 +273,7 @@ describe('concurrent admissions', { timeout: 60_000 }, () => {
     expect(await counted(test, scope)).toEqual({ live: 0, permits: 0, calls: 250 })
   })
 
-  it('no race admits more runs than the spend cap allows', async () => {
+  it('concurrent admissions never admit more runs than the spend cap allows', async () => {
     const scope = await workspace(test, { capacity: 1000 })
     await capped(scope, '60.7')
     const { admitted: passed, reasons } = await race(scope, () => admit(test, scope))
@@ -281,7 +281,7 @@ describe('concurrent admissions', { timeout: 60_000 }, () => {
     expect(reasons).toEqual(new Set(['spend_cap']))
   })
 
-  it('no race releases a permit twice', async () => {
+  it('concurrent admissions never release a permit twice', async () => {
     const scope = await workspace(test, { capacity: 100 })
     const runs = await Promise.all(Array.from({ length: 20 }, () => owned(test, scope)))
     const ends = runs.flatMap(run =>
@@ -298,7 +298,7 @@ describe('concurrent admissions', { timeout: 60_000 }, () => {
     expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
   })
 
-  it('no race both cancels and starts a run', async () => {
+  it('concurrent admissions never both cancel and start a run', async () => {
     const scope = await workspace(test, { capacity: 100 })
     const runs = await Promise.all(Array.from({ length: 30 }, () => admitted(test, scope, CHAT)))
     const results = await Promise.all(
@@ -325,7 +325,7 @@ async function plant(name: string, fault: (body: string) => string, copy: string
 }
 
 describe('the admission tests detect a planted fault:', { timeout: 60_000 }, () => {
-  it('an admission without a lock on the counters', async () => {
+  it('the admission tests detect a planted fault: an admission without a lock on the counters', async () => {
     await plant('lock_counters', body => body.replace('for no key update', ''), 'see_counters')
     await plant(
       'admit_run',
@@ -339,7 +339,7 @@ describe('the admission tests detect a planted fault:', { timeout: 60_000 }, () 
     expect(passed).toBeGreaterThan(100)
   })
 
-  it('an end of a run that does not release the permit', async () => {
+  it('the admission tests detect a planted fault: an end of a run that does not release the permit', async () => {
     await plant(
       'finish_run',
       body => body.replace('delete from parley.run_ownership o where o.run_id = of_run;', ''),

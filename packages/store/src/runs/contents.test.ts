@@ -71,7 +71,7 @@ async function standsIn(runId: string): Promise<string[]> {
 }
 
 describe('run contents past the retention of transcripts', () => {
-  it('are deleted from the whole database; the run and its timeline stay', async () => {
+  it('run contents past the retention of transcripts are deleted from the whole database; the run and its timeline stay', async () => {
     const scope = await workspace(test)
     const db = test.database.within(scope)
     const old = await conversation(scope, 31)
@@ -97,7 +97,7 @@ describe('run contents past the retention of transcripts', () => {
     expect(await test.database.contents.expireTranscripts(100)).toBe(0)
   })
 
-  it('include the messages of a chat that never began', async () => {
+  it('run contents past the retention of transcripts include the messages of a chat that never began', async () => {
     const scope = await workspace(test)
     const within = withinOf(scope)
     const runId = await admitted(test, scope, CHAT)
@@ -109,7 +109,7 @@ describe('run contents past the retention of transcripts', () => {
     expect(await standsIn(runId)).toEqual([])
   })
 
-  it('are deleted in bounded batches, once per run with two concurrent workers', async () => {
+  it('run contents past the retention of transcripts are deleted in bounded batches, once per run with two concurrent workers', async () => {
     const scope = await workspace(test)
     await test.owner.query('update parley.tenants set transcript_days = 1 where tenant_id = $1', [scope.tenant_id])
     for (let i = 0; i < 5; i++) await conversation(scope, 2)
@@ -122,7 +122,7 @@ describe('run contents past the retention of transcripts', () => {
     expect(all).toBe(5)
   })
 
-  it('are not deleted while the run is live', async () => {
+  it('run contents past the retention of transcripts are not deleted while the run is live', async () => {
     const scope = await workspace(test)
     await test.owner.query('update parley.tenants set transcript_days = 1 where tenant_id = $1', [scope.tenant_id])
     const run = await running(scope, { ...OUTBOUND, dynamic_variables: { note: SECRET } })

@@ -38,7 +38,7 @@ async function talk(request = CHAT) {
 }
 
 describe('an effect', () => {
-  it('is stored before it is sent, with its decision, number of attempts and result', async () => {
+  it('an effect is stored before it is sent, with its decision, number of attempts and result', async () => {
     const { ledger } = await talk()
     const intended = await ledger.intend(HTTP)
     expect(intended).toEqual({
@@ -66,7 +66,7 @@ describe('an effect', () => {
     expect(await ledger.list()).toEqual([settled])
   })
 
-  it('is stored once per key, also with concurrent requests', async () => {
+  it('an effect is stored once per key, also with concurrent requests', async () => {
     const { run, ledger } = await talk()
     const again = { ...HTTP, effect_key: 'the-same' }
     const records = await Promise.all(Array.from({ length: 10 }, () => ledger.intend(again)))
@@ -79,7 +79,7 @@ describe('an effect', () => {
     expect((await other.ledger.intend(again)).effect_id).not.toBe(records[0]!.effect_id)
   })
 
-  it('is listed in order of creation', async () => {
+  it('effects are listed in order of creation', async () => {
     const { ledger } = await talk()
     const made = []
     for (let ordinal = 0; ordinal < 12; ordinal++) made.push(await ledger.intend({ ...HTTP, ordinal }))
@@ -90,14 +90,14 @@ describe('an effect', () => {
   it.each([
     [DENY, 'policy_denied'],
     [UNAVAILABLE, 'policy_unavailable'],
-  ])('that is not allowed has failed and is not sent: %o', async (decision, error_code) => {
+  ])('an effect that is not allowed has failed and is not sent: %o', async (decision, error_code) => {
     const { ledger } = await talk()
     const { effect_id } = await ledger.intend(HTTP)
     expect(await ledger.decide(effect_id, decision)).toMatchObject({ state: 'failed', decision, error_code })
     await expect(ledger.sending(effect_id)).rejects.toMatchObject({ code: 'effect_step_not_allowed' })
   })
 
-  it('needs a decision if it acts on third parties; a hang-up and inference need none', async () => {
+  it('an effect needs a decision if it acts on third parties; a hang-up and inference need none', async () => {
     const { ledger } = await talk()
     for (const kind of ['http', 'sip_dial', 'sip_transfer', 'run_admission'])
       await expect(ledger.sending((await ledger.intend({ ...HTTP, kind })).effect_id)).rejects.toMatchObject({
@@ -135,7 +135,7 @@ describe('an effect', () => {
     expect(await ledger.list()).toEqual(rows)
   })
 
-  it('takes one of several concurrent decisions; a decision about an unknown effect is an error', async () => {
+  it('an effect takes one of several concurrent decisions; a decision about an unknown effect is an error', async () => {
     const { ledger } = await talk()
     const { effect_id } = await ledger.intend(HTTP)
     const verdicts = await Promise.allSettled(
@@ -148,7 +148,7 @@ describe('an effect', () => {
 })
 
 describe('a process that lost the run', () => {
-  it('can write no step of an effect', async () => {
+  it('a process that lost the run can write no step of an effect', async () => {
     const { run, ledger } = await talk()
     const { effect_id } = await ledger.intend(HTTP)
     await ledger.decide(effect_id, ALLOW)
@@ -165,7 +165,7 @@ describe('a process that lost the run', () => {
     expect(await ledger.list()).toEqual(rows)
   })
 
-  it('leaves effects that it was sending uncertain, unless they are idempotent', async () => {
+  it('a process that lost the run leaves effects that it was sending uncertain, unless they are idempotent', async () => {
     const { run, ledger } = await talk()
     const begin = async (intent: EffectIntention) => {
       const { effect_id } = await ledger.intend(intent)
@@ -205,7 +205,7 @@ describe('a process that lost the run', () => {
 
 describe('an effect that was allowed before is denied at the send', () => {
   it.each(['http', 'sip_dial', 'sip_transfer', 'run_admission'])(
-    'for a revoked key, as far as it acts: %s',
+    'an effect that was allowed is denied at the send after its key was revoked, if it acts on third parties: %s',
     async kind => {
       const { rows } = await test.owner.query(
         `insert into parley.api_keys (tenant_id, name, role, prefix, secret_hash) values ($1, 'k', 'member', 'p', sha256(uuid_send(uuidv7()))) returning key_id`,
@@ -236,7 +236,7 @@ describe('an effect that was allowed before is denied at the send', () => {
     },
   )
 
-  it('for a run that is being cancelled', async () => {
+  it('an effect that was allowed is denied at the send for a run that is being cancelled', async () => {
     const { run, ledger } = await talk()
     const before = await ledger.intend(HTTP)
     await ledger.decide(before.effect_id, ALLOW)
@@ -261,7 +261,7 @@ const inference = (effect_key: string): InferenceEffect => ({
 })
 
 describe('inference', () => {
-  it('is recorded afterwards, many in one write, once each', async () => {
+  it('inference is recorded afterwards, many in one write, once each', async () => {
     const { run, ledger } = await talk()
     const batch = [
       inference('m-1'),
@@ -286,7 +286,7 @@ describe('inference', () => {
 })
 
 describe('a webhook', () => {
-  it('has its effects written only by its sender, also after the end of the run', async () => {
+  it('a webhook has its effects written only by its sender, also after the end of the run', async () => {
     const { run } = await talk({ ...CHAT, notifies: true })
     await within(tx => finishRun(tx, scope, run, CHAT_OVER))
     const item = (await within(tx => takeWebhooks(tx, scope, 60_000, 1000))).find(one => one.run_id === run.run_id)!

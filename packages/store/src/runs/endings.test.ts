@@ -30,7 +30,7 @@ const { withinOf, running, end } = talesOn(() => test)
 const { install, usage } = accountsOn(() => test)
 
 describe('the end of a run', () => {
-  it('stores state, transcript, usage, webhook and permit release atomically', async () => {
+  it('the end of a run stores state, transcript, usage, webhook and permit release atomically', async () => {
     const scope = await workspace(test)
     const run = await running(scope, { ...OUTBOUND, notifies: true })
     const ending = {
@@ -69,7 +69,7 @@ describe('the end of a run', () => {
     expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
   })
 
-  it('after the death of its engine has the last checkpoint as transcript and its updates indeterminate', async () => {
+  it('the end of a run after the death of its engine has the last checkpoint as transcript and its updates indeterminate', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     const within = withinOf(scope)
@@ -92,7 +92,7 @@ describe('the end of a run', () => {
     expect(await rowOf(test, run.run_id)).toMatchObject({ contact: 'unknown' })
   })
 
-  it('is followed by one analysis, whose cost is added', async () => {
+  it('the end of a run is followed by one analysis, whose cost is added', async () => {
     const scope = await workspace(test)
     await install(scope)
     const run = await running(scope, { ...CHAT, notifies: true })
@@ -126,7 +126,7 @@ describe('the end of a run', () => {
 })
 
 describe('a final transcript', () => {
-  it('is not replaced by a late checkpoint', async () => {
+  it('a final transcript is not replaced by a late checkpoint', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     const final = { state: 'complete', utterances: [{ index: 1 }], checkpoint: null, content: null } as const
@@ -139,7 +139,7 @@ describe('a final transcript', () => {
 })
 
 describe('webhooks', () => {
-  it('are sent in order within a run, by one sender each, and retried after a failure or the death of the sender', async () => {
+  it('webhooks are sent in order within a run, by one sender each, and retried after a failure or the death of the sender', async () => {
     const scope = await workspace(test)
     const run = await running(scope, { ...OUTBOUND, notifies: true })
     await withinOf(scope)(tx => announce(tx, scope, run, 'run.started'))
@@ -165,7 +165,7 @@ describe('webhooks', () => {
     expect(await take()).toEqual([])
   })
 
-  it('are not written for agents without webhooks, nor by a process that lost the run', async () => {
+  it('webhooks are not written for agents without webhooks, nor by a process that lost the run', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     expect(await withinOf(scope)(tx => announce(tx, scope, run, 'run.started'))).toBe('announced')
@@ -177,7 +177,7 @@ describe('webhooks', () => {
 })
 
 describe('a recording', () => {
-  it('grows by segments in its owner’s hands, then goes forward in the worker’s', async () => {
+  it('a recording gets segments from its owner, and its later states from the worker', async () => {
     const scope = await workspace(test)
     const within = withinOf(scope)
     const run = await running(scope)

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => test?.close())
 
 describe('engines', () => {
-  it('are listed while their heartbeats arrive', async () => {
+  it('engines are listed while their heartbeats arrive', async () => {
     const { engines } = test.database.runs
     await engines.register({ engine_id: 'e-9', addresses: { sip: '10.0.0.1:5061' }, capacity: 40 })
     expect(await engines.heartbeat('e-9', 3, true)).toBe(true)

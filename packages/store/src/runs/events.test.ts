@@ -18,7 +18,7 @@ afterAll(() => test?.close())
 const within = <Result>(work: (tx: Queries) => Promise<Result>) => test.database.transaction(scope, work)
 
 describe('the timeline', () => {
-  it('has neither gaps nor duplicates after repeated writes', async () => {
+  it('the timeline has neither gaps nor duplicates after repeated writes', async () => {
     const run = await owned(test, scope)
     const append = (first: number, ...texts: string[]) =>
       within(tx => appendEvents(tx, scope, run, first, texts.map(pressed)))
@@ -37,7 +37,7 @@ describe('the timeline', () => {
     expect((await eventsAfter(db, scope, run.run_id, 4, 10)).map(row => row.seq)).toEqual([5])
   })
 
-  it('ends with the terminal state after the last items; items with a gap do not end the run', async () => {
+  it('the timeline ends with the terminal state after the last items; items with a gap do not end the run', async () => {
     const run = await owned(test, scope)
     await within(tx => moveRun(tx, scope, run, { state: 'running', phone_state: 'active' }))
     const finish = (first: number) =>

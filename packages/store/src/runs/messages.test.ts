@@ -34,7 +34,7 @@ async function posted(run_id: string, text: string): Promise<string> {
 }
 
 describe('a message in a chat', () => {
-  it('waits for the owner of the run, which takes and answers it', async () => {
+  it('a message in a chat waits for the owner of the run, which takes and answers it', async () => {
     const run = await running(scope, CHAT)
     expect(await next(run)).toBeNull()
     const id = await posted(run.run_id, 'Hello?')
@@ -47,7 +47,7 @@ describe('a message in a chat', () => {
     expect(await answer(run, id)).toBe('gone')
   })
 
-  it('is accepted one at a time, also with concurrent posts', async () => {
+  it('messages in a chat are accepted one at a time, also with concurrent posts', async () => {
     const run = await running(scope, CHAT)
     const said = await Promise.all(Array.from({ length: 12 }, (_, n) => say(run.run_id, `I am ${n}`)))
     expect(said.filter(message => message === 'turn_in_progress')).toHaveLength(11)
@@ -58,7 +58,7 @@ describe('a message in a chat', () => {
     expect(await say(run.run_id, 'and another thing')).toMatchObject({ state: 'waiting' })
   })
 
-  it('is returned as stored when it is posted again under its id, in any state', async () => {
+  it('a message in a chat is returned as stored when it is posted again under its id, in any state', async () => {
     const run = await running(scope, CHAT)
     const id = randomUUID()
     const twice = await Promise.all([say(run.run_id, 'Hello?', id), say(run.run_id, 'Hello?', id)])
@@ -69,12 +69,12 @@ describe('a message in a chat', () => {
     expect(await say(run.run_id, 'Hello?', id)).toMatchObject({ state: 'answered', answer: ANSWER })
   })
 
-  it('is accepted before the run has an owner', async () => {
+  it('a message in a chat is accepted before the run has an owner', async () => {
     const run_id = await admitted(test, scope, CHAT)
     expect(await say(run_id, 'Hello?')).toMatchObject({ state: 'waiting' })
   })
 
-  it('is refused for a run that is no chat, is ending or has ended', async () => {
+  it('a message in a chat is refused for a run that is not a chat, is ending or has ended', async () => {
     const phone = await running(scope, OUTBOUND)
     expect(await say(phone.run_id, 'Hello?')).toBe('run_ended')
     const cancelled = await running(scope, CHAT)
@@ -86,7 +86,7 @@ describe('a message in a chat', () => {
     expect(await say(randomUUID(), 'Hello?')).toBe('run_ended')
   })
 
-  it('is not given to a process that lost the run', async () => {
+  it('a message in a chat is not given to a process that lost the run', async () => {
     const run = await running(scope, CHAT)
     const id = await posted(run.run_id, 'Hello?')
     await letLeaseEnd(test, run)
@@ -98,7 +98,7 @@ describe('a message in a chat', () => {
 })
 
 describe('an unanswered message', () => {
-  it('is refused at the end of the run, by owner or reaper', async () => {
+  it('an unanswered message is refused at the end of the run, by owner or reaper', async () => {
     const run = await running(scope, CHAT)
     const id = await posted(run.run_id, 'Hello?')
     await take(run, id)
@@ -117,7 +117,7 @@ describe('an unanswered message', () => {
     expect(await read(late, unheard)).toMatchObject({ state: 'refused', reason: 'run_ended' })
   })
 
-  it('does not delay the end of the run, and a concurrent one is not left unanswered', async () => {
+  it('an unanswered message does not delay the end of its run, and a message posted during the end is refused', async () => {
     for (let n = 0; n < 5; n++) {
       const run = await running(scope, CHAT)
       const id = randomUUID()

@@ -61,7 +61,7 @@ async function pagesOfTaking(scope: Scope): Promise<number> {
 }
 
 describe('due webhooks', () => {
-  it('are taken from one environment, the longest due first, up to the requested number', async () => {
+  it('due webhooks are taken from one environment, the longest due first, up to the requested number', async () => {
     await due(scopes[0]!, 30)
     await due(scopes[1]!, 2)
     const first = await take(scopes[0]!, 8)
@@ -74,7 +74,7 @@ describe('due webhooks', () => {
     expect(new Set(first.map(({ outbox_id }) => outbox_id))).toEqual(new Set(rows.map(row => row.outbox_id)))
   })
 
-  it('are each taken once by concurrent workers', async () => {
+  it('due webhooks are each taken once by concurrent workers', async () => {
     const [scope] = scopes as [Scope]
     await due(scope, 80)
     const taken: OutboxItem[] = []
@@ -84,7 +84,7 @@ describe('due webhooks', () => {
     expect(new Set(taken.map(({ outbox_id }) => outbox_id)).size).toBe(80)
   })
 
-  it('after a failed one of their run are taken in order at its next attempt', async () => {
+  it('due webhooks after a failed one of their run are taken in order at its next attempt', async () => {
     const [scope] = scopes as [Scope]
     await due(scope, 1)
     await test.owner.query(
@@ -104,7 +104,7 @@ describe('due webhooks', () => {
 })
 
 describe('the environments with due webhooks', () => {
-  it('are listed in order, from any of them on, as long as a webhook is in nobody’s hands', async () => {
+  it('the environments with due webhooks are listed in order, from any of them on, as long as one of their webhooks is not leased', async () => {
     for (const index of [0, 1, 3]) await due(scopes[index]!, 2)
     expect(await environments()).toEqual([scopes[0], scopes[1], scopes[3]])
     expect(await environments(scopes[0]!.tenant_id, 1)).toEqual([scopes[1]])
@@ -113,7 +113,7 @@ describe('the environments with due webhooks', () => {
     expect(await environments()).toEqual([scopes[0], scopes[3]])
   })
 
-  it('are found with few page reads, also when one of them has thousands of webhooks', async () => {
+  it('the environments with due webhooks are found with few page reads, also when one of them has thousands of webhooks', async () => {
     await due(scopes[0]!, 5000)
     await due(scopes[1]!, 1)
     const { found, pages } = await costOfEnvironments()
@@ -122,7 +122,7 @@ describe('the environments with due webhooks', () => {
     expect(await pagesOfTaking(scopes[0]!)).toBeLessThan(FEW_PAGES)
   })
 
-  it('are found with few page reads, also when thousands of webhooks wait for another of their run', async () => {
+  it('the environments with due webhooks are found with few page reads, also when thousands of webhooks wait for another of their run', async () => {
     const [{ tenant_id }] = scopes as [Scope]
     // A receiver is unavailable: the first webhook of each run is to be retried, and others queue after it.
     await test.owner.query(
@@ -142,7 +142,7 @@ describe('the environments with due webhooks', () => {
 })
 
 describe('the time of the next webhook', () => {
-  it('is that of the first one without a lease', async () => {
+  it('the time of the next webhook is that of the first one without a lease', async () => {
     const [scope] = scopes as [Scope]
     const next = () => nextWebhookDueInMs(test.database.within(scope), scope)
     expect(await next()).toBeNull()

@@ -43,7 +43,7 @@ const WRITES: readonly (readonly [string, (tx: Queries, run: RunOwnership) => Pr
 ]
 
 describe('an owner of runs', () => {
-  it('renews all leases in one statement and gets requests for its runs in the result', async () => {
+  it('an owner of runs renews all leases in one statement and gets requests for its runs in the result', async () => {
     const runs = [await owned(test, scope), await owned(test, scope), await owned(test, scope)] as const
     expect(await within(tx => cancelRun(tx, scope, runs[1].run_id))).toBe('asked')
     const theirs = await owned(test, scope, OUTBOUND, { engine: 'another', worker: null })
@@ -62,7 +62,7 @@ describe('an owner of runs', () => {
     expect(rows).toEqual([{ renewed: true }])
   })
 
-  it('renews a lease that expired during an outage of the database, unless the run was taken over', async () => {
+  it('an owner of runs renews a lease that expired during an outage of the database, unless the run was taken over', async () => {
     const run = await owned(test, scope)
     await letLeaseEnd(test, run)
     expect(await within(tx => ownsRun(tx, scope, run))).toBe(false)
@@ -70,7 +70,7 @@ describe('an owner of runs', () => {
     expect(await within(tx => ownsRun(tx, scope, run))).toBe(true)
   })
 
-  it('renews other leases while a write locks one run', async () => {
+  it('an owner of runs renews other leases while a write locks one run', async () => {
     const [busy, free] = [await owned(test, scope), await owned(test, scope)]
     await within(async tx => {
       await moveRun(tx, scope, busy, { state: 'running' })
@@ -85,7 +85,7 @@ describe('an owner of runs', () => {
   })
 
   it.each(WRITES)(
-    'writes nothing after its lease has expired, even if the run was not taken over: %s',
+    'an owner of runs writes nothing after its lease has expired, even if the run was not taken over: %s',
     async (_what, write) => {
       const run = await owned(test, scope)
       await letLeaseEnd(test, run)
@@ -99,7 +99,7 @@ describe('an owner of runs', () => {
     },
   )
 
-  it.each(WRITES)('writes nothing after the run was taken over: %s', async (_what, write) => {
+  it.each(WRITES)('an owner of runs writes nothing after the run was taken over: %s', async (_what, write) => {
     const run = await owned(test, scope)
     await letLeaseEnd(test, run)
     const [taken] = (await test.database.runs.reap(REAPER, 100, 60_000)).filter(one => one.run_id === run.run_id)
@@ -109,14 +109,14 @@ describe('an owner of runs', () => {
     expect(await within(tx => write(tx, taken!))).not.toBe('lost')
   })
 
-  it.each(WRITES)('writes nothing in another environment: %s', async (_what, write) => {
+  it.each(WRITES)('an owner of runs writes nothing in another environment: %s', async (_what, write) => {
     const other = await workspace(test)
     const run = await owned(test, other)
     expect(await within(tx => write(tx, run))).toBe('lost')
     expect(await rowOf(test, run.run_id)).toMatchObject({ state: 'admitted', dial: null })
   })
 
-  it('and a concurrent reaper cannot both end the run', async () => {
+  it('an owner of runs and a concurrent reaper cannot both end the run', async () => {
     for (let round = 0; round < 15; round++) {
       const run = await owned(test, scope, CHAT)
       await within(tx => moveRun(tx, scope, run, { state: 'running' }))
@@ -134,7 +134,7 @@ describe('an owner of runs', () => {
 })
 
 describe('a dead owner’s run', () => {
-  it('is taken over by one reaper, with the data for CANCEL and BYE', async () => {
+  it('a dead owner’s run is taken over by one reaper, with the data for CANCEL and BYE', async () => {
     const run = await owned(test, scope)
     await within(async tx => {
       await moveRun(tx, scope, run, { state: 'running', phone_state: 'dialing' })
@@ -175,7 +175,7 @@ describe('a dead owner’s run', () => {
     expect(end).toBe('finished')
   })
 
-  it('whose reaper died is taken over again, with the last renewal of its original owner', async () => {
+  it('a dead owner’s run is taken over again after its reaper died, with the last renewal of its original owner', async () => {
     const run = await owned(test, scope)
     await letLeaseEnd(test, run)
     const first = (await test.database.runs.reap(REAPER, 1000, 60_000)).find(one => one.run_id === run.run_id)!

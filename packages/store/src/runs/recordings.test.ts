@@ -39,7 +39,7 @@ const endedLongAgo = (runId: string, seconds: number) =>
   test.owner.query("update parley.runs set ended_at = now() - $2 * interval '1 s' where run_id = $1", [runId, seconds])
 
 describe('a recording that its recorder closed', () => {
-  it('is joined once by one joiner, and again when segments are added', async () => {
+  it('a recording that its recorder closed is joined once by one joiner, and again when segments are added', async () => {
     const { scope, within, id } = await recorded()
     const take = () => within(tx => takeJoin(tx, scope, id, LEASE_MS))
     expect(await take()).toBeNull()
@@ -64,7 +64,7 @@ describe('a recording that its recorder closed', () => {
     expect(await take()).toBeNull()
   })
 
-  it('is taken over from a joiner with an expired lease, which then writes nothing', async () => {
+  it('a recording that its recorder closed is taken over from a joiner with an expired lease, which then writes nothing', async () => {
     const { scope, within, id } = await recorded()
     await within(tx => closeRecording(tx, scope, id, 1))
     const first = (await within(tx => takeJoin(tx, scope, id, LEASE_MS)))!
@@ -81,7 +81,7 @@ describe('a recording that its recorder closed', () => {
     expect((await readRecording(test.database.within(scope), scope, id))!.content).toMatchObject({ sha256: '2' })
   })
 
-  it('that was never begun is absent', async () => {
+  it('a recording that was closed before it began does not exist', async () => {
     const { scope, within } = await recorded()
     const other = await running(scope)
     expect(await within(tx => closeRecording(tx, scope, other.run_id, 1))).toBe('absent')
@@ -91,7 +91,7 @@ describe('a recording that its recorder closed', () => {
 })
 
 describe('a recording whose recorder died', () => {
-  it('is joined some time after its run ended, unless more segments are announced', async () => {
+  it('a recording whose recorder died is joined some time after its run ended, unless more segments are announced', async () => {
     const { scope, run, within, id } = await recorded()
     const read = async () => (await readRecording(test.database.within(scope), scope, id))!.state
     expect(await read()).toBe('recording')
@@ -108,7 +108,7 @@ describe('a recording whose recorder died', () => {
     expect(await due(scope)).toHaveLength(1)
   })
 
-  it('has an owner until the run is taken over, even after the lease expired', async () => {
+  it('a recording whose recorder died has an owner until the run is taken over, even after the lease expired', async () => {
     const { scope, run } = await recorded()
     const isWithOwner = () => isOwnershipCurrent(test.database.within(scope), scope, run)
     await letLeaseEnd(test, run)
@@ -119,7 +119,7 @@ describe('a recording whose recorder died', () => {
 })
 
 describe('retention', () => {
-  it('expires recordings by the current setting, and returns their blobs until they are deleted', async () => {
+  it('retention expires recordings by the current setting, and returns their blobs until they are deleted', async () => {
     const { scope, run, within, id } = await recorded()
     const db = test.database.within(scope)
     await within(tx => closeRecording(tx, scope, id, 1))

@@ -26,7 +26,7 @@ describe('a state of a run, call or recording', () => {
   const may = async (machine: string, from: string, to: string): Promise<boolean> =>
     (await test.owner.query('select parley.run_may_move($1, $2, $3) as may', [machine, from, to])).rows[0].may
 
-  it('of a run changes only as documented, and a terminal one never', async () => {
+  it('the state of a run changes only as documented, and a terminal one never', async () => {
     const legal: Record<string, readonly string[]> = {
       admitted: ['running', 'rejected', 'expired', 'cancelled'],
       running: ['ending', 'completed', 'failed', 'cancelled'],
@@ -39,7 +39,7 @@ describe('a state of a run, call or recording', () => {
         )
   })
 
-  it('of a call never goes back, and a final one never changes', async () => {
+  it('the state of a call never goes back, and a final one never changes', async () => {
     const order: readonly (readonly PhoneState[])[] = [
       ['admitted'],
       ['preparing'],
@@ -82,7 +82,7 @@ describe('a state of a run, call or recording', () => {
     expect(await rowOf(test, run.run_id)).toEqual(before)
   })
 
-  it('of a run ends only in an allowed terminal state, once', async () => {
+  it('the state of a run ends only in an allowed terminal state, once', async () => {
     const run = await owned(test, scope)
     expect(TERMINAL.has(COMPLETED.state)).toBe(true)
     expect(await within(tx => finishRun(tx, scope, run, COMPLETED))).toBe('not_allowed')

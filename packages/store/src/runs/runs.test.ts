@@ -13,7 +13,7 @@ afterAll(() => test?.close())
 const { withinOf, running, end } = talesOn(() => test)
 
 describe('an update of a run', () => {
-  it('applies at once to a run without an owner', async () => {
+  it('an update of a run applies at once to a run without an owner', async () => {
     const scope = await workspace(test)
     const run_id = await admitted(test, scope)
     const receipt = await withinOf(scope)(tx =>
@@ -29,7 +29,7 @@ describe('an update of a run', () => {
     expect((await rowOf(test, run_id)).dynamic_variables).toEqual({ name: 'Bob', extra: 'x' })
   })
 
-  it('waits for the owner, which gets it when it renews its lease and settles it once', async () => {
+  it('an update of a run waits for the owner, which gets it when it renews its lease and settles it once', async () => {
     const scope = await workspace(test)
     const within = withinOf(scope)
     const run = await running(scope)
@@ -62,7 +62,7 @@ describe('an update of a run', () => {
 })
 
 describe('the list of runs', () => {
-  it('takes every filter and has each run once, newest first', async () => {
+  it('the list of runs takes every filter and has each run once, newest first', async () => {
     const scope = await workspace(test)
     const trial = '0199a2f0-0000-7000-8000-000000000001'
     const phone = await running(scope)
@@ -112,7 +112,7 @@ describe('the list of runs', () => {
     expect(first.rows[2]).toEqual(await readRun(test.database.within(scope), scope, chat.run_id))
   })
 
-  it('contains only runs of its environment', async () => {
+  it('the list of runs contains only runs of its environment', async () => {
     const [ours, theirs] = [await workspace(test), await workspace(test)]
     const run_id = await admitted(test, theirs)
     expect(await readRun(test.database.within(ours), ours, run_id)).toBeNull()

@@ -36,7 +36,7 @@ async function rush(trunk: string, perSecond: number, seconds: number) {
 }
 
 describe('the rate of calls on a trunk', () => {
-  it('lets the first call begin at once, and returns the wait of the next one', async () => {
+  it('the rate of calls on a trunk lets the first call begin at once, and returns the wait of the next one', async () => {
     const trunk = newTrunk()
     expect(await take(trunk, 0.1)).toEqual({ granted: true })
     const refused = await take(trunk, 0.1)
@@ -48,14 +48,14 @@ describe('the rate of calls on a trunk', () => {
     expect(await take(trunk, 0.1)).toEqual({ granted: true })
   })
 
-  it('accumulates no slots: after an idle hour one call may begin, not two', async () => {
+  it('the rate of calls on a trunk accumulates no slots: after an idle hour one call may begin, not two', async () => {
     const trunk = newTrunk()
     await take(trunk, 0.1)
     await letPass(trunk, 3_600_000)
     expect([(await take(trunk, 0.1)).granted, (await take(trunk, 0.1)).granted]).toEqual([true, false])
   })
 
-  it('is shared by all engines and separate for each trunk', async () => {
+  it('the rate of calls on a trunk is shared by all engines and separate for each trunk', async () => {
     const other = await test.scope()
     const trunk = newTrunk()
     const at = await Promise.all(Array.from({ length: 8 }, () => take(trunk, 0.1)))
@@ -64,7 +64,7 @@ describe('the rate of calls on a trunk', () => {
     expect(await take(trunk, 0.1, other)).toEqual({ granted: true })
   })
 
-  it('frees the slot when the transaction is rolled back', async () => {
+  it('the rate of calls on a trunk frees the slot when the transaction is rolled back', async () => {
     const trunk = newTrunk()
     const failing = test.database.transaction(scope, async tx => {
       expect(await takeCallSlot(tx, scope, trunk, 1)).toEqual({ granted: true })
@@ -74,7 +74,7 @@ describe('the rate of calls on a trunk', () => {
     expect(await take(trunk, 1)).toEqual({ granted: true })
   })
 
-  it('applies at once when it is raised', async () => {
+  it('the rate of calls on a trunk applies at once when it is raised', async () => {
     const trunk = newTrunk()
     await take(trunk, 0.01)
     expect(await take(trunk, 0.01)).toMatchObject({ granted: false })
@@ -82,7 +82,7 @@ describe('the rate of calls on a trunk', () => {
     expect(retryInMs).toBeLessThanOrEqual(10)
   })
 
-  it('is never exceeded by eight concurrent clients for three seconds', async () => {
+  it('the rate of calls on a trunk is not exceeded by eight concurrent clients for three seconds', async () => {
     const perSecond = 20
     const { granted, tookS } = await rush(newTrunk(), perSecond, 3)
     expect(granted).toBeLessThanOrEqual(perSecond * tookS + 1)
@@ -94,7 +94,7 @@ describe('the rate of calls on a trunk', () => {
     ['one of eight, however slow it is between looking and taking', true],
     ['more than one of eight, and this test would see it, if slots were not locked', false],
   ])(
-    'lets in %s',
+    'the rate of calls on a trunk admits %s',
     async (_what, isLocked) => {
       const { rows } = await test.owner.query("select pg_get_functiondef('parley.take_call_slot'::regproc) as body")
       const body = rows[0].body as string
@@ -117,7 +117,10 @@ describe('the rate of calls on a trunk', () => {
     20_000,
   )
 
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('of %d a second is refused', async perSecond => {
-    await expect(take(newTrunk(), perSecond)).rejects.toThrow(RangeError)
-  })
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'a rate of %d calls a second on a trunk is refused',
+    async perSecond => {
+      await expect(take(newTrunk(), perSecond)).rejects.toThrow(RangeError)
+    },
+  )
 })

@@ -28,7 +28,7 @@ async function timelineOf(scope: Scope, runId: string): Promise<unknown[]> {
 }
 
 describe('the timeline has the result of an update', () => {
-  it('of a run without an owner, and the later owner continues after it', async () => {
+  it('the timeline has the result of an update of a run without an owner, and the later owner continues after it', async () => {
     const scope = await workspace(test)
     const run_id = await admitted(test, scope)
     const receipt = await ask(scope, run_id)
@@ -39,7 +39,7 @@ describe('the timeline has the result of an update', () => {
     expect(claimed).toMatchObject({ last_seq: 2 })
   })
 
-  it('that its owner did not settle before it released the run', async () => {
+  it('the timeline has the result of an update that its owner did not settle before it released the run', async () => {
     const scope = await workspace(test)
     const run = await owned(test, scope)
     await ask(scope, run.run_id)
@@ -50,7 +50,7 @@ describe('the timeline has the result of an update', () => {
     expect(await timelineOf(scope, run.run_id)).toEqual(['admitted', 'indeterminate', 'indeterminate'])
   })
 
-  it('written only by the owner while its lease is valid', async () => {
+  it('only the owner with a valid lease writes the result of an update to the timeline', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     await ask(scope, run.run_id)
@@ -69,7 +69,7 @@ describe('the timeline has the result of an update', () => {
     expect(await timelineOf(scope, run.run_id)).toEqual(['admitted', 'indeterminate', 'completed'])
   })
 
-  it('before the final state when the owner died', async () => {
+  it('the timeline has the result of an update before the final state when the owner died', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     for (let update = 1; update <= 3; update++) await ask(scope, run.run_id)
@@ -91,7 +91,7 @@ describe('the timeline has the result of an update', () => {
     ])
   })
 
-  it('before the final state when the run ended first', async () => {
+  it('the timeline has the result of an update before the final state when the run ended first', async () => {
     const scope = await workspace(test)
     const run = await running(scope)
     await ask(scope, run.run_id)

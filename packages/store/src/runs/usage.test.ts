@@ -15,7 +15,7 @@ const { withinOf, running, end } = talesOn(() => test)
 const { install, usage } = accountsOn(() => test)
 
 describe('the cost of a run', () => {
-  it('uses the most specific rate of each meter in the card at its admission', async () => {
+  it('the cost of a run uses the most specific rate of each meter in the card at its admission', async () => {
     const scope = await workspace(test)
     await install(scope)
     const run = await running(scope)
@@ -51,7 +51,7 @@ describe('the cost of a run', () => {
     await expect(install(scope)).rejects.toMatchObject({ code: 'rate_card_exists' })
   })
 
-  it('is summed exactly and truncated to 12 digits, never rounded up', async () => {
+  it('the cost of a run is summed exactly and truncated to 12 digits, never rounded up', async () => {
     const scope = await workspace(test)
     await install(scope)
     const thirds = async (count: number) =>
@@ -84,7 +84,7 @@ describe('the cost of a run', () => {
     expect(rest.next_cursor).toBeNull()
   })
 
-  it('is null without a rate card and partial while runs are live; test runs are separate', async () => {
+  it('the cost of a run is null without a rate card and partial while runs are live; test runs are separate', async () => {
     const scope = await workspace(test)
     await end(scope, await running(scope), { connected_ms: 10 })
     expect(await usage(scope)).toMatchObject({
@@ -115,7 +115,7 @@ describe('the cost of a run', () => {
 })
 
 describe('the monthly budget', () => {
-  it('does not exist without a rate card; setting its cap requires the id of the last policy', async () => {
+  it('the monthly budget does not exist without a rate card; setting its cap requires the id of the last policy', async () => {
     const scope = await workspace(test)
     const read = () => readBudget(test.database.within(scope), scope)
     const set = (cap: string, policy: string) => withinOf(scope)(tx => writeBudget(tx, scope, cap, policy))
@@ -146,7 +146,7 @@ describe('the monthly budget', () => {
     expect(now.period).toEqual({ from: new Date(starts).toISOString(), to: new Date(ends).toISOString() })
   })
 
-  it('contains the reserves of live runs, then their cost; the cap does not end live runs', async () => {
+  it('the monthly budget contains the reserves of live runs, then their cost; the cap does not end live runs', async () => {
     const scope = await workspace(test)
     await install(scope)
     const read = () => readBudget(test.database.within(scope), scope)
@@ -163,7 +163,7 @@ describe('the monthly budget', () => {
     expect(rows).toEqual([{ reserved_usd: '0' }])
   })
 
-  it('counts a run in the month of its creation', async () => {
+  it('the monthly budget counts a run in the month of its creation', async () => {
     const scope = await workspace(test)
     await install(scope)
     const run = await running(scope)

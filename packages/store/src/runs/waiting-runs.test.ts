@@ -19,7 +19,7 @@ const claim = (runId: string, owner = ENGINE, leaseMs = 60_000) =>
   within(tx => claimRun(tx, scope, runId, owner, leaseMs))
 
 describe('a run that waits for an owner', () => {
-  it('is listed by kind and taken by one of several owners', async () => {
+  it('a run that waits for an owner is listed by kind and taken by one of several owners', async () => {
     const chat = await admitted(test, scope, CHAT)
     const phone = await admitted(test, scope)
     const waits = async (kind: 'chat' | 'phone') =>
@@ -40,7 +40,7 @@ describe('a run that waits for an owner', () => {
     expect(await waits('chat')).not.toContain(chat)
   })
 
-  it('comes before those of a tenant with more running or waiting runs', async () => {
+  it('a run that waits for an owner comes before those of a tenant with more running or waiting runs', async () => {
     const other = await workspace(test)
     const many: string[] = []
     for (let runs = 0; runs < 3; runs++) many.push(await admitted(test, scope, { ...CHAT, mode: 'task' }))
@@ -56,7 +56,7 @@ describe('a run that waits for an owner', () => {
       await test.owner.query('delete from parley.run_ownership where run_id = $1', [run_id])
   })
 
-  it('expires after 120 s for calls, 5 minutes for chats and a day in the background', async () => {
+  it('a run that waits for an owner expires after 120 s for calls, 5 minutes for chats and a day in the background', async () => {
     const kinds = [
       OUTBOUND,
       CHAT,
@@ -96,7 +96,7 @@ describe('a run that waits for an owner', () => {
     }
   })
 
-  it('can be released by an owner that did not start it, and gets the next fence', async () => {
+  it('a run that waits for an owner can be released by an owner that did not start it, and gets the next fence', async () => {
     const run_id = await admitted(test, scope, CHAT)
     const first = (await claim(run_id))!
     expect(await within(tx => releaseRun(tx, scope, first))).toBe('released')

@@ -65,10 +65,10 @@ describe('RFC 3263 against a name server', () => {
     time.advance(29_999)
     await resolver.resolve(hop('trunk.example'))
     const once = ['NAPTR trunk.example', 'SRV _sips._tcp.trunk.example']
-    expect(server.asked).toEqual(once)
+    expect(server.queries).toEqual(once)
     time.advance(1)
     await resolver.resolve(hop('trunk.example'))
-    expect(server.asked).toEqual([...once, ...once])
+    expect(server.queries).toEqual([...once, ...once])
   })
 
   it.each<[string, Reply]>([
@@ -104,12 +104,12 @@ describe('RFC 3263 against a name server', () => {
     const system = new SystemDns({ servers: [server.address] })
     closers.push(() => server.close())
     expect(await system.srv('_sips._tcp.trunk.example')).toHaveLength(2)
-    expect(server.asked).toHaveLength(2)
+    expect(server.queries).toHaveLength(2)
   })
 
   it('localhost is not looked up at a name server', async () => {
     const { server, located } = await resolverAt(() => 'silence')
     expect(await located(hop('localhost'))).toContain('udp 127.0.0.1:5060')
-    expect(server.asked).toEqual([])
+    expect(server.queries).toEqual([])
   })
 })

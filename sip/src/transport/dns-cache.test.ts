@@ -18,10 +18,10 @@ describe('DnsCache', () => {
     time.advance(29_999)
     await cache.srv('a.example')
     await cache.naptr('a.example')
-    expect(dns.asked).toEqual(['SRV a.example', 'NAPTR a.example'])
+    expect(dns.queries).toEqual(['SRV a.example', 'NAPTR a.example'])
     time.advance(1)
     await cache.srv('a.example')
-    expect(dns.asked).toHaveLength(3)
+    expect(dns.queries).toHaveLength(3)
   })
 
   it('the last answer is served for an hour while the DNS does not respond', async () => {
@@ -37,9 +37,9 @@ describe('DnsCache', () => {
 
   it('an unanswered query fails after its timeout and is not repeated for 5 s', async () => {
     const dns = new ScriptedDns({})
-    let asked = 0
+    let queries = 0
     dns.srv = () => {
-      asked++
+      queries++
       return new Promise(() => {})
     }
     const { time, cache } = cached(dns)
@@ -48,14 +48,14 @@ describe('DnsCache', () => {
     await expect(answer).rejects.toMatchObject({ code: 'dns_timeout' })
     time.advance(4_000)
     await expect(cache.srv('a.example')).rejects.toMatchObject({ code: 'dns_timeout' })
-    expect(asked).toBe(1)
+    expect(queries).toBe(1)
   })
 
   it('the number of cached names and of concurrent queries is limited', async () => {
     const dns = new ScriptedDns({})
     const { cache } = cached(dns, { capacity: 2, concurrency: 2 })
     for (const name of ['a', 'b', 'c', 'a']) await cache.srv(name)
-    expect(dns.asked).toEqual(['SRV a', 'SRV b', 'SRV c', 'SRV a'])
+    expect(dns.queries).toEqual(['SRV a', 'SRV b', 'SRV c', 'SRV a'])
     dns.srv = () => new Promise(() => {})
     for (const name of ['d', 'e']) cache.srv(name).catch(() => {})
     await expect(cache.srv('f')).rejects.toMatchObject({ code: 'dns_busy' })

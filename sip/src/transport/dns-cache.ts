@@ -114,9 +114,9 @@ class AnswerCache<Item> {
     )
     this.#underWay++
     // Counted until the query itself ends: a query that timed out here still occupies the system resolver.
-    const asked = this.#ask(name).finally(() => this.#underWay--)
+    const query = this.#ask(name).finally(() => this.#underWay--)
     try {
-      return await Promise.race([asked, late])
+      return await Promise.race([query, late])
     } finally {
       timer.cancel()
     }

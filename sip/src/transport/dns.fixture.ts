@@ -4,7 +4,7 @@ type Answer<Item> = readonly Item[] | Error
 
 /** A scripted DNS: answers with the records of the test and records the queries. */
 export class ScriptedDns implements DnsPort {
-  readonly asked: string[] = []
+  readonly queries: string[] = []
   readonly #naptr: ReadonlyMap<string, Answer<NaptrRecord>>
   readonly #srv: ReadonlyMap<string, Answer<SrvRecord>>
   readonly #addresses: ReadonlyMap<string, Answer<string>>
@@ -32,7 +32,7 @@ export class ScriptedDns implements DnsPort {
   }
 
   async #answer<Item>(kind: string, zone: ReadonlyMap<string, Answer<Item>>, name: string): Promise<readonly Item[]> {
-    this.asked.push(`${kind} ${name}`)
+    this.queries.push(`${kind} ${name}`)
     const answer = zone.get(name) ?? []
     if (answer instanceof Error) throw answer
     return answer

@@ -63,10 +63,10 @@ describe('locating servers, RFC 3263 section 4', () => {
     ['an address is asked of nobody', hop('192.0.2.7'), [], ['udp 192.0.2.7:5060']],
     ['an IPv6 address with a transport', hop('[2001:db8::7]', { transport: 'tls' }), [], ['tls 2001:db8::7:5061']],
     ['this machine is asked of no name server', hop('localhost', { transport: 'tls' }), ['A localhost'], []],
-  ])('%s', async (_rule, to, firstAsked, targets) => {
+  ])('%s', async (_rule, to, firstQuery, targets) => {
     const dns = example()
     expect(await located(dns, to)).toEqual(targets)
-    expect(dns.asked.slice(0, 1)).toEqual(firstAsked)
+    expect(dns.queries.slice(0, 1)).toEqual(firstQuery)
   })
 
   it('without NAPTR records, SRV records are looked up for every supported transport, TLS first', async () => {
@@ -137,9 +137,9 @@ describe('locating servers, RFC 3263 section 4', () => {
     })
     for (const host of ['', 'a b', 'a..b', '-x.example', 'x'.repeat(300), 'evil\u0000.example'])
       expect(await located(dns, hop(host))).toEqual([])
-    expect(dns.asked).toEqual([])
+    expect(dns.queries).toEqual([])
     expect(await located(dns, hop('a.example'))).toHaveLength(16)
-    expect(dns.asked.length).toBeLessThan(30)
+    expect(dns.queries.length).toBeLessThan(30)
   })
 })
 
@@ -168,7 +168,7 @@ describe('resolve overrides', () => {
       'udp 192.0.2.2:5070',
       'udp ::1:5070',
     ])
-    expect(dns.asked).toEqual(['A server2.example.com'])
+    expect(dns.queries).toEqual(['A server2.example.com'])
   })
 
   it('an override never turns a TLS hop into another transport', async () => {

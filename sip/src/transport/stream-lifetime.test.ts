@@ -9,17 +9,17 @@ const MINUTE = 60_000
 /** Runs a life in virtual time: `script` lists what happens when, the result what came out when, until `end`. */
 function run(origin: 'accepted' | 'dialled', script: readonly [number, StreamLifetimeInput][], end: number): string[] {
   const life = new StreamLifetime(0, origin, DEFAULT_STREAM_LIMITS, new SeededRandom(7))
-  const said: string[] = []
+  const outputs: string[] = []
   const drain = (now: number) => {
     for (let output = life.poll(); output !== undefined; output = life.poll())
-      said.push(`${Math.floor(now / 1000)} ${output.type === 'close' ? output.code : output.type}`)
+      outputs.push(`${Math.floor(now / 1000)} ${output.type === 'close' ? output.code : output.type}`)
   }
   const events = [...script]
   for (;;) {
     const due = life.deadline() ?? Number.POSITIVE_INFINITY
     const next = events[0]?.[0] ?? Number.POSITIVE_INFINITY
     const now = Math.min(due, next)
-    if (now > end) return said
+    if (now > end) return outputs
     if (next <= due) life.handle(now, events.shift()![1])
     else life.advance(now)
     drain(now)
@@ -30,7 +30,7 @@ const message: StreamLifetimeInput = { type: 'valid-message' }
 const answer: StreamLifetimeInput = { type: 'sent' }
 const whole: StreamLifetimeInput = { type: 'received', completed: true, partial: false }
 const part: StreamLifetimeInput = { type: 'received', completed: false, partial: true }
-const pings = (said: readonly string[]) => said.filter(line => line.endsWith('send-ping'))
+const pings = (outputs: readonly string[]) => outputs.filter(line => line.endsWith('send-ping'))
 
 describe('lifetime of a stream connection', () => {
   it('a connection on which nothing was answered within 10 s is closed, whatever it sends', () => {
@@ -121,13 +121,13 @@ describe('lifetime of a stream connection', () => {
     const script = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 * MINUTE }), input), { maxLength: 60 })
     fc.assert(
       fc.property(script, fc.constantFrom('accepted' as const, 'dialled' as const), (events, origin) => {
-        const said = run(
+        const outputs = run(
           origin,
           [...events].sort((a, b) => a[0] - b[0]) as [number, StreamLifetimeInput][],
           60 * MINUTE,
         )
-        const end = said.findIndex(line => /slow_sender|idle|timeout/.test(line))
-        expect(end === -1 || end === said.length - 1).toBe(true)
+        const end = outputs.findIndex(line => /slow_sender|idle|timeout/.test(line))
+        expect(end === -1 || end === outputs.length - 1).toBe(true)
         if (origin === 'accepted') expect(end).not.toBe(-1)
       }),
     )

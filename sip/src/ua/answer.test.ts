@@ -280,18 +280,18 @@ describe('the 2xx to an INVITE and its ACK', () => {
     const pair = new Pair()
     let inside = 0
     let deepest = 0
-    let told = 0
+    let eventCount = 0
     const react = (_event: unknown, session: InviteSession) => {
       deepest = Math.max(deepest, ++inside)
-      told++
-      if (session.state === 'confirmed' && told < 20) session.hangUp()
+      eventCount++
+      if (session.state === 'confirmed' && eventCount < 20) session.hangUp()
       inside--
     }
     const caller = pair.call({}, react)
     pair.time.advance(100)
-    const before = told
+    const before = eventCount
     caller.session.hangUp()
-    expect(told).toBe(before)
+    expect(eventCount).toBe(before)
     pair.call({}, react)
     pair.time.advance(100)
     pair.b.calls[1]!.session.answer(sdp('answer'))

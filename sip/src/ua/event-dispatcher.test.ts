@@ -24,11 +24,11 @@ describe('EventDispatcher', () => {
   it('events are delivered after the input has been handled', () => {
     const lines: string[] = []
     const pump = new EventDispatcher(new VirtualTime(), () => {})
-    const told = source(pump, event => lines.push(event))
+    const events = source(pump, event => lines.push(event))
     pump.run(() => {
-      told.add('one')
+      events.add('one')
       lines.push('worked off')
-      told.add('two')
+      events.add('two')
     })
     expect(lines).toEqual(['worked off', 'one', 'two'])
   })
@@ -36,8 +36,8 @@ describe('EventDispatcher', () => {
   it('events of a command are delivered after the command returned', () => {
     const lines: string[] = []
     const time = new VirtualTime()
-    const told = source(new EventDispatcher(time, () => {}), event => lines.push(event))
-    told.add('one')
+    const events = source(new EventDispatcher(time, () => {}), event => lines.push(event))
+    events.add('one')
     lines.push('returned')
     time.advance(0)
     expect(lines).toEqual(['returned', 'one'])
@@ -46,12 +46,12 @@ describe('EventDispatcher', () => {
   it('an input that arrives during a listener is handled after it', () => {
     const lines: string[] = []
     const pump = new EventDispatcher(new VirtualTime(), () => {})
-    const told = source(pump, event => {
+    const events = source(pump, event => {
       lines.push(`${event} begins`)
-      if (event === 'one') pump.run(() => told.add('two'))
+      if (event === 'one') pump.run(() => events.add('two'))
       lines.push(`${event} ends`)
     })
-    pump.run(() => told.add('one'))
+    pump.run(() => events.add('one'))
     expect(lines).toEqual(['one begins', 'one ends', 'two begins', 'two ends'])
   })
 

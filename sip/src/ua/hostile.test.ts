@@ -115,17 +115,17 @@ it('arbitrary messages of a peer in arbitrary order throw nothing, every session
       const does = randomBelow(random, 3)
       if (does === 0) session.progress(183, sdp('early'))
       if (does === 1) session.answer(sdp('answer'))
-      return (event, told) => {
-        if (event.type === 'offer' && told.state === 'confirmed') told.acceptOffer(sdp('ok'))
+      return (event, callSession) => {
+        if (event.type === 'offer' && callSession.state === 'confirmed') callSession.acceptOffer(sdp('ok'))
       }
     }
     const uri = sipUri('x', 'peer.test', 'udp')
     const calls = [0, 1].map(() =>
-      pair.call({ uri, credentials, sessionTimer: { expiresS: 90, refresher: 'local' } }, (event, told) => {
-        if (told.state !== 'confirmed') return
-        if (event.type === 'answered' && randomBelow(random, 2) === 0) told.refer(uri)
-        if (event.type === 'offer' && randomBelow(random, 2) === 0) told.acceptOffer(sdp('ok'))
-        if (event.type === 'refresh') told.reoffer(sdp('offer'))
+      pair.call({ uri, credentials, sessionTimer: { expiresS: 90, refresher: 'local' } }, (event, callSession) => {
+        if (callSession.state !== 'confirmed') return
+        if (event.type === 'answered' && randomBelow(random, 2) === 0) callSession.refer(uri)
+        if (event.type === 'offer' && randomBelow(random, 2) === 0) callSession.acceptOffer(sdp('ok'))
+        if (event.type === 'refresh') callSession.reoffer(sdp('offer'))
       }),
     )
     for (let step = 0; step < 60; step++) {

@@ -249,9 +249,9 @@ describe('requests that a user agent refuses', () => {
     const callee = pair.a.calls[0]!
     callee.session.answer(sdp('answer'))
     const closing = pair.a.ua.close()
-    const asked = pair.a.ua.close()
+    const secondClose = pair.a.ua.close()
     pair.time.advance(32_100)
-    await Promise.all([closing, asked])
+    await Promise.all([closing, secondClose])
     expect(callee.end).toMatchObject({ cause: expect.any(String), status: 200, confirmed: false })
     expect(pair.a.ua.footprint).toEqual(clean)
   })

@@ -45,8 +45,8 @@ export class RequestCredentials {
     if (answers === undefined) return false
     this.#challenges++
     // Credentials for other realms on the same path are kept (RFC 3261 section 22.3).
-    const kept = this.#headers.filter(([name]) => !answers.some(answer => answer[0] === name))
-    this.#headers = [...kept, ...answers]
+    const others = this.#headers.filter(([name]) => !answers.some(answer => answer[0] === name))
+    this.#headers = [...others, ...answers]
     return true
   }
 }

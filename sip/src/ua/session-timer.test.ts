@@ -79,11 +79,11 @@ describe('session timers (RFC 4028): choice of the refresher', () => {
   })
 
   it.each([
-    ['the caller, asked for by itself', timer(600, 'local'), undefined, 'a'],
-    ['the callee, asked for by the caller', timer(600, 'remote'), undefined, 'b'],
+    ['the caller, as it requested', timer(600, 'local'), undefined, 'a'],
+    ['the callee, as the caller requested', timer(600, 'remote'), undefined, 'b'],
     ['the callee, by its own choice', timer(600), timer(600, 'local'), 'b'],
-  ] as const)('%s, for as long as the call stands', (_who, asked, answering, side) => {
-    const { pair, callee } = established(asked, answering)
+  ] as const)('%s, as long as the call lasts', (_who, requested, answering, side) => {
+    const { pair, callee } = established(requested, answering)
     pair.time.advance(3_000_000)
     const [ours, theirs] = side === 'a' ? ['a> UPDATE', 'b> UPDATE'] : ['b> UPDATE', 'a> UPDATE']
     expect(times(pair, ours)).toEqual([300, 600, 900, 1200, 1500, 1800, 2100, 2400, 2700, 3000])
@@ -118,9 +118,9 @@ describe('session timers (RFC 4028): choice of the refresher', () => {
     expect(headersOf(off.pair, 'INVITE')('Session-Expires')).toBeUndefined()
     off.pair.time.advance(10_000_000)
     expect(off.pair.trace.filter(line => line.includes('UPDATE'))).toEqual([])
-    const asked = established(timer(600, 'remote'), 'off')
-    asked.pair.time.advance(301_000)
-    expect(times(asked.pair, 'b> UPDATE')).toEqual([300])
+    const requested = established(timer(600, 'remote'), 'off')
+    requested.pair.time.advance(301_000)
+    expect(times(requested.pair, 'b> UPDATE')).toEqual([300])
   })
 })
 

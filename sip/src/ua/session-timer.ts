@@ -115,14 +115,15 @@ export class SessionTimer {
 
   /** For the 2xx to an INVITE, re-INVITE or UPDATE of the peer, which is sent now (section 9). */
   answer(request: SipRequest): HeaderPairs {
-    const asked = sessionExpiresOf(request.headers)
+    const requested = sessionExpiresOf(request.headers)
     const before = this.#agreed
-    if (asked === undefined && before === undefined && !this.#asks) return []
+    if (requested === undefined && before === undefined && !this.#asks) return []
     const peerTakesPart = supportsTimer(request.headers)
     const ours = before?.intervalS ?? this.#expiresS
-    const wanted = asked === undefined ? ours : this.#asks ? Math.min(asked.intervalS, ours) : asked.intervalS
+    const wanted =
+      requested === undefined ? ours : this.#asks ? Math.min(requested.intervalS, ours) : requested.intervalS
     const intervalS = Math.max(wanted, minSeOf(request.headers) ?? 0, MIN_INTERVAL_S)
-    const refresher = this.#refresherFor(peerTakesPart, asked?.refresher)
+    const refresher = this.#refresherFor(peerTakesPart, requested?.refresher)
     this.#run({ intervalS, refresher, peerTakesPart })
     if (before !== undefined) this.#core.emit({ type: 'refreshed', by: 'remote' })
     const value = `${intervalS};refresher=${refresher === 'local' ? 'uas' : 'uac'}`
@@ -135,9 +136,9 @@ export class SessionTimer {
   }
 
   /** Section 9, table 2. */
-  #refresherFor(peerTakesPart: boolean, asked: RefresherParam | undefined): Agreement['refresher'] {
+  #refresherFor(peerTakesPart: boolean, requested: RefresherParam | undefined): Agreement['refresher'] {
     if (!peerTakesPart) return 'local'
-    if (asked !== undefined) return asked === 'uas' ? 'local' : 'remote'
+    if (requested !== undefined) return requested === 'uas' ? 'local' : 'remote'
     return this.#agreed?.refresher ?? this.#preference ?? 'remote'
   }
 

@@ -108,7 +108,7 @@ export class Pair {
         transport,
         onInvite: session => {
           let react: React | undefined
-          calls.push(new Heard(session, (event, told) => react?.(event, told)))
+          calls.push(new Heard(session, (event, callSession) => react?.(event, callSession)))
           react = side.onCall(session)
         },
         log: entry => logs.push(entry),

@@ -102,12 +102,12 @@ export class Memory {
 
   /** The newest entries that fit, starting at a caller turn; a single turn that does not fit is cut between entries. */
   #newest(entries: readonly Entry[]): Entry[] {
-    let room = MAX_CHARACTERS
+    let remaining = MAX_CHARACTERS
     let start = entries.length
     let turn = entries.length
     for (let index = entries.length - 1; index >= 0; index--) {
-      room -= sizeOf(entries[index]!)
-      if (room < 0) break
+      remaining -= sizeOf(entries[index]!)
+      if (remaining < 0) break
       start = index
       if (entries[index]!.kind === 'user' || index === 0) turn = index
     }

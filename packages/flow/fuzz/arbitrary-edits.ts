@@ -3,7 +3,7 @@ import { draftEdit } from '@parley/contract/testing'
 import fc from 'fast-check'
 import { providers } from '../src/testing/flow-harness.ts'
 
-// Few names, so that edits meet what is there, what was put before, and what is not.
+// Few names, so that edits refer to parts that exist, that an earlier edit added, and that do not exist.
 const nodeId = fc.constantFrom('n0', 'n1', 'n2', 'n3', 'new', 'new2')
 const edgeId = fc.constantFrom('e0', 'e1', 'e2', 'new')
 const componentId = fc.option(fc.constantFrom('one', 'two', 'three'), { nil: null, freq: 2 })
@@ -65,7 +65,7 @@ const node = fc.oneof(
   }),
   fc.record({ ...every, type: type('end'), instruction: fc.option(instruction, { nil: null }) }),
   fc.record({ ...every, type: type('code'), code: text, edges, else_edge: slot }),
-  // Members that are kept may have any names.
+  // Stored members may have any names.
   fc.record({ ...every, type: type('sms'), reason: text, path: fc.constant([]), message: text, success_edge: slot }),
   fc.record({ ...every, type: type('cancel_transfer') }),
 )
@@ -174,5 +174,5 @@ const edits: fc.Arbitrary<object>[] = [
   fc.record({ type: type('flow.variables'), values: fc.dictionary(name, text), clear: fc.constantFrom([], ['x']) }),
 ]
 
-/** Edits of every type, as the contract's schema gives them. */
+/** Edits of every type, parsed by the contract's schema. */
 export const arbitraryEdit: fc.Arbitrary<DraftEdit> = fc.oneof(...edits).map(edit => draftEdit.parse(edit))

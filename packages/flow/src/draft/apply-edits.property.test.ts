@@ -9,12 +9,12 @@ import { draftEnvironment, nothing } from '../testing/draft-environment.ts'
 import { applyEdits } from './apply-edits.ts'
 import { validate } from './validate.ts'
 
-/** Hundreds of drafts are made and checked: on a busy machine that takes longer than tests do otherwise. */
+/** Hundreds of drafts are generated and checked, which takes longer than the default timeout on a busy machine. */
 const TIMEOUT_MS = 60_000
 
 const draft = arbitraryDraft.map(readDraft)
 
-/** The draft after those of the edits that apply. */
+/** The draft after the edits, without those that are refused. */
 function edited(from: DraftContent, edits: readonly DraftEdit[]): DraftContent {
   return edits.reduce((before, edit) => {
     const result = applyEdits(before, [edit])
@@ -82,28 +82,28 @@ describe('arbitrary fixes of findings', () => {
     ['an environment without resources', nothing],
   ])(
     'every offered fix applies unchanged and resolves its finding, in %s',
-    (_, around) => {
-      const mended = new Set<string>()
+    (_, environment) => {
+      const resolved = new Set<string>()
       fc.assert(
         fc.property(draft, fc.array(arbitraryEdit, { maxLength: 25 }), (before, edits) => {
           const faulty = edited(before, edits)
-          for (const found of validate(faulty, around))
+          for (const found of validate(faulty, environment))
             for (const fix of found.fixes ?? []) {
               expect(fix.edits.map(edit => draftEdit.parse(edit))).toEqual(fix.edits)
               const result = applyEdits(faulty, fix.edits)
               if (!result.ok) throw new Error(`${found.code} ${found.path}: ${JSON.stringify(result.issues)}`)
-              const left = validate(result.draft, around)
-              // The next of a list takes the place of what is removed: it is told apart by what is said of it.
+              const left = validate(result.draft, environment)
+              // After a removal the next item of a list has the same path, so findings are compared by their message too.
               const same = left.filter(
                 ({ code, path, message }) => code === found.code && path === found.path && message === found.message,
               )
               if (same.length > 0) throw new Error(`${found.code} ${found.path} is still there: ${JSON.stringify(fix)}`)
-              mended.add(found.code)
+              resolved.add(found.code)
             }
         }),
         { numRuns: 40 },
       )
-      expect(mended.size).toBeGreaterThan(5)
+      expect(resolved.size).toBeGreaterThan(5)
     },
     TIMEOUT_MS,
   )

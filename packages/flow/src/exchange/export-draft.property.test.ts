@@ -9,10 +9,10 @@ import { type DraftContent, importExport } from './import-export.ts'
 import { inspectExport } from './inspect-export.ts'
 import { type JsonObject, objectOf } from './json.ts'
 
-/** As many as fit into the time that a test may take on a busy machine. */
+/** As many runs as fit into the timeout of a test on a busy machine. */
 const RUNS = { numRuns: 60, interruptAfterTimeLimit: 6000, endOnFailure: true }
 
-/** Whatever it names, there is such a secret. */
+/** Every secret exists. */
 const anySecret = { secretVersion: () => '4' }
 const importable = (draft: DraftContent): DraftContent => ({
   ...draft,
@@ -23,8 +23,8 @@ const bodyOf = (draft: DraftContent, version = 3): ImportBody => {
   return body as ImportBody
 }
 
-/** What the server sets, and what says where a draft comes from, is no part of what a draft says. */
-function said(draft: DraftContent): unknown {
+/** The draft without the values that the server sets and without its source. */
+function contentOf(draft: DraftContent): unknown {
   return { ...draft, source: null, actions: draft.actions.map(action => ({ ...action, version: 1 })) }
 }
 
@@ -107,7 +107,7 @@ describe('any draft', () => {
         const back = imported(importExport(body, anySecret))
         expect(bodyOf(back)).toEqual(body)
         const isRenamed = exportDraft(draft, { version: 3 }).warnings.some(({ code }) => code === 'id_renamed')
-        if (!isRenamed) expect(said(back)).toEqual(said(draft))
+        if (!isRenamed) expect(contentOf(back)).toEqual(contentOf(draft))
       }),
       RUNS,
     ))

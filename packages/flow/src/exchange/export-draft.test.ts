@@ -13,7 +13,7 @@ const back = (draft: DraftContent, version = 7) => {
   return imported(importExport(body as ImportBody, secrets))
 }
 
-/** An agent that nobody imported, with what only this platform has. */
+/** An agent that was not imported, with settings that only this platform has. */
 const own = draftContent.parse({
   name: 'Own',
   settings: {
@@ -140,8 +140,8 @@ describe('analysis items without a unique name', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map(plain)
 
   it.each([
-    ['behind one that is not taken', [preset, unknown('shade'), preset]],
-    ['between those that are not taken', [preset, unknown(), unknown(), preset, unknown('shade'), unknown(), preset]],
+    ['behind an item of an unknown type', [preset, unknown('shade'), preset]],
+    ['between items of unknown types', [preset, unknown(), unknown(), preset, unknown('shade'), unknown(), preset]],
     ['in a long list', [...names.slice(0, 2), unknown(), ...names.slice(2), unknown(), preset, preset]],
   ])('analysis items keep their positions through import and export: %s', (_, post_call_analysis_data) => {
     const { agent, flow } = exportFile('full-export')

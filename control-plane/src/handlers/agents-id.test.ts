@@ -11,13 +11,13 @@ it('a generated agent id is valid and each character is equally likely', () => {
     expect(id).toMatch(/^agent_[0-9a-z]{20}$/)
     for (const letter of id.slice('agent_'.length)) counts.set(letter, (counts.get(letter) ?? 0) + 1)
   }
-  // 2778 of each are expected, with a deviation of 52: five of those are beyond chance; a plain modulo of bytes is off by seven.
+  // Each character is expected 2778 times, with a standard deviation of 52. Five deviations are not chance; a plain modulo is off by seven.
   expect(counts.size).toBe(36)
   for (const [letter, count] of counts) expect(Math.abs(count - 100_000 / 36), letter).toBeLessThan(5 * 52)
 })
 
 it('generating an agent id draws more random bytes when all bytes are too high to be unbiased', () => {
-  let asked = 0
-  const id = newAgentId(count => Buffer.alloc(count, asked++ === 0 ? 255 : 35))
+  let draws = 0
+  const id = newAgentId(count => Buffer.alloc(count, draws++ === 0 ? 255 : 35))
   expect(id).toBe(`agent_${'z'.repeat(20)}`)
 })

@@ -137,8 +137,8 @@ describe('DELETE /agents/{agent_id}', () => {
     await test.owner.query("update parley.numbers set agent_id = 'ada', version = 0 where tenant_id = $1", [
       fixture.scope.tenant_id,
     ])
-    const { notifications: announced } = await fixture.call('agents.delete', { params: { agent_id: 'ada' } })
-    expect(announced.filter(({ topic }) => topic === 'telephony')).toHaveLength(2)
+    const { notifications } = await fixture.call('agents.delete', { params: { agent_id: 'ada' } })
+    expect(notifications.filter(({ topic }) => topic === 'telephony')).toHaveLength(2)
     const { rows } = await test.owner.query('select agent_id, version from parley.numbers where tenant_id = $1', [
       fixture.scope.tenant_id,
     ])
@@ -226,7 +226,7 @@ describe('GET /agents', () => {
     expect(await ids({ q: 'SALES' })).toHaveLength(3)
     expect(await ids({ q: '   ' })).toHaveLength(3)
     expect(await ids({ q: 'nobody' })).toEqual([])
-    // White space is looked for like anything else.
+    // White space in the search text is significant.
     expect(await ids({ q: ' ales' })).toEqual([])
   })
 

@@ -16,7 +16,7 @@ beforeEach(async () => {
 const get = async () => (await workspace.call(scope, 'call_limits.get')).body
 const set = (daily_limit: number | null) => workspace.call(scope, 'call_limits.update', { body: { daily_limit } })
 
-async function placed(calls: number, ago: string) {
+async function storeCalls(calls: number, ago: string) {
   await workspace.test.owner.query(
     `insert into parley.call_minutes (tenant_id, minute, calls)
      values ($1, date_trunc('minute', now() - $2::interval), $3)`,
@@ -32,22 +32,22 @@ describe('the daily limit of outbound calls', () => {
   })
 
   it('a daily call limit can be set, read and cleared', async () => {
-    const { body, auditedResource: about, notifications: announced } = await set(250)
+    const { body, auditedResource, notifications } = await set(250)
     expect(body).toMatchObject({ daily_limit: 250, calls_last_24h: 0, remaining: 250 })
-    expect(about).toEqual({ kind: 'operation', id: 'telephony/call-limit' })
-    expect(announced).toEqual([{ topic: 'tenants', id: scope.tenant_id }])
+    expect(auditedResource).toEqual({ kind: 'operation', id: 'telephony/call-limit' })
+    expect(notifications).toEqual([{ topic: 'tenants', id: scope.tenant_id }])
     expect(await get()).toMatchObject({ daily_limit: 250, remaining: 250 })
     expect((await set(0)).body).toMatchObject({ daily_limit: 0, remaining: 0 })
     expect((await set(null)).body).toMatchObject({ daily_limit: null, remaining: null })
   })
 
   it('calls of the last 24 hours in the environment count, and the remaining number is never negative', async () => {
-    await placed(3, '0 minutes')
-    await placed(4, '23 hours 59 minutes')
-    await placed(100, '24 hours 2 minutes')
+    await storeCalls(3, '0 minutes')
+    await storeCalls(4, '23 hours 59 minutes')
+    await storeCalls(100, '24 hours 2 minutes')
     const home = scope
     scope = await workspace.test.scope()
-    await placed(50, '0 minutes')
+    await storeCalls(50, '0 minutes')
     scope = home
     expect((await set(10)).body).toMatchObject({ calls_last_24h: 7, remaining: 3 })
     expect((await set(5)).body).toMatchObject({ daily_limit: 5, calls_last_24h: 7, remaining: 0 })
@@ -57,11 +57,11 @@ describe('the daily limit of outbound calls', () => {
   it('calls in the first minute of the 24-hour window all count', async () => {
     const minute = async () =>
       (await workspace.test.owner.query("select date_trunc('minute', now())::text as m")).rows[0].m
-    // What is placed in one minute and read in the next says nothing.
+    // The test is repeated if the minute changes between storing and reading.
     for (let before = '', after = ' '; before !== after; ) {
       scope = await workspace.test.scope()
       before = await minute()
-      await placed(2, '24 hours')
+      await storeCalls(2, '24 hours')
       const limit = await get()
       after = await minute()
       if (before === after) expect(limit.calls_last_24h).toBe(2)

@@ -134,7 +134,7 @@ describe('DELETE /agents/{agent_id}/draft', () => {
     expect(await fixture.summary('ada')).toMatchObject({ head: { version: 0 }, draft: null })
     const opened = await fixture.call('drafts.open', { params, body: {} })
     expect(opened).toMatchObject({ status: 201, body: { revision: 1, base_version: 0, published_revision: 1 } })
-    // The old one stays discarded, whatever is open now.
+    // A repeated discard of the first draft does not touch the draft that is open now.
     expect(await discard(at)).toMatchObject({ status: 200, body: { draft_id: at.draft_id } })
     expect((await draft()).draft_id).toBe(opened.body.draft_id)
   })
@@ -215,7 +215,7 @@ describe('POST /agents/{agent_id}/draft/validate', () => {
     ])
     const left = await codes()
     for (const code of ['trunk_not_found', 'number_not_found', 'secret_not_found']) expect(left).not.toContain(code)
-    // What the catalogue offers without being ready is an error, too.
+    // A voice of the catalogue that is not ready is an error as well.
     expect(await fixture.publish('ada', at)).toMatchObject(refusal('publication_invalid', 'invalid_draft'))
   })
 

@@ -35,7 +35,7 @@ describe('GET /environments', () => {
 
 describe('POST /environments/sandbox', () => {
   it('the first admin key of a new sandbox opens the sandbox and not production', async () => {
-    const { status, body, auditedResource: about } = await ensureSandbox()
+    const { status, body, auditedResource } = await ensureSandbox()
     expect(status).toBe(201)
     expect(body.environment).toMatchObject({
       environment: 'sandbox',
@@ -44,7 +44,7 @@ describe('POST /environments/sandbox', () => {
     })
     expect(body.key).toMatchObject({ role: 'admin', expires_at: null, revoked_at: null })
     expect(body.key.secret).toMatch(/^parley_test_[0-9A-Za-z]{40}$/)
-    expect(about).toEqual({ kind: 'operation', id: 'environments/sandbox' })
+    expect(auditedResource).toEqual({ kind: 'operation', id: 'environments/sandbox' })
     const sandbox = { ...production, environment: 'sandbox', tenant_id: body.environment.tenant_id }
     expect(await workspace.test.database.keyOf(keyHash(body.key.secret))).toMatchObject({
       role: 'admin',
@@ -75,8 +75,8 @@ describe('POST /environments/sandbox', () => {
 
   it('a scope whose owner and tenant do not belong together creates nothing', async () => {
     const stranger = await workspace.test.scope()
-    const torn = { ...production, owner_id: stranger.owner_id }
-    await expect(ensureSandbox(torn)).rejects.toThrow()
+    const mixed = { ...production, owner_id: stranger.owner_id }
+    await expect(ensureSandbox(mixed)).rejects.toThrow()
     expect((await workspace.call(stranger, 'environments.list')).body.items).toHaveLength(1)
     expect((await workspace.call(production, 'environments.list')).body.items).toHaveLength(1)
   })

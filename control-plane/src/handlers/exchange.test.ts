@@ -56,14 +56,14 @@ const exported = (prompt = 'Who is there?', more: object = {}) => ({
 })
 
 const reference = (id = 'door') => ({ tenant_id: fixture.scope.tenant_id, kind: 'agent', id })
-const bring = (body: object = exported(), id = 'door') =>
+const importAgent = (body: object = exported(), id = 'door') =>
   fixture.call('agents.import', { body: { reference: reference(id), ...body } })
 const params = { agent_id: 'door' }
 const draft = async () => (await fixture.call('drafts.get', { params })).body
 
 describe('POST /agents/import', () => {
   it('an import under a new id creates an agent with a first draft and no live version', async () => {
-    const answer = await bring()
+    const answer = await importAgent()
     expect(answer).toMatchObject({
       status: 201,
       body: {
@@ -80,10 +80,10 @@ describe('POST /agents/import', () => {
   })
 
   it('a repeated import of an export onto its unedited draft changes nothing, even after publishing', async () => {
-    const first = await bring()
-    expect(await bring()).toMatchObject({ status: 200, body: { ...first.body, outcome: 'unchanged' } })
+    const first = await importAgent()
+    expect(await importAgent()).toMatchObject({ status: 200, body: { ...first.body, outcome: 'unchanged' } })
     await fixture.publish('door', { draft_id: first.body.draft.draft_id, expected_revision: 1 })
-    const again = await bring()
+    const again = await importAgent()
     expect(again).toMatchObject({
       status: 200,
       body: { outcome: 'unchanged', draft: { revision: 1, published_revision: 1 } },
@@ -91,10 +91,10 @@ describe('POST /agents/import', () => {
   })
 
   it('an import replaces a draft without unpublished changes and keeps the live version', async () => {
-    const first = await bring()
+    const first = await importAgent()
     await fixture.publish('door', { draft_id: first.body.draft.draft_id, expected_revision: 1 })
     const { head } = await fixture.summary('door')
-    const { body, status } = await bring(exported('Who rings?'))
+    const { body, status } = await importAgent(exported('Who rings?'))
     expect(status).toBe(201)
     const { draft_id } = first.body.draft
     expect(body).toMatchObject({
@@ -106,58 +106,58 @@ describe('POST /agents/import', () => {
   })
 
   it('an import overwrites unpublished changes only when it names the draft', async () => {
-    const first = await bring()
+    const first = await importAgent()
     const { draft_id } = first.body.draft
     const at = await fixture.edit('door', { draft_id, expected_revision: 1 }, { type: 'flow.prompt', text: 'Mine' })
     const current = { draft_id, revision: 2 }
-    // Also when it is the very export that was edited since.
+    // The same holds for the export that the edited draft was imported from.
     for (const body of [exported(), exported('Other')])
-      expect(await bring(body)).toMatchObject(refusal('conflict', 'draft_has_changes', { current }))
+      expect(await importAgent(body)).toMatchObject(refusal('conflict', 'draft_has_changes', { current }))
     const stale = { draft_id, expected_revision: 1 }
-    expect(await bring({ ...exported(), replace_draft: stale })).toMatchObject(
+    expect(await importAgent({ ...exported(), replace_draft: stale })).toMatchObject(
       refusal('conflict', 'stale_revision', { current }),
     )
-    const replaced = await bring({ ...exported(), replace_draft: at })
+    const replaced = await importAgent({ ...exported(), replace_draft: at })
     expect(replaced).toMatchObject({
       status: 201,
       body: { outcome: 'replace_draft', draft: { draft_id, revision: 3 } },
     })
     expect((await draft()).flow.global_prompt).toBe('')
-    expect(await bring()).toMatchObject({ status: 200, body: { outcome: 'unchanged' } })
+    expect(await importAgent()).toMatchObject({ status: 200, body: { outcome: 'unchanged' } })
   })
 
   it('of many concurrent identical imports one is stored', async () => {
-    const { draft_id } = (await bring()).body.draft
+    const { draft_id } = (await importAgent()).body.draft
     const replace_draft = { draft_id, expected_revision: 1 }
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, n) => bring({ ...exported(`No ${n}`), replace_draft })),
+      Array.from({ length: 10 }, (_, n) => importAgent({ ...exported(`No ${n}`), replace_draft })),
     )
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect((await draft()).revision).toBe(2)
-    const made = await Promise.all(Array.from({ length: 10 }, () => bring(exported(), 'twin')))
-    expect(made.map(({ body }) => body.outcome).toSorted()).toEqual(['create_agent', ...Array(9).fill('unchanged')])
+    const created = await Promise.all(Array.from({ length: 10 }, () => importAgent(exported(), 'twin')))
+    expect(created.map(({ body }) => body.outcome).toSorted()).toEqual(['create_agent', ...Array(9).fill('unchanged')])
   })
 
   it('an import opens a draft when none is open', async () => {
-    const { draft_id } = (await bring()).body.draft
+    const { draft_id } = (await importAgent()).body.draft
     await fixture.call('drafts.discard', { params, query: { draft_id, expected_revision: 1 } })
     const replace_draft = { draft_id, expected_revision: 1 }
     const gone = refusal('conflict', 'stale_revision', { current: null })
-    expect(await bring({ ...exported(), replace_draft })).toMatchObject(gone)
-    const opened = await bring()
+    expect(await importAgent({ ...exported(), replace_draft })).toMatchObject(gone)
+    const opened = await importAgent()
     expect(opened).toMatchObject({ status: 201, body: { outcome: 'open_draft', draft: { revision: 1 } } })
     expect(opened.body.draft.draft_id).not.toBe(draft_id)
   })
 
   it('an import needs a valid new agent id in its own environment and refuses an archived agent', async () => {
-    const upper = await bring(exported(), 'Door')
+    const upper = await importAgent(exported(), 'Door')
     expect(upper).toMatchObject(refusal('invalid_request'))
     expect(upper.body.error.details.issues[0].path).toBe('/reference/id')
     const foreign = { ...reference(), tenant_id: (await test.scope()).tenant_id }
-    expect(await bring({ ...exported(), reference: foreign })).toMatchObject(refusal('not_found'))
-    await bring()
+    expect(await importAgent({ ...exported(), reference: foreign })).toMatchObject(refusal('not_found'))
+    await importAgent()
     await fixture.call('agents.delete', { params })
-    expect(await bring()).toMatchObject(refusal('conflict', 'agent_archived'))
+    expect(await importAgent()).toMatchObject(refusal('conflict', 'agent_archived'))
   })
 
   it('an import pins the webhook and the current version of its secret', async () => {
@@ -165,19 +165,21 @@ describe('POST /agents/import', () => {
     const webhook = (secretRef: string, url = 'https://example.com/hook') =>
       exported('x', { config: config({ webhook: { url, secretRef } }) })
     for (const missing of ['none', 'hook@3'])
-      expect(await bring(webhook(missing))).toMatchObject(refusal('invalid_request', 'secret_not_found'))
+      expect(await importAgent(webhook(missing))).toMatchObject(refusal('invalid_request', 'secret_not_found'))
     const plain = webhook('hook', 'http://example.com/hook')
-    expect(await bring(plain)).toMatchObject(refusal('invalid_request', 'address_not_allowed'))
+    expect(await importAgent(plain)).toMatchObject(refusal('invalid_request', 'address_not_allowed'))
     const agent = { ...exported().agent, webhook_url: 'https://elsewhere.example.com' }
-    expect(await bring({ ...webhook('hook'), agent })).toMatchObject(refusal('invalid_request', 'webhook_mismatch'))
+    expect(await importAgent({ ...webhook('hook'), agent })).toMatchObject(
+      refusal('invalid_request', 'webhook_mismatch'),
+    )
     expect(await fixture.call('agents.get', { params })).toMatchObject(refusal('not_found'))
 
-    await bring(webhook('hook'))
+    await importAgent(webhook('hook'))
     expect((await draft()).notification).toMatchObject({
       url: 'https://example.com/hook',
       secret: { id: 'hook', version: '2' },
     })
-    await bring(webhook('hook@1'), 'door2')
+    await importAgent(webhook('hook@1'), 'door2')
     const other = (await fixture.call('drafts.get', { params: { agent_id: 'door2' } })).body
     expect(other.notification.secret).toEqual({ id: 'hook', version: '1' })
   })
@@ -196,49 +198,54 @@ describe('POST /agents/import', () => {
         model_bindings: [{ path: '/flow/model_choice', source_model: 'vendor-big', bound: false }],
       },
     })
-    const refused = await bring(withModel)
+    const refused = await importAgent(withModel)
     expect(refused).toMatchObject(refusal('publication_invalid', 'model_binding_required'))
     expect(refused.body.error.details.diagnostics[0]).toMatchObject({
       code: 'model_binding_required',
       path: '/flow/model_choice',
     })
     const model_bindings = { '/flow/model_choice': { model: MODEL } }
-    expect(await bring({ ...withModel, model_bindings })).toMatchObject({ status: 201 })
+    expect(await importAgent({ ...withModel, model_bindings })).toMatchObject({ status: 201 })
   })
 
   it('an import accepts conversation flows only', async () => {
     const body = exported()
     const agent = { ...body.agent, response_engine: { type: 'single-prompt' } }
-    expect(await bring({ ...body, agent })).toMatchObject(refusal('capability_unavailable', 'unsupported_capability'))
+    expect(await importAgent({ ...body, agent })).toMatchObject(
+      refusal('capability_unavailable', 'unsupported_capability'),
+    )
   })
 })
 
 describe('GET /agents/{agent_id}/export', () => {
-  const take = async (query: object = {}) => fixture.call('agents.export', { params, query })
+  const exportAgent = async (query: object = {}) => fixture.call('agents.export', { params, query })
 
   it('the live version, a named version or the draft can be exported', async () => {
     expect(await fixture.call('agents.export', { params: { agent_id: 'nobody' } })).toMatchObject(refusal('not_found'))
-    const { draft_id } = (await bring()).body.draft
-    expect(await take()).toMatchObject(refusal('conflict', 'agent_not_published'))
-    expect((await take({ draft: true })).body.agent_version).toBe(3)
+    const { draft_id } = (await importAgent()).body.draft
+    expect(await exportAgent()).toMatchObject(refusal('conflict', 'agent_not_published'))
+    expect((await exportAgent({ draft: true })).body.agent_version).toBe(3)
     let at = { draft_id, expected_revision: 1 }
     await fixture.publish('door', at)
     at = await fixture.edit('door', at, { type: 'agent.name', name: 'Gate' })
     await fixture.publish('door', at)
-    expect((await take()).body).toMatchObject({ agent_version: 1, agent: { agent_name: 'Gate', version: 1 } })
-    expect((await take({ version: 0 })).body).toMatchObject({ agent_version: 0, agent: { agent_name: 'Doorbell' } })
-    expect(await take({ version: 2 })).toMatchObject(refusal('not_found'))
+    expect((await exportAgent()).body).toMatchObject({ agent_version: 1, agent: { agent_name: 'Gate', version: 1 } })
+    expect((await exportAgent({ version: 0 })).body).toMatchObject({
+      agent_version: 0,
+      agent: { agent_name: 'Doorbell' },
+    })
+    expect(await exportAgent({ version: 2 })).toMatchObject(refusal('not_found'))
     await fixture.call('agents.delete', { params })
-    expect(await take()).toMatchObject({ status: 200 })
-    expect(await take({ draft: true })).toMatchObject(refusal('not_found'))
+    expect(await exportAgent()).toMatchObject({ status: 200 })
+    expect(await exportAgent({ draft: true })).toMatchObject(refusal('not_found'))
   })
 
   it('an exported agent imported into another environment has the same content', async () => {
-    await bring()
+    await importAgent()
     const { draft_id } = await draft()
     const at = { draft_id, expected_revision: 1 }
     await fixture.edit('door', at, { type: 'agent.settings', values: { volume: 0.5, timezone: 'Europe/Madrid' } })
-    const { warnings, ...body } = (await take({ draft: true })).body
+    const { warnings, ...body } = (await exportAgent({ draft: true })).body
     expect(warnings).toEqual([])
     const sandbox = new AgentFixture(
       test,

@@ -55,8 +55,8 @@ describe('POST /runs', () => {
   it('repeated requests for one run wake and announce it once', async () => {
     const body = await chatBody(api.world)
     const before = api.platform.wokenRuns.length
-    const first = await create(body, { idempotencyKey: 'asked-twice' })
-    const again = await create(body, { idempotencyKey: 'asked-twice' })
+    const first = await create(body, { idempotencyKey: 'sent-twice' })
+    const again = await create(body, { idempotencyKey: 'sent-twice' })
     expect([first.status, again.status, again.body.run_id]).toEqual([201, 200, first.body.run_id])
     expect(api.platform.wokenRuns.slice(before)).toEqual([
       { kind: 'chat', run_id: first.body.run_id, scope: api.scope },
@@ -102,7 +102,7 @@ describe('refusals of POST /runs', () => {
         JSON.stringify(value),
       )
     const tenants = (set: string) => sql(`update parley.tenants set ${set} where tenant_id = $1`, tenant)
-    // Everything is wrong at once.
+    // No precondition holds.
     await tenants(
       'admission_enabled = false, concurrent_capacity = null, daily_call_limit = 0, destinations = \'{"countries": ["DE"], "allow_prefixes": []}\'',
     )

@@ -20,8 +20,8 @@ beforeEach(() => {
   next++
 })
 
-const createKey = (asked: RequestOptions = {}, body: object = { name: 'ci', role: 'admin' }) =>
-  api.request('POST', '/api/v1/keys', { idempotencyKey: `create-${next}`, body, ...asked })
+const createKey = (options: RequestOptions = {}, body: object = { name: 'ci', role: 'admin' }) =>
+  api.request('POST', '/api/v1/keys', { idempotencyKey: `create-${next}`, body, ...options })
 const listKeys = (key: string) => api.request('GET', '/api/v1/keys', { key })
 
 describe('API keys over HTTP', () => {
@@ -32,7 +32,7 @@ describe('API keys over HTTP', () => {
     expect(revoked.status).toBe(200)
     expect(revoked.body.revoked_at).not.toBeNull()
     expect((await listKeys(secret)).status).toBe(401)
-    // Uses are noted every few seconds: this one of its own may be by now.
+    // The last use is stored every few seconds, so it may be stored by now.
     const { last_used_at: _, ...same } = revoked.body
     expect((await api.request('DELETE', `/api/v1/keys/${key_id}`)).body).toMatchObject(same)
   })

@@ -10,17 +10,17 @@ import { packClient } from './pack.ts'
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
 const COMPILE_MS = 180_000
 
-let place: string
+let directory: string
 let server: Server
 let baseUrl: string
-const asked: string[] = []
+const requests: string[] = []
 
-/** Takes an agent at the second try, and lists two pages. */
+/** Accepts the creation of an agent at the second attempt, and lists two pages. */
 function answer(line: string, key: string | undefined): [number, unknown] {
-  asked.push(key === undefined ? line : `${line} ${key}`)
+  requests.push(key === undefined ? line : `${line} ${key}`)
   if (line.startsWith('POST')) {
     const error = { code: 'rate_limited', message: 'later', retryable: true, outcome: 'none' }
-    return asked.length === 1 ? [429, { error }] : [201, { ref: { id: 'anna' }, name: 'Anna' }]
+    return requests.length === 1 ? [429, { error }] : [201, { ref: { id: 'anna' }, name: 'Anna' }]
   }
   if (line.includes('/agents/nobody'))
     return [404, { error: { code: 'not_found', message: 'no such agent', retryable: false, outcome: 'none' } }]
@@ -29,9 +29,9 @@ function answer(line: string, key: string | undefined): [number, unknown] {
 }
 
 beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), 'parley-client-user-'))
-  const tarball = await packClient(join(place, 'tarball'))
-  await writeFile(join(place, 'package.json'), '{"name":"user","private":true,"type":"module"}')
+  directory = await mkdtemp(join(tmpdir(), 'parley-client-user-'))
+  const tarball = await packClient(join(directory, 'tarball'))
+  await writeFile(join(directory, 'package.json'), '{"name":"user","private":true,"type":"module"}')
   await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball])
   server = createServer((request, response) => {
     const key = request.headers['idempotency-key']
@@ -45,13 +45,13 @@ beforeAll(async () => {
 
 afterAll(async () => {
   server?.close()
-  await rm(place, { recursive: true, force: true })
+  await rm(directory, { recursive: true, force: true })
 })
 
 describe('the package that others install', () => {
   it('the package has no dependencies and does not use Node APIs', async () => {
-    expect((await readdir(join(place, 'node_modules'))).filter(name => !name.startsWith('.'))).toEqual(['@parley'])
-    const dist = join(place, 'node_modules', '@parley', 'client', 'dist')
+    expect((await readdir(join(directory, 'node_modules'))).filter(name => !name.startsWith('.'))).toEqual(['@parley'])
+    const dist = join(directory, 'node_modules', '@parley', 'client', 'dist')
     const files = await readdir(dist)
     expect(files).toContain('index.d.ts')
     for (const name of files) {
@@ -71,18 +71,18 @@ describe('the package that others install', () => {
       const error = await parley.agents.get({ params: { agent_id: 'nobody' } }).catch(error => error)
       results.push(error instanceof ParleyApiError && error.code)
       console.log(JSON.stringify(results))`
-    await writeFile(join(place, 'user.mjs'), script)
+    await writeFile(join(directory, 'user.mjs'), script)
     expect(JSON.parse(await run(process.execPath, ['user.mjs']))).toEqual(['anna', 'a', 'b', 'not_found'])
-    expect(asked[0]).toMatch(/^POST \/api\/v1\/agents [0-9a-f]{32}$/)
-    expect(asked[1]).toBe(asked[0])
+    expect(requests[0]).toMatch(/^POST \/api\/v1\/agents [0-9a-f]{32}$/)
+    expect(requests[1]).toBe(requests[0])
   })
 
   it('the types of the package have the exact request and response of each operation', async () => {
     const script = `
       import { type AgentSummary, ParleyClient, type RequestTo } from '@parley/client'
       const parley = new ParleyClient({ baseUrl: '${baseUrl}', key: 'parley_test_x', fetch, timeoutMs: 1000 })
-      const asked: RequestTo<'agents.create'> = { body: { template: 'cloud_chat', name: 'Anna', language: 'es' } }
-      const agent: AgentSummary = await parley.agents.create(asked, { signal: AbortSignal.timeout(1000) })
+      const request: RequestTo<'agents.create'> = { body: { template: 'cloud_chat', name: 'Anna', language: 'es' } }
+      const agent: AgentSummary = await parley.agents.create(request, { signal: AbortSignal.timeout(1000) })
       const version: number | undefined = agent.head?.version
       for await (const row of parley.keys.list.all({ query: { limit: 5 } })) row.prefix.slice(version)
       for await (const row of parley.agents.list.all()) row.ref.id.slice()
@@ -108,10 +108,10 @@ describe('the package that others install', () => {
   }, 60_000)
 
   it(
-    'has the types of the contract, written out',
+    'the generated types accept and return exactly what the types of the contract do',
     async () => {
       const source = (path: string) => JSON.stringify(join(root, 'packages', path))
-      // Objects that may have further members are closed in the package: what a draft edit may hold beyond is not checked.
+      // Objects that may have further members have none in the package's types, so requests of draft edits are compared in one direction.
       const script = `
       import type { OperationId, OperationNamed, ResultOf } from ${source('contract/src/index.ts')}
       import type { RequestTo } from ${source('client/src/api.ts')}
@@ -136,9 +136,9 @@ describe('the package that others install', () => {
 })
 
 async function compile(name: string, script: string, options: Record<string, unknown>): Promise<void> {
-  const directory = join(place, name.replace('.', '-'))
-  await mkdir(directory)
-  await writeFile(join(directory, name), script)
+  const project = join(directory, name.replace('.', '-'))
+  await mkdir(project)
+  await writeFile(join(project, name), script)
   const compilerOptions = {
     target: 'es2024',
     module: 'nodenext',
@@ -150,13 +150,13 @@ async function compile(name: string, script: string, options: Record<string, unk
     noEmit: true,
     ...options,
   }
-  await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: [name] }))
-  await run(join(root, 'node_modules', '.bin', 'tsc'), ['--project', directory, '--pretty', 'false'])
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: [name] }))
+  await run(join(root, 'node_modules', '.bin', 'tsc'), ['--project', project, '--pretty', 'false'])
 }
 
 function run(command: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: place, stdio: ['ignore', 'pipe', 'pipe'], timeout: COMPILE_MS })
+    const child = spawn(command, args, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'], timeout: COMPILE_MS })
     let out = ''
     let all = ''
     child.stdout.setEncoding('utf8').on('data', text => {

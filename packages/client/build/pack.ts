@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url'
 import { operations, streams } from '@parley/contract'
 import { apiSource } from './api-source.ts'
 
-const room = dirname(dirname(fileURLToPath(import.meta.url)))
-const root = dirname(dirname(room))
+const packageFolder = dirname(dirname(fileURLToPath(import.meta.url)))
+const root = dirname(dirname(packageFolder))
 /** Sources that import packages of the workspace. */
-const LEFT_OUT = new Set(['api.ts', 'derive-route.ts'])
+const EXCLUDED = new Set(['api.ts', 'derive-route.ts'])
 
 /** For browsers, Node 20 and later, Deno, Bun and workers: no Node types, so that the compiler refuses Node APIs. */
 const COMPILER_OPTIONS = {
@@ -31,38 +31,41 @@ const COMPILER_OPTIONS = {
 
 /** Writes the tarball into `directory` and resolves with its path. Throws with the output of the compiler or npm. */
 export async function packClient(directory: string): Promise<string> {
-  const stage = await mkdtemp(join(tmpdir(), 'parley-client-'))
+  const workDirectory = await mkdtemp(join(tmpdir(), 'parley-client-'))
   try {
-    await stageSources(stage)
-    run(join(root, 'node_modules', '.bin', 'tsc'), ['--project', 'tsconfig.json', '--pretty', 'false'], stage)
-    await stagePackage(stage)
+    await writeSources(workDirectory)
+    run(join(root, 'node_modules', '.bin', 'tsc'), ['--project', 'tsconfig.json', '--pretty', 'false'], workDirectory)
+    await writePackage(workDirectory)
     await mkdir(directory, { recursive: true })
     const output = run(
       'npm',
       ['pack', './package', '--pack-destination', directory, '--ignore-scripts', '--json'],
-      stage,
+      workDirectory,
     )
     const [packed] = JSON.parse(output) as [{ filename: string }]
     return join(directory, packed.filename)
   } finally {
-    await rm(stage, { recursive: true, force: true })
+    await rm(workDirectory, { recursive: true, force: true })
   }
 }
 
-async function stageSources(stage: string): Promise<void> {
-  const sources = join(stage, 'src')
+async function writeSources(workDirectory: string): Promise<void> {
+  const sources = join(workDirectory, 'src')
   await mkdir(sources)
-  for (const name of await readdir(join(room, 'src')))
-    if (name.endsWith('.ts') && !name.endsWith('.test.ts') && !LEFT_OUT.has(name))
-      await cp(join(room, 'src', name), join(sources, name))
+  for (const name of await readdir(join(packageFolder, 'src')))
+    if (name.endsWith('.ts') && !name.endsWith('.test.ts') && !EXCLUDED.has(name))
+      await cp(join(packageFolder, 'src', name), join(sources, name))
   await writeFile(join(sources, 'api.ts'), apiSource(operations, streams))
-  await writeFile(join(stage, 'package.json'), '{"type":"module"}')
-  await writeFile(join(stage, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['src'] }))
+  await writeFile(join(workDirectory, 'package.json'), '{"type":"module"}')
+  await writeFile(
+    join(workDirectory, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['src'] }),
+  )
 }
 
-async function stagePackage(stage: string): Promise<void> {
-  const target = join(stage, 'package')
-  const { name, version, license } = JSON.parse(await readFile(join(room, 'package.json'), 'utf8'))
+async function writePackage(workDirectory: string): Promise<void> {
+  const target = join(workDirectory, 'package')
+  const { name, version, license } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8'))
   const manifest = {
     name,
     version,
@@ -75,9 +78,9 @@ async function stagePackage(stage: string): Promise<void> {
     files: ['dist'],
   }
   await mkdir(target)
-  await cp(join(stage, 'dist'), join(target, 'dist'), { recursive: true })
+  await cp(join(workDirectory, 'dist'), join(target, 'dist'), { recursive: true })
   await rewriteDeclarations(join(target, 'dist'))
-  await cp(join(room, 'README.md'), join(target, 'README.md'))
+  await cp(join(packageFolder, 'README.md'), join(target, 'README.md'))
   await cp(join(root, 'LICENSE'), join(target, 'LICENSE'))
   await writeFile(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }

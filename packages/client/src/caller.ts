@@ -5,7 +5,7 @@ import type { OperationRoute } from './operation-route.ts'
 import { readRetryAfter, retryDelay } from './retry.ts'
 import { readServerEvents, type ServerEvent } from './server-events.ts'
 
-/** A stream without data for so long is broken: the server sends a comment every 15 s. */
+/** A stream without data for this long is broken: the server sends a comment every 15 s. */
 const SILENT_MS = 45_000
 
 /** Options of one request. */

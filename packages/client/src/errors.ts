@@ -20,7 +20,8 @@ interface ApiFailure extends Failure {
 /** The API refused the request. `code` and `reason` are stable; the message is for people. */
 export class ParleyApiError extends Error implements Failure {
   readonly envelope: ErrorEnvelope
-  readonly code: string
+  /** A newer server may send codes that this type does not have. */
+  readonly code: ErrorEnvelope['error']['code']
   /** `details.reason`; null if the error has none. */
   readonly reason: string | null
   readonly retryable: boolean
@@ -67,8 +68,8 @@ export class ParleyApiError extends Error implements Failure {
 }
 
 /**
- * `connection_failed`: no answer, or one that broke off; `timeout`: none in time; `unexpected_answer`: something that
- * is no answer of the API, such as a proxy's page or a redirect.
+ * `connection_failed`: no response, or an incomplete one; `timeout`: no response in time; `unexpected_answer`: a response
+ * that is not from the API, such as a proxy's page or a redirect.
  */
 export type ConnectionErrorCode = 'connection_failed' | 'timeout' | 'unexpected_answer'
 

@@ -23,15 +23,15 @@ const refused = (status: number, code: string, retryable: boolean) =>
   Response.json({ error: { code, message: 'no', retryable, outcome: 'none' } }, { status })
 
 function server(...steps: (Response | Error)[]) {
-  const asked: (string | null)[] = []
+  const lastEventIds: (string | null)[] = []
   const waits: number[] = []
   const parley = new ParleyClient({
     baseUrl: 'https://parley.example',
     key: 'parley_live_x',
     wait: async ms => void waits.push(ms),
     fetch: async (_, init) => {
-      asked.push(new Headers(init?.headers).get('last-event-id'))
-      const step = steps.shift() ?? new Error('the test foresaw no further request')
+      lastEventIds.push(new Headers(init?.headers).get('last-event-id'))
+      const step = steps.shift() ?? new Error('the client sent more requests than the test has answers for')
       if (step instanceof Error) throw step
       return step
     },
@@ -41,22 +41,22 @@ function server(...steps: (Response | Error)[]) {
     for await (const { seq } of parley.runs.events({ params: { run_id: 'r' } }, options)) seen.push(seq)
     return seen
   }
-  return { asked, waits, seqs, parley }
+  return { lastEventIds, waits, seqs, parley }
 }
 
 describe('following an event stream', () => {
   it('each item is delivered once until the end event, however the stream is split into chunks', async () => {
     for (const size of [1, 3, 1000]) {
-      const { seqs, asked } = server(
+      const { seqs, lastEventIds } = server(
         streamed(`retry: 1000\n\n: alive\n\n${item(1)}${item(2)}${END}${item(3)}`, { size }),
       )
       expect(await seqs()).toEqual([1, 2])
-      expect(asked).toEqual([null])
+      expect(lastEventIds).toEqual([null])
     }
   })
 
   it('a broken connection is resumed after the last item', async () => {
-    const { seqs, asked, waits } = server(
+    const { seqs, lastEventIds, waits } = server(
       streamed(`${item(1)}${item(2)}id: 3\nevent: di`, { breaks: true }),
       new TypeError('fetch failed'),
       refused(503, 'provider_unavailable', true),
@@ -64,21 +64,21 @@ describe('following an event stream', () => {
       streamed(END),
     )
     expect(await seqs()).toEqual([1, 2, 3])
-    expect(asked).toEqual([null, '2', '2', '2', '3'])
+    expect(lastEventIds).toEqual([null, '2', '2', '2', '3'])
     expect(waits).toHaveLength(4)
   })
 
   it('option "after" starts the stream behind that item', async () => {
-    const { seqs, asked } = server(streamed(`${item(8)}${END}`))
+    const { seqs, lastEventIds } = server(streamed(`${item(8)}${END}`))
     expect(await seqs({ after: 7 })).toEqual([8])
-    expect(asked).toEqual(['7'])
+    expect(lastEventIds).toEqual(['7'])
   })
 
   it('a refusal of the API is thrown, and connection failures are thrown after the retries', async () => {
     await expect(server(refused(404, 'not_found', false)).seqs()).rejects.toBeInstanceOf(ParleyApiError)
-    const { seqs, asked } = server(...Array.from({ length: 9 }, () => new TypeError('fetch failed')))
+    const { seqs, lastEventIds } = server(...Array.from({ length: 9 }, () => new TypeError('fetch failed')))
     await expect(seqs({ retries: 2 })).rejects.toBeInstanceOf(ParleyConnectionError)
-    expect(asked).toHaveLength(3)
+    expect(lastEventIds).toHaveLength(3)
     await expect(server(Response.json({})).seqs({ retries: 0 })).rejects.toMatchObject({ code: 'unexpected_answer' })
   })
 
@@ -86,8 +86,8 @@ describe('following an event stream', () => {
     const ending = new AbortController()
     ending.abort(new Error('enough'))
     await expect(server(streamed(item(1))).seqs({ signal: ending.signal })).rejects.toThrow('enough')
-    const { parley, asked } = server(streamed(`${item(1)}${item(2)}`))
+    const { parley, lastEventIds } = server(streamed(`${item(1)}${item(2)}`))
     for await (const { seq } of parley.runs.events({ params: { run_id: 'r' } })) if (seq === 1) break
-    expect(asked).toHaveLength(1)
+    expect(lastEventIds).toHaveLength(1)
   })
 })

@@ -4,13 +4,13 @@ import type { AnyRequest } from './http-request.ts'
  * All rows, beginning with the page of `request`. Throws `TypeError` if a response is not a page or repeats its cursor.
  */
 export async function* rowsOfAllPages(
-  ask: (request: AnyRequest) => Promise<unknown>,
+  call: (request: AnyRequest) => Promise<unknown>,
   rows: string,
   request: AnyRequest = {},
 ): AsyncIterableIterator<unknown> {
   let cursor = request.query?.cursor
   for (;;) {
-    const page = (await ask({ ...request, query: { ...request.query, cursor } })) as Readonly<Record<string, unknown>>
+    const page = (await call({ ...request, query: { ...request.query, cursor } })) as Readonly<Record<string, unknown>>
     const found = page?.[rows]
     const next = page?.next_cursor
     if (!Array.isArray(found) || !(next === null || typeof next === 'string'))

@@ -2,9 +2,9 @@ import { ParleyApiError, ParleyConnectionError } from './errors.ts'
 import type { OperationRoute } from './operation-route.ts'
 
 const FIRST_DELAY_MS = 250
-const LONGEST_DELAY_MS = 8000
+const MAX_DELAY_MS = 8000
 /** A request with a longer Retry-After is not retried; the error reports it. */
-const LONGEST_RETRY_AFTER_MS = 60_000
+const MAX_RETRY_AFTER_MS = 60_000
 const PROXY_STATUS = new Set([502, 503, 504])
 
 /**
@@ -13,11 +13,11 @@ const PROXY_STATUS = new Set([502, 503, 504])
  */
 export function retryDelay(error: unknown, route: OperationRoute, attempts: number, random: number): number | null {
   if (!mayRepeat(error, route)) return null
-  const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempts - 1))
+  const longest = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempts - 1))
   // Jitter between 50 and 100 %, so that clients do not retry at the same time.
   const delay = longest * (0.5 + random / 2)
   const retryAfterMs = (error as ParleyApiError | ParleyConnectionError).retryAfterMs ?? 0
-  return retryAfterMs > LONGEST_RETRY_AFTER_MS ? null : Math.max(delay, retryAfterMs)
+  return retryAfterMs > MAX_RETRY_AFTER_MS ? null : Math.max(delay, retryAfterMs)
 }
 
 function mayRepeat(error: unknown, route: OperationRoute): boolean {

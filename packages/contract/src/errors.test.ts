@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { envelopeOf, errorEnvelope } from './error-envelope.ts'
-import { API_ERRORS, ERROR_CODES, type ErrorReason, isRetryable } from './errors.ts'
+import { API_ERRORS, ERROR_CODES, type ErrorCode, type ErrorReason, isRetryable } from './errors.ts'
 
 const STATUS = {
   invalid_request: 400,
@@ -60,6 +61,22 @@ describe('the errors of the API', () => {
       expect(isRetryable(code, reason)).toBe(busy || (RETRYABLE.has(code) && reason !== 'not_configured'))
     }
   })
+})
+
+/** The row of docs/errors.md for an error code. */
+function documentedRow(code: ErrorCode): string {
+  const { status, text, reasons } = API_ERRORS[code]
+  const word = (retryable: boolean) => (retryable ? 'yes' : 'no')
+  const named = (reasons as readonly ErrorReason[]).map(reason => {
+    const differs = isRetryable(code, reason) !== isRetryable(code)
+    return `\`${reason}\`${differs ? ` (retryable: ${word(isRetryable(code, reason))})` : ''}`
+  })
+  return `| \`${code}\` | ${status} | ${word(isRetryable(code))} | ${text} | ${named.join(', ')} |`
+}
+
+it('docs/errors.md lists every error code of the API with its status, meaning and reasons', () => {
+  const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
+  expect(page.split('\n').filter(line => line.startsWith('| `'))).toEqual(ERROR_CODES.map(documentedRow))
 })
 
 describe('an error envelope', () => {

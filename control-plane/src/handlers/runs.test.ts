@@ -15,21 +15,21 @@ import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
 
 let api: WholeApi
 let bus: ReturnType<typeof localBus>
-/** Runs of which something is asked. */
+/** Runs with a published order: an update, a message or a cancellation. */
 const ordered: string[] = []
-/** Passes at will: how long somebody waits is nothing to wait for. */
+/** Added to the time of the platform, in ms, so that no test waits for a timeout. */
 let clock = 0
 beforeAll(async () => {
   bus = localBus()
-  // Nobody answers messages here but the tests.
+  // Orders are not published, so that no process but the test answers a message.
   api = await openWholeApi({
-    bus: { ...bus, publish: (topic, id) => tell(topic, id) },
+    bus: { ...bus, publish: (topic, id) => publish(topic, id) },
     platform: { now: () => Date.now() + clock },
   })
 }, 60_000)
 afterAll(() => api?.close())
 
-function tell(topic: Parameters<typeof bus.publish>[0], id: string) {
+function publish(topic: Parameters<typeof bus.publish>[0], id: string) {
   if (topic === 'run_orders') ordered.push(id)
   else bus.publish(topic, id)
 }
@@ -37,7 +37,7 @@ function tell(topic: Parameters<typeof bus.publish>[0], id: string) {
 const within = <Result>(work: Parameters<WholeApi['db']['database']['transaction']>[1]) =>
   api.db.database.transaction(api.scope, work) as Promise<Result>
 
-async function taken(run_id: string): Promise<RunOwnership> {
+async function claimed(run_id: string): Promise<RunOwnership> {
   const claimed = await api.db.database.transaction(api.scope, tx =>
     claimRun(tx, api.scope, run_id, { engine: 'e', worker: null }, 600_000),
   )
@@ -57,29 +57,29 @@ const finish = async (owned: RunOwnership) => {
   )
   bus.publish('runs', owned.run_id)
 }
-const told = (run_id: string) => bus.told.filter(([topic, id]) => topic === 'runs' && id === run_id).length
+const changesOf = (run_id: string) => bus.told.filter(([topic, id]) => topic === 'runs' && id === run_id).length
 
 describe('POST /runs/{run_id}/cancel', () => {
   it('cancelling a run that no process has started ends it at once and notifies', async () => {
     const run_id = await newChat(api.world)
     const { status, body } = await api.send('runs.cancel', { params: { run_id } })
     expect([status, body.state, body.disposition]).toEqual([202, 'cancelled', 'cancelled'])
-    expect(told(run_id)).toBe(1)
+    expect(changesOf(run_id)).toBe(1)
     const again = await api.send('runs.cancel', { params: { run_id } })
     expect([again.status, again.body]).toEqual([202, body])
-    expect(told(run_id)).toBe(1)
+    expect(changesOf(run_id)).toBe(1)
   })
 
   it('cancelling a running run asks its owner; cancelling an ended run changes nothing', async () => {
     const run_id = await newChat(api.world)
-    const owned = await taken(run_id)
+    const owned = await claimed(run_id)
     expect((await api.send('runs.cancel', { params: { run_id } })).body.state).toBe('running')
     expect(ordered).toContain(run_id)
     await finish(owned)
     expect((await api.send('runs.cancel', { params: { run_id } })).body.state).toBe('completed')
   })
 
-  it('revoking a key cancels the runs that it asked for and that have not started', async () => {
+  it('revoking a key cancels the runs that it created and that have not started', async () => {
     const { secret, key_id } = await api.world.call('keys.create', { body: { name: 'k', role: 'member' } })
     const { body } = await api.send(
       'runs.create',
@@ -90,7 +90,7 @@ describe('POST /runs/{run_id}/cancel', () => {
     await api.world.call('keys.revoke', { params: { key_id } })
     const state = async (run_id: string) => (await api.world.call('runs.get', { params: { run_id } })).state
     expect([await state(body.run_id), await state(other)]).toEqual(['cancelled', 'admitted'])
-    expect(told(body.run_id)).toBe(1)
+    expect(changesOf(body.run_id)).toBe(1)
   })
 })
 
@@ -125,18 +125,18 @@ describe('PATCH /runs/{run_id}', () => {
 
   it('an update that the agent applies in time is answered with the result', async () => {
     const run_id = await newCall()
-    const owned = await taken(run_id)
-    const asked = update(run_id, CHANGE, 'update-in-time')
+    const owned = await claimed(run_id)
+    const updating = update(run_id, CHANGE, 'update-in-time')
     await expect.poll(() => ordered.includes(run_id)).toBe(true)
     await within(tx => settleUpdate(tx, api.scope, owned, 1, { status: 'applied' }))
     bus.publish('runs', run_id)
-    const { status, body } = await asked
+    const { status, body } = await updating
     expect([status, body.update.status, body.update.applied]).toEqual([200, 'applied', true])
   })
 
   it('an update is answered 202 after half a second, and its repetition shows the later result', async () => {
     const run_id = await newCall()
-    const owned = await taken(run_id)
+    const owned = await claimed(run_id)
     const first = await update(run_id, CHANGE, 'update-late')
     expect([first.status, first.body.update.status, first.body.update.applied]).toEqual([202, 'acknowledged', false])
     await within(tx => settleUpdate(tx, api.scope, owned, 1, { status: 'rejected', reason: 'too_many_variables' }))
@@ -160,7 +160,7 @@ describe('PATCH /runs/{run_id}', () => {
 })
 
 describe('POST /runs/{run_id}/messages', () => {
-  const say = (run_id: string, text: string, key?: string) =>
+  const sendMessage = (run_id: string, text: string, key?: string) =>
     api.send('runs.message', { params: { run_id }, body: { text } }, key === undefined ? {} : { idempotencyKey: key })
   const UTTERANCE = {
     index: 0,
@@ -184,31 +184,31 @@ describe('POST /runs/{run_id}/messages', () => {
   }
 
   it('a message is answered with the turn of the agent', async () => {
-    const owned = await taken(await newChat(api.world))
-    const said = say(owned.run_id, 'Hello?')
+    const owned = await claimed(await newChat(api.world))
+    const answer = sendMessage(owned.run_id, 'Hello?')
     const message = await posted(owned)
     expect(message.text).toBe('Hello?')
-    expect((await say(owned.run_id, 'And?')).body.error).toMatchObject({
+    expect((await sendMessage(owned.run_id, 'And?')).body.error).toMatchObject({
       code: 'conflict',
       retryable: true,
       details: { reason: 'turn_in_progress' },
     })
     await answer(owned, message.message_id)
-    const { status, body } = await said
+    const { status, body } = await answer
     expect([status, body]).toEqual([200, { run_id: owned.run_id, state: 'running', utterances: [UTTERANCE] }])
   })
 
   it('a message without an answer for a minute gets outcome_unknown, and its repetition gets the later answer', async () => {
-    const owned = await taken(await newChat(api.world))
-    const said = say(owned.run_id, 'Hello?', 'late-turn')
+    const owned = await claimed(await newChat(api.world))
+    const answer = sendMessage(owned.run_id, 'Hello?', 'late-turn')
     const { message_id } = await posted(owned)
     clock += 61_000
-    const { status, body } = await said
+    const { status, body } = await answer
     expect([status, body.error.code, body.error.outcome]).toEqual([504, 'outcome_unknown', 'unknown'])
-    const again = say(owned.run_id, 'Hello?', 'late-turn')
+    const again = sendMessage(owned.run_id, 'Hello?', 'late-turn')
     await answer(owned, message_id)
     expect(await again).toMatchObject({ status: 200, body: { utterances: [UTTERANCE] } })
-    expect(await say(owned.run_id, 'Hello?', 'late-turn')).toMatchObject({
+    expect(await sendMessage(owned.run_id, 'Hello?', 'late-turn')).toMatchObject({
       status: 200,
       body: { utterances: [UTTERANCE] },
     })
@@ -219,32 +219,32 @@ describe('POST /runs/{run_id}/messages', () => {
   })
 
   it('a repeated message finds its answer when the process that waited for it has died', async () => {
-    const owned = await taken(await newChat(api.world))
-    const said = say(owned.run_id, 'Hello?', 'dead-process')
+    const owned = await claimed(await newChat(api.world))
+    const answer = sendMessage(owned.run_id, 'Hello?', 'dead-process')
     await answer(owned, (await posted(owned)).message_id)
-    expect((await said).status).toBe(200)
-    // As that process would have left it.
+    expect((await answer).status).toBe(200)
+    // The state that the dead process left behind.
     const { rowCount } = await api.db.owner.query(
       "update parley.idempotency set status = null, answer = null, intent = '{}', lease_until = now() - interval '1 s' where key = 'dead-process'",
     )
     expect(rowCount).toBe(1)
-    expect(await say(owned.run_id, 'Hello?', 'dead-process')).toMatchObject({
+    expect(await sendMessage(owned.run_id, 'Hello?', 'dead-process')).toMatchObject({
       status: 200,
       body: { utterances: [UTTERANCE] },
     })
   })
 
   it('a message that was not answered before the run ended is refused', async () => {
-    const owned = await taken(await newChat(api.world))
-    const said = say(owned.run_id, 'Hello?')
+    const owned = await claimed(await newChat(api.world))
+    const answer = sendMessage(owned.run_id, 'Hello?')
     await posted(owned)
     await finish(owned)
-    expect((await said).body.error).toMatchObject({ code: 'run_not_active', details: { reason: 'run_ended' } })
-    expect((await say(owned.run_id, 'Hello?')).body.error.code).toBe('run_not_active')
+    expect((await answer).body.error).toMatchObject({ code: 'run_not_active', details: { reason: 'run_ended' } })
+    expect((await sendMessage(owned.run_id, 'Hello?')).body.error.code).toBe('run_not_active')
   })
 
   it('messages are accepted by chats only', async () => {
-    expect((await say(await newCall(), 'Hello?')).body.error.details.reason).toBe('mode_not_supported')
+    expect((await sendMessage(await newCall(), 'Hello?')).body.error.details.reason).toBe('mode_not_supported')
   })
 })
 
@@ -252,7 +252,7 @@ it('a transcript holds what was said so far, is absent for a run that never star
   const run_id = await newChat(api.world)
   const read = () => api.world.call('runs.transcript', { params: { run_id } })
   expect(await read()).toEqual({ run_id, state: 'not_available', utterances: [], checkpoint: null, content: null })
-  await taken(run_id)
+  await claimed(run_id)
   expect((await read()).state).toBe('partial')
   await api.db.owner.query(
     `insert into parley.run_transcripts (tenant_id, run_id, state, final, utterances) values ($1, $2, 'expired', true, '[{"index": 0}]')`,

@@ -15,59 +15,59 @@ const HOLDER: KeyHolder = {
   rate: null,
 }
 
-/** Holders over a database of the test's own answers, on a clock of its own. */
-function holders(answer: () => Promise<KeyHolder | null>) {
+/** A cache over a database that answers with `answer`, on a clock of its own. */
+function cacheOver(answer: () => Promise<KeyHolder | null>) {
   const clock = { now: 1_000_000 }
   const bus = localBus()
-  let asked = 0
+  let lookups = 0
   const touched: string[][] = []
   const database = {
     keyOf: () => {
-      asked += 1
+      lookups += 1
       return answer()
     },
     touchKeys: async (ids: readonly string[]) => void touched.push([...ids]),
   }
-  const kept = new ApiKeyCache({ database, bus, now: () => clock.now, onTouchFailed: () => {} })
+  const cache = new ApiKeyCache({ database, bus, now: () => clock.now, onTouchFailed: () => {} })
   const may = () => true
   return {
     clock,
     bus,
-    kept,
+    cache,
     touched,
-    asked: () => asked,
-    holderOf: (secret = 's'.repeat(20)) => kept.holderOf(secret, may),
+    lookups: () => lookups,
+    holderOf: (secret = 's'.repeat(20)) => cache.holderOf(secret, may),
   }
 }
 
 describe('the cache of API keys', () => {
   it('a known secret is looked up once in 5 s, for any number of requests', async () => {
-    const { clock, holderOf, asked } = holders(async () => HOLDER)
+    const { clock, holderOf, lookups } = cacheOver(async () => HOLDER)
     await Promise.all([holderOf(), holderOf(), holderOf()])
     clock.now += 4999
     expect(await holderOf()).toBe(HOLDER)
-    expect(asked()).toBe(1)
+    expect(lookups()).toBe(1)
     clock.now += 1
     await holderOf()
-    expect(asked()).toBe(2)
+    expect(lookups()).toBe(2)
   })
 
   it('an unknown secret is looked up once in 2 s', async () => {
-    const { clock, holderOf, asked } = holders(async () => null)
+    const { clock, holderOf, lookups } = cacheOver(async () => null)
     expect([await holderOf(), await holderOf()]).toEqual([null, null])
-    expect(asked()).toBe(1)
+    expect(lookups()).toBe(1)
     clock.now += 2001
     await holderOf()
-    expect(asked()).toBe(2)
+    expect(lookups()).toBe(2)
   })
 
   it('a key that changes during its lookup is not cached', async () => {
     const answers: ((holder: KeyHolder | null) => void)[] = []
-    const { kept, holderOf, asked } = holders(() => new Promise(resolve => answers.push(resolve)))
+    const { cache, holderOf, lookups } = cacheOver(() => new Promise(resolve => answers.push(resolve)))
     const before = holderOf()
-    kept.invalidate('key-1')
+    cache.invalidate('key-1')
     const after = holderOf()
-    expect(asked()).toBe(2)
+    expect(lookups()).toBe(2)
     answers[1]!(null)
     answers[0]!(HOLDER)
     expect(await after).toBeNull()
@@ -76,37 +76,37 @@ describe('the cache of API keys', () => {
   })
 
   it.each(['keys', 'tenants'] as const)('a key is looked up again when the bus reports %s', async topic => {
-    const { bus, holderOf, asked } = holders(async () => HOLDER)
+    const { bus, holderOf, lookups } = cacheOver(async () => HOLDER)
     await holderOf()
     bus.publish(topic, topic === 'keys' ? 'key-1' : 't')
     await holderOf()
     bus.publish(topic, 'another')
     await holderOf()
-    expect(asked()).toBe(2)
+    expect(lookups()).toBe(2)
   })
 
   it('a cached key expires with the overlap of its rotation', async () => {
-    const { clock, holderOf } = holders(async () => ({ ...HOLDER, valid_until: new Date(1_001_000).toISOString() }))
+    const { clock, holderOf } = cacheOver(async () => ({ ...HOLDER, valid_until: new Date(1_001_000).toISOString() }))
     expect(await holderOf()).not.toBeNull()
     clock.now += 1000
     expect(await holderOf()).toBeNull()
   })
 
   it('an unknown secret is not looked up for an address that has used up its rate limit', async () => {
-    const { kept, asked, clock, holderOf } = holders(async () => HOLDER)
-    expect(await kept.holderOf('t'.repeat(20), () => false)).toBe('withheld')
-    expect(asked()).toBe(0)
+    const { cache, lookups, clock, holderOf } = cacheOver(async () => HOLDER)
+    expect(await cache.holderOf('t'.repeat(20), () => false)).toBe('withheld')
+    expect(lookups()).toBe(0)
     await holderOf()
     clock.now += 60_000
     // Known before: it is looked up again whatever its address did.
-    expect(await kept.holderOf('s'.repeat(20), () => false)).toBe(HOLDER)
+    expect(await cache.holderOf('s'.repeat(20), () => false)).toBe(HOLDER)
   })
 
   it('the last use of a key is stored', async () => {
-    const { kept, touched, holderOf } = holders(async () => HOLDER)
+    const { cache, touched, holderOf } = cacheOver(async () => HOLDER)
     await holderOf()
     await holderOf()
-    await kept.close()
+    await cache.close()
     expect(touched).toEqual([['key-1']])
   })
 })
@@ -115,25 +115,26 @@ describe('a revoked key', () => {
   const bus = localBus()
   let api: PipelineApi
   let other: PipelineApi
-  let deaf: PipelineApi
+  let withoutBus: PipelineApi
 
   beforeAll(async () => {
     api = await pipelineApi(keyHandlers, { bus })
     other = await pipelineApi(keyHandlers, { bus, db: api.db })
-    deaf = await pipelineApi(keyHandlers, { bus: SILENT_BUS, db: api.db })
+    withoutBus = await pipelineApi(keyHandlers, { bus: SILENT_BUS, db: api.db })
   }, 60_000)
   afterAll(async () => {
     await other?.close()
-    await deaf?.close()
+    await withoutBus?.close()
     await api?.close()
   })
 
   it('a revoked key is refused at once in every process', async () => {
     const { secret, key_id } = await api.newKey('admin')
-    const uses = () => Promise.all([api, other, deaf].map(one => one.request('GET', '/api/v1/keys', { key: secret })))
+    const uses = () =>
+      Promise.all([api, other, withoutBus].map(one => one.request('GET', '/api/v1/keys', { key: secret })))
     expect((await uses()).map(({ status }) => status)).toEqual([200, 200, 200])
     expect((await api.request('DELETE', `/api/v1/keys/${key_id}`)).status).toBe(200)
-    // A process that hears nothing believes its copy for 5 s: that is what the bus is for.
+    // A process that receives no messages uses its cached entry for up to 5 s.
     expect((await uses()).map(({ status }) => status)).toEqual([401, 401, 200])
   })
 

@@ -5,7 +5,7 @@ import type { ExternalContext } from '../context.ts'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
 import { routeOf } from './route.ts'
 
-const MADE = {
+const CREATED_KEY = {
   key_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f',
   name: 'a',
   role: 'viewer',
@@ -17,10 +17,10 @@ const MADE = {
   revoked_at: null,
   secret: 'parley_live_0123456789abcdef',
 }
-const done: AnswerOf<Operation> = { status: 201, body: MADE }
+const done: AnswerOf<Operation> = { status: 201, body: CREATED_KEY }
 
-/** No operation of the contract asks anything outside yet: this one stands for those that will. */
-const asksOutside: Operation = {
+/** An operation of kind `external` whose handler each test replaces. */
+const externalOperation: Operation = {
   ...operations.find(({ id }) => id === 'keys.create')!,
   id: 'outside.ask',
   path: '/api/v1/outside',
@@ -30,13 +30,13 @@ const asksOutside: Operation = {
 let db: TestDatabase
 let api: PipelineApi
 let outside: (context: ExternalContext) => Promise<AnswerOf<Operation>>
-let asked = 0
+let calls = 0
 
 beforeAll(async () => {
-  // One connection: whoever held it while the outside is asked would stop everybody else.
+  // There is one connection, so a request that held it during the external request would block all others.
   db = await testDatabase({ maxConnections: 1, waitMs: 2000 })
-  const route = routeOf(asksOutside, async (_, context) => {
-    asked += 1
+  const route = routeOf(externalOperation, async (_, context) => {
+    calls += 1
     return outside(context)
   })
   api = await pipelineApi({}, { db, more: [route] })
@@ -46,7 +46,7 @@ afterAll(async () => {
   await db?.close()
 })
 
-const ask = (idempotencyKey: string) =>
+const send = (idempotencyKey: string) =>
   api.request('POST', '/api/v1/outside', { idempotencyKey, body: { name: 'a', role: 'viewer' } })
 
 describe('an external operation', () => {
@@ -58,48 +58,48 @@ describe('an external operation', () => {
       })
       return done
     }
-    const first = await ask('settles')
+    const first = await send('settles')
     expect(first.status).toBe(201)
     const { rows } = await db.owner.query('select agent_id from parley.agents')
     expect(rows).toEqual([{ agent_id: 'settled' }])
-    const before = asked
-    const again = await ask('settles')
-    expect([again.status, again.text, asked]).toEqual([200, first.text, before])
+    const before = calls
+    const again = await send('settles')
+    expect([again.status, again.text, calls]).toEqual([200, first.text, before])
     expect((await api.audited('outside.ask')).map(({ outcome }) => outcome)).toEqual(['allowed'])
   })
 
   it('a repetition is answered in_progress while the first request runs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const begun = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
     outside = async () => {
-      begun.resolve()
+      started.resolve()
       await promise
       return done
     }
-    const running = ask('slow')
-    await begun.promise
-    const second = await ask('slow')
+    const running = send('slow')
+    await started.promise
+    const second = await send('slow')
     expect([second.status, second.body.error.details]).toEqual([409, { reason: 'in_progress' }])
     resolve()
     expect((await running).status).toBe(201)
-    expect((await ask('slow')).status).toBe(200)
+    expect((await send('slow')).status).toBe(200)
   })
 
   it('a repetition is answered outcome_unknown when the first process has died', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const begun = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
     outside = async () => {
-      begun.resolve()
+      started.resolve()
       await promise
       return done
     }
-    const running = ask('gone')
-    await begun.promise
+    const running = send('gone')
+    await started.promise
     await db.owner.query("update parley.idempotency set lease_until = now() - interval '1 s' where key = 'gone'")
-    const retried = await ask('gone')
+    const retried = await send('gone')
     expect([retried.status, retried.body.error.code]).toEqual([504, 'outcome_unknown'])
     resolve()
-    // Its lease is not what it was: what it says now is not kept.
+    // The first request has lost its lease, so its answer is not stored.
     expect((await running).status).toBe(504)
   })
 
@@ -107,16 +107,16 @@ describe('an external operation', () => {
     outside = async () => {
       throw new Refusal('conflict', 'no', { reason: 'limit_reached' })
     }
-    expect((await ask('refuses')).status).toBe(409)
+    expect((await send('refuses')).status).toBe(409)
     outside = async () => done
-    expect((await ask('refuses')).status).toBe(201)
+    expect((await send('refuses')).status).toBe(201)
   })
 
   it('an error after the external request is answered outcome_unknown', async () => {
     outside = async () => {
       throw new Error('the line went dead')
     }
-    const answer = await ask('breaks')
+    const answer = await send('breaks')
     expect(answer.body.error).toMatchObject({ code: 'outcome_unknown', outcome: 'unknown', retryable: true })
     expect(answer.text).not.toContain('dead')
     expect(api.logged()).toContain('the line went dead')
@@ -129,6 +129,6 @@ describe('an external operation', () => {
       })
       return done
     }
-    expect((await ask('unsettled')).status).toBe(504)
+    expect((await send('unsettled')).status).toBe(504)
   })
 })

@@ -48,8 +48,8 @@ async function records(key: string): Promise<number> {
 
 describe('a request with an idempotency key', () => {
   it('50 concurrent requests with one idempotency key take effect once', async () => {
-    const asked = { ...newKey('once'), idempotencyKey: 'once-1' }
-    const answers = await Promise.all(Array.from({ length: 50 }, () => api.request('POST', '/api/v1/keys', asked)))
+    const request = { ...newKey('once'), idempotencyKey: 'once-1' }
+    const answers = await Promise.all(Array.from({ length: 50 }, () => api.request('POST', '/api/v1/keys', request)))
     const done = answers.filter(({ status }) => status < 300)
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(new Set(done.map(({ text }) => text)).size).toBe(1)
@@ -59,7 +59,7 @@ describe('a request with an idempotency key', () => {
     }
     expect(await keysNamed('once')).toBe(1)
     expect((await api.audited('keys.create')).map(({ outcome }) => outcome)).toEqual(['allowed'])
-    const again = await api.request('POST', '/api/v1/keys', asked)
+    const again = await api.request('POST', '/api/v1/keys', request)
     expect([again.status, again.text]).toEqual([200, done[0]!.text])
   })
 
@@ -103,14 +103,14 @@ describe('a handler that throws', () => {
     api.request('POST', '/api/v1/agents', { idempotencyKey, body: { template: 'blank', name: 'x' } })
   const traces = async (key: string) => {
     const { rows } = await db.owner.query("select 1 from parley.agents where agent_id = 'half-done'")
-    return { agents: rows.length, records: await records(key), told: bus.told.length }
+    return { agents: rows.length, records: await records(key), notifications: bus.told.length }
   }
 
   it('a handler that throws stores nothing but an audit item', async () => {
     fault = () => new TypeError('a bug')
-    const told = bus.told.length
+    const notifications = bus.told.length
     expect((await create('throws-1')).status).toBe(500)
-    expect(await traces('throws-1')).toEqual({ agents: 0, records: 0, told })
+    expect(await traces('throws-1')).toEqual({ agents: 0, records: 0, notifications })
     expect(await api.audited('agents.create')).toMatchObject([{ outcome: 'failed', resource_kind: 'agent' }])
   })
 
@@ -149,11 +149,11 @@ describe('a transaction that is retried', () => {
         return db.database.transaction(scope, work)
       },
     })
-    const heard = localBus()
-    const other = await pipelineApi(keyHandlers, { db, database: twice, bus: heard, limits })
+    const otherBus = localBus()
+    const other = await pipelineApi(keyHandlers, { db, database: twice, bus: otherBus, limits })
     const { key_id } = await other.newKey('viewer')
     expect((await other.request('DELETE', `/api/v1/keys/${key_id}`)).status).toBe(200)
-    expect(heard.told).toEqual([['keys', key_id]])
+    expect(otherBus.told).toEqual([['keys', key_id]])
     await other.close()
   })
 })
@@ -183,15 +183,15 @@ describe('a lost database connection', () => {
     'a connection lost %s the server committed leaves the outcome unknown, and the retry finds it',
     async (when, status) => {
       const name = `cut-${when}`
-      const asked = { ...newKey(name), idempotencyKey: name }
+      const request = { ...newKey(name), idempotencyKey: name }
       proxy.arm(when)
-      const lost = await cut.request('POST', '/api/v1/keys', asked)
+      const lost = await cut.request('POST', '/api/v1/keys', request)
       expect(proxy.cuts()).toBeGreaterThan(0)
       expect([lost.status, lost.body.error]).toMatchObject([
         504,
         { code: 'outcome_unknown', outcome: 'unknown', retryable: true },
       ])
-      const retried = await cut.request('POST', '/api/v1/keys', asked)
+      const retried = await cut.request('POST', '/api/v1/keys', request)
       expect(retried.status).toBe(status)
       expect(retried.body.name).toBe(name)
       expect(await keysNamed(name)).toBe(1)

@@ -27,8 +27,8 @@ describe('the JSON of a large answer', () => {
 
   it('fields added to the schema later get their defaults in a stored draft', () => {
     const [node] = content.flow.nodes
-    const { name, ...kept } = node!
-    const rest = largeMembersJson('drafts.get', { ...content, flow: { ...content.flow, nodes: [kept] } })
+    const { name, ...stored } = node!
+    const rest = largeMembersJson('drafts.get', { ...content, flow: { ...content.flow, nodes: [stored] } })
     expect(JSON.parse(rest).flow.nodes[0].name).toBe('')
   })
 

@@ -24,20 +24,21 @@ describe('a large draft', () => {
   }))
   const agent = { agent_name: 'Doorbell' }
   const nodes = [{ id: 'hello', type: 'end', instruction: { type: 'static_text', text: '{{who}}?' } }]
-  const judged = async (id: string, more: object) => {
+  /** Validates and publishes a draft; `onThreads` names the work that ran on worker threads. */
+  const validateAndPublish = async (id: string, more: object) => {
     const flow = { ...exported().flow, nodes, ...more }
     const { body } = await fixture.importAgent(fixture.importOf(id, { flow, agent }))
     const at = { draft_id: body.draft.draft_id, expected_revision: 1 }
     const work = vi.spyOn(ReadingThreads.prototype, 'work')
     const validated = await fixture.request('POST', `${id}/draft/validate`, {})
-    const { status, body: made } = await fixture.request('POST', `${id}/publications`, at)
-    const apart = work.mock.calls.map(([, task]) => task.work)
+    const { status, body: published } = await fixture.request('POST', `${id}/publications`, at)
+    const onThreads = work.mock.calls.map(([, task]) => task.work)
     work.mockRestore()
-    return { diagnostics: validated.body.diagnostics, status, made, apart }
+    return { diagnostics: validated.body.diagnostics, status, published, onThreads }
   }
 
-  /** What comes of each request, without what makes the one draft large. */
-  const handled = async (id: string, more: object) => {
+  /** Edits, reads, exports, publishes, opens and clones a draft; returns the answers without the members that make it large. */
+  const useDraft = async (id: string, more: object) => {
     const { body } = await fixture.importAgent(
       fixture.importOf(id, { flow: { ...exported().flow, nodes, ...more }, agent }),
     )
@@ -67,13 +68,13 @@ describe('a large draft', () => {
     })
     const copied = await fixture.draftOf(`${id}-copy`)
     expect(copied).toEqual({ ...read, name: 'Copy' })
-    const apart = work.mock.calls.map(([, task]) => task.work)
+    const onThreads = work.mock.calls.map(([, task]) => task.work)
     work.mockRestore()
     const { agent: _, draft_id: newId, updated_at, ...content } = opened.body
     expect(content).toMatchObject(read)
     return {
       revision: [edited.body.revision, content.revision, content.base_version],
-      apart,
+      onThreads,
       read: bare(read),
       draftExport: bare(draftExport),
       published: bare(published),
@@ -82,25 +83,25 @@ describe('a large draft', () => {
   }
 
   it('a large draft is validated and published on a worker thread with the same result as a small draft', async () => {
-    const small = await judged('thin', { global_prompt: 'x' })
-    const large = await judged('grown', { global_prompt, components })
-    expect([small.apart, large.apart]).toEqual([[], ['diagnostics', 'plan']])
+    const small = await validateAndPublish('thin', { global_prompt: 'x' })
+    const large = await validateAndPublish('grown', { global_prompt, components })
+    expect([small.onThreads, large.onThreads]).toEqual([[], ['diagnostics', 'plan']])
     expect(large.diagnostics).toEqual(small.diagnostics)
     expect(large.diagnostics[0].code).toBe('variable_undefined')
-    expect([large.status, large.made.warnings]).toEqual([201, large.diagnostics])
+    expect([large.status, large.published.warnings]).toEqual([201, large.diagnostics])
     const { body } = await api.request('GET', '/api/v1/agents/grown/publications/0')
     expect(body.plan.flow.components).toHaveLength(5)
     expect(body.publication.ref.digest).toBe(digestOf(body.plan))
   })
 
   it('a large draft is edited, read, exported, opened and cloned on a worker thread with the same result as a small one', async () => {
-    const { revision: at, apart, ...large } = await handled('handled-large', { global_prompt, components })
-    const small = await handled('handled-small', { global_prompt: 'x' })
-    expect([small.apart, apart]).toEqual([
+    const { revision: at, onThreads, ...large } = await useDraft('handled-large', { global_prompt, components })
+    const small = await useDraft('handled-small', { global_prompt: 'x' })
+    expect([small.onThreads, onThreads]).toEqual([
       [],
       ['edited', 'content', 'exported', 'plan', 'exported', 'content', 'renamed', 'content'],
     ])
-    const { revision: smallAt, apart: _, ...others } = small
+    const { revision: smallAt, onThreads: _, ...others } = small
     expect([at, large]).toEqual([smallAt, others])
   })
 
@@ -125,35 +126,35 @@ describe('a large draft', () => {
 
   it('an invalid large draft is refused with the same diagnostics as a small one', async () => {
     const faulty = { global_prompt, start_node_id: 'nowhere' }
-    const small = await judged('faulty', faulty)
-    const large = await judged('faulty-and-large', { ...faulty, components })
-    expect([small.apart, large.apart]).toEqual([[], ['diagnostics', 'plan']])
-    expect([large.status, large.made.error.details]).toEqual([422, small.made.error.details])
+    const small = await validateAndPublish('faulty', faulty)
+    const large = await validateAndPublish('faulty-and-large', { ...faulty, components })
+    expect([small.onThreads, large.onThreads]).toEqual([[], ['diagnostics', 'plan']])
+    expect([large.status, large.published.error.details]).toEqual([422, small.published.error.details])
   })
 })
 
 describe('while a worker thread processes a large draft', () => {
   const long = (name: string) => ({ type: 'flow.prompt', text: `{{who}} ${name} ${'x'.repeat(60_000)}` })
-  /** A large draft; answers where it stands. */
+  /** Imports a large draft; resolves with its revision. */
   const largeDraft = async (id: string) => {
-    const say = { type: 'static_text', text: 'x'.repeat(65_000) }
+    const instruction = { type: 'static_text', text: 'x'.repeat(65_000) }
     const nodes = Array.from({ length: 5 }, (_, n) => ({
       id: n === 0 ? 'hello' : `n${n}`,
       type: 'end',
-      instruction: say,
+      instruction,
     }))
     const { body } = await fixture.importAgent(
       fixture.importOf(id, { flow: { ...exported().flow, nodes }, agent: { agent_name: 'First' } }),
     )
     return { draft_id: body.draft.draft_id, expected_revision: 1 }
   }
-  /** What `meanwhile` does happens when the thread is asked for that work the first time. */
-  const meanwhile = (work: string, happens: () => Promise<unknown>) => {
+  /** Runs `action` before the first task of this kind of work reaches a thread. */
+  const beforeThread = (work: string, action: () => Promise<unknown>) => {
     const original = ReadingThreads.prototype.work
     let times = 0
-    const spy = vi.spyOn(ReadingThreads.prototype, 'work').mockImplementation(async function (this: never, ...asked) {
-      if (asked[1].work === work && times++ === 0) await happens()
-      return original.apply(this, asked)
+    const spy = vi.spyOn(ReadingThreads.prototype, 'work').mockImplementation(async function (this: never, ...args) {
+      if (args[1].work === work && times++ === 0) await action()
+      return original.apply(this, args)
     } as typeof original)
     return { spy, times: () => times }
   }
@@ -163,8 +164,8 @@ describe('while a worker thread processes a large draft', () => {
     const at = await largeDraft('raced')
     const prompt = long('Second')
     const edits = [{ type: 'agent.name', name: 'Second' }, prompt]
-    // The edit takes the locks of agent and draft: a publication that held one would keep it waiting for ever.
-    const { spy } = meanwhile('plan', async () => {
+    // The edit locks agent and draft: it would wait for ever if the publication held one of these locks.
+    const { spy } = beforeThread('plan', async () => {
       const edited = await api.request('PATCH', '/api/v1/agents/raced/draft', { body: { ...at, edits } })
       expect(edited.status).toBe(200)
     })
@@ -188,17 +189,17 @@ describe('while a worker thread processes a large draft', () => {
     const at = await largeDraft('edited-twice')
     const edit = (name: string) =>
       api.request('PATCH', '/api/v1/agents/edited-twice/draft', { body: { ...at, edits: [long(name)] } })
-    const { spy } = meanwhile('edited', async () => expect((await edit('Second')).status).toBe(200))
+    const { spy } = beforeThread('edited', async () => expect((await edit('Second')).status).toBe(200))
     const late = await edit('First')
     spy.mockRestore()
     expect([late.status, late.body.error?.details?.reason]).toEqual([409, 'stale_revision'])
     expect((await fixture.draftOf('edited-twice')).flow.global_prompt).toContain('Second')
   })
 
-  it('no database connection and no lock is held', async () => {
+  it('the request holds no database connection and no lock', async () => {
     const at = await largeDraft('held')
     let open: unknown[] | null = null
-    const { spy } = meanwhile('plan', async () => {
+    const { spy } = beforeThread('plan', async () => {
       const { rows } = await api.db.owner.query(
         `select query from pg_stat_activity
          where datname = current_database() and state like 'idle in transaction%'`,
@@ -219,7 +220,7 @@ describe('while a worker thread processes a large draft', () => {
     )
     const edits = [{ type: 'agent.telephony', value: { trunkId: 'main' } }]
     expect((await api.request('PATCH', '/api/v1/agents/refers/draft', { body: { ...at, edits } })).status).toBe(200)
-    const { spy, times } = meanwhile('plan', () =>
+    const { spy, times } = beforeThread('plan', () =>
       api.db.owner.query("delete from parley.trunks where tenant_id = $1 and trunk_id = 'main'", [tenant]),
     )
     const published = await fixture.request('POST', 'refers/publications', { ...at, expected_revision: 2 })

@@ -7,7 +7,7 @@ const NO_JSON: ReadOutcome = { state: 'no_json' }
 const open: ReadingThreads[] = []
 afterEach(() => Promise.all(open.splice(0).map(threads => threads.close())))
 
-/** Threads that do what the idempotency key of their task says. */
+/** Threads that fail in the way that the idempotency key of their task names. */
 function threadsOf(limits: Partial<ReadingLimits> = {}): ReadingThreads {
   const script = `
     const { parentPort, threadId } = require('node:worker_threads')
@@ -19,7 +19,7 @@ function threadsOf(limits: Partial<ReadingLimits> = {}): ReadingThreads {
       if (what === 'silent') return
       parentPort.postMessage({ state: 'no_json', threadId })
     })`
-  // Imported by a name like any module of CommonJS would be.
+  // A data: URL is an ES module, so `require` has to be created.
   const source = `import { createRequire } from 'node:module'; const require = createRequire('file:///x'); ${script}`
   const threads = new ReadingThreads(limits, new URL(`data:text/javascript,${encodeURIComponent(source)}`))
   open.push(threads)
@@ -54,7 +54,7 @@ describe('worker threads for large bodies', () => {
   ])('a thread that %s is replaced and its request is rejected', async (_, what, limits) => {
     const threads = threadsOf({ threads: 1, ...limits })
     expect(await codeOf(threads.read('a', task(what)))).toBe('reading_failed')
-    // A thread may take longer to start than a test's limit: what counts is that there is one again.
+    // The new thread may exceed the short limits of the test while it starts, so several attempts are allowed.
     const again = new Set<string>()
     for (let tries = 0; tries < 50 && !again.has('read'); tries++)
       again.add(await codeOf(threads.read('a', task('read'))))
@@ -77,10 +77,10 @@ describe('worker threads for large bodies', () => {
 
   it('one environment never occupies all threads', async () => {
     const threads = threadsOf({ threads: 2 })
-    const held = [codeOf(threads.read('a', task('silent'))), codeOf(threads.read('a', task('silent')))]
+    const running = [codeOf(threads.read('a', task('silent'))), codeOf(threads.read('a', task('silent')))]
     expect(await codeOf(threads.read('b', task('read')))).toBe('read')
     await threads.close()
-    expect(await Promise.all(held)).toEqual(Array(2).fill('reading_failed'))
+    expect(await Promise.all(running)).toEqual(Array(2).fill('reading_failed'))
   })
 
   it('closing the threads rejects running and later work', async () => {

@@ -43,25 +43,31 @@ describe('a large body gets the same answer as a small one', () => {
   })
 
   it.each([
-    ['as it is', {}],
-    ['of another version', { agent_version: 4 }],
-    ['of no conversation flow', { agent: { agent_name: 'a', response_engine: { type: 'single-prompt' } } }],
-    ['with a model that is not bound', { agent: { agent_name: 'a' }, flow: { nodes: [], model_choice: 'big' } }],
+    ['a valid export', {}],
+    ['an export of another version', { agent_version: 4 }],
     [
-      'that names a secret that is not there',
+      'an export that is no conversation flow',
+      { agent: { agent_name: 'a', response_engine: { type: 'single-prompt' } } },
+    ],
+    [
+      'an export with a model that is not bound',
+      { agent: { agent_name: 'a' }, flow: { nodes: [], model_choice: 'big' } },
+    ],
+    [
+      'an export that names an unknown secret',
       { config: { ...exported().config, webhook: { url: 'https://example.com', secretRef: 'none' } } },
     ],
-    ['with members that no import has', { surplus: 1 }],
-    ['with a flow that is none', { flow: [] }],
-  ])('%s, inspected and imported', async (_, more) => {
-    for (const [ask, body] of [
+    ['an export with an unknown member', { surplus: 1 }],
+    ['an export whose flow is a list', { flow: [] }],
+  ])('%s is imported and inspected with the same result', async (_, more) => {
+    for (const [send, body] of [
       [(body: unknown) => fixture.importAgent(body), fixture.importOf('alike', more)],
       [inspect, exported(more)],
     ] as const) {
-      const [small, large] = [await ask(body), await ask(spaced(body))]
-      const told = ({ status, body: answer }: typeof small) =>
+      const [small, large] = [await send(body), await send(spaced(body))]
+      const resultOf = ({ status, body: answer }: typeof small) =>
         status < 300 ? [answer.warnings, answer.diagnostics, answer.model_bindings] : [status, answer]
-      expect(told(large)).toEqual(told(small))
+      expect(resultOf(large)).toEqual(resultOf(small))
     }
   })
 
@@ -94,27 +100,27 @@ describe('a large body gets the same answer as a small one', () => {
   })
 
   it('a large MCP message is refused when it is invalid, calls another tool, or exceeds the limit beside its body', async () => {
-    const say = async (message: unknown) => {
+    const sendMessage = async (message: unknown) => {
       const headers = { accept: 'application/json, text/event-stream' }
       const { status, body } = await api.request('POST', '/mcp', { body: message, headers })
       const { error } = body.result === undefined ? body : JSON.parse(body.result.content[0].text)
       return [status, error.code, error.details?.reason ?? error.details?.issues?.[0]?.message]
     }
-    const call = (name: string, given: object) => ({
+    const call = (name: string, args: object) => ({
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/call',
-      params: { name, arguments: given },
+      params: { name, arguments: args },
     })
-    expect(await say(`${JSON.stringify(call('agents_list', {}))}]${' '.repeat(LARGE_BODY_BYTES)}`)).toEqual([
+    expect(await sendMessage(`${JSON.stringify(call('agents_list', {}))}]${' '.repeat(LARGE_BODY_BYTES)}`)).toEqual([
       400,
       'invalid_request',
       'body: not JSON',
     ])
     const named = (name: string) => call('agents_create', { idempotency_key: 'x', body: { name } })
-    expect(await say(named(padding))).toEqual([200, 'invalid_request', expect.stringContaining('body:')])
-    expect(await say(named('x'.repeat(1_048_576)))).toEqual([200, 'invalid_request', 'body_too_large'])
-    expect(await say(call('agents_list', { query: 'x'.repeat(2_000_000) }))).toEqual([
+    expect(await sendMessage(named(padding))).toEqual([200, 'invalid_request', expect.stringContaining('body:')])
+    expect(await sendMessage(named('x'.repeat(1_048_576)))).toEqual([200, 'invalid_request', 'body_too_large'])
+    expect(await sendMessage(call('agents_list', { query: 'x'.repeat(2_000_000) }))).toEqual([
       400,
       'invalid_request',
       'body_too_large',

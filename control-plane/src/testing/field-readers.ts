@@ -15,7 +15,7 @@ const SERVICES = 'packages/cli/src/services.ts'
 
 /**
  * The code that reads each field that a request may set. A schema is an operation, a named schema of the contract, or a member of
- * either that has no name; a union is told apart by its discriminator, `*` stands for every value of it.
+ * either that has no name; the branch of a union is named by its discriminator, and `*` means all of them.
  */
 export const FIELD_READERS: readonly FieldReader[] = [
   // Settings of an agent.

@@ -39,7 +39,7 @@ describe('a buffered emitter', () => {
     expect(errors).toMatchObject([{ message: 'listener bug' }])
   })
 
-  it('with a schedule delivers an event only when it is asked to, and requests that only after a listener was added', () => {
+  it('with a schedule delivers one event per call of deliverOne, and schedules nothing before a listener was added', () => {
     let scheduled = 0
     const emitter = new BufferedEmitter<string>({ schedule: () => scheduled++ })
     emitter.emit('early')

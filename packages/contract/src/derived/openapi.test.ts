@@ -26,7 +26,7 @@ function described(of: OpenApiDocument): { path: string; method: string; operati
   )
 }
 
-/** What OpenAPI 3.1 says of a document's structure, as far as this one uses it; empty when it is kept. */
+/** Violations of the rules of OpenAPI 3.1, as far as this document uses them. */
 function faults(of: OpenApiDocument): string[] {
   const found: string[] = []
   const ids = new Set<string>()
@@ -35,7 +35,7 @@ function faults(of: OpenApiDocument): string[] {
     const at = `${method} ${path}`
     if (!path.startsWith('/')) found.push(`${at}: the path begins without /`)
     if (!['get', 'post', 'put', 'patch', 'delete'].includes(method)) found.push(`${at}: no method`)
-    if (ids.has(operation.operationId)) found.push(`${at}: ${operation.operationId} stands twice`)
+    if (ids.has(operation.operationId)) found.push(`${at}: ${operation.operationId} is used twice`)
     ids.add(operation.operationId)
     for (const tag of operation.tags) if (!declared.has(tag)) found.push(`${at}: tag ${tag} is not declared`)
     found.push(...parameterFaults(path, operation.parameters ?? []).map(fault => `${at}: ${fault}`))

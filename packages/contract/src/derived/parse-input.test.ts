@@ -77,8 +77,8 @@ describe('arbitrary input', () => {
   it('arbitrary input is accepted or refused with at least one issue; parsing never throws', () => {
     const anything = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.anything({ maxDepth: 3 }))
     fc.assert(
-      fc.property(fc.constantFrom(...operations), anything, anything, anything, (operation, asked, query, body) => {
-        const parsed = parseInput(operation, { params: asked, query, body, idempotencyKey: 'key-0001' })
+      fc.property(fc.constantFrom(...operations), anything, anything, anything, (operation, params, query, body) => {
+        const parsed = parseInput(operation, { params, query, body, idempotencyKey: 'key-0001' })
         if (!parsed.ok) expect(parsed.issues.length).toBeGreaterThan(0)
       }),
       { numRuns: 500 },

@@ -35,9 +35,9 @@ describe('a query string', () => {
 
   it('a written query string is read back with the same values', () => {
     const { query } = operationOf('audit.list')
-    const asked = { cursor: 'a&b=c', limit: 7, after: '2026-01-01T00:00:00+01:00', before: undefined }
-    const { before: _, ...given } = asked
-    expect(fromText(query!, new URLSearchParams(new URLSearchParams(toText(asked)).toString()))).toEqual(given)
+    const sent = { cursor: 'a&b=c', limit: 7, after: '2026-01-01T00:00:00+01:00', before: undefined }
+    const { before: _, ...expected } = sent
+    expect(fromText(query!, new URLSearchParams(new URLSearchParams(toText(sent)).toString()))).toEqual(expected)
   })
 })
 

@@ -22,7 +22,7 @@ describe('a task thread', () => {
   })
 
   it.each([
-    ['throw', 10_000, 'The faulty thread crashed: as told.'],
+    ['throw', 10_000, 'The faulty thread crashed: requested by the test.'],
     ['exit', 10_000, 'The faulty thread ended.'],
     ['hang', 2000, 'The faulty thread did not answer within 2000 ms.'],
   ])('fails a task that makes it %s, and is replaced for the next task', async (task, timeoutMs, message) => {

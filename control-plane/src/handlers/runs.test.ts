@@ -185,7 +185,7 @@ describe('POST /runs/{run_id}/messages', () => {
 
   it('a message is answered with the turn of the agent', async () => {
     const owned = await claimed(await newChat(api.world))
-    const answer = sendMessage(owned.run_id, 'Hello?')
+    const sending = sendMessage(owned.run_id, 'Hello?')
     const message = await posted(owned)
     expect(message.text).toBe('Hello?')
     expect((await sendMessage(owned.run_id, 'And?')).body.error).toMatchObject({
@@ -193,20 +193,20 @@ describe('POST /runs/{run_id}/messages', () => {
       retryable: true,
       details: { reason: 'turn_in_progress' },
     })
-    await answer(owned, message.message_id)
-    const { status, body } = await answer
+    await sending(owned, message.message_id)
+    const { status, body } = await sending
     expect([status, body]).toEqual([200, { run_id: owned.run_id, state: 'running', utterances: [UTTERANCE] }])
   })
 
   it('a message without an answer for a minute gets outcome_unknown, and its repetition gets the later answer', async () => {
     const owned = await claimed(await newChat(api.world))
-    const answer = sendMessage(owned.run_id, 'Hello?', 'late-turn')
+    const sending = sendMessage(owned.run_id, 'Hello?', 'late-turn')
     const { message_id } = await posted(owned)
     clock += 61_000
-    const { status, body } = await answer
+    const { status, body } = await sending
     expect([status, body.error.code, body.error.outcome]).toEqual([504, 'outcome_unknown', 'unknown'])
     const again = sendMessage(owned.run_id, 'Hello?', 'late-turn')
-    await answer(owned, message_id)
+    await sending(owned, message_id)
     expect(await again).toMatchObject({ status: 200, body: { utterances: [UTTERANCE] } })
     expect(await sendMessage(owned.run_id, 'Hello?', 'late-turn')).toMatchObject({
       status: 200,
@@ -220,9 +220,9 @@ describe('POST /runs/{run_id}/messages', () => {
 
   it('a repeated message finds its answer when the process that waited for it has died', async () => {
     const owned = await claimed(await newChat(api.world))
-    const answer = sendMessage(owned.run_id, 'Hello?', 'dead-process')
-    await answer(owned, (await posted(owned)).message_id)
-    expect((await answer).status).toBe(200)
+    const sending = sendMessage(owned.run_id, 'Hello?', 'dead-process')
+    await sending(owned, (await posted(owned)).message_id)
+    expect((await sending).status).toBe(200)
     // The state that the dead process left behind.
     const { rowCount } = await api.db.owner.query(
       "update parley.idempotency set status = null, answer = null, intent = '{}', lease_until = now() - interval '1 s' where key = 'dead-process'",
@@ -236,10 +236,10 @@ describe('POST /runs/{run_id}/messages', () => {
 
   it('a message that was not answered before the run ended is refused', async () => {
     const owned = await claimed(await newChat(api.world))
-    const answer = sendMessage(owned.run_id, 'Hello?')
+    const sending = sendMessage(owned.run_id, 'Hello?')
     await posted(owned)
     await finish(owned)
-    expect((await answer).body.error).toMatchObject({ code: 'run_not_active', details: { reason: 'run_ended' } })
+    expect((await sending).body.error).toMatchObject({ code: 'run_not_active', details: { reason: 'run_ended' } })
     expect((await sendMessage(owned.run_id, 'Hello?')).body.error.code).toBe('run_not_active')
   })
 

@@ -193,7 +193,7 @@ describe('POST /runs/{run_id}/messages', () => {
       retryable: true,
       details: { reason: 'turn_in_progress' },
     })
-    await sending(owned, message.message_id)
+    await answer(owned, message.message_id)
     const { status, body } = await sending
     expect([status, body]).toEqual([200, { run_id: owned.run_id, state: 'running', utterances: [UTTERANCE] }])
   })
@@ -206,7 +206,7 @@ describe('POST /runs/{run_id}/messages', () => {
     const { status, body } = await sending
     expect([status, body.error.code, body.error.outcome]).toEqual([504, 'outcome_unknown', 'unknown'])
     const again = sendMessage(owned.run_id, 'Hello?', 'late-turn')
-    await sending(owned, message_id)
+    await answer(owned, message_id)
     expect(await again).toMatchObject({ status: 200, body: { utterances: [UTTERANCE] } })
     expect(await sendMessage(owned.run_id, 'Hello?', 'late-turn')).toMatchObject({
       status: 200,
@@ -221,7 +221,7 @@ describe('POST /runs/{run_id}/messages', () => {
   it('a repeated message finds its answer when the process that waited for it has died', async () => {
     const owned = await claimed(await newChat(api.world))
     const sending = sendMessage(owned.run_id, 'Hello?', 'dead-process')
-    await sending(owned, (await posted(owned)).message_id)
+    await answer(owned, (await posted(owned)).message_id)
     expect((await sending).status).toBe(200)
     // The state that the dead process left behind.
     const { rowCount } = await api.db.owner.query(

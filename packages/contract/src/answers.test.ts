@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ANSWERS, agent, audit, content, diagnostic, head, key, lastRun, page, publication } from './testing/answers.ts'
 import { operationOf } from './testing/requests.ts'
 
-/** What is of the sender's own making; and members that an answer need not have, or that have a default. */
+/** Members whose content is free; and members that are optional or have a default. */
 const FREE = new Set([
   'settings',
   'flow',
@@ -31,7 +31,7 @@ function within(name: string, value: unknown, put: (made: unknown) => unknown): 
   return alterations(value).map(([path, made]) => [`${name}/${path}`, put(made)])
 }
 
-/** Empty in the samples: exports, schemas, bindings. */
+/** Objects with free content are empty in the samples: exports, schemas, bindings. */
 function isFreeObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
 }

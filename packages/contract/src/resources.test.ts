@@ -42,12 +42,12 @@ const digest = pattern([`sha256:${'0f'.repeat(32)}`], ['', `sha256:${'0F'.repeat
 const days = integer(1, 3650)
 const when = { created_at: at, updated_at: at }
 
-/** Words of a list that may not be empty. */
+/** A list of these values that must not be empty. */
 function words(...all: string[]): FieldCases {
   return { valid: [[all[0]], all], invalid: [[], ['no-such-word'], 'x'], optional: false }
 }
 
-/** A list as long as it comes. */
+/** A list of any length. */
 function many(item: FieldCases): FieldCases {
   return { valid: [[], item.valid], invalid: [...item.invalid.map(refused => [refused]), 'x'], optional: false }
 }
@@ -68,7 +68,7 @@ const principal = { owner_id: 'o', environment: 'sandbox', kind: 'user', id }
 const edit = { type: 'notification.remove' }
 const reason = nullable(oneOf('no_key', 'unreachable', 'disabled'))
 
-/** What each field of a resource may say: nothing may be left out. */
+/** The bounds of each field of a resource; all fields are required. */
 const RESOURCES: Record<string, [z.ZodType, Record<string, FieldCases>]> = {
   AgentSummary: [
     agentSummary,

@@ -60,7 +60,7 @@ function stringsBy(names: FieldCases, max: number): FieldCases {
   return {
     valid: [{}, ...names.valid.map(key => ({ [String(key)]: 'v' })), ...held.valid.map(value => ({ [first!]: value }))],
     invalid: [
-      // Objects drop this name before anybody can look at it: the parser of requests refuses it.
+      // zod drops this name before a schema sees it; the parser of requests refuses it.
       ...names.invalid
         .filter(key => typeof key === 'string' && key !== '__proto__')
         .map(key => ({ [key as string]: 'v' })),

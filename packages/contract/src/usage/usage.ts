@@ -72,7 +72,7 @@ const rate = z
 
 const reserves = z.strictObject({ phone: decimal, web: decimal, cloud: decimal })
 
-/** A price in a rate card file. More than 40 digits are surely a mistake. */
+/** A price in a rate card file. A number of more than 40 digits is refused as a mistake. */
 const price = decimal.max(40)
 
 /** A rate card as installed by staff; the most specific rate applies. */

@@ -5,7 +5,7 @@ import { Carrier, type CarrierOptions } from './carrier.ts'
 import { CarrierLedger } from './carrier-ledger.ts'
 import type { CarrierLedgerKind } from './ledger-entry.ts'
 
-/** Two carriers in memory and in virtual time: `caller` plays the engine's part, `carrier` is under test. */
+/** Two carriers in memory and in virtual time: `caller` acts as the engine, `carrier` is under test. */
 export class CarrierLine {
   readonly time = new VirtualTime()
   readonly network: VirtualNetwork

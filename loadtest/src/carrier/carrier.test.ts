@@ -37,13 +37,13 @@ describe('a call to a number that answers', () => {
       'ended',
       'media-last-packet',
     ])
-    const [told] = line.carrier.ledger.query().calls()
-    expect(told?.opening).toMatchObject({
+    const [recorded] = line.carrier.ledger.query().calls()
+    expect(recorded?.opening).toMatchObject({
       called: '+15550001',
       headers: { 'x-parley-run': 'run-1' },
       authenticated: false,
     })
-    expect(told!.answeredAt! - told!.invitedAt!).toBeGreaterThanOrEqual(1000)
+    expect(recorded!.answeredAt! - recorded!.invitedAt!).toBeGreaterThanOrEqual(1000)
     expect(line.carrier.liveCalls).toBe(0)
   })
 

@@ -40,8 +40,8 @@ export type GateOutcome =
 const REMEMBERED = 50_000
 
 /**
- * The carrier's own digest check (RFC 3261 section 22, RFC 7616, qop=auth): written apart from the one of the user agent
- * that it tests. Nonces are self-contained; no state is kept of a request without valid credentials.
+ * The carrier's own digest check (RFC 3261 section 22, RFC 7616, qop=auth): independent of the one in the user agent
+ * that it tests. Nonces are self-contained; a request without valid credentials leaves no state.
  */
 export class DigestGate {
   readonly #account: DigestAccount
@@ -123,7 +123,7 @@ export class DigestGate {
     ])
     const value = serialiseAuthValue({ scheme: 'Digest', params }, new Set(['algorithm', 'stale']))
     const name = status === 407 ? 'Proxy-Authenticate' : 'WWW-Authenticate'
-    // The same request gets the same tag (RFC 3261 section 8.2.7): it is computed, not kept.
+    // The same request gets the same tag (RFC 3261 section 8.2.7): it is computed, not stored.
     const toTag = this.#proof(request.callId, request.via[0]?.params.get('branch') ?? '')
     return {
       proven: false,
@@ -143,7 +143,7 @@ function sameText(a: string, b: string): boolean {
 }
 
 /** Adds to a set in order of age, which drops its oldest entry when it is full. */
-function remember(kept: Set<string>, value: string): void {
-  if (kept.size >= REMEMBERED) for (const oldest of kept) if (kept.delete(oldest)) break
-  kept.add(value)
+function remember(entries: Set<string>, value: string): void {
+  if (entries.size >= REMEMBERED) for (const oldest of entries) if (entries.delete(oldest)) break
+  entries.add(value)
 }

@@ -8,9 +8,9 @@ interface MediaWatchOptions {
   readonly session: MediaSession
   readonly tone: boolean
   readonly now: () => Ms
-  /** Packets come, for the first time or again; `packet`: which one it was. */
+  /** Packets arrive for the first time or again; `packet`: number of the packet. */
   readonly first: (atMs: Ms, packet: number) => void
-  /** None came for a second, or the call is over; `packets`: how many there were. Behind every `first`. */
+  /** No packet arrived for a second, or the call ended; `packets`: their number. Follows every `first`. */
   readonly last: (atMs: Ms, packets: number) => void
 }
 
@@ -18,7 +18,7 @@ interface MediaWatchOptions {
 export class MediaWatch {
   readonly #options: MediaWatchOptions
   #coming = false
-  /** When the last silence was told. */
+  /** Time of the last reported silence. */
   #packets = 0
 
   constructor(options: MediaWatchOptions) {
@@ -53,13 +53,13 @@ export class MediaWatch {
     }
   }
 
-  /** For the session RTCP is a sign of life; here only packets of audio are. */
+  /** Unlike the session, this counts only packets of audio, not RTCP, as a sign of life. */
   async #count(atMs: Ms, back: boolean): Promise<void> {
     let packets: number
     try {
       packets = (await this.#options.session.statistics()).packetsReceived
     } catch {
-      // The session closed meanwhile: its report says the same.
+      // The session was closed meanwhile; its report has the same numbers.
       return
     }
     if (back && !this.#coming && packets > this.#packets) {
@@ -73,5 +73,5 @@ export class MediaWatch {
   }
 }
 
-/** One second of 440 Hz: whole periods, so that one follows another without a click. */
+/** One second of 440 Hz: whole periods, so that it repeats without a click. */
 const TONE = Int16Array.from({ length: 8000 }, (_, index) => 8000 * Math.sin((2 * Math.PI * 440 * index) / 8000))

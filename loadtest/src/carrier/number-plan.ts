@@ -11,20 +11,20 @@ export const refer = z.strictObject({ to: sipUri, afterMs: delayMs.default(0) })
 export const reinvite = z.strictObject({
   afterMs: delayMs.default(0),
   times: z.int().min(1).max(1000).default(1),
-  /** From one to the next; default 1000. */
+  /** Time between two of them; default 1000. */
   everyMs: delayMs.default(1000),
 })
 
 /** Answers and stays in the call until either side hangs up. */
 const answer = z.strictObject({
   do: z.literal('answer'),
-  /** Behind the INVITE; default 0. */
+  /** Delay after the INVITE; default 0. */
   afterMs: delayMs.default(0),
-  /** Hangs up so long after the answer; default: never. */
+  /** Time from the answer to the hang-up; default: never. */
   hangUpAfterMs: delayMs.optional(),
   /** Sends a REFER to `to`, and hangs up when the far end has reported the outcome. */
   refer: refer.optional(),
-  /** Sends a re-INVITE that changes nothing, so long after the answer, and again. */
+  /** Sends re-INVITEs that change nothing, the first one this long after the answer. */
   reinvite: reinvite.optional(),
   /** "unanswered": a BYE of the far end is recorded and never answered; default "answered". */
   byes: z.enum(['answered', 'unanswered']).default('answered'),
@@ -50,8 +50,8 @@ const ignore = z.strictObject({ do: z.literal('ignore') })
 const behaviour = z.discriminatedUnion('do', [answer, refuse, redirect, ring, ignore])
 
 /**
- * What the carrier does with calls to `number`: the user part of the Request-URI, or with `*` at its end all that begin so.
- * `ringAfterMs`: 180 so long after the INVITE, default 0; null: none.
+ * What the carrier does with calls to `number`: the user part of the Request-URI, or with `*` at its end all numbers with this prefix.
+ * `ringAfterMs`: delay of the 180 after the INVITE, default 0; null: no 180.
  */
 const numberRule = z.strictObject({
   number: z.string().min(1).max(128),

@@ -27,7 +27,7 @@ interface TransferTapOptions {
   readonly policy: TransferPolicy
   readonly time: Time
   readonly random: Random
-  /** The dialog that our side of a call stands in; null: no such call. */
+  /** Our side of the dialog of a call; null: there is no such call. */
   readonly dialogOf: (callId: string) => DialogSnapshot | null
   readonly ruleOf: (called: string) => NumberRule
   /** Outcome of the call to the target. */
@@ -37,13 +37,13 @@ interface TransferTapOptions {
 /** Time limit for a target that only rings or does not respond. */
 const RINGS_FOR_MS: Ms = 30_000
 const NO_ANSWER_MS: Ms = 32_000
-/** Behind the first send, over UDP (RFC 3261 section 17.1.2.2). */
+/** Time of retransmissions after the first send over UDP (RFC 3261 section 17.1.2.2). */
 const AGAIN_AFTER_MS: readonly Ms[] = [500, 1500, 3500]
 /** Most dialogs with transfers that are kept; the oldest is dropped. */
 const MAX_DIALOGS = 10_000
 const MAX_ANSWERS = 1000
 
-/** A dialog in which a REFER was taken. */
+/** A dialog in which a REFER was accepted. */
 interface Referred {
   readonly sequence: DialogSequence
   /** A subscription is open (RFC 3515 section 2.4.4). */
@@ -59,7 +59,7 @@ export class TransferTap implements SipTransport {
   readonly #inner: SipTransport
   readonly #options: TransferTapOptions
   readonly #dialogs = new Map<string, Referred>()
-  /** To REFERs, by branch, for those that come again. */
+  /** Responses to REFERs by branch, for retransmissions. */
   readonly #answers = new Map<string, Uint8Array>()
   /** NOTIFYs without an answer yet, by branch. */
   readonly #notifies = new Map<string, Referred>()
@@ -107,7 +107,7 @@ export class TransferTap implements SipTransport {
     const notify = this.#notifies.get(branchOf(message))
     if (notify !== undefined) {
       this.#notifies.delete(branchOf(message))
-      // RFC 6665 section 4.2.2: the far end knows of no subscription any more.
+      // RFC 6665 section 4.2.2: the far end has removed the subscription.
       if ('status' in message && message.status === 481) notify.isOver = true
       return
     }
@@ -204,7 +204,7 @@ export class TransferTap implements SipTransport {
   }
 
   #send(bytes: Uint8Array, flow: Flow): void {
-    // Whoever is below keeps what becomes of negative ids to itself.
+    // The transport below does not report the outcome of sends with negative ids.
     this.#inner.submit({ type: 'send', sendId: this.#nextSendId--, to: { flow }, bytes })
   }
 
@@ -214,7 +214,7 @@ export class TransferTap implements SipTransport {
   }
 }
 
-/** What becomes of a call to a number, and when. */
+/** The outcome of a call to a number, and its time. */
 function outcomeOf(behaviour: NumberRule['behaviour']): readonly [status: number, afterMs: Ms] {
   switch (behaviour.do) {
     case 'answer':

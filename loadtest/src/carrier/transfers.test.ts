@@ -21,8 +21,8 @@ function lineWith(target: NumberRuleInput['behaviour'], options: Partial<Carrier
 const asks = (line: CarrierLine, more = {}) =>
   line.caller.call({ uri: NUMBER, from: '+15559', refer: { to: TARGET, afterMs: 500 }, ...more })
 
-/** Statuses that were told by NOTIFY, with the state of the subscription. */
-function told(line: CarrierLine): string[] {
+/** Statuses that were reported by NOTIFY, with the state of the subscription. */
+function reportedStatuses(line: CarrierLine): string[] {
   return line.network.passed
     .filter(({ text }) => text.startsWith('NOTIFY '))
     .map(({ text }) => `${/^Subscription-State: (\w+)/m.exec(text)?.[1]} ${/\r\n\r\nSIP\/2.0 (\d+)/.exec(text)?.[1]}`)
@@ -39,7 +39,7 @@ describe('a caller that asks to be transferred', () => {
     const line = lineWith({ do: 'answer', afterMs: 1000 })
     await asks(line)
     await line.pass(4000)
-    expect(told(line)).toEqual(['active 100', 'active 180', 'terminated 200'])
+    expect(reportedStatuses(line)).toEqual(['active 100', 'active 180', 'terminated 200'])
     expect(transfers(line)).toEqual([['+1777', 202, 200]])
     expect(line.kinds.filter(kind => /refer|transferred|bye/.test(kind))).toEqual([
       'refer-received',
@@ -60,7 +60,7 @@ describe('a caller that asks to be transferred', () => {
     const line = lineWith(behaviour)
     await asks(line)
     await line.pass(40_000)
-    expect(told(line)).toEqual(states)
+    expect(reportedStatuses(line)).toEqual(states)
     expect(transfers(line)).toEqual([['+1777', 202, status]])
   })
 
@@ -75,7 +75,7 @@ describe('a caller that asks to be transferred', () => {
     const line = lineWith({ do: 'answer' }, { transfers: status })
     await asks(line)
     await line.pass(2000)
-    expect(told(line)).toEqual([])
+    expect(reportedStatuses(line)).toEqual([])
     expect(transfers(line)).toEqual([['+1777', status, null]])
   })
 

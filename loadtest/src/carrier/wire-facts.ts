@@ -46,13 +46,13 @@ export function contactAt(text: string): readonly NameAddr[] {
   return uri === undefined ? [] : [{ displayName: undefined, uri, params: new Map() }]
 }
 
-/** `X-` headers, names in lower case, so many and so long as a row takes. */
+/** `X-` headers with names in lower case, limited in number and length to what a row holds. */
 export function customHeaders(headers: HeaderList): Readonly<Record<string, string>> {
   const custom = headers.entries.filter(([name]) => /^x-/i.test(name)).slice(0, MAX_HEADERS)
   return Object.fromEntries(custom.map(([name, value]) => [cut(name.toLowerCase()), cut(value)]))
 }
 
-/** What a peer wrote, no longer than a row takes. */
+/** Text of a peer, cut to the length that a row holds. */
 export function cut(text: string): string {
   return text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text
 }

@@ -18,7 +18,7 @@ export type FarEnd = { readonly transport: TransportName; readonly remote: Socke
 export interface WireObserver {
   /** "pass", "drop", or a response that is sent statelessly instead of the user agent's. */
   incoming(message: SipMessage, from: FarEnd): 'pass' | 'drop' | { readonly answer: SipResponse }
-  /** `instead`: what is sent in its place. */
+  /** `instead`: the message that is sent in its place. */
   outgoing(message: SipMessage, to: FarEnd): 'pass' | 'withhold' | { readonly instead: SipMessage }
 }
 
@@ -27,7 +27,7 @@ export class WireTap implements SipTransport {
   readonly #inner: SipTransport
   readonly #observer: WireObserver
   #listener: (input: TransportInput) => void = () => {}
-  /** Of answers that are not the user agent's: negative, where its own are not. */
+  /** Ids of responses that the user agent did not send; negative, unlike its own. */
   #nextSendId = -1
 
   constructor(inner: SipTransport, observer: WireObserver) {
@@ -46,7 +46,7 @@ export class WireTap implements SipTransport {
       const parsed = parseDatagram(output.bytes)
       const verdict = parsed.ok ? this.#observer.outgoing(parsed.message, farEnd(to)) : 'pass'
       if (verdict === 'withhold' && 'flow' in to) {
-        // The user agent believes that it was sent; never synchronously.
+        // The user agent gets a success, as if it was sent; never synchronously.
         queueMicrotask(() => this.#listener({ type: 'sent', sendId, flow: to.flow }))
         return
       }

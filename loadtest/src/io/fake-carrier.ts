@@ -145,7 +145,7 @@ export class FakeCarrier {
     return `sip:${number}@${this.#bind}:${this.port(transport)};transport=${transport}`
   }
 
-  /** Hangs up everything and leaves nothing open; then rejects when rows could not be written to the ledger's file. Idempotent. */
+  /** Ends all calls and closes everything; then rejects if rows could not be written to the ledger's file. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -76,7 +76,7 @@ export class WebhookReceiver {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Base of the URLs at which it takes webhooks. */
+  /** Base URL for webhooks. */
   get url(): string {
     const { bind } = this.#config
     return `http://${bind.includes(':') ? `[${bind}]` : bind}:${this.port}`
@@ -122,7 +122,7 @@ export class WebhookReceiver {
       try {
         this.#answer(response, this.#note(request, Buffer.concat(chunks)))
       } catch (error) {
-        // The ledger's disk is full: the sender has to try again.
+        // The ledger's disk is full, so the sender must retry.
         console.error(String(error))
         response.writeHead(507).end()
       }

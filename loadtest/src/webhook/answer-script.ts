@@ -5,13 +5,13 @@ const step = z.strictObject({
   answer: z.union([z.int().min(200).max(599), z.literal('drop')]),
   /** Number of requests; default 1. The last step of a script applies to all further requests. */
   times: z.int().min(1).max(1_000_000).default(1),
-  /** Waits so long before the answer; default 0. */
+  /** Delay of the answer; default 0. */
   afterMs: z.number().min(0).max(3_600_000).default(0),
   /** Retry-After of the answer; default: none. */
   retryAfterS: z.int().min(0).max(86_400).optional(),
 })
 
-/** By path, "*" for all others: what its requests are answered, in order. Default: 200 to everything. */
+/** Answers by path, in order; the path "*" stands for all others. Default: 200 to every request. */
 export const answerScripts = z.record(z.string(), z.array(step).min(1).max(1000))
 
 type AnswerScriptsInput = z.input<typeof answerScripts>

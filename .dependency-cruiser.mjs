@@ -1,7 +1,7 @@
 // Who may import whom (docs/architecture.md). `scripts/dependency-rules.ts` runs these rules and tests that they bite.
 
-/** Rooms that exist, with the rooms each may import. Whatever is not listed is forbidden. */
-const rooms = {
+/** The packages, with the packages that each may import. Whatever is not listed is forbidden. */
+const packages = {
   'packages/kernel': [],
   sip: ['packages/kernel'],
   media: ['packages/kernel'],
@@ -80,7 +80,7 @@ const rooms = {
   ],
 }
 
-/** Rooms whose code outside io/ takes time, randomness and the outside world as arguments. */
+/** Packages whose code outside io/ takes time, randomness and the outside world as arguments. */
 const pureRooms = ['sip', 'media', 'packages/nodes', 'packages/flow', 'packages/dialogue', 'packages/providers']
 
 /** Where the code that touches the outside world lives: `src/io/`, and `src/VENDOR/io/` of a vendor of services. */
@@ -89,54 +89,54 @@ const ioFolders = ['/src/io/', '/src/[^/]+/io/']
 /** Tests, fuzz targets and test data may do what the code they test may not. */
 const testCode = '(\\.test\\.ts$|\\.fixture\\.ts$|/fuzz/|/fixtures/)'
 
-const anyRoom = `^(${Object.keys(rooms).join('|')})/`
+const anyPackage = `^(${Object.keys(packages).join('|')})/`
 const named = names => `^(${names.join('|')})/`
 
-function arrowRule([room, allowed]) {
+function arrowRule([folder, allowed]) {
   return {
-    name: `arrows-of-${room.replace('packages/', '')}`,
-    comment: `${room} may import ${allowed.length === 0 ? 'nothing of ours' : allowed.join(', ')}`,
+    name: `arrows-of-${folder.replace('packages/', '')}`,
+    comment: `${folder} may import ${allowed.length === 0 ? 'nothing of ours' : allowed.join(', ')}`,
     severity: 'error',
-    from: { path: `^${room}/` },
-    to: { path: anyRoom, pathNot: named([room, ...allowed]) },
+    from: { path: `^${folder}/` },
+    to: { path: anyPackage, pathNot: named([folder, ...allowed]) },
   }
 }
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    ...Object.entries(rooms).map(arrowRule),
+    ...Object.entries(packages).map(arrowRule),
     {
-      name: 'by-its-face',
-      comment: 'another room is imported as @parley/ROOM: its src/index.ts, never a file behind it',
+      name: 'by-its-entry-point',
+      comment: 'another package is imported as @parley/NAME: its src/index.ts, never a file behind it',
       severity: 'error',
-      from: { path: `${anyRoom.slice(0, -1)}/(?:src|bin)/`, pathNot: [testCode, '/testing/'] },
-      to: { path: anyRoom, pathNot: ['^$1/', '/src/index\\.ts$'] },
+      from: { path: `${anyPackage.slice(0, -1)}/(?:src|bin)/`, pathNot: [testCode, '/testing/'] },
+      to: { path: anyPackage, pathNot: ['^$1/', '/src/index\\.ts$'] },
     },
     {
-      name: 'tests-by-a-face-too',
-      comment: 'tests use what another room offers to tests as @parley/ROOM/testing: its src/testing/index.ts',
+      name: 'tests-by-an-entry-point-too',
+      comment: 'tests use what another package offers to tests as @parley/NAME/testing: its src/testing/index.ts',
       severity: 'error',
-      from: { path: `${anyRoom.slice(0, -1)}/(?:src|bin)/.*(?:${testCode}|/testing/)` },
-      to: { path: anyRoom, pathNot: ['^$1/', '/src/(testing/)?index\\.ts$'] },
+      from: { path: `${anyPackage.slice(0, -1)}/(?:src|bin)/.*(?:${testCode}|/testing/)` },
+      to: { path: anyPackage, pathNot: ['^$1/', '/src/(testing/)?index\\.ts$'] },
     },
     {
       name: 'not-by-path',
-      comment: 'another room is imported by its name, not by a relative path',
+      comment: 'another package is imported by its name, not by a relative path',
       severity: 'error',
-      from: { path: anyRoom },
-      to: { path: anyRoom, pathNot: '^$1/', dependencyTypes: ['local'] },
+      from: { path: anyPackage },
+      to: { path: anyPackage, pathNot: '^$1/', dependencyTypes: ['local'] },
     },
     {
-      name: 'declared-room',
-      comment: 'a new room says in .dependency-cruiser.mjs whom it may import',
+      name: 'declared-package',
+      comment: 'a new package says in .dependency-cruiser.mjs what it may import',
       severity: 'error',
-      from: { path: '^(sip|media|packages|control-plane|loadtest|examples)/', pathNot: anyRoom },
+      from: { path: '^(sip|media|packages|control-plane|loadtest|examples)/', pathNot: anyPackage },
       to: {},
     },
     {
       name: 'outside-world-only-in-io',
-      comment: 'sockets, files, timers and processes of a pure room live in an io folder',
+      comment: 'sockets, files, timers and processes of a pure package live in an io folder',
       severity: 'error',
       from: { path: named(pureRooms), pathNot: [...ioFolders, testCode] },
       to: {
@@ -153,7 +153,7 @@ export default {
     },
     {
       name: 'resolvable',
-      comment: 'a package that is not declared, or a file behind a face',
+      comment: 'a package that is not declared, or a file behind an entry point',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },
@@ -162,7 +162,7 @@ export default {
       name: 'no-test-code-in-the-product',
       comment: 'tests, fuzz targets and test data are imported by tests and scripts only',
       severity: 'error',
-      from: { path: anyRoom, pathNot: [testCode, '/testing/', '/conformance', '\\.fixture\\.ts$'] },
+      from: { path: anyPackage, pathNot: [testCode, '/testing/', '/conformance', '\\.fixture\\.ts$'] },
       to: { path: [testCode, '/src/testing/'] },
     },
     {
@@ -170,7 +170,7 @@ export default {
       comment:
         'fakes of services are a development dependency: of tests, scripts and the stand-ins of the command line',
       severity: 'error',
-      from: { path: anyRoom, pathNot: ['^packages/fakes/', '^packages/cli/src/stand-ins/', testCode, '/testing/'] },
+      from: { path: anyPackage, pathNot: ['^packages/fakes/', '^packages/cli/src/stand-ins/', testCode, '/testing/'] },
       to: { path: '^packages/fakes/' },
     },
     {
@@ -184,7 +184,7 @@ export default {
       name: 'development-packages',
       comment: 'packages of devDependencies are for tests and scripts',
       severity: 'error',
-      from: { path: anyRoom, pathNot: [testCode, '/testing/', '/conformance'] },
+      from: { path: anyPackage, pathNot: [testCode, '/testing/', '/conformance'] },
       to: { path: '^node_modules/(vitest|fast-check|@jazzer\\.js|dependency-cruiser|@swc)/' },
     },
   ],

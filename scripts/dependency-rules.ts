@@ -1,4 +1,4 @@
-// Checks the imports between rooms (`.dependency-cruiser.mjs`), and that the check itself finds planted faults.
+// Checks the imports between packages (`.dependency-cruiser.mjs`), and that the check itself finds planted faults.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,9 +37,9 @@ const PLANTED: readonly PlantedFault[] = [
   },
   { rule: 'arrows-of-runs', file: 'packages/runs/src/a.ts', source: "export { x } from '@parley/engine'" },
   { rule: 'arrows-of-jobs', file: 'packages/jobs/src/a.ts', source: "export { x } from '@parley/leg'" },
-  { rule: 'by-its-face', file: 'packages/leg/src/b.ts', source: "export { x } from '../../../sip/src/b.ts'" },
+  { rule: 'by-its-entry-point', file: 'packages/leg/src/b.ts', source: "export { x } from '../../../sip/src/b.ts'" },
   {
-    rule: 'tests-by-a-face-too',
+    rule: 'tests-by-an-entry-point-too',
     file: 'packages/leg/src/b.test.ts',
     source: "export { x } from '../../../sip/src/b.ts'",
   },
@@ -49,7 +49,7 @@ const PLANTED: readonly PlantedFault[] = [
     source: "export { x } from './testing/b.ts'",
   },
   { rule: 'not-by-path', file: 'packages/leg/src/c.ts', source: "export { x } from '../../../sip/src/index.ts'" },
-  { rule: 'declared-room', file: 'packages/attic/src/a.ts', source: "export { x } from '@parley/kernel'" },
+  { rule: 'declared-package', file: 'packages/attic/src/a.ts', source: "export { x } from '@parley/kernel'" },
   { rule: 'outside-world-only-in-io', file: 'sip/src/c.ts', source: "export { connect as x } from 'node:net'" },
   {
     rule: 'outside-world-only-in-io',
@@ -74,7 +74,7 @@ const PLANTED: readonly PlantedFault[] = [
   { rule: 'no-test-code-in-the-product', file: 'sip/src/f.ts', source: "export { x } from './b.test.ts'" },
 ]
 
-/** What the rules must let pass, in the same planted house. */
+/** What the rules must let pass, in the same planted repository. */
 const INNOCENT: readonly Omit<PlantedFault, 'rule'>[] = [
   { file: 'sip/src/b.ts', source: "import { x as y } from '@parley/kernel'\nexport const x = y" },
   { file: 'sip/src/b.test.ts', source: "import 'node:fs'\nexport const x = 1" },
@@ -121,7 +121,7 @@ function checkHouse(): string[] {
   ]
 }
 
-/** Builds a small house with the same rooms, plants the faults, and returns those that passed the rules. */
+/** Builds a small repository with the same packages, plants the faults, and returns those that passed the rules. */
 function checkRules(): string[] {
   const directory = mkdtempSync(join(tmpdir(), 'parley-rules.'))
   try {
@@ -149,13 +149,13 @@ function buildPlantedHouse(directory: string): void {
   const names = workspaceFolders()
   write('package.json', JSON.stringify({ name: 'planted', private: true, type: 'module', workspaces: names }))
   mkdirSync(join(directory, 'node_modules/@parley'), { recursive: true })
-  for (const room of names) {
-    const name = basename(room)
+  for (const folder of names) {
+    const name = basename(folder)
     const dependencies = Object.fromEntries(names.map(other => [`@parley/${basename(other)}`, '*']))
-    const face = { name: `@parley/${name}`, type: 'module', exports: { '.': './src/index.ts' }, dependencies }
-    write(join(room, 'package.json'), JSON.stringify(face))
-    write(join(room, 'src/index.ts'), 'export const x = 1\n')
-    symlinkSync(join(directory, room), join(directory, 'node_modules/@parley', name))
+    const manifest = { name: `@parley/${name}`, type: 'module', exports: { '.': './src/index.ts' }, dependencies }
+    write(join(folder, 'package.json'), JSON.stringify(manifest))
+    write(join(folder, 'src/index.ts'), 'export const x = 1\n')
+    symlinkSync(join(directory, folder), join(directory, 'node_modules/@parley', name))
   }
   // The other half of the planted circle, which is reported once, on its first file.
   write('sip/src/e.ts', "import { x } from './d.ts'\nexport const y = x\n")

@@ -1,11 +1,11 @@
-// In the pure rooms (kernel, nodes, sip, media, flow, dialogue, providers) time and randomness are arguments: no clock, timer or generator is read outside an io folder.
+// In the pure packages (kernel, nodes, sip, media, flow, dialogue, providers) time and randomness are arguments: no clock, timer or generator is read outside an io folder.
 // Nobody but the command line reads the environment. Plants faults of its own and fails when one passes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from '@swc/core'
 import { repositoryRoot, typeScriptFiles } from './repository.ts'
 
-const PURE_ROOMS = [
+const PURE_PACKAGES = [
   'sip/',
   'media/',
   'packages/kernel/',
@@ -79,7 +79,7 @@ function isNode(value: unknown): value is SyntaxNode {
 function rulesFor(path: string): Rules {
   const isProduct = /^(sip|media|packages)\//.test(path) && !/\.test\.ts$|\/fuzz\/|\/fixtures\//.test(path)
   return {
-    time: isProduct && PURE_ROOMS.some(room => path.startsWith(room)) && !IO_FOLDER.test(path),
+    time: isProduct && PURE_PACKAGES.some(folder => path.startsWith(folder)) && !IO_FOLDER.test(path),
     environment: isProduct && !path.startsWith('packages/cli/'),
   }
 }

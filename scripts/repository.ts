@@ -10,8 +10,8 @@ export function workspaceFolders(): string[] {
   const { workspaces } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
     workspaces: string[]
   }
-  return globSync(workspaces, { cwd: repositoryRoot }).filter(room =>
-    existsSync(join(repositoryRoot, room, 'package.json')),
+  return globSync(workspaces, { cwd: repositoryRoot }).filter(folder =>
+    existsSync(join(repositoryRoot, folder, 'package.json')),
   )
 }
 

@@ -1,15 +1,15 @@
-// Finds exports that nothing imports, in the faces of the rooms and behind them, and proves on planted files that it finds them.
+// Finds exports that nothing imports, in the entry points of the packages and behind them, and proves on planted files that it finds them.
 // Run by dependency-rules.ts.
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join, posix } from 'node:path'
 import { localUses, type ModuleLinks, moduleLinks } from './module-links.ts'
 import { repositoryRoot, typeScriptFiles, workspaceFolders } from './repository.ts'
 
-/** Rooms whose face is used outside of this repository: the client is packed for npm. */
+/** Packages whose entry point is used outside of this repository: the client is packed for npm. */
 const PUBLISHED = new Set(['packages/client'])
 
-/** Rooms that exist for tests, proofs and benchmarks, which import their faces. */
-const ROOMS_FOR_TESTS = new Set(['packages/fakes', 'loadtest'])
+/** Packages that exist for tests, proofs and benchmarks. */
+const PACKAGES_FOR_TESTS = new Set(['packages/fakes', 'loadtest'])
 
 /** Exports that a program loads by a computed path. */
 const LOADED_BY_PATH: readonly { readonly file: RegExp; readonly name: string }[] = [
@@ -36,21 +36,21 @@ interface ExportedName {
   readonly users: readonly string[]
 }
 
-/** TypeScript sources by path, with the folders that are rooms. */
-interface House {
+/** TypeScript sources by path, with the folders that are packages. */
+interface Repository {
   readonly sources: ReadonlyMap<string, string>
-  readonly rooms: readonly string[]
+  readonly packages: readonly string[]
 }
 
 class ExportGraph {
-  readonly #house: House
+  readonly #repository: Repository
   readonly #links = new Map<string, ModuleLinks>()
   /** Importing files by exporting file and name; the name "*" stands for a whole module. */
   readonly #users = new Map<string, Set<string>>()
 
-  constructor(house: House) {
-    this.#house = house
-    for (const [path, source] of house.sources) this.#links.set(path, moduleLinks(source))
+  constructor(repository: Repository) {
+    this.#repository = repository
+    for (const [path, source] of repository.sources) this.#links.set(path, moduleLinks(source))
     for (const [path, links] of this.#links)
       for (const { from, name } of links.imports) {
         const target = this.#resolve(path, from)
@@ -61,51 +61,53 @@ class ExportGraph {
   faults(): string[] {
     const found: string[] = []
     for (const [path, links] of this.#links) {
-      const room = this.roomOf(path)
+      const folder = this.packageOf(path)
       for (const name of this.#exportedNames(path, links)) {
         if (LOADED_BY_PATH.some(loaded => loaded.name === name && loaded.file.test(path))) continue
-        const fault = this.#faultOf(room, { path, name, users: this.#usersOf(path, name) })
+        const fault = this.#faultOf(folder, { path, name, users: this.#usersOf(path, name) })
         if (fault !== undefined) found.push(fault)
       }
     }
     return found
   }
 
-  /** The room's folder; files outside of all workspaces form rooms by their first folder. */
-  roomOf(path: string): string {
-    const room = this.#house.rooms.find(folder => path.startsWith(`${folder}/`))
-    return room ?? (path.includes('/') ? path.slice(0, path.indexOf('/')) : '.')
+  /** The package's folder; files outside of all workspaces count as packages by their first folder. */
+  packageOf(path: string): string {
+    const folder = this.#repository.packages.find(folder => path.startsWith(`${folder}/`))
+    return folder ?? (path.includes('/') ? path.slice(0, path.indexOf('/')) : '.')
   }
 
-  #faultOf(room: string, exported: ExportedName): string | undefined {
-    if (exported.path === `${room}/src/index.ts`) return this.#faultOfFace(room, exported)
-    if (exported.path === `${room}/src/testing/index.ts`) return this.#faultOfTestingFace(room, exported)
-    return this.#faultBehindFace(room, exported)
+  #faultOf(folder: string, exported: ExportedName): string | undefined {
+    if (exported.path === `${folder}/src/index.ts`) return this.#faultOfEntryPoint(folder, exported)
+    if (exported.path === `${folder}/src/testing/index.ts`) return this.#faultOfTestingEntryPoint(folder, exported)
+    return this.#faultBehindEntryPoint(folder, exported)
   }
 
-  #faultOfFace(room: string, { path, name, users }: ExportedName): string | undefined {
-    if (PUBLISHED.has(room)) return undefined
-    const outside = users.filter(user => this.roomOf(user) !== room)
-    if (outside.length === 0) return `${path} exports ${name}, which no other room imports: remove it from the face`
-    if (ROOMS_FOR_TESTS.has(room) || outside.some(user => !isTestCode(user))) return undefined
+  #faultOfEntryPoint(folder: string, { path, name, users }: ExportedName): string | undefined {
+    if (PUBLISHED.has(folder)) return undefined
+    const outside = users.filter(user => this.packageOf(user) !== folder)
+    if (outside.length === 0)
+      return `${path} exports ${name}, which no other package imports: remove it from the entry point`
+    if (PACKAGES_FOR_TESTS.has(folder) || outside.some(user => !isTestCode(user))) return undefined
     return `${path} exports ${name}, which only tests import: export it from src/testing/index.ts`
   }
 
-  #faultOfTestingFace(room: string, { path, name, users }: ExportedName): string | undefined {
-    if (users.some(user => this.roomOf(user) !== room)) return undefined
-    return `${path} exports ${name}, which no other room's tests import: remove it`
+  #faultOfTestingEntryPoint(folder: string, { path, name, users }: ExportedName): string | undefined {
+    if (users.some(user => this.packageOf(user) !== folder)) return undefined
+    return `${path} exports ${name}, which no other package's tests import: remove it`
   }
 
-  #faultBehindFace(room: string, { path, name, users }: ExportedName): string | undefined {
-    const isProgram = !this.#house.sources.has(`${room}/src/index.ts`)
-    const inside = isProgram ? users : users.filter(user => this.roomOf(user) === room)
-    if (inside.length === 0) return `${path} exports ${name}, which no other file of the room imports: drop the export`
-    if (isTestCode(path) || ROOMS_FOR_TESTS.has(room)) return undefined
+  #faultBehindEntryPoint(folder: string, { path, name, users }: ExportedName): string | undefined {
+    const isProgram = !this.#repository.sources.has(`${folder}/src/index.ts`)
+    const inside = isProgram ? users : users.filter(user => this.packageOf(user) === folder)
+    if (inside.length === 0)
+      return `${path} exports ${name}, which no other file of the package imports: drop the export`
+    if (isTestCode(path) || PACKAGES_FOR_TESTS.has(folder)) return undefined
     if (FOR_LATER.some(seam => seam.path === path && seam.name === name)) return undefined
-    // A face for tests may offer it; its own rule demands a user of that face.
+    // The entry point for tests may offer it; its own rule demands a user there.
     if (inside.some(user => !isTestCode(user) || user.endsWith('/testing/index.ts'))) return undefined
     const local = this.#links.get(path)?.exports.get(name) ?? name
-    if (localUses(this.#house.sources.get(path) ?? '', local) > 1) return undefined
+    if (localUses(this.#repository.sources.get(path) ?? '', local) > 1) return undefined
     return `${path} exports ${name}, which only tests use: move it to test code or delete it`
   }
 
@@ -136,9 +138,9 @@ class ExportGraph {
   #resolve(from: string, specifier: string): string | undefined {
     if (specifier.startsWith('.')) return posix.join(dirname(from), specifier)
     const named = /^@parley\/([^/]+)(\/testing)?$/.exec(specifier)
-    const room = this.#house.rooms.find(folder => basename(folder) === named?.[1])
-    if (named === null || room === undefined) return undefined
-    return `${room}/src${named[2] ?? ''}/index.ts`
+    const folder = this.#repository.packages.find(folder => basename(folder) === named?.[1])
+    if (named === null || folder === undefined) return undefined
+    return `${folder}/src${named[2] ?? ''}/index.ts`
   }
 }
 
@@ -149,9 +151,9 @@ interface Planted {
 }
 
 const PLANTED: readonly Planted[] = [
-  { fault: 'no other room imports', files: { 'sip/src/index.ts': 'export const a = 1' } },
+  { fault: 'no other package imports', files: { 'sip/src/index.ts': 'export const a = 1' } },
   {
-    fault: 'no other room imports',
+    fault: 'no other package imports',
     files: { 'sip/src/index.ts': "export type * from './b.ts'", 'sip/src/b.ts': 'export interface B {}' },
   },
   {
@@ -163,13 +165,13 @@ const PLANTED: readonly Planted[] = [
     files: { 'sip/src/index.ts': 'export class A {}', 'scripts/a.ts': "import { A as B } from '@parley/sip'" },
   },
   {
-    fault: "no other room's tests import",
+    fault: "no other package's tests import",
     files: { 'sip/src/testing/index.ts': 'export function a() {}', 'sip/src/a.test.ts': "import './testing/index.ts'" },
   },
-  { fault: 'no other file of the room', files: { 'sip/src/a.ts': 'export const a = 1, [b] = [2]\nvoid [a, b]' } },
-  { fault: 'no other file of the room', files: { 'sip/src/a.ts': 'export default 1' } },
-  { fault: 'no other file of the room', files: { 'sip/src/a.ts': 'enum A {}\nexport { A as B }' } },
-  { fault: 'no other file of the room', files: { 'interop/a.ts': 'export type A = 1' } },
+  { fault: 'no other file of the package', files: { 'sip/src/a.ts': 'export const a = 1, [b] = [2]\nvoid [a, b]' } },
+  { fault: 'no other file of the package', files: { 'sip/src/a.ts': 'export default 1' } },
+  { fault: 'no other file of the package', files: { 'sip/src/a.ts': 'enum A {}\nexport { A as B }' } },
+  { fault: 'no other file of the package', files: { 'interop/a.ts': 'export type A = 1' } },
   {
     fault: 'only tests use',
     files: { 'sip/src/a.ts': 'export function a() {}', 'sip/src/a.test.ts': "import { a } from './a.ts'\na()" },
@@ -198,8 +200,8 @@ const PLANTED: readonly Planted[] = [
 function faultsOfCheck(): string[] {
   const faults: string[] = []
   for (const { fault, files } of PLANTED) {
-    const house = { sources: new Map(Object.entries(files)), rooms: ['sip', 'packages/leg'] }
-    const found = new ExportGraph(house).faults()
+    const repository = { sources: new Map(Object.entries(files)), packages: ['sip', 'packages/leg'] }
+    const found = new ExportGraph(repository).faults()
     if (fault === undefined) faults.push(...found.map(text => `a false alarm: ${text}`))
     else if (!found.some(text => text.includes(fault)))
       faults.push(`a planted unused export passed: ${JSON.stringify(files)}`)
@@ -212,7 +214,7 @@ function faultsOfCheck(): string[] {
 export function unusedExportFaults(): string[] {
   const paths = typeScriptFiles()
   const sources = new Map(paths.map(path => [path, readFileSync(join(repositoryRoot, path), 'utf8')]))
-  const faults = new ExportGraph({ sources, rooms: workspaceFolders() }).faults()
+  const faults = new ExportGraph({ sources, packages: workspaceFolders() }).faults()
   console.log(`unused exports: ${paths.length} files checked`)
   return [...faultsOfCheck(), ...(paths.length === 0 ? ['no file was checked for unused exports'] : []), ...faults]
 }

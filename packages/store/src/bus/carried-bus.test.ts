@@ -50,7 +50,7 @@ async function pass(time: VirtualTime, ms: number): Promise<void> {
   }
 }
 
-function house(carrier = new MemoryCarrier()) {
+function connectedBus(carrier = new MemoryCarrier()) {
   const time = new VirtualTime()
   const problems: string[] = []
   let seed = 0
@@ -71,7 +71,7 @@ function heardOn(bus: CarriedBus): string[] {
 
 describe('the bus', () => {
   it('the bus delivers a change once when it is published many times within a few ms', async () => {
-    const { bus, carrier, pass } = house()
+    const { bus, carrier, pass } = connectedBus()
     const [here, there] = [bus(), bus()]
     await pass(10)
     const [own, others] = [heardOn(here), heardOn(there)]
@@ -85,7 +85,7 @@ describe('the bus', () => {
   })
 
   it('the bus delivers to its own process while the server is away, and to other processes when the server is back', async () => {
-    const { bus, carrier, pass } = house()
+    const { bus, carrier, pass } = connectedBus()
     const [here, there] = [bus(), bus()]
     await pass(10)
     const [own, others] = [heardOn(here), heardOn(there)]
@@ -101,7 +101,7 @@ describe('the bus', () => {
   })
 
   it('the bus reports missed messages to other processes when more waited for the server than it holds', async () => {
-    const { bus, carrier, pass } = house()
+    const { bus, carrier, pass } = connectedBus()
     const [here, there] = [bus(), bus()]
     await pass(10)
     carrier.goAway()
@@ -120,7 +120,7 @@ describe('the bus', () => {
   })
 
   it('the bus reconnects to an absent server with growing pauses and never gives up', async () => {
-    const { bus, carrier, pass, problems } = house()
+    const { bus, carrier, pass, problems } = connectedBus()
     carrier.away = true
     const here = bus()
     const heard = heardOn(here)
@@ -135,7 +135,7 @@ describe('the bus', () => {
   })
 
   it('the bus detects a server that stopped answering without closing the connection', async () => {
-    const { bus, carrier, pass } = house()
+    const { bus, carrier, pass } = connectedBus()
     const here = bus()
     await pass(10)
     const heard = heardOn(here)
@@ -147,7 +147,7 @@ describe('the bus', () => {
   })
 
   it('the bus sends again what was in flight when the connection broke', async () => {
-    const { bus, carrier, pass } = house()
+    const { bus, carrier, pass } = connectedBus()
     const [here, there] = [bus(), bus()]
     await pass(10)
     const others = heardOn(there)
@@ -160,7 +160,7 @@ describe('the bus', () => {
   })
 
   it('the bus calls the remaining listeners when one throws, and logs the error', async () => {
-    const { bus, pass, problems } = house()
+    const { bus, pass, problems } = connectedBus()
     const here = bus()
     here.subscribe('keys', () => {
       throw new Error('my own fault')
@@ -177,7 +177,7 @@ describe('the bus', () => {
   })
 
   it('the bus never calls a listener after it unsubscribed, even during a delivery', async () => {
-    const { bus, pass } = house()
+    const { bus, pass } = connectedBus()
     const here = bus()
     await pass(10)
     const heard: string[] = []
@@ -193,7 +193,7 @@ describe('the bus', () => {
   })
 
   it('closing the bus first sends what was published before, even while it still connects', async () => {
-    const { bus, carrier, pass } = house()
+    const { bus, carrier, pass } = connectedBus()
     const there = bus()
     await pass(10)
     const others = heardOn(there)
@@ -210,7 +210,7 @@ describe('the bus', () => {
   })
 
   it('the bus closes within 2 s when the server stays away', async () => {
-    const { bus, carrier, pass } = house()
+    const { bus, carrier, pass } = connectedBus()
     carrier.away = true
     const here = bus()
     here.publish('keys', 'k1')

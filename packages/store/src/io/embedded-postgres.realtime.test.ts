@@ -102,7 +102,7 @@ describe('the embedded server', () => {
     ends.push(() => database.close())
     const { pid } = await recordOf(home)
     process.kill(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(notices.at(-1)).toMatch('is back'), { timeout: 60_000 })
+    await vi.waitFor(() => expect(notices.at(-1)).toMatch('is running again'), { timeout: 60_000 })
     await database.ping()
     expect((await recordOf(home)).pid).not.toBe(pid)
     await embedded.stop()

@@ -56,14 +56,15 @@ export class OfferAnswerExchange {
     this.#apply(answer.parameters)
   }
 
-  /** Returns whether early media is agreed. */
+  /**
+   * Returns whether early media is agreed: it follows the early dialog that answered last. Our offer stays pending, because
+   * each fork answers it for itself (RFC 3261 section 13.2.2.4).
+   */
   onProgress(event: Event<'progress'>): boolean {
     if (event.body === undefined || !this.#negotiation.offered) return false
     const accepted = this.#negotiation.acceptAnswer(event.body)
     if (!accepted.ok) return false
     this.#apply(accepted.parameters)
-    // An answer in a reliable response is final (RFC 3262 section 5); after another one the 200 may carry a new answer.
-    if (event.reliable) this.#negotiation.settle()
     return true
   }
 

@@ -103,13 +103,14 @@ export type SessionEvent =
       readonly type: 'progress'
       readonly status: number
       readonly toTag: string | undefined
+      /** An answer to our offer, for this early dialog only; undefined also after a reliable answer in the same dialog. */
       readonly body: Body | undefined
-      /** It came reliably (RFC 3262): its body is the answer to our offer, and no later one counts. */
+      /** It came reliably (RFC 3262): its body is the final answer of its early dialog. */
       readonly reliable?: true
     }
   /**
-   * Outbound: 2xx. With a body: the answer, ACK sent or held back by `beforeAcknowledging`; or, with delayed offer, the
-   * offer to `acknowledge`.
+   * Outbound: 2xx. With a body: the answer of the dialog that answered, which replaces those of other forks (RFC 3261
+   * section 13.2.2.4), ACK sent or held back by `beforeAcknowledging`; or, with delayed offer, the offer to `acknowledge`.
    */
   | { readonly type: 'answered'; readonly body: Body | undefined }
   /** Inbound: the ACK to our 2xx, with the answer when our 2xx carried the offer. */

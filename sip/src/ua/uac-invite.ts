@@ -34,6 +34,8 @@ export class UacInvite {
   readonly #request: ClientRequest
   readonly #pracks: PrackClient
   readonly #early = new Map<string, Dialog>()
+  /** Answers to our offer in unreliable provisional responses, by To tag: each early dialog has its own. */
+  readonly #earlyAnswers = new Map<string, Body>()
   readonly #acks: InviteAcks
   #trying = false
   /** To tag of the first 2xx, which created the session's dialog. */
@@ -100,13 +102,16 @@ export class UacInvite {
       return
     }
     const toTag = tagOf(response.to)
+    // RFC 3262 section 5: a reliable answer is final in its early dialog.
+    const body = toTag !== undefined && this.#pracks.answerIn(toTag) !== undefined ? undefined : bodyOf(response)
     // 12.1: only a response with a tag makes an early dialog.
     const kind = toTag === undefined ? 'unreliable' : this.#progressIn(toTag, response, flow)
     if (kind === 'dropped') return
+    if (body !== undefined && toTag !== undefined && this.#early.has(toTag)) this.#earlyAnswers.set(toTag, body)
     if (this.#core.state === 'calling') this.#core.state = 'early'
     if (this.#core.state === 'early') {
       const reliable = kind === 'reliable' ? { reliable: true as const } : {}
-      this.#core.emit({ type: 'progress', status: response.status, toTag, body: bodyOf(response), ...reliable })
+      this.#core.emit({ type: 'progress', status: response.status, toTag, body, ...reliable })
     }
   }
 
@@ -163,8 +168,19 @@ export class UacInvite {
       awaitsAnswer: isWanted && this.#call.body === undefined,
       note: this.#noteOf(dialog),
     })
-    if (isWanted) this.#core.emit({ type: 'answered', body: this.#pracks.answerIn(toTag) ?? bodyOf(response) })
+    if (isWanted) this.#core.emit({ type: 'answered', body: this.#descriptionOf(toTag, response) })
     else this.#endAnswered(dialog, flow)
+  }
+
+  /**
+   * The session description of the dialog that answered, never that of another fork (13.2.2.4): the answer in its reliable
+   * provisional response, else the body of the 2xx, else the answer in its last unreliable provisional response.
+   */
+  #descriptionOf(toTag: string, response: SipResponse): Body | undefined {
+    const offered = this.#call.body !== undefined
+    return (
+      this.#pracks.answerIn(toTag) ?? bodyOf(response) ?? (offered ? this.#earlyAnswers.get(toTag) : undefined)
+    )
   }
 
   /** Not called once the session has ended: a 2xx is then acknowledged and ended by BYE. */

@@ -378,6 +378,7 @@ export class CallLeg {
         reason: end.reason,
         inviteSent: end.inviteLeft,
         confirmed: end.confirmed,
+        byeStatus: end.byeStatus,
         detail: failure?.detail ?? end.detail,
         retryAfterS: end.retryAfterS,
         media: closed.report,

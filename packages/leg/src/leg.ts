@@ -73,8 +73,13 @@ export interface LegEnd {
   readonly reason: string
   /** Outbound: an INVITE was sent, or may have been; false means that the called phone never rang. Inbound: false. */
   readonly inviteSent: boolean
-  /** Whether the far end confirmed the end. The permit of the run is released only then, or after a wait. */
+  /**
+   * Whether the far end confirmed the end: 2xx or 481 to our BYE, or its own BYE or CANCEL. Without it "ended" comes when the
+   * time for a confirmation has passed (RFC 3261 section 15.1.1: 32 s), and the call may go on at the far end.
+   */
   readonly confirmed: boolean
+  /** Last final status of our BYE; absent without a BYE of ours or without a response to it. */
+  readonly byeStatus?: number | undefined
   readonly detail: string
   readonly retryAfterS: number | undefined
   readonly media: MediaReport | null

@@ -20,7 +20,7 @@ export interface ClientRequestOptions {
   readonly identity: CallIdentity
   /** Never sent again on another connection once it may have arrived, because its effect would happen twice. UDP retransmissions are not affected. */
   readonly once?: boolean
-  /** True for the call's first request: the addresses of its hop are those of the call's next hop. */
+  /** True for the call's first request: the addresses of its hop, and the realms that challenge it, are those of the call's next hop. */
   readonly adoptTargets?: boolean
   /** Called with a refusal; true sends the request that `build` makes now to the same target (RFC 4028 section 7.3). */
   revise?(response: SipResponse): boolean

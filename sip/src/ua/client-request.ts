@@ -47,7 +47,7 @@ export class ClientRequest {
   constructor(ctx: UaContext, options: ClientRequestOptions) {
     this.#ctx = ctx
     this.#options = options
-    this.#credentials = new RequestCredentials(ctx, options.identity)
+    this.#credentials = new RequestCredentials(ctx, options.identity, options.adoptTargets === true)
     this.#sequence = options.sequence
     this.#gate = new PendingAttempt(ctx.pump)
   }

@@ -65,22 +65,49 @@ describe('digest authentication of calls', () => {
     ])
   })
 
-  it("a challenged BYE is answered with the call's credentials", () => {
+  it.each([
+    ['the realm of the INVITE', {}, 'c', true],
+    ['a realm of the list', { realms: ['c', 'd'] }, 'd', true],
+    ['another realm than that of the INVITE', {}, 'd', false],
+    ['a realm outside the list', { realms: ['c'] }, 'd', false],
+  ])("a BYE challenged for %s: it is sent again with the call's credentials only for a realm of the trunk", (_which, list, realm, answers) => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
-    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials: { ...credentials, ...list } })
+    const challenge = (method: string, asked: string) => {
+      const headers: [string, string][] = [['Proxy-Authenticate', `Digest realm="${asked}", nonce="n${asked}", algorithm=MD5`]]
+      peer.reply(peer.last(method), 407, { headers })
+      pair.time.advance(50)
+    }
     pair.time.advance(50)
+    challenge('INVITE', 'c')
     peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
     pair.time.advance(50)
     caller.session.hangUp()
     pair.time.advance(50)
-    peer.reply(peer.last('BYE'), 407, {
-      headers: [['Proxy-Authenticate', 'Digest realm="c", nonce="n", algorithm=MD5']],
-    })
-    pair.time.advance(50)
+    challenge('BYE', realm)
     const byes = peer.requests.filter(({ method }) => method === 'BYE')
-    expect(byes[1]?.headers.get('Proxy-Authorization')).toContain('username="trunk"')
-    expect(byes[1]?.cseq.sequence).toBe(byes[0]!.cseq.sequence + 1)
+    expect(byes[1]?.headers.get('Proxy-Authorization')?.includes('username="trunk"') ?? false).toBe(answers)
+    if (answers) expect(byes[1]?.cseq.sequence).toBe(byes[0]!.cseq.sequence + 1)
+    else expect(pair.a.logs.map(({ event }) => event)).toContain('foreign_realm')
+  })
+
+  it("credentials follow the dialog to a new address over TLS whose certificate proves the trunk's name", () => {
+    const pair = new Pair({ transport: 'tls' })
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'trunk.test')
+    const moved = new ScriptedPeer(pair.network, '10.0.0.66', 'trunk.test')
+    pair.network.name('trunk.test', [{ address: '10.0.0.9', port: 0 }])
+    const caller = pair.call({ uri: sipUri('x', 'trunk.test', 'tls'), credentials: { ...credentials, realms: ['c'] } })
+    pair.time.advance(100)
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer', contactHost: '10.0.0.66' })
+    pair.time.advance(100)
+    pair.a.transport.cutAll()
+    pair.time.advance(100)
+    caller.session.hangUp()
+    pair.time.advance(100)
+    moved.reply(moved.last('BYE'), 401, { headers: [['WWW-Authenticate', 'Digest realm="c", nonce="n"']] })
+    pair.time.advance(100)
+    expect(moved.last('BYE').request.headers.get('Authorization')).toContain('username="trunk"')
   })
 
   it('no credentials are sent to a host that is not the next hop, even if the dialog routes there', () => {

@@ -40,6 +40,7 @@ export class DialogSession implements InviteSession {
   readonly infos: InfoExchange
   readonly refers: OutgoingRefer
   readonly #timer: SessionTimer
+  #stopBye: (() => void) | undefined
 
   constructor(core: SessionCore) {
     this.core = core
@@ -211,7 +212,7 @@ export class DialogSession implements InviteSession {
     const bye = () => {
       if (this.core.ended) return
       const { ctx, identity, flow } = this.core
-      sendBye(ctx, { dialog, identity, flow, reason }, outcome => this.#ended(ending, outcome))
+      this.#stopBye = sendBye(ctx, { dialog, identity, flow, reason }, outcome => this.#ended(ending, outcome))
     }
     if (this.#uac !== undefined) this.#uac.whenAcknowledged(bye)
     else this.#uas?.whenSettled(bye)
@@ -224,6 +225,7 @@ export class DialogSession implements InviteSession {
       status: 200,
       reason: 'OK',
       confirmed: outcome.confirmed,
+      byeStatus: outcome.status,
       detail: `${ending.detail}; ${outcome.detail}`,
       retryAfterS: undefined,
     })
@@ -231,7 +233,8 @@ export class DialogSession implements InviteSession {
 
   #stop(): void {
     this.#stopExchanges()
-    this.#uac?.settleAck()
+    this.#uac?.settle()
+    this.#stopBye?.()
     this.#uas?.stop()
   }
 

@@ -22,7 +22,12 @@ export function firstHop(call: OutboundRequest): NextHop | undefined {
 export function identityOf(ctx: UaContext, call: OutboundRequest): CallIdentity {
   const hop = firstHop(call)
   const digest = call.credentials === undefined ? undefined : new DigestClient(call.credentials, ctx.random)
-  return new CallIdentity(hop?.serverName ?? hop?.host, digest)
+  return new CallIdentity({
+    serverName: hop?.serverName ?? hop?.host,
+    digest,
+    realms: call.credentials?.realms,
+    sources: call.sources,
+  })
 }
 
 /** A request outside a dialog (RFC 3261 section 8.1.1), without Via and Contact. Throws the errors that `serialise` would throw later. */

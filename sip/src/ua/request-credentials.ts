@@ -1,3 +1,5 @@
+import { parseChallenges } from '../message/auth-value.ts'
+import { HeaderList } from '../message/header-list.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { serialiseUri } from '../message/uri.ts'
 import type { ClientTransaction } from '../transaction/client-transaction.ts'
@@ -14,13 +16,16 @@ const MAX_CHALLENGES = 4
 export class RequestCredentials {
   readonly #ctx: UaContext
   readonly #identity: CallIdentity
+  readonly #learnsRealms: boolean
   readonly #answeredNonces = new Set<string>()
   #headers: HeaderPairs = []
   #challenges = 0
 
-  constructor(ctx: UaContext, identity: CallIdentity) {
+  /** `learnsRealms`: this is the call's first request, whose challenges show the realms of the trunk. */
+  constructor(ctx: UaContext, identity: CallIdentity, learnsRealms: boolean) {
     this.#ctx = ctx
     this.#identity = identity
+    this.#learnsRealms = learnsRealms
   }
 
   get headers(): HeaderPairs {
@@ -41,7 +46,8 @@ export class RequestCredentials {
       return false
     }
     const { method, uri } = sent.request
-    const answers = digest.answer(response, { method, uri: serialiseUri(uri) }, this.#answeredNonces)
+    const challenge = this.#acceptable(response)
+    const answers = digest.answer(challenge, { method, uri: serialiseUri(uri) }, this.#answeredNonces)
     if (answers === undefined) return false
     this.#challenges++
     // Credentials for other realms on the same path are kept (RFC 3261 section 22.3).
@@ -49,6 +55,24 @@ export class RequestCredentials {
     this.#headers = [...others, ...answers]
     return true
   }
+
+  /** `response` without challenges for other realms than the trunk's: a far end behind it may ask for credentials of its own choice. */
+  #acceptable(response: SipResponse): SipResponse {
+    const name = response.status === 407 ? 'Proxy-Authenticate' : 'WWW-Authenticate'
+    let headers = HeaderList.empty
+    for (const line of response.headers.all(name)) {
+      const realms = realmsOf(line)
+      if (this.#learnsRealms) for (const realm of realms) this.#identity.learnRealm(realm)
+      if (realms.every(realm => this.#identity.mayAuthenticateTo(realm))) headers = headers.with(name, line)
+      else this.#ctx.log('warn', 'foreign_realm', `${response.status} for the realm ${realms.join(', ')} is not answered`)
+    }
+    return { ...response, headers }
+  }
+}
+
+/** The realms of a WWW-Authenticate or Proxy-Authenticate line. */
+function realmsOf(line: string): string[] {
+  return parseChallenges(line).map(({ params }) => params.get('realm') ?? '')
 }
 
 function cameFrom(flow: Flow, destination: Destination, transaction: ClientTransaction | undefined): boolean {

@@ -1,5 +1,6 @@
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
 import type { NameAddr, SipRequest, SipUri, Uri } from '../message/message.ts'
+import type { IpNetwork } from '../transport/ip-network.ts'
 import type { Flow, NextHop } from '../transport/transport.ts'
 import type { InviteAttempt } from './invite-attempt.ts'
 import type { SessionTimerOptions } from './session-timer-options.ts'
@@ -168,8 +169,13 @@ export interface SessionEnd {
   readonly reason: string
   /** Outbound: an INVITE of any attempt was or may have been sent. False: no INVITE was sent. Inbound: false. */
   readonly inviteLeft: boolean
-  /** The far end confirmed the end: our BYE or CANCEL was answered, or theirs was received. */
+  /**
+   * The far end confirmed the end: it answered our BYE with 2xx or 481, or our CANCEL by a final response to the INVITE, or
+   * sent a BYE or CANCEL itself. False: the call may go on there.
+   */
   readonly confirmed: boolean
+  /** Last final status of our BYE; undefined without a BYE of ours or without a response. */
+  readonly byeStatus?: number | undefined
   /** One sentence for logs. */
   readonly detail: string
   /** Seconds, from the rejecting response. */
@@ -186,8 +192,13 @@ export interface OutboundCall {
   readonly nextHop?: NextHop
   /** Pre-loaded route set. */
   readonly route?: readonly NameAddr[]
-  /** Answers 401/407 from this call's own next hop, once per nonce. */
+  /** Answers 401/407 from this call's own next hop, once per nonce: over TLS that proved its name, or from one of its addresses. */
   readonly credentials?: Credentials
+  /**
+   * Networks that the trunk's requests come from. In-dialog requests from other addresses than these and the next hop's are
+   * treated as outside the dialog. Default: not known, and any address may send them.
+   */
+  readonly sources?: readonly IpNetwork[]
   /** Additional headers; names and values are checked (no CR, LF, NUL; at most 1024 bytes a line). */
   readonly headers?: HeaderPairs
   /** The offer; absent for a delayed offer. */
@@ -215,6 +226,8 @@ export interface OutboundCall {
 export interface Credentials {
   readonly username: string
   readonly password: string
+  /** Realms whose challenges are answered; default: those that challenged the call's INVITE. */
+  readonly realms?: readonly string[]
 }
 
 /** Called for every request outside a dialog, before any state is kept. */
@@ -225,6 +238,8 @@ export type GuardDecision =
       readonly action: 'accept'
       /** The peer's own name (a trunk's host): what in-dialog re-dials verify against. Default: the hop's host. */
       readonly serverName?: string
+      /** Networks that the peer's requests come from: see `OutboundCall.sources`. */
+      readonly sources?: readonly IpNetwork[]
       /**
        * Receives the session of this INVITE instead of `UserAgentOptions.onInvite`, and is called in the same way, so that what the guard
        * found for the request is not looked up again. Not called for other methods.

@@ -42,6 +42,7 @@ export class UacInvite {
   #chosen: string | undefined
   #hangUp: HangUp | undefined
   #ringTimer: Timer | undefined
+  #stopBye: (() => void) | undefined
 
   /** `onAcknowledged`: the ACK of the session's dialog has been sent. */
   constructor(core: SessionCore, timer: SessionTimer, call: OutboundCall, onAcknowledged: () => void) {
@@ -202,11 +203,12 @@ export class UacInvite {
   #endAnswered(dialog: Dialog, flow: Flow): void {
     this.#acks.whenSettled(() => {
       const { ctx, identity } = this.#core
-      sendBye(ctx, { dialog, identity, flow, reason: this.#hangUp?.reason }, outcome =>
+      this.#stopBye = sendBye(ctx, { dialog, identity, flow, reason: this.#hangUp?.reason }, outcome =>
         this.#end({
           status: 200,
           reason: 'OK',
           confirmed: outcome.confirmed,
+          byeStatus: outcome.status,
           detail: `answered while cancelled; ${outcome.detail}`,
         }),
       )
@@ -249,12 +251,13 @@ export class UacInvite {
 
   #end(
     facts: Pick<SessionEnd, 'status' | 'reason' | 'confirmed' | 'detail'> & {
+      byeStatus?: number | undefined
       retryAfterS?: number | undefined
       failure?: Pick<SessionEnd, 'cause'>
     },
   ): void {
     this.#ringTimer?.cancel()
-    const { status, reason, confirmed, detail, retryAfterS, failure } = facts
+    const { status, reason, confirmed, byeStatus, detail, retryAfterS, failure } = facts
     const hangUp = this.#hangUp?.why
     this.#core.end({
       cause: hangUp === 'local' ? 'cancelled' : hangUp === 'ring-timeout' ? 'timeout' : (failure?.cause ?? 'rejected'),
@@ -262,6 +265,7 @@ export class UacInvite {
       status,
       reason,
       confirmed,
+      byeStatus,
       detail,
       retryAfterS,
     })
@@ -297,14 +301,16 @@ export class UacInvite {
     this.#acks.whenSettled(then)
   }
 
-  /** The session is over: a pending ACK is sent at once. */
-  settleAck(): void {
+  /** The session is over: a pending ACK is sent at once, and a BYE is not repeated. */
+  settle(): void {
+    this.#stopBye?.()
     this.#acks.settle()
   }
 
   /** Nothing more is sent, and no handler is called any more. */
   abandon(): void {
     this.#ringTimer?.cancel()
+    this.#stopBye?.()
     this.#acks.abandon()
     this.#request.abandon()
   }

@@ -1,6 +1,7 @@
 import type { Random, Time } from '@parley/kernel'
 import type { NameAddr, SipResponse, SipUri } from '../message/message.ts'
 import type { TimerSettings } from '../transaction/timers.ts'
+import type { IpNetwork } from '../transport/ip-network.ts'
 import type { NextHop, SipTransport } from '../transport/transport.ts'
 import type { Credentials, HeaderPairs, InviteSession, RequestGuard } from './session.ts'
 import type { SessionTimerOptions } from './session-timer-options.ts'
@@ -52,6 +53,8 @@ export interface OutboundRequest {
   readonly nextHop?: NextHop
   readonly route?: readonly NameAddr[]
   readonly credentials?: Credentials
+  /** See `OutboundCall`. */
+  readonly sources?: readonly IpNetwork[]
   readonly headers?: HeaderPairs
 }
 

@@ -40,6 +40,8 @@ export class UserAgent {
   readonly #admission: RequestAdmission
   readonly #sessions = new Set<DialogSession>()
   readonly #dialogs = new Map<string, DialogSession>()
+  /** Dialogs of other processes that `bye` has restored, so that a second BYE has a higher CSeq number. */
+  readonly #restored = new WeakMap<DialogSnapshot, Dialog>()
   #closed = false
   #closing: { readonly promise: Promise<void>; readonly done: () => void } | undefined
 
@@ -123,7 +125,7 @@ export class UserAgent {
       onCancel: cancel => session?.receiveCancel(cancel),
     })
     if (transaction === undefined) return undefined
-    session = this.#session('inbound', transaction.request, flow, new CallIdentity(accepted.serverName, undefined))
+    session = this.#session('inbound', transaction.request, flow, new CallIdentity(accepted))
     session.startInbound(transaction)
     const onInvite = accepted.onInvite ?? this.#onInvite
     try {
@@ -199,18 +201,23 @@ export class UserAgent {
 
   /**
    * Sends a BYE in a dialog that another process had: over a connection of its own, with a CSeq number that leaves
-   * `sequenceGap` (default 1000) behind the last one known. The promise never rejects.
+   * `sequenceGap` (default 1000) behind the last one known; a further one for the same snapshot object continues from there.
+   * The promise never rejects.
    */
   bye(
     snapshot: DialogSnapshot,
     options: { readonly sequenceGap?: number; readonly reason?: HeaderReason } = {},
   ): Promise<ByeOutcome> {
-    const dialog = Dialog.restore(snapshot)
+    let dialog = this.#restored.get(snapshot)
+    if (dialog === undefined) {
+      dialog = Dialog.restore(snapshot)
+      dialog?.skipSequence((options.sequenceGap ?? 1000) - 1)
+    }
     if (dialog === undefined) {
       return Promise.resolve({ confirmed: false, status: undefined, detail: 'the dialog cannot be read' })
     }
-    dialog.skipSequence((options.sequenceGap ?? 1000) - 1)
-    const identity = new CallIdentity(dialog.serverName, undefined)
+    this.#restored.set(snapshot, dialog)
+    const identity = new CallIdentity({ serverName: dialog.serverName })
     return new Promise(resolve => {
       sendBye(this.#ctx, { dialog, identity, flow: undefined, reason: options.reason }, resolve)
     })

@@ -169,10 +169,11 @@ export class CallRecord {
   async #settleHangUp(end: LegEnd): Promise<void> {
     const effectId = await this.#hangUp
     if (effectId === null) return
-    const receipts = [{ kind: 'sip_hangup', sip_status: end.confirmed ? 200 : null, confirmed: end.confirmed }] as const
+    const sip_status = end.byeStatus ?? (end.confirmed ? 200 : null)
+    const receipts = [{ kind: 'sip_hangup', sip_status, confirmed: end.confirmed }] as const
     const outcome = end.confirmed
       ? ({ state: 'succeeded', receipts } as const)
-      : ({ state: 'uncertain', receipts, error_code: 'no_answer' } as const)
+      : ({ state: 'uncertain', receipts, error_code: sip_status === null ? 'no_answer' : `sip_${sip_status}` } as const)
     await this.#run.ledger.settle(effectId, outcome).catch(() => {})
   }
 

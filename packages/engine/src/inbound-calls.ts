@@ -59,6 +59,7 @@ export class InboundCalls {
     return {
       action: 'accept',
       ...(route.serverName && { serverName: route.serverName }),
+      ...(route.sources && { sources: route.sources }),
       onInvite: session => void this.#receive(route, session),
     }
   }

@@ -1,5 +1,6 @@
 import type { LegSecurity, SipRequest } from '@parley/leg'
 import type { CodecName } from '@parley/media'
+import type { IpNetwork } from '@parley/sip'
 import type { CapacityRefusal } from './call-capacity.ts'
 import type { CallPlan } from './call-plan.ts'
 
@@ -15,6 +16,8 @@ export interface InboundRouter {
 export interface InboundRoute {
   /** The trunk's host, which the far end's certificate must name when a request opens a new connection to it; null: unknown. */
   readonly serverName: string | null
+  /** Networks that staff configured for the trunk: in-dialog requests must come from one of them. Absent: not known. */
+  readonly sources?: readonly IpNetwork[] | undefined
   /** Admits the call or decides how it is refused. Never rejects. */
   receive(invite: SipRequest): Promise<InboundDecision>
   /** Records that the engine refused a call with 503 before `receive`. Returns at once. */

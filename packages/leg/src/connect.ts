@@ -13,6 +13,7 @@ import type {
   HeaderPairs,
   InviteAttempt,
   InviteSession,
+  IpNetwork,
   NameAddr,
   NextHop,
   SipUri,
@@ -49,6 +50,8 @@ export interface DialOptions extends LegOptions {
   readonly from: NameAddr
   readonly nextHop?: NextHop
   readonly credentials?: Credentials
+  /** Networks that the trunk's requests come from; see `OutboundCall.sources`. */
+  readonly sources?: readonly IpNetwork[] | undefined
   readonly headers?: HeaderPairs
   /** CANCEL after this long without an answer; default 180 s. */
   readonly ringTimeoutMs?: number
@@ -70,13 +73,14 @@ export interface DialOptions extends LegOptions {
 export async function dialLeg(context: LegContext, options: DialOptions): Promise<CallLeg> {
   const media = await openMedia(context, options, options.uri.user ?? options.uri.host)
   const negotiation = negotiationFor(context, media, options, options.nextHop?.host ?? options.uri.host)
-  const { uri, from, nextHop, credentials, headers, ringTimeoutMs, beforeAttempt, beforeAcknowledging } = options
+  const { uri, from, nextHop, credentials, sources, headers, ringTimeoutMs, beforeAttempt, beforeAcknowledging } = options
   try {
     const session = context.userAgent.invite({
       uri,
       from,
       ...(nextHop && { nextHop }),
       ...(credentials && { credentials }),
+      ...(sources && { sources }),
       ...(headers && { headers }),
       ...(ringTimeoutMs && { ringTimeoutMs }),
       ...(beforeAttempt && { beforeAttempt }),

@@ -72,25 +72,28 @@ export function receiveInDialog(
   request: SipRequest,
   flow: Flow,
 ): void {
-  const transaction: ServerTransaction | undefined = ctx.layer.servers.start(request, flow, {
+  let transaction: ServerTransaction | undefined
+  const started = ctx.layer.servers.start(request, flow, {
     onCancel: () => session.offers.reinvites.cancelled(transaction),
   })
-  if (transaction === undefined) {
+  if (started === undefined) {
     const busy = respond(ctx, request, 503, { extra: [['Retry-After', '5']] })
     ctx.layer.servers.respondStatelessly(request, flow, busy)
     return
   }
   const { dialog } = session.core
   if (dialog === undefined || dialog.id !== dialogId) {
-    receiveEarly(ctx, session, session.earlyDialog(dialogId), transaction)
+    receiveEarly(ctx, session, session.earlyDialog(dialogId), started)
+    return
+  }
+  // 12.2.2: out of order. Such a request changes nothing, the dialog's connection included.
+  if (!dialog.acceptRemoteSequence(request.cseq.sequence)) {
+    started.respond(respond(ctx, request, 500))
     return
   }
   session.core.flow = flow
-  // 12.2.2: out of order.
-  if (!dialog.acceptRemoteSequence(request.cseq.sequence)) {
-    transaction.respond(respond(ctx, request, 500))
-    return
-  }
+  transaction = session.repeated.admit(started)
+  if (transaction === undefined) return
   const handler = HANDLERS.get(request.method)
   if (handler !== undefined) handler(ctx, session, transaction)
   // 8.2.1

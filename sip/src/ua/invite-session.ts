@@ -9,6 +9,7 @@ import { IncomingOffers } from './incoming-offers.ts'
 import { InfoExchange } from './info.ts'
 import { OutgoingRefer } from './refer.ts'
 import { OutgoingReinvite } from './reinvite.ts'
+import { RepeatedRequests } from './repeated-requests.ts'
 import type {
   AnswerOptions,
   Body,
@@ -39,6 +40,7 @@ export class DialogSession implements InviteSession {
   readonly #reoffers: OutgoingReinvite
   readonly infos: InfoExchange
   readonly refers: OutgoingRefer
+  readonly repeated: RepeatedRequests
   readonly #timer: SessionTimer
   #stopBye: (() => void) | undefined
 
@@ -62,6 +64,7 @@ export class DialogSession implements InviteSession {
     })
     this.infos = new InfoExchange(core, status => gone('protocol', `INFO answered ${status}`))
     this.refers = new OutgoingRefer(core, detail => gone('protocol', detail))
+    this.repeated = new RepeatedRequests(core.ctx)
   }
 
   startOutbound(call: OutboundCall): void {
@@ -265,8 +268,11 @@ export class DialogSession implements InviteSession {
 
   /** The ACK to a 2xx of ours. */
   receiveAck(ack: SipRequest, flow: Flow): void {
+    const { flow: before } = this.core
     this.core.flow = flow
     if (this.#uas?.acknowledge(ack) || this.offers.reinvites.acknowledge(ack)) this.#reoffers.resume()
+    // It belongs to no 2xx of ours.
+    else this.core.flow = before
   }
 
   /** The INVITE's CANCEL, answered 200 already (RFC 3261 section 9.2). */

@@ -75,6 +75,15 @@ export class SessionCore implements EventSource {
     return this.state === 'terminated'
   }
 
+  /**
+   * Whether a request on `flow` with the dialog's tags is the peer's: a dialog over TLS takes none over UDP or TCP, where anyone on the path
+   * could have read the tags, and a dialog with a trunk none from an address that is not the trunk's.
+   */
+  takesFrom(flow: Flow): boolean {
+    if (this.flow?.transport === 'tls' && flow.transport !== 'tls') return false
+    return flow.remote.address === this.flow?.remote.address || this.identity.sendsFrom(flow.remote.address)
+  }
+
   listen(listener: (event: SessionEvent) => void): void {
     this.#events.listen(listener)
   }

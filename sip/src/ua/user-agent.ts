@@ -67,7 +67,7 @@ export class UserAgent {
       serverLimits: { total: this.#limits.serverTransactions, perFlow: this.#limits.serverTransactionsPerFlow },
       user: {
         onRequest: (request, flow) => this.#onRequest(request, flow),
-        onAck: (request, flow) => this.#dialogs.get(dialogIdOf(request) ?? '')?.receiveAck(request, flow),
+        onAck: (request, flow) => this.#sessionOf(request, flow)?.receiveAck(request, flow),
       },
     })
     this.#ctx = {
@@ -114,9 +114,19 @@ export class UserAgent {
 
   #onRequest(request: SipRequest, flow: Flow): void {
     const id = dialogIdOf(request)
-    const session = id === undefined ? undefined : this.#dialogs.get(id)
+    const session = this.#sessionOf(request, flow)
     if (session === undefined || id === undefined) this.#admission.receive(request, flow)
     else receiveInDialog(this.#ctx, session, id, request, flow)
+  }
+
+  /** The session whose dialog the request is in; undefined also when it comes from elsewhere than the dialog's peer. */
+  #sessionOf(request: SipRequest, flow: Flow): DialogSession | undefined {
+    const session = this.#dialogs.get(dialogIdOf(request) ?? '')
+    if (session === undefined || session.core.takesFrom(flow)) return session
+    const { transport, remote } = flow
+    const detail = `${request.method} in the dialog of call ${request.callId} over ${transport} from ${remote.address}`
+    this.#ctx.log('warn', 'foreign_request', detail)
+    return undefined
   }
 
   #takeInvite(request: SipRequest, flow: Flow, accepted: AcceptedRequest): ServerTransaction | undefined {

@@ -24,7 +24,7 @@ import { requestInboundContext } from './inbound-context.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { RefusedCalls } from './refused-calls.ts'
 import { factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
-import { countryOf, trunkCodecs } from './trunk-details.ts'
+import { countryOf, trunkCodecs, trunkSources } from './trunk-details.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
 const OVERLOADED: InboundDecision = { kind: 'refused', status: 503, retryAfterS: 5 }
@@ -66,9 +66,10 @@ export class InboundRuns implements InboundRouter {
     const named = directory.byToken(request, sourceAddress)
     const trunks = named === null ? directory.bySource(sourceAddress) : [named]
     if (trunks.length === 0) return null
-    const serverName = trunks.length === 1 ? trunks[0]!.termination_uri : null
+    const [only] = trunks.length === 1 ? trunks : []
     return {
-      serverName,
+      serverName: only?.termination_uri ?? null,
+      sources: only && trunkSources(only.details),
       receive: invite => this.#receive(trunks, invite),
       refused: (invite, why) => this.#refused.note(invite.callId, () => this.#recordRejected(trunks, invite, why)),
     }

@@ -23,7 +23,7 @@ import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { DialEffect } from './dial-effect.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
-import { trunkCodecs } from './trunk-details.ts'
+import { trunkCodecs, trunkSources } from './trunk-details.ts'
 
 /** Longest wait of a call for its turn on the trunk. */
 const MAX_SLOT_WAIT_MS: Ms = 60_000
@@ -239,7 +239,7 @@ export class OutboundRuns {
   #target(
     start: StartingRun,
     trunk: DialableTrunk,
-  ): Pick<DialRequest, 'uri' | 'from' | 'security' | 'codecs' | 'nextHop' | 'credentials'> {
+  ): Pick<DialRequest, 'uri' | 'from' | 'security' | 'codecs' | 'nextHop' | 'sources' | 'credentials'> {
     const { details, termination_uri: host, auth } = trunk
     const transport = details.transport ?? 'tls'
     const credentials =
@@ -260,6 +260,7 @@ export class OutboundRuns {
       security: details.media === 'rtp' ? 'rtp-only' : 'srtp-required',
       codecs: trunkCodecs(details),
       nextHop,
+      sources: trunkSources(details),
       ...(credentials !== null && { credentials }),
     }
   }

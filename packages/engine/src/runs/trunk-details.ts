@@ -1,4 +1,5 @@
 import { type CodecName, isCodecName } from '@parley/media'
+import { type IpNetwork, parseIpNetwork } from '@parley/sip'
 import type { InboundTrunk, TrunkDetails } from '@parley/store'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 
@@ -6,6 +7,18 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 export function trunkCodecs({ codecs }: TrunkDetails): readonly CodecName[] | undefined {
   const known = codecs?.filter(isCodecName) ?? []
   return known.length === 0 ? undefined : known
+}
+
+/** The networks that staff configured as sources of a trunk's requests; undefined: none. */
+export function trunkSources({ source }: TrunkDetails): readonly IpNetwork[] | undefined {
+  const networks = source?.flatMap(networkOf) ?? []
+  return networks.length === 0 ? undefined : networks
+}
+
+/** The network as a list, which is empty for text that is none. */
+export function networkOf(text: string): readonly IpNetwork[] {
+  const network = parseIpNetwork(text)
+  return network === undefined ? [] : [network]
 }
 
 /** Country of a trunk, ISO 3166-1 alpha-2: the one that staff set, else that of its first number; null: neither is known. */

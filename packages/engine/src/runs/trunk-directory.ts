@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Ms, Time, Timer } from '@parley/kernel'
 import { RepeatedFailureLog } from '@parley/runs'
-import { type IpNetwork, isInNetworks, parseIpNetwork, type SipRequest } from '@parley/sip'
+import { type IpNetwork, isInNetworks, type SipRequest } from '@parley/sip'
 import type { Bus, InboundTrunk, TelephonyAcrossTenants } from '@parley/store'
 import { tokensOf } from '../token-router.ts'
+import { networkOf, trunkSources } from './trunk-details.ts'
 
 /** How often the revision is read, in case the bus did not report a change. */
 const POLL_MS: Ms = 1000
@@ -141,12 +142,6 @@ export class TrunkDirectory {
 }
 
 function sourcesOf(trunk: InboundTrunk, resolved: readonly IpNetwork[]): Sources {
-  const { source } = trunk.details
-  const areSet = source !== undefined && source.length > 0
-  return { trunk, networks: areSet ? source.flatMap(networkOf) : resolved, areConfigured: areSet }
-}
-
-function networkOf(text: string): IpNetwork[] {
-  const network = parseIpNetwork(text)
-  return network === undefined ? [] : [network]
+  const areSet = (trunk.details.source?.length ?? 0) > 0
+  return { trunk, networks: areSet ? (trunkSources(trunk.details) ?? []) : resolved, areConfigured: areSet }
 }

@@ -20,8 +20,12 @@ import type {
   UserAgent,
 } from '@parley/sip'
 import { CallLeg } from './call-leg.ts'
+import { LegError } from './errors.ts'
 import type { LegSecurity } from './leg.ts'
-import { Negotiation } from './negotiation.ts'
+import { Negotiation, warningValue } from './negotiation.ts'
+
+/** RFC 4568 section 8.3: keys in SDP are as secret as the signalling. */
+const NEEDS_TLS = 'SRTP is required here, and its keys in SDP need SIP over TLS'
 
 /** What every leg needs: the SIP user agent and the media plane, which all calls of a process share. */
 export interface LegContext {
@@ -69,8 +73,12 @@ export interface DialOptions extends LegOptions {
   readonly delayedOffer?: boolean
 }
 
-/** Opens media and sends the INVITE. Throws what the media plane throws ("no_rtp_port", …): then nothing was sent. */
+/**
+ * Opens media and sends the INVITE. Throws "srtp_needs_tls", and what the media plane throws ("no_rtp_port", …): then nothing
+ * was sent.
+ */
 export async function dialLeg(context: LegContext, options: DialOptions): Promise<CallLeg> {
+  requireTls(options)
   const media = await openMedia(context, options, options.uri.user ?? options.uri.host)
   const negotiation = negotiationFor(context, media, options, options.nextHop?.host ?? options.uri.host)
   const { uri, from, nextHop, credentials, sources, headers, ringTimeoutMs, beforeAttempt, beforeAcknowledging } = options
@@ -96,9 +104,19 @@ export async function dialLeg(context: LegContext, options: DialOptions): Promis
   }
 }
 
+/** SRTP keys in the offer are sent over TLS only, unless the trunk says otherwise on purpose. */
+function requireTls({ security = 'srtp-required', uri, nextHop }: DialOptions): void {
+  const transport = nextHop?.transport ?? (uri.scheme === 'sips' ? 'tls' : uri.params.get('transport'))
+  if (security === 'srtp-required' && transport?.toLowerCase() !== 'tls')
+    throw new LegError(
+      'srtp_needs_tls',
+      `a call with SRTP needs SIP over TLS, not ${transport ?? 'a transport of the DNS'}: dial over TLS, or allow plain RTP or SRTP without TLS on the trunk`,
+    )
+}
+
 /**
  * Creates the leg of an inbound INVITE. An offer that cannot be answered is refused (488, 415, 400) before any port is
- * allocated; without a free port the answer is 503. Resolves with null in both cases: the INVITE is answered, and there is no leg.
+ * allocated, and one over UDP or TCP where SRTP is required (488); without a free port the answer is 503. Resolves with null in both cases: the INVITE is answered, and there is no leg.
  */
 export async function receiveLeg(
   context: LegContext,
@@ -106,7 +124,15 @@ export async function receiveLeg(
   options: LegOptions,
 ): Promise<CallLeg | null> {
   const { security = 'srtp-required', codecs } = options
-  const preview = Negotiation.preview(session.invite, { security, codecs, random: context.random })
+  if (security === 'srtp-required' && session.flow?.transport !== 'tls') {
+    session.reject(488, { headers: [['Warning', warningValue(399, NEEDS_TLS)]] })
+    return null
+  }
+  const preview = Negotiation.preview(session.invite, {
+    security: sdpSecurity(security),
+    codecs,
+    random: context.random,
+  })
   if (preview !== null && !preview.ok) {
     session.reject(preview.status, { headers: [['Warning', preview.warning]] })
     return null
@@ -148,8 +174,13 @@ function negotiationFor(
   return new Negotiation({
     address: context.mediaAddressFor?.(peerAddress) ?? media.local.address,
     port: media.local.port,
-    security: options.security ?? 'srtp-required',
+    security: sdpSecurity(options.security),
     codecs: options.codecs,
     random: context.random,
   })
+}
+
+/** Where the keys may travel makes no difference in the session description. */
+function sdpSecurity(security: LegSecurity = 'srtp-required'): 'srtp-required' | 'rtp-only' {
+  return security === 'rtp-only' ? 'rtp-only' : 'srtp-required'
 }

@@ -14,5 +14,6 @@ export type {
 export { ensureLocalCertificate, parseNameAddr, parseUri, tagOf } from '@parley/sip'
 export { CallLeg } from './call-leg.ts'
 export { type DialOptions, dialLeg, type LegOptions, receiveLeg } from './connect.ts'
+export { LegError } from './errors.ts'
 export { Endpoint, type EndpointOptions } from './io/endpoint.ts'
 export type { LegEnd, LegEvent, LegSecurity, LegTransport } from './leg.ts'

@@ -34,6 +34,10 @@ export type LegEvent =
   | { readonly type: 'reoffer-refused'; readonly purpose: ReofferPurpose; readonly status: number }
   /** Result of `transfer`. `taken`: the leg hangs up by itself; otherwise the call goes on. */
   | { readonly type: 'transfer-result'; readonly taken: boolean; readonly receipt: TransferReceipt }
+  /** The far end asked us to transfer the call to `target`, a URI (null: unreadable); we refused with this status. */
+  | { readonly type: 'refer-refused'; readonly status: number; readonly target: string | null }
+  /** Outbound: the far end answered 3xx and named other URIs to call, which are not called; "ended" follows. */
+  | { readonly type: 'redirected'; readonly status: number; readonly targets: readonly string[] }
   /** Last event, exactly once; the media session is closed and the recording complete. */
   | { readonly type: 'ended'; readonly end: LegEnd }
 
@@ -85,8 +89,11 @@ export interface LegEnd {
   readonly media: MediaReport | null
 }
 
-/** Media transport that a leg may use, as configured for the trunk. */
-export type LegSecurity = 'srtp-required' | 'rtp-only'
+/**
+ * Media transport that a leg may use, as configured for the trunk. `srtp-required`: SRTP, whose keys travel in SDP over TLS only (RFC
+ * 4568 section 8.3); `srtp-without-tls`: SRTP, and its keys also over UDP and TCP, where anyone on the path can read them.
+ */
+export type LegSecurity = 'srtp-required' | 'srtp-without-tls' | 'rtp-only'
 
 /** Signalling and media transport in use. */
 export interface LegTransport {

@@ -15,13 +15,12 @@ import {
   withdrawOffer,
 } from '@parley/media'
 import type { Body, SipRequest } from '@parley/sip'
-import type { LegSecurity } from './leg.ts'
 
 interface NegotiationOptions {
   /** Address to which the peer sends its RTP. */
   readonly address: string
   readonly port: number
-  readonly security: LegSecurity
+  readonly security: LocalMedia['security']
   /** In order of preference; default PCMU, PCMA. */
   readonly codecs?: readonly CodecName[] | undefined
   readonly random: Random
@@ -184,7 +183,7 @@ function withKnownKey(parameters: MediaParameters): MediaParameters {
   return parameters.srtp === null ? parameters : { ...parameters, srtp: { ...parameters.srtp, peerHasSendKey: true } }
 }
 
-function warningValue(code: number, text: string): string {
+export function warningValue(code: number, text: string): string {
   return `${code} parley "${text.replaceAll(/["\\\r\n]/g, ' ')}"`
 }
 

@@ -149,10 +149,13 @@ export interface PublicationsTable extends OfTenant {
 export interface TrunkDetails {
   readonly port?: number
   readonly transport?: 'udp' | 'tcp' | 'tls'
-  readonly media?: 'srtp' | 'rtp'
+  /** `srtp-without-tls`: SRTP whose keys may travel over UDP or TCP, where anyone on the path can read them. */
+  readonly media?: 'srtp' | 'srtp-without-tls' | 'rtp'
   /** Encoding names, in order of preference. */
   readonly codecs?: readonly string[]
   readonly source?: readonly string[]
+  /** Digest realms that may get the trunk's credentials. */
+  readonly realms?: readonly string[]
   readonly country?: string
   readonly cps?: number
   readonly profile?: string

@@ -5,11 +5,12 @@ import { country, DEFAULT, listed, network, oneOf, wholeNumber, words } from './
 import { ENV_OPTION, inEnvironment, type StaffCommand } from './staff-command.ts'
 
 export const TRUNK_USAGE =
-  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--country DE] [--cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
+  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|srtp-without-tls|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--realms REALM,…] [--country DE] [--cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
 
 const MAX_CPS = 1000
 const MAX_NAME = 64
 const MAX_IDENTITY = 128
+const MAX_REALM = 128
 const text = { type: 'string' } as const
 
 const OPTIONS = {
@@ -19,6 +20,7 @@ const OPTIONS = {
   media: text,
   codecs: text,
   source: { type: 'string', multiple: true },
+  realms: { type: 'string', multiple: true },
   country: text,
   cps: text,
   profile: text,
@@ -34,9 +36,10 @@ export function trunkSet(args: string[]): StaffCommand {
   const changes: TrunkChanges = {
     ...optional('port', values.port, value => wholeNumber('--port', value, 1, 65_535)),
     ...optional('transport', values.transport, value => oneOf('--transport', value, ['udp', 'tcp', 'tls'])),
-    ...optional('media', values.media, value => oneOf('--media', value, ['srtp', 'rtp'])),
+    ...optional('media', values.media, value => oneOf('--media', value, ['srtp', 'srtp-without-tls', 'rtp'])),
     ...optional('codecs', values.codecs, codecs),
-    ...sources(values.source),
+    ...list('source', values.source, network),
+    ...list('realms', values.realms, realm),
     ...optional('country', values.country, value => country('--country', value)),
     ...optional('cps', values.cps, value => wholeNumber('--cps', value, 1, MAX_CPS)),
     ...optional('profile', values.profile, profile),
@@ -53,9 +56,13 @@ export function trunkSet(args: string[]): StaffCommand {
   })
 }
 
-/** Warnings about details that are stored but not used yet. */
-function warningsAbout({ profile, register }: TrunkDetails): string[] {
+/** Warnings about details that are stored but not used yet, and about details that contradict one another. */
+function warningsAbout({ profile, register, transport = 'tls', media = 'srtp' }: TrunkDetails): string[] {
   const warnings: string[] = []
+  if (transport !== 'tls' && media === 'srtp')
+    warnings.push(
+      `--transport ${transport} carries no SRTP keys, so that calls of this trunk fail: set --transport tls, or on purpose --media rtp or --media srtp-without-tls`,
+    )
   if (profile !== undefined) warnings.push('--profile has no effect yet: every trunk gets the same SIP and SDP')
   if (register === true)
     warnings.push(
@@ -73,10 +80,18 @@ function optional<const Name extends string, Value>(
   return { [name]: value === DEFAULT ? null : read(value) } as { readonly [N in Name]: Value | null }
 }
 
-function sources(values: readonly string[] | undefined): Pick<TrunkChanges, 'source'> {
+function list<const Name extends 'source' | 'realms'>(
+  name: Name,
+  values: readonly string[] | undefined,
+  read: (flag: string, text: string) => string,
+): Pick<TrunkChanges, Name> {
   if (values === undefined) return {}
-  if (values.length === 1 && values[0] === DEFAULT) return { source: null }
-  return { source: listed('--source', values, network) }
+  const isDefault = values.length === 1 && values[0] === DEFAULT
+  return { [name]: isDefault ? null : listed(`--${name}`, values, read) } as Pick<TrunkChanges, Name>
+}
+
+function realm(flag: string, value: string): string {
+  return words(flag, value, MAX_REALM)
 }
 
 /** Codecs in order of preference, without duplicates. */

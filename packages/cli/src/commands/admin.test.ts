@@ -119,6 +119,38 @@ describe('parley admin', () => {
     expect(rows).toEqual([{ details: {} }])
   })
 
+  it('trunk set --realms stores the realms that may get the credentials of a trunk, and resets them', async () => {
+    const { tenant_id } = await test.scope()
+    await test.owner.query(
+      `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
+       values ($1, 'digest', 'Digest', 'generic_sip', 'sip.example.com', false)`,
+      [tenant_id],
+    )
+    const set = (realms: string) => admin(`trunk set digest --realms ${realms} --env ${tenant_id}`)
+    expect(await set('carrier.example,asterisk')).toMatchObject({
+      details: { realms: ['carrier.example', 'asterisk'] },
+    })
+    await expect(set('x'.repeat(129))).rejects.toThrow('--realms takes 1 to 128 characters')
+    expect(await set('default')).toMatchObject({ details: {} })
+  })
+
+  it('trunk set warns of a trunk whose SRTP keys have no TLS', async () => {
+    const { tenant_id } = await test.scope()
+    await test.owner.query(
+      `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
+       values ($1, 'plain', 'Plain', 'generic_sip', 'sip.example.com', false)`,
+      [tenant_id],
+    )
+    const set = (switches: string) => admin(`trunk set plain ${switches} --env ${tenant_id}`)
+    expect(await set('--transport udp')).toMatchObject({
+      warnings: [expect.stringContaining('--transport udp carries no SRTP keys')],
+    })
+    expect(await set('--media srtp-without-tls')).toMatchObject({
+      details: { media: 'srtp-without-tls' },
+      warnings: [],
+    })
+  })
+
   it('running processes are notified of the changes of staff', async () => {
     const { tenant_id } = await test.scope()
     const bus = postgresBus({ url: test.owner.url })

@@ -24,7 +24,7 @@ import { requestInboundContext } from './inbound-context.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { RefusedCalls } from './refused-calls.ts'
 import { factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
-import { countryOf, trunkCodecs, trunkSources } from './trunk-details.ts'
+import { countryOf, trunkCodecs, trunkSecurity, trunkSources } from './trunk-details.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
 const OVERLOADED: InboundDecision = { kind: 'refused', status: 503, retryAfterS: 5 }
@@ -198,7 +198,7 @@ export class InboundRuns implements InboundRouter {
       const { agent_id, version, plan } = start
       const agent = await agents.create({ scope, agent_id, version, plan })
       const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null
-      const security = trunk.details.media === 'rtp' ? 'rtp-only' : 'srtp-required'
+      const security = trunkSecurity(trunk.details)
       const codecs = trunkCodecs(trunk.details)
       return { kind: 'taken', security, codecs, plan: this.#plan({ run, start, agent, record, time }, recording) }
     } catch (error) {

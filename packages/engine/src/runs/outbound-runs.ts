@@ -1,5 +1,5 @@
 import { type Ms, ParleyError, Semaphore, type Time } from '@parley/kernel'
-import type { InviteAttempt, NextHop, SipUri } from '@parley/leg'
+import { type InviteAttempt, LegError, type NextHop, type SipUri } from '@parley/leg'
 import { MediaError } from '@parley/media'
 import type { OwnedRun, OwnedRunEnding, RunLeases, Work } from '@parley/runs'
 import {
@@ -23,7 +23,7 @@ import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { DialEffect } from './dial-effect.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
-import { trunkCodecs, trunkSources } from './trunk-details.ts'
+import { trunkCodecs, trunkSecurity, trunkSources } from './trunk-details.ts'
 
 /** Longest wait of a call for its turn on the trunk. */
 const MAX_SLOT_WAIT_MS: Ms = 60_000
@@ -182,7 +182,8 @@ export class OutboundRuns {
     } catch (error) {
       await effect.notSent()
       if (!(error instanceof ParleyError)) throw error
-      throw new SetupFailure(failed(MediaError.is(error, 'no_rtp_port') ? 'media_refused' : 'trunk_unreachable'))
+      const isMedia = MediaError.is(error, 'no_rtp_port') || LegError.is(error, 'srtp_needs_tls')
+      throw new SetupFailure(failed(isMedia ? 'media_refused' : 'trunk_unreachable'))
     }
   }
 
@@ -248,6 +249,7 @@ export class OutboundRuns {
         : {
             username: auth.username,
             password: this.#options.sealer.open(auth.secret.sealed, auth.secret.context).toString('utf8'),
+            ...(details.realms && { realms: details.realms }),
           }
     const nextHop: NextHop = { host, port: details.port, transport, serverName: undefined }
     return {
@@ -257,7 +259,7 @@ export class OutboundRuns {
         uri: numberAt(details.identity ?? start.from_number ?? 'anonymous', host),
         params: new Map(),
       },
-      security: details.media === 'rtp' ? 'rtp-only' : 'srtp-required',
+      security: trunkSecurity(details),
       codecs: trunkCodecs(details),
       nextHop,
       sources: trunkSources(details),

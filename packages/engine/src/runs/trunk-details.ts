@@ -1,3 +1,4 @@
+import type { LegSecurity } from '@parley/leg'
 import { type CodecName, isCodecName } from '@parley/media'
 import { type IpNetwork, parseIpNetwork } from '@parley/sip'
 import type { InboundTrunk, TrunkDetails } from '@parley/store'
@@ -7,6 +8,12 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 export function trunkCodecs({ codecs }: TrunkDetails): readonly CodecName[] | undefined {
   const known = codecs?.filter(isCodecName) ?? []
   return known.length === 0 ? undefined : known
+}
+
+/** The media transport of a trunk's calls; default SRTP with its keys over TLS. */
+export function trunkSecurity({ media }: TrunkDetails): LegSecurity {
+  if (media === 'rtp') return 'rtp-only'
+  return media === 'srtp-without-tls' ? 'srtp-without-tls' : 'srtp-required'
 }
 
 /** The networks that staff configured as sources of a trunk's requests; undefined: none. */

@@ -282,6 +282,10 @@ export class CallLeg {
         return this.#onInfo(event.body)
       case 'info-result':
         return this.#onInfoResult()
+      case 'refer-refused':
+        return this.#events.emit({ ...event, target: event.target ?? null })
+      case 'redirected':
+        return this.#events.emit(event)
       case 'refer-progress':
       case 'refreshed':
       case 'trying':

@@ -190,7 +190,7 @@ describe('the 2xx to an INVITE and its ACK', () => {
     expect(peer.responses.map(({ status }) => status)).toEqual([500])
   })
 
-  it('a 3xx ends the call and is not followed', () => {
+  it('a 3xx ends the call, and its targets are reported and not called', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
     const premium = new ScriptedPeer(pair.network, '10.0.0.66', 'premium.test')
@@ -199,6 +199,8 @@ describe('the 2xx to an INVITE and its ACK', () => {
     peer.reply(peer.last('INVITE'), 302, { contactHost: 'premium.test' })
     pair.time.advance(60_000)
     expect(caller.end).toMatchObject({ cause: 'rejected', by: 'remote', status: 302 })
+    const targets = ['sip:peer@premium.test;transport=udp']
+    expect(caller.events.slice(0, -1)).toEqual([{ type: 'redirected', status: 302, targets }])
     expect(premium.heard).toEqual([])
   })
 

@@ -29,6 +29,8 @@ describe('connections of a dialog', () => {
     pair.b.calls[0]!.session.answer(sdp('answer'))
     pair.time.advance(100)
     expect(caller.session.dialog?.serverName).toBe('trunk.test')
+    // As behind most trunks only "a" can dial.
+    pair.network.refuse('10.0.0.1')
     pair.a.transport.cutAll()
     if (!unnoticed) pair.time.advance(1000)
     const dead = caller.session.flow?.id

@@ -44,7 +44,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['PRACK', (_ctx, session, transaction) => session.receivePrack(transaction)],
   ['OPTIONS', (ctx, _session, transaction) => transaction.respond(answerOptions(ctx, transaction.request))],
   // Transfers are decided by our own policy, never by the far end.
-  ['REFER', (ctx, _session, transaction) => transaction.respond(respond(ctx, transaction.request, 403))],
+  ['REFER', (_ctx, session, transaction) => session.refuseRefer(transaction)],
 ])
 
 /** In a dialog that is not the session's: an early one of an outbound call, or a fork that was not chosen. */

@@ -1,12 +1,16 @@
 import type { DialogSnapshot } from '../dialog/dialog-snapshot.ts'
 import { SipStateError } from '../errors.ts'
 import type { NameAddr, SipRequest, Uri } from '../message/message.ts'
+import { parseNameAddr } from '../message/name-addr.ts'
+import { serialiseUri } from '../message/uri.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import type { Flow } from '../transport/transport.ts'
 import { type ByeOutcome, sendBye } from './bye.ts'
 import { reasonText } from './cancel.ts'
+import { ConnectionRecovery } from './connection-recovery.ts'
 import { IncomingOffers } from './incoming-offers.ts'
 import { InfoExchange } from './info.ts'
+import { offerRefusal } from './offer-refusal.ts'
 import { OutgoingRefer } from './refer.ts'
 import { OutgoingReinvite } from './reinvite.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
@@ -29,6 +33,9 @@ import { UacInvite } from './uac-invite.ts'
 import { UasInvite } from './uas-invite.ts'
 import { OutgoingRefresh } from './update.ts'
 
+/** Refused REFERs of one call that are reported; a peer may send any number. */
+const MAX_REPORTED_REFERS = 8
+
 type Ending = Pick<SessionEnd, 'cause' | 'by' | 'detail'>
 
 /** One INVITE session of either direction. It combines parts that each handle one kind of exchange. */
@@ -41,8 +48,10 @@ export class DialogSession implements InviteSession {
   readonly infos: InfoExchange
   readonly refers: OutgoingRefer
   readonly repeated: RepeatedRequests
+  readonly connection: ConnectionRecovery
   readonly #timer: SessionTimer
   #stopBye: (() => void) | undefined
+  #refusedRefers = 0
 
   constructor(core: SessionCore) {
     this.core = core
@@ -65,6 +74,7 @@ export class DialogSession implements InviteSession {
     this.infos = new InfoExchange(core, status => gone('protocol', `INFO answered ${status}`))
     this.refers = new OutgoingRefer(core, detail => gone('protocol', detail))
     this.repeated = new RepeatedRequests(core.ctx)
+    this.connection = new ConnectionRecovery(core, gone)
   }
 
   startOutbound(call: OutboundCall): void {
@@ -178,11 +188,15 @@ export class DialogSession implements InviteSession {
   }
 
   acceptOffer(body: Body): void {
+    const prack = this.#uas?.prackOffer
+    if (prack !== undefined) return prack.accept(body)
     this.#confirmed('acceptOffer')
     this.offers.accept(body)
   }
 
   rejectOffer(status: number, warning?: string): void {
+    const prack = this.#uas?.prackOffer
+    if (prack !== undefined) return prack.reject(status, offerRefusal(this.core, status, warning))
     this.#confirmed('rejectOffer')
     this.offers.reject(status, warning)
   }
@@ -245,6 +259,7 @@ export class DialogSession implements InviteSession {
     this.#reoffers.stop()
     this.offers.stop()
     this.refers.stop()
+    this.connection.stop()
     this.#timer.stop()
   }
 
@@ -264,6 +279,15 @@ export class DialogSession implements InviteSession {
       detail: 'the user agent closed before the peer confirmed the end',
       retryAfterS: undefined,
     })
+  }
+
+  /** A REFER of the peer: transfers are decided by our own policy, never by the far end. */
+  refuseRefer(transaction: ServerTransaction): void {
+    const { request } = transaction
+    transaction.respond(respond(this.core.ctx, request, 403))
+    if (this.#refusedRefers++ >= MAX_REPORTED_REFERS) return
+    const uri = parseNameAddr(request.headers.get('Refer-To') ?? '')?.uri
+    this.core.emit({ type: 'refer-refused', status: 403, target: uri && serialiseUri(uri) })
   }
 
   /** The ACK to a 2xx of ours. */

@@ -1,15 +1,30 @@
-import { MachineDriver, randomBelow } from '@parley/kernel'
+import { MachineDriver, type Ms, randomBelow, type Timer } from '@parley/kernel'
 import { SipStateError } from '../errors.ts'
 import { inspectRequest } from '../message/inspect-request.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { AnswerRetransmission } from './answer-retransmission.ts'
-import { EXTENSIONS, METHODS, SESSION_BODIES } from './capabilities.ts'
+import { abilityHeaders, EXTENSIONS, METHODS, SESSION_BODIES } from './capabilities.ts'
 import { parseRAck } from './rack.ts'
+import type { Body, HeaderPairs } from './session.ts'
+import { bodyOf } from './session-core.ts'
 import { respond, type UaContext } from './ua-context.ts'
 
 /** Provisional responses that wait for the PRACK of the one before. */
 const MAX_WAITING = 8
+
+/** An offer that the application does not decide in time is refused: the peer repeats its PRACK for 64*T1 only. */
+const MAX_OFFER_WAIT_MS: Ms = 15_000
+
+interface PrackHooks {
+  /** Section 5: the peer may offer in a PRACK, because its own offer has been answered reliably. */
+  takesOffer(): boolean
+  onOffer(body: Body | undefined): void
+  onOfferWithdrawn(): void
+  /** A response has its PRACK, or the offer of a PRACK has its answer. */
+  onAcknowledged(): void
+  onUnacknowledged(): void
+}
 
 interface Unacknowledged {
   readonly rseq: number
@@ -24,13 +39,16 @@ interface Unacknowledged {
 export class PrackServer {
   readonly #ctx: UaContext
   readonly #invite: ServerTransaction
-  readonly #hooks: { onAcknowledged(): void; onUnacknowledged(): void }
+  readonly #hooks: PrackHooks
   readonly #waiting: SipResponse[] = []
   #current: Unacknowledged | undefined
+  /** The PRACK whose offer waits for `accept` or `reject`. */
+  #offering: ServerTransaction | undefined
+  #offerLimit: Timer | undefined
   #stopped = false
   #rseq: number
 
-  constructor(ctx: UaContext, invite: ServerTransaction, hooks: { onAcknowledged(): void; onUnacknowledged(): void }) {
+  constructor(ctx: UaContext, invite: ServerTransaction, hooks: PrackHooks) {
     this.#ctx = ctx
     this.#invite = invite
     this.#hooks = hooks
@@ -62,9 +80,9 @@ export class PrackServer {
     this.#current = { rseq, response, driver }
   }
 
-  /** Section 3: the 2xx may not overtake a response with a session description that has no PRACK. */
+  /** Section 3: the 2xx may not overtake a response with a session description that has no PRACK, nor the answer to a PRACK's offer. */
   get holdsAnswer(): boolean {
-    return (this.#current?.response.body.length ?? 0) > 0 || this.#waiting.some(({ body }) => body.length > 0)
+    return this.isOffering || (this.#current?.response.body.length ?? 0) > 0 || this.#waiting.some(({ body }) => body.length > 0)
   }
 
   /** Answers a PRACK: 481 if it matches no pending response. */
@@ -82,10 +100,45 @@ export class PrackServer {
     }
     current.driver.handle('ack')
     this.#current = undefined
-    // Section 5 allows an offer in a PRACK; we refuse it, because the session is not changed before the answer.
-    transaction.respond(respond(this.#ctx, request, request.body.length === 0 ? 200 : 488))
+    if (request.body.length === 0) transaction.respond(respond(this.#ctx, request, 200))
+    else if (this.#hooks.takesOffer() && !this.isOffering && !this.#stopped) this.#offer(transaction)
+    else transaction.respond(respond(this.#ctx, request, 488))
     this.#next()
     this.#hooks.onAcknowledged()
+  }
+
+  /** Section 5: the answer to the offer goes into the 2xx to the PRACK. */
+  #offer(transaction: ServerTransaction): void {
+    const { time } = this.#ctx
+    this.#offering = transaction
+    this.#offerLimit = time.at(time.now() + MAX_OFFER_WAIT_MS, () => {
+      this.reject(504, [])
+      this.#hooks.onOfferWithdrawn()
+    })
+    this.#hooks.onOffer(bodyOf(transaction.request))
+  }
+
+  get isOffering(): boolean {
+    return this.#offering !== undefined
+  }
+
+  accept(body: Body): void {
+    this.#settle(request =>
+      respond(this.#ctx, request, 200, { body: body.bytes, contentType: body.contentType, extra: abilityHeaders() }),
+    )
+  }
+
+  reject(status: number, extra: HeaderPairs): void {
+    this.#settle(request => respond(this.#ctx, request, status, { extra }))
+  }
+
+  #settle(responseTo: (request: SipRequest) => SipResponse): void {
+    const offering = this.#offering
+    if (offering === undefined) return
+    this.#offering = undefined
+    this.#offerLimit?.cancel()
+    offering.respond(responseTo(offering.request))
+    if (!this.#stopped) this.#hooks.onAcknowledged()
   }
 
   #matches(prack: SipRequest, rseq: number): boolean {
@@ -94,9 +147,10 @@ export class PrackServer {
     return rack?.rseq === rseq && rack.sequence === sequence && rack.method === method
   }
 
-  /** The final response is sent: retransmissions stop, and a late PRACK is still answered 200. */
+  /** The final response is sent: retransmissions stop, a pending offer is refused, and a late PRACK is still answered 200. */
   stop(): void {
     this.#stopped = true
+    this.reject(487, [])
     this.#waiting.length = 0
     this.#current?.driver.stop()
   }

@@ -224,14 +224,59 @@ describe('100rel as the callee (RFC 3262 section 3)', () => {
     expect(unreliable.send('PRACK', ['RAck: 1 1 INVITE'])).toBe(481)
   })
 
-  it('an offer in a PRACK is refused; the PRACK counts', () => {
-    const caller = new ScriptedCaller()
+  /** A call whose 183 has answered the offer reliably, and whose PRACK carries another offer; returns the status of the PRACK. */
+  function offerInPrack(caller: ScriptedCaller): number {
     caller.callee.session.progress(183, sdp('early'))
     caller.pair.time.advance(50)
-    const headers = [`RAck: ${caller.first} 1 INVITE`, 'Content-Type: application/sdp']
-    expect(caller.send('PRACK', headers, 'offer')).toBe(488)
-    caller.pair.time.advance(20_000)
+    return caller.send('PRACK', [`RAck: ${caller.first} 1 INVITE`, 'Content-Type: application/sdp'], 'second offer')
+  }
+  const prackAnswer = ({ peer }: ScriptedCaller) => peer.responses.findLast(({ cseq }) => cseq.method === 'PRACK')
+
+  it('an offer in a PRACK is answered in its 200, for which the 200 to the INVITE waits (section 5)', () => {
+    const caller = new ScriptedCaller()
+    expect(offerInPrack(caller)).toBe(0)
+    expect(caller.callee.body('offer')).toBe('second offer')
+    caller.callee.session.answer(sdp('ignored'))
+    caller.pair.time.advance(1000)
     expect(caller.heard).toEqual(['183 0'])
+    caller.callee.session.acceptOffer(sdp('second answer'))
+    caller.pair.time.advance(50)
+    expect(prackAnswer(caller)).toMatchObject({ status: 200, body: new TextEncoder().encode('second answer') })
+    expect(caller.heard).toEqual(['183 0', '200'])
+    caller.send('ACK')
+    expect(caller.callee.session.state).toBe('confirmed')
+  })
+
+  it('an offer in a PRACK that the application refuses gets its status, and the PRACK counts', () => {
+    const caller = new ScriptedCaller()
+    offerInPrack(caller)
+    caller.callee.session.rejectOffer(488, 'no video')
+    caller.pair.time.advance(20_000)
+    expect(prackAnswer(caller)?.status).toBe(488)
+    expect(prackAnswer(caller)?.headers.get('Warning')).toBe('399 parley "no video"')
+    expect(caller.heard).toEqual(['183 0'])
+  })
+
+  it('an offer in a PRACK that is not decided within 15 s, or before the INVITE ends, is refused', () => {
+    const slow = new ScriptedCaller()
+    offerInPrack(slow)
+    slow.pair.time.advance(15_000)
+    expect(prackAnswer(slow)?.status).toBe(504)
+    expect(slow.callee.types).toContain('offer-withdrawn')
+    const ended = new ScriptedCaller()
+    offerInPrack(ended)
+    ended.callee.session.hangUp()
+    ended.pair.time.advance(50)
+    expect([prackAnswer(ended)?.status, ended.heard.at(-1)]).toEqual([487, '480'])
+  })
+
+  it('an offer in the PRACK of a 180 is refused while the offer of the INVITE has no answer', () => {
+    const caller = new ScriptedCaller()
+    caller.callee.session.progress(180)
+    caller.pair.time.advance(50)
+    const headers = [`RAck: ${caller.first} 1 INVITE`, 'Content-Type: application/sdp']
+    expect(caller.send('PRACK', headers, 'second offer')).toBe(488)
+    expect(caller.callee.types).not.toContain('offer')
   })
 
   it('an INVITE without an offer gets no reliable 18x, and the 200 carries the offer', () => {

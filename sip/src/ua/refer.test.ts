@@ -24,6 +24,25 @@ function notify(callee: ScriptedCallee, state: string, body: string, event = 're
   })
 }
 
+describe('a REFER of the peer', () => {
+  it('a REFER is refused with 403 and reported with its target', () => {
+    const callee = new ScriptedCallee(new Pair()).answer()
+    expect(callee.send('REFER', { headers: ['Refer-To: "Boss" <sip:boss@pbx.test>'] })).toBe(403)
+    expect(callee.send('REFER', { headers: ['Refer-To: ,'] })).toBe(403)
+    expect(callee.events('refer-refused')).toEqual([
+      { type: 'refer-refused', status: 403, target: 'sip:boss@pbx.test' },
+      { type: 'refer-refused', status: 403, target: undefined },
+    ])
+    expect(callee.caller.session.state).toBe('confirmed')
+  })
+
+  it('every REFER is refused, and eight of a call are reported', () => {
+    const callee = new ScriptedCallee(new Pair()).answer()
+    for (let i = 0; i < 20; i++) expect(callee.send('REFER', { headers: ['Refer-To: <sip:x@y.test>'] })).toBe(403)
+    expect(callee.events('refer-refused')).toHaveLength(8)
+  })
+})
+
 describe('blind transfer by REFER (RFC 3515)', () => {
   it('202, NOTIFYs with sipfrag 100, 180, 200, terminated: progress, one result, and the call continues until it is hung up', () => {
     const callee = referred(202)

@@ -23,6 +23,8 @@ export class SessionCore implements EventSource {
   state: InviteSession['state']
   /** The flow of the last message exchanged. */
   flow: Flow | undefined
+  /** The session was established over TLS: it takes requests over TLS only. Undefined until then. */
+  isSecure: boolean | undefined
   /** The session's dialog; outbound undefined until a 2xx has chosen one. */
   dialog: Dialog | undefined
   /** By the last Allow of the peer's (RFC 3311 section 4). */
@@ -50,6 +52,7 @@ export class SessionCore implements EventSource {
     this.callId = options.invite.callId
     this.state = options.direction === 'outbound' ? 'calling' : 'incoming'
     this.flow = options.flow
+    if (options.flow !== undefined) this.isSecure = options.flow.transport === 'tls'
     this.#table = options.table
     this.#onEnded = options.onEnded
     this.#events = new BufferedEmitter({
@@ -80,7 +83,8 @@ export class SessionCore implements EventSource {
    * could have read the tags, and a dialog with a trunk none from an address that is not the trunk's.
    */
   takesFrom(flow: Flow): boolean {
-    if (this.flow?.transport === 'tls' && flow.transport !== 'tls') return false
+    const isSecure = this.isSecure ?? this.flow?.transport === 'tls'
+    if (isSecure && flow.transport !== 'tls') return false
     return flow.remote.address === this.flow?.remote.address || this.identity.sendsFrom(flow.remote.address)
   }
 

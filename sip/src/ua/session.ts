@@ -116,7 +116,10 @@ export type SessionEvent =
   | { readonly type: 'answered'; readonly body: Body | undefined }
   /** Inbound: the ACK to our 2xx, with the answer when our 2xx carried the offer. */
   | { readonly type: 'acknowledged'; readonly body: Body | undefined }
-  /** Re-INVITE from the peer; undefined body: it wants our offer, and `offer-answered` follows with the ACK. */
+  /**
+   * Re-INVITE or UPDATE from the peer, or before our answer a PRACK with an offer (RFC 3262 section 5); undefined body: it wants our
+   * offer, and `offer-answered` follows with the ACK.
+   */
   | { readonly type: 'offer'; readonly body: Body | undefined }
   | { readonly type: 'offer-answered'; readonly body: Body | undefined }
   /** The peer's re-INVITE was withdrawn (CANCEL) or failed before it took effect: the session stays as it was. */
@@ -138,6 +141,10 @@ export type SessionEvent =
   | { readonly type: 'refer-progress'; readonly status: number; readonly reason: string }
   /** Outcome of `refer`, once, before `ended`. The application should hang up now. */
   | ({ readonly type: 'refer-result' } & ReferResult)
+  /** The peer asked us by REFER to call `target` (the URI of Refer-To; undefined: unreadable). It was refused with this status. */
+  | { readonly type: 'refer-refused'; readonly status: number; readonly target: string | undefined }
+  /** Outbound: 3xx to the INVITE, with the URIs of its Contact in their order, at most eight. They are not called; `ended` follows. */
+  | { readonly type: 'redirected'; readonly status: number; readonly targets: readonly string[] }
   /** Last event, exactly once. */
   | { readonly type: 'ended'; readonly end: SessionEnd }
 

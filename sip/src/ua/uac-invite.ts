@@ -3,6 +3,7 @@ import { Dialog } from '../dialog/dialog.ts'
 import { SipStateError } from '../errors.ts'
 import { type SipResponse, tagOf } from '../message/message.ts'
 import { parseRetryAfter } from '../message/retry-after.ts'
+import { serialiseUri } from '../message/uri.ts'
 import type { RequestFailure } from '../transaction/client-transaction.ts'
 import type { Flow } from '../transport/transport.ts'
 import { sendBye } from './bye.ts'
@@ -16,6 +17,9 @@ import type { Body, HeaderReason, OutboundCall, SessionEnd } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
 import { userOf } from './ua-context.ts'
+
+/** Most targets of a 3xx that are reported. */
+const MAX_REDIRECTS = 8
 
 type HangUp = { readonly why: 'local' | 'ring-timeout'; readonly reason: HeaderReason | undefined }
 
@@ -158,6 +162,7 @@ export class UacInvite {
     this.#chosen = toTag
     this.#ringTimer?.cancel()
     this.#core.dialog = dialog
+    this.#core.isSecure = flow.transport === 'tls'
     this.#core.own(dialog)
     const isWanted = this.#hangUp === undefined
     if (isWanted) {
@@ -217,6 +222,11 @@ export class UacInvite {
 
   /** 13.2.2.2 and 13.2.2.3. A 3xx ends the call too: following it would let the peer choose the target of our call. */
   #onRefused(response: SipResponse): void {
+    if (response.status < 400) {
+      const contacts = response.contact === '*' ? [] : response.contact.slice(0, MAX_REDIRECTS)
+      const targets = contacts.map(({ uri }) => serialiseUri(uri))
+      this.#core.emit({ type: 'redirected', status: response.status, targets })
+    }
     const retryAfter = response.headers.get('Retry-After')
     this.#end({
       status: response.status,

@@ -53,6 +53,9 @@ export class UasInvite {
     this.#expireTimer = this.#armExpires()
     if (requires100rel(transaction.request.headers)) {
       this.#pracks = new PrackServer(core.ctx, transaction, {
+        takesOffer: () => this.#offerAnswered,
+        onOffer: body => core.emit({ type: 'offer', body }),
+        onOfferWithdrawn: () => core.emit({ type: 'offer-withdrawn' }),
         onAcknowledged: () => this.#release(),
         onUnacknowledged: () => this.#unacknowledgedProgress(),
       })
@@ -107,6 +110,11 @@ export class UasInvite {
   receivePrack(transaction: ServerTransaction): void {
     if (this.#pracks !== undefined) this.#pracks.receive(transaction)
     else transaction.respond(respond(this.#core.ctx, transaction.request, 481))
+  }
+
+  /** The offer of a PRACK (RFC 3262 section 5) waits for its answer. */
+  get prackOffer(): PrackServer | undefined {
+    return this.#pracks?.isOffering === true ? this.#pracks : undefined
   }
 
   /** RFC 3262 section 3: 64*T1 without a PRACK. */

@@ -110,6 +110,8 @@ export class UserAgent {
       return
     }
     this.#ctx.layer.handle(input)
+    if (input.type === 'flow-closed')
+      for (const session of this.#sessions) session.connection.onFlowClosed(input.flow, input.code)
   }
 
   #onRequest(request: SipRequest, flow: Flow): void {
@@ -218,19 +220,22 @@ export class UserAgent {
     snapshot: DialogSnapshot,
     options: { readonly sequenceGap?: number; readonly reason?: HeaderReason } = {},
   ): Promise<ByeOutcome> {
-    let dialog = this.#restored.get(snapshot)
-    if (dialog === undefined) {
-      dialog = Dialog.restore(snapshot)
-      dialog?.skipSequence((options.sequenceGap ?? 1000) - 1)
-    }
+    const dialog = this.#restored.get(snapshot) ?? this.#restore(snapshot, options.sequenceGap ?? 1000)
     if (dialog === undefined) {
       return Promise.resolve({ confirmed: false, status: undefined, detail: 'the dialog cannot be read' })
     }
-    this.#restored.set(snapshot, dialog)
     const identity = new CallIdentity({ serverName: dialog.serverName })
     return new Promise(resolve => {
       sendBye(this.#ctx, { dialog, identity, flow: undefined, reason: options.reason }, resolve)
     })
+  }
+
+  #restore(snapshot: DialogSnapshot, sequenceGap: number): Dialog | undefined {
+    const dialog = Dialog.restore(snapshot)
+    if (dialog === undefined) return undefined
+    dialog.skipSequence(sequenceGap - 1)
+    this.#restored.set(snapshot, dialog)
+    return dialog
   }
 
   /**

@@ -1,4 +1,10 @@
-import { Conversation, type ConversationEvent, type UsageReport, type UserTurn } from '@parley/conversation'
+import {
+  Conversation,
+  type ConversationEvent,
+  type TimelineFact,
+  type UsageReport,
+  type UserTurn,
+} from '@parley/conversation'
 import { type CallerTurn, type DialogueInput, type DialogueOutput, TurnMachine } from '@parley/dialogue'
 import {
   type Machine,
@@ -20,6 +26,7 @@ import { LastWords } from './last-words.ts'
 import { LegRequests } from './leg-requests.ts'
 import { meteredAgent } from './metered-agent.ts'
 import { Playout } from './playout.ts'
+import { refusalItem } from './refusal-items.ts'
 import { recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
 import { SpeechInput } from './speech-input.ts'
 import { SpeechOutput, type SpeechReport } from './speech-output.ts'
@@ -159,9 +166,17 @@ export class VoiceConversation implements CallHandler {
       case 'held':
       case 'resumed':
         return this.#timeline.add({ kind: 'hold', held: event.type === 'held' })
+      case 'refer-refused':
+      case 'redirected':
+      case 'transfer-result':
+        return this.#addRefusal(refusalItem(event))
       default:
         return
     }
+  }
+
+  #addRefusal(item: TimelineFact | null): void {
+    if (item !== null) this.#timeline.add(item)
   }
 
   drain(): void {

@@ -149,9 +149,12 @@ describe.each(['udp', 'tcp'] as const)('the password of a trunk, over %s', trans
       if (!proves(request)) return request.reply(407, [`Proxy-Authenticate: ${challenge('trunk')}`])
       request.reply(200, [`Contact: <${attacker.uri(transport)}>`], { body: ANSWER })
     }
+    let byes = 0
     attacker.onRequest = request => {
-      if (request.method === 'BYE')
-        request.reply(401, [`WWW-Authenticate: ${challenge('trunk')}`, `WWW-Authenticate: ${challenge('attacker')}`])
+      if (request.method !== 'BYE') return
+      // A challenged BYE is sent again until it is confirmed.
+      if (++byes > 3) return request.reply(481)
+      request.reply(401, [`WWW-Authenticate: ${challenge('trunk')}`, `WWW-Authenticate: ${challenge('attacker')}`])
     }
     const call = await engine.dial(dialling(trunk.uri(transport)))
     call.leg.onEvent(event => {

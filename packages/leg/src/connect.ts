@@ -81,7 +81,8 @@ export async function dialLeg(context: LegContext, options: DialOptions): Promis
   requireTls(options)
   const media = await openMedia(context, options, options.uri.user ?? options.uri.host)
   const negotiation = negotiationFor(context, media, options, options.nextHop?.host ?? options.uri.host)
-  const { uri, from, nextHop, credentials, sources, headers, ringTimeoutMs, beforeAttempt, beforeAcknowledging } = options
+  const { uri, from, nextHop, credentials, sources, headers, ringTimeoutMs, beforeAttempt, beforeAcknowledging } =
+    options
   try {
     const session = context.userAgent.invite({
       uri,

@@ -89,7 +89,7 @@ describe('a BYE of ours (RFC 3261 section 15.1.1, RFC 5057 section 5.1)', () => 
     expect(call.end).toMatchObject({ confirmed: true })
   })
 
-  it("a BYE of the peer meanwhile confirms the end, and ours is not repeated", () => {
+  it('a BYE of the peer meanwhile confirms the end, and ours is not repeated', () => {
     const call = new HungUpCall([500])
     expect(call.callee.send('BYE')).toBe(200)
     expect(call.end).toMatchObject({ cause: 'bye', by: 'local', confirmed: true })

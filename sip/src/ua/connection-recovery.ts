@@ -43,13 +43,16 @@ export class ConnectionRecovery {
     const { time, timers } = ctx
     this.stop()
     ctx.log('warn', 'connection_lost', `the connection of call ${callId} closed (${code}) and is dialled again`)
-    const deadline = time.at(time.now() + 64 * timers.t1, () =>
-      this.#give('timeout', 'its connection closed and could not be restored'),
-    )
-    this.#recovery = { lost, deadline, pause: FIRST_PAUSE_MS, timer: undefined, probe: undefined }
-    const wait = this.#probedAt + MAX_PAUSE_MS - time.now()
-    if (wait > 0) this.#probeAfter(this.#recovery, wait)
-    else this.#probe(this.#recovery)
+    const deadline = time.at(time.now() + 64 * timers.t1, () => {
+      if (!this.#isOver(recovery)) this.#end('timeout', 'its connection closed and could not be restored')
+    })
+    const recovery: Recovery = { lost, deadline, pause: FIRST_PAUSE_MS, timer: undefined, probe: undefined }
+    this.#recovery = recovery
+    // A request that is in progress dials by itself; another one with a higher CSeq number might overtake it.
+    const least = this.#core.hasPendingRequests ? FIRST_PAUSE_MS : 0
+    const wait = Math.max(least, this.#probedAt + MAX_PAUSE_MS - time.now())
+    if (wait > 0) this.#probeAfter(recovery, wait)
+    else this.#probe(recovery)
   }
 
   #probeAfter(recovery: Recovery, wait: Ms): void {
@@ -65,13 +68,13 @@ export class ConnectionRecovery {
       method: 'OPTIONS',
       onResponse: ({ status, reason }) => {
         if (status < 200 || this.#recovery !== recovery) return
-        if (status === 408) this.#give('timeout', `OPTIONS answered ${status} ${reason}`)
-        else if (status === 481) this.#give('protocol', `OPTIONS answered ${status} ${reason}`)
+        if (status === 408) this.#end('timeout', `OPTIONS answered ${status} ${reason}`)
+        else if (status === 481) this.#end('protocol', `OPTIONS answered ${status} ${reason}`)
         else this.stop()
       },
       onFailure: failure => {
         if (this.#isOver(recovery)) return
-        if (failure.cause === 'timeout') this.#give('timeout', `OPTIONS: ${failure.detail}`)
+        if (failure.cause === 'timeout') this.#end('timeout', `OPTIONS: ${failure.detail}`)
         else {
           this.#probeAfter(recovery, recovery.pause)
           recovery.pause = Math.min(2 * recovery.pause, MAX_PAUSE_MS)
@@ -86,11 +89,9 @@ export class ConnectionRecovery {
     return this.#recovery !== recovery
   }
 
-  #give(cause: 'timeout' | 'protocol', detail: string): void {
-    const { lost } = this.#recovery ?? {}
-    const isRestored = lost !== undefined && this.#core.flow?.id !== lost.id
+  #end(cause: 'timeout' | 'protocol', detail: string): void {
     this.stop()
-    if (!isRestored || cause === 'protocol') this.#onGone(cause, detail)
+    this.#onGone(cause, detail)
   }
 
   stop(): void {

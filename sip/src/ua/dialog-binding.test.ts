@@ -31,13 +31,16 @@ function overheardCall(transport: TransportName, options: ConstructorParameters<
 }
 
 describe('in-dialog requests from elsewhere than the peer', () => {
-  it.each(['udp', 'tcp'] as const)('a BYE over %s with the tags of a call over TLS gets 481 and does not end it', over => {
-    const { pair, callee, send } = overheardCall('tls')
-    const { flow } = callee.session
-    expect(send('BYE', over)).toBe(481)
-    expect([callee.session.state, callee.session.flow?.id]).toEqual(['confirmed', flow?.id])
-    expect(pair.b.logs.map(({ event }) => event)).toContain('foreign_request')
-  })
+  it.each(['udp', 'tcp'] as const)(
+    'a BYE over %s with the tags of a call over TLS gets 481 and does not end it',
+    over => {
+      const { pair, callee, send } = overheardCall('tls')
+      const { flow } = callee.session
+      expect(send('BYE', over)).toBe(481)
+      expect([callee.session.state, callee.session.flow?.id]).toEqual(['confirmed', flow?.id])
+      expect(pair.b.logs.map(({ event }) => event)).toContain('foreign_request')
+    },
+  )
 
   it('the guard decides whether such a request is answered at all', () => {
     const { callee, send, attacker } = overheardCall('tls', {
@@ -50,7 +53,8 @@ describe('in-dialog requests from elsewhere than the peer', () => {
 
   it('a call over UDP takes requests of its peer over TCP and TLS', () => {
     for (const over of ['tcp', 'tls'] as const) {
-      const { caller, callee, send } = overheardCall('udp')
+      const { pair, caller, callee, send } = overheardCall('udp')
+      pair.b.transport.names.push('a.test')
       expect(send('BYE', over)).toBe(200)
       expect(callee.end).toMatchObject({ cause: 'bye', by: 'remote' })
       expect(caller.session.state).toBe('confirmed')
@@ -62,7 +66,9 @@ describe('in-dialog requests from elsewhere than the peer', () => {
     const guarded = overheardCall('udp', { guard: () => ({ action: 'accept', sources }) })
     expect(guarded.send('BYE', 'udp')).toBe(481)
     expect(guarded.callee.session.state).toBe('confirmed')
-    const open = overheardCall('udp', { guard: () => ({ action: 'accept', sources: [parseIpNetwork('10.0.0.64/28')!] }) })
+    const open = overheardCall('udp', {
+      guard: () => ({ action: 'accept', sources: [parseIpNetwork('10.0.0.64/28')!] }),
+    })
     expect(open.send('BYE', 'udp')).toBe(200)
     expect(open.callee.session.state).toBe('terminated')
   })

@@ -70,27 +70,32 @@ describe('digest authentication of calls', () => {
     ['a realm of the list', { realms: ['c', 'd'] }, 'd', true],
     ['another realm than that of the INVITE', {}, 'd', false],
     ['a realm outside the list', { realms: ['c'] }, 'd', false],
-  ])("a BYE challenged for %s: it is sent again with the call's credentials only for a realm of the trunk", (_which, list, realm, answers) => {
-    const pair = new Pair()
-    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
-    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials: { ...credentials, ...list } })
-    const challenge = (method: string, asked: string) => {
-      const headers: [string, string][] = [['Proxy-Authenticate', `Digest realm="${asked}", nonce="n${asked}", algorithm=MD5`]]
-      peer.reply(peer.last(method), 407, { headers })
+  ])(
+    "a BYE challenged for %s: it is sent again with the call's credentials only for a realm of the trunk",
+    (_which, list, realm, answers) => {
+      const pair = new Pair()
+      const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
+      const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials: { ...credentials, ...list } })
+      const challenge = (method: string, asked: string) => {
+        const headers: [string, string][] = [
+          ['Proxy-Authenticate', `Digest realm="${asked}", nonce="n${asked}", algorithm=MD5`],
+        ]
+        peer.reply(peer.last(method), 407, { headers })
+        pair.time.advance(50)
+      }
       pair.time.advance(50)
-    }
-    pair.time.advance(50)
-    challenge('INVITE', 'c')
-    peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
-    pair.time.advance(50)
-    caller.session.hangUp()
-    pair.time.advance(50)
-    challenge('BYE', realm)
-    const byes = peer.requests.filter(({ method }) => method === 'BYE')
-    expect(byes[1]?.headers.get('Proxy-Authorization')?.includes('username="trunk"') ?? false).toBe(answers)
-    if (answers) expect(byes[1]?.cseq.sequence).toBe(byes[0]!.cseq.sequence + 1)
-    else expect(pair.a.logs.map(({ event }) => event)).toContain('foreign_realm')
-  })
+      challenge('INVITE', 'c')
+      peer.reply(peer.last('INVITE'), 200, { body: 'answer' })
+      pair.time.advance(50)
+      caller.session.hangUp()
+      pair.time.advance(50)
+      challenge('BYE', realm)
+      const byes = peer.requests.filter(({ method }) => method === 'BYE')
+      expect(byes[1]?.headers.get('Proxy-Authorization')?.includes('username="trunk"') ?? false).toBe(answers)
+      if (answers) expect(byes[1]?.cseq.sequence).toBe(byes[0]!.cseq.sequence + 1)
+      else expect(pair.a.logs.map(({ event }) => event)).toContain('foreign_realm')
+    },
+  )
 
   it("credentials follow the dialog to a new address over TLS whose certificate proves the trunk's name", () => {
     const pair = new Pair({ transport: 'tls' })

@@ -31,9 +31,9 @@ describe('connections of a dialog', () => {
     expect(caller.session.dialog?.serverName).toBe('trunk.test')
     // As behind most trunks only "a" can dial.
     pair.network.refuse('10.0.0.1')
+    const dead = caller.session.flow?.id
     pair.a.transport.cutAll()
     if (!unnoticed) pair.time.advance(1000)
-    const dead = caller.session.flow?.id
     caller.session.reoffer(sdp('anybody there?'))
     pair.time.advance(100)
     pair.b.calls[0]!.session.acceptOffer(sdp('yes'))

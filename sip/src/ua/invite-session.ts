@@ -48,7 +48,7 @@ export class DialogSession implements InviteSession {
   readonly infos: InfoExchange
   readonly refers: OutgoingRefer
   readonly repeated: RepeatedRequests
-  readonly connection: ConnectionRecovery
+  readonly #connection: ConnectionRecovery
   readonly #timer: SessionTimer
   #stopBye: (() => void) | undefined
   #refusedRefers = 0
@@ -74,7 +74,7 @@ export class DialogSession implements InviteSession {
     this.infos = new InfoExchange(core, status => gone('protocol', `INFO answered ${status}`))
     this.refers = new OutgoingRefer(core, detail => gone('protocol', detail))
     this.repeated = new RepeatedRequests(core.ctx)
-    this.connection = new ConnectionRecovery(core, gone)
+    this.#connection = new ConnectionRecovery(core, gone)
   }
 
   startOutbound(call: OutboundCall): void {
@@ -259,7 +259,7 @@ export class DialogSession implements InviteSession {
     this.#reoffers.stop()
     this.offers.stop()
     this.refers.stop()
-    this.connection.stop()
+    this.#connection.stop()
     this.#timer.stop()
   }
 
@@ -279,6 +279,11 @@ export class DialogSession implements InviteSession {
       detail: 'the user agent closed before the peer confirmed the end',
       retryAfterS: undefined,
     })
+  }
+
+  /** The session's connection, or another one, closed. The ACK of a call that is being established dials by itself. */
+  onFlowClosed(flow: Flow, code: string): void {
+    if (!this.#initialUnderWay()) this.#connection.onFlowClosed(flow, code)
   }
 
   /** A REFER of the peer: transfers are decided by our own policy, never by the far end. */

@@ -82,7 +82,11 @@ export class PrackServer {
 
   /** Section 3: the 2xx may not overtake a response with a session description that has no PRACK, nor the answer to a PRACK's offer. */
   get holdsAnswer(): boolean {
-    return this.isOffering || (this.#current?.response.body.length ?? 0) > 0 || this.#waiting.some(({ body }) => body.length > 0)
+    return (
+      this.isOffering ||
+      (this.#current?.response.body.length ?? 0) > 0 ||
+      this.#waiting.some(({ body }) => body.length > 0)
+    )
   }
 
   /** Answers a PRACK: 481 if it matches no pending response. */

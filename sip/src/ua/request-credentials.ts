@@ -64,7 +64,8 @@ export class RequestCredentials {
       const realms = realmsOf(line)
       if (this.#learnsRealms) for (const realm of realms) this.#identity.learnRealm(realm)
       if (realms.every(realm => this.#identity.mayAuthenticateTo(realm))) headers = headers.with(name, line)
-      else this.#ctx.log('warn', 'foreign_realm', `${response.status} for the realm ${realms.join(', ')} is not answered`)
+      else
+        this.#ctx.log('warn', 'foreign_realm', `${response.status} for the realm ${realms.join(', ')} is not answered`)
     }
     return { ...response, headers }
   }

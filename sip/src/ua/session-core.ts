@@ -31,6 +31,7 @@ export class SessionCore implements EventSource {
   peerTakesUpdate = false
   /** See `SessionEnd`; set by the part that sends INVITEs. */
   inviteLeft: () => boolean = () => false
+  readonly #pending = new Set<object>()
   readonly #dialogIds = new Set<string>()
   readonly #table: { add(id: string): void; remove(id: string): void }
   readonly #onEnded: () => void
@@ -111,16 +112,28 @@ export class SessionCore implements EventSource {
   request(spec: Omit<InDialogRequest, 'dialog' | 'identity' | 'flow'>) {
     const { ctx, dialog, identity, flow } = this
     if (dialog === undefined) return undefined
+    const pending = {}
+    this.#pending.add(pending)
     return sendInDialog(ctx, {
       ...spec,
       dialog,
       identity,
       flow,
       onResponse: (response, on) => {
+        if (response.status >= 200) this.#pending.delete(pending)
         this.flow = on
         spec.onResponse(response, on)
       },
+      onFailure: failure => {
+        this.#pending.delete(pending)
+        spec.onFailure(failure)
+      },
     })
+  }
+
+  /** A request of `request` has no final response yet. */
+  get hasPendingRequests(): boolean {
+    return this.#pending.size > 0
   }
 
   /** Ends the session, once, and removes it from the user agent's tables. */

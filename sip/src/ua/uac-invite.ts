@@ -184,9 +184,7 @@ export class UacInvite {
    */
   #descriptionOf(toTag: string, response: SipResponse): Body | undefined {
     const offered = this.#call.body !== undefined
-    return (
-      this.#pracks.answerIn(toTag) ?? bodyOf(response) ?? (offered ? this.#earlyAnswers.get(toTag) : undefined)
-    )
+    return this.#pracks.answerIn(toTag) ?? bodyOf(response) ?? (offered ? this.#earlyAnswers.get(toTag) : undefined)
   }
 
   /** Not called once the session has ended: a 2xx is then acknowledged and ended by BYE. */

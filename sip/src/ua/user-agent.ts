@@ -110,8 +110,7 @@ export class UserAgent {
       return
     }
     this.#ctx.layer.handle(input)
-    if (input.type === 'flow-closed')
-      for (const session of this.#sessions) session.connection.onFlowClosed(input.flow, input.code)
+    if (input.type === 'flow-closed') for (const session of this.#sessions) session.onFlowClosed(input.flow, input.code)
   }
 
   #onRequest(request: SipRequest, flow: Flow): void {

@@ -85,7 +85,7 @@ function list<const Name extends 'source' | 'realms'>(
   values: readonly string[] | undefined,
   read: (flag: string, text: string) => string,
 ): Pick<TrunkChanges, Name> {
-  if (values === undefined) return {}
+  if (values === undefined) return {} as Pick<TrunkChanges, Name>
   const isDefault = values.length === 1 && values[0] === DEFAULT
   return { [name]: isDefault ? null : listed(`--${name}`, values, read) } as Pick<TrunkChanges, Name>
 }

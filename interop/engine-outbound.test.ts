@@ -38,7 +38,7 @@ describe.skipIf(peer.missing)(
       const report = await under.nextReport()
       expect(report.run).toMatchObject({
         state: 'completed',
-        outcome: { kind: 'busy', ended_by: 'caller', sip_status: 486 },
+        outcome: { kind: 'busy', ended_by: 'callee', sip_status: 486 },
       })
     })
 

@@ -14,6 +14,7 @@ import {
   cancelRun,
   eventsAfter,
   listEffects,
+  listSipMessages,
   openFileBlobs,
   type RunRequest,
   readRecording,
@@ -233,6 +234,13 @@ it('an outbound run is one call at the carrier: the agent speaks, hangs up, and 
     ['sip_dial', 'succeeded'],
     ['sip_hangup', 'succeeded'],
   ])
+  const ladder = await listSipMessages(test.database.within(scope), scope, runId)
+  expect(ladder[0]).toMatchObject({ place: 1, direction: 'out', message: expect.stringMatching(/^INVITE /) })
+  // Our BYE and its answer.
+  expect(ladder.slice(-2)).toMatchObject([
+    { direction: 'out', message: expect.stringMatching(/^BYE /) },
+    { direction: 'in', message: expect.stringMatching(/^SIP\/2\.0 200 /) },
+  ])
   expect(await readRecording(test.database.within(scope), scope, runId)).toMatchObject({ state: 'ready' })
   expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0, calls: 1 })
 })
@@ -270,9 +278,14 @@ it.each([
   [BUSY, { state: 'completed', phone_state: 'setup_failed', outcome: { kind: 'busy', sip_status: 486 } }],
   [
     '+12025550100',
-    { state: 'failed', phone_state: 'setup_failed', outcome: { kind: 'error', detail: 'number_not_found' } },
+    {
+      state: 'failed',
+      phone_state: 'setup_failed',
+      outcome: { kind: 'error', detail: 'number_not_found' },
+      disposition: 'number_not_found',
+    },
   ],
-  [REDIRECTS, { state: 'failed', phone_state: 'setup_failed', outcome: { kind: 'error' } }],
+  [REDIRECTS, { state: 'failed', phone_state: 'setup_failed', outcome: { kind: 'error', detail: 'moved' } }],
 ])('a call to %s that is not answered ends with its reason', async (to, end) => {
   await start()
   const runId = await dialled(to)
@@ -285,7 +298,10 @@ it.each([
 it('a run to a destination that its policy forbids fails without dialling', async () => {
   await start()
   const runId = await dialled('+19005550123')
-  expect(await overOf(runId)).toMatchObject({ state: 'failed', outcome: { kind: 'error' } })
+  expect(await overOf(runId)).toMatchObject({
+    state: 'failed',
+    outcome: { kind: 'error', detail: 'destination_not_allowed' },
+  })
   expect(ledger().calls()).toEqual([])
   const [effect] = await listEffects(test.database.within(scope), scope, runId)
   expect(effect).toMatchObject({ effect_kind: 'sip_dial', state: 'failed', error_code: 'policy_denied' })
@@ -336,6 +352,14 @@ it('a call to the number of an agent is answered, and a call to another number i
     from_number: '+12025550177',
     to_number: OWN,
   })
+  const ladder = await listSipMessages(test.database.within(scope), scope, runId!)
+  expect(ladder[0]).toMatchObject({
+    place: 1,
+    direction: 'in',
+    message: expect.stringMatching(/^INVITE sip:\[redacted\]@/),
+  })
+  expect(ladder.at(-1)).toMatchObject({ direction: 'out', message: expect.stringMatching(/^SIP\/2\.0 200 /) })
+  expect(JSON.stringify(ladder)).not.toContain(TOKEN)
   const stranger = await carrier.carrier.call({ uri: inboundUri(), from: '+12025550177', called: '+12025550143' })
   await stranger.ended
   const refused = ledger()

@@ -131,7 +131,7 @@ describe.each(['udp', 'tcp'] as const)('the password of a trunk, over %s', trans
       }
       const call = await engine.dial(dialling(trunk.uri(transport)))
       const { run } = await call.report
-      expect(run).toMatchObject({ state: 'failed', outcome: { detail: 'sip_error', sip_status: status } })
+      expect(run).toMatchObject({ state: 'failed', outcome: { detail: 'moved', sip_status: status } })
       await pause(SILENCE_MS)
       expect(attacker.received).toBe('')
       expect(trunk.received).not.toContain('Authorization')

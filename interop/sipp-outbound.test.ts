@@ -81,7 +81,7 @@ describe.skipIf(peer.missing)(
       )
       const report = await under.nextReport()
       await passed(run)
-      expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'sip_error', sip_status: 302 } })
+      expect(report.run).toMatchObject({ state: 'failed', outcome: { detail: 'moved', sip_status: 302 } })
       await new Promise(resolve => setTimeout(resolve, 500))
       expect(arrived).toBe(0)
     })

@@ -25,6 +25,7 @@ export { reasonPhrase } from './message/reason-phrases.ts'
 export { serialise } from './message/serialise.ts'
 export { parseUri, serialiseUri, uriEquals } from './message/uri.ts'
 export { isHostName } from './transport/host-name.ts'
+export { parseIpAddress } from './transport/ip-address.ts'
 export { type IpNetwork, isInNetworks, parseIpNetwork } from './transport/ip-network.ts'
 export type { ResolveOverride, ResolveOverrides } from './transport/server-location.ts'
 export type {

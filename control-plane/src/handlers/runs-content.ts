@@ -1,5 +1,13 @@
 import type { effectRecord, timelineItem, utterance } from '@parley/contract'
-import { type EventRow, listEffects, listEvents, type RunRow, readTranscript, type TranscriptRow } from '@parley/store'
+import {
+  type EventRow,
+  listEffects,
+  listEvents,
+  listSipMessages,
+  type RunRow,
+  readTranscript,
+  type TranscriptRow,
+} from '@parley/store'
 import type { z } from 'zod'
 import type { Context, Handlers } from '../context.ts'
 import { AUDIO_MS, PAGE_MS, RECORDINGS_PATH, type RecordingLink, sealLink } from '../recordings/recording-link.ts'
@@ -21,6 +29,13 @@ export const runContentHandlers = {
     const effects = await listEffects(context.db, context.scope, run_id)
     if (effects.length === 0) await existingRun(context, run_id)
     return { status: 200, body: { items: effects as unknown as z.input<typeof effectRecord>[] } }
+  },
+
+  'runs.ladder': async ({ params: { run_id } }, context) => {
+    const rows = await listSipMessages(context.db, context.scope, run_id)
+    if (rows.length === 0) await existingRun(context, run_id)
+    const items = rows.flatMap(({ place: _place, message, ...row }) => (message === null ? [] : [{ ...row, message }]))
+    return { status: 200, body: { items, truncated: items.length < rows.length } }
   },
 
   'runs.transcript': async ({ params: { run_id } }, context) => {

@@ -6,6 +6,7 @@ import {
   nextMessage,
   type RunOwnership,
   settleUpdate,
+  storeSipMessages,
   takeMessage,
 } from '@parley/store'
 import { localBus } from '@parley/store/testing'
@@ -70,12 +71,21 @@ describe('POST /runs/{run_id}/cancel', () => {
     expect(changesOf(run_id)).toBe(1)
   })
 
-  it('cancelling a running run asks its owner; cancelling an ended run changes nothing', async () => {
+  it('cancelling a running run asks its owner, and the run ends as cancelled whatever the owner reports', async () => {
     const run_id = await newChat(api.world)
     const owned = await claimed(run_id)
     expect((await api.send('runs.cancel', { params: { run_id } })).body.state).toBe('running')
     expect(ordered).toContain(run_id)
     await finish(owned)
+    expect(await api.world.call('runs.get', { params: { run_id } })).toMatchObject({
+      state: 'cancelled',
+      outcome: { kind: 'cancelled', ended_by: 'operator' },
+    })
+  })
+
+  it('cancelling an ended run changes nothing', async () => {
+    const run_id = await newChat(api.world)
+    await finish(await claimed(run_id))
     expect((await api.send('runs.cancel', { params: { run_id } })).body.state).toBe('completed')
   })
 
@@ -106,6 +116,37 @@ it('GET /runs filters by time with any UTC offset', async () => {
   }
   expect(await listed({ after: '2026-01-01T00:00:00-19:07', before: '2999-01-01T00:00:00+23:59' })).toEqual([run_id])
   expect(await listed({ before: '2026-01-01T00:00:00+17:00' })).toEqual([])
+})
+
+describe('GET /runs/{run_id}/ladder', () => {
+  const sip = {
+    at: '2026-01-02T03:04:05.678Z',
+    direction: 'in',
+    transport: 'tls',
+    source: '192.0.2.1:5061',
+    destination: '192.0.2.2:5061',
+  } as const
+
+  it('the ladder of a run has its SIP messages in order and says whether some are missing', async () => {
+    const run_id = await newCall()
+    const owned = await claimed(run_id)
+    const ladder = () => api.world.call('runs.ladder', { params: { run_id } })
+    expect(await ladder()).toEqual({ items: [], truncated: false })
+    const messages = [
+      { ...sip, place: 1, message: 'INVITE' },
+      { ...sip, place: 2, message: 'ACK' },
+    ]
+    await within(tx => storeSipMessages(tx, api.scope, owned, messages))
+    const items = messages.map(({ place: _place, ...item }) => item)
+    expect(await ladder()).toEqual({ items, truncated: false })
+    await within(tx => storeSipMessages(tx, api.scope, owned, [{ ...sip, place: 3, message: null }]))
+    expect(await ladder()).toEqual({ items, truncated: true })
+  })
+
+  it('the ladder of an unknown run is answered 404', async () => {
+    const { status } = await api.send('runs.ladder', { params: { run_id: crypto.randomUUID() } })
+    expect(status).toBe(404)
+  })
 })
 
 describe('PATCH /runs/{run_id}', () => {

@@ -261,6 +261,7 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
   'runs.message': async world => ({ params: { run_id: await newChat(world) }, body: { text: 'Hello?' } }),
   'runs.timeline': async world => ({ params: { run_id: await newChat(world) }, query: { limit: 5 } }),
   'runs.effects': async world => ({ params: { run_id: await newChat(world) } }),
+  'runs.ladder': async world => ({ params: { run_id: await newChat(world) } }),
   'runs.transcript': async world => ({ params: { run_id: await newChat(world) } }),
   'runs.recording': async world => ({ params: { run_id: await newChat(world) } }),
   'usage.summary': async () => ({

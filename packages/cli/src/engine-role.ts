@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import { type CallEvent, type EngineOptions, lineTestHandler, RunEngine, TokenRouter } from '@parley/engine'
+import {
+  type CallEvent,
+  type EngineOptions,
+  type LadderMessage,
+  lineTestHandler,
+  RunEngine,
+  TokenRouter,
+} from '@parley/engine'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
 import { type EnvironmentQueue, RecordingSpool, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
@@ -7,8 +14,10 @@ import type { Blobs } from '@parley/store'
 import { addressesOf } from './addresses-of.ts'
 import type { Settings } from './environment.ts'
 import { describeEvent } from './event-lines.ts'
+import { HepExport } from './hep-export.ts'
 import { type ProcessIdentity, watchIdentity } from './identity.ts'
 import { LineRecordings } from './line-recordings.ts'
+import { prepareAgents } from './prepare-agents.ts'
 import { problemLines } from './problem-lines.ts'
 import { overridesOf } from './resolve-entries.ts'
 import type { RoleMetrics } from './role-metrics.ts'
@@ -81,6 +90,9 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     onDue: (work, scope) => parts.environmentQueue.wake(work, scope),
     onProblem,
   })
+  const { captureServer } = settings
+  const hep = captureServer === null ? null : new HepExport({ server: captureServer, time: systemTime, onProblem })
+  await prepareAgents({ database, agents, services, time: systemTime, onProblem })
   const runs = await RunEngine.start({
     database,
     bus,
@@ -94,6 +106,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     addressesOf: addressesOf(settings.resolve),
     addresses: engine => ({ host: settings.sipHost ?? settings.sipBind, tls_port: engine.endpoint.port('tls') }),
     router: lineTestRouter(lineToken, services.voice('local/flite'), lineRecordings),
+    ...(hep !== null && { onSipMessage: (message: LadderMessage) => hep.send(message) }),
     calls: {
       endpoint: endpointOptions(settings, identity),
       onEvent: (call, event) => {
@@ -114,6 +127,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       printLine(JSON.stringify({ event: 'call.ended', ...line, sip_status: report?.end.sipStatus ?? null }))
     },
   }).catch(async error => {
+    hep?.close()
     runLeases.close()
     await recordings.stop()
     throw sipListenFault(error, settings)
@@ -134,6 +148,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     async close() {
       unwatch()
       await runs.close()
+      hep?.close()
       await recordings.stop()
       await lineRecordings.trim()
     },

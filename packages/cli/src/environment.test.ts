@@ -92,6 +92,21 @@ describe('PARLEY_SPOOL_MIB', () => {
   })
 })
 
+describe('PARLEY_HEP', () => {
+  it('SIP messages are exported nowhere by default, else to a host and port', () => {
+    expect(read({}).captureServer).toBeNull()
+    expect(read({ PARLEY_HEP: 'homer.example:9060' }).captureServer).toEqual({ host: 'homer.example', port: 9060 })
+    expect(read({ PARLEY_HEP: '[2001:db8::1]:9060' }).captureServer).toEqual({ host: '2001:db8::1', port: 9060 })
+  })
+
+  it.each(['homer.example', ':9060', 'homer.example:0', 'homer.example:70000', 'udp:homer:9060', ''])(
+    'PARLEY_HEP="%s" is refused',
+    value => {
+      expect(() => read({ PARLEY_HEP: value })).toThrow('PARLEY_HEP: must be HOST:PORT')
+    },
+  )
+})
+
 describe('an invalid setting', () => {
   it.each([
     ['PARLEY_HTTP_PORT', 'abc', 'PARLEY_HTTP_PORT: must be a port (0: any free one): a whole number, 0 to 65535'],

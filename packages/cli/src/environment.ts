@@ -61,6 +61,13 @@ const networks = z.string().transform((text, context) => {
     })
 })
 
+const captureServer = z.string().transform((text, context) => {
+  const [, host = '', port = ''] = /^(\[[0-9A-Fa-f:.]+\]|[^:\s]+):(\d{1,5})$/.exec(text) ?? []
+  if (Number(port) >= 1 && Number(port) <= 65_535) return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+  context.addIssue({ code: 'custom', message: 'must be HOST:PORT, such as homer.example:9060' })
+  return z.NEVER
+})
+
 const httpUrl = httpAddress.transform(url => url.replace(/\/+$/, ''))
 
 const blobUrl = z.string().transform((text, context) => {
@@ -94,6 +101,7 @@ const variables = z.object({
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
   PARLEY_PACKET_IO: z.enum(['native', 'portable'], 'must be native or portable').optional(),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
+  PARLEY_HEP: captureServer.optional(),
   PARLEY_LEASE_MS: wholeNumber('milliseconds', 300, 600_000).default(9000),
   PARLEY_SPOOL_MIB: wholeNumber('MiB', 1, 1_073_741_824).default(8192),
   PARLEY_DRAIN_MS: wholeNumber('milliseconds', 0, 86_400_000).default(3_600_000),
@@ -140,6 +148,8 @@ export interface Settings {
   readonly leaseMs: number
   /** Time limit for live calls after SIGTERM, ms. */
   readonly drainMs: number
+  /** Receives the SIP messages of calls by HEP version 3 over UDP; null: there is no export. */
+  readonly captureServer: { readonly host: string; readonly port: number } | null
   /** Private addresses that HTTP actions and webhooks may reach. */
   readonly egressAllow: readonly { readonly host: string; readonly port: number }[]
   /** The vendors whose API key is set, by name. */
@@ -227,6 +237,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     spoolBytes: values.PARLEY_SPOOL_MIB * 1024 ** 2,
     leaseMs: values.PARLEY_LEASE_MS,
     drainMs: values.PARLEY_DRAIN_MS,
+    captureServer: values.PARLEY_HEP ?? null,
     egressAllow: values.PARLEY_EGRESS_ALLOW,
     vendors,
     tlsFiles: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },

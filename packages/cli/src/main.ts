@@ -8,7 +8,7 @@ const USAGE = `parley: conversational agents on real phone calls
                                     call a SIP URI with a virtual phone
   parley agents list | import FILE | validate AGENT | publish AGENT | export AGENT
                                     manage agents through the API
-  parley runs create AGENT --to NUMBER | list | get RUN | follow RUN | transcript RUN | cancel RUN
+  parley runs create AGENT --to NUMBER | list | get RUN | follow RUN | transcript RUN | ladder RUN | cancel RUN
                                     start and inspect calls, chats and tasks through the API
   parley admin …                    manage organisations, environments, trunks, rate cards and keys (platform staff)
   parley providers check            test each speech and model service that has an API key

@@ -1,13 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Ms, randomToken, systemRandom } from '@parley/kernel'
+import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
 import { BullConnections, BullEnvironmentQueue, BullRunQueue } from '@parley/runs'
 import { openBlobs, parseBlobUrl } from '@parley/store'
 import { type ApiRole, type SipAddress, startApi } from './api-role.ts'
 import { startEngineRole } from './engine-role.ts'
 import type { Settings } from './environment.ts'
 import { processIdentity } from './identity.ts'
+import { prepareAgents } from './prepare-agents.ts'
+import { problemLines } from './problem-lines.ts'
 import { serveRoleHealth } from './role-health.ts'
 import { RoleMetrics } from './role-metrics.ts'
 import { RunAgents } from './run-agents.ts'
@@ -132,6 +134,8 @@ async function startRoles(
   if (worker !== null) closers.push(() => worker.close())
   const served = roles.has('api') ? await serveApi(shared, logLevel) : null
   if (served !== null) closers.push(() => served.api.close())
+  // The agents of the demo workspace may be new.
+  if (engine !== null && served !== null && served.seeded.length > 0) await prepare(shared)
   let isDraining = false
   if (served === null) await serveHealth(shared, () => isDraining, closers)
   return {
@@ -153,6 +157,11 @@ async function startRoles(
       await Promise.all([engine?.drain(withinMs), worker?.drain(withinMs)])
     },
   }
+}
+
+function prepare({ state, agents, services }: SharedParts): Promise<void> {
+  const { database } = state
+  return prepareAgents({ database, agents, services, time: systemTime, onProblem: problemLines('engine') })
 }
 
 /** Serves health and metrics in a process without the API. */

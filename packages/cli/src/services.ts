@@ -90,6 +90,18 @@ export class Services {
     )
   }
 
+  /** The voice of a plan, and which of its voices; null: its first. Throws as {@link voice}. */
+  voiceOf({ providers: { tts }, settings }: Plan): { readonly voice: TextToSpeech; readonly voiceId: string | null } {
+    return { voice: this.voice(idOf(tts)), voiceId: settings.voiceId ?? tts.voiceId ?? null }
+  }
+
+  /** Whether the voice `vendor/model` runs on this machine, so that speaking costs nothing. */
+  isOnThisMachine(voiceId: string): boolean {
+    return this.#catalogue.tts.some(
+      ({ vendor, models }) => vendor.settings === null && models.some(model => `${vendor.name}/${model}` === voiceId),
+    )
+  }
+
   #open<Of extends Kind>(kind: Of, id: string, name: 'voice' | 'recogniser' | 'model'): ServiceOf<Of> {
     const { provider, model } = serviceNamed(id)
     const entries: readonly CatalogueEntry<Service>[] = this.#catalogue[kind]
@@ -123,9 +135,8 @@ export class Services {
     plan: Plan,
     identity: { readonly id: string | null; readonly version: number | null },
   ): Promise<VoiceAgent> {
-    const { stt, tts, llm } = plan.providers
-    const { voiceId } = plan.settings
-    const voice = this.voice(idOf(tts))
+    const { stt, llm } = plan.providers
+    const { voice, voiceId } = this.voiceOf(plan)
     const recogniser = this.recogniser(idOf(stt))
     const own = this.model(modelIdOf(llm.model))
     for (const [field, service] of [['tts', voice] as const, ['stt', recogniser] as const, ['llm', own] as const]) {
@@ -134,7 +145,7 @@ export class Services {
     }
     voice.warm?.({
       language: languageOf({ plan, voice }),
-      ...(voiceId !== undefined && { voice: voiceId }),
+      ...(plan.settings.voiceId !== undefined && { voice: plan.settings.voiceId }),
       texts: fixedTexts(plan),
     })
     return {
@@ -144,7 +155,7 @@ export class Services {
       voice,
       recogniser,
       speechBand: speechBandOf(recogniser.id),
-      voiceId: voiceId ?? tts.voiceId ?? null,
+      voiceId,
       fallbackVoices: await this.#fallbackVoices(plan),
       ...(await this.#lastResort(languageOf({ plan, voice }))),
       model: ref => (ref === null ? own : this.model(modelIdOf(ref.model))),
@@ -242,13 +253,23 @@ function modelIdOf({ provider, model_id: id }: ModelRef['model']): string {
   return `${provider}/${id}`
 }
 
-/** The texts that the agent speaks word for word and that contain no variables. */
+/** The texts that the agent speaks word for word and that contain no variables; the opening first, since it is needed first. */
 function fixedTexts({ flow }: Plan): string[] {
+  const opening = openingOf({ flow })
   const nodes = [...flow.nodes, ...flow.components.flatMap(component => component.nodes)]
-  return nodes.flatMap(node => {
-    const instruction = 'instruction' in node ? (node.instruction as Instruction | null) : null
-    return instruction?.type === 'static_text' && !instruction.text.includes('{{') ? [instruction.text] : []
-  })
+  const texts = nodes.flatMap(node => fixedTextOf(node) ?? [])
+  return opening === null ? texts : [opening, ...texts]
+}
+
+/** What the agent says first, word for word; null: a model writes it, or it contains variables. */
+export function openingOf({ flow }: Pick<Plan, 'flow'>): string | null {
+  const start = flow.nodes.find(({ id }) => id === flow.start_node_id)
+  return start === undefined ? null : fixedTextOf(start)
+}
+
+function fixedTextOf(node: object): string | null {
+  const instruction = 'instruction' in node ? (node.instruction as Instruction | null) : null
+  return instruction?.type === 'static_text' && !instruction.text.includes('{{') ? instruction.text : null
 }
 
 /** Splits `vendor/model`. The name of a model may contain slashes. */

@@ -5,10 +5,10 @@ import { InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
 import { type RequestGuard, UserAgent, VirtualNetwork } from '@parley/sip'
 import { expect, it } from 'vitest'
 import type { Call } from './call.ts'
-import { CallCapacity, type CapacityRefusal } from './call-capacity.ts'
+import { CallCapacity } from './call-capacity.ts'
 import type { AbandonReason, CallPlan } from './call-plan.ts'
 import { InboundCalls } from './inbound-calls.ts'
-import type { InboundDecision, InboundRoute } from './inbound-router.ts'
+import type { CallRefusal, InboundDecision, InboundRoute } from './inbound-router.ts'
 import { KnownPeers } from './known-peers.ts'
 
 const ENGINE = '192.0.2.2'
@@ -21,7 +21,9 @@ class InboundHarness {
   readonly inbound: InboundCalls
   /** Methods of the requests whose route was looked up. */
   readonly lookups: string[] = []
-  readonly refused: CapacityRefusal[] = []
+  readonly refused: CallRefusal[] = []
+  /** Calls that the rate of the route still allows. */
+  rateLeft = Number.POSITIVE_INFINITY
   readonly abandoned: AbandonReason[] = []
   readonly started: CallLeg[] = []
   readonly callEnded = Promise.withResolvers<void>()
@@ -51,6 +53,7 @@ class InboundHarness {
     const route: InboundRoute = {
       serverName: null,
       receive: () => this.decide(),
+      takeRateSlot: () => this.rateLeft-- > 0,
       refused: (_invite, why) => this.refused.push(why),
     }
     const engine = context(ENGINE, (request, flow) => {
@@ -116,6 +119,17 @@ function endOf(leg: CallLeg): { status: number | null; retryAfterS: number | und
   })
   return end
 }
+
+it('a call above the rate of its trunk is answered 503 with Retry-After, and gets no place', async () => {
+  const harness = new InboundHarness()
+  harness.rateLeft = 1
+  await harness.call()
+  const refused = await harness.call()
+  expect(endOf(refused)).toEqual({ status: 503, retryAfterS: 1 })
+  expect(harness.refused).toEqual(['call_rate'])
+  expect(harness.started).toHaveLength(1)
+  expect(harness.capacity.taken).toBe(1)
+})
 
 it('the route of an INVITE is looked up once, and its call holds a place until it ends', async () => {
   const harness = new InboundHarness()

@@ -16,6 +16,8 @@ import type { KnownPeers } from './known-peers.ts'
 
 /** Seconds after which a refused caller may try again. */
 const RETRY_AFTER_S = 5
+/** The same where the trunk's call rate is exceeded. */
+const RATE_RETRY_AFTER_S = 1
 
 interface InboundCallsOptions {
   readonly router: InboundRouter
@@ -55,6 +57,10 @@ export class InboundCalls {
       // Carriers ask by OPTIONS whether they may send calls (RFC 3261 section 11.2).
       if (request.method === 'OPTIONS' && refusal === 'draining')
         return { action: 'reject', status: 503, retryAfterS: RETRY_AFTER_S }
+    }
+    if (request.method === 'INVITE' && tagOf(request.to) === undefined && route.takeRateSlot?.() === false) {
+      route.refused(request, 'call_rate')
+      return { action: 'reject', status: 503, retryAfterS: RATE_RETRY_AFTER_S }
     }
     return {
       action: 'accept',

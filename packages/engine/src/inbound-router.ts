@@ -20,9 +20,14 @@ export interface InboundRoute {
   readonly sources?: readonly IpNetwork[] | undefined
   /** Admits the call or decides how it is refused. Never rejects. */
   receive(invite: SipRequest): Promise<InboundDecision>
+  /** Counts a call in the trunk's rate; false: the rate is exceeded, and the call is answered 503. Absent: there is no limit. */
+  takeRateSlot?(): boolean
   /** Records that the engine refused a call with 503 before `receive`. Returns at once. */
-  refused(invite: SipRequest, why: CapacityRefusal): void
+  refused(invite: SipRequest, why: CallRefusal): void
 }
+
+/** Why a call is refused before it is admitted. */
+export type CallRefusal = CapacityRefusal | 'call_rate'
 
 export type InboundDecision =
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfterS?: number }

@@ -1,5 +1,6 @@
 export type { CallEvent } from './call.ts'
 export type { EngineOptions } from './engine.ts'
+export type { LadderMessage } from './ladder/call-ladders.ts'
 export { lineTestHandler } from './line-test.ts'
 export type { AgentFactory as Agents, AgentRequest as AgentOrder } from './runs/agent-factory.ts'
 export type { CallRecordEnd } from './runs/call-record.ts'

@@ -16,7 +16,7 @@ const base: LegEnd = {
   media: null,
 }
 
-type Row = [what: string, end: Partial<LegEnd>, local: LocalEnding | null, result: string]
+type Row = [what: string, end: Partial<LegEnd>, local: LocalEnding | null, result: string, hadCredentials?: boolean]
 
 /** `state outcome.kind/ended_by detail` */
 const table: Row[] = [
@@ -27,8 +27,14 @@ const table: Row[] = [
     'completed completed/agent -',
   ],
   [
-    'the far end hangs up',
+    'the callee hangs up',
     { answered: true, by: 'remote', cause: 'bye', sipStatus: 200 },
+    null,
+    'completed caller_hung_up/callee callee_hung_up',
+  ],
+  [
+    'the caller hangs up',
+    { direction: 'inbound', answered: true, by: 'remote', cause: 'bye', sipStatus: 200 },
     null,
     'completed caller_hung_up/caller -',
   ],
@@ -54,7 +60,7 @@ const table: Row[] = [
     'both sides hang up, and the BYE of the far end arrives first',
     { answered: true, by: 'remote', cause: 'bye', sipStatus: 200 },
     'completed',
-    'completed caller_hung_up/caller -',
+    'completed caller_hung_up/callee callee_hung_up',
   ],
   [
     'the caller was transferred, and the BYE of the far end arrives first',
@@ -93,9 +99,11 @@ const table: Row[] = [
     'completed no_answer/system -',
   ],
   ['the INVITE is answered 480', { sipStatus: 480 }, null, 'completed no_answer/system -'],
-  ['the INVITE is answered 486', { sipStatus: 486 }, null, 'completed busy/caller -'],
-  ['the INVITE is answered 600', { sipStatus: 600 }, null, 'completed busy/caller -'],
-  ['the INVITE is answered 603', { sipStatus: 603 }, null, 'completed busy/caller -'],
+  ['the INVITE is answered 486', { sipStatus: 486 }, null, 'completed busy/callee -'],
+  ['the INVITE is answered 600', { sipStatus: 600 }, null, 'completed busy/callee -'],
+  ['the INVITE is answered 603 Decline', { sipStatus: 603 }, null, 'completed busy/callee declined'],
+  ['the INVITE is answered 607 Unwanted', { sipStatus: 607 }, null, 'completed busy/callee declined'],
+  ['the INVITE is answered 608 Rejected', { sipStatus: 608 }, null, 'completed busy/callee declined'],
   ['the INVITE is answered 404', { sipStatus: 404 }, null, 'failed error/system number_not_found'],
   ['the INVITE is answered 484', { sipStatus: 484 }, null, 'failed error/system number_not_found'],
   [
@@ -110,9 +118,16 @@ const table: Row[] = [
     null,
     'failed error/system trunk_auth_failed',
   ],
-  ['the INVITE is answered 403', { sipStatus: 403 }, null, 'failed error/system trunk_auth_failed'],
+  ['an INVITE without credentials is answered 403', { sipStatus: 403 }, null, 'failed error/system forbidden'],
+  [
+    'the INVITE with our credentials is answered 403',
+    { sipStatus: 403 },
+    null,
+    'failed error/system trunk_auth_failed',
+    true,
+  ],
   ['the INVITE is answered 488', { sipStatus: 488 }, null, 'failed error/system media_refused'],
-  ['the INVITE is answered 302, which is not followed', { sipStatus: 302 }, null, 'failed error/system sip_error'],
+  ['the INVITE is answered 302, which is not followed', { sipStatus: 302 }, null, 'failed error/system moved'],
   ['the INVITE is answered 500', { sipStatus: 500 }, null, 'failed error/system sip_error'],
   [
     'the trunk cannot be reached',
@@ -159,8 +174,8 @@ const table: Row[] = [
 ]
 
 describe('the state and outcome of a run by the end of its leg', () => {
-  it.each(table)('the outcome of a run when %s', (_what, end, local, expected) => {
-    const { state, outcome } = runResult({ ...base, ...end }, local)
+  it.each(table)('the outcome of a run when %s', (_what, end, local, expected, hadCredentials) => {
+    const { state, outcome } = runResult({ ...base, ...end }, local, hadCredentials)
     const text = outcome === null ? state : `${state} ${outcome.kind}/${outcome.ended_by} ${outcome.detail ?? '-'}`
     expect(text).toBe(expected)
     if (outcome !== null) expect(outcome.sip_status).toBe(end.sipStatus)

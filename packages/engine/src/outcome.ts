@@ -1,3 +1,4 @@
+import type { PolicyReason } from '@parley/conversation'
 import type { LegEnd } from '@parley/leg'
 
 /** How a run ended: the fields `state` and `outcome` of the run resource. */
@@ -18,13 +19,27 @@ interface RunOutcome {
     | 'silence'
     | 'error'
     | 'cancelled'
-  readonly detail: FailureDetail | null
+  readonly detail: OutcomeDetail | null
   readonly sip_status: number | null
-  readonly ended_by: 'caller' | 'agent' | 'system' | 'operator'
+  /** `caller` and `callee` are the far end of an inbound and of an outbound call. */
+  readonly ended_by: 'caller' | 'callee' | 'agent' | 'system' | 'operator'
 }
 
+type OutcomeDetail =
+  | FailureDetail
+  /** The callee refused the call (603, 607, 608): calling again is not wanted. */
+  | 'declined'
+  /** The far end of an outbound call hung up. */
+  | 'callee_hung_up'
+
 export type FailureDetail =
+  /** The ledger denied the INVITE. */
+  | PolicyReason
   | 'number_not_found'
+  /** 3xx: the far end named another address, which is not called. */
+  | 'moved'
+  /** 403 to an INVITE without credentials. */
+  | 'forbidden'
   | 'trunk_auth_failed'
   | 'trunk_unreachable'
   | 'media_refused'
@@ -49,17 +64,18 @@ export type LocalEnding =
 
 /**
  * The result of a run from the end of its leg. `local`: why our side ended the call; null: the far end, the network or a
- * failure ended it.
+ * failure ended it. `hadCredentials`: whether the last INVITE carried credentials; default false.
  */
-export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
+export function runResult(end: LegEnd, local: LocalEnding | null, hadCredentials = false): RunResult {
   if (local === 'cancelled') return finished('cancelled', 'cancelled', end, 'operator')
   if (local === 'internal') return failed(local, end)
-  if (!end.answered) return end.direction === 'inbound' ? inboundUnanswered(end) : outboundUnanswered(end)
+  if (!end.answered)
+    return end.direction === 'inbound' ? inboundUnanswered(end) : outboundUnanswered(end, hadCredentials)
   if (local === 'provider_failed') return failed(local, end)
   if (end.cause === 'media-lost') return failed('media_lost', end)
   if (end.cause === 'internal') return failed('internal', end)
   if (local === 'transferred') return finished('completed', 'transferred', end, 'agent')
-  if (end.cause === 'bye' && end.by === 'remote') return finished('completed', 'caller_hung_up', end, 'caller')
+  if (end.cause === 'bye' && end.by === 'remote') return hungUpByFarEnd(end)
   // The far end stopped responding or no longer has the dialog (481): neither side hung up.
   if (end.by === 'remote') return failed('signalling_lost', end)
   if (local === 'max_duration') return finished('completed', 'max_duration', end, 'system')
@@ -70,18 +86,24 @@ export function runResult(end: LegEnd, local: LocalEnding | null): RunResult {
 
 function inboundUnanswered(end: LegEnd): RunResult {
   if (end.by !== 'remote') return { state: 'rejected', outcome: null }
-  return end.cause === 'timeout'
-    ? failed('signalling_lost', end)
-    : finished('completed', 'caller_hung_up', end, 'caller')
+  return end.cause === 'timeout' ? failed('signalling_lost', end) : hungUpByFarEnd(end)
 }
 
-function outboundUnanswered(end: LegEnd): RunResult {
+/** The kind is the same in both directions; `detail` and `ended_by` name the callee of an outbound call. */
+function hungUpByFarEnd(end: LegEnd): RunResult {
+  return end.direction === 'inbound'
+    ? finished('completed', 'caller_hung_up', end, 'caller')
+    : finished('completed', 'caller_hung_up', end, 'callee', 'callee_hung_up')
+}
+
+function outboundUnanswered(end: LegEnd, hadCredentials: boolean): RunResult {
   if (end.cause === 'transport') return failed('trunk_unreachable', end)
   // The ledger or the database failed before the INVITE was sent.
   if (end.cause === 'withheld') return failed('internal', end)
   if (end.cause === 'media-refused') return failed('media_refused', end)
   if (end.cause === 'internal') return failed('internal', end)
   if (end.cause === 'recording-unavailable') return failed('recording_unavailable', end)
+  if (end.sipStatus !== null && end.sipStatus >= 300 && end.sipStatus < 400) return failed('moved', end)
   switch (end.sipStatus) {
     case 408:
     case 480:
@@ -89,15 +111,20 @@ function outboundUnanswered(end: LegEnd): RunResult {
       return finished('completed', 'no_answer', end, 'system')
     case 486:
     case 600:
+      return finished('completed', 'busy', end, 'callee')
+    // 607 and 608: RFC 8197, RFC 8688.
     case 603:
-      return finished('completed', 'busy', end, 'caller')
+    case 607:
+    case 608:
+      return finished('completed', 'busy', end, 'callee', 'declined')
     case 404:
     case 410:
     case 484:
     case 604:
       return failed('number_not_found', end)
-    case 401:
     case 403:
+      return failed(hadCredentials ? 'trunk_auth_failed' : 'forbidden', end)
+    case 401:
     case 407:
       return failed('trunk_auth_failed', end)
     case 415:
@@ -114,8 +141,9 @@ function finished(
   kind: RunOutcome['kind'],
   end: LegEnd,
   endedBy: RunOutcome['ended_by'],
+  detail: OutcomeDetail | null = null,
 ): RunResult {
-  return { state, outcome: { kind, detail: null, sip_status: end.sipStatus, ended_by: endedBy } }
+  return { state, outcome: { kind, detail, sip_status: end.sipStatus, ended_by: endedBy } }
 }
 
 function failed(detail: FailureDetail, end: LegEnd): RunResult {

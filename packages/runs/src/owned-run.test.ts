@@ -80,6 +80,22 @@ async function onDisk(): Promise<unknown[]> {
   return entries
 }
 
+it('SIP messages of a call are stored on disk while the database is away', async () => {
+  runOn(AWAY)
+  const message = {
+    place: 1,
+    at: '2026-01-02T03:04:05.678Z',
+    direction: 'out',
+    transport: 'tls',
+    source: '192.0.2.1:5061',
+    destination: '192.0.2.2:5061',
+    message: 'INVITE',
+  } as const
+  run.addSipMessage(message)
+  await pass(3000)
+  expect(await onDisk()).toEqual([{ type: 'sip', message }])
+})
+
 describe('the dialog facts that a later BYE needs', () => {
   it('dialog facts are stored once the database has them, without a file', async () => {
     runOn(STORED)

@@ -13,6 +13,7 @@ import {
   type RunMove,
   type RunOwnership,
   runLedger,
+  type SipMessageRow,
   storeDial,
   storeDialog,
 } from '@parley/store'
@@ -136,6 +137,11 @@ export class OwnedRun {
 
   addUsage(measurement: Measurement): void {
     this.#used.add(measurement)
+  }
+
+  /** Stores a SIP message of the run's call, without credentials and keys. `place`: from 1, in the order of the messages. */
+  addSipMessage(message: SipMessageRow): void {
+    this.#writer.add({ type: 'sip', message })
   }
 
   /** Announces an event to the agent's webhook, once. Call it after the change of state that it reports. */

@@ -18,7 +18,9 @@ import {
   type RunMove,
   type RunOwnership,
   recordInference,
+  type SipMessageRow,
   storeDialog,
+  storeSipMessages,
   writeCheckpoint,
 } from '@parley/store'
 import { RunsError } from './errors.ts'
@@ -32,6 +34,8 @@ export type RunEntry =
   | { readonly type: 'dialog'; readonly dialog: JsonObject }
   | { readonly type: 'checkpoint'; readonly utterances: readonly Utterance[] }
   | { readonly type: 'inference'; readonly effect: InferenceEffect }
+  /** A SIP message of the call; a repeated write with the same place is stored once. */
+  | { readonly type: 'sip'; readonly message: SipMessageRow }
   /** `event_id`: a UUID; a repeated write with the same id is published once. */
   | { readonly type: 'announce'; readonly event: OwnerEvent; readonly event_id: string }
 
@@ -106,6 +110,8 @@ export async function writeBatch(batch: RunBatch, place: BatchPlace): Promise<nu
       const appended = await appendEvents(tx, scope, owned, lastSeq + 1, events)
       if (appended !== 'appended') return appended
       for (const entry of batch) if ((await writeEntry(tx, scope, owned, entry, now)) === 'lost') throw LOST
+      const messages = batch.flatMap(entry => (entry.type === 'sip' ? [entry.message] : []))
+      if (messages.length > 0 && (await storeSipMessages(tx, scope, owned, messages)) === 'lost') throw LOST
       return appended
     })
     .catch((error: unknown) => {
@@ -164,6 +170,8 @@ async function writeEntry(
   switch (entry.type) {
     case 'item':
     case 'gap':
+    // All messages of the batch are written in one statement.
+    case 'sip':
       return 'written'
     case 'move':
       return (await moveRun(tx, scope, owned, entry.move)) === 'lost' ? 'lost' : 'written'

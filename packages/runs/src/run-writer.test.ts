@@ -86,6 +86,29 @@ it('while the database is away, entries are on disk within half a second', async
   expect(missing).toEqual([])
 })
 
+it('SIP messages wait up to 2 s for other entries of their run, and are then written by themselves', async () => {
+  let writes = 0
+  writer = writerOn(() => {
+    writes++
+    return Promise.reject(new StoreError('run_lost'))
+  })
+  const message = {
+    place: 1,
+    at: AT,
+    direction: 'in',
+    transport: 'tls',
+    source: '192.0.2.1:5061',
+    destination: '192.0.2.2:5061',
+    message: 'BYE',
+  } as const
+  writer.add({ type: 'sip', message })
+  await pass(1000)
+  expect(writes).toBe(0)
+  tell(1)
+  await pass(30)
+  expect(writes).toBe(1)
+})
+
 it('a database that has not answered for a second counts as away', async () => {
   writer = writerOn(() => new Promise<never>(() => {}))
   tell(1)

@@ -8,6 +8,8 @@ import { type RunBatch, type RunEnd, type RunEntry, writeBatch, writeEnd } from 
 
 /** An entry waits at most so long for others of its batch. */
 const GATHER_MS: Ms = 20
+/** A SIP message waits so long for other entries, so that a call does not cost a transaction for each message. */
+const GATHER_SIP_MS: Ms = 2000
 const FIRST_PAUSE_MS: Ms = 250
 const LONGEST_PAUSE_MS: Ms = 2000
 /** A database that takes longer may be away: from then on waiting entries go to disk. */
@@ -48,6 +50,7 @@ export class RunWriter {
   readonly #options: RunWriterOptions
   readonly #backlog: RunBacklog
   #timer: Timer | null = null
+  #dueAt: Ms = 0
   #pauseMs: Ms = FIRST_PAUSE_MS
   #refusals = 0
   #isLost = false
@@ -70,7 +73,7 @@ export class RunWriter {
   add(entry: RunEntry): void {
     if (this.#isLost) return
     this.#backlog.add(entry)
-    this.#schedule(GATHER_MS)
+    this.#schedule(entry.type === 'sip' ? GATHER_SIP_MS : GATHER_MS)
   }
 
   /** As `add`, and writes the entry to disk at once. Resolves when it is there or the disk failed. Never rejects. */
@@ -115,9 +118,13 @@ export class RunWriter {
   }
 
   #schedule(inMs: Ms): void {
-    if (this.#timer !== null || this.#work !== null || this.#isLost) return
+    if (this.#work !== null || this.#isLost) return
     const { time } = this.#options
-    this.#timer = time.at(time.now() + inMs, () => {
+    const dueAt = time.now() + inMs
+    if (this.#timer !== null && this.#dueAt <= dueAt) return
+    this.#timer?.cancel()
+    this.#dueAt = dueAt
+    this.#timer = time.at(dueAt, () => {
       this.#timer = null
       void this.#writeAll()
     })

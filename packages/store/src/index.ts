@@ -137,6 +137,7 @@ export {
   readRecording,
 } from './runs/recordings.ts'
 export { listRuns, type RunRow, readRun } from './runs/runs.ts'
+export { listSipMessages, type SipMessageRow, storeSipMessages } from './runs/sip-messages.ts'
 export { type StartingRun, startingRun } from './runs/starting-run.ts'
 export { readTranscript, type TranscriptRow, writeCheckpoint } from './runs/transcripts.ts'
 export { type CallSlot, takeCallSlot } from './runs/trunk-rate.ts'

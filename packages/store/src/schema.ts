@@ -158,6 +158,8 @@ export interface TrunkDetails {
   readonly realms?: readonly string[]
   readonly country?: string
   readonly cps?: number
+  /** Calls per second that one engine takes from the trunk; default 100. */
+  readonly inbound_cps?: number
   readonly profile?: string
   readonly identity?: string
   readonly register?: boolean

@@ -25,6 +25,7 @@ const READERS: Readonly<Record<string, readonly [file: string, word: string]>> =
   '--realms': [`${TRUNK}/outbound-runs.ts`, 'details.realms'],
   '--country': [`${TRUNK}/trunk-details.ts`, 'details.country'],
   '--cps': [`${TRUNK}/outbound-runs.ts`, 'details.cps'],
+  '--inbound-cps': [`${TRUNK}/inbound-rate.ts`, 'details.inbound_cps'],
   '--codecs': [`${TRUNK}/outbound-runs.ts`, 'codecs'],
   '--identity': [`${TRUNK}/outbound-runs.ts`, 'details.identity'],
 }

@@ -5,7 +5,7 @@ import { country, DEFAULT, listed, network, oneOf, wholeNumber, words } from './
 import { ENV_OPTION, inEnvironment, type StaffCommand } from './staff-command.ts'
 
 export const TRUNK_USAGE =
-  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|srtp-without-tls|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--realms REALM,…] [--country DE] [--cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
+  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|srtp-without-tls|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--realms REALM,…] [--country DE] [--cps N] [--inbound-cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
 
 const MAX_CPS = 1000
 const MAX_NAME = 64
@@ -23,6 +23,7 @@ const OPTIONS = {
   realms: { type: 'string', multiple: true },
   country: text,
   cps: text,
+  'inbound-cps': text,
   profile: text,
   identity: text,
   register: { type: 'boolean' },
@@ -42,6 +43,7 @@ export function trunkSet(args: string[]): StaffCommand {
     ...list('realms', values.realms, realm),
     ...optional('country', values.country, value => country('--country', value)),
     ...optional('cps', values.cps, value => wholeNumber('--cps', value, 1, MAX_CPS)),
+    ...optional('inbound_cps', values['inbound-cps'], value => wholeNumber('--inbound-cps', value, 1, MAX_CPS)),
     ...optional('profile', values.profile, profile),
     ...optional('identity', values.identity, identity),
     ...registration(values.register === true, values['no-register'] === true),

@@ -74,7 +74,7 @@ describe('parley admin', () => {
       [tenant_id],
     )
     const all =
-      '--port 5070 --transport udp --media rtp --source 192.0.2.0/24,2001:db8::1 --country de --cps 5 --profile plain --identity +4930123456 --register'
+      '--port 5070 --transport udp --media rtp --source 192.0.2.0/24,2001:db8::1 --country de --cps 5 --inbound-cps 7 --profile plain --identity +4930123456 --register'
     expect(await admin(`trunk set main ${all} --env ${tenant_id}`)).toEqual({
       tenant_id,
       trunk_id: 'main',
@@ -85,6 +85,7 @@ describe('parley admin', () => {
         source: ['192.0.2.0/24', '2001:db8::1'],
         country: 'DE',
         cps: 5,
+        inbound_cps: 7,
         profile: 'plain',
         identity: '+4930123456',
         register: true,
@@ -95,7 +96,7 @@ describe('parley admin', () => {
       ],
     })
     const less =
-      '--port default --source default --profile default --identity default --country default --cps default --no-register'
+      '--port default --source default --profile default --identity default --country default --cps default --inbound-cps default --no-register'
     expect(await admin(`trunk set main ${less} --env ${tenant_id}`)).toMatchObject({
       details: { transport: 'udp', media: 'rtp', register: false },
       warnings: [],

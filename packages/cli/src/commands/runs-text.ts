@@ -59,6 +59,19 @@ export function transcriptLines({ state, utterances }: ResultFrom<'runs.transcri
     .join('')
 }
 
+/** A line for each SIP message: time, direction, peer, start line and CSeq; `isFull`: then the whole message, indented. */
+export function ladderLines({ items, truncated }: ResultFrom<'runs.ladder'>, isFull: boolean): string {
+  if (items.length === 0) return 'The run has no SIP messages.\n'
+  const lines = items.map(({ at, direction, transport, source, destination, message }) => {
+    const [startLine = '', ...rest] = message.split(/\r?\n/)
+    const arrow = direction === 'in' ? `<-- ${source}` : `--> ${destination}`
+    const sequence = startLine.startsWith('SIP/2.0') ? rest.find(line => line.startsWith('CSeq:')) : undefined
+    const summary = `${at.slice(11, 23)}  ${arrow} ${transport}  ${startLine}${sequence === undefined ? '' : `  (${sequence})`}`
+    return isFull ? [summary, ...rest.map(line => `    ${line}`)].map(printable).join('\n') : printable(summary)
+  })
+  return `${[...lines, ...(truncated ? ['Further messages were not kept.'] : [])].join('\n')}\n`
+}
+
 /** An item of the timeline as one line: time since the start, and what happened. */
 export function itemLine(item: Item): string {
   const time = item.offset_ms === null ? '       -' : `${(item.offset_ms / 1000).toFixed(2).padStart(7)}s`

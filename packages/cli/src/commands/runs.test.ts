@@ -132,6 +132,29 @@ describe('parley runs', () => {
     expect((await parley(['follow', 'nobody'], {})).message).toContain('(not_found)')
   })
 
+  it('runs ladder prints a line per SIP message, and with --full the messages', async () => {
+    const sip = {
+      at: '2026-01-02T03:04:05.678Z',
+      transport: 'tls',
+      source: '192.0.2.1:5061',
+      destination: '192.0.2.2:5061',
+    }
+    const items = [
+      { ...sip, direction: 'in', message: 'BYE sip:a@b SIP/2.0\r\nCSeq: 2 BYE\r\n\r\n' },
+      { ...sip, direction: 'out', message: 'SIP/2.0 200 OK\r\nCSeq: 2 BYE\r\n\r\n' },
+    ]
+    const answers = { 'GET /runs/r-1/ladder': { items, truncated: true } }
+    expect((await parley(['ladder', 'r-1'], answers)).out.split('\n')).toEqual([
+      '03:04:05.678  <-- 192.0.2.1:5061 tls  BYE sip:a@b SIP/2.0',
+      '03:04:05.678  --> 192.0.2.2:5061 tls  SIP/2.0 200 OK  (CSeq: 2 BYE)',
+      'Further messages were not kept.',
+      '',
+    ])
+    expect((await parley(['ladder', 'r-1', '--full'], answers)).out).toContain('\n    CSeq: 2 BYE\n')
+    const none = { 'GET /runs/r-1/ladder': { items: [], truncated: false } }
+    expect((await parley(['ladder', 'r-1'], none)).out).toBe('The run has no SIP messages.\n')
+  })
+
   it.each([
     [[], 'usage:'],
     [['toString'], 'usage:'],

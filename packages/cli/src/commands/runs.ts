@@ -1,7 +1,7 @@
 import type { RequestTo, ResultFrom } from '@parley/client'
 import { parseCommand, UsageError } from '../usage.ts'
 import { onlyArgument, parseSubcommand, runCommand, type SubcommandGroup, type Work } from './api-command.ts'
-import { itemLine, runLines, runTable, transcriptLines } from './runs-text.ts'
+import { itemLine, ladderLines, runLines, runTable, transcriptLines } from './runs-text.ts'
 
 const USAGE = {
   create:
@@ -10,6 +10,7 @@ const USAGE = {
   list: 'parley runs list [--agent AGENT] [--state STATE] [--channel phone|web|cloud] [--limit N] [--json]',
   cancel: 'parley runs cancel RUN [--json]',
   transcript: 'parley runs transcript RUN [--json]',
+  ladder: 'parley runs ladder RUN [--full] [--json]',
   follow: 'parley runs follow RUN [--json]',
 } as const
 
@@ -21,7 +22,7 @@ const word = { type: 'string' } as const
 
 const GROUP: SubcommandGroup = {
   name: 'parley runs',
-  verbs: { create, get, list, cancel, transcript, follow },
+  verbs: { create, get, list, cancel, transcript, ladder, follow },
   usages: Object.values(USAGE),
 }
 
@@ -112,6 +113,17 @@ function transcript(args: string[]): Work {
   const read = (run_id: string) => (context: Parameters<Work>[0]) =>
     context.client.runs.transcript({ params: { run_id } })
   return ofRun(args, USAGE.transcript, read, transcriptLines)
+}
+
+function ladder(args: string[]): Work {
+  const options = { full: { type: 'boolean', default: false }, json } as const
+  const { values, positionals } = parseCommand(args, options, USAGE.ladder)
+  const run_id = onlyArgument(positionals, USAGE.ladder)
+  return async ({ client, print }) => {
+    const answer = await client.runs.ladder({ params: { run_id } })
+    print(values.json ? `${JSON.stringify(answer, null, 2)}\n` : ladderLines(answer, values.full))
+    return 0
+  }
 }
 
 /** Parses the arguments of a command about one run, and prints its answer as text or JSON. */

@@ -4,6 +4,7 @@ import { runState } from '../agents/agent-summary.ts'
 import { operation } from '../operation.ts'
 import { uuid } from '../values/names.ts'
 import { listQuery, page } from '../values/page.ts'
+import { timestamp } from '../values/time.ts'
 import { recording, transcript, utterance } from './content.ts'
 import { effectRecord } from './effect.ts'
 import { byRunId } from './runs.ts'
@@ -77,6 +78,34 @@ const runEffects = operation({
   output: z.strictObject({ items: z.array(effectRecord) }),
 })
 
+/** A SIP message that was sent or received. */
+const sipMessage = z
+  .strictObject({
+    at: timestamp,
+    /** `in`: received from the far end. */
+    direction: z.enum(['in', 'out']),
+    transport: z.enum(['udp', 'tcp', 'tls']),
+    /** `address:port` */
+    source: text(1),
+    destination: text(1),
+    /** Start line, headers and body; credentials and keys are "[redacted]". */
+    message: text(1),
+  })
+  .meta({ id: 'SipMessage' })
+
+const runLadder = operation({
+  ...reading,
+  id: 'runs.ladder',
+  path: `${ofRun}/ladder`,
+  summary: "Read the SIP messages of a run's call, in order, without credentials and keys",
+  query: null,
+  output: z.strictObject({
+    items: z.array(sipMessage),
+    /** Further messages were not kept: a run keeps 200 messages and 256 KiB. */
+    truncated: z.boolean(),
+  }),
+})
+
 const runTranscript = operation({
   ...reading,
   id: 'runs.transcript',
@@ -96,4 +125,11 @@ const runRecording = operation({
   auditsReads: true,
 })
 
-export const runContentOperations = [messageRun, runTimeline, runEffects, runTranscript, runRecording] as const
+export const runContentOperations = [
+  messageRun,
+  runTimeline,
+  runEffects,
+  runLadder,
+  runTranscript,
+  runRecording,
+] as const

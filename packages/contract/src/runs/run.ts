@@ -42,7 +42,8 @@ const runOutcome = z
     ]),
     detail: text(0).nullable(),
     sip_status: z.int().min(100).max(699).nullable(),
-    ended_by: z.enum(['caller', 'agent', 'system', 'operator']),
+    /** `caller` and `callee`: the far end of an inbound and of an outbound call. */
+    ended_by: z.enum(['caller', 'callee', 'agent', 'system', 'operator']),
   })
   .meta({ id: 'RunOutcome' })
 

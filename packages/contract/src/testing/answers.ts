@@ -350,6 +350,22 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ['runs.timeline', { run_id: uuid, items: TIMELINE, next_cursor: null }],
   ['runs.effects', { items: [effect] }],
   [
+    'runs.ladder',
+    {
+      items: [
+        {
+          at,
+          direction: 'in',
+          transport: 'tls',
+          source: '192.0.2.1:5061',
+          destination: '192.0.2.2:5061',
+          message: 'BYE sip:parley@192.0.2.2 SIP/2.0\r\n\r\n',
+        },
+      ],
+      truncated: false,
+    },
+  ],
+  [
     'runs.transcript',
     {
       run_id: uuid,

@@ -51,6 +51,7 @@ POST   /api/v1/runs/{run_id}/cancel                      runs_cancel            
 POST   /api/v1/runs/{run_id}/messages                    runs_message                member        required_header  200
 GET    /api/v1/runs/{run_id}/timeline                    runs_timeline               viewer        none             200
 GET    /api/v1/runs/{run_id}/effects                     runs_effects                viewer        none             200
+GET    /api/v1/runs/{run_id}/ladder                      runs_ladder                 viewer        none             200
 GET    /api/v1/runs/{run_id}/transcript                  runs_transcript             viewer        none             200
 GET    /api/v1/runs/{run_id}/recording                   runs_recording              viewer        none             200
 GET    /api/v1/usage                                     usage_summary               viewer        none             200

@@ -1,9 +1,11 @@
+import type { PolicyReason } from '@parley/conversation'
 import { type Ms, percentiles, type Time } from '@parley/kernel'
 import type { LegEnd, LegEvent } from '@parley/leg'
 import type { OwnedRun, OwnedRunEnding } from '@parley/runs'
 import type { JsonObject } from '@parley/store'
 import type { Call, CallEvent, CallReport } from '../call.ts'
-import type { RunResult } from '../outcome.ts'
+import type { CallLadders } from '../ladder/call-ladders.ts'
+import type { FailureDetail, RunResult } from '../outcome.ts'
 import type { UsageReport } from '../voice/voice-agent.ts'
 import { qualityOf } from './call-quality.ts'
 import type { Recordings } from './recordings.ts'
@@ -46,6 +48,8 @@ export class CallRecord {
   #isOver = false
   #isDialling = false
   #hangUp: Promise<string | null> | null = null
+  #denial: OwnedRunEnding | null = null
+  #stopLadder: (() => void) | null = null
 
   constructor(options: CallRecordOptions) {
     this.#options = options
@@ -92,6 +96,15 @@ export class CallRecord {
     this.enter('dialing')
   }
 
+  /** Stores the SIP messages of the call in the run until the run is over. `secrets`: texts to remove from them. */
+  keepLadder(ladders: CallLadders | undefined, callId: string, secrets: readonly string[] = []): void {
+    this.#stopLadder?.()
+    this.#stopLadder =
+      ladders?.attach(callId, secrets, ({ at, ...entry }) =>
+        this.#run.addSipMessage({ ...entry, at: new Date(at).toISOString() }),
+      ) ?? null
+  }
+
   used(usage: UsageReport): void {
     this.#run.addUsage(usage)
   }
@@ -118,12 +131,18 @@ export class CallRecord {
     }
   }
 
+  /** The ledger refused the first INVITE, so that none is sent: the run was cancelled, or ends as failed with this detail. */
+  denied(reason: PolicyReason): void {
+    if (reason === 'run_not_active') this.#isCancelled = true
+    else this.#denial = undialled(reason)
+  }
+
   /** Finishes a run that never had a call. */
   async abandon(ending: OwnedRunEnding): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
     await this.#options.recordings.close(this.#run.runId, 0)
-    await this.#finish(this.#isCancelled ? CANCELLED : ending, null)
+    await this.#finish(this.#isCancelled ? CANCELLED : (this.#denial ?? ending), null)
   }
 
   #onLeg(event: LegEvent): void {
@@ -197,13 +216,22 @@ export class CallRecord {
     const segments = media === null ? 0 : (media.recording?.segments ?? null)
     await this.#options.recordings.close(this.#run.runId, segments)
     this.#run.checkpoint(report.utterances)
-    await this.#finish(endingOf(report, this.#state, this.#connectedMs()), report)
+    await this.#finish(this.#endingOf(report), report)
+  }
+
+  #endingOf(report: CallReport): OwnedRunEnding {
+    if (report.end.cause === 'withheld' && !report.end.inviteSent) {
+      if (this.#isCancelled) return CANCELLED
+      if (this.#denial !== null) return this.#denial
+    }
+    return endingOf(report, this.#state, this.#connectedMs())
   }
 
   async #finish(ending: OwnedRunEnding, report: CallReport | null): Promise<void> {
     const done = await this.#run.finish(ending)
     const last = done === 'not_allowed' ? { ...failedTransition(), ...measured(ending) } : ending
     if (done === 'not_allowed') await this.#run.finish(last)
+    this.#stopLadder?.()
     const kind = (last.outcome as { readonly kind?: string } | null)?.kind ?? null
     this.#options.onOver({ state: last.state, outcome: kind, connectedMs: this.#connectedMs(), report })
   }
@@ -228,11 +256,17 @@ function endingOf(
     state: result.state,
     phone_state: result.state === 'rejected' ? 'rejected' : isSetUp ? 'ended' : 'setup_failed',
     outcome: result.outcome === null ? null : { ...result.outcome },
-    disposition: result.outcome?.kind ?? 'rejected',
+    disposition: dispositionOf(result.outcome, answered),
     latency: latencyOf(report),
     ...(connectedMs !== null && { connected_ms: connectedMs }),
     ...(quality !== null && { quality: { ...quality } }),
   }
+}
+
+/** The detail of an unanswered call says more than its kind. */
+function dispositionOf(outcome: RunResult['outcome'], answered: boolean): string {
+  if (outcome === null) return 'rejected'
+  return (answered ? null : outcome.detail) ?? outcome.kind
 }
 
 function latencyOf({ latencies }: CallReport): JsonObject {
@@ -248,6 +282,16 @@ function latencyOf({ latencies }: CallReport): JsonObject {
 function unanswered(end: LegEnd): RunResult {
   const detail = end.cause === 'media-refused' ? 'media_refused' : 'sip_error'
   return { state: 'failed', outcome: { kind: 'error', detail, sip_status: end.sipStatus, ended_by: 'system' } }
+}
+
+/** The ending of an outbound run whose INVITE was never sent. */
+export function undialled(detail: FailureDetail): OwnedRunEnding {
+  return {
+    state: 'failed',
+    phone_state: 'setup_failed',
+    outcome: { kind: 'error', detail, sip_status: null, ended_by: 'system' },
+    disposition: detail,
+  }
 }
 
 const CANCELLED: OwnedRunEnding = {

@@ -4,17 +4,17 @@ import type { LegEnd } from '@parley/leg'
 /** The ledger's row of an outbound call: `sending` with the first INVITE, settled with the far end's final answer. */
 export class DialEffect {
   readonly #ledger: EffectLedger
-  readonly #effectId: string
+  readonly effectId: string
   #isSending = false
 
   constructor(ledger: EffectLedger, effectId: string) {
     this.#ledger = ledger
-    this.#effectId = effectId
+    this.effectId = effectId
   }
 
   /** Called before each INVITE. Throws what the ledger throws: then the INVITE must not be sent. */
   async sending(): Promise<void> {
-    await this.#ledger.sending(this.#effectId)
+    await this.#ledger.sending(this.effectId)
     this.#isSending = true
   }
 
@@ -36,7 +36,7 @@ export class DialEffect {
 
   /** A settled row stays as it is. A row that cannot be written now becomes `uncertain` when the run ends. */
   async #settle(outcome: Parameters<EffectLedger['settle']>[1]): Promise<void> {
-    await this.#ledger.settle(this.#effectId, outcome).catch(() => {})
+    await this.#ledger.settle(this.effectId, outcome).catch(() => {})
   }
 }
 

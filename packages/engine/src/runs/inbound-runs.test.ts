@@ -180,6 +180,20 @@ it('a call that a full or draining engine refuses leaves a rejected run, unless 
   expect(rows).toEqual([{ live: 0 }])
 })
 
+it('a trunk that sends more calls than its rate leaves a rejected run, and another trunk at its address is answered', async () => {
+  const flooding = await createCustomer(['+12025550101'])
+  const other = await createCustomer(['+12025550102'])
+  trunks = trunks.map(trunk => ({ ...trunk, details: { ...trunk.details, inbound_cps: 1 } }))
+  expect(await call('+12025550101')).toBe(flooding.tenant_id)
+  expect(await call('+12025550101')).toBe(flooding.tenant_id)
+  expect(await call('+12025550101')).toBe(503)
+  expect(await call('+12025550102')).toBe(other.tenant_id)
+  const text = "select disposition from parley.runs where tenant_id = $1 and state = 'rejected'"
+  await expect
+    .poll(async () => (await test.owner.query(text, [flooding.tenant_id])).rows, { timeout: 10_000 })
+    .toEqual([{ disposition: 'call_rate' }])
+})
+
 it('a caller who cancels before ringing leaves a completed run with outcome caller_hung_up', async () => {
   await createCustomer(['+12025550101'])
   const invite = inviteTo('+12025550101')

@@ -12,15 +12,17 @@ import {
   numberReached,
   startingRun,
 } from '@parley/store'
-import type { CapacityRefusal } from '../call-capacity.ts'
 import type { AbandonReason, CallPlan, RingingDecision } from '../call-plan.ts'
 import { calledNumbers, e164Numbers } from '../called-number.ts'
 import { EngineError } from '../errors.ts'
-import type { InboundDecision, InboundRoute, InboundRouter } from '../inbound-router.ts'
+import type { CallRefusal, InboundDecision, InboundRoute, InboundRouter } from '../inbound-router.ts'
+import type { CallLadders } from '../ladder/call-ladders.ts'
+import { tokensOf } from '../token-router.ts'
 import type { AgentFactory } from './agent-factory.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { callerIdentityOf } from './caller-identity.ts'
 import { requestInboundContext } from './inbound-context.ts'
+import { InboundRate } from './inbound-rate.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { RefusedCalls } from './refused-calls.ts'
 import { factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
@@ -28,6 +30,7 @@ import { countryOf, trunkCodecs, trunkSecurity, trunkSources } from './trunk-det
 import type { TrunkDirectory } from './trunk-directory.ts'
 
 const OVERLOADED: InboundDecision = { kind: 'refused', status: 503, retryAfterS: 5 }
+const RATE_EXCEEDED: InboundDecision = { kind: 'refused', status: 503, retryAfterS: 1 }
 
 interface InboundRunsOptions {
   readonly database: Database
@@ -36,6 +39,8 @@ interface InboundRunsOptions {
   readonly agents: AgentFactory
   readonly recordings: Recordings
   readonly time: Time
+  /** Default: no SIP messages are stored. */
+  readonly ladders?: CallLadders
   readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
   readonly onProblem: (what: string, error: unknown) => void
 }
@@ -55,6 +60,7 @@ interface ReachedNumber {
 export class InboundRuns implements InboundRouter {
   readonly #options: InboundRunsOptions
   readonly #refused: RefusedCalls
+  readonly #rate = new InboundRate()
 
   constructor(options: InboundRunsOptions) {
     this.#options = options
@@ -66,12 +72,14 @@ export class InboundRuns implements InboundRouter {
     const named = directory.byToken(request, sourceAddress)
     const trunks = named === null ? directory.bySource(sourceAddress) : [named]
     if (trunks.length === 0) return null
+    if (request.method === 'INVITE') this.#options.ladders?.expect(request.callId)
     const [only] = trunks.length === 1 ? trunks : []
     return {
       serverName: only?.termination_uri ?? null,
       sources: only && trunkSources(only.details),
       receive: invite => this.#receive(trunks, invite),
-      refused: (invite, why) => this.#refused.note(invite.callId, () => this.#recordRejected(trunks, invite, why)),
+      takeRateSlot: () => this.#rate.take(trunks, this.#options.time.now()),
+      refused: (invite, why) => this.#noteRefused(trunks, invite, why),
     }
   }
 
@@ -79,12 +87,21 @@ export class InboundRuns implements InboundRouter {
     return this.#options.directory.bySource(sourceAddress).length > 0
   }
 
+  #noteRefused(trunks: readonly InboundTrunk[], invite: SipRequest, why: CallRefusal): void {
+    this.#refused.note(invite.callId, () => this.#recordRejected(trunks, invite, why))
+  }
+
   async #receive(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<InboundDecision> {
     try {
       const reached = await this.#reached(trunks, invite)
       if (reached === null) return { kind: 'refused', status: 404 }
+      // Of several trunks at the same address none may use up the calls of the others.
+      if (trunks.length > 1 && !this.#rate.take([reached.trunk], this.#options.time.now())) {
+        this.#noteRefused(trunks, invite, 'call_rate')
+        return RATE_EXCEEDED
+      }
       const admitted = await this.#admit(reached, invite)
-      return typeof admitted === 'string' ? refusalOf(admitted) : await this.#begin(admitted, reached.trunk)
+      return typeof admitted === 'string' ? refusalOf(admitted) : await this.#begin(admitted, reached.trunk, invite)
     } catch (error) {
       // Nothing is admitted without the database: 503 makes the carrier try another engine, or again.
       this.#options.onProblem('an inbound call cannot be admitted', error)
@@ -134,11 +151,11 @@ export class InboundRuns implements InboundRouter {
   }
 
   /** Stores a rejected run for a call that the engine refused: it is admitted and finished at once. */
-  async #recordRejected(trunks: readonly InboundTrunk[], invite: SipRequest, why: CapacityRefusal): Promise<void> {
+  async #recordRejected(trunks: readonly InboundTrunk[], invite: SipRequest, why: CallRefusal): Promise<void> {
     const reached = await this.#reached(trunks, invite)
     if (reached === null) return
     const admitted = await this.#admit(reached, invite)
-    if (typeof admitted !== 'string') await this.#record(admitted).abandon(rejected(why))
+    if (typeof admitted !== 'string') await this.#record(admitted, invite, reached.trunk).abandon(rejected(why))
   }
 
   async #admit({ trunk, number }: ReachedNumber, invite: SipRequest): Promise<OwnedRun | AdmissionRefusal> {
@@ -175,8 +192,8 @@ export class InboundRuns implements InboundRouter {
     return leases.adopt(scope, admission.owned, 1)
   }
 
-  #record(run: OwnedRun): CallRecord {
-    const { recordings, time, onOver } = this.#options
+  #record(run: OwnedRun, invite: SipRequest, trunk: InboundTrunk): CallRecord {
+    const { recordings, time, ladders, onOver } = this.#options
     const record = new CallRecord({
       run,
       direction: 'inbound',
@@ -184,14 +201,15 @@ export class InboundRuns implements InboundRouter {
       recordings,
       onOver: end => onOver(run, end),
     })
+    record.keepLadder(ladders, invite.callId, tokensIn(invite, trunk))
     record.enter('preparing', 'admitted')
     return record
   }
 
-  async #begin(run: OwnedRun, trunk: InboundTrunk): Promise<InboundDecision> {
+  async #begin(run: OwnedRun, trunk: InboundTrunk, invite: SipRequest): Promise<InboundDecision> {
     const { database, recordings, agents, time, onProblem } = this.#options
     const { scope } = trunk
-    const record = this.#record(run)
+    const record = this.#record(run, invite, trunk)
     try {
       const start = await startingRun(database.within(scope), scope, run.runId)
       if (start === null) throw new EngineError('internal', `run ${run.runId} was admitted and is not in the database`)
@@ -247,6 +265,11 @@ function callerOf(invite: SipRequest, country: string | null): string | null {
   const { uri } = invite.from
   const written = 'user' in uri ? uri.user?.split(';')[0] : undefined
   return written === undefined ? null : (e164Numbers(written, country)[0] ?? null)
+}
+
+/** The trunk's token where the request carries it: whoever knows it can call in. */
+function tokensIn(invite: SipRequest, { token_sha256 }: InboundTrunk): string[] {
+  return tokensOf(invite).filter(token => sha256(token) === token_sha256)
 }
 
 function sha256(text: string): string {

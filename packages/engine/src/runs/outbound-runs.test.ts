@@ -170,6 +170,11 @@ it('a waiting call whose API key is revoked is not dialled', async () => {
   expect(await listEffects(test.database.within(scope), scope, runId)).toMatchObject([
     { effect_kind: 'sip_dial', state: 'failed', decision: { decision: 'deny', reason: 'key_revoked' } },
   ])
+  expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({
+    state: 'failed',
+    outcome: { kind: 'error', detail: 'key_revoked' },
+    disposition: 'key_revoked',
+  })
   expect(await counted(test, scope)).toEqual({ live: 0, permits: 0, calls: 0 })
 })
 
@@ -183,6 +188,19 @@ it('a waiting call that is cancelled is not dialled', async () => {
   expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({
     state: 'cancelled',
     phone_state: 'ended',
+    outcome: { kind: 'cancelled', ended_by: 'operator' },
+  })
+})
+
+it('a waiting call is cancelled although its engine learns of the cancellation only from the ledger', async () => {
+  const runId = await beginWaitingRun()
+  await test.database.transaction(scope, tx => cancelRun(tx, scope, runId))
+  passToNextTurn()
+  await vi.waitFor(() => expect(ended).toHaveLength(1))
+  expect(dialled).toEqual([])
+  expect(ended).toMatchObject([{ state: 'cancelled', outcome: 'cancelled' }])
+  expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({
+    state: 'cancelled',
     outcome: { kind: 'cancelled', ended_by: 'operator' },
   })
 })

@@ -1,3 +1,4 @@
+import type { PolicyReason } from '@parley/conversation'
 import { type Ms, ParleyError, Semaphore, type Time } from '@parley/kernel'
 import { type InviteAttempt, LegError, type NextHop, type SipUri } from '@parley/leg'
 import { MediaError } from '@parley/media'
@@ -7,6 +8,7 @@ import {
   type Database,
   type DialableTrunk,
   dialableTrunk,
+  listEffects,
   type Sealer,
   type StartingRun,
   startingRun,
@@ -17,9 +19,9 @@ import type { CallCapacity, CallPlace } from '../call-capacity.ts'
 import type { CallPlan } from '../call-plan.ts'
 import type { DialRequest } from '../engine.ts'
 import { EngineError } from '../errors.ts'
-import type { FailureDetail } from '../outcome.ts'
+import type { CallLadders } from '../ladder/call-ladders.ts'
 import type { AgentFactory } from './agent-factory.ts'
-import { CallRecord, type CallRecordEnd } from './call-record.ts'
+import { CallRecord, type CallRecordEnd, undialled } from './call-record.ts'
 import { DialEffect } from './dial-effect.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
@@ -36,6 +38,8 @@ interface OutboundRunsOptions {
   readonly agents: AgentFactory
   readonly recordings: Recordings
   readonly time: Time
+  /** Default: no SIP messages are stored. */
+  readonly ladders?: CallLadders
   readonly capacity: CallCapacity
   /** Dials; releases `place` when the call ends. Throws `ParleyError` if no INVITE could be sent. */
   readonly dial: (request: DialRequest, place: CallPlace) => Promise<Call>
@@ -118,14 +122,14 @@ export class OutboundRuns {
     try {
       const ready = await this.#setups.run(async () => {
         const start = await startingRun(database.within(run.scope), run.scope, run.runId)
-        if (start === null) throw new SetupFailure(failed('internal'))
+        if (start === null) throw new SetupFailure(undialled('internal'))
         const trunk = await this.#trunk(run, start)
         const agent = await this.#agent(run, start)
-        effectId = await this.#intend(run, start)
+        effectId = await this.#intend(run, start, record)
         return { start, trunk, agent, effectId }
       })
       await this.#slot(run, ready.trunk, record)
-      if (record.isStopped) throw new SetupFailure(failed('internal'))
+      if (record.isStopped) throw new SetupFailure(undialled('internal'))
       // From here on its recording is on this engine's disk, so the run cannot be released for another engine.
       record.enter('preparing')
       await this.#dial({ run, record, ...ready, time }, place)
@@ -140,7 +144,7 @@ export class OutboundRuns {
     if (error instanceof EngineDrained && (await this.#release(run, effectId))) return
     if (!record.isRunning) record.enter('preparing')
     if (!(error instanceof SetupFailure)) this.#options.onProblem(`run ${run.runId} cannot be dialled`, error)
-    await record.abandon(error instanceof SetupFailure ? error.ending : failed('internal'))
+    await record.abandon(error instanceof SetupFailure ? error.ending : undialled('internal'))
   }
 
   /** False: the run could not be released and must be ended here. */
@@ -153,12 +157,13 @@ export class OutboundRuns {
     try {
       return await openRecording(this.#options.recordings, run)
     } catch {
-      throw new SetupFailure(failed('recording_unavailable'))
+      throw new SetupFailure(undialled('recording_unavailable'))
     }
   }
 
   async #dial(ready: ReadyToDial, place: CallPlace): Promise<void> {
     const { run, record, start, trunk, agent, effectId } = ready
+    const { ladders } = this.#options
     const recording = wantsRecording(start.plan) ? await this.#recording(run) : null
     const plan = runPlan(ready, recording)
     const effect = new DialEffect(run.ledger, effectId)
@@ -168,6 +173,10 @@ export class OutboundRuns {
         ringTimeoutMs: agent.plan.settings.ringDurationMs,
         plan: {
           ...plan,
+          onCall: call => {
+            if (ladders !== undefined) record.keepLadder(ladders, call.leg.callId)
+            plan.onCall?.(call)
+          },
           onEvent: (event, call) => {
             if (event.type === 'leg' && event.event.type === 'answered') void effect.answered(call.leg.callId)
             if (event.type === 'ended') void effect.settle(event.report.end, call.leg.callId)
@@ -183,25 +192,36 @@ export class OutboundRuns {
       await effect.notSent()
       if (!(error instanceof ParleyError)) throw error
       const isMedia = MediaError.is(error, 'no_rtp_port') || LegError.is(error, 'srtp_needs_tls')
-      throw new SetupFailure(failed(isMedia ? 'media_refused' : 'trunk_unreachable'))
+      throw new SetupFailure(undialled(isMedia ? 'media_refused' : 'trunk_unreachable'))
     }
   }
 
   /** Stores the data for a CANCEL. If that fails, the INVITE is not sent. */
   async #beforeAttempt(run: OwnedRun, record: CallRecord, effect: DialEffect, attempt: InviteAttempt): Promise<void> {
     if (record.isStopped) throw new EngineError('run_not_active', 'the run was cancelled: no INVITE is sent')
-    await effect.sending()
+    await effect.sending().catch(async error => {
+      const reason = await this.#denialOf(run, effect.effectId)
+      if (reason !== null) record.denied(reason)
+      throw error
+    })
     if ((await run.storeDial({ ...attempt })) === 'lost')
       throw new EngineError('run_lost', 'another process owns the run: no INVITE is sent')
     if (record.isStopped) throw new EngineError('run_not_active', 'the run was cancelled: no INVITE is sent')
     record.dialling()
   }
 
+  /** Why the ledger denied the effect since it was allowed; null: it did not, or the reason cannot be read now. */
+  async #denialOf(run: OwnedRun, effectId: string): Promise<PolicyReason | null> {
+    const effects = await listEffects(this.#options.database.within(run.scope), run.scope, run.runId).catch(() => [])
+    const decision = effects.find(effect => effect.effect_id === effectId)?.decision
+    return decision?.decision === 'deny' ? (decision.reason as PolicyReason | null) : null
+  }
+
   async #trunk(run: OwnedRun, { trunk_id }: StartingRun): Promise<DialableTrunk> {
     const { database } = this.#options
     const trunk = trunk_id === null ? null : await dialableTrunk(database.within(run.scope), run.scope, trunk_id)
-    if (trunk === null) throw new SetupFailure(failed('trunk_unreachable'))
-    if (trunk.auth !== null && trunk.auth.secret === null) throw new SetupFailure(failed('trunk_auth_failed'))
+    if (trunk === null) throw new SetupFailure(undialled('trunk_unreachable'))
+    if (trunk.auth !== null && trunk.auth.secret === null) throw new SetupFailure(undialled('trunk_auth_failed'))
     return trunk
   }
 
@@ -210,16 +230,17 @@ export class OutboundRuns {
       return await this.#options.agents.create({ scope: run.scope, agent_id, version, plan })
     } catch (error) {
       this.#options.onProblem(`agent ${agent_id} is not ready`, error)
-      throw new SetupFailure(failed('provider_failed'))
+      throw new SetupFailure(undialled('provider_failed'))
     }
   }
 
   /** Writes the INVITE's row in the ledger, with the policy's decision at the time of the call. */
-  async #intend({ ledger }: OwnedRun, start: StartingRun): Promise<string> {
+  async #intend({ ledger }: OwnedRun, start: StartingRun, record: CallRecord): Promise<string> {
     const { effect_id } = await ledger.intend({ kind: 'sip_dial', action: DIAL, node_id: null, ordinal: null })
-    const { state } = await ledger.decide(effect_id, policyOf(start)(start.to_number ?? ''))
-    if (state !== 'intended') throw new SetupFailure(failed('sip_error'))
-    return effect_id
+    const { state, decision } = await ledger.decide(effect_id, policyOf(start)(start.to_number ?? ''))
+    if (state === 'intended') return effect_id
+    if (decision?.reason != null) record.denied(decision.reason)
+    throw new SetupFailure(undialled('internal'))
   }
 
   /** Waits for the call's turn on its trunk, whose rate is limited over all engines. */
@@ -232,7 +253,7 @@ export class OutboundRuns {
       )
       if (this.#options.capacity.isDraining) throw new EngineDrained()
       if (slot.granted) return
-      if (time.now() + slot.retryInMs > until) throw new SetupFailure(failed('trunk_unreachable'))
+      if (time.now() + slot.retryInMs > until) throw new SetupFailure(undialled('trunk_unreachable'))
       await new Promise<void>(resolve => void time.at(time.now() + slot.retryInMs, resolve))
     }
   }
@@ -271,13 +292,4 @@ export class OutboundRuns {
 function numberAt(number: string, host: string): SipUri {
   const params = new Map([['user', 'phone']])
   return { scheme: 'sip', user: number, password: undefined, host, port: undefined, params, headers: [] }
-}
-
-function failed(detail: FailureDetail): OwnedRunEnding {
-  return {
-    state: 'failed',
-    phone_state: 'setup_failed',
-    outcome: { kind: 'error', detail, sip_status: null, ended_by: 'system' },
-    disposition: 'error',
-  }
 }

@@ -3,6 +3,7 @@ import { type OwnedRun, RepeatedFailureLog, type RunLeases, type RunQueue } from
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
 import { Engine, type EngineOptions } from '../engine.ts'
 import { firstRouteOf, type InboundRouter } from '../inbound-router.ts'
+import { CallLadders, type LadderMessage } from '../ladder/call-ladders.ts'
 import type { AgentFactory } from './agent-factory.ts'
 import type { CallRecordEnd } from './call-record.ts'
 import { InboundRuns } from './inbound-runs.ts'
@@ -35,6 +36,8 @@ interface RunEngineOptions {
   readonly router?: InboundRouter
   /** Called when this engine has finished a run or lost it to another. */
   readonly onOver?: (run: OwnedRun, end: CallRecordEnd) => void
+  /** Receives every SIP message of every run, without credentials and keys. */
+  readonly onSipMessage?: (message: LadderMessage) => void
   /** `error`: null when it works again. */
   readonly onProblem: (what: string, error: unknown) => void
 }
@@ -52,7 +55,7 @@ export class RunEngine {
   #heartbeat: Timer | null = null
   #sweep: Timer | null = null
 
-  private constructor(options: RunEngineOptions, engine: Engine, directory: TrunkDirectory) {
+  private constructor(options: RunEngineOptions, engine: Engine, directory: TrunkDirectory, ladders: CallLadders) {
     this.#options = options
     this.engine = engine
     this.#directory = directory
@@ -67,6 +70,7 @@ export class RunEngine {
       recordings,
       time,
       onProblem,
+      ladders,
       capacity: engine.capacity,
       dial: (request, place) => engine.dial(request, place),
       onOver: (run, end) => options.onOver?.(run, end),
@@ -78,6 +82,10 @@ export class RunEngine {
     const { database, bus, leases, agents, recordings, time, addressesOf, onProblem } = options
     const { telephony } = database
     const directory = await TrunkDirectory.open({ telephony, bus, time, addressesOf, onProblem })
+    const ladders = new CallLadders({
+      wallClock: Date.now,
+      ...(options.onSipMessage !== undefined && { onMessage: options.onSipMessage }),
+    })
     const inbound = new InboundRuns({
       database,
       leases,
@@ -86,14 +94,16 @@ export class RunEngine {
       recordings,
       time,
       onProblem,
+      ladders,
       onOver: (run, end) => options.onOver?.(run, end),
     })
     const router = options.router === undefined ? inbound : firstRouteOf([options.router, inbound])
-    const engine = await Engine.start({ ...options.calls, router }).catch(error => {
+    const endpoint = { ...options.calls.endpoint, observe: ladders.observe.bind(ladders) }
+    const engine = await Engine.start({ ...options.calls, endpoint, router }).catch(error => {
       directory.close()
       throw error
     })
-    const runs = new RunEngine(options, engine, directory)
+    const runs = new RunEngine(options, engine, directory, ladders)
     try {
       await runs.#begin()
     } catch (error) {

@@ -81,6 +81,8 @@ export class ScriptedRecogniser implements SpeechToText {
   finalizes = 0
   /** Position of the first audio of each stream; null: none was written. */
   readonly opened: (Samples | null)[] = []
+  /** Words that the current stream did not deliver; null: it delivers them. */
+  #missed: HeardWord[] | null = null
   /** Keywords of the last stream. */
   keywords: readonly string[] = []
 
@@ -97,6 +99,7 @@ export class ScriptedRecogniser implements SpeechToText {
   open(options: SpeechStreamOptions): SpeechStream {
     const index = this.opened.push(null) - 1
     this.keywords = options.keywords ?? []
+    this.#deliverMissed()
     return {
       write: (samples, atSample) => {
         this.opened[index] ??= atSample
@@ -135,6 +138,21 @@ export class ScriptedRecogniser implements SpeechToText {
     })
   }
 
+  /** The current stream delivers no words any more; the next one finds them in the audio that it gets again. */
+  stalls(): void {
+    this.#missed = []
+  }
+
+  #deliverMissed(): void {
+    const words = this.#missed ?? []
+    this.#missed = null
+    if (words.length === 0) return
+    this.#time.at(this.#time.now() + this.#lagMs, () => {
+      this.#words.push(...words)
+      this.#listener({ type: 'partial', text: textOf(this.#words), words: [...this.#words] })
+    })
+  }
+
   /** Announces that the caller begins to say `text` now. */
   willHear(text: string): void {
     const from = this.#written
@@ -143,6 +161,7 @@ export class ScriptedRecogniser implements SpeechToText {
       const heard = { text: word, startSample, endSample: startSample + msToSamples(WORD_MS - 20, NARROWBAND) }
       this.#time.at(this.#time.now() + (i + 1) * WORD_MS + this.#lagMs, () => {
         if (!this.#audible.some(at => at >= heard.startSample && at < heard.endSample)) return
+        if (this.#missed !== null) return void this.#missed.push(heard)
         this.#words.push(heard)
         this.#listener({ type: 'partial', text: textOf(this.#words), words: [...this.#words] })
       })

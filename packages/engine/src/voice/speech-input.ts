@@ -74,6 +74,8 @@ export class SpeechInput {
   #stalls = 0
   /** Position at which unnoticed voice reached its limit; null: it has not. */
   #unnoticedAt: Samples | null = null
+  /** The last stall, until the reopened recogniser shows whether there were words in the audio that it gets again. */
+  #suspected: { readonly error: ParleyError; readonly reopenedAt: Samples } | null = null
   #closed = false
 
   /** Throws what the recogniser's `open` throws. */
@@ -173,7 +175,8 @@ export class SpeechInput {
   /**
    * Voice without a transcript. Long voice without a pause may be music, for which silence is right: the recogniser is
    * reopened once in a while and the call goes on. Voice with pauses is speech: the recogniser is reopened at once, and
-   * repeated stalls are fatal.
+   * repeated stalls are fatal. A stall is reported as a failure if it is fatal or the reopened recogniser finds words in the
+   * same audio: noise and music make no recogniser fail.
    */
   #onStalled(): void {
     const { time, onFailure } = this.#options
@@ -185,7 +188,17 @@ export class SpeechInput {
       'recogniser_failed',
       'the recogniser delivered no transcript although the caller speaks',
     )
-    onFailure(error, this.#stalls > MAX_STALLS || !this.#reopen())
+    this.#suspected = { error, reopenedAt: this.#next }
+    if (this.#stalls > MAX_STALLS || !this.#reopen()) onFailure(error, true)
+  }
+
+  /** Reports the last stall if the recognised words begin in audio that was heard before it. */
+  #judgeStall(words: readonly HeardWord[]): void {
+    const [first] = words
+    if (this.#suspected === null || first === undefined) return
+    const { error, reopenedAt } = this.#suspected
+    this.#suspected = null
+    if (this.#position(first.startSample) < reopenedAt) this.#options.onFailure(error, false)
   }
 
   #onEdge({ type, atSample: position }: VoiceEdge): void {
@@ -204,7 +217,10 @@ export class SpeechInput {
     if (this.#closed) return
     // An empty final transcript may come from the adapter, not from the service, and does not prove that the service works.
     if (event.type !== 'error' && (event.type !== 'final' || event.text !== '')) this.#noticed()
-    if ('text' in event && event.text !== '') this.#stalls = 0
+    if ('text' in event && event.text !== '') {
+      this.#stalls = 0
+      this.#judgeStall(event.words)
+    }
     const { onHeard, clock } = this.#options
     switch (event.type) {
       case 'speech-started':

@@ -43,11 +43,12 @@ function lostEnding(run: LostRun): RunEnding {
 }
 
 function failed(run: LostRun): RunEnding {
+  const isUnanswered = run.channel === 'phone' && !wasAnswered(run)
   return {
     state: 'failed',
-    ...phoneEnd(run, wasAnswered(run) ? 'ended' : 'setup_failed'),
+    ...phoneEnd(run, isUnanswered ? 'setup_failed' : 'ended'),
     outcome: outcome('error', 'engine_lost', 'system'),
-    disposition: 'error',
+    disposition: isUnanswered ? 'engine_lost' : 'error',
   }
 }
 

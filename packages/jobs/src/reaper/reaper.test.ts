@@ -115,7 +115,11 @@ describe('the call of a dead engine', () => {
     await harness.kill(run)
     const far = farEnd({ ...OK, detail: 'CANCEL answered 200' })
     await (await rested({ farEnd: far })).round()
-    expect(await harness.ended(run.run_id)).toMatchObject({ state: 'failed', phone_state: 'setup_failed' })
+    expect(await harness.ended(run.run_id)).toMatchObject({
+      state: 'failed',
+      phone_state: 'setup_failed',
+      disposition: 'engine_lost',
+    })
     expect(far.asked).toEqual([['CANCEL', DIAL]])
   })
 

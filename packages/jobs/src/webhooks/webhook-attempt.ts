@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { PolicyDecision, Receipt } from '@parley/conversation'
 import type { Egress, EgressRequest, EgressResult } from '@parley/egress'
 import { POLICY_VERSION } from '@parley/flow'
-import { type Ms, type Random, randomToken, type UnixMs } from '@parley/kernel'
+import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
+import { retryUntilAnswered } from '@parley/runs'
 import { type Database, type OutboxItem, type RunLedger, runLedger, type SecretValues, StoreError } from '@parley/store'
 import type { JobLog } from '../protocol.ts'
 import { signatureOf } from './signature.ts'
@@ -10,12 +11,15 @@ import { signatureOf } from './signature.ts'
 /** Time limit of a send, redirects included. */
 const SEND_WITHIN_MS: Ms = 10_000
 const ACTION = { id: 'webhook.send', version: 1 }
+/** How long a response waits for a database that is away. The lease of the webhook lasts longer than this and a send. */
+const STORE_WITHIN_MS: Ms = 15_000
 /** A request that was sent is not aborted. */
 const NEVER = new AbortController().signal
 
 interface WebhookAttemptOptions {
   readonly database: Database
   readonly egress: Egress
+  readonly time: Time
   readonly wallClock: () => UnixMs
   readonly random: Random
   readonly log: JobLog
@@ -45,6 +49,22 @@ export class WebhookAttempt {
           state: effect.state === 'sending' ? 'uncertain' : 'failed',
           error_code: 'owner_lost',
         })
+  }
+
+  /**
+   * Stores the result of the send. Retries while the database is away: a result that is not stored makes the receiver get the
+   * webhook again. Throws what `write` throws.
+   */
+  async store<Stored>(write: () => Promise<Stored>): Promise<Stored> {
+    const { time } = this.#options
+    const until = time.now() + STORE_WITHIN_MS
+    const stored = await retryUntilAnswered(
+      time,
+      () => time.now() >= until,
+      async () => ({ value: await write() }),
+    )
+    if (stored === undefined) throw new StoreError('database_unavailable')
+    return stored.value
   }
 
   /** Throws what the ledger and `secrets` throw while the database is away; then nothing was sent, or the response is unknown. */
@@ -122,7 +142,8 @@ export class WebhookAttempt {
     if (result.type !== 'answered') {
       const reason = result.type === 'refused' ? result.reason : result.type
       const error_code = result.type === 'no_answer' && result.reason === 'timeout' ? 'timeout' : reason
-      await this.#ledger.settle(effectId, { state: result.type === 'no_answer' ? 'uncertain' : 'failed', error_code })
+      const state = result.type === 'no_answer' ? 'uncertain' : 'failed'
+      await this.store(() => this.#ledger.settle(effectId, { state, error_code }))
       return result.type === 'refused' ? 'refused' : 'failed'
     }
     const isFine = result.status >= 200 && result.status < 300
@@ -134,11 +155,12 @@ export class WebhookAttempt {
       duration_ms: Math.round(result.durationMs),
       send_attempt: sendAttempt,
     }
-    await this.#ledger.settle(effectId, {
+    const settlement = {
       state: isFine ? 'succeeded' : 'failed',
       receipts: [receipt],
       error_code: isFine ? null : `http_${result.status}`,
-    })
+    } as const
+    await this.store(() => this.#ledger.settle(effectId, settlement))
     return isFine ? 'delivered' : 'failed'
   }
 }

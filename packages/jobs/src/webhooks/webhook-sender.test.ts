@@ -3,11 +3,13 @@ import { OutboundHttp } from '@parley/egress'
 import { systemRandom, systemTime } from '@parley/kernel'
 import {
   announce,
+  type Database,
   deleteSecret,
   finishRun,
   MasterKeySealer,
   putSecret,
   type RunOwnership,
+  StoreError,
   withNewKey,
 } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
@@ -126,6 +128,56 @@ describe('an agent webhook', () => {
     }
     expect(await harness.effects(run.run_id)).toMatchObject([effect, effect])
     expect(await outbox(run)).toMatchObject([{ delivered: true }, { delivered: true }])
+  })
+
+  it('a webhook that is in flight when its run ends is stored as delivered, and is not sent again', async () => {
+    const run = await harness.run({ moves: [{ state: 'running' }] }, { ...CHAT, agent_id: 'teller', notifies: true })
+    await harness.write(tx => announce(tx, harness.scope, run, 'run.started'))
+    hooks.answer = async ({ event }) => {
+      if (event === 'run.started') await harness.end(run, finishRun)
+      return 200
+    }
+    await sendAll()
+    expect(hooks.received.map(({ event }) => event)).toEqual(['run.started', 'run.ended'])
+    expect(await outbox(run)).toMatchObject([
+      { attempts: 1, delivered: true },
+      { attempts: 1, delivered: true },
+    ])
+    expect(await harness.effects(run.run_id)).toMatchObject([{ state: 'succeeded' }, { state: 'succeeded' }])
+    expect(harness.problems).toEqual([])
+  })
+
+  it('a webhook whose receiver answers during a short outage of the database is not sent again', async () => {
+    const run = await told()
+    let isAway = false
+    hooks.answer = () => {
+      isAway = true
+      setTimeout(() => {
+        isAway = false
+      }, 100)
+      return 200
+    }
+    const database = {
+      within: test.database.within.bind(test.database),
+      transaction: (...[scope, work]: Parameters<Database['transaction']>) =>
+        isAway
+          ? Promise.reject(new StoreError('database_unavailable', 'it is away'))
+          : test.database.transaction(scope, work),
+    } as Database
+    const one = sender({ database, time: systemTime })
+    // A round ends with the database's error; the next one continues.
+    await vi.waitFor(async () => {
+      await sendAll(one).catch(() => {})
+      expect(hooks.received).toHaveLength(2)
+    }, SOON)
+    expect(hooks.received.map(({ event }) => event)).toEqual(['run.started', 'run.ended'])
+    await vi.waitFor(async () => {
+      expect(await outbox(run)).toMatchObject([
+        { attempts: 1, delivered: true },
+        { attempts: 1, delivered: true },
+      ])
+    }, SOON)
+    expect(await harness.effects(run.run_id)).toMatchObject([{ state: 'succeeded' }, { state: 'succeeded' }])
   })
 
   it('a webhook is signed with both secret versions while the pinned one is not the current one', async () => {

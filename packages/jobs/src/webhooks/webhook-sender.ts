@@ -85,15 +85,17 @@ export class WebhookSender {
   async #handle(item: OutboxItem): Promise<void> {
     const { database, log } = this.#options
     try {
-      const result = await this.#send(item)
-      if (result !== null) await database.transaction(item.scope, tx => settleSend(tx, item, result))
+      const attempt = new WebhookAttempt(this.#options, item)
+      const result = await this.#send(item, attempt)
+      if (result !== null)
+        await attempt.store(() => database.transaction(item.scope, tx => settleSend(tx, item, result)))
     } catch (error) {
       log(`the webhook ${item.event} of run ${item.run_id} is not settled`, error)
     }
   }
 
   /** Null: another process has the webhook. */
-  async #send(item: OutboxItem): Promise<SendResult | null> {
+  async #send(item: OutboxItem, attempt: WebhookAttempt): Promise<SendResult | null> {
     const { database, sealer, plans, counters } = this.#options
     const { scope, run_id: runId } = item
     const db = database.within(scope)
@@ -105,7 +107,6 @@ export class WebhookSender {
     }
     const pauseMs = (this.#options.retryAfterMs ?? RETRY_AFTER_MS)[item.attempts - 1]
     const isLate = item.attempts > (this.#options.retryAfterMs ?? RETRY_AFTER_MS).length + 1
-    const attempt = new WebhookAttempt(this.#options, item)
     // The receiver may have got an attempt of a process that died.
     if (item.attempts > 1) await attempt.settleEarlier()
     if (!isLate) {

@@ -14,6 +14,7 @@ import {
 } from '@parley/sip'
 import type { LegContext } from '../connect.ts'
 import { LegError } from '../errors.ts'
+import { type ObservedMessage, ObservedTransport } from '../observed-transport.ts'
 
 export interface EndpointOptions {
   /** IPv4 address for SIP; default 127.0.0.1. */
@@ -44,6 +45,8 @@ export interface EndpointOptions {
   readonly guard: RequestGuard
   readonly onInvite: (session: InviteSession) => void
   readonly log?: (level: 'debug' | 'warn' | 'error', event: string, detail: string) => void
+  /** Receives every SIP message that is sent or received. */
+  readonly observe?: (message: ObservedMessage) => void
 }
 
 /** SIP user agent and media plane of one process on real sockets; the base of an engine and of a phone. */
@@ -96,7 +99,7 @@ export class Endpoint implements LegContext {
       const userAgent = new UserAgent({
         time: systemTime,
         random: systemRandom,
-        transport,
+        transport: options.observe === undefined ? transport : new ObservedTransport(transport, options.observe),
         guard: options.guard,
         userAgentName: options.userAgentName,
         onInvite: options.onInvite,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
-import { addUsage, finishRun, writeAnalysis } from './finish.ts'
+import { addUsage, cancelRun, finishRun, writeAnalysis } from './finish.ts'
 import { announce, announceAnalysis, settleSend, takeWebhooks } from './outbox.ts'
 import { addSegment, moveRecording, openRecording, readRecording } from './recordings.ts'
 import {
@@ -90,6 +90,28 @@ describe('the end of a run', () => {
       reason: 'engine_lost',
     })
     expect(await rowOf(test, run.run_id)).toMatchObject({ contact: 'unknown' })
+  })
+
+  it.each([
+    { ...COMPLETED, outcome: { kind: 'caller_hung_up', detail: null, sip_status: 200, ended_by: 'caller' } },
+    {
+      state: 'failed',
+      phone_state: 'setup_failed',
+      outcome: { kind: 'error', detail: 'sip_error', sip_status: 503, ended_by: 'system' },
+      disposition: 'sip_error',
+    },
+  ] as const)('a cancelled run ends as cancelled by the operator although its owner reports $state', async ending => {
+    const scope = await workspace(test)
+    const run = await running(scope)
+    expect(await withinOf(scope)(tx => cancelRun(tx, scope, run.run_id))).toBe('asked')
+    expect(await withinOf(scope)(tx => finishRun(tx, scope, run, ending))).toBe('finished')
+    expect(await readRun(test.database.within(scope), scope, run.run_id)).toMatchObject({
+      state: 'cancelled',
+      phone_state: 'ended',
+      outcome: { kind: 'cancelled', detail: null, sip_status: ending.outcome.sip_status, ended_by: 'operator' },
+      disposition: 'cancelled',
+    })
+    expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
   })
 
   it('the end of a run is followed by one analysis, whose cost is added', async () => {

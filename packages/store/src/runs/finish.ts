@@ -49,7 +49,8 @@ export type Finish = 'finished' | 'lost' | 'not_allowed'
 
 /**
  * Ends a run atomically: final state, timeline, transcript, usage with its cost, webhooks, and release of the permit.
- * Returns `lost` if the run has ended or the fence is stale. Call it last in the transaction.
+ * A run whose cancellation was requested ends as `cancelled`, whatever `ending` says. Returns `lost` if the run has ended
+ * or the fence is stale. Call it last in the transaction.
  */
 export async function finishRun(
   tx: Queries,

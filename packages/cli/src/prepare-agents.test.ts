@@ -1,0 +1,104 @@
+import type { AgentOrder, VoiceAgent } from '@parley/engine'
+import { systemTime, type Time, VirtualTime } from '@parley/kernel'
+import type { TextToSpeech } from '@parley/providers'
+import { type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { prepareAgents } from './prepare-agents.ts'
+
+const FLOW = {
+  start_node_id: 'hello',
+  nodes: [
+    { id: 'bye', instruction: { type: 'static_text', text: 'Goodbye.' } },
+    { id: 'hello', instruction: { type: 'static_text', text: 'Welcome.' } },
+  ],
+  components: [],
+}
+
+let test: TestDatabase
+let orders: AgentOrder[]
+let spoken: string[]
+let problems: string[]
+beforeAll(async () => {
+  test = await testDatabase()
+  const { tenant_id } = await workspace(test)
+  await test.owner.query('update parley.publications set plan = $2 where tenant_id = $1', [
+    tenant_id,
+    JSON.stringify({ settings: { language: 'en' }, flow: FLOW }),
+  ])
+  await test.owner.query("update parley.agents set head_version = 1 where tenant_id = $1 and agent_id = 'greeter'", [
+    tenant_id,
+  ])
+  await test.owner.query(
+    `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound, inbound_token)
+     values ($1, 'carrier', 'Carrier', 'generic_sip', 'sbc.example.com', true, 'token')`,
+    [tenant_id],
+  )
+  for (const [number, agent] of [
+    ['+12025550101', 'greeter'],
+    ['+12025550102', 'greeter'],
+    ['+12025550103', 'other'],
+    ['+12025550104', null],
+  ])
+    await test.owner.query(
+      "insert into parley.numbers (tenant_id, phone_number, trunk_id, agent_id) values ($1, $2, 'carrier', $3)",
+      [tenant_id, number, agent],
+    )
+})
+afterAll(() => test?.close())
+beforeEach(() => {
+  orders = []
+  spoken = []
+  problems = []
+})
+
+function voiceWith(changes: Partial<TextToSpeech> = {}): TextToSpeech {
+  return {
+    id: 'local/flite',
+    languages: ['en'],
+    async *synthesize({ text }: { readonly text: string }) {
+      spoken.push(text)
+      yield { samples: new Int16Array(80), words: [] }
+    },
+    ...changes,
+  } as unknown as TextToSpeech
+}
+
+const prepare = (voice: TextToSpeech, time: Time = systemTime) =>
+  prepareAgents({
+    database: test.database,
+    agents: {
+      create: async order => {
+        orders.push(order)
+        return {} as VoiceAgent
+      },
+    },
+    services: { isOnThisMachine: id => id === 'local/flite', voiceOf: () => ({ voice, voiceId: null }) },
+    time,
+    onProblem: (what, error) => void problems.push(`${what}: ${error}`),
+  })
+
+it('each agent that answers a number is created once and speaks its opening', async () => {
+  await prepare(voiceWith())
+  expect(orders.map(({ agent_id, version }) => [agent_id, version])).toEqual([['greeter', 1]])
+  expect(spoken).toEqual(['Welcome.'])
+  expect(problems).toEqual([])
+})
+
+it('a voice that is billed speaks nothing before the first call', async () => {
+  await prepare(voiceWith({ id: 'cartesia/sonic-2' }))
+  expect(orders).toHaveLength(1)
+  expect(spoken).toEqual([])
+})
+
+it('a voice that does not answer delays a start by 10 s at most', async () => {
+  const time = new VirtualTime()
+  let isStarted = false
+  const synthesize = async function* () {
+    isStarted = true
+    await new Promise(() => {})
+  }
+  const prepared = prepare(voiceWith({ synthesize } as unknown as Partial<TextToSpeech>), time)
+  await expect.poll(() => isStarted).toBe(true)
+  time.advance(10_000)
+  await prepared
+})

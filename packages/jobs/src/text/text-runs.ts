@@ -57,6 +57,8 @@ export class TextRuns {
   readonly #live = new Map<TextRun, LiveRun>()
   readonly #polls: RepeatedFailureLog
   readonly #claims = new Set<Promise<boolean>>()
+  /** Places of claims under way. */
+  #reserved = 0
   #timer: Timer | null = null
   #polling: Promise<void> | null = null
   #pollAgain = false
@@ -131,9 +133,7 @@ export class TextRuns {
   #poll(): void {
     if (this.#closing !== null) return
     this.#pollAgain = true
-    this.#polling ??= this.#pollUntilIdle().finally(() => {
-      this.#polling = null
-    })
+    this.#polling ??= this.#pollUntilIdle()
   }
 
   async #pollUntilIdle(): Promise<void> {
@@ -147,6 +147,8 @@ export class TextRuns {
     } catch (error) {
       this.#polls.failed(error)
     }
+    // In the same turn as the last check of `#pollAgain`: a later request starts a new poll.
+    this.#polling = null
   }
 
   /** Claims one background run at a time, so that a chat that arrives meanwhile goes before the next one. */
@@ -159,7 +161,7 @@ export class TextRuns {
     }
   }
 
-  /** Claims waiting runs of all tenants in turn. `left`: no place is free, or other processes claimed them. */
+  /** Claims waiting runs of all tenants in turn. `taken`: by this process or another one. `left`: no place is free, or this process closes. */
   async #take(kind: TextKind, atMost: number): Promise<'nothing' | 'taken' | 'left'> {
     const places = Math.min(this.#places(kind), atMost)
     const underWay = [...this.#live.values()].map(({ tenantId }) => tenantId)
@@ -174,7 +176,7 @@ export class TextRuns {
     )
     const claimed = claims.flat()
     await this.#countLate(claimed)
-    return claimed.length > 0 ? 'taken' : 'left'
+    return claimed.length === 0 && (this.#closing !== null || this.#places(kind) === 0) ? 'left' : 'taken'
   }
 
   async #countLate(claimed: readonly WaitingRun[]): Promise<void> {
@@ -184,7 +186,7 @@ export class TextRuns {
   }
 
   #places(kind: TextKind): number {
-    const free = this.#maxLive - this.#live.size - this.#claims.size
+    const free = this.#maxLive - this.#live.size - this.#reserved
     if (kind !== 'background') return Math.max(0, free)
     return Math.max(0, Math.min(free, Math.ceil(this.#maxLive / 2) - this.count('background')))
   }
@@ -206,11 +208,22 @@ export class TextRuns {
 
   async #claimNow(kind: TextKind, scope: Scope, runId: string): Promise<boolean> {
     const { leases } = this.#options
-    const run = await leases.claim(scope, runId)
+    let run: OwnedRun | null = null
+    this.#reserved++
+    try {
+      run = await leases.claim(scope, runId)
+    } finally {
+      this.#reserved--
+      if (run === null) this.#onFreePlace()
+    }
     if (run === null) return false
     if (this.#closing === null) this.#begin(kind, run)
     else await leases.release(run)
     return true
+  }
+
+  #onFreePlace(): void {
+    if (this.#hasSkipped) this.#poll()
   }
 
   #begin(kind: TextKind, run: OwnedRun): void {
@@ -221,7 +234,7 @@ export class TextRuns {
       .catch(error => this.#options.log(`run ${run.runId} was not ended`, error))
       .finally(() => {
         this.#live.delete(textRun)
-        if (this.#hasSkipped) this.#poll()
+        this.#onFreePlace()
       })
     this.#live.set(textRun, { kind, tenantId: run.scope.tenant_id, over })
   }

@@ -57,6 +57,14 @@ describe('a run that waits', () => {
     expect(harness.problems).toEqual([])
   })
 
+  it('a poll whose chats other workers claim first still claims the waiting background runs', async () => {
+    const chat = await harness.admit('chat', 'chatter')
+    const background = await harness.admit('background', 'writer')
+    harness.beforeClaims = () => harness.takeOver(chat, { quietly: true })
+    harness.worker()
+    expect((await harness.ended(background)).state).toBe('completed')
+  })
+
   it('a waiting run is claimed by exactly one of two workers', async () => {
     const workers = [harness.worker(), harness.worker()]
     const admitted = await Promise.all(Array.from({ length: 20 }, () => harness.admit('task', 'writer')))
@@ -87,6 +95,16 @@ describe('places for text runs', () => {
     await harness.answer(chats[0]!, 'Bye')
     expect((await harness.ended(task)).state).toBe('completed')
     expect(await stateOf(chats[1]!)).toBe('running')
+  })
+
+  it('a run that found no place gets the one that a failed claim gives back', async () => {
+    const { runs } = harness.worker({ maxLive: 2 })
+    await harness.swept()
+    const first = await harness.admit('chat', 'chatter')
+    const second = await harness.admit('chat', 'chatter')
+    // Two claims of the first chat hold both places until one of them fails.
+    for (const run_id of [first, first, second]) void runs.wake({ kind: 'chat', run_id, scope: harness.scope })
+    await Promise.all([first, second].map(running))
   })
 
   it('background runs get places that no other run needs', async () => {

@@ -54,6 +54,8 @@ export class TextHarness {
   cutCommits = 0
   /** Writes that were tried meanwhile. */
   refusals = 0
+  /** Runs once, when a worker has read which runs wait and before it claims them. */
+  beforeClaims: (() => Promise<void>) | null = null
   /** How often workers have asked what waits. */
   #looks = 0
   readonly #workers: HarnessWorker[] = []
@@ -307,6 +309,9 @@ export class TextHarness {
 
   readonly #waiting: Database['runs']['waiting'] = async (kind, atMost, underWay) => {
     const waiting = await this.test.database.runs.waiting(kind, atMost, underWay)
+    const { beforeClaims } = this
+    this.beforeClaims = null
+    await beforeClaims?.()
     this.#looks++
     return waiting
   }

@@ -41,14 +41,17 @@ export class WebhookAttempt {
     this.#ledger = runLedger(database, item.scope, item, () => `webhook_${randomToken(random, 24)}`)
   }
 
-  /** Settles the effects of senders that died. Throws what the ledger throws. */
-  async settleEarlier(): Promise<void> {
-    for (const effect of await this.#ledger.list())
-      if (effect.action.id === ACTION.id && (effect.state === 'sending' || effect.state === 'intended'))
-        await this.#ledger.settle(effect.effect_id, {
-          state: effect.state === 'sending' ? 'uncertain' : 'failed',
+  /** Settles the effects of senders that died. True: the receiver accepted an earlier send. Throws what the ledger throws. */
+  async settleEarlier(): Promise<boolean> {
+    const sends = (await this.#ledger.list()).filter(({ action }) => action.id === ACTION.id)
+    for (const { effect_id, state } of sends)
+      if (state === 'sending' || state === 'intended')
+        await this.#ledger.settle(effect_id, {
+          state: state === 'sending' ? 'uncertain' : 'failed',
           error_code: 'owner_lost',
         })
+    const ofThis = `webhook/${this.#item.event_id}/`
+    return sends.some(({ effect_key, state }) => effect_key.startsWith(ofThis) && state === 'succeeded')
   }
 
   /**

@@ -236,15 +236,19 @@ describe('an agent webhook', () => {
     hooks.answer = () => 503
     const run = await told()
     const one = sender({ retryAfterMs: [1000, 5000, 30_000, 120_000, 600_000] })
-    for (const pause of [1, 5, 30, 120, 600]) {
+    const now = async () => Date.parse(await test.database.jobs.clock())
+    for (const pause of [1000, 5000, 30_000, 120_000, 600_000]) {
+      const before = await now()
       await one.round(harness.scope)
+      const after = await now()
       const { rows } = await test.owner.query(
         `update parley.outbox set next_at = now() - interval '1 ms' where run_id = $1 and event = 'run.started'
-         returning extract(epoch from old.next_at - now()) as s`,
+         returning extract(epoch from old.next_at) * 1000 as due`,
         [run.run_id],
       )
-      expect(Number(rows[0].s)).toBeGreaterThan(pause - 1)
-      expect(Number(rows[0].s)).toBeLessThanOrEqual(pause)
+      const due = Number(rows[0].due)
+      expect(due).toBeGreaterThanOrEqual(before + pause)
+      expect(due).toBeLessThanOrEqual(after + pause)
     }
   })
 
@@ -322,6 +326,38 @@ describe('an agent webhook', () => {
       ['uncertain', 'owner_lost'],
       ['succeeded', null],
       ['succeeded', null],
+    ])
+  })
+
+  it('a webhook whose sender died after it stored the receiver’s acceptance is not sent again', async () => {
+    const run = await told()
+    // Its connection hangs from the commit of the acceptance on.
+    const hanging = new Proxy(test.database, {
+      get(database, name: keyof typeof database) {
+        const member = database[name]
+        if (name !== 'transaction') return typeof member === 'function' ? member.bind(database) : member
+        const transaction: typeof database.transaction = async (scope, work) => {
+          const effects = await harness.effects(run.run_id)
+          if (effects[0]?.state === 'succeeded') return new Promise<never>(() => {})
+          return database.transaction(scope, work)
+        }
+        return transaction
+      },
+    })
+    const dying = sender({ database: hanging })
+    void dying.round(harness.scope)
+    await vi.waitFor(
+      async () => expect(await harness.effects(run.run_id)).toMatchObject([{ state: 'succeeded' }]),
+      SOON,
+    )
+    await test.owner.query(
+      "update parley.outbox set lease_until = now() - interval '1 ms' where lease_until is not null",
+    )
+    await sendAll()
+    expect(hooks.received.map(({ event }) => event)).toEqual(['run.started', 'run.ended'])
+    expect(await outbox(run)).toMatchObject([
+      { attempts: 2, delivered: true },
+      { attempts: 1, delivered: true },
     ])
   })
 

@@ -108,7 +108,7 @@ export class WebhookSender {
     const pauseMs = (this.#options.retryAfterMs ?? RETRY_AFTER_MS)[item.attempts - 1]
     const isLate = item.attempts > (this.#options.retryAfterMs ?? RETRY_AFTER_MS).length + 1
     // The receiver may have got an attempt of a process that died.
-    if (item.attempts > 1) await attempt.settleEarlier()
+    if (item.attempts > 1 && (await attempt.settleEarlier())) return { kind: 'delivered' }
     if (!isLate) {
       counters.add('webhook_sends')
       const { event, event_id, occurred_at } = item

@@ -22,7 +22,9 @@ import { openSlowOrderServer, type SlowOrderServer } from './journals/slow-order
 
 /** Short, so that the runs of a killed process are reaped soon. */
 const LEASE_MS = '3000'
+/** A webhook whose sender was killed is sent again when its lease of 30 s ends. */
 const SETTLE_TIMEOUT_MS = 60_000
+const TEST_TIMEOUT_MS = 2 * SETTLE_TIMEOUT_MS
 
 describe('a platform that is killed during a database outage, and again while it replays its journals', () => {
   let test: TestDatabase
@@ -127,9 +129,9 @@ describe('a platform that is killed during a database outage, and again while it
     const isSettled = async () => ((await unsettled()).length === 0 ? true : null)
     await pollUntil(SETTLE_TIMEOUT_MS, isSettled)
     expect(await unsettled()).toEqual([])
-  })
+  }, TEST_TIMEOUT_MS)
 
-  it('run.started and run.ended are sent once for each run', async () => {
+  it('each run has one run.started and one run.ended, sent again only where the response was lost', async () => {
     const ids = (event: string, run_id: string) =>
       new Set(
         receiver.entries.flatMap(entry => (entry.event === event && entry.run_id === run_id ? entry.event_id : [])),
@@ -144,8 +146,15 @@ describe('a platform that is killed during a database outage, and again while it
     expect(await harness.rows(text)).toEqual([])
     const late = outage.journals.find(({ run_id }) => run_id === outage.runs['answers late'])!
     expect(late.announces).toEqual(['run.started'])
-    expect([...receiver.query().duplicates().keys()]).toEqual([])
-  })
+    for (const [event_id, requests] of receiver.query().duplicates()) {
+      // A sender that was killed or cut off before it could store the response: the effect of that send is uncertain.
+      const uncertain = await harness.rows(
+        "select 1 from parley.run_effects where effect_key like 'webhook/' || $1 || '/%' and state = 'uncertain'",
+        [event_id],
+      )
+      expect(requests.length - 1, event_id).toBeLessThanOrEqual(uncertain.length)
+    }
+  }, TEST_TIMEOUT_MS)
 
   it('no journal is left, and no error about one is printed', async () => {
     expect(await readdir(join(harness.home, 'journal'))).toEqual([])

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { WebhookReceiver } from '@parley/loadtest'
 import type { TcpCut } from '@parley/store/testing'
 import { Client } from 'pg'
@@ -23,8 +22,6 @@ export const NUMBERS = [
 ] as const
 
 const STEP_TIMEOUT_MS = 60_000
-/** Items older than this at the kill are on disk: journals are written every half second; the rest is for slow machines. */
-const JOURNALED_AFTER_MS = 2000
 /** Printed lines of each call that the outage must cover. */
 const MIN_LINES = 8
 
@@ -47,7 +44,7 @@ type RunName = (typeof RUNS)[number]
 
 export interface Outage {
   readonly runs: Readonly<Record<RunName, string>>
-  /** The last lines that the platform printed for each call until {@link JOURNALED_AFTER_MS} before the kill. */
+  /** The last lines that the platform printed for each call until shortly before the kill: its journal has them. */
   readonly printed: ReadonlyMap<string, readonly string[]>
   /** The journals as the killed process left them. */
   readonly journals: readonly JournaledRun[]
@@ -74,7 +71,7 @@ export async function killedWhileAway(parts: OutageParts): Promise<Outage> {
   const printedAtEnd = await duringOutage(parts, runs, printedBefore)
   // Only the end of the output is available, and errors about the database push older lines out.
   const printed = new Map([...(await printedBy(harness)), [runs['hangs up'], printedAtEnd]])
-  await pause(JOURNALED_AFTER_MS)
+  await waitUntil('the printed lines in the journals', STEP_TIMEOUT_MS, () => areJournaled(harness, printed))
   await harness.api.kill()
   const journals = await journaledRunsIn(harness.home)
   const leftBySecond = await killedWhileReplaying(parts, journals)
@@ -186,15 +183,25 @@ async function killedWhileReplaying(
 
 /** The last timeline lines that the platform printed, each with its call. */
 function linesOf(harness: CallHarness): { readonly call: string; readonly line: string }[] {
-  const [, ...whole] = harness.api.output.split('\n')
+  // The first and the last line may be incomplete.
+  const whole = harness.api.output.split('\n').slice(1, -1)
   return whole.flatMap(text => {
     const [, call, line] = /^(\S{12}) {2}((?:agent|caller|->) .*)$/.exec(text) ?? []
     return call === undefined || line === undefined ? [] : [{ call, line }]
   })
 }
 
-/** The same lines, made from a stored timeline. */
-export function linesIn(rows: readonly TimelineRow[]): string[] {
+/** Whether the journals have the last of the printed lines, and with it those before it. */
+async function areJournaled(harness: CallHarness, printed: Outage['printed']): Promise<boolean> {
+  const journals = await journaledRunsIn(harness.home)
+  return [...printed].every(([run_id, lines]) => {
+    const items = journals.find(journal => journal.run_id === run_id)?.items ?? []
+    return linesIn(items.map(({ kind, ...fields }) => ({ kind, fields }))).includes(lines.at(-1)!)
+  })
+}
+
+/** The same lines, made from a timeline. */
+export function linesIn(rows: readonly Pick<TimelineRow, 'kind' | 'fields'>[]): string[] {
   return rows.flatMap(({ kind, fields }) => {
     const line = describeItem({ kind, ...fields } as Parameters<typeof describeItem>[0])
     return line !== null && /^(?:agent|caller|->) /.test(line) ? [line] : []

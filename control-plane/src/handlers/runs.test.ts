@@ -10,7 +10,7 @@ import {
   takeMessage,
 } from '@parley/store'
 import { localBus } from '@parley/store/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { callBody, newChat } from '../testing/valid-requests.ts'
 import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
 
@@ -20,12 +20,14 @@ let bus: ReturnType<typeof localBus>
 const ordered: string[] = []
 /** Added to the time of the platform, in ms, so that no test waits for a timeout. */
 let clock = 0
+/** Unix ms at which the clock stands; null: it runs. */
+let stoppedAt: number | null = null
 beforeAll(async () => {
   bus = localBus()
   // Orders are not published, so that no process but the test answers a message.
   api = await openWholeApi({
     bus: { ...bus, publish: (topic, id) => publish(topic, id) },
-    platform: { now: () => Date.now() + clock },
+    platform: { now: () => (stoppedAt ?? Date.now()) + clock },
   })
 }, 60_000)
 afterAll(() => api?.close())
@@ -167,6 +169,10 @@ describe('PATCH /runs/{run_id}', () => {
   it('an update that the agent applies in time is answered with the result', async () => {
     const run_id = await newCall()
     const owned = await claimed(run_id)
+    stoppedAt = Date.now()
+    onTestFinished(() => {
+      stoppedAt = null
+    })
     const updating = update(run_id, CHANGE, 'update-in-time')
     await expect.poll(() => ordered.includes(run_id)).toBe(true)
     await within(tx => settleUpdate(tx, api.scope, owned, 1, { status: 'applied' }))

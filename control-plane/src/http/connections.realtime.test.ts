@@ -6,7 +6,7 @@ import { CONNECTIONS } from './connections.ts'
 let api: PipelineApi
 
 beforeAll(async () => {
-  const connections = { ...CONNECTIONS, headMs: 300, requestMs: 600, keepAliveMs: 300, max: 4 }
+  const connections = { ...CONNECTIONS, headMs: 300, requestMs: 600, keepAliveMs: 1000, max: 4 }
   api = await pipelineApi({}, { limits: { connections } })
 }, 60_000)
 afterAll(() => api?.close())

@@ -5,6 +5,9 @@ import { ensureLocalCertificate } from '@parley/sip'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type PhoneOptions, VirtualPhone } from './virtual-phone.ts'
 
+/** A call over TLS with SRTP, whose media thread starts, on a machine that others use as well. */
+const ANSWER_TIMEOUT_MS = 30_000
+
 let home: string
 const phones: VirtualPhone[] = []
 beforeAll(async () => {
@@ -26,17 +29,17 @@ async function open(options: Partial<PhoneOptions> = {}): Promise<VirtualPhone> 
   return phone
 }
 
-describe('inbound calls that wait for nextCall()', () => {
+describe('inbound calls that wait for nextCall()', { timeout: 90_000 }, () => {
   it('inbound calls that wait for nextCall() are answered up to the limit, and the next one gets 486', async () => {
     const phone = await open({ maxWaitingCalls: 2 })
     const caller = await open()
     const waiting = [await caller.call(phone.uri()), await caller.call(phone.uri())]
-    await Promise.all(waiting.map(call => call.waitFor('answered', 10_000)))
+    await Promise.all(waiting.map(call => call.waitFor('answered', ANSWER_TIMEOUT_MS)))
     const refused = await caller.call(phone.uri())
     expect(await refused.ended).toMatchObject({ cause: 'rejected', sipStatus: 486 })
     // A call returned by nextCall() frees its place.
     expect((await phone.nextCall()).leg.callId).toBe(waiting[0]!.leg.callId)
-    await (await caller.call(phone.uri())).waitFor('answered', 10_000)
+    await (await caller.call(phone.uri())).waitFor('answered', ANSWER_TIMEOUT_MS)
   })
 
   it('an inbound call that ends while it waits for nextCall() frees its place', async () => {
@@ -44,7 +47,7 @@ describe('inbound calls that wait for nextCall()', () => {
     const caller = await open()
     for (let i = 0; i < 3; i++) {
       const call = await caller.call(phone.uri())
-      await call.waitFor('answered', 10_000)
+      await call.waitFor('answered', ANSWER_TIMEOUT_MS)
       await call.hangUp()
     }
     const last = await phone.nextCall()

@@ -248,7 +248,8 @@ it('a cancel reaches the run’s owner within one lease renewal when the bus is 
 })
 
 it('a run that another process took over is marked as lost and writes nothing more', async () => {
-  const run = await held()
+  // No renewal comes between the end of the lease and the reaper.
+  const run = await held(600_000)
   const orders: string[] = []
   run.onCommand(order => orders.push(order.type))
   await letLeaseEnd(test, run.owned)

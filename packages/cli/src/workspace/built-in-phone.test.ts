@@ -40,7 +40,8 @@ async function openCaller({ override }: BuiltInPhone): Promise<VirtualPhone> {
   return phone
 }
 
-describe('the built-in phone', () => {
+// Its speech is synthesised at the first call: seconds of work on a busy machine.
+describe('the built-in phone', { timeout: 90_000 }, () => {
   it('the phone answers its number under the name of its trunk to a caller with the password of the home', async () => {
     const phone = await opened()
     const caller = await openCaller(phone)
@@ -48,7 +49,7 @@ describe('the built-in phone', () => {
     expect((await (await caller.call(target)).ended).sipStatus).toBe(401)
     const credentials = { username: PHONE_USERNAME, password: await phonePassword(home) }
     const call = await caller.call(target, { credentials })
-    await call.waitFor('answered', 15_000)
+    await call.waitFor('answered', 60_000)
     expect(call.leg.transport).toEqual({ signalling: 'tls', media: 'srtp' })
     await call.hangUp()
     const other = await caller.call(target.replace(phone.number, '+12025550142'), { credentials })

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Scope } from '@parley/contract'
 import { redisMissing, startRedis, type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -12,12 +13,36 @@ let count = 0
 let on: BullOptions['on']
 let problems: string[]
 const opened: BullConnections[] = []
+/** Wake-ups on their way to a queue. */
+const adding = new Set<Promise<unknown>>()
+
+/** Connections that note in `adding` what they add. */
+class NotedConnections extends BullConnections {
+  override queue(name: string): ReturnType<BullConnections['queue']> {
+    const queue = super.queue(name)
+    return {
+      add: (...job) => {
+        const added = queue.add(...job).finally(() => adding.delete(added))
+        adding.add(added)
+        return added
+      },
+    }
+  }
+}
 
 /** The queue as another process has it. */
 function queue(): BullEnvironmentQueue {
-  const connections = new BullConnections({ on, wallClock: Date.now, onProblem: line => problems.push(line) })
+  const connections = new NotedConnections({ on, wallClock: Date.now, onProblem: line => problems.push(line) })
   opened.push(connections)
   return new BullEnvironmentQueue(connections)
+}
+
+/** Resolves when all wake-ups so far are in their queues. */
+async function added(): Promise<void> {
+  do {
+    await Promise.allSettled(adding)
+    await turn()
+  } while (adding.size > 0)
 }
 beforeEach(() => {
   problems = []
@@ -36,9 +61,9 @@ function promises(): void {
     const [api, worker] = [queue(), queue()]
     const [a, b] = [environment(`a-${count}`), environment(`b-${count++}`)]
     for (let wakeUp = 0; wakeUp < 50; wakeUp++) api.wake('webhooks', a)
-    await pause(300)
+    await added()
     for (let wakeUp = 0; wakeUp < 50; wakeUp++) api.wake('webhooks', b)
-    await pause(300)
+    await added()
     const rounds: string[] = []
     await worker.listen('webhooks', 1, async ({ tenant_id }) => void rounds.push(tenant_id))
     await vi.waitFor(() => expect(rounds).toEqual([a.tenant_id, b.tenant_id]), SOON)
@@ -61,6 +86,7 @@ function promises(): void {
     api.wake('webhooks', a)
     await vi.waitFor(() => expect(rounds).toBe(1), SOON)
     for (let wakeUp = 0; wakeUp < 20; wakeUp++) api.wake('webhooks', a)
+    await added()
     await pause(300)
     expect(rounds).toBe(1)
     held.shift()!()
@@ -92,6 +118,7 @@ function promises(): void {
     await worker.listen('webhooks', 2, async () => void rounds.push(performance.now()))
     const at = performance.now()
     api.wakeIn('webhooks', a, 600_000)
+    await added()
     api.wakeIn('webhooks', a, 1000)
     await vi.waitFor(() => expect(rounds).toHaveLength(1), SOON)
     expect(rounds[0]! - at).toBeGreaterThan(990)

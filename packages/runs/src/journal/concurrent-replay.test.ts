@@ -17,7 +17,7 @@ it('journal replay continues where a killed process stopped replaying', async ()
     return false
   }
   harness.relay.closed = false
-  await vi.waitFor(() => expect(harness.relay.closed).toBe(true), { timeout: 5000 })
+  await vi.waitFor(() => expect(harness.relay.closed).toBe(true))
   harness.killable.kill()
   expect(await harness.digitsOf(run.runId)).toEqual(upTo(400))
   await harness.nextProcess()
@@ -86,6 +86,7 @@ it('the reaper leaves runs alone whose journals wait for replay, and replay writ
       await vi.waitFor(() => expect(harness.renewals.mock.calls.length).toBeGreaterThan(before + 3), {
         timeout: 15_000,
       })
+      await vi.waitFor(isHeld, { timeout: 10_000 })
       const reaped = await harness.test.database.runs.reap({ engine: 'worker', worker: 'reaper' }, 10)
       expect(reaped.map(({ run_id }) => run_id)).not.toContain(second!.runId)
       await owner.query('rollback')

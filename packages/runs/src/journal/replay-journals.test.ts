@@ -56,11 +56,8 @@ it('nothing stored on disk is lost when a process is killed while it writes', { 
     })
     harness.disconnect()
     const before = noted
-    await vi.waitFor(
-      async () => expect((await harness.onDisk({ run_id: runId, fence: '1' })).items).toBeGreaterThan(200),
-      {
-        timeout: 5000,
-      },
+    await vi.waitFor(async () =>
+      expect((await harness.onDisk({ run_id: runId, fence: '1' })).items).toBeGreaterThan(200),
     )
     // A living process's journal is its own.
     await harness.nextProcess()

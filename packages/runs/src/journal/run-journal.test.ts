@@ -23,7 +23,7 @@ it.each([{ becomes: 'killed' }, { becomes: 'on its own again' }])(
       harness.killable.kill()
       await harness.nextProcess()
     } else harness.relay.closed = false
-    await vi.waitFor(async () => expect(await harness.digitsOf(run.runId)).toEqual(upTo(20)), { timeout: 5000 })
+    await vi.waitFor(async () => expect(await harness.digitsOf(run.runId)).toEqual(upTo(20)))
     await vi.waitFor(async () => expect(await harness.journals()).toEqual([]))
     expect(harness.problems).toEqual([])
   },
@@ -46,7 +46,7 @@ it.each([{ becomes: 'killed' }, { becomes: 'on its own again' }])(
       harness.killable.kill()
       await harness.nextProcess()
     } else harness.relay.closed = false
-    await vi.waitFor(async () => expect(await harness.digitsOf(run.runId)).toEqual(upTo(10)), { timeout: 5000 })
+    await vi.waitFor(async () => expect(await harness.digitsOf(run.runId)).toEqual(upTo(10)))
     expect(await announced()).toBe(1)
     // Another transfer is another event.
     if (becomes === 'killed') return

@@ -223,7 +223,7 @@ describe('a database that goes away', () => {
     const url = new URL(test.owner.url)
     relay = await tcpCut(Number(url.port))
     url.port = String(relay.port)
-    database = await openDatabase({ ownerUrl: url.href, maxConnections: 2, waitMs: 300 })
+    database = await openDatabase({ ownerUrl: url.href, maxConnections: 2, waitMs: 1500 })
   })
   afterAll(async () => {
     await database?.close()
@@ -320,8 +320,8 @@ describe('a database that goes away', () => {
     const hasty = await openDatabase({
       ownerUrl: test.owner.url,
       maxConnections: 1,
-      statementMs: 50,
-      idleInTransactionMs: 50,
+      statementMs: 500,
+      idleInTransactionMs: 500,
     })
     try {
       await expect(sql`select pg_sleep(5)`.execute(hasty.within(scope))).rejects.toMatchObject({
@@ -329,7 +329,7 @@ describe('a database that goes away', () => {
       })
       const idle = hasty.transaction(scope, async tx => {
         await tx.selectFrom('agents').selectAll().execute()
-        await test.owner.query('select pg_sleep(0.2)')
+        await test.owner.query('select pg_sleep(1)')
         await tx.selectFrom('agents').selectAll().execute()
       })
       await expect(idle).rejects.toMatchObject({ code: 'database_unavailable' })

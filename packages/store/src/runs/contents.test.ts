@@ -45,7 +45,7 @@ async function conversation(scope: Scope, days: number): Promise<string> {
   await within(tx =>
     writeAnalysis(tx, scope, run.run_id, { analysis: { summary: SECRET }, successful: true, measurements: [] }),
   )
-  for (const item of await within(tx => takeWebhooks(tx, scope, 1000, 100)))
+  for (const item of await within(tx => takeWebhooks(tx, scope, 60_000, 100)))
     await test.database.transaction(item.scope, tx => settleSend(tx, item, { kind: 'delivered' }))
   await test.owner.query("update parley.runs set ended_at = now() - $2 * interval '1 day' where run_id = $1", [
     run.run_id,

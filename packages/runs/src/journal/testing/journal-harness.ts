@@ -246,7 +246,7 @@ export class JournalHarness {
    */
   waitForRecords(run: OwnedRun, items: number, ends = 0, unanswered = 0): Promise<void> {
     const possible = [items, items + unanswered].map(count => ({ items: count, ends }))
-    return vi.waitFor(async () => expect(possible).toContainEqual(await this.onDisk(run.owned)), { timeout: 5000 })
+    return vi.waitFor(async () => expect(possible).toContainEqual(await this.onDisk(run.owned)))
   }
 
   #journalsOn(disk: JournalDirectory): RunJournals {

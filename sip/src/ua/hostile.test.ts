@@ -106,7 +106,7 @@ function nonsense(random: Random, peer: ScriptedPeer, callIds: readonly string[]
 
 it('arbitrary messages of a peer in arbitrary order throw nothing, every session ends and no state remains', () => {
   let ended = 0
-  for (let seed = 1; seed <= 300; seed++) {
+  for (let seed = 1; seed <= 150; seed++) {
     const random = new SeededRandom(seed)
     const pair = new Pair({ seed })
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
@@ -148,5 +148,5 @@ it('arbitrary messages of a peer in arbitrary order throw nothing, every session
     ).toEqual([])
     expect(pair.a.ua.footprint, `seed ${seed}`).toEqual(clean)
   }
-  expect(ended).toBeGreaterThan(1000)
+  expect(ended).toBeGreaterThan(500)
 }, 90_000)

@@ -116,45 +116,53 @@ describe('a platform that is killed during a database outage, and again while it
     expect(await harness.rows('select 1 from parley.run_counters where live <> 0')).toEqual([])
   })
 
-  it('no call is placed or hung up twice, and no order is sent twice', async () => {
-    expect(orderServer.orders).toBe(1)
-    const calls = harness.carrier('udp').query().calls()
-    expect(calls.map(({ opening }) => opening.called).sort()).toEqual([LISTENS, ANSWERS_LATE, HANGS_UP].sort())
-    for (const { opening, rows } of calls) {
-      const byes = rows.filter(({ kind }) => kind === 'bye-received').length
-      // Only the journal had the dialog of the call that was answered during the outage.
-      expect([opening.called, byes]).toEqual([opening.called, opening.called === HANGS_UP ? 0 : 1])
-    }
-    // The webhook of an ended run may still be in flight.
-    const isSettled = async () => ((await unsettled()).length === 0 ? true : null)
-    await pollUntil(SETTLE_TIMEOUT_MS, isSettled)
-    expect(await unsettled()).toEqual([])
-  }, TEST_TIMEOUT_MS)
-
-  it('each run has one run.started and one run.ended, sent again only where the response was lost', async () => {
-    const ids = (event: string, run_id: string) =>
-      new Set(
-        receiver.entries.flatMap(entry => (entry.event === event && entry.run_id === run_id ? entry.event_id : [])),
-      )
-    for (const name of RUNS)
-      for (const event of ['run.started', 'run.ended']) {
-        const run_id = outage.runs[name]
-        await pollUntil(SETTLE_TIMEOUT_MS, async () => (ids(event, run_id).size > 0 ? true : null))
-        expect([name, event, ids(event, run_id).size]).toEqual([name, event, 1])
+  it(
+    'no call is placed or hung up twice, and no order is sent twice',
+    async () => {
+      expect(orderServer.orders).toBe(1)
+      const calls = harness.carrier('udp').query().calls()
+      expect(calls.map(({ opening }) => opening.called).sort()).toEqual([LISTENS, ANSWERS_LATE, HANGS_UP].sort())
+      for (const { opening, rows } of calls) {
+        const byes = rows.filter(({ kind }) => kind === 'bye-received').length
+        // Only the journal had the dialog of the call that was answered during the outage.
+        expect([opening.called, byes]).toEqual([opening.called, opening.called === HANGS_UP ? 0 : 1])
       }
-    const text = 'select run_id from parley.outbox group by run_id, event having count(*) > 1'
-    expect(await harness.rows(text)).toEqual([])
-    const late = outage.journals.find(({ run_id }) => run_id === outage.runs['answers late'])!
-    expect(late.announces).toEqual(['run.started'])
-    for (const [event_id, requests] of receiver.query().duplicates()) {
-      // A sender that was killed or cut off before it could store the response: the effect of that send is uncertain.
-      const uncertain = await harness.rows(
-        "select 1 from parley.run_effects where effect_key like 'webhook/' || $1 || '/%' and state = 'uncertain'",
-        [event_id],
-      )
-      expect(requests.length - 1, event_id).toBeLessThanOrEqual(uncertain.length)
-    }
-  }, TEST_TIMEOUT_MS)
+      // The webhook of an ended run may still be in flight.
+      const isSettled = async () => ((await unsettled()).length === 0 ? true : null)
+      await pollUntil(SETTLE_TIMEOUT_MS, isSettled)
+      expect(await unsettled()).toEqual([])
+    },
+    TEST_TIMEOUT_MS,
+  )
+
+  it(
+    'each run has one run.started and one run.ended, sent again only where the response was lost',
+    async () => {
+      const ids = (event: string, run_id: string) =>
+        new Set(
+          receiver.entries.flatMap(entry => (entry.event === event && entry.run_id === run_id ? entry.event_id : [])),
+        )
+      for (const name of RUNS)
+        for (const event of ['run.started', 'run.ended']) {
+          const run_id = outage.runs[name]
+          await pollUntil(SETTLE_TIMEOUT_MS, async () => (ids(event, run_id).size > 0 ? true : null))
+          expect([name, event, ids(event, run_id).size]).toEqual([name, event, 1])
+        }
+      const text = 'select run_id from parley.outbox group by run_id, event having count(*) > 1'
+      expect(await harness.rows(text)).toEqual([])
+      const late = outage.journals.find(({ run_id }) => run_id === outage.runs['answers late'])!
+      expect(late.announces).toEqual(['run.started'])
+      for (const [event_id, requests] of receiver.query().duplicates()) {
+        // A sender that was killed or cut off before it could store the response: the effect of that send is uncertain.
+        const uncertain = await harness.rows(
+          "select 1 from parley.run_effects where effect_key like 'webhook/' || $1 || '/%' and state = 'uncertain'",
+          [event_id],
+        )
+        expect(requests.length - 1, event_id).toBeLessThanOrEqual(uncertain.length)
+      }
+    },
+    TEST_TIMEOUT_MS,
+  )
 
   it('no journal is left, and no error about one is printed', async () => {
     expect(await readdir(join(harness.home, 'journal'))).toEqual([])

@@ -333,8 +333,8 @@ describe('an agent webhook', () => {
     const run = await told()
     // Its connection hangs from the commit of the acceptance on.
     const hanging = new Proxy(test.database, {
-      get(database, name: keyof typeof database) {
-        const member = database[name]
+      get(database, name) {
+        const member = Reflect.get(database, name)
         if (name !== 'transaction') return typeof member === 'function' ? member.bind(database) : member
         const transaction: typeof database.transaction = async (scope, work) => {
           const effects = await harness.effects(run.run_id)

@@ -23,7 +23,7 @@ const ANSWER = [
   's=-',
   'c=IN IP4 127.0.0.1',
   't=0 0',
-  'm=audio 9 RTP/AVP 0',
+  'm=audio 40000 RTP/AVP 0',
   '',
 ].join('\r\n')
 

@@ -8,7 +8,7 @@ import {
   type Seq16,
 } from '@parley/kernel'
 import { Concealment } from './concealment.ts'
-import { type PayloadDecoder, ReorderBuffer } from './reorder-buffer.ts'
+import { MAX_PACKET_MS, type PayloadDecoder, ReorderBuffer } from './reorder-buffer.ts'
 import { SourceClock, TOO_EARLY, TOO_LATE } from './source-clock.ts'
 
 interface ReceiveStreamOptions {
@@ -20,7 +20,6 @@ interface ReceiveStreamOptions {
   readonly holdMs?: Ms
 }
 
-const MAX_PACKET_MS: Ms = 60
 /** A gap between contiguous packets that is no longer than this is bridged like a loss; a longer one was silence. */
 const BRIDGED_MS: Ms = 20
 const OLDEST_ASKED_MS: Ms = 60_000
@@ -115,7 +114,7 @@ export class ReceiveStream {
   }
 
   /**
-   * Accepts the payload of one packet (at most 480 bytes, copied); `decoder` decodes it in order of sequence. Returns
+   * Accepts the payload of one packet (at most 960 bytes, copied); `decoder` decodes it in order of sequence. Returns
    * false when the packet was dropped: late, duplicate, too long or out of line.
    */
   push(

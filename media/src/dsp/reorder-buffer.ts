@@ -17,9 +17,14 @@ interface ReorderBufferOptions {
   readonly holdMs?: Ms
   /** Packets held at most, a power of two; default 32. */
   readonly capacity?: number
-  /** Longest payload, bytes; default 480 (60 ms at 64 kbit/s, the bit rate of all registered codecs). */
+  /** Longest payload, bytes; default `MAX_PAYLOAD_BYTES`. */
   readonly payloadBytes?: number
 }
+
+/** Longest packet that is received. */
+export const MAX_PACKET_MS: Ms = 120
+/** Payload of the longest packet: 64 kbit/s is the bit rate of all registered codecs. */
+export const MAX_PAYLOAD_BYTES = MAX_PACKET_MS * 8
 
 const NOTHING = -1
 
@@ -70,7 +75,7 @@ export class ReorderBuffer {
 
   constructor(options: ReorderBufferOptions = {}) {
     const capacity = options.capacity ?? 32
-    const payloadBytes = options.payloadBytes ?? 480
+    const payloadBytes = options.payloadBytes ?? MAX_PAYLOAD_BYTES
     if (capacity < 2 || (capacity & (capacity - 1)) !== 0)
       throw new MediaError('invalid_capacity', `A reorder buffer of ${capacity} slots is not a power of two.`)
     this.#holdMs = options.holdMs ?? 40

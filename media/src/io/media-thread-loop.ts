@@ -136,7 +136,7 @@ export class MediaThreadLoop {
       this.#lateness.add(this.#io.now() - slotMs)
     }
     const report = core.tickRtcp(this.#nowMs, this.#outgoing.slots[this.#filled]!)
-    if (report > 0) this.#address(rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
+    if (report > 0) this.#address(core.rtcpMux ? rtpSocket : rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
   }
 
   #address(socket: number, length: number, ipv4: number, port: number): void {
@@ -283,7 +283,7 @@ export class MediaThreadLoop {
     const { core } = session
     const length = core.close(this.#io.now(), this.#outgoing.slots[0]!)
     if (length > 0) {
-      this.#address(session.rtcpSocket, length, core.rtcpIpv4, core.rtcpPort)
+      this.#address(core.rtcpMux ? session.rtpSocket : session.rtcpSocket, length, core.rtcpIpv4, core.rtcpPort)
       this.#flush()
     }
     this.#remove(session)

@@ -95,6 +95,11 @@ export class ThreadedMediaPlane implements MediaPlane {
     return handle
   }
 
+  /** Whether a session has the port, for RTP or RTCP. */
+  isLeased(port: number): boolean {
+    return this.#ports.isLeased(port)
+  }
+
   describe(): string {
     const { bindAddress, ports, advertisedAddress } = this.#options
     const seen = advertisedAddress === undefined ? '' : ` (announced as ${advertisedAddress})`

@@ -21,3 +21,18 @@ export function parseIpv4(text: string): number | null {
 export function formatIpv4(ipv4: number): string {
   return `${ipv4 >>> 24}.${(ipv4 >>> 16) & 255}.${(ipv4 >>> 8) & 255}.${ipv4 & 255}`
 }
+
+/** The addresses whose first `prefixBits` bits (0 to 32) are those of `ipv4`. */
+export interface Ipv4Network {
+  readonly ipv4: number
+  readonly prefixBits: number
+}
+
+export function isInIpv4Networks(ipv4: number, networks: readonly Ipv4Network[]): boolean {
+  for (let i = 0; i < networks.length; i++) {
+    const { ipv4: network, prefixBits } = networks[i]!
+    // A shift by 32 would be none.
+    if (prefixBits === 0 || (ipv4 ^ network) >>> (32 - prefixBits) === 0) return true
+  }
+  return false
+}

@@ -25,7 +25,7 @@ const RETRY_MS: Ms = 30_000
 
 /**
  * Leases RTP ports: even numbers, RTCP takes the odd one above (RFC 3550 section 11). Both belong to the lease,
- * because RTP/RTCP multiplexing (RFC 5761) is not negotiated. Ports are taken in turn over the whole range, the one
+ * because a peer decides about RTP/RTCP multiplexing (RFC 5761). Ports are taken in turn over the whole range, the one
  * that rested longest first. Time is an input.
  */
 export class PortPool {
@@ -76,6 +76,11 @@ export class PortPool {
   /** The port (or the one above) could not be bound because another process has it; it is tried again later. */
   refuse(now: Ms, port: number): void {
     if (this.#leased.delete(port)) this.#refused.push({ port, until: now + this.#retryMs })
+  }
+
+  /** Whether the port, or the RTP port below it, is leased. */
+  isLeased(port: number): boolean {
+    return this.#leased.has(port - (port % 2))
   }
 
   get leased(): number {

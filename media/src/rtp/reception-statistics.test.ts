@@ -123,6 +123,40 @@ describe('jitter (RFC 3550 A.8)', () => {
     expect(statistics.jitterTicks).toBeCloseTo(80)
   })
 
+  it('a jump of the sender’s timestamps is no jitter, in either direction', () => {
+    const statistics = new ReceptionStatistics()
+    for (let i = 0; i < 200; i++) {
+      const jump = i < 50 ? 0 : i < 100 ? 4_000_000 : i < 150 ? -3_000_000 : 2_000_000_000
+      statistics.update(i, (1000 + i * 160 + jump) >>> 0, i * 20, RATE)
+    }
+    expect(statistics.jitterMaxTicks).toBe(0)
+    expect(statistics.jitterCount).toBe(196)
+  })
+
+  it('mean and maximum of the jitter are those over the call, also over a change of source', () => {
+    const statistics = new ReceptionStatistics()
+    for (let i = 0; i < 400; i++) receive(statistics, i, i % 2 === 0 ? 0 : 10)
+    statistics.reset()
+    for (let i = 0; i < 400; i++) receive(statistics, i)
+    expect(statistics.jitterTicks).toBe(0)
+    expect(statistics.jitterMaxTicks).toBeCloseTo(80)
+    expect(statistics.jitterSum / statistics.jitterCount).toBeGreaterThan(35)
+    expect(statistics.jitterSum / statistics.jitterCount).toBeLessThan(40)
+  })
+
+  it('a pause between packets in sequence is discontinuous transmission; loss, and a gap after an offer/answer, is not', () => {
+    const statistics = new ReceptionStatistics()
+    receive(statistics, 0)
+    receive(statistics, 50)
+    expect(statistics.pauses).toBe(0)
+    statistics.expectGap()
+    statistics.update(51, 200 * 160, 200 * 20, RATE)
+    expect(statistics.pauses).toBe(0)
+    statistics.update(52, 300 * 160, 300 * 20, RATE)
+    expect(statistics.pauses).toBe(1)
+    expect(statistics.jitterTicks).toBe(0)
+  })
+
   it('jitter ignores the updates of one telephone-event, which share a timestamp', () => {
     const statistics = new ReceptionStatistics()
     receive(statistics, 0)

@@ -20,7 +20,8 @@ function newKey(local: LocalMedia, suite: SrtpSuite): SrtpKey {
 }
 
 export function cryptoLine(tag: number, key: SrtpKey): CryptoAttribute {
-  return { tag, ...key, lifetimePackets: null, mki: null, sessionParameters: [] }
+  const { suite, keyAndSalt } = key
+  return { tag, suite, keyAndSalt, lifetimePackets: null, mki: null, sessionParameters: [] }
 }
 
 /**

@@ -87,6 +87,8 @@ export class MediaSection {
         this.#maxptimeMs ??= parseMs(value)
         break
       case 'rtcp-mux':
+      // RFC 8858: the offerer takes RTCP on no other port; the answer is "rtcp-mux".
+      case 'rtcp-mux-only':
         this.#rtcpMux = true
         break
       case 'rtcp':

@@ -189,6 +189,38 @@ describe('an answer (RFC 3264 section 6)', () => {
   })
 })
 
+describe('packet times and RTCP', () => {
+  it('offers and answers announce that packets of up to 120 ms are received', () => {
+    expect(text(createOffer(plain).offer)).toContain('a=maxptime:120\r\n')
+    expect(text(taken(plain, audio()).answer)).toContain('a=maxptime:120\r\n')
+  })
+
+  it('RTCP goes to the port and address of a=rtcp (RFC 3605)', () => {
+    expect(taken(plain, audio('a=rtcp:30001')).parameters.remoteRtcp).toEqual({ address: '192.0.2.2', port: 30_001 })
+    expect(taken(plain, audio('a=rtcp:30001 IN IP4 192.0.2.9')).parameters.remoteRtcp).toEqual({
+      address: '192.0.2.9',
+      port: 30_001,
+    })
+    for (const line of ['a=rtcp:0', 'a=rtcp:9 IN IP4 224.1.1.1', 'a=rtcp:9 IN IP6 ::1']) {
+      expect(taken(plain, audio(line)).parameters.remoteRtcp).toBeUndefined()
+    }
+  })
+
+  it.each(['a=rtcp-mux', 'a=rtcp-mux-only'])('%s is answered with a=rtcp-mux, also in later offers', line => {
+    const planned = taken(plain, audio(line))
+    expect(planned.parameters.rtcpMux).toBe(true)
+    expect(text(planned.answer)).toContain('a=rtcp-mux\r\n')
+    const reoffer = createOffer({ ...plain, previous: planned.state })
+    expect(text(reoffer.offer)).toContain('a=rtcp-mux\r\n')
+    const without = taken({ ...plain, address: '192.0.2.2', port: 20_000 }, audio())
+    expect(accepted(reoffer.pending, without.answer).parameters.rtcpMux).toBe(false)
+  })
+
+  it('our own first offer does not ask for multiplexed RTCP', () => {
+    expect(text(createOffer(plain).offer)).not.toContain('rtcp-mux')
+  })
+})
+
 describe('keys in an answer (RFC 4568 section 7.1.2)', () => {
   it("the answer takes the offerer's first usable suite under its tag, with a key of its own", () => {
     const offer = secure(
@@ -208,7 +240,7 @@ describe('keys in an answer (RFC 4568 section 7.1.2)', () => {
 
   it.each([
     ['none at all', []],
-    ['a key with an MKI', [`a=crypto:1 ${S80} inline:${KEY_A}|2^31|1:4`]],
+    ['an MKI that its length cannot hold', [`a=crypto:1 ${S80} inline:${KEY_A}|2^31|256:1`]],
     ['a key that is too short', [`a=crypto:1 ${S80} inline:${KEY_A.slice(0, 36)}`]],
     ['a key that is too long', [`a=crypto:1 ${S80} inline:${KEY_A}AAAA`]],
     ['a key that lasts for 65,536 packets', [`a=crypto:1 ${S80} inline:${KEY_A}|2^16`]],
@@ -218,6 +250,28 @@ describe('keys in an answer (RFC 4568 section 7.1.2)', () => {
     ['suites that we have not', [`a=crypto:1 NULL_HMAC_SHA1_80 inline:${KEY_A}`, 'a=crypto:2 F8_128_HMAC_SHA1_80 x']],
   ])('SRTP keys are refused from %s', (_name, lines) => {
     expect(planAnswer(us, secure(...lines))).toMatchObject({ ok: false, status: 488, code: 'no_usable_crypto' })
+  })
+
+  it('the Warning of a refusal lists every suite that is accepted', () => {
+    const planned = planAnswer(us, secure(`a=crypto:1 NULL_HMAC_SHA1_80 inline:${KEY_A}`))
+    if (planned.ok) throw new Error('the offer was accepted')
+    expect(planned.warning).toBe(
+      'no usable a=crypto: offer one of AES_CM_128_HMAC_SHA1_80, AES_CM_128_HMAC_SHA1_32, AES_256_CM_HMAC_SHA1_80, ' +
+        'AES_256_CM_HMAC_SHA1_32, AEAD_AES_128_GCM, AEAD_AES_256_GCM',
+    )
+  })
+
+  it.each(['AES_256_CM_HMAC_SHA1_80', 'AES_256_CM_HMAC_SHA1_32'])('%s (RFC 6188) is accepted', suite => {
+    const key = Buffer.alloc(46, 9).toString('base64')
+    const { send, receive } = taken(us, secure(`a=crypto:1 ${suite} inline:${key}`)).parameters.srtp!
+    expect([send.suite, send.keyAndSalt.length, receive.suite]).toEqual([suite, 46, suite])
+  })
+
+  it('a key with an MKI is accepted, and answered with a key that has none', () => {
+    const planned = taken(us, secure(`a=crypto:1 ${S80} inline:${KEY_A}|2^31|1:4`))
+    expect(planned.parameters.srtp!.receive.mki).toEqual(Uint8Array.of(0, 0, 0, 1))
+    expect(planned.parameters.srtp!.send.mki).toBeUndefined()
+    expect(text(planned.answer)).toMatch(/^a=crypto:1 \S+ inline:[A-Za-z0-9+/=]+\r$/m)
   })
 
   it('SRTP keys with advisory parameters, a long lifetime and no padding are accepted', () => {
@@ -281,7 +335,7 @@ describe('an answer to our offer', () => {
     ['our own key', changed(/inline:\S+/, text(offer).match(/inline:\S+/)![0]), 'answer_crypto_reflected'],
     ['no key', changed(/a=crypto.*\r\n/, ''), 'answer_without_crypto'],
     ['two keys', changed(/(a=crypto.*\r\n)/, '$1$1'), 'answer_crypto'],
-    ['a key with an MKI', changed(/(inline:\S+)/, '$1|1:4'), 'answer_crypto'],
+    ['an MKI that its length cannot hold', changed(/(inline:\S+)/, '$1|256:1'), 'answer_crypto'],
     ['plain RTP', changed('RTP/SAVP', 'RTP/AVP'), 'answer_transport'],
     ['a codec that was not offered', changed('RTP/SAVP 0 101', 'RTP/SAVP 9'), 'answer_codec'],
     ['a refused line', changed('m=audio 20000', 'm=audio 0'), 'answer_media_refused'],

@@ -1,5 +1,7 @@
 import { DEFAULT_CODECS, isCodecName } from '../codec/codecs.ts'
+import { MAX_PACKET_MS } from '../dsp/reorder-buffer.ts'
 import type { MediaParameters, SrtpParameters } from '../session/media-session.ts'
+import { SRTP_SUITES } from '../srtp/srtp-suite.ts'
 import { acceptedKeys, answerKeys, cryptoLine, offeredCrypto } from './key-agreement.ts'
 import {
   describeLocal,
@@ -26,7 +28,7 @@ import {
   type UsableCrypto,
   usableCrypto,
 } from './peer-media.ts'
-import { OFFERED_SUITES, sameKey } from './sdes.ts'
+import { sameKey } from './sdes.ts'
 import type { MediaDescription, SessionDescription } from './session-description.ts'
 
 /** An offer without an answer yet. Plain data; contains keys. */
@@ -97,10 +99,10 @@ export function createOffer(local: LocalMedia): CreatedOffer {
     direction: local.direction ?? 'sendrecv',
     codecs,
     ptimeMs: before?.ptimeMs ?? ptimeMs,
-    maxptimeMs: null,
+    maxptimeMs: MAX_PACKET_MS,
     crypto,
     hasCrypto: crypto.length > 0,
-    rtcpMux: false,
+    rtcpMux: before?.rtcpMux ?? false,
     rtcp: null,
   }
   const audioIndex = agreed?.audioIndex ?? 0
@@ -150,6 +152,7 @@ export function planAnswer(local: LocalMedia, offer: Uint8Array): PlannedAnswer 
     payloadType: choice.codec.payloadType,
     ptimeMs,
     dtmfPayloadType: dtmfPayloadType(choice.media),
+    rtcpMux: choice.media.rtcpMux,
     srtp,
   }
   const state = agreedState(sent, choice.index, srtp)
@@ -205,7 +208,7 @@ function tryAudio(
     // Our own key sent back would protect both directions with one key (RFC 4568 section 5.1.1).
     crypto = usableCrypto(media).find(line => ours === undefined || !sameKey(line.key, ours)) ?? null
     if (crypto === null) {
-      return refusal('no_usable_crypto', 305, `no usable a=crypto: offer ${OFFERED_SUITES.join(' or ')} without MKI`)
+      return refusal('no_usable_crypto', 305, `no usable a=crypto: offer one of ${SRTP_SUITES.join(', ')}`)
     }
   }
   const path = peerPath(description, media, local.direction ?? 'sendrecv')
@@ -227,6 +230,8 @@ function answerMedia(
     direction: choice.path.direction,
     codecs,
     ptimeMs,
+    maxptimeMs: MAX_PACKET_MS,
+    rtcpMux: choice.media.rtcpMux,
     crypto: srtp === null ? [] : [cryptoLine(choice.crypto!.attribute.tag, srtp.send)],
     hasCrypto: srtp !== null,
   }
@@ -266,6 +271,7 @@ export function acceptAnswer(pending: PendingOffer, answer: Uint8Array): Accepte
     ptimeMs: sendPtimeMs(media, pending.ptimeMs),
     dtmfPayloadType: ourDtmf === null ? null : dtmfPayloadType(media),
     receiveDtmfPayloadType: ourDtmf,
+    rtcpMux: offered.rtcpMux && media.rtcpMux,
     srtp,
   }
   const state = agreedState(pending, pending.audioIndex, srtp)

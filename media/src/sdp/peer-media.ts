@@ -34,6 +34,8 @@ export function refusedAnswer(code: string, detail: string): RefusedAnswer {
 /** Where and in which direction media flows, after `c=`, port and direction attributes of both levels. */
 export interface PeerPath {
   readonly remote: { readonly address: string; readonly port: number } | null
+  /** Address of `a=rtcp` (RFC 3605), if there is a usable one. */
+  readonly remoteRtcp?: { readonly address: string; readonly port: number } | undefined
   readonly direction: MediaDirection
 }
 
@@ -46,7 +48,17 @@ export function peerPath(
   if (reach.kind === 'unreachable') return refusal('address_unreachable', 301, reach.detail)
   const remote = reach.kind === 'none' ? null : { address: reach.address, port: media.port }
   const peer = media.direction ?? session.direction ?? 'sendrecv'
-  return { remote, direction: agreedDirection(wanted, peer, remote !== null) }
+  return {
+    remote,
+    remoteRtcp: remote === null ? undefined : rtcpAddress(media, remote.address),
+    direction: agreedDirection(wanted, peer, remote !== null),
+  }
+}
+
+function rtcpAddress({ rtcp }: MediaDescription, rtpAddress: string): PeerPath['remoteRtcp'] {
+  if (rtcp === null || rtcp.port === 0) return undefined
+  const reach = reachability(rtcp.address ?? rtpAddress)
+  return reach.kind === 'unicast' ? { address: reach.address, port: rtcp.port } : undefined
 }
 
 /** A line of an SDP description that names one of our codecs. */
@@ -106,12 +118,14 @@ const SECURE = new Set(['RTP/SAVP', 'RTP/SAVPF'])
 export function securityRefusal(media: MediaDescription, security: 'srtp-required' | 'rtp-only'): Refusal | null {
   const protocol = media.protocol.toUpperCase()
   if (PLAIN.has(protocol)) {
-    // Keys in a plain offer mean that the peer prefers encryption: an unencrypted answer would be wrong.
-    if (media.hasCrypto) {
-      return refusal('crypto_on_plain_rtp', 305, 'a=crypto needs RTP/SAVP; optional encryption is not accepted')
-    }
-    return security === 'rtp-only'
-      ? null
+    // Optional encryption (RFC 8643): a trunk for plain RTP answers without keys, which makes the call plain RTP.
+    if (security === 'rtp-only') return null
+    return media.hasCrypto
+      ? refusal(
+          'crypto_on_plain_rtp',
+          305,
+          'SRTP is required: a=crypto needs RTP/SAVP, encryption is not optional here',
+        )
       : refusal('srtp_required', 305, 'SRTP is required: offer RTP/SAVP with a=crypto')
   }
   if (SECURE.has(protocol)) {

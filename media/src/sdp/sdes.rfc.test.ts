@@ -25,8 +25,16 @@ describe('a=crypto lines of RFC 4568', () => {
   it('a crypto line with several keys (section 6.1) is not usable', () => {
     const several =
       '2 AES_CM_128_HMAC_SHA1_80 inline:WVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz|2^20|1:4;inline:OWVNfX19zZW1jdGwgKCkgewkyMjA7fQp9CnVubGVz|2^20|2:4'
-    expect(usableKey(parseCrypto(several)!)).toBeNull()
+    expect(parseCrypto(several)).toBeNull()
     expect(parseCrypto(several.replaceAll(/\|\d:4/g, ''))).toBeNull()
+  })
+
+  it('a crypto line with an MKI is usable, unless the value does not fit its length (section 6.1)', () => {
+    const line = (mki: string) =>
+      parseCrypto(`1 AES_CM_128_HMAC_SHA1_80 inline:PS1uQCVeeCFCanVmcjkpPywjNWhcYD0mXXtxaVBR|2^31|${mki}`)!
+    expect(usableKey(line('258:4'))?.mki).toEqual(Uint8Array.of(0, 0, 1, 2))
+    expect(usableKey(line('255:1'))?.mki).toEqual(Uint8Array.of(255))
+    expect(usableKey(line('256:1'))).toBeNull()
   })
 
   it('SRTP keys are read with and without base64 padding', () => {
@@ -35,15 +43,17 @@ describe('a=crypto lines of RFC 4568', () => {
     expect(parseCrypto(bare)!.keyAndSalt.length).toBe(44)
   })
 
-  it('AES-GCM keys with their salt have 28 or 44 bytes (RFC 7714 section 12), and no other length is usable', () => {
+  it('keys with their salt have the length of their suite (RFC 6188, RFC 7714 section 12), and no other is usable', () => {
     const line = (suite: string, bytes: number) =>
       parseCrypto(`1 ${suite} inline:${Buffer.alloc(bytes, 7).toString('base64')}`)!
     for (const [suite, length] of [
       ['AEAD_AES_128_GCM', 28],
       ['AEAD_AES_256_GCM', 44],
       ['AES_CM_128_HMAC_SHA1_80', 30],
+      ['AES_256_CM_HMAC_SHA1_80', 46],
+      ['AES_256_CM_HMAC_SHA1_32', 46],
     ] as const) {
-      for (const bytes of [28, 30, 44]) {
+      for (const bytes of [28, 30, 44, 46]) {
         const expected = bytes === length ? { suite, keyAndSalt: new Uint8Array(length).fill(7) } : null
         expect(usableKey(line(suite, bytes))).toEqual(expected)
       }

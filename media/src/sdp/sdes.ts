@@ -28,11 +28,9 @@ export function parseCrypto(value: string): CryptoAttribute | null {
   if (line === null) return null
   const sessionParameters = line[4]!.split(' ').filter(word => word !== '')
   if (sessionParameters.length > MAX_SESSION_PARAMETERS) return null
-  const keys = line[3]!.split(';')
-  const key = parseInline(keys[0]!)
+  // A line with several keys (section 6.1) counts as unreadable: its sender may change between them at any time.
+  const key = parseInline(line[3]!)
   if (key === null) return null
-  // Several keys can be distinguished by their MKI only (section 6.1): without one the line is unusable.
-  if (keys.length > 1 && key.mki === null) return null
   return { tag: Number(line[1]), suite: line[2]!, ...key, sessionParameters }
 }
 
@@ -95,19 +93,29 @@ function formatLifetime(packets: bigint): string {
 }
 
 /**
- * The key of a usable line, or null. Usable is a supported suite with complete key material, without an MKI, with a
- * lifetime that outlasts a call and without an unsupported mandatory session parameter (RFC 4568 section 6.3.7).
+ * The key of a usable line, or null. Usable is a supported suite with complete key material, with a lifetime that outlasts a call and without an unsupported mandatory session parameter (RFC 4568 section 6.3.7).
  * Parameters that switch encryption or authentication off are never accepted.
  */
 export function usableKey(crypto: CryptoAttribute): SrtpKey | null {
-  if (!isSrtpSuite(crypto.suite) || crypto.mki !== null) return null
+  if (!isSrtpSuite(crypto.suite)) return null
   if (crypto.keyAndSalt.length !== keyAndSaltBytes(crypto.suite)) return null
   if (crypto.lifetimePackets !== null && crypto.lifetimePackets < MIN_LIFETIME) return null
   for (const parameter of crypto.sessionParameters) {
     // WSH only advises a replay window; KDR=0 is the default; a leading "-" marks what may be ignored.
     if (!/^(?:-.*|WSH=\d+|KDR=0)$/i.test(parameter)) return null
   }
-  return { suite: crypto.suite, keyAndSalt: crypto.keyAndSalt }
+  const key = { suite: crypto.suite, keyAndSalt: crypto.keyAndSalt }
+  if (crypto.mki === null) return key
+  const mki = identifierBytes(crypto.mki)
+  return mki === null ? null : { ...key, mki }
+}
+
+/** Big-endian, as it stands in packets; null when the value needs more bytes. */
+function identifierBytes({ value, length }: NonNullable<CryptoAttribute['mki']>): Uint8Array | null {
+  const bytes = new Uint8Array(length)
+  let rest = value
+  for (let i = length - 1; i >= 0; i--, rest >>= 8n) bytes[i] = Number(rest & 0xffn)
+  return rest === 0n ? bytes : null
 }
 
 export function sameKey(a: SrtpKey, b: SrtpKey): boolean {

@@ -53,7 +53,7 @@ export interface CryptoAttribute {
   readonly keyAndSalt: Uint8Array
   /** `2^20` style lifetimes resolved; null when absent. */
   readonly lifetimePackets: bigint | null
-  /** Present MKI makes the line unusable for us. */
+  /** Master key identifier in the packets under this key, `length` bytes; null: none. */
   readonly mki: { readonly value: bigint; readonly length: number } | null
   readonly sessionParameters: readonly string[]
 }

@@ -1,10 +1,10 @@
 import { type AudioFormat, type Ms, msToSamples, type Samples } from '@parley/kernel'
 import type { AudioCodec, AudioDecoder, AudioEncoder } from '../codec/audio-codec.ts'
-import type { PayloadDecoder } from '../dsp/reorder-buffer.ts'
+import { MAX_PACKET_MS, type PayloadDecoder } from '../dsp/reorder-buffer.ts'
 import { Resampler } from '../dsp/resampler.ts'
 
-/** Longest packet, sent or received. */
-const MAX_PACKET_MS: Ms = 60
+/** Longest packet that is sent. */
+const MAX_SENT_MS: Ms = 60
 
 /** The receiving direction of a codec: payloads become audio of the session's format. */
 export class DecodingStream implements PayloadDecoder {
@@ -48,9 +48,9 @@ export class EncodingStream {
     const isSame = sampleRateHz === format.sampleRateHz
     this.codec = codec
     this.#encoder = codec.createEncoder()
-    const longest = msToSamples(MAX_PACKET_MS, format)
+    const longest = msToSamples(MAX_SENT_MS, format)
     this.#resampler = isSame ? null : new Resampler(format.sampleRateHz, sampleRateHz, longest)
-    this.#resampled = new Int16Array(isSame ? 0 : msToSamples(MAX_PACKET_MS, codec.format) + 1)
+    this.#resampled = new Int16Array(isSame ? 0 : msToSamples(MAX_SENT_MS, codec.format) + 1)
   }
 
   /** Encodes the first `count` samples to `dst`; returns how many bytes. */

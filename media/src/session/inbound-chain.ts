@@ -2,6 +2,8 @@ import { type AudioFormat, type Ms, msToSamples, NARROWBAND } from '@parley/kern
 import { CODECS, type CodecName, codecByName, DEFAULT_CODECS } from '../codec/codecs.ts'
 import { FormatConverter } from '../dsp/format-converter.ts'
 import { ReceiveStream } from '../dsp/receive-stream.ts'
+import { MAX_PAYLOAD_BYTES } from '../dsp/reorder-buffer.ts'
+import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { ReceptionStatistics } from '../rtp/reception-statistics.ts'
 import { RtpHeader, readRtpHeader } from '../rtp/rtp-packet.ts'
 import { SRTP_MALFORMED, SRTP_REPLAYED } from '../srtp/srtp-result.ts'
@@ -63,6 +65,9 @@ export class InboundChain {
   /** For voice activity, tones and the recording, which work at 8 kHz. */
   readonly #narrow: FormatConverter
   readonly #meaning = new Uint8Array(PAYLOAD_TYPES)
+  /** Payload types of the agreed codec, as we and as the peer numbered it. */
+  #negotiated = 0
+  #receiveNegotiated = 0
   /** Time until which audio is accepted; Infinity while the direction includes receiving. */
   #hearingUntilMs: Ms = 0
   #heardStarted = false
@@ -78,22 +83,26 @@ export class InboundChain {
   }
 
   /** Applies new parameters; returns whether the peer's key changed. */
-  apply(nowMs: Ms, parameters: AppliedParameters, remoteIpv4: number): boolean {
-    const keyChanged = this.keys.apply(nowMs, parameters.srtp?.receive ?? null)
-    this.latch.announce(remoteIpv4, parameters.remote?.port ?? 0, parameters.srtp !== null)
+  apply(nowMs: Ms, parameters: AppliedParameters): boolean {
+    const { remote, srtp, remoteReachable: reachable = true, learnFrom = [] } = parameters
+    const keyChanged = this.keys.apply(nowMs, srtp?.receive ?? null)
+    const ipv4 = remote === null ? 0 : (parseIpv4(remote.address) ?? 0)
+    const port = remote === null || ipv4 === 0 ? 0 : remote.port
+    this.latch.announce({ ipv4, port, secure: srtp !== null, reachable, learnFrom })
     this.#learnPayloadTypes(parameters)
     const hears = parameters.direction === 'sendrecv' || parameters.direction === 'recvonly'
     if (hears !== (this.#hearingUntilMs === Number.POSITIVE_INFINITY)) this.stream.hold(!hears)
+    this.reception.expectGap()
     if (hears) this.#hearingUntilMs = Number.POSITIVE_INFINITY
     else this.#hearingUntilMs = Math.min(this.#hearingUntilMs, nowMs + IN_FLIGHT_MS)
-    this.#watchdog.apply(nowMs, hears && remoteIpv4 !== 0, parameters.silentRemoteAfterMs)
+    this.#watchdog.apply(nowMs, hears && ipv4 !== 0, parameters.silentRemoteAfterMs)
     return keyChanged
   }
 
   /** Processes one RTP packet; decrypts it in place. */
   receive(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number): void {
     const { counters } = this.#options
-    if (!this.latch.mayHear(ipv4, port)) {
+    if (!this.latch.mayHear(ipv4)) {
       counters.foreign++
       return
     }
@@ -106,15 +115,22 @@ export class InboundChain {
       }
     }
     const header = this.#header
-    if (!readRtpHeader(packet, clear, header) || this.#meaning[header.payloadType] === 0) {
+    if (!readRtpHeader(packet, clear, header)) {
       counters.malformed++
       return
     }
-    if (!this.latch.hear(nowMs, ipv4, port, header.ssrc)) {
+    // Any RTP of the peer shows that it is there, also with another SSRC, port or payload type.
+    this.alive(nowMs)
+    const { payloadType, payloadLength, ssrc, sequence } = header
+    if (this.#meaning[payloadType] === 0 || payloadLength > MAX_PAYLOAD_BYTES) {
+      counters.malformed++
+      return
+    }
+    const isNegotiated = payloadType === this.#negotiated || payloadType === this.#receiveNegotiated
+    if (!this.latch.hear(nowMs, ipv4, port, ssrc, sequence, isNegotiated)) {
       counters.foreign++
       return
     }
-    this.alive(nowMs)
     this.#count(nowMs)
     this.#take(nowMs, packet)
     this.advance(nowMs)
@@ -173,6 +189,8 @@ export class InboundChain {
     const { codec, payloadType, receivePayloadType = payloadType, dtmfPayloadType } = parameters
     const { receiveDtmfPayloadType = dtmfPayloadType } = parameters
     const audio = this.#meaningOf(codec)
+    this.#negotiated = payloadType
+    this.#receiveNegotiated = receivePayloadType
     this.#meaning.fill(0)
     if (receiveDtmfPayloadType !== null) this.#learn(receiveDtmfPayloadType, EVENT)
     this.#learn(receivePayloadType, audio)
@@ -197,7 +215,7 @@ export class InboundChain {
 
   #count(nowMs: Ms): void {
     const { counters, emit, openedAtMs, format } = this.#options
-    const { ssrc, sequence, timestamp } = this.#header
+    const { ssrc, sequence, timestamp, payloadType } = this.#header
     if (ssrc !== this.ssrc) {
       if (this.ssrc === -1) emit({ type: 'first-packet', atSample: msToSamples(nowMs - openedAtMs, format) })
       this.#lostBefore += this.reception.lost
@@ -205,6 +223,7 @@ export class InboundChain {
       this.ssrc = ssrc
     }
     this.reception.update(sequence, timestamp, nowMs, CLOCK_RATE)
+    if (this.reception.pauses > 0 || this.#meaning[payloadType] === COMFORT_NOISE) this.#watchdog.expectPauses()
     counters.packetsReceived++
   }
 

@@ -189,7 +189,7 @@ class InlineSession {
     const length = core.tick(this.#slotMs, this.#packet)
     if (length > 0) this.#rtp.send(this.#packet, length, core.ipv4, core.port)
     const report = core.tickRtcp(now, this.#packet)
-    if (report > 0) this.#rtcp.send(this.#packet, report, core.rtcpIpv4, core.rtcpPort)
+    if (report > 0) this.#sendRtcp(report)
     if (missed === 0) core.advance(now)
     this.#slotMs += this.#ptimeMs
     this.#timer = this.#options.time.at(this.#slotMs, this.#tick)
@@ -199,10 +199,16 @@ class InlineSession {
     this.#closed = true
     this.#timer.cancel()
     const length = this.#core.close(now, this.#packet)
-    if (length > 0) this.#rtcp.send(this.#packet, length, this.#core.rtcpIpv4, this.#core.rtcpPort)
+    if (length > 0) this.#sendRtcp(length)
     this.#rtp.close()
     this.#rtcp.close()
     this.#answer({ type: 'closed', statistics: this.#core.statistics() })
+  }
+
+  #sendRtcp(length: number): void {
+    const { rtcpMux, rtcpIpv4, rtcpPort } = this.#core
+    const socket = rtcpMux ? this.#rtp : this.#rtcp
+    socket.send(this.#packet, length, rtcpIpv4, rtcpPort)
   }
 
   /** Replies to requests are delivered even while virtual time stands still. */

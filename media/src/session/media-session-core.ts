@@ -1,14 +1,17 @@
 import { type Ms, msToSamples, NARROWBAND, type Random, type UnixMs } from '@parley/kernel'
-import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { isRtcp } from '../rtp/rtp-packet.ts'
 import { InboundChain } from './inbound-chain.ts'
 import type { MediaStatistics, VoiceDetection } from './media-session.ts'
 import { OutboundChain } from './outbound-chain.ts'
+import { ReceptionIntervals } from './reception-intervals.ts'
 import { RtcpReports } from './rtcp-reports.ts'
 import type { AppliedParameters, CoreEvent, DigitOptions } from './session-protocol.ts'
 import type { SessionRecorder } from './session-recorder.ts'
 import type { SessionRings } from './session-rings.ts'
 import { SessionCounters } from './session-statistics.ts'
+
+/** RTP clock rate of all codecs, per millisecond. */
+const TICKS_PER_MS = 8
 
 interface MediaSessionCoreOptions {
   /** Time of position 0 on the session's sample clock. */
@@ -35,6 +38,7 @@ export class MediaSessionCore {
   readonly #inbound: InboundChain
   readonly #outbound: OutboundChain
   readonly #rtcp: RtcpReports
+  readonly #intervals: ReceptionIntervals
   #applied = false
   #closed = false
 
@@ -44,6 +48,7 @@ export class MediaSessionCore {
     const { format } = options.rings
     this.#inbound = new InboundChain({ ...options, format, counters })
     this.#outbound = new OutboundChain({ ...options, format, counters, receiveKeys: this.#inbound.keys })
+    this.#intervals = new ReceptionIntervals(options.openedAtMs)
     this.#rtcp = new RtcpReports({ ...options, counters, inbound: this.#inbound, outbound: this.#outbound })
   }
 
@@ -51,12 +56,9 @@ export class MediaSessionCore {
   apply(nowMs: Ms, parameters: AppliedParameters): void {
     if (this.#closed) return
     this.#applied = true
-    const { remote } = parameters
-    const ipv4 = remote === null ? 0 : (parseIpv4(remote.address) ?? 0)
-    const port = remote === null || ipv4 === 0 ? 0 : remote.port
-    const keyChanged = this.#inbound.apply(nowMs, parameters, ipv4)
+    const keyChanged = this.#inbound.apply(nowMs, parameters)
     this.#outbound.apply(nowMs, parameters, keyChanged)
-    this.#rtcp.announce(nowMs, ipv4, port, parameters.srtp !== null)
+    this.#rtcp.apply(nowMs, parameters)
   }
 
   sendDigits(digits: string, options: DigitOptions): void {
@@ -84,6 +86,11 @@ export class MediaSessionCore {
     return this.#rtcp.port
   }
 
+  /** Whether RTCP is sent over the RTP port (RFC 5761). */
+  get rtcpMux(): boolean {
+    return this.#rtcp.isMuxed
+  }
+
   /** Processes a packet of the RTP port; decrypts it in place. */
   receive(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number): void {
     if (!this.#applied || this.#closed) return
@@ -107,7 +114,9 @@ export class MediaSessionCore {
    * passed in (otherwise they would count as late).
    */
   advance(nowMs: Ms): void {
-    if (this.#applied && !this.#closed) this.#inbound.advance(nowMs)
+    if (!this.#applied || this.#closed) return
+    this.#inbound.advance(nowMs)
+    if (this.#intervals.due(nowMs)) this.#endInterval(nowMs)
   }
 
   /** Writes the RTCP report that is due; returns its length, or 0. */
@@ -118,24 +127,44 @@ export class MediaSessionCore {
   /** Ends the recording and writes the RTCP BYE; returns its length, or 0. */
   close(nowMs: Ms, dst: Uint8Array): number {
     if (this.#closed) return 0
-    if (this.#applied) this.#inbound.advance(nowMs)
+    if (this.#applied) {
+      this.#inbound.advance(nowMs)
+      this.#endInterval(nowMs)
+    }
     this.#options.recorder?.end(msToSamples(nowMs - this.#options.openedAtMs, NARROWBAND))
     const length = this.#applied ? this.#rtcp.bye(nowMs, dst) : 0
     this.#closed = true
     return length
   }
 
+  #endInterval(nowMs: Ms): void {
+    const { lost, stream, reception } = this.#inbound
+    this.#intervals.end(nowMs, {
+      received: this.#counters.packetsReceived,
+      lost: lost + stream.late,
+      jitterSum: reception.jitterSum / TICKS_PER_MS,
+      jitterCount: reception.jitterCount,
+    })
+  }
+
   statistics(): MediaStatistics {
     const counters = this.#counters
     const { stream, reception } = this.#inbound
+    const { roundTripMs, roundTripMaxMs, reception: farEndReception } = this.#rtcp.farEnd
     return {
       packetsSent: counters.packetsSent,
       packetsReceived: counters.packetsReceived,
       packetsLost: this.#inbound.lost,
       packetsLate: stream.late,
       packetsDuplicate: stream.duplicate,
-      jitterMs: reception.jitterTicks / 8,
+      jitterMs: reception.jitterTicks / TICKS_PER_MS,
+      jitterMeanMs: reception.jitterCount === 0 ? 0 : reception.jitterSum / reception.jitterCount / TICKS_PER_MS,
+      jitterMaxMs: reception.jitterMaxTicks / TICKS_PER_MS,
+      roundTrip: roundTripMs === null ? null : { meanMs: roundTripMs, maxMs: roundTripMaxMs },
+      farEnd: farEndReception,
+      intervals: this.#intervals.intervals,
       concealedSamples: stream.concealedSamples,
+      mediaConflicts: this.#inbound.latch.conflicts,
       rejected: {
         unauthenticated: counters.unauthenticated,
         replayed: counters.replayed,

@@ -1,6 +1,7 @@
 import type { AudioFormat, Ms, Samples } from '@parley/kernel'
 import type { CodecName } from '../codec/codecs.ts'
 import type { LowPassDesign } from '../dsp/windowed-sinc.ts'
+import type { Ipv4Network } from '../packet-io/ipv4.ts'
 
 export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 
@@ -12,6 +13,19 @@ export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 export interface MediaParameters {
   /** The peer's RTP address; null while it has none (0.0.0.0, port 0). */
   readonly remote: { readonly address: string; readonly port: number } | null
+  /**
+   * Whether packets may be sent to `remote`; default true. False: they are sent only to the source that was heard.
+   */
+  readonly remoteReachable?: boolean
+  /**
+   * Networks besides `remote` from which a first packet on plain RTP is accepted, and then answered: of a peer behind a
+   * NAT, whose description names its private address. Default none.
+   */
+  readonly learnFrom?: readonly Ipv4Network[]
+  /** The peer's RTCP address (RFC 3605); default the port above `remote`. */
+  readonly remoteRtcp?: { readonly address: string; readonly port: number } | undefined
+  /** Whether RTCP goes over the RTP port (RFC 5761); default false. */
+  readonly rtcpMux?: boolean
   /** Our direction. With "recvonly" and "inactive" silence is sent only if the peer's direction lets it receive. */
   readonly direction: MediaDirection
   readonly codec: CodecName
@@ -21,7 +35,7 @@ export interface MediaParameters {
    * our offer.
    */
   readonly receivePayloadType?: number
-  /** Packet time that is sent; 10 to 60. Received packets may have any whole number of milliseconds up to 60. */
+  /** Packet time that is sent; 10 to 60. Received packets may have any whole number of milliseconds up to 120. */
   readonly ptimeMs: number
   /** Payload type of telephone-event/8000, or null: the peer takes no RFC 4733 digits. */
   readonly dtmfPayloadType: number | null
@@ -41,13 +55,24 @@ export interface SrtpParameters {
   readonly peerHasSendKey?: boolean
 }
 
-/** RFC 4568 section 6.2, RFC 7714 section 14.1. */
-export type SrtpSuite = 'AES_CM_128_HMAC_SHA1_80' | 'AES_CM_128_HMAC_SHA1_32' | 'AEAD_AES_128_GCM' | 'AEAD_AES_256_GCM'
+/** RFC 4568 section 6.2, RFC 6188 section 4, RFC 7714 section 14.1. */
+export type SrtpSuite =
+  | 'AES_CM_128_HMAC_SHA1_80'
+  | 'AES_CM_128_HMAC_SHA1_32'
+  | 'AES_256_CM_HMAC_SHA1_80'
+  | 'AES_256_CM_HMAC_SHA1_32'
+  | 'AEAD_AES_128_GCM'
+  | 'AEAD_AES_256_GCM'
 
 export interface SrtpKey {
   readonly suite: SrtpSuite
-  /** Master key and master salt as SDES carries them: 16 + 14 bytes, AEAD_AES_128_GCM 16 + 12, AEAD_AES_256_GCM 32 + 12. */
+  /**
+   * Master key and master salt as SDES carries them: 16 + 14 bytes, AES_256_CM 32 + 14, AEAD_AES_128_GCM 16 + 12,
+   * AEAD_AES_256_GCM 32 + 12.
+   */
   readonly keyAndSalt: Uint8Array
+  /** Master key identifier in the peer's packets (RFC 3711 section 3.1); default none. Our packets have none. */
+  readonly mki?: Uint8Array
 }
 
 export interface MediaSessionOptions {
@@ -71,8 +96,8 @@ export interface MediaSessionOptions {
    */
   readonly inBandDigits?: InBandDigits
   /**
-   * Time without packets, ms, after which 'silent-remote' is reported; default 20,000. Not counted while the peer has
-   * no reason to send.
+   * Time without packets, ms, after which 'silent-remote' is reported; default 20,000; 0: never. Not counted while the
+   * peer has no reason to send. A peer that sends nothing while nobody speaks (DTX) has six times as long.
    */
   readonly silentRemoteAfterMs?: Ms
 }
@@ -180,6 +205,26 @@ export type MediaEvent =
 /** How a digit arrived: as a telephone-event, or as tones in the audio. */
 export type DigitSource = 'rfc4733' | 'in-band'
 
+/** What the far end's reception reports say about our packets. */
+export interface FarEndReception {
+  /** Negative when duplicates outweigh the loss. */
+  readonly packetsLost: number
+  /** Share of the packets that we sent, 0 to 1. */
+  readonly loss: number
+  readonly jitterMs: Ms
+  /** Highest jitter of all reports. */
+  readonly jitterMaxMs: Ms
+}
+
+/** What was received in one interval. */
+export interface ReceptionInterval {
+  readonly received: number
+  /** Lost packets and those that came too late to be heard. */
+  readonly lost: number
+  /** Mean jitter. */
+  readonly jitterMs: Ms
+}
+
 export interface MediaStatistics {
   readonly packetsSent: number
   readonly packetsReceived: number
@@ -187,9 +232,23 @@ export interface MediaStatistics {
   readonly packetsLost: number
   readonly packetsLate: number
   readonly packetsDuplicate: number
-  /** Interarrival jitter, ms (RFC 3550 A.8). */
+  /** Interarrival jitter at present, ms (RFC 3550 A.8). Jumps of the sender's timestamps do not count. */
   readonly jitterMs: Ms
+  /** Mean and maximum of the jitter over the call. */
+  readonly jitterMeanMs: Ms
+  readonly jitterMaxMs: Ms
+  /** Mean and maximum of the round trips that RTCP measured (RFC 3550 section 6.4.1); null: none. */
+  readonly roundTrip: { readonly meanMs: Ms; readonly maxMs: Ms } | null
+  /** Reception of our packets as the far end reported it last; null: it sent no report. */
+  readonly farEnd: FarEndReception | null
+  /** Reception of each 10 s in which packets were expected; the last 720. */
+  readonly intervals: readonly ReceptionInterval[]
   readonly concealedSamples: Samples
+  /**
+   * How often, on plain RTP, a source that had been replaced by another of the same address sent again within 2 s and
+   * took its place back.
+   */
+  readonly mediaConflicts: number
   /**
    * Packets that failed authentication, were replayed, or came from a source that is not the latched one; none of them
    * changed any state.

@@ -61,6 +61,14 @@ describe('what a session sends', () => {
     }
   })
 
+  it('the first sequence number is below 2^15 (RFC 4568 section 6.4)', () => {
+    for (let seed = 1; seed <= 50; seed++) {
+      const { core, send } = sender(seed)
+      core.apply(1000, PLAIN)
+      expect(send(1000)!.sequence).toBeLessThan(0x8000)
+    }
+  })
+
   it('a missed slot is skipped: the next packet has the next sequence number and its true timestamp', () => {
     const { core, rings, send } = sender()
     core.apply(1000, PLAIN)

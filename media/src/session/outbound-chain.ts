@@ -32,6 +32,11 @@ const MAX_FRAME_MS: Ms = 60
 const PROGRESS_MS: Ms = 180
 /** RTP clock rate of all codecs. */
 const CLOCK_RATE = 8000
+/**
+ * The first sequence number is below this (RFC 4568 section 6.4), so that a receiver that misses the first packets does
+ * not miss a wrap with them, and with the wrap the rollover counter.
+ */
+const FIRST_SEQUENCE_LIMIT = 0x8000
 
 interface OutboundChainOptions {
   readonly openedAtMs: Ms
@@ -85,7 +90,7 @@ export class OutboundChain {
     this.#encoding = new EncodingStream(codecByName('PCMU'), format)
     this.ssrc = randomUint32(options.random)
     this.#timestampBase = randomUint32(options.random)
-    this.#sequence = randomUint32(options.random) & 0xffff
+    this.#sequence = randomUint32(options.random) & (FIRST_SEQUENCE_LIMIT - 1)
   }
 
   apply(nowMs: Ms, parameters: MediaParameters, receiveKeyChanged: boolean): void {

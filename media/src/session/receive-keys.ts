@@ -33,7 +33,7 @@ export class ReceiveKeys {
     this.#previousUntil = nowMs + OVERLAP_LIMIT_MS
     this.#currentProven = false
     this.#key = key
-    this.#current = new SrtpReceiver(key)
+    this.#current = new SrtpReceiver(key, this.#previous)
     return true
   }
 

@@ -1,4 +1,6 @@
 import { type Ms, type Random, randomToken, type UnixMs } from '@parley/kernel'
+import { parseIpv4 } from '../packet-io/ipv4.ts'
+import { LOWEST_PEER_PORT } from '../ports/peer-ports.ts'
 import {
   ReportBlock,
   RtcpCompound,
@@ -11,8 +13,10 @@ import {
 } from '../rtp/rtcp.ts'
 import { RtcpScheduler } from '../rtp/rtcp-scheduler.ts'
 import { SRTP_CLEAR_RTCP } from '../srtp/srtp-result.ts'
+import { FarEndReports } from './far-end-reports.ts'
 import type { InboundChain } from './inbound-chain.ts'
 import type { OutboundChain } from './outbound-chain.ts'
+import type { AppliedParameters } from './session-protocol.ts'
 import type { SessionCounters } from './session-statistics.ts'
 
 interface RtcpReportsOptions {
@@ -27,18 +31,24 @@ interface RtcpReportsOptions {
 
 /**
  * A session's RTCP (RFC 3550 section 6): SR or RR with one report block and a random CNAME (RFC 7022) about every
- * 5 s, BYE at the end. It runs on the port above RTP's; packets that a peer multiplexes onto the RTP port are read too.
+ * 5 s, BYE at the end. It runs on the port above RTP's or the one that the peer named (RFC 3605), or on the RTP port where
+ * that was negotiated (RFC 5761); packets that a peer multiplexes onto the RTP port are always read.
  */
 export class RtcpReports {
-  /** Address to which reports are sent; port 0: none. */
-  ipv4 = 0
-  port = 0
+  /** Whether reports go over the RTP port. */
+  isMuxed = false
+  readonly farEnd = new FarEndReports()
   readonly #options: RtcpReportsOptions
   readonly #cname: Uint8Array
   readonly #block = new ReportBlock()
   readonly #received = new RtcpCompound()
   #schedule: RtcpScheduler | null = null
   #announcedIpv4 = 0
+  #announcedPort = 0
+  #reachable = true
+  /** Source of the last report on the RTCP port; port 0: none came yet. */
+  #heardIpv4 = 0
+  #heardPort = 0
   #secure = false
   #packetsReported = 0
   #lastSenderReport = 0
@@ -49,18 +59,41 @@ export class RtcpReports {
     this.#cname = new TextEncoder().encode(randomToken(options.random, 20))
   }
 
-  /** The peer's RTP address and port by offer/answer; port 0: none. */
-  announce(nowMs: Ms, ipv4: number, port: number, secure: boolean): void {
-    this.#secure = secure
-    this.#announcedIpv4 = ipv4
-    this.ipv4 = ipv4
-    this.port = port === 0 ? 0 : port + 1
+  /** Sets the peer's address from offer/answer. */
+  apply(nowMs: Ms, parameters: AppliedParameters): void {
+    const { remote, remoteRtcp, rtcpMux = false, remoteReachable = true, srtp } = parameters
+    const rtcp = remoteRtcp ?? (remote === null || remote.port === 0 ? null : { ...remote, port: remote.port + 1 })
+    this.#secure = srtp !== null
+    this.isMuxed = rtcpMux
+    this.#reachable = remoteReachable
+    this.#announcedIpv4 = (rtcp === null ? null : parseIpv4(rtcp.address)) ?? 0
+    this.#announcedPort = rtcp === null || this.#announcedIpv4 === 0 ? 0 : rtcp.port
+    this.#heardPort = 0
     this.#schedule ??= new RtcpScheduler(this.#options.random, nowMs)
   }
 
+  /** Address to which reports are sent. */
+  get ipv4(): number {
+    if (this.isMuxed || this.#followsRtp) return this.#options.inbound.latch.ipv4
+    return this.#heardPort === 0 ? this.#announcedIpv4 : this.#heardIpv4
+  }
+
+  /** Port to which reports are sent; 0: none. */
+  get port(): number {
+    const { latch } = this.#options.inbound
+    if (this.isMuxed) return latch.port
+    if (this.#followsRtp) return latch.port === 0 ? 0 : latch.port + 1
+    return this.#heardPort === 0 ? this.#announcedPort : this.#heardPort
+  }
+
+  /** Nothing may be sent to the announced address: reports go beside the RTP of the source that was heard. */
+  get #followsRtp(): boolean {
+    return this.#heardPort === 0 && !this.#reachable
+  }
+
   receive(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number, ownPort: boolean): void {
-    const { inbound, counters } = this.#options
-    if (!this.#secure && ipv4 !== this.#announcedIpv4) {
+    const { inbound, outbound, counters } = this.#options
+    if (!this.#secure && ipv4 !== this.#announcedIpv4 && !inbound.latch.mayHear(ipv4)) {
       counters.foreign++
       return
     }
@@ -86,10 +119,11 @@ export class RtcpReports {
       return
     }
     inbound.alive(nowMs)
-    if (ownPort) {
-      this.ipv4 = ipv4
-      this.port = port
+    if (ownPort && port >= LOWEST_PEER_PORT) {
+      this.#heardIpv4 = ipv4
+      this.#heardPort = port
     }
+    this.farEnd.read(received, outbound.ssrc, this.#wallClock(nowMs), counters.packetsSent)
     if (received.hasSenderReport && received.senderSsrc === inbound.ssrc) {
       this.#lastSenderReport = received.ntpMiddle
       this.#lastSenderReportAtMs = nowMs
@@ -102,7 +136,7 @@ export class RtcpReports {
    */
   #isOfPeer(port: number, ssrc: number): boolean {
     const heard = this.#options.inbound.ssrc
-    return heard >= 0 ? ssrc === heard : port === this.port || port === this.port - 1
+    return heard >= 0 ? ssrc === heard : port === this.#announcedPort || port === this.#announcedPort - 1
   }
 
   /** Writes the report that is due to `dst`; returns its length, or 0. */
@@ -118,10 +152,9 @@ export class RtcpReports {
   }
 
   #report(nowMs: Ms, dst: Uint8Array): number {
-    const { outbound, counters, openedAtMs, openedAtUnixMs } = this.#options
+    const { outbound, counters } = this.#options
     const block = this.#fillBlock(nowMs)
     const sent = counters.packetsSent
-    const wallClock = openedAtUnixMs + (nowMs - openedAtMs)
     const end =
       sent === this.#packetsReported
         ? writeReceiverReport(dst, 0, outbound.ssrc, block)
@@ -129,7 +162,7 @@ export class RtcpReports {
             dst,
             0,
             outbound.ssrc,
-            wallClock,
+            this.#wallClock(nowMs),
             outbound.timestampAt(nowMs),
             sent >>> 0,
             counters.octetsSent >>> 0,
@@ -152,6 +185,10 @@ export class RtcpReports {
     block.delaySinceLastSenderReport =
       this.#lastSenderReport === 0 ? 0 : toReportDelay(nowMs - this.#lastSenderReportAtMs)
     return block
+  }
+
+  #wallClock(nowMs: Ms): UnixMs {
+    return this.#options.openedAtUnixMs + (nowMs - this.#options.openedAtMs)
   }
 
   #protect(nowMs: Ms, dst: Uint8Array, length: number): number {

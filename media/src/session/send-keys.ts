@@ -29,8 +29,7 @@ export class SendKeys {
     const sender = key === null ? null : new SrtpSender(key)
     const wait = receiveKeyChanged && parameters?.peerHasSendKey !== true
     if (this.#sender === null || sender === null || !wait) {
-      this.#key = key
-      this.#sender = sender
+      this.#use(key, sender)
       return
     }
     this.#nextKey = key
@@ -41,11 +40,17 @@ export class SendKeys {
   /** The context to send with; null: in clear. `peerSwitched`: an authentic packet arrived under the newest key. */
   sender(nowMs: Ms, peerSwitched: boolean): SrtpSender | null {
     if (this.#next !== null && (peerSwitched || nowMs >= this.#nextAtMs)) {
-      this.#key = this.#nextKey
-      this.#sender = this.#next
+      this.#use(this.#nextKey, this.#next)
       this.#nextKey = null
       this.#next = null
     }
     return this.#sender
+  }
+
+  /** The counters are carried on at the change itself, since the old key is used until then. */
+  #use(key: SrtpKey | null, sender: SrtpSender | null): void {
+    if (this.#sender !== null) sender?.continueFrom(this.#sender)
+    this.#key = key
+    this.#sender = sender
   }
 }

@@ -56,6 +56,68 @@ describe('keys of the receiving side', () => {
   })
 })
 
+describe('rollover counters over a re-key (RFC 3711 section 3.3.1)', () => {
+  const WRAPPED = 0x1_0000 + 20_000
+  const pair = (send: SrtpKey) => ({ send, receive: newKey() })
+
+  /** A sender that has sent the packets up to the one with the index `last`. */
+  function senderUpTo(last: number, key: SrtpKey, onPacket: (packet: Uint8Array, length: number) => void = () => {}) {
+    const sender = new SrtpSender(key)
+    for (let index = 0; index <= last; index += 1000) onPacket(...packet(sender, index & 0xffff))
+    return sender
+  }
+
+  it('after a re-key the sender goes on with its rollover counter and its SRTCP index', () => {
+    const [oldKey, key] = [newKey(), newKey()]
+    const keys = new SendKeys()
+    keys.apply(0, pair(oldKey), true)
+    const old = keys.sender(0, true)!
+    for (let index = 0; index <= WRAPPED; index += 1000) packet(old, index & 0xffff)
+    const report = new Uint8Array(60)
+    report.set([0x80, 201, 0, 1])
+    old.protectRtcp(report, 8)
+    keys.apply(1000, { ...pair(key), peerHasSendKey: true }, false)
+    const sender = keys.sender(1000, true)!
+    expect(sender).not.toBe(old)
+    packet(sender, (WRAPPED + 1) & 0xffff)
+    expect(sender.rollover).toBe(1)
+    const next = new Uint8Array(60)
+    next.set([0x80, 201, 0, 1])
+    sender.protectRtcp(next, 8)
+    expect([...next.subarray(8, 12)]).toEqual([0x80, 0, 0, 1])
+  })
+
+  it.each([
+    ['keeps its rollover counter', WRAPPED + 1],
+    ['restarts its rollover counter at 0', 20_001],
+    ['restarts it at 0 and wraps before its first packet arrives', 0x1_0000 + 5],
+  ])('a peer that %s at a re-key is heard, and stays heard over the next wrap', (_, first) => {
+    const keys = new ReceiveKeys()
+    const [oldKey, key] = [newKey(), newKey()]
+    keys.apply(0, oldKey)
+    senderUpTo(WRAPPED, oldKey, (bytes, length) => expect(keys.unprotect(0, bytes, length)).toBe(172))
+    keys.apply(1000, key)
+    const sender = new SrtpSender(key)
+    for (let index = first & 0xffff; index < first; index += 1000) packet(sender, index & 0xffff)
+    if (first > 0xffff) packet(sender, (first - 1) & 0xffff)
+    for (let index = first; index < first + 0x1_0000; index += 1000) {
+      expect(keys.unprotect(2000, ...packet(sender, index & 0xffff))).toBe(172)
+    }
+  })
+
+  it('a key that no packet proved does not lose the counters of the key before it', () => {
+    const keys = new ReceiveKeys()
+    const [oldKey, unused, key] = [newKey(), newKey(), newKey()]
+    keys.apply(0, oldKey)
+    const old = senderUpTo(WRAPPED, oldKey, (bytes, length) => keys.unprotect(0, bytes, length))
+    keys.apply(1000, unused)
+    keys.apply(20_000, key)
+    const sender = new SrtpSender(key)
+    sender.continueFrom(old)
+    expect(keys.unprotect(20_000, ...packet(sender, (WRAPPED + 1) & 0xffff))).toBe(172)
+  })
+})
+
 describe('keys of the sending side', () => {
   const pair = (send: SrtpKey) => ({ send, receive: newKey() })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { RawSource } from './testing/raw-source.ts'
 import { VirtualCall } from './testing/virtual-call.ts'
 
 type Call = Awaited<ReturnType<typeof VirtualCall.start>>
@@ -78,6 +79,54 @@ describe('silence on the wire', () => {
       call.run(1000)
     }
     expect(noticed(call)).toEqual(['silent for 20 s'])
+  })
+
+  it('any RTP of the peer is a sign of life: another port, SSRC and payload type', async () => {
+    const call = await VirtualCall.start({ suite: null })
+    call.run(1000)
+    await call.a.session.close()
+    const source = new RawSource(call.network, call.b.session, { address: '192.0.2.1', port: 50_000, ssrc: 5 })
+    for (let second = 0; second < 60; second += 5) {
+      source.audio(new Int16Array(160), 96)
+      call.run(5000)
+    }
+    expect(noticed(call)).toEqual([])
+    call.run(21_000)
+    expect(noticed(call)).toEqual(['silent for 20 s'])
+  })
+
+  it.each([
+    ['ends its talk spurts with comfort noise', (source: RawSource) => source.comfortNoise()],
+    [
+      'leaves out its pauses',
+      (source: RawSource) => {
+        source.pass(8000)
+        source.audio(new Int16Array(160))
+      },
+    ],
+  ])('a peer that %s (DTX) may be silent for two minutes', async (_, pause) => {
+    const call = await VirtualCall.start({ suite: null })
+    call.run(1000)
+    await call.a.session.close()
+    const source = new RawSource(call.network, call.b.session, { address: '192.0.2.1', port: 50_000, ssrc: 5 })
+    call.run(1000)
+    for (let i = 0; i < 50; i++) {
+      source.audio(new Int16Array(160).fill(1000))
+      call.run(20)
+    }
+    call.run(1000)
+    pause(source)
+    call.run(110_000)
+    expect(noticed(call)).toEqual([])
+    call.run(11_000)
+    expect(noticed(call)).toEqual(['silent for 120 s'])
+  })
+
+  it('a limit of 0 switches the watchdog off', async () => {
+    const call = await VirtualCall.start({ session: { silentRemoteAfterMs: 0 } })
+    lost(call)
+    call.run(600_000)
+    expect(noticed(call)).toEqual([])
   })
 
   it('the session sets the limit of silence', async () => {

@@ -1,70 +1,132 @@
-import type { Ms } from '@parley/kernel'
+import type { Ms, Seq16 } from '@parley/kernel'
+import { type Ipv4Network, isInIpv4Networks } from '../packet-io/ipv4.ts'
+import { LOWEST_PEER_PORT } from '../ports/peer-ports.ts'
 
 /**
  * A secure peer that was silent this long at its old address may continue from a new one, because its NAT has dropped
  * the binding.
  */
 const SECURE_REBIND_MS: Ms = 500
+/** On plain RTP, a new SSRC or port is taken only when the old source was silent for this long. */
+const SUCCESSION_SILENCE_MS: Ms = 200
+/** Packets in sequence with a negotiated payload type that a new source must have sent. */
+const SUCCESSION_PACKETS = 3
+/** A source that sends again within this time after it was replaced takes its place back. */
+const RETURN_MS: Ms = 2000
+
+/** The peer's address after an offer/answer. */
+export interface AnnouncedSource {
+  readonly ipv4: number
+  /** 0: none yet. */
+  readonly port: number
+  readonly secure: boolean
+  /** Whether packets may be sent to the announced address; otherwise only to the source that was heard. */
+  readonly reachable: boolean
+  /** Addresses besides the announced one whose first packet is accepted: of a peer behind a NAT. */
+  readonly learnFrom: readonly Ipv4Network[]
+}
 
 /**
- * Who may speak in a session, and where our packets go (symmetric RTP, RFC 4961).
+ * Which source is heard in a session, and where our packets go (symmetric RTP, RFC 4961).
  *
- * Plain RTP: only the address that the SDP names. The port may differ (a NAT); the first packet decides it, and from
- * then on only that address, port and SSRC are heard until the next offer/answer. Whoever can forge source addresses
- * is not kept out: plain RTP cannot.
+ * Plain RTP: only the address that the SDP names or, for a peer behind a NAT, one of `learnFrom`. The first packet decides
+ * address, port and SSRC. Another SSRC or port of the same address (RFC 3550 section 8: gateways change both at transfers
+ * and announcements) is taken when the old source is silent and the new one sends a steady stream; a source that was not
+ * silent for good gets its place back, which counts as a conflict. A sender that forges source addresses is not kept out:
+ * plain RTP cannot.
  *
- * SRTP: the tag says who speaks, not the address. Only packets that verified get here; the first one latches where we
- * send, and another source is followed only when the latched one has fallen silent.
+ * SRTP: the tag identifies the sender, not the address. Only packets that verified get here; the first one latches where
+ * we send, and another source is followed only when the latched one has fallen silent.
  */
 export class SourceLatch {
   /** Address to send to; port 0: none. */
   ipv4 = 0
   port = 0
-  #secure = false
-  #announcedIpv4 = 0
-  #announcedPort = 0
+  /** How often a source that had been replaced took its place back. */
+  conflicts = 0
+  #announced: AnnouncedSource = { ipv4: 0, port: 0, secure: false, reachable: true, learnFrom: [] }
   #latched = false
   #ssrc = 0
   #lastMs: Ms = 0
+  /** The source before the last change, until #formerUntilMs. */
+  #formerPort = 0
+  #formerSsrc = 0
+  #formerUntilMs: Ms = Number.NEGATIVE_INFINITY
+  /** Another source, and how many packets in sequence it has sent since the latched one was heard last. */
+  #nextPort = 0
+  #nextSsrc = 0
+  #nextSequence: Seq16 = 0
+  #nextPackets = 0
 
   /**
-   * Sets the peer's address and port from offer/answer (port 0: none yet). The next packet may latch again, because the
-   * peer may have moved. As long as the description names the same place, sending continues to the latched source.
+   * Sets the peer's address from offer/answer. The next packet may latch again, because the peer may have moved. As long
+   * as the description names the same place, sending continues to the latched source.
    */
-  announce(ipv4: number, port: number, secure: boolean): void {
-    const same =
-      this.#latched && ipv4 === this.#announcedIpv4 && port === this.#announcedPort && secure === this.#secure
-    this.#secure = secure
-    this.#announcedIpv4 = ipv4
-    this.#announcedPort = port
+  announce(announced: AnnouncedSource): void {
+    const { ipv4, port, secure, reachable } = announced
+    const before = this.#announced
+    const same = this.#latched && ipv4 === before.ipv4 && port === before.port && secure === before.secure
+    this.#announced = announced
     this.#latched = false
+    this.#nextPackets = 0
+    this.#formerUntilMs = Number.NEGATIVE_INFINITY
     if (same) return
     this.ipv4 = ipv4
-    this.port = port
+    this.port = reachable ? port : 0
   }
 
   /** Whether a packet from this address may be processed at all. A cheap check before anything is computed. */
-  mayHear(ipv4: number, port: number): boolean {
-    if (this.#secure) return true
-    if (this.#latched) return ipv4 === this.ipv4 && port === this.port
-    return ipv4 === this.#announcedIpv4 && this.#announcedIpv4 !== 0
+  mayHear(ipv4: number): boolean {
+    const { secure, ipv4: announcedIpv4, learnFrom } = this.#announced
+    if (secure) return true
+    if (this.#latched) return ipv4 === this.ipv4
+    return announcedIpv4 !== 0 && (ipv4 === announcedIpv4 || isInIpv4Networks(ipv4, learnFrom))
   }
 
   /**
-   * Registers a well-formed packet, verified if secure. Returns false for a foreign source, whose packet must change
-   * nothing.
+   * Registers a well-formed packet from an address that `mayHear`, verified if secure. `isNegotiated`: it has a payload
+   * type that offer/answer agreed on for audio. Returns false for a foreign source, whose packet must change nothing.
    */
-  hear(nowMs: Ms, ipv4: number, port: number, ssrc: number): boolean {
-    if (this.#secure) {
+  hear(nowMs: Ms, ipv4: number, port: number, ssrc: number, sequence: Seq16, isNegotiated: boolean): boolean {
+    if (this.#announced.secure) {
       const same = ipv4 === this.ipv4 && port === this.port
-      if (!this.#latched || same || nowMs - this.#lastMs > SECURE_REBIND_MS) {
+      const mayLatch = !this.#latched || same || nowMs - this.#lastMs > SECURE_REBIND_MS
+      if (mayLatch && port >= LOWEST_PEER_PORT) {
         this.#latch(ipv4, port, ssrc)
         this.#lastMs = nowMs
       }
       return true
     }
+    if (port < LOWEST_PEER_PORT) return false
     if (!this.#latched) this.#latch(ipv4, port, ssrc)
-    return ssrc === this.#ssrc
+    else if (port !== this.port || ssrc !== this.#ssrc) {
+      const takes = this.#returns(nowMs, port, ssrc) || this.#succeeds(nowMs, port, ssrc, sequence, isNegotiated)
+      if (!takes) return false
+      this.#latch(ipv4, port, ssrc)
+    }
+    this.#lastMs = nowMs
+    this.#nextPackets = 0
+    return true
+  }
+
+  #returns(nowMs: Ms, port: number, ssrc: number): boolean {
+    if (nowMs > this.#formerUntilMs || port !== this.#formerPort || ssrc !== this.#formerSsrc) return false
+    this.conflicts++
+    this.#formerUntilMs = Number.NEGATIVE_INFINITY
+    return true
+  }
+
+  #succeeds(nowMs: Ms, port: number, ssrc: number, sequence: Seq16, isNegotiated: boolean): boolean {
+    const continues = port === this.#nextPort && ssrc === this.#nextSsrc && sequence === this.#nextSequence
+    this.#nextPackets = isNegotiated ? (continues ? this.#nextPackets : 0) + 1 : 0
+    this.#nextPort = port
+    this.#nextSsrc = ssrc
+    this.#nextSequence = (sequence + 1) & 0xffff
+    if (this.#nextPackets < SUCCESSION_PACKETS || nowMs - this.#lastMs < SUCCESSION_SILENCE_MS) return false
+    this.#formerPort = this.port
+    this.#formerSsrc = this.#ssrc
+    this.#formerUntilMs = nowMs + RETURN_MS
+    return true
   }
 
   #latch(ipv4: number, port: number, ssrc: number): void {

@@ -3,11 +3,9 @@ import { AesCounterMode } from './aes-counter-mode.ts'
 import { HmacSha1 } from './hmac-sha1.ts'
 import type { SessionKeys } from './key-derivation.ts'
 import { rolloverOf } from './rollover.ts'
-import { SRTCP_CLEAR_BYTES, SRTCP_ENCRYPTED, SRTCP_INDEX_BYTES } from './srtcp-layout.ts'
+import { SRTCP_CLEAR_BYTES, SRTCP_ENCRYPTED, SRTCP_INDEX_BYTES, SRTCP_TAG_BYTES } from './srtcp-layout.ts'
 import type { RtcpTransform, RtpTransform } from './srtp-transform.ts'
 
-/** SRTCP carries the long tag under both suites (RFC 4568 section 6.2). */
-const SRTCP_TAG_BYTES = 10
 const ROLLOVER_BYTES = 4
 
 /** AES in counter mode with HMAC-SHA1 for RTP (RFC 3711 section 4). */

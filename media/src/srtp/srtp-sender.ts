@@ -9,7 +9,7 @@ import { rtcpTransform, rtpTransform } from './transform-for-key.ts'
 
 /**
  * Protects sent packets under one master key (RFC 3711), in place. It lives as long as the key: a second one for the
- * same key and SSRC would restart its rollover counter and use keystream twice.
+ * same key and SSRC would use keystream twice. After a re-key, `continueFrom` carries the counters on.
  */
 export class SrtpSender {
   readonly #rtp: RtpTransform
@@ -22,6 +22,16 @@ export class SrtpSender {
   constructor(key: SrtpKey) {
     this.#rtp = rtpTransform(key)
     this.#rtcp = rtcpTransform(key)
+  }
+
+  /**
+   * Continues the counters of the sender of the previous key: a re-key resets neither the rollover counter (RFC 3711
+   * section 3.3.1) nor the SRTCP index (section 3.4). Call it before the first packet.
+   */
+  continueFrom(previous: SrtpSender): void {
+    previous.#streams.forEachRtp((ssrc, highest) => this.#streams.add(ssrc)?.rtp.commit(highest))
+    this.#rollover = previous.#rollover
+    this.#rtcpIndex = previous.#rtcpIndex
   }
 
   /** Rollover counter of the packet protected last (RFC 3711 section 3.3.1). */

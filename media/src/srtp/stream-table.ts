@@ -26,6 +26,11 @@ export class StreamTable {
     return this.#streams.length
   }
 
+  /** Calls `visit` with each source's SSRC and highest packet index; sources that sent RTCP only have none. */
+  forEachRtp(visit: (ssrc: number, highest: number) => void): void {
+    for (const { ssrc, rtp } of this.#streams) if (rtp.highest >= 0) visit(ssrc, rtp.highest)
+  }
+
   find(ssrc: number): SrtpStream | null {
     if (this.#last !== null && this.#last.ssrc === ssrc) return this.#last
     for (let i = 0; i < this.#streams.length; i++) {

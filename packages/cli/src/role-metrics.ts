@@ -30,7 +30,14 @@ export class RoleMetrics {
     registers: [this.registry],
   })
 
-  callEnded({ state, outcome, connectedMs }: CallRecordEnd): void {
+  readonly #mediaConflicts = new Counter({
+    name: 'parley_media_conflicts_total',
+    help: 'Sources of plain RTP that took their place back from a successor at the same address within 2 s',
+    registers: [this.registry],
+  })
+
+  callEnded({ state, outcome, connectedMs, report }: CallRecordEnd): void {
+    this.#mediaConflicts.inc(report?.end.media?.statistics.mediaConflicts ?? 0)
     this.#ended.inc({ state, outcome: outcome ?? 'none' })
     if (connectedMs !== null) this.#connected.observe(connectedMs / 1000)
   }

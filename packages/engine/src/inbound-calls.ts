@@ -104,10 +104,10 @@ export class InboundCalls {
       if (session.state === 'incoming') session.reject(status, retryAfterS === undefined ? {} : { retryAfterS })
       return null
     }
-    const { plan, security, codecs } = decision
+    const { plan, kind: _, ...media } = decision
     const { recording } = plan
     if (session.state !== 'incoming') return abandoned(plan, 'caller_gone')
-    const leg = await openLeg(session, { security, codecs, ...(recording && { recording }) })
+    const leg = await openLeg(session, { ...media, ...(recording && { recording }) })
     if (leg === null) return abandoned(plan, 'not_answered')
     leg.ring()
     const answer = (await plan.whileRinging?.(leg)) ?? { kind: 'answer' }

@@ -1,5 +1,4 @@
-import type { LegSecurity, SipRequest } from '@parley/leg'
-import type { CodecName } from '@parley/media'
+import type { LegOptions, LegSecurity, SipRequest } from '@parley/leg'
 import type { IpNetwork } from '@parley/sip'
 import type { CapacityRefusal } from './call-capacity.ts'
 import type { CallPlan } from './call-plan.ts'
@@ -29,15 +28,16 @@ export interface InboundRoute {
 /** Why a call is refused before it is admitted. */
 export type CallRefusal = CapacityRefusal | 'call_rate'
 
+/** What a trunk's settings say about the media of its calls. */
+export type TrunkMedia = Pick<LegOptions, 'security' | 'codecs' | 'mediaSources' | 'silentRemoteAfterMs'>
+
 export type InboundDecision =
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfterS?: number }
-  | {
+  | ({
       readonly kind: 'taken'
       readonly security: LegSecurity
-      /** Codecs that the trunk may use, in order of preference; default PCMU, PCMA. */
-      readonly codecs?: readonly CodecName[] | undefined
       readonly plan: CallPlan
-    }
+    } & TrunkMedia)
 
 /** Asks several routers in order; the first that has a route wins. */
 export function firstRouteOf(routers: readonly InboundRouter[]): InboundRouter {

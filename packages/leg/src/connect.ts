@@ -1,4 +1,4 @@
-import { ParleyError, type Random } from '@parley/kernel'
+import { type Ms, ParleyError, type Random } from '@parley/kernel'
 import {
   type CodecName,
   DEFAULT_CODECS,
@@ -22,6 +22,7 @@ import type {
 import { CallLeg } from './call-leg.ts'
 import { LegError } from './errors.ts'
 import type { LegSecurity } from './leg.ts'
+import type { LegDestinations, MediaDestinations } from './media-destinations.ts'
 import { Negotiation, warningValue } from './negotiation.ts'
 
 /** RFC 4568 section 8.3: keys in SDP are as secret as the signalling. */
@@ -37,6 +38,8 @@ export interface LegContext {
    * Absent, or returning undefined: the address that the media session is bound to.
    */
   mediaAddressFor?(peerAddress: string | undefined): string | undefined
+  /** Limits on where media is sent; absent: none. */
+  readonly mediaDestinations?: MediaDestinations
 }
 
 export interface LegOptions {
@@ -45,6 +48,13 @@ export interface LegOptions {
   /** Offered and accepted codecs, in order of preference; default PCMU, PCMA. With a wideband codec the leg's audio has 16 kHz. */
   readonly codecs?: readonly CodecName[] | undefined
   readonly recording?: MediaSessionOptions['recording']
+  /**
+   * Networks of the trunk. Media may be sent to private addresses in them, and a peer behind a NAT is recognised by them.
+   * Default none.
+   */
+  readonly mediaSources?: readonly IpNetwork[] | undefined
+  /** See `MediaSessionOptions.silentRemoteAfterMs`; the call then ends "media-lost". */
+  readonly silentRemoteAfterMs?: Ms | undefined
   /** For `describe()` and logs; default the Call-ID or the dialled URI. */
   readonly label?: string
 }
@@ -80,7 +90,10 @@ export interface DialOptions extends LegOptions {
 export async function dialLeg(context: LegContext, options: DialOptions): Promise<CallLeg> {
   requireTls(options)
   const media = await openMedia(context, options, options.uri.user ?? options.uri.host)
-  const negotiation = negotiationFor(context, media, options, options.nextHop?.host ?? options.uri.host)
+  let invited: InviteSession | null = null
+  const destinations = destinationsOf(context, options, () => invited?.flow?.remote.address)
+  const peerHost = options.nextHop?.host ?? options.uri.host
+  const negotiation = negotiationFor({ context, media, options, peerAddress: peerHost, destinations })
   const { uri, from, nextHop, credentials, sources, headers, ringTimeoutMs, beforeAttempt, beforeAcknowledging } =
     options
   try {
@@ -96,6 +109,7 @@ export async function dialLeg(context: LegContext, options: DialOptions): Promis
       ...(beforeAcknowledging && { beforeAcknowledging }),
       ...(options.delayedOffer !== true && { body: negotiation.offer({}) }),
     })
+    invited = session
     const leg = new CallLeg(session, media, negotiation)
     session.onEvent(event => leg.handleSession(event))
     return leg
@@ -129,10 +143,12 @@ export async function receiveLeg(
     session.reject(488, { headers: [['Warning', warningValue(399, NEEDS_TLS)]] })
     return null
   }
+  const destinations = destinationsOf(context, options, () => session.flow?.remote.address)
   const preview = Negotiation.preview(session.invite, {
     security: sdpSecurity(security),
     codecs,
     random: context.random,
+    destinations,
   })
   if (preview !== null && !preview.ok) {
     session.reject(preview.status, { headers: [['Warning', preview.warning]] })
@@ -147,7 +163,8 @@ export async function receiveLeg(
     if (error instanceof ParleyError) return null
     throw error
   }
-  const leg = new CallLeg(session, media, negotiationFor(context, media, options, session.flow?.remote.address))
+  const peerAddress = session.flow?.remote.address
+  const leg = new CallLeg(session, media, negotiationFor({ context, media, options, peerAddress, destinations }))
   // The session buffers its events until the first listener is added.
   session.onEvent(event => leg.handleSession(event))
   return leg
@@ -163,21 +180,38 @@ function openMedia(
     label: options.label ?? label,
     format: formatFor(codecs ?? DEFAULT_CODECS),
     ...(options.recording && { recording: options.recording }),
+    ...(options.silentRemoteAfterMs !== undefined && { silentRemoteAfterMs: options.silentRemoteAfterMs }),
   })
 }
 
-function negotiationFor(
-  context: LegContext,
-  media: MediaSession,
-  options: LegOptions,
-  peerAddress: string | undefined,
-): Negotiation {
+function destinationsOf(
+  { mediaDestinations }: LegContext,
+  { mediaSources = [] }: LegOptions,
+  signallingAddress: () => string | undefined,
+): LegDestinations | undefined {
+  return mediaDestinations && { ...mediaDestinations, sources: mediaSources, signallingAddress }
+}
+
+function negotiationFor({
+  context,
+  media,
+  options,
+  peerAddress,
+  destinations,
+}: {
+  readonly context: LegContext
+  readonly media: MediaSession
+  readonly options: LegOptions
+  readonly peerAddress: string | undefined
+  readonly destinations: LegDestinations | undefined
+}): Negotiation {
   return new Negotiation({
     address: context.mediaAddressFor?.(peerAddress) ?? media.local.address,
     port: media.local.port,
     security: sdpSecurity(options.security),
     codecs: options.codecs,
     random: context.random,
+    destinations,
   })
 }
 

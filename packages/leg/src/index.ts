@@ -17,4 +17,5 @@ export { type DialOptions, dialLeg, type LegOptions, receiveLeg } from './connec
 export { LegError } from './errors.ts'
 export { Endpoint, type EndpointOptions } from './io/endpoint.ts'
 export type { LegEnd, LegEvent, LegSecurity, LegTransport } from './leg.ts'
+export { ALL_NETWORKS } from './media-destinations.ts'
 export type { ObservedMessage } from './observed-transport.ts'

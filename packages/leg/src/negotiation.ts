@@ -15,6 +15,7 @@ import {
   withdrawOffer,
 } from '@parley/media'
 import type { Body, SipRequest } from '@parley/sip'
+import { type LegDestinations, permitDestination } from './media-destinations.ts'
 
 interface NegotiationOptions {
   /** Address to which the peer sends its RTP. */
@@ -24,6 +25,8 @@ interface NegotiationOptions {
   /** In order of preference; default PCMU, PCMA. */
   readonly codecs?: readonly CodecName[] | undefined
   readonly random: Random
+  /** Limits on where media is sent; default none. */
+  readonly destinations?: LegDestinations | undefined
 }
 
 type Answer =
@@ -80,7 +83,7 @@ export class Negotiation {
 
   /** Answers the peer's offer; the result is in force at once, so the caller must send `body`. */
   answer(offer: Body): Answer {
-    const planned = plan(this.#local(false), offer)
+    const planned = plan(this.#local(false), offer, this.#options.destinations)
     if (!planned.ok) return planned
     this.#state = planned.state
     this.#agreed = planned.parameters
@@ -94,7 +97,9 @@ export class Negotiation {
     if (!extracted.ok) return { ok: false, detail: extracted.detail }
     const accepted = acceptAnswer(this.#pending, extracted.sdp)
     if (!accepted.ok) return { ok: false, detail: accepted.detail }
-    const parameters = withKnownKey(accepted.parameters)
+    const permitted = permit(accepted.parameters, this.#options.destinations)
+    if (!permitted.ok) return permitted
+    const parameters = withKnownKey(permitted.parameters)
     this.#answered = accepted.state
     this.#agreed = parameters
     return { ok: true, parameters }
@@ -144,11 +149,12 @@ export class Negotiation {
    */
   static preview(
     invite: SipRequest,
-    { security, codecs, random }: Pick<NegotiationOptions, 'security' | 'codecs' | 'random'>,
+    { security, codecs, random, destinations }: Omit<NegotiationOptions, 'address' | 'port'>,
   ): Answer | null {
     const offer = inviteOffer(invite)
     if (offer === undefined) return null
-    return plan({ address: '127.0.0.1', port: 9, sessionId: '0', security, random, ...(codecs && { codecs }) }, offer)
+    const local = { address: '127.0.0.1', port: 9, sessionId: '0', security, random, ...(codecs && { codecs }) }
+    return plan(local, offer, destinations)
   }
 }
 
@@ -161,6 +167,7 @@ export function inviteOffer(invite: SipRequest): Body | undefined {
 function plan(
   local: LocalMedia,
   offer: Body,
+  destinations: LegDestinations | undefined,
 ): (Answer & { ok: false }) | (Answer & { ok: true; state: LocalDescriptionState }) {
   const extracted = extractSdp(contentTypeOf(offer), offer.bytes)
   if (!extracted.ok)
@@ -175,7 +182,19 @@ function plan(
     const { status, detail } = planned
     return { ok: false, status, warning: warningValue(planned.warningCode, planned.warning), detail }
   }
-  return { ok: true, body: sdpBody(planned.answer), parameters: planned.parameters, state: planned.state }
+  const permitted = permit(planned.parameters, destinations)
+  if (!permitted.ok) {
+    const { detail } = permitted
+    return { ok: false, status: 488, warning: warningValue(399, detail), detail }
+  }
+  return { ok: true, body: sdpBody(planned.answer), parameters: permitted.parameters, state: planned.state }
+}
+
+function permit(
+  parameters: MediaParameters,
+  destinations: LegDestinations | undefined,
+): ReturnType<typeof permitDestination> {
+  return destinations === undefined ? { ok: true, parameters } : permitDestination(parameters, destinations)
 }
 
 /** A peer that answers our offer already has our SRTP key, so that media may use it at once. */

@@ -12,10 +12,11 @@ import {
 import type { CallLeg } from './call-leg.ts'
 import { type DialOptions, dialLeg, type LegContext, type LegOptions, receiveLeg } from './connect.ts'
 import type { LegEnd, LegEvent } from './leg.ts'
+import type { MediaDestinations } from './media-destinations.ts'
 
 /** One end of a virtual line: user agent and media plane, and the leg once there is a call. */
 class LineEnd {
-  readonly context: LegContext
+  context: LegContext
   readonly events: LegEvent[] = []
   leg: CallLeg | null = null
   readonly #media: InlineMediaPlane
@@ -33,6 +34,11 @@ class LineEnd {
   /** `left`: audio that this end received; `right`: audio that it sent; from the first sample of its session on. */
   captured(): { readonly left: Int16Array; readonly right: Int16Array } {
     return this.#media.captured(this.#session!)
+  }
+
+  /** Limits where legs that begin from now on send media. */
+  limitMedia(mediaDestinations: MediaDestinations): void {
+    this.context = { ...this.context, mediaDestinations }
   }
 
   setLeg(leg: CallLeg): void {

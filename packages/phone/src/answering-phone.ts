@@ -1,5 +1,6 @@
 import { type Ms, ParleyError } from '@parley/kernel'
 import {
+  ALL_NETWORKS,
   type Credentials,
   Endpoint,
   type EndpointOptions,
@@ -79,6 +80,7 @@ export class AnsweringPhone {
     const phone = new AnsweringPhone(options)
     phone.#endpoint = await Endpoint.open({
       ...options.endpoint,
+      rtp: { localNetworks: ALL_NETWORKS, ...options.endpoint.rtp },
       udpPort: null,
       tcpPort: null,
       guard: () => ({ action: 'challenge', realm, passwordOf }),

@@ -1,5 +1,6 @@
 import type { Ms } from '@parley/kernel'
 import {
+  ALL_NETWORKS,
   type Credentials,
   dialLeg,
   Endpoint,
@@ -62,6 +63,7 @@ export class VirtualPhone {
     const phone = new VirtualPhone(options)
     phone.#endpoint = await Endpoint.open({
       ...options.endpoint,
+      rtp: { localNetworks: ALL_NETWORKS, ...options.endpoint.rtp },
       guard: () => ({ action: 'accept' }),
       onInvite: session => void phone.#receive(session).catch(() => session.hangUp()),
     })

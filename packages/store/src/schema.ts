@@ -163,6 +163,8 @@ export interface TrunkDetails {
   readonly profile?: string
   readonly identity?: string
   readonly register?: boolean
+  /** Seconds without any packet after which a call ends; 0: never; default 20. */
+  readonly rtp_timeout?: number
 }
 
 export interface TrunksTable extends OfTenant {

@@ -38,7 +38,7 @@ const OFFER = [
   's=-',
   'c=IN IP4 127.0.0.2',
   't=0 0',
-  'm=audio 9 RTP/SAVP 0',
+  'm=audio 40000 RTP/SAVP 0',
   'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj',
   '',
 ].join('\r\n')

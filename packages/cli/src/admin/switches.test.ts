@@ -26,7 +26,8 @@ const READERS: Readonly<Record<string, readonly [file: string, word: string]>> =
   '--country': [`${TRUNK}/trunk-details.ts`, 'details.country'],
   '--cps': [`${TRUNK}/outbound-runs.ts`, 'details.cps'],
   '--inbound-cps': [`${TRUNK}/inbound-rate.ts`, 'details.inbound_cps'],
-  '--codecs': [`${TRUNK}/outbound-runs.ts`, 'codecs'],
+  '--codecs': [`${TRUNK}/trunk-details.ts`, 'codecs'],
+  '--rtp-timeout': [`${TRUNK}/trunk-details.ts`, 'rtp_timeout'],
   '--identity': [`${TRUNK}/outbound-runs.ts`, 'details.identity'],
 }
 

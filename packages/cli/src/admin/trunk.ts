@@ -5,9 +5,11 @@ import { country, DEFAULT, listed, network, oneOf, wholeNumber, words } from './
 import { ENV_OPTION, inEnvironment, type StaffCommand } from './staff-command.ts'
 
 export const TRUNK_USAGE =
-  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|srtp-without-tls|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--realms REALM,…] [--country DE] [--cps N] [--inbound-cps N] [--profile NAME] [--identity USER] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
+  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|srtp-without-tls|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--realms REALM,…] [--country DE] [--cps N] [--inbound-cps N] [--profile NAME] [--identity USER] [--rtp-timeout SECONDS] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
 
 const MAX_CPS = 1000
+const MIN_RTP_TIMEOUT_S = 5
+const MAX_RTP_TIMEOUT_S = 3600
 const MAX_NAME = 64
 const MAX_IDENTITY = 128
 const MAX_REALM = 128
@@ -26,6 +28,7 @@ const OPTIONS = {
   'inbound-cps': text,
   profile: text,
   identity: text,
+  'rtp-timeout': text,
   register: { type: 'boolean' },
   'no-register': { type: 'boolean' },
 } as const
@@ -46,6 +49,7 @@ export function trunkSet(args: string[]): StaffCommand {
     ...optional('inbound_cps', values['inbound-cps'], value => wholeNumber('--inbound-cps', value, 1, MAX_CPS)),
     ...optional('profile', values.profile, profile),
     ...optional('identity', values.identity, identity),
+    ...optional('rtp_timeout', values['rtp-timeout'], rtpTimeout),
     ...registration(values.register === true, values['no-register'] === true),
   }
   if (Object.keys(changes).length === 0) throw new UsageError(`give at least one detail to set\nusage: ${TRUNK_USAGE}`)
@@ -110,6 +114,11 @@ function codecs(value: string): readonly CodecName[] {
 function registration(on: boolean, off: boolean): Pick<TrunkChanges, 'register'> {
   if (on && off) throw new UsageError('--register and --no-register: give only one of them')
   return on || off ? { register: on } : {}
+}
+
+/** Seconds without any packet after which a call ends; 0 for "off". */
+function rtpTimeout(value: string): number {
+  return value === 'off' ? 0 : wholeNumber('--rtp-timeout', value, MIN_RTP_TIMEOUT_S, MAX_RTP_TIMEOUT_S)
 }
 
 function profile(value: string): string {

@@ -107,8 +107,23 @@ const callerIdentity = z
   })
   .meta({ id: 'CallerIdentity' })
 
+const share = z.number().min(0).max(1)
+const mos = z.number().min(1).max(5)
+/** Two hours of 10 s each. */
+const MAX_INTERVALS = 720
+
+/** How audio arrived, here and at the far end. Null: not measured. */
 const quality = z
-  .strictObject({ jitter_ms: ms, loss: z.number().min(0).max(1), mos: z.number().min(1).max(5) })
+  .strictObject({
+    jitter_ms: ms,
+    jitter_max_ms: ms.nullable(),
+    loss: share,
+    mos,
+    mos_intervals: z.array(mos).max(MAX_INTERVALS),
+    round_trip_ms: ms.nullable(),
+    far_end: z.strictObject({ loss: share, jitter_ms: ms, jitter_max_ms: ms }).nullable(),
+    media_conflicts: z.int().min(0),
+  })
   .meta({ id: 'CallQuality' })
 
 const MAX_METADATA_BYTES = 16_384

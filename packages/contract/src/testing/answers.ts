@@ -218,7 +218,16 @@ const run = {
   analysis: { summary: null, sentiment: 'positive', successful: true, custom: {}, model: identity, completed_at: at },
   test: false,
   caller_identity: { verification: 'passed', attestation: 'A', origid: null },
-  quality: { jitter_ms: 1.5, loss: 0, mos: 4.2 },
+  quality: {
+    jitter_ms: 1.5,
+    jitter_max_ms: 4,
+    loss: 0,
+    mos: 4.2,
+    mos_intervals: [4.2],
+    round_trip_ms: 40.5,
+    far_end: { loss: 0, jitter_ms: 1.5, jitter_max_ms: 4 },
+    media_conflicts: 0,
+  },
 }
 const utterance = {
   index: 0,

@@ -26,7 +26,7 @@ import { InboundRate } from './inbound-rate.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { RefusedCalls } from './refused-calls.ts'
 import { factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
-import { countryOf, trunkCodecs, trunkSecurity, trunkSources } from './trunk-details.ts'
+import { countryOf, trunkMedia, trunkSources } from './trunk-details.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
 const OVERLOADED: InboundDecision = { kind: 'refused', status: 503, retryAfterS: 5 }
@@ -216,9 +216,8 @@ export class InboundRuns implements InboundRouter {
       const { agent_id, version, plan } = start
       const agent = await agents.create({ scope, agent_id, version, plan })
       const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null
-      const security = trunkSecurity(trunk.details)
-      const codecs = trunkCodecs(trunk.details)
-      return { kind: 'taken', security, codecs, plan: this.#plan({ run, start, agent, record, time }, recording) }
+      const media = trunkMedia(trunk.details)
+      return { kind: 'taken', ...media, plan: this.#plan({ run, start, agent, record, time }, recording) }
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'internal'
       // `Recordings` reports this error itself, once for many calls.

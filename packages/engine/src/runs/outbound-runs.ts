@@ -19,13 +19,14 @@ import type { CallCapacity, CallPlace } from '../call-capacity.ts'
 import type { CallPlan } from '../call-plan.ts'
 import type { DialRequest } from '../engine.ts'
 import { EngineError } from '../errors.ts'
+import type { TrunkMedia } from '../inbound-router.ts'
 import type { CallLadders } from '../ladder/call-ladders.ts'
 import type { AgentFactory } from './agent-factory.ts'
 import { CallRecord, type CallRecordEnd, undialled } from './call-record.ts'
 import { DialEffect } from './dial-effect.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
-import { trunkCodecs, trunkSecurity, trunkSources } from './trunk-details.ts'
+import { trunkMedia, trunkSources } from './trunk-details.ts'
 
 /** Longest wait of a call for its turn on the trunk. */
 const MAX_SLOT_WAIT_MS: Ms = 60_000
@@ -261,7 +262,7 @@ export class OutboundRuns {
   #target(
     start: StartingRun,
     trunk: DialableTrunk,
-  ): Pick<DialRequest, 'uri' | 'from' | 'security' | 'codecs' | 'nextHop' | 'sources' | 'credentials'> {
+  ): Pick<DialRequest, 'uri' | 'from' | 'nextHop' | 'sources' | 'credentials'> & TrunkMedia {
     const { details, termination_uri: host, auth } = trunk
     const transport = details.transport ?? 'tls'
     const credentials =
@@ -280,8 +281,7 @@ export class OutboundRuns {
         uri: numberAt(details.identity ?? start.from_number ?? 'anonymous', host),
         params: new Map(),
       },
-      security: trunkSecurity(details),
-      codecs: trunkCodecs(details),
+      ...trunkMedia(details),
       nextHop,
       sources: trunkSources(details),
       ...(credentials !== null && { credentials }),

@@ -3,15 +3,29 @@ import { type CodecName, isCodecName } from '@parley/media'
 import { type IpNetwork, parseIpNetwork } from '@parley/sip'
 import type { InboundTrunk, TrunkDetails } from '@parley/store'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import type { TrunkMedia } from '../inbound-router.ts'
+
+const MS_PER_S = 1000
+
+/** The media of a trunk's calls, as its settings say. */
+export function trunkMedia(details: TrunkDetails): TrunkMedia & { readonly security: LegSecurity } {
+  const { rtp_timeout } = details
+  return {
+    security: trunkSecurity(details),
+    codecs: trunkCodecs(details),
+    mediaSources: trunkSources(details),
+    silentRemoteAfterMs: rtp_timeout === undefined ? undefined : rtp_timeout * MS_PER_S,
+  }
+}
 
 /** The codecs that staff allowed on a trunk, in order of preference; undefined: the default. Unknown names are left out. */
-export function trunkCodecs({ codecs }: TrunkDetails): readonly CodecName[] | undefined {
+function trunkCodecs({ codecs }: TrunkDetails): readonly CodecName[] | undefined {
   const known = codecs?.filter(isCodecName) ?? []
   return known.length === 0 ? undefined : known
 }
 
 /** The media transport of a trunk's calls; default SRTP with its keys over TLS. */
-export function trunkSecurity({ media }: TrunkDetails): LegSecurity {
+function trunkSecurity({ media }: TrunkDetails): LegSecurity {
   if (media === 'rtp') return 'rtp-only'
   return media === 'srtp-without-tls' ? 'srtp-without-tls' : 'srtp-required'
 }

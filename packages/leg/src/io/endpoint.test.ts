@@ -36,9 +36,51 @@ const behindNat = {
   announcedAddress: '203.0.113.9',
   localNetworks: [parseIpNetwork('127.0.0.0/8')!],
 }
-const OFFER = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0', 'm=audio 9 RTP/AVP 0', ''].join(
-  '\r\n',
-)
+const OFFER = [
+  'v=0',
+  'o=- 1 1 IN IP4 127.0.0.1',
+  's=-',
+  'c=IN IP4 127.0.0.1',
+  't=0 0',
+  'm=audio 40000 RTP/AVP 0',
+  '',
+].join('\r\n')
+
+describe('where media may be sent', () => {
+  it('the sockets of an endpoint are those of its calls, RTP and RTCP, and of its signalling', async () => {
+    const endpoint = await open({ rtp: behindNat })
+    const media = await endpoint.media.open({ label: 'test' })
+    const { isOwnSocket } = endpoint.mediaDestinations
+    for (const address of ['127.0.0.1', '203.0.113.9']) {
+      expect(isOwnSocket(address, media.local.port)).toBe(true)
+      expect(isOwnSocket(address, media.local.port + 1)).toBe(true)
+      expect(isOwnSocket(address, endpoint.port('udp'))).toBe(true)
+      expect(isOwnSocket(address, media.local.port + 2)).toBe(false)
+    }
+    expect(isOwnSocket('198.51.100.7', media.local.port)).toBe(false)
+    await media.close()
+    expect(isOwnSocket('127.0.0.1', media.local.port)).toBe(false)
+  })
+
+  it.each([
+    ['a port below 1024', 'm=audio 53 RTP/AVP 0'],
+    ['a link-local address', 'm=audio 40000 RTP/AVP 0\r\nc=IN IP4 169.254.169.254'],
+  ])('an offer of %s is refused with 488', async (_what, line) => {
+    const endpoint: Endpoint = await open({
+      onInvite: session => void receiveLeg(endpoint, session, { security: 'rtp-only' }),
+    })
+    const peer = await open({})
+    const session = peer.userAgent.invite({
+      uri: uri(`sip:x@127.0.0.1:${endpoint.port('udp')};transport=udp`),
+      from: { displayName: undefined, uri: uri('sip:me@peer.example'), params: new Map() },
+      body: { contentType: 'application/sdp', bytes: new TextEncoder().encode(OFFER.replace(/m=.*/, line)) },
+    })
+    const status = await new Promise(resolve =>
+      session.onEvent(event => event.type === 'ended' && resolve(event.end.status)),
+    )
+    expect(status).toBe(488)
+  })
+})
 
 describe('the address of the SDP', () => {
   it.each([

@@ -1,9 +1,11 @@
+import { networkInterfaces } from 'node:os'
 import { type Random, systemRandom, systemTime, type Time } from '@parley/kernel'
 import { type MediaPlane, type PacketIoKind, ThreadedMediaPlane } from '@parley/media'
 import {
   type InviteSession,
   type IpNetwork,
   isInNetworks,
+  parseIpNetwork,
   type RequestGuard,
   type ResolveOverrides,
   SocketTransport,
@@ -14,6 +16,7 @@ import {
 } from '@parley/sip'
 import type { LegContext } from '../connect.ts'
 import { LegError } from '../errors.ts'
+import type { MediaDestinations } from '../media-destinations.ts'
 import { type ObservedMessage, ObservedTransport } from '../observed-transport.ts'
 
 export interface EndpointOptions {
@@ -33,7 +36,10 @@ export interface EndpointOptions {
     readonly bind?: string
     /** Address in our SDP instead of `bind`, such as the outer address of a 1:1 NAT. */
     readonly announcedAddress?: string | undefined
-    /** Peers whose signalling comes from these networks get `bind` in the SDP, not `announcedAddress`; default none. */
+    /**
+     * Peers whose signalling comes from these networks get `bind` in the SDP, not `announcedAddress`, and media may be sent
+     * to private addresses in them; default none.
+     */
     readonly localNetworks?: readonly IpNetwork[]
     readonly ports: { readonly from: number; readonly to: number }
     /** Number of media threads; default: cores minus one, at least one. */
@@ -49,6 +55,17 @@ export interface EndpointOptions {
   readonly observe?: (message: ObservedMessage) => void
 }
 
+const LOOPBACK = parseIpNetwork('127.0.0.0/8')!
+const TRANSPORTS = ['udp', 'tcp', 'tls'] as const
+
+/** The addresses; in place of the wildcard address, all of this machine. */
+function addressesOf(bound: readonly (string | undefined)[]): ReadonlySet<string> {
+  const known = bound.filter(address => address !== undefined)
+  if (!known.includes('0.0.0.0')) return new Set(known)
+  const local = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? [])
+  return new Set([...known, ...local.map(({ address }) => address)])
+}
+
 /** SIP user agent and media plane of one process on real sockets; the base of an engine and of a phone. */
 export class Endpoint implements LegContext {
   readonly userAgent: UserAgent
@@ -59,18 +76,30 @@ export class Endpoint implements LegContext {
   readonly #resolver: SystemResolver
   readonly #rtp: EndpointOptions['rtp']
 
+  readonly mediaDestinations: MediaDestinations
+
   private constructor(parts: {
     readonly userAgent: UserAgent
-    readonly media: MediaPlane
+    readonly media: ThreadedMediaPlane
     readonly transport: SocketTransport
     readonly resolver: SystemResolver
     readonly rtp: EndpointOptions['rtp']
+    /** Addresses of this endpoint's sockets, as it and its peers see them. */
+    readonly ownAddresses: ReadonlySet<string>
+    readonly isOnLoopback: boolean
   }) {
     this.userAgent = parts.userAgent
     this.media = parts.media
     this.#transport = parts.transport
     this.#resolver = parts.resolver
     this.#rtp = parts.rtp
+    const { localNetworks = [] } = parts.rtp
+    this.mediaDestinations = {
+      // From a loopback address only loopback addresses are reached.
+      localNetworks: parts.isOnLoopback ? [...localNetworks, LOOPBACK] : localNetworks,
+      isOwnSocket: (address, port) =>
+        parts.ownAddresses.has(address) && (parts.media.isLeased(port) || this.#isSipPort(port)),
+    }
   }
 
   /** Throws "address_in_use" and other listen errors, after closing everything that was opened before. */
@@ -105,7 +134,16 @@ export class Endpoint implements LegContext {
         onInvite: options.onInvite,
         log: entry => options.log?.(entry.level, entry.event, entry.detail),
       })
-      return new Endpoint({ userAgent, media, transport, resolver, rtp })
+      const rtpBind = rtp.bind ?? bind
+      return new Endpoint({
+        userAgent,
+        media,
+        transport,
+        resolver,
+        rtp,
+        ownAddresses: addressesOf([bind, rtpBind, rtp.announcedAddress, options.advertisedHost]),
+        isOnLoopback: isInNetworks(rtpBind, [LOOPBACK]),
+      })
     } catch (error) {
       resolver.close()
       await media.close()
@@ -128,6 +166,10 @@ export class Endpoint implements LegContext {
   mediaAddressFor(peerAddress: string | undefined): string | undefined {
     const { announcedAddress, localNetworks = [] } = this.#rtp
     return isInNetworks(peerAddress ?? '', localNetworks) ? undefined : announcedAddress
+  }
+
+  #isSipPort(port: number): boolean {
+    return TRANSPORTS.some(transport => this.#transport.advertised(transport)?.port === port)
   }
 
   /** New TLS handshakes use the certificate; open connections and calls go on. Throws "bad_certificate"; the old one then stays in use. */

@@ -164,13 +164,23 @@ async function versionsOf(
 
 type PickedRun = Awaited<ReturnType<ReturnType<typeof runsQuery>['executeTakeFirstOrThrow']>>
 
+/** Figures of a call's quality that runs of earlier versions do not have. */
+const NOT_MEASURED = {
+  jitter_max_ms: null,
+  mos_intervals: [],
+  round_trip_ms: null,
+  far_end: null,
+  media_conflicts: 0,
+}
+
 function runOf({ owner_id, environment, tenant_id }: Scope, row: PickedRun & VersionFacts): RunRow {
-  const { version, digest, connected_ms, ...rest } = row
+  const { version, digest, connected_ms, quality, ...rest } = row
   return {
     owner_id,
     environment,
     tenant_id,
     ...rest,
+    quality: quality === null ? null : { ...NOT_MEASURED, ...quality },
     publication: { agent_id: row.agent_id, version, digest },
     connected_ms: connected_ms === null ? null : Number(connected_ms),
   }

@@ -1,0 +1,28 @@
+import { parseIpNetwork } from '@parley/sip'
+import { expect, it } from 'vitest'
+import { trunkMedia } from './trunk-details.ts'
+
+it('a trunk without settings requires SRTP and has the default codecs and time without packets', () => {
+  expect(trunkMedia({})).toEqual({
+    security: 'srtp-required',
+    codecs: undefined,
+    mediaSources: undefined,
+    silentRemoteAfterMs: undefined,
+  })
+})
+
+it('the settings of a trunk determine security, codecs, media networks and time without packets', () => {
+  const details = {
+    media: 'rtp',
+    codecs: ['G722', 'PCMU', 'OPUS'],
+    source: ['192.0.2.0/24', 'carrier'],
+    rtp_timeout: 60,
+  } as const
+  expect(trunkMedia(details)).toEqual({
+    security: 'rtp-only',
+    codecs: ['G722', 'PCMU'],
+    mediaSources: [parseIpNetwork('192.0.2.0/24')],
+    silentRemoteAfterMs: 60_000,
+  })
+  expect(trunkMedia({ rtp_timeout: 0 }).silentRemoteAfterMs).toBe(0)
+})

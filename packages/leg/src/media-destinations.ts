@@ -1,0 +1,82 @@
+import { LOWEST_PEER_PORT, type MediaParameters } from '@parley/media'
+import { type IpNetwork, isInNetworks, parseIpNetwork } from '@parley/sip'
+
+/** Where an endpoint may send media. */
+export interface MediaDestinations {
+  /** Private networks that its peers may be in. */
+  readonly localNetworks: readonly IpNetwork[]
+  /** Whether a socket of this endpoint has the address. */
+  readonly isOwnSocket: (address: string, port: number) => boolean
+}
+
+/** The destinations of one leg. */
+export interface LegDestinations extends MediaDestinations {
+  /** Networks of the trunk. */
+  readonly sources: readonly IpNetwork[]
+  /** Address that the peer's SIP messages come from; undefined before the first. */
+  readonly signallingAddress: () => string | undefined
+}
+
+type Permitted =
+  | { readonly ok: true; readonly parameters: MediaParameters }
+  | { readonly ok: false; readonly detail: string }
+
+/** For an endpoint that calls only whom its user names, such as a phone: media may be sent to every private address. */
+export const ALL_NETWORKS = networks('0.0.0.0/0')
+
+const LINK_LOCAL = networks('169.254.0.0/16')
+/** RFC 1918, RFC 6598 and loopback. */
+const PRIVATE = networks('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '127.0.0.0/8')
+
+/**
+ * The parameters with the limits on where media is sent. A destination that is never allowed is refused. A private address
+ * outside of the permitted networks is that of a peer behind a NAT: nothing is sent there, and the peer is learnt from its
+ * first packet, when that comes from where its signalling comes from or from the trunk's networks.
+ */
+export function permitDestination(parameters: MediaParameters, destinations: LegDestinations): Permitted {
+  const { remote, remoteRtcp } = parameters
+  if (remote === null) return { ok: true, parameters }
+  const refused = refusalOf(remote, destinations)
+  if (refused !== null) return { ok: false, detail: refused }
+  const isRtcpPermitted =
+    remoteRtcp !== undefined && refusalOf(remoteRtcp, destinations) === null && isReachable(remoteRtcp, destinations)
+  return {
+    ok: true,
+    parameters: {
+      ...parameters,
+      remoteRtcp: isRtcpPermitted ? remoteRtcp : undefined,
+      ...(isInNetworks(remote.address, PRIVATE) && {
+        remoteReachable: isReachable(remote, destinations),
+        learnFrom: learnableFrom(destinations),
+      }),
+    },
+  }
+}
+
+function refusalOf(
+  { address, port }: { readonly address: string; readonly port: number },
+  { isOwnSocket }: MediaDestinations,
+): string | null {
+  if (isInNetworks(address, LINK_LOCAL)) return `media is not sent to the link-local address ${address}`
+  if (port < LOWEST_PEER_PORT) return `media is not sent to port ${port}: ports below ${LOWEST_PEER_PORT} are reserved`
+  if (isOwnSocket(address, port)) return `media is not sent to our own port ${address}:${port}`
+  return null
+}
+
+function isReachable(
+  { address }: { readonly address: string },
+  { localNetworks, sources }: Pick<LegDestinations, 'localNetworks' | 'sources'>,
+): boolean {
+  return !isInNetworks(address, PRIVATE) || isInNetworks(address, localNetworks) || isInNetworks(address, sources)
+}
+
+function learnableFrom({ sources, signallingAddress }: LegDestinations): NonNullable<MediaParameters['learnFrom']> {
+  const signalling = parseIpNetwork(signallingAddress() ?? '')
+  return [...sources, ...(signalling === undefined ? [] : [signalling])].flatMap(({ bytes, prefixBits }) =>
+    bytes.length === 4 ? [{ ipv4: Buffer.from(bytes).readUInt32BE(), prefixBits }] : [],
+  )
+}
+
+function networks(...texts: string[]): readonly IpNetwork[] {
+  return texts.map(text => parseIpNetwork(text)!)
+}

@@ -1,7 +1,7 @@
 import { HeaderList } from '../message/header-list.ts'
 import type { SipRequest } from '../message/message.ts'
 import { parseReason, serialiseReason } from '../message/reason.ts'
-import { type InviteAttempt, restoreAttempt } from './invite-attempt.ts'
+import { type InviteAttempt, isInviteAttempt, restoreAttempt } from './invite-attempt.ts'
 import type { HeaderReason } from './session.ts'
 import type { UaContext } from './ua-context.ts'
 
@@ -37,9 +37,25 @@ export function createCancel(invite: SipRequest, reason: HeaderReason | undefine
 
 /**
  * RFC 3261 section 9.1 for an INVITE that another process sent: without its connection, and without knowing whether a
- * provisional response came. `done` is called once, within Timer F.
+ * provisional response came; and for the INVITEs to other targets that were given up before it. `done` is called once, within Timer F, with an
+ * unconfirmed outcome if there is one.
  */
 export function sendCancel(
+  ctx: UaContext,
+  spec: { readonly attempt: InviteAttempt; readonly reason: HeaderReason | undefined },
+  done: (outcome: CancelOutcome) => void,
+): void {
+  const { earlier = [] } = isInviteAttempt(spec.attempt) ? spec.attempt : {}
+  const attempts = [spec.attempt, ...earlier]
+  const outcomes: CancelOutcome[] = []
+  for (const attempt of attempts)
+    cancelOne(ctx, { attempt, reason: spec.reason }, outcome => {
+      outcomes.push(outcome)
+      if (outcomes.length === attempts.length) done(outcomes.find(({ confirmed }) => !confirmed) ?? outcome)
+    })
+}
+
+function cancelOne(
   ctx: UaContext,
   spec: { readonly attempt: InviteAttempt; readonly reason: HeaderReason | undefined },
   done: (outcome: CancelOutcome) => void,

@@ -1,8 +1,18 @@
+import type { Ms } from '@parley/kernel'
 import type { NameAddr, SipRequest, SipResponse } from '../message/message.ts'
-import type { RequestFailure } from '../transaction/client-transaction.ts'
+import type { ClientTransaction, RequestFailure } from '../transaction/client-transaction.ts'
 import type { Destination } from '../transaction/message-sender.ts'
 import type { Flow, NextHop } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
+
+export interface SilencePolicy {
+  /** The next target, if there is one, is tried after this long. */
+  readonly limitMs: Ms
+  /** The attempt is given up: `build` makes the request for the next target, which must not be taken for the same one. */
+  onGivenUp(): void
+  /** A response to an attempt that was given up; its transaction lives until Timer B. */
+  onLate(invite: ClientTransaction, response: SipResponse, flow: Flow): void
+}
 
 export interface ClientRequestOptions {
   /** The request with this CSeq number and Contact, without Via. */
@@ -30,6 +40,8 @@ export interface ClientRequestOptions {
    */
   beforeAttempt?(request: SipRequest, to: Destination): Promise<void>
   onWithheld?(error: unknown): void
+  /** For an INVITE: what happens when a target sends no response at all; absent: Timer B decides. */
+  readonly silence?: SilencePolicy
   /** The request with its Via, each time that it goes out in a new transaction. */
   onAttempt?(request: SipRequest): void
   /** Called with provisional responses, the final response, and for INVITE with every further 2xx. */

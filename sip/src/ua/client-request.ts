@@ -43,6 +43,7 @@ export class ClientRequest {
   #provisional = false
   #cancel: { readonly reason: HeaderReason | undefined; sent: boolean } | undefined
   #cancelTimer: Timer | undefined
+  #silenceTimer: Timer | undefined
 
   constructor(ctx: UaContext, options: ClientRequestOptions) {
     this.#ctx = ctx
@@ -140,22 +141,55 @@ export class ClientRequest {
   }
 
   #transact(request: SipRequest, destination: Destination, branch: string | undefined): void {
+    let isGivenUp = false
     const handlers: ClientHandlers = {
       onSent: () => {
         this.#handedOver = true
       },
-      onResponse: (response, flow) => this.#onResponse(response, flow, destination),
-      onFailure: failure => this.#onFailure(failure, destination),
+      onResponse: (response, flow) => {
+        if (isGivenUp) {
+          if (transaction !== undefined) this.#options.silence?.onLate(transaction, response, flow)
+          return
+        }
+        this.#silenceTimer?.cancel()
+        this.#onResponse(response, flow, destination)
+      },
+      onFailure: failure => {
+        if (isGivenUp) return
+        this.#silenceTimer?.cancel()
+        this.#onFailure(failure, destination)
+      },
     }
-    this.#transaction = this.#ctx.layer.clients.start(request, destination, handlers, {
+    const transaction = this.#ctx.layer.clients.start(request, destination, handlers, {
       ...(branch === undefined ? {} : { branch }),
       once: this.#options.once === true,
+    })
+    this.#transaction = transaction
+    this.#watchSilence(destination, () => {
+      isGivenUp = true
     })
     this.#sent = this.#transaction?.request ?? request
     this.#options.onAttempt?.(this.#sent)
     if (this.#transaction === undefined) {
       this.#failLater({ cause: 'transport', code: 'too_many_transactions', detail: 'no room for another transaction' })
     }
+  }
+
+  /** Tries the next target if this one sends nothing. */
+  #watchSilence(destination: Destination, giveUp: () => void): void {
+    const { silence } = this.#options
+    this.#silenceTimer?.cancel()
+    if (silence === undefined || this.#transaction === undefined) return
+    const { time, layer } = this.#ctx
+    this.#silenceTimer = time.at(time.now() + silence.limitMs, () => {
+      if (this.#over || this.#cancel !== undefined || this.#nextTarget >= this.#targets.length) return
+      giveUp()
+      if ('target' in destination) layer.sender.targetFailed(destination.target)
+      this.#unanswered = true
+      this.#transaction = undefined
+      silence.onGivenUp()
+      this.#next({ cause: 'timeout', code: 'timeout', detail: 'no target sent a response' })
+    })
   }
 
   #build(destination: Destination): SipRequest {
@@ -297,6 +331,7 @@ export class ClientRequest {
     this.#over = true
     this.#gate.close()
     this.#cancelTimer?.cancel()
+    this.#silenceTimer?.cancel()
     this.#transaction?.abandon()
   }
 }

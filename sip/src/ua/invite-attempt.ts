@@ -31,6 +31,28 @@ export interface InviteAttempt {
     readonly transport: TransportName
     readonly serverName: string
   }
+  /** INVITEs of the same call to other targets, which were silent and may still ring; absent: none. */
+  readonly earlier?: readonly InviteAttempt[]
+}
+
+/** Most earlier attempts of one call: it has at most eight targets. */
+const MAX_EARLIER = 8
+
+/** The attempts of one call, oldest first. */
+export class AttemptLog {
+  readonly #earlier: InviteAttempt[] = []
+  #last: InviteAttempt | undefined
+
+  describe(invite: SipRequest, to: Destination): InviteAttempt {
+    const attempt = describeAttempt(invite, to)
+    this.#last = attempt
+    return this.#earlier.length === 0 ? attempt : { ...attempt, earlier: [...this.#earlier] }
+  }
+
+  /** The last attempt is given up: it may still ring, and the next one names it. */
+  giveUp(): void {
+    if (this.#last !== undefined && this.#earlier.length < MAX_EARLIER) this.#earlier.push(this.#last)
+  }
 }
 
 const TRANSPORTS: ReadonlySet<unknown> = new Set<TransportName>(['udp', 'tcp', 'tls'])
@@ -39,7 +61,12 @@ const TRANSPORTS: ReadonlySet<unknown> = new Set<TransportName>(['udp', 'tcp', '
 export function isInviteAttempt(value: unknown): value is InviteAttempt {
   const outer = { requestUri: 'text', callId: 'text', from: 'text', to: 'text', sequence: 'number' } as const
   if (!hasFields(value, { ...outer, branch: 'text', routeSet: 'texts' })) return false
-  const { sentBy, nextHop } = value as { readonly sentBy?: unknown; readonly nextHop?: unknown }
+  const { sentBy, nextHop, earlier = [] } = value as {
+    readonly sentBy?: unknown
+    readonly nextHop?: unknown
+    readonly earlier?: unknown
+  }
+  if (!Array.isArray(earlier) || earlier.length > MAX_EARLIER || !earlier.every(isInviteAttempt)) return false
   return (
     hasFields(sentBy, { host: 'text', port: 'number or null', transport: 'text' }) &&
     hasFields(nextHop, { address: 'text', port: 'number', transport: 'text', serverName: 'text' }) &&
@@ -48,7 +75,7 @@ export function isInviteAttempt(value: unknown): value is InviteAttempt {
 }
 
 /** `invite` has its Via. */
-export function describeAttempt(invite: SipRequest, to: Destination): InviteAttempt {
+function describeAttempt(invite: SipRequest, to: Destination): InviteAttempt {
   const via = invite.via[0]
   const { address, port, transport, serverName } = targetOf(to)
   return {

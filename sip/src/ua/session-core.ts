@@ -18,7 +18,6 @@ export class SessionCore implements EventSource {
   readonly ctx: UaContext
   readonly direction: Direction
   readonly identity: CallIdentity
-  readonly callId: string
   invite: SipRequest
   state: InviteSession['state']
   /** The flow of the last message exchanged. */
@@ -50,7 +49,6 @@ export class SessionCore implements EventSource {
     this.direction = options.direction
     this.identity = options.identity
     this.invite = options.invite
-    this.callId = options.invite.callId
     this.state = options.direction === 'outbound' ? 'calling' : 'incoming'
     this.flow = options.flow
     if (options.flow !== undefined) this.isSecure = options.flow.transport === 'tls'
@@ -73,6 +71,11 @@ export class SessionCore implements EventSource {
   /** An INVITE, UPDATE or 2xx of the peer: a message without Allow changes nothing. */
   noteAbilities(message: SipMessage): void {
     if (message.headers.has('Allow')) this.peerTakesUpdate = tokenList(message.headers, 'Allow').includes('UPDATE')
+  }
+
+  /** That of the last INVITE: each target that is tried because another was silent gets a Call-ID of its own. */
+  get callId(): string {
+    return this.invite.callId
   }
 
   get ended(): boolean {

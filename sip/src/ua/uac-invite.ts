@@ -1,4 +1,4 @@
-import type { Timer } from '@parley/kernel'
+import { type Ms, randomToken, type Timer } from '@parley/kernel'
 import { Dialog } from '../dialog/dialog.ts'
 import { SipStateError } from '../errors.ts'
 import { type SipResponse, tagOf } from '../message/message.ts'
@@ -10,13 +10,17 @@ import { sendBye } from './bye.ts'
 import { ClientRequest } from './client-request.ts'
 import { headersWith } from './custom-headers.ts'
 import { InviteAcks, MAX_FORKS } from './invite-acks.ts'
-import { describeAttempt } from './invite-attempt.ts'
+import { AttemptLog } from './invite-attempt.ts'
+import { LateAnswers } from './late-answers.ts'
 import { firstHop } from './outbound-request.ts'
 import { PrackClient, type ProgressKind } from './prack-client.ts'
 import type { Body, HeaderReason, OutboundCall, SessionEnd } from './session.ts'
 import { bodyOf, type SessionCore } from './session-core.ts'
 import type { SessionTimer } from './session-timer.ts'
 import { userOf } from './ua-context.ts'
+
+/** A target without any response is given up for the next one after this long; Timer B alone would take 32 s. */
+const SILENCE_MS: Ms = 4000
 
 /** Most targets of a 3xx that are reported. */
 const MAX_REDIRECTS = 8
@@ -41,6 +45,7 @@ export class UacInvite {
   /** Answers to our offer in unreliable provisional responses, by To tag: each early dialog has its own. */
   readonly #earlyAnswers = new Map<string, Body>()
   readonly #acks: InviteAcks
+  readonly #attempts = new AttemptLog()
   #trying = false
   /** To tag of the first 2xx, which created the session's dialog. */
   #chosen: string | undefined
@@ -54,7 +59,8 @@ export class UacInvite {
     this.#timer = timer
     this.#call = call
     this.#pracks = new PrackClient(core)
-    const template = core.invite
+    let template = core.invite
+    const late = new LateAnswers(core.ctx, core.identity)
     let { sequence } = template.cseq
     const { beforeAttempt } = call
     this.#request = new ClientRequest(core.ctx, {
@@ -72,7 +78,16 @@ export class UacInvite {
       hop: firstHop(call),
       identity: core.identity,
       adoptTargets: true,
-      ...(beforeAttempt && { beforeAttempt: (request, to) => beforeAttempt(describeAttempt(request, to)) }),
+      ...(beforeAttempt && { beforeAttempt: (request, to) => beforeAttempt(this.#attempts.describe(request, to)) }),
+      silence: {
+        limitMs: SILENCE_MS,
+        onGivenUp: () => {
+          this.#attempts.giveUp()
+          // A server behind both targets would take the same Call-ID for a merged request (8.2.2.2).
+          template = { ...template, callId: randomToken(core.ctx.random, 24) }
+        },
+        onLate: (invite, response, flow) => late.receive(invite, response, flow),
+      },
       onWithheld: error => this.#onWithheld(error),
       onAttempt: request => {
         core.invite = request

@@ -45,8 +45,8 @@ export function sendCancel(
   spec: { readonly attempt: InviteAttempt; readonly reason: HeaderReason | undefined },
   done: (outcome: CancelOutcome) => void,
 ): void {
-  const { earlier = [] } = isInviteAttempt(spec.attempt) ? spec.attempt : {}
-  const attempts = [spec.attempt, ...earlier]
+  const earlier = isInviteAttempt(spec.attempt) ? spec.attempt.earlier : undefined
+  const attempts = [spec.attempt, ...(earlier ?? [])]
   const outcomes: CancelOutcome[] = []
   for (const attempt of attempts)
     cancelOne(ctx, { attempt, reason: spec.reason }, outcome => {

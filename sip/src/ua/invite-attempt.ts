@@ -11,7 +11,7 @@ import type { Target, TransportName } from '../transport/transport.ts'
  * An initial INVITE that is about to leave, as plain data, JSON-safe: enough for another process to send the CANCEL that
  * matches it (RFC 3261 section 9.1). URIs and addresses are in wire form.
  */
-export interface InviteAttempt {
+export type InviteAttempt = {
   readonly requestUri: string
   readonly callId: string
   /** With our tag: `"Name" <sip:…>;tag=…`. */
@@ -61,7 +61,11 @@ const TRANSPORTS: ReadonlySet<unknown> = new Set<TransportName>(['udp', 'tcp', '
 export function isInviteAttempt(value: unknown): value is InviteAttempt {
   const outer = { requestUri: 'text', callId: 'text', from: 'text', to: 'text', sequence: 'number' } as const
   if (!hasFields(value, { ...outer, branch: 'text', routeSet: 'texts' })) return false
-  const { sentBy, nextHop, earlier = [] } = value as {
+  const {
+    sentBy,
+    nextHop,
+    earlier = [],
+  } = value as {
     readonly sentBy?: unknown
     readonly nextHop?: unknown
     readonly earlier?: unknown

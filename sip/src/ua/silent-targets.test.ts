@@ -84,10 +84,12 @@ describe('a target that sends no response', () => {
   it('the stored attempt names the earlier ones, and another process cancels all of them', async () => {
     const { pair, first, second, attempts } = failedOver()
     await pass(pair, 4500)
-    expect(attempts.map(({ nextHop, earlier }) => [nextHop.address, earlier?.map(one => one.nextHop.address)])).toEqual([
-      ['10.0.0.21', undefined],
-      ['10.0.0.22', ['10.0.0.21']],
-    ])
+    expect(attempts.map(({ nextHop, earlier }) => [nextHop.address, earlier?.map(one => one.nextHop.address)])).toEqual(
+      [
+        ['10.0.0.21', undefined],
+        ['10.0.0.22', ['10.0.0.21']],
+      ],
+    )
     const stored = JSON.parse(JSON.stringify(attempts.at(-1))) as InviteAttempt
     const cancelled = pair.b.ua.cancel(stored)
     pair.time.advance(100)

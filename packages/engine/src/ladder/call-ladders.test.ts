@@ -99,3 +99,16 @@ it('of a flood of expected calls only the newest 64 are kept', () => {
   attach('call-36')
   expect(kept).toHaveLength(1)
 })
+
+it('the ladder of a call that got a second Call-ID has the messages of both, and ends for both', () => {
+  const detach = attach('a')
+  ladders.observe(message('a', 'INVITE', 'out'))
+  ladders.follow('a', 'b')
+  ladders.observe(message('b', 'INVITE again', 'out'))
+  ladders.observe(message('a', '200'))
+  detach()
+  ladders.observe(message('a', 'BYE'))
+  ladders.observe(message('b', 'BYE'))
+  expect(kept.map(entry => entry.message)).toEqual(['INVITE', 'INVITE again', '200'])
+  expect(kept.map(entry => entry.place)).toEqual([1, 2, 3])
+})

@@ -92,8 +92,14 @@ export class CallLadders {
     this.#early.delete(callId)
     for (const arrived of early) this.#add(ladder, arrived)
     return () => {
-      if (this.#ladders.get(callId) === ladder) this.#ladders.delete(callId)
+      for (const [id, attached] of this.#ladders) if (attached === ladder) this.#ladders.delete(id)
     }
+  }
+
+  /** The call has another Call-ID as well, because a target that got the first one sent nothing. */
+  follow(callId: string, nextCallId: string): void {
+    const ladder = this.#ladders.get(callId)
+    if (ladder !== undefined) this.#ladders.set(nextCallId, ladder)
   }
 
   #add(ladder: RunLadder, { at, message: { direction, callId, flow, text } }: Arrived): void {

@@ -200,7 +200,7 @@ export class OutboundRuns {
   /** Stores the data for a CANCEL. If that fails, the INVITE is not sent. */
   async #beforeAttempt(run: OwnedRun, record: CallRecord, effect: DialEffect, attempt: InviteAttempt): Promise<void> {
     if (record.isStopped) throw new EngineError('run_not_active', 'the run was cancelled: no INVITE is sent')
-    await effect.sending().catch(async error => {
+    await effect.sending(attempt.callId).catch(async error => {
       const reason = await this.#denialOf(run, effect.effectId)
       if (reason !== null) record.denied(reason)
       throw error
@@ -208,6 +208,8 @@ export class OutboundRuns {
     if ((await run.storeDial({ ...attempt })) === 'lost')
       throw new EngineError('run_lost', 'another process owns the run: no INVITE is sent')
     if (record.isStopped) throw new EngineError('run_not_active', 'the run was cancelled: no INVITE is sent')
+    const first = attempt.earlier?.[0]
+    if (first !== undefined) this.#options.ladders?.follow(first.callId, attempt.callId)
     record.dialling()
   }
 

@@ -87,7 +87,7 @@ function outboundRuns(capacity: CallCapacity): OutboundRuns {
     agents: { create: async () => AGENT },
     recordings: { open: run => openRecording(run), close: async () => {} },
     dial: async request => {
-      await request.beforeAttempt?.({} as InviteAttempt)
+      await request.beforeAttempt?.({ callId: 'abc' } as InviteAttempt)
       dialled.push(request)
       return {} as Call
     },

@@ -9,9 +9,9 @@ import { type DemoEvidence, demoResult, demoSummary } from '../demo/demo-report.
 import { readSettings } from '../environment.ts'
 import { CliError } from '../errors.ts'
 import { LineRecordings } from '../line-recordings.ts'
-import { nextSignal } from '../next-signal.ts'
 import { type Platform, ROLES, startPlatform } from '../platform.ts'
 import { problemLines } from '../problem-lines.ts'
+import { stopSignals } from '../stop-signals.ts'
 import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley demo [--json]'
@@ -60,7 +60,7 @@ export async function demo(args: string[]): Promise<number> {
 }
 
 async function interruption(): Promise<never> {
-  throw new CliError('interrupted', `the call was ended because of the signal ${await nextSignal()}`)
+  throw new CliError('interrupted', `the call was ended because of the signal ${await stopSignals().first}`)
 }
 
 async function converse(

@@ -1,4 +1,4 @@
-import { nextSignal } from '../next-signal.ts'
+import { stopSignals } from '../stop-signals.ts'
 import { parseCommand } from '../usage.ts'
 
 const USAGE = 'parley fakes'
@@ -19,7 +19,7 @@ export async function fakes(args: string[]): Promise<number> {
   process.stderr.write(
     'Local stand-ins of all services are running; Ctrl-C stops them. Start Parley with the variables above to use them. They understand and speak the simulated voice of the built-in phone only.\n',
   )
-  await nextSignal()
+  await stopSignals().first
   await standIns.close()
   return 0
 }

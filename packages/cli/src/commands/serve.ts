@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { readSettings, type Settings, unknownSettings } from '../environment.ts'
-import { nextSignal } from '../next-signal.ts'
 import { LINE_TEST, type Platform, ROLES, type RoleName, startPlatform } from '../platform.ts'
 import { makeHome } from '../start-faults.ts'
+import { exitOnSignal, stopSignals } from '../stop-signals.ts'
 import { parseCommand, UsageError } from '../usage.ts'
 import { claimDemoFile } from '../workspace/claim-demo-file.ts'
 import { demoFilePath } from '../workspace/demo-file.ts'
@@ -15,13 +15,13 @@ const HELP = [
   '',
   '  --role  the roles of this process; default all: api (HTTP API), engine (phone calls), worker (chats, webhooks, sweeps)',
   '',
-  'SIGINT (Ctrl-C) ends live calls and stops; SIGTERM lets live calls finish first.',
+  'SIGINT (Ctrl-C) ends live calls and stops; SIGTERM lets live calls finish first, and a second signal ends them.',
   'Settings are environment variables: see docs/operations.md.',
 ]
 
 /**
- * Runs until a signal. After SIGTERM new calls are refused and live calls may continue for `PARLEY_DRAIN_MS`; SIGINT ends live
- * calls at once.
+ * Runs until a signal. After SIGTERM new calls are refused and live calls may continue for `PARLEY_DRAIN_MS`, or until a second
+ * signal; SIGINT ends live calls at once. A further signal ends the process without closing anything but the embedded database.
  */
 export async function serve(args: string[]): Promise<number> {
   const { values } = parseCommand(args, { role: { type: 'string', default: ROLES.join(',') } }, USAGE, HELP)
@@ -30,16 +30,19 @@ export async function serve(args: string[]): Promise<number> {
   for (const name of unknownSettings(process.env))
     printLine(`The variable ${name} is ignored: Parley has no such setting. docs/operations.md lists the settings.`)
   await makeHome(settings.home)
+  const endStart = exitOnSignal()
   const platform = await startPlatform(settings, { roles, printLine })
+  const signals = stopSignals()
+  endStart()
   try {
     await announce(settings, platform)
-    const signal = await nextSignal()
+    const signal = await signals.first
     printLine(
       signal === 'SIGTERM'
         ? `${signal}: new calls are refused; the process stops when the live calls have ended.`
         : `${signal}: live calls end and the process stops.`,
     )
-    if (signal === 'SIGTERM') await platform.drain(settings.drainMs)
+    await Promise.race([signal === 'SIGTERM' ? platform.drain(settings.drainMs) : null, signals.end])
     return 0
   } finally {
     await platform.close()

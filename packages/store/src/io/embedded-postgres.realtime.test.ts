@@ -46,7 +46,11 @@ async function otherParley(home: string): Promise<ChildProcess> {
   const script = `import { startEmbeddedPostgres } from ${JSON.stringify(module)}
     const embedded = await startEmbeddedPostgres({ home: ${JSON.stringify(home)} })
     console.log('ready')
-    process.stdin.on('data', async () => { await embedded.stop(); process.exit(0) })`
+    process.stdin.on('data', async word => {
+      if (String(word) === 'exit') process.exit(130)
+      await embedded.stop()
+      process.exit(0)
+    })`
   const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -125,6 +129,22 @@ describe('the embedded server', () => {
     await adopted.stop()
     await expect(ask(adopted.ownerUrl, 'select 1')).rejects.toThrow()
   }, 120_000)
+
+  it.each(['started', 'adopted'] as const)(
+    'a process that exits without closing leaves no server behind (%s)',
+    async how => {
+      const home = await newHome()
+      if (how === 'adopted') await ended(await otherParley(home), 'SIGKILL')
+      const other = await otherParley(home)
+      const { pid } = await recordOf(home)
+      const exited = new Promise(resolve => other.once('exit', resolve))
+      other.stdin!.end('exit')
+      await exited
+      await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), { timeout: 20_000 })
+      const again = await started(home)
+      expect(again.how).toBe('started')
+    },
+  )
 
   it('the embedded server is not mistaken for that of another home, nor for an unrelated process with the pid of a stale lock', async () => {
     const [one, two] = [await newHome(), await newHome()]

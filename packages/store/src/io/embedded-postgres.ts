@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { access, chmod, chown, mkdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -15,7 +16,14 @@ import {
   writeRecord,
 } from './embedded-record.ts'
 import { type Account, isReachable, ROOTS_OWN, runnableBinaries, serverAccount } from './postgres-binaries.ts'
-import { createCluster, freePort, readPostmasterFile, type ServerPlace, startServer } from './postgres-server.ts'
+import {
+  createCluster,
+  freePort,
+  readPostmasterFile,
+  type ServerPlace,
+  startServer,
+  stopAtExit,
+} from './postgres-server.ts'
 
 const DATABASE = 'parley'
 const SETTINGS = ['max_connections=300']
@@ -205,6 +213,7 @@ class KeptServer implements EmbeddedPostgres {
   #stopping: Promise<void> | null = null
   #watching: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout
+  readonly #forget: () => void
 
   constructor(home: Home, record: EmbeddedRecord, pid: number, how: 'started' | 'adopted', options: EmbeddedOptions) {
     this.#home = home
@@ -213,6 +222,8 @@ class KeptServer implements EmbeddedPostgres {
     this.how = how
     this.ownerUrl = urlOf(record, DATABASE)
     this.#notice = options.onNotice ?? (() => {})
+    // A server that this process started is a child, which is stopped at exit anyway.
+    this.#forget = how === 'adopted' ? stopAtExit(() => signalServer(home.place.data, pid)) : () => {}
     this.#timer = this.#watch()
   }
 
@@ -260,7 +271,18 @@ class KeptServer implements EmbeddedPostgres {
     // The pid belongs to the server only while the directory's lock names it.
     const file = await readPostmasterFile(this.#home.place.data)
     if (file !== null && file.pid === this.#pid) await endServer(this.#pid)
+    this.#forget()
     await writeRecord(this.#home.record, { ...this.#record, pid: null, keeper: null })
+  }
+}
+
+/** Asks the server for a fast shutdown, if the directory's lock still names it. */
+function signalServer(data: string, pid: number): void {
+  try {
+    const [owner] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
+    if (Number(owner) === pid) process.kill(pid, 'SIGINT')
+  } catch {
+    // It has stopped.
   }
 }
 

@@ -100,6 +100,7 @@ export async function startServer(
       exited = true
     }
     const gone = exitOf(child).then(noteExit, noteExit)
+    void gone.then(stopAtExit(() => child.kill('SIGINT')))
     child.unref()
     const deadline = performance.now() + READY_WITHIN_MS
     while (!exited && performance.now() < deadline) {
@@ -121,6 +122,25 @@ function processOf(child: ChildProcess, pid: number, gone: Promise<void>): Serve
     await gone
   }
   return { pid, gone, stop }
+}
+
+const stops = new Set<() => void>()
+
+function stopAll(): void {
+  for (const stop of stops) stop()
+}
+
+/**
+ * Calls `stop` when this process exits before the returned function was called, so that a process that exits without closing
+ * leaves no server behind. A fast shutdown needs nobody to wait for it.
+ */
+export function stopAtExit(stop: () => void): () => void {
+  if (stops.size === 0) process.on('exit', stopAll)
+  stops.add(stop)
+  return () => {
+    stops.delete(stop)
+    if (stops.size === 0) process.off('exit', stopAll)
+  }
 }
 
 /** The file in which a server notes its pid, port and state; lines as in the Postgres source (miscinit.h). */

@@ -10,11 +10,25 @@ const BARE: ReadonlySet<string> = new Set(['algorithm', 'qop', 'nc'])
 /** Nonces whose count is remembered; beyond that the count of the oldest starts at 1 again. */
 const MAX_NONCES = 64
 
+/** Realms whose last challenge is remembered. */
+const MAX_REALMS = 8
+
+type AuthorizationHeader = readonly [name: 'Authorization' | 'Proxy-Authorization', value: string]
+
+interface DigestRequest {
+  readonly method: string
+  readonly uri: string
+}
+
 /** Answers challenges for one user (RFC 3261 section 22, RFC 7616, RFC 8760). */
 export class DigestClient {
   readonly #credentials: { readonly username: string; readonly password: string }
   readonly #random: Random
   readonly #counts = new Map<string, number>()
+  /** By header and realm: the challenge that was answered last, if its nonce may be used again. */
+  readonly #answered = new Map<string, { readonly value: AuthValue; readonly algorithm: DigestAlgorithm }>()
+  /** Keys of realms that refused the second use of a nonce. */
+  readonly #singleUse = new Set<string>()
 
   constructor(credentials: { readonly username: string; readonly password: string }, random: Random) {
     this.#credentials = credentials
@@ -28,13 +42,14 @@ export class DigestClient {
    */
   answer(
     response: SipResponse,
-    request: { readonly method: string; readonly uri: string },
+    request: DigestRequest,
     answered: Set<string>,
-  ): readonly (readonly [name: string, value: string])[] | undefined {
+  ): readonly AuthorizationHeader[] | undefined {
     const proxy = response.status === 407
+    const header = proxy ? 'Proxy-Authorization' : 'Authorization'
     const lines = response.headers.all(proxy ? 'Proxy-Authenticate' : 'WWW-Authenticate')
     const chosen = strongestPerRealm(lines.flatMap(line => parseChallenges(line)))
-    const headers: (readonly [string, string])[] = []
+    const headers: AuthorizationHeader[] = []
     for (const { value, algorithm } of chosen) {
       const nonce = value.params.get('nonce') ?? ''
       // 22.1, 22.2: the credentials for this realm were refused, and not because the nonce was stale.
@@ -43,19 +58,40 @@ export class DigestClient {
       if (answered.has(nonce) || (answered.has(realm) && !stale)) return undefined
       answered.add(nonce)
       answered.add(realm)
-      const written = serialiseAuthValue(this.#credentialsFor(value, algorithm, nonce, request), BARE)
-      headers.push([proxy ? 'Proxy-Authorization' : 'Authorization', written])
+      const key = `${header} ${realm}`
+      if (answered.has(`preemptive ${key}`) && !stale) this.#singleUse.add(key)
+      this.#remember(key, value, algorithm)
+      headers.push([header, serialiseAuthValue(this.#credentialsFor(value, algorithm, request), BARE)])
     }
     return headers.length === 0 ? undefined : headers
   }
 
-  #credentialsFor(
-    challenge: AuthValue,
-    algorithm: DigestAlgorithm,
-    nonce: string,
-    request: { readonly method: string; readonly uri: string },
-  ): AuthValue {
+  /**
+   * Credentials for a request that has not been challenged: those of the realms that were answered before, with the same
+   * nonce and its next count (RFC 7616 section 3.6). Only for challenges with qop, and until a realm refuses the second use
+   * of a nonce. `answered` is that of `answer`, for the same request.
+   */
+  preemptive(request: DigestRequest, answered: Set<string>): readonly AuthorizationHeader[] {
+    const headers: AuthorizationHeader[] = []
+    for (const [key, { value, algorithm }] of this.#answered) {
+      answered.add(`preemptive ${key}`)
+      const header = key.startsWith('Proxy-') ? 'Proxy-Authorization' : 'Authorization'
+      headers.push([header, serialiseAuthValue(this.#credentialsFor(value, algorithm, request), BARE)])
+    }
+    return headers
+  }
+
+  #remember(key: string, value: AuthValue, algorithm: DigestAlgorithm): void {
+    this.#answered.delete(key)
+    // Without a count, a nonce that is used again is a replay.
+    if (value.params.get('qop') == null || this.#singleUse.has(key)) return
+    this.#answered.set(key, { value, algorithm })
+    if (this.#answered.size > MAX_REALMS) this.#answered.delete(this.#answered.keys().next().value ?? '')
+  }
+
+  #credentialsFor(challenge: AuthValue, algorithm: DigestAlgorithm, request: DigestRequest): AuthValue {
     const { username, password } = this.#credentials
+    const nonce = challenge.params.get('nonce') ?? ''
     const realm = challenge.params.get('realm') ?? ''
     const offered = challenge.params.get('qop')
     const qop =

@@ -1,8 +1,10 @@
 import { connect, isIP, type Socket } from 'node:net'
-import { checkServerIdentity, type SecureContext, connect as tlsConnect } from 'node:tls'
+import { type SecureContext, connect as tlsConnect } from 'node:tls'
 import type { Time, Timer } from '@parley/kernel'
 import type { StreamLimits } from '../transport/stream-limits.ts'
 import type { Target } from '../transport/transport.ts'
+import { markAsSignalling } from './signalling-class.ts'
+import { checkSipIdentity } from './sip-identity.ts'
 import { connectErrorCode, errorCode, errorText } from './socket-error.ts'
 
 interface DialOptions {
@@ -53,7 +55,11 @@ class Dial {
     this.#socket = tcp
     tcp.on('error', error => this.#fail(connectErrorCode(error), errorText(error)))
     tcp.on('close', () => this.#fail('closed', 'the peer closed the connection before it was established'))
-    tcp.once('connect', () => (target.transport === 'tls' ? this.#secure(tcp) : this.#succeed(tcp)))
+    tcp.once('connect', () => {
+      markAsSignalling(tcp)
+      if (target.transport === 'tls') this.#secure(tcp)
+      else this.#succeed(tcp)
+    })
     return () => this.#fail('shutdown', 'the transport was closed')
   }
 
@@ -66,7 +72,7 @@ class Dial {
       socket: tcp,
       secureContext,
       servername: isIP(name) === 0 ? name : '',
-      checkServerIdentity: (_host, certificate) => checkServerIdentity(name, certificate),
+      checkServerIdentity: (_host, certificate) => checkSipIdentity(name, certificate),
     })
     this.#socket = secured
     const fail = (error: unknown) =>

@@ -1,10 +1,13 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect as dialTcp, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, createServer, type TLSSocket, type TlsOptions } from 'node:tls'
+import { systemRandom } from '@parley/kernel'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { issueCertificate } from '../tls/certificate.ts'
 import type { Target } from '../transport/transport.ts'
 import { ensureLocalCertificate } from './local-authority.ts'
 import { options, TransportFixture, turn } from './socket-transport.fixture.ts'
@@ -54,6 +57,41 @@ describe('verification of TLS peers', () => {
     expect(await failureOf(server.target('tls', 'trunk.example'))).toBe('tls_identity')
     expect(await failureOf(server.target('tls', '127.0.0.2'))).toBe('tls_identity')
     expect(server.all('message')).toEqual([])
+  })
+
+  it('a sip: URI of the certificate proves its domain (RFC 5922), and proves no other name', async () => {
+    const keys = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const [authority, leaf] = [keys(), keys()]
+    const issuer = { name: 'Carrier authority', ...authority }
+    const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000, random: systemRandom }
+    const ca = issueCertificate({
+      subject: issuer.name,
+      publicKey: authority.publicKey,
+      issuer,
+      use: 'authority',
+      ...validity,
+    })
+    const use = {
+      names: ['sbc1.carrier.example'],
+      addresses: [],
+      uris: ['sip:carrier.example', 'sip:user@bank.example'],
+    }
+    const cert = issueCertificate({ subject: 'sbc1', publicKey: leaf.publicKey, issuer, use, ...validity })
+    const key = leaf.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+    const server = await bench.endpoint({ tls: { cert, key, ca } })
+    const client = await bench.endpoint({ tls: { ...(await bench.certificate()), ca } })
+    const names = [
+      'Carrier.example',
+      'sbc1.carrier.example',
+      'sip.carrier.example',
+      'bank.example',
+      'sip:carrier.example',
+    ]
+    for (const name of names) client.send(server.target('tls', name), options('one'))
+    const sent = await client.until('sent', 2)
+    const failed = await client.until('send-failed', 3)
+    expect(sent.map(({ flow }) => flow.serverName).sort()).toEqual(['Carrier.example', 'sbc1.carrier.example'])
+    expect(failed.map(({ code }) => code)).toEqual(['tls_identity', 'tls_identity', 'tls_identity'])
   })
 
   it('an address as server name must be in the certificate and is not sent as SNI', async () => {

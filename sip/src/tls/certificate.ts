@@ -36,7 +36,14 @@ interface CertificateRequest {
   readonly notBefore: UnixMs
   readonly notAfter: UnixMs
   /** An authority signs certificates; anything else is for TLS servers and clients by these names and addresses. */
-  readonly use: 'authority' | { readonly names: readonly string[]; readonly addresses: readonly string[] }
+  readonly use:
+    | 'authority'
+    | {
+        readonly names: readonly string[]
+        readonly addresses: readonly string[]
+        /** Entries of type URI, such as `sip:example.com` (RFC 5922); default none. */
+        readonly uris?: readonly string[]
+      }
   readonly random: Random
 }
 
@@ -77,7 +84,7 @@ function extensions(request: CertificateRequest): Uint8Array[] {
     // digitalSignature and keyEncipherment (some carriers still exchange keys by static RSA), bits 0 and 2.
     extension(KEY_USAGE, true, bitString(Uint8Array.of(0b1010_0000), 5)),
     extension(EXTENDED_KEY_USAGE, false, sequence(SERVER_AUTH, CLIENT_AUTH)),
-    extension(SUBJECT_ALT_NAME, false, subjectAltName(request.use.names, request.use.addresses)),
+    extension(SUBJECT_ALT_NAME, false, subjectAltName(request.use)),
     ...keyIdentifiers,
   ]
 }
@@ -86,7 +93,8 @@ function extension(id: Uint8Array, critical: boolean, value: Uint8Array): Uint8A
   return sequence(id, ...(critical ? [boolean(true)] : []), octetString(value))
 }
 
-function subjectAltName(names: readonly string[], addresses: readonly string[]): Uint8Array {
+function subjectAltName(use: Exclude<CertificateRequest['use'], 'authority'>): Uint8Array {
+  const { names, addresses, uris = [] } = use
   const dnsNames = names.map(name => {
     if (!/^[\x21-\x7e]{1,253}$/.test(name)) throw new SipError('bad_name', `"${name}" is not a host name`)
     return implicit(2, Buffer.from(name, 'latin1'))
@@ -96,7 +104,7 @@ function subjectAltName(names: readonly string[], addresses: readonly string[]):
     if (bytes === undefined) throw new SipError('bad_name', `"${address}" is not an IP address`)
     return implicit(7, bytes)
   })
-  return sequence(...dnsNames, ...ipAddresses)
+  return sequence(...dnsNames, ...uris.map(uri => implicit(6, Buffer.from(uri, 'latin1'))), ...ipAddresses)
 }
 
 function distinguishedName(commonName: string): Uint8Array {

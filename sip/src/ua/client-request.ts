@@ -195,7 +195,7 @@ export class ClientRequest {
   #build(destination: Destination): SipRequest {
     const contact = contactFor(this.#ctx, transportOf(destination), this.#options.contactUser)
     const built = this.#options.build(this.#sequence, contact)
-    return { ...built, headers: headersWith(this.#credentials.headers, built.headers) }
+    return { ...built, headers: headersWith(this.#credentials.forAttempt(built, destination), built.headers) }
   }
 
   #failLater(failure: RequestFailure): void {

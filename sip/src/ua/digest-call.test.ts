@@ -115,6 +115,93 @@ describe('digest authentication of calls', () => {
     expect(moved.last('BYE').request.headers.get('Authorization')).toContain('username="trunk"')
   })
 
+  /** A call that the peer challenged and answered; `challenge` replies 407 to its last request of a method. */
+  function challengedCall(contactHost?: string) {
+    const pair = new Pair()
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'udp'), credentials })
+    const challenge = (method: string, nonce: string, more = '') => {
+      const line = `Digest realm="carrier", nonce="${nonce}", qop="auth", opaque="o"${more}`
+      peer.reply(peer.last(method), 407, { headers: [['Proxy-Authenticate', line]] })
+      pair.time.advance(50)
+    }
+    const sent = (method: string) =>
+      peer.requests
+        .filter(request => request.method === method)
+        .map(({ headers }) => {
+          const value = headers.get('Proxy-Authorization') ?? ''
+          return `${/nonce="(\w+)"/.exec(value)?.[1] ?? 'none'} ${/nc=(\d+)/.exec(value)?.[1] ?? ''}`.trim()
+        })
+    pair.time.advance(50)
+    challenge('INVITE', 'one')
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer', ...(contactHost !== undefined && { contactHost }) })
+    pair.time.advance(50)
+    return { pair, peer, caller, challenge, sent }
+  }
+
+  it('the further requests of a challenged call carry its credentials at once, with the next nonce count', () => {
+    const { pair, peer, caller, sent } = challengedCall()
+    for (let i = 0; i < 2; i++) {
+      caller.session.info({ contentType: 'application/dtmf-relay', bytes: new Uint8Array(0) })
+      pair.time.advance(50)
+      peer.reply(peer.last('INFO'), 200)
+      pair.time.advance(50)
+    }
+    caller.session.hangUp()
+    pair.time.advance(50)
+    peer.reply(peer.last('BYE'), 200)
+    pair.time.advance(50)
+    expect(sent('INVITE')).toEqual(['none', 'one 00000001'])
+    expect(sent('ACK').at(-1)).toBe('one 00000001')
+    expect(sent('INFO')).toEqual(['one 00000002', 'one 00000003'])
+    expect(sent('BYE')).toEqual(['one 00000004'])
+    expect(peer.last('BYE').request.headers.get('Proxy-Authorization')).toContain('opaque="o"')
+    expect(caller.end).toMatchObject({ cause: 'bye', by: 'local' })
+  })
+
+  it('a nonce that went stale is replaced, and the new one is used from then on', () => {
+    const { pair, peer, caller, challenge, sent } = challengedCall()
+    caller.session.info({ contentType: 'application/dtmf-relay', bytes: new Uint8Array(0) })
+    pair.time.advance(50)
+    challenge('INFO', 'two', ', stale=true')
+    peer.reply(peer.last('INFO'), 200)
+    caller.session.hangUp()
+    pair.time.advance(50)
+    expect(sent('INFO')).toEqual(['one 00000002', 'two 00000001'])
+    expect(sent('BYE')).toEqual(['two 00000002'])
+  })
+
+  it('a server that takes each nonce once is asked first from then on', () => {
+    const { pair, peer, caller, challenge, sent } = challengedCall()
+    caller.session.info({ contentType: 'application/dtmf-relay', bytes: new Uint8Array(0) })
+    pair.time.advance(50)
+    challenge('INFO', 'two')
+    peer.reply(peer.last('INFO'), 200)
+    caller.session.hangUp()
+    pair.time.advance(50)
+    challenge('BYE', 'three')
+    expect(sent('INFO')).toEqual(['one 00000002', 'two 00000001'])
+    expect(sent('BYE')).toEqual(['none', 'three 00000001'])
+  })
+
+  it('a refused password is tried once more after a preemptive attempt, and not again', () => {
+    const { pair, caller, challenge, sent } = challengedCall()
+    caller.session.info({ contentType: 'application/dtmf-relay', bytes: new Uint8Array(0) })
+    pair.time.advance(50)
+    challenge('INFO', 'two')
+    challenge('INFO', 'three')
+    expect(sent('INFO')).toEqual(['one 00000002', 'two 00000001'])
+  })
+
+  it('the credentials of a call do not go ahead to a host that is not the next hop', () => {
+    const { pair, caller } = challengedCall('10.0.0.66')
+    caller.session.hangUp()
+    pair.time.advance(1000)
+    const passed = pair.network.passed.filter(({ to }) => to.address === '10.0.0.66')
+    expect(passed.some(({ text }) => text.startsWith('BYE '))).toBe(true)
+    expect(passed.filter(({ text }) => text.includes('Authorization'))).toEqual([])
+  })
+
   it('no credentials are sent to a host that is not the next hop, even if the dialog routes there', () => {
     const pair = new Pair()
     const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')

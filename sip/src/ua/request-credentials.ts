@@ -1,6 +1,6 @@
 import { parseChallenges } from '../message/auth-value.ts'
 import { HeaderList } from '../message/header-list.ts'
-import type { SipRequest, SipResponse } from '../message/message.ts'
+import type { SipRequest, SipResponse, Uri } from '../message/message.ts'
 import { serialiseUri } from '../message/uri.ts'
 import type { ClientTransaction } from '../transaction/client-transaction.ts'
 import { type Destination, transportOf } from '../transaction/message-sender.ts'
@@ -12,13 +12,15 @@ import type { UaContext } from './ua-context.ts'
 /** Most challenges that one request answers; more indicate an attack. */
 const MAX_CHALLENGES = 4
 
-/** Authorization headers of one request, in answer to the challenges it received (RFC 3261 section 22). */
+/** Authorization headers of one request: before and after the challenges that it received (RFC 3261 section 22). */
 export class RequestCredentials {
   readonly #ctx: UaContext
   readonly #identity: CallIdentity
   readonly #learnsRealms: boolean
   readonly #answeredNonces = new Set<string>()
-  #headers: HeaderPairs = []
+  /** Answers to the challenges of this request. */
+  #answers: HeaderPairs = []
+  #sent: HeaderPairs = []
   #challenges = 0
 
   /** `learnsRealms`: this is the call's first request, whose challenges show the realms of the trunk. */
@@ -28,11 +30,30 @@ export class RequestCredentials {
     this.#learnsRealms = learnsRealms
   }
 
+  /** Headers of the last attempt. */
   get headers(): HeaderPairs {
-    return this.#headers
+    return this.#sent
   }
 
-  /** True: `headers` now answers the 401 or 407, and the request may go to the same place again. */
+  /**
+   * Headers for an attempt: the answers to this request's challenges; before one, and only to the call's next hop, the
+   * credentials of the call's earlier requests with the next nonce count.
+   */
+  forAttempt(request: { readonly method: string; readonly uri: Uri }, to: Destination): HeaderPairs {
+    const { digest } = this.#identity
+    const isOwn =
+      'flow' in to
+        ? this.#identity.owns(to.flow)
+        : this.#identity.ownsAddress(to.target.transport, to.target.address)
+    this.#sent = this.#answers
+    if (digest !== undefined && this.#answers.length === 0 && isOwn) {
+      const { method, uri } = request
+      this.#sent = digest.preemptive({ method, uri: serialiseUri(uri) }, this.#answeredNonces)
+    }
+    return this.#sent
+  }
+
+  /** True: `forAttempt` now answers the 401 or 407, and the request may go to the same place again. */
   answer(
     response: SipResponse,
     sent: { readonly request: SipRequest; readonly to: Destination; readonly in: ClientTransaction | undefined },
@@ -51,8 +72,8 @@ export class RequestCredentials {
     if (answers === undefined) return false
     this.#challenges++
     // Credentials for other realms on the same path are kept (RFC 3261 section 22.3).
-    const others = this.#headers.filter(([name]) => !answers.some(answer => answer[0] === name))
-    this.#headers = [...others, ...answers]
+    const others = this.#sent.filter(([name]) => !answers.some(answer => answer[0] === name))
+    this.#answers = [...others, ...answers]
     return true
   }
 

@@ -133,9 +133,9 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     throw sipListenFault(error, settings)
   })
   metrics.watchEngine(() => ({
+    ...runs.engine.endpoint.transportStats(),
     live: runs.live,
     isDraining: runs.isDraining,
-    certificateEndsAt: runs.engine.endpoint.transportStats().certificateEndsAt ?? null,
   }))
   metrics.watchSpool(() => recordings)
   const unwatch = watchIdentity(identity, runs.engine.endpoint, printLine)

@@ -17,7 +17,14 @@ async function serve({ isDatabaseUp = true, isDraining = false, metrics = new Ro
 it('a process without the API serves metrics of its calls at /metrics', async () => {
   const metrics = new RoleMetrics()
   let live = 3
-  metrics.watchEngine(() => ({ live, isDraining: false, certificateEndsAt: null }))
+  metrics.watchEngine(() => ({
+    live,
+    isDraining: false,
+    certificateEndsAt: null,
+    refused: 3,
+    evicted: 2,
+    datagramsDropped: 48_000,
+  }))
   metrics.callEnded({ state: 'completed', outcome: 'caller_hung_up', connectedMs: 2000, report: null })
   metrics.callEnded({ state: 'rejected', outcome: null, connectedMs: null, report: null })
   const get = await serve({ metrics })
@@ -28,6 +35,9 @@ it('a process without the API serves metrics of its calls at /metrics', async ()
     expect.arrayContaining([
       'parley_calls_live 3',
       'parley_engine_draining 0',
+      'parley_sip_connections_refused_total 3',
+      'parley_sip_connections_evicted_total 2',
+      'parley_sip_datagrams_dropped_total 48000',
       'parley_calls_ended_total{state="completed",outcome="caller_hung_up"} 1',
       'parley_calls_ended_total{state="rejected",outcome="none"} 1',
       'parley_call_connected_seconds_sum 2',

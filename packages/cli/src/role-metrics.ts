@@ -9,6 +9,10 @@ interface EngineFigures {
   readonly isDraining: boolean
   /** Expiry of the SIP certificate, Unix ms; null: unknown. */
   readonly certificateEndsAt: number | null
+  /** SIP connections refused and evicted, and datagrams dropped, since the start. */
+  readonly refused: number
+  readonly evicted: number
+  readonly datagramsDropped: number
 }
 
 /** Values of a recording spool that become metrics. */
@@ -56,6 +60,25 @@ export class RoleMetrics {
       const { certificateEndsAt } = figures()
       return certificateEndsAt === null ? Number.NaN : (certificateEndsAt - Date.now()) / 86_400_000
     })
+    const sip = 'parley_sip'
+    counter(
+      `${sip}_connections_refused_total`,
+      'SIP connections refused by the limits',
+      registers,
+      () => figures().refused,
+    )
+    counter(
+      `${sip}_connections_evicted_total`,
+      'SIP connections without an answer, and unfinished TLS handshakes, closed to make room for others',
+      registers,
+      () => figures().evicted,
+    )
+    counter(
+      `${sip}_datagrams_dropped_total`,
+      'SIP datagrams dropped unread because their source sent too many',
+      registers,
+      () => figures().datagramsDropped,
+    )
   }
 
   /** Adds metrics of the recordings that are not uploaded yet. */
@@ -83,17 +106,23 @@ export class RoleMetrics {
 
   /** Adds the counters of a worker. */
   watchWorker(read: () => Readonly<Record<string, number>>): void {
-    for (const name of Object.keys(read()))
-      new Counter({
-        name: `parley_jobs_${name}_total`,
-        help: `Counter of the worker: ${name.replaceAll('_', ' ')}`,
-        registers: [this.registry],
-        collect() {
-          this.reset()
-          this.inc(read()[name] ?? 0)
-        },
-      })
+    for (const name of Object.keys(read())) {
+      const help = `Counter of the worker: ${name.replaceAll('_', ' ')}`
+      counter(`parley_jobs_${name}_total`, help, [this.registry], () => read()[name] ?? 0)
+    }
   }
+}
+
+function counter(name: string, help: string, registers: Registry[], read: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers,
+    collect() {
+      this.reset()
+      this.inc(read())
+    },
+  })
 }
 
 function gauge(name: string, help: string, registers: Registry[], read: () => number): void {

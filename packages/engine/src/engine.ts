@@ -1,3 +1,4 @@
+import { systemTime } from '@parley/kernel'
 import { type CallLeg, type DialOptions, dialLeg, Endpoint, type EndpointOptions, receiveLeg } from '@parley/leg'
 import { Call, type CallEvent } from './call.ts'
 import { CallCapacity, type CallPlace } from './call-capacity.ts'
@@ -12,7 +13,7 @@ const MAX_CALLS = 500
 const RING_TIMEOUT_MS = 60_000
 
 export interface EngineOptions {
-  readonly endpoint: Omit<EndpointOptions, 'guard' | 'onInvite'>
+  readonly endpoint: Omit<EndpointOptions, 'guard' | 'onInvite' | 'isKnownAddress'>
   /** Finds the routes of inbound calls. */
   readonly router: InboundRouter
   /** Maximum of calls at once in both directions; an inbound call beyond it is answered 503. Default 500. */
@@ -51,13 +52,14 @@ export class Engine {
       router: options.router,
       capacity,
       peers,
-      now: () => engine.endpoint.time.now(),
+      now: () => systemTime.now(),
       openLeg: (session, legOptions) => receiveLeg(engine.endpoint, session, legOptions),
       startCall: (leg, plan, createHandler) => engine.#startCall(leg, plan, createHandler),
     })
     const endpoint = await Endpoint.open({
       ...options.endpoint,
       guard: (request, flow) => inbound.guard(request, flow),
+      isKnownAddress: address => inbound.isKnownAddress(address),
       // Never called: the guard names the receiver of every INVITE that it accepts.
       onInvite: session => session.reject(404),
     })

@@ -13,11 +13,14 @@ import { KnownPeers } from './known-peers.ts'
 
 const ENGINE = '192.0.2.2'
 const CALLER = '192.0.2.1'
+/** An address that a trunk lists. */
+const LISTED = '192.0.2.9'
 
 /** The inbound calls of an engine in virtual time, with a caller; records calls to the router, its one route and the call plan. */
 class InboundHarness {
   readonly time = new VirtualTime()
   readonly capacity: CallCapacity
+  readonly peers = new KnownPeers()
   readonly inbound: InboundCalls
   /** Methods of the requests whose route was looked up. */
   readonly lookups: string[] = []
@@ -67,10 +70,10 @@ class InboundHarness {
           this.lookups.push(request.method)
           return 'user' in request.uri && request.uri.user === 'known' ? route : null
         },
-        lists: () => false,
+        lists: address => address === LISTED,
       },
       capacity: this.capacity,
-      peers: new KnownPeers(),
+      peers: this.peers,
       now: () => time.now(),
       openLeg: (session, options) => receiveLeg(engine, session, options),
       startCall: leg => {
@@ -235,4 +238,13 @@ it('a call whose admission throws is answered 480, and its place is released', a
   const leg = await harness.call()
   expect(endOf(leg)).toMatchObject({ status: 480 })
   expect(harness.capacity.taken).toBe(0)
+})
+
+it('an address that a trunk lists is known, and one that we called for ten minutes', () => {
+  const harness = new InboundHarness()
+  expect([LISTED, CALLER].map(address => harness.inbound.isKnownAddress(address))).toEqual([true, false])
+  harness.peers.note(CALLER, harness.time.now())
+  expect(harness.inbound.isKnownAddress(CALLER)).toBe(true)
+  harness.time.advance(600_000)
+  expect(harness.inbound.isKnownAddress(CALLER)).toBe(false)
 })

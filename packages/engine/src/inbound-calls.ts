@@ -70,9 +70,14 @@ export class InboundCalls {
     }
   }
 
-  #answersWithoutRoute(request: SipRequest, address: string): boolean {
+  /** Whether a trunk lists the address, or we called it in the last ten minutes. */
+  isKnownAddress(address: string): boolean {
     const { router, peers, now } = this.#options
-    return request.method !== 'INVITE' && (router.lists(address) || peers.has(address, now()))
+    return router.lists(address) || peers.has(address, now())
+  }
+
+  #answersWithoutRoute(request: SipRequest, address: string): boolean {
+    return request.method !== 'INVITE' && this.isKnownAddress(address)
   }
 
   async #receive(route: InboundRoute, session: InviteSession): Promise<void> {

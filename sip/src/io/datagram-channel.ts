@@ -1,8 +1,10 @@
 import { createSocket, type Socket, type SocketOptions } from 'node:dgram'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
+import type { Time } from '@parley/kernel'
 import { parseDatagram } from '../message/parse-datagram.ts'
 import type { MessageLimits } from '../message/parse-result.ts'
+import type { DatagramBudget } from '../transport/datagram-budget.ts'
 import { DatagramFlows } from '../transport/datagram-flows.ts'
 import { unmapAddress } from '../transport/ip-address.ts'
 import type { SocketAddress } from '../transport/transport.ts'
@@ -21,6 +23,8 @@ interface DatagramChannelOptions {
   /** Makes flow ids unique in the process. */
   readonly idPrefix: string
   readonly messageLimits: MessageLimits
+  readonly budget: DatagramBudget
+  readonly time: Time
   readonly inbox: TransportEventQueue
 }
 
@@ -88,9 +92,11 @@ export class DatagramChannel {
   }
 
   #read(bytes: Buffer, from: string, port: number): void {
-    if (isKeepAlive(bytes)) return
-    const flow = this.#flows.flow(unmapAddress(from), port, 'accepted')
-    this.#options.inbox.put({ type: 'message', flow, result: parseDatagram(bytes, this.#options.messageLimits) })
+    const { budget, time, messageLimits, inbox } = this.#options
+    const address = unmapAddress(from)
+    if (!budget.admits(address, time.now()) || isKeepAlive(bytes)) return
+    const flow = this.#flows.flow(address, port, 'accepted')
+    inbox.put({ type: 'message', flow, result: parseDatagram(bytes, messageLimits) })
   }
 }
 

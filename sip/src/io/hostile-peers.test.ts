@@ -75,13 +75,59 @@ describe('many connections', () => {
   })
 
   it('unfinished handshakes time out and free their places', async () => {
-    const server = await bench.endpoint({ limits: { maxHandshakes: 2, handshakeMs: 100 } })
+    const server = await bench.endpoint({ limits: { maxHandshakesPerPeer: 2, handshakeMs: 100 } })
     const stalled = await Promise.all(Array.from({ length: 4 }, () => bench.rawClient(server.target('tls').port)))
     await Promise.all(stalled.map(peer => peer.closed))
     await server.untilStats({ accepted: 0, handshakes: 0, refused: 2 })
     const client = await bench.endpoint()
     client.send(server.target('tls'), options('one'))
     await server.until('message')
+  })
+
+  it('the oldest unfinished handshake makes room for a new connection when every place is taken', async () => {
+    const server = await bench.endpoint({ limits: { maxHandshakes: 4, knownShare: 0.5 } })
+    const oldest = await bench.rawClient(server.target('tls').port)
+    await server.untilStats({ handshakes: 1 })
+    await bench.rawClient(server.target('tls').port)
+    await server.untilStats({ handshakes: 2 })
+    const client = await bench.endpoint()
+    client.send(server.target('tls'), options('one'))
+    await server.until('message')
+    await oldest.closed
+    await server.untilStats({ accepted: 2, handshakes: 1, refused: 0, evicted: 1 })
+    expect(server.all('flow-closed')).toEqual([])
+  })
+
+  it('a connection without an answer makes room when every place is taken, and answered ones stay', async () => {
+    const server = await bench.endpoint({ limits: { maxAccepted: 2, knownShare: 0 } })
+    const client = await bench.endpoint()
+    client.send(server.target('tls'), options('one'))
+    const [first] = await server.until('message')
+    server.send(first!.flow, options('answer'))
+    await client.until('message')
+    const silent = await bench.rawClient(server.target('tcp').port)
+    await server.untilStats({ established: 2 })
+    const late = await bench.rawClient(server.target('tcp').port)
+    await silent.closed
+    late.socket.write(options('two'))
+    await server.until('message', 2)
+    expect(server.all('flow-closed').map(({ flow }) => flow.transport)).toEqual(['tcp'])
+    await server.untilStats({ accepted: 2, evicted: 1 })
+  })
+
+  it('known addresses keep a reserve of handshakes', async () => {
+    const known = new Set<string>()
+    const server = await bench.endpoint({
+      limits: { maxHandshakes: 2, knownShare: 0.5 },
+      isKnownAddress: address => known.has(address),
+    })
+    await bench.rawClient(server.target('tls').port)
+    await server.untilStats({ handshakes: 1 })
+    known.add('127.0.0.1')
+    const client = await bench.endpoint()
+    client.send(server.target('tls'), options('one'))
+    await server.until('message')
+    await server.untilStats({ handshakes: 1, refused: 0, evicted: 0 })
   })
 
   it('the number of sends that wait for one dial is limited', async () => {
@@ -95,6 +141,16 @@ describe('many connections', () => {
       '1 timeout',
       '2 timeout',
     ])
+  })
+})
+
+describe('datagrams beyond the budget of their source', () => {
+  it('datagrams beyond the budget are dropped unread and counted', async () => {
+    const server = await bench.endpoint({ datagramLimits: { perSource: 3 } })
+    const client = await bench.endpoint()
+    for (let i = 0; i < 10; i++) client.send(server.target('udp'), options(`datagram${i}`))
+    await server.untilStats({ datagramsDropped: 7 })
+    expect(server.callIds()).toEqual(['datagram0', 'datagram1', 'datagram2'])
   })
 })
 

@@ -1,5 +1,6 @@
 import type { Random, Time } from '@parley/kernel'
 import type { MessageLimits } from '../message/parse-result.ts'
+import type { DatagramLimits } from '../transport/datagram-budget.ts'
 import type { Resolver } from '../transport/resolver.ts'
 import type { StreamLimits } from '../transport/stream-limits.ts'
 
@@ -32,6 +33,12 @@ export interface SocketTransportOptions {
   readonly resolver: Resolver
   readonly time: Time
   readonly random: Random
+  /**
+   * Whether an address is a trunk's, or one that we called: a share of the connections is reserved for such addresses, and more
+   * datagrams are read from them. Default: none is.
+   */
+  readonly isKnownAddress?: (address: string) => boolean
   readonly limits?: Partial<StreamLimits>
+  readonly datagramLimits?: Partial<DatagramLimits>
   readonly messageLimits?: MessageLimits
 }

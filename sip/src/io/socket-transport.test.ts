@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
+import { Socket } from 'node:net'
 import { systemTime, type Time } from '@parley/kernel'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { options, TransportFixture, turn } from './socket-transport.fixture.ts'
 
 let bench: TransportFixture
@@ -18,6 +19,25 @@ async function sockets(): Promise<string[]> {
     .filter(name => /TCP|UDP|TLS/.test(name))
     .sort()
 }
+
+it.each(['tcp', 'tls'] as const)(
+  'packets of both ends of a %s connection are marked as signalling (DSCP CS5)',
+  async transport => {
+    const marked: number[] = []
+    const original = Socket.prototype.setTypeOfService
+    vi.spyOn(Socket.prototype, 'setTypeOfService').mockImplementation(function (this: Socket, tos: number) {
+      original.call(this, tos)
+      marked.push(this.getTypeOfService())
+      return this
+    })
+    bench.defer(() => vi.restoreAllMocks())
+    const server = await bench.endpoint()
+    const client = await bench.endpoint()
+    client.send(server.target(transport), options('one'))
+    await server.until('message')
+    expect(marked).toEqual([160, 160])
+  },
+)
 
 describe.each(['udp', 'tcp', 'tls'] as const)('messages over %s', transport => {
   it('a request arrives and is answered on its flow', async () => {

@@ -4,6 +4,7 @@ import { randomToken, type UnixMs } from '@parley/kernel'
 import { SipError } from '../errors.ts'
 import { DEFAULT_LIMITS } from '../message/parse-result.ts'
 import { Admission } from '../transport/admission.ts'
+import { DatagramBudget, DEFAULT_DATAGRAM_LIMITS } from '../transport/datagram-budget.ts'
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from '../transport/stream-limits.ts'
 import type {
   NextHop,
@@ -34,6 +35,10 @@ export interface SocketTransportStats {
   readonly dialled: number
   /** Connections refused by the limits since the start. */
   readonly refused: number
+  /** Connections closed since the start to make room for others. */
+  readonly evicted: number
+  /** Datagrams dropped unread since the start, because their sources sent too many. */
+  readonly datagramsDropped: number
   /** When our certificate ends; null: none is used. */
   readonly certificateEndsAt: UnixMs | null
 }
@@ -46,6 +51,8 @@ export class SocketTransport implements SipTransport {
   readonly #idPrefix: string
   readonly #inbox = new TransportEventQueue()
   readonly #admission: Admission
+  readonly #isKnownAddress: (address: string) => boolean
+  readonly #datagramBudget: DatagramBudget
   readonly #pool: StreamPool
   readonly #listeners = new Map<'tcp' | 'tls', StreamListener>()
   #datagrams: DatagramChannel | undefined
@@ -58,7 +65,10 @@ export class SocketTransport implements SipTransport {
     this.#limits = { ...DEFAULT_STREAM_LIMITS, ...options.limits }
     this.#idPrefix = randomToken(options.random, 10)
     this.#admission = new Admission(this.#limits)
+    this.#isKnownAddress = options.isKnownAddress ?? (() => false)
     const { time, random } = options
+    const datagramLimits = { ...DEFAULT_DATAGRAM_LIMITS, ...options.datagramLimits }
+    this.#datagramBudget = new DatagramBudget(datagramLimits, this.#isKnownAddress, time.now())
     this.#pool = new StreamPool(
       {
         time,
@@ -135,6 +145,8 @@ export class SocketTransport implements SipTransport {
       handshakes: this.#admission.handshakes,
       dialled: this.#pool.dialled,
       refused: this.#admission.refused,
+      evicted: this.#admission.evicted,
+      datagramsDropped: this.#datagramBudget.dropped,
       certificateEndsAt: this.#certificateEndsAt,
     }
   }
@@ -161,10 +173,17 @@ export class SocketTransport implements SipTransport {
   }
 
   async #listen(): Promise<void> {
-    const { udpPort, tcpPort, tlsPort, messageLimits = DEFAULT_LIMITS } = this.#options
+    const { udpPort, tcpPort, tlsPort, messageLimits = DEFAULT_LIMITS, time } = this.#options
     if (typeof udpPort === 'number') {
-      const common = { bind: this.#bind, idPrefix: this.#idPrefix, messageLimits, inbox: this.#inbox }
-      this.#datagrams = await DatagramChannel.open({ ...common, port: udpPort })
+      this.#datagrams = await DatagramChannel.open({
+        bind: this.#bind,
+        port: udpPort,
+        idPrefix: this.#idPrefix,
+        messageLimits,
+        budget: this.#datagramBudget,
+        time,
+        inbox: this.#inbox,
+      })
     }
     if (typeof tcpPort === 'number') await this.#listenStream('tcp', tcpPort, undefined)
     if (typeof tlsPort === 'number') await this.#listenStream('tls', tlsPort, this.#options.tls)
@@ -176,9 +195,10 @@ export class SocketTransport implements SipTransport {
       port,
       tls,
       admission: this.#admission,
+      isKnownAddress: this.#isKnownAddress,
       handshakeMs: this.#limits.handshakeMs,
       time: this.#options.time,
-      onConnection: socket => this.#pool.accept(socket, transport),
+      onConnection: (socket, onAnswer) => this.#pool.accept(socket, transport, onAnswer),
     })
     this.#listeners.set(transport, listener)
   }

@@ -35,10 +35,13 @@ export class StreamConnection {
   readonly #life: MachineDriver<StreamLifetimeInput, StreamLifetimeOutput>
   #state: 'open' | 'condemned' | 'closed' = 'open'
   #timer: Timer | undefined
+  /** Called when the first message is sent. */
+  #onSend: (() => void) | undefined
 
   /** Takes the socket over; it must be connected, and secured where the flow is TLS. Reading starts with `start`. */
-  constructor(socket: Socket, flow: Flow, context: StreamConnectionContext) {
+  constructor(socket: Socket, flow: Flow, context: StreamConnectionContext, onSend?: () => void) {
     this.flow = flow
+    this.#onSend = onSend
     this.#socket = socket
     this.#context = context
     this.#framer = new StreamFramer(context.messageLimits)
@@ -69,6 +72,8 @@ export class StreamConnection {
   }
 
   write(bytes: Uint8Array): void {
+    this.#onSend?.()
+    this.#onSend = undefined
     this.#push(bytes)
     this.#life.handle({ type: 'sent' })
   }

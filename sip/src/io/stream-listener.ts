@@ -2,8 +2,10 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import type { Time } from '@parley/kernel'
 import type { Admission, AdmissionSlot } from '../transport/admission.ts'
+import { unmapAddress } from '../transport/ip-address.ts'
 import type { SocketAddress } from '../transport/transport.ts'
 import { OpenSockets } from './open-sockets.ts'
+import { markAsSignalling } from './signalling-class.ts'
 import type { TlsIdentity } from './socket-transport-options.ts'
 import { serverContextOptions } from './tls-contexts.ts'
 
@@ -13,15 +15,17 @@ interface StreamListenerOptions {
   /** Present: the listener speaks TLS. */
   readonly tls: TlsIdentity | undefined
   readonly admission: Admission
+  /** Whether the address is a trunk's, or one that we called. */
+  readonly isKnownAddress: (address: string) => boolean
   readonly handshakeMs: number
   readonly time: Time
-  /** An admitted connection, secured where the listener speaks TLS. */
-  onConnection(socket: Socket): void
+  /** An admitted connection, secured where the listener speaks TLS. `onAnswer` is to be called when a message is sent on it. */
+  onConnection(socket: Socket, onAnswer: () => void): void
 }
 
 /**
- * A TCP or TLS listener with limits: connections beyond them are dropped before a byte is read,
- * and a TLS handshake has a fixed time from start to end, however many bytes the peer sends.
+ * A TCP or TLS listener with limits: connections beyond them are dropped before a byte is read, or take the place of an older
+ * one, and a TLS handshake has a fixed time from start to end, however many bytes the peer sends.
  */
 export class StreamListener {
   readonly #options: StreamListenerOptions
@@ -29,8 +33,8 @@ export class StreamListener {
   readonly #tls: TlsServer | undefined
   readonly #sockets = new OpenSockets()
   #stopped: Promise<void> | undefined
-  /** By remote address and port: what ends the wait for a handshake. */
-  readonly #handshakes = new Map<string, () => void>()
+  /** By remote address and port: handshakes in progress. */
+  readonly #handshakes = new Map<string, { readonly slot: AdmissionSlot; readonly finished: () => void }>()
 
   private constructor(options: StreamListenerOptions) {
     this.#options = options
@@ -77,8 +81,8 @@ export class StreamListener {
     socket.on('error', () => {})
     const { remoteAddress, remotePort } = socket
     // A peer that reset in the backlog leaves a socket without an address.
-    const slot = remoteAddress && this.#options.admission.admit(remoteAddress, this.#tls !== undefined)
-    if (!slot) {
+    const slot = remoteAddress === undefined ? undefined : this.#admit(socket, remoteAddress)
+    if (slot === undefined) {
       // A reset spares us the TIME_WAIT of connections we did not want.
       socket.resetAndDestroy()
       return
@@ -86,8 +90,20 @@ export class StreamListener {
     const key = `${remoteAddress}|${remotePort}`
     socket.once('close', () => slot.release())
     this.#sockets.add(socket)
-    if (this.#tls === undefined) this.#options.onConnection(socket)
+    markAsSignalling(socket)
+    if (this.#tls === undefined) this.#options.onConnection(socket, () => slot.answered())
     else this.#secure(this.#tls, socket, key, slot)
+  }
+
+  #admit(socket: Socket, remoteAddress: string): AdmissionSlot | undefined {
+    const { admission, isKnownAddress } = this.#options
+    const address = unmapAddress(remoteAddress)
+    return admission.admit({
+      address,
+      handshake: this.#tls !== undefined,
+      isKnown: isKnownAddress(address),
+      evict: () => socket.destroy(),
+    })
   }
 
   #secure(tls: TlsServer, socket: Socket, key: string, slot: AdmissionSlot): void {
@@ -98,7 +114,7 @@ export class StreamListener {
       this.#handshakes.delete(key)
       slot.handshakeDone()
     }
-    this.#handshakes.set(key, finished)
+    this.#handshakes.set(key, { slot, finished })
     socket.once('close', finished)
     tls.emit('connection', socket)
   }
@@ -115,12 +131,12 @@ export class StreamListener {
 
   #secured(socket: TLSSocket): void {
     const key = `${socket.remoteAddress}|${socket.remotePort}`
-    const finished = this.#handshakes.get(key)
-    if (finished === undefined) {
+    const handshake = this.#handshakes.get(key)
+    if (handshake === undefined) {
       socket.destroy()
       return
     }
-    finished()
-    this.#options.onConnection(socket)
+    handshake.finished()
+    this.#options.onConnection(socket, () => handshake.slot.answered())
   }
 }

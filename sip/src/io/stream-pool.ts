@@ -68,11 +68,11 @@ export class StreamPool {
     this.#secureContexts = contexts
   }
 
-  /** Takes over a connection that a peer opened. */
-  accept(socket: Socket, transport: 'tcp' | 'tls'): void {
+  /** Takes over a connection that a peer opened. `onAnswer` is called when a message is sent on it. */
+  accept(socket: Socket, transport: 'tcp' | 'tls', onAnswer: () => void): void {
     const flow = this.#closed ? undefined : this.#flow(socket, transport, 'accepted', undefined)
     if (flow === undefined) socket.destroy()
-    else this.#adopt(socket, flow).start()
+    else this.#adopt(socket, flow, onAnswer).start()
   }
 
   sendOn(flow: Flow, send: QueuedSend): void {
@@ -165,8 +165,8 @@ export class StreamPool {
     }
   }
 
-  #adopt(socket: Socket, flow: Flow): StreamConnection {
-    const connection = new StreamConnection(socket, flow, this.#context)
+  #adopt(socket: Socket, flow: Flow, onSend?: () => void): StreamConnection {
+    const connection = new StreamConnection(socket, flow, this.#context, onSend)
     this.#connections.set(flow.id, connection)
     this.#sockets.add(socket)
     return connection

@@ -1,34 +1,69 @@
-import { peerKey } from './ip-address.ts'
+import { peerKey, siteKey } from './ip-address.ts'
 import type { StreamLimits } from './stream-limits.ts'
 
-/** The place of one accepted connection. Both methods are idempotent. */
+/** A connection that asks for a place. */
+export interface Newcomer {
+  /** Remote IP literal. */
+  readonly address: string
+  /** Whether it begins with a TLS handshake. */
+  readonly handshake: boolean
+  /** The address is a trunk's, or one that we called: it may use the reserved places, and never makes room for others. */
+  readonly isKnown: boolean
+  /** Closes the connection, because its place goes to another. Not called after `release`. */
+  evict(): void
+}
+
+/** The place of one accepted connection. All methods are idempotent. */
 export interface AdmissionSlot {
   /** The TLS handshake has finished; the connection stays open. */
   handshakeDone(): void
+  /** A message was sent on the connection: from now on it does not make room for others. */
+  answered(): void
   /** The connection has closed. */
   release(): void
 }
 
-type AdmissionLimits = Pick<StreamLimits, 'maxAccepted' | 'maxPerPeer' | 'maxHandshakes' | 'maxHandshakesPerPeer'>
+type AdmissionLimits = Pick<
+  StreamLimits,
+  | 'maxAccepted'
+  | 'maxPerPeer'
+  | 'maxPerSite'
+  | 'maxHandshakes'
+  | 'maxHandshakesPerPeer'
+  | 'maxHandshakesPerSite'
+  | 'knownShare'
+>
 
-/** Limits accepted connections: in total, per peer, and in TLS handshake. */
+interface Counts {
+  connections: number
+  handshakes: number
+}
+
+/**
+ * Limits accepted connections and unfinished TLS handshakes: in total, per peer and per site. Known addresses have a
+ * reserve. When the other places are taken, the oldest connection without an answer (of handshakes: the oldest unfinished
+ * one) of the site that holds the most makes room, so that a few addresses cannot keep everybody else out.
+ */
 export class Admission {
   readonly #limits: AdmissionLimits
-  readonly #byPeer = new Map<string, { connections: number; handshakes: number }>()
-  #accepted = 0
-  #handshakes = 0
+  readonly #byNetwork = new Map<string, Counts>()
+  readonly #connections: Places
+  readonly #handshakes: Places
   #refused = 0
+  #evicted = 0
 
   constructor(limits: AdmissionLimits) {
     this.#limits = limits
+    this.#connections = new Places(limits.maxAccepted, limits.knownShare)
+    this.#handshakes = new Places(limits.maxHandshakes, limits.knownShare)
   }
 
   get accepted(): number {
-    return this.#accepted
+    return this.#connections.taken
   }
 
   get handshakes(): number {
-    return this.#handshakes
+    return this.#handshakes.taken
   }
 
   /** Connections refused since the start. */
@@ -36,47 +71,149 @@ export class Admission {
     return this.#refused
   }
 
-  /** A place for one more connection from `address`, or undefined if a limit is reached: then the caller closes it without a response. */
-  admit(address: string, handshake: boolean): AdmissionSlot | undefined {
+  /** Connections closed since the start because their place went to another. */
+  get evicted(): number {
+    return this.#evicted
+  }
+
+  /** A place for one more connection, or undefined if a limit is reached: then the caller closes it without a response. */
+  admit(newcomer: Newcomer): AdmissionSlot | undefined {
+    const { address, handshake, isKnown } = newcomer
     const peer = peerKey(address)
-    const counts = this.#byPeer.get(peer) ?? { connections: 0, handshakes: 0 }
-    const full =
-      this.#accepted >= this.#limits.maxAccepted ||
-      counts.connections >= this.#limits.maxPerPeer ||
-      (handshake && this.#handshakes >= this.#limits.maxHandshakes) ||
-      // One peer's unfinished handshakes must not block all other peers.
-      (handshake && counts.handshakes >= this.#limits.maxHandshakesPerPeer)
-    if (full) {
+    const site = siteKey(address)
+    const networks = peer === site ? [peer] : [peer, site]
+    // Handshakes first: the end of one frees a place for a connection as well.
+    const hasRoom =
+      this.#isWithin(this.#byNetwork.get(peer), handshake, 'peer') &&
+      (peer === site || this.#isWithin(this.#byNetwork.get(site), handshake, 'site')) &&
+      (!handshake || this.#handshakes.makeRoom(isKnown)) &&
+      this.#connections.makeRoom(isKnown)
+    if (!hasRoom) {
       this.#refused++
       return undefined
     }
-    this.#accepted++
-    counts.connections++
-    this.#byPeer.set(peer, counts)
-    if (handshake) {
-      this.#handshakes++
-      counts.handshakes++
-    }
-    return this.#slot(peer, counts, handshake)
+    return this.#take(newcomer, site, networks)
   }
 
-  #slot(peer: string, counts: { connections: number; handshakes: number }, handshake: boolean): AdmissionSlot {
-    let shaking = handshake
-    let held = true
+  #isWithin(counts: Counts | undefined, handshake: boolean, network: 'peer' | 'site'): boolean {
+    if (counts === undefined) return true
+    const { maxPerPeer, maxPerSite, maxHandshakesPerPeer, maxHandshakesPerSite } = this.#limits
+    const [connections, handshakes] =
+      network === 'peer' ? [maxPerPeer, maxHandshakesPerPeer] : [maxPerSite, maxHandshakesPerSite]
+    // One peer's unfinished handshakes must not block all other peers.
+    return counts.connections < connections && (!handshake || counts.handshakes < handshakes)
+  }
+
+  #take({ handshake, isKnown, evict }: Newcomer, site: string, networks: readonly string[]): AdmissionSlot {
+    this.#count(networks, 'connections', 1)
+    if (handshake) this.#count(networks, 'handshakes', 1)
+    const makeWay = () => {
+      this.#evicted++
+      release()
+      evict()
+    }
+    const connection = this.#connections.take({ site, isKnown, makeWay })
+    const shaking = handshake ? this.#handshakes.take({ site, isKnown, makeWay }) : undefined
     const handshakeDone = () => {
-      if (!shaking) return
-      shaking = false
-      this.#handshakes--
-      counts.handshakes--
+      if (shaking?.release()) this.#count(networks, 'handshakes', -1)
     }
     const release = () => {
       handshakeDone()
-      if (!held) return
-      held = false
-      this.#accepted--
-      counts.connections--
-      if (counts.connections === 0) this.#byPeer.delete(peer)
+      if (connection.release()) this.#count(networks, 'connections', -1)
     }
-    return { handshakeDone, release }
+    return { handshakeDone, answered: () => connection.keep(), release }
+  }
+
+  #count(networks: readonly string[], what: keyof Counts, change: 1 | -1): void {
+    for (const network of networks) {
+      const counts = this.#byNetwork.get(network) ?? { connections: 0, handshakes: 0 }
+      counts[what] += change
+      if (counts.connections === 0 && counts.handshakes === 0) this.#byNetwork.delete(network)
+      else this.#byNetwork.set(network, counts)
+    }
+  }
+}
+
+interface Holder {
+  readonly site: string
+  readonly isKnown: boolean
+  /** Releases the place and closes the connection. */
+  makeWay(): void
+}
+
+interface Place {
+  /** The holder does not make room for others any more. */
+  keep(): void
+  /** False: it was released before. */
+  release(): boolean
+}
+
+/** A limited number of places, of which a share is reserved for known addresses. */
+class Places {
+  readonly #max: number
+  readonly #maxUnknown: number
+  /** By site, the oldest first: holders that can make room. */
+  readonly #evictable = new Map<string, Map<Holder, number>>()
+  #order = 0
+  #taken = 0
+  #unknown = 0
+
+  constructor(max: number, knownShare: number) {
+    this.#max = max
+    this.#maxUnknown = max - Math.floor(max * knownShare)
+  }
+
+  get taken(): number {
+    return this.#taken
+  }
+
+  /** False: every place is taken, and no holder can make room. */
+  makeRoom(isKnown: boolean): boolean {
+    while (this.#taken >= this.#max || (!isKnown && this.#unknown >= this.#maxUnknown)) {
+      const holder = this.#next()
+      if (holder === undefined) return false
+      holder.makeWay()
+    }
+    return true
+  }
+
+  take(holder: Holder): Place {
+    this.#taken++
+    if (!holder.isKnown) {
+      this.#unknown++
+      const site = this.#evictable.get(holder.site) ?? new Map<Holder, number>()
+      site.set(holder, this.#order++)
+      this.#evictable.set(holder.site, site)
+    }
+    let held = true
+    const release = () => {
+      if (!held) return false
+      held = false
+      this.#taken--
+      if (!holder.isKnown) this.#unknown--
+      this.#keep(holder)
+      return true
+    }
+    return { keep: () => this.#keep(holder), release }
+  }
+
+  #keep(holder: Holder): void {
+    const site = this.#evictable.get(holder.site)
+    site?.delete(holder)
+    if (site?.size === 0) this.#evictable.delete(holder.site)
+  }
+
+  /** The oldest holder of the site with the most; among equal sites the oldest of all. */
+  #next(): Holder | undefined {
+    let most = 0
+    let oldest: readonly [Holder, number] | undefined
+    for (const site of this.#evictable.values()) {
+      if (site.size < most) continue
+      const [first] = site
+      if (first === undefined || (site.size === most && oldest !== undefined && oldest[1] < first[1])) continue
+      most = site.size
+      oldest = first
+    }
+    return oldest?.[0]
   }
 }

@@ -18,6 +18,13 @@ export function peerKey(address: string): string {
   return `${Buffer.from(bytes.buffer, bytes.byteOffset, 8).toString('hex')}/64`
 }
 
+/** Key of the network that one customer of a provider usually has: the /48 of an IPv6 address, else that of `peerKey`. */
+export function siteKey(address: string): string {
+  const bytes = parseIpAddress(address)
+  if (bytes === undefined || bytes.length === 4 || isMapped(bytes)) return peerKey(address)
+  return `${Buffer.from(bytes.buffer, bytes.byteOffset, 6).toString('hex')}/48`
+}
+
 function isMapped(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 10).every(byte => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff
 }

@@ -24,6 +24,36 @@ export function isInNetworks(address: string, networks: readonly IpNetwork[]): b
   return bytes !== undefined && networks.some(network => contains(network, bytes))
 }
 
+/** Values by network. Finding those of an address takes as many steps as there are different prefix lengths. */
+export class IpNetworkTable<Value> {
+  /** By length of the address and prefix, then by the masked address. */
+  readonly #byPrefix = new Map<string, { readonly example: IpNetwork; readonly values: Map<string, Value[]> }>()
+
+  add(network: IpNetwork, value: Value): void {
+    const key = `${network.bytes.length}/${network.prefixBits}`
+    const group = this.#byPrefix.get(key) ?? { example: network, values: new Map<string, Value[]>() }
+    this.#byPrefix.set(key, group)
+    const masked = maskedText(network.bytes, network.prefixBits)
+    group.values.set(masked, [...(group.values.get(masked) ?? []), value])
+  }
+
+  /** Empty for anything that is no address. An IPv4-mapped IPv6 address counts as IPv4. */
+  find(address: string): Value[] {
+    const bytes = parseIpAddress(unmapAddress(address))
+    if (bytes === undefined) return []
+    const found: Value[] = []
+    for (const { example, values } of this.#byPrefix.values()) {
+      if (example.bytes.length !== bytes.length) continue
+      found.push(...(values.get(maskedText(bytes, example.prefixBits)) ?? []))
+    }
+    return found
+  }
+}
+
+function maskedText(bytes: Uint8Array, prefixBits: number): string {
+  return bytes.map((byte, i) => byte & maskOf(i, prefixBits)).join('.')
+}
+
 function contains(network: IpNetwork, address: Uint8Array): boolean {
   if (network.bytes.length !== address.length) return false
   return network.bytes.every((byte, i) => ((byte ^ address[i]!) & maskOf(i, network.prefixBits)) === 0)

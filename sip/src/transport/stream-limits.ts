@@ -6,10 +6,16 @@ export interface StreamLimits {
   readonly maxAccepted: number
   /** Of these, from one peer address (one /64 for IPv6); default 1000. */
   readonly maxPerPeer: number
+  /** Of these, from one IPv6 /48; default 2000. */
+  readonly maxPerSite: number
   /** TLS handshakes in progress on accepted connections; default 256. */
   readonly maxHandshakes: number
   /** Of these, from one peer address; default 64. */
   readonly maxHandshakesPerPeer: number
+  /** Of these, from one IPv6 /48; default 128. */
+  readonly maxHandshakesPerSite: number
+  /** Share of accepted connections and of handshakes that only known addresses may use; default 0.25. */
+  readonly knownShare: number
   /** Connections we opened, dials in progress included; default 10000. */
   readonly maxDialled: number
   /** Sends waiting for one dial: count, default 256. */
@@ -42,8 +48,11 @@ export interface StreamLimits {
 export const DEFAULT_STREAM_LIMITS: StreamLimits = {
   maxAccepted: 10_000,
   maxPerPeer: 1_000,
+  maxPerSite: 2_000,
   maxHandshakes: 256,
   maxHandshakesPerPeer: 64,
+  maxHandshakesPerSite: 128,
+  knownShare: 0.25,
   maxDialled: 10_000,
   maxQueuedSends: 256,
   maxQueuedBytes: 1 << 20,

@@ -42,9 +42,7 @@ export class RequestCredentials {
   forAttempt(request: { readonly method: string; readonly uri: Uri }, to: Destination): HeaderPairs {
     const { digest } = this.#identity
     const isOwn =
-      'flow' in to
-        ? this.#identity.owns(to.flow)
-        : this.#identity.ownsAddress(to.target.transport, to.target.address)
+      'flow' in to ? this.#identity.owns(to.flow) : this.#identity.ownsAddress(to.target.transport, to.target.address)
     this.#sent = this.#answers
     if (digest !== undefined && this.#answers.length === 0 && isOwn) {
       const { method, uri } = request

@@ -74,6 +74,18 @@ it('a trunk lists its configured sources, else the addresses of its host name', 
   expect(directory.bySource('203.0.113.8')).toEqual([])
 })
 
+it('a trunk is listed once for an address in two of its networks', async () => {
+  trunks = [
+    trunk('wide', 'tokenone', { source: ['192.0.2.0/24', '192.0.2.9', '10.0.0.0/8'] }),
+    trunk('other', 'tokentwo'),
+  ]
+  revision = 2
+  bus.publish('telephony', 'any')
+  await promisesSettled()
+  expect(directory.bySource('192.0.2.9').map(({ trunk_id }) => trunk_id)).toEqual(['wide'])
+  expect(directory.bySource('198.51.100.1')).toEqual([])
+})
+
 it('a change of the trunks is known at once from the bus, and within a second without it', async () => {
   trunks = [trunk('new', 'tokenthree')]
   revision = 2

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Ms, Time, Timer } from '@parley/kernel'
 import { RepeatedFailureLog } from '@parley/runs'
-import { type IpNetwork, isInNetworks, type SipRequest } from '@parley/sip'
+import { type IpNetwork, IpNetworkTable, isInNetworks, type SipRequest } from '@parley/sip'
 import type { Bus, InboundTrunk, TelephonyAcrossTenants } from '@parley/store'
 import { tokensOf } from '../token-router.ts'
 import { networkOf, trunkSources } from './trunk-details.ts'
@@ -36,6 +36,8 @@ export class TrunkDirectory {
   #revision = ''
   #byToken = new Map<string, Sources>()
   #all: readonly Sources[] = []
+  /** By the networks of their sources: an unknown address is looked up for every request, also in a flood. */
+  #bySource = new IpNetworkTable<InboundTrunk>()
   #timer: Timer | null = null
   #resolvedAt: Ms = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | null = null
@@ -79,7 +81,7 @@ export class TrunkDirectory {
 
   /** The trunks that list the address. */
   bySource(sourceAddress: string): readonly InboundTrunk[] {
-    return this.#all.filter(({ networks }) => isInNetworks(sourceAddress, networks)).map(({ trunk }) => trunk)
+    return [...new Set(this.#bySource.find(sourceAddress))]
   }
 
   close(): void {
@@ -123,6 +125,7 @@ export class TrunkDirectory {
       const known = new Map(this.#all.map(sources => [sources.trunk.termination_uri, sources.networks]))
       this.#all = trunks.map(trunk => sourcesOf(trunk, known.get(trunk.termination_uri) ?? []))
       this.#byToken = new Map(this.#all.map(sources => [sources.trunk.token_sha256, sources]))
+      this.#indexSources()
       this.#revision = revision
       this.#resolvedAt = Number.NEGATIVE_INFINITY
     }
@@ -134,10 +137,21 @@ export class TrunkDirectory {
 
   async #resolve(all: readonly Sources[]): Promise<void> {
     for (const sources of all) {
-      if (sources.areConfigured || this.#closed) continue
+      if (sources.areConfigured) continue
       const addresses = await this.#options.addressesOf(sources.trunk.termination_uri).catch(() => [])
+      // Another read has replaced these trunks, and resolves their names itself.
+      if (this.#closed || all !== this.#all) return
+      const isNew = sources.networks.length === 0
       sources.networks = addresses.flatMap(networkOf)
+      if (isNew) for (const network of sources.networks) this.#bySource.add(network, sources.trunk)
     }
+    this.#indexSources()
+  }
+
+  #indexSources(): void {
+    const table = new IpNetworkTable<InboundTrunk>()
+    for (const { trunk, networks } of this.#all) for (const network of networks) table.add(network, trunk)
+    this.#bySource = table
   }
 }
 

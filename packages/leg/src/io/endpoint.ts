@@ -50,6 +50,8 @@ export interface EndpointOptions {
   readonly userAgentName: string
   readonly guard: RequestGuard
   readonly onInvite: (session: InviteSession) => void
+  /** Whether an address is a trunk's, or one that we called; such addresses have a reserve of connections. Default: none is. */
+  readonly isKnownAddress?: (address: string) => boolean
   readonly log?: (level: 'debug' | 'warn' | 'error', event: string, detail: string) => void
   /** Receives every SIP message that is sent or received. */
   readonly observe?: (message: ObservedMessage) => void
@@ -124,6 +126,7 @@ export class Endpoint implements LegContext {
         resolver,
         time: systemTime,
         random: systemRandom,
+        ...(options.isKnownAddress && { isKnownAddress: options.isKnownAddress }),
       })
       const userAgent = new UserAgent({
         time: systemTime,

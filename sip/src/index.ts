@@ -19,7 +19,7 @@ export {
   type Uri,
 } from './message/message.ts'
 export { createResponse } from './message/message-factory.ts'
-export { parseNameAddr } from './message/name-addr.ts'
+export { parseNameAddr, parseNameAddrList } from './message/name-addr.ts'
 export { parseDatagram } from './message/parse-datagram.ts'
 export { reasonPhrase } from './message/reason-phrases.ts'
 export { serialise } from './message/serialise.ts'
@@ -38,6 +38,7 @@ export type {
   TransportOutput,
 } from './transport/transport.ts'
 export type { InviteAttempt } from './ua/invite-attempt.ts'
+export type { Registration, RegistrationOptions, RegistrationStatus } from './ua/registration/registration.ts'
 export type {
   Body,
   Credentials,
@@ -49,6 +50,7 @@ export type {
   SessionEnd,
   SessionEvent,
 } from './ua/session.ts'
+export type { SessionTimerOptions } from './ua/session-timer-options.ts'
 export { UserAgent } from './ua/user-agent.ts'
 export type { LogEntry } from './ua/user-agent-options.ts'
 export { VirtualNetwork } from './ua/virtual-network.ts'

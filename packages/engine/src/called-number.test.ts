@@ -53,3 +53,16 @@ it('a number written as it is dialled in the trunk’s country is read as E.164'
   expect(e164Numbers('030 1234567', null)).toEqual([])
   expect(e164Numbers('token', 'DE')).toEqual([])
 })
+
+it('the format of a trunk decides how numbers without "+" are read', () => {
+  expect(e164Numbers('2025550142', 'US', { format: 'national' })).toEqual(['+12025550142'])
+  expect(e164Numbers('2025550142', 'US', { format: 'e164' })).toEqual(['+2025550142'])
+  expect(e164Numbers('4930123456', 'DE', { format: 'e164' })).toEqual(['+4930123456'])
+  for (const format of ['any', 'e164', 'national'] as const)
+    expect(e164Numbers('+4930123456', 'US', { format })).toEqual(['+4930123456'])
+})
+
+it('the prefix of a trunk is removed from numbers that begin with it', () => {
+  expect(e164Numbers('94930123456', 'DE', { prefix: '9', format: 'e164' })).toEqual(['+4930123456'])
+  expect(e164Numbers('+4930123456', 'DE', { prefix: '9' })).toEqual(['+4930123456'])
+})

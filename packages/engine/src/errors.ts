@@ -3,6 +3,7 @@ import { errorsOf } from '@parley/kernel'
 /** The errors of this package. A code is stable: logs and timelines show it. */
 export const EngineError = errorsOf({
   draining: { retryable: false, text: 'The engine drains and dials no new calls.' },
+  header_refused: { retryable: false, text: 'A variable of the run cannot be sent as a header.' },
   internal: { retryable: false, text: 'The engine failed: see the cause.' },
   recogniser_failed: { retryable: false, text: 'The recogniser gave no usable transcript.' },
   run_lost: { retryable: false, text: 'Another process owns the run.' },

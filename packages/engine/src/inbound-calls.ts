@@ -46,7 +46,7 @@ export class InboundCalls {
   guard(request: SipRequest, flow: Flow): GuardDecision {
     const { router, capacity } = this.#options
     const { address } = flow.remote
-    const route = router.find(request, address)
+    const route = router.find(request, address, flow.id)
     if (route === null) return { action: this.#answersWithoutRoute(request, address) ? 'accept' : 'drop' }
     const { refusal } = capacity
     if (refusal !== null && tagOf(request.to) === undefined) {

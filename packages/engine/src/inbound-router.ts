@@ -5,8 +5,8 @@ import type { CallPlan } from './call-plan.ts'
 
 /** Finds the route of an inbound request. Called once per request, before the engine has any state for it. */
 export interface InboundRouter {
-  /** Null: this router has no route for it. A request without a route in any router gets no response. */
-  find(request: SipRequest, sourceAddress: string): InboundRoute | null
+  /** Null: this router has no route for it. A request without a route in any router gets no response. `flowId`: that of the request's flow. */
+  find(request: SipRequest, sourceAddress: string, flowId?: string): InboundRoute | null
   /** Whether a trunk lists the address. Its requests without a route are answered, except INVITEs. */
   lists(sourceAddress: string): boolean
 }
@@ -42,9 +42,9 @@ export type InboundDecision =
 /** Asks several routers in order; the first that has a route wins. */
 export function firstRouteOf(routers: readonly InboundRouter[]): InboundRouter {
   return {
-    find(request, sourceAddress) {
+    find(request, sourceAddress, flowId) {
       for (const router of routers) {
-        const route = router.find(request, sourceAddress)
+        const route = router.find(request, sourceAddress, flowId)
         if (route !== null) return route
       }
       return null

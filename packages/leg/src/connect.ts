@@ -16,6 +16,7 @@ import type {
   IpNetwork,
   NameAddr,
   NextHop,
+  SessionTimerOptions,
   SipUri,
   UserAgent,
 } from '@parley/sip'
@@ -63,10 +64,14 @@ export interface DialOptions extends LegOptions {
   readonly uri: SipUri
   readonly from: NameAddr
   readonly nextHop?: NextHop
+  /** Route headers of the INVITE; default none. */
+  readonly route?: readonly NameAddr[]
   readonly credentials?: Credentials
   /** Networks that the trunk's requests come from; see `OutboundCall.sources`. */
   readonly sources?: readonly IpNetwork[] | undefined
   readonly headers?: HeaderPairs
+  /** Session timer of the call (RFC 4028); default: the user agent's. */
+  readonly sessionTimer?: SessionTimerOptions
   /** CANCEL after this long without an answer; default 180 s. */
   readonly ringTimeoutMs?: number
   /**
@@ -94,17 +99,19 @@ export async function dialLeg(context: LegContext, options: DialOptions): Promis
   const destinations = destinationsOf(context, options, () => invited?.flow?.remote.address)
   const peerHost = options.nextHop?.host ?? options.uri.host
   const negotiation = negotiationFor({ context, media, options, peerAddress: peerHost, destinations })
-  const { uri, from, nextHop, credentials, sources, headers, ringTimeoutMs, beforeAttempt, beforeAcknowledging } =
-    options
+  const { uri, from, nextHop, route, credentials, sources, headers, ringTimeoutMs, sessionTimer } = options
+  const { beforeAttempt, beforeAcknowledging } = options
   try {
     const session = context.userAgent.invite({
       uri,
       from,
       ...(nextHop && { nextHop }),
+      ...(route && { route }),
       ...(credentials && { credentials }),
       ...(sources && { sources }),
       ...(headers && { headers }),
       ...(ringTimeoutMs && { ringTimeoutMs }),
+      ...(sessionTimer && { sessionTimer }),
       ...(beforeAttempt && { beforeAttempt }),
       ...(beforeAcknowledging && { beforeAcknowledging }),
       ...(options.delayedOffer !== true && { body: negotiation.offer({}) }),

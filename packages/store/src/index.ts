@@ -151,7 +151,6 @@ export {
   type UpdateReceipt,
 } from './runs/updates.ts'
 export { summariseUsage, type UsageRow } from './runs/usage.ts'
-export type { TrunkDetails } from './schema.ts'
 export type { JsonObject, PhoneState, RunContact, RunKind } from './schema-runs.ts'
 export { readSecretValues, type SecretValues } from './secret-values.ts'
 export { deleteSecret, holdPinnedSecret, listSecrets, putSecret, type SecretRow } from './secrets.ts'
@@ -161,6 +160,7 @@ export {
   listOrganisations,
   noteMasterKeyRotation,
   readEnvironment,
+  readTrunkDetails,
   type StaffSetting,
   setEnvironment,
   setTrunkDetails,
@@ -170,7 +170,10 @@ export {
 export { asStaff } from './staff-connection.ts'
 export { type DialableTrunk, dialableTrunk } from './telephony/dialable-trunk.ts'
 export { type AnsweredNumber, numberReached } from './telephony/number-reached.ts'
+export { detailsInForce, TRUNK_PROFILE_NAMES } from './telephony/profiles/profiles.ts'
 export type { InboundTrunk, TelephonyAcrossTenants } from './telephony/protocol.ts'
+export { registrationLease, registrationOf, saveRegistration } from './telephony/registrations.ts'
+export type { PrivacyValue, TrunkDetails } from './telephony/trunk-details.ts'
 export { type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'
 export { concurrentCapacity, environmentsOf, makeSandbox } from './tenants.ts'
 export { keepTombstone, tombstoneOf } from './tombstones.ts'

@@ -17,6 +17,7 @@ import type {
   SpendMonthsTable,
   UsageMeasurementsTable,
 } from './schema-runs.ts'
+import type { TrunkDetails } from './telephony/trunk-details.ts'
 
 /** ISO time in UTC with milliseconds, as in the API; every query returns `timestamptz` in this form. */
 type Instant = string
@@ -143,28 +144,6 @@ export interface PublicationsTable extends OfTenant {
   plan: JsonColumn<Plan>
   draft: JsonColumn<DraftContent>
   warnings: JsonColumn<Diagnostic[]>
-}
-
-/** Settings of a trunk that staff make, beyond its `termination_uri`. */
-export interface TrunkDetails {
-  readonly port?: number
-  readonly transport?: 'udp' | 'tcp' | 'tls'
-  /** `srtp-without-tls`: SRTP whose keys may travel over UDP or TCP, where anyone on the path can read them. */
-  readonly media?: 'srtp' | 'srtp-without-tls' | 'rtp'
-  /** Encoding names, in order of preference. */
-  readonly codecs?: readonly string[]
-  readonly source?: readonly string[]
-  /** Digest realms that may get the trunk's credentials. */
-  readonly realms?: readonly string[]
-  readonly country?: string
-  readonly cps?: number
-  /** Calls per second that one engine takes from the trunk; default 100. */
-  readonly inbound_cps?: number
-  readonly profile?: string
-  readonly identity?: string
-  readonly register?: boolean
-  /** Seconds without any packet after which a call ends; 0: never; default 20. */
-  readonly rtp_timeout?: number
 }
 
 export interface TrunksTable extends OfTenant {

@@ -4,8 +4,9 @@ import { insertKey, type KeyRow, newKeySecret } from './api-keys.ts'
 import { writeAudit } from './audit.ts'
 import { StoreError } from './errors.ts'
 import type { Queries } from './protocol.ts'
-import type { Destinations, TrunkDetails } from './schema.ts'
+import type { Destinations } from './schema.ts'
 import { statementTime } from './statements.ts'
+import type { TrunkDetails } from './telephony/trunk-details.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** The most existing items that an error lists. */
@@ -173,14 +174,8 @@ export async function setTrunkDetails(
   trunkId: string,
   changes: TrunkChanges,
 ): Promise<TrunkDetails> {
-  const ofTenant = tx.selectFrom('trunks').where('tenant_id', '=', scope.tenant_id)
-  const trunk = await ofTenant.select('details').where('trunk_id', '=', trunkId).forUpdate().executeTakeFirst()
-  if (trunk === undefined) {
-    const others = await ofTenant.select('trunk_id').orderBy('trunk_id').limit(MAX_NAMED).execute()
-    const named = others.length === 0 ? 'it has none' : `it has ${others.map(({ trunk_id }) => trunk_id).join(', ')}`
-    throw new StoreError('trunk_not_found', `the environment has no trunk ${JSON.stringify(trunkId)}; ${named}`)
-  }
-  const merged = Object.entries({ ...trunk.details, ...changes }).filter(([, value]) => value !== null)
+  const before = await readTrunkDetails(tx, scope, trunkId)
+  const merged = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null)
   const details: TrunkDetails = Object.fromEntries(merged)
   await tx
     .updateTable('trunks')
@@ -190,6 +185,16 @@ export async function setTrunkDetails(
     .execute()
   await note(tx, scope, 'staff.set_trunk', { kind: 'trunk', id: trunkId })
   return details
+}
+
+/** The details that staff set, without those of the profile; locks the trunk. Throws `trunk_not_found` with the list of trunks. */
+export async function readTrunkDetails(tx: Queries, scope: Scope, trunkId: string): Promise<TrunkDetails> {
+  const ofTenant = tx.selectFrom('trunks').where('tenant_id', '=', scope.tenant_id)
+  const trunk = await ofTenant.select('details').where('trunk_id', '=', trunkId).forUpdate().executeTakeFirst()
+  if (trunk !== undefined) return trunk.details
+  const others = await ofTenant.select('trunk_id').orderBy('trunk_id').limit(MAX_NAMED).execute()
+  const named = others.length === 0 ? 'it has none' : `it has ${others.map(({ trunk_id }) => trunk_id).join(', ')}`
+  throw new StoreError('trunk_not_found', `the environment has no trunk ${JSON.stringify(trunkId)}; ${named}`)
 }
 
 /** A key with its secret, which is not shown again. Throws `limit_reached`. */

@@ -17,6 +17,7 @@ import { receiveInDialog } from './in-dialog.ts'
 import type { InviteAttempt } from './invite-attempt.ts'
 import { DialogSession } from './invite-session.ts'
 import { createOutboundRequest, identityOf, sendOutboundRequest } from './outbound-request.ts'
+import { Registration, type RegistrationOptions } from './registration/registration.ts'
 import { type AcceptedRequest, RequestAdmission } from './request-admission.ts'
 import type { HeaderReason, InviteSession, OutboundCall } from './session.ts'
 import { SessionCore } from './session-core.ts'
@@ -42,6 +43,7 @@ export class UserAgent {
   readonly #dialogs = new Map<string, DialogSession>()
   /** Dialogs of other processes that `bye` has restored, so that a second BYE has a higher CSeq number. */
   readonly #restored = new WeakMap<DialogSnapshot, Dialog>()
+  readonly #registrations = new Set<Registration>()
   #closed = false
   #closing: { readonly promise: Promise<void>; readonly done: () => void } | undefined
 
@@ -211,6 +213,19 @@ export class UserAgent {
   }
 
   /**
+   * Registers at a registrar (RFC 3261 section 10.2) and refreshes the binding until it is stopped. Nothing is sent synchronously.
+   * Throws SipMessageError for a field that cannot be sent, and "draining".
+   */
+  register(options: RegistrationOptions): Registration {
+    if (this.#closing !== undefined) throw new SipError('draining', 'this user agent is closing and sends no REGISTER')
+    const registration: Registration = new Registration(this.#ctx, options, () =>
+      this.#registrations.delete(registration),
+    )
+    this.#registrations.add(registration)
+    return registration
+  }
+
+  /**
    * Sends a BYE in a dialog that another process had: over a connection of its own, with a CSeq number that leaves
    * `sequenceGap` (default 1000) behind the last one known; a further one for the same snapshot object continues from there.
    * The promise never rejects.
@@ -276,6 +291,7 @@ export class UserAgent {
       if (this.#closed) return
       this.#closed = true
       for (const session of [...this.#sessions]) session.abandon()
+      for (const registration of [...this.#registrations]) registration.abandon()
       layer.stop()
       resolve()
     }

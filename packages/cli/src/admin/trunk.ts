@@ -1,18 +1,31 @@
 import { CODEC_NAMES, type CodecName, isCodecName } from '@parley/media'
-import { setTrunkDetails, type TrunkChanges, type TrunkDetails } from '@parley/store'
+import {
+  detailsInForce,
+  readTrunkDetails,
+  registrationOf,
+  setTrunkDetails,
+  TRUNK_PROFILE_NAMES,
+  type TrunkChanges,
+  type TrunkDetails,
+  type TrunkRow,
+  trunkOf,
+} from '@parley/store'
 import { parseCommand, UsageError } from '../usage.ts'
 import { country, DEFAULT, listed, network, oneOf, wholeNumber, words } from './flag-values.ts'
 import { ENV_OPTION, inEnvironment, type StaffCommand } from './staff-command.ts'
+import { assertedIdentity, diversion, headersIn, headersOut, identity, privacy } from './trunk-identity.ts'
 
 export const TRUNK_USAGE =
-  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|srtp-without-tls|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--realms REALM,…] [--country DE] [--cps N] [--inbound-cps N] [--profile NAME] [--identity USER] [--rtp-timeout SECONDS] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default; --profile and --register have no effect yet)'
+  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|srtp-without-tls|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--realms REALM,…] [--country DE] [--cps N] [--inbound-cps N] [--profile twilio|telnyx|bandwidth|vonage|generic] [--identity USER] [--rtp-timeout SECONDS] [--asserted-identity caller|NUMBER] [--privacy id,…] [--diversion NUMBER] [--headers-in NAME,…] [--headers-out NAME,…] [--number-format-in any|e164|national] [--number-format-out e164|digits|national] [--prefix-in DIGITS] [--prefix-out DIGITS] [--refer on|off] [--session-expires SECONDS] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default)'
+export const TRUNK_SHOW_USAGE = 'parley admin trunk show TRUNK [--env TENANT_ID]'
 
 const MAX_CPS = 1000
 const MIN_RTP_TIMEOUT_S = 5
 const MAX_RTP_TIMEOUT_S = 3600
-const MAX_NAME = 64
-const MAX_IDENTITY = 128
 const MAX_REALM = 128
+/** RFC 4028 section 5: no interval is shorter. */
+const MIN_SESSION_S = 90
+const MAX_SESSION_S = 86_400
 const text = { type: 'string' } as const
 
 const OPTIONS = {
@@ -29,6 +42,17 @@ const OPTIONS = {
   profile: text,
   identity: text,
   'rtp-timeout': text,
+  'asserted-identity': text,
+  privacy: text,
+  diversion: text,
+  'headers-in': text,
+  'headers-out': text,
+  'number-format-in': text,
+  'number-format-out': text,
+  'prefix-in': text,
+  'prefix-out': text,
+  refer: text,
+  'session-expires': text,
   register: { type: 'boolean' },
   'no-register': { type: 'boolean' },
 } as const
@@ -47,33 +71,71 @@ export function trunkSet(args: string[]): StaffCommand {
     ...optional('country', values.country, value => country('--country', value)),
     ...optional('cps', values.cps, value => wholeNumber('--cps', value, 1, MAX_CPS)),
     ...optional('inbound_cps', values['inbound-cps'], value => wholeNumber('--inbound-cps', value, 1, MAX_CPS)),
-    ...optional('profile', values.profile, profile),
+    ...optional('profile', values.profile, value => oneOf('--profile', value, TRUNK_PROFILE_NAMES)),
     ...optional('identity', values.identity, identity),
     ...optional('rtp_timeout', values['rtp-timeout'], rtpTimeout),
+    ...optional('asserted_identity', values['asserted-identity'], assertedIdentity),
+    ...optional('privacy', values.privacy, privacy),
+    ...optional('diversion', values.diversion, diversion),
+    ...optional('headers_in', values['headers-in'], headersIn),
+    ...optional('headers_out', values['headers-out'], headersOut),
+    ...optional('number_format_in', values['number-format-in'], value =>
+      oneOf('--number-format-in', value, ['any', 'e164', 'national']),
+    ),
+    ...optional('number_format_out', values['number-format-out'], value =>
+      oneOf('--number-format-out', value, ['e164', 'digits', 'national']),
+    ),
+    ...optional('prefix_in', values['prefix-in'], value => prefix('--prefix-in', value)),
+    ...optional('prefix_out', values['prefix-out'], value => prefix('--prefix-out', value)),
+    ...optional('refer', values.refer, value => oneOf('--refer', value, ['on', 'off']) === 'on'),
+    ...optional('session_expires', values['session-expires'], value =>
+      wholeNumber('--session-expires', value, MIN_SESSION_S, MAX_SESSION_S),
+    ),
     ...registration(values.register === true, values['no-register'] === true),
   }
   if (Object.keys(changes).length === 0) throw new UsageError(`give at least one detail to set\nusage: ${TRUNK_USAGE}`)
   return inEnvironment(values.env, async (tx, scope) => {
     const details = await setTrunkDetails(tx, scope, trunk, changes)
+    const row = await trunkOf(tx, scope, trunk)
     return {
-      answer: { tenant_id: scope.tenant_id, trunk_id: trunk, details, warnings: warningsAbout(details) },
+      answer: { tenant_id: scope.tenant_id, trunk_id: trunk, details, warnings: warningsAbout(details, row) },
       changed: [['telephony', trunk]],
     }
   })
 }
 
-/** Warnings about details that are stored but not used yet, and about details that contradict one another. */
-function warningsAbout({ profile, register, transport = 'tls', media = 'srtp' }: TrunkDetails): string[] {
+/** Prints a trunk's settings in force and the state of its registration. */
+export function trunkShow(args: string[]): StaffCommand {
+  const { values, positionals } = parseCommand(args, ENV_OPTION, TRUNK_SHOW_USAGE)
+  const [trunk] = positionals
+  if (trunk === undefined || positionals.length !== 1) throw new UsageError(`usage: ${TRUNK_SHOW_USAGE}`)
+  return inEnvironment(values.env, async (tx, scope) => {
+    const details = await readTrunkDetails(tx, scope, trunk)
+    const registration = details.register === true ? await registrationOf(tx, scope, trunk) : null
+    const answer = {
+      tenant_id: scope.tenant_id,
+      trunk_id: trunk,
+      details,
+      in_force: detailsInForce(details),
+      registration,
+    }
+    return { answer, changed: [] }
+  })
+}
+
+/** Warnings about details that contradict one another, and about a trunk that lacks what a registration needs. */
+function warningsAbout(details: TrunkDetails, row: TrunkRow | null): string[] {
+  const { transport = 'tls', media = 'srtp', register, identity } = detailsInForce(details)
   const warnings: string[] = []
   if (transport !== 'tls' && media === 'srtp')
     warnings.push(
       `--transport ${transport} carries no SRTP keys, so that calls of this trunk fail: set --transport tls, or on purpose --media rtp or --media srtp-without-tls`,
     )
-  if (profile !== undefined) warnings.push('--profile has no effect yet: every trunk gets the same SIP and SDP')
-  if (register === true)
-    warnings.push(
-      '--register has no effect yet: Parley sends no REGISTER; configure the carrier to send calls to the inbound SIP URI of the trunk',
-    )
+  if (register !== true) return warnings
+  if (row?.inbound !== true)
+    warnings.push('--register has no effect while the trunk takes no inbound calls: set its field inbound to true')
+  if (identity === undefined && (row?.auth_username ?? null) === null)
+    warnings.push('--register has no effect without an account: give --identity, or set auth_username of the trunk')
   return warnings
 }
 
@@ -121,17 +183,8 @@ function rtpTimeout(value: string): number {
   return value === 'off' ? 0 : wholeNumber('--rtp-timeout', value, MIN_RTP_TIMEOUT_S, MAX_RTP_TIMEOUT_S)
 }
 
-function profile(value: string): string {
-  if (!/^[a-z0-9][a-z0-9_-]*$/.test(value) || value.length > MAX_NAME)
-    throw new UsageError(
-      `--profile takes lower-case letters, digits, _ and -, at most ${MAX_NAME}, not ${JSON.stringify(value)}`,
-    )
+/** Dialled digits that stand before a number, such as an access code. */
+function prefix(flag: string, value: string): string {
+  if (!/^[0-9*]{1,16}$/.test(value)) throw new UsageError(`${flag} takes 1 to 16 digits or *, such as 00`)
   return value
-}
-
-/** The user name or number by which the carrier knows us; it is copied into SIP headers unchanged. */
-function identity(value: string): string {
-  if (!/^[A-Za-z0-9+_.!~*'()-]+$/.test(value))
-    throw new UsageError('--identity takes a number or the user part of a SIP address, such as +4930123456')
-  return words('--identity', value, MAX_IDENTITY)
 }

@@ -74,7 +74,7 @@ describe('parley admin', () => {
       [tenant_id],
     )
     const all =
-      '--port 5070 --transport udp --media rtp --source 192.0.2.0/24,2001:db8::1 --country de --cps 5 --inbound-cps 7 --profile plain --identity +4930123456 --register'
+      '--port 5070 --transport udp --media rtp --source 192.0.2.0/24,2001:db8::1 --country de --cps 5 --inbound-cps 7 --profile generic --identity +4930123456 --register'
     expect(await admin(`trunk set main ${all} --env ${tenant_id}`)).toEqual({
       tenant_id,
       trunk_id: 'main',
@@ -86,14 +86,11 @@ describe('parley admin', () => {
         country: 'DE',
         cps: 5,
         inbound_cps: 7,
-        profile: 'plain',
+        profile: 'generic',
         identity: '+4930123456',
         register: true,
       },
-      warnings: [
-        expect.stringContaining('--profile has no effect yet'),
-        expect.stringContaining('--register has no effect yet'),
-      ],
+      warnings: [expect.stringContaining('--register has no effect while the trunk takes no inbound calls')],
     })
     const less =
       '--port default --source default --profile default --identity default --country default --cps default --inbound-cps default --no-register'
@@ -152,6 +149,61 @@ describe('parley admin', () => {
     })
   })
 
+  it('trunk set stores identity, headers and number formats, and resets them', async () => {
+    const { tenant_id } = await test.scope()
+    await test.owner.query(
+      `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
+       values ($1, 'named', 'Named', 'generic_sip', 'sip.example.com', false)`,
+      [tenant_id],
+    )
+    const set = (line: string) => admin(`trunk set named ${line} --env ${tenant_id}`)
+    const identity =
+      '--asserted-identity caller --privacy id,critical --diversion +49305555 --headers-in X-Foo --headers-out X-Foo,X-Bar'
+    const numbers =
+      '--number-format-in national --number-format-out digits --prefix-in 9 --prefix-out 00 --refer off --session-expires 600'
+    expect(await set(`${identity} ${numbers}`)).toMatchObject({
+      details: {
+        asserted_identity: 'caller',
+        privacy: ['id', 'critical'],
+        diversion: '+49305555',
+        headers_in: ['X-Foo'],
+        headers_out: ['X-Foo', 'X-Bar'],
+        number_format_in: 'national',
+        number_format_out: 'digits',
+        prefix_in: '9',
+        prefix_out: '00',
+        refer: false,
+        session_expires: 600,
+      },
+      warnings: [],
+    })
+    const defaults = `${identity} ${numbers}`.replaceAll(/(--[a-z0-9-]+) \S+/g, '$1 default')
+    expect(await set(defaults)).toMatchObject({ details: {} })
+    const { rows } = await test.owner.query('select details from parley.trunks where trunk_id = $1', ['named'])
+    expect(rows).toEqual([{ details: {} }])
+  })
+
+  it('trunk show prints the settings of the profile and the state of the registration', async () => {
+    const { tenant_id } = await test.scope()
+    await test.owner.query(
+      `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound, inbound_token, details)
+       values ($1, 'shown', 'Shown', 'generic_sip', 'sip.example.com', true, $2, $3)`,
+      [tenant_id, `token-${tenant_id}`, JSON.stringify({ profile: 'vonage', register: true })],
+    )
+    await test.owner.query(
+      `insert into parley.trunk_registrations (tenant_id, trunk_id, fence, engine_id, state, sip_status, detail)
+       values ($1, 'shown', 1, 'engine-1', 'failed', 403, 'REGISTER answered 403 Forbidden')`,
+      [tenant_id],
+    )
+    expect(await admin(`trunk show shown --env ${tenant_id}`)).toMatchObject({
+      trunk_id: 'shown',
+      details: { profile: 'vonage', register: true },
+      in_force: { register: true, number_format_out: 'digits' },
+      registration: { state: 'failed', sip_status: 403, detail: 'REGISTER answered 403 Forbidden' },
+    })
+    await expect(admin(`trunk show other --env ${tenant_id}`)).rejects.toThrow('it has shown')
+  })
+
   it('running processes are notified of the changes of staff', async () => {
     const { tenant_id } = await test.scope()
     const bus = postgresBus({ url: test.owner.url })
@@ -195,6 +247,20 @@ describe('parley admin', () => {
     ['trunk set main --source 10.0.0.1/8', '--source takes addresses or networks'],
     ['trunk set main --identity a@b', '--identity takes a number or the user part'],
     ['trunk set main --register --no-register', 'give only one of them'],
+    ['trunk show', 'usage: parley admin trunk show'],
+    ['trunk set main --profile plain', '--profile takes twilio or telnyx or bandwidth or vonage or generic'],
+    ['trunk set main --privacy id,none', '--privacy takes "none" alone'],
+    ['trunk set main --privacy critical', '"critical" only with another value'],
+    ['trunk set main --privacy anonymous', '--privacy takes id or user'],
+    ['trunk set main --diversion <sip:a@b>', '--diversion takes a number or the user part'],
+    ['trunk set main --headers-in Authorization', 'cannot take Authorization'],
+    ['trunk set main --headers-out X-Foo,Via', 'cannot take Via'],
+    ['trunk set main --headers-out Privacy', 'cannot take Privacy'],
+    ['trunk set main --headers-in X_Foo', '--headers-in takes names of headers'],
+    ['trunk set main --number-format-out local', '--number-format-out takes e164 or digits or national'],
+    ['trunk set main --prefix-out +1', '--prefix-out takes 1 to 16 digits'],
+    ['trunk set main --session-expires 60', '--session-expires takes a whole number, 90 to 86400'],
+    ['trunk set main --refer no', '--refer takes on or off'],
     ['trunk set main --prot 5060', '--prot'],
     ['key create --name a --role owner', '--role takes viewer or member or admin, not "owner"'],
     ['key create --name a --role viewer --can-dial', 'a viewer cannot dial'],

@@ -12,7 +12,7 @@ import { MASTER_KEY_USAGE, rotate } from '../admin/master-key.ts'
 import { ORG_USAGE, orgCreate, orgList } from '../admin/org.ts'
 import { RATE_CARD_USAGE, rateCardInstall } from '../admin/rate-card.ts'
 import type { StaffCommand } from '../admin/staff-command.ts'
-import { TRUNK_USAGE, trunkSet } from '../admin/trunk.ts'
+import { TRUNK_SHOW_USAGE, TRUNK_USAGE, trunkSet, trunkShow } from '../admin/trunk.ts'
 import { readSettings, type Settings } from '../environment.ts'
 import { withSettingName } from '../start-faults.ts'
 import { groupUsage, parseCommand, UsageError } from '../usage.ts'
@@ -26,11 +26,20 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => StaffCommand>> = {
   'env set-rate-limit': envSetRateLimit,
   'env set-destinations': envSetDestinations,
   'trunk set': trunkSet,
+  'trunk show': trunkShow,
   'rate-card install': rateCardInstall,
   'key create': keyCreate,
 }
 
-const USAGES = [...ORG_USAGE, ...Object.values(ENV_USAGE), TRUNK_USAGE, RATE_CARD_USAGE, KEY_USAGE, MASTER_KEY_USAGE]
+const USAGES = [
+  ...ORG_USAGE,
+  ...Object.values(ENV_USAGE),
+  TRUNK_USAGE,
+  TRUNK_SHOW_USAGE,
+  RATE_CARD_USAGE,
+  KEY_USAGE,
+  MASTER_KEY_USAGE,
+]
 
 type DatabaseSettings = Pick<Settings, 'home' | 'databaseUrl' | 'redisUrl' | 'masterKey'>
 

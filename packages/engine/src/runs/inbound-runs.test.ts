@@ -3,6 +3,7 @@ import type { Scope } from '@parley/contract'
 import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
 import { parseNameAddr, parseUri, type SipRequest } from '@parley/leg'
 import { RunLeases } from '@parley/runs'
+import { HeaderList } from '@parley/sip'
 import type { Database, InboundTrunk } from '@parley/store'
 import { localBus, rowOf, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -102,7 +103,7 @@ async function createCustomer(numbers: readonly string[], country = 'US'): Promi
   return scope
 }
 
-function inviteTo(called: string): SipRequest {
+function inviteTo(called: string, headers: readonly (readonly [string, string])[] = []): SipRequest {
   const from = parseNameAddr('<sip:+12025550177@carrier.example>;tag=1')
   const to = parseNameAddr('<sip:anybody@parley.example>')
   return {
@@ -110,7 +111,7 @@ function inviteTo(called: string): SipRequest {
     from,
     to,
     callId: crypto.randomUUID(),
-    headers: { get: () => undefined },
+    headers: new HeaderList(headers),
   } as unknown as SipRequest
 }
 
@@ -208,4 +209,24 @@ it('a caller who cancels before ringing leaves a completed run with outcome call
       disposition: 'caller_hung_up',
       outcome: { kind: 'caller_hung_up', ended_by: 'caller' },
     })
+})
+
+it('the allowed headers of an INVITE, and who diverted the call, are variables of the run', async () => {
+  await createCustomer(['+4930123456'], 'DE')
+  const [trunk] = trunks
+  const details = { country: 'DE', headers_in: ['X-Foo', 'X-Long'], prefix_in: '9', number_format_in: 'e164' } as const
+  trunks = [{ ...trunk!, details }]
+  const invite = inviteTo('94930123456', [
+    ['X-Foo', 'bar'],
+    ['X-Other', 'not allowed'],
+    ['X-Long', 'a'.repeat(2000)],
+    ['Diversion', '<sip:+4930222222@carrier.example>;reason=no-answer'],
+  ])
+  expect((await runs.find(invite, CARRIER)!.receive(invite)).kind).toBe('taken')
+  expect((await runOf(invite)).dynamic_variables).toEqual({
+    'x-foo': 'bar',
+    diverted_from: '+4930222222',
+    diversion_reason: 'no-answer',
+    originally_called: '+4930222222',
+  })
 })

@@ -13,7 +13,7 @@ import {
   startingRun,
 } from '@parley/store'
 import type { AbandonReason, CallPlan, RingingDecision } from '../call-plan.ts'
-import { calledNumbers, e164Numbers } from '../called-number.ts'
+import { calledNumbers, e164Numbers, type NumberRules } from '../called-number.ts'
 import { EngineError } from '../errors.ts'
 import type { CallRefusal, InboundDecision, InboundRoute, InboundRouter } from '../inbound-router.ts'
 import type { CallLadders } from '../ladder/call-ladders.ts'
@@ -21,6 +21,8 @@ import { tokensOf } from '../token-router.ts'
 import type { AgentFactory } from './agent-factory.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { callerIdentityOf } from './caller-identity.ts'
+import { headerVariables } from './custom-headers.ts'
+import { diversionVariables } from './diversion.ts'
 import { requestInboundContext } from './inbound-context.ts'
 import { InboundRate } from './inbound-rate.ts'
 import { openRecording, type Recordings } from './recordings.ts'
@@ -28,6 +30,7 @@ import { RefusedCalls } from './refused-calls.ts'
 import { factsOf, type ReadyRun, runHandler, runPlan, wantsRecording } from './run-plan.ts'
 import { countryOf, trunkMedia, trunkSources } from './trunk-details.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
+import { numberRulesOf } from './trunk-numbers.ts'
 
 const OVERLOADED: InboundDecision = { kind: 'refused', status: 503, retryAfterS: 5 }
 const RATE_EXCEEDED: InboundDecision = { kind: 'refused', status: 503, retryAfterS: 1 }
@@ -36,6 +39,8 @@ interface InboundRunsOptions {
   readonly database: Database
   readonly leases: RunLeases
   readonly directory: TrunkDirectory
+  /** Trunks whose registration keeps this connection; default none. */
+  readonly registeredOn?: (flowId: string) => readonly InboundTrunk[]
   readonly agents: AgentFactory
   readonly recordings: Recordings
   readonly time: Time
@@ -67,10 +72,12 @@ export class InboundRuns implements InboundRouter {
     this.#refused = new RefusedCalls(options)
   }
 
-  find(request: SipRequest, sourceAddress: string): InboundRoute | null {
-    const { directory } = this.#options
-    const named = directory.byToken(request, sourceAddress)
-    const trunks = named === null ? directory.bySource(sourceAddress) : [named]
+  find(request: SipRequest, sourceAddress: string, flowId?: string): InboundRoute | null {
+    const { directory, registeredOn } = this.#options
+    const registered = flowId === undefined ? [] : (registeredOn?.(flowId) ?? [])
+    const named = directory.byToken(request, sourceAddress, registered)
+    const unnamed = registered.length > 0 ? registered : directory.bySource(sourceAddress)
+    const trunks = named === null ? unnamed : [named]
     if (trunks.length === 0) return null
     if (request.method === 'INVITE') this.#options.ladders?.expect(request.callId)
     const [only] = trunks.length === 1 ? trunks : []
@@ -132,14 +139,14 @@ export class InboundRuns implements InboundRouter {
     if (only === undefined) return []
     if (others.length === 0) return (await this.#called(only, invite)).map(number => candidate(only, number))
     const found = await this.#options.database.telephony.reached(
-      trunks.flatMap(trunk => calledNumbers(invite, countryOf(trunk)).map(number => candidate(trunk, number))),
+      trunks.flatMap(trunk => calledOn(trunk, invite).map(number => candidate(trunk, number))),
     )
     return found.every(({ trunk }) => trunk === found[0]!.trunk) ? found : []
   }
 
   /** An INVITE with the trunk's token and without any number reaches the trunk's number, if it has exactly one. */
   async #called(trunk: InboundTrunk, invite: SipRequest): Promise<readonly string[]> {
-    const written = calledNumbers(invite, countryOf(trunk))
+    const written = calledOn(trunk, invite)
     if (written.length > 0) return written
     const { scope, trunk_id } = trunk
     const { rows } = await listNumbers(this.#options.database.within(scope), scope, {
@@ -161,6 +168,9 @@ export class InboundRuns implements InboundRouter {
   async #admit({ trunk, number }: ReachedNumber, invite: SipRequest): Promise<OwnedRun | AdmissionRefusal> {
     const { database, leases } = this.#options
     const { scope } = trunk
+    const country = countryOf(trunk)
+    const rules = numberRulesOf(trunk.details)
+    const { variables, refused } = headerVariables(invite, trunk.details.headers_in)
     const admission = await database.transaction(scope, tx =>
       admitRun(
         tx,
@@ -172,10 +182,10 @@ export class InboundRuns implements InboundRouter {
           mode: 'inbound',
           trigger: { kind: 'sip', number_id: number.number_id, call_id_sha256: sha256(invite.callId) },
           test: false,
-          from_number: callerOf(invite, countryOf(trunk)),
+          from_number: callerOf(invite, country, rules),
           to_number: number.phone_number,
           trunk_id: trunk.trunk_id,
-          dynamic_variables: {},
+          dynamic_variables: { ...diversionVariables(invite, country, rules), ...variables },
           metadata: null,
           caller_identity: callerIdentityOf(invite),
           key_id: null,
@@ -189,7 +199,14 @@ export class InboundRuns implements InboundRouter {
     if (admission.kind === 'refused') return admission.reason
     if (admission.owned === null)
       throw new TypeError('admit_run returned no ownership for a run that was admitted with an owner')
-    return leases.adopt(scope, admission.owned, 1)
+    const run = leases.adopt(scope, admission.owned, 1)
+    for (const name of refused)
+      run.note({
+        kind: 'error',
+        code: 'header_refused',
+        message: `The header ${name} of the INVITE is longer than 1,024 bytes: the run has no variable ${name.toLowerCase()}.`,
+      })
+    return run
   }
 
   #record(run: OwnedRun, invite: SipRequest, trunk: InboundTrunk): CallRecord {
@@ -217,7 +234,7 @@ export class InboundRuns implements InboundRouter {
       const agent = await agents.create({ scope, agent_id, version, plan })
       const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null
       const media = trunkMedia(trunk.details)
-      return { kind: 'taken', ...media, plan: this.#plan({ run, start, agent, record, time }, recording) }
+      return { kind: 'taken', ...media, plan: this.#plan({ run, start, trunk, agent, record, time }, recording) }
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'internal'
       // `Recordings` reports this error itself, once for many calls.
@@ -259,11 +276,16 @@ function refusalOf(reason: AdmissionRefusal): InboundDecision {
   return reason === 'tenant_not_configured' ? OVERLOADED : { kind: 'refused', status: 486 }
 }
 
+/** Numbers that an INVITE on this trunk may mean, the likeliest first. */
+function calledOn(trunk: InboundTrunk, invite: SipRequest): readonly string[] {
+  return calledNumbers(invite, countryOf(trunk), numberRulesOf(trunk.details))
+}
+
 /** The caller's E.164 number; null: withheld, or not a number. */
-function callerOf(invite: SipRequest, country: string | null): string | null {
+function callerOf(invite: SipRequest, country: string | null, rules: NumberRules): string | null {
   const { uri } = invite.from
   const written = 'user' in uri ? uri.user?.split(';')[0] : undefined
-  return written === undefined ? null : (e164Numbers(written, country)[0] ?? null)
+  return written === undefined ? null : (e164Numbers(written, country, rules)[0] ?? null)
 }
 
 /** The trunk's token where the request carries it: whoever knows it can call in. */

@@ -255,3 +255,54 @@ it('a run whose turn on the trunk came before its engine began to drain is diall
   const run = () => readRun(test.database.within(scope), scope, runId)
   await vi.waitFor(async () => expect(await run()).toMatchObject({ state: 'running', phone_state: 'dialing' }))
 })
+
+async function setDetails(details: object): Promise<void> {
+  await test.owner.query("update parley.trunks set details = $2 where tenant_id = $1 and trunk_id = 'carrier'", [
+    scope.tenant_id,
+    JSON.stringify({ cps: 0.5, ...details }),
+  ])
+}
+
+it('an outbound call has the identity, headers and number format of its trunk', async () => {
+  await setDetails({
+    number_format_out: 'digits',
+    prefix_out: '00',
+    privacy: ['id'],
+    asserted_identity: 'caller',
+    headers_out: ['X-Account', 'X-None'],
+    session_expires: 600,
+  })
+  await beginWaitingRun({ from_number: '+4930111111', dynamic_variables: { 'x-account': 'seven', other: 'x' } })
+  passToNextTurn()
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
+  const { uri, from, headers, sessionTimer } = dialled[0]!
+  expect(uri).toMatchObject({ user: '004930222222', host: 'sbc.example.com' })
+  expect(from).toMatchObject({ displayName: 'Anonymous', uri: { host: 'anonymous.invalid' } })
+  expect(headers).toEqual([
+    ['P-Asserted-Identity', '<sip:4930111111@sbc.example.com;user=phone>'],
+    ['Privacy', 'id'],
+    ['X-Account', 'seven'],
+  ])
+  expect(sessionTimer).toEqual({ expiresS: 600 })
+})
+
+it('an outbound call has the settings of the profile of its trunk', async () => {
+  await setDetails({ profile: 'vonage' })
+  await beginWaitingRun({ from_number: '+4930111111' })
+  passToNextTurn()
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
+  expect(dialled[0]!.uri.user).toBe('4930222222')
+  expect(dialled[0]).toMatchObject({ security: 'srtp-required', codecs: ['PCMU', 'PCMA'] })
+})
+
+it('a run whose variable cannot be sent as a header is not dialled, and its timeline says why', async () => {
+  await setDetails({ headers_out: ['X-Account'] })
+  const runId = await beginWaitingRun({ dynamic_variables: { 'x-account': 'seven\r\nVia: x' } })
+  passToNextTurn()
+  await vi.waitFor(() => expect(ended).toHaveLength(1))
+  expect(dialled).toEqual([])
+  expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({
+    state: 'failed',
+    outcome: { kind: 'error', detail: 'sip_error' },
+  })
+})

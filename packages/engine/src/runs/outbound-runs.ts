@@ -1,8 +1,9 @@
 import type { PolicyReason } from '@parley/conversation'
 import { type Ms, ParleyError, Semaphore, type Time } from '@parley/kernel'
-import { type InviteAttempt, LegError, type NextHop, type SipUri } from '@parley/leg'
+import { type InviteAttempt, LegError, type NextHop } from '@parley/leg'
 import { MediaError } from '@parley/media'
 import type { OwnedRun, OwnedRunEnding, RunLeases, Work } from '@parley/runs'
+import { type HeaderPairs, parseNameAddrList } from '@parley/sip'
 import {
   type CallSlot,
   type Database,
@@ -23,10 +24,13 @@ import type { TrunkMedia } from '../inbound-router.ts'
 import type { CallLadders } from '../ladder/call-ladders.ts'
 import type { AgentFactory } from './agent-factory.ts'
 import { CallRecord, type CallRecordEnd, undialled } from './call-record.ts'
+import { variableHeaders } from './custom-headers.ts'
 import { DialEffect } from './dial-effect.ts'
+import { numberAt, outboundIdentity } from './outbound-identity.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
 import { trunkMedia, trunkSources } from './trunk-details.ts'
+import { writtenCalledNumber } from './trunk-numbers.ts'
 
 /** Longest wait of a call for its turn on the trunk. */
 const MAX_SLOT_WAIT_MS: Ms = 60_000
@@ -165,13 +169,17 @@ export class OutboundRuns {
   async #dial(ready: ReadyToDial, place: CallPlace): Promise<void> {
     const { run, record, start, trunk, agent, effectId } = ready
     const { ladders } = this.#options
+    const headers = this.#headers(run, start, trunk)
     const recording = wantsRecording(start.plan) ? await this.#recording(run) : null
     const plan = runPlan(ready, recording)
     const effect = new DialEffect(run.ledger, effectId)
     try {
       const request: DialRequest = {
         ...this.#target(start, trunk),
+        headers,
         ringTimeoutMs: agent.plan.settings.ringDurationMs,
+        ...sessionTimerOf(trunk),
+        ...serviceRouteOf(trunk),
         plan: {
           ...plan,
           onCall: call => {
@@ -261,6 +269,18 @@ export class OutboundRuns {
     }
   }
 
+  /** Headers that say who calls, and those that the trunk takes from the run's variables. */
+  #headers(run: OwnedRun, start: StartingRun, trunk: DialableTrunk): HeaderPairs {
+    try {
+      const custom = variableHeaders(start.dynamic_variables, trunk.details.headers_out)
+      return [...outboundIdentity(start.from_number, trunk).headers, ...custom]
+    } catch (error) {
+      if (!EngineError.is(error, 'header_refused')) throw error
+      run.note({ kind: 'error', code: error.code, message: error.message })
+      throw new SetupFailure(undialled('sip_error'))
+    }
+  }
+
   #target(
     start: StartingRun,
     trunk: DialableTrunk,
@@ -277,12 +297,8 @@ export class OutboundRuns {
           }
     const nextHop: NextHop = { host, port: details.port, transport, serverName: undefined }
     return {
-      uri: numberAt(start.to_number ?? '', host),
-      from: {
-        displayName: undefined,
-        uri: numberAt(details.identity ?? start.from_number ?? 'anonymous', host),
-        params: new Map(),
-      },
+      uri: numberAt(writtenCalledNumber(start.to_number ?? '', trunk), host),
+      from: outboundIdentity(start.from_number, trunk).from,
       ...trunkMedia(details),
       nextHop,
       sources: trunkSources(details),
@@ -291,7 +307,12 @@ export class OutboundRuns {
   }
 }
 
-function numberAt(number: string, host: string): SipUri {
-  const params = new Map([['user', 'phone']])
-  return { scheme: 'sip', user: number, password: undefined, host, port: undefined, params, headers: [] }
+function sessionTimerOf({ details: { session_expires } }: DialableTrunk): Pick<DialRequest, 'sessionTimer'> {
+  return session_expires === undefined ? {} : { sessionTimer: { expiresS: session_expires } }
+}
+
+/** RFC 3608 section 6.1: calls of a registered trunk take the route that its registrar asked for. */
+function serviceRouteOf({ service_route }: DialableTrunk): Pick<DialRequest, 'route'> {
+  const route = service_route.flatMap(value => parseNameAddrList(value) ?? [])
+  return route.length === 0 ? {} : { route }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Ms, Time, Timer } from '@parley/kernel'
 import { type OwnedRun, RepeatedFailureLog, type RunLeases, type RunQueue } from '@parley/runs'
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
@@ -10,11 +11,14 @@ import { InboundRuns } from './inbound-runs.ts'
 import { OutboundRuns } from './outbound-runs.ts'
 import type { Recordings } from './recordings.ts'
 import { TrunkDirectory, type TrunkDirectoryOptions } from './trunk-directory.ts'
+import { TrunkRegistrations } from './trunk-registrations.ts'
 
 /** How often the database is queried for waiting runs, in case a job of the queue was lost. */
 const SWEEP_MS: Ms = 5000
 const HEARTBEAT_MS: Ms = 3000
 const POLL_MS: Ms = 100
+/** An engine without a heartbeat for this long is gone. */
+const PRESENT_MS: Ms = 15_000
 
 interface RunEngineOptions {
   readonly database: Database
@@ -47,6 +51,7 @@ export class RunEngine {
   readonly engine: Engine
   readonly #options: RunEngineOptions
   readonly #directory: TrunkDirectory
+  readonly #registrations: TrunkRegistrations
   readonly #outbound: OutboundRuns
   readonly #heartbeats: RepeatedFailureLog
   readonly #sweeps: RepeatedFailureLog
@@ -55,10 +60,17 @@ export class RunEngine {
   #heartbeat: Timer | null = null
   #sweep: Timer | null = null
 
-  private constructor(options: RunEngineOptions, engine: Engine, directory: TrunkDirectory, ladders: CallLadders) {
+  private constructor(
+    options: RunEngineOptions,
+    engine: Engine,
+    directory: TrunkDirectory,
+    registrations: TrunkRegistrations,
+    ladders: CallLadders,
+  ) {
     this.#options = options
     this.engine = engine
     this.#directory = directory
+    this.#registrations = registrations
     const { database, leases, sealer, agents, recordings, time, onProblem } = options
     this.#heartbeats = new RepeatedFailureLog({ name: 'the heartbeat of the engine', time, onProblem })
     this.#sweeps = new RepeatedFailureLog({ name: 'the query for waiting runs', time, onProblem })
@@ -82,6 +94,20 @@ export class RunEngine {
     const { database, bus, leases, agents, recordings, time, addressesOf, onProblem } = options
     const { telephony } = database
     const directory = await TrunkDirectory.open({ telephony, bus, time, addressesOf, onProblem })
+    const registrations = new TrunkRegistrations({
+      database,
+      directory,
+      sealer: options.sealer,
+      engineId: leases.owner.engine,
+      instanceId: randomUUID(),
+      hasOtherEngine: async () => {
+        const present = await database.runs.engines.present(PRESENT_MS)
+        return present.some(({ engine_id, draining }) => engine_id !== leases.owner.engine && !draining)
+      },
+      time,
+      wallClock: Date.now,
+      onProblem,
+    })
     const ladders = new CallLadders({
       wallClock: Date.now,
       ...(options.onSipMessage !== undefined && { onMessage: options.onSipMessage }),
@@ -90,6 +116,7 @@ export class RunEngine {
       database,
       leases,
       directory,
+      registeredOn: flowId => registrations.trunksOn(flowId),
       agents,
       recordings,
       time,
@@ -103,7 +130,7 @@ export class RunEngine {
       directory.close()
       throw error
     })
-    const runs = new RunEngine(options, engine, directory, ladders)
+    const runs = new RunEngine(options, engine, directory, registrations, ladders)
     try {
       await runs.#begin()
     } catch (error) {
@@ -130,10 +157,15 @@ export class RunEngine {
     const { time } = this.#options
     this.engine.drain()
     void this.#beat()
+    let isHandedOver = false
+    void this.#registrations.drain().finally(() => {
+      isHandedOver = true
+    })
     await this.#stopListening?.()
     this.#stopListening = null
     const until = time.now() + withinMs
-    while ((this.engine.capacity.taken > 0 || this.#options.leases.size > 0) && time.now() < until)
+    const isBusy = () => this.engine.capacity.taken > 0 || this.#options.leases.size > 0 || !isHandedOver
+    while (isBusy() && time.now() < until)
       await new Promise<void>(resolve => void time.at(time.now() + POLL_MS, resolve))
   }
 
@@ -145,6 +177,7 @@ export class RunEngine {
     await this.#stopListening?.()
     this.#heartbeat?.cancel()
     this.#sweep?.cancel()
+    await this.#registrations.close()
     this.#directory.close()
     await this.engine.close()
     // The ends of these runs are still being written.
@@ -177,6 +210,7 @@ export class RunEngine {
         this.#sweep = timer
       },
     )
+    this.#registrations.begin(this.engine.endpoint.userAgent)
     await this.#takeWaiting()
   }
 

@@ -7,11 +7,13 @@ import { agentHandler } from '../agent-handler.ts'
 import type { CallPlan, HandlerFactory } from '../call-plan.ts'
 import type { VoiceAgent, VoiceCallFacts } from '../voice/voice-agent.ts'
 import type { CallRecord } from './call-record.ts'
+import { type NumberingTrunk, writtenCalledNumber } from './trunk-numbers.ts'
 
 /** A run with everything that its call needs. */
 export interface ReadyRun {
   readonly run: OwnedRun
   readonly start: StartingRun
+  readonly trunk: NumberingTrunk
   readonly agent: VoiceAgent
   readonly record: CallRecord
   readonly time: Time
@@ -29,9 +31,17 @@ export function runPlan(ready: ReadyRun, recording: CallPlan['recording']): Call
 }
 
 /** Creates the run's agent, with the run's ledger and transfer policy. */
-export function runHandler({ run, start, agent, record, time }: ReadyRun, facts: VoiceCallFacts): HandlerFactory {
+export function runHandler(
+  { run, start, trunk, agent, record, time }: ReadyRun,
+  facts: VoiceCallFacts,
+): HandlerFactory {
   return agentHandler({
-    agent: { ...agent, ledger: () => run.ledger, transferPolicy: policyOf(start) },
+    agent: {
+      ...agent,
+      ledger: () => run.ledger,
+      transferPolicy: policyOf(start),
+      transfers: { refer: trunk.details.refer ?? true, written: number => writtenCalledNumber(number, trunk) },
+    },
     facts,
     time,
     onUsage: usage => record.used(usage),

@@ -123,3 +123,10 @@ it('known trunks are still found while the database does not answer', async () =
   await promisesSettled()
   expect(trunkFor('sip:tokenone@engine.example')).toBeNull()
 })
+
+it('a request over the connection of a trunk’s registration needs no configured source', () => {
+  const [, restricted] = directory.trunks
+  const request = requestTo('sip:tokentwo@engine.example')
+  expect(directory.byToken(request, '198.51.100.1')).toBeNull()
+  expect(directory.byToken(request, '198.51.100.1', [restricted!])?.trunk_id).toBe('restricted')
+})

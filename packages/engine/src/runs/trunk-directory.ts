@@ -69,12 +69,22 @@ export class TrunkDirectory {
     return directory
   }
 
-  /** The trunk whose token is in the request. Null also if the trunk has configured sources and `sourceAddress` is not one of them. */
-  byToken(request: SipRequest, sourceAddress: string): InboundTrunk | null {
+  /** All trunks that accept calls. Other objects after each change of any trunk or number. */
+  get trunks(): readonly InboundTrunk[] {
+    return this.#all.map(({ trunk }) => trunk)
+  }
+
+  /**
+   * The trunk whose token is in the request. Null also if the trunk has configured sources and `sourceAddress` is not one of them, unless
+   * it is one of `registered`: those whose registration the request's connection belongs to.
+   */
+  byToken(request: SipRequest, sourceAddress: string, registered: readonly InboundTrunk[] = []): InboundTrunk | null {
     for (const token of tokensOf(request)) {
       const found = this.#byToken.get(createHash('sha256').update(token).digest('hex'))
       if (found === undefined) continue
-      return found.areConfigured && !isInNetworks(sourceAddress, found.networks) ? null : found.trunk
+      const { token_sha256 } = found.trunk
+      const isKnown = !found.areConfigured || registered.some(trunk => trunk.token_sha256 === token_sha256)
+      return isKnown || isInNetworks(sourceAddress, found.networks) ? found.trunk : null
     }
     return null
   }

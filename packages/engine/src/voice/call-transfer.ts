@@ -2,25 +2,31 @@ import type { LegRequest } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
 import { type CallLeg, type LegEvent, parseUri } from '@parley/leg'
 import type { LegRequestHandler, OnLegAnswer } from './leg-request-handler.ts'
+import type { TransferRules } from './voice-agent.ts'
 
 type Transfer = LegRequest & { readonly type: 'transfer' }
+
+const BY_REFER: TransferRules = { refer: true, written: number => number }
 
 /** Cold transfer of a call: a REFER to a number of the far end's own network, with one result. */
 export class CallTransfer implements LegRequestHandler<Transfer> {
   readonly #leg: CallLeg
+  readonly #rules: TransferRules
   readonly #onAnswer: OnLegAnswer
   #requestId: string | null = null
 
-  constructor(leg: CallLeg, onAnswer: OnLegAnswer) {
+  constructor(leg: CallLeg, rules: TransferRules | undefined, onAnswer: OnLegAnswer) {
     this.#leg = leg
+    this.#rules = rules ?? BY_REFER
     this.#onAnswer = onAnswer
   }
 
   start(requestId: string, { destination, custom_sip_headers: headers }: Transfer): void {
     this.#requestId = requestId
     const { peerHost } = this.#leg
-    const target = peerHost === null ? undefined : parseUri(`sip:${destination}@${peerHost};user=phone`)
-    if (target === undefined) return this.#settle('failed', null)
+    const number = this.#rules.written(destination)
+    const target = peerHost === null ? undefined : parseUri(`sip:${number}@${peerHost};user=phone`)
+    if (target === undefined || !this.#rules.refer) return this.#settle('failed', null)
     try {
       this.#leg.transfer(target, { headers: Object.entries(headers) })
     } catch (error) {

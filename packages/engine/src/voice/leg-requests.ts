@@ -4,6 +4,7 @@ import type { CallLeg, LegEvent } from '@parley/leg'
 import { CallTransfer } from './call-transfer.ts'
 import { DigitPresser } from './digit-presser.ts'
 import type { LegRequestHandler, OnLegAnswer } from './leg-request-handler.ts'
+import type { TransferRules } from './voice-agent.ts'
 
 type RequestByType = { readonly [Request in LegRequest as Request['type']]: Request }
 type Handlers = { readonly [Type in LegRequest['type']]: LegRequestHandler<RequestByType[Type]> }
@@ -12,10 +13,10 @@ type Handlers = { readonly [Type in LegRequest['type']]: LegRequestHandler<Reque
 export class LegRequests {
   readonly #handlers: Handlers
 
-  constructor(leg: CallLeg, time: Time, onAnswer: OnLegAnswer) {
+  constructor(leg: CallLeg, time: Time, transfers: TransferRules | undefined, onAnswer: OnLegAnswer) {
     this.#handlers = {
       press_digits: new DigitPresser(leg, time, onAnswer),
-      transfer: new CallTransfer(leg, onAnswer),
+      transfer: new CallTransfer(leg, transfers, onAnswer),
     }
   }
 

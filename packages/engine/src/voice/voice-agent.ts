@@ -27,10 +27,20 @@ export interface VoiceAgent {
   /** Creates the effect ledger of a call. */
   readonly ledger: () => EffectLedger
   readonly transferPolicy: (destination: string) => PolicyDecision
+  /** How the call's trunk transfers; default: by REFER, to numbers in E.164. */
+  readonly transfers?: TransferRules
   /** Preemptive generation: the model is asked when the caller has probably finished, and the answer held until that is certain. Default true. */
   readonly asksAhead?: boolean
   /** Default adaptive. */
   readonly endpointing?: Endpointing
+}
+
+/** Transfers of a trunk. */
+export interface TransferRules {
+  /** False: the carrier takes no REFER, and a transfer fails at once. */
+  readonly refer: boolean
+  /** An E.164 number as the carrier expects it. */
+  readonly written: (number: string) => string
 }
 
 /** Facts about one call. */

@@ -133,7 +133,7 @@ export class VoiceConversation implements CallHandler {
     })
     const { voiceId } = agent
     agent.voice.warm?.({ language: languageOf(agent), ...(voiceId !== null && { voice: voiceId }) })
-    this.#legRequests = new LegRequests(line.leg, time, (id, answer, receipt) =>
+    this.#legRequests = new LegRequests(line.leg, time, agent.transfers, (id, answer, receipt) =>
       this.#conversation.legAnswered(id, answer, receipt),
     )
   }

@@ -36,6 +36,7 @@ async function fill({ tenant_id }: Scope): Promise<void> {
        published_by, test, draft_id, draft_revision, plan, draft, warnings)
      values ($1, 'a', 1, 'd', 1, '{}', '{}', 'api', '{}', false, uuidv7(), 1, '{}', '{}', '[]')`,
     `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound) values ($1, 't', 'T', 'generic_sip', 'sip:x', false)`,
+    `insert into parley.trunk_registrations (tenant_id, trunk_id, fence, engine_id, state, detail) values ($1, 't', 1, 'e', 'registered', '')`,
     `insert into parley.numbers (tenant_id, phone_number, trunk_id) values ($1, '+1', 't')`,
     `insert into parley.tombstones (tenant_id, kind, id, answer) values ($1, 'secret', 'x', '{}')`,
     `insert into parley.call_minutes (tenant_id, minute, calls) values ($1, now(), 1)`,

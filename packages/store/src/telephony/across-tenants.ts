@@ -1,4 +1,5 @@
 import { type RunStatement, scopedRows } from '../statements.ts'
+import { detailsInForce } from './profiles/profiles.ts'
 import type { InboundTrunk, TelephonyAcrossTenants } from './protocol.ts'
 
 export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
@@ -9,7 +10,7 @@ export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
     },
     async inboundTrunks() {
       const { rows } = await run('inbound_trunks', 'select * from parley.inbound_trunks()', [])
-      return scopedRows<InboundTrunk>(rows)
+      return scopedRows<InboundTrunk>(rows).map(trunk => ({ ...trunk, details: detailsInForce(trunk.details) }))
     },
     async reached(candidates) {
       if (candidates.length === 0) return []

@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import type { TrunkDetails } from '../schema.ts'
+import type { TrunkDetails } from './trunk-details.ts'
 
 /** A trunk that takes calls, as an engine needs it to know whose an INVITE is. */
 export interface InboundTrunk {
@@ -10,6 +10,7 @@ export interface InboundTrunk {
   readonly token_sha256: string
   /** Where calls go out; its addresses are the trunk's sources where staff set none (`details.source`). */
   readonly termination_uri: string
+  /** The settings in force, those of its profile included. */
   readonly details: TrunkDetails
   /** The first that was imported on it: its country is the trunk's where staff set none. Null: it has no number. */
   readonly first_number: string | null

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest'
+import { HeaderList } from '../../message/header-list.ts'
+import type { NameAddr, SipRequest } from '../../message/message.ts'
+import { createResponse } from '../../message/message-factory.ts'
+import { serialiseUri } from '../../message/uri.ts'
+import { Pair, sipUri } from '../testing/pair.ts'
+import { type Reply, ScriptedPeer } from '../testing/scripted-peer.ts'
+import type { RegistrationOptions, RegistrationStatus } from './registration.ts'
+
+const INSTANCE = '00000000-0000-4000-8000-000000000001'
+
+const contactOf = ({ contact }: SipRequest): NameAddr => (contact as readonly NameAddr[])[0]!
+
+/** A user agent that registers at a scripted registrar. */
+class Registering {
+  readonly pair = new Pair({ transport: 'tls' })
+  readonly registrar = new ScriptedPeer(this.pair.network, '10.0.0.9', 'sbc.test')
+  readonly changes: RegistrationStatus[] = []
+  readonly registration
+  /** The response to each REGISTER; default: 200 with its Expires. */
+  respond: (request: SipRequest) => { readonly status: number; readonly reply: Reply } = request => ({
+    status: 200,
+    reply: { headers: [['Expires', request.headers.get('Expires') ?? '']] },
+  })
+
+  constructor(options: Partial<RegistrationOptions> = {}) {
+    this.registrar.onMessage = (message, flow) => {
+      if (message.kind !== 'request' || message.method !== 'REGISTER') return
+      const { status, reply } = this.respond(message)
+      this.registrar.reply({ request: message, flow }, status, reply)
+    }
+    this.registration = this.pair.a.ua.register({
+      registrar: { ...sipUri('', 'sbc.test', 'tls'), user: undefined },
+      address: sipUri('account', 'sbc.test', 'tls'),
+      contactUser: 'secret-token',
+      instanceId: INSTANCE,
+      onChange: status => this.changes.push(status),
+      ...options,
+    })
+    this.pair.time.advance(200)
+  }
+
+  get requests(): SipRequest[] {
+    return this.registrar.requests.filter(({ method }) => method === 'REGISTER')
+  }
+
+  get intervals(): (string | undefined)[] {
+    return this.requests.map(({ headers }) => headers.get('Expires'))
+  }
+}
+
+describe('registration as a client (RFC 3261 section 10)', () => {
+  it('a REGISTER names the registrar, the address of record and our Contact with its instance', () => {
+    const { requests, registration } = new Registering()
+    const [request] = requests
+    expect(serialiseUri(request!.uri)).toBe('sip:sbc.test;transport=tls')
+    for (const { uri } of [request!.to, request!.from]) expect(uri).toMatchObject({ user: 'account', host: 'sbc.test' })
+    const contact = contactOf(request!)
+    expect(contact).toMatchObject({ uri: { user: 'secret-token', host: 'a.test' } })
+    expect(Object.fromEntries(contact.params)).toEqual({
+      '+sip.instance': `<urn:uuid:${INSTANCE}>`,
+      'reg-id': '1',
+    })
+    expect(request!.headers.get('Supported')).toContain('outbound')
+    expect(registration.status).toMatchObject({ state: 'registered', sipStatus: 200, flow: { transport: 'tls' } })
+  })
+
+  it('is refreshed at half the granted time on the same connection, with one Call-ID and rising CSeq numbers', () => {
+    const { pair, registrar } = new Registering()
+    const first = registrar.last('REGISTER')
+    pair.time.advance(299_000)
+    expect(registrar.methods()).toEqual(['REGISTER'])
+    pair.time.advance(2000)
+    const second = registrar.last('REGISTER')
+    expect(registrar.methods()).toEqual(['REGISTER', 'REGISTER'])
+    expect(second.request.callId).toBe(first.request.callId)
+    expect(second.request.cseq.sequence).toBe(first.request.cseq.sequence + 1)
+    expect(second.flow.id).toBe(first.flow.id)
+  })
+
+  it('the expires parameter of our Contact counts before the Expires header', () => {
+    const registering = new Registering()
+    const { registrar } = registering
+    registrar.onMessage = (message, flow) => {
+      if (message.kind !== 'request') return
+      const own = { ...contactOf(message), params: new Map([['expires', '60']]) }
+      const other = { ...own, uri: sipUri('other', 'elsewhere.test', 'tls'), params: new Map([['expires', '9']]) }
+      const headers = HeaderList.empty.with('Expires', '3600')
+      registrar.sendMessage(createResponse(message, 200, { toTag: 'r', contact: [other, own], headers }), { flow })
+    }
+    registering.pair.time.advance(300_000)
+    const count = registering.requests.length
+    registering.pair.time.advance(120_000)
+    expect(registering.requests.length - count).toBe(4)
+  })
+
+  it('a 423 makes it request the interval of Min-Expires', () => {
+    const registering = new Registering({ expiresS: 60 })
+    registering.respond = request =>
+      Number(request.headers.get('Expires')) < 900
+        ? { status: 423, reply: { headers: [['Min-Expires', '900']] } }
+        : { status: 200, reply: { headers: [['Expires', '900']] } }
+    registering.pair.time.advance(31_000)
+    expect(registering.intervals).toEqual(['60', '60', '900'])
+    expect(registering.registration.status.state).toBe('registered')
+  })
+
+  it('a challenge is answered with the credentials of the trunk', () => {
+    const registering = new Registering({ credentials: { username: 'account', password: 'secret' } })
+    registering.respond = request =>
+      request.headers.get('Authorization') === undefined
+        ? { status: 401, reply: { headers: [['WWW-Authenticate', 'Digest realm="sbc.test", nonce="n1", qop="auth"']] } }
+        : { status: 200, reply: { headers: [['Expires', '600']] } }
+    registering.pair.time.advance(301_000)
+    expect(registering.requests.at(-1)!.headers.get('Authorization')).toContain('username="account"')
+    expect(registering.registration.status).toMatchObject({ state: 'registered', sipStatus: 200 })
+  })
+
+  it('a refused registration shows its status and is tried again after 30 s', () => {
+    const registering = new Registering()
+    registering.respond = () => ({ status: 403, reply: {} })
+    registering.pair.time.advance(600_000)
+    expect(registering.registration.status).toMatchObject({ state: 'failed', sipStatus: 403, flow: undefined })
+    const count = registering.requests.length
+    registering.respond = () => ({ status: 200, reply: { headers: [['Expires', '600']] } })
+    registering.pair.time.advance(30 * 60_000)
+    expect(registering.requests.length).toBeGreaterThan(count)
+    expect(registering.registration.status.state).toBe('registered')
+  })
+
+  it('the Service-Route of the registrar is reported in its order (RFC 3608)', () => {
+    const registering = new Registering()
+    registering.respond = () => ({
+      status: 200,
+      reply: {
+        headers: [
+          ['Expires', '600'],
+          ['Service-Route', '<sip:p2.test;lr>, <sip:home.test;lr>'],
+        ],
+      },
+    })
+    registering.pair.time.advance(301_000)
+    const { serviceRoute } = registering.registration.status
+    expect(serviceRoute.map(({ uri }) => serialiseUri(uri))).toEqual(['sip:p2.test;lr', 'sip:home.test;lr'])
+  })
+
+  it('is made anew over another connection when the registrar closes its own', () => {
+    const registering = new Registering()
+    const { pair, registrar } = registering
+    pair.time.advance(60_000)
+    const { flow } = registrar.last('REGISTER')
+    registrar.transport.submit({ type: 'close-flow', flow })
+    pair.time.advance(10_000)
+    expect(registering.requests).toHaveLength(2)
+    expect(registrar.last('REGISTER').flow.id).not.toBe(flow.id)
+    expect(registering.registration.status.state).toBe('registered')
+  })
+
+  it('is removed when it is stopped', async () => {
+    const registering = new Registering()
+    const stopped = registering.registration.stop()
+    registering.pair.time.advance(200)
+    await stopped
+    expect(registering.intervals).toEqual(['600', '0'])
+    expect(registering.registration.status.state).toBe('unregistered')
+    registering.pair.time.advance(3_600_000)
+    expect(registering.requests).toHaveLength(2)
+  })
+
+  it('a call over its connection reaches the guard on the flow that the registration reports', () => {
+    const registering = new Registering()
+    const { pair, registrar, registration } = registering
+    const invite = [
+      'INVITE sip:secret-token@a.test;transport=tls SIP/2.0',
+      'Via: SIP/2.0/TLS sbc.test;branch=z9hG4bKin1',
+      'Max-Forwards: 70',
+      'From: <sip:+4930111@sbc.test>;tag=f1',
+      'To: <sip:+4930222@sbc.test>',
+      'Call-ID: inbound-1',
+      'CSeq: 1 INVITE',
+      'Contact: <sip:sbc.test;transport=tls>',
+      'Content-Length: 0',
+      '',
+      '',
+    ].join('\r\n')
+    registrar.sendText(invite, { flow: registrar.last('REGISTER').flow })
+    pair.time.advance(200)
+    expect(pair.a.calls[0]?.session.flow?.id).toBe(registration.status.flow?.id)
+  })
+
+  it('a user agent that is closed leaves no timer of a registration behind', async () => {
+    const registering = new Registering()
+    const { pair } = registering
+    const closed = pair.a.ua.close()
+    pair.time.advance(40_000)
+    await closed
+    pair.time.advance(3_600_000)
+    expect(registering.requests).toHaveLength(1)
+  })
+})

@@ -92,7 +92,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
   })
   const { captureServer } = settings
   const hep = captureServer === null ? null : new HepExport({ server: captureServer, time: systemTime, onProblem })
-  await prepareAgents({ database, agents, services, time: systemTime, onProblem })
+  await prepareAgents({ database, services, time: systemTime, onProblem })
   const runs = await RunEngine.start({
     database,
     bus,

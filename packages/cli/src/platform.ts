@@ -159,9 +159,9 @@ async function startRoles(
   }
 }
 
-function prepare({ state, agents, services }: SharedParts): Promise<void> {
+function prepare({ state, services }: SharedParts): Promise<void> {
   const { database } = state
-  return prepareAgents({ database, agents, services, time: systemTime, onProblem: problemLines('engine') })
+  return prepareAgents({ database, services, time: systemTime, onProblem: problemLines('engine') })
 }
 
 /** Serves health and metrics in a process without the API. */

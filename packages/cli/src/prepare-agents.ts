@@ -1,4 +1,5 @@
-import { type AgentOrder, type Agents, languageOf } from '@parley/engine'
+import { languageOf } from '@parley/engine'
+import type { Plan } from '@parley/flow'
 import type { Ms, Time } from '@parley/kernel'
 import { type Database, listNumbers, numberReached } from '@parley/store'
 import { openingOf, type Services } from './services.ts'
@@ -10,15 +11,14 @@ const WITHIN_MS: Ms = 10_000
 
 interface PrepareAgentsParts {
   readonly database: Pick<Database, 'within' | 'telephony'>
-  readonly agents: Agents
   readonly services: Pick<Services, 'isOnThisMachine' | 'voiceOf'>
   readonly time: Time
   readonly onProblem: (what: string, error: unknown) => void
 }
 
 /**
- * Speaks the openings of the agents that answer numbers where the voice runs on this machine, and creates the agents: the first
- * call after a start then waits neither for a library to load nor for other texts to be rendered. Resolves after 10 s
+ * Speaks the openings of the agents that answer numbers where the voice runs on this machine: the first call after a start then
+ * waits neither for a library to load nor for its greeting to be rendered. Resolves after 10 s
  * at the latest; never rejects.
  */
 export async function prepareAgents(parts: PrepareAgentsParts): Promise<void> {
@@ -36,16 +36,15 @@ export async function prepareAgents(parts: PrepareAgentsParts): Promise<void> {
   timer.cancel()
 }
 
-async function prepareAll({ database, agents, services }: PrepareAgentsParts, signal: AbortSignal): Promise<void> {
-  const orders = await answeringAgents(database)
-  // Openings come first: creating an agent begins to render all of its texts, one after the other. A call reports a service
-  // that is not ready.
-  for (const { plan } of orders) await speakOpening(plan, services, signal).catch(() => {})
-  for (const order of orders) if (!signal.aborted) await agents.create(order).catch(() => {})
+async function prepareAll({ database, services }: PrepareAgentsParts, signal: AbortSignal): Promise<void> {
+  // A call reports a service that is not ready. Other texts of an agent are rendered at its first call: all texts of all agents
+  // would delay that call.
+  for (const plan of await answeringPlans(database)) await speakOpening(plan, services, signal).catch(() => {})
 }
 
-async function answeringAgents(database: PrepareAgentsParts['database']): Promise<AgentOrder[]> {
-  const orders = new Map<string, AgentOrder>()
+/** The plans of the agents that answer numbers. */
+async function answeringPlans(database: PrepareAgentsParts['database']): Promise<Plan[]> {
+  const plans = new Map<string, Plan>()
   for (const { scope, trunk_id } of await database.telephony.inboundTrunks()) {
     const db = database.within(scope)
     const { rows } = await listNumbers(db, scope, { trunk_id, cursor: null, limit: NUMBERS_PER_TRUNK })
@@ -53,18 +52,14 @@ async function answeringAgents(database: PrepareAgentsParts['database']): Promis
       const reached = await numberReached(db, scope, trunk_id, phone_number)
       if (reached.kind !== 'answered' || !reached.channels.includes('phone')) continue
       const { agent_id, version, plan } = reached
-      orders.set(`${scope.tenant_id} ${agent_id} ${version}`, { scope, agent_id, version, plan })
-      if (orders.size >= MAX_AGENTS) return [...orders.values()]
+      plans.set(`${scope.tenant_id} ${agent_id} ${version}`, plan)
+      if (plans.size >= MAX_AGENTS) return [...plans.values()]
     }
   }
-  return [...orders.values()]
+  return [...plans.values()]
 }
 
-async function speakOpening(
-  plan: AgentOrder['plan'],
-  services: PrepareAgentsParts['services'],
-  signal: AbortSignal,
-): Promise<void> {
+async function speakOpening(plan: Plan, services: PrepareAgentsParts['services'], signal: AbortSignal): Promise<void> {
   const { voice, voiceId } = services.voiceOf(plan)
   if (!services.isOnThisMachine(voice.id) || signal.aborted) return
   const request = {

@@ -5,7 +5,7 @@ import type { Destination } from '../transaction/message-sender.ts'
 import type { Flow, NextHop } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
 
-export interface SilencePolicy {
+interface SilencePolicy {
   /** The next target, if there is one, is tried after this long. */
   readonly limitMs: Ms
   /** The attempt is given up: `build` makes the request for the next target, which must not be taken for the same one. */

@@ -5,11 +5,12 @@ import { ApiError } from '../errors.ts'
 type Providers = DraftContent['providers']
 
 /**
- * The recogniser, model and voice of a new agent in this language: of each kind the first that is ready, otherwise the
- * first in the catalogue; validation then reports that it is not ready. Throws `catalogue_empty`.
+ * The recogniser, model and voice of a new agent. Recogniser and voice must serve this language; models are not chosen
+ * by language. Of each kind the first that is ready is taken, otherwise the first in the catalogue; validation then
+ * reports that it is not ready. Throws `catalogue_empty`.
  */
 export function firstProviders({ models, voices }: Catalogue, language: 'en' | 'es'): Providers {
-  const speaks = (role: CatalogueVoice['role']) =>
+  const firstFor = (role: CatalogueVoice['role']) =>
     firstReady(
       voices.filter(voice => voice.role === role && voice.languages.some(tag => isOf(tag, language))),
       role,
@@ -18,8 +19,8 @@ export function firstProviders({ models, voices }: Catalogue, language: 'en' | '
     models.filter(model => model.kind === 'chat'),
     'llm',
   )
-  const stt = speaks('stt')
-  const tts = speaks('tts')
+  const stt = firstFor('stt')
+  const tts = firstFor('tts')
   return {
     stt: { provider: stt.provider, model: stt.model },
     llm: { model: llm.model, provider: llm.provider },
@@ -30,7 +31,10 @@ export function firstProviders({ models, voices }: Catalogue, language: 'en' | '
 function firstReady<Service extends { readonly ready: boolean }>(services: readonly Service[], role: string): Service {
   const first = services.find(service => service.ready) ?? services[0]
   if (first === undefined)
-    throw new ApiError('catalogue_empty', `the catalogue has no service of the kind "${role}" for this language`)
+    throw new ApiError(
+      'catalogue_empty',
+      `the catalogue has no service of the kind "${role}"${role === 'llm' ? '' : ' for this language'}`,
+    )
   return first
 }
 

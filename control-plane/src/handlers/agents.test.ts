@@ -84,7 +84,7 @@ describe('DELETE /agents/{agent_id}', () => {
     expect(again).toMatchObject({ status: 200, body: first.body, notifications: [] })
   })
 
-  it('an archived agent refuses every further write', async () => {
+  it('an archived agent refuses edits and publications', async () => {
     const at = await fixture.create('ada')
     await fixture.publish('ada', at)
     await fixture.call('agents.delete', { params: { agent_id: 'ada' } })

@@ -107,7 +107,7 @@ async function draftToClone({ db, scope }: Context, source: AgentRow, version?: 
   if (draft === null || draft.published_revision !== null)
     throw new Refusal(
       'conflict',
-      `agent "${agent_id}" has neither a published version nor a draft: publish it, or name another agent`,
+      `agent "${agent_id}" has neither a published version nor an unpublished draft, so there is nothing to copy: name another agent`,
       {
         reason: 'nothing_to_clone',
       },

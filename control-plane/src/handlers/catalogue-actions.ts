@@ -22,7 +22,7 @@ const CONTEXT = object({ dynamic_variables: STRINGS, reject: { type: 'boolean' }
 const BY_MODEL_OR_NODE: ActionDescriptor['invocations'] = ['model_tool', 'flow_node']
 
 /**
- * Every action that agents can have. Only actions that work are listed. `effect_kind` is the kind of the effect in phone
+ * Every action of the platform: actions of agents, of their runs, and commands of the API. `effect_kind` is the kind of the effect in phone
  * runs.
  */
 export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [

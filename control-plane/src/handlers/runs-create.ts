@@ -94,7 +94,7 @@ async function outboundLine(body: RunCreation, plan: Plan, { db, scope }: Contex
   const from = body.from ?? own?.from ?? null
   if (from === null)
     throw missing('telephony_missing', 'the agent has no number to call from: set "from", or agent.telephony')
-  // The trunk of the publication belongs to the number of the publication.
+  // If the request names another number, the publication's trunk does not apply.
   const named = body.from === undefined ? (own?.trunkId ?? null) : null
   const facts = await dialFacts(db, scope, from, named)
   if (named !== null && !facts.has_trunk)

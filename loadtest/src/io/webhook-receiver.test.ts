@@ -121,12 +121,23 @@ describe('a webhook receiver', () => {
       socket.resume()
       await new Promise(resolve => socket.on('close', resolve))
     }
+    expect(await post(receiver, '{}')).toBe(200)
+    expect(receiver.entries).toHaveLength(1)
+  })
+
+  it('the receiver refuses a body of 5 MiB with 413 or by closing the connection, and records nothing', async () => {
+    const receiver = await open()
     expect(
       await fetch(receiver.url, { method: 'POST', body: 'x'.repeat(5 << 20) }).then(
         r => r.status,
         () => 413,
       ),
     ).toBe(413)
+    expect(receiver.entries).toEqual([])
+  })
+
+  it('the receiver records bodies that are not a webhook', async () => {
+    const receiver = await open()
     for (const body of ['[]', 'null', '{"run":7,"event_id":{}}', '"']) expect(await post(receiver, body)).toBe(200)
     expect(receiver.entries).toHaveLength(4)
   })

@@ -26,7 +26,10 @@ export interface MediaParameters {
   readonly remoteRtcp?: { readonly address: string; readonly port: number } | undefined
   /** Whether RTCP goes over the RTP port (RFC 5761); default false. */
   readonly rtcpMux?: boolean
-  /** Our direction. With "recvonly" and "inactive" silence is sent only if the peer's direction lets it receive. */
+  /**
+   * Our agreed direction. No RTP is sent with "recvonly" or "inactive". Nothing is heard with "sendonly" or "inactive",
+   * except packets that were on their way when the direction changed.
+   */
   readonly direction: MediaDirection
   readonly codec: CodecName
   readonly payloadType: number

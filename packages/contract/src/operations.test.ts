@@ -3,7 +3,7 @@ import { minimumRole, type Operation } from './operation.ts'
 import { operations, streams } from './operations.ts'
 import { operationIdOf, SPECIFIED_OPERATIONS } from './testing/specified-operations.ts'
 
-/** Why an operation of its own refuses what is well formed. */
+/** The reasons, beyond the common ones, for which each operation refuses a well-formed request. */
 const REASONS: Readonly<Record<string, string>> = {
   'environments.ensure_sandbox': 'forbidden/production_only',
   'keys.create': 'conflict/limit_reached',
@@ -83,7 +83,7 @@ describe('the operations of the API', () => {
 
   it('every operation has a unique id', () => expect(new Set(all.map(({ id }) => id)).size).toBe(rows.length))
 
-  it('the scopes tenant:read and tenant:write mean the roles viewer and member', () => {
+  it('drafts.get needs the role viewer, agents.create the role member, and keys.create the role admin', () => {
     const roleOf = (id: string) => minimumRole(all.find(operation => operation.id === id)!)
     expect(roleOf('drafts.get')).toBe('viewer')
     expect(roleOf('agents.create')).toBe('member')

@@ -112,7 +112,7 @@ describe('a conversation in text', () => {
 })
 
 describe('a task without a caller', () => {
-  it('a task speaks once in each node and moves on to its end by itself', async () => {
+  it('a task speaks once in its node and moves on to its end by itself', async () => {
     const talk = new TextConversationHarness(
       planOf([asks('work', 'Write a summary.', { edges: [when('it is written', 'end')] }), ends()]),
       { mode: { channel: 'cloud', hasCaller: false } },

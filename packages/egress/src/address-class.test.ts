@@ -93,6 +93,9 @@ describe('isPublicAddress rejects', () => {
       fc.property(fc.constantFrom('::ffff:', '64:ff9b::', '::'), octet, octet, octet, (prefix, a, b, c) => {
         expect(isPublicAddress(`${prefix}10.${a}.${b}.${c}`)).toBe(false)
         expect(isPublicAddress(`${prefix}127.${a}.${b}.${c}`)).toBe(false)
+        expect(isPublicAddress(`${prefix}172.${16 + (a % 16)}.${b}.${c}`)).toBe(false)
+        expect(isPublicAddress(`${prefix}192.168.${b}.${c}`)).toBe(false)
+        expect(isPublicAddress(`${prefix}169.254.${b}.${c}`)).toBe(false)
       }),
     )
   })

@@ -153,7 +153,11 @@ function named(nodes: readonly object[]): DraftNode[] {
   })
 }
 
-/** Drafts of every node type and edge kind, with components within components and global nodes anywhere. */
+/**
+ * Drafts of every edge kind and every node type that a conversation executes, with components within components and
+ * global nodes anywhere. The types that are only stored (code, mcp, agent_swap, sms, bridge_transfer, cancel_transfer)
+ * are not among them: no interpreter enters them.
+ */
 export const arbitraryDraft: fc.Arbitrary<Draft> = fc
   .record({
     nodes: nodesOf(COMPONENTS),

@@ -138,6 +138,13 @@ describe('staff', () => {
       role: 'member',
       scope,
     })
+    const { rows } = await test.owner.query(
+      'select to_jsonb(k)::text as row from parley.api_keys k where key_id = $1',
+      [made.key_id],
+    )
+    expect(rows).toHaveLength(1)
+    expect(rows[0].row).not.toContain(made.secret)
+    expect(rows[0].row).not.toContain(made.secret.replace('parley_live_', ''))
     expect(await auditOf(scope)).toMatchObject([{ action: 'staff.create_key', resource_id: `keys/${made.key_id}` }])
   })
 

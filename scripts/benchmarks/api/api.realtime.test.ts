@@ -25,7 +25,7 @@ it('npm run bench -- api shows a pipeline that wastes 20 ms in each request', { 
   expect(wasteful.read_p99_ms).toBeGreaterThan(16 * 20)
 })
 
-it('npm run bench -- api shows wake-ups that are lost, and admissions that waste 100 ms', {
+it('the queue measurement shows wake-ups that are lost, and admissions that waste 100 ms', {
   timeout: 180_000,
 }, async () => {
   const queue = queueMissing('redis') === null ? 'redis' : 'postgres'

@@ -103,7 +103,7 @@ describe('digest between client and server', () => {
   })
 
   it('the number of remembered nonces is limited, and an evicted nonce is stale', () => {
-    const { time, challenge, answer, verify } = bench({ capacity: 5 })
+    const { time, challenge, answer, verify, stale } = bench({ capacity: 5 })
     const used = Array.from({ length: 20 }, () => {
       time.advance(10)
       const request = answer(challenge())
@@ -111,6 +111,7 @@ describe('digest between client and server', () => {
       return request
     })
     expect(used.map(request => verify(request).proven)).toEqual(used.map(() => false))
+    expect(used.slice(0, 15).map(request => stale(verify(request)))).toEqual(Array(15).fill(true))
   })
 
   it('malformed credentials of any shape are refused without an exception', () => {

@@ -40,8 +40,9 @@ interface Pair {
 
 /**
  * A certificate for this machine, signed by an authority of its own, kept in `dir`/tls: `authority.pem` and `server.pem`
- * (key and certificate in one file each, mode 600, so that a pair is never torn) and `ca.pem`. What stands is used again; a
- * certificate is renewed within 30 days of its end or when names changed, the authority when it could not outlive one.
+ * (key and certificate in one file each, mode 600, so that a pair is never torn) and `ca.pem`. A valid
+ * one is kept; a certificate is renewed within 30 days of its end or when names changed, the authority when it would
+ * expire before a new certificate.
  * Two processes that start at once agree on one authority.
  */
 export async function ensureLocalCertificate(

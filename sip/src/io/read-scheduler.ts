@@ -5,8 +5,8 @@ import type { Ms, Time } from '@parley/kernel'
 const TURN_MS: Ms = 10
 
 /**
- * Shares the event loop between connections: Node takes up to 2 MB from a socket before it looks at timers or at other connections
- * else. A connection with more work than fits into a turn is paused and queued, which also closes its TCP window.
+ * Shares the event loop between connections: Node takes up to 2 MB from a socket before it looks at timers or at other
+ * connections. A connection with more work than fits into a turn is paused and queued, which also closes its TCP window.
  */
 export class ReadScheduler {
   readonly #time: Time

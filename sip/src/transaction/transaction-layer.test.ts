@@ -204,8 +204,10 @@ describe('matching to client transactions (17.1.3, 18.1.2)', () => {
     receive(change(response))
     expect(heard).toEqual([])
   })
+})
 
-  it('a reused connection that turns out to be dead is replaced at once, one time', () => {
+describe('a request whose connection is gone', () => {
+  it('a request whose connection is gone is sent once more', () => {
     const { layer, sends } = bench()
     const failures: string[] = []
     const target = { address: '192.0.2.1', port: 5061, transport: 'tls', serverName: 'x' } as const

@@ -96,13 +96,13 @@ function outboundRuns(capacity: CallCapacity): OutboundRuns {
   })
 }
 
-/** Begins a run that waits for its turn on the trunk; the next free slot is its own. Returns its id. */
+/** Begins a run that waits for a slot of its trunk; the next free slot is its own. Returns its id. */
 async function beginWaitingRun(rest: Partial<RunRequest> = {}): Promise<string> {
   const request = { ...OUTBOUND, to_number: '+4930222222', ...rest }
   const admission = await test.database.transaction(scope, tx => admitRun(tx, scope, request))
   if (admission.kind === 'refused') throw new Error(admission.reason)
   await setNextSlot("now() + interval '1 day'")
-  // `begin` resolves with the claim, before the call's turn.
+  // `begin` resolves with the claim, before the call's slot.
   await runs.begin({ kind: 'phone', run_id: admission.run_id, scope })
   expect(capacity.taken).toBe(1)
   await vi.waitFor(() => expect(time.nextDeadline()).toBeDefined())
@@ -119,8 +119,8 @@ async function setNextSlot(nextAt: string): Promise<void> {
   )
 }
 
-/** Lets time pass until the waiting run asks for its turn again. */
-function passToNextTurn(): void {
+/** Lets time pass until the waiting run asks for a slot again. */
+function passToNextSlotRequest(): void {
   time.advanceTo(time.nextDeadline()!)
 }
 
@@ -137,7 +137,7 @@ it('a call that waited for its trunk begins with the variables of updates that c
     await test.database.transaction(scope, tx => acknowledgeUpdate(tx, scope, runId, { override_dynamic_variables }))
     await updated(override_dynamic_variables.name)
   }
-  passToNextTurn()
+  passToNextSlotRequest()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   const known: Record<string, string> = {}
   const call = { updateVariables: (values: object) => Object.assign(known, values) }
@@ -147,7 +147,7 @@ it('a call that waited for its trunk begins with the variables of updates that c
 
 it('what a BYE needs is in the database before the answer is acknowledged', async () => {
   const runId = await beginWaitingRun()
-  passToNextTurn()
+  passToNextSlotRequest()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   const dialog = { callId: 'call-1', localTag: 'ours', remoteTag: 'theirs' } as DialogSnapshot
   await dialled[0]!.beforeAcknowledging!(dialog)
@@ -164,7 +164,7 @@ it('a waiting call whose API key is revoked is not dialled', async () => {
   const [{ key_id }] = rows
   const runId = await beginWaitingRun({ key_id })
   await test.owner.query('update parley.api_keys set revoked_at = now() where key_id = $1', [key_id])
-  passToNextTurn()
+  passToNextSlotRequest()
   await vi.waitFor(() => expect(ended).toHaveLength(1))
   expect(dialled).toEqual([])
   expect(await listEffects(test.database.within(scope), scope, runId)).toMatchObject([
@@ -182,7 +182,7 @@ it('a waiting call that is cancelled is not dialled', async () => {
   const runId = await beginWaitingRun()
   await test.database.transaction(scope, tx => cancelRun(tx, scope, runId))
   bus.publish('run_orders', runId)
-  passToNextTurn()
+  passToNextSlotRequest()
   await vi.waitFor(() => expect(ended).toHaveLength(1))
   expect(dialled).toEqual([])
   expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({
@@ -195,7 +195,7 @@ it('a waiting call that is cancelled is not dialled', async () => {
 it('a waiting call is cancelled although its engine learns of the cancellation only from the ledger', async () => {
   const runId = await beginWaitingRun()
   await test.database.transaction(scope, tx => cancelRun(tx, scope, runId))
-  passToNextTurn()
+  passToNextSlotRequest()
   await vi.waitFor(() => expect(ended).toHaveLength(1))
   expect(dialled).toEqual([])
   expect(ended).toMatchObject([{ state: 'cancelled', outcome: 'cancelled' }])
@@ -207,7 +207,7 @@ it('a waiting call is cancelled although its engine learns of the cancellation o
 
 it('the effect of dialling succeeds when the far end answers', async () => {
   const runId = await beginWaitingRun()
-  passToNextTurn()
+  passToNextSlotRequest()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   const dials = () => listEffects(test.database.within(scope), scope, runId)
   expect(await dials()).toMatchObject([{ effect_kind: 'sip_dial', state: 'sending' }])
@@ -221,7 +221,7 @@ it('the effect of dialling succeeds when the far end answers', async () => {
 it('a run whose turn on the trunk comes while its engine drains is given back, and another engine dials it', async () => {
   const runId = await beginWaitingRun()
   capacity.drain()
-  passToNextTurn()
+  passToNextSlotRequest()
   const run = () => readRun(test.database.within(scope), scope, runId)
   await vi.waitFor(() => expect(capacity.taken).toBe(0))
   expect(dialled).toEqual([])
@@ -246,7 +246,7 @@ it('a run whose turn on the trunk came before its engine began to drain is diall
     return opening.promise
   }
   const runId = await beginWaitingRun()
-  passToNextTurn()
+  passToNextSlotRequest()
   await vi.waitFor(() => expect(isOpening).toBe(true))
   capacity.drain()
   opening.resolve({ path: '/recording' })

@@ -95,7 +95,7 @@ describe('a caller who interrupts', () => {
     )
   })
 
-  it('is understood from the first word when speaking at the moment of the answer', async () => {
+  it('is understood from the first word when speaking as soon as the call is answered', async () => {
     stage = await AudioHarness.open({ draft: greeter, answers: [speaks('Of course.')] })
     const call = stage
     await call.until(() => call.caller.state === 'active', 3000, 'answered')
@@ -149,7 +149,7 @@ describe('a false interruption', () => {
     expect(Math.min(...volumes.slice(-10))).toBeGreaterThan(0.9)
   })
 
-  it('by a short "uh-huh" neither stops the agent nor asks the model', async () => {
+  it('by a short "yeah" neither stops the agent nor asks the model', async () => {
     const call = await open({ draft: greeter })
     await call.pass(1500)
     await call.pass(call.says('yeah'))

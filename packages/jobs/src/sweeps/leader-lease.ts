@@ -21,7 +21,10 @@ export class LeaderLease {
     this.#options = options
   }
 
-  /** Does `work` if this process is the leader or becomes it; false: another process is. Throws what either throws. */
+  /**
+   * Does `work` if this process is the leader or becomes it. Returns the result of `work`; false also if another process
+   * is the leader. Rejects if the lease query or `work` does.
+   */
   async run(work: () => Promise<boolean>): Promise<boolean> {
     const { leases, name, owner, leaseMs } = this.#options
     const renewed = this.#lease === null ? null : await leases.renew(this.#lease, leaseMs)

@@ -173,12 +173,18 @@ describe('a run whose model cannot be had', () => {
     expect(await harness.permits()).toEqual(NOBODY)
   })
 
-  it('a chat apologises when its model fails, and fails when the model fails repeatedly', async () => {
+  it('a chat apologises when its model fails, and fails when the model fails the third time', async () => {
     harness.worker()
     const run = await greeted()
     harness.model.thinks('fails', 'fails', 'fails')
     const first = await harness.answer(run, 'One')
-    expect(first.answer).toMatchObject({ state: 'running', utterances: [{ role: 'user' }, { role: 'agent' }] })
+    expect(first.answer).toMatchObject({
+      state: 'running',
+      utterances: [
+        { role: 'user' },
+        { role: 'agent', text: "I'm sorry, I have a technical problem. Could you say that once more?" },
+      ],
+    })
     await harness.answer(run, 'Two')
     expect((await harness.answer(run, 'Three')).answer?.state).toBe('ending')
     expect(await harness.ended(run)).toMatchObject(FAILED)

@@ -116,7 +116,7 @@ describe('webhooks of an environment whose receiver does not answer', () => {
     expect(receivers.count('dead')).toBe(8)
   })
 
-  it('the next webhook of an environment is sent as soon as one of its places is free', async () => {
+  it('the ninth webhook of an environment is sent when one of the eight sends ends', async () => {
     const dead = await tenant('dead')
     const one = sender(dead)
     await due(dead, 10)

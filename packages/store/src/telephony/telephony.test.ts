@@ -180,7 +180,7 @@ describe('a number that is called', () => {
   beforeEach(() => trunk(scope))
   const reached = (called = '+4930111', trunkId = 'carrier') => within(tx => numberReached(tx, scope, trunkId, called))
 
-  it('a called number is answered by the head version of its agent, or by the version that it pins', async () => {
+  it('a called number is answered by the head version of its agent, or by the version that the number pins', async () => {
     await publish(scope, 2)
     const number_id = await number(scope, '+4930111', 'greeter')
     const answered = { kind: 'answered', number_id, phone_number: '+4930111', agent_id: 'greeter', channels: ['phone'] }
@@ -240,7 +240,7 @@ describe('a trunk that is dialled', () => {
     expect(sealer.open(sealed, context).toString()).toBe('first')
   })
 
-  it('a dialled trunk with a deleted secret is an error, one without a secret needs none, and an unknown trunk is not found', async () => {
+  it('a dialled trunk whose secret is deleted comes without its password, one without a secret needs none, and an unknown trunk is not found', async () => {
     expect(await dialable()).toBeNull()
     await within(tx => putSecret(tx, scope, sealer, { secret_id: 'trunk', kind: 'sip_auth', value: 'v' }))
     await trunk(scope, { auth_username: 'us', auth_secret_id: 'trunk', auth_secret_version: '1' })

@@ -273,7 +273,7 @@ it('an outbound call has the identity, headers and number format of its trunk', 
     session_expires: 600,
   })
   await beginWaitingRun({ from_number: '+4930111111', dynamic_variables: { 'x-account': 'seven', other: 'x' } })
-  passToNextTurn()
+  passToNextSlotRequest()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   const { uri, from, headers, sessionTimer } = dialled[0]!
   expect(uri).toMatchObject({ user: '004930222222', host: 'sbc.example.com' })
@@ -289,7 +289,7 @@ it('an outbound call has the identity, headers and number format of its trunk', 
 it('an outbound call has the settings of the profile of its trunk', async () => {
   await setDetails({ profile: 'vonage' })
   await beginWaitingRun({ from_number: '+4930111111' })
-  passToNextTurn()
+  passToNextSlotRequest()
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   expect(dialled[0]!.uri.user).toBe('4930222222')
   expect(dialled[0]).toMatchObject({ security: 'srtp-required', codecs: ['PCMU', 'PCMA'] })
@@ -298,7 +298,7 @@ it('an outbound call has the settings of the profile of its trunk', async () => 
 it('a run whose variable cannot be sent as a header is not dialled, and its timeline says why', async () => {
   await setDetails({ headers_out: ['X-Account'] })
   const runId = await beginWaitingRun({ dynamic_variables: { 'x-account': 'seven\r\nVia: x' } })
-  passToNextTurn()
+  passToNextSlotRequest()
   await vi.waitFor(() => expect(ended).toHaveLength(1))
   expect(dialled).toEqual([])
   expect(await readRun(test.database.within(scope), scope, runId)).toMatchObject({

@@ -39,7 +39,7 @@ const WHOLE = [
   'scripts/benchmarks/api/api.realtime.test.ts',
 ]
 /** Tests that measure milliseconds: each by itself, after all others. */
-const ALONE = ['scripts/benchmarks/{media,turn}/*.realtime.test.ts']
+const ALONE = ['scripts/benchmarks/{media,sip,turn}/*.realtime.test.ts']
 /** Tests that live in real time (sockets with peers, media clocks). Each keeps a core less than half busy, so that three run at once. */
 const REAL_TIME = ['interop/**/*.test.ts', '**/*.realtime.test.ts']
 const NEVER = ['**/node_modules/**', '**/fixtures/**']

@@ -1,9 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { systemRandom } from '@parley/kernel'
 import type { MediaParameters } from '@parley/media'
+import { ChildLink } from '../child-link.ts'
 import type {
   CallKeys,
   PeerMeasures,
@@ -44,8 +44,8 @@ export interface PointFigures {
 /** Measures one number of calls over one packet I/O layer, in two processes. Throws if either end refused packets. */
 export async function measurePoint(options: PointOptions): Promise<PointFigures> {
   const { calls, packetIo, stalls, warmUpMs, measureMs } = options
-  const subject = new ChildLink<SubjectRequest, SubjectReply>('subject.ts')
-  const peer = new ChildLink<PeerRequest, PeerReply>('peer.ts')
+  const subject = new ChildLink<SubjectRequest, SubjectReply>(join(import.meta.dirname, 'subject.ts'))
+  const peer = new ChildLink<PeerRequest, PeerReply>(join(import.meta.dirname, 'peer.ts'))
   try {
     const keys = Array.from({ length: calls }, (): CallKeys => ({ toSubject: newKey(), toPeer: newKey() }))
     const opened = await subject.ask({ type: 'open', calls, packetIo, stalls }, 'opened')
@@ -127,47 +127,5 @@ function startSleeper(packetIo: PointOptions['packetIo']): { stop(): Promise<Qua
       Atomics.store(cell, 0, 1)
       return ((await once(worker, 'message')) as [Quantiles])[0]
     },
-  }
-}
-
-/** A process of the benchmark, with one request at a time. */
-class ChildLink<Request extends object, Reply extends { readonly type: string }> {
-  readonly #process: ChildProcess
-  readonly #exited: Promise<never>
-  #ended = false
-
-  constructor(file: string) {
-    this.#process = fork(join(import.meta.dirname, file), { serialization: 'advanced' })
-    this.#exited = new Promise((_, reject) => {
-      this.#process.once('exit', code => {
-        this.#ended = true
-        reject(new Error(`${file} ended with code ${code}`))
-      })
-    })
-    this.#exited.catch(() => {})
-  }
-
-  ask<T extends Reply['type']>(request: Request, type: T): Promise<Extract<Reply, { type: T }>> {
-    const reply = this.next(type)
-    this.#process.send(request)
-    return reply
-  }
-
-  next<T extends Reply['type']>(type: T): Promise<Extract<Reply, { type: T }>> {
-    const reply = new Promise<Extract<Reply, { type: T }>>(resolve => {
-      const listen = (message: unknown) => {
-        if ((message as Reply).type !== type) return
-        this.#process.off('message', listen)
-        resolve(message as Extract<Reply, { type: T }>)
-      }
-      this.#process.on('message', listen)
-    })
-    return Promise.race([reply, this.#exited])
-  }
-
-  async end(): Promise<void> {
-    if (this.#ended) return
-    this.#process.disconnect()
-    await this.#exited.catch(() => {})
   }
 }

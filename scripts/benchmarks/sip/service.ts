@@ -1,0 +1,2 @@
+/** User part of the Request-URI that reaches the subject. */
+export const SERVICE = 'benchmark234567token'

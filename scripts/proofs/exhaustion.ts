@@ -1,0 +1,153 @@
+import { Attack } from './attacks/attack.ts'
+import { ATTACKER, AttackHarness, healthFigures, isUnharmed, TOKEN } from './attacks/attack-harness.ts'
+import type { OptionsProbe, OptionsProbeResult } from './attacks/options-probe.ts'
+import type { PlaceHolder, PlaceHolderResult } from './attacks/place-holder.ts'
+import type { SipFlood, SipFloodResult } from './attacks/sip-flood.ts'
+import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
+
+/** A legitimate peer; the live call is between other addresses. */
+const PEER = '127.0.0.3'
+const DATAGRAMS_PER_SECOND = 48_000
+const PROBE_EVERY_MS = 20
+const TIMEOUT_MS = 1000
+/** Time in which an attack takes the places before the peer asks. */
+const SETTLE_MS = 1500
+const HANDSHAKES_PER_ADDRESS = 64
+const CONNECTIONS_PER_ADDRESS = 1000
+
+/** A planted fault, which the proof must report: the peer has the attacker's address. */
+type Planted = 'nothing' | "the attacker's address"
+
+/**
+ * A few addresses try to use up what all peers share, during a live call: 48,000 datagrams a second from one address, then as
+ * many unfinished TLS handshakes and as many silent connections as addresses may hold. Another peer's OPTIONS are all answered
+ * within a second, over UDP and over new TLS connections, and the live call is unharmed. `count`: seconds of each attack.
+ */
+export async function proveExhaustion(
+  options: ProofOptions,
+  { planted = 'nothing', addresses = 12 }: { readonly planted?: Planted; readonly addresses?: number } = {},
+): Promise<ProofOutcome> {
+  const { count: seconds, line, progress } = options
+  const harness = await AttackHarness.open()
+  const from = planted === 'nothing' ? PEER : ATTACKER
+  try {
+    progress(`${DATAGRAMS_PER_SECOND} datagrams a second from one address`)
+    const flooded = await floodDatagrams(harness, from, seconds)
+    line({ proof: 'exhaustion', attack: 'datagrams', ...flooded.figures })
+    const results = [flooded]
+    for (const handshake of [true, false]) {
+      progress(`${addresses} addresses hold ${handshake ? 'unfinished handshakes' : 'silent connections'}`)
+      const held = await holdPlaces(harness, { from, seconds, handshake, addresses })
+      line({ proof: 'exhaustion', attack: handshake ? 'handshakes' : 'connections', ...held.figures })
+      results.push(held)
+      if (planted !== 'nothing') break
+    }
+    const health = await harness.finish()
+    return {
+      ok: results.every(({ ok }) => ok) && isUnharmed(health),
+      summary: { live_call: healthFigures(health) },
+    }
+  } finally {
+    await harness.close()
+  }
+}
+
+interface AttackFigures {
+  readonly ok: boolean
+  readonly figures: object
+}
+
+async function floodDatagrams(harness: AttackHarness, from: string, seconds: number): Promise<AttackFigures> {
+  const before = harness.engine.endpoint.transportStats().datagramsDropped
+  const attack = new Attack<SipFloodResult>('sip-flood.ts', {
+    transport: 'udp',
+    port: harness.engine.endpoint.port('udp'),
+    from: ATTACKER,
+    sockets: 8,
+    count: DATAGRAMS_PER_SECOND * seconds,
+    perSecond: DATAGRAMS_PER_SECOND,
+    methods: ['OPTIONS'],
+    uri: 'sip:sales@localhost',
+    ca: harness.ca,
+    lingerMs: 200,
+  } satisfies SipFlood)
+  try {
+    const asked = await probe(harness, { from, transport: 'udp', seconds })
+    const flood = await attack.result
+    const dropped = harness.engine.endpoint.transportStats().datagramsDropped - before
+    const ok = isAnswered(asked) && dropped > 0 && flood.bytesReceived === 0
+    const rate = Math.round(flood.sent / flood.seconds)
+    return { ok, figures: { ok, sent: flood.sent, sent_per_second: rate, dropped_unread: dropped, options: asked } }
+  } finally {
+    await attack.end()
+  }
+}
+
+async function holdPlaces(
+  harness: AttackHarness,
+  job: { readonly from: string; readonly seconds: number; readonly handshake: boolean; readonly addresses: number },
+): Promise<AttackFigures> {
+  const { from, seconds, handshake, addresses } = job
+  const { endpoint } = harness.engine
+  const before = endpoint.transportStats()
+  const attack = new Attack<PlaceHolderResult>('place-holder.ts', {
+    port: endpoint.port(handshake ? 'tls' : 'tcp'),
+    // 127.0.0.2, then 127.0.0.4 on: 127.0.0.3 is the legitimate peer.
+    from: Array.from({ length: addresses }, (_, i) => (i === 0 ? ATTACKER : `127.0.0.${i + 3}`)),
+    perAddress: handshake ? HANDSHAKES_PER_ADDRESS : CONNECTIONS_PER_ADDRESS,
+    handshake,
+    reopenMs: handshake ? 250 : 2000,
+    holdMs: SETTLE_MS + seconds * 1000 + 2 * TIMEOUT_MS,
+  } satisfies PlaceHolder)
+  try {
+    await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
+    const { accepted, handshakes } = endpoint.transportStats()
+    const asked = await probe(harness, { from, transport: 'tls', seconds })
+    const held = await attack.result
+    const after = endpoint.transportStats()
+    const ok = isAnswered(asked)
+    return {
+      ok,
+      figures: {
+        ok,
+        addresses,
+        accepted,
+        handshakes,
+        opened: held.opened,
+        evicted: after.evicted - before.evicted,
+        refused: after.refused - before.refused,
+        options: asked,
+      },
+    }
+  } finally {
+    await attack.end()
+  }
+}
+
+async function probe(
+  harness: AttackHarness,
+  job: Pick<OptionsProbe, 'from' | 'transport'> & { readonly seconds: number },
+): Promise<OptionsProbeResult> {
+  const everyMs = job.transport === 'udp' ? PROBE_EVERY_MS : 5 * PROBE_EVERY_MS
+  const attack = new Attack<OptionsProbeResult>('options-probe.ts', {
+    transport: job.transport,
+    port: harness.engine.endpoint.port(job.transport),
+    from: job.from,
+    uri: `sip:${TOKEN}@localhost`,
+    count: Math.round((job.seconds * 1000) / everyMs),
+    everyMs,
+    timeoutMs: TIMEOUT_MS,
+    ca: harness.ca,
+  } satisfies OptionsProbe)
+  try {
+    return await attack.result
+  } finally {
+    await attack.end()
+  }
+}
+
+function isAnswered({ sent, answered }: OptionsProbeResult): boolean {
+  return sent > 0 && answered === sent
+}
+
+export const proof: Proof = { name: 'exhaustion', seconds: 120, count: 10, run: options => proveExhaustion(options) }

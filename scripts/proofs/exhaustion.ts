@@ -18,6 +18,15 @@ const CONNECTIONS_PER_ADDRESS = 1000
 /** A planted fault, which the proof must report: the peer has the attacker's address. */
 type Planted = 'nothing' | "the attacker's address"
 
+const ATTACKS = ['datagrams', 'handshakes', 'connections'] as const
+
+interface ExhaustionOptions {
+  readonly planted?: Planted
+  /** Addresses that hold handshakes and connections. */
+  readonly addresses?: number
+  readonly attacks?: readonly (typeof ATTACKS)[number][]
+}
+
 /**
  * A few addresses try to use up what all peers share, during a live call: 48,000 datagrams a second from one address, then as
  * many unfinished TLS handshakes and as many silent connections as addresses may hold. Another peer's OPTIONS are all answered
@@ -25,22 +34,21 @@ type Planted = 'nothing' | "the attacker's address"
  */
 export async function proveExhaustion(
   options: ProofOptions,
-  { planted = 'nothing', addresses = 12 }: { readonly planted?: Planted; readonly addresses?: number } = {},
+  { planted = 'nothing', addresses = 12, attacks = ATTACKS }: ExhaustionOptions = {},
 ): Promise<ProofOutcome> {
   const { count: seconds, line, progress } = options
   const harness = await AttackHarness.open()
   const from = planted === 'nothing' ? PEER : ATTACKER
   try {
-    progress(`${DATAGRAMS_PER_SECOND} datagrams a second from one address`)
-    const flooded = await floodDatagrams(harness, from, seconds)
-    line({ proof: 'exhaustion', attack: 'datagrams', ...flooded.figures })
-    const results = [flooded]
-    for (const handshake of [true, false]) {
-      progress(`${addresses} addresses hold ${handshake ? 'unfinished handshakes' : 'silent connections'}`)
-      const held = await holdPlaces(harness, { from, seconds, handshake, addresses })
-      line({ proof: 'exhaustion', attack: handshake ? 'handshakes' : 'connections', ...held.figures })
-      results.push(held)
-      if (planted !== 'nothing') break
+    const results: AttackFigures[] = []
+    for (const attack of attacks) {
+      progress(`${attack} of few addresses`)
+      const result =
+        attack === 'datagrams'
+          ? await floodDatagrams(harness, from, seconds)
+          : await holdPlaces(harness, { from, seconds, handshake: attack === 'handshakes', addresses })
+      line({ proof: 'exhaustion', attack, ...result.figures })
+      results.push(result)
     }
     const health = await harness.finish()
     return {

@@ -2,7 +2,7 @@
 import { type CallPlan, Engine, testRouter } from '@parley/engine/testing'
 import { systemRandom, systemTime } from '@parley/kernel'
 import type { TlsIdentity } from '@parley/leg'
-import { type InviteSession, SocketTransport, SystemResolver, UserAgent } from '@parley/sip'
+import { type InviteSession, parseIpNetwork, SocketTransport, SystemResolver, UserAgent } from '@parley/sip'
 import { collectGarbage } from '../../proofs/attacks/memory.ts'
 import type { PlantedFault, SubjectReply, SubjectRequest } from './messages.ts'
 import { SERVICE } from './service.ts'
@@ -75,7 +75,11 @@ const SILENT_CALL: CallPlan = {
 
 async function openEngine(tls: TlsIdentity): Promise<Subject> {
   const engine = await Engine.start({
-    endpoint: { tls, rtp: { ports: { from: 40_000, to: 59_999 }, threads: 1 }, userAgentName: 'Parley' },
+    endpoint: {
+      tls,
+      rtp: { ports: { from: 40_000, to: 59_999 }, threads: 1, localNetworks: [parseIpNetwork('127.0.0.0/8')!] },
+      userAgentName: 'Parley',
+    },
     router: testRouter([{ token: SERVICE, security: 'rtp-only', plan: () => SILENT_CALL }]),
     maxCalls: 5_000,
   })

@@ -17,7 +17,7 @@ describe('the proof "exhaustion": few addresses try to use up what all peers sha
 
   it("the proof fails for a peer with the attacker's address", { timeout: 60_000 }, async () => {
     const planted = "the attacker's address"
-    const { ok } = await proveExhaustion({ ...options, count: 1 }, { planted, addresses: 5, attacks: ['handshakes'] })
+    const { ok } = await proveExhaustion({ ...options, count: 1 }, { planted, addresses: 1, attacks: ['handshakes'] })
     expect(ok).toBe(false)
   })
 })

@@ -87,7 +87,8 @@ describe.skipIf(peer.missing)(
     it('a call to a phone that refuses SRTP fails', { timeout: 90_000 }, async ({ onTestFinished: atTestEnd }) => {
       const under = await startEngine({}, atTestEnd)
       const callee = await startBaresipCallee({ atTestEnd, mediaEncryption: '', waitSeconds: 4 })
-      await under.dial(dialling(callee.uri))
+      // Its URI names UDP, over which no SRTP is offered at all.
+      await under.dial(dialling(`sip:callee@127.0.0.1:${callee.ports.tls};transport=tls`))
       const report = await under.nextReport()
       expect(report.run).toMatchObject({ state: 'failed', outcome: { kind: 'error', detail: 'media_refused' } })
     })

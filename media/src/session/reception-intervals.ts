@@ -6,7 +6,7 @@ const INTERVAL_MS: Ms = 10_000
 const MAX_INTERVALS = 720
 
 /** Running totals of what was received. */
-export interface ReceptionTotals {
+interface ReceptionTotals {
   readonly received: number
   readonly lost: number
   /** Sum of the jitter after each packet that counted, ms, and their number. */

@@ -15,7 +15,7 @@ const SUCCESSION_PACKETS = 3
 const RETURN_MS: Ms = 2000
 
 /** The peer's address after an offer/answer. */
-export interface AnnouncedSource {
+interface AnnouncedSource {
   readonly ipv4: number
   /** 0: none yet. */
   readonly port: number

@@ -6,7 +6,7 @@ const SAME_SIGNAL_MS: Ms = 1000
 type StopSignal = 'SIGINT' | 'SIGTERM'
 
 /** What the signals so far ask for: nothing, an end after the live calls, an end now, an exit without closing anything. */
-export type StopStep = 'none' | 'drain' | 'end' | 'exit'
+type StopStep = 'none' | 'drain' | 'end' | 'exit'
 
 const STEPS: readonly StopStep[] = ['none', 'drain', 'end', 'exit']
 
@@ -25,7 +25,7 @@ export class StopSteps {
   }
 }
 
-export interface StopSignals {
+interface StopSignals {
   /** Resolves with the first SIGINT or SIGTERM. */
   readonly first: Promise<StopSignal>
   /** Resolves when live calls must end at once. */

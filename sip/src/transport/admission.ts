@@ -2,7 +2,7 @@ import { peerKey, siteKey } from './ip-address.ts'
 import type { StreamLimits } from './stream-limits.ts'
 
 /** A connection that asks for a place. */
-export interface Newcomer {
+interface Newcomer {
   /** Remote IP literal. */
   readonly address: string
   /** Whether it begins with a TLS handshake. */

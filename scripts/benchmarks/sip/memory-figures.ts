@@ -4,7 +4,7 @@ import { MeasuredSubject } from './measured-subject.ts'
 const TRANSACTIONS_GONE_MS = 34_000
 const HOLD_PER_SECOND = 300
 
-export interface MemoryFigures {
+interface MemoryFigures {
   readonly dialogs: number
   readonly bytesPerDialog: number
   readonly connections: number

@@ -11,7 +11,7 @@ const TOLERANCE_MS: Ms = 2_000
 const ADDRESSES = ['10.0.0.1', '10.0.0.2']
 const BODY = { contentType: 'application/sdp', bytes: Buffer.from('v=0') }
 
-export interface RefreshFigures {
+interface RefreshFigures {
   readonly dialogs: number
   readonly refreshes: number
   /** Refreshes that came more than 2 s after half of the session interval. */

@@ -18,7 +18,7 @@ interface SippLoad {
   readonly core: number
 }
 
-export interface InviteTimes {
+interface InviteTimes {
   readonly p50: number
   readonly p95: number
   readonly p99: number

@@ -2,10 +2,10 @@ import { type phoneNumber, Refusal } from '@parley/contract'
 import {
   deleteNumber,
   ENVIRONMENT_LIMITS,
-  heldAgent,
   insertNumber,
   keepTombstone,
   listNumbers,
+  lockAgent,
   type NumberRow,
   numberOf,
   publishedVersion,
@@ -71,7 +71,7 @@ async function checkAssignable(
   agentId: string,
   version: number | null,
 ): Promise<void> {
-  const agent = await heldAgent(db, scope, agentId)
+  const agent = await lockAgent(db, scope, agentId)
   if (agent === null) throw noAgent(agentId)
   if (agent.archived_at !== null) throw agentArchived(agentId)
   let channels = agent.head_channels

@@ -1,5 +1,5 @@
 import { type OperationNamed, Refusal } from '@parley/contract'
-import { acknowledgeUpdate, cancelRun, listRuns, type RunContact, readUpdate, type UpdateReceipt } from '@parley/store'
+import { cancelRun, listRuns, type RunContact, readUpdate, storeUpdate, type UpdateReceipt } from '@parley/store'
 import { type AfterCommitContext, type Handlers, withAfterCommit } from '../context.ts'
 import { existingRun, runBody } from './runs-body.ts'
 import { runEnded } from './runs-refusals.ts'
@@ -42,7 +42,7 @@ export const runHandlers = {
           reason: 'channel_not_supported',
         })
       const { override_dynamic_variables, metadata } = body
-      const receipt = await acknowledgeUpdate(db, scope, run_id, {
+      const receipt = await storeUpdate(db, scope, run_id, {
         ...(override_dynamic_variables !== undefined && { override_dynamic_variables }),
         ...(metadata !== undefined && { metadata }),
       })

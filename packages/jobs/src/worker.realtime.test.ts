@@ -10,7 +10,7 @@ import type { LocalCertificate } from '@parley/sip/testing'
 import { MasterKeySealer, putSecret, withNewKey } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { openSipFarEnd, type SipFarEnd } from './io/far-end.ts'
+import { type FarEndHangUp, openSipFarEnd } from './io/far-end.ts'
 import { JobsHarness } from './testing/jobs-harness.ts'
 import { killedInCall, openTelephone } from './testing/sip-line.ts'
 import { type HookReceiver, startHookReceiver } from './testing/webhook-ledger.ts'
@@ -22,7 +22,7 @@ let test: TestDatabase
 let harness: JobsHarness
 let hooks: HookReceiver
 let egress: OutboundHttp
-let farEnd: SipFarEnd
+let farEnd: FarEndHangUp
 let connections: BullConnections
 const workers: Worker[] = []
 const sealer = new MasterKeySealer(withNewKey(new Map([[1, Buffer.alloc(32, 1)]])))

@@ -86,7 +86,7 @@ export interface NodeBehaviour<Node> {
   /** Names of the variables that the node sets. */
   variableNames?(node: Node): readonly string[]
   /** Exports define tools inside such a node; an import makes them actions of the agent and lists them in the node's `tool_ids`. */
-  readonly definesTools?: boolean
+  readonly exportDefinesTools?: boolean
   /** Brings a node of an export into the form that the schema takes; the warnings name each change. */
   importNode?(source: JsonObject): { readonly node: JsonObject; readonly warnings: readonly ImportWarning[] }
   /** Warnings about a node of an export that was read. */

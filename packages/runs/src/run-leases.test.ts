@@ -1,7 +1,6 @@
 import type { Scope } from '@parley/contract'
 import { SeededRandom, systemTime } from '@parley/kernel'
 import {
-  acknowledgeUpdate,
   admitRun,
   cancelRun,
   listEffects,
@@ -9,6 +8,7 @@ import {
   readRun,
   readTranscript,
   readUpdate,
+  storeUpdate,
 } from '@parley/store'
 import {
   counted,
@@ -175,7 +175,7 @@ it('a cancel and an update reach the run’s owner at once over the bus', async 
   })
   run.note({ kind: 'state', state: 'running', phone_state: 'active' })
   const receipt = await test.database.transaction(scope, tx =>
-    acknowledgeUpdate(tx, scope, run.runId, { override_dynamic_variables: { tier: 'gold' } }),
+    storeUpdate(tx, scope, run.runId, { override_dynamic_variables: { tier: 'gold' } }),
   )
   expect(receipt?.status).toBe('acknowledged')
   bus.publish('run_orders', run.runId)
@@ -199,7 +199,7 @@ it('simultaneous updates are settled in order, and the newest value stays', asyn
   const updates = Array.from({ length: 8 }, (_, index) => index + 1)
   for (const n of updates)
     await test.database.transaction(scope, tx =>
-      acknowledgeUpdate(tx, scope, run.runId, { override_dynamic_variables: { tier: String(n) } }),
+      storeUpdate(tx, scope, run.runId, { override_dynamic_variables: { tier: String(n) } }),
     )
   bus.publish('run_orders', run.runId)
   const receipts = () =>
@@ -222,7 +222,7 @@ it('an update whose deadline passed stands in the timeline once, even when it is
     if (order.type === 'update') settle = order.settle
   })
   run.note({ kind: 'state', state: 'running', phone_state: 'active' })
-  await test.database.transaction(scope, tx => acknowledgeUpdate(tx, scope, run.runId, { metadata: { tier: 'gold' } }))
+  await test.database.transaction(scope, tx => storeUpdate(tx, scope, run.runId, { metadata: { tier: 'gold' } }))
   bus.publish('run_orders', run.runId)
   await eventually(() => expect(settle).not.toBeNull())
   await test.owner.query('update parley.run_updates set deadline = now() where run_id = $1', [run.runId])

@@ -58,9 +58,9 @@ export type { DueAnalysis, DueWork, LostRun } from './jobs/protocol.ts'
 export { type CursorBinding, decodeCursor, encodeCursor, type Page } from './keyset.ts'
 export {
   deleteNumber,
-  heldAgent,
   insertNumber,
   listNumbers,
+  lockAgent,
   type NumberRow,
   numberOf,
   publishedVersion,
@@ -142,12 +142,12 @@ export { type StartingRun, startingRun } from './runs/starting-run.ts'
 export { readTranscript, type TranscriptRow, writeCheckpoint } from './runs/transcripts.ts'
 export { type CallSlot, takeCallSlot } from './runs/trunk-rate.ts'
 export {
-  acknowledgeUpdate,
   type PendingUpdate,
   pendingUpdates,
   type RunChange,
   readUpdate,
   settleUpdate,
+  storeUpdate,
   type UpdateReceipt,
 } from './runs/updates.ts'
 export { summariseUsage, type UsageRow } from './runs/usage.ts'

@@ -3,7 +3,7 @@ import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
 import type { InviteAttempt } from '@parley/leg'
 import { RunLeases } from '@parley/runs'
 import type { DialogSnapshot } from '@parley/sip'
-import { acknowledgeUpdate, admitRun, cancelRun, listEffects, type RunRequest, readRun } from '@parley/store'
+import { admitRun, cancelRun, listEffects, type RunRequest, readRun, storeUpdate } from '@parley/store'
 import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { Call } from '../call.ts'
@@ -134,7 +134,7 @@ it('a call that waited for its trunk begins with the variables of updates that c
     })
   }
   for (const override_dynamic_variables of [{ name: 'Bea', city: 'Bonn' }, { name: 'Cleo' }]) {
-    await test.database.transaction(scope, tx => acknowledgeUpdate(tx, scope, runId, { override_dynamic_variables }))
+    await test.database.transaction(scope, tx => storeUpdate(tx, scope, runId, { override_dynamic_variables }))
     await updated(override_dynamic_variables.name)
   }
   passToNextSlotRequest()

@@ -51,7 +51,7 @@ export function normaliseIds(
     const nodeIds = assignIds(nodes, NODE, findings)
     rename(owner, 'start_node_id', nodeIds)
     for (const { item, location } of nodes) {
-      if (nodeTypeNamed(item.type)?.definesTools === true) moveTools(item, location, toolIds, tools)
+      if (nodeTypeNamed(item.type)?.exportDefinesTools === true) moveTools(item, location, toolIds, tools)
       rename(item, 'tool_id', toolIds)
       rename(item, 'component_id', componentIds)
       normaliseEdges(item, location, nodeIds, findings)

@@ -6,11 +6,11 @@ import type { LocalCertificate } from '@parley/sip/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { SOON } from '../testing/jobs-harness.ts'
 import { killedInCall, openTelephone, type Telephone } from '../testing/sip-line.ts'
-import { openSipFarEnd, type SipFarEnd } from './far-end.ts'
+import { type FarEndHangUp, openSipFarEnd } from './far-end.ts'
 
 let home: string
 let tls: LocalCertificate
-let farEnd: SipFarEnd
+let farEnd: FarEndHangUp
 let telephone: Telephone
 const troubles: string[] = []
 beforeAll(async () => {

@@ -25,7 +25,7 @@ interface SipFarEndOptions {
 }
 
 /** A far end reached by SIP. Requests that are pending when it is closed get no answer. */
-export interface SipFarEnd extends FarEnd {
+export interface FarEndHangUp extends FarEnd {
   close(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ const REASON = { protocol: 'SIP', cause: 503, text: 'The process that owned the 
  * Ends calls over its own connections: TCP and TLS connections are opened, none are accepted; UDP uses any free port and accepts
  * only responses. Throws `listen_failed`, `bad_certificate`.
  */
-export async function openSipFarEnd(options: SipFarEndOptions): Promise<SipFarEnd> {
+export async function openSipFarEnd(options: SipFarEndOptions): Promise<FarEndHangUp> {
   const { bind, advertisedHost, tls, overrides, userAgentName, log } = options
   const resolver = new SystemResolver({ time: systemTime, ...(overrides && { overrides }) })
   try {

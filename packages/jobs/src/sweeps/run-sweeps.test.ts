@@ -1,4 +1,4 @@
-import { acknowledgeUpdate } from '@parley/store'
+import { storeUpdate } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { JobsHarness } from '../testing/jobs-harness.ts'
@@ -40,8 +40,7 @@ describe('sweeps over runs', () => {
 
   it('sweeps settle updates that no engine answered, and notify the run’s owner and waiting requests', async () => {
     const run = await harness.run({ moves: [{ state: 'running', phone_state: 'active' }] })
-    for (const a of [1, 2])
-      await harness.write(tx => acknowledgeUpdate(tx, harness.scope, run.run_id, { metadata: { a } }))
+    for (const a of [1, 2]) await harness.write(tx => storeUpdate(tx, harness.scope, run.run_id, { metadata: { a } }))
     const before = harness.bus.told.length
     expect(await expireUpdates(options)).toBe(false)
     expect(harness.counters.read().updates_expired).toBe(0)

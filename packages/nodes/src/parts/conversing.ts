@@ -34,7 +34,7 @@ const UNREAD = {
 type Unread = { readonly [Name in keyof typeof UNREAD]?: readonly unknown[] | null | undefined }
 
 /** Warnings about members that are set and have no effect yet. */
-export function unreadMembers(node: Unread): PartFinding<never>[] {
+export function warnUnusedMembers(node: Unread): PartFinding<never>[] {
   const names = ['knowledge_base_ids', 'finetune_conversation_examples', 'finetune_transition_examples'] as const
   return names.filter(name => (node[name] ?? []).length > 0).map(name => notExecuted([name], UNREAD[name]))
 }

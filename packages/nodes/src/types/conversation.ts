@@ -1,5 +1,5 @@
 import { bareNode, defineNode } from '../node-type.ts'
-import { converse, conversingFields, unreadMembers } from '../parts/conversing.ts'
+import { converse, conversingFields, warnUnusedMembers } from '../parts/conversing.ts'
 
 /** The agent speaks by its instruction and answers the caller until an edge leads on. */
 export const conversation = defineNode({
@@ -7,7 +7,7 @@ export const conversation = defineNode({
   fields: conversingFields,
   enter: converse,
   conversing: node => ({ ...node, tools: [] }),
-  check: unreadMembers,
+  check: warnUnusedMembers,
 })
 
 /** A conversation node without edges. */

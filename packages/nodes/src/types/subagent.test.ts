@@ -32,5 +32,5 @@ describe('a subagent node', () => {
   })
 
   it('tools that an export defines inside a subagent node belong to that node', () =>
-    expect(subagent.definesTools).toBe(true))
+    expect(subagent.exportDefinesTools).toBe(true))
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineNode } from '../node-type.ts'
-import { converse, conversingFields, unreadMembers } from '../parts/conversing.ts'
+import { converse, conversingFields, warnUnusedMembers } from '../parts/conversing.ts'
 import { actionId } from '../values/names.ts'
 
 /** A conversation in which the model may call actions. */
@@ -10,9 +10,9 @@ export const subagent = defineNode({
   enter: converse,
   conversing: node => ({ ...node, tools: node.tool_ids }),
   actionIds: node => node.tool_ids,
-  definesTools: true,
+  exportDefinesTools: true,
   check: (node, draft) => [
-    ...unreadMembers(node),
+    ...warnUnusedMembers(node),
     ...node.tool_ids.flatMap((id, index) => {
       if (draft.actionKind(id) !== undefined) return []
       const others = node.tool_ids.filter(other => other !== id)

@@ -9,7 +9,7 @@ import { settleSend, takeWebhooks } from './outbox.ts'
 import { admitted, CHAT, OUTBOUND, talesOn, workspace } from './runs.fixture.ts'
 import { readRun } from './runs.ts'
 import { readTranscript, writeFinalTranscript } from './transcripts.ts'
-import { acknowledgeUpdate } from './updates.ts'
+import { storeUpdate } from './updates.ts'
 
 let test: TestDatabase
 beforeAll(async () => {
@@ -37,7 +37,7 @@ async function conversation(scope: Scope, days: number): Promise<string> {
       event('digits', { direction: 'in', digits: SECRET }),
       event('node', { node_id: 'start' }),
     ])
-    await acknowledgeUpdate(tx, scope, run.run_id, { override_dynamic_variables: { note: SECRET } })
+    await storeUpdate(tx, scope, run.run_id, { override_dynamic_variables: { note: SECRET } })
     const utterances = [{ index: 0, text: SECRET }]
     await writeFinalTranscript(tx, scope, run, { state: 'complete', utterances, checkpoint: null, content: null })
   })

@@ -17,7 +17,7 @@ import {
 } from './runs.fixture.ts'
 import { readRun } from './runs.ts'
 import { readTranscript, writeCheckpoint, writeFinalTranscript } from './transcripts.ts'
-import { acknowledgeUpdate, readUpdate } from './updates.ts'
+import { readUpdate, storeUpdate } from './updates.ts'
 import { accountsOn, used } from './usage.fixture.ts'
 
 let test: TestDatabase
@@ -75,7 +75,7 @@ describe('the end of a run', () => {
     const within = withinOf(scope)
     for (const segments of [1, 2])
       expect(await within(tx => writeCheckpoint(tx, scope, run, [{ index: segments }], { segments }))).toBe('stored')
-    const update = (await within(tx => acknowledgeUpdate(tx, scope, run.run_id, { metadata: null })))!
+    const update = (await within(tx => storeUpdate(tx, scope, run.run_id, { metadata: null })))!
     await letLeaseEnd(test, run)
     const [reaped] = await test.database.runs.reap(REAPER, 1, 60_000)
     await end(scope, reaped!, { state: 'failed', engine_lost: true })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { admitted, CHAT, CHAT_OVER, rowOf, talesOn, workspace } from './runs.fixture.ts'
 import { listRuns, type RunFilter, readRun } from './runs.ts'
-import { acknowledgeUpdate, pendingUpdates, readUpdate, settleUpdate } from './updates.ts'
+import { pendingUpdates, readUpdate, settleUpdate, storeUpdate } from './updates.ts'
 
 let test: TestDatabase
 beforeAll(async () => {
@@ -17,14 +17,12 @@ describe('an update of a run', () => {
     const scope = await workspace(test)
     const run_id = await admitted(test, scope)
     const receipt = await withinOf(scope)(tx =>
-      acknowledgeUpdate(tx, scope, run_id, { override_dynamic_variables: { name: 'Bob', extra: 'x' }, metadata: null }),
+      storeUpdate(tx, scope, run_id, { override_dynamic_variables: { name: 'Bob', extra: 'x' }, metadata: null }),
     )
     expect(receipt).toMatchObject({ revision: 1, status: 'applied', reason: null, completed_at: expect.any(String) })
     expect(await rowOf(test, run_id)).toMatchObject({ dynamic_variables: { name: 'Bob', extra: 'x' }, metadata: null })
     const many = Object.fromEntries(Array.from({ length: 99 }, (_, index) => [`v${index}`, 'x']))
-    const refused = await withinOf(scope)(tx =>
-      acknowledgeUpdate(tx, scope, run_id, { override_dynamic_variables: many }),
-    )
+    const refused = await withinOf(scope)(tx => storeUpdate(tx, scope, run_id, { override_dynamic_variables: many }))
     expect(refused).toMatchObject({ revision: 2, status: 'rejected', reason: 'too_many_variables' })
     expect((await rowOf(test, run_id)).dynamic_variables).toEqual({ name: 'Bob', extra: 'x' })
   })
@@ -34,9 +32,7 @@ describe('an update of a run', () => {
     const within = withinOf(scope)
     const run = await running(scope)
     const change = { override_dynamic_variables: { name: 'Eve' } }
-    const receipts = await Promise.all(
-      [1, 2, 3].map(() => within(tx => acknowledgeUpdate(tx, scope, run.run_id, change))),
-    )
+    const receipts = await Promise.all([1, 2, 3].map(() => within(tx => storeUpdate(tx, scope, run.run_id, change))))
     expect(receipts.map(receipt => receipt!.revision).toSorted()).toEqual([1, 2, 3])
     expect(await test.database.runs.renew('engine-1', [run])).toMatchObject([{ last_update: 3 }])
     const pending = await pendingUpdates(test.database.within(scope), scope, run.run_id)
@@ -57,7 +53,7 @@ describe('an update of a run', () => {
     const db = test.database.within(scope)
     expect(await readUpdate(db, scope, run.run_id, 2)).toMatchObject({ status: 'indeterminate', reason: 'deadline' })
     expect(await readUpdate(db, scope, run.run_id, 3)).toMatchObject({ status: 'rejected', reason: 'run_ended' })
-    expect(await within(tx => acknowledgeUpdate(tx, scope, run.run_id, change))).toBeNull()
+    expect(await within(tx => storeUpdate(tx, scope, run.run_id, change))).toBeNull()
   })
 })
 

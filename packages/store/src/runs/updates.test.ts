@@ -4,7 +4,7 @@ import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { appendEvents, listEvents } from './events.ts'
 import { claimRun, releaseRun } from './ownership.ts'
 import { admitted, ENGINE, letLeaseEnd, owned, REAPER, talesOn, workspace } from './runs.fixture.ts'
-import { acknowledgeUpdate, readUpdate, settleUpdate } from './updates.ts'
+import { readUpdate, settleUpdate, storeUpdate } from './updates.ts'
 
 let test: TestDatabase
 beforeAll(async () => {
@@ -14,8 +14,7 @@ afterAll(() => test?.close())
 
 const { withinOf, running, end } = talesOn(() => test)
 
-const ask = (scope: Scope, runId: string) =>
-  withinOf(scope)(tx => acknowledgeUpdate(tx, scope, runId, { metadata: null }))
+const ask = (scope: Scope, runId: string) => withinOf(scope)(tx => storeUpdate(tx, scope, runId, { metadata: null }))
 
 const letDeadlinePass = (runId: string) =>
   test.owner.query('update parley.run_updates set deadline = now() where run_id = $1', [runId])

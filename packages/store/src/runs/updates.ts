@@ -44,7 +44,7 @@ const RECEIPT = sql.raw(
  * the owner has 10 s to apply it. Null: the run is ending, has ended or does not exist. The result becomes a timeline
  * item, written here if the run has no owner, else by the owner, at the latest at the end of the run.
  */
-export async function acknowledgeUpdate(
+export async function storeUpdate(
   tx: Queries,
   scope: Scope,
   runId: string,

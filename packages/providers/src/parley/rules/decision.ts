@@ -78,9 +78,9 @@ function transition(
   const candidates = offered(transitions, request)
   const result = resultOf(conversation, language)
   const byResult = result === null ? null : choose(candidates, result, language, false)
-  const exchange = conversation.exchanges[0]
+  const newestExchange = conversation.exchanges[0]
   const chosen =
-    byResult ?? (exchange === undefined ? null : choose(candidates, answerOf(exchange, language), language))
+    byResult ?? (newestExchange === undefined ? null : choose(candidates, answerOf(newestExchange, language), language))
   return chosen === null ? NOTHING : { text: '', call: { name: chosen.tool, arguments: {} } }
 }
 

@@ -1,3 +1,8 @@
+/**
+ * Scores how well a condition of a transition or a tool fits the caller's turn. A score is a sum of weights: 1 for each
+ * stem or concept of the condition that the turn contains, less for weaker signs (the constants below).
+ */
+
 import { type Alternative, type Condition, longestQuoteIn } from './condition.ts'
 import type { Concept } from './lexicon.ts'
 import type { Turn } from './turn.ts'
@@ -12,17 +17,23 @@ export interface Answer {
   readonly question: Turn | null
 }
 
+/** Base score of a phrase that the condition quotes and the turn contains. */
 const QUOTED = 3
+/** Score of any agreement for a condition that quotes "yes", and of any refusal for one that quotes "no". */
+const SAME_ANSWER_AS_QUOTED = 1.5
 /** A near-synonym weighs less than the word itself. */
 const SYNONYM = 0.9
 /** Weight per stem of the question that a plain "yes" accepts. */
 const ACCEPTED_QUESTION = 0.6
+/** Weight of a statement, for conditions about a name or details. */
 const STATEMENT = 0.75
 /** Weight of a "yes" or "no" that is followed by more words. */
 const ANSWER_WITH_MORE = 0.8
+/** Weight of any answer, for conditions about "anything". */
 const ANY_ANSWER = 0.5
 /** Bonus of an open question for a condition that says "asks". */
 const OPEN_QUESTION = 0.35
+/** Least share of the condition's signs that must be found, unless two are. */
 const MIN_COVERAGE = 0.3
 
 /**
@@ -52,11 +63,11 @@ function canFulfil({ signs }: Alternative, turn: Turn): boolean {
 function fitOfQuotedAnswer(condition: Condition, turn: Turn, vocab: Vocabulary): number {
   if (turn.polarity === null) return 0
   const answers = turn.polarity === 'yes' ? vocab.yes : vocab.no
-  const wanted = condition.quotes.some(quote => {
+  const quotesThisAnswer = condition.quotes.some(quote => {
     const words = quote.map(folded => ({ folded, stem: folded, start: 0, end: 0, afterBreak: false }))
     return answers.lengthAt(words, 0) === quote.length
   })
-  return wanted ? 1.5 : 0
+  return quotesThisAnswer ? SAME_ANSWER_AS_QUOTED : 0
 }
 
 function fitOf(alternative: Alternative, answer: Answer, vocab: Vocabulary): number {
@@ -75,8 +86,8 @@ function fitOf(alternative: Alternative, answer: Answer, vocab: Vocabulary): num
   return weight > 0 && alternative.asking && turn.asksOpenly ? weight + OPEN_QUESTION : weight
 }
 
-function weigh(found: number, wanted: number): number {
-  const coverage = wanted === 0 ? 0 : found / wanted
+function weigh(found: number, signCount: number): number {
+  const coverage = signCount === 0 ? 0 : found / signCount
   if (found === 0 || (coverage < MIN_COVERAGE && found < 2)) return 0
   return found + coverage / 2
 }
@@ -84,8 +95,8 @@ function weigh(found: number, wanted: number): number {
 function conceptIn(alternative: Alternative, concept: Concept, turn: Turn): number {
   if (concept === 'anything') {
     // "Wants something else" does not hold for a refusal; otherwise any answer fulfils the condition.
-    const wanted = !alternative.wanting || (turn.polarity !== 'no' && !turn.concepts.has('done'))
-    return wanted ? ANY_ANSWER : 0
+    const isFulfilled = !alternative.wanting || (turn.polarity !== 'no' && !turn.concepts.has('done'))
+    return isFulfilled ? ANY_ANSWER : 0
   }
   if (concept === 'name' || concept === 'details') return isStatement(turn) ? STATEMENT : 0
   if (concept === 'email') return turn.text.includes('@') || /\b(arroba|at)\b/i.test(turn.text) ? 1 : 0
@@ -120,13 +131,13 @@ function fitOfNegated(alternative: Alternative, { turn, question }: Answer, voca
 
 /** The number of the signs' stems that occur; near-synonyms count less, and each word counts once. */
 function foundStems(signs: Alternative['signs'], stems: ReadonlySet<string>, vocab: Vocabulary): number {
-  const wanted = signs.flatMap(sign => (sign.by === 'stem' ? [sign.stem] : []))
-  const exact = wanted.filter(stem => stems.has(stem))
+  const signStems = signs.flatMap(sign => (sign.by === 'stem' ? [sign.stem] : []))
+  const exact = signStems.filter(stem => stems.has(stem))
   const groups = new Set<number>()
   for (const stem of stems) {
     const group = exact.includes(stem) ? undefined : vocab.groupOf.get(stem)
     if (group !== undefined) groups.add(group)
   }
-  const synonyms = wanted.filter(stem => !stems.has(stem) && groups.has(vocab.groupOf.get(stem) ?? -1))
+  const synonyms = signStems.filter(stem => !stems.has(stem) && groups.has(vocab.groupOf.get(stem) ?? -1))
   return exact.length + synonyms.length * SYNONYM
 }

@@ -5,7 +5,7 @@ import {
   insertNumber,
   keepTombstone,
   listNumbers,
-  lockAgent,
+  lockAgentAgainstArchiving,
   type NumberRow,
   numberOf,
   publishedVersion,
@@ -71,7 +71,7 @@ async function checkAssignable(
   agentId: string,
   version: number | null,
 ): Promise<void> {
-  const agent = await lockAgent(db, scope, agentId)
+  const agent = await lockAgentAgainstArchiving(db, scope, agentId)
   if (agent === null) throw noAgent(agentId)
   if (agent.archived_at !== null) throw agentArchived(agentId)
   let channels = agent.head_channels

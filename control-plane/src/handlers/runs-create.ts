@@ -5,7 +5,7 @@ import {
   admitRun,
   type DialFacts,
   dialFacts,
-  lockAgent,
+  lockAgentAgainstArchiving,
   type PlannedPublication,
   type RunKind,
   type RunRequest,
@@ -49,7 +49,7 @@ function kindOf({ channel, mode }: RunCreation): RunKind {
 
 /** Locks the agent, so that no concurrent request archives it before the run is admitted. */
 async function publicationFor({ agent_id, version }: RunCreation, { db, scope }: Context): Promise<PlannedPublication> {
-  const agent = await lockAgent(db, scope, agent_id)
+  const agent = await lockAgentAgainstArchiving(db, scope, agent_id)
   if (agent === null) throw noAgent(agent_id)
   if (agent.archived_at !== null) throw agentArchived(agent_id)
   const publishedVersion = version ?? agent.head_version

@@ -60,7 +60,7 @@ export {
   deleteNumber,
   insertNumber,
   listNumbers,
-  lockAgent,
+  lockAgentAgainstArchiving,
   type NumberRow,
   numberOf,
   publishedVersion,

@@ -133,7 +133,11 @@ interface AnsweringAgent {
 }
 
 /** The agent, locked against archiving until the transaction ends; null: there is none. */
-export async function lockAgent(tx: Queries, scope: Scope, agentId: string): Promise<AnsweringAgent | null> {
+export async function lockAgentAgainstArchiving(
+  tx: Queries,
+  scope: Scope,
+  agentId: string,
+): Promise<AnsweringAgent | null> {
   const found = await tx
     .selectFrom('agents')
     .select(['archived_at', 'head_version', 'head_channels'])

@@ -19,7 +19,7 @@ import { inviteTimes, type LoadFigures, runSipp } from './sipp-load.ts'
 export const SUBJECT_CORE = 0
 const LOAD_CORE = 1
 
-export type Transport = 'udp' | 'tcp' | 'tls'
+type Transport = 'udp' | 'tcp' | 'tls'
 
 export interface Load {
   readonly transport: Transport

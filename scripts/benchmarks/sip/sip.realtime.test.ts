@@ -40,7 +40,8 @@ describe.skipIf(missing)(`the SIP benchmark${note}`, () => {
   it('5 ms of work at each INVITE show in the processor time and in the delay of the answer', async () => {
     const figures = await figuresOf('ua', { kind: 'busy', ms: 5 })
     expect(figures.msPerCall).toBeGreaterThan(5)
-    expect(figures.inviteMs.p50).toBeGreaterThan(5)
+    // SIPp reads its clock in whole milliseconds and begins to count after its datagram has left.
+    expect(figures.inviteMs.p50).toBeGreaterThanOrEqual(4)
   })
 
   it('a subject that ignores one INVITE in twenty is not clean', async () => {

@@ -53,6 +53,10 @@ const APPLIED_ELSEWHERE = {
   '0005-run-messages': '164d22a0fac7ce7acb6840387466b60a877fd4e0aa8c8bdd0dbdd93666844227',
   '0006-recordings': 'b26fc9c46ac4e5e7edcef64da31331f75f27f6bc58a6ffb20085b707a9fa0667',
   '0007-late-updates': '97cb59c58afa9c848555b4ea677f4dae816efa7c162d6c09d0a9e22e3941d513',
+  '0008-turns': '86807d65c727fdef30444200619c9edadb8c6011b560058bedfc4946a0b5a0bc',
+  '0009-updates-told': '25e4c3ea53d1a5760c6b355a510dcb0cc62995f45137ee90fb3f257fafb95713',
+  '0010-messages-forgotten': 'ccfa2eccf4d4b3bfc19f91eb3e8b711ce4718492c583b8638dcd5866ffd7eb74',
+  '0011-environments-due': '27b78f028c69a4cc581a63f4ff4576df74e395b165c8f85612203f220216d5a4',
 }
 
 async function ours(): Promise<Migration[]> {
@@ -68,6 +72,11 @@ describe('migrations', () => {
       (await ours()).map(({ name, sql }) => [name, createHash('sha256').update(sql).digest('hex')]),
     )
     expect(digests).toMatchObject(APPLIED_ELSEWHERE)
+  })
+
+  it('migrations are numbered without a gap, each number once', async () => {
+    const numbers = (await ours()).map(({ name }) => Number(name.slice(0, 4)))
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1))
   })
 
   it('webhooks stored by an earlier version stay queued in order after migration, whichever role owns the tables', async () => {

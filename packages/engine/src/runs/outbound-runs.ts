@@ -169,13 +169,15 @@ export class OutboundRuns {
   async #dial(ready: ReadyToDial, place: CallPlace): Promise<void> {
     const { run, record, start, trunk, agent, effectId } = ready
     const { ladders } = this.#options
-    const headers = this.#headers(run, start, trunk)
+    const identity = outboundIdentity(start.from_number, trunk)
+    const headers = [...identity.headers, ...this.#customHeaders(run, start, trunk)]
     const recording = wantsRecording(start.plan) ? await this.#recording(run) : null
     const plan = runPlan(ready, recording)
     const effect = new DialEffect(run.ledger, effectId)
     try {
       const request: DialRequest = {
         ...this.#target(start, trunk),
+        from: identity.from,
         headers,
         ringTimeoutMs: agent.plan.settings.ringDurationMs,
         ...sessionTimerOf(trunk),
@@ -269,11 +271,10 @@ export class OutboundRuns {
     }
   }
 
-  /** Headers that say who calls, and those that the trunk takes from the run's variables. */
-  #headers(run: OwnedRun, start: StartingRun, trunk: DialableTrunk): HeaderPairs {
+  /** Headers that the trunk takes from the run's variables. */
+  #customHeaders(run: OwnedRun, start: StartingRun, trunk: DialableTrunk): HeaderPairs {
     try {
-      const custom = variableHeaders(start.dynamic_variables, trunk.details.headers_out)
-      return [...outboundIdentity(start.from_number, trunk).headers, ...custom]
+      return variableHeaders(start.dynamic_variables, trunk.details.headers_out)
     } catch (error) {
       if (!EngineError.is(error, 'header_refused')) throw error
       run.note({ kind: 'error', code: error.code, message: error.message })
@@ -284,7 +285,7 @@ export class OutboundRuns {
   #target(
     start: StartingRun,
     trunk: DialableTrunk,
-  ): Pick<DialRequest, 'uri' | 'from' | 'nextHop' | 'sources' | 'credentials'> & TrunkMedia {
+  ): Pick<DialRequest, 'uri' | 'nextHop' | 'sources' | 'credentials'> & TrunkMedia {
     const { details, termination_uri: host, auth } = trunk
     const transport = details.transport ?? 'tls'
     const credentials =
@@ -298,7 +299,6 @@ export class OutboundRuns {
     const nextHop: NextHop = { host, port: details.port, transport, serverName: undefined }
     return {
       uri: numberAt(writtenCalledNumber(start.to_number ?? '', trunk), host),
-      from: outboundIdentity(start.from_number, trunk).from,
       ...trunkMedia(details),
       nextHop,
       sources: trunkSources(details),

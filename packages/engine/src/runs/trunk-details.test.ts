@@ -1,6 +1,6 @@
 import { parseIpNetwork } from '@parley/sip'
 import { expect, it } from 'vitest'
-import { trunkMedia } from './trunk-details.ts'
+import { trunkMedia, trunkSources } from './trunk-details.ts'
 
 it('a trunk without settings requires SRTP and has the default codecs and time without packets', () => {
   expect(trunkMedia({})).toEqual({
@@ -25,4 +25,10 @@ it('the settings of a trunk determine security, codecs, media networks and time 
     silentRemoteAfterMs: 60_000,
   })
   expect(trunkMedia({ rtp_timeout: 0 }).silentRemoteAfterMs).toBe(0)
+})
+
+it('the sources of a trunk are parsed once', () => {
+  const details = { source: ['192.0.2.0/24'] }
+  expect(trunkSources(details)).toBe(trunkSources(details))
+  expect(trunkSources({})).toBeUndefined()
 })

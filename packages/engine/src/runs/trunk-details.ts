@@ -7,6 +7,9 @@ import type { TrunkMedia } from '../inbound-router.ts'
 
 const MS_PER_S = 1000
 
+/** Parsed sources by trunk: the router needs them for every request, and the settings of a trunk never change in place. */
+const sourcesByDetails = new WeakMap<TrunkDetails, readonly IpNetwork[]>()
+
 /** The media of a trunk's calls, as its settings say. */
 export function trunkMedia(details: TrunkDetails): TrunkMedia & { readonly security: LegSecurity } {
   const { rtp_timeout } = details
@@ -31,8 +34,12 @@ function trunkSecurity({ media }: TrunkDetails): LegSecurity {
 }
 
 /** The networks that staff configured as sources of a trunk's requests; undefined: none. */
-export function trunkSources({ source }: TrunkDetails): readonly IpNetwork[] | undefined {
-  const networks = source?.flatMap(networkOf) ?? []
+export function trunkSources(details: TrunkDetails): readonly IpNetwork[] | undefined {
+  let networks = sourcesByDetails.get(details)
+  if (networks === undefined) {
+    networks = details.source?.flatMap(networkOf) ?? []
+    sourcesByDetails.set(details, networks)
+  }
   return networks.length === 0 ? undefined : networks
 }
 

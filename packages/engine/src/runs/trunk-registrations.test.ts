@@ -82,6 +82,9 @@ class TestEngine {
       get status() {
         return engine.status
       },
+      get flow() {
+        return engine.status.flow
+      },
       stop: async () => {
         engine.stopped++
         options.onChange({ ...REGISTERED, state: 'unregistered', expiresAt: null, flow: undefined })

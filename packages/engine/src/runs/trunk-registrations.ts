@@ -98,9 +98,9 @@ export class TrunkRegistrations {
 
   /** Trunks whose registration keeps this connection. */
   trunksOn(flowId: string): readonly InboundTrunk[] {
-    return [...this.#held.values()].flatMap(({ registration, trunk }) =>
-      registration.status.flow?.id === flowId ? [trunk] : [],
-    )
+    const trunks: InboundTrunk[] = []
+    for (const { registration, trunk } of this.#held.values()) if (registration.flow?.id === flowId) trunks.push(trunk)
+    return trunks
   }
 
   /**

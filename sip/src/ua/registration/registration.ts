@@ -53,7 +53,7 @@ export interface RegistrationStatus {
   readonly detail: string
   /** Route set for requests in the registrar's domain (RFC 3608), in its order; empty: none. */
   readonly serviceRoute: readonly NameAddr[]
-  /** Over which the registrar sends calls. */
+  /** Over which the registrar sends calls; undefined: there is no binding. */
   readonly flow: Flow | undefined
 }
 
@@ -111,8 +111,13 @@ export class Registration {
       sipStatus: this.#sipStatus,
       detail: this.#detail,
       serviceRoute: state === 'registered' ? this.#serviceRoute : [],
-      flow: state === 'registered' ? this.#flow : undefined,
+      flow: this.flow,
     }
+  }
+
+  /** Over which the registrar sends calls; undefined: there is no binding. */
+  get flow(): Flow | undefined {
+    return this.#machine.state(this.#ctx.time.now()) === 'registered' ? this.#flow : undefined
   }
 
   /** Removes the binding. Resolves with the registrar's response, or when none came within 64*T1. */

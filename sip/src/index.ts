@@ -33,6 +33,7 @@ export type {
   NextHop,
   SipTransport,
   SocketAddress,
+  Target,
   TransportInput,
   TransportName,
   TransportOutput,
@@ -52,5 +53,5 @@ export type {
 } from './ua/session.ts'
 export type { SessionTimerOptions } from './ua/session-timer-options.ts'
 export { UserAgent } from './ua/user-agent.ts'
-export type { LogEntry } from './ua/user-agent-options.ts'
+export type { LogEntry, PingOutcome } from './ua/user-agent-options.ts'
 export { VirtualNetwork } from './ua/virtual-network.ts'

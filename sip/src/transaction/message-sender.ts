@@ -54,9 +54,19 @@ export class MessageSender {
     this.#transport.submit({ type: 'resolve', resolveId, hop })
   }
 
-  /** Tries other targets first for 30 s, or for the time in the target's 503. */
-  targetFailed(target: Target, retryAfterMs?: Ms): void {
-    this.#health.failed(target, this.#time.now(), retryAfterMs)
+  /** Tries other targets first for `avoidMs`, default 30 s. */
+  targetFailed(target: Target, avoidMs?: Ms): void {
+    this.#health.failed(target, this.#time.now(), avoidMs)
+  }
+
+  /** Tries other targets first for the time in the target's 503. */
+  targetUnavailable(target: Target, retryAfterMs: Ms): void {
+    this.#health.unavailable(target, this.#time.now(), retryAfterMs)
+  }
+
+  /** The target answered OPTIONS. */
+  targetAnswered(target: Target): void {
+    this.#health.answered(target)
   }
 
   targetWorked(target: Target): void {

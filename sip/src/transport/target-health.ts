@@ -23,35 +23,58 @@ export function isTargetFault(code: string): boolean {
   return FAULTS.has(code)
 }
 
+interface Failure {
+  readonly until: Ms
+  /** The target asked for it, by a Retry-After. */
+  readonly isWanted: boolean
+}
+
 /**
  * Targets that failed recently: they are tried last, never left out. The key contains everything that distinguishes
  * connections, so that a failure does not count against another certificate name at the same address.
  */
 export class TargetHealth {
   readonly #capacity: number
-  readonly #avoidUntil = new Map<string, Ms>()
+  readonly #failures = new Map<string, Failure>()
 
   constructor(capacity = 1_000) {
     this.#capacity = capacity
   }
 
-  /** `retryAfterMs`: what its 503 asked for; default 30 s, at most 10 min. */
-  failed(target: Target, now: Ms, retryAfterMs: Ms = AVOID_MS): void {
-    const key = keyOf(target)
-    this.#avoidUntil.delete(key)
-    this.#avoidUntil.set(key, now + Math.min(retryAfterMs, MAX_AVOID_MS))
-    if (this.#avoidUntil.size > this.#capacity) this.#avoidUntil.delete(this.#avoidUntil.keys().next().value!)
+  /** The target is tried last for `avoidMs`, default 30 s. */
+  failed(target: Target, now: Ms, avoidMs: Ms = AVOID_MS): void {
+    const known = this.#failures.get(keyOf(target))
+    const isWanted = known?.isWanted === true && known.until > now
+    this.#note(target, { until: Math.max(now + avoidMs, isWanted ? known.until : now), isWanted })
+  }
+
+  /** The target answered 503 and wants no requests for this long; at most 10 min. */
+  unavailable(target: Target, now: Ms, retryAfterMs: Ms): void {
+    this.#note(target, { until: now + Math.min(retryAfterMs, MAX_AVOID_MS), isWanted: true })
   }
 
   worked(target: Target): void {
-    this.#avoidUntil.delete(keyOf(target))
+    this.#failures.delete(keyOf(target))
+  }
+
+  /** The target answered OPTIONS: it is alive. Whether it takes calls again before its Retry-After this does not say. */
+  answered(target: Target): void {
+    const key = keyOf(target)
+    if (this.#failures.get(key)?.isWanted === false) this.#failures.delete(key)
+  }
+
+  #note(target: Target, failure: Failure): void {
+    const key = keyOf(target)
+    this.#failures.delete(key)
+    this.#failures.set(key, failure)
+    if (this.#failures.size > this.#capacity) this.#failures.delete(this.#failures.keys().next().value!)
   }
 
   /** The same targets: first those without a fresh failure, in their order, then the others, those whose failure expires first in front. */
   order(targets: readonly Target[], now: Ms): readonly Target[] {
-    if (this.#avoidUntil.size === 0) return targets
+    if (this.#failures.size === 0) return targets
     const until = (target: Target) => {
-      const at = this.#avoidUntil.get(keyOf(target)) ?? now
+      const at = this.#failures.get(keyOf(target))?.until ?? now
       return at > now ? at : now
     }
     return [...targets].sort((a, b) => until(a) - until(b))

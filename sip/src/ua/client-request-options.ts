@@ -2,7 +2,7 @@ import type { Ms } from '@parley/kernel'
 import type { NameAddr, SipRequest, SipResponse } from '../message/message.ts'
 import type { ClientTransaction, RequestFailure } from '../transaction/client-transaction.ts'
 import type { Destination } from '../transaction/message-sender.ts'
-import type { Flow, NextHop } from '../transport/transport.ts'
+import type { Flow, NextHop, Target } from '../transport/transport.ts'
 import type { CallIdentity } from './call-identity.ts'
 
 interface SilencePolicy {
@@ -27,6 +27,10 @@ export interface ClientRequestOptions {
   readonly flow: Flow | undefined
   /** Where to send without that connection; undefined: the request then fails. */
   readonly hop: NextHop | undefined
+  /** The only target; absent: those of `hop`. */
+  readonly target?: Target
+  /** An answer says that the target is alive, and nothing about calls. */
+  readonly isPing?: boolean
   readonly identity: CallIdentity
   /** Never sent again on another connection once it may have arrived, because its effect would happen twice. UDP retransmissions are not affected. */
   readonly once?: boolean
@@ -34,6 +38,8 @@ export interface ClientRequestOptions {
   readonly adoptTargets?: boolean
   /** Called with a refusal; true sends the request that `build` makes now to the same target (RFC 4028 section 7.3). */
   revise?(response: SipResponse): boolean
+  /** Whether a refusal sends the request to the next target, if there is one, besides 503. */
+  failsOver?(response: SipResponse): boolean
   /**
    * Called with the request and its Via before each new transaction, which starts when this resolves and not at all when
    * it rejects: then `onWithheld` follows instead of anything else. Absent: at once.

@@ -80,7 +80,11 @@ export class ClientRequest {
   }
 
   #resolve(): void {
-    const { hop } = this.#options
+    const { hop, target } = this.#options
+    if (target !== undefined) {
+      this.#targets = [target]
+      return this.#next({ cause: 'transport', code: 'not_resolved', detail: '' })
+    }
     if (hop === undefined) {
       this.#failLater({ cause: 'transport', code: 'no_route', detail: 'the peer left no SIP address' })
       return
@@ -258,23 +262,32 @@ export class ClientRequest {
         this.#again(destination)
         return
       }
-      // RFC 3263 section 4.3: after a 503 the next target is tried.
-      if (status === 503 && this.#nextTarget < this.#targets.length) {
-        this.#next({ cause: 'transport', code: 'unavailable', detail: 'every target answered 503' })
-        return
-      }
+      if (this.#nextTarget < this.#targets.length && this.#tryElsewhere(response)) return
     }
     this.#over = true
     this.#cancelTimer?.cancel()
     this.#options.onResponse(response, flow)
   }
 
+  /** RFC 3263 section 4.3: after a 503 the next target is tried. */
+  #tryElsewhere(response: SipResponse): boolean {
+    if (response.status !== 503) {
+      if (this.#options.failsOver?.(response) !== true) return false
+      // A server behind both targets must not take the next request for the one that the refusal ended.
+      this.#sequence = this.#options.reserveSequence()
+    }
+    this.#next({ cause: 'transport', code: 'unavailable', detail: `every target answered ${response.status}` })
+    return true
+  }
+
   /** RFC 3261 section 21.5.4: a 503 without Retry-After does not affect the next request. */
   #rate(target: Target, response: SipResponse): void {
     const { sender } = this.#ctx.layer
     const retryAfter = parseRetryAfter(response.headers.get('Retry-After') ?? '')
-    if (response.status !== 503) sender.targetWorked(target)
-    else if (retryAfter !== undefined) sender.targetFailed(target, retryAfter.seconds * 1000)
+    if (response.status === 503) {
+      if (retryAfter !== undefined) sender.targetUnavailable(target, retryAfter.seconds * 1000)
+    } else if (this.#options.isPing) sender.targetAnswered(target)
+    else sender.targetWorked(target)
   }
 
   #authenticate(response: SipResponse, flow: Flow, destination: Destination): boolean {

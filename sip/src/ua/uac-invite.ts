@@ -22,6 +22,9 @@ import { userOf } from './ua-context.ts'
 /** A target without any response is given up for the next one after this long; Timer B alone would take 32 s. */
 const SILENCE_MS: Ms = 4000
 
+/** Failures of the server itself: another server of the trunk may do better, unless this one has reached the callee. */
+const SERVER_FAILURES: ReadonlySet<number> = new Set([500, 502])
+
 /** Most targets of a 3xx that are reported. */
 const MAX_REDIRECTS = 8
 
@@ -71,6 +74,7 @@ export class UacInvite {
         headers: headersWith(timer.requestHeaders(), template.headers),
       }),
       revise: response => timer.raise(response),
+      failsOver: ({ status }) => SERVER_FAILURES.has(status) && core.state === 'calling',
       contactUser: userOf(call.from.uri),
       sequence,
       reserveSequence: () => ++sequence,

@@ -1,4 +1,4 @@
-import type { Random, Time } from '@parley/kernel'
+import type { Ms, Random, Time } from '@parley/kernel'
 import type { NameAddr, SipResponse, SipUri } from '../message/message.ts'
 import type { TimerSettings } from '../transaction/timers.ts'
 import type { IpNetwork } from '../transport/ip-network.ts'
@@ -57,6 +57,12 @@ export interface OutboundRequest {
   readonly sources?: readonly IpNetwork[]
   readonly headers?: HeaderPairs
 }
+
+/** What a target answered to OPTIONS; any status says that it is alive. */
+export type PingOutcome =
+  | { readonly type: 'answered'; readonly status: number; readonly reason: string; readonly afterMs: Ms }
+  /** No final response in 8 s (code "timeout"), or the target is unreachable (the transport's code). */
+  | { readonly type: 'failed'; readonly code: string; readonly detail: string }
 
 /** Outcome of a request; the promise never rejects. */
 export type RequestOutcome =

@@ -7,7 +7,7 @@ import type { SipRequest } from '../message/message.ts'
 import type { ServerTransaction } from '../transaction/server-transactions.ts'
 import { DEFAULT_TIMERS } from '../transaction/timers.ts'
 import { TransactionLayer } from '../transaction/transaction-layer.ts'
-import type { Flow, TransportInput } from '../transport/transport.ts'
+import type { Flow, NextHop, Target, TransportInput } from '../transport/transport.ts'
 import { type ByeOutcome, sendBye } from './bye.ts'
 import { CallIdentity } from './call-identity.ts'
 import { type CancelOutcome, sendCancel } from './cancel.ts'
@@ -17,13 +17,20 @@ import { receiveInDialog } from './in-dialog.ts'
 import type { InviteAttempt } from './invite-attempt.ts'
 import { DialogSession } from './invite-session.ts'
 import { createOutboundRequest, identityOf, sendOutboundRequest } from './outbound-request.ts'
+import { pingTarget } from './ping.ts'
 import { Registration, type RegistrationOptions } from './registration/registration.ts'
 import { type AcceptedRequest, RequestAdmission } from './request-admission.ts'
 import type { HeaderReason, InviteSession, OutboundCall } from './session.ts'
 import { SessionCore } from './session-core.ts'
 import type { UaContext } from './ua-context.ts'
 import { UdpOnlyTargets } from './udp-only-targets.ts'
-import type { OutboundRequest, RequestOutcome, UserAgentLimits, UserAgentOptions } from './user-agent-options.ts'
+import type {
+  OutboundRequest,
+  PingOutcome,
+  RequestOutcome,
+  UserAgentLimits,
+  UserAgentOptions,
+} from './user-agent-options.ts'
 
 const DEFAULT_LIMITS: UserAgentLimits = {
   sessions: 2000,
@@ -210,6 +217,19 @@ export class UserAgent {
    */
   options(target: OutboundRequest): Promise<RequestOutcome> {
     return sendOutboundRequest(this.#ctx, 'OPTIONS', target, [['Accept', SESSION_BODIES.join(', ')]])
+  }
+
+  /** The targets of a hop (RFC 3263), those that failed recently last; empty: nothing was found. */
+  locate(hop: NextHop): Promise<readonly Target[]> {
+    return new Promise(resolve => this.#ctx.layer.sender.resolve(hop, resolve))
+  }
+
+  /**
+   * Sends OPTIONS without credentials to one target: a dead one is tried last from then on, until it answers or 90 s have passed. The promise never rejects;
+   * a field of `request` that cannot be written throws SipMessageError.
+   */
+  ping(target: Target, request: OutboundRequest): Promise<PingOutcome> {
+    return pingTarget(this.#ctx, target, request)
   }
 
   /**

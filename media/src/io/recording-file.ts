@@ -1,10 +1,10 @@
-import type { Samples } from '@parley/kernel'
+import type { Ms, SampleRateHz } from '@parley/kernel'
 import { RecordingRingReader } from '../recorder/recording-ring.ts'
 import type { RecordingSegments as SegmentMode } from '../session/media-session.ts'
 import { RecordingSegments } from './recording-segments.ts'
 import { WavFile } from './wav-file.ts'
 
-/** Size of one write: 2 s of both channels. */
+/** Size of one write: 2 s of both channels at 8 kHz. */
 const CHUNK_BYTES = 32_768
 
 const chunk = new Uint8Array(CHUNK_BYTES)
@@ -23,19 +23,23 @@ export class RecordingFile {
   constructor(ring: SharedArrayBuffer, path: string, swap: boolean, resume: boolean, segments?: SegmentMode) {
     this.#reader = new RecordingRingReader(ring)
     this.#swap = swap
-    const { position } = this.#reader
-    this.#whole = segments === 'only' ? null : new WavFile(path, resume)
+    const { position, sampleRateHz } = this.#reader
+    this.#whole = segments === 'only' ? null : new WavFile(path, sampleRateHz, resume)
     try {
       this.#whole?.setFrames(position)
-      this.#segments = segments === undefined ? null : new RecordingSegments(path, resume ? position : 0)
+      this.#segments = segments === undefined ? null : new RecordingSegments(path, sampleRateHz, resume ? position : 0)
     } catch (error) {
       this.#whole?.close()
       throw error
     }
   }
 
-  get frames(): Samples {
-    return this.#reader.position
+  get sampleRateHz(): SampleRateHz {
+    return this.#reader.sampleRateHz
+  }
+
+  get durationMs(): Ms {
+    return (1000 * this.#reader.position) / this.#reader.sampleRateHz
   }
 
   /** Number of segment files. */
@@ -50,7 +54,7 @@ export class RecordingFile {
       while (left > 0) {
         const frames = this.#reader.copy(chunk, left, this.#swap)
         this.#whole?.write(chunk, frames, this.#reader.position)
-        this.#segments?.write(chunk, frames, this.#reader.position)
+        this.#segments?.write(chunk, frames)
         this.#reader.release(frames)
         left -= frames
       }

@@ -3,9 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type AudioFormat, NARROWBAND, WIDEBAND } from '@parley/kernel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allocateRecordingRing, RecordingRing } from '../recorder/recording-ring.ts'
-import { SEGMENT_FRAMES, segmentPath } from '../recorder/segments.ts'
+import { segmentFrames, segmentPath } from '../recorder/segments.ts'
 import { WAV_HEADER_BYTES } from '../recorder/wav.ts'
 import { readWav } from '../recorder/wav-reader.ts'
 import { RecordingFile } from './recording-file.ts'
@@ -25,23 +26,25 @@ const segmentsOf = (name: string) =>
     .filter(file => file.startsWith(`${name}.0`))
     .sort()
 
-/** Records `seconds` and three samples more, in pieces that fall across the ends of segments; `at` sees each flush. */
+/**
+ * Records `seconds` and three samples more, in pieces that fall across the ends of segments. After each flush the writer
+ * dies if `diesAt` returns true, and another one continues.
+ */
 function record(
   path: string,
-  seconds: number,
-  mode: 'also' | 'only',
-  at: (file: RecordingFile, position: number) => RecordingFile,
+  { seconds, mode, format = NARROWBAND }: { seconds: number; mode: 'also' | 'only'; format?: AudioFormat },
+  diesAt: (position: number, file: RecordingFile) => boolean,
 ) {
-  const buffer = allocateRecordingRing()
+  const buffer = allocateRecordingRing(format)
   const ring = new RecordingRing(buffer)
   let file = new RecordingFile(buffer, path, false, false, mode)
-  const end = seconds * 8000 + 3
+  const end = seconds * format.sampleRateHz + 3
   for (let position = 0; position < end; position += 7001) {
     const count = Math.min(7001, end - position)
     ring.writeLeftBytes(position, frames(position, count), 0, count)
     ring.writeRightBytes(position, frames(position + 1, count), 0, count)
     file.flush(false)
-    file = at(file, position + count) === file ? file : new RecordingFile(buffer, path, false, true, mode)
+    if (diesAt(position + count, file)) file = new RecordingFile(buffer, path, false, true, mode)
   }
   file.flush(true)
   file.close()
@@ -68,12 +71,12 @@ describe('a recording in segments', () => {
     mode => {
       const path = join(directory, `${mode}.wav`)
       const seen: number[] = []
-      const { end, segments } = record(path, 25, mode, (file, position) => {
+      const { end, segments } = record(path, { seconds: 25, mode }, position => {
         seen.push(
           segmentsOf(`${mode}.wav`).filter(name => name.endsWith('.wav')).length -
-            Math.floor((position - 1) / SEGMENT_FRAMES),
+            Math.floor((position - 1) / segmentFrames(8000)),
         )
-        return file
+        return false
       })
       // A segment has its name as soon as the next one has begun, and never before it is full.
       expect(new Set(seen)).toEqual(new Set([0]))
@@ -86,17 +89,33 @@ describe('a recording in segments', () => {
     },
   )
 
+  it('segments of a recording at 16 kHz are 10 s long, also after the writer died', () => {
+    const path = join(directory, 'wide.wav')
+    let hasDied = false
+    const { end, segments } = record(path, { seconds: 15, mode: 'also', format: WIDEBAND }, (position, file) => {
+      if (hasDied || position < 165_000) return false
+      hasDied = true
+      file.close()
+      return true
+    })
+    expect(segments).toBe(2)
+    expect(read(path)).toMatchObject({ encoding: 'PCMU', sampleRate: 16_000 })
+    expect([1, 2].map(n => read(segmentPath(path, n)).channels[0]!.length)).toEqual([160_000, 80_003])
+    expectWhole(joinedBytes('wide.wav'), end)
+    expectWhole(audioBytes(path), end)
+  })
+
   it('segments continue after the writer died at any place, also right after a rename', () => {
     for (const [i, dies] of [8000, 77_011, 84_012, 161_023].entries()) {
       const name = `resumed-${i}.wav`
       const path = join(directory, name)
-      let left = dies
-      const { end } = record(path, 22, 'only', (file, position) => {
-        if (position < left) return file
-        left = Number.POSITIVE_INFINITY
+      let hasDied = false
+      const { end } = record(path, { seconds: 22, mode: 'only' }, (position, file) => {
+        if (hasDied || position < dies) return false
+        hasDied = true
         file.close()
         if (i === 0) renameSync(`${segmentPath(path, 1)}.part`, segmentPath(path, 1))
-        return undefined as never
+        return true
       })
       expect(segmentsOf(name)).toHaveLength(3)
       expectWhole(joinedBytes(name), end)

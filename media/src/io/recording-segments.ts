@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from 'node:fs'
-import type { Samples } from '@parley/kernel'
-import { PARTIAL, SEGMENT_FRAMES, segmentNumber, segmentPath } from '../recorder/segments.ts'
+import type { SampleRateHz, Samples } from '@parley/kernel'
+import { PARTIAL, segmentFrames, segmentPath } from '../recorder/segments.ts'
 import { recordingFailure, WavFile } from './wav-file.ts'
 
 /**
@@ -9,15 +9,20 @@ import { recordingFailure, WavFile } from './wav-file.ts'
  */
 export class RecordingSegments {
   readonly #path: string
+  readonly #sampleRateHz: SampleRateHz
+  /** Frames of a full segment. */
+  readonly #full: Samples
   #file: WavFile | null = null
   #number = 0
   /** Frames of the current segment. */
   #frames: Samples = 0
 
   /** `resumeAt`: continue at this frame, with the segment of a writer that died; 0 otherwise. */
-  constructor(path: string, resumeAt: Samples) {
+  constructor(path: string, sampleRateHz: SampleRateHz, resumeAt: Samples) {
     this.#path = path
-    this.#open(segmentNumber(resumeAt), resumeAt % SEGMENT_FRAMES)
+    this.#sampleRateHz = sampleRateHz
+    this.#full = segmentFrames(sampleRateHz)
+    this.#open(Math.floor(resumeAt / this.#full) + 1, resumeAt % this.#full)
   }
 
   /** Number of segments so far. */
@@ -25,11 +30,11 @@ export class RecordingSegments {
     return this.#number
   }
 
-  /** Writes `frames` byte pairs at frame `at` of the whole recording; in order. */
-  write(bytes: Uint8Array, frames: Samples, at: Samples): void {
+  /** Appends `frames` byte pairs. */
+  write(bytes: Uint8Array, frames: Samples): void {
     for (let done = 0; done < frames; ) {
-      if (this.#frames === SEGMENT_FRAMES) this.#next(segmentNumber(at + done))
-      const count = Math.min(frames - done, SEGMENT_FRAMES - this.#frames)
+      if (this.#frames === this.#full) this.#next()
+      const count = Math.min(frames - done, this.#full - this.#frames)
       this.#file?.write(bytes.subarray(2 * done), count, this.#frames)
       this.#frames += count
       done += count
@@ -53,9 +58,9 @@ export class RecordingSegments {
     this.#file = null
   }
 
-  #next(number: number): void {
+  #next(): void {
     if (this.#file !== null) this.#complete(this.#file)
-    this.#open(number, 0)
+    this.#open(this.#number + 1, 0)
   }
 
   #open(number: number, frames: Samples): void {
@@ -65,7 +70,7 @@ export class RecordingSegments {
     // The writer that died may have renamed the segment just before.
     const complete = segmentPath(this.#path, number)
     if (frames > 0 && !existsSync(partial) && existsSync(complete)) renameSync(complete, partial)
-    this.#file = new WavFile(partial, frames > 0)
+    this.#file = new WavFile(partial, this.#sampleRateHz, frames > 0)
     this.#file.setFrames(frames)
   }
 

@@ -1,6 +1,13 @@
-import type { Samples } from '@parley/kernel'
+import type { Ms, SampleRateHz } from '@parley/kernel'
 import type { MediaErrorCode } from '../errors.ts'
 import type { RecordingSegments } from '../session/media-session.ts'
+
+export interface FinishedRecording {
+  readonly durationMs: Ms
+  readonly sampleRateHz: SampleRateHz
+  /** Number of segment files; 0 without segments. */
+  readonly segments: number
+}
 
 /** Commands from the main thread to the writer thread, in order. */
 export type RecordingWriterCommand =
@@ -22,6 +29,6 @@ export type RecordingWriterCommand =
  */
 export type RecordingWriterReport =
   | { readonly type: 'ready' }
-  | { readonly type: 'finished'; readonly id: number; readonly frames: Samples; readonly segments: number }
+  | { readonly type: 'finished'; readonly id: number; readonly recording: FinishedRecording }
   | { readonly type: 'failed'; readonly id: number; readonly code: MediaErrorCode; readonly message: string }
   | { readonly type: 'closed' }

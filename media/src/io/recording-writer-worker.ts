@@ -47,7 +47,8 @@ function finish(id: number): void {
     file.flush(true)
     file.close()
     files.delete(id)
-    report({ type: 'finished', id, frames: file.frames, segments: file.segments })
+    const { durationMs, sampleRateHz, segments } = file
+    report({ type: 'finished', id, recording: { durationMs, sampleRateHz, segments } })
   })
 }
 

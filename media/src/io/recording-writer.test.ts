@@ -96,7 +96,7 @@ describe('recording writer', () => {
       return id
     })
     expect(await Promise.all(ids.map(id => writer.finish(id)))).toEqual(
-      ids.map(() => ({ durationMs: 250, segments: 0 })),
+      ids.map(() => ({ durationMs: 250, sampleRateHz: 8000, segments: 0 })),
     )
     for (const [i, path] of paths.entries()) {
       const [left, right] = read(path).channels
@@ -116,7 +116,7 @@ describe('recording writer', () => {
     const buffer = allocateRecordingRing()
     const good = writer.add(buffer, join(directory, 'good.wav'))
     fill(buffer, tone(800, 100), tone(800, 100))
-    expect(await writer.finish(good)).toEqual({ durationMs: 100, segments: 0 })
+    expect(await writer.finish(good)).toEqual({ durationMs: 100, sampleRateHz: 8000, segments: 0 })
     await expect(writer.finish(bad)).rejects.toMatchObject({ code: 'recording_path_not_writable' })
     expect(failures.map(({ id, error }) => [id, error.code])).toEqual([[bad, 'recording_path_not_writable']])
     await expect(writer.finish(99)).rejects.toMatchObject({ code: 'unknown_recording' })
@@ -134,7 +134,7 @@ describe('recording writer', () => {
     ring.writeLeft(8000, tone(4000, 1000), 0, 4000)
     const second = await replacement
     const other = writer.add(allocateRecordingRing(), join(directory, 'second.wav'))
-    expect(await writer.finish(other)).toEqual({ durationMs: 0, segments: 0 })
+    expect(await writer.finish(other)).toEqual({ durationMs: 0, sampleRateHz: 8000, segments: 0 })
     expect(failures).toEqual([])
     await second.terminate()
     await expect(writer.finish(id)).rejects.toMatchObject({ code: 'recording_writer_lost' })

@@ -1,19 +1,13 @@
 import { Worker } from 'node:worker_threads'
-import { Emitter, type Ms, NARROWBAND, type ParleyError, type Samples, samplesToMs } from '@parley/kernel'
+import { Emitter, type ParleyError } from '@parley/kernel'
 import { MediaError, type MediaErrorCode } from '../errors.ts'
 import type { RecordingSegments } from '../session/media-session.ts'
-import type { RecordingWriterCommand, RecordingWriterReport } from './recording-writer-messages.ts'
+import type { FinishedRecording, RecordingWriterCommand, RecordingWriterReport } from './recording-writer-messages.ts'
 
 export interface RecordingFailure {
   readonly id: number
   /** "recording_path_not_writable", "recording_disk_full", "recording_failed", "recording_writer_lost". */
   readonly error: ParleyError<MediaErrorCode>
-}
-
-interface FinishedRecording {
-  readonly durationMs: Ms
-  /** Number of segment files; 0 without segments. */
-  readonly segments: number
 }
 
 interface Recording {
@@ -131,7 +125,7 @@ export class RecordingWriter {
 
   #onReport(report: RecordingWriterReport): void {
     if (report.type === 'ready') this.#ready = true
-    if (report.type === 'finished') this.#settle(report.id, report.frames, report.segments)
+    if (report.type === 'finished') this.#settle(report.id, report.recording)
     if (report.type === 'failed') this.#fail(report.id, new MediaError(report.code, report.message))
   }
 
@@ -150,8 +144,8 @@ export class RecordingWriter {
     }
   }
 
-  #settle(id: number, frames: Samples, segments: number): void {
-    this.#recordings.get(id)?.result.resolve({ durationMs: samplesToMs(frames, NARROWBAND), segments })
+  #settle(id: number, finished: FinishedRecording): void {
+    this.#recordings.get(id)?.result.resolve(finished)
     this.#recordings.delete(id)
   }
 

@@ -76,7 +76,7 @@ describe('media threads over real sockets', () => {
     expect(statisticsA.packetsSent).toBeGreaterThan(50)
     expect(statisticsB.rejected).toEqual({ unauthenticated: 0, replayed: 0, foreign: 0, malformed: 0 })
     expect(reportB.recording).toBeNull()
-    expect(reportA.recording).toMatchObject({ path, channels: 2 })
+    expect(reportA.recording).toMatchObject({ path, channels: 2, sampleRateHz: 8000 })
     const wav = readWav(readFileSync(path))
     expect(wav).toMatchObject({ sampleRate: 8000 })
     expect(wav.channels).toHaveLength(2)

@@ -66,7 +66,7 @@ export class ThreadedMediaPlane implements MediaPlane {
   /** Rejects with `MediaError` "no_rtp_port", "bind_failed", "media_thread_lost", "media_closed". */
   async open(options: MediaSessionOptions): Promise<MediaSession> {
     if (this.#closing !== null) throw new MediaError('media_closed', 'the media plane is closed')
-    const recording = options.recording === undefined ? null : allocateRecordingRing()
+    const recording = options.recording === undefined ? null : allocateRecordingRing(options.format)
     if (recording !== null) await this.#startWriter()
     const rings = new SessionRings(options.format)
     const id = this.#nextSession++
@@ -203,8 +203,7 @@ export class ThreadedMediaPlane implements MediaPlane {
     this.#ports.release(performance.now(), port)
     if (recordingId === null) return null
     try {
-      const { durationMs, segments } = await this.#writer.finish(recordingId)
-      return { path, channels: 2, durationMs, segments }
+      return { path, channels: 2, ...(await this.#writer.finish(recordingId)) }
     } catch {
       // The writer has reported why to its failure listeners; a call does not fail with its recording.
       return null

@@ -1,6 +1,6 @@
 import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { ParleyError, Samples } from '@parley/kernel'
+import type { ParleyError, SampleRateHz, Samples } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { WAV_HEADER_BYTES, writeWavHeader } from '../recorder/wav.ts'
 
@@ -12,11 +12,13 @@ const header = new Uint8Array(WAV_HEADER_BYTES)
 /** A stereo mu-law WAV being written; valid after every `setFrames`. Errors are `MediaError`s. */
 export class WavFile {
   readonly path: string
+  readonly #sampleRateHz: SampleRateHz
   #descriptor: number
 
   /** Creates missing directories. `resume`: keep the content of the file; otherwise it is a new file. */
-  constructor(path: string, resume: boolean) {
+  constructor(path: string, sampleRateHz: SampleRateHz, resume: boolean) {
     this.path = path
+    this.#sampleRateHz = sampleRateHz
     try {
       mkdirSync(dirname(path), { recursive: true })
       const flags = constants.O_WRONLY | constants.O_CREAT | (resume ? 0 : constants.O_TRUNC)
@@ -33,7 +35,7 @@ export class WavFile {
 
   /** Sets the number of frames in the header. */
   setFrames(frames: Samples): void {
-    this.#write(header, writeWavHeader(header, frames), 0)
+    this.#write(header, writeWavHeader(header, frames, this.#sampleRateHz), 0)
   }
 
   /** Idempotent. */

@@ -1,3 +1,4 @@
+import { NARROWBAND, WIDEBAND } from '@parley/kernel'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodePcmu } from '../codec/g711.ts'
@@ -29,7 +30,7 @@ describe('recording ring', () => {
     })
     fc.assert(
       fc.property(fc.array(write, { maxLength: 40 }), fc.boolean(), (writes, swap) => {
-        const buffer = allocateRecordingRing(32_768)
+        const buffer = allocateRecordingRing(NARROWBAND, 32_768)
         const ring = new RecordingRing(buffer)
         const reader = new RecordingRingReader(buffer)
         const expected: [number[], number[]] = [[], []]
@@ -87,8 +88,18 @@ describe('recording ring', () => {
     expect(new Set(right.slice(400))).toEqual(new Set([0xff]))
   })
 
+  it('a ring of 16 kHz audio holds four seconds and waits one second for a lagging channel', () => {
+    const buffer = allocateRecordingRing(WIDEBAND)
+    const ring = new RecordingRing(buffer)
+    const reader = new RecordingRingReader(buffer)
+    expect(reader.sampleRateHz).toBe(16_000)
+    ring.writeLeftBytes(0, bytes(64_000, 5), 0, 64_000)
+    expect(ring.overrunSamples).toBe(0)
+    expect(reader.available(false)).toBe(48_000)
+  })
+
   it('audio that does not fit is counted and becomes silence, and later audio is in its place', () => {
-    const buffer = allocateRecordingRing(1024)
+    const buffer = allocateRecordingRing(NARROWBAND, 1024)
     const ring = new RecordingRing(buffer)
     const reader = new RecordingRingReader(buffer)
     for (let position = 0; position < 1600; position += 160) {

@@ -1,13 +1,12 @@
-import type { Samples } from '@parley/kernel'
+import { type AudioFormat, NARROWBAND, type SampleRateHz, type Samples } from '@parley/kernel'
 import { encodePcmu } from '../codec/g711.ts'
 import { MediaError } from '../errors.ts'
 
-/** 4.1 s per channel: enough for a disk that stalls for eight flushes of the writer. */
-const DEFAULT_CAPACITY = 32_768
+/** Least time that a channel holds: enough for a disk that stalls for eight flushes of the writer. */
+const HELD_SECONDS = 4
 const SILENCE = 0xff
-const SAMPLES_PER_S = 8000
 /** A channel that is further behind the other than this counts as silent. */
-const MAX_LAG: Samples = SAMPLES_PER_S
+const MAX_LAG_SECONDS = 1
 
 /** Int32 words of the header. Positions are samples since the session's open: 2^31 of them are 74 hours. */
 const CAPACITY = 0
@@ -16,18 +15,26 @@ const RIGHT_PUBLISHED = 2
 const READ = 3
 const END = 4
 const OVERRUN = 5
+const SAMPLE_RATE = 6
 const HEADER_WORDS = 8
 const HEADER_BYTES = HEADER_WORDS * 4
 const NO_END = -1
 
-/** A recording's shared memory. `capacity`: bytes per channel, a power of two of at least 1024; default 32768 = 4.1 s. */
-export function allocateRecordingRing(capacity = DEFAULT_CAPACITY): SharedArrayBuffer {
+/**
+ * A recording's shared memory, for mono audio of `format` in each channel. `capacity`: bytes per channel, a power of two
+ * of at least 1024; default 4.1 s.
+ */
+export function allocateRecordingRing(
+  { sampleRateHz }: AudioFormat = NARROWBAND,
+  capacity = 2 ** Math.ceil(Math.log2(HELD_SECONDS * sampleRateHz)),
+): SharedArrayBuffer {
   if (!Number.isInteger(capacity) || capacity < 1024 || (capacity & (capacity - 1)) !== 0)
     throw new MediaError('invalid_ring', `A recording ring of ${capacity} bytes is not a power of two from 1024 up.`)
   const buffer = new SharedArrayBuffer(HEADER_BYTES + 2 * capacity)
   const header = new Int32Array(buffer, 0, HEADER_WORDS)
   header[CAPACITY] = capacity
   header[END] = NO_END
+  header[SAMPLE_RATE] = sampleRateHz
   return buffer
 }
 
@@ -151,6 +158,11 @@ export class RecordingRingReader {
     return Atomics.load(this.#header, READ)
   }
 
+  /** Frames per second. */
+  get sampleRateHz(): SampleRateHz {
+    return this.#header[SAMPLE_RATE] as SampleRateHz
+  }
+
   /**
    * Frames that `copy` can return: up to the slower channel, but at most 1 s behind the faster one; all of it when
    * `finishing`.
@@ -160,7 +172,7 @@ export class RecordingRingReader {
     const right = Atomics.load(this.#header, RIGHT_PUBLISHED)
     const end = Atomics.load(this.#header, END)
     if (finishing || end !== NO_END) return Math.max(0, (end === NO_END ? Math.max(left, right) : end) - this.position)
-    const until = Math.max(Math.min(left, right), Math.max(left, right) - MAX_LAG)
+    const until = Math.max(Math.min(left, right), Math.max(left, right) - MAX_LAG_SECONDS * this.sampleRateHz)
     return Math.max(0, until - this.position)
   }
 

@@ -1,7 +1,6 @@
-import { NARROWBAND, type Samples } from '@parley/kernel'
+import type { SampleRateHz, Samples } from '@parley/kernel'
 
-/** 10 s. Segment n (from 1) holds the frames from (n - 1) * SEGMENT_FRAMES on. */
-export const SEGMENT_FRAMES: Samples = 10 * NARROWBAND.sampleRateHz
+const SEGMENT_SECONDS = 10
 
 const DIGITS = 6
 /** Suffix of a segment's file until it is complete. */
@@ -12,7 +11,7 @@ export function segmentPath(path: string, number: number): string {
   return `${path}.${String(number).padStart(DIGITS, '0')}.wav`
 }
 
-/** The segment that frame `position` belongs to. */
-export function segmentNumber(position: Samples): number {
-  return Math.floor(position / SEGMENT_FRAMES) + 1
+/** Frames of a full segment. Segment n (from 1) holds the frames from (n - 1) times this on. */
+export function segmentFrames(sampleRateHz: SampleRateHz): Samples {
+  return SEGMENT_SECONDS * sampleRateHz
 }

@@ -28,7 +28,7 @@ const DEFAULT_MAX_FRAMES = 8000 * 7200
 
 /**
  * Reads 8- or 16-bit PCM, mu-law or A-law WAV. A data chunk that claims more than is there (streamed or cut-off files)
- * ends with the file. `maxFrames`: frames beyond are left out; default 57.6 million (two hours at 8 kHz).
+ * ends with the file. `maxFrames`: frames beyond are left out; default 57.6 million (two hours at 8 kHz, one at 16 kHz).
  * Throws `MediaError` "invalid_wav".
  */
 export function readWav(bytes: Uint8Array, options: { readonly maxFrames?: number } = {}): WavAudio {

@@ -1,12 +1,18 @@
+import type { SampleRateHz } from '@parley/kernel'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodePcma } from '../codec/g711.ts'
 import { WAV_HEADER_BYTES, writeWavHeader } from './wav.ts'
+import { readWavLayout } from './wav-layout.ts'
 import { readWav } from './wav-reader.ts'
 
-function wav(frames: readonly (readonly [number, number])[], claimed = frames.length): Uint8Array {
+function wav(
+  frames: readonly (readonly [number, number])[],
+  claimed = frames.length,
+  sampleRateHz: SampleRateHz = 8000,
+): Uint8Array {
   const file = new Uint8Array(WAV_HEADER_BYTES + 2 * frames.length)
-  expect(writeWavHeader(file, claimed)).toBe(WAV_HEADER_BYTES)
+  expect(writeWavHeader(file, claimed, sampleRateHz)).toBe(WAV_HEADER_BYTES)
   file.set(frames.flat(), WAV_HEADER_BYTES)
   return file
 }
@@ -54,6 +60,14 @@ describe('WAV', () => {
       [32124, -32124],
       [0, 120],
     ])
+  })
+
+  it('a WAV header declares the sample rate of its audio', () => {
+    const file = wav([[0x80, 0xff]], 1, 16_000)
+    expect(readWav(file)).toMatchObject({ encoding: 'PCMU', sampleRate: 16_000 })
+    expect(readWavLayout(file)).toMatchObject({ framesPerSecond: 16_000, frameBytes: 2 })
+    // Bytes per second.
+    expect(new DataView(file.buffer).getUint32(28, true)).toBe(32_000)
   })
 
   it('a WAV is read up to the shorter of its declared and its actual length', () => {

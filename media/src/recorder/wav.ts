@@ -1,15 +1,15 @@
-import { NARROWBAND } from '@parley/kernel'
+import type { SampleRateHz } from '@parley/kernel'
 
 /** RIFF + WAVE, "fmt " of 18 bytes (with its extension size, as formats other than PCM need), "fact", "data". */
 export const WAV_HEADER_BYTES = 58
 
 const FORMAT_MU_LAW = 7
 const CHANNELS = 2
-/** The sizes are 32-bit: a recording longer than 74 hours keeps its data and understates its length. */
+/** The sizes are 32-bit: a recording longer than 74 hours (37 at 16 kHz) keeps its data and understates its length. */
 const MAX_DATA_BYTES = 0xffff_ffff - WAV_HEADER_BYTES
 
-/** Header of a two-channel 8 kHz mu-law WAV of `frames` frames, at the start of `dst`; returns its length of 58 bytes. */
-export function writeWavHeader(dst: Uint8Array, frames: number): number {
+/** Header of a two-channel mu-law WAV of `frames` frames, at the start of `dst`; returns its length of 58 bytes. */
+export function writeWavHeader(dst: Uint8Array, frames: number, sampleRateHz: SampleRateHz): number {
   const dataBytes = Math.min(frames * CHANNELS, MAX_DATA_BYTES)
   const view = new DataView(dst.buffer, dst.byteOffset, WAV_HEADER_BYTES)
   tag(view, 0, 'RIFF')
@@ -19,8 +19,8 @@ export function writeWavHeader(dst: Uint8Array, frames: number): number {
   view.setUint32(16, 18, true)
   view.setUint16(20, FORMAT_MU_LAW, true)
   view.setUint16(22, CHANNELS, true)
-  view.setUint32(24, NARROWBAND.sampleRateHz, true)
-  view.setUint32(28, NARROWBAND.sampleRateHz * CHANNELS, true)
+  view.setUint32(24, sampleRateHz, true)
+  view.setUint32(28, sampleRateHz * CHANNELS, true)
   view.setUint16(32, CHANNELS, true)
   view.setUint16(34, 8, true)
   view.setUint16(36, 0, true)

@@ -62,7 +62,7 @@ export class InboundChain {
   /** Decoders by index in `CODECS`; null: no payload type of this session means the codec. */
   readonly #decoders: (DecodingStream | null)[] = CODECS.map(() => null)
   readonly #pulled: Int16Array
-  /** For voice activity, tones and the recording, which work at 8 kHz. */
+  /** For voice activity and tones, which are detected at 8 kHz. */
   readonly #narrow: FormatConverter
   readonly #meaning = new Uint8Array(PAYLOAD_TYPES)
   /** Payload types of the agreed codec, as we and as the peer numbered it. */
@@ -151,7 +151,7 @@ export class InboundChain {
       narrow.push(position, this.#pulled, count)
       this.#voice?.push(narrow.position, narrow.samples, narrow.count, count)
       rings.writeHeard(this.#pulled, count)
-      recorder?.writeLeft(narrow.position, narrow.samples, 0, narrow.count)
+      recorder?.writeLeft(position, this.#pulled, 0, count)
       this.#digits.audio(narrow.position, narrow.samples, narrow.count)
     }
     this.#report(nowMs)

@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, NARROWBAND, type Random, type UnixMs } from '@parley/kernel'
+import { type Ms, msToSamples, type Random, type UnixMs } from '@parley/kernel'
 import { isRtcp } from '../rtp/rtp-packet.ts'
 import { InboundChain } from './inbound-chain.ts'
 import type { MediaStatistics, VoiceDetection } from './media-session.ts'
@@ -19,7 +19,7 @@ interface MediaSessionCoreOptions {
   readonly openedAtUnixMs: UnixMs
   /** Rings of playout and heard audio; their format is the session's. */
   readonly rings: SessionRings
-  /** Recorder of 8 kHz audio, with positions on a clock of that rate. */
+  /** Recorder of audio in the format of `rings`. */
   readonly recorder: SessionRecorder | null
   /** Source of the first SSRC, sequence number and timestamp, of the CNAME and of the report intervals. */
   readonly random: Random
@@ -131,7 +131,8 @@ export class MediaSessionCore {
       this.#inbound.advance(nowMs)
       this.#endInterval(nowMs)
     }
-    this.#options.recorder?.end(msToSamples(nowMs - this.#options.openedAtMs, NARROWBAND))
+    const { recorder, rings, openedAtMs } = this.#options
+    recorder?.end(msToSamples(nowMs - openedAtMs, rings.format))
     const length = this.#applied ? this.#rtcp.bye(nowMs, dst) : 0
     this.#closed = true
     return length

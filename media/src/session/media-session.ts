@@ -1,4 +1,4 @@
-import type { AudioFormat, Ms, Samples } from '@parley/kernel'
+import type { AudioFormat, Ms, SampleRateHz, Samples } from '@parley/kernel'
 import type { CodecName } from '../codec/codecs.ts'
 import type { LowPassDesign } from '../dsp/windowed-sinc.ts'
 import type { Ipv4Network } from '../packet-io/ipv4.ts'
@@ -83,7 +83,7 @@ export interface MediaSessionOptions {
   readonly label: string
   /** Format of played and heard audio, independent of the negotiated codec; mono. Default 8 kHz. */
   readonly format?: AudioFormat
-  /** Stereo mu-law WAV to record to; left is received, right is sent audio, unless `swap`. */
+  /** Stereo mu-law WAV at the rate of `format`; left is received, right is sent audio, unless `swapChannels`. */
   readonly recording?: {
     readonly path: string
     readonly swapChannels?: boolean
@@ -272,6 +272,7 @@ export interface MediaReport {
   readonly recording: {
     readonly path: string
     readonly channels: 2
+    readonly sampleRateHz: SampleRateHz
     readonly durationMs: Ms
     readonly segments?: number
   } | null

@@ -3,7 +3,6 @@ import {
   FRAME_MS,
   type Ms,
   msToSamples,
-  NARROWBAND,
   type Random,
   type RtpTicks,
   randomUint32,
@@ -11,7 +10,6 @@ import {
 } from '@parley/kernel'
 import { codecByName } from '../codec/codecs.ts'
 import { ComfortNoise } from '../dsp/comfort-noise.ts'
-import { FormatConverter } from '../dsp/format-converter.ts'
 import { TelephoneEventSender } from '../dtmf/telephone-event-sender.ts'
 import { RTP_HEADER_BYTES, writeRtpHeader } from '../rtp/rtp-packet.ts'
 import type { SrtpSender } from '../srtp/srtp-sender.ts'
@@ -65,8 +63,6 @@ export class OutboundChain {
   readonly #frame: Int16Array
   readonly #progressSamples: Samples
   readonly #samplesPerTick: number
-  /** Converts to 8 kHz for the recording. */
-  readonly #narrow: FormatConverter
   #encoding: EncodingStream
   #payloadType = 0
   #dtmfPayloadType = -1
@@ -86,7 +82,6 @@ export class OutboundChain {
     this.#frameSamples = msToSamples(FRAME_MS, format)
     this.#progressSamples = msToSamples(PROGRESS_MS, format)
     this.#samplesPerTick = format.sampleRateHz / CLOCK_RATE
-    this.#narrow = new FormatConverter(format, NARROWBAND)
     this.#encoding = new EncodingStream(codecByName('PCMU'), format)
     this.ssrc = randomUint32(options.random)
     this.#timestampBase = randomUint32(options.random)
@@ -158,14 +153,8 @@ export class OutboundChain {
     const wanted = this.#frameSamples
     const taken = this.#digits.active ? 0 : rings.takeOutbound(this.#frame, wanted)
     if (taken < wanted) this.#silence.write(this.#frame, taken, wanted - taken)
-    if (recorder !== null) this.#record(recorder, position)
+    recorder?.writeRight(position, this.#frame, 0, wanted)
     if (!this.#digits.active) this.#reportProgress(position, taken)
-  }
-
-  #record(recorder: SessionRecorder, position: Samples): void {
-    const narrow = this.#narrow
-    narrow.push(position, this.#frame, this.#frameSamples)
-    recorder.writeRight(narrow.position, narrow.samples, 0, narrow.count)
   }
 
   #timestampOf(position: Samples): RtpTicks {

@@ -20,7 +20,7 @@ async function recordedWav(codec: 'PCMU' | 'PCMA', ptimeMs: number, seconds: num
   await call.a.session.close()
   const { left, right } = call.a.plane.captured(call.a.session)
   const wav = new Uint8Array(WAV_HEADER_BYTES + 2 * left.length)
-  writeWavHeader(wav, left.length)
+  writeWavHeader(wav, left.length, 8000)
   const companded = [new Uint8Array(left.length), new Uint8Array(left.length)] as const
   encodePcmu(left, 0, left.length, companded[0], 0)
   encodePcmu(right, 0, right.length, companded[1], 0)

@@ -9,7 +9,7 @@ export interface SessionRecorder {
   end(position: Samples): void
 }
 
-/** Samples per piece of a recording in memory: a minute. */
+/** Samples per piece of a recording in memory: a minute at 8 kHz. */
 const PIECE_SAMPLES: Samples = 480_000
 
 /** Records in memory, for calls in virtual time. */

@@ -81,18 +81,23 @@ describe('a session of 16 kHz', () => {
     expect(20 * Math.log10(levelAt(middle, 7000, WIDEBAND) / LEVEL)).toBeLessThan(-40)
   })
 
-  it('a session of 16 kHz is recorded at 8 kHz, both directions in step', async () => {
+  it('a session of 16 kHz is recorded at 16 kHz, both directions in step and with what is above the telephone band', async () => {
     const { call, run } = await callOf({ codec: 'G722' })
     run(1000)
-    call.a.session.play(tones(WIDEBAND, 500, 1000))
+    call.a.session.play(tones(WIDEBAND, 500, 6000))
     run(2000)
+    await call.a.session.close()
     const sent = call.a.plane.captured(call.a.session).right
     const received = call.b.plane.captured(call.b.session).left
-    expect(Math.abs(sent.length - 3000 * 8)).toBeLessThanOrEqual(20 * 8)
-    // 20 ms of network, up to 20 ms of slot, and the filters of codec and resampler.
-    const delayMs = (firstLoud(received) - firstLoud(sent)) / 8
+    expect(Math.abs(sent.length - 3000 * 16)).toBeLessThanOrEqual(20 * 16)
+    // 20 ms of network, up to 20 ms of slot, and the filters of the codec.
+    const delayMs = (firstLoud(received) - firstLoud(sent)) / 16
     expect(delayMs).toBeGreaterThan(15)
     expect(delayMs).toBeLessThan(60)
+    for (const channel of [sent, received]) {
+      const from = firstLoud(channel) + 1600
+      expect(20 * Math.log10(levelAt(channel.subarray(from, from + 3200), 6000, WIDEBAND) / LEVEL)).toBeGreaterThan(-1)
+    }
   })
 
   it('digits and voice of a session of 16 kHz have positions on its own clock', async () => {

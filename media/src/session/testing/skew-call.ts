@@ -161,7 +161,7 @@ function recorded(left: Int16Array, right: Int16Array): Uint8Array {
     reader.copy(wav.subarray(WAV_HEADER_BYTES + 2 * at), frames, false)
     reader.release(frames)
   }
-  writeWavHeader(wav, left.length)
+  writeWavHeader(wav, left.length, reader.sampleRateHz)
   return wav
 }
 

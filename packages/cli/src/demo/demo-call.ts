@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EventFrom, ParleyClient } from '@parley/client'
-import { type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
+import type { Ms } from '@parley/kernel'
 import { readWav } from '@parley/media'
 import { CliError } from '../errors.ts'
 import { describeItem } from '../event-lines.ts'
@@ -86,8 +86,9 @@ export class DemoRun {
     const bytes = new Uint8Array(await response.arrayBuffer())
     await mkdir(join(path, '..'), { recursive: true })
     await writeFile(path, bytes)
-    const { channels } = readWav(bytes)
-    return { path, channels: channels.length, duration_ms: Math.round(samplesToMs(channels[0]!.length, NARROWBAND)) }
+    const { channels, sampleRate } = readWav(bytes)
+    const duration_ms = Math.round((1000 * channels[0]!.length) / sampleRate)
+    return { path, channels: channels.length, sample_rate_hz: sampleRate, duration_ms }
   }
 
   async #usage(): Promise<DemoEvidence['usage']> {

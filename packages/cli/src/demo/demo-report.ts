@@ -22,6 +22,7 @@ export interface DemoEvidence {
 export interface DemoRecording {
   readonly path: string
   readonly channels: number
+  readonly sample_rate_hz: number
   readonly duration_ms: number
 }
 

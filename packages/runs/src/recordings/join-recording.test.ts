@@ -1,3 +1,4 @@
+import { readWavLayout } from '@parley/media'
 import { type Blobs, segmentKey } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -29,10 +30,10 @@ beforeEach(async () => {
 afterEach(() => home.remove())
 
 /** A call of so many seconds, over and not joined yet. */
-async function recorded(seconds: number) {
+async function recorded(seconds: number, rate = SECOND) {
   const { spool, services } = engineOn(test, home, { joinsAtClose: false })
   const call = await callOf(test)
-  await record((await spool.open(call)).path, 0, seconds * SECOND, true)
+  await record((await spool.open(call)).path, 0, seconds * rate, true, rate)
   await spool.close(call.owned.run_id, Math.ceil(seconds / 10))
   await endCall(test, call)
   return { call, services, join: () => joinRecording(services, call.scope, call.owned.run_id) }
@@ -46,6 +47,16 @@ describe('joining the segments of a recording', () => {
     const { state, bytes } = await storedRecording(test, home.blobs, call)
     expect(state).toBe('partial')
     expect(framesOf(bytes!, [[SEGMENT, 2 * SEGMENT]])).toBe(35 * SECOND)
+  })
+
+  it('a recording at 16 kHz is joined at 16 kHz, with silence of 10 s in place of a lost segment', async () => {
+    const rate = 16_000
+    const { call, join } = await recorded(25, rate)
+    await home.blobs.delete(segmentKey(call.scope, call.owned.run_id, 2))
+    expect(await join()).toBe('partial')
+    const { bytes } = await storedRecording(test, home.blobs, call)
+    expect(framesOf(bytes!, [[10 * rate, 20 * rate]])).toBe(25 * rate)
+    expect(readWavLayout(bytes!)?.framesPerSecond).toBe(rate)
   })
 
   it.each([

@@ -137,20 +137,24 @@ export async function joinsOf(services: JoinServices, call: RecordedRun, graceMs
   return swept.filter(({ run_id }) => run_id === call.owned.run_id)
 }
 
-/** Writes frames `from` to before `to` as the media plane does: a segment is renamed when the next one begins. */
-export async function record(path: string, from: number, to: number, isOver = false): Promise<void> {
+/**
+ * Writes frames `from` to before `to` as the media plane does: a segment of 10 s is renamed when the next one begins.
+ * `rate`: frames per second.
+ */
+export async function record(path: string, from: number, to: number, isOver = false, rate = SECOND): Promise<void> {
+  const segment = 10 * rate
   const name = (number: number) => `${path}.${String(number).padStart(6, '0')}.wav`
-  for (let start = Math.floor(from / SEGMENT) * SEGMENT; start < to || start === 0; start += SEGMENT) {
-    const number = start / SEGMENT + 1
-    const end = Math.min(start + SEGMENT, to)
-    await writeFile(`${name(number)}.part`, wav(start, end))
-    if (isOver || to > start + SEGMENT) await rename(`${name(number)}.part`, name(number))
-    if (to <= start + SEGMENT) return
+  for (let start = Math.floor(from / segment) * segment; start < to || start === 0; start += segment) {
+    const number = start / segment + 1
+    const end = Math.min(start + segment, to)
+    await writeFile(`${name(number)}.part`, wav(start, end, end - start, rate))
+    if (isOver || to > start + segment) await rename(`${name(number)}.part`, name(number))
+    if (to <= start + segment) return
   }
 }
 
 /** A WAV of frames `from` to before `to`, whose header counts `counted` of them. */
-export function wav(from: number, to: number, counted = to - from): Buffer {
+export function wav(from: number, to: number, counted = to - from, rate = SECOND): Buffer {
   const frames = Math.max(0, to - from)
   const bytes = Buffer.alloc(HEADER_BYTES + 2 * frames)
   bytes.write('RIFF', 0)
@@ -159,8 +163,8 @@ export function wav(from: number, to: number, counted = to - from): Buffer {
   bytes.writeUInt32LE(18, 16)
   bytes.writeUInt16LE(7, 20)
   bytes.writeUInt16LE(2, 22)
-  bytes.writeUInt32LE(8000, 24)
-  bytes.writeUInt32LE(16_000, 28)
+  bytes.writeUInt32LE(rate, 24)
+  bytes.writeUInt32LE(2 * rate, 28)
   bytes.writeUInt16LE(2, 32)
   bytes.writeUInt16LE(8, 34)
   bytes.write('fact', 38)

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { addressGroup } from './address-group.ts'
 import { DEFAULT_RATE_LIMITS, RateLimiter } from './rate-limits.ts'
-import { TokenBuckets } from './token-bucket.ts'
 
 function limiter() {
   const clock = { now: 1_000_000 }
@@ -82,16 +81,5 @@ describe('rate limit of an address', () => {
     expect(addressGroup('::1')).toBe('0:0:0:0::/64')
     expect(addressGroup('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
     expect(addressGroup('::ffff:192.0.2.1')).toBe(addressGroup('192.0.2.1'))
-  })
-})
-
-describe('token buckets', () => {
-  it('the number of buckets is bounded and the least recently used is dropped first', () => {
-    const buckets = new TokenBuckets(3)
-    const rate = { perSecond: 1, burst: 2 }
-    for (const name of ['a', 'b', 'c', 'a', 'd']) buckets.take(name, rate, 0)
-    expect(buckets.size).toBe(3)
-    expect(buckets.peek('a', rate, 0).remaining).toBe(0)
-    expect(buckets.peek('b', rate, 0).remaining).toBe(2)
   })
 })

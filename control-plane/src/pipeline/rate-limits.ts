@@ -1,15 +1,15 @@
 import { type RateClass, Refusal } from '@parley/contract'
+import { TokenBuckets, type TokenLevel, type TokenRate } from '@parley/kernel'
 import { addressGroup } from './address-group.ts'
-import { type Level, type Rate, TokenBuckets } from './token-bucket.ts'
 
 /** Rate limits of requests. */
 export interface RateLimits {
   /** Of one key, unless staff gave its environment another. Default 200/s, burst 1000. */
-  readonly key: Rate
+  readonly key: TokenRate
   /** Of one key, for costly operations. Default 2/s, burst 20. */
-  readonly costly: Rate
+  readonly costly: TokenRate
   /** Of one address (IPv6: one /64) without a valid key. Default 10/s, burst 100. */
-  readonly address: Rate
+  readonly address: TokenRate
 }
 
 export const DEFAULT_RATE_LIMITS: RateLimits = {
@@ -41,38 +41,46 @@ export class RateLimiter {
   }
 
   /** Counts a request of a key; `rate` is the limit that staff set for its environment. A costly request counts against both limits. */
-  takeKey(keyId: string, rate: Rate | null, kind: RateClass): { rateLimit: RateLimitStatus; refusal: Refusal | null } {
+  takeKey(
+    keyId: string,
+    rate: TokenRate | null,
+    kind: RateClass,
+  ): { rateLimit: RateLimitStatus; refusal: Refusal | null } {
     const now = this.#now()
-    const all = this.#keys.take(keyId, rate ?? this.#limits.key, now)
+    const all = taken(this.#keys, keyId, rate ?? this.#limits.key, now)
     if (!all.taken || kind === 'default') return outcome(all.taken, all.level, statusOf(all.level))
-    const costly = this.#costly.take(keyId, this.#limits.costly, now)
+    const costly = taken(this.#costly, keyId, this.#limits.costly, now)
     return outcome(costly.taken, costly.level, both(statusOf(all.level), statusOf(costly.level, 'costly')))
   }
 
   /** Counts a request without a valid key. */
   takeAddress(address: string): { rateLimit: RateLimitStatus; refusal: Refusal | null } {
-    const { taken, level } = this.#addresses.take(addressGroup(address), this.#limits.address, this.#now())
-    return outcome(taken, level, statusOf(level))
+    const request = taken(this.#addresses, addressGroup(address), this.#limits.address, this.#now())
+    return outcome(request.taken, request.level, statusOf(request.level))
   }
 
   /** The refusal of a request from an address without tokens. */
   refuseAddress(address: string): { rateLimit: RateLimitStatus; refusal: Refusal } {
-    const level = this.#addresses.peek(addressGroup(address), this.#limits.address, this.#now())
+    const level = this.#addresses.level(addressGroup(address), this.#limits.address, this.#now())
     return { rateLimit: statusOf(level), refusal: refusalAt(level) }
   }
 
   /** Whether another request without a valid key would be accepted. */
   hasAddressTokens(address: string): boolean {
-    return this.#addresses.peek(addressGroup(address), this.#limits.address, this.#now()).waitSeconds === 0
+    return this.#addresses.level(addressGroup(address), this.#limits.address, this.#now()).waitSeconds === 0
   }
 }
 
-function outcome(taken: boolean, level: Level, rateLimit: RateLimitStatus) {
+function taken(buckets: TokenBuckets, name: string, rate: TokenRate, now: number) {
+  return { taken: buckets.take(name, rate, now), level: buckets.level(name, rate, now) }
+}
+
+function outcome(taken: boolean, level: TokenLevel, rateLimit: RateLimitStatus) {
   return { rateLimit, refusal: taken ? null : refusalAt(level) }
 }
 
 /** `details.retry_after_seconds` also becomes the Retry-After header. */
-function refusalAt(level: Level): Refusal {
+function refusalAt(level: TokenLevel): Refusal {
   const seconds = Math.max(1, level.waitSeconds)
   return new Refusal('rate_limited', `too many requests: try again in ${seconds} s`, {
     reason: 'request_rate',
@@ -80,7 +88,7 @@ function refusalAt(level: Level): Refusal {
   })
 }
 
-function statusOf(level: Level, name = 'default'): RateLimitStatus {
+function statusOf(level: TokenLevel, name = 'default'): RateLimitStatus {
   const { perSecond, burst } = level.rate
   return {
     policy: `"${name}";q=${burst};w=${Math.ceil(burst / perSecond)}`,

@@ -1,9 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram'
 import type { LadderMessage } from '@parley/engine'
-import type { Ms, Time } from '@parley/kernel'
+import type { Time } from '@parley/kernel'
+import { RepeatedFailureLog } from '@parley/runs'
 import { hepDatagram } from './hep.ts'
-
-const REPORT_EVERY_MS: Ms = 60_000
 
 interface HepExportOptions {
   /** The capture server, such as Homer's heplify-server. */
@@ -14,40 +13,39 @@ interface HepExportOptions {
 
 /** Sends SIP messages to a capture server by UDP. Messages that cannot be sent are dropped and reported once a minute. */
 export class HepExport {
-  readonly #options: HepExportOptions
+  readonly #server: HepExportOptions['server']
   readonly #socket: Socket
-  #reportedAt: Ms = Number.NEGATIVE_INFINITY
+  readonly #sends: RepeatedFailureLog
 
-  constructor(options: HepExportOptions) {
-    this.#options = options
-    this.#socket = createSocket({ type: options.server.host.includes(':') ? 'udp6' : 'udp4' })
-    this.#socket.on('error', error => this.#report(error))
+  constructor({ server, time, onProblem }: HepExportOptions) {
+    this.#server = server
+    this.#sends = new RepeatedFailureLog({
+      name: 'sending SIP messages to the capture server of PARLEY_HEP',
+      time,
+      onProblem,
+    })
+    this.#socket = createSocket({ type: server.host.includes(':') ? 'udp6' : 'udp4' })
+    this.#socket.on('error', error => this.#sends.failed(error))
     // The export keeps no process alive.
     this.#socket.unref()
   }
 
   /** Never throws. */
   send(message: LadderMessage): void {
-    const { host, port } = this.#options.server
+    const { host, port } = this.#server
     try {
       const datagram = hepDatagram(message)
-      if (datagram === null) return this.#report(new RangeError('a SIP message is too long for a datagram'))
+      if (datagram === null) return this.#sends.failed(new RangeError('a SIP message is too long for a datagram'))
       this.#socket.send(datagram, port, host, error => {
-        if (error !== null) this.#report(error)
+        if (error === null) this.#sends.worked()
+        else this.#sends.failed(error)
       })
     } catch (error) {
-      this.#report(error)
+      this.#sends.failed(error)
     }
   }
 
   close(): void {
     this.#socket.close()
-  }
-
-  #report(error: unknown): void {
-    const now = this.#options.time.now()
-    if (now < this.#reportedAt + REPORT_EVERY_MS) return
-    this.#reportedAt = now
-    this.#options.onProblem('SIP messages cannot be sent to the capture server of PARLEY_HEP', error)
   }
 }

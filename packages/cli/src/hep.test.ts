@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { LadderMessage } from '@parley/engine'
-import { systemTime } from '@parley/kernel'
+import { systemTime, VirtualTime } from '@parley/kernel'
 import { expect, it } from 'vitest'
 import { hepDatagram } from './hep.ts'
 import { HepExport } from './hep-export.ts'
@@ -81,5 +81,25 @@ it('the capture server receives each message as a datagram', async () => {
   } finally {
     exporter.close()
     server.close()
+  }
+})
+
+it('messages that cannot be exported are reported once a minute', () => {
+  const problems: string[] = []
+  const time = new VirtualTime()
+  const exporter = new HepExport({
+    server: { host: '127.0.0.1', port: 9060 },
+    time,
+    onProblem: what => problems.push(what),
+  })
+  try {
+    const tooLong = { ...BYE, message: 'x'.repeat(65_500) }
+    for (let i = 0; i < 100; i++) exporter.send(tooLong)
+    expect(problems).toEqual(['sending SIP messages to the capture server of PARLEY_HEP failed'])
+    time.advance(60_000)
+    exporter.send(tooLong)
+    expect(problems).toHaveLength(2)
+  } finally {
+    exporter.close()
   }
 })

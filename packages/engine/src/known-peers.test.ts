@@ -11,11 +11,11 @@ describe('addresses that we called', () => {
     expect(known.has('192.0.2.2', 1)).toBe(false)
   })
 
-  it('at most ten thousand called addresses are known; the address called longest ago is removed first', () => {
+  it('the ten thousand addresses that were called last are known, and older ones are forgotten', () => {
     const known = new KnownPeers()
-    for (let i = 0; i < 10_001; i++) known.note(`peer-${i}`, i)
-    expect(known.has('peer-0', 10_001)).toBe(false)
-    expect(known.has('peer-1', 10_001)).toBe(true)
-    expect(known.has('peer-10000', 10_001)).toBe(true)
+    for (let i = 0; i < 30_000; i++) known.note(`peer-${i}`, i)
+    expect(known.has('peer-0', 30_000)).toBe(false)
+    expect(known.has('peer-20000', 30_000)).toBe(true)
+    expect(known.has('peer-29999', 30_000)).toBe(true)
   })
 })

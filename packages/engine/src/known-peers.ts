@@ -1,6 +1,7 @@
-import type { Ms } from '@parley/kernel'
+import { type Ms, RecentMap } from '@parley/kernel'
 
 const KNOWN_FOR_MS = 10 * 60_000
+/** Addresses that are remembered at least; at most twice as many. */
 const MAX_ADDRESSES = 10_000
 
 /**
@@ -8,16 +9,11 @@ const MAX_ADDRESSES = 10_000
  * unknown addresses are dropped.
  */
 export class KnownPeers {
-  /** Address to its expiry time, in order of the last call, the oldest first. */
-  readonly #until = new Map<string, Ms>()
+  /** Expiry times by address. */
+  readonly #until = new RecentMap<string, Ms>(MAX_ADDRESSES)
 
   note(address: string, nowMs: Ms): void {
-    this.#until.delete(address)
     this.#until.set(address, nowMs + KNOWN_FOR_MS)
-    for (const [oldest, until] of this.#until) {
-      if (until > nowMs && this.#until.size <= MAX_ADDRESSES) return
-      this.#until.delete(oldest)
-    }
   }
 
   has(address: string, nowMs: Ms): boolean {

@@ -16,8 +16,10 @@ export { TaskThread } from './io/task-thread.ts'
 export { type Machine, MachineDriver } from './machine.ts'
 export { percentiles } from './percentiles.ts'
 export { type Random, randomBelow, randomToken, randomUint32, SeededRandom } from './random.ts'
+export { RecentMap } from './recent-map.ts'
 export { Semaphore } from './semaphore.ts'
 export type { Time, Timer } from './time.ts'
+export { TokenBucket, TokenBuckets, type TokenLevel, type TokenRate } from './token-bucket.ts'
 export type {
   Ms,
   RtpTicks,

@@ -1,4 +1,4 @@
-import type { Ms } from '@parley/kernel'
+import { type Ms, RecentMap, TokenBucket, type TokenRate } from '@parley/kernel'
 
 /** Datagrams a second that are read; the rest is dropped unread. Each source may save up one second's worth. */
 export interface DatagramLimits {
@@ -19,7 +19,8 @@ const MAX_SOURCES = 4_096
 
 interface Source {
   readonly bucket: TokenBucket
-  readonly checkedAt: Ms
+  /** When its address was looked up. */
+  checkedAt: Ms
 }
 
 /**
@@ -27,18 +28,20 @@ interface Source {
  * a flood from one address would fill the socket's buffer and lose the datagrams of all others.
  */
 export class DatagramBudget {
-  readonly #limits: DatagramLimits
+  readonly #rate: TokenRate
+  readonly #knownRate: TokenRate
   readonly #isKnownAddress: (address: string) => boolean
   /** In separate maps, so that forged addresses push out no known one. */
-  readonly #known = new RecentSources()
-  readonly #unknown = new RecentSources()
+  readonly #known = new RecentMap<string, Source>(MAX_SOURCES)
+  readonly #unknown = new RecentMap<string, Source>(MAX_SOURCES)
   readonly #unknownTotal: TokenBucket
   #dropped = 0
 
   constructor(limits: DatagramLimits, isKnownAddress: (address: string) => boolean, now: Ms) {
-    this.#limits = limits
+    this.#rate = ofOneSecond(limits.perSource)
+    this.#knownRate = ofOneSecond(limits.perKnownSource)
     this.#isKnownAddress = isKnownAddress
-    this.#unknownTotal = new TokenBucket(limits.unknownTotal, now)
+    this.#unknownTotal = new TokenBucket(ofOneSecond(limits.unknownTotal), now)
   }
 
   /** Datagrams dropped since the start. */
@@ -59,60 +62,18 @@ export class DatagramBudget {
   }
 
   #remember(address: string, isKnown: boolean, before: Source | undefined, now: Ms): Source {
-    const { perSource, perKnownSource } = this.#limits
     const [sources, others] = isKnown ? [this.#known, this.#unknown] : [this.#unknown, this.#known]
     const changed = others.delete(address)
-    const bucket =
-      before === undefined || changed ? new TokenBucket(isKnown ? perKnownSource : perSource, now) : before.bucket
-    const source = { bucket, checkedAt: now }
+    if (before !== undefined && !changed) {
+      before.checkedAt = now
+      return before
+    }
+    const source = { bucket: new TokenBucket(isKnown ? this.#knownRate : this.#rate, now), checkedAt: now }
     sources.set(address, source)
     return source
   }
 }
 
-/** The most recent sources, in two generations: forgetting one after the other would cost more with each forged address. */
-class RecentSources {
-  #young = new Map<string, Source>()
-  #old = new Map<string, Source>()
-
-  get(address: string): Source | undefined {
-    const young = this.#young.get(address)
-    if (young !== undefined) return young
-    const old = this.#old.get(address)
-    if (old !== undefined) this.set(address, old)
-    return old
-  }
-
-  set(address: string, source: Source): void {
-    this.#young.set(address, source)
-    if (this.#young.size < MAX_SOURCES) return
-    this.#old = this.#young
-    this.#young = new Map()
-  }
-
-  /** False: it was not remembered. */
-  delete(address: string): boolean {
-    const wasOld = this.#old.delete(address)
-    return this.#young.delete(address) || wasOld
-  }
-}
-
-class TokenBucket {
-  readonly #perSecond: number
-  #tokens: number
-  #filledAt: Ms
-
-  constructor(perSecond: number, now: Ms) {
-    this.#perSecond = perSecond
-    this.#tokens = perSecond
-    this.#filledAt = now
-  }
-
-  take(now: Ms): boolean {
-    this.#tokens = Math.min(this.#perSecond, this.#tokens + ((now - this.#filledAt) * this.#perSecond) / 1000)
-    this.#filledAt = now
-    if (this.#tokens < 1) return false
-    this.#tokens--
-    return true
-  }
+function ofOneSecond(perSecond: number): TokenRate {
+  return { perSecond, burst: perSecond }
 }

@@ -1,3 +1,4 @@
+import { RecentMap } from '@parley/kernel'
 import type { Flow, SocketAddress } from './transport.ts'
 
 /**
@@ -8,29 +9,22 @@ import type { Flow, SocketAddress } from './transport.ts'
 export class DatagramFlows {
   readonly #local: SocketAddress
   readonly #idPrefix: string
-  readonly #capacity: number
-  readonly #recent = new Map<string, Flow>()
+  readonly #recent: RecentMap<string, Flow>
 
   constructor(local: SocketAddress, idPrefix: string, capacity = 1024) {
     this.#local = local
     this.#idPrefix = idPrefix
-    this.#capacity = capacity
+    this.#recent = new RecentMap(capacity)
   }
 
   /** The flow to `address` and `port`; `origin` counts only where the pair is not remembered. */
   flow(address: string, port: number, origin: Flow['origin']): Flow {
     const id = `${this.#idPrefix}-udp-${address}-${port}`
     const known = this.#recent.get(id)
-    if (known !== undefined) {
-      // Map order is insertion order: re-inserting makes it the most recent.
-      this.#recent.delete(id)
-      this.#recent.set(id, known)
-      return known
-    }
+    if (known !== undefined) return known
     const remote = { address, port }
     const flow: Flow = { id, transport: 'udp', local: this.#local, remote, origin, serverName: undefined }
     this.#recent.set(id, flow)
-    if (this.#recent.size > this.#capacity) this.#recent.delete(this.#recent.keys().next().value!)
     return flow
   }
 }

@@ -1,4 +1,4 @@
-import type { Ms, Time } from '@parley/kernel'
+import { type Ms, RecentMap, type Time } from '@parley/kernel'
 import { SipError } from '../errors.ts'
 import type { DnsPort, NaptrRecord, SrvRecord } from './dns.ts'
 
@@ -14,7 +14,7 @@ export interface DnsCacheOptions {
   readonly recordTimeoutMs?: Ms
   /** Timeout of address queries; default 5 s. */
   readonly addressTimeoutMs?: Ms
-  /** Cached names per record type; default 1000. */
+  /** Names per record type whose answers are cached at least; at most twice as many; default 1000. */
   readonly capacity?: number
   /** Concurrent queries per record type; further ones fail with "dns_busy"; default 64. */
   readonly concurrency?: number
@@ -69,16 +69,17 @@ interface Entry<Item> {
 class AnswerCache<Item> {
   readonly #ask: (name: string) => Promise<readonly Item[]>
   readonly #limits: Limits
-  readonly #entries = new Map<string, Entry<Item>>()
+  readonly #entries: RecentMap<string, Entry<Item>>
   #underWay = 0
 
   constructor(ask: (name: string) => Promise<readonly Item[]>, limits: Limits) {
     this.#ask = ask
     this.#limits = limits
+    this.#entries = new RecentMap(limits.capacity)
   }
 
   get(name: string): Promise<readonly Item[]> {
-    const { time, capacity } = this.#limits
+    const { time } = this.#limits
     const key = name.toLowerCase()
     const known = this.#entries.get(key)
     if (known !== undefined && time.now() < known.until) return known.answer
@@ -98,9 +99,7 @@ class AnswerCache<Item> {
       until: Number.POSITIVE_INFINITY,
       good: known?.good,
     }
-    this.#entries.delete(key)
     this.#entries.set(key, entry)
-    if (this.#entries.size > capacity) this.#entries.delete(this.#entries.keys().next().value!)
     return entry.answer
   }
 

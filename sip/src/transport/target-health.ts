@@ -1,4 +1,4 @@
-import type { Ms } from '@parley/kernel'
+import { type Ms, RecentMap } from '@parley/kernel'
 import type { Target } from './transport.ts'
 
 /** How long a failed target is tried last (RFC 3263 section 4.3 leaves the time open). */
@@ -34,23 +34,22 @@ interface Failure {
  * connections, so that a failure does not count against another certificate name at the same address.
  */
 export class TargetHealth {
-  readonly #capacity: number
-  readonly #failures = new Map<string, Failure>()
+  readonly #failures: RecentMap<string, Failure>
 
   constructor(capacity = 1_000) {
-    this.#capacity = capacity
+    this.#failures = new RecentMap(capacity)
   }
 
   /** The target is tried last for `avoidMs`, default 30 s. */
   failed(target: Target, now: Ms, avoidMs: Ms = AVOID_MS): void {
     const known = this.#failures.get(keyOf(target))
     const isWanted = known?.isWanted === true && known.until > now
-    this.#note(target, { until: Math.max(now + avoidMs, isWanted ? known.until : now), isWanted })
+    this.#failures.set(keyOf(target), { until: Math.max(now + avoidMs, isWanted ? known.until : now), isWanted })
   }
 
   /** The target answered 503 and wants no requests for this long; at most 10 min. */
   unavailable(target: Target, now: Ms, retryAfterMs: Ms): void {
-    this.#note(target, { until: now + Math.min(retryAfterMs, MAX_AVOID_MS), isWanted: true })
+    this.#failures.set(keyOf(target), { until: now + Math.min(retryAfterMs, MAX_AVOID_MS), isWanted: true })
   }
 
   worked(target: Target): void {
@@ -61,13 +60,6 @@ export class TargetHealth {
   answered(target: Target): void {
     const key = keyOf(target)
     if (this.#failures.get(key)?.isWanted === false) this.#failures.delete(key)
-  }
-
-  #note(target: Target, failure: Failure): void {
-    const key = keyOf(target)
-    this.#failures.delete(key)
-    this.#failures.set(key, failure)
-    if (this.#failures.size > this.#capacity) this.#failures.delete(this.#failures.keys().next().value!)
   }
 
   /** The same targets: first those without a fresh failure, in their order, then the others, those whose failure expires first in front. */

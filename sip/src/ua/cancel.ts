@@ -5,6 +5,9 @@ import { type InviteAttempt, isInviteAttempt, restoreAttempt } from './invite-at
 import type { HeaderReason } from './session.ts'
 import type { UaContext } from './ua-context.ts'
 
+/** Ends a dialog or attempt whose call was answered by another fork or another target. */
+export const COMPLETED_ELSEWHERE: HeaderReason = { protocol: 'SIP', cause: 200, text: 'Call completed elsewhere' }
+
 /** Outcome of a CANCEL for the INVITE of another process. */
 export interface CancelOutcome {
   /**

@@ -4,13 +4,10 @@ import type { ClientTransaction } from '../transaction/client-transaction.ts'
 import type { Flow } from '../transport/transport.ts'
 import { sendBye } from './bye.ts'
 import type { CallIdentity } from './call-identity.ts'
-import { createCancel } from './cancel.ts'
+import { COMPLETED_ELSEWHERE, createCancel } from './cancel.ts'
 import { EndToEndAck } from './end-to-end-ack.ts'
 import { MAX_FORKS } from './invite-acks.ts'
-import type { HeaderReason } from './session.ts'
 import type { UaContext } from './ua-context.ts'
-
-const ELSEWHERE: HeaderReason = { protocol: 'SIP', cause: 200, text: 'Call completed elsewhere' }
 
 /**
  * INVITEs that got no response in time, so that the next target was tried: what still comes never becomes the call. A provisional response is answered by
@@ -36,7 +33,7 @@ export class LateAnswers {
   #cancel(invite: ClientTransaction): void {
     if (this.#cancelled.has(invite)) return
     this.#cancelled.add(invite)
-    this.#ctx.layer.clients.startCancel(createCancel(invite.request, ELSEWHERE), invite, {
+    this.#ctx.layer.clients.startCancel(createCancel(invite.request, COMPLETED_ELSEWHERE), invite, {
       onResponse: () => {},
       onFailure: () => {},
     })
@@ -57,6 +54,6 @@ export class LateAnswers {
     })
     this.#acks.set(key, ack)
     ack.transmit()
-    sendBye(this.#ctx, { dialog, identity: this.#identity, flow, reason: ELSEWHERE }, () => {})
+    sendBye(this.#ctx, { dialog, identity: this.#identity, flow, reason: COMPLETED_ELSEWHERE }, () => {})
   }
 }

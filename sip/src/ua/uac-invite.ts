@@ -7,6 +7,7 @@ import { serialiseUri } from '../message/uri.ts'
 import type { RequestFailure } from '../transaction/client-transaction.ts'
 import type { Flow } from '../transport/transport.ts'
 import { sendBye } from './bye.ts'
+import { COMPLETED_ELSEWHERE } from './cancel.ts'
 import { ClientRequest } from './client-request.ts'
 import { headersWith } from './custom-headers.ts'
 import { InviteAcks, MAX_FORKS } from './invite-acks.ts'
@@ -217,8 +218,7 @@ export class UacInvite {
     if (this.#acks.isFull) return
     this.#acks.send(toTag, dialog, flow)
     const { ctx, identity } = this.#core
-    const reason: HeaderReason = { protocol: 'SIP', cause: 200, text: 'Call completed elsewhere' }
-    sendBye(ctx, { dialog, identity, flow, reason }, () => {})
+    sendBye(ctx, { dialog, identity, flow, reason: COMPLETED_ELSEWHERE }, () => {})
   }
 
   /** The 2xx crossed our CANCEL (9.1, 15): the call is acknowledged and ended by BYE. */

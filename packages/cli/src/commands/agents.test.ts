@@ -136,6 +136,30 @@ describe('parley agents validate', () => {
     expect(exit).toBe(1)
   })
 
+  it('validate --fix applies the first fix of each error until none is left', async () => {
+    const fixable = {
+      ...fault,
+      fixes: [{ id: 'f', label: 'remove the edge', edits: [{ type: 'agent.name', name: 'x' }] }],
+    }
+    const answers: Record<string, unknown> = {
+      ...answer(fixable),
+      'GET /agents/anna': agent('anna'),
+      get 'PATCH /agents/anna/draft'() {
+        Object.assign(answers, answer(warning))
+        return { revision: 5 }
+      },
+    }
+    const { out, exit, remarks, requests } = await parley(['validate', 'anna', '--fix'], answers)
+    expect(remarks).toBe('fixed: remove the edge\n')
+    expect(requests.find(({ line }) => line.startsWith('PATCH'))?.body).toMatchObject({
+      draft_id: 'd1',
+      expected_revision: 4,
+      edits: [{ type: 'agent.name', name: 'x' }],
+    })
+    expect(out).toContain('0 errors, 1 warning')
+    expect(exit).toBe(0)
+  })
+
   it('warnings alone cause exit code 0', async () => {
     expect(await parley(['validate', 'anna', '--json'], answer(warning))).toMatchObject({ exit: 0 })
   })
@@ -175,7 +199,7 @@ describe('parley agents publish', () => {
 describe('parley agents export and import', () => {
   const exported = {
     agent_version: 3,
-    agent: { a: 1 },
+    agent: { agent_name: 'Anna' },
     flow: { nodes: [] },
     config: { providers: {} },
     model_bindings: {},
@@ -208,7 +232,7 @@ describe('parley agents export and import', () => {
     })
     const { warnings: _, ...body } = exported
     expect(requests.at(-1)?.body).toEqual({ ...body, reference: { tenant_id: 't-1', kind: 'agent', id: 'copy' } })
-    expect(out).toBe('created agent copy, revision 1\n')
+    expect(out).toContain('created agent copy, revision 1\n')
     expect(remarks).toContain('is not known')
   })
 
@@ -258,16 +282,144 @@ describe('parley agents export and import', () => {
       'the request is not valid (invalid_request)',
       '  /config/providers/stt  body: is missing·',
     ])
-    expect((await parley(['import', file], environments)).message).toContain('--as AGENT')
     await writeFile(file, '{"agent": 1}')
-    expect((await parley(['import', file, '--as', 'copy'], {})).message).toContain(
-      'has no agent_version, flow, config, model_bindings',
-    )
+    expect((await parley(['import', file, '--as', 'copy'], {})).message).toContain('holds no conversation flow')
     await writeFile(file, '[1')
     expect((await parley(['import', file, '--as', 'copy'], {})).message).toContain('is not JSON')
     await writeFile(file, Buffer.alloc(8 * 1024 * 1024 + 1, ' '))
     expect((await parley(['import', file, '--as', 'copy'], {})).message).toContain('longer than')
     expect((await parley(['import', join(home, 'absent.json')], {})).message).toContain('absent.json')
+  })
+})
+
+const models = {
+  'GET /models?limit=200': {
+    items: [
+      {
+        kind: 'chat',
+        model: { model_id: 'rules-1', provider: 'parley', tier: 'platform-served' },
+        provider: 'hosted',
+        ready: true,
+      },
+      {
+        kind: 'chat',
+        model: { model_id: 'big', provider: 'maker', tier: 'frontier' },
+        provider: 'hosted',
+        ready: true,
+      },
+    ],
+    next_cursor: null,
+  },
+}
+const voices = {
+  'GET /voices?limit=200': {
+    items: [
+      { role: 'stt', provider: 'ears', model: 'e-1', voice_id: null, languages: ['multi'], ready: true },
+      { role: 'tts', provider: 'mouth', model: 'm-1', voice_id: 'ana', languages: ['es', 'en'], ready: true },
+    ],
+    next_cursor: null,
+  },
+}
+const inspection = {
+  agent_name: 'Mesa',
+  agent_version: 2,
+  flow_id: null,
+  flow_version: null,
+  languages: ['es-ES'],
+  node_types: { conversation: 2, end: 1 },
+  model_bindings: [{ path: '/flow/model_choice', source_model: 'gpt-4.1', bound: false }],
+  diagnostics: [warning],
+}
+
+describe("parley agents import with a vendor's file", () => {
+  const environments = {
+    'GET /environments': { items: [{ environment: 'production', tenant_id: 't-1' }], selected: 'production' },
+  }
+  const imported = {
+    'POST /agents/import': [
+      201,
+      {
+        outcome: 'create_agent',
+        draft: { agent: { id: 'mesa-uno' }, draft_id: 'd2', revision: 1 },
+        warnings: [warning],
+      },
+    ],
+  }
+  const answers = { ...environments, ...imported, ...models, ...voices, 'POST /agents/import/inspect': inspection }
+  const vendorFile = {
+    agent_name: 'Mesa Ü Uno',
+    language: 'es-ES',
+    version: 2,
+    webhook_url: 'https://hooks.example.com',
+    conversationFlow: { nodes: [], model_choice: { type: 'cascading', model: 'gpt-4.1' } },
+  }
+  const written = async (name: string, value: object) => {
+    const file = join(home, name)
+    await writeFile(file, `\uFEFF${JSON.stringify(value)}`)
+    return file
+  }
+
+  it('the agent is created with the first ready services, every model bound, and each choice is reported', async () => {
+    const { out, remarks, requests } = await parley(['import', await written('mesa.json', vendorFile)], answers)
+    expect(requests.at(-1)?.body).toMatchObject({
+      reference: { id: 'mesa-u-uno' },
+      agent_version: 2,
+      agent: { agent_name: 'Mesa Ü Uno', webhook_url: null },
+      config: {
+        providers: { llm: { model: { model_id: 'rules-1' } }, tts: { voiceId: 'ana' }, stt: { provider: 'ears' } },
+        recording: { required: true, channels: 'dual' },
+      },
+      model_bindings: { '/flow/model_choice': { model: { model_id: 'rules-1' } } },
+    })
+    expect(out).toContain('created agent mesa-uno, revision 1\n')
+    expect(out).toContain('3 nodes (2 conversation, 1 end), language es-ES')
+    expect(out).toContain('1 warning above: what differs')
+    expect(out).toContain('next: parley agents validate mesa-uno')
+    expect(remarks).toContain('voice mouth/ana')
+    expect(remarks).toContain('model rules-1 in place of gpt-4.1: /flow/model_choice')
+    expect(remarks).toContain('webhook_url is left out (https://hooks.example.com)')
+    expect(remarks).toContain('is not known')
+  })
+
+  it('a chosen model speaks in every node, and a secret keeps the webhook', async () => {
+    const file = await written('chosen.json', vendorFile)
+    const args = ['import', file, '--model', 'big', '--webhook-secret', 'hook', '--as', 'x']
+    const { requests } = await parley(args, answers)
+    expect(requests.at(-1)?.body).toMatchObject({
+      reference: { id: 'x' },
+      agent: { webhook_url: 'https://hooks.example.com' },
+      config: {
+        providers: { llm: { model: { model_id: 'big' } } },
+        webhook: { url: 'https://hooks.example.com', secretRef: 'hook' },
+      },
+      model_bindings: { '/flow/model_choice': { model: { model_id: 'big' } } },
+    })
+    expect((await parley(['import', file, '--model', 'none'], answers)).message).toBe(
+      '--model: there is no model "none"; known are rules-1, big',
+    )
+  })
+
+  it('a flow without an agent is named after its file', async () => {
+    const { requests, remarks } = await parley(
+      ['import', await written('night desk.json', vendorFile.conversationFlow)],
+      answers,
+    )
+    expect(requests.at(-1)?.body).toMatchObject({
+      reference: { id: 'night-desk' },
+      agent: { agent_name: 'night desk' },
+      agent_version: 0,
+    })
+    expect(remarks).toContain('the file names no agent: it is called "night desk"')
+  })
+
+  it('inspect prints what an import would find and imports nothing', async () => {
+    const { out, exit, requests } = await parley(['inspect', await written('look.json', vendorFile)], answers)
+    expect(out).toContain('"Mesa": 3 nodes (2 conversation, 1 end), language es-ES\n')
+    expect(out).toContain('is not known')
+    expect(exit).toBe(0)
+    expect(requests.some(({ line }) => line === 'POST /agents/import')).toBe(false)
+    const refused = { ...answers, 'POST /agents/import/inspect': { ...inspection, diagnostics: [fault] } }
+    expect((await parley(['inspect', join(home, 'look.json')], refused)).exit).toBe(1)
   })
 })
 

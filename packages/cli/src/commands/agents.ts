@@ -1,12 +1,13 @@
 import type { ResultFrom } from '@parley/client'
 import { parseCommand, UsageError } from '../usage.ts'
-import { exportAgent, importAgent, MOVE_USAGE } from './agents-move.ts'
-import { counted, diagnosticLines, table } from './agents-text.ts'
+import { EXPORT_USAGE, exportAgent } from './agents-export.ts'
+import { IMPORT_USAGE, importAgent, inspectFile } from './agents-import.ts'
+import { diagnosticLines, table } from './agents-text.ts'
+import { VALIDATE_USAGE, validate } from './agents-validate.ts'
 import { onlyArgument, parseSubcommand, runCommand, type SubcommandGroup, type Work } from './api-command.ts'
 
 const USAGE = {
   list: 'parley agents list [--search TEXT] [--channel phone|cloud] [--json]',
-  validate: 'parley agents validate AGENT [--json]',
   publish: 'parley agents publish AGENT [--test] [--json]',
 } as const
 
@@ -14,8 +15,8 @@ const json = { type: 'boolean', default: false } as const
 
 const GROUP: SubcommandGroup = {
   name: 'parley agents',
-  verbs: { list, validate, publish, import: importAgent, export: exportAgent },
-  usages: [...Object.values(USAGE), ...Object.values(MOVE_USAGE)],
+  verbs: { list, inspect: inspectFile, import: importAgent, validate, publish, export: exportAgent },
+  usages: [...Object.values(USAGE), ...Object.values(IMPORT_USAGE), VALIDATE_USAGE, EXPORT_USAGE],
 }
 
 /** Exit code 0: done; 1: the API refused the request, or the draft has errors. */
@@ -68,19 +69,6 @@ function list(args: string[]): Work {
 function channelOf(text: string | undefined): 'phone' | 'cloud' | undefined {
   if (text === undefined || text === 'phone' || text === 'cloud') return text
   throw new UsageError(`--channel takes phone or cloud, not ${JSON.stringify(text)}`)
-}
-
-function validate(args: string[]): Work {
-  const { values, positionals } = parseCommand(args, { json }, USAGE.validate)
-  const agent_id = onlyArgument(positionals, USAGE.validate)
-  return async ({ client, print }) => {
-    const found = await client.drafts.validate({ params: { agent_id } })
-    const errors = found.diagnostics.filter(({ severity }) => severity === 'error').length
-    const counts = `${counted(errors, 'error')}, ${counted(found.diagnostics.length - errors, 'warning')}`
-    if (values.json) print(`${JSON.stringify(found, null, 2)}\n`)
-    else print(`${diagnosticLines(found.diagnostics)}revision ${found.revision}: ${counts}\n`)
-    return errors === 0 ? 0 : 1
-  }
 }
 
 function publish(args: string[]): Work {

@@ -29,6 +29,7 @@ const telephony: { -readonly [Name in keyof TelephonyAcrossTenants]: TelephonyAc
     reads++
     return trunks
   },
+  pingedTrunks: async () => [],
   reached: async () => [],
 }
 

@@ -1,6 +1,6 @@
 import { type RunStatement, scopedRows } from '../statements.ts'
 import { detailsInForce } from './profiles/profiles.ts'
-import type { InboundTrunk, TelephonyAcrossTenants } from './protocol.ts'
+import type { InboundTrunk, PingedTrunk, TelephonyAcrossTenants } from './protocol.ts'
 
 export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
   return {
@@ -11,6 +11,10 @@ export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
     async inboundTrunks() {
       const { rows } = await run('inbound_trunks', 'select * from parley.inbound_trunks()', [])
       return scopedRows<InboundTrunk>(rows).map(trunk => ({ ...trunk, details: detailsInForce(trunk.details) }))
+    },
+    async pingedTrunks() {
+      const { rows } = await run('pinged_trunks', 'select * from parley.pinged_trunks()', [])
+      return scopedRows<PingedTrunk>(rows).map(trunk => ({ ...trunk, details: detailsInForce(trunk.details) }))
     },
     async reached(candidates) {
       if (candidates.length === 0) return []

@@ -16,6 +16,9 @@ export interface InboundTrunk {
   readonly first_number: string | null
 }
 
+/** A trunk as an engine that pings it needs it. */
+export type PingedTrunk = Pick<InboundTrunk, 'scope' | 'trunk_id' | 'termination_uri' | 'details'>
+
 /** A trunk that a call may belong to, with the number that was called as that trunk's country reads it. */
 interface ReachableTrunk {
   readonly scope: Scope
@@ -33,6 +36,8 @@ export interface TelephonyAcrossTenants {
   revision(): Promise<string>
   /** Every trunk with inbound on. */
   inboundTrunks(): Promise<InboundTrunk[]>
+  /** Trunks that staff set to be pinged whether or not they are in use, at most 1,000. */
+  pingedTrunks(): Promise<PingedTrunk[]>
   /** Those of the trunks that have the number: a call without a token belongs to one only if it is the only one. */
   reached<Trunk extends ReachableTrunk>(candidates: readonly Trunk[]): Promise<Trunk[]>
 }

@@ -51,9 +51,11 @@ export interface TrunkDetails {
   readonly prefix_in?: string
   /** Whether calls are transferred by REFER; default true. */
   readonly refer?: boolean
+  /** Seconds between OPTIONS, 15 or more, whether or not the trunk is in use; 0: never. Default: every 30 s while it is in use. */
+  readonly ping?: number
   /** Session-Expires of outbound calls, in seconds (RFC 4028); default 1800. */
   readonly session_expires?: number
 }
 
 /** Settings that a profile may hold. */
-export type TrunkProfile = Omit<TrunkDetails, 'profile' | 'source' | 'realms' | 'identity' | 'register'>
+export type TrunkProfile = Omit<TrunkDetails, 'profile' | 'source' | 'realms' | 'identity' | 'register' | 'ping'>

@@ -59,10 +59,10 @@ async function follow(
       details: { issues: parsed.issues.map(({ path, message }) => ({ path, message })) },
     })
   const { run_id: runId } = parsed.input.params
-  const { keyId, principal } = request.exchange.client!
-  const { scope } = principal
+  const client = request.exchange.client!
+  const { scope } = client.principal
   if ((await readRun(database.within(scope), scope, runId)) === null) throw noRun(runId)
-  const { signal, release } = open.open(keyId)
+  const { signal, release } = open.open(client.holder.key_id)
   const credentials = { authorization: request.headers.authorization, address: request.ip }
   const events = runEvents({
     database,
@@ -79,6 +79,9 @@ async function follow(
     withStallTimeout(events, stalledMs, () => reply.raw.destroy()),
     { highWaterMark: 1 },
   )
+  // A revoked key ends its streams at once; `mayFollow` covers a lost message of the bus.
+  const unwatch = pipeline.watchAccess(client, credentials, release)
+  body.once('close', unwatch)
   body.once('close', release)
   reply.raw.once('close', release)
   body.once('error', error => pipeline.report(error, request.id))

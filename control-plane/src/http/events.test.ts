@@ -189,6 +189,34 @@ describe('access to the event stream', () => {
     expect(await refused(api.keys.viewer, 'nonsense')).toEqual([400, 'invalid_request'])
   })
 
+  it('the streams of a key end within a second of its revocation, and of its rotation without overlap', async () => {
+    const run_id = await newChat(api.world)
+    for (const end of ['revoke', 'rotate'] as const) {
+      const { secret, key_id } = await api.newKey('viewer')
+      const { response } = await open(run_id, { key: secret })
+      expect(response.status).toBe(200)
+      const ended = response.text().then(() => performance.now())
+      const changed = await (end === 'revoke'
+        ? api.send('keys.revoke', { params: { key_id } })
+        : api.send('keys.rotate', { params: { key_id }, body: { overlap_seconds: 0 } }))
+      expect(changed.status).toBe(200)
+      const at = performance.now()
+      expect((await ended) - at).toBeLessThan(1000)
+    }
+  })
+
+  it('a stream goes on when its key is rotated with an overlap', async () => {
+    const chat = await liveChat()
+    const { secret, key_id } = await api.newKey('viewer')
+    const { events } = await open(chat.run_id, { key: secret })
+    await api.send('keys.rotate', { params: { key_id }, body: { overlap_seconds: 60 } })
+    await chat.append(1)
+    await chat.end()
+    const kinds: string[] = []
+    for await (const { event } of events!) kinds.push(event)
+    expect(kinds.at(-1)).toBe('end')
+  })
+
   it('streams are limited per key and per process', async () => {
     const run_id = await newChat(api.world)
     const viewers = await Promise.all([1, 2, 3].map(() => open(run_id)))

@@ -19,7 +19,7 @@ export function logRequest(
     status,
     code: code ?? 'ok',
     ms: Math.round(seconds * 10_000) / 10,
-    ...(client !== null && { tenant_id: client.principal.scope.tenant_id, key_id: client.keyId }),
+    ...(client !== null && { tenant_id: client.principal.scope.tenant_id, key_id: client.holder.key_id }),
   }
   // Monitoring requests the health every few seconds.
   if (operation === 'health' && status < 500) log.debug(line, 'request')

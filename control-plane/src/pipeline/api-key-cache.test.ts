@@ -8,6 +8,7 @@ import { ApiKeyCache } from './api-key-cache.ts'
 
 const HOLDER: KeyHolder = {
   key_id: 'key-1',
+  secret_hash: Buffer.alloc(32),
   role: 'admin',
   can_dial: true,
   scope: { owner_id: 'o', environment: 'production', tenant_id: 't' },

@@ -14,6 +14,11 @@ interface CachedKey {
   readonly freshUntil: number
 }
 
+interface KeyWatch {
+  readonly holder: KeyHolder
+  readonly onChange: () => void
+}
+
 interface ApiKeyCacheOptions {
   readonly database: Pick<Database, 'keyOf' | 'touchKeys'>
   readonly bus: Pick<Bus, 'subscribe'>
@@ -33,6 +38,7 @@ export class ApiKeyCache {
   readonly #known = new Map<string, CachedKey>()
   readonly #unknown = new Map<string, number>()
   readonly #pending = new Map<string, Promise<KeyHolder | null>>()
+  readonly #watches = new Set<KeyWatch>()
   #touched = new Set<string>()
   /** Counts changes of keys: a lookup that began before a change is not cached. */
   #changes = 0
@@ -75,8 +81,15 @@ export class ApiKeyCache {
     this.#changes += 1
     // A request after the change must not share a lookup that began before it.
     this.#pending.clear()
-    for (const [name, { holder }] of this.#known)
-      if (holder.key_id === id || holder.scope.tenant_id === id) this.#known.delete(name)
+    for (const [name, { holder }] of this.#known) if (belongsTo(holder, id)) this.#known.delete(name)
+    for (const { holder, onChange } of this.#watches) if (belongsTo(holder, id)) onChange()
+  }
+
+  /** Calls `onChange` after every change of the holder's key or environment, until the returned function is called. */
+  watch(holder: KeyHolder, onChange: () => void): () => void {
+    const watch = { holder, onChange }
+    this.#watches.add(watch)
+    return () => void this.#watches.delete(watch)
   }
 
   /** Stores the last uses and ends the subscriptions. */
@@ -90,6 +103,7 @@ export class ApiKeyCache {
     this.#pending.clear()
     this.#known.clear()
     this.#unknown.clear()
+    for (const { onChange } of this.#watches) onChange()
   }
 
   /** Concurrent requests with one secret share one query. */
@@ -127,6 +141,11 @@ export class ApiKeyCache {
       this.#options.onTouchFailed(error)
     }
   }
+}
+
+/** `id`: of a key or of an environment. */
+function belongsTo(holder: KeyHolder, id: string): boolean {
+  return holder.key_id === id || holder.scope.tenant_id === id
 }
 
 /** The overlap of a rotated secret may end while its entry is cached. */

@@ -14,7 +14,7 @@ export interface Credentials {
 
 /** A client with a valid API key. */
 export interface AuthenticatedClient {
-  readonly keyId: string
+  readonly holder: KeyHolder
   readonly principal: Principal
   /** The owner of its idempotency records: `api_key/<id>`. */
   readonly name: string
@@ -27,6 +27,13 @@ type AuthenticationResult =
 
 /** RFC 6750 section 2.1, limited to the length that a secret may have. */
 const BEARER = /^Bearer +([\x21-\x7e]{16,256})$/i
+
+const INVALID_KEY = 'the API key is unknown, revoked or expired'
+
+/** The refusal of a key that was revoked or lost its secret after the request was authenticated. */
+export function keyNoLongerValid(): Refusal {
+  return new Refusal('unauthenticated', INVALID_KEY)
+}
 
 /** Finds the client that a request's API key belongs to. A request without a valid key counts against its address. */
 export class Authenticator {
@@ -47,7 +54,7 @@ export class Authenticator {
     const holder = await this.#keyCache.holderOf(secret, () => this.#limiter.hasAddressTokens(address))
     // The key was not looked up and may be valid, so the refusal says nothing about it.
     if (holder === 'withheld') return { client: null, ...this.#limiter.refuseAddress(address) }
-    if (holder === null) return this.#unauthenticated(address, 'the API key is unknown, revoked or expired')
+    if (holder === null) return this.#unauthenticated(address, INVALID_KEY)
     return { client: this.#clientOf(holder), refusal: null, rateLimit: null }
   }
 
@@ -67,7 +74,7 @@ export class Authenticator {
       scope: holder.scope,
       rate: holder.rate,
     }
-    const made = { keyId: holder.key_id, principal, name: `api_key/${holder.key_id}` }
+    const made = { holder, principal, name: `api_key/${holder.key_id}` }
     this.#clients.set(holder, made)
     return made
   }

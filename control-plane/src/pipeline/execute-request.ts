@@ -9,6 +9,8 @@ import {
   type IntentLease,
   keepAnswer,
   keepIntent,
+  lockPresentedKey,
+  type PresentedKey,
   type Queries,
   settleIntent,
   type Topic,
@@ -19,6 +21,7 @@ import { ApiError } from '../errors.ts'
 import type { Reading } from '../reading/read-task.ts'
 import type { ReadingThreads } from '../reading/reading-threads.ts'
 import { type CheckedAnswer, checkedAnswer, replayedAnswer } from './answer.ts'
+import { keyNoLongerValid } from './authenticator.ts'
 import { type Offload, withOffloading } from './offload.ts'
 import type { Route } from './route.ts'
 import type { RunChanges } from './run-changes.ts'
@@ -28,6 +31,8 @@ export interface PreparedRequest {
   readonly route: Route
   readonly input: InputOf<Operation>
   readonly principal: Principal
+  /** The key of the request, checked again in the transaction that decides its effect. */
+  readonly presentedKey: PresentedKey
   readonly requestId: string
   /** The body as a worker thread parsed it; undefined when `input` contains the whole body. */
   readonly reading?: Reading | undefined
@@ -121,7 +126,7 @@ function executeTransaction(
   const attempt = (offload: Offload) => async (tx: Queries) => {
     // A retried transaction starts without the effects of the attempt that was rolled back.
     clearSideEffects(effects)
-    const stored = record === null ? null : await storedAnswer(dependencies, request, tx, record)
+    const stored = await storedAnswer(dependencies, request, tx)
     if (stored !== null) return stored
     const answer = checkedAnswer(
       route,
@@ -176,7 +181,7 @@ async function claimIntent(
   tx: Queries,
   record: IdempotentRequest,
 ) {
-  const stored = await storedAnswer(dependencies, request, tx, record)
+  const stored = await storedAnswer(dependencies, request, tx)
   return (
     stored ?? keepIntent(tx, request.principal.scope, record, { request_id: request.requestId }, dependencies.leaseMs)
   )
@@ -232,14 +237,23 @@ function outcomeUnknown(cause: unknown): ParleyError {
   return new ApiError('outcome_unknown', 'the result of the external request is unknown', { cause })
 }
 
-/** Claims the idempotency record for this transaction; returns the stored answer of a repeated request, else null. */
+const FRESH = { state: 'fresh' } as const
+
+/**
+ * Checks the key again, so that no write is decided after its revocation, and claims the idempotency record for this
+ * transaction. Returns the stored answer of a repeated request, else null.
+ */
 async function storedAnswer(
   { platform }: PipelineDependencies,
-  { principal, route }: PreparedRequest,
+  { principal, presentedKey, route, record }: PreparedRequest,
   tx: Queries,
-  record: IdempotentRequest,
 ): Promise<CheckedAnswer | null> {
-  const claimed = await claim(tx, principal.scope, platform.sealer, record)
+  // Sent together: most requests pass both.
+  const [isValid, claimed] = await Promise.all([
+    lockPresentedKey(tx, principal.scope, presentedKey),
+    record === null ? FRESH : claim(tx, principal.scope, platform.sealer, record),
+  ])
+  if (!isValid) throw keyNoLongerValid()
   switch (claimed.state) {
     case 'fresh':
       return null
@@ -277,7 +291,7 @@ export function audit(
 
 function contextOf(
   { platform, database, bus, runChanges, threads }: PipelineDependencies,
-  { principal, requestId, record, reading }: PreparedRequest,
+  { principal, presentedKey, requestId, record, reading }: PreparedRequest,
   effects: SideEffects,
   db: Queries,
   resultWrites?: ResultWrite[],
@@ -300,7 +314,11 @@ function contextOf(
     wakeAfterCommit: run => {
       effects.runsToWake.push(run)
     },
-    transact: work => database.transaction(principal.scope, work),
+    transact: work =>
+      database.transaction(principal.scope, async tx => {
+        if (!(await lockPresentedKey(tx, principal.scope, presentedKey))) throw keyNoLongerValid()
+        return work(tx)
+      }),
     notifyNow: (topic, id) => bus.publish(topic, id),
     waitForRunChange: (runId, withinMs) => runChanges.wait(runId, withinMs),
     storeWithAnswer: write => {

@@ -107,14 +107,27 @@ export class Pipeline {
 
   /** Counts a request against the rate limit of the key and checks the role; `route` null: no operation matches the path. */
   async admit(route: Route | null, client: AuthenticatedClient, requestId: string): Promise<Admission> {
-    const { principal, keyId } = client
-    const { rateLimit, refusal } = this.#limiter.takeKey(keyId, principal.rate, route?.operation.rate ?? 'default')
+    const { principal, holder } = client
+    const { rateLimit, refusal } = this.#limiter.takeKey(
+      holder.key_id,
+      principal.rate,
+      route?.operation.rate ?? 'default',
+    )
     if (refusal !== null) return { client, rateLimit, refused: this.#failed(refusal, requestId, route) }
     if (route === null || mayCall(principal.role, route)) return { client, rateLimit, refused: null }
     const message = `${route.operation.id} needs the role ${route.minimumRole}; the key has the role ${principal.role}`
     await this.#audit({ route, principal, requestId }, noSideEffects(), 'denied')
     const refused = this.#failed(new Refusal('forbidden', message, { reason: 'role' }), requestId, route)
     return { client, rateLimit, refused }
+  }
+
+  /** Calls `onRevoked` once the credentials of `client` are no longer valid, until the returned function is called. */
+  watchAccess(client: AuthenticatedClient, credentials: Credentials, onRevoked: () => void): () => void {
+    return this.#keyCache.watch(client.holder, () => {
+      void this.identify(credentials, '').then(identified => {
+        if (identified.client === null) onRevoked()
+      })
+    })
   }
 
   /** Counts a request that needs no key against its address. */
@@ -143,7 +156,7 @@ export class Pipeline {
 
   /** Parses and executes an admitted request. */
   async perform(route: Route, raw: RawInput, client: AuthenticatedClient, requestId: string): Promise<Answer> {
-    const { principal, name } = client
+    const { principal, holder, name } = client
     let parsed: ParsedRequest
     try {
       parsed = await parseRequest(route, raw, principal.scope, this.#dependencies)
@@ -155,7 +168,7 @@ export class Pipeline {
       key === null || route.kind === 'read'
         ? null
         : { principal: name, operation: route.operation.id, key, requestHash: parsed.requestHash() }
-    return this.#execute({ route, input, principal, requestId, record, reading })
+    return this.#execute({ route, input, principal, presentedKey: holder, requestId, record, reading })
   }
 
   /** Lets a request wait for changes of a run. */
@@ -195,10 +208,10 @@ export class Pipeline {
     for (const run of runsToWake) this.#dependencies.platform.wake(run)
   }
 
-  /** Audits a 403 as `denied` and a failed write as `failed`; unknown outcomes and conflicts with a repetition are not audited. */
+  /** Audits a 401 (the key was revoked meanwhile) and a 403 as `denied` and a failed write as `failed`; unknown outcomes and conflicts with a repetition are not audited. */
   async #auditFailure(request: PreparedRequest, effects: SideEffects, error: unknown, answer: Answer): Promise<void> {
     const { outcome } = answer.error!.error
-    if (answer.status === 403) return this.#audit(request, effects, 'denied')
+    if (answer.status === 401 || answer.status === 403) return this.#audit(request, effects, 'denied')
     const isRepetition =
       error instanceof Refusal && (error.code === 'idempotency_conflict' || error.reason === 'in_progress')
     if (request.route.kind === 'read' || outcome === 'unknown' || isRepetition) return

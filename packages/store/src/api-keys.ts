@@ -4,7 +4,7 @@ import { type Random, randomBelow } from '@parley/kernel'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
 import { type KeysetColumn, type Page, type PageRequest, readPage } from './keyset.ts'
-import type { Queries } from './protocol.ts'
+import type { PresentedKey, Queries } from './protocol.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_CHARACTERS = 40
@@ -83,6 +83,45 @@ export async function insertKey(tx: Queries, scope: Scope, key: NewKey, secret: 
 }
 
 /**
+ * Whether the key is active and the presented secret is still one of its secrets. The answer holds until the transaction
+ * ends: `revokeKey` and `replaceKeySecret` wait for it, and a transaction that asks after they began waits for them. Share
+ * locks of the row would let a stream of requests overtake a waiting revocation for ever; advisory locks are granted in order.
+ */
+export async function lockPresentedKey(
+  tx: Queries,
+  scope: Scope,
+  { key_id, secret_hash }: PresentedKey,
+): Promise<boolean> {
+  // Sent together. The second statement's snapshot is taken once the lock is held.
+  const [, found] = await Promise.all([
+    sql`select pg_advisory_xact_lock_shared(${lockOfKey(key_id)})`.execute(tx),
+    tx
+      .selectFrom('api_keys')
+      .select('key_id')
+      .where('tenant_id', '=', scope.tenant_id)
+      .where('key_id', '=', key_id)
+      .where(isActive)
+      .where(({ eb, and, or }) =>
+        or([
+          eb('secret_hash', '=', secret_hash),
+          and([eb('previous_hash', '=', secret_hash), eb('previous_until', '>', sql<string>`clock_timestamp()`)]),
+        ]),
+      )
+      .executeTakeFirst(),
+  ])
+  return found !== undefined
+}
+
+function lockOfKey(keyId: string) {
+  return sql`hashtextextended(${`key/${keyId}`}, 0)`
+}
+
+/** Waits until no transaction relies on the key any more, and makes later ones wait until this one ends. */
+async function awaitUsesOfKey(tx: Queries, keyId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${lockOfKey(keyId)})`.execute(tx)
+}
+
+/**
  * Gives the key a new secret. The previous one still works for `overlapSeconds`, the one before it no longer works.
  * Null: there is no such key, or it is revoked or expired.
  */
@@ -94,6 +133,7 @@ export async function replaceKeySecret(
   overlapSeconds: number,
 ): Promise<KeyRow | null> {
   const overlaps = overlapSeconds > 0
+  await awaitUsesOfKey(tx, keyId)
   const replaced = await tx
     .updateTable('api_keys')
     .set(({ ref }) => ({
@@ -112,6 +152,7 @@ export async function replaceKeySecret(
 
 /** Revokes the key; a key that is revoked already does not change. Null: there is no such key. */
 export async function revokeKey(tx: Queries, scope: Scope, keyId: string): Promise<KeyRow | null> {
+  await awaitUsesOfKey(tx, keyId)
   const revoked = await tx
     .updateTable('api_keys')
     .set({ revoked_at: sql<string>`coalesce(revoked_at, parley.now_ms())` })

@@ -7,7 +7,15 @@ export {
   readAgent,
   renameUnpublished,
 } from './agents.ts'
-export { insertKey, keyExists, listKeys, newKeySecret, replaceKeySecret, revokeKey } from './api-keys.ts'
+export {
+  insertKey,
+  keyExists,
+  listKeys,
+  lockPresentedKey,
+  newKeySecret,
+  replaceKeySecret,
+  revokeKey,
+} from './api-keys.ts'
 export { type AuditRow, listAudit, writeAudit } from './audit.ts'
 export { parseBlobUrl } from './blobs/blob-url.ts'
 export type { Blobs } from './blobs/blobs.ts'
@@ -66,7 +74,7 @@ export {
   publishedVersion,
   writeAssignment,
 } from './numbers.ts'
-export type { Bus, Database, KeyHolder, Lease, Leases, Queries, Sealer, Topic } from './protocol.ts'
+export type { Bus, Database, KeyHolder, Lease, Leases, PresentedKey, Queries, Sealer, Topic } from './protocol.ts'
 export {
   insertPublication,
   listPublications,

@@ -8,9 +8,15 @@ import type { TelephonyAcrossTenants } from './telephony/protocol.ts'
 /** Typed queries on the database, in the scope that they were made for. */
 export type Queries = Kysely<Schema>
 
-/** The key that a secret belongs to, and its permissions. */
-export interface KeyHolder {
+/** The key that a request named by its secret. */
+export interface PresentedKey {
   readonly key_id: string
+  /** SHA-256 of the secret. */
+  readonly secret_hash: Buffer
+}
+
+/** The key that a secret belongs to, and its permissions. */
+export interface KeyHolder extends PresentedKey {
   readonly role: 'viewer' | 'member' | 'admin'
   readonly can_dial: boolean
   readonly scope: Scope

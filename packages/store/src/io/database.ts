@@ -73,6 +73,7 @@ class TenantDatabase implements Database {
     if (key === undefined) return null
     return {
       key_id: key.key_id,
+      secret_hash: secretHash,
       role: key.role,
       can_dial: key.can_dial,
       scope: { owner_id: key.owner_id, environment: key.environment, tenant_id: key.tenant_id },

@@ -1,4 +1,5 @@
 import type { Scope } from '@parley/contract'
+import { secondsUntilCallAllowed } from '@parley/store'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace, type Workspace } from '../testing/workspace.ts'
 
@@ -66,5 +67,29 @@ describe('the daily limit of outbound calls', () => {
       after = await minute()
       if (before === after) expect(limit.calls_last_24h).toBe(2)
     }
+  })
+})
+
+describe('a call over the daily limit', () => {
+  const wait = () => secondsUntilCallAllowed(workspace.test.database.within(scope), scope)
+
+  it('may be placed when enough earlier calls are 24 hours old', async () => {
+    await storeCalls(2, '23 hours')
+    await storeCalls(3, '10 hours')
+    await set(5)
+    // The minute in which a call was placed counts whole, so that it leaves the count up to a minute later.
+    expect(await wait()).toBeGreaterThan(3600)
+    expect(await wait()).toBeLessThanOrEqual(3660)
+    await set(4)
+    expect(await wait()).toBeLessThanOrEqual(3660)
+    await set(3)
+    expect(await wait()).toBeGreaterThan(14 * 3600)
+    expect(await wait()).toBeLessThanOrEqual(14 * 3600 + 60)
+  })
+
+  it('is never allowed by a limit of 0', async () => {
+    await storeCalls(2, '23 hours')
+    await set(0)
+    expect(await wait()).toBeNull()
   })
 })

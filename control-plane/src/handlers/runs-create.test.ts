@@ -157,7 +157,9 @@ describe('refusals of POST /runs', () => {
       if (code === 'rate_limited') {
         expect(details).toMatchObject({ limit: 0 })
         expect(details.used).toBeTypeOf('number')
-        expect(answer.headers['retry-after']).toMatch(/^[1-9]/)
+        if (details.reason === 'daily_call_limit')
+          expect([answer.body.error.retryable, answer.headers['retry-after']]).toEqual([false, undefined])
+        else expect(answer.headers['retry-after']).toMatch(/^[1-9]/)
       }
       if (details?.reason === 'spend_cap') expect(details).toMatchObject({ limit: '0' })
       await mend?.()

@@ -10,6 +10,7 @@ import {
   type RunKind,
   type RunRequest,
   readPublication,
+  secondsUntilCallAllowed,
 } from '@parley/store'
 import type { Context, Handlers } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
@@ -34,7 +35,10 @@ export const createRunHandler = {
     if (line !== null) checkDestination(body.to, line.facts)
     await checkReadiness(publication.plan, line, context)
     const admission = await admitRun(db, scope, requestOf(body, publication, line, context))
-    if (admission.kind === 'refused') throw admissionRefused(admission)
+    if (admission.kind === 'refused') {
+      const isDailyLimit = admission.reason === 'daily_call_limit'
+      throw admissionRefused(admission, isDailyLimit ? await secondsUntilCallAllowed(db, scope) : null)
+    }
     const { run_id } = admission
     context.auditResource({ kind: 'run', id: run_id })
     context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })

@@ -3,8 +3,11 @@ import type { Admission } from '@parley/store'
 
 type Refused = Extract<Admission, { readonly kind: 'refused' }>
 
-/** The refusal of a run that cannot be admitted, with the limit and its use. */
-export function admissionRefused({ reason, limit, used }: Refused): Refusal {
+/**
+ * The refusal of a run that cannot be admitted, with the limit and its use. `secondsUntilCallAllowed`: when the daily
+ * limit has room again; null: never, unless it is raised.
+ */
+export function admissionRefused({ reason, limit, used }: Refused, secondsUntilCallAllowed: number | null): Refusal {
   switch (reason) {
     case 'admission_disabled':
       return new Refusal(
@@ -31,10 +34,16 @@ export function admissionRefused({ reason, limit, used }: Refused): Refusal {
         { reason, details: { limit, used } },
       )
     case 'daily_call_limit':
+      if (secondsUntilCallAllowed === null)
+        return new Refusal('rate_limited', 'the daily limit allows no calls: raise it', {
+          reason,
+          details: counts(limit, used),
+          retryable: false,
+        })
       return new Refusal(
         'rate_limited',
-        `${used} calls were placed in the last 24 hours, and ${limit} are allowed: wait, or raise the daily limit`,
-        { reason, details: { ...counts(limit, used), retry_after_seconds: 60 } },
+        `${used} calls were placed in the last 24 hours, and ${limit} are allowed: wait ${secondsUntilCallAllowed} s, or raise the daily limit`,
+        { reason, details: { ...counts(limit, used), retry_after_seconds: secondsUntilCallAllowed } },
       )
     case 'concurrent_capacity':
       return new Refusal(

@@ -18,7 +18,7 @@ import { serveOperations } from './operation-routes.ts'
 import { Readiness, serveHealth } from './readiness.ts'
 import { serveRecordings } from './recording-routes.ts'
 import { serveReference } from './reference-routes.ts'
-import { answerTo, requestFault } from './request-fault.ts'
+import { answerTo, headerFault, requestFault } from './request-fault.ts'
 import { logRequest } from './request-log.ts'
 import { serveTools } from './tool-routes.ts'
 
@@ -168,6 +168,8 @@ function newApp(
       headersTimeout: connections.headMs,
       connectionsCheckingInterval: Math.min(connections.headMs, 2000),
       maxHeaderSize: 16_384,
+      // `headerFault` refuses a request without Host, with the error envelope.
+      requireHostHeader: false,
     },
     routerOptions: {
       // Identifiers have 256 characters at most, percent-encoded three times as many bytes.
@@ -178,6 +180,8 @@ function newApp(
     clientErrorHandler: onClientError,
   })
   app.server.maxConnections = connections.max
+  // Node would answer 417 without the error envelope; `headerFault` does.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
@@ -202,6 +206,12 @@ function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, record 
   app.decorateRequest('exchange')
   app.addHook('onRequest', (request, reply, done) => {
     beginExchange(request, reply)
+    const fault = headerFault(request.raw)
+    if (fault !== null) {
+      const { rateLimit, refused } = pipeline.admitAddress(request.ip, request.id)
+      setRateLimitHeaders(reply, rateLimit)
+      return void sendAnswer(request, reply, refused ?? fault)
+    }
     if (!request.is404) return done()
     // The 404 does not wait for the body.
     notFound(request, reply, pipeline).catch(done)

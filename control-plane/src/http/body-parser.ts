@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
-import { notJson } from '../pipeline/parse-request.ts'
+import { invalidRequest } from '../pipeline/parse-request.ts'
 import { LARGE_BODY_BYTES, LargeBody } from '../reading/large-body.ts'
+import { parseJson } from '../reading/parse-json.ts'
 import { refusedRequest } from './request-fault.ts'
 
 /**
@@ -12,12 +13,13 @@ export function parseBody(request: FastifyRequest, body: Buffer): unknown {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity')
     throw refusedRequest('the body must not be compressed', 'body: Content-Encoding is not supported')
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
+  if (charset !== undefined && !/^utf-?8$/i.test(charset))
+    throw refusedRequest('the body must be UTF-8', 'body: the charset of Content-Type is not UTF-8')
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw refusedRequest('the body is not UTF-8', 'body: not UTF-8')
   if (request.routeOptions.config.parsesOffThread === true && body.length > LARGE_BODY_BYTES) return new LargeBody(body)
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    throw notJson()
-  }
+  const parsed = parseJson(body.toString('utf8'))
+  if (!parsed.ok) throw invalidRequest([parsed.issue])
+  return parsed.value
 }

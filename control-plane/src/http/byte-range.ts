@@ -6,7 +6,7 @@ type ByteRange = { readonly from: number; readonly to: number } | null | 'unsati
  * error of syntax is ignored, as the RFC allows: all bytes are sent.
  */
 export function parseByteRange(header: string | undefined, size: number): ByteRange {
-  const found = header === undefined ? null : /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header.trim())
+  const found = header === undefined ? null : /^bytes=([0-9]*)-([0-9]*)$/.exec(header.trim())
   const [, first = '', last = ''] = found ?? []
   if (found === null || (first === '' && last === '')) return null
   if (first === '') {

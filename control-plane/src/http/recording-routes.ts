@@ -8,7 +8,7 @@ import { type RecordingNow, recordingOf } from '../recordings/recording-state.ts
 import { parseByteRange } from './byte-range.ts'
 import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
 import { PLAYER_POLICY, playerPage } from './player-page.ts'
-import { answerTo } from './request-fault.ts'
+import { answerTo, refusedRequest } from './request-fault.ts'
 
 interface RecordingRoutes {
   readonly pipeline: Pipeline
@@ -24,22 +24,22 @@ interface OpenedLink {
 
 /** Serves the player page and the audio of recordings by the links that `runs.recording` returns; no key is needed. */
 export function serveRecordings(app: FastifyInstance, routes: RecordingRoutes): void {
-  const options = { exposeHeadRoute: false, config: { operation: 'recording' } }
-  app.get(`${RECORDINGS_PATH}/:token`, options, async (request, reply) => {
+  const options = { method: ['GET', 'HEAD'], config: { operation: 'recording' } }
+  const page = async (request: FastifyRequest, reply: FastifyReply) => {
     const linked = await openedLink(request, routes)
     if (linked === null || linked.link.kind !== 'page') return recordingNotFound(request, reply, routes)
     const { link, at, recording } = linked
     const { token } = request.params as { token: string }
-    const audio = recording.content === null ? null : `${token}/audio`
+    const source = recording.content === null ? null : `${token}/audio`
     return reply
       .headers({
         ...SECURITY_HEADERS,
         'content-type': 'text/html; charset=utf-8',
         'content-security-policy': PLAYER_POLICY,
       })
-      .send(playerPage({ runId: link.run_id, at, state: recording.state, audio }))
-  })
-  app.get(`${RECORDINGS_PATH}/:token/audio`, options, async (request, reply) => {
+      .send(playerPage({ runId: link.run_id, at, state: recording.state, audio: source }))
+  }
+  const audio = async (request: FastifyRequest, reply: FastifyReply) => {
     const linked = await openedLink(request, routes)
     const content = linked?.recording.content ?? null
     if (linked === null || content === null) return recordingNotFound(request, reply, routes)
@@ -48,7 +48,9 @@ export function serveRecordings(app: FastifyInstance, routes: RecordingRoutes): 
     if (link.artifact_id !== null && link.artifact_id !== content.artifact_id)
       return recordingNotFound(request, reply, routes)
     return sendAudio(request, reply, { routes, link, content })
-  })
+  }
+  app.route({ ...options, url: `${RECORDINGS_PATH}/:token`, handler: page })
+  app.route({ ...options, url: `${RECORDINGS_PATH}/:token/audio`, handler: audio })
 }
 
 const SECURITY_HEADERS = {
@@ -90,9 +92,16 @@ async function sendAudio(request: FastifyRequest, reply: FastifyReply, audio: Au
   const etag = `"${artifact_id}"`
   const condition = request.headers['if-range']
   const isUnchanged = condition === undefined || condition === etag
-  const range = isUnchanged ? parseByteRange(request.headers.range, size) : null
+  // A range is for GET only (RFC 9110, 14.2).
+  const range = isUnchanged && request.method === 'GET' ? parseByteRange(request.headers.range, size) : null
   reply.headers({ ...SECURITY_HEADERS, 'accept-ranges': 'bytes', etag })
-  if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${size}`).send()
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${size}`)
+    const fault = refusedRequest(`the recording has ${size} bytes`, 'range: begins after the last byte')
+    return sendAnswer(request, reply, { ...answerTo(fault), status: 416 })
+  }
+  if (request.method === 'HEAD')
+    return reply.headers({ 'content-type': media_type, 'content-length': String(size) }).send()
   const key = recordingKey(link, link.run_id, artifact_id)
   const bytes = range === null ? undefined : { from: range.from, to: range.to + 1 }
   const blob = await routes.platform.blobs.get(key, bytes)

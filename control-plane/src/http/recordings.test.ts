@@ -114,6 +114,7 @@ describe('GET /runs/{run_id}/recording', () => {
     ['bytes=0-99', 206, 'bytes 0-99/5000', [0, 100]],
     ['bytes=4990-', 206, 'bytes 4990-4999/5000', [4990, 5000]],
     ['bytes=-10', 206, 'bytes 4990-4999/5000', [4990, 5000]],
+    ['bytes=0-99999999999999999999', 206, 'bytes 0-4999/5000', [0, 5000]],
     ['bytes=4999-9999', 206, 'bytes 4999-4999/5000', [4999, 5000]],
     ['bytes=-9999', 206, 'bytes 0-4999/5000', [0, 5000]],
     ['bytes=5000-', 416, 'bytes */5000', [0, 0]],
@@ -128,9 +129,26 @@ describe('GET /runs/{run_id}/recording', () => {
       await put()
       const answer = await get((await read()).media_url, { range })
       expect([answer.status, answer.headers.get('content-range')]).toEqual([status, contentRange])
-      expect(await bytesOf(answer)).toEqual(AUDIO.subarray(from, to))
+      if (status === 416) expect(await answer.json()).toMatchObject({ error: { code: 'invalid_request' } })
+      else expect(await bytesOf(answer)).toEqual(AUDIO.subarray(from, to))
     },
   )
+
+  it('HEAD tells the size of the audio and is not audited as a playback', async () => {
+    const { put, read, run_id } = await recorded()
+    await put()
+    const answer = await fetch((await read()).media_url, { method: 'HEAD', headers: { range: 'bytes=0-9' } })
+    expect([answer.status, answer.headers.get('content-length'), answer.headers.get('content-type')]).toEqual([
+      200,
+      '5000',
+      'audio/wav',
+    ])
+    const { rows } = await api.db.owner.query(
+      "select from parley.audit where principal->>'id' = 'recording-link' and resource_id = $1",
+      [run_id],
+    )
+    expect(rows).toEqual([])
+  })
 
   it('a range request whose If-Range names another version gets the whole recording', async () => {
     const { put, read } = await recorded()

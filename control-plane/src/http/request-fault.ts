@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { API_ERRORS, type ErrorEnvelope, envelopeOf, Refusal } from '@parley/contract'
 import type { Answer } from '../pipeline/answer.ts'
 import { failureOf } from '../pipeline/failure.ts'
@@ -27,6 +28,28 @@ export function requestFault(error: unknown): unknown {
     default:
       return error
   }
+}
+
+const ONCE = new Set(['host', 'authorization', 'idempotency-key'])
+
+/**
+ * The answer to a request whose headers are ambiguous or demand what the server does not do; null: there is none. A proxy
+ * and a server may disagree on which of two headers counts (RFC 9112, 3.2; RFC 9110, 10.1.1).
+ */
+export function headerFault({ headers, rawHeaders, httpVersion }: IncomingMessage): Answer | null {
+  const seen = new Set<string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!.toLowerCase()
+    if (!ONCE.has(name)) continue
+    if (seen.has(name))
+      return answerTo(refusedRequest(`send the header ${name} once`, `${name}: the header is repeated`))
+    seen.add(name)
+  }
+  if (headers.host === undefined && httpVersion !== '1.0')
+    return answerTo(refusedRequest('the request needs a Host header', 'host: is missing'))
+  if (headers.expect === undefined || headers.expect.toLowerCase() === '100-continue') return null
+  const fault = refusedRequest('leave the Expect header out, or send 100-continue', 'expect: is not supported')
+  return { ...answerTo(fault), status: 417 }
 }
 
 function codeOf(error: unknown): unknown {

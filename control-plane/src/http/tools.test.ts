@@ -92,6 +92,45 @@ describe('MCP tools', () => {
   })
 })
 
+describe('faults of a tool call', () => {
+  it('a missing idempotency key is named as the tool names it', async () => {
+    const client = await connected(api.keys.admin)
+    const result = await client.callTool({ name: 'keys_create', arguments: { body: { name: 'x', role: 'viewer' } } })
+    expect(result.isError).toBe(true)
+    expect(JSON.parse(textOf(result)).error.details.issues).toEqual([
+      { path: '', message: 'idempotency_key: is missing' },
+    ])
+    await client.close()
+  })
+
+  it.each([
+    ['an unknown tool', { name: 'no_such_tool', arguments: {} }],
+    ['no name', { arguments: {} }],
+    ['arguments that are no object', { name: 'environments_list', arguments: 5 }],
+  ])('%s is the JSON-RPC error -32602', async (_, params) => {
+    const headers = { accept: 'application/json, text/event-stream' }
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+    const answer = await api.request('POST', '/mcp', { body, headers })
+    expect(answer.body).toMatchObject({ id: 1, error: { code: -32602 } })
+  })
+
+  it.each([
+    ['an unknown argument', 'environments_list', { query: { limit: 1 } }],
+    ['a body of the wrong type', 'keys_create', { body: 5, idempotency_key: 'typed' }],
+    [
+      'an idempotency key of the wrong type',
+      'keys_create',
+      { body: { name: 'x', role: 'viewer' }, idempotency_key: 5 },
+    ],
+  ])('%s is a result with isError and the envelope', async (_, name, args) => {
+    const headers = { accept: 'application/json, text/event-stream' }
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
+    const { result } = (await api.request('POST', '/mcp', { body, headers })).body
+    expect(result.isError).toBe(true)
+    expect(JSON.parse(result.content[0].text).error.code).toBe('invalid_request')
+  })
+})
+
 describe('MCP messages', () => {
   const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   const send = (body: unknown, headers: Record<string, string> = {}) =>

@@ -37,8 +37,9 @@ export function failureOf(error: unknown): Failure {
 }
 
 function answered(envelope: ErrorEnvelope, unexpected: boolean): Failure {
-  const { code, details } = envelope.error
+  const { code, details, retryable } = envelope.error
   const seconds = details?.retry_after_seconds
-  const retryAfterSeconds = code === 'rate_limited' ? (typeof seconds === 'number' ? Math.ceil(seconds) : 1) : null
+  const retryAfterSeconds =
+    code === 'rate_limited' && retryable ? (typeof seconds === 'number' ? Math.ceil(seconds) : 1) : null
   return { status: API_ERRORS[code].status, envelope, retryAfterSeconds, unexpected }
 }

@@ -50,19 +50,13 @@ export async function parseRequest(
   const { secrets } = await readingNeeds(database.within(scope), scope)
   const id = operation.id as OffThreadOperationId
   const outcome = await threads.read(scope.tenant_id, { operation: id, raw: others, bytes: body.bytes, secrets })
-  if (outcome.state === 'no_json') throw notJson()
   if (outcome.state === 'misformed') throw invalidRequest(outcome.issues)
   const { input, idempotencyKey, reading } = outcome
   return { input, idempotencyKey, requestHash: () => Buffer.from(outcome.requestHash), reading }
 }
 
-function invalidRequest(issues: readonly Issue[]): Refusal {
+/** The refusal of a request with these faults. */
+export function invalidRequest(issues: readonly Issue[]): Refusal {
   const details = { issues: issues.map(({ path, message }) => ({ path, message })) }
   return new Refusal('invalid_request', 'the request is not valid: see details.issues', { details })
-}
-
-/** The parser's message quotes the body, which may hold secrets. */
-export function notJson(): Refusal {
-  const issues = [{ path: '', message: 'body: not JSON' }]
-  return new Refusal('invalid_request', 'the body is not JSON', { details: { issues } })
 }

@@ -18,7 +18,7 @@ import {
   type SideEffects,
 } from './execute-request.ts'
 import { failureOf } from './failure.ts'
-import { notJson, type ParsedRequest, parseRequest } from './parse-request.ts'
+import { invalidRequest, type ParsedRequest, parseRequest } from './parse-request.ts'
 import { DEFAULT_RATE_LIMITS, RateLimiter, type RateLimitStatus, type RateLimits } from './rate-limits.ts'
 import { mayCall, type Route } from './route.ts'
 import { RunChanges } from './run-changes.ts'
@@ -140,7 +140,7 @@ export class Pipeline {
   async split(sent: LargeBody, client: AuthenticatedClient, requestId: string): Promise<SplitMessage> {
     try {
       const outcome = await this.#dependencies.threads.split(client.principal.scope.tenant_id, { message: sent.bytes })
-      if (outcome.state === 'no_json') throw notJson()
+      if (outcome.state === 'misformed') throw invalidRequest([outcome.issue])
       if (outcome.state === 'too_large')
         throw new Refusal(
           'invalid_request',

@@ -2,6 +2,7 @@ import { type InputOf, type Issue, type Operation, operations, parseInput, type 
 import type { Inspection } from '@parley/flow'
 import { requestHash } from '../pipeline/request-hash.ts'
 import { type ImportReading, readImport, readInspection, type SecretVersions } from './import-reading.ts'
+import { parseJson } from './parse-json.ts'
 
 /** The operations whose bodies may be large enough for a worker thread. */
 export type OffThreadOperationId = 'agents.import' | 'agents.import_inspect'
@@ -23,7 +24,6 @@ export type Reading =
 
 /** The outcome of a task. `agent` and `flow` of `input` are empty objects: `reading` has what they were parsed to. */
 export type ReadOutcome =
-  | { readonly state: 'no_json' }
   | { readonly state: 'misformed'; readonly issues: readonly Issue[] }
   | {
       readonly state: 'read'
@@ -35,12 +35,9 @@ export type ReadOutcome =
 
 /** Parses and validates the request as the main thread does with small bodies, and hashes it. Pure. */
 export function readTask({ operation: id, raw, bytes, secrets }: ReadTask): ReadOutcome {
-  let body: unknown
-  try {
-    body = JSON.parse(new TextDecoder().decode(bytes))
-  } catch {
-    return { state: 'no_json' }
-  }
+  const json = parseJson(new TextDecoder().decode(bytes))
+  if (!json.ok) return { state: 'misformed', issues: [json.issue] }
+  const body = json.value
   const operation = operations.find(candidate => candidate.id === id) as Operation
   const request = { ...raw, body }
   const parsed = parseInput(operation, request)

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { ReadOutcome, ReadTask } from './read-task.ts'
 import { type ReadingLimits, ReadingThreads } from './reading-threads.ts'
 
-const NO_JSON: ReadOutcome = { state: 'no_json' }
+const MISFORMED: ReadOutcome = { state: 'misformed', issues: [] }
 const open: ReadingThreads[] = []
 afterEach(() => Promise.all(open.splice(0).map(threads => threads.close())))
 
@@ -17,7 +17,7 @@ function threadsOf(limits: Partial<ReadingLimits> = {}): ReadingThreads {
       if (what === 'swell') { const all = []; for (;;) all.push({ all: [...all] }) }
       if (what === 'spin') for (;;) ;
       if (what === 'silent') return
-      parentPort.postMessage({ state: 'no_json', threadId })
+      parentPort.postMessage({ state: 'misformed', issues: [], threadId })
     })`
   // A data: URL is an ES module, so `require` has to be created.
   const source = `import { createRequire } from 'node:module'; const require = createRequire('file:///x'); ${script}`
@@ -42,7 +42,7 @@ describe('worker threads for large bodies', () => {
   it('threads start on demand and are reused', async () => {
     const threads = threadsOf({ threads: 1 })
     const first = await threads.read('a', task('read'))
-    expect(first).toMatchObject(NO_JSON)
+    expect(first).toMatchObject(MISFORMED)
     expect(await threads.read('a', task('read'))).toEqual(first)
   })
 

@@ -1,3 +1,6 @@
+import type { Issue } from '@parley/contract'
+import { parseJson } from './parse-json.ts'
+
 /** A large MCP message for a worker thread: JSON in UTF-8. */
 export interface SplitTask {
   readonly message: Uint8Array
@@ -5,7 +8,7 @@ export interface SplitTask {
 
 /** A large MCP message, split into the message and the body of its tool call. */
 export type SplitOutcome =
-  | { readonly state: 'no_json' }
+  | { readonly state: 'misformed'; readonly issue: Issue }
   /** The message without the body of its tool call is larger than any valid message. */
   | { readonly state: 'too_large' }
   | {
@@ -21,12 +24,9 @@ const MAX_REST = 1_114_112
 
 /** Takes the body of a tool call out of a JSON-RPC message. Pure. */
 export function splitMessage(bytes: Uint8Array): SplitOutcome {
-  let message: unknown
-  try {
-    message = JSON.parse(new TextDecoder().decode(bytes))
-  } catch {
-    return { state: 'no_json' }
-  }
+  const json = parseJson(new TextDecoder().decode(bytes))
+  if (!json.ok) return { state: 'misformed', issue: json.issue }
+  const message = json.value
   const args = member(member(message, 'params'), 'arguments')
   const body = member(args, 'body')
   const hasBody = typeof body === 'object' && body !== null

@@ -36,7 +36,7 @@ export function toolInput(
     })
   }
   const { params, query, body, idempotency_key } = args
-  const whole = { params, query, body, idempotencyKey: idempotency_key }
+  const whole = { params, query, body, idempotencyKey: idempotency_key, idempotencyKeyName: 'idempotency_key' }
   if (large === null) return whole
   if (large.bytes.length > operation.bodyBytes)
     throw new Refusal('invalid_request', 'the body is too large for this operation', { reason: 'body_too_large' })

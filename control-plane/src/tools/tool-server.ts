@@ -3,6 +3,7 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import {
   CallToolRequestSchema,
   ErrorCode,
+  JSONRPCRequestSchema,
   ListToolsRequestSchema,
   type ListToolsResult,
   McpError,
@@ -32,11 +33,24 @@ interface ToolReply {
   readonly text: string | null
 }
 
+/** The SDK answers a malformed `tools/call` with -32603, as if the server had failed. */
+function malformedCall(body: unknown): ToolReply | null {
+  const request = JSONRPCRequestSchema.safeParse(body)
+  if (!request.success || request.data.method !== 'tools/call') return null
+  const parsed = CallToolRequestSchema.safeParse(body)
+  if (parsed.success) return null
+  const message = 'params of tools/call are {name, arguments}: name is a string and arguments an object'
+  const error = { code: ErrorCode.InvalidParams, message }
+  return { status: 200, text: JSON.stringify({ jsonrpc: '2.0', id: request.data.id, error }) }
+}
+
 /**
  * Answers one message of the Model Context Protocol (streamable HTTP, stateless, JSON answers). There are no
  * sessions and no state between messages, so each message gets a server of its own.
  */
 export async function answerToolMessage(tools: ToolList, message: ToolMessage): Promise<ToolReply> {
+  const malformed = malformedCall(message.body)
+  if (malformed !== null) return malformed
   const server = new Server({ name: 'parley', version: API_VERSION }, { capabilities: { tools: {} } })
   const placeholder = new AnswerPlaceholder()
   server.setRequestHandler(ListToolsRequestSchema, async () => {

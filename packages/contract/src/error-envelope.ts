@@ -32,14 +32,18 @@ export interface Issue {
 export function envelopeOf<Code extends ErrorCode>(
   code: Code,
   message: string,
-  refusal: { readonly reason?: ErrorReason<Code>; readonly details?: Readonly<Record<string, Json>> } = {},
+  refusal: {
+    readonly reason?: ErrorReason<Code>
+    readonly details?: Readonly<Record<string, Json>>
+    readonly retryable?: boolean
+  } = {},
 ): ErrorEnvelope {
   const details = { ...(refusal.reason !== undefined && { reason: refusal.reason }), ...refusal.details }
   return {
     error: {
       code,
       message,
-      retryable: isRetryable(code, refusal.reason),
+      retryable: refusal.retryable ?? isRetryable(code, refusal.reason),
       outcome: code === 'outcome_unknown' ? 'unknown' : 'none',
       ...(Object.keys(details).length > 0 && { details }),
     },

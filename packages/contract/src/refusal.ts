@@ -7,6 +7,8 @@ interface Particulars<Code extends ErrorCode> {
   readonly reason?: ErrorReason<Code>
   readonly details?: Readonly<Record<string, Json>>
   readonly cause?: unknown
+  /** Whether the same request may succeed later. Default: that of the code and the reason. */
+  readonly retryable?: boolean
 }
 
 const ContractError = errorsOf(API_ERRORS)
@@ -21,13 +23,14 @@ export class Refusal<Code extends ErrorCode = ErrorCode> extends ContractError {
   readonly envelope: ErrorEnvelope
 
   constructor(code: Code, message: string, particulars: Particulars<Code> = {}) {
-    const { reason, details, cause } = particulars
-    super(code, message, { retryable: isRetryable(code, reason), cause })
+    const { reason, details, cause, retryable = isRetryable(code, reason) } = particulars
+    super(code, message, { retryable, cause })
     this.name = 'Refusal'
     this.reason = reason
     this.envelope = envelopeOf(code, message, {
       ...(reason !== undefined && { reason }),
       ...(details !== undefined && { details }),
+      retryable,
     })
   }
 }

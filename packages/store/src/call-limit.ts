@@ -36,3 +36,21 @@ export async function writeCallLimit(tx: Queries, scope: Scope, dailyLimit: numb
     .returning(['daily_call_limit', callsLast24h(scope).as('calls_last_24h'), sql<string>`parley.now_ms()`.as('as_of')])
     .executeTakeFirstOrThrow()
 }
+
+/**
+ * Seconds until the daily limit has room for another call, when enough of the calls that count are 24 hours old; null: it
+ * has no limit, or the limit is 0 and there is never room.
+ */
+export async function secondsUntilCallAllowed(db: Queries, scope: Scope): Promise<number | null> {
+  const { rows } = await sql<{ seconds: number }>`
+    select ceil(extract(epoch from minute + interval '24 hours 1 minute' - now()))::integer as seconds
+    from (
+      select m.minute, t.daily_call_limit,
+        coalesce(sum(m.calls) over (order by m.minute desc rows between unbounded preceding and 1 preceding), 0) as later
+      from parley.call_minutes m join parley.tenants t using (tenant_id)
+      where m.tenant_id = ${scope.tenant_id} and m.minute >= date_trunc('minute', now() - interval '24 hours')
+    ) as counted
+    where later < daily_call_limit
+    order by minute limit 1`.execute(db)
+  return rows[0] === undefined ? null : Math.max(1, rows[0].seconds)
+}

@@ -20,7 +20,7 @@ export { type AuditRow, listAudit, writeAudit } from './audit.ts'
 export { parseBlobUrl } from './blobs/blob-url.ts'
 export type { Blobs } from './blobs/blobs.ts'
 export { readRecordingKey, recordingKey, recordingPrefix, segmentKey } from './blobs/recording-keys.ts'
-export { type CallLimitRow, readCallLimit, writeCallLimit } from './call-limit.ts'
+export { type CallLimitRow, readCallLimit, secondsUntilCallAllowed, writeCallLimit } from './call-limit.ts'
 export {
   type DraftHead,
   type DraftJson,

@@ -37,6 +37,9 @@ describe('a cursor', () => {
   it.each([
     ['a number for a text', [1, position[1]!, position[2]!, 1]],
     ['no instant', ['a', '2026-13-45T00:00:00.000Z', position[2]!, 1]],
+    ['a day that its month does not have', ['a', '2026-02-30T00:00:00.000Z', position[2]!, 1]],
+    ['an hour that no day has', ['a', '2026-02-03T24:00:00.000Z', position[2]!, 1]],
+    ['the year 0', ['a', '0000-02-03T00:00:00.000Z', position[2]!, 1]],
     ['an instant with more', ['a', "2026-01-02T03:04:05.678Z' or true", position[2]!, 1]],
     ['no uuid', ['a', position[1]!, 'x', 1]],
     ['a fraction', ['a', position[1]!, position[2]!, 1.5]],

@@ -139,10 +139,17 @@ function readArray(cursor: string): unknown[] {
   }
 }
 
+/** Postgres refuses a day that its month does not have, which JavaScript takes for the next month's, and the year 0. */
+function isInstant(value: string): boolean {
+  if (!INSTANT.test(value) || value.startsWith('0000')) return false
+  const time = Date.parse(value)
+  return !Number.isNaN(time) && new Date(time).toISOString() === value
+}
+
 function isOfType(type: KeysetType, value: unknown): boolean {
   if (type === 'integer') return Number.isSafeInteger(value)
   // Postgres refuses NUL and lone surrogates in text.
   if (typeof value !== 'string' || value.includes('\0') || !value.isWellFormed()) return false
-  if (type === 'instant') return INSTANT.test(value) && !Number.isNaN(Date.parse(value))
+  if (type === 'instant') return isInstant(value)
   return type === 'text' || UUID.test(value)
 }

@@ -10,6 +10,8 @@ export interface RawInput {
   readonly query?: unknown
   readonly body?: unknown
   readonly idempotencyKey?: unknown
+  /** What the sender calls the idempotency key. Default: `Idempotency-Key`, the header. */
+  readonly idempotencyKeyName?: string
 }
 
 type ParsedInput<O extends Operation> =
@@ -30,22 +32,29 @@ export function parseInput<O extends Operation>(operation: O, raw: RawInput): Pa
   const params = part(operation.params, raw.params, 'path', issues)
   const query = part(operation.query, raw.query, 'query', issues)
   const body = part(operation.body, raw.body, 'body', issues)
-  const key = part(operation.idempotencyKey, raw.idempotencyKey, 'Idempotency-Key', issues)
+  const key = idempotencyKey(operation, raw, issues)
   if (issues.length > 0) return { ok: false, issues: issues.slice(0, MAX_ISSUES) }
   const input = { params, query, body } as InputOf<O>
-  return { ok: true, input, idempotencyKey: operation.idempotencyKey === null ? null : String(key) }
+  return { ok: true, input, idempotencyKey: key }
+}
+
+/** A key that the operation does not need is ignored. */
+function idempotencyKey(
+  { idempotencyKey: schema }: Operation,
+  { idempotencyKey: raw, idempotencyKeyName: name = 'Idempotency-Key' }: RawInput,
+  issues: Issue[],
+): string | null {
+  if (schema === null) return null
+  if (raw !== undefined) return String(part(schema, raw, name, issues))
+  issues.push(issue(name, [], 'is missing'))
+  return null
 }
 
 function part(schema: z.ZodType | null, raw: unknown, place: string, issues: Issue[]): unknown {
   if (schema === null) {
-    // An unneeded idempotency key is ignored; any other part that the operation does not have is an error.
-    if (place !== 'Idempotency-Key' && !isNothing(raw))
+    if (!isNothing(raw))
       for (const path of membersOf(raw))
         issues.push(issue(place, path, 'is not accepted by this operation; leave it out'))
-    return null
-  }
-  if (raw === undefined && place === 'Idempotency-Key') {
-    issues.push(issue(place, [], 'is missing'))
     return null
   }
   const value = raw === undefined ? {} : raw

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { keepCompiled } from './scripts/compile-cache.mjs'
 
 /**
  * Tests that compute for many seconds: calls of 40 virtual minutes, statistics over many trials, fuzzing, whole
@@ -90,10 +91,16 @@ class LongestFirst extends BaseSequencer {
 /** Unit tests wait for timers, threads and databases two fifths of their time. */
 const UNIT_WORKERS = availableParallelism() + 1
 
+// For the processes of the tests, and those that they start.
+keepCompiled()
+
 export default defineConfig({
   test: {
     testTimeout: 20_000,
     pool: 'forks',
+    // Node loads and strips the modules itself, as it does in production, and finds them in its compile cache; to transform
+    // and run them by Vite costs several times as much. `vi.mock` does not work so: nothing may need it.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // The first test that asks for a database waits for its server to be made.
     hookTimeout: 60_000,
     // As in `scripts/test-setup.ts`: the default of 1 s is too short on a busy machine.

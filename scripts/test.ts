@@ -5,7 +5,6 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startVitest } from 'vitest/node'
-import { keepCompiled } from './compile-cache.mjs'
 import { repositoryRoot } from './repository.ts'
 import { ResultCollector, seconds, summaryLines, type TestResult, timeLines } from './test-results.ts'
 
@@ -92,6 +91,5 @@ async function main(filters: readonly string[], isQuick: boolean): Promise<void>
   process.stdout.write(`${summary}\n`, () => process.exit(failed ? 1 : 0))
 }
 
-keepCompiled()
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { check: { type: 'boolean' } } })
 await main(positionals, values.check === true)

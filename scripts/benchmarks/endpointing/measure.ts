@@ -19,8 +19,11 @@ const TURNS_PER_CALL = 12
 
 export interface Conditions {
   readonly language: 'en' | 'es'
-  /** The recogniser writes marks and capitals. */
-  readonly punctuation: boolean
+  /**
+   * Whether the recogniser writes punctuation and capitals. `after every word`: each word ends with a full stop, so that every
+   * text seems complete.
+   */
+  readonly punctuation: boolean | 'after every word'
   readonly endpointing: Endpointing
   readonly turns: number
   readonly seed: number
@@ -88,7 +91,7 @@ function playCall(turns: readonly CallerTurnSaid[], conditions: Conditions): Tur
 class Line {
   readonly #time: VirtualTime
   readonly #driver: MachineDriver<DialogueInput, DialogueOutput>
-  readonly #punctuation: boolean
+  readonly #punctuation: Conditions['punctuation']
   #spoken: SpokenWord[] = []
   #final = 0
 
@@ -119,8 +122,7 @@ class Line {
   }
 
   #word(written: string, startMs: number, endMs: number): void {
-    const text = this.#punctuation ? written : written.replace(/[^\p{L}\p{N}' ]/gu, '').toLowerCase()
-    const word = { text, startMs, endMs }
+    const word = { text: transcribed(written, this.#punctuation), startMs, endMs }
     this.#time.at(endMs + WORD_KNOWN, () => {
       if (!this.#spoken.includes(word)) this.#spoken.push(word)
       const words = this.#spoken.slice(this.#final)
@@ -137,6 +139,12 @@ class Line {
   #at(when: number, input: DialogueInput): void {
     this.#time.at(when, () => this.#driver.handle(input))
   }
+}
+
+function transcribed(written: string, punctuation: Conditions['punctuation']): string {
+  if (punctuation === true) return written
+  const plain = written.replace(/[^\p{L}\p{N}' ]/gu, '')
+  return punctuation === false ? plain.toLowerCase() : `${plain}.`
 }
 
 const CALL: Omit<DialogueOptions, 'languages' | 'endpointing'> = {

@@ -1,4 +1,3 @@
-import { NARROWBAND } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 import { VirtualLine } from '@parley/leg/testing'
 import type { CodecName } from '@parley/media'
@@ -9,7 +8,11 @@ import { FingerprintVoice } from './testing/scripted-speech.ts'
 import { Ticker } from './ticker.ts'
 
 const TONE_HZ = 700
-const WINDOW = NARROWBAND.sampleRateHz / 10
+
+interface Heard {
+  readonly audio: Int16Array
+  readonly sampleRateHz: number
+}
 
 function tone(seconds: number, sampleRateHz: number): Int16Array {
   return Int16Array.from({ length: seconds * sampleRateHz }, (_, i) =>
@@ -17,27 +20,28 @@ function tone(seconds: number, sampleRateHz: number): Int16Array {
   )
 }
 
-/** Number of tenths of a second in 8 kHz audio that contain only the 700 Hz tone. */
-function tenthsOfTone(audio: Int16Array): number {
+/** Number of tenths of a second in the audio that contain only the 700 Hz tone. */
+function tenthsOfTone({ audio, sampleRateHz }: Heard): number {
+  const window = sampleRateHz / 10
   let count = 0
-  for (let from = 0; from + WINDOW <= audio.length; from += WINDOW) {
+  for (let from = 0; from + window <= audio.length; from += window) {
     let sine = 0
     let cosine = 0
     let energy = 1
-    for (let i = 0; i < WINDOW; i++) {
+    for (let i = 0; i < window; i++) {
       const sample = audio[from + i]!
-      const angle = (2 * Math.PI * TONE_HZ * i) / NARROWBAND.sampleRateHz
+      const angle = (2 * Math.PI * TONE_HZ * i) / sampleRateHz
       sine += sample * Math.sin(angle)
       cosine += sample * Math.cos(angle)
       energy += sample ** 2
     }
-    if ((2 * (sine ** 2 + cosine ** 2)) / (WINDOW * energy) > 0.9) count++
+    if ((2 * (sine ** 2 + cosine ** 2)) / (window * energy) > 0.9) count++
   }
   return count
 }
 
 /** Audio that a caller receives who presses # and then sends the tone until the line test hangs up. */
-async function heardOnLineTest(codecs: readonly CodecName[]): Promise<Int16Array> {
+async function heardOnLineTest(codecs: readonly CodecName[]): Promise<Heard> {
   const line = new VirtualLine({ answering: { codecs } })
   const { time } = line
   line.onOffer = leg => {
@@ -53,7 +57,7 @@ async function heardOnLineTest(codecs: readonly CodecName[]): Promise<Int16Array
   await line.pass(25_000)
   const isEnd = (event: LegEvent) => event.type === 'ended' && event.end.by === 'remote'
   expect(line.a.events.some(isEnd)).toBe(true)
-  return line.a.captured().left
+  return { audio: line.a.captured().left, sampleRateHz: caller.format.sampleRateHz }
 }
 
 describe('the line test', () => {

@@ -1,4 +1,4 @@
-import type { Ms, Samples } from '@parley/kernel'
+import type { AudioFormat, Ms, Samples } from '@parley/kernel'
 
 /**
  * Interfaces between the fakes of speech services and a test. The fakes implement the vendors' protocols; recognition and
@@ -22,8 +22,9 @@ export interface WordRecogniser {
 
 export type OpenRecogniser = (language: string) => WordRecogniser
 
-/** Audio at 8 kHz mono 16-bit, and where its words begin. */
+/** Mono 16-bit audio, and where its words begin. */
 export interface FakeSpeech {
+  /** In the requested format. */
   readonly samples: Int16Array
   readonly words: readonly { readonly text: string; readonly startMs: Ms }[]
 }
@@ -32,6 +33,7 @@ export type Speak = (request: {
   readonly text: string
   readonly language: string
   readonly speed: number
+  readonly format: AudioFormat
 }) => Promise<FakeSpeech>
 
 /** A fault of one connection or request. Each happens once, in the order given. */

@@ -2,16 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { objectFrom } from '../json-object.ts'
 import type { FakeSpeech } from '../protocol.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
-import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, muLawOf, speechOf } from '../voices/fake-voice.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, speechOf } from '../voices/fake-voice.ts'
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
 import type { FakeSession, VoiceConnection } from '../voices/voice-connection.ts'
+import { type WireEncoding, wireAudio, wireEncoding } from '../voices/wire-audio.ts'
 
 interface FakeCartesiaOptions extends FakeVoiceOptions {
   /** Most concurrent contexts of all connections; beyond it a context gets an error 429. Default 1000. */
   readonly maxContexts?: number
 }
 
-/** Cartesia's WebSocket (`/tts/websocket`), mu-law at 8 kHz only. */
+/** Cartesia's WebSocket (`/tts/websocket`). */
 export class FakeCartesia extends FakeVoiceServer {
   static open(options: FakeCartesiaOptions): Promise<FakeCartesia> {
     const account = { contexts: 0 }
@@ -52,20 +53,23 @@ function errorMessage(context: string | null, status: number, code: string, titl
 
 /** The error for an invalid request: status, code and title; null: the request is valid. */
 function faultOf(message: Readonly<Record<string, unknown>>): readonly [number, string, string] | null {
-  const format = message.output_format as Record<string, unknown> | undefined
   const voice = message.voice as Record<string, unknown> | undefined
   if (typeof message.model_id !== 'string' || !message.model_id.startsWith('sonic'))
     return [404, 'model_not_found', 'Invalid model']
   if (voice?.mode !== 'id' || typeof voice.id !== 'string' || voice.id === 'Unknown')
     return [404, 'voice_not_found', 'Invalid voice']
-  const isMuLaw = format?.container === 'raw' && format.encoding === 'pcm_mulaw' && format.sample_rate === 8000
-  if (!isMuLaw) return [400, 'invalid_output_format', 'Invalid output format']
+  if (encodingIn(message) === null) return [400, 'invalid_output_format', 'Invalid output format']
   if (typeof message.transcript !== 'string' || message.transcript.trim() === '')
     return [400, 'no_transcript', 'Invalid transcript']
   const config = message.generation_config as { speed?: number } | undefined
   if (config?.speed !== undefined && !(config.speed >= 0.6 && config.speed <= 1.5))
     return [400, 'invalid_speed', 'Invalid speed']
   return null
+}
+
+function encodingIn(message: Readonly<Record<string, unknown>>): WireEncoding | null {
+  const format = message.output_format as Record<string, unknown> | undefined
+  return format?.container === 'raw' ? wireEncoding(format.encoding, format.sample_rate) : null
 }
 
 const SPEEDS: Readonly<Record<string, number>> = { slow: 0.8, normal: 1, fast: 1.3 }
@@ -124,25 +128,27 @@ class Session implements FakeSession {
     this.#counts.maxConcurrent = Math.max(this.#counts.maxConcurrent, this.#contexts.size)
     const config = message.generation_config as { speed?: number } | undefined
     const speed = config?.speed ?? SPEEDS[String(message.speed)] ?? 1
-    const request = { text: String(message.transcript), language: String(message.language ?? 'en'), speed }
+    const encoding = encodingIn(message)!
+    const language = String(message.language ?? 'en')
+    const request = { text: String(message.transcript), language, speed, format: encoding.format }
     const speech = await speechOf(this.#options, request)
     if (!this.#contexts.has(id)) return
     if (speech === null) return this.#connection.send(errorMessage(id, 500, 'internal_error', 'No speech'))
     const words = message.add_timestamps === true ? new Timestamps(speech) : null
-    const utterance: FakeUtterance = new FakeUtterance(muLawOf(speech.samples), this.#options, {
-      onPiece: piece => this.#piece(id, piece, context.cancelled, words),
+    const audio = wireAudio(speech.samples, encoding)
+    const utterance: FakeUtterance = new FakeUtterance(audio, this.#options, {
+      onPiece: piece => this.#piece(id, piece, context.cancelled, words?.next(piece.length / audio.bytesPerMs)),
       onEnd: () => this.#done(id, words),
     })
     context.utterance = utterance
     if (context.cancelled) utterance.endAfter(0)
   }
 
-  #piece(id: string, piece: Buffer, isLate: boolean, words: Timestamps | null): void {
+  #piece(id: string, piece: Buffer, isLate: boolean, timestamps: WordTimestamps | null | undefined): void {
     if (isLate) this.#counts.lateMessages++
     const data = piece.toString('base64')
     this.#connection.json({ type: 'chunk', data, done: false, status_code: 206, step_time: 1.5, context_id: id })
     // Times are sent after the audio that they describe.
-    const timestamps = words?.next(piece.length / 8)
     if (timestamps)
       this.#connection.json({
         type: 'timestamps',
@@ -176,6 +182,12 @@ class Session implements FakeSession {
   }
 }
 
+interface WordTimestamps {
+  readonly words: readonly string[]
+  readonly start: readonly number[]
+  readonly end: readonly number[]
+}
+
 class Timestamps {
   readonly #words: { readonly text: string; readonly startMs: number }[]
   #ms = 0
@@ -185,7 +197,7 @@ class Timestamps {
   }
 
   /** The timestamps of the words that begin within the next `ms` of audio. */
-  next(ms: number) {
+  next(ms: number): WordTimestamps | null {
     this.#ms += ms
     const found = this.#words.findIndex(({ startMs }) => startMs >= this.#ms)
     const here = this.#words.splice(0, found === -1 ? this.#words.length : found)

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { objectFrom } from '../json-object.ts'
 import type { FakeSpeech } from '../protocol.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
-import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, muLawOf, speechOf } from '../voices/fake-voice.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, speechOf } from '../voices/fake-voice.ts'
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
 import type { FakeSession, VoiceConnection } from '../voices/voice-connection.ts'
+import { type WireEncoding, wireAudio, wireEncoding } from '../voices/wire-audio.ts'
 import { deepgramError } from './deepgram-refusal.ts'
 
 const MAX_FLUSHES = 20
@@ -12,7 +13,7 @@ const MINUTE_MS = 60_000
 const MAX_CHARACTERS = 2000
 const SILENCE: FakeSpeech = { samples: new Int16Array(0), words: [] }
 
-/** Deepgram's Aura over its WebSocket (`/v1/speak`), mu-law at 8 kHz only. */
+/** Deepgram's Aura over its WebSocket (`/v1/speak`). */
 export class FakeAura extends FakeVoiceServer {
   static open(options: FakeVoiceOptions): Promise<FakeAura> {
     return new FakeAura(
@@ -36,9 +37,12 @@ function admit(url: URL, authorization: string | undefined, apiKey: string): Ref
   if (!/^aura-[a-z0-9-]+-[a-z]{2}$/.test(query.get('model') ?? '') || query.get('model')!.includes('unknown'))
     return refusal(400, 'INVALID_QUERY_PARAMETER', 'No such model.')
   const speed = Number(query.get('speed') ?? 1)
-  const isKnown =
-    query.get('encoding') === 'mulaw' && query.get('sample_rate') === '8000' && speed >= 0.7 && speed <= 1.5
+  const isKnown = encodingIn(url) !== null && speed >= 0.7 && speed <= 1.5
   return isKnown ? null : refusal(400, 'INVALID_QUERY_PARAMETER', 'Unsupported audio format.')
+}
+
+function encodingIn({ searchParams }: URL): WireEncoding | null {
+  return wireEncoding(searchParams.get('encoding'), searchParams.get('sample_rate'))
 }
 
 function refusal(status: number, code: string, message: string): Refusal {
@@ -116,11 +120,12 @@ class Session implements FakeSession {
     this.#counts.maxConcurrent = 1
     const language = (this.#url.searchParams.get('model') ?? '').slice(-2)
     const speed = Number(this.#url.searchParams.get('speed') ?? 1)
+    const encoding = encodingIn(this.#url)!
     // An empty text has the same first-audio delay as any other.
     const speak = text === '' ? async () => SILENCE : this.#options.speak
-    const speech = await speechOf({ ...this.#options, speak }, { text, language, speed })
+    const speech = await speechOf({ ...this.#options, speak }, { text, language, speed, format: encoding.format })
     if (this.#over || generation !== this.#generation) return
-    this.#utterance = new FakeUtterance(muLawOf((speech ?? SILENCE).samples), this.#options, {
+    this.#utterance = new FakeUtterance(wireAudio((speech ?? SILENCE).samples, encoding), this.#options, {
       onPiece: piece => {
         if (this.#clearing) this.#counts.lateMessages++
         this.#connection.send(piece)

@@ -1,13 +1,14 @@
 import { objectFrom } from '../json-object.ts'
 import type { FakeSpeech } from '../protocol.ts'
 import type { Refusal } from '../sockets/socket-service.ts'
-import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, muLawOf, speechOf } from '../voices/fake-voice.ts'
+import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, speechOf } from '../voices/fake-voice.ts'
 import { FakeVoiceServer } from '../voices/fake-voice-server.ts'
 import type { FakeSession, VoiceConnection } from '../voices/voice-connection.ts'
+import { type WireEncoding, wireAudio, wireEncoding } from '../voices/wire-audio.ts'
 
 const MAX_CONTEXTS = 5
 
-/** ElevenLabs' multi-context WebSocket (`/v1/text-to-speech/{voice}/multi-stream-input`), mu-law only. */
+/** ElevenLabs' multi-context WebSocket (`/v1/text-to-speech/{voice}/multi-stream-input`). */
 export class FakeElevenLabs extends FakeVoiceServer {
   static open(options: FakeVoiceOptions): Promise<FakeElevenLabs> {
     return new FakeElevenLabs(
@@ -31,8 +32,13 @@ export class FakeElevenLabs extends FakeVoiceServer {
 function admit(url: URL, key: unknown, apiKey: string): Refusal | null {
   if (!/^\/v1\/text-to-speech\/[A-Za-z0-9]+\/multi-stream-input$/.test(url.pathname)) return refusal(404, 'not_found')
   if (key !== apiKey) return refusal(401, 'invalid_api_key', `Invalid API key: ${String(key)}`)
-  const known = url.searchParams.get('output_format') === 'ulaw_8000' && (url.searchParams.get('model_id') ?? '') !== ''
+  const known = encodingIn(url) !== null && (url.searchParams.get('model_id') ?? '') !== ''
   return known ? null : refusal(422, 'invalid_output_format')
+}
+
+function encodingIn({ searchParams }: URL): WireEncoding | null {
+  const [encoding, sampleRateHz] = (searchParams.get('output_format') ?? '').split('_')
+  return wireEncoding(encoding, sampleRateHz)
 }
 
 function refusal(status: number, code: string, message = 'The request was refused.'): Refusal {
@@ -121,12 +127,15 @@ class Session implements FakeSession {
     context.text = ''
     this.#counts.utterances++
     const language = this.#url.searchParams.get('language_code') ?? 'en'
-    const speech = await speechOf(this.#options, { text: text.trim(), language, speed })
+    const encoding = encodingIn(this.#url)!
+    const request = { text: text.trim(), language, speed, format: encoding.format }
+    const speech = await speechOf(this.#options, request)
     if (this.#over) return
     if (speech === null) return this.#connection.end(failure('internal_server_error', 'No speech.'))
     const characters = new Characters(speech)
-    context.utterance = new FakeUtterance(muLawOf(speech.samples), this.#options, {
-      onPiece: (piece, index) => this.#piece(id, piece, index, characters),
+    const audio = wireAudio(speech.samples, encoding)
+    context.utterance = new FakeUtterance(audio, this.#options, {
+      onPiece: (piece, index) => this.#piece(id, piece, index, characters.of(piece.length / audio.bytesPerMs)),
       onEnd: () => {
         context.flushing = false
         if (context.closing) this.#final(id)
@@ -134,8 +143,7 @@ class Session implements FakeSession {
     })
   }
 
-  #piece(id: string, piece: Buffer, index: number, characters: Characters): void {
-    const { chars, starts, durations } = characters.of(piece.length / 8)
+  #piece(id: string, piece: Buffer, index: number, { chars, starts, durations }: ReturnType<Characters['of']>): void {
     const times =
       this.#messages++ % 2 === 0
         ? { charStartTimesMs: starts, charDurationsMs: durations }

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { NARROWBAND } from '@parley/kernel'
 import { objectFrom } from '../json-object.ts'
 import { closeServer, listenLocally } from '../local-server.ts'
 import type { FakeHttpAnswer } from '../models/model-dialect.ts'
@@ -6,6 +7,7 @@ import { answerWith } from '../models/model-serving.ts'
 import type { ServiceFault } from '../protocol.ts'
 import { bodyOf } from '../request-body.ts'
 import { FakeUtterance, type FakeVoiceCounts, type FakeVoiceOptions, noCounts, speechOf } from '../voices/fake-voice.ts'
+import { LINEAR_24_KHZ, wireAudio } from '../voices/wire-audio.ts'
 import { openAiError } from './openai-refusal.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
@@ -112,7 +114,8 @@ async function speak(
 ): Promise<void> {
   counts.utterances++
   const language = /[áéíóúñ¿¡]/.test(text) ? 'es' : 'en'
-  const speech = await speechOf(options, { text, language, speed })
+  // The voice behind the fake has no 24 kHz.
+  const speech = await speechOf(options, { text, language, speed, format: NARROWBAND })
   const isBrokenAtOnce = faults?.type === 'break-off' && faults.afterMs === 0
   if (speech === null || isBrokenAtOnce) return void response.destroy()
   response.writeHead(200, { 'Content-Type': faults?.type === 'garble' ? 'text/html' : 'audio/pcm' })
@@ -124,10 +127,9 @@ async function speak(
       isSilent = true
     }, faults.afterMs)
   }
-  const audio = linearOf(threefold(speech.samples))
-  // Six bytes per byte of mu-law, for the same pace in time.
+  const audio = wireAudio(threefold(speech.samples), LINEAR_24_KHZ)
   const pieceBytes = (options.pieceBytes ?? 1601) * 3
-  const pace = (options.pace ?? Number.POSITIVE_INFINITY) * 6
+  const { pace = Number.POSITIVE_INFINITY } = options
   const utterance = new FakeUtterance(
     audio,
     { pieceBytes, pace },
@@ -157,10 +159,4 @@ function threefold(samples: Int16Array): Int16Array {
     made[3 * i + 2] = Math.round((here + 2 * next) / 3)
   }
   return made
-}
-
-function linearOf(samples: Int16Array): Buffer {
-  const bytes = Buffer.alloc(2 * samples.length)
-  for (let i = 0; i < samples.length; i++) bytes.writeInt16LE(samples[i]!, 2 * i)
-  return bytes
 }

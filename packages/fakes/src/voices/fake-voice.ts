@@ -1,7 +1,7 @@
 import type { Ms } from '@parley/kernel'
-import { encodePcmu } from '@parley/media'
 import type { FakeDelays, FakeSpeech, ServiceFault, Speak } from '../protocol.ts'
 import type { ConnectionCounts } from '../sockets/socket-service.ts'
+import type { WireAudio } from './wire-audio.ts'
 
 /** Options of every fake voice service. */
 export interface FakeVoiceOptions {
@@ -58,15 +58,6 @@ export async function speechOf(
   return speech
 }
 
-/** G.711 mu-law of 16-bit samples. */
-export function muLawOf(samples: Int16Array): Buffer {
-  const bytes = Buffer.alloc(samples.length)
-  encodePcmu(samples, 0, samples.length, bytes, 0)
-  return bytes
-}
-
-const MS_PER_BYTE = 1 / 8
-
 /** One utterance being sent, piece by piece. */
 export class FakeUtterance {
   readonly #pieces: readonly Buffer[]
@@ -78,14 +69,14 @@ export class FakeUtterance {
   #timer: NodeJS.Timeout | NodeJS.Immediate | null = null
 
   constructor(
-    audio: Buffer,
+    { bytes, bytesPerMs }: WireAudio,
     { pieceBytes = 1601, pace = Number.POSITIVE_INFINITY }: Pick<FakeVoiceOptions, 'pieceBytes' | 'pace'>,
     listener: { readonly onPiece: (piece: Buffer, index: number) => void; readonly onEnd: () => void },
   ) {
     const pieces: Buffer[] = []
-    for (let at = 0; at < audio.length; at += pieceBytes) pieces.push(audio.subarray(at, at + pieceBytes))
+    for (let at = 0; at < bytes.length; at += pieceBytes) pieces.push(bytes.subarray(at, at + pieceBytes))
     this.#pieces = pieces
-    this.#gapMs = (pieceBytes * MS_PER_BYTE) / pace
+    this.#gapMs = pieceBytes / bytesPerMs / pace
     this.#onPiece = listener.onPiece
     this.#onEnd = listener.onEnd
     this.#schedule()

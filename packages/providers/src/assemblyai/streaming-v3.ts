@@ -1,7 +1,7 @@
 import type { Ms } from '@parley/kernel'
 import { type JsonObject, objectOf, textIn } from '../json-object.ts'
+import { encodingFor, SERVICE_FORMATS } from '../service-encoding.ts'
 import { expectedWords } from '../speech-to-text/expected-words.ts'
-import { encodingFor, SERVICE_FORMATS } from '../speech-to-text/service-encoding.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
 import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'

@@ -1,5 +1,6 @@
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { isObject, type JsonObject, objectOf } from '../json-object.ts'
+import { encodingFor } from '../service-encoding.ts'
 import { nearestSpeed, primaryTag } from '../text-to-speech/request.ts'
 import { bytesIn, errorTextIn, stringIn, stringsIn, timesIn } from '../text-to-speech/service-message.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
@@ -41,7 +42,7 @@ export function cartesiaProtocol(options: CartesiaProtocolOptions): VoiceProtoco
     url: () => `${baseUrl}/tts/websocket?${query}`,
     begin: (context, request) => [JSON.stringify(generationOf(context, request, options))],
     cancel: context => [JSON.stringify({ context_id: context, cancel: true })],
-    reader: () => ({ text: readMessage, binary: () => [], forget: () => {} }) satisfies VoiceReader,
+    reader: () => ({ begin: () => {}, text: readMessage, binary: () => [], forget: () => {} }) satisfies VoiceReader,
   }
 }
 
@@ -52,12 +53,18 @@ function generationOf(context: string, request: SpeechRequest, { model, voice }:
     voice: { mode: 'id', id: request.voice ?? voice },
     language: primaryTag(request.language),
     context_id: context,
-    output_format: { container: 'raw', encoding: 'pcm_mulaw', sample_rate: 8000 },
+    output_format: outputFormat(request),
     continue: false,
     add_timestamps: true,
     use_normalized_timestamps: false,
     ...speedOf(request.speed, model),
   }
+}
+
+function outputFormat(request: SpeechRequest): object {
+  const { kind, format } = encodingFor(request.format)
+  const encoding = kind === 'mu-law' ? 'pcm_mulaw' : 'pcm_s16le'
+  return { container: 'raw', encoding, sample_rate: format.sampleRateHz }
 }
 
 function speedOf(speed: number | undefined, model: string): object {

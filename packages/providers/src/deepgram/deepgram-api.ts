@@ -1,5 +1,5 @@
-import { encodingFor } from '../speech-to-text/service-encoding.ts'
-import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
+import type { AudioFormat } from '@parley/kernel'
+import { encodingFor } from '../service-encoding.ts'
 
 /** Base URL of Deepgram's streaming API. */
 export const DEEPGRAM_URL = 'wss://api.deepgram.com'
@@ -9,8 +9,8 @@ export function deepgramToken(apiKey: string): string {
   return `Token ${apiKey}`
 }
 
-/** Query parameters that describe the audio of a stream. */
-export function deepgramAudio({ format }: SpeechStreamOptions): {
+/** Query parameters that describe the audio of a stream or an utterance. */
+export function deepgramAudio({ format }: { readonly format?: AudioFormat }): {
   readonly encoding: string
   readonly sample_rate: string
 } {

@@ -5,7 +5,7 @@ import { sentences } from '../text-to-speech/sentences.ts'
 import { errorTextIn } from '../text-to-speech/service-message.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
-import { deepgramToken } from './deepgram-api.ts'
+import { deepgramAudio, deepgramToken } from './deepgram-api.ts'
 
 const MIN_SPEED = 0.7
 const MAX_SPEED = 1.5
@@ -55,7 +55,7 @@ export function auraProtocol(options: AuraProtocolOptions): VoiceProtocol {
       JSON.stringify({ type: 'Flush' }),
     ],
     cancel: () => [JSON.stringify({ type: 'Clear' })],
-    reader: () => ({ text: readMessage, binary: readAudio, forget: () => {} }) satisfies VoiceReader,
+    reader: () => ({ begin: () => {}, text: readMessage, binary: readAudio, forget: () => {} }) satisfies VoiceReader,
   }
 }
 
@@ -65,8 +65,7 @@ function urlFor(request: Omit<SpeechRequest, 'text'>, { model, baseUrl, voices }
   const query = new URLSearchParams({
     // A whole model name may be given as the voice: "aura-2-thalia-en", "aura-asteria-en".
     model: voice.startsWith('aura-') ? voice : `${model}-${voice}-${language}`,
-    encoding: 'mulaw',
-    sample_rate: '8000',
+    ...deepgramAudio(request),
   })
   const speed = nearestSpeed(request.speed, MIN_SPEED, MAX_SPEED)
   if (speed !== 1) query.set('speed', String(speed))

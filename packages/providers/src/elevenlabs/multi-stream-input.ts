@@ -1,13 +1,12 @@
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { type JsonObject, objectOf } from '../json-object.ts'
+import { encodingFor } from '../service-encoding.ts'
 import { nearestSpeed, primaryTag } from '../text-to-speech/request.ts'
 import { bytesIn, errorTextIn, stringIn } from '../text-to-speech/service-message.ts'
 import type { SpeechRequest } from '../text-to-speech/text-to-speech.ts'
 import type { VoiceMessage, VoiceProtocol, VoiceReader } from '../text-to-speech/voice-protocol.ts'
 import { CharacterWords } from './character-words.ts'
 
-/** Bytes of mu-law in a millisecond. */
-const BYTES_PER_MS = 8
 const MIN_SPEED = 0.7
 const MAX_SPEED = 1.2
 /** Models that accept a language; older ones detect it from the text. */
@@ -47,7 +46,7 @@ export function elevenLabsProtocol(options: ElevenLabsProtocolOptions): VoicePro
 function urlFor(request: Omit<SpeechRequest, 'text'>, { model, baseUrl, voice }: ElevenLabsProtocolOptions): string {
   const query = new URLSearchParams({
     model_id: model,
-    output_format: 'ulaw_8000',
+    output_format: outputFormat(request),
     auto_mode: 'true',
     sync_alignment: 'true',
     inactivity_timeout: '180',
@@ -55,6 +54,11 @@ function urlFor(request: Omit<SpeechRequest, 'text'>, { model, baseUrl, voice }:
   if (ACCEPTS_LANGUAGE.test(model)) query.set('language_code', primaryTag(request.language))
   const name = encodeURIComponent(request.voice ?? voice)
   return `${baseUrl}/v1/text-to-speech/${name}/multi-stream-input?${query}`
+}
+
+function outputFormat(request: Omit<SpeechRequest, 'text'>): string {
+  const { kind, format } = encodingFor(request.format)
+  return `${kind === 'mu-law' ? 'ulaw' : 'pcm'}_${format.sampleRateHz}`
 }
 
 function beginOf(context: string, { text, speed }: SpeechRequest): readonly string[] {
@@ -69,11 +73,18 @@ function beginOf(context: string, { text, speed }: SpeechRequest): readonly stri
 
 interface Context {
   readonly words: CharacterWords
+  readonly bytesPerMs: number
   bytes: number
 }
 
 class ElevenLabsReader implements VoiceReader {
   readonly #contexts = new Map<string, Context>()
+
+  begin(utterance: string, request: SpeechRequest): void {
+    const { format, bytesPerSample } = encodingFor(request.format)
+    const bytesPerMs = (format.sampleRateHz / 1000) * bytesPerSample
+    this.#contexts.set(utterance, { words: new CharacterWords(), bytesPerMs, bytes: 0 })
+  }
 
   text(message: string): readonly VoiceMessage[] {
     const given = objectOf(message)
@@ -82,7 +93,8 @@ class ElevenLabsReader implements VoiceReader {
     if (given.error !== undefined && given.error !== null && given.audio === undefined) {
       return [{ type: 'failed', utterance, error: failureIn(given) }]
     }
-    return utterance === null ? [] : this.#ofContext(utterance, given)
+    const context = utterance === null ? undefined : this.#contexts.get(utterance)
+    return utterance === null || context === undefined ? [] : this.#ofContext(utterance, context, given)
   }
 
   binary(): readonly VoiceMessage[] {
@@ -93,13 +105,12 @@ class ElevenLabsReader implements VoiceReader {
     this.#contexts.delete(utterance)
   }
 
-  #ofContext(utterance: string, given: JsonObject): readonly VoiceMessage[] {
+  #ofContext(utterance: string, context: Context, given: JsonObject): readonly VoiceMessage[] {
     const messages: VoiceMessage[] = []
-    const context = this.#contexts.get(utterance) ?? { words: new CharacterWords(), bytes: 0 }
     const bytes = bytesIn(given.audio)
     const alignment = given.alignment ?? given.normalizedAlignment
     // Times count from the start of the audio in the same message.
-    const words = context.words.take(alignment, context.bytes / BYTES_PER_MS)
+    const words = context.words.take(alignment, context.bytes / context.bytesPerMs)
     if (given.isFinal === true) words.push(...context.words.end())
     if (words.length > 0) messages.push({ type: 'words', utterance, words })
     if (bytes !== null) {
@@ -109,7 +120,7 @@ class ElevenLabsReader implements VoiceReader {
     if (given.isFinal === true) {
       this.#contexts.delete(utterance)
       messages.push({ type: 'ended', utterance })
-    } else if (bytes !== null || words.length > 0) this.#contexts.set(utterance, context)
+    }
     return messages
   }
 }

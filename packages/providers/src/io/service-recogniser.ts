@@ -1,7 +1,7 @@
 import { type AudioFormat, type Ms, msToSamples, type Time } from '@parley/kernel'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
+import { encodingFor, type ServiceEncoding } from '../service-encoding.ts'
 import { checkStreamOptions } from '../speech-to-text/check-stream-options.ts'
-import { encodingFor, type ServiceEncoding } from '../speech-to-text/service-encoding.ts'
 import type { Connect } from '../speech-to-text/service-link.ts'
 import type { RecogniserService } from '../speech-to-text/service-protocol.ts'
 import { ServiceStream } from '../speech-to-text/service-stream.ts'

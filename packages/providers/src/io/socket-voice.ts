@@ -1,6 +1,7 @@
 import type { Ms, Time } from '@parley/kernel'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
-import { MuLawDecoder } from '../text-to-speech/audio-decoder.ts'
+import { SERVICE_FORMATS } from '../service-encoding.ts'
+import { decoderFor } from '../text-to-speech/audio-decoder.ts'
 import { checkSpeechRequest } from '../text-to-speech/request.ts'
 import { ServiceUtterance, type VoiceBudgets } from '../text-to-speech/service-utterance.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
@@ -31,12 +32,13 @@ interface SocketVoiceService {
 }
 
 /**
- * A voice service that sends mu-law over pooled WebSockets. When a reused socket turns out dead, the utterance is repeated
+ * A voice service over pooled WebSockets, which sends mu-law for telephone calls and linear PCM for wideband calls. When a reused socket turns out dead, the utterance is repeated
  * once on a fresh one, unless audio of it has arrived. Errors: "voice_refused" (key or account), "voice_busy", "voice_unreachable", "voice_failed", "voice_unknown", "voice_closed".
  */
 export class SocketVoice implements TextToSpeech {
   readonly id: string
   readonly languages: readonly string[]
+  readonly formats = SERVICE_FORMATS
   readonly #service: SocketVoiceService
   readonly #options: SocketVoiceOptions
   readonly #sockets: VoiceSockets
@@ -57,6 +59,10 @@ export class SocketVoice implements TextToSpeech {
     })
   }
 
+  get #supported() {
+    return { languages: this.languages, formats: this.formats, voices: this.#service.voiceName }
+  }
+
   /** Number of open sockets. */
   get sockets(): number {
     return this.#sockets.count
@@ -68,7 +74,7 @@ export class SocketVoice implements TextToSpeech {
   }
 
   async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
-    checkSpeechRequest(request, { languages: this.languages, voices: this.#service.voiceName })
+    checkSpeechRequest(request, this.#supported)
     if (this.#closed) throw new ProviderError('voice_closed', 'This voice was closed.')
     const obstacle = await this.readiness()
     if (obstacle !== null) throw new ProviderError('voice_refused', `There is ${obstacle}.`)
@@ -77,7 +83,7 @@ export class SocketVoice implements TextToSpeech {
     const { time, budgets } = this.#options
     const utterance: ServiceUtterance = new ServiceUtterance({
       text: request.text,
-      decoder: new MuLawDecoder(),
+      decoder: decoderFor(request.format),
       time,
       ...(budgets !== undefined && { budgets }),
       whyLate: () => speaking.whyLate(),
@@ -97,10 +103,9 @@ export class SocketVoice implements TextToSpeech {
     }
   }
 
-  warm(request: Pick<SpeechRequest, 'language' | 'voice'>): void {
-    const { languages } = this
+  warm(request: Pick<SpeechRequest, 'language' | 'voice' | 'format'>): void {
     try {
-      checkSpeechRequest({ ...request, text: '-' }, { languages, voices: this.#service.voiceName })
+      checkSpeechRequest({ ...request, text: '-' }, this.#supported)
     } catch {
       return
     }

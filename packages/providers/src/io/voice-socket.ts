@@ -125,6 +125,7 @@ export class VoiceSocket {
 
   #send(id: string, carried: Carried): void {
     carried.begun = true
+    this.#reader.begin(id, carried.request)
     for (const message of this.#protocol.begin(id, carried.request)) this.#socket.send(message)
     // Sending failed the socket with all its utterances.
     if (!this.#carried.has(id)) return

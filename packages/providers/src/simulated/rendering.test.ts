@@ -1,3 +1,5 @@
+import { WIDEBAND } from '@parley/kernel'
+import { resample } from '@parley/media'
 import { describe, expect, it } from 'vitest'
 import { activeLevel, alignWords } from './alignment.ts'
 import { Demodulator } from './demodulator.ts'
@@ -68,5 +70,21 @@ describe('the coded words of simulated speech', () => {
     expect(samples.length).toBe(8 * 1530)
     const rest = samples.map((sample, n) => sample - speech[n + 8 * 470]!).subarray(400, -2000)
     expect(20 * Math.log10(activeLevel(rest) / activeLevel(speech))).toBeLessThan(-25)
+  })
+
+  it('are decoded from speech of 16 kHz, which keeps what is above the telephone band', () => {
+    const tone = (n: number, hz: number) => Math.sin((2 * Math.PI * hz * n) / 16_000)
+    const speech = Int16Array.from({ length: 64_000 }, (_, n) => 5000 * tone(n, 200) + 2000 * tone(n, 6000))
+    const { samples, words } = renderWithTones(
+      speech,
+      'This is how a sentence with eleven common words sounds here.',
+      WIDEBAND,
+    )
+    expect(Math.abs(samples.length - speech.length)).toBeLessThan(16 * 40)
+    const decoded = piecesIn(resample(samples, 16_000, 8000))
+    expect(decoded.map(({ text }) => text)).toEqual(words.map(({ text }) => text))
+    let level = 0
+    for (let n = 16_000; n < 48_000; n++) level += samples[n]! * tone(n, 6000)
+    expect(Math.abs(level) / 16_000).toBeGreaterThan(1900)
   })
 })

@@ -1,5 +1,5 @@
-import type { Samples } from '@parley/kernel'
-import { lowPass } from '@parley/media'
+import { type AudioFormat, NARROWBAND, type Samples } from '@parley/kernel'
+import { lowPass, resample } from '@parley/media'
 import { activeLevel, alignWords, firstSound, type SpokenWord } from './alignment.ts'
 import { addTones } from './modulator.ts'
 import { BETWEEN_FRAMES, PULSE_HALF, SPEECH_PASS_HZ, SYMBOL, TONE_BAND_HZ } from './tone-line.ts'
@@ -17,15 +17,34 @@ const MAX_AHEAD: Samples = 3200
 
 const SPEECH_FILTER = lowPass({ passHz: SPEECH_PASS_HZ, stopHz: TONE_BAND_HZ, stopbandDb: 60 })
 
+/** Speech of wideband calls keeps what is above the telephone band, where no tone is. */
+const TELEPHONE_BAND_HZ = 4000
+const HIGH_BAND_PASS_HZ = 4600
+
 export interface Rendering {
   /** The speech below the tone band and the tones of its words above; longer than the speech when the tones need more time. */
   readonly samples: Int16Array
+  /** With positions at 8 kHz, whatever the format of `samples` is. */
   readonly words: readonly SpokenWord[]
 }
 
-/** Adds the words of `text` as tones to `spoken`, which is speech of `text`. Each word begins with its speech, or after the word before. */
-export function renderWithTones(spoken: Int16Array, text: string): Rendering {
-  const speech = spoken.subarray(Math.max(0, firstSound(spoken) - LEAD_IN))
+/**
+ * Adds the words of `text` as tones to `spoken`, which is speech of `text` in `format`. Each word begins with its speech,
+ * or after the word before.
+ */
+export function renderWithTones(spoken: Int16Array, text: string, format: AudioFormat = NARROWBAND): Rendering {
+  const { sampleRateHz } = format
+  if (sampleRateHz === NARROWBAND.sampleRateHz) return renderNarrowband(spoken, text).rendering
+  const { rendering, from } = renderNarrowband(resample(spoken, sampleRateHz, NARROWBAND.sampleRateHz), text)
+  const samples = resample(rendering.samples, NARROWBAND.sampleRateHz, sampleRateHz)
+  addHighBand(samples, spoken.subarray((from * sampleRateHz) / NARROWBAND.sampleRateHz), sampleRateHz)
+  return { samples, words: rendering.words }
+}
+
+/** `from`: position in `spoken` at which the rendering begins. */
+function renderNarrowband(spoken: Int16Array, text: string): { rendering: Rendering; from: Samples } {
+  const from = Math.max(0, firstSound(spoken) - LEAD_IN)
+  const speech = spoken.subarray(from)
   const words = alignWords(text, speech)
   const frames: { at: Samples; symbols: Float32Array }[] = []
   let free = PULSE_HALF
@@ -39,22 +58,38 @@ export function renderWithTones(spoken: Int16Array, text: string): Rendering {
     }
   }
   const audio = new Float32Array(Math.max(speech.length, frames.length === 0 ? 0 : free + PULSE_HALF))
-  filterInto(audio, speech)
+  filterInto(audio, speech, SPEECH_FILTER)
   const level = Math.max(MIN_TONE_RMS, activeLevel(speech) * 10 ** (-TONES_BELOW_SPEECH_DB / 20))
   for (const { at, symbols } of frames) addTones(audio, at, symbols, level)
   const samples = new Int16Array(audio.length)
-  for (let i = 0; i < audio.length; i++) samples[i] = Math.max(-32_768, Math.min(32_767, Math.round(audio[i]!)))
-  return { samples, words }
+  for (let i = 0; i < audio.length; i++) samples[i] = clipped(audio[i]!)
+  return { rendering: { samples, words }, from }
+}
+
+/** Adds what `speech` has above the telephone band to `samples`. */
+function addHighBand(samples: Int16Array, speech: Int16Array, sampleRateHz: number): void {
+  const low = new Float32Array(speech.length)
+  filterInto(
+    low,
+    speech,
+    lowPass({ passHz: TELEPHONE_BAND_HZ, stopHz: HIGH_BAND_PASS_HZ, stopbandDb: 60, sampleRateHz }),
+  )
+  const count = Math.min(samples.length, speech.length)
+  for (let i = 0; i < count; i++) samples[i] = clipped(samples[i]! + speech[i]! - low[i]!)
+}
+
+function clipped(value: number): number {
+  return Math.max(-32_768, Math.min(32_767, Math.round(value)))
 }
 
 /** Writes the low-passed speech to `audio`, without delay. */
-function filterInto(audio: Float32Array, speech: Int16Array): void {
-  const half = SPEECH_FILTER.length >> 1
+function filterInto(audio: Float32Array, speech: Int16Array, filter: Float64Array): void {
+  const half = filter.length >> 1
   const padded = new Float64Array(speech.length + 2 * half)
   padded.set(speech, half)
   for (let n = 0; n < speech.length; n++) {
-    let sum = SPEECH_FILTER[half]! * padded[n + half]!
-    for (let k = 0; k < half; k++) sum += SPEECH_FILTER[k]! * (padded[n + k]! + padded[n + 2 * half - k]!)
+    let sum = filter[half]! * padded[n + half]!
+    for (let k = 0; k < half; k++) sum += filter[k]! * (padded[n + k]! + padded[n + 2 * half - k]!)
     audio[n] = sum
   }
 }

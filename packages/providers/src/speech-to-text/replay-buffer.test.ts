@@ -1,7 +1,7 @@
 import { NARROWBAND, WIDEBAND } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
+import { encodingFor } from '../service-encoding.ts'
 import { ReplayBuffer } from './replay-buffer.ts'
-import { encodingFor } from './service-encoding.ts'
 
 /** Audio whose bytes depend on their position. */
 function audio(at: number, count: number): Uint8Array {

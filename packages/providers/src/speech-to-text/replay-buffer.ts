@@ -1,5 +1,5 @@
 import { type Ms, msToSamples, type Samples } from '@parley/kernel'
-import type { ServiceEncoding } from './service-encoding.ts'
+import type { ServiceEncoding } from '../service-encoding.ts'
 
 const BLOCK_MS: Ms = 500
 

@@ -1,6 +1,6 @@
 import { type Ms, msToSamples, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
 import { ProviderError, type ProviderErrorCode, type ProviderFailure } from '../errors.ts'
-import type { ServiceEncoding } from './service-encoding.ts'
+import type { ServiceEncoding } from '../service-encoding.ts'
 import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import { StreamClock } from './stream-clock.ts'
 

@@ -1,7 +1,7 @@
 import { NARROWBAND, VirtualTime } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { ProviderError, type ProviderErrorCode } from '../errors.ts'
-import { encodingFor } from './service-encoding.ts'
+import { encodingFor } from '../service-encoding.ts'
 import type { ConnectionListener } from './service-link.ts'
 import type { ServiceEvent, ServiceProtocol } from './service-protocol.ts'
 import { ServiceStream } from './service-stream.ts'

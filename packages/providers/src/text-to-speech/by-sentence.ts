@@ -2,17 +2,17 @@ import { NARROWBAND } from '@parley/kernel'
 import { readWav, resample } from '@parley/media'
 import { ProviderError } from '../errors.ts'
 import { sentences } from './sentences.ts'
-import type { SpeechChunk } from './text-to-speech.ts'
+import type { SpeechChunk, SpeechRequest } from './text-to-speech.ts'
 
 /** Short enough to be synthesised within a fraction of a second, long enough for a natural intonation. */
 const MAX_SENTENCE_CHARACTERS = 240
 
 /**
- * Synthesises a text sentence by sentence with `render`, which returns a WAV file, or null when it was aborted. Ends at
- * once when `signal` aborts.
+ * Synthesises a text sentence by sentence with `render`, which returns a WAV file, or null when it was aborted; its audio
+ * is resampled to `format`. Ends at once when `signal` aborts.
  */
 export async function* speakBySentence(
-  text: string,
+  { text, format = NARROWBAND }: Pick<SpeechRequest, 'text' | 'format'>,
   signal: AbortSignal,
   render: (sentence: string) => Promise<Uint8Array | null>,
 ): AsyncGenerator<SpeechChunk, void, undefined> {
@@ -21,7 +21,7 @@ export async function* speakBySentence(
     if (!/[\p{L}\p{N}]/u.test(sentence)) continue
     const wav = await untilAborted(signal, render(sentence))
     if (wav === null) return
-    yield { samples: resample(...monoOf(wav), NARROWBAND.sampleRateHz), words: [] }
+    yield { samples: resample(...monoOf(wav), format.sampleRateHz), words: [] }
     if (signal.aborted) return
   }
 }

@@ -1,16 +1,18 @@
+import { NARROWBAND } from '@parley/kernel'
+import { checkFormat } from '../declared-formats.ts'
 import { ProviderError } from '../errors.ts'
-import type { SpeechRequest } from './text-to-speech.ts'
+import type { SpeechRequest, TextToSpeech } from './text-to-speech.ts'
 
 export const MAX_TEXT_CODE_POINTS = 4096
 
 /**
  * Checks a request. `voices`: the known names, or the form of a valid name for services with more voices than can be
- * listed. Throws `ProviderError` "text_empty", "text_too_long", "language_not_supported", "voice_unknown" or
- * "speed_out_of_range".
+ * listed. Throws `ProviderError` "text_empty", "text_too_long", "language_not_supported", "voice_unknown",
+ * "speed_out_of_range" or "format_not_supported".
  */
 export function checkSpeechRequest(
   request: SpeechRequest,
-  supported: { readonly languages: readonly string[]; readonly voices: readonly string[] | RegExp },
+  supported: Pick<TextToSpeech, 'languages' | 'formats'> & { readonly voices: readonly string[] | RegExp },
 ): void {
   if (request.text.trim() === '') throw new ProviderError('text_empty', 'There is no text to speak.')
   // A string has at least as many UTF-16 units as code points, so code points are counted only near the limit.
@@ -32,6 +34,7 @@ export function checkSpeechRequest(
   const speed = request.speed ?? 1
   if (!(speed >= 0.5 && speed <= 2))
     throw new ProviderError('speed_out_of_range', `The speed ${speed} is not between 0.5 and 2.`)
+  checkFormat('voice', request.format, supported.formats)
 }
 
 /** Reports all characters of the request as sent. */
@@ -49,9 +52,9 @@ export function primaryTag(language: string): string {
 }
 
 /** A cache key: equal for requests whose audio is equal. */
-export function renderingKey({ text, language, voice, speed }: SpeechRequest): string {
+export function renderingKey({ text, language, voice, speed, format = NARROWBAND }: SpeechRequest): string {
   const languageKey = voice === undefined ? language.toLowerCase() : primaryTag(language)
-  return JSON.stringify([voice ?? null, languageKey, speed ?? 1, text])
+  return JSON.stringify([voice ?? null, languageKey, speed ?? 1, format.sampleRateHz, text])
 }
 
 /** `speed` (0.5 to 2, default 1) limited to the range of a service. */

@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
+import { type Ms, msToSamples, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { AudioDecoder } from './audio-decoder.ts'
 import type { SpeechChunk } from './text-to-speech.ts'
@@ -13,9 +13,9 @@ export interface VoiceBudgets {
 }
 
 /** Shortest chunk except the last. The same length is held back, so that word times that arrive at the end have a chunk to go with. */
-const MIN_SAMPLES: Samples = msToSamples(10, NARROWBAND)
+const MIN_CHUNK_MS: Ms = 10
 /** An utterance that is longer than this is not the text that was requested. */
-const MAX_SAMPLES: Samples = msToSamples(15 * 60_000, NARROWBAND)
+const MAX_MS: Ms = 15 * 60_000
 const DEFAULTS: Required<VoiceBudgets> = { firstAudioMs: 5000, idleMs: 4000 }
 
 /**
@@ -24,6 +24,7 @@ const DEFAULTS: Required<VoiceBudgets> = { firstAudioMs: 5000, idleMs: 4000 }
  */
 export class ServiceUtterance {
   readonly #decoder: AudioDecoder
+  readonly #minChunk: Samples
   readonly #words: WordAlignment
   readonly #time: Time
   readonly #budgets: Required<VoiceBudgets>
@@ -46,6 +47,7 @@ export class ServiceUtterance {
     readonly whyLate?: () => ProviderFailure | null
   }) {
     this.#decoder = options.decoder
+    this.#minChunk = msToSamples(MIN_CHUNK_MS, options.decoder.format)
     this.#words = new WordAlignment(options.text)
     this.#time = options.time
     this.#budgets = { ...DEFAULTS, ...options.budgets }
@@ -72,7 +74,7 @@ export class ServiceUtterance {
       this.#timer.cancel()
       this.#timer = this.#watch()
     }
-    if (this.#received > MAX_SAMPLES)
+    if (this.#ms(this.#received) > MAX_MS)
       this.fail(new ProviderError('voice_failed', 'The voice does not come to an end.', { retryable: false }))
   }
 
@@ -89,7 +91,7 @@ export class ServiceUtterance {
       this.fail(new ProviderError('voice_failed', 'The voice service ended the utterance without audio.'))
       return
     }
-    this.#words.end(samplesToMs(this.#received, NARROWBAND))
+    this.#words.end(this.#ms(this.#received))
     if (this.#pending.length > 0) this.#ready.push(this.#pending)
     this.#finish('ended')
   }
@@ -122,7 +124,7 @@ export class ServiceUtterance {
     const isLast = this.#state === 'ended' && this.#ready.length === 0
     return {
       samples,
-      words: this.#words.takeBefore(isLast ? Number.POSITIVE_INFINITY : samplesToMs(this.#yielded, NARROWBAND)),
+      words: this.#words.takeBefore(isLast ? Number.POSITIVE_INFINITY : this.#ms(this.#yielded)),
     }
   }
 
@@ -132,8 +134,8 @@ export class ServiceUtterance {
     const joined = new Int16Array(this.#pending.length + samples.length)
     joined.set(this.#pending)
     joined.set(samples, this.#pending.length)
-    const out = joined.length - MIN_SAMPLES
-    if (out < MIN_SAMPLES) {
+    const out = joined.length - this.#minChunk
+    if (out < this.#minChunk) {
       this.#pending = joined
       return
     }
@@ -148,6 +150,10 @@ export class ServiceUtterance {
     this.#timer.cancel()
     this.#pending = new Int16Array(0)
     this.#wakeReader()
+  }
+
+  #ms(samples: Samples): Ms {
+    return samplesToMs(samples, this.#decoder.format)
   }
 
   #nextChange(): Promise<void> {

@@ -1,14 +1,13 @@
-import type { Ms } from '@parley/kernel'
+import type { AudioFormat, Ms } from '@parley/kernel'
 
-/**
- * The text-to-speech port. One implementation serves many calls at once; each utterance is its own stream.
- * Audio is always 8 kHz mono 16-bit, whatever the format of the service is.
- */
+/** The text-to-speech port. One implementation serves many calls at once; each utterance is its own stream. */
 export interface TextToSpeech {
   /** "local/flite", "simulated/tones-1", … */
   readonly id: string
   /** BCP 47 primary tags that this voice speaks: ["en"]. */
   readonly languages: readonly string[]
+  /** Formats of audio that it delivers, mono; default 8 kHz only. */
+  readonly formats?: readonly AudioFormat[]
   /**
    * Why the voice cannot be used ("espeak-ng is not installed"); null: it is ready. `language`: BCP 47, default the first
    * of `languages`; one language may be ready and another not.
@@ -20,10 +19,10 @@ export interface TextToSpeech {
    */
   synthesize(request: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk>
   /**
-   * Prepares for a call in this language with this voice: opens connections, and renders `texts` where the voice caches
+   * Prepares for a call in this language and format with this voice: opens connections, and renders `texts` where the voice caches
    * them. Best effort, never throws; unused connections close after their idle time.
    */
-  warm?(request: Pick<SpeechRequest, 'language' | 'voice'> & { readonly texts?: readonly string[] }): void
+  warm?(request: Pick<SpeechRequest, 'language' | 'voice' | 'format'> & { readonly texts?: readonly string[] }): void
   close(): Promise<void>
 }
 
@@ -36,6 +35,8 @@ export interface SpeechRequest {
   readonly voice?: string
   /** 0.5 to 2; default 1. */
   readonly speed?: number
+  /** One of the voice's `formats`; default 8 kHz. */
+  readonly format?: AudioFormat
   /**
    * Called with the number of characters (code points) each time they are sent to the service, which bills them even
    * when they are not played. Cached audio and requests refused over HTTP cost nothing.
@@ -44,6 +45,7 @@ export interface SpeechRequest {
 }
 
 export interface SpeechChunk {
+  /** 16-bit, in the format of the request. */
   readonly samples: Int16Array
   /** Words that begin in this chunk, offsets from the start of the utterance; empty when the service sends no word times. */
   readonly words: readonly { readonly text: string; readonly startMs: Ms }[]

@@ -17,6 +17,8 @@ export type VoiceMessage =
 
 /** Parses the messages of one socket; it may keep state between messages. */
 export interface VoiceReader {
+  /** The messages that begin an utterance were sent. */
+  begin(utterance: string, request: SpeechRequest): void
   text(message: string): readonly VoiceMessage[]
   binary(bytes: Uint8Array): readonly VoiceMessage[]
   /** Releases the state of an utterance that is over. */

@@ -1,3 +1,4 @@
+import { WIDEBAND } from '@parley/kernel'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cartesiaProtocol } from '../cartesia/tts-websocket.ts'
@@ -43,6 +44,17 @@ describe('ElevenLabs', () => {
     expect(elevenLabs.headers).toEqual({ 'xi-api-key': 'key' })
   })
 
+  it('requests linear audio for a wideband call, and counts the times of words by its bytes', () => {
+    const wide = { ...request, format: WIDEBAND }
+    expect(queryOf(elevenLabs.url(wide)).output_format).toBe('pcm_16000')
+    const reader = elevenLabs.reader()
+    reader.begin('c', wide)
+    const audio = Buffer.alloc(3200).toString('base64')
+    reader.text(JSON.stringify({ contextId: 'c', audio, alignment: { chars: ['a', ' '], charStartTimesMs: [10, 20] } }))
+    const next = { contextId: 'c', audio, alignment: { chars: ['b', ' '], charStartTimesMs: [10, 20] } }
+    expect(reader.text(JSON.stringify(next))[0]).toMatchObject({ words: [{ text: 'b', startMs: 110 }] })
+  })
+
   it('omits the language for models that do not accept one', () => {
     const old = elevenLabsProtocol({ apiKey: 'k', model: 'eleven_flash_v2', baseUrl: 'wss://host', voice: 'v' })
     expect(queryOf(old.url(request))).not.toHaveProperty('language_code')
@@ -58,6 +70,7 @@ describe('ElevenLabs', () => {
 
   it('joins words that are split between messages, and reads both names of the times', () => {
     const reader = elevenLabs.reader()
+    reader.begin('c', request)
     const audio = Buffer.alloc(800).toString('base64')
     const first = { contextId: 'c', audio, alignment: { chars: [...'He'], charStartTimesMs: [10, 20] } }
     const second = { contextId: 'c', audio, alignment: { chars: [...'y yo'], charsStartTimesMs: [0, 10, 50, 60] } }
@@ -99,6 +112,11 @@ describe('Cartesia', () => {
     expect(cartesia.cancel('c').map(text => JSON.parse(text))).toEqual([{ context_id: 'c', cancel: true }])
   })
 
+  it('requests 16-bit linear audio for a wideband call', () => {
+    const [message] = cartesia.begin('c', { ...request, format: WIDEBAND })
+    expect(JSON.parse(message!).output_format).toEqual({ container: 'raw', encoding: 'pcm_s16le', sample_rate: 16_000 })
+  })
+
   it('sends the speed in the form that the model accepts', () => {
     const speed = (protocol: typeof cartesia, value: number) =>
       JSON.parse(protocol.begin('c', { ...request, speed: value })[0]!)
@@ -129,6 +147,12 @@ describe('Deepgram', () => {
       speed: '1.5',
     })
     expect(queryOf(aura.url({ language: 'en', voice: 'aura-asteria-en' })).model).toBe('aura-asteria-en')
+  })
+
+  it('requests linear audio for a wideband call, over other sockets than mu-law', () => {
+    const wide = aura.url({ ...request, format: WIDEBAND })
+    expect(queryOf(wide)).toMatchObject({ encoding: 'linear16', sample_rate: '16000' })
+    expect(wide).not.toBe(aura.url(request))
   })
 
   it('splits a text that is too long for one message between sentences, and flushes once', () => {
@@ -168,6 +192,7 @@ describe('arbitrary messages of a voice service', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(message, fc.jsonValue({ maxDepth: 1 })), { maxLength: 4 }), messages => {
         const reader = protocol.reader()
+        reader.begin('c', request)
         for (const message of messages.flatMap(value => reader.text(JSON.stringify(value)))) {
           if (message.type !== 'words') continue
           for (const { text, startMs } of message.words) {

@@ -16,7 +16,7 @@ interface CartesiaVoiceOptions extends SocketVoiceOptions {
 const LANGUAGES = 'en fr de es pt zh ja hi it ko nl pl ru sv tr'.split(' ')
 
 /**
- * Cartesia over its WebSocket: mu-law, word times, 20 utterances on a socket. Speeds from 0.6 to 1.5, others become the
+ * Cartesia over its WebSocket: word times, 20 utterances on a socket. Speeds from 0.6 to 1.5, others become the
  * nearest of these; "sonic-2" and older models accept slow, normal and fast only. At most 10 sockets by default.
  */
 export class CartesiaVoice extends SocketVoice {

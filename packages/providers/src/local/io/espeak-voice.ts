@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Semaphore } from '@parley/kernel'
+import { NARROWBAND, type Semaphore, WIDEBAND } from '@parley/kernel'
 import { ProviderError } from '../../errors.ts'
 import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
 import { checkSpeechRequest, primaryTag, reportSent } from '../../text-to-speech/request.ts'
@@ -26,6 +26,7 @@ interface LocalEspeakOptions {
 export class LocalEspeak implements TextToSpeech {
   readonly id = 'local/espeak-ng'
   readonly languages = ['en', 'es']
+  readonly formats = [NARROWBAND, WIDEBAND]
   readonly voices: readonly string[] = VOICES
   readonly #command: string
   readonly #semaphore: Semaphore
@@ -50,7 +51,7 @@ export class LocalEspeak implements TextToSpeech {
     const voice = voiceFor(request)
     const speed = Math.round(WORDS_PER_MINUTE * (request.speed ?? 1))
     const args = ['-v', voice, '-s', String(speed), '-b', '1', '--stdin', '--stdout']
-    yield* speakBySentence(request.text, signal, text => this.#inTurn(args, text, signal))
+    yield* speakBySentence(request, signal, text => this.#inTurn(args, text, signal))
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { type Semaphore, TaskThread } from '@parley/kernel'
+import { NARROWBAND, type Semaphore, TaskThread, WIDEBAND } from '@parley/kernel'
 import { ProviderError, type ProviderFailure } from '../../errors.ts'
 import { speakBySentence } from '../../text-to-speech/by-sentence.ts'
 import { checkSpeechRequest, reportSent } from '../../text-to-speech/request.ts'
@@ -26,6 +26,7 @@ interface LocalFliteOptions {
 export class LocalFlite implements TextToSpeech {
   readonly id = 'local/flite'
   readonly languages = ['en']
+  readonly formats = [NARROWBAND, WIDEBAND]
   readonly voices: readonly string[] = VOICES
   readonly #semaphore: Semaphore
   readonly #thread: TaskThread<FliteTask, FliteOutcome>
@@ -59,7 +60,8 @@ export class LocalFlite implements TextToSpeech {
     if (!signal.aborted) reportSent(request)
     const voice = request.voice ?? VOICES[0]
     const stretch = 1 / (request.speed ?? 1)
-    yield* speakBySentence(plainEnglish(request.text), signal, text => this.#inTurn({ text, voice, stretch }, signal))
+    const spoken = { ...request, text: plainEnglish(request.text) }
+    yield* speakBySentence(spoken, signal, text => this.#inTurn({ text, voice, stretch }, signal))
   }
 
   async close(): Promise<void> {

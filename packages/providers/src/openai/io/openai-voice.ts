@@ -1,4 +1,4 @@
-import type { Ms, Time, Timer } from '@parley/kernel'
+import { type AudioFormat, type Ms, NARROWBAND, type Time, type Timer, WIDEBAND } from '@parley/kernel'
 import { Pool } from 'undici'
 import { ProviderError, type ProviderFailure } from '../../errors.ts'
 import { HttpExchange } from '../../io/http-exchange.ts'
@@ -34,6 +34,7 @@ const LANGUAGES = (
   'en es fr de it pt nl pl sv da no fi cs sk hu ro bg el uk ru tr ar he hi ta ur fa ja ko zh id ms vi th fil ' +
   'ca gl hr sr sl mk bs lt lv et is cy hy az be kk kn mr mi ne sw'
 ).split(' ')
+const SAMPLE_RATE_HZ = 24_000
 const KEEP_ALIVE_MS: Ms = 30_000
 const CONNECT_MS: Ms = 5000
 const MAX_ERROR_BYTES = 65_536
@@ -41,13 +42,14 @@ const MAX_ERROR_BYTES = 65_536
 const ERROR_BODY_MS: Ms = 500
 
 /**
- * Speech over OpenAI's `/audio/speech` or a compatible service: linear audio as a stream over HTTP, resampled to 8 kHz. No
- * word times. Speeds are passed on unchanged; some models ignore them. Stopping an utterance ends its request.
+ * Speech over OpenAI's `/audio/speech` or a compatible service: linear audio as a stream over HTTP, resampled to the
+ * format of the request. No word times. Speeds are passed on unchanged; some models ignore them. Stopping an utterance ends its request.
  * Errors: "voice_refused", "voice_busy", "voice_unreachable", "voice_failed", "voice_unknown", "voice_closed".
  */
 export class OpenAiVoice implements TextToSpeech {
   readonly id: string
   readonly languages: readonly string[]
+  readonly formats: readonly AudioFormat[]
   readonly #options: OpenAiVoiceOptions
   readonly #path: string
   readonly #pool: Pool
@@ -64,6 +66,8 @@ export class OpenAiVoice implements TextToSpeech {
     const url = new URL(serviceUrl(options.baseUrl ?? 'https://api.openai.com/v1', ['https:', 'http:']))
     this.id = `${provider}/${model}`
     this.languages = options.languages ?? LANGUAGES
+    const { sampleRateHz = SAMPLE_RATE_HZ } = options
+    this.formats = [NARROWBAND, WIDEBAND].filter(format => format.sampleRateHz <= sampleRateHz)
     this.#options = options
     this.#path = `${url.pathname.replace(/\/+$/, '')}/audio/speech`
     this.#pool = new Pool(url.origin, {
@@ -84,7 +88,8 @@ export class OpenAiVoice implements TextToSpeech {
   }
 
   async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
-    checkSpeechRequest(request, { languages: this.languages, voices: /^[A-Za-z0-9_.+-]{1,64}$/ })
+    const { languages, formats } = this
+    checkSpeechRequest(request, { languages, formats, voices: /^[A-Za-z0-9_.+-]{1,64}$/ })
     if (this.#closed) throw closed()
     const obstacle = await this.readiness()
     if (obstacle !== null) throw new ProviderError('voice_refused', `There is ${obstacle}.`)
@@ -95,10 +100,10 @@ export class OpenAiVoice implements TextToSpeech {
       this.#answered,
       this.#options.time,
     )
-    const { time, budgets, sampleRateHz = 24_000 } = this.#options
+    const { time, budgets, sampleRateHz = SAMPLE_RATE_HZ } = this.#options
     const utterance = new ServiceUtterance({
       text: request.text,
-      decoder: new LinearDecoder(sampleRateHz),
+      decoder: new LinearDecoder(sampleRateHz, request.format ?? NARROWBAND),
       time,
       ...(budgets !== undefined && { budgets }),
       whyLate: () => asking.whyLate(),

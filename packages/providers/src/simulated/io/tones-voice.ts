@@ -1,4 +1,4 @@
-import { TaskThread } from '@parley/kernel'
+import { type AudioFormat, NARROWBAND, samplesToMs, TaskThread, WIDEBAND } from '@parley/kernel'
 import { ProviderError, type ProviderFailure } from '../../errors.ts'
 import { LocalEspeak } from '../../local/io/espeak-voice.ts'
 import { LocalFlite } from '../../local/io/flite-voice.ts'
@@ -38,6 +38,8 @@ interface Speaker {
 export class TonesVoice implements TextToSpeech {
   readonly id = 'simulated/tones-1'
   readonly languages: readonly string[]
+  /** Formats that the voices of all languages deliver. */
+  readonly formats: readonly AudioFormat[]
   readonly #speakers: Readonly<Record<string, Speaker>>
   readonly #renderings: ByteBoundedCache<Rendering>
   readonly #running = new Map<string, Promise<Rendering>>()
@@ -53,6 +55,8 @@ export class TonesVoice implements TextToSpeech {
   constructor(options: TonesVoiceOptions = {}) {
     this.#speakers = options.speakers ?? localSpeakers()
     this.languages = Object.keys(this.#speakers)
+    const isWide = Object.values(this.#speakers).every(({ voice }) => voice.formats?.includes(WIDEBAND))
+    this.formats = isWide ? [NARROWBAND, WIDEBAND] : [NARROWBAND]
     this.#renderings = new ByteBoundedCache(options.cacheBytes ?? 64 * 1024 * 1024)
   }
 
@@ -63,18 +67,23 @@ export class TonesVoice implements TextToSpeech {
 
   async *synthesize(request: SpeechRequest, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
     const voices = this.#speakers[primaryTag(request.language)]?.voices ?? []
-    checkSpeechRequest(request, { languages: this.languages, voices })
+    const { languages, formats } = this
+    checkSpeechRequest(request, { languages, formats, voices })
     if (signal.aborted) return
     // Cached sentences count, too, as they would at a service.
     reportSent(request)
-    let before = 0
+    const { format = NARROWBAND } = request
+    let startMs = 0
     for (const text of sentences(request.text, MAX_SENTENCE_CHARACTERS)) {
       const rendering = await untilAborted(signal, this.#rendering(request, text))
       if (rendering === null) return
       if (rendering.samples.length === 0) continue
-      const startMs = before / 8
-      before += rendering.samples.length
-      const words = rendering.words.map(word => ({ text: word.text, startMs: startMs + word.startSample / 8 }))
+      const beganMs = startMs
+      startMs += samplesToMs(rendering.samples.length, format)
+      const words = rendering.words.map(({ text, startSample }) => ({
+        text,
+        startMs: beganMs + samplesToMs(startSample, NARROWBAND),
+      }))
       // A copy: a consumer may hand the samples' buffer on to another thread.
       yield { samples: rendering.samples.slice(), words }
       if (signal.aborted) return
@@ -96,9 +105,15 @@ export class TonesVoice implements TextToSpeech {
   }
 
   /** One rendering for all concurrent requests. An abort does not stop it, because it is cached for later requests. */
-  #rendering({ language, voice, speed }: Omit<SpeechRequest, 'text'>, text: string): Promise<Rendering> {
+  #rendering({ language, voice, speed, format }: Omit<SpeechRequest, 'text'>, text: string): Promise<Rendering> {
     if (this.#closing.signal.aborted) return Promise.reject(closed())
-    const request = { text, language, ...(voice !== undefined && { voice }), ...(speed !== undefined && { speed }) }
+    const request = {
+      text,
+      language,
+      ...(voice !== undefined && { voice }),
+      ...(speed !== undefined && { speed }),
+      ...(format !== undefined && { format }),
+    }
     const key = renderingKey(request)
     const known = this.#renderings.get(key)
     if (known !== undefined) return Promise.resolve(known)
@@ -114,7 +129,10 @@ export class TonesVoice implements TextToSpeech {
     if (speech.length === 0) return { samples: speech, words: [] }
     if (!(await this.#semaphore.acquire(this.#closing.signal))) throw closed()
     try {
-      const rendering = await this.#thread.run({ speech, text: request.text }, null)
+      const rendering = await this.#thread.run(
+        { speech, text: request.text, format: request.format ?? NARROWBAND },
+        null,
+      )
       if (!this.#closing.signal.aborted) {
         const bytes = rendering.samples.byteLength + 2 * key.length + RENDERING_OVERHEAD_BYTES
         this.#renderings.set(key, rendering, bytes)

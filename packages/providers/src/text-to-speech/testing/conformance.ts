@@ -1,3 +1,4 @@
+import { type AudioFormat, msToSamples, NARROWBAND } from '@parley/kernel'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MAX_TEXT_CODE_POINTS } from '../request.ts'
 import type { SpeechRequest, TextToSpeech } from '../text-to-speech.ts'
@@ -17,13 +18,14 @@ export async function textToSpeechConformance(
   options: { readonly maxShareAtDoubleSpeed?: number } = {},
 ): Promise<void> {
   const probe = make()
-  const { id, languages } = probe
+  const { id, languages, formats = [NARROWBAND] } = probe
   const obstacle = await probe.readiness()
   const obstacles = new Map<string, string | null>()
   for (const language of languages) obstacles.set(language, await probe.readiness(language))
   await probe.close()
   const name = obstacle === null ? `the voice ${id}` : `the voice ${id} (skipped: ${obstacle})`
   describe.skipIf(obstacle !== null)(name, () => {
+    for (const format of formats) speaksIn(make, format, obstacles)
     speaks(make, obstacles, options.maxShareAtDoubleSpeed ?? 0.7)
     stops(make, languages[0]!)
     refuses(make, languages[0]!)
@@ -39,8 +41,9 @@ function open(make: () => TextToSpeech): TextToSpeech {
 /** All audio of an utterance; also checks the length of its chunks. */
 async function synthesise(voice: TextToSpeech, request: SpeechRequest, signal = new AbortController().signal) {
   const chunks: Int16Array[] = []
+  const shortest = msToSamples(10, request.format ?? NARROWBAND)
   for await (const chunk of voice.synthesize(request, signal)) chunks.push(chunk.samples)
-  for (const chunk of chunks.slice(0, -1)) expect(chunk.length).toBeGreaterThanOrEqual(80)
+  for (const chunk of chunks.slice(0, -1)) expect(chunk.length).toBeGreaterThanOrEqual(shortest)
   const audio = new Int16Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
   let at = 0
   for (const chunk of chunks) {
@@ -50,21 +53,16 @@ async function synthesise(voice: TextToSpeech, request: SpeechRequest, signal = 
   return audio
 }
 
-function speaks(
-  make: () => TextToSpeech,
-  obstacles: ReadonlyMap<string, string | null>,
-  maxShareAtDoubleSpeed: number,
-): void {
-  const languages = [...obstacles.keys()]
+function speaksIn(make: () => TextToSpeech, format: AudioFormat, obstacles: ReadonlyMap<string, string | null>): void {
   for (const [language, obstacle] of obstacles) {
     const skipped = obstacle === null ? '' : ` (skipped: ${obstacle})`
     it.skipIf(obstacle !== null)(
-      `speaks "${language}" at 8 kHz: audible, not clipped, about as long as human speech${skipped}`,
+      `speaks "${language}" at ${format.sampleRateHz} Hz: audible, not clipped, about as long as human speech${skipped}`,
       async () => {
         const text = SPEECH[language]
         if (text === undefined) throw new Error(`the suite has no text in "${language}"; add one to SPEECH`)
-        const audio = await synthesise(open(make), { text, language })
-        const seconds = audio.length / 8000
+        const audio = await synthesise(open(make), { text, language, format })
+        const seconds = audio.length / format.sampleRateHz
         expect(seconds).toBeGreaterThan(text.length * 0.035)
         expect(seconds).toBeLessThan(text.length * 0.15)
         const rms = Math.sqrt(audio.reduce((sum, sample) => sum + sample * sample, 0) / audio.length)
@@ -74,6 +72,14 @@ function speaks(
       },
     )
   }
+}
+
+function speaks(
+  make: () => TextToSpeech,
+  obstacles: ReadonlyMap<string, string | null>,
+  maxShareAtDoubleSpeed: number,
+): void {
+  const languages = [...obstacles.keys()]
 
   it('speaks faster when the request doubles the speed', async () => {
     const voice = open(make)
@@ -194,6 +200,7 @@ function refuses(make: () => TextToSpeech, language: string): void {
     ['an unknown voice', { voice: '../../etc/passwd' }, 'voice_unknown'],
     ['a speed beyond 2', { speed: 2.1 }, 'speed_out_of_range'],
     ['a speed that is NaN', { speed: Number.NaN }, 'speed_out_of_range'],
+    ['a format that it does not declare', { format: { sampleRateHz: 48_000, channels: 2 } }, 'format_not_supported'],
   ])('refuses %s', async (_name, wrong, code) => {
     const request = { text: 'One.', language, ...wrong }
     await expect(synthesise(open(make), request)).rejects.toMatchObject({ name: 'ParleyError', code })

@@ -10,10 +10,9 @@ export class TonesSpeech {
     return (await this.#voice.readiness('es')) === null ? ['en', 'es'] : ['en']
   }
 
-  readonly speak: Speak = async ({ text, language, speed }) => {
+  readonly speak: Speak = async request => {
     const pieces: Int16Array[] = []
     const words: FakeSpeech['words'][number][] = []
-    const request = { text, language, speed }
     for await (const chunk of this.#voice.synthesize(request, new AbortController().signal)) {
       pieces.push(chunk.samples)
       words.push(...chunk.words)

@@ -1,5 +1,5 @@
 import type { FakeVoiceOptions, ServiceFault } from '@parley/fakes'
-import { systemTime, VirtualTime } from '@parley/kernel'
+import { NARROWBAND, systemTime, VirtualTime, WIDEBAND } from '@parley/kernel'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { TonesSpeech } from './tones-speech.ts'
 import { expectSame, type MakeVoice, Utterance, until, VoiceHarness, type VoiceUnderTest } from './voice-harness.ts'
@@ -32,7 +32,7 @@ export function voiceServiceConformance(tested: VoiceUnderTest, speech: TonesSpe
   describe(`${tested.name} and its service`, () => {
     // The built-in voice needs seconds for a new text, and caches it.
     beforeAll(async () => {
-      for (const text of [SHORT, LONG, WORDS, 'One.']) await speech.speak({ text, language: 'en', speed: 1 })
+      for (const text of [SHORT, LONG, WORDS, 'One.']) await speech.speak(spoken(text))
     })
     refusals(tested, openHarness, speech)
     timeouts(openHarness)
@@ -41,6 +41,11 @@ export function voiceServiceConformance(tested: VoiceUnderTest, speech: TonesSpe
     connections(tested, openHarness, alone)
     pieces(tested, openHarness, alone, speech)
   })
+}
+
+/** The request that the fake passes on for an utterance of `text`. */
+function spoken(text: string, format = NARROWBAND): Parameters<TonesSpeech['speak']>[0] {
+  return { text, language: 'en', speed: 1, format }
 }
 
 type MakeHarness = (fake?: Partial<FakeVoiceOptions>, voice?: Partial<MakeVoice>) => Promise<VoiceHarness>
@@ -326,13 +331,24 @@ function pieces(tested: VoiceUnderTest, openHarness: MakeHarness, alone: Alone, 
     if (!tested.hasWordTimes) return expect(utterance.words).toEqual([])
     expect(utterance.words).toEqual(WORDS.split(' '))
     const delivered = utterance.chunks.flatMap(({ words }) => words)
-    const { words: spoken } = await speech.speak({ text: WORDS, language: 'en', speed: 1 })
-    for (const { text, startMs } of spoken)
+    const { words } = await speech.speak(spoken(WORDS))
+    for (const { text, startMs } of words)
       expect(Math.abs(delivered.find(word => word.text === text)!.startMs - startMs)).toBeLessThan(1)
     let end = 0
     for (const { samples, words } of utterance.chunks) {
       end += samples.length / 8
       for (const { startMs } of words) expect(startMs).toBeLessThan(end)
     }
+  })
+  it('speaks at 16 kHz for a wideband call, with each word at the same time as at 8 kHz', async () => {
+    const { say } = await openHarness()
+    const [narrow, wide] = [say(WORDS), say(WORDS, { format: WIDEBAND })]
+    expect([await narrow.ended, await wide.ended]).toEqual([null, null])
+    expect(Math.abs(wide.samples.length - 2 * narrow.samples.length)).toBeLessThan(16 * 5)
+    if (tested.over === 'socket') expectSame(wide.samples, (await speech.speak(spoken(WORDS, WIDEBAND))).samples)
+    const timesOf = ({ chunks }: Utterance) => chunks.flatMap(({ words }) => words)
+    expect(timesOf(wide).map(({ text }) => text)).toEqual(timesOf(narrow).map(({ text }) => text))
+    for (const [i, { startMs }] of timesOf(wide).entries())
+      expect(Math.abs(startMs - timesOf(narrow)[i]!.startMs)).toBeLessThan(5)
   })
 }

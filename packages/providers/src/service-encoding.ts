@@ -1,7 +1,7 @@
 import { type AudioFormat, NARROWBAND, WIDEBAND } from '@parley/kernel'
 import { encodePcmu } from '@parley/media'
 
-/** How the audio of a stream is written to a recogniser service: raw bytes without a header, mono. */
+/** How services receive and send audio: raw bytes without a header, mono. */
 export interface ServiceEncoding {
   readonly format: AudioFormat
   readonly kind: 'mu-law' | 'linear'
@@ -12,7 +12,7 @@ export interface ServiceEncoding {
   encode(samples: Int16Array, start: number, count: number, into: Uint8Array): void
 }
 
-/** Formats that every service with `encodingFor` accepts: telephone calls as G.711 mu-law, wideband calls as linear PCM. */
+/** Formats of every service that uses `encodingFor`: G.711 mu-law for telephone calls, linear PCM for wideband calls. */
 export const SERVICE_FORMATS: readonly AudioFormat[] = [NARROWBAND, WIDEBAND]
 
 /** Mu-law at 8 kHz, which needs half the bytes of linear PCM and loses nothing of a G.711 call; 16-bit little-endian at other rates. */

@@ -51,7 +51,7 @@ const packages = {
     'packages/conversation',
     'packages/runs',
   ],
-  'packages/phone': ['packages/kernel', 'sip', 'media', 'packages/providers', 'packages/leg'],
+  'packages/phone': ['packages/kernel', 'sip', 'media', 'packages/contract', 'packages/providers', 'packages/leg'],
   'packages/client': ['packages/kernel', 'packages/contract'],
   'control-plane': ['packages/kernel', 'packages/contract', 'packages/flow', 'packages/store'],
   // The outside judges: made of the layers below, never of what they judge.

@@ -11,7 +11,8 @@ import {
 } from '@parley/leg'
 import type { SpeechToText } from '@parley/providers'
 import { isSipUri } from '@parley/sip'
-import type { CallerScript, CallerStep } from './caller-script.ts'
+import type { CallerStep } from './caller/caller-step.ts'
+import type { CallerScript } from './caller-script.ts'
 import { PhoneError } from './errors.ts'
 import type { HeardLine } from './heard-transcript.ts'
 import { PhoneCall } from './phone-call.ts'
@@ -122,7 +123,7 @@ export class AnsweringPhone {
     try {
       const leg = await receiveLeg(this.#open, session, { security: 'srtp-required' })
       if (leg === null) return
-      const call = new PhoneCall(leg, this.#open.time, MEMORY_MS)
+      const call = new PhoneCall(leg, this.#open.time, { memoryMs: MEMORY_MS })
       leg.ring()
       const failure = this.#play(call, script)
       this.#options.onCall?.(this.#describe(call, number, failure))

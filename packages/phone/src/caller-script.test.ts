@@ -1,6 +1,7 @@
 import { TonesRecogniser, TonesVoice } from '@parley/providers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CallerScript, type CallerStep } from './caller-script.ts'
+import type { CallerStep } from './caller/caller-step.ts'
+import { CallerScript } from './caller-script.ts'
 import { PhoneLine } from './phone-line.fixture.ts'
 import { PhoneVoice } from './phone-voice.ts'
 

@@ -1,29 +1,13 @@
-import { type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
+import type { ScriptedCaller } from '@parley/contract'
+import { MachineDriver, type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
+import { activeLevel } from '@parley/providers'
+import { type CallerAct, type CallerStep, describeStep } from './caller/caller-step.ts'
+import { type PlayerInput, type PlayerOutput, ScriptPlayer, type StepFailure } from './caller/script-player.ts'
+import { scriptSteps } from './caller/script-steps.ts'
 import { PhoneError } from './errors.ts'
-import { describePattern } from './heard-pattern.ts'
 import type { PhoneCall } from './phone-call.ts'
 import type { PhoneVoice } from './phone-voice.ts'
-
-/** A step of a scripted caller. `withinMs`: timeout, default 30 s. */
-export type CallerStep =
-  /** Waits until the agent's speech matches (`PhoneCall.untilHears`), after the last match and the caller's own last words or keys. */
-  | { readonly type: 'hear'; readonly pattern: string | RegExp; readonly withinMs?: Ms }
-  /** Waits until the agent speaks (from now on) and then pauses; `forMs` default 700. */
-  | { readonly type: 'pause'; readonly forMs?: Ms; readonly withinMs?: Ms }
-  /** Waits until the agent has been silent for `forMs`; earlier silence counts. Default 700. */
-  | { readonly type: 'quiet'; readonly forMs?: Ms; readonly withinMs?: Ms }
-  | { readonly type: 'say'; readonly text: string }
-  | { readonly type: 'press'; readonly digits: string }
-  /** Waits until the agent has been talking for `afterMs`, then says or presses. */
-  | { readonly type: 'interrupt'; readonly afterMs: Ms; readonly by: CallerAct; readonly withinMs?: Ms }
-  | { readonly type: 'wait'; readonly ms: Ms }
-  | { readonly type: 'hang-up' }
-  /** Waits for the far end to hang up. */
-  | { readonly type: 'hung-up'; readonly withinMs?: Ms }
-
-export type CallerAct =
-  | { readonly type: 'say'; readonly text: string }
-  | { readonly type: 'press'; readonly digits: string }
+import { loudness } from './resemblance.ts'
 
 interface FollowOptions {
   /** Default 60 s. */
@@ -32,125 +16,121 @@ interface FollowOptions {
   readonly onStep?: (description: string, step: CallerStep) => void
 }
 
-const DEFAULT_WAIT_MS: Ms = 30_000
-const PAUSE_MS: Ms = 700
 const ANSWER_MS: Ms = 60_000
 /** Number of the newest heard lines in an error text. */
 const LINES_IN_ERROR = 6
+const FULL_SCALE = 32_768
+const BEEP_HZ = 1000
+const BEEP_SAMPLES = 4000
+const BEEP_GAP_SAMPLES = 2000
+const BEEP_AMPLITUDE = 6000
+/** Share of the active level below which the end of a sound is silence: above the tones of the words. */
+const AUDIBLE_SHARE = 0.1
+const TAIL_FRAME = 80
 
 /** A caller's script with its speech synthesised, playable on any number of calls. */
 export class CallerScript {
-  readonly #steps: readonly CallerStep[]
-  readonly #audioByText: ReadonlyMap<string, Int16Array>
+  readonly steps: readonly CallerStep[]
+  readonly #sounds: ReadonlyMap<string, Int16Array>
 
-  private constructor(steps: readonly CallerStep[], audioByText: ReadonlyMap<string, Int16Array>) {
-    this.#steps = steps
-    this.#audioByText = audioByText
+  private constructor(steps: readonly CallerStep[], sounds: ReadonlyMap<string, Int16Array>) {
+    this.steps = steps
+    this.#sounds = sounds
   }
 
   /** Synthesises all texts, so that no step waits for the voice. Throws what the voice throws. */
-  static async prepare(steps: readonly CallerStep[], voice: PhoneVoice): Promise<CallerScript> {
-    const audioByText = new Map<string, Int16Array>()
+  static async prepare(script: readonly CallerStep[] | ScriptedCaller, voice: PhoneVoice): Promise<CallerScript> {
+    const steps = 'kind' in script ? scriptSteps(script) : script
+    const sounds = new Map<string, Int16Array>()
     for (const step of steps) {
       const act = step.type === 'interrupt' ? step.by : step
-      if (act.type === 'say' && !audioByText.has(act.text)) audioByText.set(act.text, await voice.render(act.text))
+      if (act.type === 'say' && !sounds.has(soundKey(act)))
+        sounds.set(soundKey(act), soundOf(act, await voice.render(act.text)))
     }
-    return new CallerScript(steps, audioByText)
+    return new CallerScript(steps, sounds)
   }
 
   /**
    * Plays the script once the call is answered. Throws "script_failed" at the first step that fails; the message names the
-   * step, the reason and what was heard.
+   * step, the reason and what was heard. Resolves with the player, which recorded what the caller did.
    */
-  async follow(call: PhoneCall, options: FollowOptions = {}): Promise<void> {
-    const player = new ScriptPlayer(call, this.#audioByText)
-    await withScriptError(call, 'the answer', () => call.waitFor('answered', options.answerWithinMs ?? ANSWER_MS))
-    for (const [index, step] of this.#steps.entries()) {
-      const description = describeStep(step)
-      options.onStep?.(description, step)
-      await withScriptError(call, `step ${index + 1} of ${this.#steps.length} (${description})`, () =>
-        player.play(step),
-      )
+  async follow(call: PhoneCall, options: FollowOptions = {}): Promise<ScriptPlayer> {
+    await call.waitFor('answered', options.answerWithinMs ?? ANSWER_MS).catch(error => {
+      throw this.#failed(call, 'the answer', textOf(error), error)
+    })
+    const player = new ScriptPlayer(this.steps, {
+      voice: () => call.farVoice(),
+      find: (pattern, afterMs) => call.find(pattern, afterMs),
+    })
+    const failure = await this.#play(call, player, options)
+    if (failure === null) return player
+    const what = `step ${failure.index + 1} of ${this.steps.length} (${failure.description})`
+    throw this.#failed(call, what, failure.reason, failure.cause)
+  }
+
+  #failed(call: PhoneCall, what: string, reason: string, cause: unknown) {
+    return new PhoneError('script_failed', `${what}: ${reason}; ${heardSoFar(call)}`, { cause })
+  }
+
+  async #play(call: PhoneCall, player: ScriptPlayer, { onStep }: FollowOptions): Promise<StepFailure | null> {
+    const over = Promise.withResolvers<StepFailure | null>()
+    const perform = (output: PlayerOutput): void => {
+      if (output.type === 'over') return over.resolve(output.failure)
+      if (output.type === 'hang-up') return call.leg.hangUp()
+      if (output.type === 'say') return void report(speak(call, this.#sounds.get(soundKey(output.act))!))
+      if (output.type === 'press') return void report(press(call, output.digits))
+      const step = this.steps[output.index]!
+      onStep?.(describeStep(step), step)
     }
+    const report = async (act: Promise<PlayerInput>) =>
+      driver.handle(await act.catch((error): PlayerInput => ({ type: 'broken', error })))
+    const driver = new MachineDriver(player, call.time, perform)
+    const news = (): PlayerInput =>
+      call.over === null ? { type: 'heard', callMs: call.positionMs } : { type: 'ended', why: call.over }
+    const unwatch = call.watch(() => driver.handle(news()))
+    driver.handle(news())
+    return over.promise.finally(() => {
+      unwatch()
+      driver.stop()
+    })
   }
 }
 
-/** Plays a script on one call. */
-class ScriptPlayer {
-  readonly #call: PhoneCall
-  readonly #audioByText: ReadonlyMap<string, Int16Array>
-  /** Position on the call's clock; the next "hear" ignores earlier speech. */
-  #from: Ms = 0
-
-  constructor(call: PhoneCall, audioByText: ReadonlyMap<string, Int16Array>) {
-    this.#call = call
-    this.#audioByText = audioByText
-  }
-
-  async play(step: CallerStep): Promise<void> {
-    const call = this.#call
-    const withinMs = ('withinMs' in step ? step.withinMs : undefined) ?? DEFAULT_WAIT_MS
-    switch (step.type) {
-      case 'hear':
-        this.#from = (await call.untilHears(step.pattern, withinMs, this.#from)).endMs
-        return
-      case 'pause':
-        return call.untilPause(step.forMs ?? PAUSE_MS, withinMs)
-      case 'quiet':
-        return call.untilAgentQuiet(step.forMs ?? PAUSE_MS, withinMs)
-      case 'say':
-      case 'press':
-        return this.#act(step)
-      case 'interrupt':
-        await call.untilAgentTalks(step.afterMs, withinMs)
-        return this.#act(step.by)
-      case 'wait':
-        return call.wait(step.ms)
-      case 'hang-up':
-        await call.hangUp()
-        return
-      case 'hung-up':
-        await call.waitFor('ended', withinMs)
-        return
-    }
-  }
-
-  async #act(act: CallerAct): Promise<void> {
-    this.#from = Math.max(this.#from, samplesToMs(this.#call.leg.heardPosition(), NARROWBAND))
-    if (act.type === 'press') await this.#call.press(act.digits)
-    else await this.#call.speak(this.#audioByText.get(act.text)!)
-  }
+async function press(call: PhoneCall, digits: string): Promise<PlayerInput> {
+  const startMs = call.positionMs
+  await call.press(digits)
+  return { type: 'pressed', startMs, endMs: call.positionMs }
 }
 
-function describeStep(step: CallerStep): string {
-  switch (step.type) {
-    case 'hear':
-      return `hear ${describePattern(step.pattern)}`
-    case 'pause':
-    case 'quiet':
-      return `${step.type} of ${step.forMs ?? PAUSE_MS} ms`
-    case 'say':
-      return `say "${step.text}"`
-    case 'press':
-      return `press ${step.digits}`
-    case 'interrupt':
-      return `after ${step.afterMs} ms of speech ${describeStep(step.by)}`
-    case 'wait':
-      return `wait ${step.ms} ms`
-    case 'hang-up':
-      return 'hang up'
-    case 'hung-up':
-      return 'wait for the far end to hang up'
-  }
+async function speak(call: PhoneCall, sound: Int16Array): Promise<PlayerInput> {
+  const tailMs = silentTailMs(sound)
+  const { startMs, endMs } = await call.speak(sound)
+  return { type: 'said', startMs, endMs: endMs - tailMs, tailMs }
 }
 
-async function withScriptError(call: PhoneCall, what: string, action: () => Promise<unknown>): Promise<void> {
-  try {
-    await action()
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new PhoneError('script_failed', `${what}: ${why}; ${heardSoFar(call)}`, { cause: error })
-  }
+/** Length of what follows the last audible speech. */
+function silentTailMs(sound: Int16Array): Ms {
+  const audible = AUDIBLE_SHARE * activeLevel(sound)
+  let end = sound.length
+  while (end >= TAIL_FRAME && loudness(sound.subarray(end - TAIL_FRAME, end)) * FULL_SCALE < audible) end -= TAIL_FRAME
+  return samplesToMs(sound.length - end, NARROWBAND)
+}
+
+function soundKey({ text, levelDb, beep }: CallerAct & { readonly type: 'say' }): string {
+  return JSON.stringify([text, levelDb, beep])
+}
+
+function soundOf({ levelDb, beep }: CallerAct & { readonly type: 'say' }, speech: Int16Array): Int16Array {
+  const level = levelDb === undefined ? 0 : activeLevel(speech)
+  const gain = level === 0 ? 1 : (FULL_SCALE * 10 ** ((levelDb ?? 0) / 20)) / level
+  const sound = new Int16Array(speech.length + (beep === true ? BEEP_GAP_SAMPLES + BEEP_SAMPLES : 0))
+  for (const [i, sample] of speech.entries())
+    sound[i] = Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, Math.round(gain * sample)))
+  if (beep !== true) return sound
+  for (let i = 0; i < BEEP_SAMPLES; i++)
+    sound[speech.length + BEEP_GAP_SAMPLES + i] =
+      BEEP_AMPLITUDE * Math.sin((2 * Math.PI * BEEP_HZ * i) / NARROWBAND.sampleRateHz)
+  return sound
 }
 
 function heardSoFar(call: PhoneCall): string {
@@ -159,4 +139,8 @@ function heardSoFar(call: PhoneCall): string {
     return `${text === '' ? 'speech without words' : `"${text}"`} (${when})`
   })
   return lines.length === 0 ? 'no words were heard' : `heard ${lines.join(', ')}`
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,10 +1,19 @@
-import { msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
+import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
 import { VoiceActivity } from '@parley/media'
 import { toneBandFilter } from '@parley/providers'
 
 /** Pauses up to this length, between words and sentences, count as talk. */
 const PAUSE_INSIDE: Samples = msToSamples(500, NARROWBAND)
 const BLOCK: Samples = 160
+/** About an hour of speech; beyond that the oldest segments are dropped. */
+const MAX_SEGMENTS = 4096
+
+/** Continuous speech of the far end, on the call's sample clock. */
+export interface VoiceSegment {
+  readonly startMs: Ms
+  /** Null while it lasts. */
+  readonly endMs: Ms | null
+}
 
 /** Voice activity of the far end. Data tones, which simulated voices send also in pauses, are filtered out first. */
 export class FarEndVoice {
@@ -18,6 +27,7 @@ export class FarEndVoice {
   #from: Samples = 0
   #until: Samples | null = null
   #pauses = 0
+  #segments: VoiceSegment[] = []
 
   /** `atSample`: position of the first of `audio` on the sample clock. */
   hear(audio: Int16Array, atSample: Samples): void {
@@ -53,11 +63,34 @@ export class FarEndVoice {
     return this.#until === null || this.quiet > PAUSE_INSIDE ? 0 : this.#until - this.#from
   }
 
+  /** Start of the newest talk; 0 before any. */
+  get talkStartMs(): Ms {
+    return samplesToMs(this.#from, NARROWBAND)
+  }
+
+  /** End of the newest speech, which is the newest sample during speech; null before any. */
+  get lastSpeechEndMs(): Ms | null {
+    const end = this.speaking ? this.#position : this.#until
+    return end === null ? null : samplesToMs(end, NARROWBAND)
+  }
+
+  /** Segments between pauses of 200 ms and more, oldest first; at least the newest 2,048. */
+  get segments(): readonly VoiceSegment[] {
+    return this.#segments
+  }
+
   #onEdge(edge: 'speech-start' | 'speech-end'): void {
     const at = this.#activity.position
+    const ms = samplesToMs(at, NARROWBAND)
     if (edge === 'speech-end') {
       this.#until = at
       this.#pauses++
-    } else if (this.#until === null || at - this.#until > PAUSE_INSIDE) this.#from = at
+      const last = this.#segments.pop()
+      if (last !== undefined) this.#segments.push({ startMs: last.startMs, endMs: ms })
+      return
+    }
+    if (this.#until === null || at - this.#until > PAUSE_INSIDE) this.#from = at
+    if (this.#segments.length >= MAX_SEGMENTS) this.#segments = this.#segments.slice(MAX_SEGMENTS / 2)
+    this.#segments.push({ startMs: ms, endMs: null })
   }
 }

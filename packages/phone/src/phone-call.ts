@@ -1,7 +1,9 @@
 import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent } from '@parley/leg'
 import type { SpeechToText, TextToSpeech } from '@parley/providers'
+import { CallAudio } from './call-audio.ts'
 import { CallTranscriber } from './call-transcriber.ts'
+import type { LineDamage } from './caller/line-damage.ts'
 import { PhoneError } from './errors.ts'
 import { EventLog } from './event-log.ts'
 import { FarEndVoice } from './far-end-voice.ts'
@@ -25,6 +27,15 @@ interface Spoken {
   readonly endMs: Ms
 }
 
+export interface PhoneCallOptions {
+  /** How much of the newest received audio is stored; default 20 minutes. */
+  readonly memoryMs?: Ms | undefined
+  /** Damage to the audio that this phone sends; default none. */
+  readonly damage?: LineDamage | undefined
+}
+
+const MEMORY_MS: Ms = 20 * 60_000
+
 /**
  * The phone's side of a call: it speaks, presses keys, hangs up, and stores the audio that it receives; with a recogniser it also
  * transcribes that audio.
@@ -37,25 +48,26 @@ export class PhoneCall {
   readonly #log = new EventLog<LegEvent>(MAX_EVENTS)
   readonly #waits: Waits
   readonly #heard: HeardAudio
-  readonly #scratch = new Int16Array(msToSamples(1000, NARROWBAND))
+  readonly #audio: CallAudio
+  readonly #watchers = new Set<() => void>()
   #drainTimer: Timer | undefined
   #voice: PhoneVoice | null = null
   #transcriber: CallTranscriber | null = null
   /** Created on the first wait for speech or silence: voice activity detection costs more than storing the audio. */
   #farVoice: FarEndVoice | null = null
 
-  /** `memoryMs`: how much of the newest received audio is stored; default 20 minutes. */
-  constructor(leg: CallLeg, time: Time, memoryMs: Ms = 20 * 60_000) {
+  constructor(leg: CallLeg, time: Time, { memoryMs = MEMORY_MS, damage }: PhoneCallOptions = {}) {
     this.leg = leg
     this.#time = time
     this.#waits = new Waits(time)
     this.#heard = new HeardAudio(msToSamples(memoryMs, NARROWBAND))
+    this.#audio = new CallAudio(leg, time, damage ?? null)
     const end = Promise.withResolvers<LegEnd>()
     this.ended = end.promise
     this.#drainLater()
     leg.onEvent(event => {
       this.#log.push(event)
-      this.#waits.check()
+      this.#changed()
       if (event.type !== 'ended') return
       this.#onEnded(event.end)
       end.resolve(event.end)
@@ -96,7 +108,7 @@ export class PhoneCall {
     if (this.#transcriber !== null)
       throw new PhoneError('already_listening', 'this call already has a recogniser: call setRecogniser() once')
     this.#drain()
-    this.#transcriber = new CallTranscriber(recogniser, language, this.#time, () => this.#waits.check())
+    this.#transcriber = new CallTranscriber(recogniser, language, this.#time, () => this.#changed())
   }
 
   /** Recognised speech of the far end since `setRecogniser`; empty without it. */
@@ -118,7 +130,7 @@ export class PhoneCall {
    * like `waitFor`.
    */
   async untilPause(pauseMs: Ms, timeoutMs: Ms): Promise<void> {
-    const voice = this.#listenForVoice()
+    const voice = this.farVoice()
     const before = voice.pauses
     const paused = () => (voice.pauses > before && voice.quiet >= msToSamples(pauseMs, NARROWBAND) ? true : null)
     await this.#waits.until(paused, timeoutMs, () => `no pause of ${pauseMs} ms after speech`)
@@ -126,7 +138,7 @@ export class PhoneCall {
 
   /** Waits until the far end has been silent for `ms`; silence before this call counts. Throws like `waitFor`. */
   async untilAgentQuiet(ms: Ms, timeoutMs: Ms = DEFAULT_WAIT_MS): Promise<void> {
-    const voice = this.#listenForVoice()
+    const voice = this.farVoice()
     const quiet = () => (voice.quiet >= msToSamples(ms, NARROWBAND) ? true : null)
     await this.#waits.until(quiet, timeoutMs, () => `no silence of ${ms} ms`)
   }
@@ -136,7 +148,7 @@ export class PhoneCall {
    * `waitFor`.
    */
   async untilAgentTalks(ms: Ms, timeoutMs: Ms = DEFAULT_WAIT_MS): Promise<void> {
-    const voice = this.#listenForVoice()
+    const voice = this.farVoice()
     const talking = () => (voice.talking >= Math.max(1, msToSamples(ms, NARROWBAND)) ? true : null)
     await this.#waits.until(talking, timeoutMs, () => `no speech of ${ms} ms`)
   }
@@ -148,17 +160,49 @@ export class PhoneCall {
    * it fails.
    */
   async untilHears(pattern: string | RegExp, timeoutMs: Ms, afterMs: Ms = 0): Promise<HeardMatch> {
+    let seen = -1
+    const find = () => {
+      const revision = this.#transcriber?.transcript.revision ?? -1
+      if (revision === seen && this.#transcriber?.failure === null) return null
+      seen = revision
+      return this.find(pattern, afterMs)
+    }
+    return this.#waits.until(find, timeoutMs, () => `did not hear ${describePattern(pattern)}`)
+  }
+
+  /**
+   * The first match for `pattern` in the far end's speech so far (see `untilHears`); null: none. Throws "not_listening" without
+   * `setRecogniser`, "bad_pattern", and the recogniser's own error when it failed.
+   */
+  find(pattern: string | RegExp, afterMs: Ms = 0): HeardMatch | null {
     const transcriber = this.#transcriber
     if (transcriber === null)
       throw new PhoneError('not_listening', 'this call has no recogniser: call setRecogniser() first')
-    let seen = -1
-    const find = () => {
-      if (transcriber.failure !== null) throw transcriber.failure
-      if (transcriber.transcript.revision === seen) return null
-      seen = transcriber.transcript.revision
-      return transcriber.transcript.find(pattern, afterMs)
-    }
-    return this.#waits.until(find, timeoutMs, () => `did not hear ${describePattern(pattern)}`)
+    if (transcriber.failure !== null) throw transcriber.failure
+    return transcriber.transcript.find(pattern, afterMs)
+  }
+
+  /**
+   * Calls `listener` when audio, words or an event arrived, and at the end of the call. Audio is read every 20 ms while somebody
+   * watches. Returns a function that removes the listener.
+   */
+  watch(listener: () => void): () => void {
+    this.#watchers.add(listener)
+    return () => this.#watchers.delete(listener)
+  }
+
+  /** Why the call ended, once its last words are transcribed; null until then. */
+  get over(): string | null {
+    return this.#waits.endReason
+  }
+
+  /** Position of the newest received audio on the call's clock. */
+  get positionMs(): Ms {
+    return samplesToMs(this.#audio.heardPosition(), NARROWBAND)
+  }
+
+  get time(): Time {
+    return this.#time
   }
 
   /** Resolves after `ms`. Throws "call_ended" when the call ends first. */
@@ -184,10 +228,11 @@ export class PhoneCall {
   async speak(audio: Int16Array): Promise<Spoken> {
     if (this.leg.state === 'ending' || this.leg.state === 'ended')
       throw new PhoneError('call_ended', 'the call has ended: audio can no longer be sent')
-    const position = this.leg.play(audio)
-    const budgetMs = samplesToMs(position - this.leg.played(), NARROWBAND) + 10_000
-    const left = await this.waitFor('play-progress', budgetMs, event => event.position >= position)
-    const end: Samples = left.atSample - (left.position - position)
+    const position = this.#audio.play(audio)
+    const budgetMs = samplesToMs(position - this.#audio.played(), NARROWBAND) + 10_000
+    const reached = (event: LegEvent & { type: 'play-progress' }) => this.#audio.position(event.position) >= position
+    const left = await this.waitFor('play-progress', budgetMs, reached)
+    const end: Samples = this.#audio.position(left.atSample) - (this.#audio.position(left.position) - position)
     return { startMs: samplesToMs(end - audio.length, NARROWBAND), endMs: samplesToMs(end, NARROWBAND) }
   }
 
@@ -219,9 +264,9 @@ export class PhoneCall {
     return this.#waits.until(find, timeoutMs, () => `no "${type}"`)
   }
 
-  /** The detector starts with the newest 5 s of audio, so that speech and silence before the first wait count. */
-  #listenForVoice(): FarEndVoice {
-    this.#drain()
+  /** Voice activity of the far end. It starts with the newest 5 s of audio, so that speech and silence before the first call count. */
+  farVoice(): FarEndVoice {
+    this.#read()
     if (this.#farVoice === null) {
       const audio = this.#heard.samples(RECENT)
       this.#farVoice = new FarEndVoice()
@@ -232,14 +277,19 @@ export class PhoneCall {
 
   #onEnded(end: LegEnd): void {
     this.#drainTimer?.cancel()
+    this.#audio.stop()
     this.#drain()
-    const endWaits = () => this.#waits.end(end.detail || end.cause)
+    const endWaits = () => {
+      this.#waits.end(end.detail || end.cause)
+      this.#changed()
+    }
     if (this.#transcriber === null) endWaits()
     else this.#transcriber.end(endWaits)
   }
 
   #drainLater(): void {
-    const every = this.#waits.any || this.#transcriber !== null ? BUSY_DRAIN_EVERY_MS : DRAIN_EVERY_MS
+    const isBusy = this.#waits.any || this.#watchers.size > 0 || this.#transcriber !== null
+    const every = isBusy ? BUSY_DRAIN_EVERY_MS : DRAIN_EVERY_MS
     this.#drainTimer = this.#time.at(this.#time.now() + every, () => {
       this.#drain()
       if (this.leg.state !== 'ended') this.#drainLater()
@@ -247,15 +297,21 @@ export class PhoneCall {
   }
 
   #drain(): void {
-    for (let count = this.#scratch.length; count === this.#scratch.length; ) {
-      count = this.leg.readHeard(this.#scratch)
-      if (count === 0) break
-      const audio = this.#scratch.subarray(0, count)
-      const atSample = this.leg.heardPosition() - count
+    this.#read()
+    this.#changed()
+  }
+
+  /** Reads the audio that arrived, without a check of waits and watchers: one of them may be asking. */
+  #read(): void {
+    this.#audio.drain((audio, atSample) => {
       this.#heard.append(audio, atSample)
       this.#farVoice?.hear(audio, atSample)
       this.#transcriber?.hear(audio, atSample)
-    }
+    })
+  }
+
+  #changed(): void {
     this.#waits.check()
+    for (const watcher of [...this.#watchers]) watcher()
   }
 }

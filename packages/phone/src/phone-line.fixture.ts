@@ -1,10 +1,10 @@
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
 import { type CallLeg, dialLeg, receiveLeg } from '@parley/leg'
 import type { LegContext } from '@parley/leg/testing'
-import { InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
+import { type CodecName, InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 import { type InviteSession, parseUri, type SipUri, UserAgent, VirtualNetwork } from '@parley/sip'
-import { PhoneCall } from './phone-call.ts'
+import { PhoneCall, type PhoneCallOptions } from './phone-call.ts'
 
 /** An answered call in virtual time: `call` is the phone's end, `far` the far end's leg. */
 export class PhoneLine {
@@ -18,7 +18,9 @@ export class PhoneLine {
     this.far = far
   }
 
-  static async answered(memoryMs?: Ms): Promise<PhoneLine> {
+  static async answered(
+    options: PhoneCallOptions & { readonly codecs?: readonly CodecName[] } = {},
+  ): Promise<PhoneLine> {
     const time = new VirtualTime()
     const random = new SeededRandom(1)
     const packets = new VirtualPacketNetwork({ time, random })
@@ -29,18 +31,20 @@ export class PhoneLine {
       const userAgent = new UserAgent({ time, random, transport, guard, onInvite })
       return { userAgent, random, media: new InlineMediaPlane({ time, random, network: packets, address }) }
     }
+    const legOptions = { ...(options.codecs && { codecs: options.codecs }) }
     const reached = Promise.withResolvers<CallLeg>()
     const farEnd = contextAt('192.0.2.2', session => {
-      void receiveLeg(farEnd, session, {}).then(leg => leg !== null && reached.resolve(leg))
+      void receiveLeg(farEnd, session, legOptions).then(leg => leg !== null && reached.resolve(leg))
     })
     const leg = await dialLeg(
       contextAt('192.0.2.1', () => {}),
       {
         uri: parseUri('sip:agent@192.0.2.2;transport=tls') as SipUri,
         from: { displayName: undefined, uri: parseUri('sip:phone@192.0.2.1')!, params: new Map() },
+        ...legOptions,
       },
     )
-    const call = new PhoneCall(leg, time, memoryMs)
+    const call = new PhoneCall(leg, time, options)
     await pass(time, 500)
     const far = await reached.promise
     far.answer()

@@ -23,6 +23,11 @@ export class Waits {
     return this.#waits.size > 0
   }
 
+  /** Why the call ended; null while it lasts. */
+  get endReason(): string | null {
+    return this.#endReason
+  }
+
   /**
    * Resolves with the first result of `find` that is not null. Throws "wait_timeout" after `timeoutMs`, "call_ended" when
    * the call ends first, and what `find` throws. `describeMiss` is the error text for a condition that did not come true.

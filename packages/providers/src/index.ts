@@ -12,6 +12,7 @@ export type {
 export { retryAfterMs } from './model-service/model-failure.ts'
 export { RulesModel } from './parley/rules/rules-model.ts'
 export { TonesVoice } from './simulated/io/tones-voice.ts'
+export { activeLevel } from './simulated/alignment.ts'
 export { speechBandOf, toneBandFilter } from './simulated/tone-band-filter.ts'
 export { TonesRecogniser } from './simulated/tones-recogniser.ts'
 export type {

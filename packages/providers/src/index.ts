@@ -11,8 +11,8 @@ export type {
 } from './language-model/language-model.ts'
 export { retryAfterMs } from './model-service/model-failure.ts'
 export { RulesModel } from './parley/rules/rules-model.ts'
-export { TonesVoice } from './simulated/io/tones-voice.ts'
 export { activeLevel } from './simulated/alignment.ts'
+export { TonesVoice } from './simulated/io/tones-voice.ts'
 export { speechBandOf, toneBandFilter } from './simulated/tone-band-filter.ts'
 export { TonesRecogniser } from './simulated/tones-recogniser.ts'
 export type {

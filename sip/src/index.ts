@@ -21,7 +21,7 @@ export {
 export { createResponse } from './message/message-factory.ts'
 export { parseNameAddr, parseNameAddrList } from './message/name-addr.ts'
 export { parseDatagram } from './message/parse-datagram.ts'
-export { reasonPhrase } from './message/reason-phrases.ts'
+export { isRegisteredStatus, reasonPhrase } from './message/reason-phrases.ts'
 export { serialise } from './message/serialise.ts'
 export { parseUri, serialiseUri, uriEquals } from './message/uri.ts'
 export { isHostName } from './transport/host-name.ts'

@@ -12,6 +12,7 @@ import {
   type TrunkRow,
   type TrunkSettings,
   tombstoneOf,
+  trunkHealth,
   trunkOf,
   writeTrunk,
 } from '@parley/store'
@@ -60,7 +61,7 @@ export const trunkHandlers = {
   'trunks.get': async ({ params: { trunk_id } }, { db, scope, platform }) => {
     const trunk = await trunkOf(db, scope, trunk_id)
     if (trunk === null) throw noTrunk(trunk_id)
-    return { status: 200, body: toTrunk(trunk, platform) }
+    return { status: 200, body: { ...toTrunk(trunk, platform), health: await trunkHealth(db, scope, trunk_id) } }
   },
 
   'trunks.update': async ({ params: { trunk_id }, body }, context) => {

@@ -137,6 +137,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     live: runs.live,
     isDraining: runs.isDraining,
   }))
+  metrics.watchTrunks(() => runs.trunkFigures)
   metrics.watchSpool(() => recordings)
   const unwatch = watchIdentity(identity, runs.engine.endpoint, printLine)
   return {

@@ -1,3 +1,4 @@
+import type { CallRecordEnd } from '@parley/engine'
 import { expect, it, onTestFinished } from 'vitest'
 import { serveRoleHealth } from './role-health.ts'
 import { RoleMetrics } from './role-metrics.ts'
@@ -14,6 +15,17 @@ async function serve({ isDatabaseUp = true, isDraining = false, metrics = new Ro
   return (path: string) => fetch(`${health.url}${path}`)
 }
 
+const ENDED: CallRecordEnd = {
+  direction: 'outbound',
+  state: 'completed',
+  outcome: 'caller_hung_up',
+  connectedMs: 2000,
+  sipStatus: 200,
+  reachedTrunk: true,
+  postDialDelayMs: 700,
+  report: null,
+}
+
 it('a process without the API serves metrics of its calls at /metrics', async () => {
   const metrics = new RoleMetrics()
   let live = 3
@@ -25,8 +37,15 @@ it('a process without the API serves metrics of its calls at /metrics', async ()
     evicted: 2,
     datagramsDropped: 48_000,
   }))
-  metrics.callEnded({ state: 'completed', outcome: 'caller_hung_up', connectedMs: 2000, report: null })
-  metrics.callEnded({ state: 'rejected', outcome: null, connectedMs: null, report: null })
+  metrics.callEnded(ENDED)
+  metrics.callEnded({
+    ...ENDED,
+    direction: 'inbound',
+    state: 'rejected',
+    outcome: null,
+    connectedMs: null,
+    sipStatus: null,
+  })
   const get = await serve({ metrics })
   const response = await get('/metrics')
   expect(response.headers.get('content-type')).toContain('text/plain')
@@ -46,6 +65,35 @@ it('a process without the API serves metrics of its calls at /metrics', async ()
   )
   live = 4
   expect(await (await get('/metrics')).text()).toContain('parley_calls_live 4')
+})
+
+it('the metrics of trunks are the calls that reached one, their failures by status and what answered OPTIONS', async () => {
+  const metrics = new RoleMetrics()
+  metrics.watchTrunks(() => ({
+    pings: { trunks: { reachable: 3, partly_reachable: 1, unreachable: 0 }, answered: 40, unanswered: 2 },
+    registrations: { registering: 0, registered: 2, failed: 1, unregistered: 0 },
+  }))
+  metrics.callEnded(ENDED)
+  const failed = { ...ENDED, state: 'failed', outcome: 'error', connectedMs: null, postDialDelayMs: null }
+  for (const sipStatus of [503, 503, 486, 499, 498, null]) metrics.callEnded({ ...failed, sipStatus })
+  metrics.callEnded({ ...failed, sipStatus: null, reachedTrunk: false })
+  const get = await serve({ metrics })
+  const lines = (await (await get('/metrics')).text()).split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'parley_trunk_calls_total{direction="outbound",result="answered"} 1',
+      'parley_trunk_calls_total{direction="outbound",result="not_answered"} 6',
+      'parley_trunk_call_failures_total{direction="outbound",status="503"} 2',
+      'parley_trunk_call_failures_total{direction="outbound",status="486"} 1',
+      'parley_trunk_call_failures_total{direction="outbound",status="4xx"} 2',
+      'parley_trunk_call_failures_total{direction="outbound",status="none"} 1',
+      'parley_trunk_post_dial_delay_seconds_sum 0.7',
+      'parley_trunk_post_dial_delay_seconds_count 1',
+      'parley_trunks_pinged{state="partly_reachable"} 1',
+      'parley_trunk_pings_total{result="unanswered"} 2',
+      'parley_trunk_registrations{state="failed"} 1',
+    ]),
+  )
 })
 
 it('the metrics include the size of the recording spool and the recordings that were refused', async () => {

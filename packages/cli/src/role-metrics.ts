@@ -1,6 +1,7 @@
 import { watchProcess } from '@parley/control-plane'
-import type { CallRecordEnd } from '@parley/engine'
+import type { CallRecordEnd, RunEngine } from '@parley/engine'
 import type { RecordingSpool } from '@parley/runs'
+import { isRegisteredStatus } from '@parley/sip'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Values of an engine that become metrics. */
@@ -40,10 +41,73 @@ export class RoleMetrics {
     registers: [this.registry],
   })
 
-  callEnded({ state, outcome, connectedMs, report }: CallRecordEnd): void {
+  readonly #trunkCalls = new Counter({
+    name: 'parley_trunk_calls_total',
+    help: 'Ended calls that reached a trunk, by direction and whether they were answered; their ratio is the ASR',
+    labelNames: ['direction', 'result'],
+    registers: [this.registry],
+  })
+  readonly #trunkFailures = new Counter({
+    name: 'parley_trunk_call_failures_total',
+    help: 'Calls that reached a trunk and were not answered, by direction and final SIP status (none: there was none; 4xx: one that no RFC defines)',
+    labelNames: ['direction', 'status'],
+    registers: [this.registry],
+  })
+  readonly #postDialDelay = new Histogram({
+    name: 'parley_trunk_post_dial_delay_seconds',
+    help: 'Time from the INVITE of an outbound call to ringing or the answer',
+    buckets: [0.1, 0.25, 0.5, 1, 2, 4, 6, 8, 12, 20, 30],
+    registers: [this.registry],
+  })
+
+  callEnded(end: CallRecordEnd): void {
+    const { state, outcome, connectedMs, report } = end
+    if (end.reachedTrunk) this.#trunkCall(end)
     this.#mediaConflicts.inc(report?.end.media?.statistics.mediaConflicts ?? 0)
     this.#ended.inc({ state, outcome: outcome ?? 'none' })
     if (connectedMs !== null) this.#connected.observe(connectedMs / 1000)
+  }
+
+  #trunkCall({ direction, connectedMs, sipStatus, postDialDelayMs }: CallRecordEnd): void {
+    const isAnswered = connectedMs !== null
+    this.#trunkCalls.inc({ direction, result: isAnswered ? 'answered' : 'not_answered' })
+    if (!isAnswered) this.#trunkFailures.inc({ direction, status: statusLabel(sipStatus) })
+    if (postDialDelayMs !== null) this.#postDialDelay.observe(postDialDelayMs / 1000)
+  }
+
+  /** Adds metrics of the trunks of an engine. */
+  watchTrunks(figures: () => RunEngine['trunkFigures']): void {
+    const registers = [this.registry]
+    new Gauge({
+      name: 'parley_trunks_pinged',
+      help: 'Trunks to which this engine sends OPTIONS, by what their servers answered last',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        for (const [state, count] of Object.entries(figures().pings.trunks)) this.set({ state }, count)
+      },
+    })
+    new Counter({
+      name: 'parley_trunk_pings_total',
+      help: 'OPTIONS to servers of trunks, by whether there was an answer',
+      labelNames: ['result'],
+      registers,
+      collect() {
+        const { answered, unanswered } = figures().pings
+        this.reset()
+        this.inc({ result: 'answered' }, answered)
+        this.inc({ result: 'unanswered' }, unanswered)
+      },
+    })
+    new Gauge({
+      name: 'parley_trunk_registrations',
+      help: 'Registrations of trunks that this engine keeps, by state',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        for (const [state, count] of Object.entries(figures().registrations)) this.set({ state }, count)
+      },
+    })
   }
 
   /** Adds metrics of the process, for a process without the API. */
@@ -111,6 +175,12 @@ export class RoleMetrics {
       counter(`parley_jobs_${name}_total`, help, [this.registry], () => read()[name] ?? 0)
     }
   }
+}
+
+/** A far end may answer any status: those without a phrase of their own are counted by class. */
+function statusLabel(status: number | null): string {
+  if (status === null) return 'none'
+  return isRegisteredStatus(status) ? String(status) : `${Math.floor(status / 100)}xx`
 }
 
 function counter(name: string, help: string, registers: Registry[], read: () => number): void {

@@ -76,6 +76,11 @@ const PHRASES: Readonly<Record<number, string>> = {
   608: 'Rejected',
 }
 
+/** Whether an RFC defines the status. */
+export function isRegisteredStatus(status: number): boolean {
+  return PHRASES[status] !== undefined
+}
+
 /** The phrase of RFC 3261 section 21 and its extensions; that of the class (x00) for an unknown status. */
 export function reasonPhrase(status: number): string {
   return PHRASES[status] ?? PHRASES[Math.floor(status / 100) * 100] ?? 'Unknown'

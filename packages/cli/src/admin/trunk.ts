@@ -1,13 +1,16 @@
+import type { Scope } from '@parley/contract'
 import { CODEC_NAMES, type CodecName, isCodecName } from '@parley/media'
 import {
   detailsInForce,
+  listTrunks,
+  type Queries,
   readTrunkDetails,
-  registrationOf,
   setTrunkDetails,
   TRUNK_PROFILE_NAMES,
   type TrunkChanges,
   type TrunkDetails,
   type TrunkRow,
+  trunkHealth,
   trunkOf,
 } from '@parley/store'
 import { parseCommand, UsageError } from '../usage.ts'
@@ -16,8 +19,9 @@ import { ENV_OPTION, inEnvironment, type StaffCommand } from './staff-command.ts
 import { assertedIdentity, diversion, headersIn, headersOut, identity, privacy } from './trunk-identity.ts'
 
 export const TRUNK_USAGE =
-  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|srtp-without-tls|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--realms REALM,…] [--country DE] [--cps N] [--inbound-cps N] [--profile twilio|telnyx|bandwidth|vonage|generic] [--identity USER] [--rtp-timeout SECONDS] [--asserted-identity caller|NUMBER] [--privacy id,…] [--diversion NUMBER] [--headers-in NAME,…] [--headers-out NAME,…] [--number-format-in any|e164|national] [--number-format-out e164|digits|national] [--prefix-in DIGITS] [--prefix-out DIGITS] [--refer on|off] [--session-expires SECONDS] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default)'
+  'parley admin trunk set TRUNK [--port N] [--transport udp|tcp|tls] [--media srtp|srtp-without-tls|rtp] [--codecs PCMU,PCMA,G722] [--source ADDRESS,…] [--realms REALM,…] [--country DE] [--cps N] [--inbound-cps N] [--profile twilio|telnyx|bandwidth|vonage|generic] [--identity USER] [--rtp-timeout SECONDS] [--asserted-identity caller|NUMBER] [--privacy id,…] [--diversion NUMBER] [--headers-in NAME,…] [--headers-out NAME,…] [--number-format-in any|e164|national] [--number-format-out e164|digits|national] [--prefix-in DIGITS] [--prefix-out DIGITS] [--refer on|off] [--session-expires SECONDS] [--ping SECONDS|off] [--register | --no-register] [--env TENANT_ID]   (the value "default" restores the default)'
 export const TRUNK_SHOW_USAGE = 'parley admin trunk show TRUNK [--env TENANT_ID]'
+export const TRUNK_LIST_USAGE = 'parley admin trunk list [--env TENANT_ID]'
 
 const MAX_CPS = 1000
 const MIN_RTP_TIMEOUT_S = 5
@@ -26,6 +30,10 @@ const MAX_REALM = 128
 /** RFC 4028 section 5: no interval is shorter. */
 const MIN_SESSION_S = 90
 const MAX_SESSION_S = 86_400
+/** Carriers ban clients that send OPTIONS more often. */
+const MIN_PING_S = 15
+const MAX_PING_S = 3600
+const TRUNKS_AT_ONCE = 200
 const text = { type: 'string' } as const
 
 const OPTIONS = {
@@ -53,6 +61,7 @@ const OPTIONS = {
   'prefix-out': text,
   refer: text,
   'session-expires': text,
+  ping: text,
   register: { type: 'boolean' },
   'no-register': { type: 'boolean' },
 } as const
@@ -91,6 +100,7 @@ export function trunkSet(args: string[]): StaffCommand {
     ...optional('session_expires', values['session-expires'], value =>
       wholeNumber('--session-expires', value, MIN_SESSION_S, MAX_SESSION_S),
     ),
+    ...optional('ping', values.ping, ping),
     ...registration(values.register === true, values['no-register'] === true),
   }
   if (Object.keys(changes).length === 0) throw new UsageError(`give at least one detail to set\nusage: ${TRUNK_USAGE}`)
@@ -104,20 +114,52 @@ export function trunkSet(args: string[]): StaffCommand {
   })
 }
 
-/** Prints a trunk's settings in force and the state of its registration. */
+/** Trunks of an environment, by id, with the figures of the last hour. */
+export function trunkList(args: string[]): StaffCommand {
+  const { values, positionals } = parseCommand(args, ENV_OPTION, TRUNK_LIST_USAGE)
+  if (positionals.length > 0) throw new UsageError(`usage: ${TRUNK_LIST_USAGE}`)
+  return inEnvironment(values.env, async (tx, scope) => {
+    const trunks: object[] = []
+    for await (const { trunk_id, name, termination_uri, inbound } of everyTrunk(tx, scope)) {
+      const { outbound, inbound: received, ping, registration, ...last } = await trunkHealth(tx, scope, trunk_id)
+      trunks.push({
+        trunk_id,
+        name,
+        termination_uri,
+        inbound,
+        ping: ping?.state ?? null,
+        registration: registration?.state ?? null,
+        outbound,
+        inbound_calls: received,
+        ...last,
+      })
+    }
+    return { answer: { tenant_id: scope.tenant_id, trunks }, changed: [] }
+  })
+}
+
+async function* everyTrunk(tx: Queries, scope: Scope): AsyncGenerator<TrunkRow> {
+  let cursor: string | null = null
+  do {
+    const page = await listTrunks(tx, scope, { cursor, limit: TRUNKS_AT_ONCE })
+    yield* page.rows
+    cursor = page.next_cursor
+  } while (cursor !== null)
+}
+
+/** Prints a trunk's settings in force and its health. */
 export function trunkShow(args: string[]): StaffCommand {
   const { values, positionals } = parseCommand(args, ENV_OPTION, TRUNK_SHOW_USAGE)
   const [trunk] = positionals
   if (trunk === undefined || positionals.length !== 1) throw new UsageError(`usage: ${TRUNK_SHOW_USAGE}`)
   return inEnvironment(values.env, async (tx, scope) => {
     const details = await readTrunkDetails(tx, scope, trunk)
-    const registration = details.register === true ? await registrationOf(tx, scope, trunk) : null
     const answer = {
       tenant_id: scope.tenant_id,
       trunk_id: trunk,
       details,
       in_force: detailsInForce(details),
-      registration,
+      health: await trunkHealth(tx, scope, trunk),
     }
     return { answer, changed: [] }
   })
@@ -181,6 +223,11 @@ function registration(on: boolean, off: boolean): Pick<TrunkChanges, 'register'>
 /** Seconds without any packet after which a call ends; 0 for "off". */
 function rtpTimeout(value: string): number {
   return value === 'off' ? 0 : wholeNumber('--rtp-timeout', value, MIN_RTP_TIMEOUT_S, MAX_RTP_TIMEOUT_S)
+}
+
+/** Seconds between OPTIONS; 0 for "off". */
+function ping(value: string): number {
+  return value === 'off' ? 0 : wholeNumber('--ping', value, MIN_PING_S, MAX_PING_S)
 }
 
 /** Dialled digits that stand before a number, such as an access code. */

@@ -160,7 +160,7 @@ describe('parley admin', () => {
     const identity =
       '--asserted-identity caller --privacy id,critical --diversion +49305555 --headers-in X-Foo --headers-out X-Foo,X-Bar'
     const numbers =
-      '--number-format-in national --number-format-out digits --prefix-in 9 --prefix-out 00 --refer off --session-expires 600'
+      '--number-format-in national --number-format-out digits --prefix-in 9 --prefix-out 00 --refer off --session-expires 600 --ping 60'
     expect(await set(`${identity} ${numbers}`)).toMatchObject({
       details: {
         asserted_identity: 'caller',
@@ -174,6 +174,7 @@ describe('parley admin', () => {
         prefix_out: '00',
         refer: false,
         session_expires: 600,
+        ping: 60,
       },
       warnings: [],
     })
@@ -183,7 +184,7 @@ describe('parley admin', () => {
     expect(rows).toEqual([{ details: {} }])
   })
 
-  it('trunk show prints the settings of the profile and the state of the registration', async () => {
+  it('trunk show prints the settings of the profile and the health of the trunk, trunk list that of every trunk', async () => {
     const { tenant_id } = await test.scope()
     await test.owner.query(
       `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound, inbound_token, details)
@@ -199,7 +200,15 @@ describe('parley admin', () => {
       trunk_id: 'shown',
       details: { profile: 'vonage', register: true },
       in_force: { register: true, number_format_out: 'digits' },
-      registration: { state: 'failed', sip_status: 403, detail: 'REGISTER answered 403 Forbidden' },
+      health: {
+        window_s: 3600,
+        outbound: { calls: 0, asr: null },
+        ping: null,
+        registration: { state: 'failed', sip_status: 403, detail: 'REGISTER answered 403 Forbidden' },
+      },
+    })
+    expect(await admin(`trunk list --env ${tenant_id}`)).toMatchObject({
+      trunks: [{ trunk_id: 'shown', ping: null, registration: 'failed', outbound: { calls: 0 } }],
     })
     await expect(admin(`trunk show other --env ${tenant_id}`)).rejects.toThrow('it has shown')
   })
@@ -247,6 +256,7 @@ describe('parley admin', () => {
     ['trunk set main --source 10.0.0.1/8', '--source takes addresses or networks'],
     ['trunk set main --identity a@b', '--identity takes a number or the user part'],
     ['trunk set main --register --no-register', 'give only one of them'],
+    ['trunk list main', 'usage: parley admin trunk list'],
     ['trunk show', 'usage: parley admin trunk show'],
     ['trunk set main --profile plain', '--profile takes twilio or telnyx or bandwidth or vonage or generic'],
     ['trunk set main --privacy id,none', '--privacy takes "none" alone'],
@@ -260,6 +270,7 @@ describe('parley admin', () => {
     ['trunk set main --number-format-out local', '--number-format-out takes e164 or digits or national'],
     ['trunk set main --prefix-out +1', '--prefix-out takes 1 to 16 digits'],
     ['trunk set main --session-expires 60', '--session-expires takes a whole number, 90 to 86400'],
+    ['trunk set main --ping 14', '--ping takes a whole number, 15 to 3600'],
     ['trunk set main --refer no', '--refer takes on or off'],
     ['trunk set main --prot 5060', '--prot'],
     ['key create --name a --role owner', '--role takes viewer or member or admin, not "owner"'],

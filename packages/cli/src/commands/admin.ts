@@ -12,7 +12,7 @@ import { MASTER_KEY_USAGE, rotate } from '../admin/master-key.ts'
 import { ORG_USAGE, orgCreate, orgList } from '../admin/org.ts'
 import { RATE_CARD_USAGE, rateCardInstall } from '../admin/rate-card.ts'
 import type { StaffCommand } from '../admin/staff-command.ts'
-import { TRUNK_SHOW_USAGE, TRUNK_USAGE, trunkSet, trunkShow } from '../admin/trunk.ts'
+import { TRUNK_LIST_USAGE, TRUNK_SHOW_USAGE, TRUNK_USAGE, trunkList, trunkSet, trunkShow } from '../admin/trunk.ts'
 import { readSettings, type Settings } from '../environment.ts'
 import { withSettingName } from '../start-faults.ts'
 import { groupUsage, parseCommand, UsageError } from '../usage.ts'
@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => StaffCommand>> = {
   'env set-rate-limit': envSetRateLimit,
   'env set-destinations': envSetDestinations,
   'trunk set': trunkSet,
+  'trunk list': trunkList,
   'trunk show': trunkShow,
   'rate-card install': rateCardInstall,
   'key create': keyCreate,
@@ -35,6 +36,7 @@ const USAGES = [
   ...ORG_USAGE,
   ...Object.values(ENV_USAGE),
   TRUNK_USAGE,
+  TRUNK_LIST_USAGE,
   TRUNK_SHOW_USAGE,
   RATE_CARD_USAGE,
   KEY_USAGE,

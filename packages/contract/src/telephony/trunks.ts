@@ -36,6 +36,69 @@ export const trunk = z
   })
   .meta({ id: 'Trunk' })
 
+const calls = z.int().min(0)
+const ms = z.int().min(0)
+const ended = {
+  calls,
+  answered: calls,
+  /** Answer seizure ratio: answered calls of all; null: there was none. */
+  asr: z.number().min(0).max(1).nullable(),
+  /** Average duration of answered calls; null: there was none. */
+  acd_ms: ms.nullable(),
+  /** Calls that were not answered, by final SIP status (null: none came), the most frequent first. */
+  failures: z.array(z.strictObject({ sip_status: z.int().nullable(), calls })).max(20),
+}
+
+/** How a trunk does: ended calls that began in the last `window_s`, its answers to OPTIONS, its registration. */
+const trunkHealth = z
+  .strictObject({
+    window_s: z.int(),
+    outbound: z.strictObject({
+      ...ended,
+      /** From the INVITE to ringing or the answer; null: no call rang. */
+      post_dial_delay_ms: z.strictObject({ p50: ms, p95: ms }).nullable(),
+    }),
+    inbound: z.strictObject(ended),
+    /** End of the last answered call, and of the last that failed for another reason than the callee; null: none in 24 h. */
+    last_success_at: timestamp.nullable(),
+    last_failure_at: timestamp.nullable(),
+    /** Null: no engine has sent OPTIONS in the last 5 min. */
+    ping: z
+      .strictObject({
+        state: z.enum(['reachable', 'partly_reachable', 'unreachable']),
+        engines: calls,
+        engines_without_answer: calls,
+        checked_at: timestamp,
+        last_success_at: timestamp.nullable(),
+        last_failure_at: timestamp.nullable(),
+        targets: z.array(
+          z.strictObject({
+            transport: z.enum(['udp', 'tcp', 'tls']),
+            address: text(1, 64),
+            port: z.int(),
+            sip_status: z.int().nullable(),
+            /** Why there was no answer; null: there was one. */
+            error: text(1, 200).nullable(),
+            round_trip_ms: ms.nullable(),
+          }),
+        ),
+      })
+      .nullable(),
+    /** Null: the trunk never registered. */
+    registration: z
+      .strictObject({
+        state: z.enum(['registering', 'registered', 'failed', 'unregistered']),
+        sip_status: z.int().nullable(),
+        detail: text(0, 500),
+        expires_at: timestamp.nullable(),
+        updated_at: timestamp,
+      })
+      .nullable(),
+  })
+  .meta({ id: 'TrunkHealth' })
+
+export const trunkWithHealth = z.strictObject({ ...trunk.shape, health: trunkHealth }).meta({ id: 'TrunkWithHealth' })
+
 const byId = z.strictObject({ trunk_id: trunkId })
 
 const listTrunks = operation({
@@ -84,13 +147,13 @@ const getTrunk = operation({
   id: 'trunks.get',
   method: 'GET',
   path: '/api/v1/telephony/trunks/{trunk_id}',
-  summary: 'Read a SIP trunk',
+  summary: 'Read a SIP trunk and its health: calls of the last hour, answers to OPTIONS, registration',
   role: 'viewer',
   idempotency: 'none',
   params: byId,
   query: null,
   body: null,
-  output: trunk,
+  output: trunkWithHealth,
   statuses: [200],
   refusals: {},
 })

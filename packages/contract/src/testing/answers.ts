@@ -91,6 +91,30 @@ const trunk = {
   created_at: at,
   updated_at: at,
 }
+const noCalls = { calls: 0, answered: 0, asr: null, acd_ms: null, failures: [] }
+const trunkHealth = {
+  window_s: 3600,
+  outbound: { ...noCalls, failures: [{ sip_status: null, calls: 1 }], post_dial_delay_ms: { p50: 1, p95: 2 } },
+  inbound: noCalls,
+  last_success_at: null,
+  last_failure_at: at,
+  ping: {
+    state: 'reachable',
+    engines: 1,
+    engines_without_answer: 0,
+    checked_at: at,
+    last_success_at: at,
+    last_failure_at: null,
+    targets: [{ transport: 'tls', address: '192.0.2.1', port: 5061, sip_status: 200, error: null, round_trip_ms: 12 }],
+  },
+  registration: {
+    state: 'registered',
+    sip_status: 200,
+    detail: 'REGISTER answered 200 OK',
+    expires_at: at,
+    updated_at: at,
+  },
+}
 const number = {
   number_id: uuid,
   phone_number: '+15551234567',
@@ -349,7 +373,7 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ['actions.list', { items: [descriptor] }],
   ['models.list', page(model)],
   ['voices.list', page(voice)],
-  ['trunks.get', trunk],
+  ['trunks.get', { ...trunk, health: trunkHealth }],
   ['numbers.list', page(number)],
   ['call_limits.get', limit],
   ['runs.get', run],

@@ -21,9 +21,16 @@ interface CallRecordOptions {
 }
 
 export interface CallRecordEnd {
+  readonly direction: 'inbound' | 'outbound'
   readonly state: string
   readonly outcome: string | null
   readonly connectedMs: Ms | null
+  /** Final SIP status in the run's outcome; null: there is none. */
+  readonly sipStatus: number | null
+  /** Inbound, or an INVITE was sent or found no way to the trunk. */
+  readonly reachedTrunk: boolean
+  /** From the first INVITE to ringing or the answer; null: inbound, or the callee never rang. */
+  readonly postDialDelayMs: Ms | null
   readonly report: CallReport | null
 }
 
@@ -46,7 +53,8 @@ export class CallRecord {
   #isCancelled = false
   #isLost = false
   #isOver = false
-  #isDialling = false
+  #dialledAt: Ms | null = null
+  #rangAt: Ms | null = null
   #hangUp: Promise<string | null> | null = null
   #denial: OwnedRunEnding | null = null
   #stopLadder: (() => void) | null = null
@@ -91,8 +99,8 @@ export class CallRecord {
 
   /** Called before each INVITE: the first, one to the next server, one with credentials. */
   dialling(): void {
-    if (this.#isDialling) return
-    this.#isDialling = true
+    if (this.#dialledAt !== null) return
+    this.#dialledAt = this.#options.time.now()
     this.enter('dialing')
   }
 
@@ -148,9 +156,11 @@ export class CallRecord {
   #onLeg(event: LegEvent): void {
     switch (event.type) {
       case 'ringing':
+        this.#rangAt ??= this.#options.time.now()
         return this.enter('ringing')
       case 'answered':
         this.#answeredAt = this.#options.time.now()
+        this.#rangAt ??= this.#answeredAt
         this.#state = 'running'
         return
       case 'transfer-result':
@@ -232,8 +242,22 @@ export class CallRecord {
     const last = done === 'not_allowed' ? { ...failedTransition(), ...measured(ending) } : ending
     if (done === 'not_allowed') await this.#run.finish(last)
     this.#stopLadder?.()
-    const kind = (last.outcome as { readonly kind?: string } | null)?.kind ?? null
-    this.#options.onOver({ state: last.state, outcome: kind, connectedMs: this.#connectedMs(), report })
+    const {
+      kind = null,
+      detail,
+      sip_status = null,
+    } = (last.outcome ?? {}) as Partial<NonNullable<RunResult['outcome']>>
+    const { direction } = this.#options
+    this.#options.onOver({
+      direction,
+      state: last.state,
+      outcome: kind,
+      connectedMs: this.#connectedMs(),
+      sipStatus: sip_status,
+      reachedTrunk: direction === 'inbound' || this.#dialledAt !== null || detail === 'trunk_unreachable',
+      postDialDelayMs: this.#dialledAt === null || this.#rangAt === null ? null : this.#rangAt - this.#dialledAt,
+      report,
+    })
   }
 
   #connectedMs(): Ms | null {

@@ -1,6 +1,6 @@
 import type { PolicyReason } from '@parley/conversation'
 import { type Ms, ParleyError, Semaphore, type Time } from '@parley/kernel'
-import { type InviteAttempt, LegError, type NextHop } from '@parley/leg'
+import { type InviteAttempt, LegError } from '@parley/leg'
 import { MediaError } from '@parley/media'
 import type { OwnedRun, OwnedRunEnding, RunLeases, Work } from '@parley/runs'
 import { type HeaderPairs, parseNameAddrList } from '@parley/sip'
@@ -10,6 +10,7 @@ import {
   type DialableTrunk,
   dialableTrunk,
   listEffects,
+  type PingedTrunk,
   type Sealer,
   type StartingRun,
   startingRun,
@@ -29,6 +30,7 @@ import { DialEffect } from './dial-effect.ts'
 import { numberAt, outboundIdentity } from './outbound-identity.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
+import { trunkHop } from './trunk-address.ts'
 import { trunkMedia, trunkSources } from './trunk-details.ts'
 import { writtenCalledNumber } from './trunk-numbers.ts'
 
@@ -48,6 +50,8 @@ interface OutboundRunsOptions {
   readonly capacity: CallCapacity
   /** Dials; releases `place` when the call ends. Throws `ParleyError` if no INVITE could be sent. */
   readonly dial: (request: DialRequest, place: CallPlace) => Promise<Call>
+  /** Called before each call to a trunk; default nothing. */
+  readonly onDial?: (trunk: PingedTrunk) => void
   readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
   readonly onProblem: (what: string, error: unknown) => void
 }
@@ -168,7 +172,9 @@ export class OutboundRuns {
 
   async #dial(ready: ReadyToDial, place: CallPlace): Promise<void> {
     const { run, record, start, trunk, agent, effectId } = ready
-    const { ladders } = this.#options
+    const { ladders, onDial } = this.#options
+    const { trunk_id, termination_uri, details } = trunk
+    onDial?.({ scope: run.scope, trunk_id, termination_uri, details })
     const identity = outboundIdentity(start.from_number, trunk)
     const headers = [...identity.headers, ...this.#customHeaders(run, start, trunk)]
     const recording = wantsRecording(start.plan) ? await this.#recording(run) : null
@@ -287,7 +293,6 @@ export class OutboundRuns {
     trunk: DialableTrunk,
   ): Pick<DialRequest, 'uri' | 'nextHop' | 'sources' | 'credentials'> & TrunkMedia {
     const { details, termination_uri: host, auth } = trunk
-    const transport = details.transport ?? 'tls'
     const credentials =
       auth === null || auth.secret === null
         ? null
@@ -296,11 +301,10 @@ export class OutboundRuns {
             password: this.#options.sealer.open(auth.secret.sealed, auth.secret.context).toString('utf8'),
             ...(details.realms && { realms: details.realms }),
           }
-    const nextHop: NextHop = { host, port: details.port, transport, serverName: undefined }
     return {
       uri: numberAt(writtenCalledNumber(start.to_number ?? '', trunk), host),
       ...trunkMedia(details),
-      nextHop,
+      nextHop: trunkHop(host, details),
       sources: trunkSources(details),
       ...(credentials !== null && { credentials }),
     }

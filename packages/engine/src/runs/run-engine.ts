@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Ms, Time, Timer } from '@parley/kernel'
+import { type Ms, systemRandom, type Time, type Timer } from '@parley/kernel'
 import { type OwnedRun, RepeatedFailureLog, type RunLeases, type RunQueue } from '@parley/runs'
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
 import { Engine, type EngineOptions } from '../engine.ts'
@@ -11,6 +11,7 @@ import { InboundRuns } from './inbound-runs.ts'
 import { OutboundRuns } from './outbound-runs.ts'
 import type { Recordings } from './recordings.ts'
 import { TrunkDirectory, type TrunkDirectoryOptions } from './trunk-directory.ts'
+import { type PingFigures, TrunkPings } from './trunk-pings.ts'
 import { TrunkRegistrations } from './trunk-registrations.ts'
 
 /** How often the database is queried for waiting runs, in case a job of the queue was lost. */
@@ -52,6 +53,7 @@ export class RunEngine {
   readonly #options: RunEngineOptions
   readonly #directory: TrunkDirectory
   readonly #registrations: TrunkRegistrations
+  readonly #pings: TrunkPings
   readonly #outbound: OutboundRuns
   readonly #heartbeats: RepeatedFailureLog
   readonly #sweeps: RepeatedFailureLog
@@ -74,6 +76,14 @@ export class RunEngine {
     const { database, leases, sealer, agents, recordings, time, onProblem } = options
     this.#heartbeats = new RepeatedFailureLog({ name: 'the heartbeat of the engine', time, onProblem })
     this.#sweeps = new RepeatedFailureLog({ name: 'the query for waiting runs', time, onProblem })
+    this.#pings = new TrunkPings({
+      database,
+      engineId: leases.owner.engine,
+      time,
+      random: systemRandom,
+      wallClock: Date.now,
+      onProblem,
+    })
     this.#outbound = new OutboundRuns({
       database,
       leases,
@@ -83,6 +93,7 @@ export class RunEngine {
       time,
       onProblem,
       ladders,
+      onDial: trunk => this.#pings.used(trunk),
       capacity: engine.capacity,
       dial: (request, place) => engine.dial(request, place),
       onOver: (run, end) => options.onOver?.(run, end),
@@ -145,6 +156,11 @@ export class RunEngine {
     return this.engine.calls.size
   }
 
+  /** Answers of trunks to OPTIONS, and registrations by their state. */
+  get trunkFigures(): { readonly pings: PingFigures; readonly registrations: TrunkRegistrations['figures'] } {
+    return { pings: this.#pings.figures, registrations: this.#registrations.figures }
+  }
+
   get isDraining(): boolean {
     return this.engine.capacity.isDraining
   }
@@ -156,6 +172,7 @@ export class RunEngine {
   async drain(withinMs: Ms): Promise<void> {
     const { time } = this.#options
     this.engine.drain()
+    this.#pings.stop()
     void this.#beat()
     let isHandedOver = false
     void this.#registrations.drain().finally(() => {
@@ -177,6 +194,7 @@ export class RunEngine {
     await this.#stopListening?.()
     this.#heartbeat?.cancel()
     this.#sweep?.cancel()
+    this.#pings.stop()
     await this.#registrations.close()
     this.#directory.close()
     await this.engine.close()
@@ -211,6 +229,7 @@ export class RunEngine {
       },
     )
     this.#registrations.begin(this.engine.endpoint.userAgent)
+    this.#pings.begin(this.engine.endpoint.userAgent)
     await this.#takeWaiting()
   }
 

@@ -5,7 +5,6 @@ import {
   type Registration,
   type RegistrationOptions,
   type RegistrationStatus,
-  type SipUri,
   serialiseUri,
   type UserAgent,
 } from '@parley/sip'
@@ -21,6 +20,7 @@ import {
   saveRegistration,
   trunkOf,
 } from '@parley/store'
+import { trunkHop, trunkUri } from './trunk-address.ts'
 import type { TrunkDirectory } from './trunk-directory.ts'
 
 /** An engine that dies loses its leases after this time; another takes them at its next look. */
@@ -94,6 +94,13 @@ export class TrunkRegistrations {
   begin(userAgent: Pick<UserAgent, 'register'>): void {
     this.#userAgent = userAgent
     this.#schedule()
+  }
+
+  /** Numbers of the registrations that this engine keeps, by their state. */
+  get figures(): Readonly<Record<RegistrationStatus['state'], number>> {
+    const counts = { registering: 0, registered: 0, failed: 0, unregistered: 0 }
+    for (const { registration } of this.#held.values()) counts[registration.status.state]++
+    return counts
   }
 
   /** Trunks whose registration keeps this connection. */
@@ -190,10 +197,10 @@ export class TrunkRegistrations {
     const { termination_uri: host, details, auth } = dialable
     const secret = auth?.secret ?? null
     return {
-      registrar: uriOf(null, host),
-      address: uriOf(user, host),
+      registrar: trunkUri(null, host),
+      address: trunkUri(user, host),
       contactUser: token,
-      nextHop: { host, port: details.port, transport: details.transport ?? 'tls', serverName: undefined },
+      nextHop: trunkHop(host, details),
       ...(auth !== null &&
         secret !== null && {
           credentials: {
@@ -280,16 +287,4 @@ function settingsOf({ termination_uri, details, auth }: DialableTrunk, token: st
   const { port, transport, identity } = details
   const parts = [termination_uri, port, transport, identity, auth?.username, secret, token]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
-}
-
-function uriOf(user: string | null, host: string): SipUri {
-  return {
-    scheme: 'sip',
-    user: user ?? undefined,
-    password: undefined,
-    host,
-    port: undefined,
-    params: new Map(),
-    headers: [],
-  }
 }

@@ -162,7 +162,7 @@ describe('the figures of the calls of a trunk', () => {
 
 describe('the answers of a trunk to OPTIONS', () => {
   const server = (sip_status: number | null) => ({
-    transport: 'tls',
+    transport: 'tls' as const,
     address: '192.0.2.1',
     port: 5061,
     sip_status,

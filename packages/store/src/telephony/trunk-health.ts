@@ -28,7 +28,7 @@ interface CallFigures {
   /** Average duration of answered calls; null: there was none. */
   readonly acd_ms: number | null
   /** Calls that were not answered by their final SIP status, the most frequent first; null: there was none. */
-  readonly failures: readonly { readonly sip_status: number | null; readonly calls: number }[]
+  readonly failures: { readonly sip_status: number | null; readonly calls: number }[]
 }
 
 /** How a trunk does: its calls of the last hour, its registration, and its answers to OPTIONS. All can be computed again from the runs. */
@@ -52,7 +52,7 @@ export interface TrunkHealth {
     readonly checked_at: string
     readonly last_success_at: string | null
     readonly last_failure_at: string | null
-    readonly targets: TrunkPing['targets']
+    readonly targets: TrunkPing['targets'][number][]
   } | null
   /** Null: the trunk never registered. */
   readonly registration:
@@ -164,7 +164,7 @@ async function pingOf(db: Queries, scope: Scope, trunkId: string): Promise<Trunk
     checked_at: newest.checked_at,
     last_success_at: latest(rows.map(row => row.last_success_at)),
     last_failure_at: latest(rows.map(row => row.last_failure_at)),
-    targets: newest.targets,
+    targets: [...newest.targets],
   }
 }
 

@@ -4,7 +4,7 @@ import type { Queries } from '../protocol.ts'
 
 /** What one server of a trunk answered to OPTIONS. */
 interface PingedServer {
-  readonly transport: string
+  readonly transport: 'udp' | 'tcp' | 'tls'
   readonly address: string
   readonly port: number
   /** Status of the answer; null: there was none. */

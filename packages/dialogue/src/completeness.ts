@@ -56,8 +56,21 @@ function markOf(word: string): Mark {
   return /[,;:，、–—-]$/.test(word) ? 'comma' : 'none'
 }
 
+/** Whether the token is a digit, several digits, or a number word. */
+export function isDigits(token: string, lexicon: Lexicon): boolean {
+  return /^\d+$/.test(token) || lexicon.digits.has(token) || lexicon.numbers.has(token)
+}
+
+/** How many digits a caller has dictated, all groups of the turn together. */
+export function countDigits(tokens: readonly string[], lexicon: Lexicon): number {
+  return lengthOf(
+    tokens.filter(token => isDigits(token, lexicon)),
+    lexicon,
+  )
+}
+
 /** The lexicon that knows most of the words; the first if none knows any. */
-function bestLexicon(lexicons: readonly Lexicon[], tokens: readonly string[]): Lexicon {
+export function bestLexicon(lexicons: readonly Lexicon[], tokens: readonly string[]): Lexicon {
   let best = lexicons[0]!
   let most = -1
   for (const lexicon of lexicons) {
@@ -101,10 +114,7 @@ function runScore(tokens: readonly string[], lexicon: Lexicon): number | null {
   const names = tokens.some(token => lexicon.spellingNames.has(token))
   // One letter is a word ("I", "a", "y") more often than a spelling.
   if (letters >= 2 || (letters === 1 && names)) return names ? OPEN_RUN : 0.2
-  const digits = trailing(
-    tokens,
-    token => /^\d+$/.test(token) || lexicon.digits.has(token) || lexicon.numbers.has(token),
-  )
+  const digits = trailing(tokens, token => isDigits(token, lexicon))
   if (digits === 0) return null
   const run = tokens.slice(-digits)
   const announced = tokens.slice(0, -digits).some(token => lexicon.numberNames.has(token))

@@ -81,4 +81,106 @@ describe('digits', () => {
     const call = new ScriptedCall({ beginMessageDelayMs: 5000 }).connect().press(100, '42').runTo(20_000)
     expect(call.timedEvents).toEqual(['5000 begin', '5000 digits 42'])
   })
+
+  describe('with a question', () => {
+    const menu = (question: number, answers: readonly string[] | null = ['1', '2', '3'], change = {}) =>
+      ({ question, answers, digitLimit: null, terminationKey: null, timeoutMs: 2000, ...change }) as const
+    const asking = (sensitivity = 1) => {
+      const call = new ScriptedCall({ settings: { interruptionSensitivity: sensitivity } }).connect()
+      const ask = (at: number, rules: ReturnType<typeof menu>) =>
+        call.at(at, () => call.input({ type: 'collect-digits', ...rules }))
+      return { call, ask }
+    }
+
+    it('a key that completes the only expectation of a menu is complete at once', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1))
+      call.press(1000, '2').runTo(20_000)
+      expect(call.timedEvents.slice(1)).toEqual(['1000 digits 2 of 1'])
+    })
+
+    it('a key that no answer of the menu begins with is complete at once', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1))
+      call.press(1000, '9').runTo(20_000)
+      expect(call.timedEvents.slice(1)).toEqual(['1000 digits 9 of 1'])
+    })
+
+    it('a key that begins a longer answer waits for the rest', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1, ['1', '12', '3']))
+      call.press(1000, '1').press(5000, '12').press(9000, '3')
+      call.runTo(20_000)
+      expect(call.timedEvents.slice(1)).toEqual(['3000 digits 1 of 1', '5200 digits 12 of 1', '9000 digits 3 of 1'])
+    })
+
+    it('the termination key alone is an answer where the question waits for it', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1, ['#', '1'], { terminationKey: '#' }))
+      call.press(1000, '#').runTo(20_000)
+      expect(call.timedEvents.slice(1)).toEqual(['1000 digits # of 1'])
+    })
+
+    it('a question that is decided by voice takes the digits that were entered for it with it', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1, null))
+      call.press(1000, '1').say(1100, 'Tuesday.')
+      ask(2000, menu(2))
+      call.runTo(20_000)
+      expect(call.events.slice(1)).toEqual(['turn Tuesday.', 'unused digits 1'])
+    })
+
+    it('a key that is pressed while words are spoken decides, and the words are no turn of the next question', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1))
+      call.agentSpeaks(100, 8000)
+      call.say(1000, 'one please')
+      call.press(1400, '1')
+      ask(1401, menu(2))
+      call.at(1450, () => call.agentSpeaking(true))
+      call.at(6000, () => call.agentSpeaking(false))
+      call.runTo(20_000)
+      expect(call.events.filter(event => !['duck', 'unduck', 'pause', 'resume'].includes(event)).slice(1)).toEqual([
+        'cut',
+        'aside one',
+        'digits 1 of 1',
+      ])
+      expect(call.events.filter(event => event.startsWith('turn'))).toEqual([])
+    })
+
+    it('words that were recognised before the key are reported beside it', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1))
+      call.say(1000, 'number one')
+      call.press(1750, '1')
+      call.runTo(20_000)
+      expect(call.events.slice(1)).toEqual(['aside number one', 'digits 1 of 1'])
+    })
+
+    it('a key cuts a sentence that may be interrupted, and not one that may not', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1))
+      call.agentSpeaks(500, 9000).press(1000, '1').runTo(20_000)
+      expect(call.timedEvents.slice(1)).toEqual(['1000 cut', '1000 digits 1 of 1'])
+      const firm = asking(0)
+      firm.ask(10, menu(1))
+      firm.call.agentSpeaks(500, 9000).press(1000, '1').runTo(20_000)
+      expect(firm.call.timedEvents.slice(1)).toEqual(['9000 digits 1 of 1'])
+    })
+
+    it('a voice without words is no turn while digits are entered', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1, null))
+      call.mumble(1000, 1600).press(1200, '4').runTo(20_000)
+      expect(call.events.slice(1)).toEqual(['digits 4 of 1'])
+    })
+
+    it('digits that are not complete when the call ends are reported as unused', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1, null))
+      call.press(1000, '12')
+      call.at(1500, () => call.input({ type: 'ended' }))
+      expect(call.runTo(20_000).events.slice(1)).toEqual(['unused digits 12'])
+    })
+  })
 })

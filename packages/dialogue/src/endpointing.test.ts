@@ -31,7 +31,7 @@ describe('endpointing', () => {
     expect(endpointer.silenceNeeded(sentence, 1)).toBe(before)
   })
 
-  it('the silence that ends a turn lies between 200 ms and 3 s for any evidence', () => {
+  it('the silence that ends a turn lies between 200 ms and 5 s for any evidence', () => {
     const endpointer = adaptive()
     for (let i = 0; i < 50; i++) endpointer.learnPause(60_000)
     for (const text of ['yes', 'um', 'my card number is 4', 'let me see'])
@@ -39,7 +39,7 @@ describe('endpointing', () => {
         for (const endOfTurn of [null, { confidence: 1, eager: false }, { confidence: 0, eager: false }]) {
           const ms = endpointer.silenceNeeded(silence(text, { endOfTurn }), responsiveness)
           expect(ms).toBeGreaterThanOrEqual(200)
-          expect(ms).toBeLessThanOrEqual(3000)
+          expect(ms).toBeLessThanOrEqual(5000)
         }
   })
 

@@ -1,12 +1,19 @@
 import type { Ms } from '@parley/kernel'
-import { completeness, hasPunctuation } from './completeness.ts'
-import type { Lexicon } from './lexicon/lexicon.ts'
+import { bestLexicon, completeness, hasPunctuation } from './completeness.ts'
+import { type Lexicon, tokensOf } from './lexicon/lexicon.ts'
 import type { Endpointing, Prosody, SpokenWord } from './protocol.ts'
+import { type AnswerJudgement, judgeAnswer } from './question/judge-answer.ts'
+import type { ExpectedAnswer } from './question/question.ts'
 
 /** Shortest silence that ends a turn. */
 export const CANDIDATE_MS: Ms = 200
-/** Longest silence within a turn. */
+/** Longest silence within a turn whose words may be complete. */
 const MAX_SILENCE_MS: Ms = 3000
+/** Shortest silence after words that announce what has not come yet ("my name is"), and after nothing but a filler. */
+const UNFINISHED_MS: Ms = 3200
+const HESITATING_MS: Ms = 5000
+/** Longest wait for a caller who has not finished. */
+export const MAX_WAIT_MS: Ms = 5000
 
 /** Silence that ends a complete turn, and an unfinished one, at full responsiveness and for a caller with usual pauses. */
 const MIN_SILENCE_MS: Ms = 250
@@ -33,6 +40,16 @@ const MAX_PROSODY_SHARE = 0.06
 /** Reduction of the score for a missing full stop, if the recogniser writes punctuation. */
 const NO_MARK = 0.15
 const MARKS_NEEDED = 2
+/** Score of words that answer the question completely, and of words that certainly do not yet. */
+const ANSWERS = 0.97
+const DOES_NOT_ANSWER = 0.03
+/** Change of the score after an open question, whose answers have pauses in the middle. */
+const OPEN_QUESTION = -0.06
+/** From this confidence on the recogniser's own end of turn outweighs words that sound unfinished. */
+const TRUSTED_CONFIDENCE = 0.9
+/** Below this score a turn that was ended by silence is probably not finished. */
+const PROBABLY_UNFINISHED = 0.4
+const UNKNOWN_QUESTION: ExpectedAnswer = { kind: 'unknown' }
 
 /** Evidence about a silence of the caller. */
 export interface Silence {
@@ -50,10 +67,16 @@ export class Endpointer {
   readonly #lexicons: readonly Lexicon[]
   #pause: Ms = USUAL_PAUSE_MS
   #marks = 0
+  #expected: ExpectedAnswer = UNKNOWN_QUESTION
 
   constructor(mode: Endpointing, lexicons: readonly Lexicon[]) {
     this.#mode = mode
     this.#lexicons = lexicons
+  }
+
+  /** What the caller is asked for from now on; null: nothing in particular. */
+  expect(answer: ExpectedAnswer | null): void {
+    this.#expected = answer ?? UNKNOWN_QUESTION
   }
 
   /** Learns from a turn's final text whether this recogniser writes punctuation. */
@@ -71,7 +94,11 @@ export class Endpointer {
   /** Score of 0 to 1: how likely the caller has finished. */
   score({ words, isTextBehind, prosody, endOfTurn }: Silence): number {
     const texts = words.map(({ text }) => text)
+    const judgement = this.#judgement(words)
     let score = completeness(texts, this.#lexicons)
+    if (judgement === 'complete') score = Math.max(score, ANSWERS)
+    else if (judgement !== 'unknown') score = Math.min(score, DOES_NOT_ANSWER)
+    else if (this.#expected.kind === 'open') score += OPEN_QUESTION
     if (isTextBehind) score = Math.min(score, 0.5)
     else if (this.#marks >= MARKS_NEEDED && score < 0.8 && score > 0.4) score -= NO_MARK
     if (prosody !== null) score += prosodyShare(prosody)
@@ -82,7 +109,7 @@ export class Endpointer {
     return Math.min(Math.max(score, 0), 1)
   }
 
-  /** The silence that ends the turn, ms. `responsiveness`: 0 to 1. At most `MAX_SILENCE_MS`, except with fixed endpointing. */
+  /** The silence that ends the turn, ms. `responsiveness`: 0 to 1. At most `MAX_WAIT_MS`, except with fixed endpointing. */
   silenceNeeded(silence: Silence, responsiveness: number): Ms {
     if (this.#mode.mode === 'fixed') return this.#mode.silenceMs
     const patience = 1 + (1 - responsiveness) * UNRESPONSIVE
@@ -90,7 +117,25 @@ export class Endpointer {
     const score = this.score(silence)
     const certain = Math.max(0, (CERTAIN_SCORE - score) / CERTAIN_SCORE) * CERTAIN_MS
     const open = (OPEN_MS - MIN_SILENCE_MS) / (1 + Math.exp(STEEPNESS * (score - 0.5))) + certain
-    return Math.round(Math.min(Math.max((MIN_SILENCE_MS + open * pace) * patience, CANDIDATE_MS), MAX_SILENCE_MS))
+    const silenceMs = Math.min(Math.max((MIN_SILENCE_MS + open * pace) * patience, CANDIDATE_MS), MAX_SILENCE_MS)
+    return Math.round(Math.max(silenceMs, this.#shortestSilence(silence)))
+  }
+
+  /** Whether the caller has probably not finished, by the words alone. */
+  isUnfinished(silence: Silence): boolean {
+    return silence.words.length > 0 && this.score(silence) < PROBABLY_UNFINISHED
+  }
+
+  #shortestSilence({ words, endOfTurn }: Silence): Ms {
+    if (endOfTurn !== null && !endOfTurn.eager && endOfTurn.confidence >= TRUSTED_CONFIDENCE) return 0
+    const judgement = this.#judgement(words)
+    if (judgement === 'hesitating') return HESITATING_MS
+    return judgement === 'unfinished' ? UNFINISHED_MS : 0
+  }
+
+  #judgement(words: readonly SpokenWord[]): AnswerJudgement {
+    const tokens = words.flatMap(({ text }) => tokensOf(text))
+    return tokens.length === 0 ? 'unknown' : judgeAnswer(this.#expected, tokens, bestLexicon(this.#lexicons, tokens))
   }
 }
 

@@ -22,6 +22,8 @@ export class HeardWords {
   /** End of the acknowledgement at the beginning of the words, which needs no answer; null: there is none. */
   #acknowledgedUntil: Ms | null = null
   #acknowledgedText = ''
+  /** Words that begin up to here belong to no turn: digits answered the question that they were said to. */
+  #asideUntil: Ms = Number.NEGATIVE_INFINITY
 
   /** Returns whether it has a word that is in no turn yet. */
   addPartial(words: readonly SpokenWord[]): boolean {
@@ -74,6 +76,12 @@ export class HeardWords {
     return words
   }
 
+  /** Takes all words out of the next turn, and those that the recogniser still delivers from before `until`. */
+  setAside(until: Ms): readonly SpokenWord[] {
+    this.#asideUntil = until
+    return this.take()
+  }
+
   /** The words so far are an acknowledgement: they become no turn unless the caller goes on. */
   markAcknowledgement(): void {
     this.#acknowledgedUntil = this.lastEndMs
@@ -114,7 +122,9 @@ export class HeardWords {
   }
 
   /** Words of a partial or final that are in no turn yet. */
-  #newWords(words: readonly SpokenWord[]): readonly SpokenWord[] {
+  #newWords(all: readonly SpokenWord[]): readonly SpokenWord[] {
+    const isAside = (word: SpokenWord) => word.startMs <= this.#asideUntil
+    const words = all.some(isAside) ? all.filter(word => !isAside(word)) : all
     const taken = this.#taken
     if (taken.length === 0) return words
     let same = 0

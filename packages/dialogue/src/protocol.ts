@@ -1,4 +1,5 @@
 import type { Ms } from '@parley/kernel'
+import type { Question } from './question/question.ts'
 
 /**
  * Inputs and outputs of the turn machine. All times, `now` included, are ms on one monotonic clock. The owner of the call maps
@@ -72,13 +73,21 @@ export type DialogueInput =
   | { readonly type: 'end-of-turn'; readonly confidence: number; readonly eager: boolean }
   | { readonly type: 'turn-resumed' }
   | { readonly type: 'digit'; readonly digit: string }
-  /** Rules for digits from now on (see `DigitRules`). */
+  /** A question is open from now on, and digits answer it by these rules (see `DigitRules`). Digits of the question before are dropped. */
   | {
       readonly type: 'collect-digits'
+      /** Default null: digits belong to no question in particular. */
+      readonly question?: number | null
       readonly digitLimit: number | null
       readonly terminationKey: string | null
       readonly timeoutMs: Ms
+      /** The digits that the flow waits for; default null: any. */
+      readonly answers?: readonly string[] | null
     }
+  /** What the caller is asked now, as far as it is known; null: nothing in particular. */
+  | { readonly type: 'question'; readonly question: Question | null }
+  /** The call is over: digits that no question took are reported. Nothing follows. */
+  | { readonly type: 'ended' }
   /** The caller should open the conversation; after `afterMs` of silence the agent does. Null: the agent never does. */
   | { readonly type: 'await-opening'; readonly afterMs: Ms | null }
   /** True from the first sample of the agent's speech to the last that is queued, including pauses. */
@@ -107,18 +116,30 @@ export interface CallerTurn {
   /** Time spent waiting for another word, and for the recogniser's answer to `finalize`. */
   readonly endpointingMs: Ms
   readonly recogniserMs: Ms
+  /** The words sound as if the caller goes on: the turn was ended by the length of the silence. */
+  readonly isUnfinished: boolean
 }
 
 export type DialogueOutput =
   /** The agent may begin. `opening`: what the far end said before; it belongs in the transcript and needs no separate answer. */
   | { readonly type: 'begin'; readonly opening: CallerTurn | null }
   | { readonly type: 'turn'; readonly turn: CallerTurn }
+  /** The caller said this beside digits that answer the question; it belongs in the transcript and is no turn. */
+  | { readonly type: 'aside'; readonly turn: CallerTurn }
+  /**
+   * After a turn that looked unfinished one of these follows: the caller goes on with new words, or has made no sound for 700 ms,
+   * at most 2 s after the turn.
+   */
+  | { readonly type: 'turn-continued' }
+  | { readonly type: 'turn-settled' }
   /** The caller's turn may be over with this text: generation of the answer may start. A `turn`, another candidate or `candidate-withdrawn` follows. */
   | { readonly type: 'candidate'; readonly text: string }
   /** The caller goes on: the last candidate does not hold. */
   | { readonly type: 'candidate-withdrawn' }
   /** Digits of the caller, complete by limit, termination key (not included) or timeout. */
-  | { readonly type: 'digits'; readonly digits: string; readonly atMs: Ms }
+  | { readonly type: 'digits'; readonly digits: string; readonly atMs: Ms; readonly question: number | null }
+  /** Digits that answer no question: their question was decided otherwise, or the call ended first. */
+  | { readonly type: 'unused-digits'; readonly digits: string; readonly atMs: Ms }
   | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' }
   | { readonly type: 'max-duration' }
   /** Ask the recogniser to deliver its outstanding words as a final. */

@@ -121,6 +121,29 @@ export class TurnCollector {
     this.#decidedAt = null
   }
 
+  /** Digits have answered the question: the words and the voice so far are no turn. Returns the words. */
+  setAside(now: Ms): CallerTurn | null {
+    const words = this.#words.setAside(now)
+    this.#candidate.withdraw()
+    if (this.#voice.speaking) this.#voice.declareNoise()
+    this.#onset = null
+    this.#unintelligible = null
+    this.#turnRequiredSince = null
+    this.#endOfTurn = null
+    this.#decidedAt = null
+    if (words.length === 0) return null
+    return {
+      text: textOf(words),
+      words,
+      startMs: words[0]!.startMs,
+      endMs: words.at(-1)!.endMs,
+      observedMs: now,
+      endpointingMs: 0,
+      recogniserMs: 0,
+      isUnfinished: false,
+    }
+  }
+
   /** The agent has begun to speak, so the caller's next voice does not mean that the last turn was cut off. */
   agentSpoke(): void {
     this.#lastTurn = null
@@ -257,6 +280,7 @@ export class TurnCollector {
 
   #report(now: Ms, quietSince: Ms, decidedAt: Ms): void {
     const isBlank = this.#words.count === 0
+    const isUnfinished = this.#endpointer.isUnfinished(this.#silence(quietSince))
     const isNothing = isBlank && this.#unintelligible === null && this.#turnRequiredSince === null
     const observedMs = this.#words.hasPartial ? now : (this.#lastFinalAt ?? now)
     const words: readonly SpokenWord[] = isBlank ? [] : this.#words.take()
@@ -275,13 +299,18 @@ export class TurnCollector {
     this.#endpointer.learnText(words)
     this.#lastTurn = { endMs: quietSince }
     this.#listener.turn({
-      text: words.map(({ text }) => text).join(' '),
+      text: textOf(words),
       words,
       startMs: Math.min(startMs, quietSince),
       endMs: quietSince,
       observedMs,
       endpointingMs: Math.max(0, decidedAt - Math.max(quietSince, this.#suspendedUntil)),
       recogniserMs: now - decidedAt,
+      isUnfinished,
     })
   }
+}
+
+function textOf(words: readonly SpokenWord[]): string {
+  return words.map(({ text }) => text).join(' ')
 }

@@ -2,6 +2,7 @@ import type { Machine, Ms, Random } from '@parley/kernel'
 import { AgentBackchannel, type Pause } from './agent-backchannel.ts'
 import { BargeIn } from './barge-in.ts'
 import { CallerVoice } from './caller-voice.ts'
+import { Continuation } from './continuation.ts'
 import { DigitCollection } from './digit-collection.ts'
 import { Endpointer } from './endpointing.ts'
 import { HeardWords, wordsUntil } from './heard-words.ts'
@@ -16,6 +17,7 @@ import type {
   SpokenWord,
   TurnSettings,
 } from './protocol.ts'
+import { expectedAnswer } from './question/expected-answer.ts'
 import { SilenceTimers } from './silence-timers.ts'
 import { TurnCollector } from './turn-collector.ts'
 
@@ -32,6 +34,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   readonly #voice = new CallerVoice()
   readonly #words = new HeardWords()
   readonly #turns: TurnCollector
+  readonly #endpointer: Endpointer
+  readonly #continuation = new Continuation(type => this.#emit({ type }))
   readonly #bargeIn: BargeIn
   readonly #openingTimer: OpeningTimer
   readonly #digits: DigitCollection
@@ -40,6 +44,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   #settings: TurnSettings
   #connectedAt: Ms | null = null
   #isBusy = false
+  /** The question that is open; null: none in particular. */
+  #question: number | null = null
   #isOver = false
   #now: Ms = Number.NEGATIVE_INFINITY
 
@@ -48,8 +54,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#settings = options.settings
     const lexicons = lexiconsOf(options.languages)
     const emit = (output: DialogueOutput) => this.#emit(output)
-    const endpointer = new Endpointer(options.endpointing ?? { mode: 'adaptive' }, lexicons)
-    this.#turns = new TurnCollector(this.#voice, this.#words, endpointer, {
+    this.#endpointer = new Endpointer(options.endpointing ?? { mode: 'adaptive' }, lexicons)
+    this.#turns = new TurnCollector(this.#voice, this.#words, this.#endpointer, {
       turn: turn => this.#reportTurn(turn),
       finalize: () => emit({ type: 'finalize' }),
       candidate: text => {
@@ -63,7 +69,10 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       this.#silenceTimers.sound(this.#now)
       emit({ type: 'begin', opening })
     })
-    this.#digits = new DigitCollection((digits, atMs) => emit({ type: 'digits', digits, atMs }))
+    this.#digits = new DigitCollection({
+      complete: ({ digits, atMs, question }) => this.#digitsComplete(digits, atMs, question),
+      unused: (digits, atMs) => emit({ type: 'unused-digits', digits, atMs }),
+    })
     this.#silenceTimers = new SilenceTimers(options.endCallAfterSilenceMs, kind => {
       emit({ type: 'silence', kind })
       if (kind === 'limit') this.#isOver = true
@@ -95,7 +104,15 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   deadline(): Ms | undefined {
     if (this.#isOver || this.#connectedAt === null) return undefined
     let earliest = this.#connectedAt + this.#options.maxCallDurationMs
-    const parts = [this.#bargeIn, this.#turns, this.#openingTimer, this.#digits, this.#backchannel, this.#silenceTimers]
+    const parts = [
+      this.#bargeIn,
+      this.#turns,
+      this.#continuation,
+      this.#openingTimer,
+      this.#digits,
+      this.#backchannel,
+      this.#silenceTimers,
+    ]
     for (const part of parts) earliest = Math.min(earliest, part.deadline() ?? earliest)
     earliest = Math.min(earliest, this.#voice.noiseDeadline(this.#now) ?? earliest)
     return earliest < Number.POSITIVE_INFINITY ? earliest : undefined
@@ -133,7 +150,16 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
         this.#digit(now, input.digit)
         break
       case 'collect-digits':
-        this.#digits.collect(input)
+        this.#collectDigits(input)
+        break
+      case 'question':
+        this.#endpointer.expect(
+          input.question === null ? null : expectedAnswer(input.question, this.#options.languages),
+        )
+        break
+      case 'ended':
+        this.#digits.end()
+        this.#isOver = true
         break
       case 'await-opening':
         this.#silenceTimers.awaitOpening(now, input.afterMs)
@@ -170,6 +196,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     if (input.type === 'partial') this.#turns.partial()
     else this.#turns.final(now, words.at(-1)?.endMs ?? null, input.fromFinalize)
     if (isNew) {
+      this.#continuation.words()
       this.#voice.word(now)
       this.#silenceTimers.callerActed(now)
     }
@@ -191,8 +218,23 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   #digit(now: Ms, digit: string): void {
     const isEntered = this.#digits.press(now, digit)
     this.#silenceTimers.callerActed(now)
-    const interrupts = isEntered && this.#connectedAt !== null && this.#settings.allowDtmfInterruption
-    if (interrupts) this.#bargeIn.digit()
+    const { allowDtmfInterruption, interruptionSensitivity } = this.#settings
+    const mayInterrupt = allowDtmfInterruption || (interruptionSensitivity > 0 && this.#digits.isAsked)
+    if (isEntered && mayInterrupt && this.#connectedAt !== null) this.#bargeIn.digit()
+  }
+
+  #collectDigits({ question, digitLimit, terminationKey, timeoutMs, answers }: Input<'collect-digits'>): void {
+    this.#question = question ?? null
+    this.#digits.collect({ question: this.#question, digitLimit, terminationKey, timeoutMs, answers: answers ?? null })
+  }
+
+  /** Digits that answer the open question decide it: what the caller said meanwhile needs no answer. */
+  #digitsComplete(digits: string, atMs: Ms, question: number | null): void {
+    if (question !== null && question === this.#question && this.#openingTimer.hasBegun) {
+      const turn = this.#turns.setAside(this.#now)
+      if (turn !== null) this.#emit({ type: 'aside', turn })
+    }
+    this.#emit({ type: 'digits', digits, atMs, question })
   }
 
   #agentSpeaking(now: Ms, speaking: boolean): void {
@@ -210,6 +252,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#bargeIn.settle(now, interruptionSensitivity)
     this.#turns.settle(now, responsiveness, this.#bargeIn.holdsFloor)
     const callerTalks = this.#voice.isTalking(now)
+    this.#continuation.settle(now, callerTalks ? null : this.#voice.stoppedAt)
     const isPending = this.#turns.isPending && (callerTalks || this.#turns.quietSince(now) !== null)
     this.#openingTimer.settle(now, { isPending, silentSince: this.#voice.stoppedAt })
     const { hasBegun } = this.#openingTimer
@@ -232,8 +275,11 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
 
   #reportTurn(turn: CallerTurn): void {
     this.#silenceTimers.callerActed(this.#now)
-    if (this.#openingTimer.hasBegun) this.#emit({ type: 'turn', turn })
-    else this.#openingTimer.addTurn(turn)
+    // A voice without words while the caller enters digits is no answer.
+    if (turn.text === '' && this.#digits.isCollecting) return
+    if (!this.#openingTimer.hasBegun) return this.#openingTimer.addTurn(turn)
+    this.#continuation.turn(this.#now, turn.isUnfinished)
+    this.#emit({ type: 'turn', turn })
   }
 
   #end(): void {

@@ -54,6 +54,16 @@ export interface Conversing {
   readonly reminder_trigger_ms: number | null
   readonly reminder_max_count: number | null
   readonly allow_dtmf_interruption: boolean | null
+  /** Absent members take the agent's values. */
+  readonly user_dtmf_options?:
+    | {
+        readonly digit_limit?: number | null | undefined
+        readonly termination_key?: string | null | undefined
+        readonly timeout_ms?: number | undefined
+      }
+    | null
+    | undefined
+  readonly holding_line?: string | null | undefined
 }
 
 /** How a node type behaves. */

@@ -38,6 +38,11 @@ export const ENGLISH: LexiconData = {
   spellingNames: 'spelled spelt spell spelling letters letter initials',
   connectors: 'dot underscore dash hyphen slash point area',
   months: 'january february march april may june july august september october november december',
+  announcers: `is are it's that's name's number's code's address's i'm`,
+  dateWords: `monday tuesday wednesday thursday friday saturday sunday today tomorrow tonight noon midnight morning afternoon
+    evening weekend monday's am pm o'clock first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
+    thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth`,
+  ordinals: 'first second third fourth last former latter one ones both either neither any earlier later',
   backchannels: `yeah; yes; yep; yup; ya; uh-huh; uh huh; mm-hmm; mm hmm; mmhmm; mhm; mhmm; mm; mmm; hmm; hm; uhuh; aha; ah; oh
     okay; ok; k; right; all right; alright; i see; sure; got it; gotcha; i got it; cool; great; good; exactly; of course
     makes sense; true; wow; nice; fine; very good; i understand; understood; that's right; absolutely; perfect`,

@@ -26,6 +26,12 @@ export interface LexiconData {
   /** Parts of addresses that need a continuation ("dot"), and months (a day or a year may follow). */
   readonly connectors: string
   readonly months: string
+  /** Words after which a value comes: "my name is". */
+  readonly announcers: string
+  /** Words of which a day or a time of day consists. */
+  readonly dateWords: string
+  /** "first": words that choose one of several things that were offered. */
+  readonly ordinals: string
   /** Phrases of a listener who does not want the turn. */
   readonly backchannels: string
   /** Backchannels that also answer a question. Phrases. */

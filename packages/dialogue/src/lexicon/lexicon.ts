@@ -20,6 +20,9 @@ export interface Lexicon {
   readonly spellingNames: ReadonlySet<string>
   readonly connectors: ReadonlySet<string>
   readonly months: ReadonlySet<string>
+  readonly announcers: ReadonlySet<string>
+  readonly dateWords: ReadonlySet<string>
+  readonly ordinals: ReadonlySet<string>
   readonly agentBackchannels: readonly string[]
 }
 
@@ -37,6 +40,11 @@ export function tokensOf(text: string): string[] {
 /** As `tokensOf`, without accents, which recognisers write inconsistently. */
 export function foldedTokensOf(text: string): string[] {
   return tokensOf(text.normalize('NFD').replace(/\p{M}/gu, ''))
+}
+
+/** The text in lower case and without accents. */
+export function foldedTextOf(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }
 
 /** The lexicons of `languages`, in that order; the neutral lexicon if there is none for them. */
@@ -78,6 +86,9 @@ function load(data: LexiconData): Lexicon {
     spellingNames: words(data.spellingNames),
     connectors: words(data.connectors),
     months: words(data.months),
+    announcers: words(data.announcers),
+    dateWords: words(data.dateWords),
+    ordinals: words(data.ordinals),
     agentBackchannels: lines(data.agentBackchannels),
   }
 }

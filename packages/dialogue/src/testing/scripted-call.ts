@@ -21,7 +21,13 @@ export const OPTIONS: DialogueOptions = {
 }
 
 /** Outputs that have no effect that the caller could hear. */
-const INAUDIBLE: readonly DialogueOutput['type'][] = ['finalize', 'candidate', 'candidate-withdrawn']
+const INAUDIBLE: readonly DialogueOutput['type'][] = [
+  'finalize',
+  'candidate',
+  'candidate-withdrawn',
+  'turn-continued',
+  'turn-settled',
+]
 
 /** Delays and errors of the voice detector and the recogniser of a scripted call. */
 export interface DetectorOptions {
@@ -257,8 +263,12 @@ function describeOutput(output: DialogueOutput): string {
       return output.opening === null ? 'begin' : `begin after: ${output.opening.text}`
     case 'turn':
       return `turn ${output.turn.text}`.trim()
+    case 'aside':
+      return `aside ${output.turn.text}`
     case 'digits':
-      return `digits ${output.digits}`
+      return output.question === null ? `digits ${output.digits}` : `digits ${output.digits} of ${output.question}`
+    case 'unused-digits':
+      return `unused digits ${output.digits}`
     case 'silence':
       return output.kind
     case 'duck':

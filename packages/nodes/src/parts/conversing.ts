@@ -6,6 +6,22 @@ import { text } from '../values/text.ts'
 import { edgeSlot, edges } from './edge.ts'
 import { instruction } from './instruction.ts'
 
+/** How digits are collected in a node; absent members take the agent's values. */
+const userDtmfOptions = z
+  .strictObject({
+    digit_limit: z.int().min(1).max(100).nullable().optional(),
+    termination_key: z
+      .string()
+      .regex(/^[0-9*#]$/, 'one of 0-9, *, #')
+      .nullable()
+      .optional(),
+    timeout_ms: z.int().min(1).max(60_000).optional(),
+  })
+  .meta({ id: 'NodeDtmfOptions' })
+
+/** What the agent says while the caller waits in this node; null or absent: the agent's holding lines. */
+export const holdingLine = text(1, 200).nullable().optional()
+
 /** The fields of nodes that converse. A setting that is null takes the agent's value. */
 export const conversingFields = {
   instruction,
@@ -19,6 +35,8 @@ export const conversingFields = {
   reminder_trigger_ms: z.int().min(0).max(3_600_000).nullable().default(null),
   reminder_max_count: z.int().min(0).max(100).nullable().default(null),
   allow_dtmf_interruption: z.boolean().nullable().default(null),
+  user_dtmf_options: userDtmfOptions.nullable().optional(),
+  holding_line: holdingLine,
   knowledge_base_ids: z.array(text(1, 256)).max(100).nullable().optional(),
   finetune_conversation_examples: examples,
   finetune_transition_examples: examples,

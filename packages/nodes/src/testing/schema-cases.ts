@@ -70,6 +70,19 @@ export const conversingCases: Cases = {
   reminder_trigger_ms: optional(nullable(integer(0, 3_600_000))),
   reminder_max_count: optional(nullable(integer(0, 100))),
   allow_dtmf_interruption: optional(nullable(boolean)),
+  user_dtmf_options: optional(
+    nullable(
+      object(
+        {},
+        {
+          digit_limit: optional(nullable(integer(1, 100))),
+          termination_key: optional(nullable(pattern(['0', '9', '*', '#'], ['', 'A', '10']))),
+          timeout_ms: optional(integer(1, 60_000)),
+        },
+      ),
+    ),
+  ),
+  holding_line: optional(nullable(text(1, 200))),
   knowledge_base_ids: optional(nullable(list(0, 100, text(1, 256)))),
   finetune_conversation_examples: examplesCases,
   finetune_transition_examples: examplesCases,

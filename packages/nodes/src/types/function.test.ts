@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { boolean, identifier, nullable, oneOf, optional } from '../testing/field-cases.ts'
+import { boolean, identifier, nullable, oneOf, optional, text } from '../testing/field-cases.ts'
 import {
   draftWith,
   edgesCases,
@@ -25,6 +25,7 @@ describe('a function node', () => {
       speak_during_execution: optional(boolean),
       enable_typing_sound: optional(boolean),
       instruction: optional(nullable(instructionCases)),
+      holding_line: optional(nullable(text(1, 200))),
       edges: edgesCases,
       else_edge: slotCases,
     }

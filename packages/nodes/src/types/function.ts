@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { notExecuted, type PartFinding } from '../findings.ts'
 import { defineNode } from '../node-type.ts'
+import { holdingLine } from '../parts/conversing.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
 import { instruction } from '../parts/instruction.ts'
 import { actionId } from '../values/names.ts'
@@ -16,6 +17,7 @@ export const functionNode = defineNode({
     speak_during_execution: z.boolean().default(false),
     enable_typing_sound: z.boolean().optional(),
     instruction: instruction.nullable().default(null),
+    holding_line: holdingLine,
     edges,
     else_edge: edgeSlot,
   },

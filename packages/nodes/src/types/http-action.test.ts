@@ -58,6 +58,7 @@ const FIELDS = {
   ),
   idempotency: optional(oneOf('effect_key', 'none')),
   timeout_ms: optional(integer(1000, 600_000)),
+  reversible: optional(boolean),
   speak_during_execution: optional(boolean),
   speak_after_execution: optional(boolean),
 }

@@ -42,6 +42,8 @@ const fields = {
   auth: authentication.nullable().default(null),
   idempotency: z.enum(['effect_key', 'none']).default('none'),
   timeout_ms: z.int().min(1000).max(600_000).default(120_000),
+  /** Default false. True: what the action does can be undone, so that it may run on a turn that the caller has probably not finished. GET requests always may. */
+  reversible: z.boolean().optional(),
   speak_during_execution: z.boolean().default(false),
   speak_after_execution: z.boolean().default(true),
 }
@@ -56,6 +58,7 @@ export const httpAction = defineAction({
     body_format: ['parameter_type'],
     auth: ['parley', 'auth'],
     idempotency: ['parley', 'idempotency'],
+    reversible: ['parley', 'reversible'],
   },
   importTool: tool => ({ ...tool, method: typeof tool.method === 'string' ? tool.method.toUpperCase() : 'POST' }),
   variableNames: action => Object.keys(action.response_variables),

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { ScriptedCall } from './testing/scripted-call.ts'
+
+function asked(agentWords: string): ScriptedCall {
+  const call = new ScriptedCall().connect()
+  call.input({ type: 'question', question: { agentWords, conditions: [], fields: [] } })
+  return call
+}
+
+/** Silence that ends the caller's only turn, ms. */
+function waitFor(question: string, answer: string): number {
+  const call = asked(question)
+  const until = call.say(1000, answer)
+  call.runTo(20_000)
+  expect(call.turns.map(turn => turn.text)).toEqual([answer])
+  return call.turns[0]!.givenMs - until
+}
+
+describe('endpointing with a known question', () => {
+  it.each([
+    ['Which day would you like?', 'Monday'],
+    ['What time suits you?', 'tomorrow morning'],
+    ['Would you like the first or the second one?', 'the first one'],
+    ['Shall I book it?', 'yes'],
+    ['How many people?', 'four'],
+    ['What is your phone number?', 'four one five five five five two six seven one'],
+    ['Please tell me your four digit code.', '4071'],
+    ['May I have your name?', 'John Smith'],
+    ['¿Qué día le viene bien?', 'el lunes'],
+    ['¿Cómo se llama usted?', 'me llamo Ana Torres'],
+  ])('"%s" is answered by "%s" within 400 ms', (question, answer) => {
+    // 100 ms of it are the recogniser's answer to finalize.
+    expect(waitFor(question, answer)).toBeLessThanOrEqual(400)
+  })
+
+  it.each([
+    ['May I have your name?', 'My name is'],
+    ['What is your account number?', 'my number is'],
+    ['Please tell me your four digit code.', 'four zero'],
+    ['What is your phone number?', 'six one seven five five five'],
+    ['¿Cómo se llama usted?', 'me llamo'],
+    ['How can I help?', 'my name is'],
+  ])('after "%s" the words "%s" are waited on for 3 s and more, and look unfinished', (question, words) => {
+    expect(waitFor(question, words)).toBeGreaterThanOrEqual(3000)
+  })
+
+  it('words after an announcement join the turn', () => {
+    const call = asked('May I have your name?')
+    call.say(1000, 'My name is')
+    call.say(3300, 'John Smith')
+    call.runTo(20_000)
+    expect(call.events.slice(1)).toEqual(['turn My name is John Smith'])
+    expect(call.turns[0]!.isUnfinished).toBe(false)
+  })
+
+  it('a number in two groups is one turn', () => {
+    const call = asked('Please tell me your four digit code.')
+    call.say(1000, 'four zero')
+    call.say(3350, 'zero one')
+    call.runTo(20_000)
+    expect(call.events.slice(1)).toEqual(['turn four zero zero one'])
+  })
+
+  it('"what it is" and "it is" are waited on no longer than other words', () => {
+    expect(waitFor('How can I help?', 'I do not know what it is')).toBeLessThan(2000)
+    expect(waitFor('Is it yours?', 'yes it is')).toBeLessThan(600)
+  })
+
+  it('a lone "uh" is waited on for 5 s', () => {
+    expect(waitFor('Which day would you like?', 'uh')).toBeGreaterThanOrEqual(4900)
+    const call = asked('Which day would you like?')
+    call.say(1000, 'uh')
+    call.say(4500, 'Monday')
+    call.runTo(20_000)
+    expect(call.events.slice(1)).toEqual(['turn uh Monday'])
+  })
+})
+
+describe('a turn that looked unfinished', () => {
+  const outcomes = (call: ScriptedCall) =>
+    call.outputs.flatMap(({ output }) => (/^turn-/.test(output.type) ? [output.type] : []))
+
+  it('is settled 700 ms after it when the caller makes no sound', () => {
+    const call = asked('May I have your name?')
+    call.say(1000, 'My name is')
+    call.runTo(20_000)
+    const settled = call.outputs.find(({ output }) => output.type === 'turn-settled')!
+    const turn = call.outputs.find(({ output }) => output.type === 'turn')!
+    expect(turn.output).toMatchObject({ turn: { isUnfinished: true } })
+    expect(settled.at - turn.at).toBe(700)
+    expect(outcomes(call)).toEqual(['turn-settled'])
+  })
+
+  it('is continued by new words', () => {
+    const call = asked('May I have your name?')
+    const until = call.say(1000, 'My name is')
+    call.say(until + 3500, 'John Smith')
+    call.runTo(20_000)
+    expect(call.events.slice(1)).toEqual(['turn My name is', 'turn John Smith'])
+    expect(outcomes(call)).toEqual(['turn-continued'])
+  })
+
+  it('is settled 2 s after it at the latest, while a voice goes on without words', () => {
+    const call = asked('May I have your name?')
+    const until = call.say(1000, 'My name is')
+    call.voice(until + 3400, until + 12_000)
+    call.runTo(20_000)
+    const settled = call.outputs.find(({ output }) => output.type === 'turn-settled')!
+    const turn = call.outputs.find(({ output }) => output.type === 'turn')!
+    expect(settled.at - turn.at).toBe(2000)
+  })
+
+  it('a turn that looks complete needs no settling', () => {
+    const call = asked('Which day would you like?')
+    call.say(1000, 'Monday')
+    call.runTo(20_000)
+    expect(outcomes(call)).toEqual([])
+  })
+})

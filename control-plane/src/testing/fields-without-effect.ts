@@ -67,18 +67,18 @@ const IN_CONVERSATIONS: readonly FieldsWithoutEffect[] = [
 
 const IN_PROVIDERS: readonly FieldsWithoutEffect[] = [
   {
-    fields: 'SpeechProvider.credential RecogniserProvider.credential',
+    fields: 'SpeechProvider.credential',
     draft: { providers: { stt: { credential: KEY } } },
     path: '/providers/stt/credential',
   },
   {
-    fields: 'SpeechProvider.endpoint RecogniserProvider.endpoint',
+    fields: 'SpeechProvider.endpoint',
     draft: { providers: { tts: { endpoint: 'https://voice.example/' } } },
     path: '/providers/tts/endpoint',
   },
   {
     // That of the voice is read.
-    fields: 'RecogniserProvider.voiceId',
+    fields: 'SpeechProvider.voiceId',
     draft: { providers: { stt: { voiceId: 'low' } } },
     path: '/providers/stt/voiceId',
   },

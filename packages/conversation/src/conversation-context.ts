@@ -5,6 +5,7 @@ import type { PendingModelRequests } from './pending-model-requests.ts'
 import type { ConversationEvent } from './protocol.ts'
 import type { SpeechQueue } from './speech-queue.ts'
 import type { TimelineFact } from './timeline.ts'
+import type { UnfinishedTurn } from './unfinished-turn.ts'
 
 /** The state and functions that the parts of a conversation share. */
 export interface ConversationContext {
@@ -13,6 +14,7 @@ export interface ConversationContext {
   readonly memory: Memory
   readonly speeches: SpeechQueue
   readonly modelRequests: PendingModelRequests
+  readonly unfinishedTurn: UnfinishedTurn
   readonly emit: (event: ConversationEvent) => void
   readonly onFact: (fact: TimelineFact) => void
   /** Runs the task after those that were enqueued before. */

@@ -30,9 +30,12 @@ export class ConversationRecord {
     return this.#transcript.utterances
   }
 
-  /** Records a caller turn with the words `text`; a turn without words is not in the transcript. */
-  userTurn({ observed_ms, span }: UserTurn, text: string, nodeId: string | null): void {
-    this.#options.memory.user(text === '' ? NO_WORDS : text)
+  /**
+   * Records a caller turn with the words `text`; a turn without words is not in the transcript. `remembered`: the words as a model
+   * reads them, where they differ.
+   */
+  userTurn({ observed_ms, span }: UserTurn, text: string, nodeId: string | null, remembered = text): void {
+    this.#options.memory.user(remembered === '' ? NO_WORDS : remembered)
     if (text === '') return
     this.#transcript.add({
       role: 'user',

@@ -14,6 +14,7 @@ import { SerialQueue } from './serial-queue.ts'
 import { SpeechQueue } from './speech-queue.ts'
 import type { TimelineFact } from './timeline.ts'
 import type { Utterance } from './transcript.ts'
+import { UnfinishedTurn } from './unfinished-turn.ts'
 import { WaitTimer } from './wait-timer.ts'
 
 const DEFAULT_HEARD_MS: Ms = 250
@@ -43,6 +44,9 @@ export class Conversation {
   readonly #speechQueue = new SpeechQueue(this.#memory, event => this.#emit(event))
   readonly #waits: WaitTimer
   readonly #modelRequests: PendingModelRequests
+  readonly #unfinishedTurn: UnfinishedTurn
+  /** A note for the model before the caller's next turn; empty: none. */
+  #note = ''
   readonly #context: ConversationContext
   readonly #executor: FlowExecutor
   #state: State = { at: 'new' }
@@ -58,12 +62,14 @@ export class Conversation {
     this.#flow = new FlowInterpreter(plan, { ...mode, ...(variables !== undefined && { variables }) })
     this.#waits = new WaitTimer(time)
     this.#modelRequests = new PendingModelRequests(this.#waits)
+    this.#unfinishedTurn = new UnfinishedTurn(time)
     this.#context = {
       options,
       flow: this.#flow,
       memory: this.#memory,
       speeches: this.#speechQueue,
       modelRequests: this.#modelRequests,
+      unfinishedTurn: this.#unfinishedTurn,
       emit: event => this.#emit(event),
       onFact: fact => this.#fact(fact),
       enqueue: task => this.#queue.enqueue(task),
@@ -94,8 +100,30 @@ export class Conversation {
 
   /** The caller finished a turn. */
   userTurn(turn: UserTurn): void {
-    const text = wordsOf(turn)
-    this.#turn({ type: 'user_turn', text }, () => this.#record.userTurn(turn, text, this.#executor.nodeId))
+    this.#queue.enqueue(() => {
+      const words = wordsOf(turn)
+      const text = this.#unfinishedTurn.joined(words)
+      if (turn.isUnfinished === true) this.#beginUnfinishedTurn(text)
+      else this.#unfinishedTurn.close()
+      const remembered = this.#note + text
+      this.#note = ''
+      this.#takeTurn({ type: 'user_turn', text }, () =>
+        this.#record.userTurn(turn, words, this.#executor.nodeId, remembered),
+      )
+    })
+  }
+
+  /** The caller has been silent for a while after a turn that looked unfinished, or makes a sound again. */
+  turnSettled(settled: boolean): void {
+    this.#queue.enqueue(() => this.#unfinishedTurn.settled(settled))
+  }
+
+  /** The caller goes on after a turn that looked unfinished, and the next turn has the new words. */
+  turnContinued(): void {
+    this.#queue.enqueue(() => {
+      const continued = this.#unfinishedTurn.continued()
+      if (continued?.type === 'too-late') this.#note = `[went on after ${continued.sent.join(', ')}] `
+    })
   }
 
   /**
@@ -118,14 +146,34 @@ export class Conversation {
     return this.#executor.preemptive.report
   }
 
-  /** The caller has entered digits, up to the limit, terminator or timeout. `atMs`: when, on the run's clock; null in text. */
-  digits(entered: string, atMs: Ms | null = null): void {
-    const digits = entered.replace(/[^0-9*#]/g, '').slice(0, MAX_DIGITS)
+  /**
+   * The caller has entered digits, up to the limit, terminator or timeout. `atMs`: when, on the run's clock; null in text.
+   * `question`: the question of `collect-digits` that was open; default: the one that is open now. Digits of an earlier question
+   * change nothing.
+   */
+  digits(entered: string, atMs: Ms | null = null, question: number | null = null): void {
+    const digits = digitsIn(entered)
     if (digits === '') return
-    this.#turn({ type: 'digits', digits }, () => {
-      const fact: TimelineFact = { kind: 'digits', direction: 'in', digits }
-      this.#emit({ type: 'fact', fact, ...(atMs !== null && { offset_ms: atMs }) })
-      if (this.#options.plan.settings.allowUserDtmf) this.#memory.user(`[pressed ${digits}]`)
+    this.#queue.enqueue(() => {
+      this.#unfinishedTurn.close()
+      this.#takeTurn({ type: 'digits', digits, ...(question !== null && { question }) }, () => {
+        this.#noteDigits(digits, atMs)
+        if (this.#options.plan.settings.allowUserDtmf) this.#memory.user(`[pressed ${digits}]`)
+      })
+    })
+  }
+
+  /** The caller pressed keys that answer no question: they are recorded and change nothing. */
+  unusedDigits(entered: string, atMs: Ms | null): void {
+    const digits = digitsIn(entered)
+    if (digits !== '') this.#noteDigits(digits, atMs)
+  }
+
+  /** The caller said this beside digits that answer the question: it is recorded, and the flow does not answer it. */
+  aside(turn: UserTurn): void {
+    this.#queue.enqueue(() => {
+      const text = wordsOf(turn)
+      if (text !== '' && this.#state.at === 'talking') this.#record.userTurn(turn, text, this.#executor.nodeId)
     })
   }
 
@@ -156,9 +204,11 @@ export class Conversation {
     const speech = this.#speechQueue.report(speechId)
     if (speech === undefined) return
     this.#record.agentSpeech(speech, report)
+    if (report.heard.trim() !== '') this.#ask(report.heard)
     const { interrupted } = report
     const { requestId } = speech
     if (requestId !== null) {
+      if (report.heard.trim() !== '' && !interrupted) this.#unfinishedTurn.close()
       if (interrupted) this.#modelRequests.abort(requestId)
       this.#input({ type: 'spoken', request_id: requestId, interrupted })
     }
@@ -234,21 +284,34 @@ export class Conversation {
    * A turn of the caller. Where the flow reacts to it, the agent's speeches and model requests are cancelled, and the part
    * that was heard is recorded before the turn.
    */
-  #turn(input: FlowInput, record: () => void): void {
-    this.#queue.enqueue(() => {
-      if (this.#state.at === 'ended' || this.#state.at === 'stopped') return
-      this.#waits.turn()
-      const outputs = this.#state.at === 'talking' ? this.#context.handle(input) : []
-      if (outputs.length === 0) return record()
+  #takeTurn(input: FlowInput, record: () => void): void {
+    if (this.#state.at === 'ended' || this.#state.at === 'stopped') return
+    this.#waits.turn()
+    const outputs = this.#state.at === 'talking' ? this.#context.handle(input) : []
+    if (outputs.length === 0) return record()
+    this.#modelRequests.abortAll()
+    this.#executor.actions.turn()
+    this.#speechQueue.withdrawAll()
+    this.#whenHeard(() => {
+      record()
+      this.#executor.perform(outputs, input)
+      // A preemptive answer that was not used by now belongs to another turn.
+      this.#executor.preemptive.drop()
+    })
+  }
+
+  /** From here on everything can be taken back, until the turn is closed. Not while an action of an earlier turn runs. */
+  #beginUnfinishedTurn(text: string): void {
+    if (this.#state.at !== 'talking' || this.#executor.actions.isUnderWay) return this.#unfinishedTurn.close()
+    const state = this.#flow.state()
+    const forget = this.#memory.mark()
+    this.#unfinishedTurn.begin(text, () => {
+      if (this.#state.at !== 'talking') return
       this.#modelRequests.abortAll()
       this.#executor.actions.turn()
       this.#speechQueue.withdrawAll()
-      this.#whenHeard(() => {
-        record()
-        this.#executor.perform(outputs, input)
-        // A preemptive answer that was not used by now belongs to another turn.
-        this.#executor.preemptive.drop()
-      })
+      forget()
+      this.#executor.perform(this.#flow.restore(this.#options.wallClock(), state), { type: 'user_turn', text })
     })
   }
 
@@ -302,6 +365,18 @@ export class Conversation {
     this.#emit({ type: 'busy', busy: this.#isBusy })
   }
 
+  #noteDigits(digits: string, atMs: Ms | null): void {
+    const fact: TimelineFact = { kind: 'digits', direction: 'in', digits }
+    this.#emit({ type: 'fact', fact, ...(atMs !== null && { offset_ms: atMs }) })
+  }
+
+  /** Tells what the caller is asked now, after the agent's words `agentWords`. */
+  #ask(agentWords: string): void {
+    if (this.#state.at !== 'talking') return
+    const expectation = this.#flow.expectation(this.#options.wallClock())
+    this.#emit({ type: 'question', question: { agentWords, ...expectation } })
+  }
+
   #fact(fact: TimelineFact): void {
     this.#emit({ type: 'fact', fact })
   }
@@ -309,6 +384,10 @@ export class Conversation {
   #emit(event: ConversationEvent): void {
     this.#events.emit(event)
   }
+}
+
+function digitsIn(entered: string): string {
+  return entered.replace(/[^0-9*#]/g, '').slice(0, MAX_DIGITS)
 }
 
 function wordsOf({ text }: UserTurn): string {

@@ -161,6 +161,8 @@ describe('the start of a conversation', () => {
     expect(reported).toEqual([1, 0])
     expect(talk.events.find(event => event.type === 'collect-digits')).toEqual({
       type: 'collect-digits',
+      question: 1,
+      answers: null,
       digit_limit: 4,
       termination_key: '#',
       timeout_ms: 3000,

@@ -106,8 +106,8 @@ export class FlowExecutor {
       case 'tool_result':
         return this.#recordToolCall(output, cause)
       case 'collect_digits': {
-        const { digit_limit, termination_key, timeout_ms } = output
-        return emit({ type: 'collect-digits', digit_limit, termination_key, timeout_ms })
+        const { question, answers, digit_limit, termination_key, timeout_ms } = output
+        return emit({ type: 'collect-digits', question, answers, digit_limit, termination_key, timeout_ms })
       }
       case 'await_opening':
         return emit({ type: 'await-opening', after_ms: output.after_ms })
@@ -151,7 +151,7 @@ export class FlowExecutor {
   }
 
   #run(output: RunAction, cause: FlowInput): void {
-    const { options, modelRequests, enqueue } = this.#context
+    const { options, modelRequests, unfinishedTurn, enqueue } = this.#context
     const { request_id, action_id } = output
     const action = options.plan.actions.find(
       (candidate): candidate is HttpAction => isHttpAction(candidate) && candidate.action_id === action_id,
@@ -165,6 +165,7 @@ export class FlowExecutor {
       isWaitedFor: output.waits,
       // The result waits until the model's answer is complete, with its other tool calls and its text.
       ready: promptId === null ? Promise.resolve() : modelRequests.over(promptId),
+      hold: unfinishedTurn.hold(action),
     }
     this.actions.begin(output, action, use, ({ outcome, body }) => done(outcome, body))
   }

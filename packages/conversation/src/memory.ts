@@ -50,6 +50,14 @@ export class Memory {
     this.#forget()
   }
 
+  /** Returns a function that takes back the caller's turns and the tool calls that are added from now on. */
+  mark(): () => void {
+    const before = new Set(this.#entries)
+    return () => {
+      this.#entries = this.#entries.filter(entry => entry.kind === 'agent' || before.has(entry))
+    }
+  }
+
   /** Adds a line that the agent is about to say. */
   agent(): AgentLine {
     const line: AgentLine = { text: '', state: 'coming', interrupted: false }

@@ -24,6 +24,11 @@ export interface ActionRequest {
   readonly call: CallFacts
   /** Fills in `{{variables}}` with their current values, which are not encoded. */
   readonly render: (text: string) => string
+  /**
+   * Resolves when the request may be sent: true, or false: the caller went on, and the effect fails with "superseded". Default:
+   * the request is sent at once.
+   */
+  readonly hold?: Promise<boolean>
   /** Called once, when the ledger has stored the effect. */
   readonly onPhase: (phase: ActionPhase) => void
 }

@@ -1,4 +1,4 @@
-import type { FlowOutcome, LegRequest, NodeTurnSettings } from '@parley/flow'
+import type { Expectation, FlowOutcome, LegRequest, NodeTurnSettings } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import type { TimelineFact } from './timeline.ts'
 
@@ -16,6 +16,13 @@ export interface UserTurn {
   readonly span: Span | null
   /** When the text became final, on the run's clock; null in text. */
   readonly observed_ms: Ms | null
+  /** The caller has probably not finished: irreversible actions wait until `turnSettled`. Default false. */
+  readonly isUnfinished?: boolean
+}
+
+/** What the caller answers: the agent's last words, the conditions of the node's edges, and the values that the flow reads. */
+export interface Question extends Expectation {
+  readonly agentWords: string
 }
 
 /** How much of a speech was heard. Reported exactly once for each speech. */
@@ -46,10 +53,16 @@ export type ConversationEvent =
   | { readonly type: 'settings'; readonly settings: NodeTurnSettings }
   | {
       readonly type: 'collect-digits'
+      /** The question that the digits answer, which `digits` names. */
+      readonly question: number
+      /** The digits that the flow waits for; null: any. */
+      readonly answers: readonly string[] | null
       readonly digit_limit: number | null
       readonly termination_key: string | null
       readonly timeout_ms: Ms
     }
+  /** What the caller is asked from here on. */
+  | { readonly type: 'question'; readonly question: Question }
   | { readonly type: 'await-opening'; readonly after_ms: Ms | null }
   /** A request to the call leg, sent after the speeches before it were heard and the policy allowed it. Answered by `legAnswered`. */
   | { readonly type: 'leg-request'; readonly request_id: string; readonly request: LegRequest }

@@ -39,7 +39,12 @@ export class RunningActions {
   begin(
     output: RunAction,
     action: HttpAction,
-    use: { readonly answer: string; readonly isWaitedFor: boolean; readonly ready: Promise<void> },
+    use: {
+      readonly answer: string
+      readonly isWaitedFor: boolean
+      readonly ready: Promise<void>
+      readonly hold: Promise<boolean> | null
+    },
     done: (result: ActionOutcome) => void,
   ): void {
     const { memory, waits } = this.#options
@@ -53,7 +58,7 @@ export class RunningActions {
       },
     }
     if (use.isWaitedFor) this.#waits.add(wait)
-    const over = this.#run(output, action).then(async result => {
+    const over = this.#run(output, action, use.hold).then(async result => {
       memory.result(callId, resultFor(result))
       stopWaiting()
       await use.ready
@@ -64,7 +69,7 @@ export class RunningActions {
     this.#underWay.add(over)
   }
 
-  async #run(output: RunAction, action: HttpAction): Promise<ActionOutcome> {
+  async #run(output: RunAction, action: HttpAction, hold: Promise<boolean> | null): Promise<ActionOutcome> {
     const { runner, call, render, onFact } = this.#options
     const { node_id, ordinal } = output
     const fact = (
@@ -75,7 +80,16 @@ export class RunningActions {
     let result: ActionOutcome
     try {
       const onPhase = ({ effect_id }: { readonly effect_id: string }) => fact(effect_id, 'started', null)
-      const request = { action, arguments: output.arguments, node_id, ordinal, call, render, onPhase }
+      const request = {
+        action,
+        arguments: output.arguments,
+        node_id,
+        ordinal,
+        call,
+        render,
+        onPhase,
+        ...(hold !== null && { hold }),
+      }
       result = await runner.run(request, this.#controller.signal)
     } catch {
       // A runner must not reject. If one does, nobody knows whether it sent the request.

@@ -1,47 +1,52 @@
 import type { Ms } from '@parley/kernel'
 
-/** A turn that looked unfinished is settled after this much silence, and in any case after `LONGEST_MS`. */
+/** A turn that looked unfinished counts as settled after this much silence. */
 const QUIET_MS: Ms = 700
-const LONGEST_MS: Ms = 2000
 
-/** After a turn that looked unfinished: whether the caller goes on. Reports once, `continued` or `settled`. */
+type Report = { readonly type: 'turn-continued' } | { readonly type: 'turn-settled'; readonly settled: boolean }
+
+/**
+ * After a turn that looked unfinished: whether the caller goes on. The turn is settled while the caller has made no sound for
+ * 700 ms; new words continue it and end the observation, and so does the next turn.
+ */
 export class Continuation {
-  readonly #report: (type: 'turn-continued' | 'turn-settled') => void
+  readonly #report: (report: Report) => void
   #since: Ms | null = null
+  #isSettled = false
   #deadline: Ms | undefined
 
-  constructor(report: (type: 'turn-continued' | 'turn-settled') => void) {
+  constructor(report: (report: Report) => void) {
     this.#report = report
   }
 
-  /** A turn was reported. A turn before it that was not settled yet is continued by it. */
+  /** A turn was reported. An unfinished turn before it is continued by it. */
   turn(now: Ms, isUnfinished: boolean): void {
-    if (this.#since !== null) this.#end('turn-continued')
+    this.words()
     this.#since = isUnfinished ? now : null
+    this.#isSettled = false
   }
 
   /** The caller said new words. */
   words(): void {
-    if (this.#since !== null) this.#end('turn-continued')
+    if (this.#since === null) return
+    this.#since = null
+    this.#report({ type: 'turn-continued' })
   }
 
   /** `soundUntil`: the end of the caller's last sound; null while there is one. */
   settle(now: Ms, soundUntil: Ms | null): void {
     this.#deadline = undefined
     if (this.#since === null) return
-    const latest = this.#since + LONGEST_MS
-    const at = soundUntil === null ? latest : Math.min(Math.max(this.#since, soundUntil) + QUIET_MS, latest)
-    if (now >= at) this.#end('turn-settled')
-    else this.#deadline = at
+    const settledAt = soundUntil === null ? null : Math.max(this.#since, soundUntil) + QUIET_MS
+    const isSettled = settledAt !== null && now >= settledAt
+    if (settledAt !== null && !isSettled) this.#deadline = settledAt
+    if (isSettled === this.#isSettled) return
+    this.#isSettled = isSettled
+    this.#report({ type: 'turn-settled', settled: isSettled })
   }
 
   /** When `settle` must run next. */
   deadline(): Ms | undefined {
     return this.#deadline
-  }
-
-  #end(how: 'turn-continued' | 'turn-settled'): void {
-    this.#since = null
-    this.#report(how)
   }
 }

@@ -126,12 +126,10 @@ export type DialogueOutput =
   | { readonly type: 'turn'; readonly turn: CallerTurn }
   /** The caller said this beside digits that answer the question; it belongs in the transcript and is no turn. */
   | { readonly type: 'aside'; readonly turn: CallerTurn }
-  /**
-   * After a turn that looked unfinished one of these follows: the caller goes on with new words, or has made no sound for 700 ms,
-   * at most 2 s after the turn.
-   */
+  /** After a turn that looked unfinished, until the next turn: the caller has made no sound for 700 ms, or makes one again. */
+  | { readonly type: 'turn-settled'; readonly settled: boolean }
+  /** The caller went on after a turn that looked unfinished: new words were recognised, which become the next turn. */
   | { readonly type: 'turn-continued' }
-  | { readonly type: 'turn-settled' }
   /** The caller's turn may be over with this text: generation of the answer may start. A `turn`, another candidate or `candidate-withdrawn` follows. */
   | { readonly type: 'candidate'; readonly text: string }
   /** The caller goes on: the last candidate does not hold. */

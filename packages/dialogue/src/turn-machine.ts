@@ -35,7 +35,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   readonly #words = new HeardWords()
   readonly #turns: TurnCollector
   readonly #endpointer: Endpointer
-  readonly #continuation = new Continuation(type => this.#emit({ type }))
+  readonly #continuation = new Continuation(report => this.#emit(report))
   readonly #bargeIn: BargeIn
   readonly #openingTimer: OpeningTimer
   readonly #digits: DigitCollection

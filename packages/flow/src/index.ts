@@ -21,6 +21,7 @@ export { exportDraft } from './exchange/export-draft.ts'
 export { type ExportFile, readExportFile } from './exchange/export-file.ts'
 export { type ImportRefusal, importExport } from './exchange/import-export.ts'
 export { type Inspection, inspectExport } from './exchange/inspect-export.ts'
+export type { Expectation } from './interpreter/expectation.ts'
 export type { FlowMode } from './interpreter/flow-context.ts'
 export { FlowInterpreter, type FlowOptions } from './interpreter/flow-interpreter.ts'
 export type {
@@ -32,6 +33,7 @@ export type {
   PromptReason,
   ToolSpec,
 } from './interpreter/protocol.ts'
+export type { FlowState } from './interpreter/state.ts'
 export { render } from './interpreter/template.ts'
 export type { AnalysisItem } from './plan/analysis-item.ts'
 export { compile } from './plan/compile.ts'

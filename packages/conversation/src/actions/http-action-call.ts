@@ -79,7 +79,9 @@ export class HttpActionCall {
     if (prepared.type === 'not_connected') return this.#settle('failed', 'not_connected')
     const refused = await this.#decide('allow', null)
     if (refused !== undefined) return refused
+    const mayBeSent = await (this.#request.hold ?? true)
     if (this.#signal.aborted) return this.#settle('failed', 'run_not_active')
+    if (!mayBeSent) return this.#settle('failed', 'superseded')
     return this.#sendUntilAnswered(prepared, request)
   }
 

@@ -16,7 +16,7 @@ const SPOKEN = [
   'You are on a phone call. What you write is spoken aloud as it comes.',
   'Use short, plain sentences and say one thing at a time. No lists, no markup, no emoji, no links; write numbers, dates and abbreviations as they are to be said.',
   'A line of yours that ends with a dash (—) was interrupted there: the caller heard nothing after it.',
-  'A line of the caller in square brackets is a note: "[pressed 12#]" are keys they pressed, "[unintelligible]" is speech that could not be understood.',
+  'A line of the caller in square brackets is a note: "[pressed 12#]" are keys they pressed, "[unintelligible]" is speech that could not be understood, "[went on after book]" says that the caller was still speaking when the tool was called: what it did may have to be corrected.',
 ]
 
 const WRITTEN = ['You are in a written conversation. Be brief; no markup.']

@@ -30,8 +30,9 @@ export class ScriptedActions implements ActionRunner {
   async run(request: ActionRequest): Promise<ActionOutcome> {
     const { name } = request.action
     this.requests.push(request)
-    this.sent.push(`${name} ${JSON.stringify(request.arguments)}`)
     request.onPhase({ phase: 'started', effect_id: `effect_${++this.#effects}` })
+    if (request.hold !== undefined && !(await request.hold)) return this.#outcome({ failed: 'superseded' })
+    this.sent.push(`${name} ${JSON.stringify(request.arguments)}`)
     const scripted = this.#results.get(name)
     if (scripted === undefined) return new Promise(resolve => this.#waiting.push({ name, resolve }))
     if (scripted.afterMs > 0)

@@ -51,9 +51,9 @@ export class SpokenConversationHarness {
     await settle()
   }
 
-  async say(text: string): Promise<void> {
+  async say(text: string, { isUnfinished = false } = {}): Promise<void> {
     const now = this.fixture.time.now()
-    this.conversation.userTurn({ text, span: { start_ms: now, end_ms: now }, observed_ms: now })
+    this.conversation.userTurn({ text, span: { start_ms: now, end_ms: now }, observed_ms: now, isUnfinished })
     await settle()
   }
 

@@ -33,7 +33,8 @@ describe('the answer that a question asks for', () => {
     ['Dígame los seis dígitos, por favor.', { min: 6, max: 6 }],
     ['What is your booking number?', null],
   ])('"%s" asks for a number of known or unknown length', (words, digits) =>
-    expect(asked(words)).toEqual({ kind: 'number', digits }))
+    expect(asked(words)).toEqual({ kind: 'number', digits }),
+  )
 
   it('the field that the flow reads decides where the agent’s words ask for nothing in particular', () => {
     const field = (name: string, type: 'string' | 'number' | 'boolean', description = 'a value') =>

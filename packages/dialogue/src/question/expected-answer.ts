@@ -1,4 +1,4 @@
-import { foldedTokensOf, foldedTextOf } from '../lexicon/lexicon.ts'
+import { foldedTextOf, foldedTokensOf } from '../lexicon/lexicon.ts'
 import type { AnswerField, ExpectedAnswer, Question } from './question.ts'
 import { ENGLISH_QUESTIONS, type QuestionPatterns, SPANISH_QUESTIONS } from './question-patterns.ts'
 
@@ -66,7 +66,10 @@ function choicesIn(sentence: string, { or }: QuestionPatterns): ReadonlySet<stri
   return new Set(parts.flatMap((part, index) => (index === 0 ? part.slice(-MAX_CHOICE_TOKENS) : part)))
 }
 
-function byField({ name, description, type, choices }: AnswerField, patterns: readonly QuestionPatterns[]): ExpectedAnswer {
+function byField(
+  { name, description, type, choices }: AnswerField,
+  patterns: readonly QuestionPatterns[],
+): ExpectedAnswer {
   if (type === 'boolean') return { kind: 'yes-no' }
   if (type === 'enum') return { kind: 'choice', words: new Set((choices ?? []).flatMap(foldedTokensOf)) }
   const described = foldedTextOf(`your ${name.replaceAll('_', ' ')}. ${description}`)

@@ -24,9 +24,13 @@ export function judgeAnswer(expected: ExpectedAnswer, tokens: readonly string[],
     case 'name':
       return judgeName(expected.isFull, tokens, lexicon)
     case 'date':
-      return tokens.length <= MAX_CLOSED_TOKENS && tokens.some(token => lexicon.dateWords.has(token)) ? 'complete' : 'unknown'
+      return tokens.length <= MAX_CLOSED_TOKENS && tokens.some(token => lexicon.dateWords.has(token))
+        ? 'complete'
+        : 'unknown'
     case 'quantity':
-      return tokens.length <= MAX_CLOSED_TOKENS && tokens.some(token => isDigits(token, lexicon)) ? 'complete' : 'unknown'
+      return tokens.length <= MAX_CLOSED_TOKENS && tokens.some(token => isDigits(token, lexicon))
+        ? 'complete'
+        : 'unknown'
     case 'choice':
       return judgeChoice(expected.words, tokens, lexicon)
     case 'yes-no':

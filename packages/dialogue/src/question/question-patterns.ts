@@ -24,7 +24,11 @@ export interface QuestionPatterns {
 export const ENGLISH_QUESTIONS: QuestionPatterns = {
   numbers: [
     [/\blast (four|4)( digits)?\b/, 4, 4],
-    [/\b((phone|telephone|cell|mobile|callback|contact) number|number (can|should|may) (i|we) (reach|call)|number to (reach|call))\b/, 10, 11],
+    [
+      /\b((phone|telephone|cell|mobile|callback|contact) number|number (can|should|may) (i|we) (reach|call)|number to (reach|call))\b/,
+      10,
+      11,
+    ],
     [/\b(zip|postal) ?code\b/, 5, 5],
     [/\bcard number\b/, 15, 16],
     [/\bpin\b/, 4, 4],
@@ -39,7 +43,8 @@ export const ENGLISH_QUESTIONS: QuestionPatterns = {
   fullName: /\b(full|last|family|first and last) name\b|\bsurname\b/,
   spelling: /\bspell\b|\be-?mail\b|\baddress\b|\bletter by letter\b/,
   open: /\bhow (can|may|could) (i|we) (help|assist)\b|\bwhat can (i|we) do\b|\banything else\b|\btell me\b|\bdescribe\b|\bwhy\b|\bwhat (happened|seems|exactly|is (this|it|the (matter|problem|reason)))\b|\bhow (can|could|would) (i|we|you)\b|\bwhat (are|would|do) you\b|\bwhat else\b|\bcould you (tell|explain|repeat|describe|say)\b/,
-  yesNo: /^(so |and |okay |then |well |great |thanks )*(is|are|do|does|did|can|could|will|would|shall|should|may|have|has|was|were|am|isn't|aren't|don't|may)\b|\b(right|correct|okay|ok|alright)\?$|\bis (that|this) (right|correct|okay|fine)\b/,
+  yesNo:
+    /^(so |and |okay |then |well |great |thanks )*(is|are|do|does|did|can|could|will|would|shall|should|may|have|has|was|were|am|isn't|aren't|don't|may)\b|\b(right|correct|okay|ok|alright)\?$|\bis (that|this) (right|correct|okay|fine)\b/,
   or: /\bor\b/,
   yesNoCondition: /\b(yes|no|confirms?|agrees?|declines?|refuses?|wants?|does not|doesn't)\b/,
 }
@@ -47,7 +52,11 @@ export const ENGLISH_QUESTIONS: QuestionPatterns = {
 export const SPANISH_QUESTIONS: QuestionPatterns = {
   numbers: [
     [/\bultim[oa]s (cuatro|4)\b/, 4, 4],
-    [/\b(numero de (telefono|movil|celular|contacto)|su (telefono|movil|celular)|tu (telefono|movil|celular)|a que numero)\b/, 9, 10],
+    [
+      /\b(numero de (telefono|movil|celular|contacto)|su (telefono|movil|celular)|tu (telefono|movil|celular)|a que numero)\b/,
+      9,
+      10,
+    ],
     [/\bcodigo postal\b/, 5, 5],
     [/\bnumero de (la |su |tu )?tarjeta\b/, 15, 16],
     [/\bpin\b/, 4, 4],
@@ -62,7 +71,8 @@ export const SPANISH_QUESTIONS: QuestionPatterns = {
   fullName: /\bnombre completo\b|\bapellidos?\b/,
   spelling: /\bdeletre\w*\b|\bcorreo\b|\be-?mail\b|\bdireccion\b|\bletra por letra\b/,
   open: /\ben que (puedo|podemos|le puedo|te puedo)\b|\bque (puedo|podemos) hacer\b|\balgo mas\b|\bcuenteme\b|\bcuentame\b|\bexpli(que|ca)\w*\b|\bpor que\b|\bque (paso|ha pasado|ocurre|sucede|le pasa|necesita|desea|quiere)\b|\bdigame\b|\bdescrib\w+\b/,
-  yesNo: /^(y |entonces |bien |vale |pues )*(es|son|esta|estan|quiere|quieres|desea|puede|puedo|tiene|le|te|ha|hay|seria|prefiere|confirma|va|necesita)\b|\b(correcto|verdad|cierto|de acuerdo|vale|le parece( bien)?)\?$|\b(es|esta) (correcto|bien)\b/,
+  yesNo:
+    /^(y |entonces |bien |vale |pues )*(es|son|esta|estan|quiere|quieres|desea|puede|puedo|tiene|le|te|ha|hay|seria|prefiere|confirma|va|necesita)\b|\b(correcto|verdad|cierto|de acuerdo|vale|le parece( bien)?)\?$|\b(es|esta) (correcto|bien)\b/,
   or: /\bo\b/,
   yesNoCondition: /\b(si|no|confirma|acepta|rechaza|quiere)\b/,
 }

@@ -192,6 +192,7 @@ export class VoiceConversation implements CallHandler {
     this.#stopped = true
     this.#connecting?.cancel()
     this.#hangUp?.cancel()
+    this.#driver.handle({ type: 'ended' })
     this.#driver.stop()
     this.#legRequests.stop()
     this.#speechInput.close()
@@ -259,7 +260,15 @@ export class VoiceConversation implements CallHandler {
       case 'candidate-withdrawn':
         return this.#conversation.dropPreemptiveGeneration()
       case 'digits':
-        return this.#conversation.digits(output.digits, this.#clock.offsetOf(output.atMs))
+        return this.#conversation.digits(output.digits, this.#clock.offsetOf(output.atMs), output.question)
+      case 'unused-digits':
+        return this.#conversation.unusedDigits(output.digits, this.#clock.offsetOf(output.atMs))
+      case 'turn-settled':
+        return this.#conversation.turnSettled(output.settled)
+      case 'turn-continued':
+        return this.#conversation.turnContinued()
+      case 'aside':
+        return this.#conversation.aside(this.#userTurn(output.turn))
       case 'silence':
         return this.#conversation.silence(output.kind)
       case 'max-duration':
@@ -295,9 +304,18 @@ export class VoiceConversation implements CallHandler {
         this.#speechOutput.setSpeed(event.settings.voice_speed)
         return this.#driver.handle({ type: 'settings', settings: turnSettings(event.settings) })
       case 'collect-digits': {
-        const { digit_limit: digitLimit, termination_key: terminationKey, timeout_ms: timeoutMs } = event
-        return this.#driver.handle({ type: 'collect-digits', digitLimit, terminationKey, timeoutMs })
+        const {
+          question,
+          answers,
+          digit_limit: digitLimit,
+          termination_key: terminationKey,
+          timeout_ms: timeoutMs,
+        } = event
+        const rules = { question, answers, digitLimit, terminationKey, timeoutMs }
+        return this.#driver.handle({ type: 'collect-digits', ...rules })
       }
+      case 'question':
+        return this.#driver.handle({ type: 'question', question: event.question })
       case 'await-opening':
         return this.#driver.handle({ type: 'await-opening', afterMs: event.after_ms })
       case 'leg-request':
@@ -337,7 +355,12 @@ export class VoiceConversation implements CallHandler {
     const start_ms = this.#clock.offsetOf(turn.startMs)
     const end_ms = this.#clock.offsetOf(turn.endMs)
     const span = start_ms === null || end_ms === null ? null : { start_ms, end_ms }
-    return { text: turn.text, span, observed_ms: this.#clock.offsetOf(turn.observedMs) }
+    return {
+      text: turn.text,
+      span,
+      observed_ms: this.#clock.offsetOf(turn.observedMs),
+      isUnfinished: turn.isUnfinished,
+    }
   }
 
   #onRecogniserFailure(error: ParleyError, isFatal: boolean): void {

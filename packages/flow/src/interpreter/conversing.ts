@@ -1,4 +1,5 @@
 import { type Conversing, edgeIn, nodeTypeOf } from '@parley/nodes'
+import { awaitedDigits } from './expectation.ts'
 import { type FlowContext, type Step, TURN, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import type { NodeTurnSettings } from './protocol.ts'
@@ -38,15 +39,20 @@ export function resumeConversing(context: FlowContext, here: PlacedNode): Step {
   return converse(context, here, 'return', [])
 }
 
-function collectDigits(context: FlowContext, here: PlacedNode): void {
-  const { allowUserDtmf, userDtmfOptions } = context.graph.plan.settings
+/** Opens a question that digits may answer. */
+export function collectDigits(context: FlowContext, here: PlacedNode): void {
+  const { allowUserDtmf, userDtmfOptions: agent } = context.graph.plan.settings
   if (!allowUserDtmf || context.mode.channel !== 'phone') return
+  const own = conversingOf(here)?.user_dtmf_options ?? null
   context.emit({
     type: 'collect_digits',
+    question: ++context.state.question,
     node_id: here.address,
-    digit_limit: userDtmfOptions.digitLimit,
-    termination_key: userDtmfOptions.terminationKey,
-    timeout_ms: userDtmfOptions.timeoutMs,
+    digit_limit: own?.digit_limit === undefined ? agent.digitLimit : own.digit_limit,
+    termination_key: own?.termination_key === undefined ? agent.terminationKey : own.termination_key,
+    timeout_ms: own?.timeout_ms ?? agent.timeoutMs,
+    // The options of a node say themselves when its digits are complete.
+    answers: own === null ? awaitedDigits(context, here) : null,
   })
 }
 

@@ -154,6 +154,8 @@ describe('the start of a flow', () => {
     talk.start()
     expect(talk.outputs).toContainEqual({
       type: 'collect_digits',
+      question: 1,
+      answers: null,
       node_id: 'hi',
       digit_limit: 4,
       termination_key: '#',
@@ -209,5 +211,100 @@ describe('a task without a caller', () => {
     expect(talk.spoken()).toEqual(['decide: [edge:more]'])
     expect(talk.choose('edge:more')).toEqual(['-> again (edge more)', 'prompt enter: More.'])
     expect(talk.spoken()).toEqual(['end: completed by agent'])
+  })
+})
+
+describe('digits', () => {
+  const menu = () =>
+    new FlowHarness(
+      draftOf([
+        says('day', 'Which day?', {
+          edges: [
+            if_('one', 'book', 'current_digits == 1'),
+            if_('twelve', 'book', 'current_digits == 12'),
+            when('day', 'book'),
+          ],
+        }),
+        says('book', 'Shall I book it?', { edges: [if_('yes', 'end', 'current_digits == 1')] }),
+        ends(),
+      ]),
+    )
+  const questions = (talk: FlowHarness) =>
+    talk.outputs.flatMap(output => (output.type === 'collect_digits' ? [[output.question, output.answers]] : []))
+
+  it('each question says which digits its edges wait for', () => {
+    const talk = menu()
+    talk.start()
+    talk.send({ type: 'digits', digits: '1' })
+    expect(questions(talk)).toEqual([
+      [1, ['1', '12']],
+      [2, ['1']],
+    ])
+  })
+
+  it('digits that were pressed for an earlier question change nothing', () => {
+    const talk = menu()
+    talk.start()
+    talk.user('Tuesday')
+    talk.choose('edge:day')
+    expect(talk.send({ type: 'digits', digits: '1', question: 1 })).toEqual([])
+    expect(talk.send({ type: 'digits', digits: '1', question: 2 })).toContain('end: completed by agent')
+  })
+
+  it.each([
+    ['a condition about keys', [if_('one', 'end', 'current_digits == 1'), when('presses another key', 'end')]],
+    ['an equation without a fixed value', [if_('any', 'end', 'current_digits exists')]],
+    ['no equation about digits', [if_('n', 'end', 'n == 1')]],
+  ])('a node with %s waits for any digits', (_, edges) => {
+    const talk = new FlowHarness(draftOf([says('ask', 'Which?', { edges }), ends()]))
+    talk.start()
+    expect(questions(talk)).toEqual([[1, null]])
+  })
+
+  it('the digit options of a node replace those of the agent', () => {
+    const talk = new FlowHarness(
+      draftOf([says('ask', 'Which?', { user_dtmf_options: { digit_limit: 6, timeout_ms: 900 } }), ends()]),
+    )
+    talk.start()
+    expect(talk.outputs).toContainEqual({
+      type: 'collect_digits',
+      question: 1,
+      answers: null,
+      node_id: 'ask',
+      digit_limit: 6,
+      termination_key: null,
+      timeout_ms: 900,
+    })
+  })
+
+  it('what a node waits for has the conditions of its edges and the values that the next nodes read', () => {
+    const variables = [{ type: 'string' as const, name: 'phone', description: 'The phone number', required: true }]
+    const talk = new FlowHarness(
+      draftOf([
+        says('ask', 'Your number?', { edges: [when('gave it', 'read')] }),
+        { id: 'read', type: 'extract_dynamic_variables', variables, else_edge: when('done', 'end') },
+        ends(),
+      ]),
+    )
+    talk.start()
+    expect(talk.flow.expectation(0)).toEqual({
+      conditions: ['the caller wants gave it'],
+      fields: [{ name: 'phone', description: 'The phone number', type: 'string' }],
+    })
+  })
+
+  it('a conversation that is taken back is in its earlier node, and no request id is given twice', () => {
+    const talk = menu()
+    talk.start()
+    const before = talk.flow.state()
+    talk.user('Tuesday')
+    const asked = talk.request
+    talk.choose('edge:day')
+    expect(talk.flow.restore(0, before)).toMatchObject([
+      { type: 'node', node_id: 'day', from_node_id: 'book', cause: 'return' },
+      { type: 'collect_digits', question: 3 },
+    ])
+    talk.user('Wednesday')
+    expect(talk.request).not.toBe(asked)
   })
 })

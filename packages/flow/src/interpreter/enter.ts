@@ -1,5 +1,5 @@
 import { LEAVE_NODE, nodeTypeOf } from '@parley/nodes'
-import { conversingOf, resumeConversing, turnSettings } from './conversing.ts'
+import { collectDigits, conversingOf, resumeConversing, turnSettings } from './conversing.ts'
 import type { FlowContext, Step } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import { takeNodeStep } from './node-steps.ts'
@@ -22,6 +22,19 @@ export function enter(context: FlowContext, step: Step & { next: 'enter' }): Ste
     settings: turnSettings(context, step.to),
   })
   return step.isReturn ? resume(context, step.to) : begin(context, step.to)
+}
+
+/** Tells that the conversation is in the node again, as if it had not been left. */
+export function comeBack(context: FlowContext, here: PlacedNode, from: string | null): void {
+  context.emit({
+    type: 'node',
+    node_id: here.address,
+    from_node_id: from,
+    edge_id: null,
+    cause: 'return',
+    settings: turnSettings(context, here),
+  })
+  if (conversingOf(here) !== undefined) collectDigits(context, here)
 }
 
 function begin(context: FlowContext, here: PlacedNode): Step {

@@ -4,7 +4,8 @@ import type { Plan } from '../plan/plan.ts'
 import { actionResult, answered, chosen, spoken, toolCall } from './answers.ts'
 import { conversingOf, firstWords } from './conversing.ts'
 import { setVariables } from './effects.ts'
-import { enter } from './enter.ts'
+import { comeBack, enter } from './enter.ts'
+import { type Expectation, expectationIn } from './expectation.ts'
 import { FlowContext, type FlowMode, type Step, TURN, WAIT } from './flow-context.ts'
 import { FlowGraph, type PlacedNode } from './graph.ts'
 import type { FlowInput, FlowOutput } from './protocol.ts'
@@ -41,7 +42,7 @@ export class FlowInterpreter {
   constructor(plan: Plan, options: FlowOptions, resume?: FlowState) {
     this.#graph = new FlowGraph(plan)
     this.#mode = { channel: options.channel, hasCaller: options.hasCaller }
-    this.#state = resume === undefined ? initialState() : structuredClone(resume)
+    this.#state = resume === undefined ? initialState() : { ...initialState(), ...structuredClone(resume) }
     if (resume === undefined) this.#begin(options)
   }
 
@@ -62,9 +63,28 @@ export class FlowInterpreter {
     return structuredClone(this.#state)
   }
 
+  /**
+   * Takes back what happened since `state`, an earlier `state()` of this conversation without pending actions, and returns the
+   * outputs that lead back to its node. Numbers of requests, of questions and of an action's uses go on, so that none is given twice.
+   */
+  restore(now: UnixMs, state: FlowState): readonly FlowOutput[] {
+    const { nextRequest, ordinals, question } = this.#state
+    const from = this.#state.position?.node ?? null
+    Object.assign(this.#state, structuredClone(state), { nextRequest, ordinals, question })
+    const context = this.#context(now)
+    const here = context.here()
+    if (here !== undefined && here.address !== from) comeBack(context, here, from)
+    return context.outputs
+  }
+
   /** The current value of `{{name}}`; undefined: it is not set. */
   variable(name: string, now: UnixMs): string | undefined {
     return this.#context(now).lookup(name)
+  }
+
+  /** What the current node waits for, besides the agent's words. */
+  expectation(now: UnixMs): Expectation {
+    return expectationIn(this.#context(now))
   }
 
   /** Handles one input and returns the outputs that it causes. After the end every input is ignored. */
@@ -114,7 +134,7 @@ export class FlowInterpreter {
       case 'user_turn':
         return this.#userTurn(context, here, input.text)
       case 'digits':
-        return this.#digitsEntered(context, here, input.digits)
+        return this.#digitsEntered(context, here, input)
       case 'spoken':
         return spoken(context, here, input)
       case 'chosen':
@@ -143,7 +163,12 @@ export class FlowInterpreter {
     return this.#turnOfCaller(context, here)
   }
 
-  #digitsEntered(context: FlowContext, here: PlacedNode, entered: string): Step {
+  #digitsEntered(
+    context: FlowContext,
+    here: PlacedNode,
+    { digits: entered, question }: Extract<FlowInput, { type: 'digits' }>,
+  ): Step {
+    if (question !== undefined && question !== this.#state.question) return WAIT
     const digits = (asText(entered) ?? '').replace(/[^0-9*#]/g, '').slice(0, MAX_USER_DIGITS)
     if (digits === '' || !this.#graph.plan.settings.allowUserDtmf) return WAIT
     this.#state.notUnderstood = 0

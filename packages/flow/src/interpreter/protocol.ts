@@ -10,7 +10,12 @@ export type FlowInput =
   /** The caller finished a turn; blank text is speech without words. It makes the agent's current speech outdated. */
   | { readonly type: 'user_turn'; readonly text: string }
   /** Digits that the caller entered, ended by limit, terminator or timeout; they count as a turn. Only `0-9 * #` are used. */
-  | { readonly type: 'digits'; readonly digits: string }
+  | {
+      readonly type: 'digits'
+      readonly digits: string
+      /** The question of `collect_digits` that they answer; another than the open one is ignored. Default: the open one. */
+      readonly question?: number
+    }
   /** The caller has been silent until the opening, a reminder or the end of the call is due. */
   | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' }
   | { readonly type: 'max_duration' }
@@ -123,9 +128,13 @@ export type FlowOutput =
       readonly action_id: string
       readonly result: 'done' | 'failed'
     }
-  /** The caller may enter digits from here on. */
+  /** A question is open from here on, which the caller may answer by digits. */
   | {
       readonly type: 'collect_digits'
+      /** Counts the questions of the conversation. */
+      readonly question: number
+      /** The digits that the node's edges wait for; null: any. */
+      readonly answers: readonly string[] | null
       readonly node_id: string
       readonly digit_limit: number | null
       readonly termination_key: string | null

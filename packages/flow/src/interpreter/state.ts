@@ -88,6 +88,8 @@ export interface FlowState {
   ordinals: Record<string, number>
   notUnderstood: number
   digits: string | null
+  /** Number of questions so far that digits may answer. */
+  question: number
   actionOutcome: string | null
   /** Whether the caller speaks first and has not spoken yet. */
   awaitsOpening: boolean
@@ -111,6 +113,7 @@ export function initialState(): FlowState {
     ordinals: {},
     notUnderstood: 0,
     digits: null,
+    question: 0,
     actionOutcome: null,
     awaitsOpening: false,
     variables: { default: {}, inbound_context: {}, run: {}, conversation: {}, update: {} },

@@ -1,0 +1,100 @@
+import type { HttpAction } from '@parley/flow'
+import type { Ms, Time } from '@parley/kernel'
+
+/** Longest wait of an action. */
+const LONGEST_HOLD_MS: Ms = 2000
+
+interface OpenTurn {
+  readonly text: string
+  /** Takes back everything that the turn caused. */
+  readonly undo: () => void
+  isSettled: boolean
+  /** Names of the irreversible actions that were sent since the turn. */
+  readonly sent: string[]
+  readonly held: Set<(mayBeSent: boolean) => void>
+}
+
+/** What becomes of a turn when the caller goes on after it. */
+export type Continued =
+  /** The turn was taken back; the next turn begins with its words. */
+  | { readonly type: 'joined' }
+  /** Irreversible actions were already sent. */
+  | { readonly type: 'too-late'; readonly sent: readonly string[] }
+
+/**
+ * The caller's last turn, while it looks unfinished. Irreversible actions wait until the caller has been silent, at most 2 s;
+ * when the caller goes on first, they are superseded and the turn is taken back.
+ */
+export class UnfinishedTurn {
+  readonly #time: Time
+  #open: OpenTurn | null = null
+  /** Words of a turn that was taken back. */
+  #prefix = ''
+
+  constructor(time: Time) {
+    this.#time = time
+  }
+
+  /** A turn with these words, joined with those of a turn that was taken back. */
+  joined(text: string): string {
+    const joined = [this.#prefix, text].filter(part => part !== '').join(' ')
+    this.#prefix = ''
+    return joined
+  }
+
+  /** The caller's turn looks unfinished. */
+  begin(text: string, undo: () => void): void {
+    this.close()
+    this.#open = { text, undo, isSettled: false, sent: [], held: new Set() }
+  }
+
+  /** The turn is over: a newer one came, or the caller has heard the agent's answer. */
+  close(): void {
+    const open = this.#open
+    this.#open = null
+    if (open !== null) release(open, true)
+  }
+
+  /** Whether the caller has been silent for long enough. */
+  settled(isSettled: boolean): void {
+    if (this.#open === null) return
+    this.#open.isSettled = isSettled
+    if (isSettled) release(this.#open, true)
+  }
+
+  /** The caller goes on. Null: the turn did not look unfinished. */
+  continued(): Continued | null {
+    const open = this.#open
+    this.#open = null
+    if (open === null) return null
+    release(open, false)
+    if (open.sent.length > 0) return { type: 'too-late', sent: open.sent }
+    open.undo()
+    this.#prefix = open.text
+    return { type: 'joined' }
+  }
+
+  /** When the action may be sent; null: at once. */
+  hold(action: HttpAction): Promise<boolean> | null {
+    const open = this.#open
+    if (open === null || action.method === 'GET' || action.reversible === true) return null
+    if (open.isSettled) {
+      open.sent.push(action.name)
+      return null
+    }
+    return new Promise(resolve => {
+      const decide = (mayBeSent: boolean) => {
+        timer.cancel()
+        open.held.delete(decide)
+        if (mayBeSent) open.sent.push(action.name)
+        resolve(mayBeSent)
+      }
+      const timer = this.#time.at(this.#time.now() + LONGEST_HOLD_MS, () => decide(true))
+      open.held.add(decide)
+    })
+  }
+}
+
+function release({ held }: OpenTurn, mayBeSent: boolean): void {
+  for (const decide of [...held]) decide(mayBeSent)
+}

@@ -1,7 +1,6 @@
 import type { Utterance } from '@parley/conversation'
-import { MachineDriver, type Ms, NARROWBAND, type Time, type UnixMs } from '@parley/kernel'
+import { MachineDriver, type Ms, type Time, type UnixMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
-import { resample } from '@parley/media'
 import type { TextToSpeech } from '@parley/providers'
 import type { CallControl, CallHandler, CallHandlerResult } from './call-handler.ts'
 import type { HandlerFactory } from './call-plan.ts'
@@ -57,7 +56,7 @@ class LineTest implements CallHandler {
     })
     this.#playout = new Playout(line.leg)
     this.#driver = new MachineDriver(this.#agent, time, output => this.#perform(output))
-    const voices = new Voices([{ voice, language, voiceId: null }], time, () => {})
+    const voices = new Voices([{ voice, language, voiceId: null }], line.leg.format, time, () => {})
     this.#speechOutput = new SpeechOutput(this.#playout, voices, {
       onSpeaking: () => {},
       onAudible: () => {},
@@ -134,8 +133,7 @@ class LineTest implements CallHandler {
 
   #echo(audio: Int16Array): void {
     this.#speechOutput.cut()
-    // The playout accepts 8 kHz audio only.
-    this.#playout.enqueue(resample(audio, this.#line.leg.format.sampleRateHz, NARROWBAND.sampleRateHz))
+    this.#playout.enqueue(audio)
     this.#echoEnd = this.#playout.end
     if (audio.length === 0) this.#driver.handle({ type: 'quiet' })
   }

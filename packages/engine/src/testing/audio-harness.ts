@@ -6,6 +6,7 @@ import { compile, type Draft, type Plan } from '@parley/flow'
 import { type Ms, msToSamples, NARROWBAND, type Samples, SeededRandom } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
 import { VirtualLine } from '@parley/leg/testing'
+import type { CodecName } from '@parley/media'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
 import { Call, type CallReport } from '../call.ts'
 import { Ticker } from '../ticker.ts'
@@ -28,6 +29,8 @@ export interface HarnessOptions {
   readonly voiceWordMs?: Ms
   /** Latency of signalling and of audio; default 10 and 20. */
   readonly latency?: { readonly signallingMs?: Ms; readonly soundMs?: Ms }
+  /** Codecs of both ends; default those of a leg. */
+  readonly codecs?: readonly CodecName[]
   /** Overrides of the harness's agent. */
   readonly agent?: Partial<VoiceAgent>
 }
@@ -36,7 +39,7 @@ const STEP_MS: Ms = 5
 
 /** A whole call in virtual time: a caller's leg, real signalling and media between, an agent with scripted services. */
 export class AudioHarness {
-  readonly line = new VirtualLine()
+  readonly line: VirtualLine
   readonly voice: FingerprintVoice
   readonly recogniser: ScriptedRecogniser
   readonly requests: GenerationRequest[] = []
@@ -48,6 +51,8 @@ export class AudioHarness {
   #answers: ModelAnswer[]
 
   private constructor(options: HarnessOptions) {
+    const { codecs } = options
+    this.line = new VirtualLine(codecs === undefined ? {} : { answering: { codecs } })
     const { time, signalling, packets } = this.line
     this.recogniser = new ScriptedRecogniser(time, options.recogniserLagMs)
     const wordMs = options.voiceWordMs
@@ -67,7 +72,7 @@ export class AudioHarness {
   /** Dials; the call is set up as time passes. */
   static async open(options: HarnessOptions): Promise<AudioHarness> {
     const harness = new AudioHarness(options)
-    await harness.line.dial()
+    await harness.line.dial(options.codecs === undefined ? {} : { codecs: options.codecs })
     return harness
   }
 

@@ -1,3 +1,4 @@
+import { NARROWBAND, WIDEBAND } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { heardOf } from './heard-text.ts'
 
@@ -23,21 +24,27 @@ describe('the heard part of a sentence', () => {
     [7999, 'We open at'],
     [8000, 'We open at nine.'],
   ])('after %i samples: "%s"', (played, text) => {
-    expect(heardOf(timed, played)).toBe(text)
+    expect(heardOf(timed, played, NARROWBAND)).toBe(text)
+  })
+
+  it('is the same at the same time of a call of 16 kHz', () => {
+    const wide = { ...timed, samples: 16_000 }
+    expect(heardOf(wide, 11_199, WIDEBAND)).toBe('We open')
+    expect(heardOf(wide, 11_200, WIDEBAND)).toBe('We open at')
   })
 
   it('excludes the last word while it is still being synthesised', () => {
-    expect(heardOf({ ...timed, complete: false }, 8000)).toBe('We open at')
+    expect(heardOf({ ...timed, complete: false }, 8000, NARROWBAND)).toBe('We open at')
   })
 
   it('is proportional without word times, and never the whole before the end', () => {
     const untimed = { ...timed, words: [] }
-    expect(heardOf(untimed, 4100)).toBe('We open')
-    expect(heardOf(untimed, 7999)).toBe('We open at')
-    expect(heardOf({ ...untimed, complete: false }, 4000)).toBe('')
+    expect(heardOf(untimed, 4100, NARROWBAND)).toBe('We open')
+    expect(heardOf(untimed, 7999, NARROWBAND)).toBe('We open at')
+    expect(heardOf({ ...untimed, complete: false }, 4000, NARROWBAND)).toBe('')
   })
 
   it("uses the voice's own words when it splits the text differently", () => {
-    expect(heardOf({ ...timed, text: 'Open 9' }, 2000)).toBe('We')
+    expect(heardOf({ ...timed, text: 'Open 9' }, 2000, NARROWBAND)).toBe('We')
   })
 })

@@ -1,4 +1,4 @@
-import { NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
+import { type AudioFormat, type Samples, samplesToMs } from '@parley/kernel'
 
 /** A sentence as synthesised so far. */
 interface SpokenSentence {
@@ -10,12 +10,13 @@ interface SpokenSentence {
   readonly words: readonly { readonly text: string; readonly startMs: number }[]
 }
 
-/** The words of a sentence that were completely played after `played` of its samples. */
-export function heardOf(sentence: SpokenSentence, played: Samples): string {
+/** The words of a sentence that were completely played after `played` of its samples, in `format`. */
+export function heardOf(sentence: SpokenSentence, played: Samples, format: AudioFormat): string {
   if (played <= 0) return ''
   if (sentence.complete && played >= sentence.samples) return sentence.text
   const tokens = sentence.text.split(/\s+/)
-  const count = sentence.words.length > 0 ? wordsPlayed(sentence, played) : shareOf(sentence, tokens.length, played)
+  const count =
+    sentence.words.length > 0 ? wordsPlayed(sentence, played, format) : shareOf(sentence, tokens.length, played)
   // The voice may split words differently ("12" as "one two"): then its own words are used.
   if (sentence.words.length > 0 && sentence.words.length !== tokens.length) {
     return sentence.words
@@ -27,12 +28,12 @@ export function heardOf(sentence: SpokenSentence, played: Samples): string {
 }
 
 /** A word counts as played when the next one begins. */
-function wordsPlayed({ words, samples, complete }: SpokenSentence, played: Samples): number {
-  const playedMs = samplesToMs(played, NARROWBAND)
+function wordsPlayed({ words, samples, complete }: SpokenSentence, played: Samples, format: AudioFormat): number {
+  const playedMs = samplesToMs(played, format)
   let count = 0
   while (count < words.length) {
     const next = words[count + 1]
-    const end = next?.startMs ?? (complete ? samplesToMs(samples, NARROWBAND) : Number.POSITIVE_INFINITY)
+    const end = next?.startMs ?? (complete ? samplesToMs(samples, format) : Number.POSITIVE_INFINITY)
     if (end > playedMs) break
     count++
   }

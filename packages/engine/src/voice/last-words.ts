@@ -19,7 +19,7 @@ export class LastWords {
   /** `done` is called once: after the message was played, cut, could not be synthesised, or took more than 20 s. */
   constructor(playout: Playout, choice: VoiceChoice, time: Time, done: () => void) {
     const timeout = time.at(time.now() + TIMEOUT_MS, () => this.#speechOutput.cut())
-    this.#speechOutput = new SpeechOutput(playout, new Voices([choice], time, () => {}), {
+    this.#speechOutput = new SpeechOutput(playout, new Voices([choice], playout.format, time, () => {}), {
       onSpeaking: () => {},
       onAudible: () => {},
       onVoice: () => {},

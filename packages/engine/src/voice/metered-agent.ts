@@ -27,6 +27,7 @@ function meteredVoice(voice: TextToSpeech, onUsage: OnUsage): TextToSpeech {
   return {
     id: voice.id,
     languages: voice.languages,
+    ...(voice.formats && { formats: voice.formats }),
     readiness: language => voice.readiness(language),
     synthesize: (request, signal) => voice.synthesize({ ...request, onSent }, signal),
     warm: request => voice.warm?.(request),

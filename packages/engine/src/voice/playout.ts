@@ -1,12 +1,8 @@
-import { type AudioFormat, NARROWBAND, type Samples } from '@parley/kernel'
+import { type AudioFormat, type Ms, msToSamples, type Samples } from '@parley/kernel'
 import type { CallLeg, LegEvent } from '@parley/leg'
-import { Resampler } from '@parley/media'
 
-/** 20 ms: volume changes gradually, without a click. */
-const RAMP: Samples = 160
-
-/** Largest block for the resampler. */
-const BLOCK: Samples = 1600
+/** Volume changes gradually, without a click. */
+const RAMP_MS: Ms = 20
 
 type PlayoutLeg = Pick<CallLeg, 'format' | 'play' | 'flush' | 'played'>
 
@@ -17,15 +13,13 @@ interface Piece {
 }
 
 /**
- * Playout queue of the agent's 8 kHz audio, resampled to the line's format. Positions count samples of the enqueued
+ * Playout queue of the agent's audio, in the format of the call. Positions count samples of the enqueued
  * stream. `pause` flushes what the leg has not sent and `resume` sends it again from exactly that sample; ducking sends
  * it again at another volume.
  */
 export class Playout {
   readonly #leg: PlayoutLeg
-  /** Sample rate of the leg divided by that of the voice. */
-  readonly #ratio: number
-  readonly #resampler: Resampler | null
+  readonly #ramp: Samples
   readonly #pieces: Piece[] = []
   #end: Samples = 0
   /** Position in the stream that corresponds to playout position 0 of the leg. */
@@ -39,15 +33,13 @@ export class Playout {
 
   /** `volume` 0 to 2. */
   constructor(leg: PlayoutLeg, volume = 1) {
-    const { sampleRateHz } = leg.format
     this.#leg = leg
-    this.#ratio = sampleRateHz / NARROWBAND.sampleRateHz
-    this.#resampler = this.#ratio === 1 ? null : new Resampler(NARROWBAND.sampleRateHz, sampleRateHz, BLOCK)
+    this.#ramp = msToSamples(RAMP_MS, leg.format)
     this.#volume = volume
-    this.#base = -this.#legPlayed()
+    this.#base = -leg.played()
   }
 
-  /** Format of the call's sample clock, to which `sampleOf` refers. */
+  /** Format of the enqueued audio and of the call's sample clock, to which `sampleOf` refers. */
   get format(): AudioFormat {
     return this.#leg.format
   }
@@ -64,7 +56,7 @@ export class Playout {
   /** Position up to which the stream was sent. */
   played(): Samples {
     if (this.#paused) return this.#pausedAt
-    return Math.min(this.#end, this.#legPlayed() + this.#base)
+    return Math.min(this.#end, this.#leg.played() + this.#base)
   }
 
   /** Appends audio; returns the position at which it begins. */
@@ -109,13 +101,13 @@ export class Playout {
     this.#gain = 1
     this.#pieces.length = 0
     this.#end = position
-    this.#base = position - this.#legPlayed()
+    this.#base = position - this.#leg.played()
     return position
   }
 
   onProgress(event: LegEvent & { type: 'play-progress' }): void {
     if (this.#paused) return
-    const position = Math.min(Math.floor(event.position / this.#ratio) + this.#base, this.#end)
+    const position = Math.min(event.position + this.#base, this.#end)
     const expected = this.#anchor === null ? Infinity : this.sampleOf(position)
     // The event of an empty queue comes one packet after the end of its audio.
     const atSample = event.idle ? Math.min(event.atSample, expected) : event.atSample
@@ -126,17 +118,15 @@ export class Playout {
   /** Place on the call's sample clock of a played position, extrapolated from the last progress event. */
   sampleOf(position: Samples): Samples {
     const { position: known, atSample } = this.#anchor ?? { position: 0, atSample: 0 }
-    return Math.max(0, atSample + (position - known) * this.#ratio)
+    return Math.max(0, atSample + position - known)
   }
 
   #flushUnsent(): void {
-    const position = Math.floor(this.#leg.flush() / this.#ratio) + this.#base
-    this.#resampler?.reset()
-    this.#pausedAt = Math.min(position, this.#end)
+    this.#pausedAt = Math.min(this.#leg.flush() + this.#base, this.#end)
   }
 
   #resend(ramp: boolean, fromGain = this.#gain): void {
-    this.#base = this.#pausedAt - this.#legPlayed()
+    this.#base = this.#pausedAt - this.#leg.played()
     let first = ramp
     for (const piece of this.#pieces) {
       const skip = Math.max(0, this.#pausedAt - piece.from)
@@ -150,26 +140,15 @@ export class Playout {
   #send(piece: Piece, skip: Samples, ramp: boolean, fromGain = this.#gain): void {
     const audio = piece.audio.subarray(skip)
     const gain = this.#gain * this.#volume
-    if (gain === 1 && !ramp) return this.#play(audio)
+    if (gain === 1 && !ramp) return void this.#leg.play(audio)
     const scaled = new Int16Array(audio.length)
     const before = fromGain * this.#volume
+    const length = this.#ramp
     for (let i = 0; i < audio.length; i++) {
-      const now = ramp && i < RAMP ? before + ((gain - before) * i) / RAMP : gain
+      const now = ramp && i < length ? before + ((gain - before) * i) / length : gain
       scaled[i] = Math.max(-32_768, Math.min(32_767, Math.round(audio[i]! * now)))
     }
-    this.#play(scaled)
-  }
-
-  #play(audio: Int16Array): void {
-    if (this.#resampler === null) return void this.#leg.play(audio)
-    const resampled = new Int16Array(audio.length * this.#ratio)
-    for (let at = 0; at < audio.length; at += BLOCK)
-      this.#resampler.process(audio, at, Math.min(BLOCK, audio.length - at), resampled, at * this.#ratio)
-    this.#leg.play(resampled)
-  }
-
-  #legPlayed(): Samples {
-    return Math.floor(this.#leg.played() / this.#ratio)
+    this.#leg.play(scaled)
   }
 
   #dropPlayed(): void {

@@ -15,6 +15,7 @@ import type { HeardWord, SpeechEvent, SpeechStream, SpeechToText } from '@parley
 import { EngineError } from '../errors.ts'
 import { HeardHistory } from '../heard-history.ts'
 import type { CallClock } from './call-clock.ts'
+import { serviceFormat } from './service-format.ts'
 
 /** Largest amount of audio that is read at a time. */
 const BLOCK_MS: Ms = 40
@@ -83,7 +84,7 @@ export class SpeechInput {
     this.#options = options
     const { leg, speechBand } = options
     this.#audio = new Int16Array(msToSamples(BLOCK_MS, leg.format))
-    this.#recogniserFormat = formatTaken(options.recogniser, leg.format)
+    this.#recogniserFormat = serviceFormat(options.recogniser, leg.format)
     this.#toRecogniser = new FormatConverter(leg.format, this.#recogniserFormat)
     this.#toProsody = new FormatConverter(leg.format, NARROWBAND)
     this.#recent = new HeardHistory(REPLAY_MS, this.#recogniserFormat)
@@ -267,12 +268,4 @@ export class SpeechInput {
     const at = (sample: Samples): Ms => clock.timeOf(this.#position(sample))
     return words.map(word => ({ text: word.text, startMs: at(word.startSample), endMs: at(word.endSample) }))
   }
-}
-
-/** The recogniser's mono format with the highest rate up to that of the call; default 8 kHz. */
-function formatTaken({ formats = [NARROWBAND] }: SpeechToText, call: AudioFormat): AudioFormat {
-  const [best] = formats
-    .filter(({ sampleRateHz, channels }) => channels === 1 && sampleRateHz <= call.sampleRateHz)
-    .sort((a, b) => b.sampleRateHz - a.sampleRateHz)
-  return best ?? NARROWBAND
 }

@@ -39,7 +39,7 @@ function fixture() {
   const time = new VirtualTime()
   const facts: string[] = []
   const reports: (SpeechReport & { id: string })[] = []
-  const voices = new Voices([{ voice, language: 'en', voiceId: null }], time, () => {})
+  const voices = new Voices([{ voice, language: 'en', voiceId: null }], line.format, time, () => {})
   const speechOutput = new SpeechOutput(playout, voices, {
     onSpeaking: speaking => facts.push(speaking ? 'speaking' : 'quiet'),
     onSpoken: (id, report) => reports.push({ id, ...report }),

@@ -1,4 +1,4 @@
-import { type Ms, ParleyError, type Samples, samplesToMs } from '@parley/kernel'
+import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 import { EngineError } from '../errors.ts'
 import type { Playout } from './playout.ts'
@@ -9,7 +9,7 @@ import type { Voices } from './voices.ts'
 /** Gain while the caller may be interrupting. */
 const DUCKED = 0.3
 /** Longest audio that is synthesised ahead of playout. */
-const RENDER_AHEAD: Samples = 30 * 8000
+const RENDER_AHEAD_MS: Ms = 30_000
 /** Longest text of one synthesis request, in characters. */
 const MAX_SENTENCE = 4096
 
@@ -151,7 +151,7 @@ export class SpeechOutput {
   onProgress(event: LegEvent & { type: 'play-progress' }): void {
     this.#playout.onProgress(event)
     this.#noteStart()
-    if (this.#playout.end - this.#playout.played() < RENDER_AHEAD) this.#room?.resolve()
+    if (this.#hasRoom) this.#room?.resolve()
     this.#settle()
   }
 
@@ -183,7 +183,7 @@ export class SpeechOutput {
   }
 
   #reportAt(speech: Speech, position: Samples, interrupted: boolean): SpeechReport {
-    const heard = heardUpTo(speech.sentences, position)
+    const heard = heardUpTo(speech.sentences, position, this.#playout.format)
     const first = speech.sentences[0]
     const last = speech.sentences.at(-1)
     if (first === undefined || last === undefined || position <= first.from) return { heard, interrupted, span: null }
@@ -223,11 +223,11 @@ export class SpeechOutput {
           speech.sentences.push(sentence)
           this.#listeners.onVoice(speech.id, 'answered')
         }
+        sentence.words.push(...words)
         if (samples.length === 0) continue
         this.#playout.enqueue(samples)
         this.#setSpeaking(true)
         sentence.samples += samples.length
-        sentence.words.push(...words)
       }
       sentence.complete = true
     } catch (error) {
@@ -245,8 +245,13 @@ export class SpeechOutput {
     }
   }
 
+  get #hasRoom(): boolean {
+    const { end, format } = this.#playout
+    return end - this.#playout.played() < msToSamples(RENDER_AHEAD_MS, format)
+  }
+
   async #roomToEnqueue(): Promise<void> {
-    while (this.#playout.end - this.#playout.played() >= RENDER_AHEAD) {
+    while (!this.#hasRoom) {
       this.#room = Promise.withResolvers()
       await this.#room.promise
       this.#room = null

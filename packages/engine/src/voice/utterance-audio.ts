@@ -1,7 +1,9 @@
-import type { Ms, Samples, Time } from '@parley/kernel'
+import type { AudioFormat, Ms, Samples, Time } from '@parley/kernel'
+import { ResamplingStream } from '@parley/media'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 import { EngineError } from '../errors.ts'
 import { heardOf } from './heard-text.ts'
+import { serviceFormat } from './service-format.ts'
 
 /** Timeouts for the first chunk of a sentence and between two chunks. */
 const FIRST_CHUNK_MS: Ms = 5000
@@ -29,23 +31,51 @@ export function newSentence(text: string, from: Samples): Sentence {
   return { text, from, samples: 0, complete: false, words: [] }
 }
 
-/** Text of these sentences that was played up to `position`. */
-export function heardUpTo(sentences: readonly Sentence[], position: Samples): string {
+/** Text of these sentences that was played up to `position`, in `format`. */
+export function heardUpTo(sentences: readonly Sentence[], position: Samples, format: AudioFormat): string {
   return sentences
-    .map(sentence => heardOf(sentence, position - sentence.from))
+    .map(sentence => heardOf(sentence, position - sentence.from, format))
     .filter(text => text !== '')
     .join(' ')
 }
 
-/** Audio of one sentence; throws `ParleyError` "voice_stalled" when a chunk takes too long. */
+/** How a sentence is synthesised. */
+interface SentenceOptions {
+  readonly speed: number
+  /** Format of the call. The voice is asked for the best of its formats, and its audio is resampled. */
+  readonly format: AudioFormat
+  readonly time: Time
+  readonly signal: AbortSignal
+}
+
+/** Audio of one sentence in the format of the call; throws `ParleyError` "voice_stalled" when a chunk takes too long. */
 export async function* renderSentence(
   text: string,
-  { voice, language, voiceId }: VoiceChoice,
-  speed: number,
-  time: Time,
-  signal: AbortSignal,
+  choice: VoiceChoice,
+  options: SentenceOptions,
 ): AsyncGenerator<SpeechChunk, void, undefined> {
-  const request = { text, language, ...(voiceId !== null && { voice: voiceId }), ...(speed !== 1 && { speed }) }
+  const from = serviceFormat(choice.voice, options.format).sampleRateHz
+  const to = options.format.sampleRateHz
+  if (from === to) return yield* spokenSentence(text, choice, options)
+  const resampling = new ResamplingStream(from, to)
+  for await (const { samples, words } of spokenSentence(text, choice, options))
+    yield { samples: resampling.push(samples), words }
+  yield { samples: resampling.end(), words: [] }
+}
+
+/** Audio of one sentence in the voice's format. */
+async function* spokenSentence(
+  text: string,
+  { voice, language, voiceId }: VoiceChoice,
+  { speed, format, time, signal }: SentenceOptions,
+): AsyncGenerator<SpeechChunk, void, undefined> {
+  const request = {
+    text,
+    language,
+    format: serviceFormat(voice, format),
+    ...(voiceId !== null && { voice: voiceId }),
+    ...(speed !== 1 && { speed }),
+  }
   const chunks = voice.synthesize(request, signal)[Symbol.asyncIterator]()
   let timeoutMs = FIRST_CHUNK_MS
   try {

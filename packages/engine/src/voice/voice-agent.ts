@@ -1,8 +1,10 @@
 import type { ActionRunner, CallFacts, EffectLedger, PolicyDecision } from '@parley/conversation'
 import type { Endpointing } from '@parley/dialogue'
 import type { ModelRef, Plan } from '@parley/flow'
+import type { AudioFormat } from '@parley/kernel'
 import type { VoiceDetection } from '@parley/media'
 import type { LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
+import { serviceFormat } from './service-format.ts'
 import type { VoiceChoice } from './utterance-audio.ts'
 
 /** A plan with the services that it needs on calls. Created once, used by many calls. */
@@ -66,6 +68,16 @@ export function languageOf(agent: Pick<VoiceAgent, 'plan' | 'voice'>): string {
 export function voicesOf(agent: VoiceAgent): VoiceChoice[] {
   const own = { voice: agent.voice, language: languageOf(agent), voiceId: agent.voiceId }
   return [own, ...(agent.fallbackVoices ?? [])]
+}
+
+/** Prepares the agent's own voice for a call of this format. */
+export function warmVoice(agent: VoiceAgent, format: AudioFormat): void {
+  const { voice, voiceId } = agent
+  voice.warm?.({
+    language: languageOf(agent),
+    format: serviceFormat(voice, format),
+    ...(voiceId !== null && { voice: voiceId }),
+  })
 }
 
 /** All languages that the caller may speak, as primary tags. */

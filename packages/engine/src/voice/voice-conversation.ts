@@ -31,7 +31,7 @@ import { recogniserFailureItem, voiceFailureItem } from './service-failure-items
 import { SpeechInput } from './speech-input.ts'
 import { SpeechOutput, type SpeechReport } from './speech-output.ts'
 import { TurnLatencies } from './turn-latencies.ts'
-import { languageOf, type VoiceAgent, type VoiceCallFacts, voicesOf } from './voice-agent.ts'
+import { languageOf, type VoiceAgent, type VoiceCallFacts, voicesOf, warmVoice } from './voice-agent.ts'
 import { Voices } from './voices.ts'
 
 /** How long the greeting waits for the far end's first packet, which shows that its media is open. */
@@ -112,7 +112,8 @@ export class VoiceConversation implements CallHandler {
       budgets: { eventMs: MODEL_EVENT_MS },
     })
     this.#playout = new Playout(line.leg, settings.volume)
-    const voices = new Voices(voicesOf(agent), time, failure => this.#timeline.add(voiceFailureItem(failure)))
+    const { format } = line.leg
+    const voices = new Voices(voicesOf(agent), format, time, failure => this.#timeline.add(voiceFailureItem(failure)))
     this.#speechOutput = new SpeechOutput(this.#playout, voices, {
       onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
       onSpoken: (id, report) => this.#onSpoken(id, report),
@@ -131,8 +132,7 @@ export class VoiceConversation implements CallHandler {
       onHeard: input => this.#driver.handle(input),
       onFailure: (error, isFatal) => this.#onRecogniserFailure(error, isFatal),
     })
-    const { voiceId } = agent
-    agent.voice.warm?.({ language: languageOf(agent), ...(voiceId !== null && { voice: voiceId }) })
+    warmVoice(agent, format)
     this.#legRequests = new LegRequests(line.leg, time, agent.transfers, (id, answer, receipt) =>
       this.#conversation.legAnswered(id, answer, receipt),
     )

@@ -1,4 +1,4 @@
-import { type ParleyError, VirtualTime } from '@parley/kernel'
+import { NARROWBAND, type ParleyError, VirtualTime } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
 import { ProviderError } from '@parley/providers/testing'
 import { describe, expect, it } from 'vitest'
@@ -36,6 +36,7 @@ async function speak(choices: readonly ReturnType<typeof voice>[], text = 'one t
   const troubles: VoiceFailure[] = []
   const voices = new Voices(
     choices.map(({ choice }) => choice),
+    NARROWBAND,
     new VirtualTime(),
     trouble => troubles.push(trouble),
   )
@@ -58,7 +59,7 @@ describe('a voice of a call that fails', () => {
   it('twice without a complete sentence in between is not asked a third time', async () => {
     const remedies: string[] = []
     const failing = voice('a', [0, 1, 0])
-    const voices = new Voices([failing.choice], new VirtualTime(), ({ remedy }) => remedies.push(remedy))
+    const voices = new Voices([failing.choice], NARROWBAND, new VirtualTime(), ({ remedy }) => remedies.push(remedy))
     const cut = new AbortController()
     for await (const _ of voices.render('one two three', 1, cut.signal)) cut.abort()
     await expect(voices.render('four five', 1, new AbortController().signal).next()).rejects.toThrow('a broke')
@@ -97,8 +98,8 @@ describe('a voice of a call that fails', () => {
     const words = said.map(word => ({ text: word.split('@')[0]!, startMs: Number(word.split('@')[1]) }))
     const sentence = { text, samples: 4000, complete: false, words }
     // The next voice repeats "two" from 200 ms on.
-    expect(heardOf(sentence, 8 * 250)).toBe('one')
-    expect(heardOf(sentence, 8 * 450)).toBe('one two three')
+    expect(heardOf(sentence, 8 * 250, NARROWBAND)).toBe('one')
+    expect(heardOf(sentence, 8 * 450, NARROWBAND)).toBe('one two three')
   })
 
   it('in the middle of a sentence is asked once for the rest if it is the last voice', async () => {
@@ -122,7 +123,9 @@ describe('a voice of a call that fails', () => {
   it('in two sentences at the same time is replaced once', async () => {
     const [first, second] = [voice('a', [1, 1], { retryable: false }), voice('b', [])]
     const remedies: string[] = []
-    const voices = new Voices([first.choice, second.choice], new VirtualTime(), ({ remedy }) => remedies.push(remedy))
+    const voices = new Voices([first.choice, second.choice], NARROWBAND, new VirtualTime(), ({ remedy }) =>
+      remedies.push(remedy),
+    )
     const { signal } = new AbortController()
     const both = ['one two', 'three four'].map(text => voices.render(text, 1, signal))
     for (const chunks of both) await chunks.next()

@@ -1,4 +1,4 @@
-import { type Ms, NARROWBAND, ParleyError, samplesToMs, type Time } from '@parley/kernel'
+import { type AudioFormat, type Ms, ParleyError, samplesToMs, type Time } from '@parley/kernel'
 import type { SpeechChunk } from '@parley/providers'
 import { EngineError } from '../errors.ts'
 import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
@@ -17,28 +17,37 @@ export interface VoiceFailure {
  */
 export class Voices {
   readonly #choices: readonly VoiceChoice[]
+  readonly #format: AudioFormat
   readonly #time: Time
   readonly #onFailure: (failure: VoiceFailure) => void
   #current = 0
   /** Failures of the current voice since its last complete sentence. */
   #failures = 0
 
-  /** `choices`: at least one. */
-  constructor(choices: readonly VoiceChoice[], time: Time, onFailure: (failure: VoiceFailure) => void) {
+  /** `choices`: at least one. `format`: of the call, and so of the rendered audio. */
+  constructor(
+    choices: readonly VoiceChoice[],
+    format: AudioFormat,
+    time: Time,
+    onFailure: (failure: VoiceFailure) => void,
+  ) {
     this.#choices = choices
+    this.#format = format
     this.#time = time
     this.#onFailure = onFailure
   }
 
   /** Audio of one sentence; throws the last voice's `ParleyError`. Ends at once, without an error, when `signal` aborts. */
   async *render(text: string, speed: number, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
-    const progress = new Progress(text)
+    const format = this.#format
+    const options = { speed, format, time: this.#time, signal }
+    const progress = new Progress(text, format)
     for (;;) {
       const current = this.#current
       const choice = this.#choices[current]!
       const heardBefore = progress.ms
       try {
-        for await (const chunk of renderSentence(progress.rest(), choice, speed, this.#time, signal))
+        for await (const chunk of renderSentence(progress.rest(), choice, options))
           yield progress.add(chunk, heardBefore)
         if (!signal.aborted && current === this.#current) this.#failures = 0
         return
@@ -68,6 +77,7 @@ export class Voices {
 /** How much of a sentence was synthesised, by all voices together. */
 class Progress {
   readonly #tokens: readonly string[]
+  readonly #format: AudioFormat
   #words = 0
   /** Words already yielded: the word at the break is spoken again but yielded once. */
   #reported = 0
@@ -75,8 +85,9 @@ class Progress {
   #from = 0
   ms: Ms = 0
 
-  constructor(text: string) {
+  constructor(text: string, format: AudioFormat) {
     this.#tokens = text.split(/\s+/)
+    this.#format = format
   }
 
   /** The rest of the sentence, from the interrupted word on; all of it if the voice reports no words. */
@@ -89,7 +100,7 @@ class Progress {
 
   /** Counts the chunk and converts its word times to times in the whole sentence. */
   add(chunk: SpeechChunk, heardBefore: Ms): SpeechChunk {
-    this.ms += samplesToMs(chunk.samples.length, NARROWBAND)
+    this.ms += samplesToMs(chunk.samples.length, this.#format)
     const known = Math.max(0, this.#reported - this.#words)
     this.#words += chunk.words.length
     this.#reported = Math.max(this.#reported, this.#words)

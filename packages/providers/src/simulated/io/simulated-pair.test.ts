@@ -1,4 +1,6 @@
-import { SeededRandom } from '@parley/kernel'
+import { type AudioFormat, NARROWBAND, SeededRandom, WIDEBAND } from '@parley/kernel'
+import { resample } from '@parley/media'
+import { codecByName } from '@parley/media/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { LocalFlite } from '../../local/io/flite-voice.ts'
 import type { SpeechEvent } from '../../speech-to-text/speech-to-text.ts'
@@ -34,13 +36,25 @@ async function say(
   text: string,
   language = 'en',
   words: string[] = [],
+  format: AudioFormat = NARROWBAND,
 ): Promise<Int16Array> {
   const audio: number[] = []
-  for await (const chunk of voice.synthesize({ text, language }, new AbortController().signal)) {
+  for await (const chunk of voice.synthesize({ text, language, format }, new AbortController().signal)) {
     audio.push(...chunk.samples)
     words.push(...chunk.words.map(word => word.text))
   }
   return Int16Array.from(audio)
+}
+
+/** Audio of 16 kHz after G.722, resampled for the recogniser. */
+function overWidebandLine(audio: Int16Array): Int16Array {
+  const g722 = codecByName('G722')
+  const count = audio.length - (audio.length % 2)
+  const bytes = new Uint8Array(count / 2)
+  g722.createEncoder().encode(audio, 0, count, bytes, 0)
+  const decoded = new Int16Array(count)
+  g722.createDecoder().decode(bytes, 0, bytes.length, decoded, 0)
+  return resample(decoded, WIDEBAND.sampleRateHz, NARROWBAND.sampleRateHz)
 }
 
 /** All events for `audio` in packets, with half a second of silence before it and a second after it. */
@@ -80,6 +94,12 @@ describe.each([
     expect(spoken).toEqual(TEXT[language]!.split(/\s+/))
     const recognised = wordsOf(recognise(overTelephoneLine(audio, { ...conditions, random: new SeededRandom(1) })))
     expect(wordErrors(spoken, recognised) / spoken.length).toBeLessThanOrEqual(maxErrorRate)
+  })
+
+  it.skipIf(obstacle !== null)('is recognised with G.722, spoken at 16 kHz', async () => {
+    const spoken: string[] = []
+    const audio = await say(shared, TEXT[language]!, language, spoken, WIDEBAND)
+    expect(wordsOf(recognise(overWidebandLine(audio)))).toEqual(spoken)
   })
 })
 

@@ -61,3 +61,14 @@ describe('randomToken', () => {
     expect(randomToken(systemRandom, 26)).not.toBe(randomToken(systemRandom, 26))
   })
 })
+
+describe('systemRandom', () => {
+  it('never returns the same bytes twice, and what it returned is not changed by later calls', () => {
+    const first = systemRandom.bytes(16)
+    const copy = Buffer.from(first).toString('hex')
+    const seen = new Set<string>()
+    for (let i = 0; i < 2000; i++) seen.add(Buffer.from(systemRandom.bytes(i % 2 === 0 ? 16 : 600)).toString('hex'))
+    expect(seen.size).toBe(2000)
+    expect(Buffer.from(first).toString('hex')).toBe(copy)
+  })
+})

@@ -14,7 +14,7 @@ const TYPED = new Set(['Via', 'From', 'To', 'Call-ID', 'CSeq', 'Route', 'Record-
  * Content-Length, body. Throws SipMessageError ("header_injection", "bad_field") instead of writing a second header
  * line or a field twice.
  */
-export function serialise(message: SipMessage): Uint8Array {
+export function serialise(message: SipMessage): Buffer {
   let text = `${startLine(message)}\r\n`
   for (const via of message.via) text += `Via: ${serialiseVia(via)}\r\n`
   if (message.kind === 'request' && message.maxForwards !== undefined) {

@@ -42,6 +42,11 @@ export class MessageSender {
       this.#time.at(this.#time.now(), () => outcome.failed('bad_message', String(error)))
       return
     }
+    this.sendBytes(destination, bytes, outcome)
+  }
+
+  /** Sends a serialised message. The outcome never comes synchronously. */
+  sendBytes(destination: Destination, bytes: Uint8Array, outcome: SendOutcome): void {
     const sendId = this.#nextId++
     this.#sends.set(sendId, outcome)
     this.#transport.submit({ type: 'send', sendId, to: destination, bytes })

@@ -5,7 +5,7 @@ import { DEFAULT_TIMERS, timersFor } from './timers.ts'
 
 const run = (reliable = false) =>
   new MachineTrace(
-    now => new NonInviteServerTransaction(now, timersFor(DEFAULT_TIMERS, reliable), aResponse(100, 'BYE')),
+    now => new NonInviteServerTransaction(now, timersFor(DEFAULT_TIMERS, reliable), () => aResponse(100, 'BYE')),
   )
 const respond = (status: number) => ({ type: 'respond', response: aResponse(status, 'BYE') }) as const
 const again = { type: 'request' } as const

@@ -39,14 +39,14 @@ export class NonInviteServerTransaction implements Machine<NonInviteServerInput,
   readonly #timers: TransactionTimers
   #state: NonInviteServerState = 'trying'
   readonly #outputs: NonInviteServerOutput[] = []
-  readonly #trying: SipResponse
+  readonly #trying: () => SipResponse
   #final: SipResponse | undefined
   #tryingDue: Ms | undefined
   #timerJ: Ms | undefined
   #abandonAt: Ms | undefined
 
   /** `trying` is the 100 for when the TU is slow. */
-  constructor(now: Ms, timers: TransactionTimers, trying: SipResponse) {
+  constructor(now: Ms, timers: TransactionTimers, trying: () => SipResponse) {
     this.#timers = timers
     this.#trying = trying
     // RFC 4320 section 4.1: a 100 when Timer E of the client has been reset to T2, not earlier over UDP.
@@ -62,7 +62,7 @@ export class NonInviteServerTransaction implements Machine<NonInviteServerInput,
   handle(now: Ms, input: NonInviteServerInput): void {
     switch (input.type) {
       case 'request':
-        if (this.#state === 'proceeding') this.#outputs.push({ type: 'send-response', response: this.#trying })
+        if (this.#state === 'proceeding') this.#outputs.push({ type: 'send-response', response: this.#trying() })
         if (this.#state === 'completed' && this.#final !== undefined) {
           this.#outputs.push({ type: 'send-response', response: this.#final })
         }
@@ -90,7 +90,7 @@ export class NonInviteServerTransaction implements Machine<NonInviteServerInput,
     if (this.#tryingDue !== undefined && now >= this.#tryingDue) {
       this.#tryingDue = undefined
       this.#state = 'proceeding'
-      this.#outputs.push({ type: 'send-response', response: this.#trying })
+      this.#outputs.push({ type: 'send-response', response: this.#trying() })
     }
     if (this.#timerJ !== undefined && now >= this.#timerJ) this.#terminate()
     if (this.#abandonAt !== undefined && now >= this.#abandonAt) this.#terminate()

@@ -21,15 +21,16 @@ function bench() {
     onInput: () => {},
     advertised: () => ({ host: 'us.test', port: 5060 }),
   }
+  const time = new VirtualTime()
   const told: string[] = []
   const requests: SipRequest[] = []
   const layer = new TransactionLayer({
-    time: new VirtualTime(),
+    time,
     random: new SeededRandom(1),
     transport,
     timers: DEFAULT_TIMERS,
     clientLimit: 10,
-    serverLimits: { total: 10, perFlow: 10 },
+    serverLimits: { total: 10, perFlow: 10, finished: 20 },
     user: {
       onRequest: request => {
         requests.push(request)
@@ -43,7 +44,7 @@ function bench() {
     layer.handle(input)
   }
   const sends = () => outputs.filter(output => output.type === 'send')
-  return { layer, receive, told, requests, sends }
+  return { time, layer, receive, told, requests, sends }
 }
 
 const withVia = (request: SipRequest, via: Partial<SipRequest['via'][number]>): SipRequest => ({
@@ -114,6 +115,68 @@ describe('matching to server transactions (17.2.3)', () => {
     const invite = withVia(aRequest(), { params: new Map([['branch', 'z9hG4bKmore']]) })
     expect(layer.servers.start(invite, flow('udp'), {})).toBeUndefined()
     layer.stop()
+    expect(layer.size).toBe(0)
+  })
+})
+
+describe('finished server transactions', () => {
+  const byeNumber = (i: number) => withVia(aRequest('BYE'), { params: new Map([['branch', `z9hG4bK${i}`]]) })
+  const textOf = (send: { readonly bytes: Uint8Array } | undefined) => new TextDecoder().decode(send?.bytes)
+
+  it('transactions that only answer retransmissions do not count against the limit of their flow', () => {
+    const { layer } = bench()
+    for (let i = 0; i < 1000; i++) {
+      const bye = byeNumber(i)
+      const transaction = layer.servers.start(bye, flow('udp'), {})
+      expect(transaction).toBeDefined()
+      transaction!.respond(createResponse(bye, 200))
+    }
+    expect(layer.size).toBeLessThanOrEqual(20)
+  })
+
+  it('a retransmission gets the final response again for 32 s, from the newest transactions at least', () => {
+    const { time, layer, receive, told, sends } = bench()
+    for (let i = 0; i < 25; i++) {
+      receive(byeNumber(i))
+      layer.servers.start(byeNumber(i), flow('udp'), {})?.respond(createResponse(byeNumber(i), 200, { toTag: `t${i}` }))
+    }
+    time.advance(31_900)
+    for (let i = 10; i < 25; i++) {
+      receive(byeNumber(i))
+      expect(textOf(sends().at(-1))).toContain(`;branch=z9hG4bK${i}\r\n`)
+    }
+    expect(told).toHaveLength(25)
+    time.advance(400)
+    expect(layer.size).toBe(0)
+    receive(byeNumber(24))
+    expect(told).toHaveLength(26)
+  })
+
+  it('an INVITE whose 2xx is acknowledged absorbs retransmissions, and a CANCEL of it is answered', () => {
+    const { time, layer, receive, told, sends } = bench()
+    const invite = aRequest()
+    const transaction = layer.servers.start(invite, flow('udp'), { onCancel: () => told.push('cancelled') })
+    transaction?.respond(createResponse(invite, 200, { toTag: 'ours' }))
+    transaction?.finish()
+    const sent = sends().length
+    receive(invite)
+    expect([told, sends().length]).toEqual([[], sent])
+    receive({ ...aRequest('CANCEL'), via: invite.via })
+    expect(textOf(sends().at(-1))).toContain(';tag=ours')
+    expect(layer.servers.isMerged(invite)).toBe(true)
+    time.advance(32_000)
+    expect([layer.size, layer.servers.isMerged(invite)]).toEqual([0, false])
+  })
+
+  it('an INVITE that was refused absorbs repeated ACKs', () => {
+    const { time, layer, receive, told } = bench()
+    const invite = aRequest()
+    layer.servers.start(invite, flow('udp'), {})?.respond(createResponse(invite, 486, { toTag: 't' }))
+    const ack = { ...aRequest('ACK'), via: invite.via }
+    receive(ack)
+    receive(ack)
+    expect(told).toEqual([])
+    time.advance(5000)
     expect(layer.size).toBe(0)
   })
 })

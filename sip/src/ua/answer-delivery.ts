@@ -7,7 +7,7 @@ import type { UaContext } from './ua-context.ts'
 
 /** A 2xx to an INVITE or re-INVITE, repeated by the user agent until the ACK (RFC 3261 sections 13.3.1.4, 14.2). */
 export class AnswerDelivery {
-  readonly #sequence: number
+  readonly #transaction: ServerTransaction
   readonly #driver: MachineDriver<'ack', 'send' | 'unacknowledged'>
   readonly #onAck: (ack: SipRequest) => void
   #awaiting = true
@@ -18,14 +18,14 @@ export class AnswerDelivery {
     response: SipResponse,
     outcome: { onAck(ack: SipRequest): void; onUnacknowledged(): void },
   ) {
-    this.#sequence = transaction.request.cseq.sequence
+    this.#transaction = transaction
     this.#onAck = outcome.onAck
     // Over TCP and TLS as well: a proxy may lose the 2xx, and the transaction does not repeat it.
     const machine = new AnswerRetransmission(ctx.time.now(), timersFor(ctx.timers, true))
     this.#driver = new MachineDriver(machine, ctx.time, output => {
       if (output === 'send') transaction.respond(response)
       else {
-        this.#awaiting = false
+        this.#over()
         outcome.onUnacknowledged()
       }
     })
@@ -37,16 +37,22 @@ export class AnswerDelivery {
 
   /** True when `ack` belongs to this 2xx; its repetitions have no effect. */
   acknowledge(ack: SipRequest): boolean {
-    if (ack.cseq.sequence !== this.#sequence) return false
+    if (ack.cseq.sequence !== this.#transaction.request.cseq.sequence) return false
     if (!this.#awaiting) return true
-    this.#awaiting = false
     this.#driver.handle('ack')
+    this.#over()
     this.#onAck(ack)
     return true
   }
 
   stop(): void {
-    this.#awaiting = false
     this.#driver.stop()
+    this.#over()
+  }
+
+  #over(): void {
+    if (!this.#awaiting) return
+    this.#awaiting = false
+    this.#transaction.finish()
   }
 }

@@ -34,7 +34,12 @@ export class RepeatedRequests {
     }
     const served: Served = { method, sequence: cseq.sequence, response: undefined, waiting: [] }
     this.#last = served
-    return { request, flow, respond: response => this.#respond(served, transaction, response) }
+    return {
+      request,
+      flow,
+      respond: response => this.#respond(served, transaction, response),
+      finish: () => transaction.finish(),
+    }
   }
 
   #respond(served: Served, transaction: ServerTransaction, response: SipResponse): void {

@@ -27,10 +27,12 @@ export interface UserAgentOptions {
 export interface UserAgentLimits {
   /** Sessions of both directions; more INVITEs get 503, more `invite` calls throw "too_many_sessions"; default 2000. */
   readonly sessions: number
-  /** Server transactions that are remembered at once; default 20000. */
+  /** Server transactions at once that wait for our final response, or for the ACK to it; more requests get 503; default 20000. */
   readonly serverTransactions: number
   /** The same, per flow; default 10000. */
   readonly serverTransactionsPerFlow: number
+  /** Finished server transactions that are remembered for retransmissions; the oldest of more are forgotten early; default 50000. */
+  readonly finishedServerTransactions: number
   /** Client transactions at once; more requests fail at once; default 20000. */
   readonly clientTransactions: number
   /** Seconds in the Retry-After of a 503; default 5. */

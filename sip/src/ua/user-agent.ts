@@ -36,6 +36,7 @@ const DEFAULT_LIMITS: UserAgentLimits = {
   sessions: 2000,
   serverTransactions: 20_000,
   serverTransactionsPerFlow: 10_000,
+  finishedServerTransactions: 50_000,
   clientTransactions: 20_000,
   retryAfterS: 5,
 }
@@ -73,7 +74,11 @@ export class UserAgent {
       transport,
       timers,
       clientLimit: this.#limits.clientTransactions,
-      serverLimits: { total: this.#limits.serverTransactions, perFlow: this.#limits.serverTransactionsPerFlow },
+      serverLimits: {
+        total: this.#limits.serverTransactions,
+        perFlow: this.#limits.serverTransactionsPerFlow,
+        finished: this.#limits.finishedServerTransactions,
+      },
       user: {
         onRequest: (request, flow) => this.#onRequest(request, flow),
         onAck: (request, flow) => this.#sessionOf(request, flow)?.receiveAck(request, flow),

@@ -25,7 +25,24 @@ export const systemTime: Time = {
   },
 }
 
+/** Bytes that are taken from the generator at once: a call of it costs several microseconds, whatever the number of bytes. */
+const RANDOM_POOL_BYTES = 4096
+
+const randomPool = new Uint8Array(RANDOM_POOL_BYTES)
+let randomPoolUsed = RANDOM_POOL_BYTES
+
 /** The operating system's random number generator. */
 export const systemRandom: Random = {
-  bytes: length => randomFillSync(new Uint8Array(length)),
+  bytes: length => {
+    if (length > RANDOM_POOL_BYTES / 8) return randomFillSync(new Uint8Array(length))
+    if (randomPoolUsed + length > RANDOM_POOL_BYTES) {
+      randomFillSync(randomPool)
+      randomPoolUsed = 0
+    }
+    const bytes = randomPool.slice(randomPoolUsed, randomPoolUsed + length)
+    // Bytes that were handed out may be keys: they do not stay in the pool.
+    randomPool.fill(0, randomPoolUsed, randomPoolUsed + length)
+    randomPoolUsed += length
+    return bytes
+  },
 }

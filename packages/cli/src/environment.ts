@@ -193,10 +193,15 @@ function parseWith<Values extends z.ZodType>(
   return parsed.data
 }
 
+/** The environment variables that Parley reads, apart from those of vendors. */
+export const SETTING_NAMES: readonly string[] = [
+  ...Object.keys({ ...variables.shape, ...clientVariables.shape }),
+  'PARLEY_DEBUG',
+]
+
 /** Names in `environment` that begin with PARLEY_ and are not settings: misspelt, or of another version. */
 export function unknownSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const isKnown = (name: string) => name in variables.shape || name in clientVariables.shape || name === 'PARLEY_DEBUG'
-  return Object.keys(environment).filter(name => name.startsWith('PARLEY_') && !isKnown(name))
+  return Object.keys(environment).filter(name => name.startsWith('PARLEY_') && !SETTING_NAMES.includes(name))
 }
 
 /** Throws `SettingsError`, which names every invalid variable and its valid values. */

@@ -1,5 +1,6 @@
 // One platform with a live call, a live chat and an edited agent is killed by SIGKILL and started again on its home.
 import type { ParleyClient } from '@parley/client'
+import { prepareHome } from '@parley/store/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
   clientOf,
@@ -48,6 +49,7 @@ describe('a platform that is killed by SIGKILL and started again', { timeout: 18
   let call: { readonly run_id: string; readonly spokenMs: number } | null = null
 
   beforeAll(async () => {
+    await prepareHome(home)
     first = await startServing(afterAllTests, { home })
     const before = clientOf(first)
     revision = await rename(before, 'pizzeria', NEW_NAME)

@@ -15,7 +15,7 @@ import {
   waitForRun,
 } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
-import { type Serving, startServing } from './serving.ts'
+import { type Serving, startServing, temporaryHome } from './serving.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
 
 const PHONE = '+12025550143'
@@ -32,7 +32,8 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
   let serving: Serving
   let client: ParleyClient
   beforeAll(async () => {
-    serving = await startServing(afterAllTests)
+    // An empty home: the start creates everything in it.
+    serving = await startServing(afterAllTests, { home: temporaryHome(afterAllTests) })
     client = clientOf(serving)
   }, 180_000)
 

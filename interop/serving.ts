@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { prepareHome } from '@parley/store/testing'
 import { freePeerPorts, rtpRange } from './ports.ts'
 import type { AtTestEnd } from './recipe.ts'
 
@@ -25,7 +26,7 @@ export interface Serving {
 }
 
 interface ServingOptions {
-  /** Home of an earlier process; default: a new one. */
+  /** Home of an earlier process, or a new one; default: a new one with a migrated database. */
   readonly home?: string
   readonly env?: Readonly<Record<string, string>>
 }
@@ -44,9 +45,16 @@ export function temporaryHome(atTestEnd: AtTestEnd): string {
   return home
 }
 
+/** A new PARLEY_HOME with a migrated database, which the first start would else have to create. */
+export async function preparedHome(atTestEnd: AtTestEnd): Promise<string> {
+  const home = temporaryHome(atTestEnd)
+  await prepareHome(home)
+  return home
+}
+
 /** Resolves when the process prints that it is ready. */
 export async function startServing(atTestEnd: AtTestEnd, options: ServingOptions = {}): Promise<Serving> {
-  const home = options.home ?? temporaryHome(atTestEnd)
+  const home = options.home ?? (await preparedHome(atTestEnd))
   const ports = await freePeerPorts()
   const child = spawn(process.execPath, [join(import.meta.dirname, '../packages/cli/bin/parley.mjs'), 'serve'], {
     env: {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { attachEmbeddedPostgres } from '@parley/store'
 import type { AtTestEnd } from '../../../interop/recipe.ts'
-import { temporaryHome } from '../../../interop/serving.ts'
+import { preparedHome } from '../../../interop/serving.ts'
 import { RolesProcess } from '../calls/roles-process.ts'
 
 /** `parley serve --role api` as a process. Its home, database and port remain when it is killed. */
@@ -24,7 +24,7 @@ export class ServedApi {
 
   static async open(): Promise<ServedApi> {
     const removals: Parameters<AtTestEnd>[0][] = []
-    const home = temporaryHome(removal => void removals.push(removal))
+    const home = await preparedHome(removal => void removals.push(removal))
     const served = new ServedApi(await freePort(), home, async () => {
       for (const remove of removals) await remove({ task: {} })
     })

@@ -16,7 +16,8 @@ import {
 } from '@parley/store'
 import type { RateCard } from '@parley/store/testing'
 import { Pool } from 'pg'
-import { temporaryHome } from '../../../interop/serving.ts'
+import type { AtTestEnd } from '../../../interop/recipe.ts'
+import { preparedHome, temporaryHome } from '../../../interop/serving.ts'
 import { readDemoFile } from '../../../packages/cli/src/workspace/demo-file.ts'
 import { editsFor } from '../../../packages/cli/src/workspace/draft-edits.ts'
 import {
@@ -95,7 +96,8 @@ export class CallHarness {
 
   static async open(options: CallHarnessOptions): Promise<CallHarness> {
     const removals: (() => unknown)[] = []
-    const home = temporaryHome(removal => void removals.push(() => removal({ task: {} })))
+    const atEnd: AtTestEnd = removal => void removals.push(() => removal({ task: {} }))
+    const home = options.database === undefined ? await preparedHome(atEnd) : temporaryHome(atEnd)
     const directory = mkdtempSync(join(tmpdir(), 'parley-proof.'))
     const { caPath } = await ensureLocalCertificate(home)
     const opened = await Promise.allSettled(

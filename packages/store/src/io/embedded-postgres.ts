@@ -84,7 +84,8 @@ interface Home {
 
 const recordPath = (home: string) => join(home, 'postgres.json')
 
-async function ownHome(path: string): Promise<Home> {
+/** Where the server of a home keeps its data, and as which account it runs. Creates both directories. */
+export async function ownHome(path: string): Promise<Home> {
   await mkdir(path, { recursive: true })
   const home = await realpath(path)
   const known = await readRecord(recordPath(home))

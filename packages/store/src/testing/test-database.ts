@@ -8,7 +8,8 @@ import { readAddress } from '../io/owner-connection.ts'
 import { ensureAppLogin } from '../io/roles.ts'
 import type { PoolLimits } from '../io/tenant-pool.ts'
 import type { Database } from '../protocol.ts'
-import { TEMPLATE, withDatabase } from './test-server.ts'
+import { TEMPLATE } from './cluster-template.ts'
+import { withDatabase } from './test-server.ts'
 import './global-setup.ts'
 
 export interface TestDatabase {

@@ -56,14 +56,17 @@ const IN_SETTINGS: readonly FieldsWithoutEffect[] = SETTINGS.map(([members, sett
 })
 
 const IN_CONVERSATIONS: readonly FieldsWithoutEffect[] = [
-  'knowledge_base_ids',
-  'finetune_conversation_examples',
-  'finetune_transition_examples',
-].map(name => ({
-  fields: `Node[conversation].${name} Node[subagent].${name}`,
-  draft: { node: talks({ [name]: ['doc-1'] }) },
-  path: `/flow/nodes/0/${name}`,
-}))
+  {
+    fields: 'Node[conversation].knowledge_base_ids Node[subagent].knowledge_base_ids',
+    draft: { node: talks({ knowledge_base_ids: ['doc-1'] }) },
+    path: '/flow/nodes/0/knowledge_base_ids',
+  },
+  {
+    fields: 'Node[conversation].enable_typing_sound Node[subagent].enable_typing_sound',
+    draft: { node: talks({ enable_typing_sound: true }) },
+    path: '/flow/nodes/0/enable_typing_sound',
+  },
+]
 
 const IN_PROVIDERS: readonly FieldsWithoutEffect[] = [
   {
@@ -112,16 +115,6 @@ const IN_PROVIDERS: readonly FieldsWithoutEffect[] = [
 
 const IN_NODES_AND_ACTIONS: readonly FieldsWithoutEffect[] = [
   {
-    fields: 'GlobalNodeSetting.positive_finetune_examples',
-    draft: { node: talks({ global_node_setting: { condition: 'c', positive_finetune_examples: [1] } }) },
-    path: '/flow/nodes/0/global_node_setting/positive_finetune_examples',
-  },
-  {
-    fields: 'GlobalNodeSetting.negative_finetune_examples',
-    draft: { node: talks({ global_node_setting: { condition: 'c', negative_finetune_examples: [1] } }) },
-    path: '/flow/nodes/0/global_node_setting/negative_finetune_examples',
-  },
-  {
     fields: 'Node[function].tool_type',
     draft: { node: { ...END, type: 'function', tool_id: 'a', tool_type: 'shared' } },
     path: '/flow/nodes/0/tool_type',
@@ -144,11 +137,23 @@ const IN_NODES_AND_ACTIONS: readonly FieldsWithoutEffect[] = [
     path: '/actions/0/transfer_option/transfer_ring_duration_ms',
   },
   {
-    fields: 'Action[http].speak_during_execution',
+    fields: 'Action[http].enable_typing_sound',
     draft: {
-      actions: [action({ kind: 'http', method: 'GET', url: 'https://shop.example/', speak_during_execution: true })],
+      actions: [action({ kind: 'http', method: 'GET', url: 'https://shop.example/', enable_typing_sound: true })],
     },
-    path: '/actions/0/speak_during_execution',
+    path: '/actions/0/enable_typing_sound',
+  },
+  {
+    fields: 'Node[extract_dynamic_variables].enable_typing_sound',
+    draft: {
+      node: {
+        ...END,
+        type: 'extract_dynamic_variables',
+        variables: [{ type: 'string', name: 'who', description: 'Name' }],
+        enable_typing_sound: true,
+      },
+    },
+    path: '/flow/nodes/0/enable_typing_sound',
   },
   {
     fields: 'Action[press_digit].instruction',

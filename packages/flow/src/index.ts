@@ -8,6 +8,8 @@ export {
   type LegAnswer,
   type LegRequest,
   type ModelRef,
+  propertyDescription,
+  propertyNames,
   type SecretRef,
   type VariableItem,
 } from '@parley/nodes'

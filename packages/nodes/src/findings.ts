@@ -1,4 +1,4 @@
-import type { Edge, EdgeSlot } from './parts/edge.ts'
+import type { EdgeSlot } from './parts/edge.ts'
 
 export type NodeDiagnosticCode =
   | 'draft_malformed'
@@ -17,8 +17,6 @@ export type PartFix<Part> =
   | { readonly fix: 'clear'; readonly label: string; readonly path: readonly (string | number)[] }
   /** Removes the part. */
   | { readonly fix: 'remove' }
-  /** Removes the edge, or the whole node where the node needs this edge. */
-  | { readonly fix: 'remove_edge'; readonly edge: Edge }
   /** Adds an edge in an empty slot that leads to an end node. */
   | { readonly fix: 'add_edge_to_end'; readonly slot: EdgeSlot; readonly edgeId: string; readonly prompt: string }
 
@@ -38,15 +36,19 @@ export interface ImportWarning {
   readonly message: string
 }
 
-/** A warning that the optional member at `path` has no effect yet; `instead` says what happens instead. */
-export function notExecuted(path: readonly (string | number)[], instead: string): PartFinding<never> {
+/** A warning that the member at `path` has no effect yet; `instead` says what happens instead. Default fix: the optional member is left out. */
+export function notExecuted(
+  path: readonly (string | number)[],
+  instead: string,
+  fixes?: readonly PartFix<never>[],
+): PartFinding<never> {
   const name = String(path.at(-1))
   return {
     severity: 'warning',
     code: 'not_executed',
     path,
     message: `"${name}" has no effect yet: ${instead}`,
-    fixes: [{ fix: 'clear', label: `Leave "${name}" out`, path }],
+    fixes: fixes ?? [{ fix: 'clear', label: `Leave "${name}" out`, path }],
   }
 }
 
@@ -54,4 +56,23 @@ export function notExecuted(path: readonly (string | number)[], instead: string)
 export function notExecutedUnless<Part>(path: readonly string[], instead: string, without: Part): PartFinding<Part> {
   const fix = { fix: 'put' as const, label: `Leave "${String(path.at(-1))}" out`, part: without }
   return { ...notExecuted(path, instead), fixes: [fix] }
+}
+
+interface MaySpeak {
+  readonly instruction?: { readonly text: string } | null | undefined
+  readonly speak_during_execution?: boolean | undefined
+}
+
+/** A warning about an instruction that is not said because the node does not speak. */
+export function silentInstruction<Node extends MaySpeak>(node: Node): PartFinding<Node>[] {
+  if (node.speak_during_execution === true || (node.instruction?.text ?? '').trim() === '') return []
+  return [
+    {
+      ...notExecuted(['instruction'], 'speak_during_execution is false, so the node says nothing'),
+      fixes: [
+        { fix: 'put', label: 'Say it', part: { ...node, speak_during_execution: true } },
+        { fix: 'put', label: 'Leave "instruction" out', part: { ...node, instruction: null } },
+      ],
+    },
+  ]
 }

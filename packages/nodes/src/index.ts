@@ -2,8 +2,10 @@ export type { ImportWarning, NodeDiagnosticCode, PartFix } from './findings.ts'
 export { conditionalEdges, edgeIn, placesOf, slotsOf, slottedEdges } from './node-edges.ts'
 export type { Conversing } from './node-type.ts'
 export { type Edge, type EdgeSlot, edge, equation, goBackCondition, slot, transitionCondition } from './parts/edge.ts'
+export { wordsBesideCall } from './parts/execution-message.ts'
 export { type Instruction, instruction } from './parts/instruction.ts'
 export { isObject } from './parts/json-schema.ts'
+export { propertyDescription, propertyNames } from './parts/property-names.ts'
 export { type VariableItem, variableItem } from './parts/variable-item.ts'
 export {
   type Action,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ImportWarning, PartFinding } from './findings.ts'
 import { type EdgeSlot, goBackCondition, slot } from './parts/edge.ts'
+import { examples } from './parts/examples.ts'
 import type { Instruction } from './parts/instruction.ts'
 import type { NodeAnswer } from './requests.ts'
 import type { ConversationView, NodeStep } from './steps.ts'
@@ -8,9 +9,6 @@ import { type Json, json } from './values/json.ts'
 import { nodeId } from './values/names.ts'
 import { modelRef } from './values/references.ts'
 import { text } from './values/text.ts'
-
-/** Training examples of an export, stored unchanged. */
-export const examples = z.array(json).max(100).optional()
 
 const globalNodeSetting = z
   .strictObject({
@@ -85,8 +83,6 @@ export interface NodeBehaviour<Node> {
   readonly remindsCaller?: boolean
   /** Whether the conversation can end in this node. Default false. */
   readonly isEnding?: boolean
-  /** Minimum number of edges in the list `edges`. Default 0. */
-  readonly minEdges?: number
   /** Findings about the node beyond those of its schema. */
   check?(node: Node, draft: DraftView): readonly PartFinding<Node>[]
   /** Ids of the actions that the node refers to. */
@@ -98,12 +94,17 @@ export interface NodeBehaviour<Node> {
   /** Exports define tools inside such a node; an import makes them actions of the agent and lists them in the node's `tool_ids`. */
   readonly exportDefinesTools?: boolean
   /** Brings a node of an export into the form that the schema takes; the warnings name each change. */
-  importNode?(source: JsonObject): { readonly node: JsonObject; readonly warnings: readonly ImportWarning[] }
+  importNode?(source: JsonObject): ImportedNode
   /** Warnings about a node of an export that was read. */
   importWarnings?(node: JsonObject): readonly ImportWarning[]
 }
 
 export type JsonObject = { [name: string]: Json }
+
+export interface ImportedNode {
+  readonly node: JsonObject
+  readonly warnings: readonly ImportWarning[]
+}
 
 function strictSchema<const Type extends string, Fields extends z.core.$ZodLooseShape>(type: Type, fields: Fields) {
   return z.strictObject({ ...everyNode, type: z.literal(type), ...fields })

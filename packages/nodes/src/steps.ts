@@ -22,8 +22,8 @@ export type NodeStep =
   | { readonly next: 'converse' }
   /** Waits for the far end's next turn without speaking. */
   | { readonly next: 'listen' }
-  /** Makes the request and waits for its answer, which the node type's `answer` takes. */
-  | { readonly next: 'request'; readonly request: NodeRequest }
+  /** Says `words` where there are any, then makes the request and waits for its answer, which the node type's `answer` takes. */
+  | { readonly next: 'request'; readonly request: NodeRequest; readonly words?: Instruction | null }
   /**
    * Runs an HTTP action after the model has inferred its arguments, and says `words` meanwhile. With `waits` the node is
    * left when the result arrives, else when the words are spoken.

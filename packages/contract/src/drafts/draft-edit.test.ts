@@ -24,8 +24,8 @@ import { draftEdit } from './draft-edit.ts'
 const name = text(1, 256)
 const id63 = pattern(['a', 'Node 1', 'ñ', 'x'.repeat(63)], ['', 'a/b', 'a\tb', 'a\u0085', '__proto__', 'x'.repeat(64)])
 const variable = pattern(
-  ['_', 'a', 'A_.-9', 'a'.repeat(128)],
-  ['', '1a', '-a', 'a b', '__proto__', 'a'.repeat(129), 'a\n'],
+  ['_', 'a', 'A_.-9', '1a', 'a b', 'Größe?', 'a'.repeat(128)],
+  ['', ' a', 'a ', 'a{', 'a\tb', '__proto__', 'a'.repeat(129), 'a\n'],
 )
 const inFlow = { component_id: nullable(id63) }
 const atNode = { ...inFlow, node_id: id63 }

@@ -25,7 +25,7 @@ describe('a flow', () => {
     begin_after_user_silence_ms: optional(nullable(integer(0, 60_000))),
     default_dynamic_variables: optional({
       valid: [{}, { name: 'x'.repeat(4096) }],
-      invalid: [{ name: 'x'.repeat(4097) }, { name: 1 }, { '9': 'x' }],
+      invalid: [{ name: 'x'.repeat(4097) }, { name: 1 }, { '9}': 'x' }],
       optional: false,
     }),
     nodes: optional(list(0, 500, like(end))),

@@ -1,16 +1,18 @@
-import type { VariableItem } from '@parley/flow'
+import { propertyDescription, propertyNames, type VariableItem } from '@parley/flow'
 
 type Schema = Readonly<Record<string, unknown>>
 
 /** JSON Schema of an object with the variables to be extracted from a conversation. */
 export function variablesSchema(items: readonly VariableItem[]): Schema {
-  const properties = Object.fromEntries(items.map(item => [item.name, propertyOf(item)]))
-  const required = items.filter(item => item.required).map(item => item.name)
+  const names = propertyNames(items.map(({ name }) => name))
+  const properties = Object.fromEntries(items.map((item, index) => [names[index]!, propertyOf(item, names[index]!)]))
+  const required = names.filter((_, index) => items[index]!.required)
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-function propertyOf(item: VariableItem): Schema {
-  const { description, examples } = item
+function propertyOf(item: VariableItem, name: string): Schema {
+  const { examples } = item
+  const description = propertyDescription(item.name, name, item.description)
   const type = item.type === 'enum' ? { type: 'string', enum: item.choices } : { type: item.type }
   return { ...type, description, ...(examples !== undefined && examples.length > 0 && { examples }) }
 }

@@ -1,5 +1,5 @@
 import type { DraftEdit } from '@parley/contract'
-import { type FlowNode, nodeTypeOf, placesOf, slotsOf, slottedEdges } from '@parley/nodes'
+import { type FlowNode, placesOf, slotsOf, slottedEdges } from '@parley/nodes'
 import type { DraftContent } from '../plan/draft.ts'
 import { editedNode } from './edited-flow.ts'
 import { DRAFT_LIMITS } from './limits.ts'
@@ -56,12 +56,6 @@ function removeEdge(node: FlowNode, id: string): Refusal | null {
     places[found.slot] = null
     return null
   }
-  const { minEdges = 0 } = nodeTypeOf(node)
-  if (places.edges.length <= minEdges)
-    return notApplicable(
-      'edge_id',
-      `"${node.id}" needs ${minEdges === 1 ? 'an edge' : `${minEdges} edges`} in its list: add another before you remove "${id}", or remove the node`,
-    )
   places.edges.splice(places.edges.indexOf(found.edge), 1)
   return null
 }

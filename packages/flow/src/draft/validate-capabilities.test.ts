@@ -1,6 +1,8 @@
-import { describe, it } from 'vitest'
-import { ends, if_, staticText, when } from '../testing/flow-harness.ts'
+import { describe, expect, it } from 'vitest'
+import { draftEnvironment } from '../testing/draft-environment.ts'
+import { ends, staticText, when } from '../testing/flow-harness.ts'
 import { agent, type Case, expectFinding, flow, hi, transfer } from './testing/findings.ts'
+import { validate } from './validate.ts'
 
 const CAPABILITIES: readonly Case[] = [
   [
@@ -9,23 +11,6 @@ const CAPABILITIES: readonly Case[] = [
     flow([{ id: 'c', type: 'code', else_edge: when('e', 'end') }, ends()]),
     '/flow/nodes/0/type',
     ['Remove "c"'],
-  ],
-  [
-    'unsupported_capability',
-    'a branch that asks the model',
-    flow([
-      { id: 'b', type: 'branch', edges: [when('x', 'end'), if_('y', 'end', 'n exists')], else_edge: when('e', 'end') },
-      ends(),
-    ]),
-    '/flow/nodes/0/edges/0/transition_condition',
-    ['Remove the edge "x"'],
-  ],
-  [
-    'unsupported_capability',
-    'a branch whose every edge asks the model',
-    flow([{ id: 'b', type: 'branch', edges: [when('x', 'end')], else_edge: when('e', 'end') }, ends()]),
-    '/flow/nodes/0/edges/0/transition_condition',
-    ['Remove "b"'],
   ],
   [
     'unsupported_capability',
@@ -39,52 +24,6 @@ const CAPABILITIES: readonly Case[] = [
     ),
     '/flow/nodes/0/tool_id',
     ['Remove "f"'],
-  ],
-  [
-    'unsupported_capability',
-    'a warm transfer',
-    flow([transfer({ transfer_option: { type: 'warm_transfer' } }), ends()]),
-    '/flow/nodes/0/transfer_option',
-    ['Transfer without announcement, by REFER'],
-  ],
-  [
-    'unsupported_capability',
-    'a transfer by INVITE',
-    flow([transfer({ transfer_option: { type: 'cold_transfer', cold_transfer_mode: 'sip_invite' } }), ends()]),
-    '/flow/nodes/0/transfer_option/cold_transfer_mode',
-    ['Transfer without announcement, by REFER'],
-  ],
-  [
-    'unsupported_capability',
-    'a transfer to an extension',
-    flow([transfer({ transfer_destination: { type: 'predefined', number: '+15550100', extension: '1' } }), ends()]),
-    '/flow/nodes/0/transfer_destination/extension',
-    ['Leave the extension out'],
-  ],
-  [
-    'unsupported_capability',
-    'a shared component',
-    flow(
-      [
-        { id: 'c', type: 'component', component_id: 'x', component_type: 'shared', else_edge: when('e', 'end') },
-        ends(),
-      ],
-      {
-        components: [{ component_id: 'x', start_node_id: 'end', nodes: [ends()] }],
-      },
-    ),
-    '/flow/nodes/0/component_type',
-    ['Use the component of this flow'],
-  ],
-  [
-    'unsupported_capability',
-    'a shared component that this flow does not have',
-    flow([
-      { id: 'c', type: 'component', component_id: 'x', component_type: 'shared', else_edge: when('e', 'end') },
-      ends(),
-    ]),
-    '/flow/nodes/0/component_type',
-    ['Remove "c"'],
   ],
   [
     'unsupported_capability',
@@ -118,4 +57,58 @@ describe('unsupported capabilities', () => {
   it.each(CAPABILITIES)('the error %s blocks publishing of %s', (code, _, draft, path, fixes) =>
     expectFinding([code, 'error', draft, path, fixes]),
   )
+})
+
+const DIFFERENCES: readonly Case[] = [
+  [
+    'not_executed',
+    'a warm transfer',
+    flow([transfer({ transfer_option: { type: 'warm_transfer' } }), ends()]),
+    '/flow/nodes/0/transfer_option/type',
+    ['Transfer by REFER'],
+  ],
+  [
+    'not_executed',
+    'a transfer by INVITE',
+    flow([transfer({ transfer_option: { type: 'cold_transfer', cold_transfer_mode: 'sip_invite' } }), ends()]),
+    '/flow/nodes/0/transfer_option/cold_transfer_mode',
+    ['Transfer by REFER'],
+  ],
+  [
+    'not_executed',
+    'a transfer to an extension',
+    flow([transfer({ transfer_destination: { type: 'predefined', number: '+15550100', extension: '1' } }), ends()]),
+    '/flow/nodes/0/transfer_destination/extension',
+    ['Leave the extension out'],
+  ],
+  [
+    'not_executed',
+    'a shared component that this flow does not have',
+    flow([
+      { id: 'c', type: 'component', component_id: 'x', component_type: 'shared', else_edge: when('e', 'end') },
+      ends(),
+    ]),
+    '/flow/nodes/0/component_id',
+    [],
+  ],
+  [
+    'not_executed',
+    'a transfer whose instruction is not said',
+    flow([transfer({ instruction: staticText('One moment.') }), ends()]),
+    '/flow/nodes/0/instruction',
+    ['Say it', 'Leave "instruction" out'],
+  ],
+]
+
+describe('what runs differently from how it is written', () => {
+  it.each(DIFFERENCES)('the warning %s names %s', (code, _, draft, path, fixes) =>
+    expectFinding([code, 'warning', draft, path, fixes]),
+  )
+
+  it('a branch that asks the model can be published', () => {
+    const branch = { id: 'b', type: 'branch' as const, edges: [when('x', 'end')], else_edge: when('e', 'end') }
+    expect(validate(flow([branch, ends()]), draftEnvironment).filter(({ severity }) => severity === 'error')).toEqual(
+      [],
+    )
+  })
 })

@@ -20,31 +20,10 @@ const FLOWS: readonly Case[] = [
   ],
   [
     'edge_dangling',
-    'an edge without a destination',
-    flow([says('hi', '', { edges: [{ ...when('e', ''), destination_node_id: null }] }), ends()]),
-    '/flow/nodes/0/edges/0/destination_node_id',
-    ['Remove the edge "e"', 'Connect to "end"'],
-  ],
-  [
-    'edge_dangling',
     'a transfer without a failure edge in a flow without an end node',
     flow([transfer({ edge: null })]),
     '/flow/nodes/0/edge',
     ['Connect to a new end node'],
-  ],
-  [
-    'node_unknown',
-    'an edge to a node that does not exist',
-    flow([says('hi', '', { always_edge: when('e', 'gone') }), ends()]),
-    '/flow/nodes/0/always_edge/destination_node_id',
-    ['Remove the edge "e"', 'Connect to "end"'],
-  ],
-  [
-    'node_unknown',
-    'the only edge of a branch, which cannot be removed',
-    flow([{ id: 'b', type: 'branch', edges: [if_('e', 'gone', 'n exists')], else_edge: when('f', 'end') }, ends()]),
-    '/flow/nodes/0/edges/0/destination_node_id',
-    ['Connect to "end"'],
   ],
   [
     'node_unknown',
@@ -131,5 +110,35 @@ const FLOWS: readonly Case[] = [
 describe('flow errors', () => {
   it.each(FLOWS)('the error %s blocks publishing of %s', (code, _, draft, path, fixes) =>
     expectFinding([code, 'error', draft, path, fixes]),
+  )
+})
+
+const DANGLING: readonly Case[] = [
+  [
+    'edge_dangling',
+    'an edge without a destination',
+    flow([says('hi', '', { edges: [{ ...when('e', ''), destination_node_id: null }] }), ends()]),
+    '/flow/nodes/0/edges/0/destination_node_id',
+    ['Remove the edge "e"', 'Connect to "end"'],
+  ],
+  [
+    'node_unknown',
+    'an edge to a node that does not exist',
+    flow([says('hi', '', { always_edge: when('e', 'gone') }), ends()]),
+    '/flow/nodes/0/always_edge/destination_node_id',
+    ['Remove the edge "e"', 'Connect to "end"'],
+  ],
+  [
+    'node_unknown',
+    'the only edge of a branch',
+    flow([{ id: 'b', type: 'branch', edges: [if_('e', 'gone', 'n exists')], else_edge: when('f', 'end') }, ends()]),
+    '/flow/nodes/0/edges/0/destination_node_id',
+    ['Remove the edge "e"', 'Connect to "end"'],
+  ],
+]
+
+describe('edges that lead nowhere', () => {
+  it.each(DANGLING)('the warning %s names %s, which is never taken', (code, _, draft, path, fixes) =>
+    expectFinding([code, 'warning', draft, path, fixes]),
   )
 })

@@ -84,9 +84,9 @@ describe('findings', () => {
   it('findings are sorted by severity, then by path', () => {
     const draft = flow([says('hi', '{{x}}', { edges: [when('e', 'gone')] })], {}, { settings: { language: 'fr' } })
     expect(validate(draft, draftEnvironment).map(({ severity, path }) => `${severity} ${path}`)).toEqual([
-      'error /flow/nodes/0/edges/0/destination_node_id',
       'error /settings/language',
       'warning /flow/nodes',
+      'warning /flow/nodes/0/edges/0/destination_node_id',
       'warning /flow/nodes/0/instruction/text',
       'warning /telephony',
     ])

@@ -3,7 +3,7 @@ import { afterSpeech } from './conversing.ts'
 import { actionFailed, runNodeAction, setAnswerVariables } from './effects.ts'
 import { type FlowContext, LEAVE, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
-import { endOfFlow, takeNodeStep } from './node-steps.ts'
+import { endOfFlow, request, takeNodeStep } from './node-steps.ts'
 import type { FlowInput } from './protocol.ts'
 import { argumentsOf, takeToolAnswer, takeToolCall } from './tool-steps.ts'
 import { takeChoice } from './transitions.ts'
@@ -23,6 +23,8 @@ export function spoken(context: FlowContext, here: PlacedNode, input: Input<'spo
     if (phase.next === 'leave') return LEAVE
     return phase.next === 'end' ? endOfFlow(context) : context.end('agent_hung_up', 'agent')
   }
+  if (phase.at === 'announcing' && phase.request_id === input.request_id)
+    return request(context, here, phase.request, null)
   if (phase.at !== 'conversing' || phase.speech?.request_id !== input.request_id) return WAIT
   state.phase = { at: 'conversing', speech: null }
   // After an interruption the caller's turn comes next, after a tool call the tool's result.

@@ -22,6 +22,7 @@ export function takeNodeStep(context: FlowContext, here: PlacedNode, step: NodeS
     case 'listen':
       return listen(context)
     case 'request':
+      if (step.words != null) return announce(context, here, step.words, step.request)
       return request(context, here, step.request, null)
     case 'run_action':
       if (step.words !== null) context.state.speechDuring = speak(context, here, step.words, 'during_execution')
@@ -46,6 +47,13 @@ export function request(context: FlowContext, here: PlacedNode, nodeRequest: Nod
   const request_id = context.requestId()
   context.emit({ ...nodeRequest, request_id, node_id: here.address, action_id: tool })
   context.state.phase = { at: 'requesting', request_id, answer: ANSWER_TO[nodeRequest.type], tool }
+  return WAIT
+}
+
+/** Says the words; the request is made when they are spoken. */
+function announce(context: FlowContext, here: PlacedNode, words: Instruction, nodeRequest: NodeRequest): Step {
+  const request_id = speak(context, here, words, 'during_execution')
+  context.state.phase = { at: 'announcing', request_id, request: nodeRequest }
   return WAIT
 }
 

@@ -1,4 +1,5 @@
-import { type Action, actionKindOf, type Instruction, nodeTypeOf } from '@parley/nodes'
+import { type Action, actionKindOf, type Instruction, nodeTypeOf, wordsBesideCall } from '@parley/nodes'
+import { conversationExamples } from './examples.ts'
 import { type FlowContext, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import type { Choice, PromptReason, ToolSpec } from './protocol.ts'
@@ -62,14 +63,17 @@ function prompt(
 }
 
 function instructionOf({ node }: PlacedNode): Instruction {
-  return nodeTypeOf(node).conversing?.(node).instruction ?? NOTHING_TO_SAY
+  const instruction = nodeTypeOf(node).conversing?.(node).instruction ?? NOTHING_TO_SAY
+  const examples =
+    'finetune_conversation_examples' in node ? conversationExamples(node.finetune_conversation_examples) : ''
+  return examples === '' ? instruction : { ...instruction, text: instruction.text + examples }
 }
 
 function toolsOf(context: FlowContext, { node }: PlacedNode): ToolSpec[] {
   const ids = nodeTypeOf(node).conversing?.(node).tools ?? []
   return ids.flatMap(id => {
     const action = context.graph.action(id)
-    return action !== undefined && worksHere(context, action) ? [toolSpec(action)] : []
+    return action !== undefined && worksHere(context, action) ? [toolSpec(context, action)] : []
   })
 }
 
@@ -81,7 +85,10 @@ export function worksHere(context: FlowContext, action: Action): boolean {
 }
 
 /** The action as the model sees it. */
-function toolSpec(action: Action): ToolSpec {
-  const { action_id, name, description } = action
+function toolSpec(context: FlowContext, action: Action): ToolSpec {
+  const { action_id, name } = action
+  const description = [action.description, context.render(wordsBesideCall(action))]
+    .filter(part => part !== '')
+    .join('\n')
   return { action_id, name, description, parameters: actionKindOf(action).parameters(action) }
 }

@@ -1,4 +1,4 @@
-import type { NodeAnswer } from '@parley/nodes'
+import type { NodeAnswer, NodeRequest } from '@parley/nodes'
 import type { Choice, FlowOutcome } from './protocol.ts'
 
 /** Position of a conversation: a node's address, and the addresses of the component nodes that called its component, outermost first. */
@@ -44,6 +44,8 @@ type Phase =
   /** The model fills in the arguments of the node's action. */
   | { readonly at: 'filling_in'; readonly request_id: string; readonly action_id: string; readonly waits: boolean }
   | { readonly at: 'acting'; readonly request_id: string }
+  /** Words are spoken before the node makes its request. */
+  | { readonly at: 'announcing'; readonly request_id: string; readonly request: NodeRequest }
   /** Last words are spoken before the node is left or the conversation ends. */
   | { readonly at: 'finishing'; readonly request_id: string; readonly next: 'leave' | 'end' | 'hang_up' }
   | { readonly at: 'ended'; readonly outcome: FlowOutcome }

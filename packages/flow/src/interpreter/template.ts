@@ -1,4 +1,5 @@
-const REFERENCE = /\{\{\s*([A-Za-z_][A-Za-z0-9_.+/-]{0,255})\s*\}\}/g
+/** A name begins with a letter or `_`: `{{#if}}` and `{{/each}}` of other template languages are no variables. */
+const REFERENCE = /\{\{\s*([\p{L}_](?:[^{}\n\r]{0,253}[^{}\s])?)\s*\}\}/gu
 
 /** Maximum length of a rendered text: long variables must not exhaust the memory. */
 const MAX_RENDERED = 131_072

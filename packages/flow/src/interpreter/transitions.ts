@@ -2,6 +2,7 @@ import type { Edge } from '@parley/nodes'
 import { conditionalEdges, edgeIn, slottedEdges } from '@parley/nodes'
 import type { GoBackCondition } from '../plan/edge.ts'
 import { holds } from './equation.ts'
+import { globalExamples, transitionExamples } from './examples.ts'
 import type { FlowContext, Step } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import type { Choice, NodeCause } from './protocol.ts'
@@ -40,7 +41,9 @@ function equationHolds(context: FlowContext, edge: Edge | GoBackCondition): bool
 /** The node's edges as choices of the model. */
 export function edgeChoices(context: FlowContext, here: PlacedNode): Choice[] {
   const edges = conditionalEdges(here.node).filter(edge => context.graph.destination(here, edge) !== undefined)
-  return promptChoices(context, edges, 'edge')
+  const { node } = here
+  const examples = 'finetune_transition_examples' in node ? node.finetune_transition_examples : undefined
+  return promptChoices(context, edges, 'edge', examples)
 }
 
 /** Everything that the model may choose on a turn of the caller: edges, returns, global nodes that are not cooling down. */
@@ -56,11 +59,14 @@ function promptChoices(
   context: FlowContext,
   edges: readonly (Edge | GoBackCondition)[],
   kind: 'edge' | 'go_back',
+  examples?: unknown,
 ): Choice[] {
   const choices: Choice[] = []
-  for (const { id, transition_condition: condition } of edges)
-    if (condition.type === 'prompt')
-      choices.push({ choice_id: `${kind}:${id}`, kind, condition: context.render(condition.prompt) })
+  for (const { id, transition_condition: condition, destination_node_id: to } of edges)
+    if (condition.type === 'prompt') {
+      const prompt = context.render(condition.prompt) + transitionExamples(examples, to)
+      choices.push({ choice_id: `${kind}:${id}`, kind, condition: prompt })
+    }
   return choices
 }
 
@@ -78,7 +84,9 @@ function globalChoices(context: FlowContext, here: PlacedNode): Choice[] {
     .map(global => ({
       choice_id: `global:${global.address}`,
       kind: 'global',
-      condition: context.render(global.setting.condition),
+      condition:
+        context.render(global.setting.condition) +
+        globalExamples(global.setting.positive_finetune_examples, global.setting.negative_finetune_examples),
     }))
 }
 

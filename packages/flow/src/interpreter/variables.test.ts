@@ -30,8 +30,8 @@ describe('precedence of variables', () => {
     created.start()
     expect(created.value('v')).toBe('run')
     const extracting = created.request
-    expect(created.send({ type: 'variables_updated', values: { v: 'update', 'not a name': 'x' } })).toEqual([
-      'update set v ignored not a name',
+    expect(created.send({ type: 'variables_updated', values: { v: 'update', 'no}name': 'x' } })).toEqual([
+      'update set v ignored no}name',
     ])
     expect(created.send({ type: 'inferred', request_id: extracting, value: { v: 'extracted' } })[0]).toBe(
       'extract set v',

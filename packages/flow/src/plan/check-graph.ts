@@ -1,4 +1,4 @@
-import { type Edge, type EdgeSlot, type FlowNode, nodeTypeOf, slottedEdges } from '@parley/nodes'
+import { type Edge, type EdgeSlot, edgeIn, type FlowNode, nodeTypeOf, slottedEdges } from '@parley/nodes'
 import type { DraftContent } from './draft.ts'
 import type { Findings } from './findings.ts'
 import { addFirstNode, connectToEnd, removeEdge, removeNode } from './fixes.ts'
@@ -119,19 +119,27 @@ function checkDestination(
   if (to !== null && scope.ids.has(to)) return
   const fixes = [removeEdge(scope, node, edge), connectToEnd(scope, node, slot, edge)]
   if (to === null)
-    findings.error(
+    findings.warning(
       'edge_dangling',
       path,
-      `The edge "${edge.id}" of "${node.id}" has no destination: connect or remove it`,
+      `The edge "${edge.id}" of "${node.id}" has no destination, so it is never taken${otherwise(node, slot)}: connect or remove it`,
       ...fixes,
     )
   else
-    findings.error(
+    findings.warning(
       'node_unknown',
       path,
-      `The edge "${edge.id}" of "${node.id}" leads to the node "${to}", which does not exist: connect it to another node or remove it`,
+      `The edge "${edge.id}" of "${node.id}" leads to the node "${to}", which does not exist, so it is never taken${otherwise(node, slot)}: connect it to another node or remove it`,
       ...fixes,
     )
+}
+
+/** What happens where the conversation would take an edge that leads nowhere. */
+function otherwise(node: FlowNode, slot: EdgeSlot): string {
+  const elseEdge = edgeIn(node, 'else_edge')
+  return slot !== 'else_edge' && elseEdge?.destination_node_id != null
+    ? ' and the else edge is taken where no other condition holds'
+    : ''
 }
 
 /** Warns of nodes that cannot be reached by an edge or a global node, and of flows that cannot reach an end. */
@@ -172,14 +180,17 @@ function checkCalls({ flow }: DraftContent, scopes: readonly Scope[], findings: 
       const id = componentOf(node)
       if (id === undefined) continue
       const path = [...scope.path, 'nodes', index, 'component_id']
-      if (!within.has(id))
+      const isShared = node.type === 'component' && node.component_type === 'shared'
+      if (!within.has(id)) {
+        // The node's own check warns of a shared component that the flow has no copy of.
+        if (isShared) continue
         findings.error(
           'component_unknown',
           path,
           `The node "${node.id}" runs the component "${id}", which does not exist: add it to the flow, or set another component_id`,
           removeNode(scope, node),
         )
-      else if (scope.componentId !== null && (id === scope.componentId || within.get(id)!.has(scope.componentId)))
+      } else if (scope.componentId !== null && (id === scope.componentId || within.get(id)!.has(scope.componentId)))
         findings.error(
           'component_recursive',
           path,

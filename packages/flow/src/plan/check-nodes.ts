@@ -1,7 +1,7 @@
 import { type FlowNode, nodeTypeOf, type PartFix } from '@parley/nodes'
 import type { DraftContent } from './draft.ts'
 import type { Findings } from './findings.ts'
-import { addEdgeToEnd, clearInNode, type Fix, putNode, removeEdge, removeNode } from './fixes.ts'
+import { addEdgeToEnd, clearInNode, type Fix, putNode, removeNode } from './fixes.ts'
 import { type Path, type Scope, scopesOf } from './scope.ts'
 
 /** Runs the checks of each node's type and reports nodes of unsupported types. */
@@ -41,8 +41,6 @@ function nodeFix(scope: Scope, node: FlowNode, fix: PartFix<FlowNode>): Fix | un
       return clearInNode(scope, node, fix.path, fix.label)
     case 'remove':
       return removeNode(scope, node)
-    case 'remove_edge':
-      return removeEdge(scope, node, fix.edge) ?? removeNode(scope, node)
     case 'add_edge_to_end':
       return addEdgeToEnd(scope, node, fix.slot, fix.edgeId, fix.prompt)
   }

@@ -1,7 +1,7 @@
 import type { settingValues } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { agent, expectFinding, flow, hi, lone, transfer } from '../draft/testing/findings.ts'
+import { agent, expectFinding, flow, hi, transfer } from '../draft/testing/findings.ts'
 import { validate } from '../draft/validate.ts'
 import { draftEnvironment } from '../testing/draft-environment.ts'
 import { ends, if_, when } from '../testing/flow-harness.ts'
@@ -75,28 +75,6 @@ const ELSEWHERE: readonly [string, ReturnType<typeof agent>, string, string][] =
     'Leave "knowledge_base_ids" out',
   ],
   [
-    'examples of a conversation',
-    flow([{ ...hi, finetune_conversation_examples: [{ user: 'hi' }] }, ends()]),
-    '/flow/nodes/0/finetune_conversation_examples',
-    'Leave "finetune_conversation_examples" out',
-  ],
-  [
-    'examples of a transition',
-    flow([{ ...hi, finetune_transition_examples: [{ user: 'hi' }] }, ends()]),
-    '/flow/nodes/0/finetune_transition_examples',
-    'Leave "finetune_transition_examples" out',
-  ],
-  [
-    'examples of a global node',
-    flow([
-      hi,
-      { ...lone('help'), global_node_setting: { condition: 'needs help', negative_finetune_examples: [1] } },
-      ends(),
-    ]),
-    '/flow/nodes/1/global_node_setting/negative_finetune_examples',
-    'Leave "negative_finetune_examples" out',
-  ],
-  [
     "a node's own key",
     flow([{ ...hi, model_choice: { model: MODEL, credential: { ...CREDENTIAL, provider: 'parley' } } }, ends()]),
     '/flow/nodes/0/model_choice/credential',
@@ -130,16 +108,6 @@ const ELSEWHERE: readonly [string, ReturnType<typeof agent>, string, string][] =
     }),
     '/actions/0/instruction',
     'Leave "instruction" out',
-  ],
-  [
-    'speech while an HTTP action runs',
-    agent({
-      actions: [
-        { ...described, kind: 'http', method: 'GET', url: 'https://shop.example/', speak_during_execution: true },
-      ],
-    }),
-    '/actions/0/speak_during_execution',
-    'Leave "speak_during_execution" out',
   ],
   [
     'examples of a variable that an action extracts',

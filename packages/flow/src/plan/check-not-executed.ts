@@ -1,7 +1,7 @@
 import type { FlowNode, ModelRef } from '@parley/nodes'
 import type { DraftContent } from './draft.ts'
 import type { Findings } from './findings.ts'
-import { type Fix, putModelChoice, putNode } from './fixes.ts'
+import { type Fix, putModelChoice } from './fixes.ts'
 import { type Path, type Scope, scopesOf } from './scope.ts'
 import { KNOWN_WORDS, type SettingValues } from './settings.ts'
 
@@ -130,8 +130,6 @@ function withoutCredential({ model }: ModelRef): ModelRef {
 }
 
 function checkUnreadInNode(node: FlowNode, scope: Scope, path: Path, findings: Findings): void {
-  const without = (fields: object, name: string) =>
-    putNode(scope, { ...node, ...fields } as FlowNode, `Leave "${name}" out`)
   if (node.model_choice?.credential !== undefined)
     warn(
       findings,
@@ -139,14 +137,4 @@ function checkUnreadInNode(node: FlowNode, scope: Scope, path: Path, findings: F
       PLATFORM_KEY,
       putModelChoice(scope, node, withoutCredential(node.model_choice), 'Leave "credential" out'),
     )
-  const { global_node_setting: setting } = node
-  if (setting !== null)
-    for (const name of ['positive_finetune_examples', 'negative_finetune_examples'] as const)
-      if ((setting[name] ?? []).length > 0)
-        warn(
-          findings,
-          [...path, 'global_node_setting', name],
-          'the model decides by the condition alone',
-          without({ global_node_setting: { ...setting, [name]: undefined } }, name),
-        )
 }

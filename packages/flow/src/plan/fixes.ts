@@ -1,14 +1,12 @@
 import type { DraftEdit } from '@parley/contract'
 import {
   type Action,
-  conditionalEdges,
   type Edge,
   type EdgeSlot,
   type FlowNode,
   type ModelRef,
   newConversationNode,
   newEndNode,
-  nodeTypeOf,
   slottedEdges,
 } from '@parley/nodes'
 import type { Path, Scope } from './scope.ts'
@@ -64,11 +62,9 @@ export function putModelChoice(
   return putNode(scope, { ...node, model_choice } as FlowNode, label)
 }
 
-/** Undefined when the edge cannot be removed: its id is not unique, or the node needs it. */
+/** Undefined when the edge cannot be removed because its id is not unique. */
 export function removeEdge(scope: Scope, node: FlowNode, edge: Edge): Fix | undefined {
   if (!isAddressable(scope, node) || !hasUniqueId(node, edge)) return undefined
-  const listed = conditionalEdges(node)
-  if (listed.includes(edge) && listed.length <= (nodeTypeOf(node).minEdges ?? 0)) return undefined
   return {
     label: `Remove the edge "${edge.id}"`,
     edits: [{ type: 'flow.edge.remove', component_id: scope.componentId, node_id: node.id, edge_id: edge.id }],

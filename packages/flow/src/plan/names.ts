@@ -1,6 +1,6 @@
 import { variableName } from '@parley/contract'
 
-/** Whether the name is one that a dynamic variable can have: a letter or `_`, then letters, digits, `_ . -`; 1 to 128 characters. */
+/** Whether the name is one that a dynamic variable can have: see `variableName`. */
 export function isVariableName(name: string): boolean {
   return variableName.safeParse(name).success
 }

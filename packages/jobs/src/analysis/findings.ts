@@ -1,4 +1,4 @@
-import type { AnalysisItem, VariableItem } from '@parley/flow'
+import { type AnalysisItem, propertyDescription, propertyNames, type VariableItem } from '@parley/flow'
 
 type Schema = Readonly<Record<string, unknown>>
 type Value = string | number | boolean
@@ -26,8 +26,9 @@ const PRESETS: Readonly<Record<Extract<AnalysisItem, { type: 'system-presets' }>
 
 /** JSON Schema of an object with everything that is asked for. */
 export function findingsSchema(items: readonly AnalysisItem[]): Schema {
-  const properties = Object.fromEntries(items.map(item => [item.name, propertyOf(item)]))
-  const required = items.filter(item => item.type === 'system-presets' || item.required).map(({ name }) => name)
+  const names = propertyNames(items.map(({ name }) => name))
+  const properties = Object.fromEntries(items.map((item, index) => [names[index]!, propertyOf(item, names[index]!)]))
+  const required = names.filter((_, index) => isNeeded(items[index]!))
   return { type: 'object', properties, required: [...new Set(required)], additionalProperties: false }
 }
 
@@ -37,16 +38,17 @@ export function readFindings(
   answer: Readonly<Record<string, unknown>>,
 ): { readonly findings: Findings; readonly issues: readonly string[] } {
   const issues: string[] = []
-  const asked = new Set<string>(items.map(({ name }) => name))
+  const names = propertyNames(items.map(({ name }) => name))
+  const asked = new Set(names)
   for (const name of Object.keys(answer))
     if (!asked.has(name)) issues.push(`${JSON.stringify(name.slice(0, 64))} was not asked for`)
   const values = new Map<string, Value | null>()
-  for (const item of items) {
-    const property = propertyOf(item)
-    const value = Object.hasOwn(answer, item.name) ? answer[item.name] : null
-    const isNeeded = item.type === 'system-presets' || item.required
+  for (const [index, item] of items.entries()) {
+    const name = names[index]!
+    const property = propertyOf(item, name)
+    const value = Object.hasOwn(answer, name) ? answer[name] : null
     if (value === null || value === undefined) {
-      if (isNeeded) issues.push(`${item.name} is missing`)
+      if (isNeeded(item)) issues.push(`${item.name} is missing`)
       values.set(item.name, null)
       continue
     }
@@ -80,12 +82,17 @@ export function dispositionOf(items: readonly AnalysisItem[], { custom }: Findin
   return word === '' ? undefined : word
 }
 
-function propertyOf(item: AnalysisItem): Schema {
-  return item.type === 'system-presets' ? PRESETS[item.name] : variableProperty(item)
+function isNeeded(item: AnalysisItem): boolean {
+  return item.type === 'system-presets' || item.required
 }
 
-function variableProperty(item: VariableItem): Schema {
-  const { description, examples } = item
+function propertyOf(item: AnalysisItem, name: string): Schema {
+  return item.type === 'system-presets' ? PRESETS[item.name] : variableProperty(item, name)
+}
+
+function variableProperty(item: VariableItem, name: string): Schema {
+  const { examples } = item
+  const description = propertyDescription(item.name, name, item.description)
   const type = item.type === 'enum' ? { type: 'string', enum: item.choices } : { type: item.type }
   return { ...type, description, ...(examples !== undefined && examples.length > 0 && { examples }) }
 }

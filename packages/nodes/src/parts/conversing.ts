@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { notExecuted, type PartFinding } from '../findings.ts'
-import { examples } from '../node-type.ts'
 import type { NodeStep } from '../steps.ts'
+import { actionId } from '../values/names.ts'
 import { text } from '../values/text.ts'
 import { edgeSlot, edges } from './edge.ts'
+import { examples, transitionExamples } from './examples.ts'
 import { instruction } from './instruction.ts'
+import { warnTypingSound } from './typing-sound.ts'
 
 /** How digits are collected in a node; absent members take the agent's values. */
 const userDtmfOptions = z
@@ -39,22 +41,47 @@ export const conversingFields = {
   holding_line: holdingLine,
   knowledge_base_ids: z.array(text(1, 256)).max(100).nullable().optional(),
   finetune_conversation_examples: examples,
-  finetune_transition_examples: examples,
+  ...transitionExamples,
 }
 
-const EXAMPLES_UNREAD = 'the model gets the instruction alone'
-const UNREAD = {
-  knowledge_base_ids: 'the agent answers without documents',
-  finetune_conversation_examples: EXAMPLES_UNREAD,
-  finetune_transition_examples: EXAMPLES_UNREAD,
-} as const
+/** Members of a node that converses and may offer actions. */
+export const toolFields = {
+  tool_ids: z.array(actionId).max(50).optional(),
+  enable_typing_sound: z.boolean().optional(),
+}
 
-type Unread = { readonly [Name in keyof typeof UNREAD]?: readonly unknown[] | null | undefined }
+interface WithUnreadMembers {
+  readonly knowledge_base_ids?: readonly string[] | null | undefined
+  readonly enable_typing_sound?: boolean | undefined
+}
 
 /** Warnings about members that are set and have no effect yet. */
-export function warnUnusedMembers(node: Unread): PartFinding<never>[] {
-  const names = ['knowledge_base_ids', 'finetune_conversation_examples', 'finetune_transition_examples'] as const
-  return names.filter(name => (node[name] ?? []).length > 0).map(name => notExecuted([name], UNREAD[name]))
+export function warnUnusedMembers(node: WithUnreadMembers): PartFinding<never>[] {
+  const found = warnTypingSound(node)
+  if ((node.knowledge_base_ids ?? []).length > 0)
+    found.push(notExecuted(['knowledge_base_ids'], 'the agent answers without documents'))
+  return found
+}
+
+/** Findings about `tool_ids` that name actions which the agent does not have. */
+export function missingTools<Node extends { readonly id: string; readonly tool_ids?: string[] | undefined }>(
+  node: Node,
+  draft: { actionKind(actionId: string): string | undefined },
+): PartFinding<Node>[] {
+  const { tool_ids: ids = [] } = node
+  return ids.flatMap((id, index) => {
+    if (draft.actionKind(id) !== undefined) return []
+    const others = ids.filter(other => other !== id)
+    return [
+      {
+        severity: 'error' as const,
+        code: 'action_unknown' as const,
+        path: ['tool_ids', index],
+        message: `The node "${node.id}" offers the action "${id}", which the agent does not have: define it, or leave it out of tool_ids`,
+        fixes: [{ fix: 'put' as const, label: `Leave "${id}" out`, part: { ...node, tool_ids: others } }],
+      },
+    ]
+  })
 }
 
 /** Speaks by the instruction and waits for the caller. */

@@ -4,7 +4,10 @@ import { fittingValues, variableItem, variablesSchema } from './variable-item.ts
 
 const described = { name: 'n', description: 'what' }
 const fields = {
-  name: pattern(['_', 'a.b-c_9', 'a'.repeat(128)], ['', '9', 'a b', 'a'.repeat(129)]),
+  name: pattern(
+    ['_', 'a.b-c_9', 'customer name', '9', 'Größe?', '電話', 'a'.repeat(128)],
+    ['', ' a', 'a ', 'a{b', 'a}}', 'a\nb', '__proto__', 'a'.repeat(129)],
+  ),
   description: text(1, 1024),
   examples: optional(list(0, 20, text(0, 1024))),
   required: optional(boolean),
@@ -36,6 +39,14 @@ describe('a variable that is read out of a conversation', () => {
       required: ['size'],
       additionalProperties: false,
     }))
+
+  it('a variable whose name a model service would refuse is asked for under another, and read back under its own', () => {
+    const named = { ...item('string'), name: 'customer name' }
+    expect(variablesSchema([item('number'), named])).toMatchObject({
+      properties: { item_2: { type: 'string', description: 'customer name: what' } },
+    })
+    expect(fittingValues([item('number'), named], { item_2: 'Ada' })).toEqual({ 'customer name': 'Ada' })
+  })
 
   it.each([
     [{ string: ' Ada ' }, { string: 'Ada' }],

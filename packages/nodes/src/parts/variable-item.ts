@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { variableName } from '../values/names.ts'
 import { text } from '../values/text.ts'
 import { isObject, type JsonSchema, objectSchema } from './json-schema.ts'
+import { propertyDescription, propertyNames } from './property-names.ts'
 
 const described = {
   name: variableName,
@@ -25,14 +26,16 @@ export type VariableItem = z.output<typeof variableItem>
 /** JSON Schema of an object with the variables as members. */
 export function variablesSchema(items: readonly VariableItem[]): JsonSchema {
   const properties: Record<string, unknown> = {}
-  for (const item of items) {
-    const { name, description } = item
-    properties[name] =
+  const names = propertyNames(items.map(({ name }) => name))
+  for (const [index, item] of items.entries()) {
+    const property = names[index]!
+    const description = propertyDescription(item.name, property, item.description)
+    properties[property] =
       item.type === 'enum' ? { type: 'string', enum: item.choices, description } : { type: item.type, description }
   }
   return objectSchema(
     properties,
-    items.filter(item => item.required).map(item => item.name),
+    names.filter((_, index) => items[index]!.required),
   )
 }
 
@@ -40,9 +43,11 @@ export function variablesSchema(items: readonly VariableItem[]): JsonSchema {
 export function fittingValues(items: readonly VariableItem[], values: unknown): Record<string, unknown> {
   if (!isObject(values)) return {}
   const fitting: Record<string, unknown> = {}
-  for (const item of items) {
-    if (!Object.hasOwn(values, item.name)) continue
-    const value = fit(item, values[item.name])
+  const names = propertyNames(items.map(({ name }) => name))
+  for (const [index, item] of items.entries()) {
+    const property = names[index]!
+    if (!Object.hasOwn(values, property)) continue
+    const value = fit(item, values[property])
     if (value !== undefined) fitting[item.name] = value
   }
   return fitting

@@ -58,6 +58,15 @@ const NODE_CASES: Cases = {
   ),
 }
 
+/** Examples of transitions, stored unchanged. */
+export const transitionExamplesCases: Cases = { finetune_transition_examples: examplesCases }
+
+/** The members of nodes that converse about the actions that they offer. */
+export const toolCases: Cases = {
+  tool_ids: optional(list(0, 50, identifier(128))),
+  enable_typing_sound: optional(boolean),
+}
+
 export const conversingCases: Cases = {
   instruction: instructionCases,
   edges: edgesCases,
@@ -86,6 +95,13 @@ export const conversingCases: Cases = {
   knowledge_base_ids: optional(nullable(list(0, 100, text(1, 256)))),
   finetune_conversation_examples: examplesCases,
   finetune_transition_examples: examplesCases,
+}
+
+/** What the model says beside the call of an action. */
+export const executionMessageCases: Cases = {
+  speak_during_execution: optional(boolean),
+  execution_message_description: optional(text(0, 4096)),
+  execution_message_type: optional(oneOf('prompt', 'static_text')),
 }
 
 const predefined = object(

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { list } from '../testing/field-cases.ts'
-import { draftWith, like, nodeSchemaFaults, slotCases, viewOn } from '../testing/schema-cases.ts'
+import { list, optional } from '../testing/field-cases.ts'
+import {
+  draftWith,
+  like,
+  nodeSchemaFaults,
+  slotCases,
+  transitionExamplesCases,
+  viewOn,
+} from '../testing/schema-cases.ts'
 import { branch } from './branch.ts'
 
 const equation = { type: 'equation', equations: [{ left: 'age', operator: '>=', right: '18' }] }
@@ -12,25 +19,22 @@ const nodeOf = (fields: object = {}) =>
 describe('a branch node', () => {
   it('a branch node accepts its fields within their bounds and names the field that it refuses', () => {
     expect(
-      nodeSchemaFaults(branch, { edges: [yes] }, { edges: list(1, 100, like(yes)), else_edge: slotCases }),
+      nodeSchemaFaults(
+        branch,
+        {},
+        { edges: optional(list(0, 100, like(yes))), else_edge: slotCases, ...transitionExamplesCases },
+      ),
     ).toEqual([])
     expect(branch.slots).toEqual(['edges', 'else_edge'])
-    expect(branch.minEdges).toBe(1)
   })
 
   it('a branch node is left by its edges as soon as it is entered', () =>
     expect(branch.enter?.(nodeOf(), viewOn('phone'))).toEqual({ next: 'leave' }))
 
-  it('a branch node whose edge asks the model yields an error, and the fix removes that edge', () => {
-    expect(branch.check?.(nodeOf(), draftWith({}))).toEqual([])
-    expect(branch.check?.(nodeOf({ edges: [yes, { ...no, id: 'ask' }] }), draftWith({}))).toMatchObject([
-      {
-        severity: 'error',
-        code: 'unsupported_capability',
-        path: ['edges', 1, 'transition_condition'],
-        fixes: [{ fix: 'remove_edge', edge: { id: 'ask' } }],
-      },
-    ])
+  it('a branch node may ask the model, and then its own model has an effect', () => {
+    const model_choice = { model: { model_id: 'm', provider: 'p', tier: 'frontier' } }
+    const edges = [yes, { ...no, id: 'ask' }]
+    expect(branch.check?.(nodeOf({ edges, model_choice }), draftWith({}))).toEqual([])
   })
 
   it('a branch node without an else edge yields an error, and the fix adds one that leads to an end node', () =>
@@ -44,24 +48,4 @@ describe('a branch node', () => {
       { severity: 'warning', code: 'not_executed', path: ['model_choice'] },
     ])
   })
-})
-
-describe('a branch node of an export', () => {
-  it('an exported branch that has an edge is imported unchanged', () => {
-    const source = { type: 'branch', edges: [{ id: 'e' }] }
-    expect(branch.importNode?.(source)).toEqual({ node: source, warnings: [] })
-  })
-
-  it.each([[[]], [null], [['x']]])(
-    'an exported branch with the edges %j gets an edge to the destination of its else edge, with a warning',
-    edges => {
-      const read = branch.importNode?.({
-        type: 'branch',
-        edges,
-        else_edge: { id: 'else', destination_node_id: 'next' },
-      })
-      expect(read?.node.edges).toMatchObject([{ id: 'added-else', destination_node_id: 'next' }])
-      expect(read?.warnings).toMatchObject([{ field: 'edges' }])
-    },
-  )
 })

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { oneOf, optional } from '../testing/field-cases.ts'
-import { draftWith, edgesCases, nodeIdCases, nodeSchemaFaults, slotCases, viewOn } from '../testing/schema-cases.ts'
+import {
+  draftWith,
+  edgesCases,
+  nodeIdCases,
+  nodeSchemaFaults,
+  slotCases,
+  transitionExamplesCases,
+  viewOn,
+} from '../testing/schema-cases.ts'
 import { component } from './component.ts'
 
 const nodeOf = (fields: object = {}) =>
@@ -13,6 +21,7 @@ describe('a component node', () => {
       component_type: optional(oneOf('local', 'shared')),
       edges: edgesCases,
       else_edge: slotCases,
+      ...transitionExamplesCases,
     }
     expect(nodeSchemaFaults(component, { component_id: 'verify' }, fields)).toEqual([])
     expect(component.slots).toEqual(['edges', 'else_edge'])
@@ -25,21 +34,12 @@ describe('a component node', () => {
     expect(component.componentId?.(nodeOf())).toBe('verify')
   })
 
-  it('a component node that names a shared component yields an error, and the fix uses the component of this flow', () => {
+  it('a shared component runs where the flow has a copy of it, and yields a warning where it has none', () => {
     const shared = nodeOf({ component_type: 'shared' })
-    expect(component.check?.(nodeOf(), draftWith({}, ['verify']))).toEqual([])
-    expect(component.check?.(shared, draftWith({}, ['verify']))).toMatchObject([
-      {
-        severity: 'error',
-        code: 'unsupported_capability',
-        path: ['component_type'],
-        fixes: [{ fix: 'put', part: { component_type: 'local' } }],
-      },
+    expect(component.check?.(nodeOf(), draftWith({}))).toEqual([])
+    expect(component.check?.(shared, draftWith({}, ['verify']))).toEqual([])
+    expect(component.check?.(shared, draftWith({}))).toMatchObject([
+      { severity: 'warning', code: 'not_executed', path: ['component_id'] },
     ])
   })
-
-  it('a component node that names a shared component unknown to the flow yields an error, and the fix removes the node', () =>
-    expect(component.check?.(nodeOf({ component_type: 'shared' }), draftWith({}))).toMatchObject([
-      { code: 'unsupported_capability', fixes: [{ fix: 'remove' }] },
-    ]))
 })

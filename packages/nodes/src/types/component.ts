@@ -1,9 +1,14 @@
 import { z } from 'zod'
+import { notExecuted } from '../findings.ts'
 import { defineNode } from '../node-type.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
+import { transitionExamples } from '../parts/examples.ts'
 import { nodeId } from '../values/names.ts'
 
-/** Runs the component from its start; when the component ends, the node is left by its edges. */
+/**
+ * Runs the component from its start; when the component ends, the node is left by its edges. A shared component runs where the flow has a
+ * copy of it, as exports do; one that the flow does not have is passed over.
+ */
 export const component = defineNode({
   type: 'component',
   fields: {
@@ -11,28 +16,19 @@ export const component = defineNode({
     component_type: z.enum(['local', 'shared']).default('local'),
     edges,
     else_edge: edgeSlot,
+    ...transitionExamples,
   },
   componentId: node => node.component_id,
   enter: node => ({ next: 'call_component', componentId: node.component_id }),
   stuck: () => ({ next: 'end', outcome: 'completed' }),
   check: (node, draft) =>
-    node.component_type === 'local'
+    node.component_type === 'local' || draft.hasComponent(node.component_id)
       ? []
       : [
-          {
-            severity: 'error',
-            code: 'unsupported_capability',
-            path: ['component_type'],
-            message: `The node "${node.id}" runs a component that agents share, which is not supported yet: copy the component into this flow and set component_type to local`,
-            fixes: draft.hasComponent(node.component_id)
-              ? [
-                  {
-                    fix: 'put',
-                    label: 'Use the component of this flow',
-                    part: { ...node, component_type: 'local' as const },
-                  },
-                ]
-              : [{ fix: 'remove' }],
-          },
+          notExecuted(
+            ['component_id'],
+            'the flow has no copy of this shared component, so the node is left by its edges at once',
+            [],
+          ),
         ],
 })

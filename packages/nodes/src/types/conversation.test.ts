@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { conversingCases, draftWith, nodeSchemaFaults, viewOn } from '../testing/schema-cases.ts'
+import { conversingCases, draftWith, nodeSchemaFaults, toolCases, viewOn } from '../testing/schema-cases.ts'
 import { conversation, newConversationNode } from './conversation.ts'
 
 const instruction = { type: 'prompt' as const, text: 'Greet the caller.' }
@@ -8,7 +8,7 @@ const nodeOf = (fields: object = {}) =>
 
 describe('a conversation node', () => {
   it('a conversation node accepts its fields within their bounds and names the field that it refuses', () => {
-    expect(nodeSchemaFaults(conversation, { instruction }, conversingCases)).toEqual([])
+    expect(nodeSchemaFaults(conversation, { instruction }, { ...conversingCases, ...toolCases })).toEqual([])
     expect(conversation.slots).toEqual(['edges', 'always_edge', 'skip_response_edge', 'else_edge'])
   })
 
@@ -18,11 +18,11 @@ describe('a conversation node', () => {
     expect(conversation.schema.parse(parsed)).toEqual(parsed)
   })
 
-  it('a conversation node speaks by its instruction when it is entered, and offers the model no tools', () => {
+  it('a conversation node speaks by its instruction when it is entered, and offers the model its tools', () => {
     expect(conversation.enter?.(nodeOf(), viewOn('phone'))).toEqual({ next: 'converse' })
-    expect(conversation.conversing?.(nodeOf({ responsiveness: 0.5 }))).toMatchObject({
+    expect(conversation.conversing?.(nodeOf({ responsiveness: 0.5, tool_ids: ['book'] }))).toMatchObject({
       instruction,
-      tools: [],
+      tools: ['book'],
       responsiveness: 0.5,
       voice_speed: null,
     })
@@ -30,11 +30,20 @@ describe('a conversation node', () => {
 
   it.each([
     ['knowledge_base_ids', ['doc-1']],
-    ['finetune_conversation_examples', [{ user: 'hi' }]],
-    ['finetune_transition_examples', [{ user: 'hi' }]],
+    ['enable_typing_sound', true],
   ])('a conversation node with %s yields a warning that the field has no effect', (field, value) => {
     const findings = conversation.check?.(nodeOf({ [field]: value }), draftWith({}))
     expect(findings).toMatchObject([{ severity: 'warning', code: 'not_executed', path: [field] }])
+  })
+
+  it('an exported node that skips the response takes its only edge without waiting for the caller', () => {
+    const edge = { id: 'on', destination_node_id: 'next' }
+    expect(conversation.importNode?.({ type: 'conversation', skip_response: true, edges: [edge] })).toMatchObject({
+      node: { edges: [], skip_response_edge: edge },
+      warnings: [{ field: 'skip_response' }],
+    })
+    const two = { type: 'conversation', skip_response: true, edges: [edge, { ...edge, id: 'off' }] }
+    expect(conversation.importNode?.(two)).toEqual({ node: two, warnings: [] })
   })
 
   it('a new conversation node is a complete conversation node without edges', () =>

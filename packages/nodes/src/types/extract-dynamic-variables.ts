@@ -3,6 +3,8 @@ import { defineAction } from '../action-kind.ts'
 import { notExecuted, type PartFinding } from '../findings.ts'
 import { defineNode } from '../node-type.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
+import { transitionExamples } from '../parts/examples.ts'
+import { warnTypingSound } from '../parts/typing-sound.ts'
 import { fittingValues, type VariableItem, variableItem, variablesSchema } from '../parts/variable-item.ts'
 import { LEAVE_NODE } from '../steps.ts'
 
@@ -26,7 +28,8 @@ const extractTool = defineAction({
 /** The model reads variables out of the conversation. */
 export const extractDynamicVariables = defineNode({
   type: 'extract_dynamic_variables',
-  fields: { variables, edges, else_edge: edgeSlot },
+  fields: { variables, edges, else_edge: edgeSlot, ...transitionExamples, enable_typing_sound: z.boolean().optional() },
+  check: warnTypingSound,
   variableNames: namesIn,
   enter: node => ({
     next: 'request',

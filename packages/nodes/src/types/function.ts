@@ -3,7 +3,9 @@ import { notExecuted, type PartFinding } from '../findings.ts'
 import { defineNode } from '../node-type.ts'
 import { holdingLine } from '../parts/conversing.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
+import { transitionExamples } from '../parts/examples.ts'
 import { instruction } from '../parts/instruction.ts'
+import { warnTypingSound } from '../parts/typing-sound.ts'
 import { actionId } from '../values/names.ts'
 import { httpAction } from './http-action.ts'
 
@@ -20,6 +22,7 @@ export const functionNode = defineNode({
     holding_line: holdingLine,
     edges,
     else_edge: edgeSlot,
+    ...transitionExamples,
   },
   actionIds: node => [node.tool_id],
   enter: node => ({
@@ -40,8 +43,7 @@ function unreadMembers(node: {
   const found: PartFinding<never>[] = []
   if (node.tool_type === 'shared')
     found.push(notExecuted(['tool_type'], 'the action is looked up among those of this agent'))
-  if (node.enable_typing_sound === true) found.push(notExecuted(['enable_typing_sound'], 'the caller hears silence'))
-  return found
+  return [...found, ...warnTypingSound(node)]
 }
 
 function actionFindings(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { boolean, integer, nullable, object, oneOf, optional, pattern, text } from '../testing/field-cases.ts'
-import { actionSchemaFaults, viewOn } from '../testing/schema-cases.ts'
+import { actionSchemaFaults, executionMessageCases, viewOn } from '../testing/schema-cases.ts'
 import { completeArguments, hasOpenParameters, httpAction, openParameters } from './http-action.ts'
 
 const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`h${n}`, 'v']))
@@ -41,7 +41,7 @@ const FIELDS = {
   args_at_root: optional(boolean),
   response_variables: optional({
     valid: [{}, { slot: '$.slots[0]' }],
-    invalid: [{ '9': '$.a' }, { slot: '' }, { slot: 'x'.repeat(1025) }, []],
+    invalid: [{ '9}': '$.a' }, { slot: '' }, { slot: 'x'.repeat(1025) }, []],
     optional: false,
   }),
   auth: optional(
@@ -59,7 +59,8 @@ const FIELDS = {
   idempotency: optional(oneOf('effect_key', 'none')),
   timeout_ms: optional(integer(1000, 600_000)),
   reversible: optional(boolean),
-  speak_during_execution: optional(boolean),
+  ...executionMessageCases,
+  enable_typing_sound: optional(boolean),
   speak_after_execution: optional(boolean),
 }
 const actionOf = (fields: object = {}) =>
@@ -123,10 +124,10 @@ describe('an HTTP action', () => {
   it('an HTTP action sets its response variables', () =>
     expect(httpAction.variableNames?.(actionOf({ response_variables: { slot: '$.slots[0]' } }))).toEqual(['slot']))
 
-  it('an HTTP action with speak_during_execution yields a warning that the field has no effect', () => {
-    expect(httpAction.check?.(actionOf())).toEqual([])
-    expect(httpAction.check?.(actionOf({ speak_during_execution: true }))).toMatchObject([
-      { severity: 'warning', code: 'not_executed', path: ['speak_during_execution'] },
+  it('an HTTP action with the sound of typing yields a warning that it has no effect', () => {
+    expect(httpAction.check?.(actionOf({ speak_during_execution: true }))).toEqual([])
+    expect(httpAction.check?.(actionOf({ enable_typing_sound: true }))).toMatchObject([
+      { severity: 'warning', code: 'not_executed', path: ['enable_typing_sound'] },
     ])
   })
 })

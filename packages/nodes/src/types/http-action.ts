@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { defineAction } from '../action-kind.ts'
-import { notExecutedUnless } from '../findings.ts'
+import { executionMessageFields } from '../parts/execution-message.ts'
 import { isObject, type JsonSchema } from '../parts/json-schema.ts'
+import { warnTypingSound } from '../parts/typing-sound.ts'
 import { jsonObject, stringMap } from '../values/json.ts'
 import { variableName } from '../values/names.ts'
 import { secretRef } from '../values/references.ts'
@@ -44,7 +45,9 @@ const fields = {
   timeout_ms: z.int().min(1000).max(600_000).default(120_000),
   /** Default false. True: what the action does can be undone, so that it may run on a turn that the caller has probably not finished. GET requests always may. */
   reversible: z.boolean().optional(),
+  ...executionMessageFields,
   speak_during_execution: z.boolean().default(false),
+  enable_typing_sound: z.boolean().optional(),
   speak_after_execution: z.boolean().default(true),
 }
 
@@ -62,16 +65,7 @@ export const httpAction = defineAction({
   },
   importTool: tool => ({ ...tool, method: typeof tool.method === 'string' ? tool.method.toUpperCase() : 'POST' }),
   variableNames: action => Object.keys(action.response_variables),
-  check: action =>
-    action.speak_during_execution
-      ? [
-          notExecutedUnless(
-            ['speak_during_execution'],
-            'while the action runs the agent says only what the model wrote beside the tool call',
-            { ...action, speak_during_execution: false },
-          ),
-        ]
-      : [],
+  check: warnTypingSound,
   parameters: openParameters,
   use: () => ({ next: 'run_action' }),
 })

@@ -3,6 +3,7 @@ import { defineAction } from '../action-kind.ts'
 import { notExecutedUnless } from '../findings.ts'
 import { defineNode } from '../node-type.ts'
 import { edgeSlot, edges } from '../parts/edge.ts'
+import { transitionExamples } from '../parts/examples.ts'
 import { type Instruction, instruction } from '../parts/instruction.ts'
 import { type JsonSchema, objectSchema } from '../parts/json-schema.ts'
 import type { NodeRequest } from '../requests.ts'
@@ -41,7 +42,7 @@ const pressTool = defineAction({
  */
 export const pressDigit = defineNode({
   type: 'press_digit',
-  fields: { instruction, delay_ms, edges, else_edge: edgeSlot },
+  fields: { instruction, delay_ms, edges, else_edge: edgeSlot, ...transitionExamples },
   remindsCaller: false,
   enter: (node, view) => {
     if (view.channel !== 'phone') return LEAVE_NODE

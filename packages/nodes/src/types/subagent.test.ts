@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { identifier, list, optional } from '../testing/field-cases.ts'
-import { conversingCases, draftWith, nodeSchemaFaults, viewOn } from '../testing/schema-cases.ts'
+import { conversingCases, draftWith, nodeSchemaFaults, toolCases, viewOn } from '../testing/schema-cases.ts'
 import { subagent } from './subagent.ts'
 
 const instruction = { type: 'prompt' as const, text: 'Help.' }
@@ -8,7 +7,7 @@ const node = subagent.schema.parse({ id: 'help', type: 'subagent', instruction, 
 
 describe('a subagent node', () => {
   it('a subagent node accepts its fields within their bounds and names the field that it refuses', () => {
-    const fields = { ...conversingCases, tool_ids: optional(list(0, 50, identifier(128))) }
+    const fields = { ...conversingCases, ...toolCases }
     expect(nodeSchemaFaults(subagent, { instruction }, fields)).toEqual([])
     expect(subagent.slots).toEqual(['edges', 'always_edge', 'skip_response_edge', 'else_edge'])
   })

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { boolean, nullable, optional } from '../testing/field-cases.ts'
 import {
   actionSchemaFaults,
   draftWith,
+  executionMessageCases,
+  instructionCases,
   nodeSchemaFaults,
   slotCases,
   transferCases,
@@ -24,7 +27,14 @@ const cold = { type: 'cold_transfer', cold_transfer_mode: 'sip_refer', show_tran
 
 describe('a transfer_call node', () => {
   it('a transfer_call node accepts its fields within their bounds and names the field that it refuses', () => {
-    expect(nodeSchemaFaults(transferCall, predefined, { ...transferCases, edge: slotCases })).toEqual([])
+    expect(
+      nodeSchemaFaults(transferCall, predefined, {
+        ...transferCases,
+        edge: slotCases,
+        instruction: optional(nullable(instructionCases)),
+        speak_during_execution: optional(boolean),
+      }),
+    ).toEqual([])
     expect(transferCall.slots).toEqual(['edge'])
   })
 
@@ -43,13 +53,34 @@ describe('a transfer_call node', () => {
   })
 
   it('a transfer_call node requests a transfer to its number, and a header value with a line break becomes one line', () => {
-    expect(transferCall.enter?.(nodeOf(predefined), phone)).toEqual(transfer)
+    expect(transferCall.enter?.(nodeOf(predefined), phone)).toEqual({ ...transfer, words: null })
+  })
+
+  it('a transfer_call node that speaks says its instruction before the transfer, and announces it where it has none', () => {
+    const instruction = { type: 'static_text', text: 'One moment, I put you through.' }
+    const speaking = { ...predefined, speak_during_execution: true }
+    expect(transferCall.enter?.(nodeOf({ ...speaking, instruction }), phone)).toEqual({
+      ...transfer,
+      words: instruction,
+    })
+    expect(transferCall.enter?.(nodeOf(speaking), phone)).toMatchObject({ words: { type: 'prompt' } })
+    expect(transferCall.check?.(nodeOf({ ...predefined, instruction }), draftWith({}))).toMatchObject([
+      {
+        severity: 'warning',
+        code: 'not_executed',
+        path: ['instruction'],
+        fixes: [{ part: { speak_during_execution: true } }, { part: { instruction: null } }],
+      },
+    ])
   })
 
   it('a transfer_call node with an inferred destination asks the model and requests a transfer to its answer', () => {
     const node = nodeOf(inferred)
     expect(transferCall.enter?.(node, phone)).toMatchObject({ request: { purpose: 'transfer_destination' } })
-    expect(transferCall.answer?.(node, { type: 'inferred', value: '+15550100' }, phone)).toEqual(transfer)
+    expect(transferCall.answer?.(node, { type: 'inferred', value: '+15550100' }, phone)).toEqual({
+      ...transfer,
+      words: null,
+    })
   })
 
   it.each([null, ' ', 'x'.repeat(257)])(
@@ -85,21 +116,21 @@ const UNSUPPORTED: readonly [string, object, string, readonly string[], object][
   [
     'a warm transfer',
     { transfer_option: { type: 'warm_transfer' } },
-    'error unsupported_capability',
-    ['transfer_option'],
+    'warning not_executed',
+    ['transfer_option', 'type'],
     { transfer_option: cold },
   ],
   [
     'a cold transfer by INVITE',
     { transfer_option: { ...cold, cold_transfer_mode: 'sip_invite' } },
-    'error unsupported_capability',
+    'warning not_executed',
     ['transfer_option', 'cold_transfer_mode'],
     { transfer_option: cold },
   ],
   [
     'an extension, which nobody can dial after a REFER',
     { transfer_destination: { type: 'predefined', number: '+15550100', extension: '12' } },
-    'error unsupported_capability',
+    'warning not_executed',
     ['transfer_destination', 'extension'],
     { transfer_destination: { extension: null } },
   ],
@@ -149,7 +180,7 @@ describe('the transfer_call tool', () => {
     action.schema.parse({ action_id: 't', kind: 'transfer_call', name: 't', ...fields })
 
   it('a transfer_call action accepts its fields within their bounds and names the field that it refuses', () =>
-    expect(actionSchemaFaults(action, inferred, transferCases)).toEqual([]))
+    expect(actionSchemaFaults(action, inferred, { ...transferCases, ...executionMessageCases })).toEqual([]))
 
   it('the transfer_call tool requests a transfer to the destination in the tool call', () => {
     expect(action.parameters(toolOf(inferred))).toMatchObject({ required: ['destination'] })

@@ -1,6 +1,10 @@
+import { z } from 'zod'
 import { defineAction } from '../action-kind.ts'
+import { silentInstruction } from '../findings.ts'
 import { defineNode } from '../node-type.ts'
 import { edgeSlot } from '../parts/edge.ts'
+import { executionMessageFields } from '../parts/execution-message.ts'
+import { type Instruction, instruction } from '../parts/instruction.ts'
 import { objectSchema } from '../parts/json-schema.ts'
 import { transferFields, transferFindings, transferImportWarnings } from '../parts/transfer.ts'
 import type { NodeRequest } from '../requests.ts'
@@ -14,7 +18,7 @@ const FAILED: NodeStep = { next: 'fail', slot: 'edge' }
 const transferTool = defineAction({
   kind: 'transfer_call',
   exportType: 'transfer_call',
-  fields: transferFields,
+  fields: { ...transferFields, ...executionMessageFields },
   isPhoneOnly: true,
   parameters: ({ transfer_destination: to }) =>
     to.type === 'inferred'
@@ -34,14 +38,20 @@ const transferTool = defineAction({
   importWarnings: transferImportWarnings,
 })
 
-/** Transfers the caller by REFER. Where the transfer failed the node is left by `edge`. */
+/** Transfers the caller by REFER, after its words where it has any. Where the transfer failed the node is left by `edge`. */
 export const transferCall = defineNode({
   type: 'transfer_call',
-  fields: { ...transferFields, edge: edgeSlot },
+  fields: {
+    ...transferFields,
+    edge: edgeSlot,
+    /** Said before the transfer where `speak_during_execution` is true. */
+    instruction: instruction.nullable().optional(),
+    speak_during_execution: z.boolean().optional(),
+  },
   isEnding: true,
   enter: (node, view) => {
     const to = node.transfer_destination
-    if (to.type === 'predefined') return transfer(view.render(to.number), node.custom_sip_headers, view)
+    if (to.type === 'predefined') return transfer(node, view.render(to.number), view)
     return {
       next: 'request',
       request: {
@@ -54,12 +64,13 @@ export const transferCall = defineNode({
     }
   },
   answer: (node, answer, view) => {
-    if (answer.type === 'inferred') return transfer(answer.value, node.custom_sip_headers, view)
+    if (answer.type === 'inferred') return transfer(node, answer.value, view)
     if (answer.type === 'transfer_result' && answer.outcome === 'taken') return { next: 'end', outcome: 'transferred' }
     return { next: 'fail', slot: 'edge', actionOutcome: 'failed' }
   },
   check: node => [
     ...transferFindings(node, fields => ({ ...node, ...fields })),
+    ...silentInstruction(node),
     ...(node.edge !== null
       ? []
       : [
@@ -78,10 +89,20 @@ export const transferCall = defineNode({
   action: transferTool,
 })
 
-function transfer(destination: unknown, headers: Readonly<Record<string, string>>, view: ConversationView): NodeStep {
-  const request = transferRequest(destination, headers, view)
-  return request === null ? FAILED : { next: 'request', request }
+interface TransferNode {
+  readonly custom_sip_headers: Readonly<Record<string, string>>
+  readonly instruction?: Instruction | null | undefined
+  readonly speak_during_execution?: boolean | undefined
 }
+
+function transfer(node: TransferNode, destination: unknown, view: ConversationView): NodeStep {
+  const request = transferRequest(destination, node.custom_sip_headers, view)
+  if (request === null) return FAILED
+  return { next: 'request', request, words: node.speak_during_execution === true ? (node.instruction ?? ANNOUNCEMENT) : null }
+}
+
+/** The words before a transfer whose node speaks and says nothing of its own. */
+const ANNOUNCEMENT: Instruction = { type: 'prompt', text: 'Say in one short sentence that you transfer the call now.' }
 
 /** Null: `value` is no destination, or the channel is not the phone. */
 function transferRequest(

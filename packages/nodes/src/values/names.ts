@@ -18,9 +18,17 @@ export const nodeId = text(1, 63)
 /** Id of an edge, unique in its node: 1 to 64 characters. */
 export const edgeId = text(1, 64)
 
-/** Name of a dynamic variable: a letter or `_`, then letters, digits, `_ . -`; 1 to 128 characters. */
+/**
+ * Name of a dynamic variable: 1 to 128 characters, no braces, no control characters, no white space at either end. Exports have names
+ * with spaces and in every script.
+ */
 export const variableName = text(1, 128)
-  .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'a letter or _, then letters, digits, _ . -')
+  .regex(
+    // Written out instead of \p{Cc}, which not every tool that reads the OpenAPI document supports.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern refuses control characters
+    /^[^\s{}\u0000-\u001f\u007f-\u009f]([^{}\u0000-\u001f\u007f-\u009f]*[^\s{}\u0000-\u001f\u007f-\u009f])?$/u,
+    'contains braces or control characters, or begins or ends with white space',
+  )
   .refine(value => value !== '__proto__', 'the name __proto__ is reserved')
 
 /** Value of a dynamic variable. */

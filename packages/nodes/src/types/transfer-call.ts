@@ -98,7 +98,11 @@ interface TransferNode {
 function transfer(node: TransferNode, destination: unknown, view: ConversationView): NodeStep {
   const request = transferRequest(destination, node.custom_sip_headers, view)
   if (request === null) return FAILED
-  return { next: 'request', request, words: node.speak_during_execution === true ? (node.instruction ?? ANNOUNCEMENT) : null }
+  return {
+    next: 'request',
+    request,
+    words: node.speak_during_execution === true ? (node.instruction ?? ANNOUNCEMENT) : null,
+  }
 }
 
 /** The words before a transfer whose node speaks and says nothing of its own. */

@@ -54,8 +54,16 @@ const packages = {
   'packages/phone': ['packages/kernel', 'sip', 'media', 'packages/contract', 'packages/providers', 'packages/leg'],
   'packages/client': ['packages/kernel', 'packages/contract'],
   'control-plane': ['packages/kernel', 'packages/contract', 'packages/flow', 'packages/store'],
-  // The outside judges: made of the layers below, never of what they judge.
-  loadtest: ['packages/kernel', 'sip', 'media'],
+  // The outside judges: made of phones and the layers below them, never of what they judge.
+  loadtest: [
+    'packages/kernel',
+    'sip',
+    'media',
+    'packages/contract',
+    'packages/providers',
+    'packages/leg',
+    'packages/phone',
+  ],
   examples: ['packages/kernel', 'packages/flow'],
   'packages/cli': [
     'packages/kernel',

@@ -12,6 +12,8 @@ import { loudness } from './resemblance.ts'
 interface FollowOptions {
   /** Default 60 s. */
   readonly answerWithinMs?: Ms
+  /** Called when the call is answered, with the player, which records what the caller does. */
+  readonly onBegin?: (player: ScriptPlayer) => void
   /** Called at the beginning of each step. */
   readonly onStep?: (description: string, step: CallerStep) => void
 }
@@ -62,6 +64,7 @@ export class CallerScript {
       voice: () => call.farVoice(),
       find: (pattern, afterMs) => call.find(pattern, afterMs),
     })
+    options.onBegin?.(player)
     const failure = await this.#play(call, player, options)
     if (failure === null) return player
     const what = `step ${failure.index + 1} of ${this.steps.length} (${failure.description})`

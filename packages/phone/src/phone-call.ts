@@ -50,6 +50,7 @@ export class PhoneCall {
   readonly #heard: HeardAudio
   readonly #audio: CallAudio
   readonly #watchers = new Set<() => void>()
+  readonly #listeners: ((audio: Int16Array, atSample: Samples) => void)[] = []
   #drainTimer: Timer | undefined
   #voice: PhoneVoice | null = null
   #transcriber: CallTranscriber | null = null
@@ -182,6 +183,11 @@ export class PhoneCall {
     return transcriber.transcript.find(pattern, afterMs)
   }
 
+  /** Calls `listener` with the received audio, 8 kHz, in order. The array is valid during the call only. */
+  listen(listener: (audio: Int16Array, atSample: Samples) => void): void {
+    this.#listeners.push(listener)
+  }
+
   /**
    * Calls `listener` when audio, words or an event arrived, and at the end of the call. Audio is read every 20 ms while somebody
    * watches. Returns a function that removes the listener.
@@ -307,6 +313,7 @@ export class PhoneCall {
       this.#heard.append(audio, atSample)
       this.#farVoice?.hear(audio, atSample)
       this.#transcriber?.hear(audio, atSample)
+      for (const listener of this.#listeners) listener(audio, atSample)
     })
   }
 

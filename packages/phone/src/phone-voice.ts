@@ -5,17 +5,25 @@ import { PhoneError } from './errors.ts'
 /** Longest synthesis of one text. */
 const TIMEOUT_MS: Ms = 60_000
 
+/** A voice of the service and its speed; default: its first voice for the language, at speed 1. */
+export interface SpokenVoice {
+  readonly voice?: string
+  readonly speed?: number
+}
+
 /** The text-to-speech voice of a phone. */
 export class PhoneVoice {
   readonly #voice: TextToSpeech
   readonly #language: string
   readonly #time: Time
+  readonly #options: SpokenVoice
 
   /** `language`: BCP 47. */
-  constructor(voice: TextToSpeech, language: string, time: Time = systemTime) {
+  constructor(voice: TextToSpeech, language: string, time: Time = systemTime, options: SpokenVoice = {}) {
     this.#voice = voice
     this.#language = language
     this.#time = time
+    this.#options = options
   }
 
   /** The whole of `text` as 8 kHz audio. Throws what the voice throws, and "voice_timeout" after a minute. */
@@ -24,7 +32,10 @@ export class PhoneVoice {
     const timer = this.#time.at(this.#time.now() + TIMEOUT_MS, () => stop.abort())
     try {
       const chunks: Int16Array[] = []
-      for await (const { samples } of this.#voice.synthesize({ text, language: this.#language }, stop.signal))
+      for await (const { samples } of this.#voice.synthesize(
+        { text, language: this.#language, ...this.#options },
+        stop.signal,
+      ))
         chunks.push(samples)
       if (stop.signal.aborted)
         throw new PhoneError('voice_timeout', `the voice "${this.#voice.id}" did not finish within 60 s`)

@@ -13,7 +13,7 @@ import {
   type SipUri,
 } from '@parley/leg'
 import { PhoneError } from './errors.ts'
-import { PhoneCall } from './phone-call.ts'
+import { PhoneCall, type PhoneCallOptions } from './phone-call.ts'
 
 export interface PhoneOptions {
   readonly endpoint: Omit<EndpointOptions, 'guard' | 'onInvite'>
@@ -23,6 +23,12 @@ export interface PhoneOptions {
   readonly security?: LegSecurity
   /** Live inbound calls not yet returned by `nextCall`; beyond that another is answered 486. Default 16. */
   readonly maxWaitingCalls?: number
+  /** Offered and accepted codecs, in order of preference; default PCMU, PCMA. */
+  readonly codecs?: LegOptions['codecs']
+  /** How long inbound calls ring; default 0. */
+  readonly answerAfterMs?: Ms
+  /** Options of each call; called once for each. Default none. */
+  readonly callOptions?: () => PhoneCallOptions
 }
 
 const MAX_WAITING_CALLS = 16
@@ -41,12 +47,16 @@ export interface PhoneDial {
   readonly delayedOffer?: boolean
   /** Default: the phone's. */
   readonly security?: LegSecurity
+  /** SIP URI of the caller; default the phone's. */
+  readonly from?: string
+  /** Default: those of the phone. */
+  readonly callOptions?: PhoneCallOptions
 }
 
 /** A simulated phone: it calls, answers, talks, presses keys, holds, and stores the audio that it receives. */
 export class VirtualPhone {
-  /** Applies to later inbound calls; initially they are answered at once. */
-  behaviour: PhoneBehaviour = { type: 'answer', afterMs: 0 }
+  /** Applies to later inbound calls; initially they are answered, after `answerAfterMs`. */
+  behaviour: PhoneBehaviour
   readonly #options: PhoneOptions
   #endpoint: Endpoint | null = null
   /** Inbound calls not yet returned by `nextCall`, including calls that have ended. */
@@ -57,6 +67,7 @@ export class VirtualPhone {
 
   private constructor(options: PhoneOptions) {
     this.#options = options
+    this.behaviour = { type: 'answer', afterMs: options.answerAfterMs ?? 0 }
   }
 
   static async open(options: PhoneOptions): Promise<VirtualPhone> {
@@ -81,14 +92,15 @@ export class VirtualPhone {
     const { recording, credentials, ringTimeoutMs, delayedOffer } = dial
     const leg = await dialLeg(this.#openEndpoint, {
       uri: sipUri(target),
-      from: { displayName: undefined, uri: sipUri(this.uri()), params: new Map() },
+      from: { displayName: undefined, uri: sipUri(dial.from ?? this.uri()), params: new Map() },
       security: dial.security ?? this.#options.security ?? 'srtp-required',
+      codecs: this.#options.codecs,
       ...(recording && { recording }),
       ...(credentials && { credentials }),
       ...(ringTimeoutMs && { ringTimeoutMs }),
       ...(delayedOffer && { delayedOffer }),
     })
-    return new PhoneCall(leg, this.#openEndpoint.time)
+    return new PhoneCall(leg, this.#openEndpoint.time, dial.callOptions ?? this.#options.callOptions?.())
   }
 
   /** Resolves with the oldest inbound call not yet returned, or else with the next one. */
@@ -96,6 +108,11 @@ export class VirtualPhone {
     const call = this.#arrived.shift()
     if (call !== undefined) return Promise.resolve(call)
     return new Promise(resolve => this.#waiting.push(resolve))
+  }
+
+  /** Load and punctuality of the media threads; lateness counts since the last call of this function. */
+  mediaThreads(): ReturnType<Endpoint['mediaThreads']> {
+    return this.#openEndpoint.mediaThreads()
   }
 
   /** Hangs up all calls and closes all sockets. */
@@ -119,16 +136,15 @@ export class VirtualPhone {
     if (!this.#mayWait()) return session.reject(486)
     const endpoint = this.#openEndpoint
     this.#opening++
-    const leg = await receiveLeg(endpoint, session, { security: this.#options.security ?? 'srtp-required' }).finally(
-      () => this.#opening--,
-    )
+    const { security = 'srtp-required', codecs } = this.#options
+    const leg = await receiveLeg(endpoint, session, { security, codecs }).finally(() => this.#opening--)
     if (leg === null) return
     leg.ring()
     if (behaviour.type === 'answer') {
       if (behaviour.afterMs === 0) leg.answer()
       else endpoint.time.at(endpoint.time.now() + behaviour.afterMs, () => leg.answer())
     }
-    const call = new PhoneCall(leg, endpoint.time)
+    const call = new PhoneCall(leg, endpoint.time, this.#options.callOptions?.())
     const waiting = this.#waiting.shift()
     if (waiting === undefined) this.#arrived.push(call)
     else waiting(call)

@@ -77,6 +77,7 @@ export class Endpoint implements LegContext {
   readonly #transport: SocketTransport
   readonly #resolver: SystemResolver
   readonly #rtp: EndpointOptions['rtp']
+  readonly #threads: ThreadedMediaPlane
 
   readonly mediaDestinations: MediaDestinations
 
@@ -92,6 +93,7 @@ export class Endpoint implements LegContext {
   }) {
     this.userAgent = parts.userAgent
     this.media = parts.media
+    this.#threads = parts.media
     this.#transport = parts.transport
     this.#resolver = parts.resolver
     this.#rtp = parts.rtp
@@ -152,6 +154,11 @@ export class Endpoint implements LegContext {
       await media.close()
       throw error
     }
+  }
+
+  /** One entry per media thread: load, punctuality since the last call, packet counters. */
+  mediaThreads(): ReturnType<ThreadedMediaPlane['threadStatistics']> {
+    return this.#threads.threadStatistics()
   }
 
   /** Port under which this endpoint is reached; throws "not_listening". */

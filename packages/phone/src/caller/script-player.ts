@@ -134,7 +134,8 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
   #playSteps(now: Ms): void {
     while (!this.#over) {
       const step = this.#steps[this.#index]
-      if (step === undefined || (this.#ended !== null && this.#mayEnd())) return this.#finish(null)
+      if (step === undefined) return this.#finish(null)
+      if (this.#ended !== null && this.#mayEnd()) return this.#endEarly()
       this.#silentSince ??= now
       this.#current ??= this.#begin(now, step)
       try {
@@ -255,6 +256,18 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
     const isDispensable = (step: CallerStep) =>
       step.type === 'hang-up' || step.type === 'hung-up' || ('optional' in step && step.optional === true)
     return this.#steps.slice(this.#index).every(isDispensable)
+  }
+
+  /** The call ended, and nothing is left to say: words that were expected may have been heard before. */
+  #endEarly(): void {
+    for (let index = this.#index; index < this.#steps.length; index++) {
+      const step = this.#steps[index]!
+      if (step.type !== 'hear') continue
+      const match = this.#far.find(step.pattern, this.#from)
+      if (match === null) this.missed.push(index)
+      else this.#from = match.endMs
+    }
+    this.#finish(null)
   }
 
   #fail(reason: string, cause: unknown): void {

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { type CallRow, CSV_HEADER, csvLine } from './call-row.ts'
+import { loadStages } from './load-stages.ts'
+import { htmlReport } from './report/html-report.ts'
+import { progressLine } from './report/progress-line.ts'
+import type { ProcessSample } from './results.ts'
+import { RunRecord } from './run-record.ts'
+import { readScenario } from './scenario.ts'
+
+const SCENARIO = readScenario(`
+name: set-up <b>
+callers: [{ name: a, caller: { kind: script, steps: [{ hangs_up: true }] } }]
+load: { per_second: [10, 20, 40], hold_s: 2 }
+goals: { failed_percent: 1, setup_p99_ms: 500 }
+generator: { late_ms: 5 }
+`)
+
+function row(step: number | null, more: Partial<CallRow> = {}): CallRow {
+  return {
+    call_id: 'abc',
+    process: 0,
+    direction: 'out',
+    caller: 'a',
+    step,
+    started_ms: 0,
+    setup_ms: 20,
+    duration_ms: 500,
+    status: 200,
+    cause: 'bye',
+    ended_by: 'local',
+    reply_ms: [],
+    gaps: 0,
+    longest_gap_ms: 0,
+    packets_received: 25,
+    packets_lost: 0,
+    jitter_max_ms: 1,
+    concealed_ms: 0,
+    failures: [],
+    ...more,
+  }
+}
+
+function processSample(begun: number, more: Partial<ProcessSample> = {}): ProcessSample {
+  return {
+    process: 0,
+    live: 3,
+    begun,
+    cpu_ms: 10 * begun,
+    rss_bytes: 1e8,
+    packets: 1000,
+    late_p50_ms: 0.1,
+    late_p999_ms: 1,
+    late_max_ms: 2,
+    loop_max_ms: 6,
+    ...more,
+  }
+}
+
+/** A run of three steps of two seconds; `rowOf` makes a call of a step, `lateStep` is the step in which the fleet is late. */
+function run(rowOf: (step: number) => CallRow, lateStep: number | null = null) {
+  const record = new RunRecord(SCENARIO)
+  let begun = 0
+  let at = 0
+  for (const stage of loadStages(SCENARIO)) {
+    record.setStage(stage)
+    for (let second = 0; second < 2; second++) {
+      for (let i = 0; i < stage.to; i++) record.addRow(rowOf(stage.step!))
+      begun += stage.to
+      record.addProcessSample(processSample(begun, stage.step === lateStep ? { late_p999_ms: 9 } : {}))
+      at += 1000
+      record.tick(at, { cpuMs: at / 2, rssBytes: 5e8 })
+    }
+    if (record.stepBroke(stage.step!)) break
+  }
+  return {
+    record,
+    summary: record.summary({ target: 'sip:a@b', startedAt: '2026-01-01T00:00:00Z', seconds: at / 1000 }),
+  }
+}
+
+const slow = { setup_ms: 900 }
+
+describe('the record of a run', () => {
+  it('a target that meets every goal held the highest step', () => {
+    const { summary } = run(row)
+    expect(summary.breaking_point).toEqual({ kind: 'held', held: 40 })
+    expect(summary.begun_percent).toBe(100)
+    expect(summary.calls.calls).toBe(140)
+    expect(summary.missed_goals).toEqual([])
+  })
+
+  it('the tool names the step at which a target broke, and why', () => {
+    const { summary } = run(step => row(step, step === 1 ? slow : {}))
+    expect(summary.breaking_point).toMatchObject({ kind: 'broke', held: 10, broke: 20 })
+    expect(summary.breaking_point_text).toBe(
+      'The target broke at 20 calls a second (setup_p99_ms was 900, the goal is 500); 10 calls a second held.',
+    )
+    expect(summary.steps).toHaveLength(2)
+  })
+
+  it('a goal that is missed while the generator is late says nothing about the target', () => {
+    const { summary } = run(step => row(step, step === 2 ? slow : {}), 2)
+    expect(summary.breaking_point).toEqual({ kind: 'generator-late', held: 20, at: 40 })
+    expect(summary.generator).toMatchObject({ late: true, late_seconds: 2 })
+    expect(htmlReport(summary, [], '')).toContain('The generator was late')
+  })
+
+  it('failures are counted by kind, once a call, and CPU and memory of both sides are in the samples', () => {
+    const failures = [
+      { kind: 'gap', detail: 'one' },
+      { kind: 'gap', detail: 'two' },
+    ]
+    const { record, summary } = run(step => row(step, { failures }))
+    expect(summary.calls).toMatchObject({ calls: 20, failed: 20, failures: { gap: 20 } })
+    expect(record.samples[1]).toMatchObject({
+      begun: 10,
+      fleet_cpu_percent: 10,
+      target_cpu_percent: 50,
+      target_rss_bytes: 5e8,
+      failures: { gap: 10 },
+    })
+    expect(progressLine(record.samples[1]!, summary.calls)).toContain('20 failed (gap 20)')
+  })
+
+  it('the report is one file with plots, and text of others cannot become markup', () => {
+    const { record, summary } = run(row)
+    const html = htmlReport(summary, record.samples, 'A <script>alert(1)</script> test.')
+    expect(html).not.toMatch(/<script|https?:\/\/|src=|set-up <b>/)
+    expect(html).toContain('set-up &lt;b&gt;')
+    expect(html.match(/<svg /g)).toHaveLength(7)
+    expect(html).toContain('The target held 40 calls a second')
+  })
+
+  it('a line of the CSV quotes what contains commas, and spreadsheets read no formula', () => {
+    const line = csvLine(row(0, { caller: '=1+1', failures: [{ kind: 'gap', detail: 'a, "b"' }] }))
+    expect(line).toContain(",'=1+1,")
+    expect(line).toContain('"gap: a, ""b"""')
+    expect(CSV_HEADER.split(',')).toHaveLength(20)
+  })
+})

@@ -1,0 +1,212 @@
+import type { Ms } from '@parley/kernel'
+import type { CallRow } from './call-row.ts'
+import { Distribution, quantilesOf } from './distribution.ts'
+import { breakingPoint, describeBreakingPoint, missedGoals, type StepResult } from './goals.ts'
+import { type LoadStage, stepValues } from './load-stages.ts'
+import { type CallFigures, CallTotals, type ProcessSample, type Sample } from './results.ts'
+import type { Scenario } from './scenario.ts'
+import type { GeneratorFigures, Summary } from './summary.ts'
+
+/** Share of the seconds of a run in which late packets mark it as late. */
+const LATE_SHARE = 0.01
+
+interface Step {
+  readonly value: number
+  readonly totals: CallTotals
+  /** Calls that the load asked for; 0: it asks for calls at once. */
+  expected: number
+  begun: number
+  mostLive: number
+  seconds: number
+  lateSeconds: number
+}
+
+interface TargetFigures {
+  readonly cpuMs: Ms
+  readonly rssBytes: number
+}
+
+/** Adds up what a fleet reports: samples of a second, steps and the whole run. Pure: the caller brings the clock. */
+export class RunRecord {
+  readonly samples: Sample[] = []
+  readonly #scenario: Scenario
+  readonly #totals = new CallTotals()
+  readonly #steps: Step[]
+  readonly #processes = new Map<number, ProcessSample>()
+  readonly #loop = new Distribution()
+  #second = new CallTotals()
+  #stage: LoadStage | null = null
+  #target: TargetFigures | null = null
+  #fleetCpuMs: Ms = 0
+  #begun = 0
+  #lastAt: Ms = 0
+  #liveSeconds = 0
+  #callCpuMs = 0
+  #peakRss = 0
+  #worst = { p999: 0, max: 0 }
+  #lateSeconds = 0
+
+  constructor(scenario: Scenario) {
+    this.#scenario = scenario
+    this.#steps = stepValues(scenario).values.map(value => ({
+      value,
+      totals: new CallTotals(),
+      expected: 0,
+      begun: 0,
+      mostLive: 0,
+      seconds: 0,
+      lateSeconds: 0,
+    }))
+  }
+
+  get begun(): number {
+    return [...this.#processes.values()].reduce((sum, { begun }) => sum + begun, 0)
+  }
+
+  get live(): number {
+    return [...this.#processes.values()].reduce((sum, { live }) => sum + live, 0)
+  }
+
+  get totals(): CallTotals {
+    return this.#totals
+  }
+
+  addRow(row: CallRow): void {
+    this.#totals.add(row)
+    this.#second.add(row)
+    if (row.step !== null) this.#steps[row.step]?.totals.add(row)
+  }
+
+  addProcessSample(sample: ProcessSample): void {
+    this.#processes.set(sample.process, sample)
+  }
+
+  setStage(stage: LoadStage | null): void {
+    this.#stage = stage
+    const step = stage?.step == null ? undefined : this.#steps[stage.step]
+    if (step !== undefined && stage!.quantity === 'per_second') step.expected = (stage!.to * stage!.durationMs) / 1000
+  }
+
+  /** Closes a second. `at`: since the beginning of the run; `target`: the target's CPU time and memory so far. */
+  tick(at: Ms, target: TargetFigures | null): Sample {
+    const processes = [...this.#processes.values()]
+    const sum = (of: (sample: ProcessSample) => number) => processes.reduce((total, sample) => total + of(sample), 0)
+    const most = (of: (sample: ProcessSample) => number) => Math.max(0, ...processes.map(of))
+    const elapsed = Math.max(1, at - this.#lastAt)
+    const cpuMs = sum(({ cpu_ms }) => cpu_ms)
+    const figures = this.#second.figures()
+    const begun = this.begun
+    const percent = (ms: Ms) => Math.max(0, Math.round((1000 * ms) / elapsed) / 10)
+    const sample: Sample = {
+      at_ms: Math.round(at),
+      live: this.live,
+      begun: begun - this.#begun,
+      ended: figures.calls,
+      failed: figures.failed,
+      setup_p50_ms: figures.setup_ms.p50,
+      setup_p99_ms: figures.setup_ms.p99,
+      reply_p50_ms: figures.reply_ms.p50,
+      reply_p95_ms: figures.reply_ms.p95,
+      jitter_max_ms: figures.jitter_max_ms.max ?? 0,
+      late_p999_ms: most(({ late_p999_ms }) => late_p999_ms),
+      loop_max_ms: Math.round(most(({ loop_max_ms }) => loop_max_ms) * 10) / 10,
+      fleet_cpu_percent: percent(cpuMs - this.#fleetCpuMs),
+      fleet_rss_bytes: sum(({ rss_bytes }) => rss_bytes),
+      target_cpu_percent: target === null || this.#target === null ? null : percent(target.cpuMs - this.#target.cpuMs),
+      target_rss_bytes: target?.rssBytes ?? null,
+      failures: figures.failures,
+    }
+    if (this.#lastAt > 0) this.#callCpuMs += cpuMs - this.#fleetCpuMs
+    this.#liveSeconds += (sample.live * elapsed) / 1000
+    this.#target = target
+    this.#fleetCpuMs = cpuMs
+    this.#begun = begun
+    this.#lastAt = at
+    this.#second = new CallTotals()
+    this.#noteGenerator(
+      sample,
+      most(({ late_max_ms }) => late_max_ms),
+    )
+    this.samples.push(sample)
+    return sample
+  }
+
+  /** Whether a step's calls so far miss a goal. */
+  stepBroke(index: number): boolean {
+    const result = this.#stepResult(this.#steps[index]!)
+    return result.figures.calls > 0 && result.missed.length > 0
+  }
+
+  summary(facts: { readonly target: string | null; readonly startedAt: string; readonly seconds: number }): Summary {
+    const { quantity } = stepValues(this.#scenario)
+    const steps = this.#steps.filter(step => step.seconds > 0).map(step => this.#stepResult(step))
+    const point = this.#steps.length > 1 ? breakingPoint(steps) : null
+    const calls = this.#totals.figures()
+    const begun = this.#begunPercent(steps.length > 0 ? this.#steps.slice(0, steps.length) : this.#steps)
+    return {
+      loadtest: this.#scenario.name,
+      target: facts.target,
+      started_at: facts.startedAt,
+      seconds: Math.round(facts.seconds * 10) / 10,
+      quantity,
+      calls,
+      begun_percent: begun,
+      steps,
+      breaking_point: point,
+      breaking_point_text: point === null ? null : describeBreakingPoint(point, quantity),
+      // A run of several steps looks for the point where goals are missed, so its result is that point.
+      missed_goals: point === null ? missedGoals({ figures: calls, begunPercent: begun }, this.#scenario.goals) : [],
+      generator: this.#generator(calls),
+    }
+  }
+
+  #noteGenerator({ late_p999_ms, loop_max_ms, fleet_rss_bytes, begun, live }: Sample, lateMax: Ms): void {
+    const isLate = late_p999_ms > this.#scenario.generator.late_ms
+    if (isLate) this.#lateSeconds++
+    this.#worst = { p999: Math.max(this.#worst.p999, late_p999_ms), max: Math.max(this.#worst.max, lateMax) }
+    this.#loop.add(loop_max_ms)
+    this.#peakRss = Math.max(this.#peakRss, fleet_rss_bytes)
+    const step = this.#stage?.step == null ? undefined : this.#steps[this.#stage.step]
+    if (step === undefined) return
+    step.seconds++
+    step.begun += begun
+    step.mostLive = Math.max(step.mostLive, live)
+    if (isLate) step.lateSeconds++
+  }
+
+  #stepResult(step: Step): StepResult & { readonly figures: CallFigures } {
+    const figures = step.totals.figures()
+    return {
+      value: step.value,
+      figures,
+      missed: missedGoals({ figures, begunPercent: this.#begunPercent([step]) }, this.#scenario.goals),
+      generatorLate: step.lateSeconds > LATE_SHARE * step.seconds,
+    }
+  }
+
+  #begunPercent(steps: readonly Step[]): number {
+    const expected = steps.reduce((sum, step) => sum + (step.expected || step.value), 0)
+    const begun = steps.reduce((sum, step) => sum + (step.expected > 0 ? step.begun : step.mostLive), 0)
+    return Math.round(1000 * Math.min(1, begun / expected)) / 10
+  }
+
+  #generator({ calls }: CallFigures): GeneratorFigures {
+    const { processes, cores, nice } = this.#scenario.generator
+    const seconds = this.samples.length
+    return {
+      processes,
+      cores,
+      nice,
+      late_p999_ms: Math.round(this.#worst.p999 * 100) / 100,
+      late_max_ms: Math.round(this.#worst.max * 100) / 100,
+      loop_ms: quantilesOf(this.#loop),
+      late: this.#lateSeconds > LATE_SHARE * seconds,
+      late_seconds: this.#lateSeconds,
+      cpu_seconds: Math.round(this.#fleetCpuMs / 100) / 10,
+      cpu_ms_per_call: calls === 0 ? null : Math.round((10 * this.#callCpuMs) / calls) / 10,
+      cpu_percent_per_live_call:
+        this.#liveSeconds === 0 ? null : Math.round((10 * this.#callCpuMs) / this.#liveSeconds) / 100,
+      peak_rss_bytes: this.#peakRss,
+    }
+  }
+}

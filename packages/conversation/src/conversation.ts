@@ -1,12 +1,13 @@
 import { type FlowInput, FlowInterpreter, type FlowOutcome, type LegAnswer } from '@parley/flow'
 import { Emitter, type Ms } from '@parley/kernel'
 import type { ChatMessage } from '@parley/providers'
-import { type ConversationContext, feed } from './conversation-context.ts'
+import { type ConversationContext, feed, speak } from './conversation-context.ts'
 import type { ConversationOptions } from './conversation-options.ts'
 import { ConversationRecord } from './conversation-record.ts'
 import { FlowExecutor } from './flow-executor.ts'
 import type { Receipt } from './ledger.ts'
 import { Memory } from './memory.ts'
+import { fixedTexts } from './model/agent-language.ts'
 import type { PreemptiveGenerationReport } from './model/preemptive-generation.ts'
 import { PendingModelRequests } from './pending-model-requests.ts'
 import type { ConversationEvent, SpokenReport, UserTurn } from './protocol.ts'
@@ -18,6 +19,8 @@ import { UnfinishedTurn } from './unfinished-turn.ts'
 import { WaitTimer } from './wait-timer.ts'
 
 const DEFAULT_HEARD_MS: Ms = 250
+/** A farewell that is not heard within this time does not delay the end. */
+const LONGEST_FAREWELL_MS: Ms = 15_000
 const MAX_DIGITS = 100
 /** Maximum characters of one turn of the caller. */
 const MAX_CHARACTERS = 16_384
@@ -335,12 +338,25 @@ export class Conversation {
     if (this.#state.at !== 'talking') return
     this.#state = { at: 'ending', event: { type: 'ended', outcome, ended_by: endedBy, code } }
     this.#modelRequests.abortAll()
-    if (endedBy === 'system') return this.#endNow()
+    if (endedBy === 'system' && !this.#saysFarewell(outcome)) return this.#endNow()
     this.#speechQueue.completeAll()
     this.#endIfAllHeard()
   }
 
+  /** On the phone a call that ends for silence or an error ends with a farewell. */
+  #saysFarewell(outcome: FlowOutcome): boolean {
+    const { plan, mode, time } = this.#options
+    if (mode.channel !== 'phone' || (outcome !== 'silence' && outcome !== 'error')) return false
+    const { silenceFarewell, errorFarewell } = fixedTexts(plan)
+    this.#speechQueue.withdrawAll()
+    const nodeId = this.#executor.nodeId ?? ''
+    speak(this.#context, null, nodeId, outcome === 'silence' ? silenceFarewell : errorFarewell)
+    time.at(time.now() + LONGEST_FAREWELL_MS, () => this.#queue.enqueue(() => this.#endNow()))
+    return true
+  }
+
   #endNow(): void {
+    if (this.#state.at !== 'ending') return
     this.#speechQueue.withdrawAll()
     this.#whenHeard(() => this.#emitEnded())
   }

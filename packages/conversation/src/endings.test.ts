@@ -69,7 +69,9 @@ describe('the end of a conversation', () => {
       if (kind === 'silence') talk.conversation.silence('limit')
       else talk.conversation.maxDuration()
       await settle()
-      expect(talk.lines().slice(1)).toEqual(['agent: Hel', 'cut 0', `ended: ${kind} by system`])
+      expect(talk.lines().slice(1, 3)).toEqual(['agent: Hel', 'cut 0'])
+      await talk.hearAll()
+      expect(talk.events.at(-1)).toMatchObject({ type: 'ended', outcome: kind, ended_by: 'system' })
     },
   )
 

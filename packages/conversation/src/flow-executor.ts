@@ -1,4 +1,5 @@
 import {
+  type ActionRefusal,
   type FlowInput,
   FlowInterpreter,
   type FlowOutput,
@@ -17,6 +18,12 @@ import { TelephonyRequests } from './telephony-requests.ts'
 import type { WaitTimer } from './wait-timer.ts'
 
 type Output<Type extends FlowOutput['type']> = Extract<FlowOutput, { type: Type }>
+
+const REFUSALS: Readonly<Record<ActionRefusal, string>> = {
+  repeated: 'it was already called with the same arguments in this turn',
+  too_many_in_turn: 'too many actions were called in this turn',
+  too_many_in_call: 'too many actions were called in this conversation',
+}
 
 /** Carries out the flow's outputs and feeds the results back as inputs. */
 export class FlowExecutor {
@@ -105,6 +112,8 @@ export class FlowExecutor {
         return this.#run(output, cause)
       case 'tool_result':
         return this.#recordToolCall(output, cause)
+      case 'action_refused':
+        return this.#refused(output)
       case 'collect_digits': {
         const { question, answers, digit_limit, termination_key, timeout_ms } = output
         return emit({ type: 'collect-digits', question, answers, digit_limit, termination_key, timeout_ms })
@@ -148,6 +157,14 @@ export class FlowExecutor {
     const action = options.plan.actions.find(candidate => candidate.action_id === action_id)
     if (action === undefined || cause.type !== 'tool_call') return
     memory.result(memory.called(action.name, cause.arguments, prompt_id), { outcome: result })
+  }
+
+  /** Records an action that was not run because it repeats itself, and gives the model the refusal as its result. */
+  #refused({ action_id, prompt_id, arguments: args, reason }: Output<'action_refused'>): void {
+    const { options, memory, onFact } = this.#context
+    const name = options.plan.actions.find(action => action.action_id === action_id)?.name ?? action_id
+    onFact({ kind: 'error', code: 'tool_loop', message: `The action ${name} was not run: ${REFUSALS[reason]}.` })
+    if (prompt_id !== null) memory.result(memory.called(name, args, prompt_id), { error: REFUSALS[reason] })
   }
 
   #run(output: RunAction, cause: FlowInput): void {

@@ -7,6 +7,7 @@ import type { Answer } from './testing/scripted-model.ts'
 import { SpokenConversationHarness } from './testing/spoken-conversation-harness.ts'
 
 const APOLOGY = "I'm sorry, I have a technical problem. Could you say that once more?"
+const SECOND_APOLOGY = 'I am afraid it is still not working. Please try it one last time.'
 const CatalogueError = errorsOf({ model_not_ready: { retryable: false, text: 'The model has no key.' } })
 const busyService = new ProviderError('model_busy', 'Too many requests.', { retryable: true })
 const refused = new ProviderError('model_refused', 'The key is not valid.')
@@ -92,21 +93,25 @@ describe('a model that fails', () => {
     expect(talk.saying).toEqual(said)
   })
 
-  it('three model failures in a row end the conversation after one apology', async () => {
+  it('three model failures in a row end the conversation after two different apologies and a farewell', async () => {
     const talk = await atTheDesk([{ fail: refused }], [{ fail: refused }], [{ fail: refused }])
     await talk.say('Time?')
     await talk.hear()
     await talk.say('Time?')
-    expect(talk.saying).toEqual([])
+    expect(talk.saying).toEqual([SECOND_APOLOGY])
+    await talk.hear()
     await talk.say('Hello?')
+    await talk.hearAll()
     expect(talk.lines()).toEqual([
       'user: Time?',
       'error model_refused',
       `agent: ${APOLOGY}`,
       'user: Time?',
       'error model_refused',
+      `agent: ${SECOND_APOLOGY}`,
       'user: Hello?',
       'error model_refused',
+      'agent: I am sorry, I cannot go on because of a technical problem. Please call again later. Goodbye.',
       'ended: error by system provider_failed',
     ])
     expect(talk.events.at(-1)).toMatchObject({ type: 'ended', ended_by: 'system' })
@@ -124,7 +129,7 @@ describe('a model that fails', () => {
     }
     expect(talk.count('ended')).toBe(0)
     expect(talk.lines().filter(line => line.startsWith('agent'))).toEqual(
-      [1, 2, 3].flatMap(() => [`agent: ${APOLOGY}`, 'agent: Noon.']),
+      [1, 2, 3].flatMap(() => [`agent: ${APOLOGY}`, `agent: ${SECOND_APOLOGY}`, 'agent: Noon.']),
     )
   })
 

@@ -1,12 +1,13 @@
 import { type ModelRef, render } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import { type ConversationContext, feed, speak } from './conversation-context.ts'
-import { apology, languageOf } from './model/agent-language.ts'
+import { fixedTexts, languageOf } from './model/agent-language.ts'
 import type { PromptContext } from './model/instructions.ts'
 import { ModelMeter } from './model/model-meter.ts'
 import { askQuestion, choiceRequest, type Question } from './model/model-questions.ts'
 import { ModelRequests } from './model/model-requests.ts'
 import { PreemptiveGeneration } from './model/preemptive-generation.ts'
+import { RepeatedApology, type ReplyGate } from './model/repeated-apology.ts'
 import { type Prompt, type ReplyEnd, reply, replyRequest } from './model/reply.ts'
 import type { Speech } from './speech-queue.ts'
 
@@ -33,7 +34,8 @@ export class ModelTurns {
   #consecutiveFailures = 0
   /** Consecutive failures by kind of request: a model that chooses well may still fail at every extraction. */
   readonly #failuresOf = new Map<RequestKind, number>()
-  #hasApologised = false
+  readonly #repeatedApology = new RepeatedApology()
+  #apologies = 0
   /** Speeches that fill the time while an action runs. */
   #fillers: { readonly requestId: string; readonly speech: Speech }[] = []
 
@@ -73,6 +75,7 @@ export class ModelTurns {
     if (prompt.reason === 'during_execution') this.#fillers.push({ requestId: prompt.request_id, speech })
     const messages = memory.messagesAhead()
     let hasCalled = false
+    const gate = this.#repeatedApology.reply()
     modelRequests.begin(
       prompt.request_id,
       (signal, speaks) =>
@@ -85,21 +88,33 @@ export class ModelTurns {
           deadline: this.#deadline(),
           signal,
           onText: delta => {
+            const text = gate.push(delta)
+            if (text === '') return
             speaks()
-            enqueue(() => speeches.add(speech, delta))
+            enqueue(() => speeches.add(speech, text))
           },
           onTool: (actionId, args) => {
             hasCalled = true
             enqueue(() => this.#onTool(prompt, actionId, args))
           },
         }),
-      end => enqueue(() => this.#replied(prompt, speech, end, hasCalled)),
+      end => enqueue(() => this.#replied(prompt, { speech, gate }, end, hasCalled)),
     )
   }
 
-  #replied(prompt: Prompt, speech: Speech, end: ReplyEnd, hasCalled: boolean): void {
+  #replied(
+    prompt: Prompt,
+    { speech, gate }: { readonly speech: Speech; readonly gate: ReplyGate },
+    end: ReplyEnd,
+    hasCalled: boolean,
+  ): void {
     const { speeches, options, isTalking } = this.#context
     const isOutdated = speech.state !== 'open'
+    const rest = gate.end()
+    if (end.chosen !== null) this.#repeatedApology.reset()
+    if (!isOutdated && isTalking() && typeof rest === 'number' && end.chosen === null) {
+      if (this.#escalates(prompt, speech, rest)) return
+    } else if (typeof rest === 'string' && end.chosen === null) speeches.add(speech, rest)
     speeches.complete(speech)
     if (isOutdated || !isTalking()) return
     this.#recordFailure('prompt', end)
@@ -118,9 +133,41 @@ export class ModelTurns {
   }
 
   #apologise(nodeId: string): void {
-    if (this.#hasApologised) return
-    this.#hasApologised = true
-    speak(this.#context, null, nodeId, apology(languageOf(this.#context.options.plan)))
+    const texts = fixedTexts(this.#context.options.plan)
+    const text = [texts.apology, texts.secondApology][this.#apologies++]
+    if (text !== undefined) speak(this.#context, null, nodeId, text)
+  }
+
+  /**
+   * The model apologises with the same words for the time after `times`: other words are spoken, then keys are offered, then a
+   * transfer is taken where there is one, else the call ends. Returns whether the speech has been dealt with.
+   */
+  #escalates({ node_id, isLast }: Prompt, speech: Speech, times: number): boolean {
+    const { options, speeches, onFact, handle, perform, end } = this.#context
+    const { plan, mode } = options
+    if (!mode.hasCaller || isLast) return false
+    const texts = fixedTexts(plan)
+    const offersKeys = mode.channel === 'phone' && plan.settings.allowUserDtmf
+    const words = [texts.otherWords, offersKeys ? texts.keys : texts.fewWords][times - 1]
+    if (words !== undefined) {
+      speeches.add(speech, words)
+      return false
+    }
+    speeches.complete(speech)
+    onFact({
+      kind: 'error',
+      code: 'no_progress',
+      message: `The agent would have apologised with the same words ${times + 1} times in a row.`,
+    })
+    const input = { type: 'no_progress' } as const
+    const outputs = handle(input)
+    this.#repeatedApology.reset()
+    if (outputs.length > 0) perform(outputs, input)
+    else {
+      speak(this.#context, null, node_id, texts.noProgressFarewell)
+      end('agent_hung_up', 'agent', null)
+    }
+    return true
   }
 
   /** Aborts fillers that have no words yet: the action is done, and they would delay the next words. */
@@ -172,7 +219,7 @@ export class ModelTurns {
     if (failure === null) {
       this.#consecutiveFailures = 0
       this.#failuresOf.delete(kind)
-      this.#hasApologised = false
+      this.#apologies = 0
       return
     }
     onFact({ kind: 'error', code: failure.code, message: failure.message })

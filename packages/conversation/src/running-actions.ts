@@ -97,7 +97,13 @@ export class RunningActions {
     }
     const { outcome, effect_id, error_code, durationMs } = result
     if (effect_id !== '') fact(effect_id, outcome, durationMs)
-    else
+    if (error_code !== null && /^http_3\d\d$/.test(error_code))
+      onFact({
+        kind: 'error',
+        code: error_code,
+        message: `The action ${action.name} was answered by a redirect that is not followed, because it leads to another host or changes the method: set the action's url to the address that answers.`,
+      })
+    if (effect_id === '')
       onFact({
         kind: 'error',
         code: error_code ?? 'internal',

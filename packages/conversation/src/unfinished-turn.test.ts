@@ -15,7 +15,7 @@ async function registering(action: Partial<Extract<DraftAction, { kind: 'http' }
       asks('done', 'Confirm.'),
       ends(),
     ],
-    { actions: [httpAction('register', action)], settings: { channels: ['phone'] } },
+    { actions: [httpAction('register', action)] },
   )
   const call = new SpokenConversationHarness(plan)
   call.actions.answers('register', { body: {} })

@@ -27,6 +27,7 @@ export type { Expectation } from './interpreter/expectation.ts'
 export type { FlowMode } from './interpreter/flow-context.ts'
 export { FlowInterpreter, type FlowOptions } from './interpreter/flow-interpreter.ts'
 export type {
+  ActionRefusal,
   Choice,
   FlowInput,
   FlowOutcome,

@@ -70,7 +70,7 @@ export class HttpActionCall {
     const headers = await this.#headers(filled)
     if (typeof headers === 'string') return headers === 'unavailable' ? this.#refuse(null) : this.#refuse(headers)
     const { url, body } = filled
-    const request = { method: action.method, url, headers, ...(body === undefined ? {} : { body }) }
+    const request = { method: action.method, url, headers, keepsBody: true, ...(body === undefined ? {} : { body }) }
 
     const prepared = await this.#prepare(request, this.#signal)
     if (this.#signal.aborted) return this.#refuse('run_not_active')

@@ -91,3 +91,26 @@ it('an HTTP action cannot reach an internal address that is not allowed', async 
   expect(ledger.records).toMatchObject([{ decision: { decision: 'deny', reason: 'address_not_allowed' } }])
   expect(heard).toBe(0)
 })
+
+it.each([301, 302])('a POST that is answered by %i keeps its method and body on the same host', async status => {
+  const heard: unknown[] = []
+  const { run } = await serverFixture(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    heard.push([request.method, request.url, Buffer.concat(chunks).length > 0])
+    if (request.url === '/moved') response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
+    else response.writeHead(status, { location: '/moved' }).end()
+  })
+  expect(await run({}, { guests: 2 })).toMatchObject({ outcome: 'succeeded', body: { ok: true } })
+  expect(heard).toEqual([
+    ['POST', '/customers/..%2F7/tables', true],
+    ['POST', '/moved', true],
+  ])
+})
+
+it('a redirect to another host fails with its status', async () => {
+  const { run } = await serverFixture((_request, response) =>
+    response.writeHead(302, { location: 'https://elsewhere.test/' }).end(),
+  )
+  expect(await run({})).toMatchObject({ outcome: 'failed', error_code: 'http_302' })
+})

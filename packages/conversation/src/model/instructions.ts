@@ -26,6 +26,8 @@ export const REASONS: Readonly<Record<PromptReason, string>> = {
   user_turn: "Answer the caller's last turn, within this step.",
   reminder:
     'The caller has been silent for a while. Ask briefly whether they are still there, or repeat your question.',
+  reminder_again:
+    'The caller is still silent, although you have asked. Say in other words than before that you hear nobody, and that the call will end.',
   return: 'You come back to this step after something else. Take it up where it was left.',
   tool_result: 'A tool has answered. Tell the caller what came of it, if they do not know yet, and go on.',
   during_execution: 'Something is being done that takes a moment. Say this while it goes on, without its result.',

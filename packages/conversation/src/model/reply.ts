@@ -67,12 +67,18 @@ class Reply {
       code,
       message: 'The model called an unknown tool or sent invalid arguments; the call was dropped.',
     }))
+    // An answer whose every call was dropped has failed, like no answer.
+    const dropped = this.#isEmpty ? recoveredErrors.pop() : undefined
     if (this.#characters >= MAX_CHARACTERS)
       recoveredErrors.push({
         code: 'answer_too_long',
         message: `The model's answer was cut at ${MAX_CHARACTERS} characters.`,
       })
-    return { chosen: this.#chosen, failure: this.#failure(end), recoveredErrors }
+    return { chosen: this.#chosen, failure: this.#failure(end) ?? dropped ?? null, recoveredErrors }
+  }
+
+  get #isEmpty(): boolean {
+    return this.#chosen === null && this.#characters === 0 && !this.#hasCalled
   }
 
   /** A reply with a chosen transition has succeeded, however it ended; one that ended before its first word has failed. */

@@ -332,7 +332,8 @@ export class VoiceConversation implements CallHandler {
   #onEnded({ outcome, ended_by, code }: ConversationEvent & { type: 'ended' }): void {
     const { line, time } = this.#options
     const why = outcome === 'error' ? errorEnding(code) : outcome
-    if (ended_by === 'system') return line.end(why)
+    const mayHaveSaidFarewell = outcome === 'silence' || outcome === 'error'
+    if (ended_by === 'system' && !mayHaveSaidFarewell) return line.end(why)
     this.#hangUp = time.at(time.now() + LAST_WORD_MS, () => line.end(why))
   }
 

@@ -208,14 +208,16 @@ describe('subagent', () => {
     expect(moved.transferred('failed')[0]).toMatch(/^prompt tool_result/)
   })
 
-  it('a subagent ignores unknown tools and ends at tool_call_limit', () => {
+  it('a subagent ignores unknown tools, and offers none after the same call was repeated', () => {
     const talk = talkTo()
     talk.user('Go')
     expect(talk.call('look_up')).toEqual([])
-    const prompt = talk.request
-    let last: string[] = []
-    for (let n = 0; n < 40 && !last[0]?.startsWith('end'); n++)
-      last = talk.send({ type: 'tool_call', request_id: prompt, action_id: 'ping', arguments: {} })
-    expect(last).toEqual(['end: error by system tool_call_limit'])
+    for (const use of ['run ping #0 {}', 'run ping #1 {}']) {
+      expect(talk.call('ping')).toEqual([use])
+      expect(talk.result({ count: 2 })).toContain('prompt tool_result: Help. {ping} {hang_up} {note} {to_desk}')
+    }
+    expect(talk.call('ping')).toEqual(['action_refused', 'prompt tool_result: Help.'])
+    talk.user('Go on')
+    expect(talk.call('ping')).toEqual(['run ping #2 {}'])
   })
 })

@@ -1,18 +1,17 @@
 import { actionKindOf, isObject, LEAVE_NODE, type NodeAnswer, nodeTypeOf } from '@parley/nodes'
+import { countUse, MAX_REFUSALS } from './action-limits.ts'
 import { afterSpeech } from './conversing.ts'
 import { actionFailed, runNodeAction, setAnswerVariables } from './effects.ts'
 import { type FlowContext, LEAVE, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import { endOfFlow, request, takeNodeStep } from './node-steps.ts'
-import type { FlowInput } from './protocol.ts'
+import type { ActionRefusal, FlowInput } from './protocol.ts'
+import { converse } from './speech.ts'
 import { argumentsOf, takeToolAnswer, takeToolCall } from './tool-steps.ts'
-import { takeChoice } from './transitions.ts'
+import { takeChoice, turnChoices } from './transitions.ts'
 import { afterResult, otherwise } from './turn.ts'
 
 type Input<Type extends FlowInput['type']> = Extract<FlowInput, { type: Type }>
-
-/** Maximum tool calls between two turns of the caller, so that a model cannot call tools forever. */
-const MAX_TOOL_CALLS = 32
 
 /** A `say` or `prompt` was spoken to its end or interrupted. */
 export function spoken(context: FlowContext, here: PlacedNode, input: Input<'spoken'>): Step {
@@ -101,7 +100,17 @@ export function toolCall(context: FlowContext, here: PlacedNode, input: Input<'t
   if (phase.at !== 'conversing' || phase.speech?.request_id !== input.request_id) return WAIT
   const action = context.graph.action(input.action_id)
   if (action === undefined || !phase.speech.tools.includes(action.action_id)) return WAIT
-  if (++state.toolCallsInTurn > MAX_TOOL_CALLS) return context.end('error', 'system', 'tool_call_limit')
+  const refusal = countUse(context, action.action_id, argumentsOf(input))
+  if (refusal !== null) return refuseTool(context, here, input, refusal)
   const step = actionKindOf(action).use(action, argumentsOf(input), context.view)
   return takeToolCall(context, here, action, step, input)
+}
+
+/** The model gets the refusal as the result, and speaks without tools. */
+function refuseTool(context: FlowContext, here: PlacedNode, input: Input<'tool_call'>, reason: ActionRefusal): Step {
+  const { request_id: prompt_id, action_id } = input
+  context.emit({ type: 'action_refused', prompt_id, action_id, arguments: argumentsOf(input), reason })
+  if (context.state.refusedInTurn >= MAX_REFUSALS) return context.end('error', 'system', 'tool_call_limit')
+  if (hasPendingTool(context, prompt_id)) return WAIT
+  return converse(context, here, 'tool_result', turnChoices(context, here))
 }

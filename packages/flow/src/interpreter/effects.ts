@@ -1,4 +1,12 @@
-import { completeArguments, type HttpAction, hasOpenParameters, type NodeStep, openParameters } from '@parley/nodes'
+import {
+  completeArguments,
+  type HttpAction,
+  hasOpenParameters,
+  isObject,
+  type NodeStep,
+  openParameters,
+} from '@parley/nodes'
+import { countUse, MAX_REFUSALS } from './action-limits.ts'
 import { type FlowContext, LEAVE, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
 import { isResponsePath, valueAt } from './response-path.ts'
@@ -48,6 +56,14 @@ export function runNodeAction(
 ): Step {
   const action = runnableAction(context, action_id)
   if (action === undefined) return actionFailed(context)
+  const args = isObject(inferred) ? inferred : {}
+  const reason = countUse(context, action_id, args)
+  if (reason !== null) {
+    context.emit({ type: 'action_refused', prompt_id: null, action_id, arguments: args, reason })
+    return context.state.refusedInTurn >= MAX_REFUSALS
+      ? context.end('error', 'system', 'tool_call_limit')
+      : actionFailed(context)
+  }
   const request_id = sendAction(context, here, action, inferred, { promptId: null, waits })
   if (waits) {
     context.state.phase = { at: 'acting', request_id }

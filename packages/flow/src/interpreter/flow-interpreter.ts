@@ -5,6 +5,7 @@ import { actionResult, answered, chosen, spoken, toolCall } from './answers.ts'
 import { conversingOf, firstWords } from './conversing.ts'
 import { setVariables } from './effects.ts'
 import { comeBack, enter } from './enter.ts'
+import { escalate } from './escalate.ts'
 import { type Expectation, expectationIn } from './expectation.ts'
 import { FlowContext, type FlowMode, type Step, TURN, WAIT } from './flow-context.ts'
 import { FlowGraph, type PlacedNode } from './graph.ts'
@@ -120,6 +121,8 @@ export class FlowInterpreter {
       case 'silence':
         if (input.kind === 'limit') return context.end('silence', 'system')
         return here === undefined ? WAIT : this.#silence(context, here, input.kind)
+      case 'no_progress':
+        return here === undefined ? WAIT : escalate(context, here)
       default:
         return here === undefined ? WAIT : this.#answer(context, here, input)
     }
@@ -128,7 +131,7 @@ export class FlowInterpreter {
   #answer(
     context: FlowContext,
     here: PlacedNode,
-    input: Exclude<FlowInput, { type: 'started' | 'variables_updated' | 'max_duration' | 'silence' }>,
+    input: Exclude<FlowInput, { type: 'started' | 'variables_updated' | 'max_duration' | 'silence' | 'no_progress' }>,
   ): Step {
     switch (input.type) {
       case 'user_turn':
@@ -153,7 +156,7 @@ export class FlowInterpreter {
     if (kind === 'opening') return phase.at === 'opening' ? this.#open(context, here) : WAIT
     if (phase.at !== 'conversing' || phase.speech !== null) return WAIT
     if (nodeTypeOf(here.node).remindsCaller === false) return WAIT
-    return converse(context, here, 'reminder', [])
+    return converse(context, here, ++this.#state.reminders > 1 ? 'reminder_again' : 'reminder', [])
   }
 
   #userTurn(context: FlowContext, here: PlacedNode, text: string): Step {
@@ -181,7 +184,9 @@ export class FlowInterpreter {
     const state = this.#state
     state.turn++
     state.transitionsInTurn = 0
-    state.toolCallsInTurn = 0
+    state.usesInTurn = {}
+    state.refusedInTurn = 0
+    state.reminders = 0
     if (state.phase.at === 'opening') return this.#open(context, here)
     return state.phase.at === 'conversing' || state.phase.at === 'deciding' ? TURN : WAIT
   }

@@ -19,6 +19,8 @@ export type FlowInput =
   /** The caller has been silent until the opening, a reminder or the end of the call is due. */
   | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' }
   | { readonly type: 'max_duration' }
+  /** The caller and the agent do not understand each other: a transfer is taken where the flow has one. */
+  | { readonly type: 'no_progress' }
   /** A `say` or `prompt` was spoken to its end or interrupted by the caller. Sent exactly once for each, also when nothing could be spoken. */
   | { readonly type: 'spoken'; readonly request_id: string; readonly interrupted: boolean }
   /** The model's choice for a `prompt` or `decide`; null: none of them. */
@@ -57,7 +59,17 @@ export interface ToolSpec {
   readonly parameters: Readonly<Record<string, unknown>>
 }
 
-export type PromptReason = 'enter' | 'user_turn' | 'reminder' | 'return' | 'tool_result' | 'during_execution' | 'stuck'
+export type PromptReason =
+  | 'enter'
+  | 'user_turn'
+  | 'reminder'
+  | 'reminder_again'
+  | 'return'
+  | 'tool_result'
+  | 'during_execution'
+  | 'stuck'
+
+export type ActionRefusal = 'repeated' | 'too_many_in_turn' | 'too_many_in_call'
 
 export type NodeCause = 'start' | 'edge' | 'global' | 'else' | 'failure' | 'return'
 
@@ -120,6 +132,17 @@ export type FlowOutput =
       readonly invocation: 'flow_node' | 'model_tool'
       /** The flow waits for the result. */
       readonly waits: boolean
+    }
+  /**
+   * An action was not run, because the model or the flow repeats itself: the same action with the same arguments, or too many
+   * actions in this turn or call. `prompt_id`: of the prompt that called it; null: a node runs it.
+   */
+  | {
+      readonly type: 'action_refused'
+      readonly prompt_id: string | null
+      readonly action_id: string
+      readonly arguments: Readonly<Record<string, unknown>>
+      readonly reason: ActionRefusal
     }
   /** A tool call of the prompt `prompt_id` is done; the model gets `result`. */
   | {

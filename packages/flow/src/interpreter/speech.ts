@@ -13,7 +13,8 @@ export function converse(
   reason: PromptReason,
   choices: readonly Choice[],
 ): Step {
-  const tools = toolsOf(context, here)
+  // A model that repeats its calls must speak.
+  const tools = context.state.refusedInTurn > 0 ? [] : toolsOf(context, here)
   const request_id = prompt(context, here, reason, instructionOf(here), choices, tools, false)
   context.state.phase = {
     at: 'conversing',

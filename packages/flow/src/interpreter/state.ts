@@ -79,7 +79,13 @@ export interface FlowState {
   /** Number of caller turns so far. */
   turn: number
   transitionsInTurn: number
-  toolCallsInTurn: number
+  /** Uses of each action with the same arguments since the caller's last turn. */
+  usesInTurn: Record<string, number>
+  /** Number of uses of actions in the whole conversation, and of refused uses since the caller's last turn. */
+  uses: number
+  refusedInTurn: number
+  /** Number of reminders since the caller's last turn. */
+  reminders: number
   nextRequest: number
   pending: Record<string, PendingAction>
   /** Request id of the speech of a function node whose action runs; null once spoken. */
@@ -107,7 +113,10 @@ export function initialState(): FlowState {
     globalEntries: {},
     turn: 0,
     transitionsInTurn: 0,
-    toolCallsInTurn: 0,
+    usesInTurn: {},
+    uses: 0,
+    refusedInTurn: 0,
+    reminders: 0,
     nextRequest: 1,
     pending: {},
     speechDuring: null,

@@ -23,6 +23,19 @@ describe('an end node', () => {
   it('an end node without speak_during_execution ends the flow or component without a word', () =>
     expect(end.enter?.(nodeOf(false), phone)).toEqual({ next: 'return', words: null }))
 
+  it('an instruction that is not spoken yields a warning with the fixes to speak it or to leave it out', () => {
+    const draft = { actionKind: () => undefined, hasComponent: () => false }
+    expect(end.check?.(nodeOf(false), draft)).toMatchObject([
+      {
+        severity: 'warning',
+        path: ['instruction'],
+        fixes: [{ part: { speak_during_execution: true } }, { part: { instruction: null } }],
+      },
+    ])
+    expect(end.check?.(nodeOf(true), draft)).toEqual([])
+    expect(end.check?.(end.schema.parse({ id: 'end', type: 'end' }), draft)).toEqual([])
+  })
+
   it('a new end node is a complete end node that says nothing', () =>
     expect(end.schema.parse({ id: 'end', type: 'end' })).toEqual(newEndNode('end')))
 })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { defineAction } from '../action-kind.ts'
+import type { PartFinding } from '../findings.ts'
 import { bareNode, defineNode } from '../node-type.ts'
-import { instruction } from '../parts/instruction.ts'
+import { type Instruction, instruction } from '../parts/instruction.ts'
 import { objectSchema } from '../parts/json-schema.ts'
 
 const fields = {
@@ -23,9 +24,29 @@ export const end = defineNode({
   type: 'end',
   fields,
   isEnding: true,
+  check: unspokenInstruction,
   enter: node => ({ next: 'return', words: node.speak_during_execution ? node.instruction : null }),
   action: endCall,
 })
+
+/** A warning where the instruction is not spoken. */
+function unspokenInstruction<
+  Node extends { readonly instruction: Instruction | null; readonly speak_during_execution: boolean },
+>(node: Node): PartFinding<Node>[] {
+  if (node.instruction === null || node.instruction.text.trim() === '' || node.speak_during_execution) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'field_ignored',
+      path: ['instruction'],
+      message: 'The conversation ends without these words: set speak_during_execution, or leave the instruction out',
+      fixes: [
+        { fix: 'put', label: 'Say the words', part: { ...node, speak_during_execution: true } },
+        { fix: 'put', label: 'Leave the words out', part: { ...node, instruction: null } },
+      ],
+    },
+  ]
+}
 
 /** An end node that says nothing. */
 export function newEndNode(id: string) {

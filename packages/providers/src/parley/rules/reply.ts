@@ -13,6 +13,7 @@ interface Phrases {
   readonly notUnderstood: string
   readonly sayAgain: string
   readonly stillThere: string
+  readonly nobodyThere: readonly [string, string]
   readonly done: string
   readonly failed: string
   readonly anythingElse: string
@@ -27,6 +28,10 @@ const PHRASES: Readonly<Record<Language, Phrases>> = {
     notUnderstood: 'I am sorry, I did not get that.',
     sayAgain: 'Could you say it again?',
     stillThere: 'Are you still there?',
+    nobodyThere: [
+      'I cannot hear anybody. I will have to end the call soon.',
+      'If you can hear me, please say something now.',
+    ],
     done: 'That is done.',
     failed: 'I am sorry, that did not work.',
     anythingElse: 'Can I help you with anything else?',
@@ -39,6 +44,7 @@ const PHRASES: Readonly<Record<Language, Phrases>> = {
     notUnderstood: 'Perdone, no le he entendido.',
     sayAgain: '¿Puede repetirlo?',
     stillThere: '¿Sigue ahí?',
+    nobodyThere: ['No oigo a nadie. Tendré que terminar la llamada pronto.', 'Si me oye, diga algo ahora, por favor.'],
     done: 'Ya está hecho.',
     failed: 'Lo siento, no ha podido ser.',
     anythingElse: '¿Puedo ayudarle en algo más?',
@@ -56,6 +62,8 @@ export function replyTo(brief: ReplyBrief, conversation: Conversation, language:
       return answer(speech, conversation, language)
     case 'reminder':
       return join(phrases.stillThere, ...lastQuestion(speech, conversation))
+    case 'reminder_again':
+      return phrases.nobodyThere[conversation.agentSaid.includes(phrases.nobodyThere[0]!) ? 1 : 0]!
     case 'stuck':
       return notUnderstood(speech, conversation, phrases)
     case 'tool_result':

@@ -247,9 +247,8 @@ export function acceptAnswer(pending: PendingOffer, answer: Uint8Array): Accepte
   const { description } = parsed
   const offered = pending.description.media[pending.audioIndex]!
   const media = description.media[pending.audioIndex]
-  if (media === undefined || description.media.length !== pending.description.media.length) {
-    return refusedAnswer('answer_media_count', 'the answer has not as many media lines as the offer')
-  }
+  // Fewer or more lines than were offered break RFC 3264 section 6, but leave no doubt about the audio.
+  if (media === undefined) return refusedAnswer('answer_media_missing', 'the answer has no line for the audio')
   if (media.kind !== 'audio') return refusedAnswer('answer_media_kind', `the answer turns audio into ${media.kind}`)
   if (media.port === 0) return refusedAnswer('answer_media_refused', 'the peer refuses the audio')
   if (media.protocol.toUpperCase() !== offered.protocol.toUpperCase()) {

@@ -1,6 +1,12 @@
 export type { CarrierLedgerEntry } from './carrier/ledger-entry.ts'
 export { type LedgerCall, LedgerQueries } from './carrier/ledger-queries.ts'
 export type { NumberRuleInput } from './carrier/number-plan.ts'
-export { type Destination, type Received, type RequestWording, ScriptedCarrier, type Wording } from './carrier/scripted-carrier.ts'
+export {
+  type Destination,
+  type Received,
+  type RequestWording,
+  ScriptedCarrier,
+  type Wording,
+} from './carrier/scripted-carrier.ts'
 export { type CarrierConfig, FakeCarrier } from './io/fake-carrier.ts'
 export { WebhookReceiver } from './io/webhook-receiver.ts'

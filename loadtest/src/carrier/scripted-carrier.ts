@@ -1,4 +1,11 @@
-import { type Flow, type SipMessage, type SipRequest, type SipResponse, type SipTransport, serialise } from '@parley/sip'
+import {
+  type Flow,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse,
+  type SipTransport,
+  serialise,
+} from '@parley/sip'
 
 /** A message that the carrier received, with the flow on which it answers. */
 export interface Received<Message extends SipMessage = SipMessage> {
@@ -32,7 +39,9 @@ export interface RequestWording extends Wording {
 }
 
 /** Where the carrier sends a message: back on a flow, or to an address. */
-export type Destination = Flow | { readonly address: string; readonly port: number; readonly transport: Flow['transport'] }
+export type Destination =
+  | Flow
+  | { readonly address: string; readonly port: number; readonly transport: Flow['transport'] }
 
 /** Both ends of a dialog as header values, from the carrier's side. */
 interface DialogEnds {
@@ -92,7 +101,9 @@ export class ScriptedCarrier {
 
   /** Final responses to the carrier's requests with this CSeq number, in order of arrival. */
   answersTo(sequence: number): SipResponse[] {
-    return this.responses.map(({ message }) => message).filter(({ cseq, status }) => cseq.sequence === sequence && status >= 200)
+    return this.responses
+      .map(({ message }) => message)
+      .filter(({ cseq, status }) => cseq.sequence === sequence && status >= 200)
   }
 
   /** Answers the request of the engine; From, To, Via, Call-ID and CSeq are copied from it. */
@@ -118,7 +129,12 @@ export class ScriptedCarrier {
    * Sends a request in the dialog of `invite`, an INVITE of the engine that the carrier answered with `wording.tag`, or in the
    * dialog of `answer`, the engine's 200 to an INVITE of the carrier. Returns its CSeq number.
    */
-  request(method: string, dialog: Received<SipRequest> | Received<SipResponse>, wording: RequestWording = {}, to?: Destination): number {
+  request(
+    method: string,
+    dialog: Received<SipRequest> | Received<SipResponse>,
+    wording: RequestWording = {},
+    to?: Destination,
+  ): number {
     const ends = dialogEnds(dialog, wording.tag ?? 'carrier')
     const sequence = wording.sequence ?? this.#sequence++
     this.#sendRequest(method, ends, { ...wording, sequence }, to ?? dialog.flow)
@@ -141,9 +157,15 @@ export class ScriptedCarrier {
     this.#transport.submit({ type: 'send', sendId: this.#sendId++, to: where, bytes })
   }
 
-  #sendRequest(method: string, ends: DialogEnds, wording: RequestWording & { readonly sequence: number }, to: Destination): void {
+  #sendRequest(
+    method: string,
+    ends: DialogEnds,
+    wording: RequestWording & { readonly sequence: number },
+    to: Destination,
+  ): void {
     const { body = '', sequence, branch = `z9hG4bKscripted${this.#branch++}` } = wording
-    const via = wording.via ?? `SIP/2.0/${to.transport.toUpperCase()} ${this.address}:${this.#port};branch=${branch};rport`
+    const via =
+      wording.via ?? `SIP/2.0/${to.transport.toUpperCase()} ${this.address}:${this.#port};branch=${branch};rport`
     this.#send(
       [
         `${method} ${wording.requestUri ?? ends.target} SIP/2.0`,

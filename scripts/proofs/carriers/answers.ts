@@ -1,5 +1,6 @@
 import { CARRIER, sdp } from './carrier-harness.ts'
-import { check, checkThat, type ScenarioGroup } from './scenario.ts'
+import { check, checkThat } from './checks.ts'
+import type { ScenarioGroup } from './scenario.ts'
 
 export const ANSWERS: ScenarioGroup = {
   title: 'Answers and routes',
@@ -72,7 +73,11 @@ export const ANSWERS: ScenarioGroup = {
         const ack = h.carrier.last('ACK').message
         check('target and routes of the ACK', ['host' in ack.uri && ack.uri.host, ack.route.length], ['10.9.9.9', 1])
         const { message } = await h.checkHangsUp()
-        check('host and routes of the BYE', ['host' in message.uri && message.uri.host, message.route.length], ['10.9.9.9', 1])
+        check(
+          'host and routes of the BYE',
+          ['host' in message.uri && message.uri.host, message.route.length],
+          ['10.9.9.9', 1],
+        )
       },
     },
     {
@@ -84,7 +89,11 @@ export const ANSWERS: ScenarioGroup = {
         const lines = ['Record-Route: <sip:10.1.1.1;lr>', `Record-Route: <sip:${CARRIER};lr>`]
         await h.establish({}, { lines })
         const { message } = await h.checkHangsUp()
-        check('routes', message.route.map(({ uri }) => 'host' in uri && uri.host), [CARRIER, '10.1.1.1'])
+        check(
+          'routes',
+          message.route.map(({ uri }) => 'host' in uri && uri.host),
+          [CARRIER, '10.1.1.1'],
+        )
       },
     },
     {
@@ -157,9 +166,20 @@ export const ANSWERS: ScenarioGroup = {
       name: 'answer-with-isup',
       carrier: 'the 200 is multipart: SDP and an ISUP part (SIP-I)',
       engine: 'the SDP part is used',
-      source: { clause: 'RFC 5621 section 3.1' },
+      source: { issue: 'signalwire/freeswitch#1816' },
       async run(h) {
-        const body = ['--b', 'Content-Type: application/sdp', '', sdp(), '--b', 'Content-Type: application/ISUP', '', 'x', '--b--', ''].join('\r\n')
+        const body = [
+          '--b',
+          'Content-Type: application/sdp',
+          '',
+          sdp(),
+          '--b',
+          'Content-Type: application/ISUP',
+          '',
+          'x',
+          '--b--',
+          '',
+        ].join('\r\n')
         await h.establish({}, { body, lines: ['Content-Type: multipart/mixed;boundary=b'] })
         await h.checkTalks()
       },
@@ -170,7 +190,14 @@ export const ANSWERS: ScenarioGroup = {
       engine: 'it is read, the last attribute included',
       source: { issue: 'emiago/diago#126' },
       async run(h) {
-        await h.establish({}, { body: sdp({ attributes: ['a=rtpmap:101 telephone-event/8000', 'a=sendonly'] }).replaceAll('\r\n', '\n').trimEnd() })
+        await h.establish(
+          {},
+          {
+            body: sdp({ attributes: ['a=rtpmap:101 telephone-event/8000', 'a=sendonly'] })
+              .replaceAll('\r\n', '\n')
+              .trimEnd(),
+          },
+        )
         checkThat('the engine is on hold', h.leg.held)
       },
     },

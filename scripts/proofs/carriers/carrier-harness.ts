@@ -1,12 +1,22 @@
 import type { Ms } from '@parley/kernel'
-import { type CallLeg, type DialOptions, type LegEvent, type LegOptions, parseUri, type SipRequest, type SipUri } from '@parley/leg'
+import {
+  type CallLeg,
+  type DialOptions,
+  type LegEvent,
+  type LegOptions,
+  parseUri,
+  type SipRequest,
+  type SipUri,
+} from '@parley/leg'
 import { VirtualLine } from '@parley/leg/testing'
 import { type Received, type RequestWording, ScriptedCarrier, type Wording } from '@parley/loadtest'
-import { check, checkThat, ScenarioFailure } from './scenario.ts'
+import { check, checkThat, ScenarioFailure } from './checks.ts'
 import { ScriptedRtp } from './scripted-rtp.ts'
 
 /** Address of the carrier; the engine dials from 192.0.2.1 and is called at 192.0.2.2. */
 export const CARRIER = '192.0.2.9'
+/** The second address of a carrier with two. */
+export const OTHER_ADDRESS = '192.0.2.10'
 const ENGINE_DIALS_FROM = '192.0.2.1'
 const ENGINE_CALLED_AT = '192.0.2.2'
 const SETTLE_MS = 200
@@ -52,11 +62,18 @@ export class CarrierHarness {
   readonly rtp: ScriptedRtp
   /** The engine's end: the one that dialled, or the one that was called. */
   #isCalled = false
+  #isDeafened = false
 
   constructor(answering: LegOptions = { security: 'rtp-only' }) {
     this.line = new VirtualLine({ answering })
     this.carrier = new ScriptedCarrier(this.line.signalling.element({ address: CARRIER }), { address: CARRIER })
     this.rtp = new ScriptedRtp(this.line.time, this.line.packets)
+  }
+
+  /** A planted fault: the engine receives no SIP message, neither a call nor anything after its own INVITE. */
+  deafen(): void {
+    this.line.signalling.at(ENGINE_CALLED_AT)?.silence()
+    this.#isDeafened = true
   }
 
   pass(ms: Ms): Promise<void> {
@@ -70,8 +87,24 @@ export class CarrierHarness {
     await this.line.dial({ uri, security: over === 'tls' ? 'srtp-required' : 'rtp-only', ...rest })
     await this.pass(SETTLE_MS)
     const invite = this.carrier.last('INVITE')
+    if (this.#isDeafened) this.line.signalling.at(ENGINE_DIALS_FROM)?.silence()
     if (invite.message.body.length > 0) this.learnOffer(invite.message.body)
     return invite
+  }
+
+  /** The engine dials a name that stands for the carrier's address and then for another one, at which nobody listens. */
+  dialTwoAddresses(): Promise<Received<SipRequest>> {
+    this.line.signalling.name('trunk.example', [
+      { address: CARRIER, port: 0 },
+      { address: OTHER_ADDRESS, port: 0 },
+    ])
+    return this.dial({ nextHop: { host: 'trunk.example', port: undefined, transport: 'udp', serverName: undefined } })
+  }
+
+  /** Addresses to which an INVITE was sent, in order. */
+  calledAddresses(): string[] {
+    const invites = this.line.signalling.passed.filter(({ text }) => text.startsWith('INVITE'))
+    return [...new Set(invites.map(({ to }) => to.address))]
   }
 
   /** The carrier answers the last INVITE of the engine with 200 and a session description. */
@@ -102,7 +135,9 @@ export class CarrierHarness {
     this.#isCalled = true
     const sequence = this.inviteEngine({ body: sdp(), ...wording }, over)
     await this.pass(SETTLE_MS)
-    const answer = this.carrier.responses.findLast(({ message }) => message.cseq.sequence === sequence && message.status >= 200)
+    const answer = this.carrier.responses.findLast(
+      ({ message }) => message.cseq.sequence === sequence && message.status >= 200,
+    )
     if (answer === undefined) return 0
     const { status, body } = answer.message
     if (status === 200) {
@@ -144,7 +179,12 @@ export class CarrierHarness {
     const stranger = new ScriptedCarrier(this.line.signalling.element({ address }), { address })
     const engine = this.#isCalled ? ENGINE_CALLED_AT : ENGINE_DIALS_FROM
     return async method => {
-      const sequence = stranger.request(method, this.dialog, { sequence: 800 }, { address: engine, port: 5060, transport: 'udp' })
+      const sequence = stranger.request(
+        method,
+        this.dialog,
+        { sequence: 800 },
+        { address: engine, port: 5060, transport: 'udp' },
+      )
       await this.pass(SETTLE_MS)
       return stranger.answersTo(sequence)[0]?.status ?? 0
     }

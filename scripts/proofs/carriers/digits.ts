@@ -1,5 +1,6 @@
 import { sdp, sdpWith } from './carrier-harness.ts'
-import { check, type ScenarioGroup } from './scenario.ts'
+import { check, checkThat } from './checks.ts'
+import type { ScenarioGroup } from './scenario.ts'
 
 const RELAY = 'Content-Type: application/dtmf-relay'
 
@@ -62,7 +63,7 @@ export const DIGITS: ScenarioGroup = {
       name: 'digits-after-hold',
       carrier: 'hold, resume, then digits',
       engine: 'the digits count',
-      source: { issue: 'AlticeLabsPublic/asterisk-i#11' },
+      source: { clause: 'RFC 3264 section 8.4' },
       async run(h) {
         await h.establish()
         await h.send('INVITE', { body: sdpWith(['a=sendonly'], { version: 2 }) })
@@ -71,6 +72,23 @@ export const DIGITS: ScenarioGroup = {
         h.rtp.digit('3')
         await h.pass(500)
         check('digits', h.digits(), '3')
+      },
+    },
+    {
+      name: 'digits-offered-later',
+      carrier: 'no telephone-event in the answer; a re-INVITE brings it',
+      engine: 'digits of the engine go by telephone-event from then on',
+      source: { issue: 'asterisk/asterisk#826' },
+      async run(h) {
+        await h.establish({}, { body: sdp({ formats: '0', attributes: [] }) })
+        await h.send('INVITE', { body: sdp({ version: 2 }) })
+        h.leg.sendDigits('6')
+        await h.pass(1000)
+        check('INFOs', h.carrier.all('INFO').length, 0)
+        checkThat(
+          'telephone-event packets',
+          h.rtp.received.some(({ payloadType }) => payloadType === 101),
+        )
       },
     },
     {
@@ -94,7 +112,12 @@ export const DIGITS: ScenarioGroup = {
       async run(h) {
         await h.establish()
         for (const branch of ['z9hG4bKone', 'z9hG4bKtwo'])
-          h.carrier.request('INFO', h.dialog, { sequence: 300, branch, lines: [RELAY], body: 'Signal=5\r\nDuration=160\r\n' })
+          h.carrier.request('INFO', h.dialog, {
+            sequence: 300,
+            branch,
+            lines: [RELAY],
+            body: 'Signal=5\r\nDuration=160\r\n',
+          })
         await h.pass(300)
         check('digits', h.digits(), '5')
       },
@@ -129,7 +152,11 @@ export const DIGITS: ScenarioGroup = {
       source: { clause: 'RFC 6086 section 4.2.2' },
       async run(h) {
         await h.establish()
-        check('status', await h.send('INFO', { lines: ['Content-Type: application/media_control+xml'], body: '<x/>' }), 415)
+        check(
+          'status',
+          await h.send('INFO', { lines: ['Content-Type: application/media_control+xml'], body: '<x/>' }),
+          415,
+        )
         h.checkActive()
       },
     },
@@ -142,7 +169,9 @@ export const DIGITS: ScenarioGroup = {
         await h.establish({}, { body: sdp({ formats: '0', attributes: [] }) })
         h.leg.sendDigits('42')
         await h.pass(1000)
-        const sent = h.carrier.all('INFO').map(({ message }) => /Signal=(.)/.exec(new TextDecoder().decode(message.body))?.[1])
+        const sent = h.carrier
+          .all('INFO')
+          .map(({ message }) => /Signal=(.)/.exec(new TextDecoder().decode(message.body))?.[1])
         check('digits at the carrier', sent, ['4', '2'])
       },
     },

@@ -1,5 +1,6 @@
 import { type CarrierHarness, sdp } from './carrier-harness.ts'
-import { check, checkThat, type ScenarioGroup } from './scenario.ts'
+import { check, checkThat } from './checks.ts'
+import type { ScenarioGroup } from './scenario.ts'
 
 const RELIABLE = ['Require: 100rel', 'RSeq: 1']
 /** Media port of a fork that does not answer the call. */
@@ -13,7 +14,8 @@ export const FORKS: ScenarioGroup = {
   scenarios: [
     {
       name: 'fork-after-reliable-announcement',
-      carrier: 'an announcement answers the offer in a reliable 183, then another fork answers the call with its own SDP',
+      carrier:
+        'an announcement answers the offer in a reliable 183, then another fork answers the call with its own SDP',
       engine: 'audio goes to the fork that answered',
       source: { issue: 'AlticeLabsPublic/asterisk-i#82' },
       async run(h) {
@@ -79,8 +81,13 @@ export const FORKS: ScenarioGroup = {
         await h.dial()
         for (const tag of ['one', 'two'])
           await h.respond(180, { tag, contact: `<sip:${tag}@192.0.2.9>`, lines: RELIABLE })
-        const pracks = h.carrier.all('PRACK').map(({ message: { to, uri } }) => [to.params.get('tag'), 'user' in uri && uri.user])
-        check('PRACKs', pracks, [['one', 'one'], ['two', 'two']])
+        const pracks = h.carrier
+          .all('PRACK')
+          .map(({ message: { to, uri } }) => [to.params.get('tag'), 'user' in uri && uri.user])
+        check('PRACKs', pracks, [
+          ['one', 'one'],
+          ['two', 'two'],
+        ])
       },
     },
     {

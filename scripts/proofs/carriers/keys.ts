@@ -1,6 +1,7 @@
-import { SrtpSender, type SrtpKey } from '@parley/media/testing'
+import { type SrtpKey, SrtpSender } from '@parley/media/testing'
 import { type CarrierHarness, sdp } from './carrier-harness.ts'
-import { check, checkThat, type ScenarioGroup } from './scenario.ts'
+import { check, checkThat } from './checks.ts'
+import type { ScenarioGroup } from './scenario.ts'
 
 const S80 = 'AES_CM_128_HMAC_SHA1_80'
 const S256 = 'AES_256_CM_HMAC_SHA1_80'
@@ -191,7 +192,9 @@ export const KEYS: ScenarioGroup = {
         const body = `${sdp()}m=audio 40000 RTP/SAVP 0\r\n${cryptoLine(1, keyOf(1))}\r\n`
         check('status', await h.callEngine({ body }, { over: 'tls' }), 200)
         h.rtp.stream.srtp = new SrtpSender(keyOf(1))
-        const text = new TextDecoder().decode(h.carrier.responses.findLast(({ message }) => message.status === 200)!.message.body)
+        const text = new TextDecoder().decode(
+          h.carrier.responses.findLast(({ message }) => message.status === 200)!.message.body,
+        )
         checkThat('plain stream refused', text.includes('m=audio 0 RTP/AVP'))
         h.rtp.to = { ...h.rtp.to, port: Number(/^m=audio (\d+) RTP\/SAVP/m.exec(text)?.[1]) }
         await h.checkHears()
@@ -205,7 +208,10 @@ export const KEYS: ScenarioGroup = {
       unsupported: true,
       source: { clause: 'RFC 5763 section 5' },
       async run(h) {
-        const body = sdp({ profile: 'UDP/TLS/RTP/SAVP', attributes: ['a=fingerprint:SHA-256 AD:2D:0F', 'a=setup:actpass'] })
+        const body = sdp({
+          profile: 'UDP/TLS/RTP/SAVP',
+          attributes: ['a=fingerprint:SHA-256 AD:2D:0F', 'a=setup:actpass'],
+        })
         check('status', await h.callEngine({ body }, { over: 'tls' }), 488)
       },
       answering: {},

@@ -1,6 +1,7 @@
 import { parseIpNetwork } from '@parley/sip'
 import { type CarrierHarness, sdp, sdpWith } from './carrier-harness.ts'
-import { check, checkThat, type Scenario, type ScenarioGroup } from './scenario.ts'
+import { check, checkThat } from './checks.ts'
+import type { ScenarioGroup, VirtualScenario } from './scenario.ts'
 
 /** Talks for a second before the change, changes the stream, and then at least `heardMs` of two seconds have to be heard. */
 async function afterChange(h: CarrierHarness, change: () => void, heardMs = 1400): Promise<void> {
@@ -16,11 +17,16 @@ async function afterChange(h: CarrierHarness, change: () => void, heardMs = 1400
 
 const PACKET_TIMES = [10, 30, 40, 60, 80, 120]
 
-const packetTime = (ptimeMs: number): Scenario => ({
+const packetTime = (ptimeMs: number): VirtualScenario => ({
   name: `packets-of-${ptimeMs}-ms`,
   carrier: `packets of ${ptimeMs} ms`,
   engine: 'all of it is heard, nothing is lost',
-  source: ptimeMs === 30 ? { issue: 'signalwire/freeswitch#2170' } : ptimeMs === 40 ? { issue: 'sipwise/rtpengine#1580' } : { clause: 'RFC 3551 section 4.2' },
+  source:
+    ptimeMs === 30
+      ? { issue: 'signalwire/freeswitch#2170' }
+      : ptimeMs === 40
+        ? { issue: 'sipwise/rtpengine#1580' }
+        : { clause: 'RFC 3551 section 4.2' },
   async run(h) {
     await h.establish({}, { body: sdpWith([`a=ptime:${ptimeMs}`]) })
     h.rtp.stream.ptimeMs = ptimeMs
@@ -44,9 +50,13 @@ export const MEDIA: ScenarioGroup = {
       source: { issue: 'signalwire/freeswitch#3150' },
       async run(h) {
         h.rtp.stream.ptimeMs = 40
-        await afterChange(h, () => {
-          h.rtp.stream.ptimeMs = 20
-        }, 1900)
+        await afterChange(
+          h,
+          () => {
+            h.rtp.stream.ptimeMs = 20
+          },
+          1900,
+        )
       },
     },
     {
@@ -101,7 +111,7 @@ export const MEDIA: ScenarioGroup = {
       name: 'behind-nat',
       carrier: 'the SDP names a private address, RTP comes from the address of the signalling',
       engine: 'the source is learnt from its first packet, and audio goes back to it',
-      source: { issue: 'drachtio/drachtio-server#100' },
+      source: { issue: 'livekit/sip#611' },
       async run(h) {
         h.line.a.limitMedia({ localNetworks: [], isOwnSocket: () => false })
         await h.establish({}, { body: sdp({ address: '192.168.7.7' }) })
@@ -112,10 +122,13 @@ export const MEDIA: ScenarioGroup = {
       name: 'behind-nat-in-the-trunks-network',
       carrier: 'the SDP names a private address, RTP comes from a media server in the networks of the trunk',
       engine: 'the source is learnt',
-      source: { issue: 'sipwise/rtpengine#351' },
+      source: { issue: 'livekit/sip#687' },
       async run(h) {
         h.line.a.limitMedia({ localNetworks: [], isOwnSocket: () => false })
-        await h.establish({ mediaSources: [parseIpNetwork('192.0.2.64/26')!] }, { body: sdp({ address: '192.168.7.7' }) })
+        await h.establish(
+          { mediaSources: [parseIpNetwork('192.0.2.64/26')!] },
+          { body: sdp({ address: '192.168.7.7' }) },
+        )
         h.rtp.stream.host = 70
         await h.checkTalks()
       },
@@ -151,9 +164,13 @@ export const MEDIA: ScenarioGroup = {
       engine: 'audio goes on without added delay',
       source: { issue: 'BelledonneCommunications/linphone-sdk#571' },
       run: h =>
-        afterChange(h, () => {
-          h.rtp.stream.timestamp += 3600 * 8000
-        }, 1700),
+        afterChange(
+          h,
+          () => {
+            h.rtp.stream.timestamp += 3600 * 8000
+          },
+          1700,
+        ),
     },
     {
       name: 'sequence-restarts',
@@ -183,7 +200,7 @@ export const MEDIA: ScenarioGroup = {
       name: 'payload-type-changes',
       carrier: 'the other agreed codec (PCMA) within the call, without signalling',
       engine: 'it is heard as well',
-      source: { issue: 'freeswitch/sofia-sip#276' },
+      source: { issue: 'sipwise/rtpengine#953' },
       async run(h) {
         await h.establish({}, { body: sdp({ formats: '0 8 101' }) })
         await h.checkHears('before the change')
@@ -217,6 +234,60 @@ export const MEDIA: ScenarioGroup = {
         await h.checkHears()
         await h.line.pass(25_000, 100)
         check('end', [h.end?.cause, h.carrier.all('BYE').length], ['media-lost', 1])
+      },
+    },
+    {
+      name: 'media-stops-on-a-patient-trunk',
+      carrier: 'RTP stops for 45 s on a trunk that allows 60 s without packets',
+      engine: 'the call lives',
+      source: { issue: 'BelledonneCommunications/linphone-android#1824' },
+      async run(h) {
+        await h.establish({ silentRemoteAfterMs: 60_000 })
+        await h.checkHears()
+        await h.line.pass(45_000, 100)
+        h.checkActive()
+        await h.checkHears('after the silence')
+      },
+    },
+    {
+      name: 'jitter-of-a-timestamp-jump',
+      carrier: 'the timestamp jumps twice within the call',
+      engine: 'the jitter that is reported does not count the jumps',
+      source: { clause: 'RFC 3550 appendix A.8' },
+      async run(h) {
+        await afterChange(h, () => {
+          h.rtp.stream.timestamp += 800_000
+        })
+        const { jitterMaxMs } = await h.leg.statistics()
+        checkThat(`a jitter of ${jitterMaxMs} ms`, jitterMaxMs < 20)
+      },
+    },
+    {
+      name: 'rtcp-on-the-rtp-port',
+      carrier: 'an offer with `a=rtcp-mux`',
+      engine: 'it is agreed; RTCP of the engine comes to the RTP port',
+      source: { clause: 'RFC 5761 section 5.1.1' },
+      async run(h) {
+        const rtcpPorts: number[] = []
+        h.line.packets.onSend = (_from, packet, _length, _ipv4, port) => {
+          if (packet[1] === 200 || packet[1] === 201) rtcpPorts.push(port)
+        }
+        check('status', await h.callEngine({ body: sdpWith(['a=rtcp-mux']) }), 200)
+        h.rtp.talk(10_000)
+        await h.pass(10_000)
+        check('ports of RTCP', [...new Set(rtcpPorts)], [h.rtp.stream.port])
+      },
+    },
+    {
+      name: 'longest-packets-announced',
+      carrier: 'does not know how long packets may be',
+      engine: '`a=maxptime` of its offer says how long they may be',
+      source: { issue: 'i-p-tel/sipdroid#133' },
+      async run(h) {
+        const { message } = await h.dial()
+        checkThat('a=maxptime:120', new TextDecoder().decode(message.body).includes('a=maxptime:120'))
+        await h.answer()
+        await h.checkTalks()
       },
     },
     {

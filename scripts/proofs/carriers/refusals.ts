@@ -1,11 +1,12 @@
-import type { CarrierHarness } from './carrier-harness.ts'
-import { CARRIER, sdp } from './carrier-harness.ts'
-import { check, checkThat, type ScenarioGroup } from './scenario.ts'
+import { CARRIER, type CarrierHarness, OTHER_ADDRESS, sdp } from './carrier-harness.ts'
+import { check, checkThat } from './checks.ts'
+import type { ScenarioGroup } from './scenario.ts'
 
 const CREDENTIALS = { username: 'trunk', password: 'secret' }
 const CHALLENGE = 'Digest realm="carrier", nonce="n1", algorithm=MD5, qop="auth"'
 
-const inviteCount = (h: CarrierHarness) => new Set(h.carrier.all('INVITE').map(({ message }) => message.cseq.sequence)).size
+const inviteCount = (h: CarrierHarness) =>
+  new Set(h.carrier.all('INVITE').map(({ message }) => message.cseq.sequence)).size
 
 /** `Authorization` or `Proxy-Authorization` of the last INVITE. */
 function credentialsOf(h: CarrierHarness): string {
@@ -27,7 +28,11 @@ export const REFUSALS: ScenarioGroup = {
         h.leg.hangUp()
         h.carrier.reply(invite, 200, { body: sdp() })
         await h.pass(1000)
-        check('methods', h.carrier.requests.map(({ message }) => message.method), ['INVITE', 'CANCEL', 'ACK', 'BYE'])
+        check(
+          'methods',
+          h.carrier.requests.map(({ message }) => message.method),
+          ['INVITE', 'CANCEL', 'ACK', 'BYE'],
+        )
         check('end', [h.end?.answered, h.end?.confirmed], [false, true])
       },
     },
@@ -58,6 +63,7 @@ export const REFUSALS: ScenarioGroup = {
         await h.respond(180)
         h.leg.hangUp()
         await h.pass(40_000)
+        check('CANCELs', h.carrier.all('CANCEL').length, 1)
         check('end', [h.end?.cause, h.end?.confirmed], ['cancelled', false])
       },
     },
@@ -106,7 +112,10 @@ export const REFUSALS: ScenarioGroup = {
       async run(h) {
         await h.dial({ credentials: CREDENTIALS })
         await h.respond(407, { lines: ['Proxy-Authenticate: Digest realm="carrier", nonce="n1"'] })
-        checkThat(`no cnonce in ${credentialsOf(h)}`, /response=/.test(credentialsOf(h)) && !/cnonce/.test(credentialsOf(h)))
+        checkThat(
+          `no cnonce in ${credentialsOf(h)}`,
+          /response=/.test(credentialsOf(h)) && !/cnonce/.test(credentialsOf(h)),
+        )
       },
     },
     {
@@ -143,7 +152,8 @@ export const REFUSALS: ScenarioGroup = {
       source: { issue: 'Metaswitch/sprout#529' },
       async run(h) {
         await h.dial()
-        for (let i = 1; i <= 6 && h.end === undefined; i++) await h.respond(422, { lines: [`Min-SE: ${1800 + 600 * i}`] })
+        for (let i = 1; i <= 6 && h.end === undefined; i++)
+          await h.respond(422, { lines: [`Min-SE: ${1800 + 600 * i}`] })
         check('status', h.end?.sipStatus, 422)
         checkThat(`${inviteCount(h)} INVITEs`, inviteCount(h) <= 5)
       },
@@ -190,17 +200,11 @@ export const REFUSALS: ScenarioGroup = {
       name: 'silent-target',
       carrier: 'the first of two addresses answers nothing; its 200 comes in the fifth second',
       engine: 'after 4 s the second one is called; the late 200 is acknowledged and ended by BYE',
-      source: { clause: 'RFC 3263 section 4.3' },
+      source: { issue: 'pjsip/pjproject#4477' },
       async run(h) {
-        h.line.signalling.name('trunk.example', [
-          { address: CARRIER, port: 0 },
-          { address: '192.0.2.10', port: 0 },
-        ])
-        const nextHop = { host: 'trunk.example', port: undefined, transport: 'udp', serverName: undefined } as const
-        const invite = await h.dial({ nextHop })
+        const invite = await h.dialTwoAddresses()
         await h.pass(4500)
-        const tried = () => new Set(h.line.signalling.passed.filter(({ text }) => text.startsWith('INVITE')).map(({ to }) => to.address))
-        check('addresses that were called', [...tried()], [CARRIER, '192.0.2.10'])
+        check('addresses that were called', h.calledAddresses(), [CARRIER, OTHER_ADDRESS])
         h.carrier.reply(invite, 200, { body: sdp() })
         await h.pass(500)
         check('methods', [h.carrier.all('ACK').length, h.carrier.all('BYE').length], [1, 1])
@@ -208,14 +212,50 @@ export const REFUSALS: ScenarioGroup = {
       },
     },
     {
-      name: 'no-response-at-all',
-      carrier: 'no response to the INVITE',
-      engine: 'the call ends after 32 s',
+      name: 'refused-by-one-of-two',
+      carrier: 'the first of two addresses answers 503, again and again',
+      engine: 'the 503 is acknowledged each time; the second address is called',
+      source: { issue: 'signalwire/freeswitch#2144' },
+      async run(h) {
+        const invite = await h.dialTwoAddresses()
+        for (let i = 0; i < 3; i++) {
+          h.carrier.reply(invite, 503)
+          await h.pass(200)
+        }
+        check('ACKs', h.carrier.all('ACK').length, 3)
+        check('addresses that were called', h.calledAddresses(), [CARRIER, OTHER_ADDRESS])
+      },
+    },
+    {
+      name: 'cancelled-without-487-before-failover',
+      carrier: 'rings at the first of two addresses, confirms the CANCEL and sends no 487',
+      engine: 'the second address is not called',
+      source: { issue: 'asterisk/asterisk#1717' },
+      async run(h) {
+        const invite = await h.dialTwoAddresses()
+        h.carrier.reply(invite, 180)
+        await h.pass(200)
+        h.leg.hangUp()
+        await h.line.pass(40_000, 100)
+        check('CANCELs', h.carrier.all('CANCEL').length, 1)
+        check('addresses that were called', h.calledAddresses(), [CARRIER])
+        checkThat('the call has ended', h.end !== undefined)
+      },
+    },
+    {
+      name: 'trying-and-nothing-else',
+      carrier: '100, then nothing more',
+      engine: 'CANCEL when the ring timeout is over; without a response to it the call ends unconfirmed',
       source: { clause: 'RFC 3261 section 17.1.1.2' },
       async run(h) {
-        await h.dial()
-        await h.pass(33_000)
-        check('end', [h.end?.cause, h.end?.sipStatus, h.end?.answered], ['timeout', 408, false])
+        await h.dial({ ringTimeoutMs: 40_000 })
+        await h.respond(100)
+        h.carrier.onRequest = () => true
+        await h.line.pass(39_000, 100)
+        check('end before the ring timeout', h.end ?? null, null)
+        await h.line.pass(40_000, 100)
+        checkThat('a CANCEL was sent', h.carrier.all('CANCEL').length > 0)
+        check('end', [h.end?.cause, h.end?.answered, h.end?.confirmed], ['timeout', false, false])
       },
     },
   ],

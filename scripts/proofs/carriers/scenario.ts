@@ -1,12 +1,13 @@
 import type { LegOptions } from '@parley/leg'
 import type { CarrierHarness } from './carrier-harness.ts'
+import type { SocketHarness } from './socket-harness.ts'
 
 /** The public thread in which the behaviour was reported, or the clause of the RFC that defines it. */
-export type Source = { readonly issue: string } | { readonly clause: string }
+type Source = { readonly issue: string } | { readonly clause: string }
 
 /** One way in which a carrier misbehaves, or does what a gateway somewhere did not expect. */
-export interface Scenario {
-  /** Name for `--only` and the report: lower case with hyphens. */
+interface ScenarioText {
+  /** Name in the report: lower case with hyphens. */
   readonly name: string
   /** What the carrier does; the row of docs/interop.md. */
   readonly carrier: string
@@ -15,28 +16,28 @@ export interface Scenario {
   /** Whether the engine refuses what the carrier wants, on purpose. */
   readonly unsupported?: true
   readonly source: Source
+}
+
+/** A scenario in virtual time, with signalling and media of the engine and no agent. */
+export interface VirtualScenario extends ScenarioText {
   /** Settings of the trunk for calls of the carrier; default: plain RTP. */
   readonly answering?: LegOptions
   /** Throws `ScenarioFailure` when the engine does something else. */
   run(harness: CarrierHarness): Promise<void>
 }
 
+/** A scenario with a whole engine on loopback sockets. */
+export interface SocketScenario extends ScenarioText {
+  /** Floods the engine, and therefore runs after the others. */
+  readonly floods?: true
+  /** Throws `ScenarioFailure` when the engine does something else. */
+  runOverSockets(harness: SocketHarness): Promise<void>
+}
+
+export type Scenario = VirtualScenario | SocketScenario
+
 /** Scenarios of one theme; a table of docs/interop.md. */
 export interface ScenarioGroup {
   readonly title: string
   readonly scenarios: readonly Scenario[]
-}
-
-/** The engine did not do what the scenario expects. */
-export class ScenarioFailure extends Error {}
-
-/** Throws unless `actual` and `expected` are the same value, or the same list. */
-export function check(what: string, actual: unknown, expected: unknown): void {
-  const [found, wanted] = [JSON.stringify(actual), JSON.stringify(expected)]
-  if (found !== wanted) throw new ScenarioFailure(`${what}: expected ${wanted}, but it is ${found}`)
-}
-
-/** Throws unless `holds`. */
-export function checkThat(what: string, holds: boolean): void {
-  if (!holds) throw new ScenarioFailure(what)
 }

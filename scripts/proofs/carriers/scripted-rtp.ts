@@ -3,9 +3,9 @@ import type { VirtualPacketNetwork } from '@parley/media'
 import {
   codecByName,
   parseIpv4,
-  readRtpHeader,
   RTP_HEADER_BYTES,
   RtpHeader,
+  readRtpHeader,
   type SrtpSender,
   writeRtpHeader,
 } from '@parley/media/testing'
@@ -99,7 +99,12 @@ export class ScriptedRtp {
   /** Sends one digit as telephone-event packets of payload type 101 (RFC 4733). */
   digit(
     digit: string,
-    options: { readonly marker?: boolean; readonly endPackets?: number; readonly ms?: Ms; readonly payloadType?: number } = {},
+    options: {
+      readonly marker?: boolean
+      readonly endPackets?: number
+      readonly ms?: Ms
+      readonly payloadType?: number
+    } = {},
   ): void {
     const { marker = true, endPackets = 3, ms = 100, payloadType = 101 } = options
     const event = '0123456789*#ABCD'.indexOf(digit)
@@ -162,7 +167,9 @@ export class ScriptedRtp {
     const key = `${host}:${port}`
     const known = this.#sockets.get(key)
     if (known !== undefined) return known
-    const socket = this.#network.bind(parseIpv4(`192.0.2.${host}`)!, port, (packet, length) => this.#note(port, packet, length))
+    const socket = this.#network.bind(parseIpv4(`192.0.2.${host}`)!, port, (packet, length) =>
+      this.#note(port, packet, length),
+    )
     this.#sockets.set(key, socket)
     return socket
   }

@@ -1,0 +1,7 @@
+import { expect, it } from 'vitest'
+import { OUTCOMES } from './carriers/outcomes.ts'
+import { runScenarios } from './carriers/run-scenarios.ts'
+
+it('the scenarios of the proof "carriers" over sockets end as the table says', { timeout: 60_000 }, async () => {
+  expect((await runScenarios(OUTCOMES.scenarios)).filter(({ ok }) => !ok)).toEqual([])
+})

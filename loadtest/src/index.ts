@@ -2,7 +2,6 @@ export type { CarrierLedgerEntry } from './carrier/ledger-entry.ts'
 export { type LedgerCall, LedgerQueries } from './carrier/ledger-queries.ts'
 export type { NumberRuleInput } from './carrier/number-plan.ts'
 export {
-  type Destination,
   type Received,
   type RequestWording,
   ScriptedCarrier,

@@ -39,7 +39,7 @@ export interface RequestWording extends Wording {
 }
 
 /** Where the carrier sends a message: back on a flow, or to an address. */
-export type Destination =
+type Destination =
   | Flow
   | { readonly address: string; readonly port: number; readonly transport: Flow['transport'] }
 

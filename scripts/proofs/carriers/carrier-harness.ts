@@ -24,7 +24,7 @@ const SETTLE_MS = 200
 type Transport = 'udp' | 'tcp' | 'tls'
 
 /** What a session description of the carrier says. */
-export interface Description {
+interface Description {
   readonly address?: string
   readonly port?: number
   /** Formats and attribute lines of the audio stream; default PCMU and telephone-event 101. */

@@ -11,7 +11,7 @@ export interface ScenarioResult {
 }
 
 /** A planted fault, which every scenario in virtual time must report: the engine receives no SIP message of the carrier. */
-export type Planted = 'nothing' | 'a deaf engine'
+type Planted = 'nothing' | 'a deaf engine'
 
 /** Runs scenarios: those in virtual time one after the other, those over sockets at the same time, on one engine. With a planted fault only the former. */
 export async function runScenarios(

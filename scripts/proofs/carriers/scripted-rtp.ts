@@ -21,7 +21,7 @@ interface ReceivedPacket {
 }
 
 /** Fields of the packets that a stream sends; all may be changed between two calls of `talk`. */
-export interface StreamFields {
+interface StreamFields {
   ssrc: number
   payloadType: number
   sequence: number

@@ -39,9 +39,7 @@ export interface RequestWording extends Wording {
 }
 
 /** Where the carrier sends a message: back on a flow, or to an address. */
-type Destination =
-  | Flow
-  | { readonly address: string; readonly port: number; readonly transport: Flow['transport'] }
+type Destination = Flow | { readonly address: string; readonly port: number; readonly transport: Flow['transport'] }
 
 /** Both ends of a dialog as header values, from the carrier's side. */
 interface DialogEnds {

@@ -169,7 +169,7 @@ describe.skipIf(tools.missing)(`hostile signalling against a running engine${too
     const call = await phone.call(under.uri)
     call.leg.detectVoice({})
     await call.waitFor('answered', 5000)
-    await call.waitFor('speech-start', 5000)
+    await call.waitFor('voice-start', 5000)
     const end = await call.hangUp()
     expect(end.confirmed).toBe(true)
     expect((await under.nextReport()).run.outcome).toMatchObject({ kind: 'caller_hung_up' })

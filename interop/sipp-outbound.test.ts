@@ -63,7 +63,7 @@ describe.skipIf(peer.missing)(
       })
       const types = legEvents(under).map(fact => fact.type)
       expect(types.indexOf('first-packet')).toBeGreaterThan(types.indexOf('ringing'))
-      expect(types, describeMedia(report)).toContain('speech-start')
+      expect(types, describeMedia(report)).toContain('voice-start')
     })
 
     it('a 302 off the trunk is not followed', { timeout: 30_000 }, async ({ onTestFinished }) => {

@@ -8,7 +8,7 @@ import { SyntheticSound } from './testing/synthetic-sound.ts'
 import { VoiceActivity } from './voice-activity.ts'
 
 interface Edge {
-  readonly type: 'speech-start' | 'speech-end'
+  readonly type: 'voice-start' | 'voice-end'
   readonly ms: number
   /** When it became known. */
   readonly knownMs: number
@@ -29,7 +29,7 @@ function edgesOf(samples: Int16Array, voice = new VoiceActivity(), packet = 160)
   return edges
 }
 
-const starts = (edges: readonly Edge[]) => edges.filter(({ type }) => type === 'speech-start')
+const starts = (edges: readonly Edge[]) => edges.filter(({ type }) => type === 'voice-start')
 const within = (ms: number, wanted: number, tolerance: number) => Math.abs(ms - wanted) <= tolerance
 
 describe('voice activity', () => {
@@ -43,7 +43,7 @@ describe('voice activity', () => {
     if (noise !== null) sound.noise(0, 6000, noise, new SeededRandom(5))
     sound.vowel(2000, 2600, -20, { syllables: true }).vowel(3500, 4400, -22, { pitchHz: 190, syllables: true })
     const edges = edgesOf(sound.samples)
-    expect(edges.map(({ type }) => type)).toEqual(['speech-start', 'speech-end', 'speech-start', 'speech-end'])
+    expect(edges.map(({ type }) => type)).toEqual(['voice-start', 'voice-end', 'voice-start', 'voice-end'])
     for (const [i, ms] of [2000, 2600, 3500, 4400].entries()) {
       expect(within(edges[i]!.ms, ms, 20)).toBe(true)
       // Onset after 40 to 60 ms and up to a packet; the end after 200 ms of quiet.
@@ -78,7 +78,7 @@ describe('voice activity', () => {
 
   it('a constant tone stops being detected as speech', () => {
     const edges = edgesOf(new SyntheticSound(8000).tones(1000, 7000, -20, 440, 480).samples)
-    expect(edges.map(({ type }) => type)).toEqual(['speech-start', 'speech-end'])
+    expect(edges.map(({ type }) => type)).toEqual(['voice-start', 'voice-end'])
     expect(edges[1]!.knownMs).toBeLessThan(4000)
   })
 

@@ -108,11 +108,11 @@ export class VoiceActivity {
     }
   }
 
-  take(): 'speech-start' | 'speech-end' | null {
+  take(): 'voice-start' | 'voice-end' | null {
     if (this.#head === this.#tail) return null
     const i = this.#head++ & (QUEUE - 1)
     this.position = this.#queuePosition[i]!
-    return this.#queueType[i] === START ? 'speech-start' : 'speech-end'
+    return this.#queueType[i] === START ? 'voice-start' : 'voice-end'
   }
 
   #onFrame(): void {

@@ -193,8 +193,8 @@ export type MediaEvent =
       readonly source: DigitSource
     }
   | { readonly type: 'digits-sent'; readonly digits: string }
-  | { readonly type: 'speech-start'; readonly atSample: Samples }
-  | { readonly type: 'speech-end'; readonly atSample: Samples }
+  | { readonly type: 'voice-start'; readonly atSample: Samples }
+  | { readonly type: 'voice-end'; readonly atSample: Samples }
   /** Playout reached `position`; sent at least every 200 ms during playout, and when the queue has run empty. */
   | { readonly type: 'play-progress'; readonly position: Samples; readonly atSample: Samples; readonly idle: boolean }
   /**

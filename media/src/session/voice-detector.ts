@@ -48,7 +48,7 @@ export class VoiceDetector {
     }
     for (let edge = activity.take(); edge !== null; edge = activity.take()) {
       const atSample = activity.position * this.#ratio
-      this.#rings.writeVoiceEdge(edge === 'speech-start', atSample, heardCount)
+      this.#rings.writeVoiceEdge(edge === 'voice-start', atSample, heardCount)
       this.#emit({ type: edge, atSample })
     }
   }

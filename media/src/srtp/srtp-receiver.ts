@@ -78,17 +78,10 @@ export class SrtpReceiver {
    * SRTP_TOO_MANY_STREAMS.
    */
   unprotect(packet: Uint8Array, length: number): number {
-    const mki = this.#mki
-    const bare = mki === null ? length : mki.remove(packet, length, this.#rtpTrailer)
-    if (mki === null || bare === length) return this.#unprotect(packet, length)
-    const result = this.#unprotect(packet, bare)
-    if (result > 0) return result
-    mki.restore(packet, length, this.#rtpTrailer)
-    // A peer may announce an identifier and leave it out; then the encrypted payload only looked like it.
-    return result === SRTP_UNAUTHENTICATED ? this.#unprotect(packet, length) : result
+    return this.#unprotectIdentified(packet, length, false)
   }
 
-  #unprotect(packet: Uint8Array, length: number): number {
+  #unprotectRtp(packet: Uint8Array, length: number): number {
     const header = rtpHeaderLength(packet, length - this.#rtp.overhead)
     if (header < 0 || length > packet.length) return SRTP_MALFORMED
     const sequence = (packet[2]! << 8) | packet[3]!
@@ -129,18 +122,25 @@ export class SrtpReceiver {
    * Also SRTP_CLEAR_RTCP when the refused packet is a well-formed compound in clear.
    */
   unprotectRtcp(packet: Uint8Array, length: number): number {
-    const result = this.#unprotectIdentifiedRtcp(packet, length)
+    const result = this.#unprotectIdentified(packet, length, true)
     return result < 0 && isRtcpCompound(packet, length) ? SRTP_CLEAR_RTCP : result
   }
 
-  #unprotectIdentifiedRtcp(packet: Uint8Array, length: number): number {
+  /** `#unprotectBare` without the master key identifier, if there is one. */
+  #unprotectIdentified(packet: Uint8Array, length: number, isRtcp: boolean): number {
     const mki = this.#mki
-    const bare = mki === null ? length : mki.remove(packet, length, this.#rtcpTrailer)
-    if (mki === null || bare === length) return this.#unprotectRtcp(packet, length)
-    const result = this.#unprotectRtcp(packet, bare)
-    if (result > 0) return result
-    mki.restore(packet, length, this.#rtcpTrailer)
-    return result === SRTP_UNAUTHENTICATED ? this.#unprotectRtcp(packet, length) : result
+    if (mki === null) return this.#unprotectBare(packet, length, isRtcp)
+    const trailer = isRtcp ? this.#rtcpTrailer : this.#rtpTrailer
+    const bare = mki.remove(packet, length, trailer)
+    const result = this.#unprotectBare(packet, bare, isRtcp)
+    if (result > 0 || bare === length) return result
+    mki.restore(packet, length, trailer)
+    // A peer may announce an identifier and leave it out; then the encrypted payload only looked like it.
+    return result === SRTP_UNAUTHENTICATED ? this.#unprotectBare(packet, length, isRtcp) : result
+  }
+
+  #unprotectBare(packet: Uint8Array, length: number, isRtcp: boolean): number {
+    return isRtcp ? this.#unprotectRtcp(packet, length) : this.#unprotectRtp(packet, length)
   }
 
   #unprotectRtcp(packet: Uint8Array, length: number): number {

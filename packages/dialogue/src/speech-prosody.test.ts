@@ -138,7 +138,7 @@ describe('prosody at the end of a stretch of voice', () => {
       activity.push(at, line, at, 160)
       prosody.push(at, line, at, 160)
       for (let edge = activity.take(); edge !== null; edge = activity.take()) {
-        if (edge === 'speech-start') prosody.voiceStarted(activity.position)
+        if (edge === 'voice-start') prosody.voiceStarted(activity.position)
         else measured.push(prosody.voiceStopped(activity.position))
       }
     }

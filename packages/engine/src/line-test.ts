@@ -82,7 +82,7 @@ class LineTest implements CallHandler {
         return this.#driver.handle({ type: 'connected' })
       case 'digit':
         return this.#driver.handle({ type: 'digit', digit: event.digit })
-      case 'speech-start':
+      case 'voice-start':
         return this.#driver.handle({ type: 'speech-started' })
       case 'play-progress':
         this.#speechOutput.onProgress(event)

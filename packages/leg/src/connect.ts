@@ -132,13 +132,15 @@ function requireTls({ security = 'srtp-required', uri, nextHop }: DialOptions): 
   if (security === 'srtp-required' && transport?.toLowerCase() !== 'tls')
     throw new LegError(
       'srtp_needs_tls',
-      `a call with SRTP needs SIP over TLS, not ${transport ?? 'a transport of the DNS'}: dial over TLS, or allow plain RTP or SRTP without TLS on the trunk`,
+      `a call with SRTP needs SIP over TLS, not ${transport ?? 'a transport of the DNS'}: ` +
+        'dial over TLS, or allow plain RTP or SRTP without TLS on the trunk',
     )
 }
 
 /**
  * Creates the leg of an inbound INVITE. An offer that cannot be answered is refused (488, 415, 400) before any port is
- * allocated, and one over UDP or TCP where SRTP is required (488); without a free port the answer is 503. Resolves with null in both cases: the INVITE is answered, and there is no leg.
+ * allocated, and one over UDP or TCP where SRTP is required (488); without a free port the answer is 503. Resolves with
+ * null in both cases: the INVITE is answered, and there is no leg.
  */
 export async function receiveLeg(
   context: LegContext,

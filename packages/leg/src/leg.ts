@@ -23,8 +23,8 @@ export type LegEvent =
     }
   | { readonly type: 'digits-sent'; readonly digits: string }
   | { readonly type: 'first-packet'; readonly atSample: Samples }
-  | { readonly type: 'speech-start'; readonly atSample: Samples }
-  | { readonly type: 'speech-end'; readonly atSample: Samples }
+  | { readonly type: 'voice-start'; readonly atSample: Samples }
+  | { readonly type: 'voice-end'; readonly atSample: Samples }
   | { readonly type: 'play-progress'; readonly position: Samples; readonly atSample: Samples; readonly idle: boolean }
   /** The far end put us on hold or resumed the call. */
   | { readonly type: 'held' }

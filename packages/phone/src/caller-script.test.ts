@@ -24,11 +24,11 @@ async function followScript(script: readonly CallerStep[]) {
   const heard: string[] = []
   line.far.detectVoice({})
   line.far.onEvent(event => {
-    if (event.type === 'speech-start') {
+    if (event.type === 'voice-start') {
       heard.push('speech')
       line.far.flush()
     }
-    if (event.type === 'speech-end') line.far.play(spoken.get(ANSWER)!)
+    if (event.type === 'voice-end') line.far.play(spoken.get(ANSWER)!)
     if (event.type === 'digit') heard.push(event.digit)
   })
   line.far.play(spoken.get(GREETING)!)

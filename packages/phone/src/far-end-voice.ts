@@ -79,10 +79,10 @@ export class FarEndVoice {
     return this.#segments
   }
 
-  #onEdge(edge: 'speech-start' | 'speech-end'): void {
+  #onEdge(edge: 'voice-start' | 'voice-end'): void {
     const at = this.#activity.position
     const ms = samplesToMs(at, NARROWBAND)
-    if (edge === 'speech-end') {
+    if (edge === 'voice-end') {
       this.#until = at
       this.#pauses++
       const last = this.#segments.pop()

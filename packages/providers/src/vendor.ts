@@ -53,8 +53,8 @@ interface VoiceOffer extends ServiceOffer<TextToSpeech> {
 }
 
 interface ModelOffer extends Omit<ServiceOffer<LanguageModel>, 'models'> {
-  /** "settings": those of the setting `models`; none without a key. */
-  readonly models: readonly string[] | 'settings'
+  /** "from-settings": those that the vendor's setting `models` names; none without a key. */
+  readonly models: readonly string[] | 'from-settings'
   /** Shown instead of the model's id. */
   readonly title?: string
 }
@@ -67,13 +67,24 @@ export interface CatalogueVoice {
   readonly languages?: readonly string[]
 }
 
-/** The usual names of a vendor's settings: `NAME_API_KEY`, `NAME_BASE_URL` and, with default `models`, `NAME_MODELS`. */
-export function vendorSettings(name: string, protocol: 'https' | 'wss', models: string | null = null): VendorSettings {
+/**
+ * The usual names of a vendor's settings: `NAME_API_KEY`, `NAME_BASE_URL` and, for a vendor with language models,
+ * `NAME_MODELS`. `defaultModels`: comma separated.
+ */
+export function vendorSettings({
+  name,
+  protocol,
+  defaultModels,
+}: {
+  readonly name: string
+  readonly protocol: 'https' | 'wss'
+  readonly defaultModels?: string
+}): VendorSettings {
   const prefix = name.toUpperCase()
   return {
     apiKey: `${prefix}_API_KEY`,
     baseUrl: { name: `${prefix}_BASE_URL`, protocol },
-    models: models === null ? null : { name: `${prefix}_MODELS`, default: models },
+    models: defaultModels === undefined ? null : { name: `${prefix}_MODELS`, default: defaultModels },
   }
 }
 

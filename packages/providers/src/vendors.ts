@@ -59,7 +59,7 @@ export function vendorCatalogue(access: Readonly<Record<string, VendorAccess>>, 
 }
 
 interface AnyOffer<Service> {
-  readonly models: readonly string[] | 'settings'
+  readonly models: readonly string[] | 'from-settings'
   readonly acceptsOtherModels?: boolean
   readonly open: (model: string, options: AdapterOptions) => Service
   readonly voices?: readonly CatalogueVoice[]
@@ -80,7 +80,7 @@ function entryOf<Service>(
   }
   return {
     vendor,
-    models: offer.models === 'settings' ? (access?.models ?? []) : offer.models,
+    models: offer.models === 'from-settings' ? (access?.models ?? []) : offer.models,
     acceptsOtherModels: offer.acceptsOtherModels ?? false,
     open: vendor.settings !== null && access === undefined ? null : model => offer.open(model, options),
     voices: offer.voices ?? [],

@@ -61,7 +61,7 @@ function expectOneTurn(speech: Int16Array, from: number, end: number): void {
   for (let edge = activity.take(); edge !== null; edge = activity.take()) edges.push({ edge, at: activity.position })
   expect(Math.abs(edges.at(-1)!.at - end) / 8).toBeLessThanOrEqual(12)
   edges.slice(1, -1).forEach(({ edge, at }, i) => {
-    if (edge === 'speech-start') expect((at - edges[i]!.at) / 8).toBeLessThan(200)
+    if (edge === 'voice-start') expect((at - edges[i]!.at) / 8).toBeLessThan(200)
   })
 }
 

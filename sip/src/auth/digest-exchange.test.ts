@@ -104,14 +104,16 @@ describe('digest between client and server', () => {
 
   it('the number of remembered nonces is limited, and an evicted nonce is stale', () => {
     const { time, challenge, answer, verify, stale } = bench({ capacity: 5 })
-    const used = Array.from({ length: 20 }, () => {
+    const challenges = Array.from({ length: 20 }, () => {
       time.advance(10)
-      const request = answer(challenge())
-      expect(verify(request).proven).toBe(true)
-      return request
+      const outcome = challenge()
+      expect(verify(answer(outcome)).proven).toBe(true)
+      return outcome
     })
-    expect(used.map(request => verify(request).proven)).toEqual(used.map(() => false))
-    expect(used.slice(0, 15).map(request => stale(verify(request)))).toEqual(Array(15).fill(true))
+    // The next nonce count of each: only the five newest nonces are remembered.
+    const again = challenges.map(outcome => verify(answer(outcome)))
+    expect(again.map(({ proven }) => proven)).toEqual([...Array(15).fill(false), ...Array(5).fill(true)])
+    expect(again.slice(0, 15).map(stale)).toEqual(Array(15).fill(true))
   })
 
   it('malformed credentials of any shape are refused without an exception', () => {

@@ -36,7 +36,10 @@ export class ConnectionRecovery {
     this.#onGone = onGone
   }
 
-  /** A connection closed. Nothing happens unless it carries this call, over TLS; `code` "idle": we closed it ourselves, and the next request dials. */
+  /**
+   * A connection closed. Nothing happens unless it carries this call, over TLS; `code` "idle": we closed it ourselves, and
+   * the next request dials.
+   */
   onFlowClosed(lost: Flow, code: string): void {
     const { ctx, state, flow, callId } = this.#core
     if (lost.transport !== 'tls' || code === 'idle' || state !== 'confirmed' || flow?.id !== lost.id) return

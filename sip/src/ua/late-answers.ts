@@ -10,8 +10,8 @@ import { MAX_FORKS } from './invite-acks.ts'
 import type { UaContext } from './ua-context.ts'
 
 /**
- * INVITEs that got no response in time, so that the next target was tried: what still comes never becomes the call. A provisional response is answered by
- * CANCEL (RFC 3261 section 9.1), a 2xx by ACK and BYE at once.
+ * INVITEs that got no response in time, so that the next target was tried: what still comes never becomes the call. A
+ * provisional response is answered by CANCEL (RFC 3261 section 9.1), a 2xx by ACK and BYE at once.
  */
 export class LateAnswers {
   readonly #ctx: UaContext

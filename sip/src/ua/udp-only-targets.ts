@@ -6,7 +6,10 @@ const REFUSAL_LASTS_MS: Ms = 600_000
 
 const MAX_REFUSALS = 256
 
-/** Targets that refused TCP, although RFC 3261 section 18 requires every element to support UDP and TCP: they get large requests over UDP (section 18.1.1). */
+/**
+ * Targets that refused TCP, although RFC 3261 section 18 requires every element to support UDP and TCP: they get large
+ * requests over UDP (section 18.1.1).
+ */
 export class UdpOnlyTargets {
   readonly #time: Time
   readonly #until = new RecentMap<string, Ms>(MAX_REFUSALS)

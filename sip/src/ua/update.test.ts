@@ -4,7 +4,7 @@ import { ScriptedCallee } from './testing/scripted-callee.ts'
 import { requestText, ScriptedPeer } from './testing/scripted-peer.ts'
 
 const standing = () => new ScriptedCallee(new Pair()).answer()
-const offer = { headers: ['Content-Type: application/sdp'], body: 'their offer' }
+const offer = { headers: ['Content-Type: application/sdp'], body: 'offer of the callee' }
 
 describe('UPDATE in an established call (RFC 3311 section 5.2)', () => {
   it('an UPDATE without SDP gets 200 at once and refreshes the target', () => {
@@ -22,18 +22,18 @@ describe('UPDATE in an established call (RFC 3311 section 5.2)', () => {
   it('an UPDATE with SDP is an offer whose 200 carries the answer, without an ACK', () => {
     const callee = standing()
     callee.send('UPDATE', offer)
-    expect(callee.caller.body('offer')).toBe('their offer')
-    callee.caller.session.acceptOffer(sdp('our answer'))
+    expect(callee.caller.body('offer')).toBe('offer of the callee')
+    callee.caller.session.acceptOffer(sdp('answer of the caller'))
     callee.pair.time.advance(100)
     expect(callee.lastResponse?.status).toBe(200)
-    expect(new TextDecoder().decode(callee.lastResponse?.body)).toBe('our answer')
+    expect(new TextDecoder().decode(callee.lastResponse?.body)).toBe('answer of the caller')
     callee.pair.time.advance(100_000)
     expect(callee.peer.responses.filter(({ cseq }) => cseq.method === 'UPDATE' && cseq.sequence === 100)).toHaveLength(
       1,
     )
     expect(callee.caller.session.state).toBe('confirmed')
     // The next offer of either side succeeds.
-    callee.caller.session.reoffer(sdp('ours'))
+    callee.caller.session.reoffer(sdp('next offer'))
     callee.pair.time.advance(100)
     expect(callee.peer.methods().at(-1)).toBe('INVITE')
   })
@@ -48,9 +48,9 @@ describe('UPDATE in an established call (RFC 3311 section 5.2)', () => {
     expect(callee.caller.session.state).toBe('confirmed')
   })
 
-  it('an offer gets 491 while ours is pending and 500 with Retry-After while theirs is pending', () => {
+  it("an UPDATE with an offer gets 491 while the caller's own offer is pending, and 500 with Retry-After while the callee's is", () => {
     const callee = standing()
-    callee.caller.session.reoffer(sdp('ours'))
+    callee.caller.session.reoffer(sdp("the caller's"))
     callee.pair.time.advance(50)
     expect(callee.send('UPDATE', offer)).toBe(491)
     expect(callee.send('UPDATE')).toBe(200)
@@ -89,12 +89,19 @@ describe('UPDATE in an established call (RFC 3311 section 5.2)', () => {
 })
 
 describe('UPDATE before the answer', () => {
-  it("the callee's UPDATE gets 200 without SDP, 491 with an offer while ours is unanswered, and 481 in an unknown dialog", () => {
+  it("the callee's UPDATE gets 200 without SDP, 491 with an offer while the caller's is unanswered, and 481 in an unknown dialog", () => {
     const callee = new ScriptedCallee(new Pair())
     callee.reply(180)
     expect(callee.send('UPDATE')).toBe(200)
     expect(callee.send('UPDATE', offer)).toBe(491)
     expect(callee.send('UPDATE', { toTag: 'another' })).toBe(481)
+    callee.answer()
+    expect(callee.caller.session.state).toBe('confirmed')
+  })
+
+  it("the callee's BYE before its answer gets 481, and its answer still makes the call", () => {
+    const callee = new ScriptedCallee(new Pair())
+    callee.reply(180)
     expect(callee.send('BYE')).toBe(481)
     callee.answer()
     expect(callee.caller.session.state).toBe('confirmed')

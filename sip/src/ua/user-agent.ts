@@ -230,8 +230,8 @@ export class UserAgent {
   }
 
   /**
-   * Sends OPTIONS without credentials to one target: a dead one is tried last from then on, until it answers or 90 s have passed. The promise never rejects;
-   * a field of `request` that cannot be written throws SipMessageError.
+   * Sends OPTIONS without credentials to one target: a dead one is tried last from then on, until it answers or 90 s have
+   * passed. The promise never rejects; a field of `request` that cannot be written throws SipMessageError.
    */
   ping(target: Target, request: OutboundRequest): Promise<PingOutcome> {
     return pingTarget(this.#ctx, target, request)

@@ -119,7 +119,7 @@ export class AudioHarness {
     return this.heard().length
   }
 
-  facts<Kind extends TimelineItem['kind']>(kind: Kind): (TimelineItem & { kind: Kind })[] {
+  timeline<Kind extends TimelineItem['kind']>(kind: Kind): (TimelineItem & { kind: Kind })[] {
     return this.items.filter((item): item is TimelineItem & { kind: Kind } => item.kind === kind)
   }
 
@@ -129,7 +129,7 @@ export class AudioHarness {
       leg,
       time,
       ticker: new Ticker(time),
-      createHandler: line => {
+      createHandler: agentLine => {
         this.handler = new VoiceConversation({
           agent: {
             plan,
@@ -155,7 +155,7 @@ export class AudioHarness {
               to_number: null,
             },
           },
-          line,
+          line: agentLine,
           time,
           wallClock: () => 0,
           random: new SeededRandom(3),

@@ -10,7 +10,7 @@ let stage: AudioHarness | null = null
 
 async function greeted(): Promise<AudioHarness> {
   stage = await AudioHarness.open({ draft: greeter, answers: [speaks('Of course.')] })
-  await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
+  await stage.until(() => stage!.timeline('state').length > 0, 3000, 'connected')
   await stage.pass(1500)
   return stage
 }
@@ -35,10 +35,10 @@ function expectNear(actual: Ms | null, expected: Ms, withinMs: Ms): void {
 describe('the record of a call, compared with its recording', () => {
   it("times the agent's utterance as in the recording", async () => {
     const call = await greeted()
-    await call.until(() => call.facts('utterance').length === 1, 9000, 'heard out')
+    await call.until(() => call.timeline('utterance').length === 1, 9000, 'heard out')
     const sound = call.voice.sound(GREETING)
     const begin = samplesToMs(find(call.line.b.captured().right, sound).at, NARROWBAND)
-    const [greeting] = call.facts('utterance')
+    const [greeting] = call.timeline('utterance')
     expectNear(greeting!.start_ms, begin, PACKET_MS)
     expectNear(greeting!.end_ms, begin + samplesToMs(sound.length, NARROWBAND), PACKET_MS)
     // The item itself is dated at the end of the utterance.
@@ -48,10 +48,10 @@ describe('the record of a call, compared with its recording', () => {
   it("times an interruption and the end of the agent's utterance where the agent fell silent", async () => {
     const call = await greeted()
     call.says('please stop talking now')
-    await call.until(() => call.facts('interruption').length === 1, 3000, 'interrupted')
+    await call.until(() => call.timeline('interruption').length === 1, 3000, 'interrupted')
     const silentFrom = samplesToMs(lastAudible(call.line.b.captured().right), NARROWBAND)
-    const [greeting] = call.facts('utterance')
-    const [interruption] = call.facts('interruption')
+    const [greeting] = call.timeline('utterance')
+    const [interruption] = call.timeline('interruption')
     expectNear(greeting!.end_ms, silentFrom, PACKET_MS)
     // The interruption is confirmed by words, shortly after the agent has paused.
     expect(interruption!.offset_ms).toBeGreaterThanOrEqual(silentFrom)
@@ -60,12 +60,12 @@ describe('the record of a call, compared with its recording', () => {
 
   it("times the caller's utterance as in the recording", async () => {
     const call = await greeted()
-    await call.until(() => call.facts('utterance').length === 1, 9000, 'heard out')
+    await call.until(() => call.timeline('utterance').length === 1, 9000, 'heard out')
     await call.pass(500)
     const ms = call.says('what does it cost')
-    await call.until(() => call.facts('utterance').length === 2, 5000, 'understood')
+    await call.until(() => call.timeline('utterance').length === 2, 5000, 'understood')
     const begin = samplesToMs(firstAudible(call.line.b.captured().left), NARROWBAND)
-    const said = call.facts('utterance')[1]!
+    const said = call.timeline('utterance')[1]!
     expect(said).toMatchObject({ role: 'user', text: 'what does it cost' })
     expectNear(said.start_ms, begin, 40)
     expectNear(said.end_ms, begin + ms, 60)
@@ -73,16 +73,16 @@ describe('the record of a call, compared with its recording', () => {
 
   it('times digits when they were pressed, not at the end of the wait for more', async () => {
     const call = await greeted()
-    await call.until(() => call.facts('utterance').length === 1, 9000, 'heard out')
+    await call.until(() => call.timeline('utterance').length === 1, 9000, 'heard out')
     call.caller.sendDigits('7')
-    await call.until(() => call.facts('digits').length === 1, 6000, 'entered')
+    await call.until(() => call.timeline('digits').length === 1, 6000, 'entered')
     const [pressed] = call.line.b.events.filter(event => event.type === 'digit')
-    expectNear(call.facts('digits')[0]!.offset_ms, samplesToMs(pressed!.atSample, NARROWBAND), 120)
+    expectNear(call.timeline('digits')[0]!.offset_ms, samplesToMs(pressed!.atSample, NARROWBAND), 120)
   })
 
   it('begins with the first packet of the caller', async () => {
     const call = await greeted()
     const [first] = call.line.b.events.filter(event => event.type === 'first-packet')
-    expectNear(call.facts('state')[0]!.offset_ms, samplesToMs(first!.atSample, NARROWBAND), PACKET_MS)
+    expectNear(call.timeline('state')[0]!.offset_ms, samplesToMs(first!.atSample, NARROWBAND), PACKET_MS)
   })
 })

@@ -11,7 +11,7 @@ let stage: AudioHarness | null = null
 
 async function open(options: HarnessOptions): Promise<AudioHarness> {
   stage = await AudioHarness.open(options)
-  await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
+  await stage.until(() => stage!.timeline('state').length > 0, 3000, 'connected')
   return stage
 }
 
@@ -39,7 +39,7 @@ describe('a caller who interrupts', () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
     await call.pass(1500)
     call.says('please stop talking now')
-    await call.until(() => call.facts('interruption').length > 0, 2000, 'interrupted')
+    await call.until(() => call.timeline('interruption').length > 0, 2000, 'interrupted')
     const known = call.heardNow()
     await call.pass(500)
     expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100, NARROWBAND))
@@ -63,7 +63,7 @@ describe('a caller who interrupts', () => {
     const context = JSON.stringify(call.requests[0]!.messages.filter(message => message.role !== 'system'))
     expect(context).toContain('Welcome to the')
     expect(context).not.toContain('interrupted by anybody')
-    const [greeting] = call.facts('utterance')
+    const [greeting] = call.timeline('utterance')
     expect(greeting).toMatchObject({ role: 'agent', interrupted: true })
     // The transcript contains only words that were heard completely.
     const { at } = find(call.heard(), call.voice.sound(GREETING))
@@ -79,7 +79,7 @@ describe('a caller who interrupts', () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')], voiceWordMs: 250 })
     await call.pass(1500)
     call.says('please stop talking now')
-    await call.until(() => call.facts('interruption').length > 0, 2000, 'interrupted')
+    await call.until(() => call.timeline('interruption').length > 0, 2000, 'interrupted')
     const known = call.heardNow()
     await call.pass(800)
     expect(lastAudible(call.heard(), known)).toBeLessThan(known + msToSamples(100, NARROWBAND))
@@ -89,8 +89,8 @@ describe('a caller who interrupts', () => {
     const call = await open({ draft: greeter, answers: [speaks('Of course.')] })
     await call.pass(1500)
     await call.pass(call.says('yes but I only want to know the price'))
-    await call.until(() => call.facts('utterance').length >= 2, 3000, 'the turn')
-    expect(call.facts('utterance').map(item => `${item.role}: ${item.text}`)[1]).toBe(
+    await call.until(() => call.timeline('utterance').length >= 2, 3000, 'the turn')
+    expect(call.timeline('utterance').map(item => `${item.role}: ${item.text}`)[1]).toBe(
       'user: yes but I only want to know the price',
     )
   })
@@ -100,8 +100,8 @@ describe('a caller who interrupts', () => {
     const call = stage
     await call.until(() => call.caller.state === 'active', 3000, 'answered')
     await call.pass(call.says('hello is this the pharmacy'))
-    await call.until(() => call.facts('utterance').some(item => item.role === 'user'), 5000, 'the turn')
-    const users = call.facts('utterance').filter(item => item.role === 'user')
+    await call.until(() => call.timeline('utterance').some(item => item.role === 'user'), 5000, 'the turn')
+    const users = call.timeline('utterance').filter(item => item.role === 'user')
     expect(users.map(item => item.text)).toEqual(['hello is this the pharmacy'])
   })
 })
@@ -111,8 +111,8 @@ describe('a false interruption', () => {
     const call = await open({ draft: greeter })
     await call.pass(1500)
     call.coughs(ms)
-    await call.until(() => call.facts('interruption').length > 0, 4000, 'resumed')
-    expect(call.facts('interruption')).toMatchObject([{ resumed: true }])
+    await call.until(() => call.timeline('interruption').length > 0, 4000, 'resumed')
+    expect(call.timeline('interruption')).toMatchObject([{ resumed: true }])
     await call.pass(GREETING.split(' ').length * 300 + 2000)
     const sound = call.voice.sound(GREETING)
     const audio = call.heard()
@@ -128,7 +128,7 @@ describe('a false interruption', () => {
       const place = after + (from - played)
       expect(likeness(audio.subarray(place, place + 800), sound.subarray(from, from + 800))).toBeGreaterThan(0.9)
     }
-    const [greeting] = call.facts('utterance')
+    const [greeting] = call.timeline('utterance')
     expect(greeting).toMatchObject({ text: GREETING, interrupted: false })
   })
 
@@ -137,7 +137,7 @@ describe('a false interruption', () => {
     await call.pass(1500)
     call.coughs(160)
     await call.pass(GREETING.split(' ').length * WORD_MS)
-    expect(call.facts('interruption')).toEqual([])
+    expect(call.timeline('interruption')).toEqual([])
     const sound = call.voice.sound(GREETING)
     const { at } = find(call.heard(), sound)
     const volumes: number[] = []
@@ -155,7 +155,7 @@ describe('a false interruption', () => {
     await call.pass(call.says('yeah'))
     await call.pass(GREETING.split(' ').length * 300 + 2500)
     expect(call.requests).toEqual([])
-    expect(call.facts('utterance').map(item => [item.text, item.interrupted])).toEqual([[GREETING, false]])
+    expect(call.timeline('utterance').map(item => [item.text, item.interrupted])).toEqual([[GREETING, false]])
   })
 
   it('of an agent that may not be interrupted does not change its volume', async () => {
@@ -166,8 +166,8 @@ describe('a false interruption', () => {
     await call.pass(1500)
     await call.pass(call.says('let me say something'))
     await call.pass(GREETING.split(' ').length * 300)
-    await call.until(() => call.facts('utterance').length >= 3, 4000, 'the answer')
-    expect(call.facts('utterance').map(item => [item.role, item.text, item.interrupted])).toEqual([
+    await call.until(() => call.timeline('utterance').length >= 3, 4000, 'the answer')
+    expect(call.timeline('utterance').map(item => [item.role, item.text, item.interrupted])).toEqual([
       ['agent', GREETING, false],
       ['user', 'let me say something', false],
       ['agent', 'Now I listen.', false],
@@ -233,9 +233,9 @@ describe('an order', () => {
     await call.until(() => call.requests.length > 0, 5000, 'the model asked')
     await call.pass(3000)
     expect(call.actions).toHaveLength(1)
-    expect(call.facts('variables').flatMap(item => item.set)).toContain('number')
-    expect(call.facts('action').map(item => item.phase)).toEqual(['started', 'succeeded'])
-    const users = call.facts('utterance').filter(item => item.role === 'user')
+    expect(call.timeline('variables').flatMap(item => item.set)).toContain('number')
+    expect(call.timeline('action').map(item => item.phase)).toEqual(['started', 'succeeded'])
+    const users = call.timeline('utterance').filter(item => item.role === 'user')
     expect(users.map(item => item.text)).toEqual(['one pizza please', 'are you still there my friend'])
   })
 })
@@ -280,12 +280,12 @@ describe('a transfer that the far end refuses', () => {
       ]),
     })
     const through = 'I put you through.'
-    await call.until(() => call.facts('utterance').length === 2, 8000, 'back')
+    await call.until(() => call.timeline('utterance').length === 2, 8000, 'back')
     const first = find(call.heard(), call.voice.sound(through))
     const second = find(call.heard(), call.voice.sound(back))
     expect(second.likeness).toBeGreaterThan(0.95)
     expect(second.at - first.at - call.voice.sound(through).length).toBeLessThan(msToSamples(500, NARROWBAND))
-    expect(call.facts('node').map(item => [item.node_id, item.cause])).toEqual([
+    expect(call.timeline('node').map(item => [item.node_id, item.cause])).toEqual([
       ['hi', 'start'],
       ['through', 'edge'],
       ['back', 'failure'],
@@ -303,10 +303,10 @@ describe('the published latency', () => {
     await call.pass(2000)
     const started = call.heardNow()
     const ms = call.says('how are you')
-    await call.until(() => call.facts('turn').length > 0, 5000, 'answered')
+    await call.until(() => call.timeline('turn').length > 0, 5000, 'answered')
     const { at } = find(call.heard(), call.voice.sound('Fine.'), started)
     const measured = (at - started) / 8 - ms
-    const [turn] = call.facts('turn')
+    const [turn] = call.timeline('turn')
     expect(Math.abs(turn!.latency.e2e! - measured)).toBeLessThan(60)
     expect(turn!.latency.endpointing).toBe(300)
     expect(turn!.latency.stt).toBeGreaterThanOrEqual(145)

@@ -53,7 +53,7 @@ let call: AudioHarness | null = null
 
 async function open(options: Partial<HarnessOptions> = {}): Promise<AudioHarness> {
   call = await AudioHarness.open({ draft, ...options })
-  await call.until(() => call!.facts('state').length > 0, 3000, 'connected')
+  await call.until(() => call!.timeline('state').length > 0, 3000, 'connected')
   return call
 }
 
@@ -63,19 +63,19 @@ afterEach(async () => {
   call = null
 })
 
-const nodes = (of: AudioHarness) => of.facts('node').map(item => item.node_id)
+const nodes = (of: AudioHarness) => of.timeline('node').map(item => item.node_id)
 
 it('a key in a sentence acts at once, and its question is not asked again', async () => {
   const on = await open()
   await on.pass(1500)
   on.caller.sendDigits('1')
   await on.until(() => nodes(on).includes('book'), 700, 'moved')
-  await on.until(() => on.facts('utterance').length >= 2, 8000, 'asked the next question')
-  expect(on.facts('utterance').map(({ text, interrupted }) => [text, interrupted])).toEqual([
+  await on.until(() => on.timeline('utterance').length >= 2, 8000, 'asked the next question')
+  expect(on.timeline('utterance').map(({ text, interrupted }) => [text, interrupted])).toEqual([
     [expect.stringMatching(/^Which day/), true],
     ['Shall I book it?', false],
   ])
-  expect(on.facts('digits')).toMatchObject([{ direction: 'in', digits: '1' }])
+  expect(on.timeline('digits')).toMatchObject([{ direction: 'in', digits: '1' }])
 })
 
 it('a key for one question does not answer the next', async () => {
@@ -94,7 +94,7 @@ it('a key for one question does not answer the next', async () => {
       ],
     ],
   })
-  await on.until(() => on.facts('utterance').length === 1, 12_000, 'asked')
+  await on.until(() => on.timeline('utterance').length === 1, 12_000, 'asked')
   // The first digit of "22", which the caller does not finish.
   on.caller.sendDigits('2')
   await on.pass(300)
@@ -102,15 +102,15 @@ it('a key for one question does not answer the next', async () => {
   await on.until(() => nodes(on).includes('book'), 4000, 'moved')
   await on.pass(8000)
   expect(nodes(on)).toEqual(['day', 'book'])
-  expect(on.facts('digits')).toMatchObject([{ digits: '2' }])
+  expect(on.timeline('digits')).toMatchObject([{ digits: '2' }])
 })
 
 it('keys are in the timeline when the call ends before they are complete', async () => {
   const on = await open()
-  await on.until(() => on.facts('utterance').length === 1, 12_000, 'asked')
+  await on.until(() => on.timeline('utterance').length === 1, 12_000, 'asked')
   on.caller.sendDigits('2')
   await on.pass(400)
   on.caller.hangUp()
   await on.until(() => on.report !== null, 3000, 'ended')
-  expect(on.facts('digits')).toMatchObject([{ direction: 'in', digits: '2' }])
+  expect(on.timeline('digits')).toMatchObject([{ direction: 'in', digits: '2' }])
 })

@@ -10,7 +10,7 @@ let stage: AudioHarness | null = null
 
 async function open(options: Omit<HarnessOptions, 'draft'> = {}): Promise<AudioHarness> {
   stage = await AudioHarness.open({ draft: greeter, ...options })
-  await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
+  await stage.until(() => stage!.timeline('state').length > 0, 3000, 'connected')
   return stage
 }
 
@@ -32,7 +32,7 @@ it('counts every character sent to a voice, heard or not', async () => {
   const call = await open()
   await call.pass(1000)
   await hangUp(call)
-  expect(call.facts('utterance')[0]!.text.length).toBeLessThan(GREETING.length)
+  expect(call.timeline('utterance')[0]!.text.length).toBeLessThan(GREETING.length)
   expect(call.used.filter(({ meter }) => meter === 'tts_characters')).toEqual([
     { meter: 'tts_characters', provider: 'test', model_id: 'fingerprint', quantity: GREETING.length },
   ])
@@ -91,9 +91,9 @@ it('has counted the usage of models when the call is reported', async () => {
       ],
     ],
   })
-  await call.until(() => call.facts('utterance').length === 1, 9000, 'heard out')
+  await call.until(() => call.timeline('utterance').length === 1, 9000, 'heard out')
   call.says('one pizza please')
-  await call.until(() => call.facts('utterance').length === 3, 9000, 'answered')
+  await call.until(() => call.timeline('utterance').length === 3, 9000, 'answered')
   await hangUp(call)
   expect([sum(call, 'llm_input_tokens'), sum(call, 'llm_output_tokens')]).toEqual([100, 3])
 })

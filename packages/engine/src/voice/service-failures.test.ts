@@ -31,7 +31,7 @@ let stage: AudioHarness | null = null
 
 async function open(options: Omit<HarnessOptions, 'draft'>): Promise<AudioHarness> {
   stage = await AudioHarness.open({ draft, ...options })
-  await stage.until(() => stage!.facts('state').length > 0, 3000, 'connected')
+  await stage.until(() => stage!.timeline('state').length > 0, 3000, 'connected')
   return stage
 }
 
@@ -58,12 +58,12 @@ function dyingVoice(sentences: number): TextToSpeech {
 }
 
 const other = { voice: new FingerprintVoice(), language: 'en', voiceId: null }
-const errors = (call: AudioHarness) => call.facts('error').map(item => `${item.code} ${item.message}`)
+const errors = (call: AudioHarness) => call.timeline('error').map(item => `${item.code} ${item.message}`)
 
 it('when a voice fails during a speech, the next one says the rest without a gap in the text', async () => {
   const call = await open({ agent: { voice: dyingVoice(1), fallbackVoices: [other] } })
-  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
-  expect(call.facts('utterance')).toMatchObject([{ text: GREETING, interrupted: false }])
+  await call.until(() => call.timeline('utterance').length === 1, 8000, 'greeted')
+  expect(call.timeline('utterance')).toMatchObject([{ text: GREETING, interrupted: false }])
   const heard = call.heard()
   const first = find(heard, other.voice.sound('Welcome to the shop.'))
   const second = find(heard, other.voice.sound('What would you like to order?'))
@@ -94,31 +94,31 @@ it('when there is no voice of last resort either, the call ends at once', async 
 
 it('a recogniser that fails is reopened and gets the audio from meanwhile', async () => {
   const call = await open({ answers: [speaks('One pizza.')] })
-  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  await call.until(() => call.timeline('utterance').length === 1, 8000, 'greeted')
   call.says('one pizza please')
   await call.pass(500)
-  const lostAt = msToSamples(call.facts('utterance')[0]!.end_ms!, NARROWBAND)
+  const lostAt = msToSamples(call.timeline('utterance')[0]!.end_ms!, NARROWBAND)
   call.recogniser.breaksForGood()
   expect(call.recogniser.opened).toHaveLength(2)
   // The reopened recogniser gets the audio from before the caller's first word.
   expect(call.recogniser.opened[1]!).toBeLessThan(lostAt + msToSamples(600, NARROWBAND))
-  await call.until(() => call.facts('utterance').length === 3, 8000, 'answered')
+  await call.until(() => call.timeline('utterance').length === 3, 8000, 'answered')
   expect(errors(call)).toEqual(['recogniser_failed the recogniser broke (connected again)'])
 })
 
 it('a recogniser that reconnects by itself is not reopened, and the timeline has the failure', async () => {
   const call = await open({ answers: [speaks('One pizza.')] })
-  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  await call.until(() => call.timeline('utterance').length === 1, 8000, 'greeted')
   call.recogniser.breaksAndRecovers()
   call.says('one pizza please')
-  await call.until(() => call.facts('utterance').length === 3, 8000, 'answered')
+  await call.until(() => call.timeline('utterance').length === 3, 8000, 'answered')
   expect(call.recogniser.opened).toHaveLength(1)
   expect(errors(call)).toEqual(['recogniser_unreachable the connection was lost (connected again)'])
 })
 
 it('when a recogniser fails again at once, the call ends after an apology', async () => {
   const call = await open({ agent: { lastResort: other } })
-  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  await call.until(() => call.timeline('utterance').length === 1, 8000, 'greeted')
   call.recogniser.breaksForGood()
   call.recogniser.breaksForGood()
   await call.until(() => call.report !== null, 15_000, 'ended')
@@ -130,10 +130,10 @@ it('when a recogniser fails again at once, the call ends after an apology', asyn
 
 it('a recogniser that stalls is reopened while the caller speaks, and the timeline has the failure', async () => {
   const call = await open({ answers: [speaks('One pizza.')] })
-  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  await call.until(() => call.timeline('utterance').length === 1, 8000, 'greeted')
   call.recogniser.stalls()
   call.says('one pizza with olives please')
-  await call.until(() => call.facts('utterance').length === 3, 12_000, 'answered')
+  await call.until(() => call.timeline('utterance').length === 3, 12_000, 'answered')
   expect(call.recogniser.opened).toHaveLength(2)
   expect(errors(call)).toEqual([
     'recogniser_failed the recogniser delivered no transcript although the caller speaks (connected again)',
@@ -142,7 +142,7 @@ it('a recogniser that stalls is reopened while the caller speaks, and the timeli
 
 it('12 s of voice without words reopen the recogniser once, and the timeline of the healthy call has no failure', async () => {
   const call = await open({})
-  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  await call.until(() => call.timeline('utterance').length === 1, 8000, 'greeted')
   call.caller.play(voiceSound(12_000))
   await call.pass(12_000)
   expect(call.recogniser.opened).toHaveLength(2)
@@ -152,7 +152,7 @@ it('12 s of voice without words reopen the recogniser once, and the timeline of 
 
 it('a recogniser that stalls between short answers is detected when the caller repeats one', async () => {
   const call = await open({})
-  await call.until(() => call.facts('utterance').length === 1, 8000, 'greeted')
+  await call.until(() => call.timeline('utterance').length === 1, 8000, 'greeted')
   for (let says = 0; says < 2; says++) {
     call.caller.play(voiceSound(900))
     await call.pass(4000)

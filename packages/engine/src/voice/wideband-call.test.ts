@@ -182,7 +182,7 @@ async function greeted(codec: CodecName, interrupts = false) {
   await call.until(() => lastAudible(call.heard()) > 0, 3000, 'greeted')
   await call.pass(1500)
   if (interrupts) call.says('stop please wait a moment')
-  await call.until(() => call.facts('utterance').some(({ role }) => role === 'agent'), 8000, 'spoken')
+  await call.until(() => call.timeline('utterance').some(({ role }) => role === 'agent'), 8000, 'spoken')
   return call
 }
 
@@ -195,13 +195,13 @@ describe('a call over G.722', () => {
     const sentFrom = sent.findIndex(sample => Math.abs(sample) > 3000) + 1600
     for (const audio of [heard.subarray(from, from + 16_000), sent.subarray(sentFrom, sentFrom + 16_000)])
       expect(levelAt(audio, 6000, WIDEBAND)).toBeGreaterThan(0.85 * (8000 / Math.SQRT2))
-    const [greeting] = call.facts('utterance')
+    const [greeting] = call.timeline('utterance')
     expect(greeting!.end_ms! - greeting!.start_ms!).toBe(3000)
   })
 
   it('has the same heard words in the transcript after an interruption as a call over PCMU', async () => {
     const [wide, narrow] = [await greeted('G722', true), await greeted('PCMU', true)]
-    const heardIn = (call: AudioHarness) => call.facts('utterance').find(({ role }) => role === 'agent')
+    const heardIn = (call: AudioHarness) => call.timeline('utterance').find(({ role }) => role === 'agent')
     expect(heardIn(wide)).toMatchObject({ interrupted: true })
     expect(heardIn(wide)!.text).toBe(heardIn(narrow)!.text)
   })

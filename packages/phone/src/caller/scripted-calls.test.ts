@@ -39,11 +39,11 @@ async function openCall(options: Options = {}) {
     })
   line.far.detectVoice({})
   line.far.onEvent(event => {
-    if (event.type === 'speech-start') {
+    if (event.type === 'voice-start') {
       far.voices++
       line.far.flush()
     }
-    if (event.type === 'speech-end') answer()
+    if (event.type === 'voice-end') answer()
     if (event.type === 'digit') {
       far.digits += event.digit
       answer()

@@ -3,6 +3,6 @@ import { AnthropicMessages } from './io/anthropic-messages.ts'
 
 export const anthropic: Vendor = {
   name: 'anthropic',
-  settings: vendorSettings('anthropic', 'https', 'claude-haiku-4-5'),
-  models: [{ models: 'settings', open: (model, options) => new AnthropicMessages({ ...options, model }) }],
+  settings: vendorSettings({ name: 'anthropic', protocol: 'https', defaultModels: 'claude-haiku-4-5' }),
+  models: [{ models: 'from-settings', open: (model, options) => new AnthropicMessages({ ...options, model }) }],
 }

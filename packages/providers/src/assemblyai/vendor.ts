@@ -4,7 +4,7 @@ import { assemblyAiStreaming } from './streaming-v3.ts'
 
 export const assemblyAi: Vendor = {
   name: 'assemblyai',
-  settings: vendorSettings('assemblyai', 'wss'),
+  settings: vendorSettings({ name: 'assemblyai', protocol: 'wss' }),
   recognisers: [
     {
       models: ['universal-streaming-english', 'universal-streaming-multilingual'],

@@ -3,7 +3,7 @@ import { CartesiaVoice } from './io/cartesia-voice.ts'
 
 export const cartesia: Vendor = {
   name: 'cartesia',
-  settings: vendorSettings('cartesia', 'wss'),
+  settings: vendorSettings({ name: 'cartesia', protocol: 'wss' }),
   voices: [
     {
       models: ['sonic-2'],

@@ -6,7 +6,7 @@ import { deepgramFlux } from './listen-v2.ts'
 
 export const deepgram: Vendor = {
   name: 'deepgram',
-  settings: vendorSettings('deepgram', 'wss'),
+  settings: vendorSettings({ name: 'deepgram', protocol: 'wss' }),
   recognisers: [
     {
       models: ['nova-3', 'flux-general-en'],

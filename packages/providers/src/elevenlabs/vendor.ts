@@ -3,7 +3,7 @@ import { ElevenLabsVoice } from './io/elevenlabs-voice.ts'
 
 export const elevenLabs: Vendor = {
   name: 'elevenlabs',
-  settings: vendorSettings('elevenlabs', 'wss'),
+  settings: vendorSettings({ name: 'elevenlabs', protocol: 'wss' }),
   voices: [
     {
       models: ['eleven_flash_v2_5'],

@@ -4,7 +4,7 @@ import { OpenAiVoice } from './io/openai-voice.ts'
 
 export const openAi: Vendor = {
   name: 'openai',
-  settings: vendorSettings('openai', 'https', 'gpt-4.1-mini'),
+  settings: vendorSettings({ name: 'openai', protocol: 'https', defaultModels: 'gpt-4.1-mini' }),
   voices: [
     {
       models: ['gpt-4o-mini-tts'],
@@ -14,7 +14,7 @@ export const openAi: Vendor = {
   ],
   models: [
     {
-      models: 'settings',
+      models: 'from-settings',
       open: (model, options) => new OpenAiChat({ baseUrl: 'https://api.openai.com/v1', ...options, model }),
     },
   ],

@@ -96,9 +96,9 @@ export class TonesStream implements SpeechStream {
     if (this.#segmentIsOver()) this.#endSegment(false)
   }
 
-  #onEdge(edge: 'speech-start' | 'speech-end'): void {
+  #onEdge(edge: 'voice-start' | 'voice-end'): void {
     const at = this.#voice.position
-    if (edge === 'speech-end') {
+    if (edge === 'voice-end') {
       // Speech that continued after a final result has no new start.
       this.#speechStart ??= this.#speechSince
       this.#spoken += Math.max(0, at - this.#speechSince)

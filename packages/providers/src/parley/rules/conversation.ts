@@ -13,7 +13,7 @@ export interface Conversation {
   /** Turns of the caller, the newest first. */
   readonly exchanges: readonly Exchange[]
   /** The caller's turn that the agent has not answered yet; null when the agent spoke last. */
-  readonly open: Exchange | null
+  readonly unansweredExchange: Exchange | null
   /** The last speech of the agent; "" when the agent has not spoken. */
   readonly agent: string
   /** All speech of the agent, the newest first. */
@@ -33,7 +33,7 @@ const MAX_OF_A_RESULT = 32_768
 export function conversationIn(messages: readonly ChatMessage[]): Conversation {
   const exchanges: Exchange[] = []
   const agentSaid: string[] = []
-  let open: Exchange | null = null
+  let unansweredExchange: Exchange | null = null
   let result: string | null = null
   let calls: { name: string; argumentsText: string }[] = []
   let agent = ''
@@ -41,8 +41,8 @@ export function conversationIn(messages: readonly ChatMessage[]): Conversation {
     const most = message.role === 'tool' ? MAX_OF_A_RESULT : MAX_CHARACTERS
     const content = message.content.slice(0, most)
     if (message.role === 'user') {
-      open = { ...callerTurn(content), agent }
-      exchanges.unshift(open)
+      unansweredExchange = { ...callerTurn(content), agent }
+      exchanges.unshift(unansweredExchange)
       result = null
       calls = []
     } else if (message.role === 'assistant') {
@@ -51,11 +51,11 @@ export function conversationIn(messages: readonly ChatMessage[]): Conversation {
       if (speech === '') continue
       agent = speech
       agentSaid.unshift(speech)
-      if (message.toolCalls === undefined || message.toolCalls.length === 0) open = null
+      if (message.toolCalls === undefined || message.toolCalls.length === 0) unansweredExchange = null
     } else if (message.role === 'tool') result = content
   }
   const system = messages.find(message => message.role === 'system')?.content.slice(0, MAX_CHARACTERS) ?? ''
-  return { exchanges, open, agent, agentSaid, result, calls, system }
+  return { exchanges, unansweredExchange, agent, agentSaid, result, calls, system }
 }
 
 /** Splits a turn into its words and its notes in brackets ("[pressed 12#]", "[interrupted]"), and takes the keys from the notes. */

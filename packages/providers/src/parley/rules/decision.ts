@@ -84,8 +84,8 @@ function transition(
   return chosen === null ? NOTHING : { text: '', call: { name: chosen.tool, arguments: {} } }
 }
 
-function openAnswer({ open }: Conversation, language: Language): Answer | null {
-  return open === null ? null : answerOf(open, language)
+function openAnswer({ unansweredExchange }: Conversation, language: Language): Answer | null {
+  return unansweredExchange === null ? null : answerOf(unansweredExchange, language)
 }
 
 function answerOf(exchange: { caller: string; digits: string | null; agent: string }, language: Language): Answer {

@@ -85,8 +85,8 @@ function resultSpeech(content: string, language: Language): string {
 function answer(speech: Speech, conversation: Conversation, language: Language): string {
   const phrases = PHRASES[language]
   if (speech.sentences.length > 0 && !wasSpoken(speech, conversation)) return join(...speech.sentences)
-  const { open } = conversation
-  const turn = parseTurn(open?.caller ?? '', open?.digits ?? null, language)
+  const { unansweredExchange: asked } = conversation
+  const turn = parseTurn(asked?.caller ?? '', asked?.digits ?? null, language)
   const again = lastQuestion(speech, conversation)
   if (turn.concepts.has('repeat'))
     return join(...(speech.sentences.length > 0 ? speech.sentences : [conversation.agent]))

@@ -100,7 +100,7 @@ export class FaultyAgent {
     leg.detectVoice({})
     leg.onEvent(event => {
       if (event.type === 'answered') say(GREETING)
-      if (event.type !== 'speech-end') return
+      if (event.type !== 'voice-end') return
       if (fault === 'hangs-up-early') return leg.hangUp()
       // The end of speech is detected 200 ms late.
       later(REPLY_MS - 200 + (fault === 'late-reply' ? 600 : 0), () => {

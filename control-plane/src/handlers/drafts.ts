@@ -1,4 +1,4 @@
-import { type draftResult, Refusal } from '@parley/contract'
+import { type draftResult, editSchema, type Json, Refusal } from '@parley/contract'
 import {
   type DraftHead,
   deleteDraft,
@@ -29,6 +29,11 @@ export const draftHandlers = {
     const content = await runDraftWork(context, 'content', { draft: open.json })
     return { status: 200, body: largeAnswer('drafts.get', draftHeadBody(open, agent_id, scope.tenant_id), content) }
   },
+
+  'drafts.edit_schema': async ({ params: { type } }) => ({
+    status: 200,
+    body: { type, schema: editSchema(type) as { [keyword: string]: Json } },
+  }),
 
   'drafts.edit': async ({ params: { agent_id }, body }, context) => {
     const { db, scope } = context

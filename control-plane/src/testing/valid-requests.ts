@@ -183,6 +183,7 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
     query: { version: 0 },
   }),
   'drafts.get': async world => ({ params: { agent_id: (await newAgent(world)).agent_id } }),
+  'drafts.edit_schema': async () => ({ params: { type: 'flow.node.put' } }),
   'drafts.edit': async world => {
     const { agent_id, ...draft } = await newAgent(world)
     return { params: { agent_id }, body: { ...draft, edits: [{ type: 'agent.name', name: 'Bea' }] } }

@@ -76,6 +76,8 @@ interface Declaration<
   readonly kind?: Kind
   /** Default: the id with `_` in place of the dot. Null: no tool. */
   readonly tool?: string | null
+  /** The body as the tool list shows it, where the whole schema is too long for a model; requests are held to `body`. Default: `body`. */
+  readonly toolBody?: z.ZodObject
   /** Default: any 1..256 characters. Only with `required_header`. */
   readonly idempotencyKey?: z.ZodString
   /** Default: derived from method and idempotency. */
@@ -111,6 +113,8 @@ export interface Operation<
   readonly path: string
   readonly summary: string
   readonly tool: string | null
+  /** The body as the tool list shows it. */
+  readonly toolBody: Part
   readonly role: Role | PermissionScope
   readonly idempotency: Repeat
   /** The schema of the idempotency key; null if none is required. */
@@ -152,6 +156,7 @@ export function operation<
     ...rest,
     kind,
     tool: declared.tool === undefined ? declared.id.replace('.', '_') : declared.tool,
+    toolBody: declared.toolBody ?? declared.body,
     idempotencyKey: needsKey ? (declared.idempotencyKey ?? ordinaryKey) : null,
     errors: merged(commonRefusals(declared, kind), refusals),
     hints: {

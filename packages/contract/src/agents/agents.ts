@@ -100,7 +100,7 @@ const cloneAgent = operation({
   method: 'POST',
   path: '/api/v1/agents/{agent_id}/clone',
   summary:
-    "Copy an agent's head, a chosen version, or the draft of a never published agent into the first draft of a new agent",
+    'Make a copy of an agent: its head, a chosen version, or the draft of a never published agent becomes the first draft of a new agent',
   role: 'tenant:write',
   idempotency: 'required_header',
   idempotencyKey: printableKey,

@@ -1,18 +1,20 @@
 import { z } from 'zod'
 import type { Operation } from '../operation.ts'
+import { briefSchema } from './brief-schema.ts'
 import { hasRequiredMember, type JsonSchema, jsonSchema } from './json-schema.ts'
 
-/** An operation as a tool for language models (Model Context Protocol). */
+/**
+ * An operation as a tool for language models (Model Context Protocol). Every model reads the whole list before its first
+ * call, so it is brief: no schemas of answers, and of arguments only what helps to fill them in. The OpenAPI document has the rest.
+ */
 export interface Tool {
   readonly name: string
   readonly description: string
   readonly inputSchema: JsonSchema
-  readonly outputSchema: JsonSchema
   readonly annotations: {
-    readonly title: string
-    readonly readOnlyHint: boolean
-    readonly destructiveHint: boolean
-    readonly idempotentHint: boolean
+    readonly readOnlyHint?: true
+    readonly destructiveHint?: boolean
+    readonly idempotentHint?: true
   }
 }
 
@@ -22,27 +24,26 @@ export interface Tool {
  */
 export function toTool(operation: Operation): Tool | null {
   if (operation.tool === null) return null
+  const { readOnly, destructive, idempotent } = operation.hints
   return {
     name: operation.tool,
     description: operation.summary,
-    inputSchema: jsonSchema(toolInput(operation), 'input'),
-    outputSchema: jsonSchema(operation.output, 'output'),
+    inputSchema: briefSchema(jsonSchema(toolInput(operation), 'input')),
+    // A client takes a tool without hints for one that writes and destroys.
     annotations: {
-      title: operation.id,
-      readOnlyHint: operation.hints.readOnly,
-      destructiveHint: operation.hints.destructive,
-      idempotentHint: operation.hints.idempotent,
+      ...(readOnly ? { readOnlyHint: true } : { destructiveHint: destructive }),
+      ...(idempotent && { idempotentHint: true }),
     },
   }
 }
 
 /** The schema of a tool's arguments; each part has the schema of the operation. */
 function toolInput(operation: Operation): z.ZodObject {
-  const { params, query, body, idempotencyKey } = operation
+  const { params, query, body, toolBody, idempotencyKey } = operation
   return z.strictObject({
     ...(params !== null && { params: asNeeded(params) }),
     ...(query !== null && { query: asNeeded(query) }),
-    ...(body !== null && { body: asNeeded(body) }),
+    ...(body !== null && { body: asNeeded(toolBody ?? body) }),
     ...(idempotencyKey !== null && { idempotency_key: idempotencyKey }),
   })
 }

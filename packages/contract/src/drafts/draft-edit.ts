@@ -1,5 +1,6 @@
 import { action, actionId, edge, edgeId, instruction, node, nodeId, slot, text, variableName } from '@parley/nodes'
 import { z } from 'zod'
+import { type JsonSchema, jsonSchema } from '../derived/json-schema.ts'
 import { agentKnowledge, analysis, inboundContext, notification, recording, telephony } from './draft-parts.ts'
 import { beginAfterUserSilenceMs, component, globalPrompt, startSpeaker, variableDefaults } from './flow.ts'
 import { languageModelChanges, speechProviderChanges } from './providers.ts'
@@ -86,6 +87,20 @@ const flowEdits = [
 
 /** One typed change to a draft. */
 export const draftEdit = z.discriminatedUnion('type', [...agentEdits, ...flowEdits]).meta({ id: 'DraftEdit' })
+
+/** The literal of an edit's `type`; the two forms of agent.provider share one. */
+function typeOf(option: (typeof draftEdit.options)[number]): string {
+  const form = 'options' in option ? option.options[0] : option
+  return form.shape.type.value
+}
+
+/** The type of an edit, by which `editSchema` finds its schema. */
+export const editType = z.enum([...new Set(draftEdit.options.map(typeOf))]).meta({ id: 'DraftEditType' })
+
+/** The JSON Schema of the edits of one type. */
+export function editSchema(type: string): JsonSchema {
+  return jsonSchema(draftEdit.options.find(option => typeOf(option) === type)!, 'input')
+}
 
 /** The edits of one request or one fix: applied in order, all or none. */
 export const draftEdits = z.array(draftEdit).min(1).max(100)

@@ -1,10 +1,11 @@
+import { jsonObject } from '@parley/nodes'
 import { z } from 'zod'
 import { byAgentId } from '../agents/agents.ts'
 import { operation } from '../operation.ts'
 import { revision, uuid, version } from '../values/names.ts'
 import { diagnostic } from './diagnostic.ts'
 import { draft, draftResult } from './draft.ts'
-import { draftEdits } from './draft-edit.ts'
+import { draftEdits, editType } from './draft-edit.ts'
 
 const path = '/api/v1/agents/{agent_id}/draft'
 
@@ -30,18 +31,41 @@ const editDraft = operation({
   id: 'drafts.edit',
   method: 'PATCH',
   path,
-  summary: 'Change the open draft by typed edits, applied in order, all or none (compare-and-set on its revision)',
+  summary:
+    'Edit the open draft of an agent: its prompts, nodes, edges, actions and settings, by typed edits that are applied in order, all or none (compare-and-set on its revision). The tool drafts_edit_schema describes each type',
   role: 'member',
   idempotency: 'natural',
   params: byAgentId,
   query: null,
   body: z.strictObject({ ...atRevision, edits: draftEdits }),
+  toolBody: z.strictObject({
+    ...atRevision,
+    edits: z
+      .array(z.looseObject({ type: editType }))
+      .min(1)
+      .max(100),
+  }),
   output: draftResult,
   statuses: [200],
   refusals: {
     invalid_request: ['edit_not_applicable', 'address_not_allowed'],
     conflict: ['stale_revision', 'agent_archived', 'limit_reached'],
   },
+})
+
+const readEditSchema = operation({
+  id: 'drafts.edit_schema',
+  method: 'GET',
+  path: '/api/v1/draft-edits/{type}',
+  summary: 'Read the JSON schema of one type of draft edit: its members and their bounds',
+  role: 'viewer',
+  idempotency: 'none',
+  params: z.strictObject({ type: editType }),
+  query: null,
+  body: null,
+  output: z.strictObject({ type: editType, schema: jsonObject }),
+  statuses: [200],
+  refusals: {},
 })
 
 const discardDraft = operation({
@@ -98,4 +122,4 @@ const validateDraft = operation({
   hints: { readOnly: true },
 })
 
-export const draftOperations = [getDraft, editDraft, discardDraft, openDraft, validateDraft] as const
+export const draftOperations = [getDraft, editDraft, readEditSchema, discardDraft, openDraft, validateDraft] as const

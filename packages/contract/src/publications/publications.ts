@@ -46,7 +46,7 @@ const publishDraft = operation({
   id: 'publications.publish',
   method: 'POST',
   path,
-  summary: 'Publish the open draft as the next version; unless it is a test publication, it becomes the live version',
+  summary: 'Publish the open draft as a new version; unless it is a test publication, it becomes the live version',
   role: 'member',
   idempotency: 'required_header',
   params: byAgentId,

@@ -94,7 +94,8 @@ const listRuns = operation({
   id: 'runs.list',
   method: 'GET',
   path: '/api/v1/runs',
-  summary: 'List runs, newest first, by agent, channel, state, time, disposition, contact, success or test run',
+  summary:
+    'List runs (calls, chats and tasks), newest first: the live, completed or failed ones, by agent, channel, time, disposition, contact, success or test run',
   role: 'viewer',
   idempotency: 'none',
   params: null,

@@ -54,7 +54,7 @@ const assignNumber = operation({
   id: 'numbers.assign',
   method: 'PUT',
   path: '/api/v1/telephony/numbers/{number_id}/assignment',
-  summary: 'Assign a published phone agent to a number, or remove the assignment (agent_id null)',
+  summary: 'Let a published agent answer a phone number, or remove the assignment (agent_id null)',
   role: 'admin',
   idempotency: 'natural',
   params: byId,

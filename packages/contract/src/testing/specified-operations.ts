@@ -23,6 +23,7 @@ POST   /api/v1/agents/import/inspect                     agents_import_inspect  
 GET    /api/v1/agents/{agent_id}/export                  agents_export               viewer        none             200
 GET    /api/v1/agents/{agent_id}/draft                   drafts_get                  tenant:read   none             200
 PATCH  /api/v1/agents/{agent_id}/draft                   drafts_edit                 member        natural          200
+GET    /api/v1/draft-edits/{type}                        drafts_edit_schema          viewer        none             200
 DELETE /api/v1/agents/{agent_id}/draft                   drafts_discard              tenant:write  natural          200
 POST   /api/v1/agents/{agent_id}/draft                   drafts_open                 member        required_header  201,200
 POST   /api/v1/agents/{agent_id}/draft/validate          drafts_validate             member        none             200

@@ -33,7 +33,7 @@ const usageSummary = operation({
   id: 'usage.summary',
   method: 'GET',
   path: '/api/v1/usage',
-  summary: 'Read metered usage by agent, run or day; a run counts on the day of its creation',
+  summary: 'Read metered usage and its cost by agent, run or day; a run counts on the day of its creation',
   role: 'viewer',
   idempotency: 'none',
   params: null,

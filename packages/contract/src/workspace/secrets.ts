@@ -46,7 +46,8 @@ const putSecret = operation({
   id: 'secrets.put',
   method: 'PUT',
   path: '/api/v1/secrets/{secret_id}',
-  summary: 'Store a secret, such as the password of a trunk or of an HTTP action, or add a version to it; a value equal to the current one adds none',
+  summary:
+    'Store a secret, such as the password of a trunk or of an HTTP action, or add a version to it; a value equal to the current one adds none',
   role: 'admin',
   idempotency: 'natural',
   params: byId,

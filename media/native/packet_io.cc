@@ -2,6 +2,7 @@
 // Everything that JavaScript hands over is checked here, on every call: no pointer into its memory outlives a call.
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <node_api.h>
@@ -27,6 +28,10 @@ constexpr unsigned kBurst = 16;
 constexpr int kEvents = 256;
 /** A socket is 16 bits of slot and 15 bits that change when the slot is used anew. */
 constexpr size_t kMostSockets = 65536;
+/** Sources that `thinDatagrams` takes. */
+constexpr size_t kMostThinned = 64;
+/** Descriptors among which a socket is searched. */
+constexpr int kMostDescriptors = 65536;
 constexpr uint32_t kGenerations = 0x7fff;
 constexpr int64_t kNsPerMs = 1000000;
 /** Two clocks read within this time are read at once. */
@@ -494,6 +499,86 @@ napi_value make_realtime(napi_env env, napi_callback_info) {
   return number(env, result == 0 ? 0 : errno);
 }
 
+sock_filter step(uint16_t code, uint32_t k, uint8_t if_true = 0, uint8_t if_false = 0) { return {code, if_true, if_false, k}; }
+
+/** Keeps one datagram in `one_in` of each of these IPv4 sources, and all of the others; a program of classic BPF. */
+std::vector<sock_filter> thinning_program(const uint32_t* sources, size_t count, uint32_t one_in) {
+  const uint8_t n = static_cast<uint8_t>(count);
+  const uint32_t network = static_cast<uint32_t>(SKF_NET_OFF);
+  const uint32_t random = static_cast<uint32_t>(SKF_AD_OFF + SKF_AD_RANDOM);
+  std::vector<sock_filter> program = {
+      step(BPF_LD | BPF_B | BPF_ABS, network),
+      step(BPF_ALU | BPF_AND | BPF_K, 0xf0),
+      // Not IPv4: kept.
+      step(BPF_JMP | BPF_JEQ | BPF_K, 0x40, 0, static_cast<uint8_t>(n + 1)),
+      // The source address of the IP header.
+      step(BPF_LD | BPF_W | BPF_ABS, network + 12),
+  };
+  for (uint8_t i = 0; i < n; i++) {
+    program.push_back(step(BPF_JMP | BPF_JEQ | BPF_K, sources[i], static_cast<uint8_t>(n - i), 0));
+  }
+  program.push_back(step(BPF_RET | BPF_K, UINT32_MAX));
+  program.push_back(step(BPF_LD | BPF_W | BPF_ABS, random));
+  program.push_back(step(BPF_ALU | BPF_AND | BPF_K, one_in - 1));
+  program.push_back(step(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1));
+  program.push_back(step(BPF_RET | BPF_K, UINT32_MAX));
+  program.push_back(step(BPF_RET | BPF_K, 0));
+  return program;
+}
+
+/** The descriptor of this process's UDP socket that is bound to the port, and to the address if that is IPv4; -1: none. */
+int bound_datagrams(uint32_t ipv4, bool is_ipv6, uint16_t port) {
+  for (int fd = 0; fd < kMostDescriptors; fd++) {
+    sockaddr_storage address = {};
+    socklen_t size = sizeof address;
+    if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) continue;
+    int type = 0;
+    size = sizeof type;
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_DGRAM) continue;
+    if (is_ipv6 && address.ss_family == AF_INET6) {
+      if (ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port) == port) return fd;
+    } else if (!is_ipv6 && address.ss_family == AF_INET) {
+      const sockaddr_in* found = reinterpret_cast<sockaddr_in*>(&address);
+      if (ntohs(found->sin_port) == port && ntohl(found->sin_addr.s_addr) == ipv4) return fd;
+    }
+  }
+  return -1;
+}
+
+/**
+ * thinDatagrams(ipv4, port, sources, oneIn): of these IPv4 sources the kernel delivers one datagram in `oneIn`, a power of two, to the
+ * UDP socket of this process that is bound to `ipv4` (null: to an IPv6 address) and `port`, and drops the rest; no source: it
+ * delivers all. 0, or the system's error number.
+ */
+napi_value thin_datagrams(napi_env env, napi_callback_info info) {
+  size_t given = 4;
+  napi_value arguments[4];
+  napi_valuetype address_type = napi_undefined;
+  uint32_t ipv4 = 0;
+  uint32_t port = 0;
+  uint32_t one_in = 0;
+  void* data = nullptr;
+  size_t count = 0;
+  if (napi_get_cb_info(env, info, &given, arguments, nullptr, nullptr) != napi_ok || given < 4 ||
+      napi_typeof(env, arguments[0], &address_type) != napi_ok ||
+      (address_type != napi_null && !whole(env, arguments[0], UINT32_MAX, &ipv4)) ||
+      !whole(env, arguments[1], UINT16_MAX, &port) ||
+      !array_of(env, arguments[2], napi_uint32_array, &data, &count) || count > kMostThinned ||
+      !whole(env, arguments[3], 1 << 16, &one_in) || one_in == 0 || (one_in & (one_in - 1)) != 0) {
+    return fail(env, "thinDatagrams takes an address, a port, a Uint32Array of up to 64 addresses and a power of two");
+  }
+  const int fd = bound_datagrams(ipv4, address_type == napi_null, static_cast<uint16_t>(port));
+  if (fd < 0) return number(env, EBADF);
+  if (count == 0) {
+    const int unused = 0;
+    const int detached = setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused);
+    return number(env, detached == 0 || errno == ENOENT ? 0 : errno);
+  }
+  std::vector<sock_filter> program = thinning_program(static_cast<const uint32_t*>(data), count, one_in);
+  const sock_fprog filter = {static_cast<unsigned short>(program.size()), program.data()};
+  return number(env, setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) == 0 ? 0 : errno);
+}
+
 }  // namespace
 
 NAPI_MODULE_INIT() {
@@ -508,11 +593,14 @@ NAPI_MODULE_INIT() {
   };
   napi_value constructor = nullptr;
   napi_value realtime = nullptr;
+  napi_value thin = nullptr;
   if (napi_define_class(env, "PacketIo", NAPI_AUTO_LENGTH, construct, nullptr, sizeof methods / sizeof *methods, methods,
                         &constructor) != napi_ok ||
       napi_set_named_property(env, exports, "PacketIo", constructor) != napi_ok ||
       napi_create_function(env, "realtime", NAPI_AUTO_LENGTH, make_realtime, nullptr, &realtime) != napi_ok ||
-      napi_set_named_property(env, exports, "realtime", realtime) != napi_ok) {
+      napi_set_named_property(env, exports, "realtime", realtime) != napi_ok ||
+      napi_create_function(env, "thinDatagrams", NAPI_AUTO_LENGTH, thin_datagrams, nullptr, &thin) != napi_ok ||
+      napi_set_named_property(env, exports, "thinDatagrams", thin) != napi_ok) {
     return nullptr;
   }
   return exports;

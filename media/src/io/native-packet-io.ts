@@ -10,6 +10,12 @@ export interface NativeAddon {
   readonly PacketIo: new (now: Ms) => NativeSockets
   /** Gives the calling thread real-time priority; returns the system's error number, or 0. */
   realtime(): number
+  /**
+   * Of these IPv4 sources the kernel delivers one datagram in `oneIn`, a power of two, to the UDP socket of this process that is bound to
+   * `ipv4` (null: to an IPv6 address) and `port`, and drops the rest; no source: it delivers all. Returns the system's error
+   * number, or 0.
+   */
+  thinDatagrams(ipv4: number | null, port: number, sources: Uint32Array, oneIn: number): number
 }
 
 interface NativeSockets {

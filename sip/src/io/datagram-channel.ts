@@ -7,6 +7,7 @@ import type { MessageLimits } from '../message/parse-result.ts'
 import type { DatagramBudget } from '../transport/datagram-budget.ts'
 import { DatagramFlows } from '../transport/datagram-flows.ts'
 import { unmapAddress } from '../transport/ip-address.ts'
+import { type DatagramThinning, ThinnedSources } from '../transport/thinned-sources.ts'
 import type { SocketAddress } from '../transport/transport.ts'
 import type { TransportEventQueue } from '../transport/transport-event-queue.ts'
 import { errorText } from './socket-error.ts'
@@ -24,6 +25,9 @@ interface DatagramChannelOptions {
   readonly idPrefix: string
   readonly messageLimits: MessageLimits
   readonly budget: DatagramBudget
+  /** Datagrams a second below which the flood of a thinned source is over. */
+  readonly floodEndsBelow: number
+  readonly thinning: DatagramThinning | undefined
   readonly time: Time
   readonly inbox: TransportEventQueue
 }
@@ -34,6 +38,7 @@ export class DatagramChannel {
   readonly #socket: Socket
   readonly #ipv6: boolean
   readonly #flows: DatagramFlows
+  readonly #thinned: ThinnedSources
   readonly address: SocketAddress
 
   private constructor(options: DatagramChannelOptions, socket: Socket, ipv6: boolean) {
@@ -43,6 +48,9 @@ export class DatagramChannel {
     const { address, port } = socket.address()
     this.address = { address, port }
     this.#flows = new DatagramFlows(this.address, options.idPrefix)
+    const thin = (addresses: readonly string[], oneIn: number) =>
+      options.thinning?.(this.address, addresses, oneIn) ?? false
+    this.#thinned = new ThinnedSources(options.time, options.floodEndsBelow, thin)
     // Errors of one send go to its callback; other errors do not close the socket.
     socket.on('error', () => {})
     socket.on('message', (bytes, from) => this.#read(bytes, from.address, from.port))
@@ -85,7 +93,13 @@ export class DatagramChannel {
     }
   }
 
+  /** Has the operating system drop most of what this address sends, where it can. */
+  thin(address: string): void {
+    this.#thinned.add(address)
+  }
+
   async close(): Promise<void> {
+    this.#thinned.stop()
     const closed = once(this.#socket, 'close')
     this.#socket.close()
     await closed
@@ -94,6 +108,7 @@ export class DatagramChannel {
   #read(bytes: Buffer, from: string, port: number): void {
     const { budget, time, messageLimits, inbox } = this.#options
     const address = unmapAddress(from)
+    budget.droppedBefore(this.#thinned.count(address) - 1)
     if (!budget.admits(address, time.now()) || isKeepAlive(bytes)) return
     const flow = this.#flows.flow(address, port, 'accepted')
     inbox.put({ type: 'message', flow, result: parseDatagram(bytes, messageLimits) })

@@ -3,6 +3,7 @@ import type { MessageLimits } from '../message/parse-result.ts'
 import type { DatagramLimits } from '../transport/datagram-budget.ts'
 import type { Resolver } from '../transport/resolver.ts'
 import type { StreamLimits } from '../transport/stream-limits.ts'
+import type { DatagramThinning } from '../transport/thinned-sources.ts'
 
 /** Our certificate, its key and the trusted roots; all PEM. */
 export interface TlsIdentity {
@@ -40,5 +41,7 @@ export interface SocketTransportOptions {
   readonly isKnownAddress?: (address: string) => boolean
   readonly limits?: Partial<StreamLimits>
   readonly datagramLimits?: Partial<DatagramLimits>
+  /** Default: datagrams of a flood are dropped after they were received, which costs more. */
+  readonly thinning?: DatagramThinning
   readonly messageLimits?: MessageLimits
 }

@@ -37,7 +37,7 @@ export interface SocketTransportStats {
   readonly refused: number
   /** Connections closed since the start to make room for others. */
   readonly evicted: number
-  /** Datagrams dropped unread since the start, because their sources sent too many. */
+  /** Datagrams dropped unread since the start, because their sources sent too many; an estimate of those that the kernel dropped. */
   readonly datagramsDropped: number
   /** When our certificate ends; null: none is used. */
   readonly certificateEndsAt: UnixMs | null
@@ -53,6 +53,7 @@ export class SocketTransport implements SipTransport {
   readonly #admission: Admission
   readonly #isKnownAddress: (address: string) => boolean
   readonly #datagramBudget: DatagramBudget
+  readonly #floodEndsBelow: number
   readonly #pool: StreamPool
   readonly #listeners = new Map<'tcp' | 'tls', StreamListener>()
   #datagrams: DatagramChannel | undefined
@@ -68,7 +69,13 @@ export class SocketTransport implements SipTransport {
     this.#isKnownAddress = options.isKnownAddress ?? (() => false)
     const { time, random } = options
     const datagramLimits = { ...DEFAULT_DATAGRAM_LIMITS, ...options.datagramLimits }
-    this.#datagramBudget = new DatagramBudget(datagramLimits, this.#isKnownAddress, time.now())
+    this.#floodEndsBelow = datagramLimits.perSource / 2
+    const onFlood = (address: string) => this.#datagrams?.thin(address)
+    this.#datagramBudget = new DatagramBudget(
+      datagramLimits,
+      { isKnownAddress: this.#isKnownAddress, onFlood },
+      time.now(),
+    )
     this.#pool = new StreamPool(
       {
         time,
@@ -181,6 +188,8 @@ export class SocketTransport implements SipTransport {
         idPrefix: this.#idPrefix,
         messageLimits,
         budget: this.#datagramBudget,
+        floodEndsBelow: this.#floodEndsBelow,
+        thinning: this.#options.thinning,
         time,
         inbox: this.#inbox,
       })

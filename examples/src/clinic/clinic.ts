@@ -17,8 +17,11 @@ export interface Callback {
   readonly patient: string
 }
 
-/** Fewer than the slots of a year: the oldest bookings are dropped before all slots are taken. */
-const MAX_BOOKINGS = 400
+/**
+ * The slots of about four weeks: the oldest bookings are dropped, so that the calendar never runs out and its days stay near, however
+ * many callers book.
+ */
+const MAX_BOOKINGS = 40
 const MAX_PATIENTS = 500
 const MAX_CALLBACKS = 200
 const OFFERED_DAYS = 3

@@ -6,7 +6,7 @@ import { PhoneError } from './errors.ts'
 const TIMEOUT_MS: Ms = 60_000
 
 /** A voice of the service and its speed; default: its first voice for the language, at speed 1. */
-export interface SpokenVoice {
+interface SpokenVoice {
   readonly voice?: string
   readonly speed?: number
 }

@@ -1,8 +1,11 @@
 import type { CallerStep } from '@parley/phone'
 
+/** How often the caller chooses again when its appointment is gone. */
+const MORE_CHOICES = 20
+
 /**
  * The script of a caller of the example clinic: interrupts the greeting, keys in a known patient number, chooses a day and
- * a time by voice, and waits until the agent hangs up.
+ * a time by voice, and waits until the agent hangs up. When the agent asks for a day once more, the caller chooses again.
  */
 export const DEMO_CALLER: readonly CallerStep[] = [
   { type: 'interrupt', afterMs: 1600, by: { type: 'say', text: 'I would like to book an appointment, please.' } },
@@ -10,6 +13,7 @@ export const DEMO_CALLER: readonly CallerStep[] = [
   { type: 'quiet', forMs: 500 },
   { type: 'press', digits: '1042#' },
   { type: 'hear', pattern: /which day/i },
+  { type: 'begin-again', pattern: /which day/i, times: MORE_CHOICES },
   { type: 'quiet', forMs: 700 },
   { type: 'say', text: 'The second one, please.' },
   { type: 'hear', pattern: /which time/i },

@@ -82,4 +82,3 @@ export const callerVoice = z.strictObject({
 })
 
 export type ScriptedCaller = z.output<typeof scriptedCaller>
-export type CallerVoice = z.output<typeof callerVoice>

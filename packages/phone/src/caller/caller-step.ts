@@ -44,10 +44,6 @@ export type CallerStep =
 
 export const PAUSE_MS: Ms = 700
 
-export function isAct(step: CallerStep): step is CallerAct {
-  return step.type === 'say' || step.type === 'press'
-}
-
 export function describeStep(step: CallerStep): string {
   switch (step.type) {
     case 'hear':

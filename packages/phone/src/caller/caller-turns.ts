@@ -20,7 +20,7 @@ export interface CallerTurn {
   readonly heard: string
 }
 
-export interface ScriptEvidence {
+interface ScriptEvidence {
   readonly script: ScriptedCaller
   readonly player: Pick<ScriptPlayer, 'acts' | 'missed'>
   readonly segments: readonly VoiceSegment[]

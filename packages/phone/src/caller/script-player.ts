@@ -20,7 +20,7 @@ const WAITS: ReadonlySet<CallerStep['type']> = new Set([
 const TAIL_MS: Ms = 250
 
 /** What the player knows of the far end. */
-export interface FarEnd {
+interface FarEnd {
   /** Voice activity of the received audio, which is created on the first call. */
   voice(): FarEndVoice
   /** First match in the recognised speech after `afterMs` of the call's clock. Throws when nothing is recognised. */
@@ -56,7 +56,7 @@ export interface StepFailure {
 }
 
 /** One thing that the caller did. */
-export interface PlayedAct {
+interface PlayedAct {
   /** Index of its step. */
   readonly index: number
   readonly startMs: Ms
@@ -154,7 +154,7 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
   }
 
   #begin(now: Ms, step: CallerStep): Current {
-    this.#outputs.push({ type: 'step', index: this.#index })
+    if (step.type !== 'begin-again') this.#outputs.push({ type: 'step', index: this.#index })
     const pauses = step.type === 'pause' ? this.#far.voice().pauses : 0
     return { step, begunAt: now, pauses, acting: 0, acted: false }
   }

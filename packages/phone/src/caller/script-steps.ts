@@ -12,7 +12,7 @@ const HANG_UP_MS: Ms = 30_000
 const LAST_PAUSE_MS: Ms = 1000
 
 /** A step of a player's script, and the step of the caller's script that it belongs to, counted from 0. */
-export interface OriginatedStep {
+interface OriginatedStep {
   readonly origin: number
   readonly step: CallerStep
 }

@@ -7,5 +7,9 @@ export {
   ScriptedCarrier,
   type Wording,
 } from './carrier/scripted-carrier.ts'
+export { readScenario } from './fleet/scenario.ts'
 export { type CarrierConfig, FakeCarrier } from './io/fake-carrier.ts'
+export { runFleet } from './io/fleet-run.ts'
+export { RunFiles } from './io/run-files.ts'
+export { shippedScenario } from './io/shipped-scenario.ts'
 export { WebhookReceiver } from './io/webhook-receiver.ts'

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
@@ -9,10 +8,11 @@ import { progressLine } from './fleet/report/progress-line.ts'
 import { readScenario, type Scenario } from './fleet/scenario.ts'
 import { runFleet } from './io/fleet-run.ts'
 import { RunFiles } from './io/run-files.ts'
+import { SHIPPED_SCENARIOS, shippedScenario } from './io/shipped-scenario.ts'
 
 const USAGE = `usage: npm run loadtest -- SCENARIO --target sip:… [options]
 
-SCENARIO is a YAML file, or the name of one of those that ship: answer-storm, steady-talk, barge-in, set-up-and-tear-down, soak.
+SCENARIO is a YAML file, or the name of one of those that ship: ${SHIPPED_SCENARIOS.join(', ')}.
 
   --target URI            whom the phones call, such as "sip:token@127.0.0.1:5061;transport=tls"
   --ca FILE               certificate authority of the target, PEM; may be repeated
@@ -84,8 +84,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function scenarioText(name: string): Promise<string> {
-  const shipped = join(import.meta.dirname, '../scenarios', `${name}.yaml`)
-  const path = /^[a-z0-9-]+$/.test(name) && existsSync(shipped) ? shipped : name
+  const path = shippedScenario(name) ?? name
   return readFile(path, 'utf8').catch(error => {
     throw new LoadtestError('bad_scenario', `the scenario "${name}" cannot be read: ${error.message}`)
   })

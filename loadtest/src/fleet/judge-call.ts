@@ -32,7 +32,8 @@ export function judgeCall(evidence: CallEvidence, checks: Checks): Failure[] {
   if (!end.answered) return [notAnswered(evidence)]
   const failures = [...signalling(evidence, checks), ...audio(evidence, checks), ...conversation(evidence, checks)]
   // A call that the end of the run cut off was not played to its end, which is no fault of the target.
-  return evidence.cutOff === 'run-over' ? failures.filter(({ kind }) => kind !== 'dropped') : failures
+  const isOfCut = ({ kind }: Failure) => kind === 'dropped' || kind === 'no_reply' || kind === 'no_audio'
+  return evidence.cutOff === 'run-over' ? failures.filter(failure => !isOfCut(failure)) : failures
 }
 
 function notAnswered({ end }: CallEvidence): Failure {

@@ -110,7 +110,8 @@ export class RunRecord {
       jitter_max_ms: figures.jitter_max_ms.max ?? 0,
       late_p999_ms: most(({ late_p999_ms }) => late_p999_ms),
       loop_max_ms: Math.round(most(({ loop_max_ms }) => loop_max_ms) * 10) / 10,
-      fleet_cpu_percent: percent(cpuMs - this.#fleetCpuMs),
+      // The CPU time of the start belongs to no second.
+      fleet_cpu_percent: this.#lastAt === 0 ? 0 : percent(cpuMs - this.#fleetCpuMs),
       fleet_rss_bytes: sum(({ rss_bytes }) => rss_bytes),
       target_cpu_percent: target === null || this.#target === null ? null : percent(target.cpuMs - this.#target.cpuMs),
       target_rss_bytes: target?.rssBytes ?? null,

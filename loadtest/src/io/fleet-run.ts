@@ -134,7 +134,8 @@ class FleetRun {
   #sample(): void {
     const { targetPids, onSample } = this.#options
     const target = targetPids.length === 0 ? null : processFigures(targetPids)
-    onSample?.(this.#record.tick(performance.now() - this.#began, target), this.#record)
+    const sample = this.#record.tick(performance.now() - this.#began, target)
+    onSample?.(sample, this.#record)
   }
 }
 

@@ -21,14 +21,15 @@ p { margin: 4px 0 } .soft, small { color: var(--soft); font-weight: normal } .ba
 figure { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 12px; min-width: 0 }
 figcaption { font-weight: 600; margin-bottom: 6px }
 svg { display: block; width: 100%; height: auto } svg text { fill: var(--soft); font-size: 12px }
-.grid { stroke: var(--line) } .line { fill: none; stroke-width: 2; stroke-linejoin: round }
+.grid { stroke: var(--line) } .line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round }
 .c0 { stroke: #2f6fde } .c1 { stroke: #d9822b } .c2 { stroke: #2f9e6e } .c3 { stroke: #b0419e } .c4 { stroke: #c23934 } .c5 { stroke: #7a6ff0 }
 .k0 { background: #2f6fde } .k1 { background: #d9822b } .k2 { background: #2f9e6e } .k3 { background: #b0419e } .k4 { background: #c23934 } .k5 { background: #7a6ff0 }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 4px 14px; margin: 6px 0 0; padding: 0; font-size: 13px; color: var(--soft) }
 .key { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: 5px }
 .wide { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 8px }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums } th, td { text-align: right; padding: 6px 12px; border-bottom: 1px solid var(--line); white-space: nowrap }
-th:first-child, td:first-child { text-align: left } tr:last-child td { border-bottom: 0 } thead th { color: var(--soft); font-weight: 600 }
+th:first-child, td:first-child { text-align: left; white-space: normal } tr:last-child td { border-bottom: 0 } thead th { color: var(--soft); font-weight: 600 }
+@media (max-width: 600px) { svg text { font-size: 21px } th, td { padding: 6px 8px } }
 `
 
 /** The report of a run: one HTML file without scripts and without anything from elsewhere. */
@@ -182,7 +183,7 @@ function steps({ steps: results, quantity }: Summary): string {
 function generator({ generator: own }: Summary): string {
   const cores = own.cores.length === 0 ? 'any' : own.cores.join(', ')
   return table(
-    ['', ''],
+    ['what', 'value'],
     [
       ['processes', own.processes],
       ['cores', cores],

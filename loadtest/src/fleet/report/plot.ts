@@ -14,7 +14,7 @@ export interface PlotOptions {
 
 const WIDTH = 640
 const HEIGHT = 220
-const LEFT = 52
+const LEFT = 64
 const RIGHT = 12
 const TOP = 12
 const BOTTOM = 28
@@ -35,7 +35,9 @@ export function plot({ title, unit, seconds, series }: PlotOptions): string {
     parts.push(`<text x="${LEFT - 6}" y="${px(y(value) + 4)}" text-anchor="end">${label(value)}</text>`)
     const at = (last * i) / TICKS
     const anchor = i === 0 ? 'start' : i === TICKS ? 'end' : 'middle'
-    parts.push(`<text x="${px(x(at))}" y="${HEIGHT - 8}" text-anchor="${anchor}">${label(at)} s</text>`)
+    parts.push(
+      `<text x="${px(x(at))}" y="${HEIGHT - 8}" text-anchor="${anchor}">${label(last >= 20 ? Math.round(at) : at)} s</text>`,
+    )
   }
   for (const [i, { values }] of series.entries())
     parts.push(`<path class="line c${i % 6}" d="${path(seconds, values, x, y)}"/>`)
@@ -60,7 +62,9 @@ function path(
       pen = 'M'
       continue
     }
-    d += `${pen}${px(x(seconds[i]!))} ${px(y(Math.max(...group)))}`
+    const point = `${px(x(seconds[i]!))} ${px(y(Math.max(...group)))}`
+    // A line of no length with round ends is a dot: a value without neighbours is seen.
+    d += pen === 'M' ? `M${point}L${point}` : `L${point}`
     pen = 'L'
   }
   return d

@@ -135,6 +135,11 @@ export class OwnedRun {
     this.#writer.add({ type: 'checkpoint', utterances: this.#utterances })
   }
 
+  /** Resolves when everything so far is in the database, or the run is lost; waits while the database is away. Never rejects. */
+  written(): Promise<void> {
+    return this.#writer.written()
+  }
+
   addUsage(measurement: Measurement): void {
     this.#used.add(measurement)
   }

@@ -82,6 +82,11 @@ export class RunWriter {
     if (!this.#isLost) await this.#backlog.spill()
   }
 
+  /** Resolves when all entries so far are in the database, or the run is lost; waits while the database is away. Never rejects. */
+  async written(): Promise<void> {
+    if (!this.#isLost) await this.#writeAll()
+  }
+
   /** Another process owns the run: nothing more is written. */
   abandon(): void {
     this.#isLost = true

@@ -59,6 +59,8 @@ export class ChatMessages {
   /** Stores the answer, also when the chat is over, as long as this process owns the run. */
   async answer({ message_id }: RunMessage, answer: MessageAnswer): Promise<void> {
     const { run, bus, lost } = this.#options
+    // A client that reads the transcript after the answer finds the turn in it.
+    await run.written()
     const moved = await this.#move(lost, tx => answerMessage(tx, run.scope, run.owned, message_id, answer))
     // `gone`: an earlier commit succeeded and its answer was lost, or the message was refused.
     if (moved !== undefined) bus.publish('runs', run.runId)

@@ -67,6 +67,18 @@ describe('a chat', () => {
     expect(harness.problems).toEqual([])
   })
 
+  it('the transcript and the timeline have a turn before its message is answered', async () => {
+    harness.worker()
+    harness.model.thinks(...Array.from({ length: 8 }, (_, turn) => ({ say: `Answer ${turn}.` })))
+    const run = await harness.run('chat', 'chatter')
+    await harness.reaches(run, row => row.state === 'running')
+    for (let turn = 0; turn < 8; turn++) {
+      await harness.answer(run, `Question ${turn}`)
+      expect(await harness.transcript(run)).toMatchObject({ utterances: { length: 3 + 2 * turn } })
+      expect((await harness.timeline(run)).at(-1)).toBe(`agent: Answer ${turn}.`)
+    }
+  })
+
   it('a chat answers a message that was sent before it started', async () => {
     const run = await harness.admit('chat', 'chatter')
     const message = await harness.say(run, 'Is anybody there?')

@@ -1,12 +1,6 @@
 import { type AudioFormat, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
+import { MIN_PITCH_MS, PITCH_HISTORY_MS, type PitchSearch, pitchSearchFor } from './pitch-search.ts'
 
-/** 48.75 ms: three periods of the longest pitch and a quarter of one. */
-const HISTORY_MS = 48.75
-/** 5 to 15 ms. */
-const MIN_PITCH_MS = 5
-const MAX_PITCH_MS = 15
-/** The pitch is searched by matching the last 20 ms. */
-const MATCH_MS = 20
 const OVERLAP_MS = 3.75
 /** The overlap at the end grows by 4 ms for each 10 ms lost, to 10 ms. */
 const OVERLAP_GROWTH_MS = 4
@@ -24,9 +18,7 @@ const FADE_PER_STEP = 0.2
  */
 export class Concealment {
   readonly #historySamples: Samples
-  readonly #minPitch: Samples
-  readonly #maxPitch: Samples
-  readonly #matched: Samples
+  readonly #search: PitchSearch
   readonly #overlap: Samples
   readonly #overlapGrowth: Samples
   readonly #maxOverlap: Samples
@@ -51,10 +43,8 @@ export class Concealment {
   #step = 0
 
   constructor(format: AudioFormat = NARROWBAND) {
-    this.#historySamples = msToSamples(HISTORY_MS, format)
-    this.#minPitch = msToSamples(MIN_PITCH_MS, format)
-    this.#maxPitch = msToSamples(MAX_PITCH_MS, format)
-    this.#matched = msToSamples(MATCH_MS, format)
+    this.#historySamples = msToSamples(PITCH_HISTORY_MS, format)
+    this.#search = pitchSearchFor(format)
     this.#overlap = msToSamples(OVERLAP_MS, format)
     this.#overlapGrowth = msToSamples(OVERLAP_GROWTH_MS, format)
     this.#maxOverlap = msToSamples(MAX_OVERLAP_MS, format)
@@ -63,7 +53,7 @@ export class Concealment {
     this.#fadePerSample = FADE_PER_STEP / this.#stepSamples
     this.#history = new Int16Array(this.#historySamples)
     this.#source = new Float32Array(this.#historySamples)
-    this.#pitch = this.#minPitch
+    this.#pitch = msToSamples(MIN_PITCH_MS, format)
   }
 
   /**
@@ -111,7 +101,7 @@ export class Concealment {
 
   #begin(): void {
     this.#source.set(this.#history)
-    this.#pitch = this.#findPitch()
+    this.#pitch = this.#search.find(this.#history)
     this.#active = true
     this.#gap = 0
     this.#periods = 1
@@ -153,41 +143,6 @@ export class Concealment {
     this.#oldPhase = this.#phase
     this.#crossfade = this.#overlap
     this.#periods++
-  }
-
-  /** The lag at which the last 20 ms match best, by normalised cross-correlation: with every other sample first, then exactly beside the best. */
-  #findPitch(): number {
-    let best = this.#minPitch
-    let bestMatch = Number.NEGATIVE_INFINITY
-    for (let lag = this.#minPitch; lag <= this.#maxPitch; lag++) {
-      const match = this.#match(lag, 2)
-      if (match > bestMatch) {
-        bestMatch = match
-        best = lag
-      }
-    }
-    const coarse = best
-    bestMatch = Number.NEGATIVE_INFINITY
-    for (let lag = Math.max(this.#minPitch, coarse - 1); lag <= Math.min(this.#maxPitch, coarse + 1); lag++) {
-      const match = this.#match(lag, 1)
-      if (match > bestMatch) {
-        bestMatch = match
-        best = lag
-      }
-    }
-    return best
-  }
-
-  #match(lag: number, stride: number): number {
-    const source = this.#source
-    let product = 0
-    let energy = 1
-    for (let i = this.#historySamples - this.#matched; i < this.#historySamples; i += stride) {
-      const earlier = source[i - lag]!
-      product += source[i]! * earlier
-      energy += earlier * earlier
-    }
-    return product / Math.sqrt(energy)
   }
 
   #remember(samples: Int16Array, offset: number, count: Samples): void {

@@ -1,4 +1,4 @@
-import { NARROWBAND } from '@parley/kernel'
+import { NARROWBAND, WIDEBAND } from '@parley/kernel'
 import { decodePcma, decodePcmu, encodePcma, encodePcmu, PCMU } from '../codec/g711.ts'
 import { G722 } from '../codec/g722.ts'
 import { Concealment } from '../dsp/concealment.ts'
@@ -51,6 +51,8 @@ const decoder = new DecodingStream(PCMU, NARROWBAND)
 const clean = new ReceiveStream({ openedAtMs: 0 })
 const lossy = new ReceiveStream({ openedAtMs: 0 })
 const concealment = new Concealment()
+const wideConcealment = new Concealment(WIDEBAND)
+const wideConcealed = new Int16Array(2 * FRAME)
 const buffer = allocateRecordingRing()
 const ring = new RecordingRing(buffer)
 const reader = new RecordingRingReader(buffer)
@@ -101,6 +103,10 @@ console.log(
       conceal_a_lost_packet: cost(frame => {
         concealment.good(samples, at(frame), 80)
         concealment.conceal(pulled, 0, FRAME)
+      }),
+      conceal_a_lost_packet_16_khz: cost(frame => {
+        wideConcealment.good(wide, at(frame), FRAME)
+        wideConcealment.conceal(wideConcealed, 0, 2 * FRAME)
       }),
       record_both_sides: cost(frame => {
         ring.writeLeft(frame * FRAME, samples, at(frame), FRAME)

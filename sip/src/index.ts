@@ -5,7 +5,7 @@ export { ensureLocalCertificate } from './io/local-authority.ts'
 export { SocketTransport, type SocketTransportStats } from './io/socket-transport.ts'
 export type { TlsIdentity } from './io/socket-transport-options.ts'
 export { SystemResolver } from './io/system-resolver.ts'
-export { type AuthValue, parseCredentials, serialiseAuthValue } from './message/auth-value.ts'
+export { type AuthValue, parseChallenges, parseCredentials, serialiseAuthValue } from './message/auth-value.ts'
 export { decodeFile } from './message/decode.ts'
 export { HeaderList } from './message/header-list.ts'
 export {

@@ -1,17 +1,11 @@
 import { join } from 'node:path'
-import {
-  type CallEvent,
-  type EngineOptions,
-  type LadderMessage,
-  lineTestHandler,
-  RunEngine,
-  TokenRouter,
-} from '@parley/engine'
+import { type CallEvent, type LadderMessage, lineTestHandler, RunEngine, TokenRouter } from '@parley/engine'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
 import { type EnvironmentQueue, RecordingSpool, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import { addressesOf } from './addresses-of.ts'
+import { endpointOptions } from './endpoint-options.ts'
 import type { Settings } from './environment.ts'
 import { describeEvent } from './event-lines.ts'
 import { HepExport } from './hep-export.ts'
@@ -19,7 +13,6 @@ import { type ProcessIdentity, watchIdentity } from './identity.ts'
 import { LineRecordings } from './line-recordings.ts'
 import { prepareAgents } from './prepare-agents.ts'
 import { problemLines } from './problem-lines.ts'
-import { overridesOf } from './resolve-entries.ts'
 import type { RoleMetrics } from './role-metrics.ts'
 import type { RunAgents } from './run-agents.ts'
 import type { Services } from './services.ts'
@@ -175,27 +168,4 @@ function lineTestRouter(token: string, voice: TextToSpeech, recordings: LineReco
     } as const
   }
   return new TokenRouter([{ token, decide }])
-}
-
-function endpointOptions(settings: Settings, identity: ProcessIdentity): EngineOptions['endpoint'] {
-  return {
-    bind: settings.sipBind,
-    udpPort: settings.sipPort,
-    tcpPort: settings.sipPort,
-    tlsPort: settings.sipTlsPort,
-    ...(settings.sipHost !== null && { advertisedHost: settings.sipHost }),
-    tls: identity.tls,
-    overrides: overridesOf(settings.resolve),
-    rtp: {
-      bind: settings.rtpBind,
-      announcedAddress: settings.mediaAddress,
-      localNetworks: settings.localNetworks,
-      ports: settings.rtpPorts,
-      packetIo: settings.packetIo,
-    },
-    userAgentName: 'Parley',
-    log: (level, event, detail) => {
-      if (level !== 'debug') process.stderr.write(`${level} ${event} ${JSON.stringify(detail)}\n`)
-    },
-  }
 }

@@ -67,7 +67,11 @@ export async function openState(settings: Settings, printLine: (line: string) =>
   }
 }
 
-async function sealerOf({ masterKey, home }: Settings, ownerUrl: string): Promise<Sealer> {
+/** Throws `StoreError` if the master key is not that of the database. */
+export async function sealerOf(
+  { masterKey, home }: Pick<Settings, 'masterKey' | 'home'>,
+  ownerUrl: string,
+): Promise<Sealer> {
   const sealer = new MasterKeySealer(await loadMasterKey(masterKey ?? undefined, home))
   await checkMasterKey(ownerUrl, sealer)
   return sealer

@@ -1,4 +1,6 @@
 export type { CallEvent } from './call.ts'
+export type { Finding } from './check/finding.ts'
+export { TrunkChecker } from './check/trunk-check.ts'
 export type { EngineOptions } from './engine.ts'
 export type { LadderMessage } from './ladder/call-ladders.ts'
 export { lineTestHandler } from './line-test.ts'

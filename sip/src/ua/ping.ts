@@ -11,7 +11,12 @@ const PING_LIMIT_MS: Ms = 8000
 const AVOID_MS: Ms = 90_000
 
 /** Sends OPTIONS to one target (RFC 3261 section 11), and keeps the target's health. The promise never rejects. */
-export function pingTarget(ctx: UaContext, target: Target, call: OutboundRequest): Promise<PingOutcome> {
+export function pingTarget(
+  ctx: UaContext,
+  target: Target,
+  call: OutboundRequest,
+  limitMs: Ms = PING_LIMIT_MS,
+): Promise<PingOutcome> {
   const template = createOutboundRequest(ctx, 'OPTIONS', call, [])
   let { sequence } = template.cseq
   const { time, layer } = ctx
@@ -43,9 +48,9 @@ export function pingTarget(ctx: UaContext, target: Target, call: OutboundRequest
       },
       onFailure: ({ code, detail }) => failed(code, detail),
     })
-    const limit = time.at(startedAt + PING_LIMIT_MS, () => {
+    const limit = time.at(startedAt + limitMs, () => {
       request.abandon()
-      failed('timeout', `no response within ${PING_LIMIT_MS / 1000} s`)
+      failed('timeout', `no response within ${limitMs / 1000} s`)
     })
     request.start()
   })

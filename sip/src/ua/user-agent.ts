@@ -1,3 +1,4 @@
+import type { Ms } from '@parley/kernel'
 import { DigestServer } from '../auth/digest-server.ts'
 import { KeyedHash } from '../auth/keyed-hash.ts'
 import { Dialog, dialogIdOf } from '../dialog/dialog.ts'
@@ -231,10 +232,11 @@ export class UserAgent {
 
   /**
    * Sends OPTIONS without credentials to one target: a dead one is tried last from then on, until it answers or 90 s have
-   * passed. The promise never rejects; a field of `request` that cannot be written throws SipMessageError.
+   * passed. The promise never rejects. `limitMs`: longest wait, default 8 s. A field of `request` that cannot be written
+   * throws SipMessageError.
    */
-  ping(target: Target, request: OutboundRequest): Promise<PingOutcome> {
-    return pingTarget(this.#ctx, target, request)
+  ping(target: Target, request: OutboundRequest, limitMs?: Ms): Promise<PingOutcome> {
+    return pingTarget(this.#ctx, target, request, limitMs)
   }
 
   /**

@@ -5,7 +5,8 @@ import { KEY_USAGE } from './key.ts'
 import { MASTER_KEY_USAGE } from './master-key.ts'
 import { ORG_USAGE } from './org.ts'
 import { RATE_CARD_USAGE } from './rate-card.ts'
-import { TRUNK_USAGE } from './trunk.ts'
+import { TRUNK_LIST_USAGE, TRUNK_SHOW_USAGE, TRUNK_USAGE } from './trunk.ts'
+import { TRUNK_CHECK_USAGE } from './trunk-check.ts'
 
 const ROOT = new URL('../../../../', import.meta.url)
 const TRUNK = 'packages/engine/src/runs'
@@ -18,11 +19,11 @@ const READERS: Readonly<Record<string, readonly [file: string, word: string]>> =
   '--can-dial': ['packages/store/src/staff.ts', 'can_dial'],
   '--countries': ['packages/flow/src/policy/destination.ts', 'allowedCountries'],
   '--allow-prefix': ['packages/flow/src/policy/destination.ts', 'allowPrefixes'],
-  '--port': [`${TRUNK}/outbound-runs.ts`, 'details.port'],
-  '--transport': [`${TRUNK}/outbound-runs.ts`, 'details.transport'],
+  '--port': [`${TRUNK}/trunk-address.ts`, 'port'],
+  '--transport': [`${TRUNK}/trunk-address.ts`, 'transport'],
   '--media': [`${TRUNK}/trunk-details.ts`, 'media'],
   '--source': [`${TRUNK}/trunk-directory.ts`, 'source'],
-  '--realms': [`${TRUNK}/outbound-runs.ts`, 'details.realms'],
+  '--realms': [`${TRUNK}/dial-target.ts`, 'details.realms'],
   '--country': [`${TRUNK}/trunk-details.ts`, 'details.country'],
   '--cps': [`${TRUNK}/outbound-runs.ts`, 'details.cps'],
   '--inbound-cps': [`${TRUNK}/inbound-rate.ts`, 'details.inbound_cps'],
@@ -39,13 +40,26 @@ const READERS: Readonly<Record<string, readonly [file: string, word: string]>> =
   '--prefix-in': [`${TRUNK}/trunk-numbers.ts`, 'prefix_in'],
   '--prefix-out': [`${TRUNK}/trunk-numbers.ts`, 'details.prefix_out'],
   '--refer': [`${TRUNK}/run-plan.ts`, 'details.refer'],
-  '--session-expires': [`${TRUNK}/outbound-runs.ts`, 'session_expires'],
+  '--session-expires': [`${TRUNK}/dial-target.ts`, 'session_expires'],
+  '--ping': [`${TRUNK}/trunk-pings.ts`, 'details.ping'],
+  '--to': ['packages/cli/src/admin/trunk-check.ts', 'to,'],
+  '--from': ['packages/cli/src/admin/trunk-check.ts', 'from ?? trunk.first_number'],
   '--profile': ['packages/store/src/telephony/profiles/profiles.ts', 'profile'],
   '--register': [`${TRUNK}/trunk-registrations.ts`, 'details.register'],
   '--no-register': [`${TRUNK}/trunk-registrations.ts`, 'details.register'],
 }
 
-const usages = [...ORG_USAGE, ...Object.values(ENV_USAGE), TRUNK_USAGE, RATE_CARD_USAGE, KEY_USAGE, MASTER_KEY_USAGE]
+const usages = [
+  ...ORG_USAGE,
+  ...Object.values(ENV_USAGE),
+  TRUNK_USAGE,
+  TRUNK_LIST_USAGE,
+  TRUNK_SHOW_USAGE,
+  TRUNK_CHECK_USAGE,
+  RATE_CARD_USAGE,
+  KEY_USAGE,
+  MASTER_KEY_USAGE,
+]
 const switchesOf = (usage: string) => usage.match(/--[a-z][a-z-]*/g) ?? []
 const isAccountedFor = (name: string) => Object.hasOwn(READERS, name)
 
@@ -63,4 +77,10 @@ it('a switch that is missing from this register is reported', () => {
 
 it.each(Object.entries(READERS))('the switch %s takes effect where the list says: %j', (_, [file, word]) => {
   expect(readFileSync(new URL(file, ROOT), 'utf8')).toContain(word)
+})
+
+it('every switch of the trunk commands is described in docs/operations.md', () => {
+  const docs = readFileSync(new URL('docs/operations.md', ROOT), 'utf8')
+  const switches = [TRUNK_USAGE, TRUNK_LIST_USAGE, TRUNK_SHOW_USAGE, TRUNK_CHECK_USAGE].flatMap(switchesOf)
+  expect([...new Set(switches)].filter(name => !docs.includes(`\`${name}`))).toEqual([])
 })

@@ -13,6 +13,7 @@ import { ORG_USAGE, orgCreate, orgList } from '../admin/org.ts'
 import { RATE_CARD_USAGE, rateCardInstall } from '../admin/rate-card.ts'
 import type { StaffCommand } from '../admin/staff-command.ts'
 import { TRUNK_LIST_USAGE, TRUNK_SHOW_USAGE, TRUNK_USAGE, trunkList, trunkSet, trunkShow } from '../admin/trunk.ts'
+import { TRUNK_CHECK_USAGE, trunkCheck } from '../admin/trunk-check.ts'
 import { readSettings, type Settings } from '../environment.ts'
 import { withSettingName } from '../start-faults.ts'
 import { groupUsage, parseCommand, UsageError } from '../usage.ts'
@@ -36,6 +37,7 @@ const USAGES = [
   ...ORG_USAGE,
   ...Object.values(ENV_USAGE),
   TRUNK_USAGE,
+  TRUNK_CHECK_USAGE,
   TRUNK_LIST_USAGE,
   TRUNK_SHOW_USAGE,
   RATE_CARD_USAGE,
@@ -45,8 +47,14 @@ const USAGES = [
 
 type DatabaseSettings = Pick<Settings, 'home' | 'databaseUrl' | 'redisUrl' | 'masterKey'>
 
-/** The commands of platform staff. They use the database of `DATABASE_URL` or of a running `npm start`, and print one JSON value. */
+/** The commands of platform staff. They use the database of `DATABASE_URL` or of a running `npm start`, and print one JSON value; `trunk check` prints lines. */
 export async function admin(args: string[]): Promise<number> {
+  if (args[0] === 'trunk' && args[1] === 'check')
+    return trunkCheck(
+      args.slice(2),
+      () => readSettings(process.env),
+      line => process.stdout.write(`${line}\n`),
+    )
   const answer = await adminAnswer(args, () => readSettings(process.env))
   process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
   return 0

@@ -3,7 +3,7 @@ import { type Ms, ParleyError, Semaphore, type Time } from '@parley/kernel'
 import { type InviteAttempt, LegError } from '@parley/leg'
 import { MediaError } from '@parley/media'
 import type { OwnedRun, OwnedRunEnding, RunLeases, Work } from '@parley/runs'
-import { type HeaderPairs, parseNameAddrList } from '@parley/sip'
+import type { HeaderPairs } from '@parley/sip'
 import {
   type CallSlot,
   type Database,
@@ -21,18 +21,14 @@ import type { CallCapacity, CallPlace } from '../call-capacity.ts'
 import type { CallPlan } from '../call-plan.ts'
 import type { DialRequest } from '../engine.ts'
 import { EngineError } from '../errors.ts'
-import type { TrunkMedia } from '../inbound-router.ts'
 import type { CallLadders } from '../ladder/call-ladders.ts'
 import type { AgentFactory } from './agent-factory.ts'
 import { CallRecord, type CallRecordEnd, undialled } from './call-record.ts'
 import { variableHeaders } from './custom-headers.ts'
 import { DialEffect } from './dial-effect.ts'
-import { numberAt, outboundIdentity } from './outbound-identity.ts'
+import { dialTarget } from './dial-target.ts'
 import { openRecording, type Recordings } from './recordings.ts'
 import { policyOf, type ReadyRun, runPlan, wantsRecording } from './run-plan.ts'
-import { trunkHop } from './trunk-address.ts'
-import { trunkMedia, trunkSources } from './trunk-details.ts'
-import { writtenCalledNumber } from './trunk-numbers.ts'
 
 /** Longest wait of a call for its turn on the trunk. */
 const MAX_SLOT_WAIT_MS: Ms = 60_000
@@ -172,22 +168,19 @@ export class OutboundRuns {
 
   async #dial(ready: ReadyToDial, place: CallPlace): Promise<void> {
     const { run, record, start, trunk, agent, effectId } = ready
-    const { ladders, onDial } = this.#options
+    const { ladders, onDial, sealer } = this.#options
     const { trunk_id, termination_uri, details } = trunk
     onDial?.({ scope: run.scope, trunk_id, termination_uri, details })
-    const identity = outboundIdentity(start.from_number, trunk)
-    const headers = [...identity.headers, ...this.#customHeaders(run, start, trunk)]
+    const customHeaders = this.#customHeaders(run, start, trunk)
     const recording = wantsRecording(start.plan) ? await this.#recording(run) : null
     const plan = runPlan(ready, recording)
     const effect = new DialEffect(run.ledger, effectId)
     try {
+      const target = dialTarget(trunk, start.from_number, start.to_number ?? '', sealer)
       const request: DialRequest = {
-        ...this.#target(start, trunk),
-        from: identity.from,
-        headers,
+        ...target,
+        headers: [...(target.headers ?? []), ...customHeaders],
         ringTimeoutMs: agent.plan.settings.ringDurationMs,
-        ...sessionTimerOf(trunk),
-        ...serviceRouteOf(trunk),
         plan: {
           ...plan,
           onCall: call => {
@@ -287,36 +280,4 @@ export class OutboundRuns {
       throw new SetupFailure(undialled('sip_error'))
     }
   }
-
-  #target(
-    start: StartingRun,
-    trunk: DialableTrunk,
-  ): Pick<DialRequest, 'uri' | 'nextHop' | 'sources' | 'credentials'> & TrunkMedia {
-    const { details, termination_uri: host, auth } = trunk
-    const credentials =
-      auth === null || auth.secret === null
-        ? null
-        : {
-            username: auth.username,
-            password: this.#options.sealer.open(auth.secret.sealed, auth.secret.context).toString('utf8'),
-            ...(details.realms && { realms: details.realms }),
-          }
-    return {
-      uri: numberAt(writtenCalledNumber(start.to_number ?? '', trunk), host),
-      ...trunkMedia(details),
-      nextHop: trunkHop(host, details),
-      sources: trunkSources(details),
-      ...(credentials !== null && { credentials }),
-    }
-  }
-}
-
-function sessionTimerOf({ details: { session_expires } }: DialableTrunk): Pick<DialRequest, 'sessionTimer'> {
-  return session_expires === undefined ? {} : { sessionTimer: { expiresS: session_expires } }
-}
-
-/** RFC 3608 section 6.1: calls of a registered trunk take the route that its registrar asked for. */
-function serviceRouteOf({ service_route }: DialableTrunk): Pick<DialRequest, 'route'> {
-  const route = service_route.flatMap(value => parseNameAddrList(value) ?? [])
-  return route.length === 0 ? {} : { route }
 }

@@ -7,6 +7,8 @@ interface TokenRoute {
   /** Unguessable; Request-URI user, URI parameter `token`, or the first label of its host. */
   readonly token: string
   readonly decide: (invite: SipRequest) => InboundDecision
+  /** See `InboundRoute.takeRateSlot`. */
+  readonly takeRateSlot?: () => boolean
 }
 
 /** Routes that are not in the database, such as that of the line test. A request without a known token has no route. */
@@ -14,12 +16,13 @@ export class TokenRouter implements InboundRouter {
   readonly #routes: readonly { readonly route: InboundRoute; readonly digest: Buffer }[]
 
   constructor(routes: readonly TokenRoute[]) {
-    this.#routes = routes.map(({ token, decide }) => ({
+    this.#routes = routes.map(({ token, decide, takeRateSlot }) => ({
       digest: digestOf(token),
       route: {
         serverName: null,
         receive: async invite => decide(invite),
         refused: () => {},
+        ...(takeRateSlot && { takeRateSlot }),
       },
     }))
   }

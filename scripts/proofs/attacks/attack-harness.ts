@@ -9,6 +9,9 @@ import { type PhoneCall, VirtualPhone } from '@parley/phone'
 import { type Intelligibility, intelligibility, Talk, talkingVoice, talkOn } from './talk.ts'
 
 export const TOKEN = 'attacked234567token'
+/** A trunk from which the engine takes `LIMITED_CPS` calls per second. */
+export const LIMITED_TOKEN = 'limited234567token'
+export const LIMITED_CPS = 2
 /** The attacker's address on the loopback network; legitimate callers use 127.0.0.1. */
 export const ATTACKER = '127.0.0.2'
 
@@ -71,7 +74,10 @@ export class AttackHarness {
     const plan = () => testPlan({ voice }, { recordingPath: accepted.count === 0 ? join(directory, 'live.wav') : null })
     const engine = await Engine.start({
       endpoint: { tls, rtp: { ports: { from: 35_000, to: 35_999 }, threads: 1 }, userAgentName: 'Parley' },
-      router: testRouter([{ token: TOKEN, security, plan }]),
+      router: testRouter([
+        { token: TOKEN, security, plan },
+        { token: LIMITED_TOKEN, security, plan, inboundCps: LIMITED_CPS },
+      ]),
       maxCalls: options.maxCalls ?? 20,
       onCall: () => {
         accepted.count++

@@ -18,6 +18,8 @@ export interface SipFlood {
   readonly uri: string
   /** PEM, for TLS. */
   readonly ca: string
+  /** Media addresses of the INVITEs' offers, used in turn: "address:port". Default: one of the attacker. */
+  readonly media?: readonly string[]
   /** The flood ends when nothing was received for this time, ms. */
   readonly lingerMs: number
 }
@@ -32,16 +34,21 @@ export interface SipFloodResult {
   readonly seconds: number
 }
 
-const OFFER = [
-  'v=0',
-  'o=- 1 1 IN IP4 127.0.0.2',
-  's=-',
-  'c=IN IP4 127.0.0.2',
-  't=0 0',
-  'm=audio 40000 RTP/SAVP 0',
-  'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj',
-  '',
-].join('\r\n')
+const MEDIA = ['127.0.0.2:40000']
+
+function offer(media: string): string {
+  const [address, port] = media.split(':')
+  return [
+    'v=0',
+    'o=- 1 1 IN IP4 127.0.0.2',
+    's=-',
+    `c=IN IP4 ${address}`,
+    't=0 0',
+    `m=audio ${port} RTP/SAVP 0`,
+    'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj',
+    '',
+  ].join('\r\n')
+}
 
 const MALFORMED = [
   'INVITE\r\n\r\n',
@@ -129,7 +136,8 @@ async function openStream({ transport, from, port, ca }: SipFlood): Promise<Line
 }
 
 function request(job: SipFlood, method: string, serial: string, dialog?: { readonly toTag: string }): Buffer {
-  const body = method === 'INVITE' ? OFFER : ''
+  const { media = MEDIA } = job
+  const body = method === 'INVITE' ? offer(media[Number(serial.split('x')[1]) % media.length]!) : ''
   const lines = [
     `${method} ${job.uri} SIP/2.0`,
     `Via: SIP/2.0/${job.transport.toUpperCase()} ${job.from}:9;rport;branch=z9hG4bKflood${serial}${method}`,

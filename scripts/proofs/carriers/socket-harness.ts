@@ -14,8 +14,8 @@ import { sdp } from './carrier-harness.ts'
 export const TOKEN = 'carriers234567token'
 /** The called number of calls whose rate is limited. */
 export const LIMITED_TOKEN = 'limited234567token'
-/** Calls per second of the limited route, all at once. */
-export const LIMIT = 5
+/** Calls that the limited route takes at once: those of two seconds. */
+export const LIMIT = 4
 const WAIT_MS = 5000
 const GREETING_SAMPLES = 8000
 
@@ -47,18 +47,13 @@ export class SocketHarness {
     const directory = await mkdtemp(join(tmpdir(), 'parley-carriers.'))
     const tls = await ensureLocalCertificate(directory, { names: ['localhost'], addresses: ['127.0.0.1'] })
     const plan = () => testPlan({ voice })
-    const routes = testRouter([TOKEN, LIMITED_TOKEN].map(token => ({ token, security: 'rtp-only', plan })))
-    let slots = LIMIT
+    const router = testRouter([
+      { token: TOKEN, security: 'rtp-only', plan },
+      { token: LIMITED_TOKEN, security: 'rtp-only', plan, inboundCps: LIMIT / 2 },
+    ])
     const engine = await Engine.start({
       endpoint: { tls, rtp: { ports: { from: 37_000, to: 37_499 }, threads: 1 }, userAgentName: 'Parley' },
-      router: {
-        find(request, address, flowId) {
-          const route = routes.find(request, address, flowId)
-          const isLimited = 'user' in request.uri && request.uri.user === LIMITED_TOKEN
-          return route === null || !isLimited ? route : { ...route, takeRateSlot: () => slots-- > 0 }
-        },
-        lists: address => routes.lists(address),
-      },
+      router,
     })
     return new SocketHarness(engine, tls, directory)
   }

@@ -8,6 +8,11 @@ const BURST_MS: Ms = 2000
 /** Trunks, and groups of trunks at the same addresses, whose calls are counted at least. */
 const MAX_COUNTED = 20_000
 
+/** What the rate of a trunk depends on. */
+type CountedTrunk = Pick<InboundTrunk, 'trunk_id' | 'details'> & {
+  readonly scope: Pick<InboundTrunk['scope'], 'tenant_id'>
+}
+
 /**
  * Limits how many calls per second an engine takes from each trunk (token bucket), so that a flood of one trunk costs no
  * database query and leaves the other trunks their calls.
@@ -16,7 +21,7 @@ export class InboundRate {
   readonly #buckets = new TokenBuckets(MAX_COUNTED)
 
   /** Counts a call of one of these trunks; false: their rates together are exceeded. */
-  take(trunks: readonly InboundTrunk[], nowMs: Ms): boolean {
+  take(trunks: readonly CountedTrunk[], nowMs: Ms): boolean {
     const perSecond = trunks.reduce((sum, { details }) => sum + (details.inbound_cps ?? CALLS_PER_SECOND), 0)
     const burst = Math.max(1, (perSecond * BURST_MS) / 1000)
     const group = trunks.map(({ scope, trunk_id }) => `${scope.tenant_id}/${trunk_id}`).join(' ')

@@ -6,6 +6,7 @@ import type { CallPlan, HandlerFactory } from '../call-plan.ts'
 import { calledNumbers, e164Digits } from '../called-number.ts'
 import type { InboundRouter } from '../inbound-router.ts'
 import { lineTestHandler } from '../line-test.ts'
+import { InboundRate } from '../runs/inbound-rate.ts'
 import { TokenRouter } from '../token-router.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 
@@ -40,19 +41,29 @@ export interface TestRoute {
   readonly plan: () => CallPlan
   /** E.164; calls to other numbers are answered 404. Default: every number is accepted. */
   readonly numbers?: readonly string[]
+  /** Calls per second that are taken, two seconds' worth at once; default: no limit. */
+  readonly inboundCps?: number
 }
 
 /** A router whose calls are no runs. */
 export function testRouter(routes: readonly TestRoute[]): InboundRouter {
   return new TokenRouter(
-    routes.map(({ token, security, plan, numbers }) => ({
+    routes.map(({ token, security, plan, numbers, inboundCps }) => ({
       token,
+      ...(inboundCps !== undefined && { takeRateSlot: rateOf(inboundCps) }),
       decide: invite =>
         numbers === undefined || reaches(numbers, invite)
           ? { kind: 'taken', security, plan: plan() }
           : { kind: 'refused', status: 404 },
     })),
   )
+}
+
+/** Counts the calls of one trunk as the engine does. */
+function rateOf(inboundCps: number): () => boolean {
+  const rate = new InboundRate()
+  const trunk = { scope: { tenant_id: 'test' }, trunk_id: 'test', details: { inbound_cps: inboundCps } }
+  return () => rate.take([trunk], systemTime.now())
 }
 
 function reaches(numbers: readonly string[], invite: SipRequest): boolean {

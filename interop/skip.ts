@@ -51,6 +51,14 @@ export const LINPHONE_PROGRAMS = {
   perl: 'perl',
 } as const
 
+/** `pjsua2-python`: the Python of an environment with pjsua2; `.ci/run` makes one. */
+export const PJSIP_PROGRAMS = {
+  'pjsua2-python': 'python3-venv; .ci/run installs pjsua2-python==2.15.1.post1 there',
+  'espeak-ng': 'espeak-ng',
+  sox: 'sox',
+  openssl: 'openssl',
+} as const
+
 function isOnPath(program: string): boolean {
   return searchPath().some(directory => {
     try {

@@ -15,9 +15,9 @@ import type {
 import { SERVICE } from './service.ts'
 import { inviteTimes, type LoadFigures, runSipp } from './sipp-load.ts'
 
-/** The subject has this core for itself; SIPp and the caller use the other one. */
+/** A subject has this core for itself by default; SIPp and the caller use the other one. */
 export const SUBJECT_CORE = 0
-const LOAD_CORE = 1
+export const CORES = 2
 
 type Transport = 'udp' | 'tcp' | 'tls'
 
@@ -33,27 +33,34 @@ export class MeasuredSubject {
   readonly #ports: Readonly<Record<Transport, number>>
   readonly #tls: TlsIdentity
   readonly #directory: string
+  readonly #loadCore: number
 
   private constructor(parts: {
     readonly subject: ChildLink<SubjectRequest, SubjectReply>
     readonly ports: Readonly<Record<Transport, number>>
     readonly tls: TlsIdentity
     readonly directory: string
+    readonly loadCore: number
   }) {
     this.#subject = parts.subject
     this.#ports = parts.ports
     this.#tls = parts.tls
     this.#directory = parts.directory
+    this.#loadCore = parts.loadCore
   }
 
-  static async open(layer: Layer, planted: PlantedFault | null = null): Promise<MeasuredSubject> {
+  static async open(
+    layer: Layer,
+    planted: PlantedFault | null = null,
+    core: number = SUBJECT_CORE,
+  ): Promise<MeasuredSubject> {
     const directory = await mkdtemp(join(tmpdir(), 'parley-bench-sip.'))
     const tls = await ensureLocalCertificate(directory, { names: ['localhost'], addresses: ['127.0.0.1'] })
     const subject = new ChildLink<SubjectRequest, SubjectReply>(join(import.meta.dirname, 'subject.ts'), {
-      core: SUBJECT_CORE,
+      core,
     })
     const { ports } = await subject.ask({ type: 'open', layer, tls, planted }, 'opened')
-    return new MeasuredSubject({ subject, ports, tls, directory })
+    return new MeasuredSubject({ subject, ports, tls, directory, loadCore: (core + 1) % CORES })
   }
 
   /** Puts a load on the subject. `msPerCall`: its user plus system time for each call, all its threads included. */
@@ -72,7 +79,7 @@ export class MeasuredSubject {
   /** A caller over TLS in another process. */
   async caller(): Promise<ChildLink<CallerRequest, CallerReply>> {
     const caller = new ChildLink<CallerRequest, CallerReply>(join(import.meta.dirname, 'tls-caller.ts'), {
-      core: LOAD_CORE,
+      core: this.#loadCore,
     })
     await caller.ask({ type: 'open', tls: this.#tls, port: this.#ports.tls, user: SERVICE }, 'opened')
     return caller
@@ -85,7 +92,7 @@ export class MeasuredSubject {
 
   async #load({ transport, calls, perSecond }: Load): Promise<LoadFigures> {
     if (transport !== 'tls')
-      return runSipp({ transport, calls, perSecond, port: this.#ports[transport], core: LOAD_CORE })
+      return runSipp({ transport, calls, perSecond, port: this.#ports[transport], core: this.#loadCore })
     const caller = await this.caller()
     try {
       const { failed, inviteMs, seconds } = await caller.ask({ type: 'call', count: calls, perSecond }, 'called')

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { MeasuredSubject } from './measured-subject.ts'
 import type { Layer, PlantedFault } from './messages.ts'
 import { areOnTime, measureRefreshes } from './refreshes.ts'
-import { isClean, sippFigures } from './sipp-load.ts'
+import { inParallel, isClean, sippFigures } from './sipp-load.ts'
 
 const missing = spawnSync('sipp', ['-v']).error !== undefined
 const note = missing ? ' (skipped: sipp is not installed: apt-get install sip-tester)' : ''
@@ -85,6 +85,28 @@ describe('the files of SIPp', () => {
       retransmissions: 3,
       perSecond: 398.7,
       inviteMs: { p50: 1.5, p95: 10, p99: 10 },
+    })
+  })
+})
+
+describe('several processes', () => {
+  it('they share the calls, and the slowest one counts', async () => {
+    const shares: object[] = []
+    const figures = await inParallel(['a', 'b'], 5, 101, async (subject, share) => {
+      shares.push(share)
+      const slow = subject === 'b' ? 10 : 1
+      return { ...share, failed: 1, retransmissions: 0, inviteMs: { p50: slow, p95: 2, p99: 3 }, msPerCall: slow }
+    })
+    expect(shares).toEqual([
+      { calls: 51, perSecond: 3 },
+      { calls: 50, perSecond: 2 },
+    ])
+    expect(figures).toMatchObject({
+      calls: 101,
+      perSecond: 5,
+      failed: 2,
+      inviteMs: { p50: 10, p95: 2 },
+      msPerCall: 5.5,
     })
   })
 })

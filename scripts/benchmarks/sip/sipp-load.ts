@@ -101,6 +101,36 @@ export function sippFigures(stat: string, rtt: string): LoadFigures {
   }
 }
 
+/** Shares calls among subjects; the figures of all together, with the longest times. */
+export async function inParallel<Subject>(
+  subjects: readonly Subject[],
+  perSecond: number,
+  calls: number,
+  run: (subject: Subject, share: { calls: number; perSecond: number }) => Promise<LoadFigures & { msPerCall: number }>,
+): Promise<LoadFigures & { msPerCall: number }> {
+  const count = subjects.length
+  const parts = await Promise.all(
+    subjects.map((subject, i) =>
+      run(subject, { calls: shareOf(calls, count, i), perSecond: shareOf(perSecond, count, i) }),
+    ),
+  )
+  const sum = (value: (part: (typeof parts)[number]) => number) => parts.reduce((total, part) => total + value(part), 0)
+  const longest = (name: keyof InviteTimes) => Math.max(...parts.map(({ inviteMs }) => inviteMs[name]))
+  return {
+    calls: sum(part => part.calls),
+    failed: sum(part => part.failed),
+    retransmissions: sum(part => part.retransmissions),
+    perSecond: sum(part => part.perSecond),
+    inviteMs: { p50: longest('p50'), p95: longest('p95'), p99: longest('p99') },
+    msPerCall: Math.round((sum(part => part.msPerCall) / count) * 1000) / 1000,
+  }
+}
+
+/** Whole shares that add up to `total`. */
+function shareOf(total: number, count: number, index: number): number {
+  return Math.floor(total / count) + (index < total % count ? 1 : 0)
+}
+
 export function inviteTimes(ms: readonly number[]): InviteTimes {
   const at = (share: number) => Math.round(quantile(ms, share) * 1000) / 1000
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }

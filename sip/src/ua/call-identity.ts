@@ -1,4 +1,5 @@
 import type { DigestClient } from '../auth/digest-client.ts'
+import type { Destination } from '../transaction/message-sender.ts'
 import { type IpNetwork, isInNetworks } from '../transport/ip-network.ts'
 import type { Flow, Target, TransportName } from '../transport/transport.ts'
 
@@ -47,14 +48,23 @@ export class CallIdentity {
    * against the trunk's name, or its address is one of the trunk's.
    */
   owns(flow: Flow): boolean {
-    const isVerified =
-      flow.transport === 'tls' &&
-      this.serverName !== undefined &&
-      flow.serverName?.toLowerCase() === this.serverName.toLowerCase()
-    return isVerified || this.ownsAddress(flow.transport, flow.remote.address)
+    const isVerified = flow.transport === 'tls' && this.#isServerName(flow.serverName)
+    return isVerified || this.#ownsAddress(flow.transport, flow.remote.address)
   }
 
-  ownsAddress(transport: TransportName, address: string): boolean {
+  /** Whether what is sent there reaches the call's next hop, and nobody else: see `owns`. */
+  ownsDestination(to: Destination): boolean {
+    if ('flow' in to) return this.owns(to.flow)
+    // A connection over TLS is used only if its certificate proves the name of its target.
+    const { transport, address, serverName } = to.target
+    return (transport === 'tls' && this.#isServerName(serverName)) || this.#ownsAddress(transport, address)
+  }
+
+  #isServerName(name: string | undefined): boolean {
+    return this.serverName !== undefined && name?.toLowerCase() === this.serverName.toLowerCase()
+  }
+
+  #ownsAddress(transport: TransportName, address: string): boolean {
     const isSource = this.#transports.has(transport) && isInNetworks(address, this.#sources ?? [])
     return isSource || this.#own.has(`${transport} ${address}`)
   }

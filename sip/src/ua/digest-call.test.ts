@@ -115,6 +115,24 @@ describe('digest authentication of calls', () => {
     expect(moved.last('BYE').request.headers.get('Authorization')).toContain('username="trunk"')
   })
 
+  it('credentials for a request whose connection closes do not go with it to a host that is not the next hop', () => {
+    const pair = new Pair({ transport: 'tcp' })
+    const peer = new ScriptedPeer(pair.network, '10.0.0.9', 'peer.test')
+    const other = new ScriptedPeer(pair.network, '10.0.0.66', 'other.test')
+    const caller = pair.call({ uri: sipUri('x', 'peer.test', 'tcp'), credentials: { ...credentials, realms: ['c'] } })
+    pair.time.advance(100)
+    peer.reply(peer.last('INVITE'), 200, { body: 'answer', contactHost: '10.0.0.66' })
+    pair.time.advance(100)
+    caller.session.hangUp()
+    pair.time.advance(100)
+    peer.reply(peer.last('BYE'), 401, { headers: [['WWW-Authenticate', 'Digest realm="c", nonce="n"']] })
+    pair.time.advance(100)
+    expect(peer.last('BYE').request.headers.get('Authorization')).toContain('username="trunk"')
+    pair.a.transport.cutAll()
+    pair.time.advance(1000)
+    expect(other.last('BYE').request.headers.get('Authorization')).toBeUndefined()
+  })
+
   /** A call that the peer challenged and answered; `challenge` replies 407 to its last request of a method. */
   function challengedCall(contactHost?: string) {
     const pair = new Pair()

@@ -80,9 +80,8 @@ export class EndToEndAck {
     // 13.2.2.4: a transaction of its own, so a branch of its own.
     const via = this.#ctx.layer.clients.via(transport)
     if (via === undefined) return
-    const address = 'flow' in to ? to.flow.remote.address : to.target.address
     // 13.2.2.4: repeats the INVITE's credentials, but only to the host for which they were made.
-    const ours = this.#identity.ownsAddress(transport, address)
+    const ours = this.#identity.ownsDestination(to)
     const headers = headersWith(ours ? this.#credentials : [], this.#request.headers)
     this.#ctx.layer.sender.send(
       to,

@@ -23,7 +23,7 @@ export function streamFor(
   if (via === undefined || sizeOf({ ...request, via: [via] }) <= MAX_DATAGRAM) return undefined
   const stream: Target = { ...target, transport: 'tcp' }
   // The call's next hop is the same over either transport.
-  if (way.identity.ownsAddress('udp', target.address)) way.identity.adopt([stream])
+  if (way.identity.ownsDestination({ target })) way.identity.adopt([stream])
   return stream
 }
 

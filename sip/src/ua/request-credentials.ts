@@ -36,14 +36,14 @@ export class RequestCredentials {
   }
 
   /**
-   * Headers for an attempt: the answers to this request's challenges; before one, and only to the call's next hop, the
+   * Headers for an attempt, none unless it goes to the call's next hop: the answers to this request's challenges; before one, the
    * credentials of the call's earlier requests with the next nonce count.
    */
   forAttempt(request: { readonly method: string; readonly uri: Uri }, to: Destination): HeaderPairs {
     const { digest } = this.#identity
-    const isOwn =
-      'flow' in to ? this.#identity.owns(to.flow) : this.#identity.ownsAddress(to.target.transport, to.target.address)
-    this.#sent = this.#answers
+    const isOwn = this.#identity.ownsDestination(to)
+    // After its connection has closed, a request may go to another host than the one that was answered.
+    this.#sent = isOwn ? this.#answers : []
     if (digest !== undefined && this.#answers.length === 0 && isOwn) {
       const { method, uri } = request
       this.#sent = digest.preemptive({ method, uri: serialiseUri(uri) }, this.#answeredNonces)

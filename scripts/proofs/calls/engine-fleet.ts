@@ -4,17 +4,21 @@ import { pollUntil } from './poll-until.ts'
 
 const OWNER_TIMEOUT_MS = 10_000
 
-/** The engines of a harness. Some are running while killed ones restart. */
+/** The engines of a harness. Some are running while killed ones restart, as long as there are kills to come. */
 export class EngineFleet {
   readonly #harness: CallHarness
   /** Running engines, the least recently used first. */
   readonly #running: HarnessEngine[]
   readonly #starting = new Set<Promise<void>>()
+  /** Kills to come, as far as they are known. */
+  #killsLeft: number
   #isClosing = false
 
-  constructor(harness: CallHarness) {
+  /** `kills`: how many are expected. */
+  constructor(harness: CallHarness, kills: number) {
     this.#harness = harness
     this.#running = [...harness.engines]
+    this.#killsLeft = kills
   }
 
   /** A running engine. Waits for a restart if there is none. */
@@ -36,12 +40,16 @@ export class EngineFleet {
     })
   }
 
-  /** Sends SIGKILL, waits for the exit and starts the engine again in the background. */
+  /**
+   * Sends SIGKILL, waits for the exit and starts the engine again in the background, unless enough engines are left for the kills
+   * to come and for what the last one leaves.
+   */
   async kill(engine: HarnessEngine): Promise<void> {
     const at = this.#running.indexOf(engine)
     if (at >= 0) this.#running.splice(at, 1)
     await engine.process.kill()
-    if (this.#isClosing) return
+    this.#killsLeft = Math.max(0, this.#killsLeft - 1)
+    if (this.#isClosing || this.#running.length + this.#starting.size > this.#killsLeft) return
     const start = engine.process.start().then(() => {
       this.#running.push(engine)
       this.#starting.delete(start)

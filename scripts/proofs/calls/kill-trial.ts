@@ -15,6 +15,9 @@ const TAKEOVER_TIMEOUT_MS = 30_000
 const GRACE_MS = 5000
 /** 64*T1 (RFC 3261 section 13.3.1.4). */
 export const UNACKNOWLEDGED_MS = 32_000
+/** The ACK waits this long for the dialog to be stored, then it is sent all the same (decision 0028). */
+const ACK_WAITS_MS = 2000
+const CLOCK_ERROR_MS = 20
 /** Calls per second of a trunk whose next call waits for 50 s. */
 const SLOW_CALLS_PER_SECOND = 0.02
 
@@ -41,8 +44,11 @@ export interface Killed {
   readonly sending: readonly string[]
   /** Whether no INVITE had been sent, so that another engine may take the run. */
   readonly wasReleased: boolean
-  /** False: the planted second call was not placed. */
-  readonly isAsPlanted: boolean
+  /**
+   * False: the moment did not occur, the planted second call was not placed, or the engine sent the ACK before anything had stored
+   * the dialog.
+   */
+  readonly isAsMeant: boolean
 }
 
 /** A call and the engine that owns it. */
@@ -59,7 +65,7 @@ export async function killEngine(harness: CallHarness, fleet: EngineFleet, kill:
   if (isSlowed) await setTurns(harness, kill.line, SLOW_CALLS_PER_SECOND, 'infinity')
   const call = await begin(harness, fleet, kill)
   if (call === null)
-    return { run: null, killedAt: Date.now(), answeredAt: null, sending: [], wasReleased: false, isAsPlanted: false }
+    return { run: null, killedAt: Date.now(), answeredAt: null, sending: [], wasReleased: false, isAsMeant: false }
   const { run_id } = call.run
   const hasLongLease = kill.planted === 'no reaper'
   if (hasLongLease) await leaseFor(harness, run_id, '1 hour')
@@ -77,12 +83,22 @@ export async function killEngine(harness: CallHarness, fleet: EngineFleet, kill:
       .find(row => row.kind === kind && isOf(kill, row))
   const wasReleased = carrierRow('challenged') === undefined && carrierRow('invite') === undefined
   const answeredAt = carrierRow('answered')?.wall_ms ?? null
+  const acknowledgedAt = carrierRow('acknowledged')?.wall_ms ?? null
+  const isStored =
+    answeredAt === null || acknowledgedAt === null || acknowledgedAt - answeredAt < ACK_WAITS_MS - CLOCK_ERROR_MS
   const isOffered = kill.planted === 'engine dials again'
   if (isOffered) await offerAgain(harness, run_id)
   if (isSlowed) await setTurns(harness, kill.line, CALLS_PER_SECOND, '-infinity')
   // Wait here, so that the next kill does not hit the engine that takes the run.
   const isTaken = (isOffered || wasReleased) && (await waitForTakeover(harness, kill, killedAt, run_id))
-  return { run: call.run, killedAt, answeredAt, sending, wasReleased, isAsPlanted: !isOffered || isTaken }
+  return { run: call.run, killedAt, answeredAt, sending, wasReleased, isAsMeant: isStored && (!isOffered || isTaken) }
+}
+
+/** Cancels the run of a case whose moment did not occur. */
+export async function abandon(harness: CallHarness, kill: KillCase): Promise<void> {
+  const run = await runOf(harness, kill)
+  if (run !== null && run.ended_at === null)
+    await harness.client.runs.cancel({ params: { run_id: run.run_id }, body: {} })
 }
 
 /** Resolves when the run has ended or its time is over. Any number may run at a time. */

@@ -3,7 +3,7 @@ import {
   type DraftHead,
   deleteDraft,
   insertDraft,
-  keepTombstone,
+  insertTombstone,
   lockAgent,
   readOpenDraft,
   readPublishedDraft,
@@ -58,7 +58,7 @@ export const draftHandlers = {
     const deleted = await deleteDraft(db, scope, agent_id, at)
     if (deleted === null) return { status: 200, body: await discardedBefore(context, agent_id, at) }
     const answer = draftHeadBody(deleted, agent_id, scope.tenant_id)
-    await keepTombstone(db, scope, 'draft', at.draft_id, answer)
+    await insertTombstone(db, scope, 'draft', at.draft_id, answer)
     return { status: 200, body: answer }
   },
 

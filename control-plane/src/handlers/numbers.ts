@@ -3,7 +3,7 @@ import {
   deleteNumber,
   ENVIRONMENT_LIMITS,
   insertNumber,
-  keepTombstone,
+  insertTombstone,
   listNumbers,
   lockAgentAgainstArchiving,
   type NumberRow,
@@ -58,7 +58,7 @@ export const numberHandlers = {
       return { status: 200, body: tombstone as PhoneNumber }
     }
     const body = toNumber(released)
-    await keepTombstone(db, scope, 'number', number_id, body)
+    await insertTombstone(db, scope, 'number', number_id, body)
     context.notifyAfterCommit('telephony', number_id)
     return { status: 200, body }
   },

@@ -9,8 +9,8 @@ import {
   type PublishedRevision,
   publicationOfRevision,
   readOpenDraft,
+  readPublicationDetails,
   readPublicationRow,
-  readWholePublication,
 } from '@parley/store'
 import type { Context, Handlers, Principal } from '../context.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
@@ -50,7 +50,7 @@ export const publicationHandlers = {
   },
 
   'publications.get': async ({ params: { agent_id, version } }, context) => {
-    const found = await readWholePublication(context.db, context.scope, agent_id, version)
+    const found = await readPublicationDetails(context.db, context.scope, agent_id, version)
     if (found === null) {
       await existingAgent(context, agent_id)
       throw noVersion(agent_id, version)

@@ -2,7 +2,7 @@ import { Refusal, type secret } from '@parley/contract'
 import {
   deleteSecret,
   ENVIRONMENT_LIMITS,
-  keepTombstone,
+  insertTombstone,
   listSecrets,
   putSecret,
   type SecretRow,
@@ -56,7 +56,7 @@ export const secretHandlers = {
         },
       )
     const body = toSecret(deleted)
-    await keepTombstone(db, scope, 'secret', secret_id, body)
+    await insertTombstone(db, scope, 'secret', secret_id, body)
     return { status: 200, body }
   },
 } satisfies Partial<Handlers>

@@ -3,11 +3,11 @@ import {
   concurrentCapacity,
   deleteTrunk,
   ENVIRONMENT_LIMITS,
-  holdPinnedSecret,
+  insertTombstone,
   insertTrunk,
-  keepTombstone,
   listTrunks,
   lockedTrunk,
+  lockPinnedSecret,
   numbersOn,
   type TrunkRow,
   type TrunkSettings,
@@ -96,7 +96,7 @@ export const trunkHandlers = {
       })
     const body = toTrunk(trunk, platform)
     await deleteTrunk(db, scope, trunk_id)
-    await keepTombstone(db, scope, 'trunk', trunk_id, body)
+    await insertTombstone(db, scope, 'trunk', trunk_id, body)
     context.notifyAfterCommit('telephony', trunk_id)
     return { status: 200, body }
   },
@@ -104,7 +104,7 @@ export const trunkHandlers = {
 
 /** Refuses a reference that is not a version of a SIP password; locks the secret until the transaction has stored the reference. */
 async function lockSipSecret({ db, scope }: Context, pin: SecretPin): Promise<void> {
-  const found = await holdPinnedSecret(db, scope, pin)
+  const found = await lockPinnedSecret(db, scope, pin)
   if (found === null) throw noSecret('/auth_secret/id', `there is no secret "${pin.id}"`)
   if (found.kind !== 'sip_auth')
     throw noSecret('/auth_secret/id', `"${pin.id}" is a secret of kind ${found.kind}, not sip_auth`)

@@ -4,7 +4,7 @@ import { errorsOf } from '@parley/kernel'
 export const ConversationError = errorsOf({
   effect_not_found: { retryable: false, text: 'The ledger has no effect with this id.' },
   effect_step_not_allowed: { retryable: false, text: 'The state of the effect does not allow this step.' },
-  ledger_unavailable: { retryable: false, text: 'The effect could not be written; it was not sent.' },
-  model_failed: { retryable: false, text: 'The model gave no usable answer.' },
+  ledger_unavailable: { retryable: true, text: 'The effect could not be written; it was not sent.' },
+  model_failed: { retryable: true, text: 'The model gave no usable answer.' },
   turn_in_progress: { retryable: true, text: 'The agent has not answered the last message yet.' },
 })

@@ -38,6 +38,7 @@ export class InMemoryEffectLedger implements EffectLedger {
       throw new ConversationError(
         'ledger_unavailable',
         `the in-memory ledger is full: it holds its maximum of ${maxRows} effects; raise maxRows or use the ledger of a run`,
+        { retryable: false },
       )
     const effect_id = randomUuid(this.#options.random)
     const { kind, action, node_id, ordinal } = intent

@@ -85,9 +85,9 @@ export {
   type PublishedRevision,
   publicationOfRevision,
   readPublication,
+  readPublicationDetails,
   readPublicationRow,
   readPublishedDraft,
-  readWholePublication,
 } from './publications.ts'
 export { type Admission, type AdmissionRefusal, admitRun, countTransfer, type RunRequest } from './runs/admission.ts'
 export { type BudgetRow, readBudget, writeBudget } from './runs/budget.ts'
@@ -161,7 +161,7 @@ export {
 export { summariseUsage, type UsageRow } from './runs/usage.ts'
 export type { JsonObject, PhoneState, RunContact, RunKind } from './schema-runs.ts'
 export { readSecretValues, type SecretValues } from './secret-values.ts'
-export { deleteSecret, holdPinnedSecret, listSecrets, putSecret, type SecretRow } from './secrets.ts'
+export { deleteSecret, listSecrets, lockPinnedSecret, putSecret, type SecretRow } from './secrets.ts'
 export {
   createOrganisation,
   createStaffKey,
@@ -186,7 +186,7 @@ export { type TrunkHealth, trunkHealth } from './telephony/trunk-health.ts'
 export { saveTrunkPing, type TrunkPing } from './telephony/trunk-pings.ts'
 export { type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'
 export { concurrentCapacity, environmentsOf, makeSandbox } from './tenants.ts'
-export { keepTombstone, tombstoneOf } from './tombstones.ts'
+export { insertTombstone, tombstoneOf } from './tombstones.ts'
 export {
   deleteTrunk,
   insertTrunk,

@@ -31,7 +31,7 @@ interface PublishedDraft extends PublicationRow {
 }
 
 /** A publication with plan and draft as stored JSON text. */
-interface WholePublication extends PublishedDraft {
+interface PublicationDetails extends PublishedDraft {
   readonly plan: string
   readonly warnings: Diagnostic[]
 }
@@ -110,12 +110,12 @@ export async function readPublishedDraft(
   return (await onePublication(db, scope, agentId, version).select(DRAFT_JSON).executeTakeFirst()) ?? null
 }
 
-export async function readWholePublication(
+export async function readPublicationDetails(
   db: Queries,
   scope: Scope,
   agentId: string,
   version: Wanted,
-): Promise<WholePublication | null> {
+): Promise<PublicationDetails | null> {
   const whole = onePublication(db, scope, agentId, version).select([DRAFT_JSON, PLAN_JSON, 'p.warnings'])
   return (await whole.executeTakeFirst()) ?? null
 }

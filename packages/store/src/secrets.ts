@@ -181,7 +181,7 @@ interface PinnedSecret {
  * Reads a secret that is about to be pinned, and locks it against deletion until the transaction ends. Null: there is no such
  * secret.
  */
-export async function holdPinnedSecret(
+export async function lockPinnedSecret(
   tx: Queries,
   scope: Scope,
   pin: { readonly id: string; readonly version: string },

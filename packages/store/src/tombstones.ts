@@ -9,7 +9,7 @@ type TombstoneKind = TombstonesTable['kind']
 type Answer = Readonly<Record<string, unknown>>
 
 /** Stores the response of a DELETE; it replaces that of an earlier resource with the same id. */
-export async function keepTombstone(
+export async function insertTombstone(
   tx: Queries,
   scope: Scope,
   kind: TombstoneKind,

@@ -87,7 +87,9 @@ class AnswerReader {
     for (let events = 0; ; events++) {
       if (events >= MAX_EVENTS)
         return failureOf(
-          new ConversationError('model_failed', `The model sent more than ${MAX_EVENTS} events in one answer.`),
+          new ConversationError('model_failed', `The model sent more than ${MAX_EVENTS} events in one answer.`, {
+            retryable: false,
+          }),
         )
       const next = await this.#next(this.#iterator)
       if (next.type === 'stop') return next.end

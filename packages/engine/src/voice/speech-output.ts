@@ -1,10 +1,9 @@
-import { type Ms, msToSamples, ParleyError, type Samples, samplesToMs } from '@parley/kernel'
+import { type Ms, msToSamples, type ParleyError, type Samples, samplesToMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
-import { EngineError } from '../errors.ts'
 import type { Playout } from './playout.ts'
 import { SentenceStream } from './sentence-stream.ts'
 import { heardUpTo, newSentence, type Sentence } from './utterance-audio.ts'
-import type { Voices } from './voices.ts'
+import { type Voices, voiceError } from './voices.ts'
 
 /** Gain while the caller may be interrupting. */
 const DUCKED = 0.3
@@ -259,10 +258,7 @@ export class SpeechOutput {
   }
 
   #fail(error: unknown): void {
-    const known = error instanceof ParleyError
-    this.#listeners.onFailure(
-      known ? error : new EngineError('voice_failed', 'speech synthesis failed: see the cause', { cause: error }),
-    )
+    this.#listeners.onFailure(voiceError(error))
   }
 
   #setSpeaking(speaking: boolean): void {

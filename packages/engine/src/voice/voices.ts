@@ -110,8 +110,9 @@ class Progress {
   }
 }
 
-function voiceError(cause: unknown): ParleyError {
+/** The error of a voice, or `voice_failed` for any other: that one is a fault of the adapter, which a repetition would meet again. */
+export function voiceError(cause: unknown): ParleyError {
   return cause instanceof ParleyError
     ? cause
-    : new EngineError('voice_failed', 'speech synthesis failed: see the cause', { cause })
+    : new EngineError('voice_failed', 'speech synthesis failed: see the cause', { cause, retryable: false })
 }

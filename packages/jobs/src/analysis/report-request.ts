@@ -49,7 +49,8 @@ class Reading implements ModelAnswer {
   async read(events: ReturnType<LanguageModel['generate']>): Promise<true> {
     let count = 0
     for await (const event of events) {
-      if (++count > MAX_EVENTS) throw new JobsError('model_failed', `the model sent more than ${MAX_EVENTS} events`)
+      if (++count > MAX_EVENTS)
+        throw new JobsError('model_failed', `the model sent more than ${MAX_EVENTS} events`, { retryable: false })
       if (event.type === 'usage') {
         this.inputTokens = event.inputTokens
         this.outputTokens = event.outputTokens

@@ -6,6 +6,7 @@ import { join } from 'node:path'
  * and threads do not strip types anew. Stored in node_modules, which other users cannot write. Node 22.1 and later.
  */
 export function keepCompiled() {
-  process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compiled')
+  // Also instead of an empty value, which Node would take for its working directory.
+  process.env.NODE_COMPILE_CACHE ||= join(import.meta.dirname, '../node_modules/.cache/compiled')
   nodeModule.enableCompileCache(process.env.NODE_COMPILE_CACHE)
 }

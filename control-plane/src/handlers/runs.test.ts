@@ -60,7 +60,7 @@ const finish = async (owned: RunOwnership) => {
   )
   bus.publish('runs', owned.run_id)
 }
-const changesOf = (run_id: string) => bus.told.filter(([topic, id]) => topic === 'runs' && id === run_id).length
+const changesOf = (run_id: string) => bus.published.filter(([topic, id]) => topic === 'runs' && id === run_id).length
 
 describe('POST /runs/{run_id}/cancel', () => {
   it('cancelling a run that no process has started ends it at once and notifies', async () => {

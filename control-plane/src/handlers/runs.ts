@@ -27,7 +27,7 @@ export const runHandlers = {
     context.auditResource({ kind: 'run', id: run_id })
     await existingRun(context, run_id)
     const cancellation = await cancelRun(db, scope, run_id)
-    if (cancellation === 'asked') context.notifyAfterCommit('run_orders', run_id)
+    if (cancellation === 'requested') context.notifyAfterCommit('run_orders', run_id)
     if (cancellation === 'finished') context.notifyAfterCommit('runs', run_id)
     return { status: 202, body: runBody(await existingRun(context, run_id)) }
   },

@@ -103,12 +103,12 @@ describe('a handler that throws', () => {
     api.request('POST', '/api/v1/agents', { idempotencyKey, body: { template: 'blank', name: 'x' } })
   const traces = async (key: string) => {
     const { rows } = await db.owner.query("select 1 from parley.agents where agent_id = 'half-done'")
-    return { agents: rows.length, records: await records(key), notifications: bus.told.length }
+    return { agents: rows.length, records: await records(key), notifications: bus.published.length }
   }
 
   it('a handler that throws stores nothing but an audit item', async () => {
     fault = () => new TypeError('a bug')
-    const notifications = bus.told.length
+    const notifications = bus.published.length
     expect((await create('throws-1')).status).toBe(500)
     expect(await traces('throws-1')).toEqual({ agents: 0, records: 0, notifications })
     expect(await api.audited('agents.create')).toMatchObject([{ outcome: 'failed', resource_kind: 'agent' }])
@@ -153,7 +153,7 @@ describe('a transaction that is retried', () => {
     const other = await pipelineApi(keyHandlers, { db, database: twice, bus: otherBus, limits })
     const { key_id } = await other.newKey('viewer')
     expect((await other.request('DELETE', `/api/v1/keys/${key_id}`)).status).toBe(200)
-    expect(otherBus.told).toEqual([['keys', key_id]])
+    expect(otherBus.published).toEqual([['keys', key_id]])
     await other.close()
   })
 })

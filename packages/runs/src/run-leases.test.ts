@@ -131,7 +131,7 @@ it('an owned run writes its entries and states in order, and ends with its usage
     utterances: [{ text: 'Hello.', observed_offset_ms: 10 }],
   })
   expect(await counted(test, scope)).toMatchObject({ live: 0, permits: 0 })
-  expect(bus.told.filter(([topic, id]) => topic === 'runs' && id === run.runId).length).toBeGreaterThan(1)
+  expect(bus.published.filter(([topic, id]) => topic === 'runs' && id === run.runId).length).toBeGreaterThan(1)
 })
 
 it('an effect is committed before it is sent, and inference is written after the fact', async () => {
@@ -232,9 +232,9 @@ it('an update whose deadline passed stands in the timeline once, even when it is
   const { update_id } = (await readUpdate(test.database.within(scope), scope, run.runId, 1))!
   const late = [{ fields: { update_id, status: 'indeterminate' } }]
   await eventually(async () => expect(await updates()).toMatchObject(late))
-  const before = bus.told.length
+  const before = bus.published.length
   settle!({ status: 'applied' })
-  await eventually(() => expect(bus.told.slice(before)).toContainEqual(['runs', run.runId]))
+  await eventually(() => expect(bus.published.slice(before)).toContainEqual(['runs', run.runId]))
   expect(await run.finish(ENDED)).toBe('finished')
   expect(await updates()).toMatchObject(late)
 })

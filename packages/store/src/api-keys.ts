@@ -169,10 +169,10 @@ const NEWEST_FIRST: readonly KeysetColumn<KeyRow>[] = [
 ]
 
 /** Lists keys, newest first, including revoked ones. Throws the refusal `invalid_cursor`. */
-export function listKeys(db: Queries, scope: Scope, asked: PageRequest): Promise<Page<KeyRow>> {
+export function listKeys(db: Queries, scope: Scope, page: PageRequest): Promise<Page<KeyRow>> {
   const keys = db.selectFrom('api_keys').select(KEY_COLUMNS).where('tenant_id', '=', scope.tenant_id)
   const binding = { operation: 'keys.list', tenantId: scope.tenant_id, filters: {}, sort: 'created_desc' }
-  return readPage(keys, NEWEST_FIRST, binding, asked)
+  return readPage(keys, NEWEST_FIRST, binding, page)
 }
 
 export async function keyExists(db: Queries, scope: Scope, keyId: string): Promise<boolean> {

@@ -42,14 +42,14 @@ interface NumberFilter extends PageRequest {
 const BY_NUMBER: readonly KeysetColumn<NumberRow>[] = [{ column: 'phone_number', type: 'text', direction: 'asc' }]
 
 /** Lists numbers by phone number, ascending. Throws the refusal `invalid_cursor`. */
-export function listNumbers(db: Queries, scope: Scope, asked: NumberFilter): Promise<Page<NumberRow>> {
-  const { trunk_id, agent_id } = asked
+export function listNumbers(db: Queries, scope: Scope, filter: NumberFilter): Promise<Page<NumberRow>> {
+  const { trunk_id, agent_id } = filter
   let numbers = selectNumbers(db, scope)
   if (trunk_id !== undefined) numbers = numbers.where('trunk_id', '=', trunk_id)
   if (agent_id !== undefined) numbers = numbers.where('agent_id', '=', agent_id)
   const filters = { trunk_id, agent_id }
   const binding = { operation: 'numbers.list', tenantId: scope.tenant_id, filters, sort: 'phone_number' }
-  return readPage(numbers, BY_NUMBER, binding, asked)
+  return readPage(numbers, BY_NUMBER, binding, filter)
 }
 
 export async function numberOf(db: Queries, scope: Scope, numberId: string): Promise<NumberRow | null> {

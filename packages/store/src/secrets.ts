@@ -44,9 +44,9 @@ function selectSecrets(db: Queries, scope: Scope) {
 const BY_ID: readonly KeysetColumn<SecretRow>[] = [{ column: 'secret_id', type: 'text', direction: 'asc' }]
 
 /** Lists secrets by id, ascending. Throws the refusal `invalid_cursor`. */
-export function listSecrets(db: Queries, scope: Scope, asked: PageRequest): Promise<Page<SecretRow>> {
+export function listSecrets(db: Queries, scope: Scope, page: PageRequest): Promise<Page<SecretRow>> {
   const binding = { operation: 'secrets.list', tenantId: scope.tenant_id, filters: {}, sort: 'secret_id' }
-  return readPage(selectSecrets(db, scope), BY_ID, binding, asked)
+  return readPage(selectSecrets(db, scope), BY_ID, binding, page)
 }
 
 async function secretOf(db: Queries, scope: Scope, secretId: string): Promise<SecretRow> {

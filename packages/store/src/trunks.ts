@@ -50,9 +50,9 @@ function selectTrunks(db: Queries, scope: Scope) {
 const BY_ID: readonly KeysetColumn<TrunkRow>[] = [{ column: 'trunk_id', type: 'text', direction: 'asc' }]
 
 /** Lists trunks by id, ascending. Throws the refusal `invalid_cursor`. */
-export function listTrunks(db: Queries, scope: Scope, asked: PageRequest): Promise<Page<TrunkRow>> {
+export function listTrunks(db: Queries, scope: Scope, page: PageRequest): Promise<Page<TrunkRow>> {
   const binding = { operation: 'trunks.list', tenantId: scope.tenant_id, filters: {}, sort: 'trunk_id' }
-  return readPage(selectTrunks(db, scope), BY_ID, binding, asked)
+  return readPage(selectTrunks(db, scope), BY_ID, binding, page)
 }
 
 export async function trunkOf(db: Queries, scope: Scope, trunkId: string): Promise<TrunkRow | null> {

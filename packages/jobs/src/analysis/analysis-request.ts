@@ -25,20 +25,20 @@ export function analysisRequest(
   }
 }
 
-/** The same, after an answer that was not as asked for. */
+/** The same request, after an answer that was not valid. */
 export function correctionRequest(
   request: GenerationRequest,
   argumentsText: string | null,
   issues: readonly string[],
 ): GenerationRequest {
-  const told = JSON.stringify({ error: 'Call the tool again, with all of it right.', issues: issues.slice(0, 50) })
+  const refusal = JSON.stringify({ error: 'Call the tool again, with all of it right.', issues: issues.slice(0, 50) })
   if (argumentsText === null) return request
   return {
     ...request,
     messages: [
       ...request.messages,
       { role: 'assistant', content: '', toolCalls: [{ id: 'report_1', name: REPORT_TOOL, argumentsText }] },
-      { role: 'tool', toolCallId: 'report_1', content: told },
+      { role: 'tool', toolCallId: 'report_1', content: refusal },
     ],
   }
 }

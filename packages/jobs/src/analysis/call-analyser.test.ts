@@ -152,7 +152,7 @@ describe('an analysis', () => {
       [run.run_id],
     )
     expect(told).toEqual([{ event: 'run.ended' }, { event: 'run.analyzed' }])
-    expect(harness.bus.told).toContainEqual(['runs', run.run_id])
+    expect(harness.bus.published).toContainEqual(['runs', run.run_id])
     await analyse()
     expect(model.requests).toHaveLength(1)
   })

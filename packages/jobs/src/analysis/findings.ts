@@ -3,7 +3,7 @@ import { type AnalysisItem, propertyDescription, propertyNames, type VariableIte
 type Schema = Readonly<Record<string, unknown>>
 type Value = string | number | boolean
 
-/** What was read out of a conversation; null where nothing was found, or nothing was asked for. */
+/** The results of an analysis; null where nothing was found, or nothing was requested. */
 export interface Findings {
   readonly summary: string | null
   readonly sentiment: string | null
@@ -24,7 +24,7 @@ const PRESETS: Readonly<Record<Extract<AnalysisItem, { type: 'system-presets' }>
   user_sentiment: { type: 'string', enum: SENTIMENTS, description: 'How the user felt about the conversation.' },
 }
 
-/** JSON Schema of an object with everything that is asked for. */
+/** JSON Schema of an object with everything that is requested. */
 export function findingsSchema(items: readonly AnalysisItem[]): Schema {
   const names = propertyNames(items.map(({ name }) => name))
   const properties = Object.fromEntries(items.map((item, index) => [names[index]!, propertyOf(item, names[index]!)]))
@@ -39,9 +39,9 @@ export function readFindings(
 ): { readonly findings: Findings; readonly issues: readonly string[] } {
   const issues: string[] = []
   const names = propertyNames(items.map(({ name }) => name))
-  const asked = new Set(names)
+  const requested = new Set(names)
   for (const name of Object.keys(answer))
-    if (!asked.has(name)) issues.push(`${JSON.stringify(name.slice(0, 64))} was not asked for`)
+    if (!requested.has(name)) issues.push(`${JSON.stringify(name.slice(0, 64))} was not asked for`)
   const values = new Map<string, Value | null>()
   for (const [index, item] of items.entries()) {
     const name = names[index]!

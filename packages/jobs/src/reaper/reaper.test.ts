@@ -127,7 +127,7 @@ describe('the call of a dead engine', () => {
       run.run_id,
     ])
     expect(rows).toEqual([{ state: 'partial', final: false }])
-    await vi.waitFor(() => expect(harness.bus.told).toContainEqual(['runs', run.run_id]), SOON)
+    await vi.waitFor(() => expect(harness.bus.published).toContainEqual(['runs', run.run_id]), SOON)
     expect(harness.problems).toEqual([])
   })
 

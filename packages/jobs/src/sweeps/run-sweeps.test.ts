@@ -34,17 +34,17 @@ describe('sweeps over runs', () => {
     expect(await expireRuns(options)).toBe(false)
     expect(await harness.read(late.run_id)).toMatchObject({ state: 'expired', phone_state: 'expired' })
     expect(await harness.read(young.run_id)).toMatchObject({ state: 'admitted' })
-    expect(harness.bus.told).toEqual([['runs', late.run_id]])
+    expect(harness.bus.published).toEqual([['runs', late.run_id]])
     expect(await harness.permits()).toBe(1)
   })
 
   it('sweeps settle updates that no engine answered, and notify the run’s owner and waiting requests', async () => {
     const run = await harness.run({ moves: [{ state: 'running', phone_state: 'active' }] })
     for (const a of [1, 2]) await harness.write(tx => storeUpdate(tx, harness.scope, run.run_id, { metadata: { a } }))
-    const before = harness.bus.told.length
+    const before = harness.bus.published.length
     expect(await expireUpdates(options)).toBe(false)
     expect(harness.counters.read().updates_expired).toBe(0)
-    expect(harness.bus.told).toHaveLength(before)
+    expect(harness.bus.published).toHaveLength(before)
     await test.owner.query("update parley.run_updates set deadline = now() - interval '1 ms' where run_id = $1", [
       run.run_id,
     ])
@@ -55,7 +55,7 @@ describe('sweeps over runs', () => {
     const late = { status: 'indeterminate', reason: 'deadline' }
     expect(rows).toEqual([late, late])
     expect(harness.counters.read().updates_expired).toBe(2)
-    expect(harness.bus.told.slice(before)).toEqual([
+    expect(harness.bus.published.slice(before)).toEqual([
       ['run_orders', run.run_id],
       ['runs', run.run_id],
     ])

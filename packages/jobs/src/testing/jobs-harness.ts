@@ -117,7 +117,7 @@ export class JobsHarness {
     return run
   }
 
-  /** What was said so far, of the user and the agent in turn. */
+  /** The conversation so far: texts of the user and the agent in turn. */
   say(run: RunOwnership, ...lines: readonly string[]): Promise<unknown> {
     const utterances = lines.map((text, index) => ({ index, role: index % 2 === 0 ? 'user' : 'agent', text }))
     return this.write(tx => writeCheckpoint(tx, this.scope, run, utterances, {}))

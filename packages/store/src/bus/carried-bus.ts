@@ -132,12 +132,12 @@ export class CarriedBus implements Bus {
     this.#sending = true
     while (this.#connection !== null && !this.#unsent.isEmpty) {
       const connection = this.#connection
-      const { text, told } = nextMessage(this.#sender, this.#unsent)
+      const { text, sent } = nextMessage(this.#sender, this.#unsent)
       try {
         await connection.send(text)
       } catch (error) {
         // The message may have been sent; a repeated delivery is better than none.
-        for (const change of told) this.#unsent.add(change)
+        for (const change of sent) this.#unsent.add(change)
         this.#lost(connection, error)
       }
     }

@@ -41,11 +41,11 @@ describe('changes that wait to be published', () => {
         for (const change of published) changes.add(change)
         const heard: unknown[] = []
         while (!changes.isEmpty) {
-          const { text, told } = nextMessage('us', changes)
+          const { text, sent } = nextMessage('us', changes)
           expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_MESSAGE_BYTES)
-          expect(readMessage(text, 'them')).toEqual(told)
+          expect(readMessage(text, 'them')).toEqual(sent)
           expect(readMessage(text, 'us')).toEqual([])
-          heard.push(...told)
+          heard.push(...sent)
         }
         const distinct = new Map(published.map(change => [JSON.stringify(change), change]))
         expect(heard).toHaveLength(distinct.size)

@@ -63,9 +63,9 @@ export class Changes {
 }
 
 /** The next message of `sender` with pending changes, at least one. */
-export function nextMessage(sender: string, changes: Changes): { readonly text: string; readonly told: Change[] } {
-  const told = changes.take(MAX_MESSAGE_BYTES - Buffer.byteLength(JSON.stringify({ from: sender, told: [] })))
-  return { text: JSON.stringify({ from: sender, told }), told }
+export function nextMessage(sender: string, changes: Changes): { readonly text: string; readonly sent: Change[] } {
+  const sent = changes.take(MAX_MESSAGE_BYTES - Buffer.byteLength(JSON.stringify({ from: sender, told: [] })))
+  return { text: JSON.stringify({ from: sender, told: sent }), sent }
 }
 
 /**
@@ -74,9 +74,10 @@ export function nextMessage(sender: string, changes: Changes): { readonly text: 
  */
 export function readMessage(text: string, ownSender: string): readonly Change[] {
   if (text.length > MAX_RECEIVED) return []
-  const { from, told } = objectIn(text)
-  if (typeof from !== 'string' || from === ownSender || !Array.isArray(told) || told.length > MAX_ENTRIES) return []
-  return told.filter(isChange)
+  const { from, told: changes } = objectIn(text)
+  if (typeof from !== 'string' || from === ownSender) return []
+  if (!Array.isArray(changes) || changes.length > MAX_ENTRIES) return []
+  return changes.filter(isChange)
 }
 
 function objectIn(text: string): { readonly from?: unknown; readonly told?: unknown } {

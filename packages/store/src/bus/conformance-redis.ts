@@ -26,13 +26,13 @@ export async function startRedis(): Promise<RedisServer> {
   const gone = new Promise<void>(resolve => shell.on('close', () => resolve()))
   shell.stdin.on('error', () => {})
   await new Promise<void>((resolve, reject) => {
-    let said = ''
+    let output = ''
     shell.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-4000)
-      if (said.includes('Ready to accept connections')) resolve()
+      output = (output + text).slice(-4000)
+      if (output.includes('Ready to accept connections')) resolve()
     })
     shell.on('error', reject)
-    shell.on('exit', () => reject(new Error(`redis-server did not start: ${said}`)))
+    shell.on('exit', () => reject(new Error(`redis-server did not start: ${output}`)))
   })
   return {
     port,

@@ -50,12 +50,12 @@ export async function createCluster(place: ServerPlace, password: string, durabl
       ],
       { ...processOptions(place), stdio: ['ignore', 'ignore', 'pipe'] },
     )
-    let said = ''
+    let output = ''
     child.stderr.setEncoding('utf8').on('data', text => {
-      said = (said + text).slice(-4000)
+      output = (output + text).slice(-4000)
     })
     const code = await exitOf(child)
-    if (code !== 0) throw new StoreError(failureCode(said), `the database could not be created: ${said.trim()}`)
+    if (code !== 0) throw new StoreError(failureCode(output), `the database could not be created: ${output.trim()}`)
   } catch (error) {
     await rm(place.data, { recursive: true, force: true })
     throw error
@@ -192,15 +192,15 @@ function exitOf(child: ChildProcess): Promise<number | null> {
 
 async function startFailure(place: ServerPlace, port: number, logStart: number): Promise<ParleyError> {
   const log = await readFile(place.log).catch(() => Buffer.alloc(0))
-  const said = log.subarray(logStart).toString('utf8').trim().split('\n').slice(-8).join('\n')
-  const code = failureCode(said)
-  return new StoreError(code, `the database server on port ${port} did not start: ${said || 'its log is empty'}`, {
+  const lines = log.subarray(logStart).toString('utf8').trim().split('\n').slice(-8).join('\n')
+  const code = failureCode(lines)
+  return new StoreError(code, `the database server on port ${port} did not start: ${lines || 'its log is empty'}`, {
     retryable: code === 'port_taken' || code === 'postgres_running',
   })
 }
 
-function failureCode(said: string): StoreErrorCode {
-  return FAILURES.find(([, pattern]) => pattern.test(said))?.[0] ?? 'postgres_failed'
+function failureCode(output: string): StoreErrorCode {
+  return FAILURES.find(([, pattern]) => pattern.test(output))?.[0] ?? 'postgres_failed'
 }
 
 /** The last log lines of a server that did not start. */

@@ -309,7 +309,7 @@ describe('concurrent admissions', { timeout: 60_000 }, () => {
         ]),
       ),
     )
-    for (const [claimed, cancelled] of results) expect(cancelled).toBe(claimed === null ? 'finished' : 'asked')
+    for (const [claimed, cancelled] of results) expect(cancelled).toBe(claimed === null ? 'finished' : 'requested')
     const claims = results.filter(([claimed]) => claimed !== null).length
     expect(await counted(test, scope)).toMatchObject({ live: claims, permits: claims })
   })

@@ -103,7 +103,7 @@ describe('the end of a run', () => {
   ] as const)('a cancelled run ends as cancelled by the operator although its owner reports $state', async ending => {
     const scope = await workspace(test)
     const run = await running(scope)
-    expect(await withinOf(scope)(tx => cancelRun(tx, scope, run.run_id))).toBe('asked')
+    expect(await withinOf(scope)(tx => cancelRun(tx, scope, run.run_id))).toBe('requested')
     expect(await withinOf(scope)(tx => finishRun(tx, scope, run, ending))).toBe('finished')
     expect(await readRun(test.database.within(scope), scope, run.run_id)).toMatchObject({
       state: 'cancelled',

@@ -94,16 +94,16 @@ export async function finishBy(
 
 /**
  * Cancels a run. Without an owner it ends at once (`finished`); an owner gets the request when it renews its lease
- * (`asked`). `ended`: it had ended, or does not exist.
+ * (`requested`). `ended`: it had ended, or does not exist.
  */
-export async function cancelRun(tx: Queries, scope: Scope, runId: string): Promise<'finished' | 'asked' | 'ended'> {
+export async function cancelRun(tx: Queries, scope: Scope, runId: string): Promise<'finished' | 'requested' | 'ended'> {
   const { rows } = await sql<{ engine: string | null; kind: string }>`
     update parley.run_ownership set cancel_asked = true
     where tenant_id = ${scope.tenant_id}::uuid and run_id = ${runId}::uuid
     returning engine, kind`.execute(tx)
   const [live] = rows
   if (live === undefined) return 'ended'
-  if (live.engine !== null) return 'asked'
+  if (live.engine !== null) return 'requested'
   const finished = await finishUnowned(tx, scope, runId, {
     state: 'cancelled',
     ...(live.kind === 'phone' && { phone_state: 'ended' as const }),

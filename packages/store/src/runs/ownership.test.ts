@@ -45,7 +45,7 @@ const WRITES: readonly (readonly [string, (tx: Queries, run: RunOwnership) => Pr
 describe('an owner of runs', () => {
   it('an owner of runs renews all leases in one statement and gets requests for its runs in the result', async () => {
     const runs = [await owned(test, scope), await owned(test, scope), await owned(test, scope)] as const
-    expect(await within(tx => cancelRun(tx, scope, runs[1].run_id))).toBe('asked')
+    expect(await within(tx => cancelRun(tx, scope, runs[1].run_id))).toBe('requested')
     const theirs = await owned(test, scope, OUTBOUND, { engine: 'another', worker: null })
     await letLeaseEnd(test, runs[2])
     // Somebody took it over.

@@ -1,13 +1,13 @@
 import type { Bus, Topic } from '../protocol.ts'
 
-/** A bus within one process that tells at once, and keeps what was told; several who share one are several processes. */
-export function localBus(): Bus & { readonly told: [Topic, string][] } {
+/** A bus within one process: listeners are called at once, and `published` records every change. Its users stand for several processes. */
+export function localBus(): Bus & { readonly published: [Topic, string][] } {
   const listeners = new Map<Topic, Set<(id: string) => void>>()
-  const told: [Topic, string][] = []
+  const published: [Topic, string][] = []
   return {
-    told,
+    published,
     publish(topic, id) {
-      told.push([topic, id])
+      published.push([topic, id])
       for (const listener of listeners.get(topic) ?? []) listener(id)
     },
     subscribe(topic, listener) {

@@ -46,7 +46,7 @@ function outlive(pid: number, home: string): ChildProcess {
   watch.on('error', () => {})
   watch.stdin.on('error', () => {})
   watch.unref()
-  // Node types: the stream of a pipe is a socket, which keeps the process alive unless told otherwise.
+  // Node types: the stream of a pipe is a socket, which keeps the process alive until it is unreferenced.
   if ('unref' in watch.stdin && typeof watch.stdin.unref === 'function') watch.stdin.unref()
   return watch
 }

@@ -3,7 +3,7 @@ import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/
 /** What the model does in one answer: says something, takes the way on of that condition, says nothing for ever, fails. */
 type Thought = { readonly say: string } | { readonly take: string } | 'stalls' | 'fails'
 
-/** A model that does what it is told, answer by answer; without a script it says "Yes." It keeps what it was asked. */
+/** A model that follows a script, answer by answer; without a script it answers "Yes." It records its requests. */
 export class ScriptedModel implements LanguageModel {
   readonly identity = { provider: 'test', model: 'scripted' }
   readonly requests: GenerationRequest[] = []

@@ -40,7 +40,7 @@ export class TextHarness {
   readonly bus = localBus()
   readonly time = new VirtualTime()
   readonly model = new ScriptedModel()
-  /** What workers said goes wrong. */
+  /** The problems that workers reported. */
   readonly problems: string[] = []
   /** What an agent of every plan works with; may be replaced. */
   agent: () => Promise<TextAgent> = async () => ({
@@ -56,7 +56,7 @@ export class TextHarness {
   refusals = 0
   /** Runs once, when a worker has read which runs wait and before it claims them. */
   beforeClaims: (() => Promise<void>) | null = null
-  /** How often workers have asked what waits. */
+  /** How often workers have looked for waiting runs. */
   #looks = 0
   readonly #workers: HarnessWorker[] = []
 
@@ -88,7 +88,7 @@ export class TextHarness {
     )
   }
 
-  /** Admits a run; nobody is told of it. */
+  /** Admits a run without a wake-up. */
   async admit(mode: TextKind, agentId: string): Promise<string> {
     const { scope, test } = this
     const admission = await test.database.transaction(scope, tx =>
@@ -142,7 +142,7 @@ export class TextHarness {
     return worker
   }
 
-  /** Says something in a chat; nobody is told of it. */
+  /** Stores a message of a chat without a wake-up. */
   async post(runId: string, text: string): Promise<string> {
     const message_id = randomUUID()
     const posted = await this.#write(tx => postMessage(tx, this.scope, runId, { message_id, text }))

@@ -3,7 +3,15 @@ import { SeededRandom, systemTime, VirtualTime } from '@parley/kernel'
 import type { InviteAttempt } from '@parley/leg'
 import { RunLeases } from '@parley/runs'
 import type { DialogSnapshot } from '@parley/sip'
-import { admitRun, cancelRun, listEffects, type RunRequest, readRun, storeUpdate } from '@parley/store'
+import {
+  admitRun,
+  cancelRun,
+  listEffects,
+  type PingedTrunk,
+  type RunRequest,
+  readRun,
+  storeUpdate,
+} from '@parley/store'
 import { counted, localBus, OUTBOUND, type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { Call } from '../call.ts'
@@ -26,6 +34,7 @@ let time: VirtualTime
 let dialled: DialRequest[]
 let ended: CallRecordEnd[]
 let problems: string[]
+let used: PingedTrunk[]
 let runs: OutboundRuns
 let capacity: CallCapacity
 let openRecording: Recordings['open']
@@ -51,6 +60,7 @@ beforeEach(async () => {
   dialled = []
   ended = []
   problems = []
+  used = []
   leases = new RunLeases({
     database: test.database,
     bus,
@@ -92,6 +102,7 @@ function outboundRuns(capacity: CallCapacity): OutboundRuns {
       return {} as Call
     },
     capacity,
+    onDial: trunk => used.push(trunk),
     onOver: (_run, end) => void ended.push(end),
   })
 }
@@ -293,6 +304,16 @@ it('an outbound call has the settings of the profile of its trunk', async () => 
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   expect(dialled[0]!.uri.user).toBe('4930222222')
   expect(dialled[0]).toMatchObject({ security: 'srtp-required', codecs: ['PCMU', 'PCMA'] })
+})
+
+it('a trunk that is dialled is reported once for each call, without its credentials', async () => {
+  await beginWaitingRun({ from_number: '+4930111111' })
+  expect(used).toEqual([])
+  passToNextSlotRequest()
+  await vi.waitFor(() => expect(dialled).toHaveLength(1))
+  expect(used).toEqual([
+    { scope, trunk_id: 'carrier', termination_uri: 'sbc.example.com', details: expect.objectContaining({ cps: 0.5 }) },
+  ])
 })
 
 it('a run whose variable cannot be sent as a header is not dialled, and its timeline says why', async () => {

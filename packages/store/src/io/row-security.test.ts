@@ -260,6 +260,7 @@ describe('functions that look across tenants', () => {
     )
     expect(live.now).toEqual({
       key_id: expect.any(String),
+      secret_hash: expect.any(Buffer),
       role: 'member',
       can_dial: true,
       scope: live.scope,

@@ -579,6 +579,32 @@ napi_value thin_datagrams(napi_env env, napi_callback_info info) {
   return number(env, setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) == 0 ? 0 : errno);
 }
 
+/**
+ * markDatagrams(ipv4, port, typeOfService): the traffic class of what the UDP socket of this process sends that is bound to `ipv4` (null: to an
+ * IPv6 address) and `port`. 0, or the system's error number.
+ */
+napi_value mark_datagrams(napi_env env, napi_callback_info info) {
+  size_t given = 3;
+  napi_value arguments[3];
+  napi_valuetype address_type = napi_undefined;
+  uint32_t ipv4 = 0;
+  uint32_t port = 0;
+  uint32_t type_of_service = 0;
+  if (napi_get_cb_info(env, info, &given, arguments, nullptr, nullptr) != napi_ok || given < 3 ||
+      napi_typeof(env, arguments[0], &address_type) != napi_ok ||
+      (address_type != napi_null && !whole(env, arguments[0], UINT32_MAX, &ipv4)) ||
+      !whole(env, arguments[1], UINT16_MAX, &port) || !whole(env, arguments[2], UINT8_MAX, &type_of_service)) {
+    return fail(env, "markDatagrams takes an address, a port and a traffic class");
+  }
+  const bool is_ipv6 = address_type == napi_null;
+  const int fd = bound_datagrams(ipv4, is_ipv6, static_cast<uint16_t>(port));
+  if (fd < 0) return number(env, EBADF);
+  const int value = static_cast<int>(type_of_service);
+  if (is_ipv6 && setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &value, sizeof value) != 0) return number(env, errno);
+  // A socket of IPv6 sends IPv4 too.
+  return number(env, setsockopt(fd, IPPROTO_IP, IP_TOS, &value, sizeof value) == 0 ? 0 : errno);
+}
+
 }  // namespace
 
 NAPI_MODULE_INIT() {
@@ -594,13 +620,16 @@ NAPI_MODULE_INIT() {
   napi_value constructor = nullptr;
   napi_value realtime = nullptr;
   napi_value thin = nullptr;
+  napi_value mark = nullptr;
   if (napi_define_class(env, "PacketIo", NAPI_AUTO_LENGTH, construct, nullptr, sizeof methods / sizeof *methods, methods,
                         &constructor) != napi_ok ||
       napi_set_named_property(env, exports, "PacketIo", constructor) != napi_ok ||
       napi_create_function(env, "realtime", NAPI_AUTO_LENGTH, make_realtime, nullptr, &realtime) != napi_ok ||
       napi_set_named_property(env, exports, "realtime", realtime) != napi_ok ||
       napi_create_function(env, "thinDatagrams", NAPI_AUTO_LENGTH, thin_datagrams, nullptr, &thin) != napi_ok ||
-      napi_set_named_property(env, exports, "thinDatagrams", thin) != napi_ok) {
+      napi_set_named_property(env, exports, "thinDatagrams", thin) != napi_ok ||
+      napi_create_function(env, "markDatagrams", NAPI_AUTO_LENGTH, mark_datagrams, nullptr, &mark) != napi_ok ||
+      napi_set_named_property(env, exports, "markDatagrams", mark) != napi_ok) {
     return nullptr;
   }
   return exports;

@@ -16,6 +16,8 @@ export interface NativeAddon {
    * number, or 0.
    */
   thinDatagrams(ipv4: number | null, port: number, sources: Uint32Array, oneIn: number): number
+  /** Sets the traffic class of what that socket sends; returns the system's error number, or 0. */
+  markDatagrams(ipv4: number | null, port: number, typeOfService: number): number
 }
 
 interface NativeSockets {

@@ -7,10 +7,12 @@ import type { MessageLimits } from '../message/parse-result.ts'
 import type { DatagramBudget } from '../transport/datagram-budget.ts'
 import { DatagramFlows } from '../transport/datagram-flows.ts'
 import { unmapAddress } from '../transport/ip-address.ts'
-import { type DatagramThinning, ThinnedSources } from '../transport/thinned-sources.ts'
+import { ThinnedSources } from '../transport/thinned-sources.ts'
 import type { SocketAddress } from '../transport/transport.ts'
 import type { TransportEventQueue } from '../transport/transport-event-queue.ts'
+import { SIGNALLING_CLASS } from './signalling-class.ts'
 import { errorText } from './socket-error.ts'
+import type { DatagramControl } from './socket-transport-options.ts'
 
 /** The largest datagram that is sent; IPv4 could carry 65507 bytes, IPv6 extension headers need some room. */
 const MAX_DATAGRAM_BYTES = 65_000
@@ -27,7 +29,7 @@ interface DatagramChannelOptions {
   readonly budget: DatagramBudget
   /** Datagrams a second below which the flood of a thinned source is over. */
   readonly floodEndsBelow: number
-  readonly thinning: DatagramThinning | undefined
+  readonly control: DatagramControl | undefined
   readonly time: Time
   readonly inbox: TransportEventQueue
 }
@@ -49,7 +51,8 @@ export class DatagramChannel {
     this.address = { address, port }
     this.#flows = new DatagramFlows(this.address, options.idPrefix)
     const thin = (addresses: readonly string[], oneIn: number) =>
-      options.thinning?.(this.address, addresses, oneIn) ?? false
+      options.control?.thin(this.address, addresses, oneIn) ?? false
+    options.control?.mark(this.address, SIGNALLING_CLASS)
     this.#thinned = new ThinnedSources(options.time, options.floodEndsBelow, thin)
     // Errors of one send go to its callback; other errors do not close the socket.
     socket.on('error', () => {})

@@ -3,7 +3,7 @@ import type { MessageLimits } from '../message/parse-result.ts'
 import type { DatagramLimits } from '../transport/datagram-budget.ts'
 import type { Resolver } from '../transport/resolver.ts'
 import type { StreamLimits } from '../transport/stream-limits.ts'
-import type { DatagramThinning } from '../transport/thinned-sources.ts'
+import type { SocketAddress } from '../transport/transport.ts'
 
 /** Our certificate, its key and the trusted roots; all PEM. */
 export interface TlsIdentity {
@@ -18,6 +18,17 @@ export interface TlsIdentity {
   readonly caByName?: ReadonlyMap<string, string>
   /** By lower-case name: the cipher suites offered to a server that has to prove this name, as OpenSSL lists them; default Node's. */
   readonly ciphersByName?: ReadonlyMap<string, string>
+}
+
+/** What Node cannot do with a UDP socket of this process. Both return false where the system cannot do it. */
+export interface DatagramControl {
+  /**
+   * Has the operating system drop all but one in `oneIn` of the datagrams that these IPv4 addresses send to the socket at `local`,
+   * before it wakes the process; no address: none is dropped.
+   */
+  thin(local: SocketAddress, addresses: readonly string[], oneIn: number): boolean
+  /** Sets the traffic class of what the socket sends. */
+  mark(local: SocketAddress, typeOfService: number): boolean
 }
 
 export interface SocketTransportOptions {
@@ -41,7 +52,7 @@ export interface SocketTransportOptions {
   readonly isKnownAddress?: (address: string) => boolean
   readonly limits?: Partial<StreamLimits>
   readonly datagramLimits?: Partial<DatagramLimits>
-  /** Default: datagrams of a flood are dropped after they were received, which costs more. */
-  readonly thinning?: DatagramThinning
+  /** Default: datagrams are not marked, and those of a flood are dropped after they were received, which costs more. */
+  readonly datagramControl?: DatagramControl
   readonly messageLimits?: MessageLimits
 }

@@ -189,7 +189,7 @@ export class SocketTransport implements SipTransport {
         messageLimits,
         budget: this.#datagramBudget,
         floodEndsBelow: this.#floodEndsBelow,
-        thinning: this.#options.thinning,
+        control: this.#options.datagramControl,
         time,
         inbox: this.#inbox,
       })

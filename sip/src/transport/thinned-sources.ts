@@ -1,15 +1,5 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 
-/**
- * Has the operating system drop all but one in `oneIn` of the datagrams that these IPv4 addresses send to the UDP socket at `local`,
- * before it wakes the process; no address: none is dropped. False: the system cannot.
- */
-export type DatagramThinning = (
-  local: { readonly address: string; readonly port: number },
-  addresses: readonly string[],
-  oneIn: number,
-) => boolean
-
 /** Of a thinned source one datagram in so many arrives. */
 const ONE_IN = 64
 const MAX_THINNED = 64

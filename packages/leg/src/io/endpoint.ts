@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { type Random, systemRandom, systemTime, type Time } from '@parley/kernel'
-import { type MediaPlane, type PacketIoKind, ThreadedMediaPlane, thinDatagrams } from '@parley/media'
+import { type MediaPlane, markDatagrams, type PacketIoKind, ThreadedMediaPlane, thinDatagrams } from '@parley/media'
 import {
   type InviteSession,
   type IpNetwork,
@@ -128,7 +128,7 @@ export class Endpoint implements LegContext {
         resolver,
         time: systemTime,
         random: systemRandom,
-        thinning: thinDatagrams,
+        datagramControl: { thin: thinDatagrams, mark: markDatagrams },
         ...(options.isKnownAddress && { isKnownAddress: options.isKnownAddress }),
       })
       const userAgent = new UserAgent({

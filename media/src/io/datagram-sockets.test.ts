@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { afterEach, describe, expect, it } from 'vitest'
-import { thinDatagrams } from './datagram-thinning.ts'
+import { markDatagrams, thinDatagrams } from './datagram-sockets.ts'
 import { loadNativeAddon } from './native-packet-io.ts'
 
 const addon = loadNativeAddon()
@@ -69,5 +69,16 @@ describe.skipIf(typeof addon === 'string')(`dropping datagrams in the kernel${re
 
   it('an address at which this process has no UDP socket is refused', () => {
     expect(thinDatagrams({ address: '127.0.0.1', port: 1 }, ['192.0.2.1'], 64)).toBe(false)
+  })
+})
+
+describe.skipIf(typeof addon === 'string')(`marking datagrams${reason}`, () => {
+  it('the sockets of this process can be marked, of IPv4 and IPv6; others cannot', async () => {
+    const socket = createSocket('udp6')
+    sockets.push(socket)
+    await new Promise<void>(resolve => socket.bind(0, '::1', resolve))
+    expect(markDatagrams(socket.address(), 160)).toBe(true)
+    expect(markDatagrams((await bound('127.0.0.1')).address(), 160)).toBe(true)
+    expect(markDatagrams({ address: '127.0.0.1', port: 1 }, 160)).toBe(false)
   })
 })

@@ -29,7 +29,7 @@ type Checks = Scenario['checks']
 /** Every way in which a call failed; empty: it was good. */
 export function judgeCall(evidence: CallEvidence, checks: Checks): Failure[] {
   const { end } = evidence
-  if (!end.answered) return [notAnswered(evidence)]
+  if (!end.answered) return evidence.cutOff === 'run-over' ? [] : [notAnswered(evidence)]
   const failures = [...signalling(evidence, checks), ...audio(evidence, checks), ...conversation(evidence, checks)]
   // A call that the end of the run cut off was not played to its end, which is no fault of the target.
   const isOfCut = ({ kind }: Failure) => kind === 'dropped' || kind === 'no_reply' || kind === 'no_audio'

@@ -11,6 +11,7 @@ import { keepCompiled } from './scripts/compile-cache.mjs'
 const SLOW = [
   'control-plane/src/{every-operation,projections}.test.ts',
   'control-plane/src/reading/large-drafts.test.ts',
+  'loadtest/src/fleet/planted-faults.test.ts',
   'media/src/dtmf/in-band-detector.test.ts',
   'media/src/session/{long-call,recording-skew}.test.ts',
   'media/src/srtp/srtp.test.ts',
@@ -23,6 +24,7 @@ const SLOW = [
   'packages/providers/src/**/simulated-pair.test.ts',
   'packages/runs/src/journal/concurrent-replay.test.ts',
   'packages/runs/src/recordings/recording-kills.test.ts',
+  'scripts/benchmarks/callers/callers.test.ts',
   'scripts/fuzzing/fuzz.test.ts',
   'scripts/proofs/{api-requests,srtp-flood}.test.ts',
   'sip/src/message/message.property.test.ts',

@@ -19,7 +19,9 @@ export const benchmark: Benchmark = {
     const verdicts: (readonly [CallerCase, Verdict])[] = []
     try {
       for (const example of chosen) {
-        const verdict = judge(example, await calls.run(example))
+        const server = await calls.openServer()
+        const call = await calls.run(example, server).finally(() => server.close())
+        const verdict = judge(example, call)
         verdicts.push([example, verdict])
         const { id, kind, name } = example
         line({ script: id, kind, name, ...countsOf([verdict]), findings: verdict.findings })

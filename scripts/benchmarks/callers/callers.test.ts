@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { DEMO_PATIENT } from '../../../packages/cli/src/demo/demo-caller.ts'
 import { CASES, type CallerCase } from './cases.ts'
 import { judge } from './judge.ts'
 import { type FinishedCall, VirtualAgentCalls } from './virtual-agent-call.ts'
@@ -78,7 +79,8 @@ describe('the benchmark of scripted callers', { timeout: 120_000 }, () => {
 
   it('a caller talks with the example pizzeria in virtual time: real audio, recogniser, dialogue, flow and actions', async () => {
     const example = caseOf('es-03')
-    const call = await calls.run(example)
+    const server = await calls.openServer()
+    const call = await calls.run(example, server).finally(() => server.close())
     expect(call.scriptFailure).toBeNull()
     expect(call.report.run).toMatchObject({ state: 'completed', outcome: { kind: 'completed' } })
     expect(judge(example, call)).toMatchObject({ wrongBranches: 0, lostWords: 0 })
@@ -88,6 +90,18 @@ describe('the benchmark of scripted callers', { timeout: 120_000 }, () => {
       true,
       true,
     ])
+  })
+
+  it('three patients of the built-in phone who choose the same appointment at once all get one', async () => {
+    const server = await calls.openServer()
+    const patient = { ...caseOf('en-01'), steps: DEMO_PATIENT }
+    try {
+      const ended = await Promise.all([1, 2, 3].map(() => calls.run(patient, server)))
+      expect(ended.map(({ report }) => report.run.outcome?.kind)).toEqual(['completed', 'completed', 'completed'])
+      expect(new Set(server.bookings.map(({ slot }) => slot)).size).toBe(3)
+    } finally {
+      await server.close()
+    }
   })
 })
 

@@ -5,7 +5,7 @@ import { type ExampleName, ExampleServer, exampleDraft, withOrigin } from '@parl
 import { compile, type Plan } from '@parley/flow'
 import { type Ms, SeededRandom, systemTime, type Time } from '@parley/kernel'
 import { VirtualLine } from '@parley/leg/testing'
-import { CallerScript, callerTurns, missedExpectations, PhoneCall, PhoneVoice } from '@parley/phone'
+import { CallerScript, type CallerStep, callerTurns, missedExpectations, PhoneCall, PhoneVoice } from '@parley/phone'
 import { RulesModel, speechBandOf, type TextToSpeech, TonesRecogniser, TonesVoice } from '@parley/providers'
 import type { CallerCase } from './cases.ts'
 
@@ -19,6 +19,12 @@ const TOKEN_MS: Ms = 10
 const FIRST_AUDIO_MS: Ms = 150
 const ACTION_MS: Ms = 100
 const LATENCY_MS: Ms = 20
+
+/** Who calls which agent. */
+export interface VirtualCaller extends Pick<CallerCase, 'agent' | 'language' | 'caller' | 'actionMs'> {
+  /** Plays these steps in place of `caller`; the call then has no turns. */
+  readonly steps?: readonly CallerStep[]
+}
 
 /** A call of the benchmark from both sides. */
 export interface FinishedCall {
@@ -45,19 +51,23 @@ export class VirtualAgentCalls {
     await this.#tones.close()
   }
 
-  async run(example: CallerCase): Promise<FinishedCall> {
-    const server = await ExampleServer.open({ wallClock: () => MONDAY })
+  /** Opens a server of the agents' actions, whose clock says Monday morning. */
+  openServer(): Promise<ExampleServer> {
+    return ExampleServer.open({ wallClock: () => MONDAY })
+  }
+
+  /** A call to an agent whose actions use the server. */
+  async run(example: VirtualCaller, server: ExampleServer): Promise<FinishedCall> {
     const { hostname, port } = new URL(server.origin)
     const egress = new OutboundHttp({ allow: [{ host: hostname, port: Number(port) }], time: systemTime })
     try {
       return await this.#call(example, planOf(example.agent, server.origin), egress)
     } finally {
       await egress.close()
-      await server.close()
     }
   }
 
-  async #call(example: CallerCase, plan: Plan, egress: OutboundHttp): Promise<FinishedCall> {
+  async #call(example: VirtualCaller, plan: Plan, egress: OutboundHttp): Promise<FinishedCall> {
     const line = new VirtualLine({ seed: 5 })
     const { time } = line
     line.packets.setConditions({ latencyMs: LATENCY_MS })
@@ -89,7 +99,10 @@ export class VirtualAgentCalls {
       leg.ring()
       leg.answer()
     }
-    const script = await CallerScript.prepare(example.caller, new PhoneVoice(this.#tones, example.language))
+    const script = await CallerScript.prepare(
+      example.steps ?? example.caller,
+      new PhoneVoice(this.#tones, example.language),
+    )
     const phone = new PhoneCall(await line.dial(), time)
     phone.setRecogniser(new TonesRecogniser(), example.language)
     const voice = phone.farVoice()
@@ -106,8 +119,8 @@ export class VirtualAgentCalls {
     const evidence = { script: example.caller, player, segments: voice.segments, lines: phone.heardLines }
     return {
       report: ended,
-      turns: callerTurns(evidence),
-      missed: missedExpectations(evidence),
+      turns: example.steps === undefined ? callerTurns(evidence) : [],
+      missed: example.steps === undefined ? missedExpectations(evidence) : [],
       segments: voice.segments,
       endMs: phone.positionMs,
       scriptFailure,

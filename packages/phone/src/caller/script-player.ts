@@ -68,8 +68,9 @@ interface Current {
   readonly begunAt: Ms
   /** Number of the far end's pauses when the step began. */
   readonly pauses: number
-  /** Acts of this step whose end was not reported yet. */
+  /** Acts of this step whose end was not reported yet, and when they began on the call's clock. */
   acting: number
+  actedAtMs: Ms
   acted: boolean
 }
 
@@ -156,7 +157,7 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
   #begin(now: Ms, step: CallerStep): Current {
     if (step.type !== 'begin-again') this.#outputs.push({ type: 'step', index: this.#index })
     const pauses = step.type === 'pause' ? this.#far.voice().pauses : 0
-    return { step, begunAt: now, pauses, acting: 0, acted: false }
+    return { step, begunAt: now, pauses, acting: 0, actedAtMs: 0, acted: false }
   }
 
   /** Whether the step came true; begins its acts. */
@@ -235,6 +236,7 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
 
   #act(current: Current, act: CallerAct): void {
     current.acted = true
+    current.actedAtMs = this.#callMs
     this.#from = Math.max(this.#from, this.#callMs)
     if (act.type === 'say') this.#outputs.push({ type: 'say', act })
     if (act.digits !== undefined) this.#outputs.push({ type: 'press', digits: act.digits })
@@ -279,6 +281,10 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
   #finish(failure: StepFailure | null): void {
     if (this.#over) return
     this.#over = true
+    // What the caller was saying when the call ended was partly said.
+    const current = this.#current
+    if (current !== null && current.acting > 0)
+      this.acts.push({ index: this.#index, startMs: current.actedAtMs, endMs: this.#callMs })
     this.#outputs.push({ type: 'over', failure })
   }
 

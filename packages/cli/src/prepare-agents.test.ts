@@ -1,4 +1,4 @@
-import { systemTime, type Time, VirtualTime } from '@parley/kernel'
+import { type AudioFormat, NARROWBAND, systemTime, type Time, VirtualTime, WIDEBAND } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
 import { type TestDatabase, testDatabase, workspace } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -52,8 +52,8 @@ function voiceWith(changes: Partial<TextToSpeech> = {}): TextToSpeech {
   return {
     id: 'local/flite',
     languages: ['en'],
-    async *synthesize({ text }: { readonly text: string }) {
-      spoken.push(text)
+    async *synthesize({ text, format = NARROWBAND }: { readonly text: string; readonly format?: AudioFormat }) {
+      spoken.push(format === NARROWBAND ? text : `${text} (${format.sampleRateHz} Hz)`)
       yield { samples: new Int16Array(80), words: [] }
     },
     ...changes,
@@ -72,6 +72,20 @@ it('each agent that answers a number speaks its opening once', async () => {
   await prepare(voiceWith())
   expect(spoken).toEqual(['Welcome.'])
   expect(problems).toEqual([])
+})
+
+it('an agent on a trunk with G.722 speaks its opening at 8 and at 16 kHz, if its voice declares both', async () => {
+  const setCodecs = (codecs: readonly string[]) =>
+    test.owner.query("update parley.trunks set details = details || $1 where trunk_id = 'carrier'", [
+      JSON.stringify({ codecs }),
+    ])
+  await setCodecs(['G722', 'PCMU'])
+  await prepare(voiceWith({ formats: [NARROWBAND, WIDEBAND] }))
+  expect(spoken).toEqual(['Welcome.', 'Welcome. (16000 Hz)'])
+  spoken = []
+  await prepare(voiceWith())
+  expect(spoken).toEqual(['Welcome.'])
+  await setCodecs(['PCMU'])
 })
 
 it('a voice that is billed speaks nothing before the first call', async () => {

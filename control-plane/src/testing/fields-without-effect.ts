@@ -70,18 +70,18 @@ const IN_CONVERSATIONS: readonly FieldsWithoutEffect[] = [
 
 const IN_PROVIDERS: readonly FieldsWithoutEffect[] = [
   {
-    fields: 'SpeechProvider.credential',
+    fields: 'SpeechProvider.credential RecogniserProvider.credential',
     draft: { providers: { stt: { credential: KEY } } },
     path: '/providers/stt/credential',
   },
   {
-    fields: 'SpeechProvider.endpoint',
+    fields: 'SpeechProvider.endpoint RecogniserProvider.endpoint',
     draft: { providers: { tts: { endpoint: 'https://voice.example/' } } },
     path: '/providers/tts/endpoint',
   },
   {
     // That of the voice is read.
-    fields: 'SpeechProvider.voiceId',
+    fields: 'RecogniserProvider.voiceId',
     draft: { providers: { stt: { voiceId: 'low' } } },
     path: '/providers/stt/voiceId',
   },

@@ -81,6 +81,31 @@ describe('a fallback voice', () => {
   })
 })
 
+describe('a fallback recogniser or model', () => {
+  it('those that are ready are used in the order of the agent, and the others are left out', async () => {
+    const { draft } = exampleDraft('clinic')
+    const { stt, llm } = draft.providers
+    const compiled = compile({
+      ...withOrigin(draft, 'http://127.0.0.1:9'),
+      providers: {
+        ...draft.providers,
+        stt: {
+          ...stt,
+          fallbacks: [
+            { provider: 'deepgram', model: 'nova-3' },
+            { provider: 'assemblyai', model: 'universal-streaming-english' },
+          ],
+        },
+        llm: { ...llm, fallbacks: [{ model_id: 'nobody', provider: 'none', tier: 'frontier' }, llm.model] },
+      },
+    })
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics))
+    const agent = await services({ DEEPGRAM_API_KEY: 'k' }).agent(compiled.plan, { id: null, version: null })
+    expect(agent.fallbackRecognisers!.map(({ id }) => id)).toEqual(['deepgram/nova-3'])
+    expect(agent.fallbackModels).toHaveLength(1)
+  })
+})
+
 describe('parley providers check', () => {
   it("parley providers check reports each service's response, and advice for those that fail", {
     timeout: 60_000,

@@ -157,6 +157,8 @@ export class Services {
       speechBand: speechBandOf(recogniser.id),
       voiceId,
       fallbackVoices: await this.#fallbackVoices(plan),
+      fallbackRecognisers: await this.#readyOf((stt.fallbacks ?? []).map(idOf), id => this.recogniser(id)),
+      fallbackModels: await this.#readyOf((llm.fallbacks ?? []).map(modelIdOf), id => this.model(id)),
       ...(await this.#lastResort(languageOf({ plan, voice }))),
       model: ref => (ref === null ? own : this.model(modelIdOf(ref.model))),
       ledger: () => new InMemoryEffectLedger({ random: systemRandom, wallClock: Date.now }),
@@ -206,6 +208,20 @@ export class Services {
       if ((await voice.readiness(language)) === null) choices.push({ voice, language, voiceId: voiceId ?? null })
     }
     return choices
+  }
+
+  /** Those of the services that exist and are ready: a fallback that is not is skipped. */
+  async #readyOf<Of extends Service>(ids: readonly string[], open: (id: string) => Of): Promise<Of[]> {
+    const ready: Of[] = []
+    for (const id of ids) {
+      try {
+        const service = open(id)
+        if ((await service.readiness()) === null) ready.push(service)
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error
+      }
+    }
+    return ready
   }
 
   /** Null if its API key is missing. Throws "voice_not_found". */
@@ -278,6 +294,6 @@ export function serviceNamed(id: string): { readonly provider: string; readonly 
   return { provider, model: model.join('/') }
 }
 
-function idOf({ provider, model }: Providers['stt']): string {
+function idOf({ provider, model }: Pick<Providers['stt'], 'provider' | 'model'>): string {
   return `${provider}/${model}`
 }

@@ -14,6 +14,8 @@ export interface ConversationOptions {
   readonly call: CallFacts
   /** The model of a node; null: the agent's. May throw `ParleyError`: that counts as a failure of the model. */
   readonly models: (ref: ModelRef | null) => LanguageModel
+  /** Models that are asked when another is late or has failed, in this order. Default none. */
+  readonly fallbackModels?: readonly LanguageModel[]
   readonly actions: ActionRunner
   readonly ledger: EffectLedger
   readonly transferPolicy: (destination: string) => PolicyDecision
@@ -30,6 +32,8 @@ export interface ConversationOptions {
 interface ConversationBudgets {
   /** Maximum wait for a model's first event and between two events. Default 10 000. */
   readonly eventMs?: Ms
+  /** A model without a first event after this time is late: a fallback, or the same model again, is asked as well. Default: never. */
+  readonly lateAfterMs?: Ms
   /** Maximum duration of a model's whole answer, including a retry. Default 60 000. */
   readonly answerMs?: Ms
   /** Maximum wait for the playback report of a withdrawn speech; after it, nothing counts as heard. Default 250. */

@@ -7,7 +7,7 @@ import { ConversationRecord } from './conversation-record.ts'
 import { FlowExecutor } from './flow-executor.ts'
 import type { Receipt } from './ledger.ts'
 import { Memory } from './memory.ts'
-import { fixedTexts } from './model/agent-language.ts'
+import { fixedTexts, holdingLines } from './model/agent-language.ts'
 import type { PreemptiveGenerationReport } from './model/preemptive-generation.ts'
 import { PendingModelRequests } from './pending-model-requests.ts'
 import type { ConversationEvent, SpokenReport, UserTurn } from './protocol.ts'
@@ -53,7 +53,8 @@ export class Conversation {
   readonly #context: ConversationContext
   readonly #executor: FlowExecutor
   #state: State = { at: 'new' }
-  #isBusy = false
+  #busy = { busy: false, working: false }
+  #holdingLines = 0
   /** Called when the last withdrawn speech is reported. */
   #onHeard: (() => void) | null = null
 
@@ -184,6 +185,28 @@ export class Conversation {
   silence(kind: 'opening' | 'reminder' | 'limit'): void {
     if (kind === 'limit') this.#limit({ type: 'silence', kind })
     else this.#input({ type: 'silence', kind })
+  }
+
+  /** The caller has waited for long: the agent says a holding line, the node's own or the next of the agent's. */
+  hold(): void {
+    if (this.#state.at !== 'talking') return
+    const { plan, wallClock } = this.#options
+    const lines = holdingLines(plan)
+    const text = this.#flow.holdingLine(wallClock()) ?? lines[this.#holdingLines++ % lines.length]!
+    this.#speechQueue.hold(this.#executor.nodeId ?? '', text)
+  }
+
+  /** The agent owes the caller an answer and does nothing: the model is asked to speak. */
+  nudge(): void {
+    this.#queue.enqueue(() => {
+      if (this.#state.at !== 'talking' || this.#executor.isBusy || this.#speechQueue.hasMore) return
+      feed(this.#context, { type: 'silence', kind: 'owed' })
+    })
+  }
+
+  /** What the agent waits for before it can speak; null: nothing. */
+  get workingOn(): 'model' | 'action' | null {
+    return this.#executor.workingOn
   }
 
   maxDuration(): void {
@@ -368,17 +391,20 @@ export class Conversation {
   #emitEnded(): void {
     if (this.#state.at !== 'ending') return
     const { event } = this.#state
-    if (this.#isBusy) this.#emit({ type: 'busy', busy: false })
-    this.#isBusy = false
+    if (this.#busy.busy) this.#emit({ type: 'busy', busy: false, working: false })
+    this.#busy = { busy: false, working: false }
     this.#state = { at: 'ended' }
     this.#speechQueue.close()
     this.#emit(event)
   }
 
   #reportBusy(): void {
-    if (this.#state.at !== 'talking' || this.#executor.isBusy === this.#isBusy) return
-    this.#isBusy = !this.#isBusy
-    this.#emit({ type: 'busy', busy: this.#isBusy })
+    if (this.#state.at !== 'talking') return
+    const busy = this.#executor.isBusy
+    const working = this.#executor.workingOn !== null
+    if (busy === this.#busy.busy && working === this.#busy.working) return
+    this.#busy = { busy, working }
+    this.#emit({ type: 'busy', busy, working })
   }
 
   #noteDigits(digits: string, atMs: Ms | null): void {

@@ -54,6 +54,12 @@ export class FlowExecutor {
     return this.#nodeId
   }
 
+  /** What the agent waits for before it can speak. */
+  get workingOn(): 'model' | 'action' | null {
+    if (this.actions.isBusy) return 'action'
+    return this.#context.modelRequests.isBusy ? 'model' : null
+  }
+
   /** The model, an action or the call leg is working, and the caller waits. */
   get isBusy(): boolean {
     return this.#context.modelRequests.isBusy || this.actions.isBusy || this.telephony.isBusy

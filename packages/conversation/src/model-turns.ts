@@ -51,7 +51,17 @@ export class ModelTurns {
     this.preemptive = new PreemptiveGeneration({ models, ledger })
     const { preemptive } = this
     const eventMs = budgets?.eventMs ?? DEFAULT_EVENT_MS
-    this.#requests = new ModelRequests({ models, ledger, preemptive, time, eventMs })
+    const { fallbackModels = [] } = context.options
+    this.#requests = new ModelRequests({
+      models,
+      ledger,
+      preemptive,
+      time,
+      eventMs,
+      lateAfterMs: budgets?.lateAfterMs ?? null,
+      fallbacks: meter === null ? fallbackModels : fallbackModels.map(model => meter.metered(model)),
+      onFact: context.onFact,
+    })
     this.#onTool = onTool
   }
 

@@ -102,7 +102,11 @@ describe('an empty reply', () => {
   it('an empty model reply leaves the turn to the caller', async () => {
     const talk = await atTheDesk([], [{ say: 'Yes?' }])
     await talk.say('Hm')
-    expect([talk.saying, talk.lines(), talk.events.at(-1)]).toEqual([[], ['user: Hm'], { type: 'busy', busy: false }])
+    expect([talk.saying, talk.lines(), talk.events.at(-1)]).toEqual([
+      [],
+      ['user: Hm'],
+      { type: 'busy', busy: false, working: false },
+    ])
     await talk.say('Hello?')
     expect(talk.saying).toEqual(['Yes?'])
   })

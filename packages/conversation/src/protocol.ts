@@ -40,6 +40,8 @@ export interface SpokenReport {
 export type ConversationEvent =
   | {
       readonly type: 'speech'
+      /** A holding line: it is played before speeches of which nothing is audible now. */
+      readonly isHolding: boolean
       readonly speech_id: string
       readonly node_id: string
       readonly source: 'static' | 'model'
@@ -66,8 +68,8 @@ export type ConversationEvent =
   | { readonly type: 'await-opening'; readonly after_ms: Ms | null }
   /** A request to the call leg, sent after the speeches before it were heard and the policy allowed it. Answered by `legAnswered`. */
   | { readonly type: 'leg-request'; readonly request_id: string; readonly request: LegRequest }
-  /** The caller waits for the model, an action or the call leg. */
-  | { readonly type: 'busy'; readonly busy: boolean }
+  /** The caller waits for the model, an action or the call leg. `working`: for the model or an action, so that the agent will speak. */
+  | { readonly type: 'busy'; readonly busy: boolean; readonly working: boolean }
   /** `offset_ms`: position on the run's clock. Default: now. */
   | { readonly type: 'fact'; readonly fact: TimelineFact; readonly offset_ms?: Ms }
   /**

@@ -35,8 +35,18 @@ export class SpeechQueue {
       state: 'open',
     }
     this.#unreported.set(speech.id, speech)
-    this.#emit({ type: 'speech', speech_id: speech.id, node_id: nodeId, source })
+    this.#emit({ type: 'speech', speech_id: speech.id, node_id: nodeId, source, isHolding: false })
     return speech
+  }
+
+  /** Says a holding line now, before the speeches that are not audible. It is in the transcript, not in the model's memory. */
+  hold(nodeId: string, text: string): void {
+    const id = `speech_${this.#next++}`
+    const line: AgentLine = { text, state: 'coming', interrupted: false }
+    this.#unreported.set(id, { id, requestId: null, nodeId, line, state: 'complete' })
+    this.#emit({ type: 'speech', speech_id: id, node_id: nodeId, source: 'static', isHolding: true })
+    this.#emit({ type: 'speech-text', speech_id: id, delta: text })
+    this.#emit({ type: 'speech-end', speech_id: id })
   }
 
   /** Adds text. Leading white space is dropped, and so is text after the end of the speech. */

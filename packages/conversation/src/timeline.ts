@@ -1,6 +1,8 @@
 import type { Ms } from '@parley/kernel'
 import type { TurnLatency, Utterance } from './transcript.ts'
 
+export type SilenceStage = 'recogniser' | 'model' | 'action' | 'voice' | 'network' | 'endpointing'
+
 /** One event of a conversation by kind, as in the timeline resource of the API. */
 export type TimelineFact =
   | { readonly kind: 'state'; readonly state: string; readonly phone_state: string | null }
@@ -35,6 +37,8 @@ export type TimelineFact =
   | { readonly kind: 'update'; readonly update_id: string; readonly status: string }
   | { readonly kind: 'contact'; readonly contact: string; readonly detected: string }
   | { readonly kind: 'error'; readonly code: string; readonly message: string }
+  /** The caller waited longer than allowed; `stage`: for what. */
+  | { readonly kind: 'silence'; readonly stage: SilenceStage; readonly duration_ms: Ms }
 
 /** One line of the timeline; `seq` counts from 1 without gaps. */
 export type TimelineItem = { readonly seq: number; readonly at: string; readonly offset_ms: Ms | null } & TimelineFact

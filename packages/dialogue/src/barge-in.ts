@@ -61,6 +61,10 @@ export class BargeIn {
     return this.#phase !== 'off'
   }
 
+  get isPaused(): boolean {
+    return this.#phase === 'paused'
+  }
+
   agentSpeaking(now: Ms, speaking: boolean): void {
     if (speaking) {
       if (this.holdsFloor) return

@@ -68,6 +68,8 @@ export class Endpointer {
   #pause: Ms = USUAL_PAUSE_MS
   #marks = 0
   #expected: ExpectedAnswer = UNKNOWN_QUESTION
+  /** The last judgement: the same words are judged at each step of the machine. */
+  #judged: { readonly text: string; readonly judgement: AnswerJudgement } = { text: '', judgement: 'unknown' }
 
   constructor(mode: Endpointing, lexicons: readonly Lexicon[]) {
     this.#mode = mode
@@ -77,6 +79,7 @@ export class Endpointer {
   /** What the caller is asked for from now on; null: nothing in particular. */
   expect(answer: ExpectedAnswer | null): void {
     this.#expected = answer ?? UNKNOWN_QUESTION
+    this.#judged = { text: '', judgement: 'unknown' }
   }
 
   /** Learns from a turn's final text whether this recogniser writes punctuation. */
@@ -134,7 +137,13 @@ export class Endpointer {
   }
 
   #judgement(words: readonly SpokenWord[]): AnswerJudgement {
-    const tokens = words.flatMap(({ text }) => tokensOf(text))
+    const text = words.map(word => word.text).join(' ')
+    if (text !== this.#judged.text) this.#judged = { text, judgement: this.#judge(text) }
+    return this.#judged.judgement
+  }
+
+  #judge(text: string): AnswerJudgement {
+    const tokens = text.split(' ').flatMap(tokensOf)
     return tokens.length === 0 ? 'unknown' : judgeAnswer(this.#expected, tokens, bestLexicon(this.#lexicons, tokens))
   }
 }

@@ -46,6 +46,8 @@ export interface DialogueOptions {
     readonly words: readonly string[]
   }
   readonly endpointing?: Endpointing
+  /** Longest silence that the caller hears while the agent owes an answer; default: not bounded. */
+  readonly silenceContractMs?: Ms
 }
 
 /** `adaptive` (default): the silence that ends a turn depends on the words and on this caller's pauses. `fixed`: it is `silenceMs`. */
@@ -93,7 +95,16 @@ export type DialogueInput =
   /** True from the first sample of the agent's speech to the last that is queued, including pauses. */
   | { readonly type: 'agent-speaking'; readonly speaking: boolean }
   /** The agent does not wait for the caller: it generates an answer, runs an action, sends digits or transfers the call. */
-  | { readonly type: 'agent-busy'; readonly busy: boolean }
+  | {
+      readonly type: 'agent-busy'
+      readonly busy: boolean
+      /** It generates an answer or runs an action, so that it will speak by itself. Default: `busy`. */
+      readonly working?: boolean
+    }
+  /** The agent has words that were not played to their end. */
+  | { readonly type: 'agent-pending'; readonly pending: boolean }
+  /** Sound of the agent is on the line: speech, a holding line, a backchannel. Ambient sound does not count. */
+  | { readonly type: 'agent-sound'; readonly on: boolean }
 
 /** How level and pitch at the end of the caller's last stretch of voice differ from the whole stretch. */
 export interface Prosody {
@@ -140,6 +151,15 @@ export type DialogueOutput =
   | { readonly type: 'unused-digits'; readonly digits: string; readonly atMs: Ms }
   | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' }
   | { readonly type: 'max-duration' }
+  /** The caller has waited for most of the silence contract: say a holding line now. Repeated while nothing is audible. */
+  | { readonly type: 'hold' }
+  /** The agent owes an answer and neither works nor speaks: make it speak. */
+  | { readonly type: 'nudge' }
+  /**
+   * A bound was exceeded: the caller heard silence for the whole contract (`stage` null: the owner knows what the agent waits for),
+   * waited for the end of the turn (`endpointing`), or spoke and the recogniser delivered nothing (`recogniser`).
+   */
+  | { readonly type: 'breach'; readonly stage: 'endpointing' | 'recogniser' | null; readonly ms: Ms }
   /** Ask the recogniser to deliver its outstanding words as a final. */
   | { readonly type: 'finalize' }
   /** `on`: the caller may be interrupting, so the agent speaks at low volume; otherwise at full volume again. */

@@ -17,6 +17,9 @@ const WORDLESS_MS: Ms = 3000
 const WORDLESS_AFTER_END_MS: Ms = 800
 /** The same with a recogniser that sends no partials. */
 const WORDLESS_WITHOUT_PARTIALS_MS: Ms = 15_000
+/** So much voice without words is speech that the recogniser missed; more of it is music or noise. */
+const UNHEARD_MS: Ms = 1000
+const MUSIC_MS: Ms = 6000
 const FIRM_CONFIDENCE = 0.5
 /** Shorter speech without words counts as a cough. */
 const MIN_SPEECH_MS: Ms = 250
@@ -29,6 +32,8 @@ const CUT_OFF_WITHIN_MS: Ms = 2000
 interface TurnCollectorListener {
   turn(turn: CallerTurn): void
   finalize(): void
+  /** The caller spoke for a while, and the recogniser neither delivered words nor answered `finalize`, `silenceMs` after the end of the voice. */
+  unheard(silenceMs: Ms): void
   /** The turn may be over with this text; `withdrawCandidate`: the caller goes on. */
   candidate(text: string): void
   withdrawCandidate(): void
@@ -56,6 +61,8 @@ export class TurnCollector {
   #decidedAt: Ms | null = null
   #lastFinalAt: Ms | null = null
   #hearsPartials = false
+  /** Voice since the last turn. */
+  #voicedMs: Ms = 0
   /** End of the last time in which the agent could not be interrupted and no turn was decided. */
   #suspendedUntil: Ms = Number.NEGATIVE_INFINITY
   #isSuspended = false
@@ -71,6 +78,11 @@ export class TurnCollector {
       text => listener.candidate(text),
       () => listener.withdrawCandidate(),
     )
+  }
+
+  /** A stretch of the caller's voice has ended. */
+  voiceStopped(lengthMs: Ms): void {
+    if (!this.#isSuspended) this.#voicedMs += lengthMs
   }
 
   voiceStarted(at: Ms): void {
@@ -117,6 +129,7 @@ export class TurnCollector {
   /** The voice was not an interruption: it begins no turn. */
   discardVoice(): void {
     this.#onset = this.#voice.speaking ? this.#voice.startedAt : null
+    this.#voicedMs = 0
     this.#unintelligible = null
     this.#decidedAt = null
   }
@@ -127,6 +140,7 @@ export class TurnCollector {
     this.#candidate.withdraw()
     if (this.#voice.speaking) this.#voice.declareNoise()
     this.#onset = null
+    this.#voicedMs = 0
     this.#unintelligible = null
     this.#turnRequiredSince = null
     this.#endOfTurn = null
@@ -281,7 +295,10 @@ export class TurnCollector {
   #report(now: Ms, quietSince: Ms, decidedAt: Ms): void {
     const isBlank = this.#words.count === 0
     const isUnfinished = this.#endpointer.isUnfinished(this.#silence(quietSince))
-    const isNothing = isBlank && this.#unintelligible === null && this.#turnRequiredSince === null
+    const isMute = now - decidedAt >= RECOGNISER_PATIENCE_MS
+    const isSpeech = this.#voicedMs >= UNHEARD_MS && this.#voicedMs < MUSIC_MS
+    const isUnheard = isBlank && this.#unintelligible === null && isMute && isSpeech
+    const isNothing = isBlank && this.#unintelligible === null && this.#turnRequiredSince === null && !isUnheard
     const observedMs = this.#words.hasPartial ? now : (this.#lastFinalAt ?? now)
     const words: readonly SpokenWord[] = isBlank ? [] : this.#words.take()
     const startMs =
@@ -289,6 +306,7 @@ export class TurnCollector {
     // A continuing voice counts as background noise, unless the turn was only split for its length.
     if (this.#voice.speaking && quietSince < now) this.#voice.declareNoise()
     this.#onset = null
+    this.#voicedMs = 0
     this.#unintelligible = null
     this.#turnRequiredSince = null
     this.#endOfTurn = null
@@ -296,6 +314,7 @@ export class TurnCollector {
     this.#lastFinalAt = null
     this.#candidate.turnReported()
     if (isNothing) return
+    if (isUnheard) this.#listener.unheard(now - quietSince)
     this.#endpointer.learnText(words)
     this.#lastTurn = { endMs: quietSince }
     this.#listener.turn({

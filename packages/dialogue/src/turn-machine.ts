@@ -4,11 +4,12 @@ import { BargeIn } from './barge-in.ts'
 import { CallerVoice } from './caller-voice.ts'
 import { Continuation } from './continuation.ts'
 import { DigitCollection } from './digit-collection.ts'
-import { Endpointer } from './endpointing.ts'
+import { Endpointer, MAX_WAIT_MS } from './endpointing.ts'
 import { HeardWords, wordsUntil } from './heard-words.ts'
 import { InterjectionJudge } from './interjection.ts'
 import { lexiconsOf } from './lexicon/lexicon.ts'
 import { OpeningTimer } from './opening-timer.ts'
+import { RECOGNISER_PATIENCE_MS } from './pending-words.ts'
 import type {
   CallerTurn,
   DialogueInput,
@@ -18,6 +19,7 @@ import type {
   TurnSettings,
 } from './protocol.ts'
 import { expectedAnswer } from './question/expected-answer.ts'
+import { SilenceContract } from './silence-contract.ts'
 import { SilenceTimers } from './silence-timers.ts'
 import { TurnCollector } from './turn-collector.ts'
 
@@ -40,10 +42,15 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   readonly #openingTimer: OpeningTimer
   readonly #digits: DigitCollection
   readonly #silenceTimers: SilenceTimers
+  readonly #contract: SilenceContract
   readonly #backchannel: AgentBackchannel
   #settings: TurnSettings
   #connectedAt: Ms | null = null
   #isBusy = false
+  /** The agent generates an answer or runs an action; has words that are not played; is audible. */
+  #isWorking = false
+  #hasWords = false
+  #isSounding = false
   /** The question that is open; null: none in particular. */
   #question: number | null = null
   #isOver = false
@@ -58,6 +65,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#turns = new TurnCollector(this.#voice, this.#words, this.#endpointer, {
       turn: turn => this.#reportTurn(turn),
       finalize: () => emit({ type: 'finalize' }),
+      unheard: ms => emit({ type: 'breach', stage: 'recogniser', ms }),
       candidate: text => {
         if (this.#openingTimer.hasBegun) emit({ type: 'candidate', text })
       },
@@ -67,6 +75,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#bargeIn = new BargeIn(parts, emit)
     this.#openingTimer = new OpeningTimer(options, opening => {
       this.#silenceTimers.sound(this.#now)
+      this.#contract.owe(this.#now)
       emit({ type: 'begin', opening })
     })
     this.#digits = new DigitCollection({
@@ -76,6 +85,11 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#silenceTimers = new SilenceTimers(options.endCallAfterSilenceMs, kind => {
       emit({ type: 'silence', kind })
       if (kind === 'limit') this.#isOver = true
+    })
+    this.#contract = new SilenceContract(options.silenceContractMs ?? Number.POSITIVE_INFINITY, {
+      hold: () => emit({ type: 'hold' }),
+      nudge: () => emit({ type: 'nudge' }),
+      breach: ms => emit({ type: 'breach', stage: null, ms }),
     })
     const { frequency, words } = options.backchannel
     const backchannels = words.length > 0 ? words : lexicons[0]!.agentBackchannels
@@ -108,6 +122,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       this.#bargeIn,
       this.#turns,
       this.#continuation,
+      this.#contract,
       this.#openingTimer,
       this.#digits,
       this.#backchannel,
@@ -170,6 +185,13 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       case 'agent-busy':
         this.#silenceTimers.sound(now)
         this.#isBusy = input.busy
+        this.#isWorking = input.working ?? input.busy
+        break
+      case 'agent-pending':
+        this.#hasWords = input.pending
+        break
+      case 'agent-sound':
+        this.#isSounding = input.on
         break
     }
   }
@@ -187,7 +209,9 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   }
 
   #voiceStopped(at: Ms, { prosody }: Input<'voice-stopped'>): void {
+    const { speaking, startedAt } = this.#voice
     this.#voice.stop(at, prosody ?? null)
+    if (speaking) this.#turns.voiceStopped(Math.max(0, this.#voice.stoppedAt - startedAt))
     this.#silenceTimers.sound(at)
   }
 
@@ -234,6 +258,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       const turn = this.#turns.setAside(this.#now)
       if (turn !== null) this.#emit({ type: 'aside', turn })
     }
+    this.#contract.owe(this.#now)
     this.#emit({ type: 'digits', digits, atMs, question })
   }
 
@@ -262,6 +287,11 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#backchannel.settle(now, mayAcknowledge ? this.#pause(now, responsiveness) : null)
     const callerIsHeard = this.#digits.isCollecting || isPending
     this.#silenceTimers.settle(now, { agentWaits, callerTalks, callerIsHeard }, this.#settings)
+    this.#contract.settle(now, {
+      isAudible: this.#isSounding || this.#bargeIn.isPaused,
+      isWorking: this.#isWorking || this.#hasWords,
+      callerTalks,
+    })
   }
 
   /** A pause of the caller in the middle of a turn that has words. */
@@ -278,7 +308,11 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     // A voice without words while the caller enters digits is no answer.
     if (turn.text === '' && this.#digits.isCollecting) return
     if (!this.#openingTimer.hasBegun) return this.#openingTimer.addTurn(turn)
+    if (turn.endpointingMs > MAX_WAIT_MS) this.#emit({ type: 'breach', stage: 'endpointing', ms: turn.endpointingMs })
+    if (turn.recogniserMs >= RECOGNISER_PATIENCE_MS)
+      this.#emit({ type: 'breach', stage: 'recogniser', ms: turn.recogniserMs })
     this.#continuation.turn(this.#now, turn.isUnfinished)
+    this.#contract.owe(this.#now)
     this.#emit({ type: 'turn', turn })
   }
 

@@ -97,6 +97,11 @@ const EDITS: Record<string, { valid: Record<string, unknown>; fields: Record<str
             credential: optional(nullable(secretRef)),
             endpoint: optional(nullable(uri)),
             voiceId: optional(nullable(name)),
+            ...(role === 'stt' && {
+              fallbacks: optional(
+                nullable(list(0, 3, object({ provider: 'p', model: 'm' }, { provider: name, model: name }))),
+              ),
+            }),
           },
         ),
       },
@@ -112,6 +117,7 @@ const EDITS: Record<string, { valid: Record<string, unknown>; fields: Record<str
             provider: optional(oneOf('hosted', 'simulated_hosted', 'self_hosted', 'simulated_self_hosted')),
             credential: optional(nullable(credential)),
             endpoint: optional(nullable(uri)),
+            fallbacks: optional(nullable(list(0, 3, modelIdentity))),
           },
         ),
       },

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type JsonSchema, jsonSchema } from '../derived/json-schema.ts'
 import { agentKnowledge, analysis, inboundContext, notification, recording, telephony } from './draft-parts.ts'
 import { beginAfterUserSilenceMs, component, globalPrompt, startSpeaker, variableDefaults } from './flow.ts'
-import { languageModelChanges, speechProviderChanges } from './providers.ts'
+import { languageModelChanges, recogniserProviderChanges, speechProviderChanges } from './providers.ts'
 import { SETTING_COUNT, settingName, settingValues } from './settings.ts'
 
 /** A component, or null for the main flow. */
@@ -29,11 +29,8 @@ const agentEdits = [
     .refine(setsOrClears, SET_AND_CLEARED),
   z.strictObject({ type: z.literal('agent.telephony'), value: telephony.nullable() }),
   z.discriminatedUnion('role', [
-    z.strictObject({
-      type: z.literal('agent.provider'),
-      role: z.enum(['stt', 'tts']),
-      changes: speechProviderChanges,
-    }),
+    z.strictObject({ type: z.literal('agent.provider'), role: z.literal('stt'), changes: recogniserProviderChanges }),
+    z.strictObject({ type: z.literal('agent.provider'), role: z.literal('tts'), changes: speechProviderChanges }),
     z.strictObject({ type: z.literal('agent.provider'), role: z.literal('llm'), changes: languageModelChanges }),
   ]),
   z.strictObject({ type: z.literal('agent.knowledge'), value: agentKnowledge.nullable() }),

@@ -96,6 +96,8 @@ const values: Record<string, FieldCases> = {
   ),
   fallbackVoiceIds: list(0, 5, name),
   vocabSpecialization: oneOf('general', 'medical'),
+  silenceContractMs: integer(500, 10_000),
+  holdingLines: list(0, 10, text(1, 200)),
 }
 
 describe('the settings of an agent', () => {

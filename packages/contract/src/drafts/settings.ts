@@ -88,6 +88,10 @@ const setting = {
   callScreening,
   fallbackVoiceIds: z.array(name).max(5),
   vocabSpecialization: z.enum(['general', 'medical']),
+  /** Longest silence that the caller hears while the agent owes an answer. */
+  silenceContractMs: z.int().min(500).max(10_000),
+  /** What the agent says while the caller waits; a node may have a line of its own. Empty: the language's own lines. */
+  holdingLines: z.array(text(1, 200)).max(10),
 }
 
 const everySetting = z.strictObject(setting)
@@ -103,7 +107,14 @@ export const plannedSettings = everySetting
     ivr: ivr.required(),
     callScreening: callScreening.required(),
   })
-  .partial({ voiceId: true, voiceModel: true, modelTemperature: true })
+  .partial({
+    voiceId: true,
+    voiceModel: true,
+    modelTemperature: true,
+    // Absent means the default, so that the digests of earlier plans stay the same.
+    silenceContractMs: true,
+    holdingLines: true,
+  })
   .meta({ id: 'PlannedSettings' })
 
 export const settingName = everySetting.keyof()

@@ -69,6 +69,12 @@ const facts = [
     detected: z.enum(['human', 'voicemail', 'ivr', 'screener', 'unknown']),
   }),
   z.strictObject({ kind: z.literal('error'), code: text(1), message: text(0) }),
+  /** A bound was exceeded: how long the caller waited, and for what. */
+  z.strictObject({
+    kind: z.literal('silence'),
+    stage: z.enum(['recogniser', 'model', 'action', 'voice', 'network', 'endpointing']),
+    duration_ms: ms,
+  }),
 ] as const
 
 const place = {
@@ -94,5 +100,6 @@ export const timelineItem = z
     facts[9].extend(place),
     facts[10].extend(place),
     facts[11].extend(place),
+    facts[12].extend(place),
   ])
   .meta({ id: 'TimelineItem' })

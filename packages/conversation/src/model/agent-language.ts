@@ -52,6 +52,17 @@ export function languageOf({ settings: { language } }: Plan): AgentLanguage {
   return 'en'
 }
 
+const HOLDING_LINES: Readonly<Record<AgentLanguage, readonly string[]>> = {
+  en: ['One moment, please.', 'I am still working on it.', 'Thank you for waiting, just a moment more.'],
+  es: ['Un momento, por favor.', 'Sigo en ello.', 'Gracias por esperar, un momento más.'],
+}
+
+/** What the agent says while the caller waits, in turns. At least one line. */
+export function holdingLines(plan: Plan): readonly string[] {
+  const own = plan.settings.holdingLines ?? []
+  return own.length > 0 ? own : HOLDING_LINES[languageOf(plan)]
+}
+
 /** What the agent says in its own name. */
 export function fixedTexts(plan: Plan): FixedTexts {
   return TEXTS[languageOf(plan)]

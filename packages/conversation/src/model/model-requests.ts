@@ -2,7 +2,9 @@ import type { ModelRef } from '@parley/flow'
 import { type Ms, ParleyError, type Time } from '@parley/kernel'
 import type { GenerationEvent, GenerationRequest, LanguageModel } from '@parley/providers'
 import type { EffectLedger } from '../ledger.ts'
+import type { TimelineFact } from '../timeline.ts'
 import { type AnswerEnd, readAnswer } from './answer.ts'
+import { hedgedModel } from './hedged-model.ts'
 import { InferenceRow } from './inference-row.ts'
 import type { PreemptiveGeneration } from './preemptive-generation.ts'
 
@@ -16,6 +18,11 @@ interface ModelRequestOptions {
   readonly time: Time
   /** Maximum wait for the first event and between two events. */
   readonly eventMs: Ms
+  /** A model without a first event after this time is late; null: no other is asked. */
+  readonly lateAfterMs: Ms | null
+  /** Models that are asked when the model of a request is late or has failed. */
+  readonly fallbacks: readonly LanguageModel[]
+  readonly onFact: (fact: TimelineFact) => void
 }
 
 export interface ModelRequest {
@@ -81,7 +88,25 @@ export class ModelRequests {
     }
     row.sending()
     const { request, deadline, signal } = ask
-    return readAnswer({ model, request, time, eventMs, deadline, signal, onEvent })
+    return readAnswer({ model: this.#hedged(model, ask), request, time, eventMs, deadline, signal, onEvent })
+  }
+
+  /** The model, helped by the others when it is late. A preemptive answer is helped by the model itself. */
+  #hedged(model: LanguageModel, { model: ref }: ModelRequest): LanguageModel {
+    const { models, fallbacks, lateAfterMs, time, onFact } = this.#options
+    if (lateAfterMs === null) return model
+    return hedgedModel({
+      model,
+      again: () => models(ref),
+      fallbacks,
+      lateAfterMs,
+      time,
+      onHedge: ({ provider, model: name }, cause) => {
+        const why = cause === 'late' ? `sent nothing within ${lateAfterMs} ms` : 'failed'
+        const code = cause === 'late' ? 'model_late' : 'model_failed'
+        onFact({ kind: 'error', code, message: `The model ${why}, so ${provider}/${name} was asked as well.` })
+      },
+    })
   }
 
   /** Waits before a retry. False: the request was aborted, or the wait would exceed the deadline or the time allowed for an event. */

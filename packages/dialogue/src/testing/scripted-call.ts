@@ -27,6 +27,7 @@ const INAUDIBLE: readonly DialogueOutput['type'][] = [
   'candidate-withdrawn',
   'turn-continued',
   'turn-settled',
+  'breach',
 ]
 
 /** Delays and errors of the voice detector and the recogniser of a scripted call. */

@@ -141,6 +141,7 @@ export class AudioHarness {
             model: () => this.#model(),
             ledger: (): EffectLedger => new InMemoryEffectLedger({ random: new SeededRandom(7), wallClock: () => 0 }),
             actions: () => ({ run: request => this.#run(request, options) }),
+            preparesHoldingLines: false,
             transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }),
             ...(options.endpointing && { endpointing: options.endpointing }),
             ...options.agent,

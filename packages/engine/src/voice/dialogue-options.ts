@@ -1,6 +1,14 @@
 import type { DialogueOptions, TurnSettings } from '@parley/dialogue'
 import type { NodeTurnSettings } from '@parley/flow'
+import type { Ms } from '@parley/kernel'
 import { languagesOf, type VoiceAgent } from './voice-agent.ts'
+
+const DEFAULT_SILENCE_CONTRACT_MS: Ms = 2000
+
+/** Longest silence that the caller hears while the agent owes an answer. */
+export function silenceContractOf({ settings }: VoiceAgent['plan']): Ms {
+  return settings.silenceContractMs ?? DEFAULT_SILENCE_CONTRACT_MS
+}
 
 /** Options of the turn machine from an agent's settings. */
 export function dialogueOptions({ plan, endpointing }: VoiceAgent): DialogueOptions {
@@ -23,6 +31,7 @@ export function dialogueOptions({ plan, endpointing }: VoiceAgent): DialogueOpti
       frequency: settings.backchannelFrequency,
       words: settings.backchannelWords,
     },
+    silenceContractMs: silenceContractOf(plan),
     ...(endpointing && { endpointing }),
   }
 }

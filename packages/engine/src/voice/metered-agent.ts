@@ -16,6 +16,9 @@ export function meteredAgent(agent: VoiceAgent, onUsage: OnUsage): VoiceAgent {
     ...agent,
     recogniser: meteredRecogniser(agent.recogniser, onUsage),
     voice: meteredVoice(agent.voice, onUsage),
+    ...(agent.fallbackRecognisers && {
+      fallbackRecognisers: agent.fallbackRecognisers.map(recogniser => meteredRecogniser(recogniser, onUsage)),
+    }),
     ...(agent.fallbackVoices !== undefined && { fallbackVoices: agent.fallbackVoices.map(metered) }),
     ...(agent.lastResort !== undefined && { lastResort: metered(agent.lastResort) }),
   }

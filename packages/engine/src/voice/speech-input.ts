@@ -37,7 +37,8 @@ const MAX_STALLS = 2
 
 interface SpeechInputOptions {
   readonly leg: Pick<CallLeg, 'format' | 'readHeard' | 'heardPosition' | 'detectVoice' | 'nextVoiceEdge'>
-  readonly recogniser: SpeechToText
+  /** In order of preference, at least one: each replaces the one before it when that has failed for good. */
+  readonly recognisers: readonly SpeechToText[]
   readonly speechBand: VoiceDetection['band'] | undefined
   readonly language: string
   readonly keywords: readonly string[]
@@ -78,13 +79,15 @@ export class SpeechInput {
   /** The last stall, until the reopened recogniser shows whether there were words in the audio that it gets again. */
   #suspected: { readonly error: ParleyError; readonly reopenedAt: Samples } | null = null
   #closed = false
+  /** Index of the recogniser that is used. */
+  #current = 0
 
   /** Throws what the recogniser's `open` throws. */
   constructor(options: SpeechInputOptions) {
     this.#options = options
     const { leg, speechBand } = options
     this.#audio = new Int16Array(msToSamples(BLOCK_MS, leg.format))
-    this.#recogniserFormat = serviceFormat(options.recogniser, leg.format)
+    this.#recogniserFormat = commonFormat(options.recognisers, leg.format)
     this.#toRecogniser = new FormatConverter(leg.format, this.#recogniserFormat)
     this.#toProsody = new FormatConverter(leg.format, NARROWBAND)
     this.#recent = new HeardHistory(REPLAY_MS, this.#recogniserFormat)
@@ -118,16 +121,26 @@ export class SpeechInput {
   }
 
   #open(): SpeechStream {
-    const { recogniser, language, keywords } = this.#options
-    const stream = recogniser.open({ language, keywords, format: this.#recogniserFormat })
+    const { recognisers, language, keywords } = this.#options
+    const stream = recognisers[this.#current]!.open({ language, keywords, format: this.#recogniserFormat })
     stream.onEvent(event => this.#onSpeech(event))
     return stream
   }
 
   #onLost(error: ParleyError): void {
     const { time, onFailure } = this.#options
-    const isFatal = time.now() - this.#reopenedAt < TRUST_AFTER_MS || !this.#reopen()
-    onFailure(error, isFatal)
+    const isTrusted = time.now() - this.#reopenedAt >= TRUST_AFTER_MS
+    onFailure(error, !(isTrusted && this.#reopen()) && !this.#openNext())
+  }
+
+  /** Replaces the recogniser by the next one; returns whether there was one that could be opened. */
+  #openNext(): boolean {
+    while (this.#current + 1 < this.#options.recognisers.length) {
+      this.#current++
+      this.#stalls = 0
+      if (this.#reopen()) return true
+    }
+    return false
   }
 
   /** Returns whether the recogniser could be opened. */
@@ -190,7 +203,8 @@ export class SpeechInput {
       'the recogniser delivered no transcript although the caller speaks',
     )
     this.#suspected = { error, reopenedAt: this.#next }
-    if (this.#stalls > MAX_STALLS || !this.#reopen()) onFailure(error, true)
+    if (this.#stalls <= MAX_STALLS && this.#reopen()) return
+    onFailure(error, !this.#openNext())
   }
 
   /** Reports the last stall if the recognised words begin in audio that was heard before it. */
@@ -268,4 +282,10 @@ export class SpeechInput {
     const at = (sample: Samples): Ms => clock.timeOf(this.#position(sample))
     return words.map(word => ({ text: word.text, startMs: at(word.startSample), endMs: at(word.endSample) }))
   }
+}
+
+/** The format that all recognisers take, since a fallback gets the audio that the one before it has missed. */
+function commonFormat(recognisers: readonly SpeechToText[], call: AudioFormat): AudioFormat {
+  const [first, ...others] = recognisers.map(recogniser => serviceFormat(recogniser, call))
+  return others.every(({ sampleRateHz }) => sampleRateHz === first!.sampleRateHz) ? first! : NARROWBAND
 }

@@ -20,9 +20,12 @@ export interface SpeechReport {
   readonly span: { readonly start_ms: Ms; readonly end_ms: Ms } | null
 }
 
-interface SpeechOutputListeners {
+export interface SpeechOutputListeners {
   /** True from the first sample of a speech to the last of all queued speeches, pauses included. */
   readonly onSpeaking: (speaking: boolean) => void
+  /** Whether there are speeches that were not played to their end, and whether sound is on the line now. */
+  readonly onPending?: (pending: boolean) => void
+  readonly onSound?: (on: boolean) => void
   /** Called once per speech. */
   readonly onSpoken: (speechId: string, report: SpeechReport) => void
   /** The first sample of a speech was sent. */
@@ -45,21 +48,31 @@ interface Speech {
   rendered: boolean
   rendering: boolean
   startSample: Samples | null
+  readonly isHolding: boolean
+  /** A sentence was sent to the voice, and no audio of it has come. */
+  isWaitingForVoice: boolean
 }
 
 /** Speaks streamed text, one speech after the other, and reports for each what the caller heard of it. */
 export class SpeechOutput {
   readonly #playout: Playout
   readonly #voices: Voices
+  readonly #holdingVoices: Voices
   readonly #listeners: SpeechOutputListeners
   #speeches: Speech[] = []
   #speed = 1
   #speaking = false
+  #isPending = false
+  #isSounding = false
   #room: PromiseWithResolvers<void> | null = null
+  /** Resolves when the holding line that is being rendered is complete. */
+  #held: PromiseWithResolvers<void> | null = null
 
-  constructor(playout: Playout, voices: Voices, listeners: SpeechOutputListeners) {
+  /** `holdingVoices`: speak the holding lines; default `voices`. */
+  constructor(playout: Playout, voices: Voices, listeners: SpeechOutputListeners, holdingVoices = voices) {
     this.#playout = playout
     this.#voices = voices
+    this.#holdingVoices = holdingVoices
     this.#listeners = listeners
   }
 
@@ -68,13 +81,19 @@ export class SpeechOutput {
     this.#speed = speed
   }
 
+  /** The caller waits for the voice. */
+  get isWaitingForVoice(): boolean {
+    return this.#speeches.some(speech => speech.isWaitingForVoice && !speech.isHolding)
+  }
+
   /** Whether a speech is queued or playing. */
   get busy(): boolean {
     return this.#speeches.length > 0
   }
 
-  begin(id: string): void {
-    this.#speeches.push({
+  /** `isHolding`: the speech is a holding line, which is played before the speeches that are not audible yet. */
+  begin(id: string, { isHolding = false } = {}): void {
+    const speech: Speech = {
       id,
       waiting: [],
       text: new SentenceStream(),
@@ -84,7 +103,14 @@ export class SpeechOutput {
       rendered: false,
       rendering: false,
       startSample: null,
-    })
+      isHolding,
+      isWaitingForVoice: false,
+    }
+    // A holding line of which nothing is audible will do.
+    if (isHolding && (this.#isSounding || this.#speeches.some(other => other.isHolding))) return this.#skip(id)
+    if (isHolding) this.#speeches.unshift(speech)
+    else this.#speeches.push(speech)
+    this.#notePending()
   }
 
   say(id: string, delta: string): void {
@@ -113,6 +139,7 @@ export class SpeechOutput {
     speech.cancel.abort()
     this.#listeners.onSpoken(id, { heard: '', interrupted: true, span: null })
     this.#settle()
+    this.#notePending()
   }
 
   /** Stops at once and drops all speeches. */
@@ -122,7 +149,10 @@ export class SpeechOutput {
     this.#speeches = []
     for (const speech of cut) speech.cancel.abort()
     this.#room?.resolve()
+    this.#held?.resolve()
     this.#setSpeaking(false)
+    this.#setSounding(false)
+    this.#notePending()
     for (const speech of cut) this.#listeners.onSpoken(speech.id, this.#reportAt(speech, position, true))
   }
 
@@ -150,6 +180,7 @@ export class SpeechOutput {
   onProgress(event: LegEvent & { type: 'play-progress' }): void {
     this.#playout.onProgress(event)
     this.#noteStart()
+    if (this.#playout.played() >= this.#playout.end) this.#setSounding(false)
     if (this.#hasRoom) this.#room?.resolve()
     this.#settle()
   }
@@ -161,7 +192,7 @@ export class SpeechOutput {
       const from = speech.sentences[0]?.from
       if (from === undefined || speech.startSample !== null || played <= from) continue
       speech.startSample = this.#playout.sampleOf(from)
-      this.#listeners.onAudible(speech.id, speech.startSample)
+      if (!speech.isHolding) this.#listeners.onAudible(speech.id, speech.startSample)
     }
   }
 
@@ -176,6 +207,7 @@ export class SpeechOutput {
       this.#noteStart()
       this.#speeches.shift()
       if (this.#speeches.length === 0) this.#setSpeaking(false)
+      this.#notePending()
       this.#listeners.onSpoken(speech.id, this.#reportAt(speech, played, false))
     }
     this.#renderNext()
@@ -215,32 +247,67 @@ export class SpeechOutput {
       await this.#roomToEnqueue()
       if (signal.aborted) return
       const sentence = newSentence(text, this.#playout.end)
-      this.#listeners.onVoice(speech.id, 'asked')
-      for await (const { samples, words } of this.#voices.render(text, this.#speed, signal)) {
+      // A holding line is no answer.
+      const isAnswer = !speech.isHolding
+      if (isAnswer) this.#listeners.onVoice(speech.id, 'asked')
+      speech.isWaitingForVoice = true
+      const voices = speech.isHolding ? this.#holdingVoices : this.#voices
+      for await (const { samples, words } of voices.render(text, this.#speed, signal)) {
         if (signal.aborted) return
+        speech.isWaitingForVoice = false
         if (sentence.samples === 0) {
+          if (isAnswer) await this.#afterHolding()
+          if (signal.aborted) return
+          sentence.from = this.#playout.end
           speech.sentences.push(sentence)
-          this.#listeners.onVoice(speech.id, 'answered')
+          if (isAnswer) this.#listeners.onVoice(speech.id, 'answered')
         }
         sentence.words.push(...words)
         if (samples.length === 0) continue
         this.#playout.enqueue(samples)
+        this.#setSounding(true)
         this.#setSpeaking(true)
         sentence.samples += samples.length
       }
       sentence.complete = true
     } catch (error) {
-      if (!signal.aborted) this.#fail(error)
+      if (!signal.aborted && speech.isHolding) this.#drop(speech)
+      else if (!signal.aborted) this.#fail(error)
     } finally {
       speech.rendering = false
+      speech.isWaitingForVoice = false
+      if (speech.isHolding) this.#held?.resolve()
     }
     if (!signal.aborted) this.#settle()
+  }
+
+  /** A holding line without audio is dropped, since the answer is here; one that is being rendered is finished first. */
+  async #afterHolding(): Promise<void> {
+    const holding = this.#speeches.find(({ isHolding, rendered }) => isHolding && !rendered)
+    if (holding === undefined) return
+    if (holding.sentences.length === 0) return this.#drop(holding)
+    if (!holding.rendering) return
+    this.#held = Promise.withResolvers()
+    await this.#held.promise
+  }
+
+  #skip(id: string): void {
+    queueMicrotask(() => this.#listeners.onSpoken(id, { heard: '', interrupted: false, span: null }))
+  }
+
+  #drop(speech: Speech): void {
+    this.#speeches = this.#speeches.filter(other => other !== speech)
+    speech.cancel.abort()
+    this.#skip(speech.id)
+    this.#notePending()
   }
 
   async #interject(text: string, signal: AbortSignal): Promise<void> {
     for await (const { samples } of this.#voices.render(text, this.#speed, signal)) {
       if (this.busy) return
-      if (samples.length > 0) this.#playout.enqueue(samples)
+      if (samples.length === 0) continue
+      this.#playout.enqueue(samples)
+      this.#setSounding(true)
     }
   }
 
@@ -259,6 +326,18 @@ export class SpeechOutput {
 
   #fail(error: unknown): void {
     this.#listeners.onFailure(voiceError(error))
+  }
+
+  #notePending(): void {
+    if (this.busy === this.#isPending) return
+    this.#isPending = this.busy
+    this.#listeners.onPending?.(this.#isPending)
+  }
+
+  #setSounding(on: boolean): void {
+    if (on === this.#isSounding) return
+    this.#isSounding = on
+    this.#listeners.onSound?.(on)
   }
 
   #setSpeaking(speaking: boolean): void {

@@ -21,6 +21,12 @@ export interface VoiceAgent {
   readonly voiceId: string | null
   /** Voices that replace a failed one during a call, in this order; default none. */
   readonly fallbackVoices?: readonly VoiceChoice[]
+  /** Recognisers that replace a failed one during a call, in this order; default none. */
+  readonly fallbackRecognisers?: readonly SpeechToText[]
+  /** Models that are asked when another is late or has failed, in this order; default none. */
+  readonly fallbackModels?: readonly LanguageModel[]
+  /** Holding lines are synthesised before they are needed. Default true. */
+  readonly preparesHoldingLines?: boolean
   /** Speaks an apology when no voice or recogniser is left; default: the call ends without one. */
   readonly lastResort?: VoiceChoice
   /** The model of a node; for null the agent's own. */

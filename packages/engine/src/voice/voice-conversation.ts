@@ -1,6 +1,8 @@
 import {
   Conversation,
   type ConversationEvent,
+  holdingLines,
+  type SilenceStage,
   type TimelineFact,
   type UsageReport,
   type UserTurn,
@@ -21,15 +23,16 @@ import type { LegEvent } from '@parley/leg'
 import type { CallControl, CallHandler, CallHandlerResult } from '../call-handler.ts'
 import { CallTimeline } from '../call-timeline.ts'
 import { CallClock } from './call-clock.ts'
-import { dialogueOptions, turnSettings } from './dialogue-options.ts'
+import { dialogueOptions, silenceContractOf, turnSettings } from './dialogue-options.ts'
 import { LastWords } from './last-words.ts'
 import { LegRequests } from './leg-requests.ts'
 import { meteredAgent } from './metered-agent.ts'
 import { Playout } from './playout.ts'
+import { PreparedAudio } from './prepared-audio.ts'
 import { refusalItem } from './refusal-items.ts'
-import { recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
+import { lateVoiceItem, recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
 import { SpeechInput } from './speech-input.ts'
-import { SpeechOutput, type SpeechReport } from './speech-output.ts'
+import { SpeechOutput, type SpeechOutputListeners, type SpeechReport } from './speech-output.ts'
 import { TurnLatencies } from './turn-latencies.ts'
 import { languageOf, type VoiceAgent, type VoiceCallFacts, voicesOf, warmVoice } from './voice-agent.ts'
 import { Voices } from './voices.ts'
@@ -38,6 +41,11 @@ import { Voices } from './voices.ts'
 const FIRST_PACKET_WAIT_MS: Ms = 400
 /** Longest wait for the next event of a model. */
 const MODEL_EVENT_MS: Ms = 5000
+/** Shares of the silence contract after which a model's first event and a voice's first audio are late. */
+const MODEL_SHARE = 0.4
+const VOICE_SHARE = 0.3
+/** After this time without audio of a holding line the next voice is asked for it as well. */
+const HOLDING_VOICE_MS: Ms = 150
 /** Wait between the last word and BYE, so that BYE does not overtake audio in the far end's jitter buffer. */
 const LAST_WORD_MS: Ms = 200
 
@@ -109,21 +117,37 @@ export class VoiceConversation implements CallHandler {
       clock: () => this.#now(),
       onEvent: event => this.#onConversation(event),
       ...(onUsage !== undefined && { onUsage }),
-      budgets: { eventMs: MODEL_EVENT_MS },
+      budgets: { eventMs: MODEL_EVENT_MS, lateAfterMs: Math.round(silenceContractOf(agent.plan) * MODEL_SHARE) },
+      ...(agent.fallbackModels && { fallbackModels: agent.fallbackModels }),
     })
     this.#playout = new Playout(line.leg, settings.volume)
     const { format } = line.leg
-    const voices = new Voices(voicesOf(agent), format, time, failure => this.#timeline.add(voiceFailureItem(failure)))
-    this.#speechOutput = new SpeechOutput(this.#playout, voices, {
+    const own = voicesOf(agent)
+    const contractMs = silenceContractOf(agent.plan)
+    const voices = new Voices(own, format, time, failure => this.#timeline.add(voiceFailureItem(failure)), {
+      lateAfterMs: contractMs * VOICE_SHARE,
+      onLate: other => this.#timeline.add(lateVoiceItem(other, contractMs * VOICE_SHARE)),
+    })
+    const prepared = new PreparedAudio(own[0]!, format, time, options.agent.voice)
+    if (agent.preparesHoldingLines !== false) void prepared.prepare(holdingLines(agent.plan))
+    const rescue = agent.lastResort === undefined ? own : [...own, agent.lastResort]
+    const holdingVoices = new Voices(rescue, format, time, () => {}, {
+      lateAfterMs: HOLDING_VOICE_MS,
+      prepared: text => prepared.audioOf(text),
+    })
+    const listeners: SpeechOutputListeners = {
       onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
+      onPending: pending => this.#driver.handle({ type: 'agent-pending', pending }),
+      onSound: on => this.#driver.handle({ type: 'agent-sound', on }),
       onSpoken: (id, report) => this.#onSpoken(id, report),
       onAudible: (id, atSample) => this.#latencies.audible(id, this.#clock.timeOf(atSample)),
       onVoice: (id, step) => this.#onVoice(id, step),
       onFailure: () => this.#giveUp(),
-    })
+    }
+    this.#speechOutput = new SpeechOutput(this.#playout, voices, listeners, holdingVoices)
     this.#speechInput = new SpeechInput({
       leg: line.leg,
-      recogniser: agent.recogniser,
+      recognisers: [agent.recogniser, ...(agent.fallbackRecognisers ?? [])],
       speechBand: agent.speechBand,
       language: languageOf(agent),
       keywords: settings.boostedKeywords,
@@ -273,6 +297,16 @@ export class VoiceConversation implements CallHandler {
         return this.#conversation.silence(output.kind)
       case 'max-duration':
         return this.#conversation.maxDuration()
+      case 'hold':
+        return this.#conversation.hold()
+      case 'nudge':
+        return this.#conversation.nudge()
+      case 'breach':
+        return this.#timeline.add({
+          kind: 'silence',
+          stage: output.stage ?? this.#waitingFor(),
+          duration_ms: Math.round(output.ms),
+        })
       case 'finalize':
         return this.#speechInput.finalize()
       case 'duck':
@@ -293,7 +327,7 @@ export class VoiceConversation implements CallHandler {
     if ((this.#stopped || this.#lastWords !== null) && event.type !== 'fact') return
     switch (event.type) {
       case 'speech':
-        return this.#speechOutput.begin(event.speech_id)
+        return this.#speechOutput.begin(event.speech_id, { isHolding: event.isHolding })
       case 'speech-text':
         return this.#speechOutput.say(event.speech_id, event.delta)
       case 'speech-end':
@@ -321,12 +355,19 @@ export class VoiceConversation implements CallHandler {
       case 'leg-request':
         return this.#legRequests.start(event.request_id, event.request.type, event.request)
       case 'busy':
-        return this.#driver.handle({ type: 'agent-busy', busy: event.busy })
+        return this.#driver.handle({ type: 'agent-busy', busy: event.busy, working: event.working })
       case 'fact':
         return this.#timeline.add(event.fact, event.offset_ms)
       case 'ended':
         return this.#onEnded(event)
     }
+  }
+
+  /** What the caller waits for while nothing is audible. */
+  #waitingFor(): SilenceStage {
+    if (this.#conversation.workingOn === 'action') return 'action'
+    if (this.#speechOutput.isWaitingForVoice) return 'voice'
+    return this.#conversation.workingOn ?? 'network'
   }
 
   #onEnded({ outcome, ended_by, code }: ConversationEvent & { type: 'ended' }): void {

@@ -1,4 +1,4 @@
-import { type AudioFormat, type Ms, ParleyError, samplesToMs, type Time } from '@parley/kernel'
+import { type AudioFormat, hedge, type Ms, ParleyError, samplesToMs, type Time } from '@parley/kernel'
 import type { SpeechChunk } from '@parley/providers'
 import { EngineError } from '../errors.ts'
 import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
@@ -10,12 +10,22 @@ export interface VoiceFailure {
   readonly remedy: 'asked-again' | 'next-voice' | 'gave-up'
 }
 
+/** How late voices are helped. */
+export interface VoiceHedging {
+  /** A voice without audio after this time is late, and the next voice (the same one, where there is no other) is asked as well. Default: never. */
+  readonly lateAfterMs?: Ms
+  readonly onLate?: (other: VoiceChoice) => void
+  /** Audio of the text that is ready to be played. */
+  readonly prepared?: (text: string) => readonly SpeechChunk[] | undefined
+}
+
 /**
  * The voices of a call, in order of preference. After a retryable failure a voice is asked once more if nothing of the
  * sentence was heard or no other voice is left. If it fails again before it completes a sentence, the next voice
  * replaces it for the rest of the call and continues at the word where the other stopped.
  */
 export class Voices {
+  readonly #hedging: VoiceHedging
   readonly #choices: readonly VoiceChoice[]
   readonly #format: AudioFormat
   readonly #time: Time
@@ -30,7 +40,9 @@ export class Voices {
     format: AudioFormat,
     time: Time,
     onFailure: (failure: VoiceFailure) => void,
+    hedging: VoiceHedging = {},
   ) {
+    this.#hedging = hedging
     this.#choices = choices
     this.#format = format
     this.#time = time
@@ -41,13 +53,15 @@ export class Voices {
   async *render(text: string, speed: number, signal: AbortSignal): AsyncGenerator<SpeechChunk, void, undefined> {
     const format = this.#format
     const options = { speed, format, time: this.#time, signal }
+    const prepared = this.#hedging.prepared?.(text)
+    if (prepared !== undefined) return yield* prepared
     const progress = new Progress(text, format)
     for (;;) {
       const current = this.#current
       const choice = this.#choices[current]!
       const heardBefore = progress.ms
       try {
-        for await (const chunk of renderSentence(progress.rest(), choice, options))
+        for await (const chunk of this.#rendered(progress.rest(), choice, options))
           yield progress.add(chunk, heardBefore)
         if (!signal.aborted && current === this.#current) this.#failures = 0
         return
@@ -59,6 +73,29 @@ export class Voices {
         if (!this.#recovers(error, progress.ms > heardBefore)) throw error
       }
     }
+  }
+
+  /** The sentence by the first voice that delivers audio: another one is asked as well when the first is late. */
+  #rendered(
+    text: string,
+    choice: VoiceChoice,
+    options: { speed: number; format: AudioFormat; time: Time; signal: AbortSignal },
+  ): AsyncIterable<SpeechChunk> {
+    const { lateAfterMs, onLate } = this.#hedging
+    if (lateAfterMs === undefined) return renderSentence(text, choice, options)
+    const others = this.#choices.slice(this.#current + 1)
+    const attempts = [choice, ...(others.length > 0 ? others : [choice])]
+    return hedge<SpeechChunk>({
+      start: (number, cause, signal) => {
+        const next = attempts[number]
+        // A voice that has failed is replaced by `#recovers`.
+        return next === undefined || cause === 'failed' ? null : renderSentence(text, next, { ...options, signal })
+      },
+      lateAfterMs,
+      time: options.time,
+      signal: options.signal,
+      onHedge: number => onLate?.(attempts[number]!),
+    })
   }
 
   #recovers(error: ParleyError, wasHeard: boolean): boolean {

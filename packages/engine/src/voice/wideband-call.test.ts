@@ -50,7 +50,7 @@ function heardBy(formats: readonly AudioFormat[] | undefined, call: AudioFormat)
       detectVoice: () => {},
       nextVoiceEdge: () => null,
     },
-    recogniser,
+    recognisers: [recogniser],
     speechBand: undefined,
     language: 'en',
     keywords: [],

@@ -24,6 +24,24 @@ export function checkModels(
   }
   const own = chat[0]
   check(draft.providers.llm.model, ['providers', 'llm', 'model'], 'the agent', own && useModel(own))
+  const { fallbacks = [] } = draft.providers.llm
+  for (const [index, model] of fallbacks.entries())
+    if (!models.some(({ kind, identity }) => kind === 'chat' && keyOf(identity) === keyOf(model)))
+      findings.error(
+        'model_not_ready',
+        ['providers', 'llm', 'fallbacks', index],
+        `The fallback model "${model.provider}/${model.model_id}" does not exist: choose one that GET /models lists, or leave it out`,
+        {
+          label: 'Leave it out',
+          edits: [
+            {
+              type: 'agent.provider',
+              role: 'llm',
+              changes: { fallbacks: fallbacks.filter((_, other) => other !== index) },
+            },
+          ],
+        },
+      )
   for (const scope of scopesOf(draft))
     for (const [index, node] of scope.nodes.entries()) {
       if (node.model_choice === null) continue

@@ -17,6 +17,7 @@ export function checkVoices(
   checkVoice(draft, voices, findings)
   checkRecogniser(draft, voices, findings)
   checkFallbacks(draft, voices, findings)
+  checkFallbackRecognisers(draft, voices, findings)
 }
 
 /** Whether the voice that `tts` and the settings name is ready. Without a voice id any voice of the model will do. */
@@ -97,6 +98,24 @@ function checkFallbacks({ settings }: DraftContent, voices: readonly Voice[], fi
       {
         label: `Leave "${id}" out`,
         edits: [{ type: 'agent.settings', values: { fallbackVoiceIds }, clear: [] }],
+      },
+    )
+  }
+}
+
+/** A fallback recogniser that exists and is not ready is no error: the call skips it. */
+function checkFallbackRecognisers({ providers }: DraftContent, voices: readonly Voice[], findings: Findings): void {
+  const fallbacks = providers.stt.fallbacks ?? []
+  for (const [index, { provider, model }] of fallbacks.entries()) {
+    if (voices.some(voice => voice.role === 'stt' && voice.provider === provider && voice.model === model)) continue
+    const others = fallbacks.filter((_, other) => other !== index)
+    findings.error(
+      'voice_not_found',
+      ['providers', 'stt', 'fallbacks', index],
+      `The fallback recogniser ${nameOf({ provider, model })} does not exist: choose one that GET /voices lists, or leave it out`,
+      {
+        label: `Leave ${nameOf({ provider, model })} out`,
+        edits: [{ type: 'agent.provider', role: 'stt', changes: { fallbacks: others } }],
       },
     )
   }

@@ -43,6 +43,20 @@ const MISSING: readonly Case[] = [
     ["Use the agent's model"],
   ],
   [
+    'model_not_ready',
+    'a fallback model that does not exist',
+    agent({ providers: { ...providers, llm: { ...providers.llm, fallbacks: [other] } } }),
+    '/providers/llm/fallbacks/0',
+    ['Leave it out'],
+  ],
+  [
+    'voice_not_found',
+    'a fallback recogniser that does not exist',
+    agent({ providers: { ...providers, stt: { ...providers.stt, fallbacks: [{ provider: 'gone', model: 'm' }] } } }),
+    '/providers/stt/fallbacks/0',
+    ['Leave "gone/m" out'],
+  ],
+  [
     'voice_not_found',
     'a voice of the settings that does not exist, where the voice of the provider is ready',
     agent({ settings: { channels: ['cloud'], voiceId: 'ill' } }),

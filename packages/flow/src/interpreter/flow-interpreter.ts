@@ -83,6 +83,14 @@ export class FlowInterpreter {
     return this.#context(now).lookup(name)
   }
 
+  /** What the agent says while the caller waits in the current node; null: the agent's own lines. */
+  holdingLine(now: UnixMs): string | null {
+    const context = this.#context(now)
+    const node = context.here()?.node
+    const line = node !== undefined && 'holding_line' in node ? node.holding_line : null
+    return typeof line === 'string' ? context.render(line) : null
+  }
+
   /** What the current node waits for, besides the agent's words. */
   expectation(now: UnixMs): Expectation {
     return expectationIn(this.#context(now))
@@ -151,9 +159,11 @@ export class FlowInterpreter {
     }
   }
 
-  #silence(context: FlowContext, here: PlacedNode, kind: 'opening' | 'reminder'): Step {
+  #silence(context: FlowContext, here: PlacedNode, kind: 'opening' | 'reminder' | 'owed'): Step {
     const { phase } = this.#state
     if (kind === 'opening') return phase.at === 'opening' ? this.#open(context, here) : WAIT
+    if (kind === 'owed')
+      return phase.at === 'conversing' && conversingOf(here) !== undefined ? converse(context, here, 'stuck', []) : WAIT
     if (phase.at !== 'conversing' || phase.speech !== null) return WAIT
     if (nodeTypeOf(here.node).remindsCaller === false) return WAIT
     return converse(context, here, ++this.#state.reminders > 1 ? 'reminder_again' : 'reminder', [])

@@ -17,7 +17,8 @@ export type FlowInput =
       readonly question?: number
     }
   /** The caller has been silent until the opening, a reminder or the end of the call is due. */
-  | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' }
+  /** `owed`: the agent owes the caller an answer, and nothing is under way. */
+  | { readonly type: 'silence'; readonly kind: 'opening' | 'reminder' | 'limit' | 'owed' }
   | { readonly type: 'max_duration' }
   /** The caller and the agent do not understand each other: a transfer is taken where the flow has one. */
   | { readonly type: 'no_progress' }

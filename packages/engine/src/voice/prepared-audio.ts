@@ -1,0 +1,59 @@
+import type { AudioFormat, Time } from '@parley/kernel'
+import type { SpeechChunk, TextToSpeech } from '@parley/providers'
+import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
+
+/** Maximum texts of one voice. */
+const MAX_TEXTS = 200
+
+/** Texts that are synthesised before they are needed, by voice service; all calls of a process share them. */
+const AUDIO = new WeakMap<TextToSpeech, Map<string, readonly SpeechChunk[] | 'rendering'>>()
+
+/** Audio of texts such as holding lines, which must be audible at once, also while the voice stalls. */
+export class PreparedAudio {
+  readonly #choice: VoiceChoice
+  readonly #format: AudioFormat
+  readonly #time: Time
+  readonly #texts: Map<string, readonly SpeechChunk[] | 'rendering'>
+
+  constructor(choice: VoiceChoice, format: AudioFormat, time: Time, service: TextToSpeech = choice.voice) {
+    this.#choice = choice
+    this.#format = format
+    this.#time = time
+    this.#texts = AUDIO.get(service) ?? new Map()
+    AUDIO.set(service, this.#texts)
+  }
+
+  /** Synthesises those of the texts that are not ready, one after the other. A text that fails is tried again with the next call. */
+  async prepare(texts: readonly string[]): Promise<void> {
+    for (const text of texts) {
+      const key = this.#key(text)
+      if (this.#texts.has(key) || this.#texts.size >= MAX_TEXTS) continue
+      this.#texts.set(key, 'rendering')
+      const audio = await this.#render(text)
+      if (audio === null) this.#texts.delete(key)
+      else this.#texts.set(key, audio)
+    }
+  }
+
+  audioOf(text: string): readonly SpeechChunk[] | undefined {
+    const audio = this.#texts.get(this.#key(text))
+    return audio === 'rendering' ? undefined : audio
+  }
+
+  async #render(text: string): Promise<readonly SpeechChunk[] | null> {
+    const { signal } = new AbortController()
+    const chunks: SpeechChunk[] = []
+    try {
+      const options = { speed: 1, format: this.#format, time: this.#time, signal }
+      for await (const chunk of renderSentence(text, this.#choice, options)) chunks.push(chunk)
+    } catch {
+      return null
+    }
+    return chunks
+  }
+
+  #key(text: string): string {
+    const { language, voiceId } = this.#choice
+    return JSON.stringify([language, voiceId, this.#format.sampleRateHz, text])
+  }
+}

@@ -131,7 +131,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
     EDITS,
     EDITS,
   ],
-  ['DraftEdit[*].changes', 'provider model credential endpoint voiceId', EDITS, EDITS],
+  ['DraftEdit[*].changes', 'provider model credential endpoint voiceId fallbacks', EDITS, EDITS],
 
   // Import and export.
   ['agents.import', 'reference config replace_draft', `${HANDLERS}/exchange.ts`, `${HANDLERS}/exchange.test.ts`],

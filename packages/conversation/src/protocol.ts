@@ -21,7 +21,7 @@ export interface UserTurn {
 }
 
 /** What the caller answers: the agent's last words, the conditions of the node's edges, and the values that the flow reads. */
-export interface Question extends Expectation {
+interface Question extends Expectation {
   readonly agentWords: string
 }
 

@@ -15,7 +15,7 @@ interface OpenTurn {
 }
 
 /** What becomes of a turn when the caller goes on after it. */
-export type Continued =
+type Continued =
   /** The turn was taken back; the next turn begins with its words. */
   | { readonly type: 'joined' }
   /** Irreversible actions were already sent. */

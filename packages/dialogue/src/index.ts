@@ -7,6 +7,5 @@ export type {
   SpokenWord,
   TurnSettings,
 } from './protocol.ts'
-export type { AnswerField, Question } from './question/question.ts'
 export { SpeechProsody } from './speech-prosody.ts'
 export { TurnMachine } from './turn-machine.ts'

@@ -36,7 +36,6 @@ export type {
   PromptReason,
   ToolSpec,
 } from './interpreter/protocol.ts'
-export type { FlowState } from './interpreter/state.ts'
 export { render } from './interpreter/template.ts'
 export type { AnalysisItem } from './plan/analysis-item.ts'
 export { compile } from './plan/compile.ts'

@@ -4,7 +4,7 @@ import type { Ms } from './units.ts'
 /** Why another attempt is started: the attempts so far are late with their first item, or all have failed. */
 export type HedgeCause = 'late' | 'failed'
 
-export interface HedgeOptions<Item> {
+interface HedgeOptions<Item> {
   /** Starts attempt `number` (0: the first); null: there is no such attempt. */
   readonly start: (number: number, cause: HedgeCause | null, signal: AbortSignal) => AsyncIterable<Item> | null
   /** An attempt without its first item after this time is late. */

@@ -98,13 +98,13 @@ function longestSilence(heard: Int16Array, from: number): Ms {
 }
 
 async function answered(on: AudioHarness, words: string, within: Ms): Promise<{ silence: Ms; said: string[] }> {
-  await on.until(() => on.facts('utterance').length >= 1, 12_000, 'greeted')
+  await on.until(() => on.timeline('utterance').length >= 1, 12_000, 'greeted')
   const ms = on.says('help me please')
   await on.pass(ms)
   const from = on.heardNow() + msToSamples(700, NARROWBAND)
-  await on.until(() => on.facts('utterance').some(({ text }) => text === words), within, 'answered')
+  await on.until(() => on.timeline('utterance').some(({ text }) => text === words), within, 'answered')
   await on.pass(200)
-  return { silence: longestSilence(on.heard(), from), said: on.facts('utterance').map(({ text }) => text) }
+  return { silence: longestSilence(on.heard(), from), said: on.timeline('utterance').map(({ text }) => text) }
 }
 
 const speech = [{ type: 'text', delta: 'Of course.' }] as const
@@ -115,7 +115,7 @@ describe('services that stall', () => {
     const { silence, said } = await answered(on, 'Of course.', 6000)
     expect(silence).toBeLessThanOrEqual(2000)
     expect(said.slice(2)).toEqual(['Of course.'])
-    expect(on.facts('error').map(({ code }) => code)).toEqual(['model_late'])
+    expect(on.timeline('error').map(({ code }) => code)).toEqual(['model_late'])
   })
 
   it('a model that is slow every time is covered by holding lines', async () => {
@@ -123,7 +123,17 @@ describe('services that stall', () => {
     const { silence, said } = await answered(on, 'Of course.', 12_000)
     expect(silence).toBeLessThanOrEqual(2000)
     expect(said.slice(2)).toEqual(['One moment, please.', 'I am still working on it.', 'Of course.'])
-    expect(on.facts('silence')).toEqual([])
+    expect(on.timeline('silence')).toEqual([])
+  })
+
+  it('the contract and the holding lines are settings of the agent', async () => {
+    const on = await open({
+      draft: draft({ silenceContractMs: 1000, holdingLines: ['Bear with me.'] }),
+      agent: { model: slowModel(() => call!, [2500], speech), asksAhead: false },
+    })
+    const { silence, said } = await answered(on, 'Of course.', 9000)
+    expect(silence).toBeLessThanOrEqual(1000)
+    expect(said).toContain('Bear with me.')
   })
 
   it('a fallback model answers in the place of one that stalls', async () => {
@@ -180,7 +190,7 @@ describe('services that stall', () => {
       },
     })
     expect((await answered(on, 'Of course.', 6000)).silence).toBeLessThanOrEqual(2000)
-    expect(on.facts('error').map(({ code }) => code)).toEqual(['voice_late'])
+    expect(on.timeline('error').map(({ code }) => code)).toEqual(['voice_late'])
   })
 
   it('a model without words is asked to speak, so that the caller is not left in silence', async () => {
@@ -214,8 +224,8 @@ describe('services that stall', () => {
       close: async () => {},
     }
     const on = await open({ agent: { voice: mute } })
-    await on.until(() => on.facts('silence').length > 0, 6000, 'breach')
-    expect(on.facts('silence')[0]).toMatchObject({ stage: 'voice', duration_ms: 2000 })
+    await on.until(() => on.timeline('silence').length > 0, 6000, 'breach')
+    expect(on.timeline('silence')[0]).toMatchObject({ stage: 'voice', duration_ms: 2000 })
   })
 
   it('the voice of last resort says the holding line when the agent’s voice is mute', async () => {
@@ -231,10 +241,10 @@ describe('services that stall', () => {
     }
     const local = { voice: new FingerprintVoice(), language: 'en', voiceId: null }
     const on = await open({ agent: { voice: mute, lastResort: local } })
-    await on.until(() => on.facts('state').length > 0, 3000, 'connected')
+    await on.until(() => on.timeline('state').length > 0, 3000, 'connected')
     await on.pass(2600)
     expect(find(on.heard(), local.voice.sound('One moment, please.')).likeness).toBeGreaterThan(0.95)
-    expect(on.facts('silence')).toEqual([])
+    expect(on.timeline('silence')).toEqual([])
   })
 
   it('a recogniser that fails for good is replaced by the next one', async () => {
@@ -250,12 +260,12 @@ describe('services that stall', () => {
       close: async () => {},
     }
     const on = await open({ agent: { fallbackRecognisers: [spare] } })
-    await on.until(() => on.facts('utterance').length === 1, 8000, 'greeted')
+    await on.until(() => on.timeline('utterance').length === 1, 8000, 'greeted')
     on.recogniser.breaksForGood()
     on.recogniser.breaksForGood()
     await on.pass(500)
     expect([opened, on.report]).toEqual([1, null])
-    expect(on.facts('error').map(({ message }) => message)).toEqual([
+    expect(on.timeline('error').map(({ message }) => message)).toEqual([
       'the recogniser broke (connected again)',
       'the recogniser broke (connected again)',
     ])

@@ -11,7 +11,7 @@ export interface VoiceFailure {
 }
 
 /** How late voices are helped. */
-export interface VoiceHedging {
+interface VoiceHedging {
   /** A voice without audio after this time is late, and the next voice (the same one, where there is no other) is asked as well. Default: never. */
   readonly lateAfterMs?: Ms
   readonly onLate?: (other: VoiceChoice) => void

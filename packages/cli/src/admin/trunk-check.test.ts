@@ -28,7 +28,9 @@ beforeAll(async () => {
     const parsed = parseDatagram(bytes)
     if (!parsed.ok || parsed.message.kind !== 'request' || parsed.message.method === 'ACK') return
     const { method, uri } = parsed.message
-    received.push(`${method} ${'user' in uri ? (uri.user ?? '') : ''}`.trim())
+    const request = `${method} ${'user' in uri ? (uri.user ?? '') : ''}`.trim()
+    // On a busy machine a request over UDP comes twice.
+    if (!received.includes(request)) received.push(request)
     const answer = createResponse(parsed.message, method === 'INVITE' ? 404 : 200, { toTag: 'carrier' })
     carrier.send(serialise(answer), from.port, from.address)
   })

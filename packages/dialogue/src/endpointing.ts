@@ -44,7 +44,11 @@ const MARKS_NEEDED = 2
 const ANSWERS = 0.97
 const DOES_NOT_ANSWER = 0.03
 /** Change of the score after an open question, whose answers have pauses in the middle. */
-const OPEN_QUESTION = -0.06
+const OPEN_QUESTION = -0.08
+/** Change of the score of a few words after a question that a few words answer. */
+const CLOSED_QUESTION = 0.06
+const FEW_WORDS = 4
+const CLOSED: readonly ExpectedAnswer['kind'][] = ['yes-no', 'choice', 'date', 'quantity']
 /** From this confidence on the recogniser's own end of turn outweighs words that sound unfinished. */
 const TRUSTED_CONFIDENCE = 0.9
 /** Below this score a turn that was ended by silence is probably not finished. */
@@ -102,6 +106,7 @@ export class Endpointer {
     if (judgement === 'complete') score = Math.max(score, ANSWERS)
     else if (judgement !== 'unknown') score = Math.min(score, DOES_NOT_ANSWER)
     else if (this.#expected.kind === 'open') score += OPEN_QUESTION
+    else if (CLOSED.includes(this.#expected.kind) && words.length <= FEW_WORDS) score += CLOSED_QUESTION
     if (isTextBehind) score = Math.min(score, 0.5)
     else if (this.#marks >= MARKS_NEEDED && score < 0.8 && score > 0.4) score -= NO_MARK
     if (prosody !== null) score += prosodyShare(prosody)

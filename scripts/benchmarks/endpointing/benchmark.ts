@@ -23,11 +23,15 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
       const report = (rule: string, figures: Figures) => line({ language, punctuation, rule, ...figures })
       const adaptive = measureEndpointing({ ...conditions, endpointing: { mode: 'adaptive' } })
       report('adaptive', adaptive)
+      const known = measureEndpointing({ ...conditions, endpointing: { mode: 'adaptive' }, knowsQuestion: true })
+      report('adaptive, known question', known)
       for (const silenceMs of [500, 800, adaptive.wait_mean_ms])
         report(`silence ${silenceMs}`, measureEndpointing({ ...conditions, endpointing: { mode: 'fixed', silenceMs } }))
       const name = `${language}_${punctuation ? 'marks' : 'plain'}`
       summary[`${name}_pauses_cut`] = adaptive.pauses_cut
       summary[`${name}_wait_mean_ms`] = adaptive.wait_mean_ms
+      summary[`${name}_known_pauses_cut`] = known.pauses_cut
+      summary[`${name}_known_wait_mean_ms`] = known.wait_mean_ms
     }
   }
   return summary

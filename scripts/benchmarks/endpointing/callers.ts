@@ -36,6 +36,8 @@ interface TimedWord {
 /** The words of a caller's turn and the pauses inside it. */
 export interface CallerTurnSaid {
   readonly kind: TurnKind
+  /** What the agent asked before. */
+  readonly question: string
   readonly words: readonly TimedWord[]
   readonly pauses: readonly { readonly from: number; readonly until: number }[]
 }
@@ -46,7 +48,8 @@ export function inventCaller(language: string, turns: number, random: Random): C
   const slowness = 0.75 + share(random) * 0.6
   return Array.from({ length: turns }, () => {
     const kind = anyKind(random)
-    return timed(kind, chunksOf(kind, phrases, random), slowness, random)
+    const chunks = chunksOf(kind, phrases, random)
+    return { ...timed(kind, chunks, slowness, random), question: questionFor(kind, chunks, phrases) }
   })
 }
 
@@ -61,7 +64,27 @@ function pauseMs(slowness: number, random: Random): number {
   }
 }
 
-function timed(kind: TurnKind, chunks: readonly string[], slowness: number, random: Random): CallerTurnSaid {
+/** A question that the turn answers: of numbers it tells how many digits they have, where agents do. */
+function questionFor(kind: TurnKind, chunks: readonly string[], { questions, digits }: Phrases): string {
+  if (kind !== 'number') return questions[kind === 'answer' || kind === 'spelling' ? kind : 'sentence']
+  const tokens = chunks
+    .join(' ')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} ]/gu, '')
+    .split(' ')
+  const length = tokens.reduce(
+    (sum, token) => sum + (/^\d+$/.test(token) ? token.length : digits.includes(token) ? 1 : 0),
+    0,
+  )
+  return questions.number(length)
+}
+
+function timed(
+  kind: TurnKind,
+  chunks: readonly string[],
+  slowness: number,
+  random: Random,
+): Omit<CallerTurnSaid, 'question'> {
   const words: TimedWord[] = []
   const pauses: { from: number; until: number }[] = []
   let at = 0

@@ -27,6 +27,17 @@ describe('the endpointing benchmark', () => {
     },
   )
 
+  it.each(lines.map(line => [name(line), line] as const))(
+    'with a known question endpointing in %s cuts off fewer callers and waits no longer',
+    (_, line) => {
+      const unknown = measureEndpointing({ ...conditions, ...line })
+      const known = measureEndpointing({ ...conditions, ...line, knowsQuestion: true })
+      expect(known.pauses_cut).toBeLessThan(unknown.pauses_cut)
+      expect(known.pauses_cut).toBeLessThanOrEqual(line.punctuation ? 0.03 : 0.085)
+      expect(known.wait_mean_ms).toBeLessThanOrEqual(unknown.wait_mean_ms + 10)
+    },
+  )
+
   it('plain silence cuts off the callers whose pauses are longer', () => {
     const { pauses_cut, wait_p50_ms, wait_p95_ms } = measureEndpointing({
       ...conditions,

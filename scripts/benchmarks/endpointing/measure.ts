@@ -25,6 +25,8 @@ export interface Conditions {
    */
   readonly punctuation: boolean | 'after every word'
   readonly endpointing: Endpointing
+  /** The agent asked a question that fits the turn, and the turn machine knows it. Default false. */
+  readonly knowsQuestion?: boolean
   readonly turns: number
   readonly seed: number
 }
@@ -68,6 +70,7 @@ function playCall(turns: readonly CallerTurnSaid[], conditions: Conditions): Tur
   const places = turns.map(turn => {
     const from = at
     const end = from + turn.words.at(-1)!.until
+    if (conditions.knowsQuestion === true) line.ask(turn.question, from - 500)
     line.speak(turn, from)
     line.agentSpeaks(end + REST / 2, end + REST / 2 + 1000)
     at = end + REST
@@ -114,6 +117,10 @@ class Line {
       this.#at(startedAt + ONSET_KNOWN, { type: 'voice-started', startedAt })
       this.#at(stoppedAt + END_KNOWN, { type: 'voice-stopped', stoppedAt })
     }
+  }
+
+  ask(agentWords: string, at: number): void {
+    this.#at(at, { type: 'question', question: { agentWords, conditions: [], fields: [] } })
   }
 
   agentSpeaks(from: number, until: number): void {

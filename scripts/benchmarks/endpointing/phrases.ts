@@ -11,6 +11,13 @@ export interface Phrases {
   readonly items: readonly string[]
   readonly listOpenings: readonly string[]
   readonly and: string
+  /** Questions of an agent before such turns. */
+  readonly questions: {
+    readonly answer: string
+    readonly spelling: string
+    readonly sentence: string
+    readonly number: (digits: number) => string
+  }
 }
 
 const ENGLISH: Phrases = {
@@ -142,6 +149,12 @@ const ENGLISH: Phrases = {
   ],
   listOpenings: ['We need', 'Please bring', 'On my list there is', 'I ordered', 'They forgot'],
   and: 'and',
+  questions: {
+    answer: 'Shall I put you down for Thursday or for Friday?',
+    spelling: 'Could you spell that for me?',
+    sentence: 'How can I help you?',
+    number: digits => `Please tell me the ${digits} digits of your number.`,
+  },
 }
 
 const SPANISH: Phrases = {
@@ -257,6 +270,12 @@ const SPANISH: Phrases = {
   ],
   listOpenings: ['Nos hace falta', 'Traigan por favor', 'En mi lista hay', 'Encargué', 'Se olvidaron de'],
   and: 'y',
+  questions: {
+    answer: '¿Le apunto para el jueves o para el viernes?',
+    spelling: '¿Me lo puede deletrear?',
+    sentence: '¿En qué puedo ayudarle?',
+    number: digits => `Dígame los ${digits} dígitos de su número, por favor.`,
+  },
 }
 
 export const PHRASES: Readonly<Record<string, Phrases>> = { en: ENGLISH, es: SPANISH }

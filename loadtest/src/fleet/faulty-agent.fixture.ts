@@ -23,7 +23,7 @@ export type PlantedFault =
   | 'late-reply'
   | 'hangs-up-early'
 
-export const SCENARIO = readScenario(`
+const SCENARIO = readScenario(`
 name: planted faults
 callers:
   - name: asks

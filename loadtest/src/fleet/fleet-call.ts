@@ -17,7 +17,7 @@ import type { FleetCaller, Scenario } from './scenario.ts'
 /** An unanswered call is given up by the SIP stack after 180 s. */
 const ANSWER_WITHIN_MS: Ms = 200_000
 
-export interface FleetCallOptions {
+interface FleetCallOptions {
   /** Dials, or takes an inbound call. */
   readonly open: () => Promise<PhoneCall>
   readonly caller: FleetCaller

@@ -8,7 +8,7 @@ export interface MissedGoal {
   readonly measured: number | null
 }
 
-export interface JudgedStep {
+interface JudgedStep {
   readonly figures: CallFigures
   /** Share of the calls that the load asked for and that began. */
   readonly begunPercent: number

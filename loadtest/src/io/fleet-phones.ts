@@ -25,7 +25,7 @@ interface PreparedCaller {
   readonly damage: LineDamageOptions
 }
 
-export interface FleetPhonesEvents {
+interface FleetPhonesEvents {
   readonly onRow: (row: CallRow) => void
 }
 

@@ -12,7 +12,7 @@ import type { Summary } from '../fleet/summary.ts'
 import { FleetMember } from './fleet-member.ts'
 import { processFigures } from './process-figures.ts'
 
-export interface FleetRunOptions {
+interface FleetRunOptions {
   readonly scenario: Scenario
   readonly target: FleetTarget
   /** Processes of the target on this machine, whose CPU and memory are measured with those of their descendants. */
@@ -27,7 +27,7 @@ export interface FleetRunOptions {
   readonly signal?: AbortSignal
 }
 
-export interface FleetRunResult {
+interface FleetRunResult {
   readonly summary: Summary
   readonly samples: readonly Sample[]
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 const TICKS_PER_SECOND = 100
 const PAGE_BYTES = 4096
 
-export interface ProcessFigures {
+interface ProcessFigures {
   readonly cpuMs: number
   readonly rssBytes: number
 }

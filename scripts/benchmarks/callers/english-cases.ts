@@ -1,5 +1,5 @@
-import type { WrittenCase } from './cases.ts'
 import { after, begin, interrupt, last, press, say } from './steps.ts'
+import type { WrittenCase } from './written-case.ts'
 
 const BOOK = say('I would like to book an appointment, please.', 'ask_number', { hears: 'patient number' })
 const NUMBER = press('1042#', 'choose_day', { hears: 'which day' })

@@ -1,5 +1,5 @@
-import type { WrittenCase } from './cases.ts'
 import { after, begin, interrupt, last, press, say } from './steps.ts'
+import type { WrittenCase } from './written-case.ts'
 
 const PIZZA = say('Hola, quiero pedir una pizza.', 'pedir_pizza', { hears: 'le pongo' })
 const KIND = say('Una margarita, por favor.', 'pedir_tamano', { hears: 'grande' })

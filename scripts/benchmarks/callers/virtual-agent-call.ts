@@ -21,7 +21,7 @@ const ACTION_MS: Ms = 100
 const LATENCY_MS: Ms = 20
 
 /** Who calls which agent. */
-export interface VirtualCaller extends Pick<CallerCase, 'agent' | 'language' | 'caller' | 'actionMs'> {
+interface VirtualCaller extends Pick<CallerCase, 'agent' | 'language' | 'caller' | 'actionMs'> {
   /** Plays these steps in place of `caller`; the call then has no turns. */
   readonly steps?: readonly CallerStep[]
 }

@@ -1,10 +1,10 @@
 /** A line of a plot; null values leave a gap. */
-export interface Series {
+interface Series {
   readonly name: string
   readonly values: readonly (number | null)[]
 }
 
-export interface PlotOptions {
+interface PlotOptions {
   readonly title: string
   readonly unit: string
   /** Position of each value, s. */

@@ -17,9 +17,9 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const SHORT: readonly (readonly [string, readonly string[]])[] = [
   ['answer-storm', ['load.per_second=[2, 4]', 'load.hold_s=1', 'load.drain_s=30']],
   ['set-up-and-tear-down', ['load.per_second=[4, 8]', 'load.hold_s=1', 'load.drain_s=30']],
-  ['steady-talk', ['load.calls=2', 'load.hold_s=4', 'load.drain_s=3']],
-  ['barge-in', ['load.calls=2', 'load.hold_s=4', 'load.drain_s=3']],
-  ['soak', ['load.calls=2', 'load.hold_s=4', 'load.drain_s=3']],
+  ['steady-talk', ['load.calls=2', 'load.ramp_s=0', 'load.hold_s=4', 'load.drain_s=3']],
+  ['barge-in', ['load.calls=2', 'load.ramp_s=0', 'load.hold_s=4', 'load.drain_s=3']],
+  ['soak', ['load.calls=2', 'load.ramp_s=0', 'load.hold_s=4', 'load.drain_s=3']],
 ]
 /** On a busy machine: what only a quiet one can judge. */
 const LENIENT = ['goals={}', 'checks.reply_ms=15000', 'checks.gap_ms=200']

@@ -1,4 +1,4 @@
-import { type EffectRecord, HttpActions, InMemoryEffectLedger } from '@parley/conversation'
+import { AgentActions, CodeThreads, type EffectRecord, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import type { VoiceAgent } from '@parley/engine'
 import { compile, type Draft, judgeDestination } from '@parley/flow'
@@ -38,7 +38,8 @@ export class AgentServices {
       model: () => this.#model,
       ledger: () => this.#ledger(),
       actions: ledger =>
-        new HttpActions({
+        new AgentActions({
+          code: new CodeThreads(),
           egress: this.#egress,
           ledger,
           secrets: { get: async () => null },

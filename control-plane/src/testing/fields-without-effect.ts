@@ -113,7 +113,41 @@ const IN_PROVIDERS: readonly FieldsWithoutEffect[] = [
   },
 ]
 
+const TYPING: readonly (readonly [fields: string, draft: FieldsWithoutEffect['draft'], path: string])[] = [
+  [
+    'Node[code].enable_typing_sound',
+    { node: { ...END, type: 'code', enable_typing_sound: true } },
+    '/flow/nodes/0/enable_typing_sound',
+  ],
+  [
+    'Node[mcp].enable_typing_sound',
+    { node: { ...END, type: 'mcp', mcp_id: 'm', mcp_tool_name: 't', enable_typing_sound: true } },
+    '/flow/nodes/0/enable_typing_sound',
+  ],
+  [
+    'Action[code].enable_typing_sound',
+    { actions: [action({ kind: 'code', enable_typing_sound: true })] },
+    '/actions/0/enable_typing_sound',
+  ],
+  [
+    'Action[mcp].enable_typing_sound',
+    { actions: [action({ kind: 'mcp', mcp_id: 'm', enable_typing_sound: true })] },
+    '/actions/0/enable_typing_sound',
+  ],
+]
+
+const SWAP =
+  'agent_id agent_version keep_current_voice keep_current_language post_call_analysis_setting webhook_setting instruction speak_during_execution'
+
 const IN_NODES_AND_ACTIONS: readonly FieldsWithoutEffect[] = [
+  ...TYPING.map(([fields, draft, path]) => ({ fields, draft, path })),
+  {
+    fields: SWAP.split(' ')
+      .map(name => `Node[agent_swap].${name}`)
+      .join(' '),
+    draft: { node: { ...END, type: 'agent_swap', agent_id: 'billing' } },
+    path: '/flow/nodes/0/agent_id',
+  },
   {
     fields: 'Node[function].tool_type',
     draft: { node: { ...END, type: 'function', tool_id: 'a', tool_type: 'shared' } },

@@ -1,4 +1,4 @@
-import { HttpActions } from '@parley/conversation'
+import { AgentActions } from '@parley/conversation'
 import type { AgentOrder, Agents, VoiceAgent } from '@parley/engine'
 import type { TextAgents } from '@parley/jobs'
 import { type Database, readSecretValues, type Sealer } from '@parley/store'
@@ -41,7 +41,7 @@ export class RunAgents implements Agents {
     const defaultModel = await this.#services.readyModel(plan)
     return {
       models: ref => (ref === null ? defaultModel : this.#services.modelOf(ref)),
-      actions: ledger => new HttpActions({ ...this.#services.actionServices, ledger, secrets: this.#secrets(scope) }),
+      actions: ledger => new AgentActions({ ...this.#services.actionServices, ledger, secrets: this.#secrets(scope) }),
       // A run in text has no call to transfer.
       transferPolicy: () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }),
     }
@@ -52,7 +52,7 @@ export class RunAgents implements Agents {
     const secrets = this.#secrets(scope)
     return {
       ...agent,
-      actions: ledger => new HttpActions({ ...this.#services.actionServices, ledger, secrets }),
+      actions: ledger => new AgentActions({ ...this.#services.actionServices, ledger, secrets }),
     }
   }
 

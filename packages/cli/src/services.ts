@@ -1,4 +1,4 @@
-import { HttpActions, type HttpActionsOptions, InMemoryEffectLedger } from '@parley/conversation'
+import { AgentActions, type AgentActionsOptions, CodeThreads, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
 import { type Instruction, judgeDestination, type ModelRef, type Plan, type Providers } from '@parley/flow'
@@ -31,6 +31,7 @@ export class Services {
   readonly #catalogue: VendorCatalogue
   readonly #opened = new Map<string, Service>()
   readonly #egress: OutboundHttp
+  readonly #code = new CodeThreads()
 
   constructor(settings: Settings, options: ServicesOptions = {}) {
     this.#options = options
@@ -164,15 +165,15 @@ export class Services {
       ledger: () => new InMemoryEffectLedger({ random: systemRandom, wallClock: Date.now }),
       actions: ledger =>
         // An agent without an environment has no secrets: an action that needs one is denied with a reason.
-        new HttpActions({ ...this.actionServices, ledger, secrets: { get: async () => null } }),
+        new AgentActions({ ...this.actionServices, ledger, secrets: { get: async () => null } }),
       transferPolicy: destination =>
         judgeDestination(destination, { allowedCountries: this.#options.allowedCountries ?? [], mayDial: true }),
     }
   }
 
-  /** The dependencies of `HttpActions` that all agents share. */
-  get actionServices(): Omit<HttpActionsOptions, 'ledger' | 'secrets'> {
-    return { egress: this.#egress, time: systemTime, wallClock: Date.now }
+  /** The dependencies of `AgentActions` that all agents share. */
+  get actionServices(): Omit<AgentActionsOptions, 'ledger' | 'secrets'> {
+    return { egress: this.#egress, code: this.#code, time: systemTime, wallClock: Date.now }
   }
 
   /** The HTTP client of actions and webhooks. */
@@ -194,7 +195,7 @@ export class Services {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#opened.values(), this.#egress].map(service => service.close()))
+    await Promise.all([...this.#opened.values(), this.#egress, this.#code].map(service => service.close()))
   }
 
   /** The voices of `fallbackVoiceIds`, each `provider/model` or `provider/model:voice`. Those that are not ready are left out. */

@@ -3,12 +3,11 @@ import {
   type FlowInput,
   FlowInterpreter,
   type FlowOutput,
-  type HttpAction,
-  isHttpAction,
   isLegRequest,
   type NodeTurnSettings,
   render,
 } from '@parley/flow'
+import { runnable } from './actions/runnable-action.ts'
 import { type ConversationContext, feed, speak } from './conversation-context.ts'
 import type { PreemptiveGeneration } from './model/preemptive-generation.ts'
 import type { Prompt } from './model/reply.ts'
@@ -41,10 +40,11 @@ export class FlowExecutor {
     this.telephony = new TelephonyRequests(context)
     this.actions = new RunningActions({
       runner: options.actions,
+      variables: () => flow.variables(),
       call: options.call,
       memory,
       waits,
-      render: text => render(text, name => flow.variable(name, options.wallClock())),
+      render: text => this.#render(text),
       onFact,
     })
   }
@@ -173,12 +173,17 @@ export class FlowExecutor {
     if (prompt_id !== null) memory.result(memory.called(name, args, prompt_id), { error: REFUSALS[reason] })
   }
 
+  #render(text: string): string {
+    const { options, flow } = this.#context
+    return render(text, name => flow.variable(name, options.wallClock()))
+  }
+
   #run(output: RunAction, cause: FlowInput): void {
-    const { options, modelRequests, unfinishedTurn, enqueue } = this.#context
+    const { options, flow, modelRequests, unfinishedTurn, enqueue } = this.#context
     const { request_id, action_id } = output
-    const action = options.plan.actions.find(
-      (candidate): candidate is HttpAction => isHttpAction(candidate) && candidate.action_id === action_id,
-    )
+    const found = flow.effectAction(action_id)
+    const action =
+      found === undefined ? undefined : runnable(found, options, output.arguments, text => this.#render(text))
     const done = (outcome: 'succeeded' | 'failed' | 'uncertain', body: unknown) =>
       enqueue(() => feed(this.#context, { type: 'action_result', request_id, outcome, body }))
     if (action === undefined) return done('failed', null)
@@ -188,8 +193,10 @@ export class FlowExecutor {
       isWaitedFor: output.waits,
       // The result waits until the model's answer is complete, with its other tool calls and its text.
       ready: promptId === null ? Promise.resolve() : modelRequests.over(promptId),
-      hold: unfinishedTurn.hold(action),
+      hold: action.request.kind === 'http' ? unfinishedTurn.hold(action.request) : null,
     }
-    this.actions.begin(output, action, use, ({ outcome, body }) => done(outcome, body))
+    this.actions.begin({ ...output, arguments: action.arguments }, action.request, use, ({ outcome, body }) =>
+      done(outcome, body),
+    )
   }
 }

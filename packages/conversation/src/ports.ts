@@ -1,4 +1,4 @@
-import type { HttpAction } from '@parley/flow'
+import type { CodeAction, HttpAction, McpAction, Plan } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 
 /** Facts about the conversation that an action sends to its server. */
@@ -12,9 +12,18 @@ export interface CallFacts {
   readonly to_number: string | null
 }
 
+type McpServer = NonNullable<Plan['flow']['mcps']>[number]
+
+/** An action as its runner gets it: a call of an MCP server comes with the server. */
+export type RunnableAction = HttpAction | CodeAction | McpCall
+
+export interface McpCall extends McpAction {
+  readonly server: McpServer
+}
+
 /** One use of an action. */
-export interface ActionRequest {
-  readonly action: HttpAction
+export interface ActionRequest<Action extends RunnableAction = RunnableAction> {
+  readonly action: Action
   /** Inferred arguments and constants. */
   readonly arguments: Readonly<Record<string, unknown>>
   /** The node that uses the action; null: none does. */
@@ -22,6 +31,8 @@ export interface ActionRequest {
   /** Number of earlier uses of the action in its node. */
   readonly ordinal: number
   readonly call: CallFacts
+  /** The variables that were set. */
+  readonly variables: Readonly<Record<string, string>>
   /** Fills in `{{variables}}` with their current values, which are not encoded. */
   readonly render: (text: string) => string
   /**
@@ -48,7 +59,7 @@ export interface ActionOutcome {
   readonly durationMs: Ms
 }
 
-/** Runs HTTP actions as ledger effects: none is sent before the ledger has it, and none is repeated that must not be. */
+/** Runs actions as ledger effects: none is sent before the ledger has it, and none is repeated that must not be. */
 export interface ActionRunner {
   /** Never rejects. An abort stops a request that was not sent yet; a request that was sent runs to its end. */
   run(request: ActionRequest, signal: AbortSignal): Promise<ActionOutcome>

@@ -1,6 +1,6 @@
-import type { FlowOutput, HttpAction } from '@parley/flow'
+import type { FlowOutput } from '@parley/flow'
 import type { Memory } from './memory.ts'
-import type { ActionOutcome, ActionRunner, CallFacts } from './ports.ts'
+import type { ActionOutcome, ActionRunner, CallFacts, RunnableAction } from './ports.ts'
 import type { TimelineFact } from './timeline.ts'
 import type { WaitTimer } from './wait-timer.ts'
 
@@ -8,6 +8,8 @@ export type RunAction = Extract<FlowOutput, { type: 'run_action' }>
 
 interface ActionUseOptions {
   readonly runner: ActionRunner
+  /** The variables that were set. */
+  readonly variables: () => Readonly<Record<string, string>>
   readonly call: CallFacts
   readonly memory: Memory
   readonly waits: WaitTimer
@@ -21,7 +23,7 @@ interface Wait {
   readonly end: () => void
 }
 
-/** The HTTP actions in progress. Each runs once, and its result always reaches the flow. */
+/** The actions in progress. Each runs once, and its result always reaches the flow. */
 export class RunningActions {
   readonly #options: ActionUseOptions
   readonly #controller = new AbortController()
@@ -38,7 +40,7 @@ export class RunningActions {
    */
   begin(
     output: RunAction,
-    action: HttpAction,
+    action: RunnableAction,
     use: {
       readonly answer: string
       readonly isWaitedFor: boolean
@@ -69,8 +71,8 @@ export class RunningActions {
     this.#underWay.add(over)
   }
 
-  async #run(output: RunAction, action: HttpAction, hold: Promise<boolean> | null): Promise<ActionOutcome> {
-    const { runner, call, render, onFact } = this.#options
+  async #run(output: RunAction, action: RunnableAction, hold: Promise<boolean> | null): Promise<ActionOutcome> {
+    const { runner, call, variables, render, onFact } = this.#options
     const { node_id, ordinal } = output
     const fact = (
       effect_id: string,
@@ -86,6 +88,7 @@ export class RunningActions {
         node_id,
         ordinal,
         call,
+        variables: variables(),
         render,
         onPhase,
         ...(hold !== null && { hold }),

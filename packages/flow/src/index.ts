@@ -1,16 +1,21 @@
 export {
   ANSWER_TO,
   ANSWER_WITHOUT_LEG,
+  type CodeAction,
+  type EffectAction,
   type HttpAction,
   type Instruction,
   isHttpAction,
   isLegRequest,
   type LegAnswer,
   type LegRequest,
+  type McpAction,
   type ModelRef,
+  messageText,
   propertyDescription,
   propertyNames,
   type SecretRef,
+  type SmsAction,
   type VariableItem,
 } from '@parley/nodes'
 export { applyEdits, type EditsApplied } from './draft/apply-edits.ts'

@@ -42,6 +42,8 @@ export interface ActionBehaviour<Action> {
   readonly exportPaths?: Readonly<Record<string, readonly string[]>>
   /** Brings a tool of an export into the form that the schema takes. Default: the tool as it is. */
   importTool?(tool: JsonObject): JsonObject
+  /** Brings an action, with its fields in their places in a tool, into the form that exports have. Default: as it is. */
+  exportTool?(tool: JsonObject): JsonObject
   /** Warnings about a tool of an export that was read as this action. */
   importWarnings?(action: JsonObject): readonly ImportWarning[]
 }
@@ -58,7 +60,7 @@ type StrictSchema<Kind extends string, Fields extends z.core.$ZodLooseShape> = R
 export interface ActionKind<Schema extends z.ZodObject> extends ActionBehaviour<z.output<Schema>> {
   readonly kind: string
   readonly schema: Schema
-  /** False: drafts store such actions unchanged, and publishing refuses them. */
+  /** False: drafts store such actions unchanged, and the model is not offered them. */
   readonly isRunnable: boolean
   /** The `type` of such a tool in an export. */
   readonly exportType: string

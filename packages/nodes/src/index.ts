@@ -13,11 +13,14 @@ export {
   actionKindNamed,
   actionKindOf,
   actionKindOfTool,
+  type EffectAction,
   type FlowNode,
+  isEffectAction,
   isHttpAction,
   node,
   nodeTypeNamed,
   nodeTypeOf,
+  ownActionOf,
 } from './registry.ts'
 export {
   ANSWER_TO,
@@ -29,9 +32,12 @@ export {
   type NodeRequest,
 } from './requests.ts'
 export { type ConversationView, LEAVE_NODE, type NodeStep, type ToolStep } from './steps.ts'
+export type { CodeAction } from './types/code.ts'
 export { newConversationNode } from './types/conversation.ts'
 export { newEndNode } from './types/end.ts'
-export { completeArguments, type HttpAction, hasOpenParameters, openParameters } from './types/http-action.ts'
+export { actionAuthentication, completeArguments, type HttpAction, openParameters } from './types/http-action.ts'
+export type { McpAction } from './types/mcp.ts'
+export { messageText, type SmsAction } from './types/sms.ts'
 export { type Json, jsonFault, jsonObject, stringMap } from './values/json.ts'
 export { actionId, edgeId, identifier, nodeId, variableName, variableValue } from './values/names.ts'
 export {

@@ -5,7 +5,7 @@ import { examples } from './parts/examples.ts'
 import type { Instruction } from './parts/instruction.ts'
 import type { NodeAnswer } from './requests.ts'
 import type { ConversationView, NodeStep } from './steps.ts'
-import { type Json, json } from './values/json.ts'
+import type { Json } from './values/json.ts'
 import { nodeId } from './values/names.ts'
 import { modelRef } from './values/references.ts'
 import { text } from './values/text.ts'
@@ -39,6 +39,9 @@ interface DraftView {
   /** The kind of the action; undefined: the draft has no such action. */
   actionKind(actionId: string): string | undefined
   hasComponent(componentId: string): boolean
+  hasMcpServer(mcpId: string): boolean
+  /** Whether the agent has a service that sends text messages. */
+  readonly sendsSms: boolean
 }
 
 /** How a node converses. A setting that is null takes the agent's value. */
@@ -85,6 +88,10 @@ export interface NodeBehaviour<Node> {
   readonly isEnding?: boolean
   /** Findings about the node beyond those of its schema. */
   check?(node: Node, draft: DraftView): readonly PartFinding<Node>[]
+  /** Called when the action of the node that waited for it is over. Default: the node is left by its edges. */
+  afterAction?(node: Node, outcome: 'succeeded' | 'failed' | 'uncertain'): NodeStep
+  /** The action that the node itself is, which its `enter` runs with `actionId` null. */
+  ownAction?(node: Node): OwnAction
   /** Ids of the actions that the node refers to. */
   actionIds?(node: Node): readonly string[]
   /** Id of the component that the node runs. */
@@ -99,6 +106,9 @@ export interface NodeBehaviour<Node> {
   importWarnings?(node: JsonObject): readonly ImportWarning[]
 }
 
+/** An action that a node is; the registry knows its kind. */
+type OwnAction = { readonly kind: string; readonly action_id: string }
+
 export type JsonObject = { [name: string]: Json }
 
 export interface ImportedNode {
@@ -110,10 +120,6 @@ function strictSchema<const Type extends string, Fields extends z.core.$ZodLoose
   return z.strictObject({ ...everyNode, type: z.literal(type), ...fields })
 }
 
-function openSchema<const Type extends string, Fields extends z.core.$ZodLooseShape>(type: Type, fields: Fields) {
-  return z.object({ ...everyNode, type: z.literal(type), ...fields }).catchall(json)
-}
-
 type StrictSchema<Type extends string, Fields extends z.core.$ZodLooseShape> = ReturnType<
   typeof strictSchema<Type, Fields>
 >
@@ -122,8 +128,6 @@ type StrictSchema<Type extends string, Fields extends z.core.$ZodLooseShape> = R
 export interface NodeType<Schema extends z.ZodObject> extends NodeBehaviour<z.output<Schema>> {
   readonly type: string
   readonly schema: Schema
-  /** False: drafts store such nodes unchanged, and publishing refuses them. */
-  readonly isRunnable: boolean
   /** Whether nodes of the type have an instruction, which an edit can change. */
   readonly hasInstruction: boolean
   /** The members of the node that hold its edges, derived from its fields. */
@@ -151,25 +155,7 @@ export function defineNode<
     ...behaviour,
     action: definition.action as Action,
     schema: strictSchema(definition.type, fields),
-    isRunnable: true,
     hasInstruction: Object.hasOwn(fields, 'instruction'),
-    slots: slotsIn(fields),
-  }
-}
-
-/** Defines a node type that does not run yet: drafts store its nodes unchanged. `fields` are the members that hold its edges. */
-export function defineStoredNode<
-  const Type extends string,
-  Fields extends z.core.$ZodLooseShape,
-  Action extends { readonly kind: string } | undefined = undefined,
->(definition: NodeDefinition<Type, Fields, Action> & { readonly hasInstruction: boolean }) {
-  const { type, fields, hasInstruction } = definition
-  return {
-    type,
-    action: definition.action as Action,
-    schema: openSchema(type, fields),
-    isRunnable: false,
-    hasInstruction,
     slots: slotsIn(fields),
   }
 }

@@ -46,7 +46,7 @@ describe('the registry of action kinds', () => {
   it('an action kind with the name of a node type is defined by that node type', () => {
     for (const kind of kinds.filter(name => nodeTypeNamed(name) !== undefined))
       expect(nodeTypeNamed(kind)).toMatchObject({ action: actionKindNamed(kind) })
-    expect(kinds.filter(name => nodeTypeNamed(name) !== undefined)).toHaveLength(4)
+    expect(kinds.filter(name => nodeTypeNamed(name) !== undefined)).toHaveLength(6)
   })
 
   it('the registry finds no action kind for an unsupported tool type of an export', () => {

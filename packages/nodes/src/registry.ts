@@ -5,16 +5,16 @@ import { agentSwap } from './types/agent-swap.ts'
 import { branch } from './types/branch.ts'
 import { bridgeTransfer } from './types/bridge-transfer.ts'
 import { cancelTransfer } from './types/cancel-transfer.ts'
-import { code } from './types/code.ts'
+import { type CodeAction, codeNode } from './types/code.ts'
 import { component } from './types/component.ts'
 import { conversation } from './types/conversation.ts'
 import { end } from './types/end.ts'
 import { extractDynamicVariables } from './types/extract-dynamic-variables.ts'
 import { functionNode } from './types/function.ts'
 import { type HttpAction, httpAction } from './types/http-action.ts'
-import { mcp } from './types/mcp.ts'
+import { type McpAction, mcpNode } from './types/mcp.ts'
 import { pressDigit } from './types/press-digit.ts'
-import { sms } from './types/sms.ts'
+import { type SmsAction, sms } from './types/sms.ts'
 import { subagent } from './types/subagent.ts'
 import { transferCall } from './types/transfer-call.ts'
 
@@ -29,8 +29,8 @@ const NODE_TYPES = [
   transferCall,
   end,
   component,
-  code,
-  mcp,
+  codeNode,
+  mcpNode,
   agentSwap,
   sms,
   bridgeTransfer,
@@ -86,6 +86,26 @@ export function actionKindOfTool(exportType: unknown): AnyActionKind | undefined
 const ACTION_KINDS_BY_EXPORT_TYPE = new Map<unknown, AnyActionKind>(
   [...actionKinds.values()].map(kind => [kind.exportType, kind]),
 )
+
+/** An action with a result, which runs outside the flow. */
+export type EffectAction = HttpAction | CodeAction | McpAction | SmsAction
+
+const EFFECT_KINDS: ReadonlySet<string> = new Set([
+  httpAction.kind,
+  codeNode.action.kind,
+  mcpNode.action.kind,
+  sms.action.kind,
+])
+
+export function isEffectAction(action: Action): action is EffectAction {
+  return EFFECT_KINDS.has(action.kind)
+}
+
+/** The action that the node itself is; undefined: its type has none. */
+export function ownActionOf(node: FlowNode): EffectAction | undefined {
+  // The kinds of these actions are those of EffectAction.
+  return nodeTypeOf(node).ownAction?.(node) as EffectAction | undefined
+}
 
 /** Whether the action is the kind that function nodes run, and that the conversation sends as an HTTP request. */
 export function isHttpAction(action: Action): action is HttpAction {

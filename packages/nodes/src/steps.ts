@@ -18,6 +18,8 @@ export type NodeStep =
   | { readonly next: 'leave'; readonly variables?: Values }
   /** The node's task has failed: takes the edge in `slot` where it has a destination, else leaves the node by its other edges. */
   | { readonly next: 'fail'; readonly slot: Exclude<EdgeSlot, 'edges'>; readonly actionOutcome?: 'failed' }
+  /** Takes the edge in `slot` where it has a destination, else leaves the node by its other edges. */
+  | { readonly next: 'take'; readonly slot: Exclude<EdgeSlot, 'edges'> }
   /** Speaks by the node's instruction and waits for the caller. Only for node types that have `conversing`. */
   | { readonly next: 'converse' }
   /** Waits for the far end's next turn without speaking. */
@@ -25,12 +27,13 @@ export type NodeStep =
   /** Says `words` where there are any, then makes the request and waits for its answer, which the node type's `answer` takes. */
   | { readonly next: 'request'; readonly request: NodeRequest; readonly words?: Instruction | null }
   /**
-   * Runs an HTTP action after the model has inferred its arguments, and says `words` meanwhile. With `waits` the node is
+   * Runs an action after the model has inferred its arguments, and says `words` meanwhile. With `waits` the node is
    * left when the result arrives, else when the words are spoken.
    */
   | {
       readonly next: 'run_action'
-      readonly actionId: string
+      /** Null: the node's own action. */
+      readonly actionId: string | null
       readonly waits: boolean
       readonly words: Instruction | null
       readonly model: ModelRef | null

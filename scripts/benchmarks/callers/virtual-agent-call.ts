@@ -1,4 +1,4 @@
-import { type ActionRunner, HttpActions, InMemoryEffectLedger } from '@parley/conversation'
+import { type ActionRunner, AgentActions, CodeThreads, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { agentCall, type CallReport } from '@parley/engine/testing'
 import { type ExampleName, ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
@@ -88,7 +88,14 @@ export class VirtualAgentCalls {
         ledger: () => ledger,
         actions: () =>
           this.#actions(
-            new HttpActions({ egress, ledger, secrets: NO_SECRETS, time: systemTime, wallClock: () => MONDAY }),
+            new AgentActions({
+              egress,
+              ledger,
+              code: new CodeThreads(),
+              secrets: NO_SECRETS,
+              time: systemTime,
+              wallClock: () => MONDAY,
+            }),
             time,
             example.actionMs ?? ACTION_MS,
           ),
@@ -162,7 +169,7 @@ export class VirtualAgentCalls {
     }
   }
 
-  #actions(http: HttpActions, time: Time, actionMs: Ms): ActionRunner {
+  #actions(http: AgentActions, time: Time, actionMs: Ms): ActionRunner {
     return {
       run: async (request, signal) => {
         const outcome = await this.#counted(http.run(request, signal))

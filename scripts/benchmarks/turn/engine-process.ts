@@ -1,6 +1,6 @@
 // The measured process: an engine with the built-in voice and recogniser and a scripted model, or with services in another
 // process.
-import { HttpActions, InMemoryEffectLedger } from '@parley/conversation'
+import { AgentActions, CodeThreads, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import type { VoiceAgent } from '@parley/engine'
 import { Engine, testPlan, testRouter } from '@parley/engine/testing'
@@ -117,7 +117,8 @@ function agent(
     voiceId: null,
     model: () => model,
     actions: ledger =>
-      new HttpActions({
+      new AgentActions({
+        code: new CodeThreads(),
         egress,
         ledger,
         secrets: { get: async () => null },

@@ -1,4 +1,11 @@
-import { type EffectRecord, HttpActions, InMemoryEffectLedger, TextSession, type Utterance } from '@parley/conversation'
+import {
+  AgentActions,
+  CodeThreads,
+  type EffectRecord,
+  InMemoryEffectLedger,
+  TextSession,
+  type Utterance,
+} from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { type ExampleName, ExampleServer, type ExampleServerOptions, exampleDraft, withOrigin } from '@parley/examples'
 import { compile } from '@parley/flow'
@@ -34,7 +41,8 @@ export class ExampleSession {
     this.server = server
     this.#ledger = new InMemoryEffectLedger({ random: systemRandom, wallClock })
     this.#egress = new OutboundHttp({ allow: [addressOf(server)], time: systemTime })
-    const actions = new HttpActions({
+    const actions = new AgentActions({
+      code: new CodeThreads(),
       egress: this.#egress,
       ledger: this.#ledger,
       secrets: { get: async () => null },

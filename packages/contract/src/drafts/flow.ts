@@ -1,4 +1,4 @@
-import { node, nodeId, stringMap, text, variableName, variableValue } from '@parley/nodes'
+import { actionAuthentication, node, nodeId, stringMap, text, uri, variableName, variableValue } from '@parley/nodes'
 import { z } from 'zod'
 
 /** The prompt that applies to every node. */
@@ -20,6 +20,21 @@ export const component = z
   .strictObject({ component_id: nodeId, name: text(0, 256).default(''), start_node_id: startNodeId, nodes })
   .meta({ id: 'Component' })
 
+/** An MCP server (streamable HTTP) whose tools nodes and actions call. `auth` adds a header from a secret of kind http_auth. */
+export const mcpServer = z
+  .strictObject({
+    id: text(1, 256),
+    name: text(0, 256).default(''),
+    url: uri(2048, ['https', 'http']),
+    headers: stringMap(text(1, 256), text(0, 8192), 50).default({}),
+    query_params: stringMap(text(1, 256), text(0, 8192), 50).default({}),
+    timeout_ms: z.int().min(1000).max(600_000).default(120_000),
+    auth: actionAuthentication.nullable().default(null),
+  })
+  .meta({ id: 'McpServer' })
+
+export const mcpServers = z.array(mcpServer).max(20)
+
 export const flow = z
   .strictObject({
     global_prompt: globalPrompt.default(''),
@@ -29,5 +44,8 @@ export const flow = z
     default_dynamic_variables: variableDefaults.default({}),
     nodes,
     components: z.array(component).max(50).default([]),
+    mcps: mcpServers.optional(),
+    /** True: on each turn the model may also go to any other node that converses, as the conversation wants it. */
+    flex_mode: z.boolean().optional(),
   })
   .meta({ id: 'Flow' })

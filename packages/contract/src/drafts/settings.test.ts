@@ -98,6 +98,22 @@ const values: Record<string, FieldCases> = {
   vocabSpecialization: oneOf('general', 'medical'),
   silenceContractMs: integer(500, 10_000),
   holdingLines: list(0, 10, text(1, 200)),
+  sms: {
+    valid: [
+      { provider: 'twilio', from: '+15550100', account: 'AC1', secret: { id: 's', version: '1' } },
+      { provider: 'telnyx', from: '+15550100', secret: { id: 's', version: '1' } },
+      { provider: 'generic', from: '+15550100', url: 'https://sms.example/send' },
+    ],
+    invalid: [
+      { provider: 'other', from: '+15550100' },
+      { provider: 'telnyx', from: '5550100' },
+      { provider: 'telnyx', from: '+15550100', unknown: 1 },
+      { provider: 'twilio', from: '+15550100' },
+      { provider: 'generic', from: '+15550100' },
+      { provider: 'generic', from: '+15550100', url: 'ftp://sms.example' },
+    ],
+    optional: false,
+  },
 }
 
 describe('the settings of an agent', () => {

@@ -1,4 +1,4 @@
-import { instruction, text } from '@parley/nodes'
+import { e164, instruction, secretRef, text, uri } from '@parley/nodes'
 import { z } from 'zod'
 import { channel } from '../values/names.ts'
 
@@ -23,6 +23,26 @@ const callScreening = z.strictObject({
   identity: text(0, 256).optional(),
   purpose: text(0, 512).optional(),
 })
+
+/** The service that sends text messages. `account`: the account SID at Twilio; `url`: where the generic service is posted to. */
+const sms = z
+  .strictObject({
+    provider: z.enum(['twilio', 'telnyx', 'generic']),
+    /** The number that messages come from. */
+    from: e164,
+    account: text(1, 256).optional(),
+    url: uri(2048, ['https', 'http']).optional(),
+    /** A secret of kind http_auth: `account:token` at Twilio, an API key elsewhere. */
+    secret: secretRef.optional(),
+  })
+  .refine(service => service.provider !== 'twilio' || service.account !== undefined, {
+    message: 'twilio needs the account SID as "account"',
+    path: ['account'],
+  })
+  .refine(service => service.provider !== 'generic' || service.url !== undefined, {
+    message: 'the generic service needs a "url"',
+    path: ['url'],
+  })
 
 const userDtmfOptions = z.strictObject({
   digitLimit: z.int().min(1).nullable().optional(),
@@ -92,6 +112,7 @@ const setting = {
   silenceContractMs: z.int().min(500).max(10_000),
   /** What the agent says while the caller waits; a node may have a line of its own. Empty: the language's own lines. */
   holdingLines: z.array(text(1, 200)).max(10),
+  sms,
 }
 
 const everySetting = z.strictObject(setting)
@@ -111,6 +132,7 @@ export const plannedSettings = everySetting
     voiceId: true,
     voiceModel: true,
     modelTemperature: true,
+    sms: true,
     // Absent means the default, so that the digests of earlier plans stay the same.
     silenceContractMs: true,
     holdingLines: true,

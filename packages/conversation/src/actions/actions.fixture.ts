@@ -136,6 +136,7 @@ export async function runScriptedAction(
       node_id: 'booking',
       ordinal: 0,
       call,
+      variables,
       render: text => render(text, name => variables[name]),
       onPhase: phase => {
         phases.push(phase)

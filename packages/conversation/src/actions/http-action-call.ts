@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Egress, EgressRequest, EgressResult, PreparedRequest } from '@parley/egress'
-import { POLICY_VERSION } from '@parley/flow'
+import { type HttpAction, POLICY_VERSION } from '@parley/flow'
 import type { Ms, Time, UnixMs } from '@parley/kernel'
 import type { EffectLedger, EffectRecord, PolicyReason, Receipt } from '../ledger.ts'
 import type { ActionOutcome, ActionRequest } from '../ports.ts'
@@ -31,7 +31,7 @@ const NEVER = new AbortController().signal
 /** One use of an action, from its ledger row to its outcome. */
 export class HttpActionCall {
   readonly #options: Required<HttpActionsOptions>
-  readonly #request: ActionRequest
+  readonly #request: ActionRequest<HttpAction>
   readonly #signal: AbortSignal
   readonly #startedAt: Ms
   readonly #deadline: Ms
@@ -39,7 +39,7 @@ export class HttpActionCall {
   #sent = false
   readonly #receipts: Receipt[] = []
 
-  constructor(options: Required<HttpActionsOptions>, request: ActionRequest, signal: AbortSignal) {
+  constructor(options: Required<HttpActionsOptions>, request: ActionRequest<HttpAction>, signal: AbortSignal) {
     this.#options = options
     this.#request = request
     this.#signal = signal

@@ -33,6 +33,7 @@ async function serverFixture(answer: (request: IncomingMessage, response: Server
         node_id: 'booking',
         ordinal: 0,
         call,
+        variables: {},
         render: text => render(text, name => (name === 'id' ? '../7' : undefined)),
         onPhase: () => {},
       },

@@ -1,4 +1,5 @@
-import type { ActionOutcome, ActionRequest, ActionRunner } from '../ports.ts'
+import type { HttpAction } from '@parley/flow'
+import type { ActionOutcome, ActionRequest } from '../ports.ts'
 import { HttpActionCall, type HttpActionsOptions } from './http-action-call.ts'
 
 /**
@@ -9,14 +10,14 @@ import { HttpActionCall, type HttpActionsOptions } from './http-action-call.ts'
  * Nothing is sent without the ledger (`ledger_unavailable`). Further codes of unsent actions: `policy_denied`,
  * `policy_unavailable` (secrets cannot be read), `bad_url`, `request_too_large`, `internal`.
  */
-export class HttpActions implements ActionRunner {
+export class HttpActions {
   readonly #options: Required<HttpActionsOptions>
 
   constructor(options: HttpActionsOptions) {
     this.#options = { portTimeoutMs: 5000, ...options }
   }
 
-  run(request: ActionRequest, signal: AbortSignal): Promise<ActionOutcome> {
+  run(request: ActionRequest<HttpAction>, signal: AbortSignal): Promise<ActionOutcome> {
     return new HttpActionCall(this.#options, request, signal).run()
   }
 }

@@ -41,6 +41,7 @@ export async function requestInboundContext(
         node_id: null,
         ordinal: 0,
         call,
+        variables: {},
         render: text => text,
         onPhase: ({ phase, effect_id }) => run.note({ ...actionFact(action), effect_id, phase, duration_ms: null }),
       },

@@ -24,7 +24,13 @@ describe('edits of nodes', () => {
         skip_response_edge: when('skip', 'gone'),
         else_edge: when('else', 'gone'),
       }),
-      { id: 's', type: 'sms', success_edge: when('sent', 'gone'), failed_edge: when('unsent', 'gone') },
+      {
+        id: 's',
+        type: 'sms',
+        instruction: promptText('Hi'),
+        success_edge: when('sent', 'gone'),
+        failed_edge: when('unsent', 'gone'),
+      },
       {
         id: 't',
         type: 'transfer_call',
@@ -61,7 +67,7 @@ describe('edits of nodes', () => {
     const draft = draftWithNodes([
       says('hi', 'Hello.'),
       ends(),
-      { id: 's', type: 'sms', message: 'x', reason: 'y', path: 'z' },
+      { id: 's', type: 'sms', instruction: promptText('Hi') },
       { id: 'b', type: 'branch', edges: [if_('e', 'end', 'n exists')] },
     ])
     for (const [index, id] of ['hi', 'end', 's'].entries())

@@ -39,6 +39,7 @@ export function checkSecrets(
   checkServices(draft, check)
   checkNodes(draft, check)
   checkActions(draft, check)
+  checkServers(draft, check)
   const { notification, analysis } = draft
   if (notification !== null)
     check(notification.secret, 'webhook_signing', ['notification', 'secret'], {
@@ -115,6 +116,23 @@ function checkActions({ actions }: DraftContent, check: Check): void {
         putAction(actions, { ...action, auth: { ...auth, secret: { id: auth.secret.id, version } } }, pinned(version)),
     })
   }
+}
+
+/** The secrets of the service for text messages and of MCP servers. No edit changes the servers alone. */
+function checkServers({ settings, flow }: DraftContent, check: Check): void {
+  const { sms } = settings
+  if (sms?.secret !== undefined) {
+    const { secret } = sms
+    check(secret, 'http_auth', ['settings', 'sms', 'secret'], {
+      pin: version => ({
+        label: pinned(version),
+        edits: [{ type: 'agent.settings', values: { sms: { ...sms, secret: { id: secret.id, version } } }, clear: [] }],
+      }),
+    })
+  }
+  for (const [index, server] of (flow.mcps ?? []).entries())
+    if (server.auth !== null)
+      check(server.auth.secret, 'http_auth', ['flow', 'mcps', index, 'auth', 'secret'], { pin: () => undefined })
 }
 
 function pinned(version: string): string {

@@ -7,13 +7,6 @@ import { validate } from './validate.ts'
 const CAPABILITIES: readonly Case[] = [
   [
     'unsupported_capability',
-    'a node that does not run',
-    flow([{ id: 'c', type: 'code', else_edge: when('e', 'end') }, ends()]),
-    '/flow/nodes/0/type',
-    ['Remove "c"'],
-  ],
-  [
-    'unsupported_capability',
     'a function node that runs an action of another kind',
     flow(
       [{ id: 'f', type: 'function', tool_id: 'bye', else_edge: when('e', 'end') }, ends()],
@@ -44,13 +37,6 @@ const CAPABILITIES: readonly Case[] = [
     '/flow/nodes/0/instruction/text',
     ['Let the model choose the digits by this text'],
   ],
-  [
-    'unsupported_capability',
-    'an action that does not run',
-    agent({ actions: [{ action_id: 'sms', kind: 'send_sms', name: 'sms' }] }),
-    '/actions/0/kind',
-    ['Remove "sms"'],
-  ],
 ]
 
 describe('unsupported capabilities', () => {
@@ -60,6 +46,41 @@ describe('unsupported capabilities', () => {
 })
 
 const DIFFERENCES: readonly Case[] = [
+  [
+    'unsupported_capability',
+    'an action that does not run',
+    agent({ actions: [{ action_id: 'swap', kind: 'agent_swap', name: 'swap' }] }),
+    '/actions/0/kind',
+    ['Remove "swap"'],
+  ],
+  [
+    'not_executed',
+    'a node that hands over to another agent',
+    flow([{ id: 's', type: 'agent_swap', agent_id: 'billing', edge: when('failed', 'end') }, ends()]),
+    '/flow/nodes/0/agent_id',
+    [],
+  ],
+  [
+    'not_executed',
+    'a node that completes a warm transfer',
+    flow([{ id: 'b', type: 'bridge_transfer' }]),
+    '/flow/nodes/0/type',
+    [],
+  ],
+  [
+    'not_executed',
+    'a text message without a service that sends it',
+    flow([{ id: 's', type: 'sms', instruction: staticText('Hi'), failed_edge: when('failed', 'end') }, ends()]),
+    '/flow/nodes/0/type',
+    [],
+  ],
+  [
+    'not_executed',
+    'a call of an MCP server that the flow does not have',
+    flow([{ id: 'm', type: 'mcp', mcp_id: 'gone', mcp_tool_name: 'x', else_edge: when('else', 'end') }, ends()]),
+    '/flow/nodes/0/mcp_id',
+    [],
+  ],
   [
     'not_executed',
     'a warm transfer',

@@ -99,7 +99,7 @@ describe('findings', () => {
     const nodes: DraftNode[] = [
       { ...lone('hi'), name: long },
       { ...lone('lost'), name: `a${long}` },
-      { id: 'c', type: 'code', deep: JSON.parse(JSON.stringify(deep(40))) },
+      says('deep', 'Hi', { finetune_transition_examples: [JSON.parse(JSON.stringify(deep(40)))] }),
       ends(),
     ]
     const findings = validate(flow(nodes, {}, { settings: { language: 'ü'.repeat(256) } }), draftEnvironment)

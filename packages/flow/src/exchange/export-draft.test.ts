@@ -76,7 +76,7 @@ describe.each(['full-export', 'minimal-export'] as const)('the import of %s', na
     const rewritten = ['agent_name', 'post_call_analysis_data']
     for (const field of Object.keys(agent).filter(field => !rewritten.includes(field)))
       expect(written.agent, field).toHaveProperty(field, agent[field])
-    for (const field of ['notes', 'mcps', 'kb_config', 'model_choice'].filter(field => field in flow))
+    for (const field of ['notes', 'kb_config', 'model_choice'].filter(field => field in flow))
       expect(written.flow, field).toHaveProperty(field, flow[field])
   })
 

@@ -116,7 +116,7 @@ describe('an imported flow', () => {
     expect(warned('/flow/nodes/0/start_speaker')).toEqual(['field_ignored'])
   })
 
-  it.each(['knowledge_base_ids', 'kb_config', 'knowledge_bases', 'mcps', 'notes'])(
+  it.each(['knowledge_base_ids', 'kb_config', 'knowledge_bases', 'notes'])(
     'the import stores %s of the flow as unplaced, with a warning',
     name => {
       expect(unplaced[`/flow/${name}`]).toEqual(full.flow[name])
@@ -125,20 +125,27 @@ describe('an imported flow', () => {
   )
 
   it.each([
-    [3, 'code'],
-    [4, 'mcp'],
-    [10, 'swap'],
-    [11, 'sms'],
-    [14, 'bridge'],
-    [15, 'cancel'],
-  ])('node %i of the unsupported type %s is imported unchanged, with a warning', (index, id) => {
-    expect(warned(`/flow/nodes/${index}`)).toEqual(['unsupported_capability'])
+    [3, 'code', []],
+    [4, 'mcp', []],
+    [10, 'swap', ['unsupported_capability']],
+    [11, 'sms', []],
+    [14, 'bridge', ['unsupported_capability']],
+    [15, 'cancel', ['unsupported_capability']],
+  ])('node %i, %s, keeps all its fields and is imported with the warnings %j', (index, id, codes) => {
+    expect(warned(`/flow/nodes/${index}/type`)).toEqual(codes)
     const source = (full.flow.nodes as JsonObject[])[index]!
     for (const name of Object.keys(source).filter(key => !key.includes('edge')))
       expect(nodeOf(id)).toHaveProperty(name, source[name])
   })
 
-  it('a warm transfer is imported with a warning that it does not run', () => {
+  it('MCP servers are part of the flow, with their defaults', () => {
+    expect(draft.flow.mcps).toEqual([
+      { ...(full.flow.mcps as JsonObject[])[0], headers: {}, query_params: {}, timeout_ms: 120_000, auth: null },
+    ])
+    expect(warned('/flow/mcps')).toEqual([])
+  })
+
+  it('a warm transfer is imported with a warning that it runs as a cold one', () => {
     expect(nodeOf('transfer')).toMatchObject({
       transfer_option: { type: 'warm_transfer', on_hold_music: 'ringtone' },
       edge: { destination_node_id: 'end' },

@@ -42,8 +42,6 @@ const FLOW_READ = ['conversation_flow_id', 'version', 'nodes', 'components', 'mo
 
 /** Warnings about fields that need another text than "drafts have no field for it". */
 const SPECIAL_WARNINGS: Readonly<Record<string, readonly [WarningCode, string]>> = {
-  mcps: ['unsupported_capability', 'MCP servers are not supported: their tools are left out'],
-  flex_mode: ['unsupported_capability', 'Flex mode is not supported: flows run from node to node'],
   voice_emotion: ['voice_replaced', 'Emotions of a voice are not supported: the voice speaks without one'],
   knowledge_base_ids: ['field_ignored', 'Knowledge bases are not imported: attach documents to the agent instead'],
   kb_config: ['field_ignored', 'Knowledge bases are not imported: attach documents to the agent instead'],

@@ -84,7 +84,8 @@ export function writeTool(source: JsonObject, bare: JsonObject): JsonObject {
     else if (place.length === 2 && Object.hasOwn(bare, field)) parley[place[1]!] = value
   }
   if (Object.keys(own).length > 0) parley.own = own
-  return Object.keys(parley).length > 0 ? { ...tool, parley } : tool
+  const exported = actionKindNamed(source.kind)?.exportTool?.(tool) ?? tool
+  return Object.keys(parley).length > 0 ? { ...exported, parley } : exported
 }
 
 function exportTypeOf(kind: Json): Json {
@@ -92,7 +93,8 @@ function exportTypeOf(kind: Json): Json {
 }
 
 interface PartType {
-  readonly isRunnable: boolean
+  /** Default true. */
+  readonly isRunnable?: boolean
   importWarnings?(part: JsonObject): readonly ImportWarning[]
 }
 
@@ -103,11 +105,11 @@ export function warnOfUnsupported(
   location: SourceLocation,
   findings: ImportFindings,
 ): void {
-  if (!type.isRunnable)
+  if (type.isRunnable === false)
     findings.warn(
       'unsupported_capability',
       location,
-      `\`${String(part.kind ?? part.type)}\` does not run yet: it is imported unchanged, and the draft cannot be published with it`,
+      `\`${String(part.kind ?? part.type)}\` does not run yet: it is imported unchanged, and the model is not offered it`,
     )
   for (const { code, field, message } of type.importWarnings?.(part) ?? [])
     findings.warn(code, location.in(field), message)

@@ -56,7 +56,7 @@ export function answered(
 ): Step {
   const { phase } = context.state
   if (phase.at === 'filling_in' && phase.request_id === input.request_id && input.type === 'inferred')
-    return isObject(input.value) ? runNodeAction(context, here, phase, input.value) : actionFailed(context)
+    return isObject(input.value) ? runNodeAction(context, here, phase, input.value) : actionFailed(context, here)
   if (phase.at !== 'requesting' || phase.request_id !== input.request_id || phase.answer !== input.type) return WAIT
   const { node } = here
   if (phase.tool === null)
@@ -73,10 +73,12 @@ export function actionResult(context: FlowContext, here: PlacedNode, input: Inpu
   const { action_id, prompt_id } = state.pending[input.request_id]!
   delete state.pending[input.request_id]
   state.actionOutcome = input.outcome
-  const action = context.graph.httpAction(action_id)
+  const action = context.graph.effectAction(action_id)
   if (action !== undefined && input.outcome === 'succeeded') setAnswerVariables(context, action, input.body)
   if (prompt_id === null)
-    return state.phase.at === 'acting' && state.phase.request_id === input.request_id ? LEAVE : WAIT
+    return state.phase.at === 'acting' && state.phase.request_id === input.request_id
+      ? takeNodeStep(context, here, nodeTypeOf(here.node).afterAction?.(here.node, input.outcome) ?? LEAVE_NODE)
+      : WAIT
   return toolDone(context, here, prompt_id, action?.speak_after_execution ?? true)
 }
 

@@ -1,26 +1,31 @@
 import {
+  actionKindOf,
   completeArguments,
-  type HttpAction,
-  hasOpenParameters,
+  type EffectAction,
+  edgeIn,
   isObject,
   type NodeStep,
-  openParameters,
+  nodeTypeOf,
 } from '@parley/nodes'
 import { countUse, MAX_REFUSALS } from './action-limits.ts'
 import { type FlowContext, LEAVE, type Step, WAIT } from './flow-context.ts'
-import type { PlacedNode } from './graph.ts'
+import { ownActionId, type PlacedNode } from './graph.ts'
 import { isResponsePath, valueAt } from './response-path.ts'
 import { worksHere } from './speech.ts'
+import { follow } from './transitions.ts'
 import { assign } from './variables.ts'
 
 type RunAction = Extract<NodeStep, { next: 'run_action' }>
 
 /** Runs a node's action, after the model has inferred its open arguments. */
 export function startNodeAction(context: FlowContext, here: PlacedNode, step: RunAction): Step {
-  const { actionId, waits } = step
+  const { waits } = step
+  const actionId = step.actionId ?? ownActionId(here)
   const action = runnableAction(context, actionId)
-  if (action === undefined) return actionFailed(context)
-  if (!hasOpenParameters(action)) return runNodeAction(context, here, { action_id: actionId, waits }, {})
+  if (action === undefined) return actionFailed(context, here)
+  const schema = actionKindOf(action).parameters(action)
+  if (Object.keys(schema.properties ?? {}).length === 0)
+    return runNodeAction(context, here, { action_id: actionId, waits }, {})
   const request_id = context.requestId()
   context.emit({
     type: 'infer',
@@ -29,22 +34,24 @@ export function startNodeAction(context: FlowContext, here: PlacedNode, step: Ru
     action_id: null,
     purpose: 'arguments',
     prompt: context.render(action.description),
-    schema: openParameters(action),
+    schema,
     model: step.model,
   })
   context.state.phase = { at: 'filling_in', request_id, action_id: actionId, waits }
   return WAIT
 }
 
-function runnableAction(context: FlowContext, id: string): HttpAction | undefined {
-  const action = context.graph.httpAction(id)
+function runnableAction(context: FlowContext, id: string): EffectAction | undefined {
+  const action = context.graph.effectAction(id)
   return action !== undefined && worksHere(context, action) ? action : undefined
 }
 
 /** The node's action could not run: the node is left with the outcome "failed". */
-export function actionFailed(context: FlowContext): Step {
+export function actionFailed(context: FlowContext, here: PlacedNode): Step {
   context.state.actionOutcome = 'failed'
-  return LEAVE
+  const step = nodeTypeOf(here.node).afterAction?.(here.node, 'failed')
+  const edge = step?.next === 'fail' ? edgeIn(here.node, step.slot) : null
+  return (edge === null ? undefined : follow(context, here, edge, 'failure')) ?? LEAVE
 }
 
 /** Runs a node's action with the inferred arguments. `waits`: the node is left when the result arrives. */
@@ -55,14 +62,14 @@ export function runNodeAction(
   inferred: unknown,
 ): Step {
   const action = runnableAction(context, action_id)
-  if (action === undefined) return actionFailed(context)
+  if (action === undefined) return actionFailed(context, here)
   const args = isObject(inferred) ? inferred : {}
   const reason = countUse(context, action_id, args)
   if (reason !== null) {
     context.emit({ type: 'action_refused', prompt_id: null, action_id, arguments: args, reason })
     return context.state.refusedInTurn >= MAX_REFUSALS
       ? context.end('error', 'system', 'tool_call_limit')
-      : actionFailed(context)
+      : actionFailed(context, here)
   }
   const request_id = sendAction(context, here, action, inferred, { promptId: null, waits })
   if (waits) {
@@ -79,7 +86,7 @@ export function runNodeAction(
 export function sendAction(
   context: FlowContext,
   here: PlacedNode,
-  action: HttpAction,
+  action: EffectAction,
   inferred: unknown,
   { promptId, waits }: { readonly promptId: string | null; readonly waits: boolean },
 ): string {
@@ -103,7 +110,7 @@ export function sendAction(
 }
 
 /** Sets the response variables of an action from the body of its answer. */
-export function setAnswerVariables(context: FlowContext, action: HttpAction, body: unknown): void {
+export function setAnswerVariables(context: FlowContext, action: EffectAction, body: unknown): void {
   const values: Record<string, unknown> = {}
   for (const [name, path] of Object.entries(action.response_variables))
     values[name] = isResponsePath(path) ? valueAt(body, path) : undefined

@@ -1,5 +1,5 @@
 import type { UnixMs } from '@parley/kernel'
-import { nodeTypeOf } from '@parley/nodes'
+import { type EffectAction, nodeTypeOf } from '@parley/nodes'
 import type { Plan } from '../plan/plan.ts'
 import { actionResult, answered, chosen, spoken, toolCall } from './answers.ts'
 import { conversingOf, firstWords } from './conversing.ts'
@@ -11,7 +11,7 @@ import { FlowContext, type FlowMode, type Step, TURN, WAIT } from './flow-contex
 import { FlowGraph, type PlacedNode } from './graph.ts'
 import type { FlowInput, FlowOutput } from './protocol.ts'
 import { converse } from './speech.ts'
-import { type FlowState, initialState } from './state.ts'
+import { type FlowState, initialState, LAYERS } from './state.ts'
 import { leave, turn } from './turn.ts'
 import { assign, asText } from './variables.ts'
 
@@ -76,6 +76,17 @@ export class FlowInterpreter {
     const here = context.here()
     if (here !== undefined && here.address !== from) comeBack(context, here, from)
     return context.outputs
+  }
+
+  /** The action with a result of this id: one of the agent's, or a node's own. */
+  effectAction(id: string): EffectAction | undefined {
+    return this.#graph.effectAction(id)
+  }
+
+  /** The values of all variables that were set, without system variables. */
+  variables(): Record<string, string> {
+    const { variables } = this.#state
+    return Object.assign({}, ...LAYERS.map(layer => variables[layer])) as Record<string, string>
   }
 
   /** The current value of `{{name}}`; undefined: it is not set. */

@@ -1,4 +1,4 @@
-import { type Action, type Edge, type FlowNode, type HttpAction, isHttpAction } from '@parley/nodes'
+import { type Action, type Edge, type EffectAction, type FlowNode, isEffectAction, ownActionOf } from '@parley/nodes'
 import type { GlobalNodeSetting } from '../plan/node.ts'
 import type { Plan } from '../plan/plan.ts'
 
@@ -21,6 +21,7 @@ export class FlowGraph {
   readonly #globals = new Map<string | null, GlobalNode[]>()
   readonly #starts = new Map<string | null, string | null>()
   readonly #actions = new Map<string, Action>()
+  readonly #ownActions = new Map<string, EffectAction>()
 
   constructor(plan: Plan) {
     this.plan = plan
@@ -35,6 +36,9 @@ export class FlowGraph {
     for (const node of nodes) {
       const placed = { address: addressOf(scope, node.id), scope, node }
       this.#nodes.set(placed.address, placed)
+      const own = ownActionOf(node)
+      const action_id = ownActionId(placed)
+      if (own !== undefined) this.#ownActions.set(action_id, { ...own, action_id })
       if (node.global_node_setting !== null) globals.push({ ...placed, setting: node.global_node_setting })
     }
     this.#globals.set(scope, globals)
@@ -43,6 +47,11 @@ export class FlowGraph {
 
   node(address: string): PlacedNode | undefined {
     return this.#nodes.get(address)
+  }
+
+  /** The nodes of the main flow (null) or of a component, in order. */
+  nodesIn(scope: string | null): readonly PlacedNode[] {
+    return [...this.#nodes.values()].filter(placed => placed.scope === scope)
   }
 
   /** The start node of the main flow (null) or of a component. */
@@ -67,10 +76,17 @@ export class FlowGraph {
     return this.#actions.get(id)
   }
 
-  httpAction(id: string): HttpAction | undefined {
+  /** The action with a result of this id: one of the agent's, or a node's own ({@link ownActionId}). */
+  effectAction(id: string): EffectAction | undefined {
     const action = this.#actions.get(id)
-    return action !== undefined && isHttpAction(action) ? action : undefined
+    if (action !== undefined) return isEffectAction(action) ? action : undefined
+    return this.#ownActions.get(id)
   }
+}
+
+/** Id of the action that a node itself is. No action of an agent has a slash in its id. */
+export function ownActionId({ address }: Pick<PlacedNode, 'address'>): string {
+  return `node/${address}`
 }
 
 function addressOf(scope: string | null, nodeId: string): string {

@@ -17,6 +17,10 @@ export function takeNodeStep(context: FlowContext, here: PlacedNode, step: NodeS
       const edge = edgeIn(here.node, step.slot)
       return (edge === null ? undefined : follow(context, here, edge, 'failure')) ?? LEAVE
     }
+    case 'take': {
+      const edge = edgeIn(here.node, step.slot)
+      return (edge === null ? undefined : follow(context, here, edge)) ?? LEAVE
+    }
     case 'converse':
       return beginConversing(context, here)
     case 'listen':

@@ -48,7 +48,8 @@ export type FlowInput =
 /** One transition that the model may choose when `condition` holds. */
 export interface Choice {
   readonly choice_id: string
-  readonly kind: 'edge' | 'global' | 'go_back'
+  /** `flex`: any other node that converses, in flex mode. */
+  readonly kind: 'edge' | 'global' | 'go_back' | 'flex'
   readonly condition: string
 }
 

@@ -1,4 +1,4 @@
-import { type Action, isHttpAction, isObject, type ToolStep } from '@parley/nodes'
+import { type Action, isEffectAction, isObject, type ToolStep } from '@parley/nodes'
 import { sendAction, setVariables } from './effects.ts'
 import { type FlowContext, type Step, WAIT } from './flow-context.ts'
 import type { PlacedNode } from './graph.ts'
@@ -22,7 +22,7 @@ export function takeToolCall(
     case 'ignore':
       return WAIT
     case 'run_action':
-      if (isHttpAction(action))
+      if (isEffectAction(action))
         sendAction(context, here, action, argumentsOf(call), { promptId: call.request_id, waits: true })
       return WAIT
     case 'request':

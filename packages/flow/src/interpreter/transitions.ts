@@ -1,5 +1,5 @@
 import type { Edge } from '@parley/nodes'
-import { conditionalEdges, edgeIn, slottedEdges } from '@parley/nodes'
+import { conditionalEdges, edgeIn, nodeTypeOf, slottedEdges } from '@parley/nodes'
 import type { GoBackCondition } from '../plan/edge.ts'
 import { holds } from './equation.ts'
 import { globalExamples, transitionExamples } from './examples.ts'
@@ -12,14 +12,14 @@ import type { Fallback } from './state.ts'
 export function follow(
   context: FlowContext,
   from: PlacedNode,
-  edge: Edge,
+  edge: Pick<Edge, 'id' | 'destination_node_id'>,
   cause: NodeCause = 'edge',
 ): Step | undefined {
   const to = context.graph.destination(from, edge)
   if (to === undefined) return undefined
   const calls = context.calls()
   const detours = context.state.detours.filter(detour => detour.depth < calls.length)
-  return { next: 'enter', to, calls, edgeId: edge.id, cause, detours, isReturn: false }
+  return { next: 'enter', to, calls, edgeId: edge.id || null, cause, detours, isReturn: false }
 }
 
 /** Takes the first edge whose equation holds: the node's own edges in order, then the conditions that return from a global node. */
@@ -52,6 +52,7 @@ export function turnChoices(context: FlowContext, here: PlacedNode): Choice[] {
     ...edgeChoices(context, here),
     ...promptChoices(context, goBackConditions(context, here), 'go_back'),
     ...globalChoices(context, here),
+    ...flexChoices(context, here),
   ]
 }
 
@@ -90,6 +91,29 @@ function globalChoices(context: FlowContext, here: PlacedNode): Choice[] {
     }))
 }
 
+/** Maximum nodes that flex mode offers, and maximum characters of an instruction in the description of one. */
+const MAX_FLEX = 40
+const MAX_FLEX_TEXT = 300
+
+/** In flex mode, every other node of the flow that converses, described by its name and its instruction. */
+function flexChoices(context: FlowContext, here: PlacedNode): Choice[] {
+  if (context.graph.plan.flow.flex_mode !== true) return []
+  const reached = new Set(conditionalEdges(here.node).map(edge => edge.destination_node_id))
+  return context.graph
+    .nodesIn(here.scope)
+    .filter(
+      ({ address, node }) => address !== here.address && node.global_node_setting === null && !reached.has(node.id),
+    )
+    .flatMap(({ address, node }): Choice[] => {
+      const conversing = nodeTypeOf(node).conversing?.(node)
+      if (conversing === undefined) return []
+      const step = context.render(conversing.instruction.text).slice(0, MAX_FLEX_TEXT)
+      const condition = `The conversation is now about "${node.name || node.id}": ${step}`
+      return [{ choice_id: `flex:${address}`, kind: 'flex', condition }]
+    })
+    .slice(0, MAX_FLEX)
+}
+
 /** The conditions that return from a global node; none unless it interrupted another node. */
 function goBackConditions(context: FlowContext, here: PlacedNode): readonly GoBackCondition[] {
   if (context.state.detours.at(-1)?.global !== here.address) return []
@@ -108,6 +132,10 @@ export function takeChoice(context: FlowContext, here: PlacedNode, choice: Choic
       return goBack(context, id)
     case 'global':
       return enterGlobal(context, here, id)
+    case 'flex': {
+      const to = context.graph.node(id)
+      return to === undefined ? undefined : follow(context, here, { id: '', destination_node_id: to.node.id })
+    }
   }
 }
 

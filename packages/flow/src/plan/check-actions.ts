@@ -38,10 +38,10 @@ export function checkActions(draft: DraftContent, findings: Findings): void {
     names.add(action.name)
     const kind = actionKindOf(action)
     if (!kind.isRunnable)
-      findings.error(
+      findings.warning(
         'unsupported_capability',
         [...path, 'kind'],
-        `Actions of kind "${action.kind}" are not supported yet: remove "${action.action_id}"`,
+        `Actions of kind "${action.kind}" are not supported yet, so the model is not offered "${action.action_id}"`,
         removeAction(actions, action),
       )
     for (const found of kind.check?.(action) ?? [])

@@ -14,7 +14,7 @@ export function checkGraph(draft: DraftContent, findings: Findings): void {
     checkStart(scope, findings)
     for (const [index, node] of scope.nodes.entries())
       checkEdges(scope, node, [...scope.path, 'nodes', index], findings)
-    checkReachable(scope, findings)
+    checkReachable(scope, draft.flow.flex_mode === true, findings)
   }
   checkCalls(draft, scopes, findings)
 }
@@ -143,11 +143,11 @@ function otherwise(node: FlowNode, slot: EdgeSlot): string {
 }
 
 /** Warns of nodes that cannot be reached by an edge or a global node, and of flows that cannot reach an end. */
-function checkReachable(scope: Scope, findings: Findings): void {
+function checkReachable(scope: Scope, isFlex: boolean, findings: Findings): void {
   const byId = new Map(scope.nodes.map(node => [node.id, node]))
   const start = scope.startNodeId === null ? undefined : byId.get(scope.startNodeId)
   if (start === undefined) return
-  const open = [start, ...scope.nodes.filter(node => node.global_node_setting !== null)]
+  const open = [start, ...scope.nodes.filter(node => isFreelyEntered(node, isFlex))]
   const reached = new Set<FlowNode>(open)
   for (let node = open.pop(); node !== undefined; node = open.pop())
     for (const { edge } of slottedEdges(node)) {
@@ -170,6 +170,11 @@ function checkReachable(scope: Scope, findings: Findings): void {
       [...scope.path, 'nodes'],
       'No end node can be reached, so the conversation ends only when the other side hangs up, stays silent or exceeds the time limit: connect an end node',
     )
+}
+
+/** Whether the conversation may enter the node without an edge: global nodes, and in flex mode every node that converses. */
+function isFreelyEntered(node: FlowNode, isFlex: boolean): boolean {
+  return node.global_node_setting !== null || (isFlex && nodeTypeOf(node).conversing !== undefined)
 }
 
 /** Reports unknown components and components that contain themselves. */

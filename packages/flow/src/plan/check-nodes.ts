@@ -11,18 +11,13 @@ export function checkNodes(draft: DraftContent, findings: Findings): void {
   const view = {
     actionKind: (id: string) => kinds.get(id),
     hasComponent: (id: string) => components.has(id),
+    hasMcpServer: (mcp: string) => (draft.flow.mcps ?? []).some(({ id, name }) => id === mcp || name === mcp),
+    sendsSms: draft.settings.sms !== undefined,
   }
   for (const scope of scopesOf(draft))
     for (const [index, node] of scope.nodes.entries()) {
       const path: Path = [...scope.path, 'nodes', index]
       const type = nodeTypeOf(node)
-      if (!type.isRunnable)
-        findings.error(
-          'unsupported_capability',
-          [...path, 'type'],
-          `Nodes of type "${node.type}" are not supported yet: replace or remove "${node.id}"`,
-          removeNode(scope, node),
-        )
       for (const found of type.check?.(node, view) ?? [])
         findings[found.severity](
           found.code,

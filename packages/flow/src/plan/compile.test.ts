@@ -8,7 +8,6 @@ import {
   ends,
   if_,
   planOf,
-  promptText,
   providers,
   says,
   staticText,
@@ -145,12 +144,6 @@ describe('errors that stop compilation', () => {
   ]
   it.each(different)('%s is the warning not_executed, and the draft can be published', (_, node, path) => {
     expect(found(draftOf([node, ends()]))).toContain(`warning not_executed ${path}`)
-  })
-
-  it('a node that does not run is the error unsupported_capability', () => {
-    expect(found(draftOf([{ id: 's', type: 'sms', instruction: promptText('Send it') }, ends()]))).toContain(
-      'error unsupported_capability /flow/nodes/0/type',
-    )
   })
 
   it('unknown actions, unknown components and recursive components are errors', () => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { effectRecord } from '@parley/contract'
-import { HttpActions } from '@parley/conversation'
+import { AgentActions, CodeThreads } from '@parley/conversation'
 import { type Egress, OutboundHttp } from '@parley/egress'
 import type { Draft } from '@parley/flow'
 import { systemTime } from '@parley/kernel'
@@ -66,7 +66,8 @@ function actsThrough(way: Egress): void {
   harness.agent = async () => ({
     models: () => harness.model,
     actions: ledger =>
-      new HttpActions({
+      new AgentActions({
+        code: new CodeThreads(),
         egress: way,
         ledger,
         secrets: { get: async () => null },

@@ -133,6 +133,36 @@ export const transferCases: Cases = {
   }),
 }
 
+/** A JSON value that the API does not interpret. */
+export const jsonCases = optional({ valid: [1, 'x', null, { any: [1] }], invalid: ['a\0'], optional: false })
+
+export const responseVariablesCases: Cases = {
+  response_variables: optional({
+    valid: [{}, { total: '$.n' }],
+    invalid: [{ total: '' }, { 'a}': '$.n' }, { total: 1 }],
+    optional: false,
+  }),
+}
+
+/** The fields of actions with a result. */
+export const resultCases: Cases = {
+  ...executionMessageCases,
+  ...responseVariablesCases,
+  speak_after_execution: optional(boolean),
+  enable_typing_sound: optional(boolean),
+}
+
+/** The fields of nodes that do something when they are entered. */
+export const effectNodeCases: Cases = {
+  wait_for_result: optional(boolean),
+  speak_during_execution: optional(boolean),
+  instruction: optional(nullable(instructionCases)),
+  enable_typing_sound: optional(boolean),
+  edges: edgesCases,
+  else_edge: slotCases,
+  ...transitionExamplesCases,
+}
+
 const ACTION_CASES: Cases = {
   action_id: identifier(128),
   version: optional(atLeast(1)),
@@ -192,5 +222,7 @@ export function draftWith(kinds: Readonly<Record<string, string>>, components: r
   return {
     actionKind: (actionId: string) => (Object.hasOwn(kinds, actionId) ? kinds[actionId] : undefined),
     hasComponent: (componentId: string) => components.includes(componentId),
+    hasMcpServer: () => true,
+    sendsSms: true,
   }
 }

@@ -24,7 +24,7 @@ describe('an end node', () => {
     expect(end.enter?.(nodeOf(false), phone)).toEqual({ next: 'return', words: null }))
 
   it('an instruction that is not spoken yields a warning with the fixes to speak it or to leave it out', () => {
-    const draft = { actionKind: () => undefined, hasComponent: () => false }
+    const draft = { actionKind: () => undefined, hasComponent: () => false, hasMcpServer: () => false, sendsSms: false }
     expect(end.check?.(nodeOf(false), draft)).toMatchObject([
       {
         severity: 'warning',

@@ -1,20 +1,15 @@
-import { z } from 'zod'
 import { defineAction } from '../action-kind.ts'
 import type { PartFinding } from '../findings.ts'
 import { bareNode, defineNode } from '../node-type.ts'
-import { type Instruction, instruction } from '../parts/instruction.ts'
+import type { Instruction } from '../parts/instruction.ts'
 import { objectSchema } from '../parts/json-schema.ts'
-
-const fields = {
-  instruction: instruction.nullable().default(null),
-  speak_during_execution: z.boolean().default(false),
-}
+import { lastWordsFields, sayLastWords } from '../parts/last-words.ts'
 
 /** Hangs up, after the last words where there are any. */
 const endCall = defineAction({
   kind: 'end_call',
   exportType: 'end_call',
-  fields,
+  fields: lastWordsFields,
   parameters: () => objectSchema({}, []),
   use: action => ({ next: 'hang_up', words: action.speak_during_execution ? action.instruction : null }),
 })
@@ -22,10 +17,10 @@ const endCall = defineAction({
 /** Ends the conversation; inside a component, the component. */
 export const end = defineNode({
   type: 'end',
-  fields,
+  fields: lastWordsFields,
   isEnding: true,
   check: unspokenInstruction,
-  enter: node => ({ next: 'return', words: node.speak_during_execution ? node.instruction : null }),
+  enter: sayLastWords,
   action: endCall,
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { boolean, integer, nullable, object, oneOf, optional, pattern, text } from '../testing/field-cases.ts'
 import { actionSchemaFaults, executionMessageCases, viewOn } from '../testing/schema-cases.ts'
-import { completeArguments, hasOpenParameters, httpAction, openParameters } from './http-action.ts'
+import { completeArguments, httpAction, openParameters } from './http-action.ts'
 
 const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`h${n}`, 'v']))
 const stringMap = optional({
@@ -103,8 +103,6 @@ describe('an HTTP action', () => {
     const open = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] }
     expect(openParameters(action)).toEqual(open)
     expect(httpAction.parameters(action)).toEqual(open)
-    expect(hasOpenParameters(action)).toBe(true)
-    expect(hasOpenParameters(actionOf())).toBe(false)
   })
 
   it('constant arguments win over inferred ones, and their variables are filled in', () => {

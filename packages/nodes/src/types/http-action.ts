@@ -17,7 +17,7 @@ const url = text(1, 2048).regex(
 )
 
 /** How the request authenticates. With the scheme basic the secret is `user:password`. */
-const authentication = z
+export const actionAuthentication = z
   .strictObject({
     scheme: z.enum(['bearer', 'basic', 'header', 'parley_signature']),
     secret: secretRef,
@@ -40,7 +40,7 @@ const fields = {
   args_at_root: z.boolean().default(false),
   /** For each variable, the path of its value in the answer, such as `$.slots[0].time`. */
   response_variables: stringMap(variableName, text(1, 1024)).default({}),
-  auth: authentication.nullable().default(null),
+  auth: actionAuthentication.nullable().default(null),
   idempotency: z.enum(['effect_key', 'none']).default('none'),
   timeout_ms: z.int().min(1000).max(600_000).default(120_000),
   /** Default false. True: what the action does can be undone, so that it may run on a turn that the caller has probably not finished. GET requests always may. */
@@ -71,7 +71,8 @@ export const httpAction = defineAction({
 })
 
 interface WithParameters {
-  readonly parameters: JsonSchema
+  readonly kind: string
+  readonly parameters?: JsonSchema
 }
 
 export type HttpAction = z.output<typeof httpAction.schema>
@@ -80,17 +81,14 @@ export type HttpAction = z.output<typeof httpAction.schema>
 export function openParameters(action: WithParameters): JsonSchema {
   const open = Object.entries(propertiesOf(action)).filter(([, schema]) => !isConstant(schema))
   const names = new Set(open.map(([name]) => name))
-  const required = Array.isArray(action.parameters.required) ? action.parameters.required : []
+  const { parameters = {} } = action
+  const required = Array.isArray(parameters.required) ? parameters.required : []
   return {
-    ...action.parameters,
+    ...parameters,
     type: 'object',
     properties: Object.fromEntries(open),
     required: required.filter(name => typeof name === 'string' && names.has(name)),
   }
-}
-
-export function hasOpenParameters(action: WithParameters): boolean {
-  return Object.values(propertiesOf(action)).some(schema => !isConstant(schema))
 }
 
 /** The arguments of a call: those that the model inferred, and the constants of the schema, whose variables are filled in. A constant wins. */
@@ -106,7 +104,8 @@ export function completeArguments(
 }
 
 function propertiesOf(action: WithParameters): Record<string, unknown> {
-  return isObject(action.parameters.properties) ? action.parameters.properties : {}
+  const properties = action.parameters?.properties
+  return isObject(properties) ? properties : {}
 }
 
 function isConstant(schema: unknown): schema is { const: unknown } {

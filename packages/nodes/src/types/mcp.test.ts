@@ -1,16 +1,48 @@
 import { describe, expect, it } from 'vitest'
-import { edgesCases, nodeSchemaFaults, slotCases } from '../testing/schema-cases.ts'
-import { mcp } from './mcp.ts'
+import { integer, optional, text } from '../testing/field-cases.ts'
+import {
+  actionSchemaFaults,
+  effectNodeCases,
+  nodeSchemaFaults,
+  responseVariablesCases,
+  resultCases,
+  viewOn,
+} from '../testing/schema-cases.ts'
+import { mcpNode } from './mcp.ts'
+
+const parameters = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] }
+const schemaCases = optional({ valid: [{}, parameters], invalid: ['x', [], 7], optional: false })
+const mcpCases = { mcp_id: text(1, 256), timeout_ms: optional(integer(1000, 600_000)), parameters: schemaCases }
+const nodeOf = (fields: object = {}) =>
+  mcpNode.schema.parse({ id: 'find', type: 'mcp', mcp_id: 'calendar', mcp_tool_name: 'search', ...fields })
 
 describe('an mcp node', () => {
   it('an mcp node accepts its fields within their bounds and names the field that it refuses', () => {
-    expect(nodeSchemaFaults(mcp, { mcp_id: 'm' }, { edges: edgesCases, else_edge: slotCases })).toEqual([])
-    expect(mcp.slots).toEqual(['edges', 'else_edge'])
+    const fields = { ...mcpCases, mcp_tool_name: text(1, 256), ...responseVariablesCases, ...effectNodeCases }
+    expect(nodeSchemaFaults(mcpNode, { mcp_id: 'm', mcp_tool_name: 't' }, fields)).toEqual([])
+    expect(mcpNode.slots).toEqual(['edges', 'else_edge'])
   })
 
-  it('an mcp node is stored with every field that an export gives it, and does not run', () => {
-    const stored = { id: 'n', type: 'mcp', mcp_id: 'm', mcp_tool_name: 'search', wait_for_result: true }
-    expect(mcp.schema.parse(stored)).toMatchObject(stored)
-    expect(mcp).toMatchObject({ isRunnable: false, hasInstruction: false })
+  it('an mcp node calls its tool when it is entered', () => {
+    expect(mcpNode.enter?.(nodeOf(), viewOn('phone'))).toMatchObject({ next: 'run_action', actionId: null })
+    const own = mcpNode.ownAction?.(nodeOf({ parameters }))
+    expect(own).toMatchObject({ kind: 'mcp', mcp_id: 'calendar', mcp_tool_name: 'search', parameters })
+    expect(mcpNode.action.schema.safeParse(own).success).toBe(true)
+  })
+})
+
+describe('the mcp tool', () => {
+  const { action } = mcpNode
+
+  it('an mcp action accepts its fields within their bounds and names the field that it refuses', () => {
+    const fields = { ...mcpCases, mcp_tool_name: optional(text(1, 256)), ...resultCases }
+    expect(actionSchemaFaults(action, { mcp_id: 'm' }, fields)).toEqual([])
+  })
+
+  it('the mcp tool takes the arguments of the tool of the server, and runs', () => {
+    const tool = action.schema.parse({ action_id: 'a', kind: 'mcp', name: 'a', mcp_id: 'm', parameters })
+    expect(action.parameters(tool)).toEqual(parameters)
+    expect(action.use(tool, {}, viewOn('phone'))).toEqual({ next: 'run_action' })
+    expect(action.exportPaths).toEqual({ parameters: ['input_schema'] })
   })
 })

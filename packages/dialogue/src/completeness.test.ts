@@ -12,6 +12,7 @@ describe('completeness of a caller’s words', () => {
     'Yes',
     'no thank you',
     'Okay, thanks.',
+    'actually cancel that',
     'no I don’t',
     'I would like a table for two please',
     'my number is 415 555 2671',

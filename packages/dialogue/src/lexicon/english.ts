@@ -28,7 +28,8 @@ export const ENGLISH: LexiconData = {
     okay thanks; okay thank you; okay bye; please; please do; yes i do; yes i am; yes i did; yes i have; yes it is; yes it was
     yes i can; yes i would; yes we do; no i don't; no i'm not; no i didn't; no i haven't; no it isn't; no it's not; no i can't`,
   closers: `please; thanks; thank you; bye; goodbye; that's all; that's it; for now; right now; as well; too; thank you so much
-    thanks a lot; thanks for your help; if that's okay; if possible; or not; right; okay`,
+    thanks a lot; thanks for your help; if that's okay; if possible; or not; right; okay
+    cancel that; forget that; stop that; change that; do that; like that; repeat that; say that`,
   questionWords: `what where when why who whose which how can could would will do does did is are was were have has should may`,
   digits: 'zero oh o one two three four five six seven eight nine',
   numbers: `ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty

@@ -6,7 +6,6 @@ export {
   instruction,
   type Json,
   jsonFault,
-  type ModelIdentity,
   modelRef,
   transitionCondition,
   variableName,

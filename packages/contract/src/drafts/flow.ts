@@ -21,7 +21,7 @@ export const component = z
   .meta({ id: 'Component' })
 
 /** An MCP server (streamable HTTP) whose tools nodes and actions call. `auth` adds a header from a secret of kind http_auth. */
-export const mcpServer = z
+const mcpServer = z
   .strictObject({
     id: text(1, 256),
     name: text(0, 256).default(''),
@@ -33,7 +33,7 @@ export const mcpServer = z
   })
   .meta({ id: 'McpServer' })
 
-export const mcpServers = z.array(mcpServer).max(20)
+const mcpServers = z.array(mcpServer).max(20)
 
 export const flow = z
   .strictObject({

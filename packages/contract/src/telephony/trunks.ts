@@ -97,7 +97,7 @@ const trunkHealth = z
   })
   .meta({ id: 'TrunkHealth' })
 
-export const trunkWithHealth = z.strictObject({ ...trunk.shape, health: trunkHealth }).meta({ id: 'TrunkWithHealth' })
+const trunkWithHealth = z.strictObject({ ...trunk.shape, health: trunkHealth }).meta({ id: 'TrunkWithHealth' })
 
 const byId = z.strictObject({ trunk_id: trunkId })
 

@@ -2,7 +2,7 @@
 type CheckStage = 'settings' | 'dns' | 'connection' | 'options' | 'call' | 'audio'
 
 /** What is wrong with a trunk. */
-export type TrunkProblem =
+type TrunkProblem =
   | 'secret_missing'
   | 'settings_contradict'
   | 'registration_failed'

@@ -48,6 +48,12 @@ export function hasPunctuation(words: readonly string[]): boolean {
   return words.some(word => markOf(word) !== 'none')
 }
 
+/** Whether the recogniser wrote that the sentence goes on: a comma or an ellipsis. */
+export function goesOn(word: string): boolean {
+  const mark = markOf(word)
+  return mark === 'comma' || mark === 'ellipsis'
+}
+
 type Mark = 'stop' | 'comma' | 'ellipsis' | 'none'
 
 function markOf(word: string): Mark {

@@ -1,5 +1,5 @@
 import type { Ms } from '@parley/kernel'
-import { bestLexicon, completeness, hasPunctuation } from './completeness.ts'
+import { bestLexicon, completeness, goesOn, hasPunctuation } from './completeness.ts'
 import { type Lexicon, tokensOf } from './lexicon/lexicon.ts'
 import type { Endpointing, Prosody, SpokenWord } from './protocol.ts'
 import { type AnswerJudgement, judgeAnswer } from './question/judge-answer.ts'
@@ -149,7 +149,10 @@ export class Endpointer {
 
   #judge(text: string): AnswerJudgement {
     const tokens = text.split(' ').flatMap(tokensOf)
-    return tokens.length === 0 ? 'unknown' : judgeAnswer(this.#expected, tokens, bestLexicon(this.#lexicons, tokens))
+    if (tokens.length === 0) return 'unknown'
+    const judgement = judgeAnswer(this.#expected, tokens, bestLexicon(this.#lexicons, tokens))
+    // "Yes," is followed by "please".
+    return judgement === 'complete' && goesOn(text) ? 'unknown' : judgement
   }
 }
 

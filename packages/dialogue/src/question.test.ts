@@ -66,6 +66,15 @@ describe('endpointing with a known question', () => {
     expect(waitFor('Is it yours?', 'yes it is')).toBeLessThan(600)
   })
 
+  it('a short answer that the recogniser ends with a comma goes on', () => {
+    expect(waitFor('Shall I book it?', 'Yes.')).toBeLessThan(500)
+    expect(waitFor('Shall I book it?', 'Yes,')).toBeGreaterThan(900)
+    const call = asked('Shall I book it?')
+    call.say(call.say(1000, 'Yes,') + 400, 'please.')
+    call.runTo(20_000)
+    expect(call.events.slice(1)).toEqual(['turn Yes, please.'])
+  })
+
   it('a lone "uh" is waited on for 5 s', () => {
     expect(waitFor('Which day would you like?', 'uh')).toBeGreaterThanOrEqual(4900)
     const call = asked('Which day would you like?')

@@ -1,8 +1,10 @@
 import type { ChatMessage } from '../../language-model/language-model.ts'
+import { corrected } from './corrections.ts'
 
 /** One turn of the caller, with the speech of the agent before it. */
 export interface Exchange {
   readonly agent: string
+  /** Without what the caller took back in the same turn. */
   readonly caller: string
   /** Keys that the caller pressed in the turn; null when none. */
   readonly digits: string | null
@@ -68,7 +70,7 @@ function callerTurn(content: string): { caller: string; digits: string | null } 
       .filter(word => /^[0-9*#]{1,64}$/.test(word))
     if (keys.length > 0) digits = keys.join('')
   }
-  return { caller: withoutNotes(content), digits }
+  return { caller: corrected(withoutNotes(content)), digits }
 }
 
 function withoutNotes(content: string): string {

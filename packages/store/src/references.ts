@@ -16,6 +16,8 @@ export const SECRET_PINS = [
   '$.notification.secret',
   '$.analysis.model.credential',
   '$.actions[*].auth.secret',
+  '$.settings.sms.secret',
+  '$.flow.mcps[*].auth.secret',
   '$.flow.nodes[*].model_choice.credential',
   '$.flow.components[*].nodes[*].model_choice.credential',
 ] as const

@@ -91,11 +91,15 @@ function typeOf(option: (typeof draftEdit.options)[number]): string {
   return form.shape.type.value
 }
 
+type EditType = z.output<typeof draftEdit>['type']
+
+const TYPES = Object.fromEntries(draftEdit.options.map(option => [typeOf(option), typeOf(option)]))
+
 /** The type of an edit, by which `editSchema` finds its schema. */
-export const editType = z.enum([...new Set(draftEdit.options.map(typeOf))]).meta({ id: 'DraftEditType' })
+export const editType = z.enum(TYPES as { readonly [Type in EditType]: Type }).meta({ id: 'DraftEditType' })
 
 /** The JSON Schema of the edits of one type. */
-export function editSchema(type: string): JsonSchema {
+export function editSchema(type: EditType): JsonSchema {
   return jsonSchema(draftEdit.options.find(option => typeOf(option) === type)!, 'input')
 }
 

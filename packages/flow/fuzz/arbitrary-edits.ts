@@ -65,8 +65,17 @@ const node = fc.oneof(
   }),
   fc.record({ ...every, type: type('end'), instruction: fc.option(instruction, { nil: null }) }),
   fc.record({ ...every, type: type('code'), code: text, edges, else_edge: slot }),
-  // Stored members may have any names.
-  fc.record({ ...every, type: type('sms'), reason: text, path: fc.constant([]), message: text, success_edge: slot }),
+  fc.record({ ...every, type: type('sms'), instruction, success_edge: slot, failed_edge: slot }),
+  fc.record({
+    ...every,
+    type: type('mcp'),
+    mcp_id: text.map(id => id || 'crm'),
+    mcp_tool_name: type('find'),
+    edges,
+    else_edge: slot,
+  }),
+  fc.record({ ...every, type: type('agent_swap'), agent_id: text, edge: slot }),
+  fc.record({ ...every, type: type('bridge_transfer') }),
   fc.record({ ...every, type: type('cancel_transfer') }),
 )
 const component = fc.record({
@@ -85,7 +94,9 @@ const action = fc.oneof(
   }),
   fc.record({ ...everyAction, kind: type('end_call') }),
   fc.record({ ...everyAction, kind: type('transfer_call'), ...transfer }),
-  fc.record({ ...everyAction, kind: type('send_sms'), body: text }),
+  fc.record({ ...everyAction, kind: type('send_sms'), sms_content: instruction }),
+  fc.record({ ...everyAction, kind: type('code'), code: text }),
+  fc.record({ ...everyAction, kind: type('mcp'), mcp_id: type('crm') }),
 )
 
 const settings = fc.record(

@@ -32,6 +32,10 @@ const SAME: Readonly<Record<string, SettingName>> = {
   allow_user_dtmf: 'allowUserDtmf',
   allow_dtmf_interruption: 'allowDtmfInterruption',
   timezone: 'timezone',
+  // Not of the source platform: an export of a draft keeps them.
+  silence_contract_ms: 'silenceContractMs',
+  holding_lines: 'holdingLines',
+  sms_service: 'sms',
 }
 
 function setting(

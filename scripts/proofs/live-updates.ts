@@ -29,7 +29,7 @@ const ACTIVE_WITHIN_MS = 30_000
 const TURNS_WITHIN_MS = 30_000
 const STREAMS_WITHIN_MS = 180_000
 /** Longer than one turn of the agent. */
-const CYCLE_MS = 3500
+const CYCLE_MS = 6000
 
 const WORDS = ['apple', 'bread', 'candle', 'desert', 'engine', 'forest', 'garden', 'hammer', 'island', 'jacket']
 

@@ -53,6 +53,11 @@ const PHRASES: Readonly<Record<Language, Phrases>> = {
   },
 }
 
+/** The two lines in turn, so that no reminder is like the one before. */
+function nobodyThere({ nobodyThere: [first, second] }: Phrases, { agentSaid }: Conversation): string {
+  return agentSaid[0]?.startsWith(first) === true ? second : first
+}
+
 /** The speech of a reply without a transition or tool call. */
 export function replyTo(brief: ReplyBrief, conversation: Conversation, language: Language): string {
   const phrases = PHRASES[language]
@@ -63,7 +68,7 @@ export function replyTo(brief: ReplyBrief, conversation: Conversation, language:
     case 'reminder':
       return join(phrases.stillThere, ...lastQuestion(speech, conversation))
     case 'reminder_again':
-      return phrases.nobodyThere[conversation.agentSaid.includes(phrases.nobodyThere[0]!) ? 1 : 0]!
+      return join(nobodyThere(phrases, conversation), ...lastQuestion(speech, conversation))
     case 'stuck':
       return notUnderstood(speech, conversation, phrases)
     case 'tool_result':

@@ -75,8 +75,8 @@ describe('a caller who speaks while the agent does', () => {
   )
 
   it('recognised words stop the agent even if voice activity detected nothing', () => {
-    const call = callWith(1, line => line.words(5000, 'you listen'))
-    expect(afterBegin(call)).toEqual(['5400 pause', '5400 cut', expect.stringMatching(/turn you listen$/)])
+    const call = callWith(1, line => line.words(5000, 'please listen'))
+    expect(afterBegin(call)).toEqual(['5400 pause', '5400 cut', expect.stringMatching(/turn please listen$/)])
   })
 
   it('the turn that follows an interruption has its first words', () => {

@@ -46,10 +46,9 @@ export const ENGLISH: LexiconData = {
   ordinals: 'first second third fourth last former latter one ones both either neither any earlier later',
   backchannels: `yeah; yes; yep; yup; ya; uh-huh; uh huh; mm-hmm; mm hmm; mmhmm; mhm; mhmm; mm; mmm; hmm; hm; uhuh; aha; ah; oh
     okay; ok; k; right; all right; alright; i see; sure; got it; gotcha; i got it; cool; great; good; exactly; of course
-    makes sense; true; wow; nice; fine; very good; i understand; understood; that's right; absolutely; perfect; please; thanks
-    thank you; thank you very much; thanks a lot`,
+    makes sense; true; wow; nice; fine; very good; i understand; understood; that's right; absolutely; perfect`,
   assents: `yeah; yes; yep; yup; okay; ok; right; all right; alright; sure; of course; exactly; absolutely; that's right
-    uh-huh; uh huh; mm-hmm; mm hmm; mmhmm; mhm; perfect; fine; good; please`,
+    uh-huh; uh huh; mm-hmm; mm hmm; mmhmm; mhm; perfect; fine; good`,
   stops: `stop; wait; no; nope; actually; hold on; hang on; excuse me; one moment; just a moment; one second; just a second
     listen; cancel; quiet; enough; pause; but; hold up; no no; sorry; shut up; be quiet; stop it`,
   greetings: 'hello; hi; hey; hello there; hi there; good morning; good afternoon; good evening; hello hello',

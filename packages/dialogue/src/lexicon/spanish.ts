@@ -41,9 +41,9 @@ export const SPANISH: LexiconData = {
   ordinals: 'primero primera segundo segunda tercero tercera último última cualquiera ambos ambas ninguno ninguna',
   backchannels: `sí; ajá; aha; ahá; vale; ya; claro; ok; okay; bien; muy bien; de acuerdo; está bien; entiendo; ya veo
     claro que sí; mm; mmm; mhm; uhum; mm-hmm; mm hmm; exacto; cierto; perfecto; por supuesto; ah; oh; bueno; así es
-    eso es; entendido; comprendo; ah ya; ah vale; por favor; gracias; muchas gracias`,
+    eso es; entendido; comprendo; ah ya; ah vale`,
   assents: `sí; ajá; aha; vale; claro; ok; okay; bien; muy bien; de acuerdo; está bien; claro que sí; exacto; cierto; perfecto
-    por supuesto; bueno; así es; eso es; mm-hmm; mm hmm; mhm; por favor`,
+    por supuesto; bueno; así es; eso es; mm-hmm; mm hmm; mhm`,
   stops: `para; pare; espera; espere; espérate; espérese; no; un momento; un segundo; un momentito; un minuto; alto; basta; perdón
     perdona; perdone; disculpe; disculpa; oiga; oye; escucha; escuche; cancela; cancele; no no; silencio; pero; detente
     deténgase; en realidad; cállate; cállese`,

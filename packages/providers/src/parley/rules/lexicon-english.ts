@@ -62,7 +62,7 @@ export const ENGLISH: Lexicon = {
       phrases(
         'no,decline,declines,declined,refuse,refuses,refused,reject,rejects,rejected,disagree,disagrees,deny,denies,negative,negatively,wrong,incorrect,not correct,not right',
       ),
-      [],
+      phrases('cancel that,cancel it,cancel this,scratch that,forget that,forget it,never mind,nevermind'),
     ],
     done: [
       phrases(

@@ -51,7 +51,7 @@ export const SPANISH: Lexicon = {
       phrases(
         'no,que no,rechaza,rechazan,rechazar,niega,niegan,declina,negativo,negativa,negativamente,incorrecto,mal',
       ),
-      [],
+      phrases('cancela eso,cancelalo,cancelelo,anulalo,anulelo,dejalo,dejelo,olvidalo,olvidelo'),
     ],
     done: [
       phrases('nada mas,es todo,eso es todo,ha terminado,termina,ha acabado,nada,no mas'),

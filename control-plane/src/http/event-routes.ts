@@ -71,7 +71,7 @@ async function follow(
     signal,
     runChanges: pipeline.runChanges,
     after: lastEvent(request.headers['last-event-id']),
-    mayFollow: async () => (await pipeline.identify(credentials, request.id)).client !== null,
+    mayFollow: () => pipeline.hasAccess(credentials),
     now: () => performance.now(),
   })
   // The stream ends when the client disconnects, the server closes or the run has ended.

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
+import { RecentMap } from '@parley/kernel'
 import type { Bus, Database, KeyHolder } from '@parley/store'
 
 const FRESH_MS = 5000
 const UNKNOWN_MS = 2000
 const MAX_CACHED = 20_000
-const MAX_UNKNOWN = 20_000
+/** Twice as many are stored at most. */
+const MAX_UNKNOWN = 10_000
 const TOUCH_EVERY_MS = 10_000
 const MAX_TOUCHED = 10_000
 
@@ -36,7 +38,8 @@ interface ApiKeyCacheOptions {
 export class ApiKeyCache {
   readonly #options: ApiKeyCacheOptions
   readonly #known = new Map<string, CachedKey>()
-  readonly #unknown = new Map<string, number>()
+  /** Unix ms until which a secret counts as unknown; clients choose these secrets. */
+  #unknown = new RecentMap<string, number>(MAX_UNKNOWN)
   readonly #pending = new Map<string, Promise<KeyHolder | null>>()
   readonly #watches = new Set<KeyWatch>()
   #touched = new Set<string>()
@@ -102,7 +105,7 @@ export class ApiKeyCache {
     this.#changes += 1
     this.#pending.clear()
     this.#known.clear()
-    this.#unknown.clear()
+    this.#unknown = new RecentMap(MAX_UNKNOWN)
     for (const { onChange } of this.#watches) onChange()
   }
 
@@ -127,8 +130,9 @@ export class ApiKeyCache {
   #store(name: string, holder: KeyHolder | null): void {
     const now = this.#options.now()
     this.#known.delete(name)
-    if (holder === null) withRoom(this.#unknown, MAX_UNKNOWN).set(name, now + UNKNOWN_MS)
-    else withRoom(this.#known, MAX_CACHED).set(name, { holder, freshUntil: now + FRESH_MS })
+    if (holder === null) return this.#unknown.set(name, now + UNKNOWN_MS)
+    if (this.#known.size >= MAX_CACHED) this.#known.delete(this.#known.keys().next().value!)
+    this.#known.set(name, { holder, freshUntil: now + FRESH_MS })
   }
 
   async #touch(): Promise<void> {
@@ -151,10 +155,4 @@ function belongsTo(holder: KeyHolder, id: string): boolean {
 /** The overlap of a rotated secret may end while its entry is cached. */
 function isExpired(holder: KeyHolder, now: number): boolean {
   return holder.valid_until !== null && Date.parse(holder.valid_until) <= now
-}
-
-/** Deletes the oldest entry when the map is full. */
-function withRoom<Value>(entries: Map<string, Value>, atMost: number): Map<string, Value> {
-  if (entries.size >= atMost) entries.delete(entries.keys().next().value!)
-  return entries
 }

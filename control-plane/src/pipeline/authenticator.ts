@@ -48,7 +48,7 @@ export class Authenticator {
 
   /** Throws what the database throws. */
   async identify({ authorization, address }: Credentials): Promise<AuthenticationResult> {
-    const secret = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
+    const secret = secretIn(authorization)
     if (secret === undefined)
       return this.#unauthenticated(address, 'the request has no API key: send "Authorization: Bearer <key>"')
     const holder = await this.#keyCache.holderOf(secret, () => this.#limiter.hasAddressTokens(address))
@@ -56,6 +56,12 @@ export class Authenticator {
     if (holder === 'withheld') return { client: null, ...this.#limiter.refuseAddress(address) }
     if (holder === null) return this.#unauthenticated(address, INVALID_KEY)
     return { client: this.#clientOf(holder), refusal: null, rateLimit: null }
+  }
+
+  /** Whether the credentials belong to a client now. Counts against no rate limit. Throws what the database throws. */
+  async hasAccess({ authorization }: Pick<Credentials, 'authorization'>): Promise<boolean> {
+    const secret = secretIn(authorization)
+    return secret !== undefined && (await this.#keyCache.holderOf(secret, () => true)) !== null
   }
 
   #unauthenticated(address: string, message: string): AuthenticationResult {
@@ -78,4 +84,8 @@ export class Authenticator {
     this.#clients.set(holder, made)
     return made
   }
+}
+
+function secretIn(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
 }

@@ -121,11 +121,20 @@ export class Pipeline {
     return { client, rateLimit, refused }
   }
 
+  /** Whether the credentials belong to a client now; false also while the database cannot tell. Counts against no rate limit. */
+  async hasAccess(credentials: Credentials): Promise<boolean> {
+    try {
+      return await this.#authenticator.hasAccess(credentials)
+    } catch {
+      return false
+    }
+  }
+
   /** Calls `onRevoked` once the credentials of `client` are no longer valid, until the returned function is called. */
   watchAccess(client: AuthenticatedClient, credentials: Credentials, onRevoked: () => void): () => void {
     return this.#keyCache.watch(client.holder, () => {
-      void this.identify(credentials, '').then(identified => {
-        if (identified.client === null) onRevoked()
+      void this.hasAccess(credentials).then(hasAccess => {
+        if (!hasAccess) onRevoked()
       })
     })
   }

@@ -1,5 +1,3 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Egress } from '@parley/egress'
 import type { Ms } from '@parley/kernel'
 import type { Receipt } from '../ledger.ts'
@@ -62,6 +60,11 @@ async function callTool(
   log: FetchLog,
   timeoutMs: Ms,
 ): Promise<ToolAnswer> {
+  // Loaded by the first call: few agents have MCP servers, and the client takes a twentieth of an engine's start.
+  const [{ Client }, { StreamableHTTPClientTransport }] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+  ])
   const url = new URL(action.server.url)
   for (const [name, value] of Object.entries(action.server.query_params)) url.searchParams.set(name, render(value))
   const transport = new StreamableHTTPClientTransport(url, {
@@ -76,7 +79,7 @@ async function callTool(
   })
   const client = new Client(IMPLEMENTATION)
   try {
-    await client.connect(transport as Parameters<Client['connect']>[0], { timeout: timeoutMs })
+    await client.connect(transport as Parameters<typeof client.connect>[0], { timeout: timeoutMs })
     const name = action.mcp_tool_name ?? action.name
     return (await client.callTool({ name, arguments: { ...args } }, undefined, { timeout: timeoutMs })) as ToolAnswer
   } finally {

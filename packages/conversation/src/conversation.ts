@@ -1,5 +1,5 @@
 import { type FlowInput, FlowInterpreter, type FlowOutcome, type LegAnswer } from '@parley/flow'
-import { Emitter, type Ms } from '@parley/kernel'
+import { Emitter, type Ms, type Timer } from '@parley/kernel'
 import type { ChatMessage } from '@parley/providers'
 import { type ConversationContext, feed, speak } from './conversation-context.ts'
 import type { ConversationOptions } from './conversation-options.ts'
@@ -55,6 +55,7 @@ export class Conversation {
   #state: State = { at: 'new' }
   #busy = { busy: false, working: false }
   #holdingLines = 0
+  #farewellLimit: Timer | null = null
   /** Called when the last withdrawn speech is reported. */
   #onHeard: (() => void) | null = null
 
@@ -260,6 +261,7 @@ export class Conversation {
     const { at } = this.#state
     if (at === 'ended' || at === 'stopped') return
     this.#state = { at: 'stopped' }
+    this.#farewellLimit?.cancel()
     this.#executor.preemptive.drop()
     this.#modelRequests.abortAll()
     this.#speechQueue.withdrawAll()
@@ -374,7 +376,7 @@ export class Conversation {
     this.#speechQueue.withdrawAll()
     const nodeId = this.#executor.nodeId ?? ''
     speak(this.#context, null, nodeId, outcome === 'silence' ? silenceFarewell : errorFarewell)
-    time.at(time.now() + LONGEST_FAREWELL_MS, () => this.#queue.enqueue(() => this.#endNow()))
+    this.#farewellLimit = time.at(time.now() + LONGEST_FAREWELL_MS, () => this.#queue.enqueue(() => this.#endNow()))
     return true
   }
 
@@ -390,6 +392,7 @@ export class Conversation {
 
   #emitEnded(): void {
     if (this.#state.at !== 'ending') return
+    this.#farewellLimit?.cancel()
     const { event } = this.#state
     if (this.#busy.busy) this.#emit({ type: 'busy', busy: false, working: false })
     this.#busy = { busy: false, working: false }

@@ -1,25 +1,27 @@
-import type { AudioFormat, Time } from '@parley/kernel'
+import { type AudioFormat, RecentMap, type Time } from '@parley/kernel'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
 
-/** Maximum texts of one voice. */
-const MAX_TEXTS = 200
+/** Texts of one voice that stay ready: those of the calls that came last. */
+const MAX_TEXTS = 100
+
+type Prepared = readonly SpeechChunk[] | 'rendering'
 
 /** Texts that are synthesised before they are needed, by voice service; all calls of a process share them. */
-const AUDIO = new WeakMap<TextToSpeech, Map<string, readonly SpeechChunk[] | 'rendering'>>()
+const AUDIO = new WeakMap<TextToSpeech, RecentMap<string, Prepared>>()
 
 /** Audio of texts such as holding lines, which must be audible at once, also while the voice stalls. */
 export class PreparedAudio {
   readonly #choice: VoiceChoice
   readonly #format: AudioFormat
   readonly #time: Time
-  readonly #texts: Map<string, readonly SpeechChunk[] | 'rendering'>
+  readonly #texts: RecentMap<string, Prepared>
 
   constructor(choice: VoiceChoice, format: AudioFormat, time: Time, service: TextToSpeech = choice.voice) {
     this.#choice = choice
     this.#format = format
     this.#time = time
-    this.#texts = AUDIO.get(service) ?? new Map()
+    this.#texts = AUDIO.get(service) ?? new RecentMap(MAX_TEXTS)
     AUDIO.set(service, this.#texts)
   }
 
@@ -27,7 +29,7 @@ export class PreparedAudio {
   async prepare(texts: readonly string[]): Promise<void> {
     for (const text of texts) {
       const key = this.#key(text)
-      if (this.#texts.has(key) || this.#texts.size >= MAX_TEXTS) continue
+      if (this.#texts.get(key) !== undefined) continue
       this.#texts.set(key, 'rendering')
       const audio = await this.#render(text)
       if (audio === null) this.#texts.delete(key)

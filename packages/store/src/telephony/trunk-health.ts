@@ -62,14 +62,20 @@ export interface TrunkHealth {
 
 export async function trunkHealth(db: Queries, scope: Scope, trunkId: string): Promise<TrunkHealth> {
   const trunk = sql`r.tenant_id = ${scope.tenant_id}::uuid and r.trunk_id = ${trunkId} and r.ended_at is not null and ${TRIED}`
-  const figures = await callFigures(db, trunk)
+  const [figures, post_dial_delay_ms, last, ping, registration] = await Promise.all([
+    callFigures(db, trunk),
+    postDialDelay(db, trunk),
+    lastCalls(db, trunk),
+    pingOf(db, scope, trunkId),
+    registrationFacts(db, scope, trunkId),
+  ])
   return {
     window_s: WINDOW_S,
-    outbound: { ...figuresOf(figures, 'outbound'), post_dial_delay_ms: await postDialDelay(db, trunk) },
+    outbound: { ...figuresOf(figures, 'outbound'), post_dial_delay_ms },
     inbound: figuresOf(figures, 'inbound'),
-    ...(await lastCalls(db, trunk)),
-    ping: await pingOf(db, scope, trunkId),
-    registration: await registrationFacts(db, scope, trunkId),
+    ...last,
+    ping,
+    registration,
   }
 }
 

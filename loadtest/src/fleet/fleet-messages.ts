@@ -3,7 +3,7 @@ import type { LoadStage } from './load-stages.ts'
 import type { ProcessSample } from './results.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Where the phones call, and whom they trust. */
+/** The address that the phones call, and the authority that they trust. */
 export interface FleetTarget {
   /** SIP URI; null: the phones only answer. */
   readonly uri: string | null

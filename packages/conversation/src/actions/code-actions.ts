@@ -12,7 +12,7 @@ interface CodeActionsOptions {
 }
 
 /**
- * Runs the code of an agent's author. It acts on nobody, so it needs no permission, but its row shows that it ran. The result is the value
+ * Runs the code of an agent's author. It acts on nothing outside, so it needs no permission, but its row shows that it ran. The result is the value
  * that it returns; error codes: `code_failed` (it threw, or returned no JSON value), `code_timeout`, `code_memory`, `code_unavailable`
  * (too much code is waiting).
  */

@@ -59,8 +59,8 @@ describe.skipIf(peer.missing)(
         pauseMs: 20_000,
         keys: { sink_port: sink.port },
       })
-      const report = await under.reportOf(callIdOf(sipp))
       expect(sipp.exitCode, sipp.output).toBe(0)
+      const report = await under.reportOf(callIdOf(sipp))
       expect(sipp.messages).toMatch(/^BYE /m)
       const answer = /^SIP\/2\.0 200 OK[\s\S]*?\n\r?\n/m.exec(sipp.messages)![0]
       expect(answer.match(/<sip:127\.0\.0\.1:\d+;[^>]*lr/g)).toHaveLength(2)
@@ -83,8 +83,8 @@ describe.skipIf(peer.missing)(
       const seen: string[] = []
       watch = (_call, event) => void seen.push(event.type)
       const sipp = await runSipp({ scenario: 'uac-hold', target: carrier.inside, pauseMs: 1500 })
-      const report = await under.reportOf(callIdOf(sipp))
       expect(sipp.exitCode, sipp.output).toBe(0)
+      const report = await under.reportOf(callIdOf(sipp))
       expect(seen.filter(type => type === 'held' || type === 'resumed')).toEqual(['held', 'resumed'])
       expect(report.run.outcome).toMatchObject({ kind: 'caller_hung_up', sip_status: 200 })
       expect(report.end.media!.statistics.rejected.unauthenticated).toBe(0)
@@ -99,8 +99,8 @@ describe.skipIf(peer.missing)(
     it('a caller inside can cancel while it rings', { timeout: 60_000 }, async () => {
       watch = () => {}
       const sipp = await runSipp({ scenario: 'uac-cancel', target: carrier.inside, pauseMs: 300 })
-      const report = await under.reportOf(callIdOf(sipp))
       expect(sipp.exitCode, sipp.output).toBe(0)
+      const report = await under.reportOf(callIdOf(sipp))
       expect(report.end).toMatchObject({ answered: false, cause: 'cancelled', confirmed: true })
     })
 

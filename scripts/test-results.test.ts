@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { skipResult, summaryLines, timeLines } from './test-results.ts'
+import { filesToRepeat, skipResult, summaryLines, timeLines, withSecondAttempt } from './test-results.ts'
 
 describe('the summary of a test run', () => {
   it('the summary lists failed and skipped tests by name, and its last line has the counts of all checks', () => {
@@ -25,6 +25,35 @@ describe('the summary of a test run', () => {
 
   it('a skip without a reason counts as a failure', () => {
     expect(skipResult('c.test.ts > d', undefined)).toMatchObject({ state: 'failed' })
+  })
+})
+
+describe('a second attempt', () => {
+  const file = (group: string, name: string) => ({ group, file: name, ms: 1 })
+  const failed = (name: string) => ({ name: `${name} > holds`, state: 'failed', reason: 'late', file: name }) as const
+
+  it('a failed file of a group that judges clocks runs again; a failed unit test does not', () => {
+    const files = [file('unit', 'a'), file('realtime', 'b'), file('whole', 'c'), file('realtime', 'd')]
+    expect(filesToRepeat([failed('a'), failed('b'), failed('c')], files)).toEqual(['b', 'c'])
+  })
+
+  it('nothing runs again when more than six files failed', () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    expect(
+      filesToRepeat(
+        names.map(failed),
+        names.map(name => file('whole', name)),
+      ),
+    ).toEqual([])
+  })
+
+  it('a test that passes alone counts as passed and is named in the summary; one that fails again counts as failed', () => {
+    const passed = { ...failed('a'), state: 'passed', reason: '' } as const
+    const { results, passedThen } = withSecondAttempt([failed('a'), failed('b')], [passed, failed('b')])
+    const lines = summaryLines(results, passedThen)
+    expect(lines).toContain('Failed beside other tests and passed alone:')
+    expect(lines).toContain('  a > holds')
+    expect(lines.at(-1)).toBe('1 passed, 1 failed, 0 skipped')
   })
 })
 

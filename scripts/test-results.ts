@@ -9,6 +9,38 @@ export interface TestResult {
   readonly state: 'passed' | 'failed' | 'skipped'
   /** Why it failed or was skipped. */
   readonly reason: string
+  /** Its file, from the root of the repository. Default: it belongs to no file of tests. */
+  readonly file?: string
+}
+
+/** The groups whose tests judge clocks, sockets and foreign programs: a busy machine can fail them. */
+const JUDGES_CLOCKS: ReadonlySet<string> = new Set(['whole', 'realtime', 'alone'])
+/** More failed files than this are no accident of a busy machine. */
+const MOST_REPEATED = 6
+
+/**
+ * The files whose tests run a second time, each alone: those that failed in a group that judges clocks. None when too many
+ * failed. Tests of the other groups do not depend on the machine: they have one attempt.
+ */
+export function filesToRepeat(results: readonly TestResult[], files: readonly FileTime[]): string[] {
+  const failed = new Set(results.filter(result => result.state === 'failed').map(result => result.file))
+  const repeated = files.filter(({ group, file }) => JUDGES_CLOCKS.has(group) && failed.has(file))
+  return repeated.length > MOST_REPEATED ? [] : repeated.map(({ file }) => file)
+}
+
+/** What a second attempt changed: the results of all tests, and the names of those that passed only then. */
+export function withSecondAttempt(
+  first: readonly TestResult[],
+  second: readonly TestResult[],
+): { readonly results: readonly TestResult[]; readonly passedThen: readonly string[] } {
+  const repeated = new Set(second.map(result => result.file))
+  const isRepeated = (result: TestResult) => result.file !== undefined && repeated.has(result.file)
+  const passed = new Set(second.filter(result => result.state === 'passed').map(result => result.name))
+  const failedBefore = first.filter(result => isRepeated(result) && result.state === 'failed')
+  return {
+    results: [...first.filter(result => !isRepeated(result)), ...second],
+    passedThen: failedBefore.map(result => result.name).filter(name => passed.has(name)),
+  }
 }
 
 /**
@@ -23,12 +55,14 @@ export function skipResult(name: string, note: string | undefined): TestResult {
 }
 
 /** The last thing `npm test` prints; the very last line is read by machines. */
-export function summaryLines(results: readonly TestResult[]): string[] {
+export function summaryLines(results: readonly TestResult[], passedThen: readonly string[] = []): string[] {
   const of = (state: TestResult['state']) => results.filter(result => result.state === state)
   const [passed, failed, skipped] = [of('passed'), of('failed'), of('skipped')]
   return [
     ...(skipped.length === 0 ? [] : ['', 'Skipped:']),
     ...skipped.map(result => `  ${result.name}: ${result.reason}`),
+    ...(passedThen.length === 0 ? [] : ['', 'Failed beside other tests and passed alone:']),
+    ...passedThen.map(name => `  ${name}`),
     ...(failed.length === 0 ? [] : ['', 'Failed:']),
     ...failed.map(result => `  ${result.name}: ${result.reason}`),
     '',
@@ -100,9 +134,9 @@ export class ResultCollector implements Reporter {
     const file = relative(this.#root, module.moduleId)
     this.#addTime(file, module)
     const before = this.results.length
-    this.#addErrors(file, module.errors())
+    this.#addErrors(file, module.errors(), file)
     for (const test of module.children.allTests()) this.#addTest(file, test)
-    for (const suite of module.children.allSuites()) this.#addErrors(nameOf(file, suite), suite.errors())
+    for (const suite of module.children.allSuites()) this.#addErrors(nameOf(file, suite), suite.errors(), file)
     const results = this.results.slice(before)
     const count = (state: TestResult['state']) => results.filter(result => result.state === state).length
     const skipped = count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`
@@ -125,16 +159,17 @@ export class ResultCollector implements Reporter {
   #addTest(file: string, test: TestCase): void {
     const name = nameOf(file, test)
     const result = test.result()
-    if (result.state === 'passed') this.results.push({ name, state: 'passed', reason: '' })
-    else if (result.state === 'failed') this.#addErrors(name, result.errors)
+    if (result.state === 'passed') this.results.push({ name, state: 'passed', reason: '', file })
+    else if (result.state === 'failed') this.#addErrors(name, result.errors, file)
     // A test that never ran because a hook before it failed is the hook's failure, not a skip.
     else if (test.parent.type === 'suite' && test.parent.state() === 'failed' && hookFailed(test)) return
-    else this.results.push(skipResult(name, result.state === 'skipped' ? result.note : undefined))
+    else this.results.push({ ...skipResult(name, result.state === 'skipped' ? result.note : undefined), file })
   }
 
-  #addErrors(name: string, errors: readonly SerializedError[]): void {
+  #addErrors(name: string, errors: readonly SerializedError[], file?: string): void {
     if (errors.length === 0) return
-    this.results.push({ name, state: 'failed', reason: firstLine(errors[0]!.message) })
+    const reason = firstLine(errors[0]!.message)
+    this.results.push({ name, state: 'failed', reason, ...(file !== undefined && { file }) })
     this.#print(`FAILED ${name}`)
     for (const error of errors) {
       const diff = typeof error.diff === 'string' ? `\n${error.diff}` : ''

@@ -6,7 +6,15 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startVitest } from 'vitest/node'
 import { repositoryRoot } from './repository.ts'
-import { ResultCollector, seconds, summaryLines, type TestResult, timeLines } from './test-results.ts'
+import {
+  filesToRepeat,
+  ResultCollector,
+  seconds,
+  summaryLines,
+  type TestResult,
+  timeLines,
+  withSecondAttempt,
+} from './test-results.ts'
 
 interface Stage {
   readonly name: string
@@ -70,6 +78,18 @@ async function runTests(
   return [...collector.results, { name: 'tests', state: 'failed', reason: 'not one test was executed' }]
 }
 
+/** Runs failed files of the groups that judge clocks once more, each alone: a real fault fails there again. */
+async function secondAttempt(first: ResultCollector): Promise<TestResult[]> {
+  const results: TestResult[] = []
+  for (const file of filesToRepeat(first.results, first.files)) {
+    print(`second attempt, alone: ${file}`)
+    const collector = new ResultCollector(repositoryRoot, print)
+    await runTests(collector, [file])
+    results.push(...collector.results)
+  }
+  return results
+}
+
 async function main(filters: readonly string[], isQuick: boolean): Promise<void> {
   const started = performance.now()
   const staticTime = { group: 'static checks', files: 0, ms: 0 }
@@ -81,11 +101,12 @@ async function main(filters: readonly string[], isQuick: boolean): Promise<void>
   print('tests:')
   const collector = new ResultCollector(repositoryRoot, print)
   const tested = await runTests(collector, filters, isQuick ? ['unit'] : undefined)
-  const results: readonly TestResult[] = [...(await checks), ...tested]
+  const { results: settled, passedThen } = withSecondAttempt(tested, await secondAttempt(collector))
+  const results: readonly TestResult[] = [...(await checks), ...settled]
   const groups = filters.length === 0 ? [staticTime, ...collector.groups] : collector.groups
   print(`\n${timeLines(groups, collector.files).join('\n')}`)
   print(`\nAll of it took ${seconds(performance.now() - started)}.`)
-  const summary = summaryLines(results).join('\n')
+  const summary = summaryLines(results, passedThen).join('\n')
   const failed = results.some(result => result.state === 'failed')
   // Exits by itself only when the summary is out: a handle that a test left open must not hold it up.
   process.stdout.write(`${summary}\n`, () => process.exit(failed ? 1 : 0))

@@ -4,7 +4,7 @@ import { DEMO_CALLER } from '../../packages/cli/src/demo/demo-caller.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 import { soundOf } from './services/call-recording.ts'
 import { type ClinicCaller, ClinicCalls, mapConcurrently } from './services/clinic-calls.ts'
-import { courseOf, differences } from './services/course.ts'
+import { courseOf, differences, isClean } from './services/course.ts'
 
 const AT_ONCE = 4
 const RECOGNISERS = ['deepgram/nova-3', 'deepgram/flux-general-en', 'assemblyai/universal-streaming-english']
@@ -48,12 +48,16 @@ export async function proveServices(options: ProofOptions, plan: ServicesPlan = 
       return { report, deadAirMs: (await soundOf(report))?.deadAir([]) ?? null }
     }
     const first = await mapConcurrently(all, atOnce, converse)
-    const expected = courseOf(first[0]!.report)
+    // Several calls at once can overload the machine and garble words. A real fault occurs again in a call alone.
+    let expected = courseOf(first[0]!.report)
+    if (!isClean(expected)) {
+      first[0] = await converse(SIMULATED)
+      expected = courseOf(first[0].report)
+    }
     let same = 0
     for (const [index, pair] of all.entries()) {
       let result = first[index]!
       let different = differences(expected, courseOf(result.report))
-      // Several calls at once can overload the machine and garble words. A real fault occurs again in a call alone.
       const isRepeated = Object.keys(different).length > 0 && pair !== withWrongKey
       if (isRepeated) {
         result = await converse(pair)
@@ -68,7 +72,7 @@ export async function proveServices(options: ProofOptions, plan: ServicesPlan = 
       const row = { stt, tts, llm, same: isSame, again: isRepeated, different, latency, dead_air_ms: deadAirMs }
       line({ proof: 'services', ...row })
     }
-    const ok = expected.outcome === 'completed' && expected.errors.length === 0 && same === pairs.length
+    const ok = isClean(expected) && same === pairs.length
     return { ok, summary: { pairs: pairs.length, same, simulated: expected.outcome ?? null } }
   } finally {
     await calls.close()

@@ -28,6 +28,10 @@ export function courseOf({ run, utterances, digits, timeline }: CallReport): Cal
   }
 }
 
+export function isClean({ outcome, errors }: CallCourse): boolean {
+  return outcome === 'completed' && errors.length === 0
+}
+
 /** The parts of `course` that differ from `expected`. */
 export function differences(expected: CallCourse, course: CallCourse): Partial<CallCourse> {
   const parts = Object.entries(course) as [keyof CallCourse, CallCourse[keyof CallCourse]][]

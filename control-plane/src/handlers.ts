@@ -15,6 +15,7 @@ import { createRunHandler } from './handlers/runs-create.ts'
 import { messageHandler } from './handlers/runs-message.ts'
 import { secretHandlers } from './handlers/secrets.ts'
 import { tenantSettingsHandlers } from './handlers/tenant-settings.ts'
+import { testSuiteHandlers } from './handlers/test-suites.ts'
 import { trunkHandlers } from './handlers/trunks.ts'
 import { usageHandlers } from './handlers/usage.ts'
 
@@ -37,5 +38,6 @@ export const handlers: Handlers = {
   ...createRunHandler,
   ...messageHandler,
   ...runContentHandlers,
+  ...testSuiteHandlers,
   ...usageHandlers,
 }

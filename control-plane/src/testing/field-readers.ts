@@ -234,6 +234,20 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['numbers.*', 'trunk_id agent_id phone_number name version', `${HANDLERS}/numbers.ts`, `${HANDLERS}/numbers.test.ts`],
   ['call_limits.update', 'daily_limit', `${HANDLERS}/call-limit.ts`, `${HANDLERS}/call-limit.test.ts`],
 
+  // Test suites.
+  [
+    'test_suites.*',
+    'name agent_id cases source expected_revision edits',
+    `${HANDLERS}/test-suites.ts ${HANDLERS}/suite-edits.ts`,
+    `${HANDLERS}/test-suites.test.ts control-plane/src/tools/tool-choice.test.ts`,
+  ],
+  [
+    'SuiteEdit*',
+    'op name case case_id case_ids source',
+    `${HANDLERS}/suite-edits.ts`,
+    `${HANDLERS}/test-suites.test.ts`,
+  ],
+
   // Pages of lists.
   ['*', 'cursor limit', 'control-plane/src/handlers control-plane/src/pipeline', 'control-plane/src'],
 ]

@@ -1,4 +1,5 @@
 import type { OperationId } from '@parley/contract'
+import { newSuite, SUITE_BODY } from './suite-requests.ts'
 
 /** The parts of a request as JSON; a part that the operation does not have is absent. */
 export interface RequestParts {
@@ -265,6 +266,17 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
   'runs.ladder': async world => ({ params: { run_id: await newChat(world) } }),
   'runs.transcript': async world => ({ params: { run_id: await newChat(world) } }),
   'runs.recording': async world => ({ params: { run_id: await newChat(world) } }),
+  'test_suites.create': async () => ({ body: SUITE_BODY }),
+  'test_suites.list': async () => ({ query: { agent_id: 'ada', limit: 5 } }),
+  'test_suites.get': async world => ({ params: { suite_id: await newSuite(world) } }),
+  'test_suites.edit': async world => ({
+    params: { suite_id: await newSuite(world) },
+    body: { expected_revision: 1, edits: [{ op: 'set_name', name: 'Evenings' }] },
+  }),
+  'test_suites.delete': async world => ({
+    params: { suite_id: await newSuite(world) },
+    query: { expected_revision: 1 },
+  }),
   'usage.summary': async () => ({
     query: {
       group_by: 'agent',

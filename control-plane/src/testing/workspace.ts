@@ -9,6 +9,7 @@ import { keyHandlers } from '../handlers/keys.ts'
 import { numberHandlers } from '../handlers/numbers.ts'
 import { secretHandlers } from '../handlers/secrets.ts'
 import { tenantSettingsHandlers } from '../handlers/tenant-settings.ts'
+import { testSuiteHandlers } from '../handlers/test-suites.ts'
 import { trunkHandlers } from '../handlers/trunks.ts'
 import { type Called, callDirectly } from './direct-calls.ts'
 import { testPlatform } from './test-platform.ts'
@@ -21,6 +22,7 @@ const handlers = {
   ...numberHandlers,
   ...secretHandlers,
   ...tenantSettingsHandlers,
+  ...testSuiteHandlers,
   ...trunkHandlers,
 }
 

@@ -72,6 +72,8 @@ const TASKS = [
   ['How much did we spend per agent this month? Usage and cost', 'usage_summary'],
   ['Limit what we spend in a month: set the cap', 'budgets_update'],
   ['Store a password for an HTTP action as a secret', 'secrets_put'],
+  ['Create a suite of test cases with simulated callers', 'test_suites_create'],
+  ['Edit a test suite: add a case, remove another', 'test_suites_edit'],
   ['Who changed what? Read the audit log', 'audit_list'],
 ] as const
 

@@ -17,6 +17,9 @@ const REASONS: Readonly<Record<string, string>> = {
     'invalid_request/webhook_mismatch invalid_request/secret_not_found invalid_request/address_not_allowed conflict/draft_has_changes conflict/stale_revision ' +
     'conflict/agent_archived capability_unavailable/unsupported_capability publication_invalid/model_binding_required',
   'agents.export': 'conflict/agent_not_published',
+  'test_suites.create': 'conflict/limit_reached',
+  'test_suites.edit': 'invalid_request/edit_not_applicable conflict/stale_revision conflict/limit_reached',
+  'test_suites.delete': 'conflict/stale_revision',
   'drafts.edit':
     'invalid_request/edit_not_applicable invalid_request/address_not_allowed conflict/stale_revision ' +
     'conflict/agent_archived conflict/limit_reached',

@@ -10,6 +10,7 @@ import { runOperations } from './runs/runs.ts'
 import { callLimitOperations } from './telephony/call-limit.ts'
 import { numberOperations } from './telephony/numbers.ts'
 import { trunkOperations } from './telephony/trunks.ts'
+import { testSuiteOperations } from './test-suites/test-suites.ts'
 import { budgetOperations } from './usage/budget.ts'
 import { usageOperations } from './usage/usage.ts'
 import { auditOperations } from './workspace/audit.ts'
@@ -37,6 +38,7 @@ export const operations = [
   ...callLimitOperations,
   ...runOperations,
   ...runContentOperations,
+  ...testSuiteOperations,
   ...usageOperations,
   ...budgetOperations,
 ] as const

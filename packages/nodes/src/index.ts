@@ -38,7 +38,7 @@ export { newEndNode } from './types/end.ts'
 export { actionAuthentication, completeArguments, type HttpAction, openParameters } from './types/http-action.ts'
 export type { McpAction } from './types/mcp.ts'
 export { messageText, type SmsAction } from './types/sms.ts'
-export { type Json, jsonFault, jsonObject, stringMap } from './values/json.ts'
+export { type Json, json, jsonFault, jsonObject, stringMap } from './values/json.ts'
 export { actionId, edgeId, identifier, nodeId, variableName, variableValue } from './values/names.ts'
 export {
   type ModelIdentity,

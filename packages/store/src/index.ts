@@ -186,6 +186,17 @@ export { type TrunkHealth, trunkHealth } from './telephony/trunk-health.ts'
 export { saveTrunkPing, type TrunkPing } from './telephony/trunk-pings.ts'
 export { type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'
 export { concurrentCapacity, environmentsOf, makeSandbox } from './tenants.ts'
+export {
+  deleteSuite,
+  insertSuite,
+  listSuites,
+  lockSuite,
+  readSuite,
+  type SuiteContent,
+  type SuiteItemRow,
+  type SuiteRow,
+  writeSuite,
+} from './tests/test-suites.ts'
 export { insertTombstone, tombstoneOf } from './tombstones.ts'
 export {
   deleteTrunk,

@@ -17,6 +17,7 @@ import type {
   SpendMonthsTable,
   UsageMeasurementsTable,
 } from './schema-runs.ts'
+import type { TestSuitesTable } from './schema-tests.ts'
 import type { TrunkDetails } from './telephony/trunk-details.ts'
 
 /** ISO time in UTC with milliseconds, as in the API; every query returns `timestamptz` in this form. */
@@ -173,7 +174,7 @@ interface NumbersTable extends OfTenant {
 }
 
 export interface TombstonesTable extends OfTenant {
-  kind: 'secret' | 'trunk' | 'number' | 'draft'
+  kind: 'secret' | 'trunk' | 'number' | 'draft' | 'test_suite'
   id: string
   answer: JsonColumn<Readonly<Record<string, unknown>>>
   deleted_at: Made<Instant>
@@ -245,4 +246,5 @@ export interface Schema {
   run_recordings: RunRecordingsTable
   usage_measurements: UsageMeasurementsTable
   outbox: OutboxTable
+  test_suites: TestSuitesTable
 }

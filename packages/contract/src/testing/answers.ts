@@ -2,6 +2,19 @@ const uuid = '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f'
 const at = '2026-01-01T00:00:00.000Z'
 const digest = `sha256:${'0'.repeat(64)}`
 const agentRef = { tenant_id: uuid, kind: 'agent', id: 'ada' }
+const suiteHead = {
+  suite_id: uuid,
+  agent_id: 'ada',
+  name: 'Mornings',
+  revision: 1,
+  digest,
+  source: { kind: 'runs', run_ids: [uuid] },
+  created_by: { owner_id: uuid, environment: 'production', kind: 'api_key', id: uuid },
+  created_at: at,
+  updated_at: at,
+}
+const testSuite = { ...suiteHead, cases: [] }
+const testSuiteItem = { ...suiteHead, case_count: 1 }
 export const head = { version: 0, digest, channels: ['phone'], languages: ['en'], published_at: at }
 export const lastRun = { run_id: uuid, created_at: at, state: 'completed', disposition: null }
 export const agent = {
@@ -433,4 +446,6 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ],
   ['usage.rate_card', rateCard],
   ['budgets.get', budget],
+  ['test_suites.get', testSuite],
+  ['test_suites.list', page(testSuiteItem)],
 ]

@@ -55,6 +55,11 @@ GET    /api/v1/runs/{run_id}/effects                     runs_effects           
 GET    /api/v1/runs/{run_id}/ladder                      runs_ladder                 viewer        none             200
 GET    /api/v1/runs/{run_id}/transcript                  runs_transcript             viewer        none             200
 GET    /api/v1/runs/{run_id}/recording                   runs_recording              viewer        none             200
+POST   /api/v1/test-suites                               test_suites_create          member        required_header  201,200
+GET    /api/v1/test-suites                               test_suites_list            viewer        none             200
+GET    /api/v1/test-suites/{suite_id}                    test_suites_get             viewer        none             200
+PATCH  /api/v1/test-suites/{suite_id}                    test_suites_edit            member        natural          200
+DELETE /api/v1/test-suites/{suite_id}                    test_suites_delete          member        natural          200
 GET    /api/v1/usage                                     usage_summary               viewer        none             200
 GET    /api/v1/usage/rate-card                           usage_rate_card             viewer        none             200
 GET    /api/v1/usage/budget                              budgets_get                 viewer        none             200
@@ -82,6 +87,7 @@ export const SPECIFIED_OPERATIONS: readonly SpecifiedOperation[] = TABLE.trim()
 /** The id of the operation with this tool. Groups such as `tenant_settings` contain an underscore themselves. */
 export function operationIdOf(tool: string): string {
   const family =
-    ['tenant_settings', 'call_limits'].find(name => tool.startsWith(name)) ?? tool.slice(0, tool.indexOf('_'))
+    ['tenant_settings', 'call_limits', 'test_suites', 'test_runs'].find(name => tool.startsWith(name)) ??
+    tool.slice(0, tool.indexOf('_'))
   return `${family}.${tool.slice(family.length + 1)}`
 }

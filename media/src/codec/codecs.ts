@@ -1,9 +1,10 @@
 import { type AudioFormat, NARROWBAND } from '@parley/kernel'
 import { PCMA, PCMU } from './g711.ts'
 import { G722 } from './g722.ts'
+import { OPUS } from './opus.ts'
 
 /** All codecs, one line each. Which of them a trunk offers is set per trunk (`DEFAULT_CODECS`). */
-export const CODECS = [PCMU, PCMA, G722] as const
+export const CODECS = [PCMU, PCMA, G722, OPUS] as const
 
 export type CodecName = (typeof CODECS)[number]['name']
 

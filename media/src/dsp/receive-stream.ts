@@ -14,7 +14,7 @@ import { SourceClock, TOO_EARLY, TOO_LATE } from './source-clock.ts'
 interface ReceiveStreamOptions {
   /** Time of position 0 on the session's sample clock. */
   readonly openedAtMs: Ms
-  /** Format of the audio that decoders produce and `pull` returns; default 8 kHz. RTP timestamps count at 8000 Hz. */
+  /** Format of the audio that decoders produce and `pull` returns; default 8 kHz. RTP timestamps count at the clock rate of the decoder. */
   readonly format?: AudioFormat
   /** Longest wait for a missing packet, and the lateness up to which a packet still counts; ms, default 40. */
   readonly holdMs?: Ms
@@ -75,8 +75,8 @@ export class ReceiveStream {
     const format = options.format ?? NARROWBAND
     this.#format = format
     this.#bridged = msToSamples(BRIDGED_MS, format)
-    // A resampler may give one sample more.
-    this.#packet = new Int16Array(msToSamples(MAX_PACKET_MS, format) + 1)
+    // A packet and the lost one before it, which it may restore; a resampler may give one sample more.
+    this.#packet = new Int16Array(2 * (msToSamples(MAX_PACKET_MS, format) + 1))
     this.#clock = new SourceClock(format)
     this.#concealment = new Concealment(format)
     this.#reorder = new ReorderBuffer({ holdMs: this.#holdMs })
@@ -221,6 +221,8 @@ export class ReceiveStream {
       this.#clock.forget()
       this.#decoder = null
     }
+    if (decoder !== null) this.#clock.use(decoder.clockRate)
+    const recovered = decoder === null || missing === 0 ? 0 : this.#recover(decoder)
     const count = decoder === null ? 0 : this.#decode(decoder)
     this.#reorder.release()
     if (decoder === null || count === 0) {
@@ -232,7 +234,7 @@ export class ReceiveStream {
     const place = this.#clock.admit(timestamp, audio, count, arrival, arrivedAt, this.#position)
     if (place === TOO_LATE) this.#tooLate++
     else if (place === TOO_EARLY) this.early++
-    else this.#plan(place, audio, count, missing)
+    else this.#plan(place, audio, count, missing, recovered)
   }
 
   #decode(decoder: PayloadDecoder): Samples {
@@ -242,14 +244,25 @@ export class ReceiveStream {
     return Math.min(decoder.decode(this.#reorder.payload, 0, this.#reorder.length), this.#packet.length)
   }
 
-  #plan(place: Samples, audio: Int16Array, count: Samples, missing: number): void {
-    const gap = Math.max(0, place - this.#position)
+  /** Restores the packet before the loaded one to the start of `#packet`, if the codec can; returns how many samples. */
+  #recover(decoder: PayloadDecoder): Samples {
+    if (decoder !== this.#decoder || decoder.recover === undefined) return 0
+    const count = decoder.recover(this.#reorder.payload, 0, this.#reorder.length)
+    for (let i = 0; i < count; i++) this.#packet[i] = decoder.samples[i]!
+    return count
+  }
+
+  /** `recovered`: samples at the start of `#packet` that belong before `audio`; dropped when their place has been filled. */
+  #plan(place: Samples, audio: Int16Array, count: Samples, missing: number, recovered: Samples): void {
+    const lead = place - recovered >= this.#position ? recovered : 0
+    const start = place - lead
+    const gap = Math.max(0, start - this.#position)
     this.#gapUntil = this.#position + gap
     this.#gapSilent = this.#silent || this.#held || (missing === 0 && gap > this.#bridged)
     this.#silent = false
-    for (let i = 0; i < count; i++) this.#packet[i] = audio[i]!
-    this.#packetAt = Math.max(0, this.#position - place)
-    this.#packetLeft = count - this.#packetAt
+    for (let i = 0; i < count; i++) this.#packet[lead + i] = audio[i]!
+    this.#packetAt = Math.max(0, this.#position - start)
+    this.#packetLeft = lead + count - this.#packetAt
     this.#packetBegun = false
     if (this.#packetAt > 0) this.#concealment.join()
   }

@@ -6,8 +6,15 @@ import { ExtendedSequence, SEQUENCE_BAD, SEQUENCE_RESTARTED } from '../rtp/seque
 export interface PayloadDecoder {
   /** Audio of the payload that was decoded last. */
   readonly samples: Int16Array
+  /** RTP clock rate of the codec, Hz. */
+  readonly clockRate: number
   /** Decodes `length` bytes to `samples`; returns how many samples. */
   decode(payload: Uint8Array, offset: number, length: number): Samples
+  /**
+   * Decodes the lost packet before this payload to `samples`, from the redundancy in this payload, which is decoded afterwards;
+   * returns how many samples, 0 without redundancy.
+   */
+  recover?(payload: Uint8Array, offset: number, length: number): Samples
   /** The next payload is the first of another source. */
   restart(): void
 }
@@ -23,7 +30,7 @@ interface ReorderBufferOptions {
 
 /** Longest packet that is received. */
 export const MAX_PACKET_MS: Ms = 120
-/** Payload of the longest packet: 64 kbit/s is the bit rate of all registered codecs. */
+/** Payload of the longest packet: 64 kbit/s is the bit rate of G.711 and G.722, and Opus speech has less. */
 export const MAX_PAYLOAD_BYTES = MAX_PACKET_MS * 8
 
 const NOTHING = -1

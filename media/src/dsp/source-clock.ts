@@ -29,7 +29,8 @@ export class SourceClock {
   skewCorrection: Samples = 0
   anchored = false
   readonly #skew: ClockSkew
-  readonly #samplesPerTick: number
+  readonly #sampleRateHz: number
+  #clockRate: number
   readonly #maxAhead: Samples
   readonly #stepBack: Samples
   readonly #skewForced: Samples
@@ -41,7 +42,8 @@ export class SourceClock {
 
   /** `clockRate`: RTP clock rate, Hz. */
   constructor(format: AudioFormat = NARROWBAND, clockRate = 8000) {
-    this.#samplesPerTick = format.sampleRateHz / clockRate
+    this.#sampleRateHz = format.sampleRateHz
+    this.#clockRate = clockRate
     this.#maxAhead = msToSamples(MAX_AHEAD_MS, format)
     this.#stepBack = msToSamples(STEP_BACK_MS, format)
     this.#skewForced = msToSamples(SKEW_FORCED_MS, format)
@@ -52,6 +54,13 @@ export class SourceClock {
   /** Position of `timestamp`; defined only once `anchored`. */
   place(timestamp: RtpTicks): Samples {
     return this.#position + this.#samplesSince(timestamp)
+  }
+
+  /** The next packets count at this RTP clock rate, Hz. A change ends the relation of timestamps to positions. */
+  use(clockRate: number): void {
+    if (clockRate === this.#clockRate) return
+    this.#clockRate = clockRate
+    this.anchored = false
   }
 
   /** The next packet is the first of another source. */
@@ -91,7 +100,7 @@ export class SourceClock {
   }
 
   #samplesSince(timestamp: RtpTicks): Samples {
-    return ((timestamp - this.#timestamp) | 0) * this.#samplesPerTick
+    return Math.round((((timestamp - this.#timestamp) | 0) * this.#sampleRateHz) / this.#clockRate)
   }
 
   #anchor(timestamp: RtpTicks, arrival: Samples, filledTo: Samples): Samples {

@@ -1,16 +1,16 @@
-import { type Ms, NARROWBAND, type RtpTicks, type Samples, samplesToMs } from '@parley/kernel'
+import type { Ms, RtpTicks } from '@parley/kernel'
 import { readTelephoneEvent, type TelephoneEventReport } from './telephone-event.ts'
 
 /** Capacity of the result queue, and of the list of ended events whose late packets are ignored; powers of two. */
 const RESULTS = 16
 const REMEMBERED = 16
 /** RFC 4733 section 2.5.1.2 recommends updates every 50 ms: assumed until two packets show the sender's interval. */
-const DEFAULT_INTERVAL: Samples = 400
-const MIN_INTERVAL: Samples = 160
+const DEFAULT_INTERVAL_MS: Ms = 50
+const MIN_INTERVAL_MS: Ms = 20
 const INTERVALS_WITHOUT_PACKET = 3
 /** A packet that is older than the newest event by more than this is a leftover, not a reordered digit. */
-const OLDEST_ACCEPTED: Samples = 16_000
-const SEGMENT_SAMPLES = 0xffff
+const OLDEST_ACCEPTED_MS: Ms = 2000
+const SEGMENT_TICKS = 0xffff
 const LAST_DTMF_EVENT = 15
 
 /**
@@ -29,6 +29,9 @@ export class TelephoneEventReceiver {
   /** Arrival of the first packet of the digit that was received. */
   arrivedAtMs: Ms = 0
 
+  /** RTP clock rate of the session, per millisecond. */
+  ticksPerMs = 8
+
   readonly #report: TelephoneEventReport = { event: 0, end: false, volume: 0, duration: 0 }
 
   /** The event in progress; timestamps are of its first and of its latest segment. */
@@ -37,10 +40,10 @@ export class TelephoneEventReceiver {
   #event = 0
   #start: RtpTicks = 0
   #segmentStart: RtpTicks = 0
-  #segmentSamples: Samples = 0
+  #segmentTicks: RtpTicks = 0
   #arrivedAt: Ms = 0
   #lastPacketAt: Ms = 0
-  #interval: Samples = DEFAULT_INTERVAL
+  #intervalMs: Ms = DEFAULT_INTERVAL_MS
 
   readonly #rememberedSsrc = new Uint32Array(REMEMBERED)
   readonly #rememberedTimestamp = new Uint32Array(REMEMBERED)
@@ -50,7 +53,7 @@ export class TelephoneEventReceiver {
   readonly #resultEvent = new Uint8Array(RESULTS)
   readonly #resultSsrc = new Uint32Array(RESULTS)
   readonly #resultStart = new Uint32Array(RESULTS)
-  readonly #resultSamples = new Float64Array(RESULTS)
+  readonly #resultTicks = new Float64Array(RESULTS)
   readonly #resultArrivedAt = new Float64Array(RESULTS)
   #resultHead = 0
   #resultTail = 0
@@ -82,11 +85,7 @@ export class TelephoneEventReceiver {
 
   /** Ends an event whose end packets were all lost. Call at least every tick. */
   expire(nowMs: Ms): void {
-    if (
-      this.#active &&
-      nowMs - this.#lastPacketAt >= INTERVALS_WITHOUT_PACKET * samplesToMs(this.#interval, NARROWBAND)
-    )
-      this.#finish()
+    if (this.#active && nowMs - this.#lastPacketAt >= INTERVALS_WITHOUT_PACKET * this.#intervalMs) this.#finish()
   }
 
   /** Loads the oldest digit that has ended into the result fields; false when there is none. */
@@ -96,7 +95,7 @@ export class TelephoneEventReceiver {
     this.event = this.#resultEvent[i]!
     this.ssrc = this.#resultSsrc[i]!
     this.timestamp = this.#resultStart[i]!
-    this.durationMs = samplesToMs(this.#resultSamples[i]!, NARROWBAND)
+    this.durationMs = this.#resultTicks[i]! / this.ticksPerMs
     this.arrivedAtMs = this.#resultArrivedAt[i]!
     return true
   }
@@ -107,17 +106,18 @@ export class TelephoneEventReceiver {
     this.#event = report.event
     this.#start = timestamp >>> 0
     this.#segmentStart = this.#start
-    this.#segmentSamples = 0
+    this.#segmentTicks = 0
     this.#arrivedAt = nowMs
-    this.#interval = DEFAULT_INTERVAL
+    this.#intervalMs = DEFAULT_INTERVAL_MS
     this.#update(report, nowMs)
   }
 
   #update(report: TelephoneEventReport, nowMs: Ms): void {
-    const grown = report.duration - this.#segmentSamples
-    if (this.#segmentSamples > 0 && grown > 0) this.#interval = Math.max(MIN_INTERVAL, Math.min(this.#interval, grown))
+    const grown = report.duration - this.#segmentTicks
+    if (this.#segmentTicks > 0 && grown > 0)
+      this.#intervalMs = Math.max(MIN_INTERVAL_MS, Math.min(this.#intervalMs, grown / this.ticksPerMs))
     // A reordered update has an older duration.
-    if (grown > 0) this.#segmentSamples = report.duration
+    if (grown > 0) this.#segmentTicks = report.duration
     this.#lastPacketAt = nowMs
     if (report.end) this.#finish()
   }
@@ -126,13 +126,13 @@ export class TelephoneEventReceiver {
   #continues(timestamp: RtpTicks, marker: boolean, event: number): boolean {
     if (marker || event !== this.#event) return false
     const distance = (timestamp - this.#segmentStart) >>> 0
-    return distance === SEGMENT_SAMPLES || (distance > 0 && distance === this.#segmentSamples)
+    return distance === SEGMENT_TICKS || (distance > 0 && distance === this.#segmentTicks)
   }
 
   #nextSegment(timestamp: RtpTicks, report: TelephoneEventReport, nowMs: Ms): void {
     this.#remember(this.#ssrc, this.#segmentStart, this.#event)
     this.#segmentStart = timestamp >>> 0
-    this.#segmentSamples = 0
+    this.#segmentTicks = 0
     this.#update(report, nowMs)
   }
 
@@ -140,12 +140,12 @@ export class TelephoneEventReceiver {
    * Whether this is a further segment of an event that was already reported because packets were missing for too long.
    */
   #continuesReported(ssrc: number, timestamp: RtpTicks, marker: boolean, event: number): boolean {
-    return !marker && this.#isRemembered(ssrc, timestamp - SEGMENT_SAMPLES, event)
+    return !marker && this.#isRemembered(ssrc, timestamp - SEGMENT_TICKS, event)
   }
 
   /** The first packet of an older event arrived after a newer event: the older one is over and is reported at once. */
-  #reordered(ssrc: number, timestamp: RtpTicks, report: TelephoneEventReport, age: Samples, nowMs: Ms): void {
-    if (age > OLDEST_ACCEPTED) return
+  #reordered(ssrc: number, timestamp: RtpTicks, report: TelephoneEventReport, age: RtpTicks, nowMs: Ms): void {
+    if (age > OLDEST_ACCEPTED_MS * this.ticksPerMs) return
     this.#remember(ssrc, timestamp, report.event)
     this.#put(ssrc, timestamp, report.event, report.duration, nowMs)
   }
@@ -154,18 +154,18 @@ export class TelephoneEventReceiver {
     if (!this.#active) return
     this.#active = false
     this.#remember(this.#ssrc, this.#segmentStart, this.#event)
-    const samples = ((this.#segmentStart - this.#start) >>> 0) + this.#segmentSamples
-    this.#put(this.#ssrc, this.#start, this.#event, samples, this.#arrivedAt)
+    const ticks = ((this.#segmentStart - this.#start) >>> 0) + this.#segmentTicks
+    this.#put(this.#ssrc, this.#start, this.#event, ticks, this.#arrivedAt)
   }
 
-  #put(ssrc: number, start: RtpTicks, event: number, samples: Samples, arrivedAt: Ms): void {
+  #put(ssrc: number, start: RtpTicks, event: number, ticks: RtpTicks, arrivedAt: Ms): void {
     // The queue is full only if the owner does not call `take`: then the newest digit is dropped.
     if (this.#resultTail - this.#resultHead === RESULTS) return
     const i = this.#resultTail++ & (RESULTS - 1)
     this.#resultEvent[i] = event
     this.#resultSsrc[i] = ssrc
     this.#resultStart[i] = start
-    this.#resultSamples[i] = samples
+    this.#resultTicks[i] = ticks
     this.#resultArrivedAt[i] = arrivedAt
   }
 

@@ -1,4 +1,4 @@
-import { type Ms, msToSamples, NARROWBAND, type RtpTicks, type Samples } from '@parley/kernel'
+import type { Ms, RtpTicks } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { eventOfDigit, writeTelephoneEvent } from './telephone-event.ts'
 
@@ -11,14 +11,14 @@ const MAX_WAITING = 256
 /** RFC 4733 section 2.5.1.4: the packet that ends an event is sent three times in all. */
 const END_PACKETS = 3
 /** The largest duration that a report can carry; then a new segment begins (RFC 4733 section 2.5.1.3). */
-const SEGMENT_SAMPLES = 0xffff
+const SEGMENT_TICKS = 0xffff
 /** -10 dBm0: inside the range that RFC 4733 section 2.3.4 tells receivers to accept. */
 const VOLUME = 10
 
 interface Batch {
   readonly digits: string
-  readonly durationSamples: Samples
-  readonly gapSamples: Samples
+  readonly durationTicks: RtpTicks
+  readonly gapTicks: RtpTicks
 }
 
 /**
@@ -30,6 +30,8 @@ export class TelephoneEventSender {
   /** RTP timestamp of the packet that `write` produced last. */
   timestamp: RtpTicks = 0
   marker = false
+  /** RTP clock rate of the session, per millisecond; it applies to the digits that are queued from now on. */
+  ticksPerMs = 8
 
   readonly #batches: Batch[] = []
   readonly #sent: string[] = []
@@ -40,12 +42,12 @@ export class TelephoneEventSender {
   #event = 0
   /** Start of the current segment. */
   #segmentStart: RtpTicks = 0
-  #segmentSamples: Samples = 0
+  #segmentTicks: RtpTicks = 0
   /** Samples of the current event before the current segment. */
-  #earlierSamples: Samples = 0
-  #eventSamples: Samples = 0
+  #earlierTicks: RtpTicks = 0
+  #eventTicks: RtpTicks = 0
   #endPacketsLeft = 0
-  #gapLeft: Samples = 0
+  #gapLeft: RtpTicks = 0
 
   /** Whether digits are queued or being sent; audio is suppressed then. */
   get active(): boolean {
@@ -72,27 +74,27 @@ export class TelephoneEventSender {
     this.#waiting += digits.length
     this.#batches.push({
       digits,
-      durationSamples: msToSamples(Math.max(durationMs, MIN_DURATION_MS), NARROWBAND),
-      gapSamples: msToSamples(gapMs, NARROWBAND),
+      durationTicks: this.#ticksOf(Math.max(durationMs, MIN_DURATION_MS)),
+      gapTicks: this.#ticksOf(gapMs),
     })
   }
 
   /**
    * Writes this tick's payload at `dst[dstOffset]` and returns its length: 4, or 0 when no event packet is due.
-   * `tickTimestamp`: RTP timestamp that an audio packet of this tick would carry; `tickSamples`: its length (160 at 20 ms).
+   * `tickTimestamp`: RTP timestamp that an audio packet of this tick would carry; `tickTicks`: its length (160 for 20 ms at 8 kHz).
    */
-  write(tickTimestamp: RtpTicks, tickSamples: Samples, dst: Uint8Array, dstOffset: number): number {
+  write(tickTimestamp: RtpTicks, tickTicks: RtpTicks, dst: Uint8Array, dstOffset: number): number {
     this.marker = false
-    if (this.#phase === 'gap') this.#passGap(tickSamples)
+    if (this.#phase === 'gap') this.#passGap(tickTicks)
     if (this.#phase === 'idle') {
       if (this.#batches.length === 0) return 0
       this.#begin(tickTimestamp)
     }
     switch (this.#phase) {
       case 'event':
-        return this.#writeUpdate(tickSamples, dst, dstOffset)
+        return this.#writeUpdate(tickTicks, dst, dstOffset)
       case 'repeat-end':
-        return this.#writeEndAgain(tickSamples, dst, dstOffset)
+        return this.#writeEndAgain(tickTicks, dst, dstOffset)
       default:
         return 0
     }
@@ -119,49 +121,49 @@ export class TelephoneEventSender {
     }
     this.#batches.push({ ...batch, digits: batch.digits.slice(0, this.#index + 1) })
     this.#waiting = 1
-    const lasted = this.#earlierSamples + this.#segmentSamples
-    this.#eventSamples = Math.min(this.#eventSamples, Math.max(lasted, msToSamples(MIN_DURATION_MS, NARROWBAND)))
+    const lasted = this.#earlierTicks + this.#segmentTicks
+    this.#eventTicks = Math.min(this.#eventTicks, Math.max(lasted, this.#ticksOf(MIN_DURATION_MS)))
   }
 
   #begin(tickTimestamp: RtpTicks): void {
     const batch = this.#batches[0]!
     this.#phase = 'event'
     this.#event = eventOfDigit(batch.digits[this.#index]!)
-    this.#eventSamples = batch.durationSamples
+    this.#eventTicks = batch.durationTicks
     this.#segmentStart = tickTimestamp >>> 0
-    this.#segmentSamples = 0
-    this.#earlierSamples = 0
+    this.#segmentTicks = 0
+    this.#earlierTicks = 0
     this.marker = true
   }
 
-  #writeUpdate(tickSamples: Samples, dst: Uint8Array, dstOffset: number): number {
-    if (this.#segmentSamples === SEGMENT_SAMPLES) {
-      this.#earlierSamples += SEGMENT_SAMPLES
-      this.#segmentStart = (this.#segmentStart + SEGMENT_SAMPLES) >>> 0
-      this.#segmentSamples = 0
+  #writeUpdate(tickTicks: RtpTicks, dst: Uint8Array, dstOffset: number): number {
+    if (this.#segmentTicks === SEGMENT_TICKS) {
+      this.#earlierTicks += SEGMENT_TICKS
+      this.#segmentStart = (this.#segmentStart + SEGMENT_TICKS) >>> 0
+      this.#segmentTicks = 0
     }
-    const left = this.#eventSamples - this.#earlierSamples
-    this.#segmentSamples = Math.min(this.#segmentSamples + tickSamples, left, SEGMENT_SAMPLES)
-    const end = this.#segmentSamples >= left
+    const left = this.#eventTicks - this.#earlierTicks
+    this.#segmentTicks = Math.min(this.#segmentTicks + tickTicks, left, SEGMENT_TICKS)
+    const end = this.#segmentTicks >= left
     if (end) {
       this.#phase = 'repeat-end'
       this.#endPacketsLeft = END_PACKETS - 1
-      this.#gapLeft = this.#batches[0]!.gapSamples
+      this.#gapLeft = this.#batches[0]!.gapTicks
     }
     return this.#writeReport(end, dst, dstOffset)
   }
 
   /** The event is over: its gap elapses while the end packet is repeated. */
-  #writeEndAgain(tickSamples: Samples, dst: Uint8Array, dstOffset: number): number {
+  #writeEndAgain(tickTicks: RtpTicks, dst: Uint8Array, dstOffset: number): number {
     this.#endPacketsLeft--
-    this.#gapLeft -= tickSamples
+    this.#gapLeft -= tickTicks
     if (this.#endPacketsLeft === 0) this.#completeDigit()
     return this.#writeReport(true, dst, dstOffset)
   }
 
   #writeReport(end: boolean, dst: Uint8Array, dstOffset: number): number {
     this.timestamp = this.#segmentStart
-    return writeTelephoneEvent(dst, dstOffset, this.#event, end, VOLUME, this.#segmentSamples)
+    return writeTelephoneEvent(dst, dstOffset, this.#event, end, VOLUME, this.#segmentTicks)
   }
 
   #completeDigit(): void {
@@ -175,8 +177,12 @@ export class TelephoneEventSender {
     this.#index = 0
   }
 
-  #passGap(tickSamples: Samples): void {
+  #ticksOf(ms: Ms): RtpTicks {
+    return Math.round(ms * this.ticksPerMs)
+  }
+
+  #passGap(tickTicks: RtpTicks): void {
     if (this.#gapLeft <= 0) this.#phase = 'idle'
-    else this.#gapLeft -= tickSamples
+    else this.#gapLeft -= tickTicks
   }
 }

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { loadOpus } from '../codec/opus.ts'
 import { makePacketIo } from './choose-packet-io.ts'
 import { MediaThreadLoop } from './media-thread-loop.ts'
 import { StallingPacketIo } from './stalling-packet-io.ts'
@@ -9,6 +10,7 @@ import type { MediaThreadData } from './thread-protocol.ts'
 if (parentPort === null) throw new Error('media-thread.ts runs as a worker')
 const { bindAddress, packetIo, stalls, posted } = workerData as MediaThreadData
 raiseThreadPriority(packetIo)
+await loadOpus()
 const io = makePacketIo(packetIo)
 await new MediaThreadLoop(
   stalls === null ? io : new StallingPacketIo(io, stalls),

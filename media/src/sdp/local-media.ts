@@ -79,17 +79,19 @@ export function describeLocal(local: LocalMedia, media: readonly MediaDescriptio
   return { version, sent, description, bytes: serialiseSdp(description) }
 }
 
-/** The codecs of our first offer: static payload types, then telephone-event. */
+/** The codecs of our first offer, then telephone-event. */
 export function offeredCodecs(local: LocalMedia): SdpCodec[] {
   const audio = (local.codecs ?? DEFAULT_CODECS).map(name => {
-    const { payloadType, clockRate, format } = codecByName(name)
-    return { payloadType, name, clockRate, channels: format.channels, fmtp: null }
+    const { payloadType, clockRate, format, channels = format.channels, fmtp = null } = codecByName(name)
+    return { payloadType, name, clockRate, channels, fmtp }
   })
-  return [...audio, telephoneEvent(local.dtmfPayloadType ?? 101)]
+  // RFC 4733 section 2.1: an event has the clock rate of the audio that it replaces, so each rate has its own type.
+  const clockRates = [...new Set(audio.map(({ clockRate }) => clockRate))]
+  return [...audio, ...clockRates.map((rate, i) => telephoneEvent((local.dtmfPayloadType ?? 101) + i, rate))]
 }
 
-export function telephoneEvent(payloadType: number): SdpCodec {
-  return { payloadType, name: 'TELEPHONE-EVENT', clockRate: 8000, channels: 1, fmtp: DTMF_FMTP }
+export function telephoneEvent(payloadType: number, clockRate: number): SdpCodec {
+  return { payloadType, name: 'TELEPHONE-EVENT', clockRate, channels: 1, fmtp: DTMF_FMTP }
 }
 
 /** The media line that refuses `media`, or keeps a refused one in its place (RFC 3264 sections 6 and 8.2). */

@@ -441,3 +441,34 @@ describe('an established session (RFC 3264 section 8)', () => {
     expect(text(answer.answer)).toBe(text(callee.answer))
   })
 })
+
+describe('Opus in offer and answer (RFC 7587 section 7)', () => {
+  const wide: LocalMedia = { ...plain, codecs: ['OPUS', 'PCMU'] }
+
+  it('an offer names Opus with 48 kHz and two channels, and telephone-event at each clock rate', () => {
+    const offer = text(createOffer(wide).offer)
+    expect(offer).toContain('m=audio 10000 RTP/AVP 111 0 101 102\r\n')
+    expect(offer).toContain('a=rtpmap:111 opus/48000/2\r\n'.replace('opus', 'OPUS'))
+    expect(offer).toContain('a=fmtp:111 minptime=10;useinbandfec=1\r\n')
+    expect(offer).toContain('a=rtpmap:102 TELEPHONE-EVENT/48000\r\n')
+  })
+
+  it('an answer takes the payload type of the offer, our format parameters, and the telephone-event of 48 kHz', () => {
+    const lines = [
+      'm=audio 20000 RTP/AVP 96 0 97 98',
+      'a=rtpmap:96 opus/48000/2',
+      'a=fmtp:96 usedtx=1;useinbandfec=0',
+      'a=rtpmap:97 telephone-event/8000',
+      'a=rtpmap:98 telephone-event/48000',
+    ]
+    const { parameters, answer } = taken(wide, sdp('c=IN IP4 192.0.2.2', ...lines))
+    expect(parameters).toMatchObject({ codec: 'OPUS', payloadType: 96, dtmfPayloadType: 98 })
+    expect(parameters.codecFmtp).toBe('usedtx=1;useinbandfec=0')
+    expect(text(answer)).toContain('a=fmtp:96 minptime=10;useinbandfec=1\r\n')
+  })
+
+  it('Opus of one channel is no codec of RFC 7587 and is not taken', () => {
+    const mono = sdp('c=IN IP4 192.0.2.2', 'm=audio 20000 RTP/AVP 96', 'a=rtpmap:96 opus/48000')
+    expect(planAnswer(wide, mono)).toMatchObject({ ok: false, code: 'no_common_codec' })
+  })
+})

@@ -1,4 +1,4 @@
-import { DEFAULT_CODECS, isCodecName } from '../codec/codecs.ts'
+import { codecByName, DEFAULT_CODECS, isCodecName } from '../codec/codecs.ts'
 import { MAX_PACKET_MS } from '../dsp/reorder-buffer.ts'
 import type { MediaParameters, SrtpParameters } from '../session/media-session.ts'
 import { SRTP_SUITES } from '../srtp/srtp-suite.ts'
@@ -150,8 +150,9 @@ export function planAnswer(local: LocalMedia, offer: Uint8Array): PlannedAnswer 
     ...choice.path,
     codec: choice.codec.name,
     payloadType: choice.codec.payloadType,
+    codecFmtp: choice.codec.fmtp,
     ptimeMs,
-    dtmfPayloadType: dtmfPayloadType(choice.media),
+    dtmfPayloadType: dtmfPayloadType(choice.media, choice.codec.clockRate),
     rtcpMux: choice.media.rtcpMux,
     srtp,
   }
@@ -221,8 +222,10 @@ function answerMedia(
   srtp: SrtpParameters | null,
   ptimeMs: number,
 ): MediaDescription {
-  const dtmf = dtmfPayloadType(choice.media)
-  const codecs = dtmf === null ? [choice.codec] : [choice.codec, telephoneEvent(dtmf)]
+  const { clockRate } = choice.codec
+  const dtmf = dtmfPayloadType(choice.media, clockRate)
+  const codec = { ...choice.codec, fmtp: codecByName(choice.codec.name).fmtp ?? choice.codec.fmtp }
+  const codecs = dtmf === null ? [codec] : [codec, telephoneEvent(dtmf, clockRate)]
   return {
     ...refusedMedia(choice.media),
     port: local.port,
@@ -261,14 +264,15 @@ export function acceptAnswer(pending: PendingOffer, answer: Uint8Array): Accepte
   if ('warning' in path) return refusedAnswer(path.code, path.warning)
   const srtp = offered.hasCrypto ? acceptedKeys(offered, media) : null
   if (srtp !== null && 'ok' in srtp) return srtp
-  const ourDtmf = dtmfPayloadType(offered)
+  const ourDtmf = dtmfPayloadType(offered, codec.clockRate)
   const parameters: MediaParameters = {
     ...path,
     codec: codec.name,
     payloadType: codec.payloadType,
+    codecFmtp: codec.fmtp,
     receivePayloadType: offered.codecs.find(ours => ours.name === codec.name)!.payloadType,
     ptimeMs: sendPtimeMs(media, pending.ptimeMs),
-    dtmfPayloadType: ourDtmf === null ? null : dtmfPayloadType(media),
+    dtmfPayloadType: ourDtmf === null ? null : dtmfPayloadType(media, codec.clockRate),
     receiveDtmfPayloadType: ourDtmf,
     rtcpMux: offered.rtcpMux && media.rtcpMux,
     srtp,

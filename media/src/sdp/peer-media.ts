@@ -76,15 +76,16 @@ export function audioCodecs(
     wanted
       .map(codecByName)
       .some(
-        ({ name, clockRate, format }) =>
-          name === codec.name && clockRate === codec.clockRate && format.channels === codec.channels,
+        ({ name, clockRate, format, channels = format.channels }) =>
+          name === codec.name && clockRate === codec.clockRate && channels === codec.channels,
       ),
   )
 }
 
 /** telephone-event at the audio codec's clock (RFC 4733 section 2.5.1.1), or null. */
-export function dtmfPayloadType(media: MediaDescription): number | null {
-  return media.codecs.find(codec => codec.name === 'TELEPHONE-EVENT' && codec.clockRate === 8000)?.payloadType ?? null
+export function dtmfPayloadType(media: MediaDescription, clockRate: number): number | null {
+  const event = media.codecs.find(codec => codec.name === 'TELEPHONE-EVENT' && codec.clockRate === clockRate)
+  return event?.payloadType ?? null
 }
 
 /** Packet time towards a peer with this `ptime` and `maxptime`: 10 to 60 ms in steps of 10 (RFC 8866 section 6.4). */

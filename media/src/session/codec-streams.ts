@@ -9,16 +9,20 @@ const MAX_SENT_MS: Ms = 60
 /** The receiving direction of a codec: payloads become audio of the session's format. */
 export class DecodingStream implements PayloadDecoder {
   readonly samples: Int16Array
+  readonly clockRate: number
   readonly #codec: AudioCodec
   readonly #resampler: Resampler | null
   readonly #decoded: Int16Array
   #decoder: AudioDecoder
+  /** Samples of the last packet, at the codec's rate. */
+  #last: Samples = 0
 
   constructor(codec: AudioCodec, format: AudioFormat) {
     const { sampleRateHz } = codec.format
     const longest = msToSamples(MAX_PACKET_MS, codec.format)
     const isSame = sampleRateHz === format.sampleRateHz
     this.#codec = codec
+    this.clockRate = codec.clockRate
     this.#decoder = codec.createDecoder()
     this.#decoded = new Int16Array(longest)
     this.#resampler = isSame ? null : new Resampler(sampleRateHz, format.sampleRateHz, longest)
@@ -26,34 +30,47 @@ export class DecodingStream implements PayloadDecoder {
   }
 
   decode(payload: Uint8Array, offset: number, length: number): Samples {
-    const count = this.#decoder.decode(payload, offset, length, this.#decoded, 0)
-    return this.#resampler === null ? count : this.#resampler.process(this.#decoded, 0, count, this.samples, 0)
+    this.#last = this.#decoder.decode(payload, offset, length, this.#decoded, 0)
+    return this.#resampled(this.#last)
+  }
+
+  recover(payload: Uint8Array, offset: number, length: number): Samples {
+    if (this.#last === 0) return 0
+    return this.#resampled(this.#decoder.recover?.(payload, offset, length, this.#decoded, 0, this.#last) ?? 0)
   }
 
   restart(): void {
     this.#decoder = this.#codec.createDecoder()
     this.#resampler?.reset()
+    this.#last = 0
+  }
+
+  #resampled(count: Samples): Samples {
+    return this.#resampler === null ? count : this.#resampler.process(this.#decoded, 0, count, this.samples, 0)
   }
 }
 
 /** The sending direction: audio of the session's format becomes payloads. */
 export class EncodingStream {
   readonly codec: AudioCodec
+  readonly peerFmtp: string | null
   readonly #encoder: AudioEncoder
   readonly #resampler: Resampler | null
   readonly #resampled: Int16Array
 
-  constructor(codec: AudioCodec, format: AudioFormat) {
+  /** `peerFmtp`: format parameters of the peer; null without. */
+  constructor(codec: AudioCodec, format: AudioFormat, peerFmtp: string | null = null) {
     const { sampleRateHz } = codec.format
     const isSame = sampleRateHz === format.sampleRateHz
     this.codec = codec
-    this.#encoder = codec.createEncoder()
+    this.peerFmtp = peerFmtp
+    this.#encoder = codec.createEncoder(peerFmtp)
     const longest = msToSamples(MAX_SENT_MS, format)
     this.#resampler = isSame ? null : new Resampler(format.sampleRateHz, sampleRateHz, longest)
     this.#resampled = new Int16Array(isSame ? 0 : msToSamples(MAX_SENT_MS, codec.format) + 1)
   }
 
-  /** Encodes the first `count` samples to `dst`; returns how many bytes. */
+  /** Encodes the first `count` samples to `dst`; returns how many bytes. 0: no packet. */
   encode(samples: Int16Array, count: Samples, dst: Uint8Array, dstOffset: number): number {
     if (this.#resampler === null) return this.#encoder.encode(samples, 0, count, dst, dstOffset)
     const resampled = this.#resampler.process(samples, 0, count, this.#resampled, 0)

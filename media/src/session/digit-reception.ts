@@ -33,8 +33,9 @@ export class DigitReception {
     this.#options = options
   }
 
-  /** `eventsAgreed`: the peer may send telephone-events. */
-  apply(inBand: InBandDigits, eventsAgreed: boolean): void {
+  /** `eventsAgreed`: the peer may send telephone-events, at this clock rate in Hz. */
+  apply(inBand: InBandDigits, eventsAgreed: boolean, clockRate: number): void {
+    this.#events.ticksPerMs = clockRate / 1000
     this.#expectsEvents = eventsAgreed
     this.#listening = inBand === 'on' || (inBand === 'auto' && !eventsAgreed)
     if (this.#listening) this.#tones ??= new InBandDetector()

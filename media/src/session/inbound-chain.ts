@@ -19,8 +19,6 @@ import { SilenceWatchdog } from './silence-watchdog.ts'
 import { SourceLatch } from './source-latch.ts'
 import { VoiceDetector } from './voice-detector.ts'
 
-/** RTP clock rate of all codecs, and so of telephone-event. */
-const CLOCK_RATE = 8000
 /** RFC 3389. */
 const COMFORT_NOISE_PAYLOAD_TYPE = 13
 const PAYLOAD_TYPES = 128
@@ -53,6 +51,8 @@ export class InboundChain {
   readonly stream: ReceiveStream
   /** SSRC of the current source; -1 before the first packet. */
   ssrc = -1
+  /** RTP clock rate of the agreed codec, and so of telephone-event, Hz. */
+  clockRate = 8000
   readonly #options: InboundChainOptions
   readonly #digits: DigitReception
   readonly #watchdog = new SilenceWatchdog()
@@ -189,6 +189,7 @@ export class InboundChain {
     const { codec, payloadType, receivePayloadType = payloadType, dtmfPayloadType } = parameters
     const { receiveDtmfPayloadType = dtmfPayloadType } = parameters
     const audio = this.#meaningOf(codec)
+    this.clockRate = codecByName(codec).clockRate
     this.#negotiated = payloadType
     this.#receiveNegotiated = receivePayloadType
     this.#meaning.fill(0)
@@ -198,7 +199,8 @@ export class InboundChain {
     if (dtmfPayloadType !== null && receiveDtmfPayloadType !== null) this.#learn(dtmfPayloadType, EVENT)
     for (const name of DEFAULT_CODECS) this.#learn(codecByName(name).payloadType, this.#meaningOf(name))
     this.#learn(COMFORT_NOISE_PAYLOAD_TYPE, COMFORT_NOISE)
-    this.#digits.apply(parameters.inBandDigits ?? 'auto', receiveDtmfPayloadType !== null && dtmfPayloadType !== null)
+    const eventsAgreed = receiveDtmfPayloadType !== null && dtmfPayloadType !== null
+    this.#digits.apply(parameters.inBandDigits ?? 'auto', eventsAgreed, this.clockRate)
   }
 
   /** Meaning of a payload type for this codec; creates its decoder. */
@@ -222,7 +224,7 @@ export class InboundChain {
       this.reception.reset()
       this.ssrc = ssrc
     }
-    this.reception.update(sequence, timestamp, nowMs, CLOCK_RATE)
+    this.reception.update(sequence, timestamp, nowMs, this.clockRate)
     if (this.reception.pauses > 0 || this.#meaning[payloadType] === COMFORT_NOISE) this.#watchdog.expectPauses()
     counters.packetsReceived++
   }

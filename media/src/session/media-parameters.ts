@@ -1,3 +1,4 @@
+import { codecByName } from '../codec/codecs.ts'
 import { MediaError } from '../errors.ts'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { keyAndSaltBytes } from '../srtp/srtp-suite.ts'
@@ -40,6 +41,7 @@ export function describeChain(
   const here = `${label}: udp ${local.address}:${local.port}`
   if (parameters === null) return `${here}, nothing negotiated yet`
   const { remote, codec, payloadType, ptimeMs, dtmfPayloadType, srtp, direction } = parameters
+  const { clockRate } = codecByName(codec)
   const events = dtmfPayloadType === null ? '' : ` + telephone-event ${dtmfPayloadType}`
   const record = recording === null ? '' : `; record ${recording}`
   const tones = inBandDigits === 'on' || (inBandDigits === 'auto' && dtmfPayloadType === null) ? ', in-band digits' : ''
@@ -47,8 +49,8 @@ export function describeChain(
   const sent = recording === null ? '' : ' + recorder right'
   const peer = remote === null ? 'nowhere' : `udp ${remote.address}:${remote.port}`
   return (
-    `${here} -> ${suite(srtp, 'receive')} -> ${codec}/8000 ${payloadType}${events} -> reorder, conceal -> ${taps} | ` +
-    `play${sent} -> ${codec}/8000 ${payloadType} ${ptimeMs} ms${events} -> ${suite(srtp, 'send')} -> ${peer}; ` +
+    `${here} -> ${suite(srtp, 'receive')} -> ${codec}/${clockRate} ${payloadType}${events} -> reorder, conceal -> ${taps} | ` +
+    `play${sent} -> ${codec}/${clockRate} ${payloadType} ${ptimeMs} ms${events} -> ${suite(srtp, 'send')} -> ${peer}; ` +
     `${direction}${record}`
   )
 }

@@ -10,9 +10,6 @@ import type { SessionRecorder } from './session-recorder.ts'
 import type { SessionRings } from './session-rings.ts'
 import { SessionCounters } from './session-statistics.ts'
 
-/** RTP clock rate of all codecs, per millisecond. */
-const TICKS_PER_MS = 8
-
 interface MediaSessionCoreOptions {
   /** Time of position 0 on the session's sample clock. */
   readonly openedAtMs: Ms
@@ -138,12 +135,17 @@ export class MediaSessionCore {
     return length
   }
 
+  /** RTP clock rate of the agreed codec, per millisecond. */
+  get #ticksPerMs(): number {
+    return this.#inbound.clockRate / 1000
+  }
+
   #endInterval(nowMs: Ms): void {
     const { lost, stream, reception } = this.#inbound
     this.#intervals.end(nowMs, {
       received: this.#counters.packetsReceived,
       lost: lost + stream.late,
-      jitterSum: reception.jitterSum / TICKS_PER_MS,
+      jitterSum: reception.jitterSum / this.#ticksPerMs,
       jitterCount: reception.jitterCount,
     })
   }
@@ -158,9 +160,9 @@ export class MediaSessionCore {
       packetsLost: this.#inbound.lost,
       packetsLate: stream.late,
       packetsDuplicate: stream.duplicate,
-      jitterMs: reception.jitterTicks / TICKS_PER_MS,
-      jitterMeanMs: reception.jitterCount === 0 ? 0 : reception.jitterSum / reception.jitterCount / TICKS_PER_MS,
-      jitterMaxMs: reception.jitterMaxTicks / TICKS_PER_MS,
+      jitterMs: reception.jitterTicks / this.#ticksPerMs,
+      jitterMeanMs: reception.jitterCount === 0 ? 0 : reception.jitterSum / reception.jitterCount / this.#ticksPerMs,
+      jitterMaxMs: reception.jitterMaxTicks / this.#ticksPerMs,
       roundTrip: roundTripMs === null ? null : { meanMs: roundTripMs, maxMs: roundTripMaxMs },
       farEnd: farEndReception,
       intervals: this.#intervals.intervals,

@@ -33,6 +33,8 @@ export interface MediaParameters {
   readonly direction: MediaDirection
   readonly codec: CodecName
   readonly payloadType: number
+  /** Format parameters of the codec in the peer's description (`a=fmtp`); default none. */
+  readonly codecFmtp?: string | null
   /**
    * Payload type with which the peer sends `codec`; default `payloadType`. It differs when the peer's answer renumbered
    * our offer.
@@ -40,7 +42,7 @@ export interface MediaParameters {
   readonly receivePayloadType?: number
   /** Packet time that is sent; 10 to 60. Received packets may have any whole number of milliseconds up to 120. */
   readonly ptimeMs: number
-  /** Payload type of telephone-event/8000, or null: the peer takes no RFC 4733 digits. */
+  /** Payload type of telephone-event at the codec's clock rate, or null: the peer takes no RFC 4733 digits. */
   readonly dtmfPayloadType: number | null
   /** Payload type with which the peer sends telephone-event; default `dtmfPayloadType`. */
   readonly receiveDtmfPayloadType?: number | null

@@ -28,8 +28,6 @@ const MAX_FRAME_MS: Ms = 60
  * gets them.
  */
 const PROGRESS_MS: Ms = 180
-/** RTP clock rate of all codecs. */
-const CLOCK_RATE = 8000
 /**
  * The first sequence number is below this (RFC 4568 section 6.4), so that a receiver that misses the first packets does
  * not miss a wrap with them, and with the wrap the rollover counter.
@@ -57,12 +55,13 @@ export class OutboundChain {
   readonly ssrc: number
   readonly #options: OutboundChainOptions
   readonly #keys = new SendKeys()
-  readonly #timestampBase: RtpTicks
+  #timestampBase: RtpTicks
   readonly #digits = new TelephoneEventSender()
   readonly #silence = new ComfortNoise()
   readonly #frame: Int16Array
   readonly #progressSamples: Samples
-  readonly #samplesPerTick: number
+  /** RTP clock rate of the codec, Hz. */
+  #clockRate: number
   #encoding: EncodingStream
   #payloadType = 0
   #dtmfPayloadType = -1
@@ -81,8 +80,8 @@ export class OutboundChain {
     this.#frame = new Int16Array(msToSamples(MAX_FRAME_MS, format))
     this.#frameSamples = msToSamples(FRAME_MS, format)
     this.#progressSamples = msToSamples(PROGRESS_MS, format)
-    this.#samplesPerTick = format.sampleRateHz / CLOCK_RATE
     this.#encoding = new EncodingStream(codecByName('PCMU'), format)
+    this.#clockRate = this.#encoding.codec.clockRate
     this.ssrc = randomUint32(options.random)
     this.#timestampBase = randomUint32(options.random)
     this.#sequence = randomUint32(options.random) & (FIRST_SEQUENCE_LIMIT - 1)
@@ -91,7 +90,10 @@ export class OutboundChain {
   apply(nowMs: Ms, parameters: MediaParameters, receiveKeyChanged: boolean): void {
     this.#keys.apply(nowMs, parameters.srtp, receiveKeyChanged)
     const codec = codecByName(parameters.codec)
-    if (codec !== this.#encoding.codec) this.#encoding = new EncodingStream(codec, this.#options.format)
+    const { codecFmtp = null } = parameters
+    if (codec !== this.#encoding.codec || codecFmtp !== this.#encoding.peerFmtp)
+      this.#encoding = new EncodingStream(codec, this.#options.format, codecFmtp)
+    this.#changeClock(nowMs, codec.clockRate)
     this.#payloadType = parameters.payloadType
     this.#dtmfPayloadType = parameters.dtmfPayloadType ?? -1
     if (this.#dtmfPayloadType < 0) this.#digits.cancel()
@@ -124,7 +126,7 @@ export class OutboundChain {
     if (position < this.#end) return 0
     if (!this.#resuming) counters.missedSlots += Math.floor((position - this.#end) / this.#frameSamples)
     const timestamp = this.#timestampOf(position)
-    const ticks = this.#frameSamples / this.#samplesPerTick
+    const ticks = this.#ticksOf(this.#frameSamples)
     const event = this.#dtmfPayloadType < 0 ? 0 : this.#digits.write(timestamp, ticks, dst, RTP_HEADER_BYTES)
     let length = RTP_HEADER_BYTES
     if (event > 0) {
@@ -134,7 +136,10 @@ export class OutboundChain {
     } else {
       writeRtpHeader(dst, this.#payloadType, this.#resuming, this.#sequence, timestamp, this.ssrc)
       this.#fill(position)
-      length += this.#encoding.encode(this.#frame, this.#frameSamples, dst, RTP_HEADER_BYTES)
+      const bytes = this.#encoding.encode(this.#frame, this.#frameSamples, dst, RTP_HEADER_BYTES)
+      // The codec has nothing to send (DTX, RFC 7587 section 3.1.3): the timestamps show it, the sequence does not.
+      if (bytes === 0) return this.#pause(position)
+      length += bytes
     }
     counters.octetsSent += length - RTP_HEADER_BYTES
     this.#reportDigits()
@@ -148,6 +153,12 @@ export class OutboundChain {
     return length
   }
 
+  #pause(position: Samples): number {
+    this.#end = position + this.#frameSamples
+    this.#resuming = true
+    return 0
+  }
+
   #fill(position: Samples): void {
     const { rings, recorder } = this.#options
     const wanted = this.#frameSamples
@@ -158,7 +169,20 @@ export class OutboundChain {
   }
 
   #timestampOf(position: Samples): RtpTicks {
-    return (this.#timestampBase + Math.floor(position / this.#samplesPerTick)) >>> 0
+    return (this.#timestampBase + this.#ticksOf(position)) >>> 0
+  }
+
+  #ticksOf(samples: Samples): RtpTicks {
+    return Math.floor((samples * this.#clockRate) / this.#options.format.sampleRateHz)
+  }
+
+  /** Timestamps go on from where they are at the new rate. */
+  #changeClock(nowMs: Ms, clockRate: number): void {
+    if (clockRate === this.#clockRate) return
+    const now = this.timestampAt(nowMs)
+    this.#clockRate = clockRate
+    this.#digits.ticksPerMs = clockRate / 1000
+    this.#timestampBase = (now - this.timestampAt(nowMs) + this.#timestampBase) >>> 0
   }
 
   #reportProgress(position: Samples, taken: Samples): void {

@@ -2,6 +2,7 @@ import type { PayloadDecoder } from '../reorder-buffer.ts'
 
 /** Decodes payloads of 16-bit samples in the byte order of this machine, so that tests can send any sample unchanged. */
 export const linearDecoder: PayloadDecoder = {
+  clockRate: 8000,
   samples: new Int16Array(240),
   decode(payload, offset, length) {
     const count = length >> 1

@@ -1,0 +1,127 @@
+import { randomBelow, SeededRandom, WIDEBAND } from '@parley/kernel'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { VirtualCall } from '../session/testing/virtual-call.ts'
+import { loadOpus, OPUS } from './opus.ts'
+
+const FRAME = 320
+/** Encoder and decoder delay the sound by less than 15 ms. */
+const LONGEST_DELAY = 240
+
+/** A voice-like sound: harmonics of 150 Hz up to 7 kHz, whose loudness varies. */
+function voice(samples: number): Int16Array {
+  return Int16Array.from({ length: samples }, (_, i) => {
+    const t = i / 16_000
+    let sum = 0
+    for (let harmonic = 1; harmonic <= 40; harmonic++) sum += Math.sin(2 * Math.PI * 150 * harmonic * t) / harmonic
+    return 5000 * (0.6 + 0.4 * Math.sin(2 * Math.PI * 3 * t)) * sum
+  })
+}
+
+function packetsOf(audio: Int16Array, fmtp: string | null = null): Uint8Array[] {
+  const encoder = OPUS.createEncoder(fmtp)
+  const packets: Uint8Array[] = []
+  for (let at = 0; at + FRAME <= audio.length; at += FRAME) {
+    const packet = new Uint8Array(1000)
+    packets.push(packet.subarray(0, encoder.encode(audio, at, FRAME, packet, 0)))
+  }
+  return packets
+}
+
+/** Of the original with the decoded sound, at the delay where it is highest. */
+function likeness(original: Int16Array, decoded: Int16Array, from: number, to: number): number {
+  let best = 0
+  for (let delay = 0; delay <= LONGEST_DELAY; delay += 2)
+    best = Math.max(best, correlation(original.subarray(from, to), decoded.subarray(from + delay, to + delay)))
+  return best
+}
+
+function correlation(a: Int16Array, b: Int16Array): number {
+  let ab = 0
+  let aa = 0
+  let bb = 0
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    ab += a[i]! * b[i]!
+    aa += a[i]! ** 2
+    bb += b[i]! ** 2
+  }
+  return ab / Math.sqrt(aa * bb)
+}
+
+describe('Opus', () => {
+  beforeAll(() => loadOpus())
+
+  it('Opus carries a voice up to 7 kHz in less than a quarter of the bytes of G.711', () => {
+    const audio = voice(32_000)
+    const packets = packetsOf(audio)
+    const decoder = OPUS.createDecoder()
+    const back = new Int16Array(32_000)
+    for (const [i, packet] of packets.entries())
+      expect(decoder.decode(packet, 0, packet.length, back, i * FRAME)).toBe(FRAME)
+    expect(likeness(audio, back, 8000, 24_000)).toBeGreaterThan(0.8)
+    const bytes = packets.reduce((sum, packet) => sum + packet.length, 0)
+    expect(bytes).toBeLessThan(16_000 / 4)
+    expect(bytes).toBeGreaterThan(2000)
+  })
+
+  it('a peer that asks for DTX gets no packets of silence, and one that does not gets all of them', () => {
+    const silence = new Int16Array(32_000)
+    const sent = (fmtp: string | null) => packetsOf(silence, fmtp).filter(packet => packet.length > 0).length
+    expect(sent('usedtx=1')).toBeLessThan(30)
+    expect(sent(null)).toBe(100)
+  })
+
+  it('bytes that are no Opus are never more than noise or nothing, and the decoder goes on', () => {
+    const decoder = OPUS.createDecoder()
+    const random = new SeededRandom(7)
+    const into = new Int16Array(1920)
+    for (let i = 0; i < 500; i++) {
+      const packet = Uint8Array.from({ length: randomBelow(random, 200) }, () => randomBelow(random, 256))
+      expect(decoder.decode(packet, 0, packet.length, into, 0)).toBeLessThanOrEqual(1920)
+    }
+    const [packet] = packetsOf(voice(FRAME))
+    expect(decoder.decode(packet!, 0, packet!.length, into, 0)).toBe(FRAME)
+  })
+})
+
+/** From the first sound on. */
+function fromOnset(audio: Int16Array): Int16Array {
+  return audio.subarray(Math.max(0, audio.findIndex(sample => Math.abs(sample) > 300) - 120))
+}
+
+describe('a session with Opus', () => {
+  beforeAll(() => loadOpus())
+
+  async function heardOf({ loss = 0, fmtp = null }: { loss?: number; fmtp?: string | null }) {
+    const call = await VirtualCall.start({
+      codec: 'OPUS',
+      session: { format: WIDEBAND },
+      conditions: { loss },
+    })
+    call.apply({ a: { codecFmtp: fmtp } })
+    call.a.session.play(voice(48_000))
+    const heard: number[] = []
+    const block = new Int16Array(FRAME)
+    for (let ms = 0; ms < 3500; ms += 20) {
+      call.time.advance(20)
+      for (let n = call.b.session.readHeard(block); n > 0; n = call.b.session.readHeard(block))
+        heard.push(...block.subarray(0, n))
+    }
+    const { concealedSamples } = await call.b.session.statistics()
+    return { heard: Int16Array.from(heard), concealedSamples }
+  }
+
+  it('three seconds of voice arrive whole and in time at the RTP clock of 48 kHz', async () => {
+    const { heard, concealedSamples } = await heardOf({})
+    expect(concealedSamples).toBe(0)
+    expect(heard.filter(sample => Math.abs(sample) > 100).length).toBeGreaterThan(40_000)
+    expect(Math.abs(heard.length - 3500 * 16)).toBeLessThan(100 * 16)
+  })
+
+  it('a lost packet is restored from the redundancy in the next, for a peer that uses FEC', async () => {
+    const without = await heardOf({ loss: 0.1 })
+    const restored = await heardOf({ loss: 0.1, fmtp: 'useinbandfec=1' })
+    expect(without.concealedSamples).toBeGreaterThan(6 * FRAME)
+    expect(restored.concealedSamples).toBeLessThan(without.concealedSamples / 2)
+    expect(likeness(voice(48_000), fromOnset(restored.heard), 8000, 40_000)).toBeGreaterThan(0.7)
+  })
+})

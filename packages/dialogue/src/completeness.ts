@@ -122,6 +122,8 @@ function runScore(tokens: readonly string[], lexicon: Lexicon): number | null {
   if (letters >= 2 || (letters === 1 && names)) return names ? OPEN_RUN : 0.2
   const digits = trailing(tokens, token => isDigits(token, lexicon))
   if (digits === 0) return null
+  // "quiero una": an article, not a digit.
+  if (digits === 1 && tokens.length > 1 && lexicon.dangling.has(tokens.at(-1)!)) return null
   const run = tokens.slice(-digits)
   const announced = tokens.slice(0, -digits).some(token => lexicon.numberNames.has(token))
   // "twenty five", "nineteen eighty": counted, not dictated digit by digit.

@@ -144,6 +144,7 @@ describe('digits', () => {
         'cut',
         'aside one',
         'digits 1 of 1',
+        'aside please',
       ])
       expect(call.events.filter(event => event.startsWith('turn'))).toEqual([])
     })
@@ -155,6 +156,49 @@ describe('digits', () => {
       call.press(1750, '1')
       call.runTo(20_000)
       expect(call.events.slice(1)).toEqual(['aside number one', 'digits 1 of 1'])
+    })
+
+    it('words of a voice that the key was pressed into answer no later question', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1))
+      call.say(1000, 'Tuesday would be good')
+      call.press(1030, '1')
+      ask(1031, menu(2))
+      call.runTo(20_000)
+      expect(call.events.slice(1)).toEqual(['digits 1 of 1', 'aside Tuesday would be good'])
+    })
+
+    it('words that begin just after the key belong to it, and a later sentence is a turn', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1))
+      call.press(1000, '1')
+      ask(1001, menu(2))
+      call.say(1200, 'Tuesday please')
+      call.agentSpeaks(2200, 3000)
+      call.say(4000, 'the first one')
+      call.runTo(20_000)
+      expect(call.events.slice(1)).toEqual(['digits 1 of 1', 'aside Tuesday please', 'turn the first one'])
+    })
+
+    it('words after the agent began to answer the key are a turn', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1))
+      call.press(1000, '1')
+      ask(1001, menu(2))
+      call.agentSpeaks(1150, 1350)
+      call.say(1400, 'the first one')
+      call.runTo(20_000)
+      expect(call.events.slice(1)).toEqual(['digits 1 of 1', 'turn the first one'])
+    })
+
+    it('a caller who talks on for more than 3 s after the key is heard', () => {
+      const { call, ask } = asking()
+      ask(10, menu(1))
+      call.say(1000, 'one and then I want to ask you about the bill that came on Monday')
+      call.press(1400, '1')
+      ask(1401, menu(2))
+      call.runTo(30_000)
+      expect(call.events.at(-1)).toMatch(/^turn .*Monday$/)
     })
 
     it('a key cuts a sentence that may be interrupted, and not one that may not', () => {

@@ -43,6 +43,8 @@ const MARKS_NEEDED = 2
 /** Score of words that answer the question completely, and of words that certainly do not yet. */
 const ANSWERS = 0.97
 const DOES_NOT_ANSWER = 0.03
+/** Highest score of words that answer the question in part. */
+const ANSWERS_IN_PART = 0.35
 /** Change of the score after an open question, whose answers have pauses in the middle. */
 const OPEN_QUESTION = -0.08
 /** Change of the score of a few words after a question that a few words answer. */
@@ -104,6 +106,7 @@ export class Endpointer {
     const judgement = this.#judgement(words)
     let score = completeness(texts, this.#lexicons)
     if (judgement === 'complete') score = Math.max(score, ANSWERS)
+    else if (judgement === 'partial') score = Math.min(score, ANSWERS_IN_PART)
     else if (judgement !== 'unknown') score = Math.min(score, DOES_NOT_ANSWER)
     else if (this.#expected.kind === 'open') score += OPEN_QUESTION
     else if (CLOSED.includes(this.#expected.kind) && words.length <= FEW_WORDS) score += CLOSED_QUESTION

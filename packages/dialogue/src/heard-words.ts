@@ -24,6 +24,9 @@ export class HeardWords {
   #acknowledgedText = ''
   /** Words that begin up to here belong to no turn: digits answered the question that they were said to. */
   #asideUntil: Ms = Number.NEGATIVE_INFINITY
+  /** Such words of finals that were not yet returned, and the end of the last one that was. */
+  #aside: SpokenWord[] = []
+  #asideReturnedUntil: Ms = Number.NEGATIVE_INFINITY
 
   /** Returns whether it has a word that is in no turn yet. */
   addPartial(words: readonly SpokenWord[]): boolean {
@@ -34,6 +37,9 @@ export class HeardWords {
 
   /** Returns whether it has a word that is in no turn yet. */
   addFinal(words: readonly SpokenWord[]): boolean {
+    this.#aside.push(
+      ...words.filter(word => this.#isAside(word) && isAfter(word, this.#asideReturnedUntil) && !this.#isTaken(word)),
+    )
     const added = this.#newWords(words)
     this.#final = this.#final.concat(added)
     this.#partial = []
@@ -79,7 +85,21 @@ export class HeardWords {
   /** Takes all words out of the next turn, and those that the recogniser still delivers from before `until`. */
   setAside(until: Ms): readonly SpokenWord[] {
     this.#asideUntil = until
-    return this.take()
+    const words = this.take()
+    this.#asideReturnedUntil = words.at(-1)?.endMs ?? this.#asideReturnedUntil
+    return words
+  }
+
+  /** Words that begin up to `until` are set aside as well, once they arrive. */
+  extendAside(until: Ms): void {
+    this.#asideUntil = until
+  }
+
+  /** Words that arrived in finals after they were set aside; each is returned once. */
+  takeAside(): readonly SpokenWord[] {
+    const words = this.#aside.splice(0)
+    this.#asideReturnedUntil = words.at(-1)?.endMs ?? this.#asideReturnedUntil
+    return words
   }
 
   /** The words so far are an acknowledgement: they become no turn unless the caller goes on. */
@@ -123,8 +143,7 @@ export class HeardWords {
 
   /** Words of a partial or final that are in no turn yet. */
   #newWords(all: readonly SpokenWord[]): readonly SpokenWord[] {
-    const isAside = (word: SpokenWord) => word.startMs <= this.#asideUntil
-    const words = all.some(isAside) ? all.filter(word => !isAside(word)) : all
+    const words = all.some(word => this.#isAside(word)) ? all.filter(word => !this.#isAside(word)) : all
     const taken = this.#taken
     if (taken.length === 0) return words
     let same = 0
@@ -133,6 +152,15 @@ export class HeardWords {
     const until = taken.at(-1)!.endMs
     const first = words.findIndex(word => isAfter(word, until))
     return first === -1 ? [] : words.slice(first)
+  }
+
+  #isAside({ startMs }: SpokenWord): boolean {
+    return startMs <= this.#asideUntil
+  }
+
+  /** Whether a turn took the word from a partial. */
+  #isTaken(word: SpokenWord): boolean {
+    return this.#taken.some(taken => isSame(taken, word))
   }
 }
 

@@ -44,6 +44,32 @@ describe('endpointing with a known question', () => {
     expect(waitFor(question, words)).toBeGreaterThanOrEqual(3000)
   })
 
+  it.each([
+    ['What is your booking number?', 'Three.'],
+    ['What is your booking number?', 'Three. One.'],
+    ['What is your address?', 'Bridge Street.'],
+    ['¿A qué dirección la llevamos?', 'Calle de la Princesa'],
+    ['¿Qué le pongo?', 'Quiero una'],
+  ])('after "%s" the words "%s" are waited on for more than 1.2 s', (question, words) => {
+    expect(waitFor(question, words)).toBeGreaterThan(1200)
+  })
+
+  it('a value that the flow will read answers an open question at once', () => {
+    const field = {
+      name: 'pizza',
+      description: 'Which pizza',
+      type: 'enum',
+      choices: ['margarita', 'cuatro quesos'],
+    } as const
+    for (const answer of ['Margarita', 'cuatro quesos']) {
+      const call = new ScriptedCall().connect()
+      call.input({ type: 'question', question: { agentWords: '¿Qué desea?', conditions: [], fields: [field] } })
+      const until = call.say(1000, answer)
+      call.runTo(20_000)
+      expect(call.turns[0]!.givenMs - until).toBeLessThanOrEqual(400)
+    }
+  })
+
   it('words after an announcement join the turn', () => {
     const call = asked('May I have your name?')
     call.say(1000, 'My name is')

@@ -1,4 +1,5 @@
 import type { Ms } from '@parley/kernel'
+import { AsideSpeech } from './aside-speech.ts'
 import type { CallerVoice } from './caller-voice.ts'
 import { EndOfTurnCandidate } from './end-of-turn-candidate.ts'
 import type { Endpointer, Silence } from './endpointing.ts'
@@ -67,6 +68,7 @@ export class TurnCollector {
   #suspendedUntil: Ms = Number.NEGATIVE_INFINITY
   #isSuspended = false
   #lastTurn: { readonly endMs: Ms } | null = null
+  readonly #aside: AsideSpeech
   #deadline: Ms | undefined
 
   constructor(voice: CallerVoice, words: HeardWords, endpointer: Endpointer, listener: TurnCollectorListener) {
@@ -74,6 +76,7 @@ export class TurnCollector {
     this.#words = words
     this.#endpointer = endpointer
     this.#listener = listener
+    this.#aside = new AsideSpeech(until => words.extendAside(until))
     this.#candidate = new EndOfTurnCandidate(
       text => listener.candidate(text),
       () => listener.withdrawCandidate(),
@@ -81,11 +84,13 @@ export class TurnCollector {
   }
 
   /** A stretch of the caller's voice has ended. */
-  voiceStopped(lengthMs: Ms): void {
+  voiceStopped(at: Ms, lengthMs: Ms): void {
+    if (this.#aside.voiceStopped(at)) return
     if (!this.#isSuspended) this.#voicedMs += lengthMs
   }
 
   voiceStarted(at: Ms): void {
+    if (this.#aside.voiceStarted(at)) return
     const wasCutOff = this.#lastTurn !== null && at - this.#lastTurn.endMs <= CUT_OFF_WITHIN_MS
     const goesOn = this.#words.count > 0 || wasCutOff
     if (goesOn && this.#voice.hasSpoken) this.#endpointer.learnPause(at - this.#voice.stoppedAt)
@@ -138,6 +143,7 @@ export class TurnCollector {
   setAside(now: Ms): CallerTurn | null {
     const words = this.#words.setAside(now)
     this.#candidate.withdraw()
+    this.#aside.begin(now, this.#voice.speaking)
     if (this.#voice.speaking) this.#voice.declareNoise()
     this.#onset = null
     this.#voicedMs = 0
@@ -145,22 +151,23 @@ export class TurnCollector {
     this.#turnRequiredSince = null
     this.#endOfTurn = null
     this.#decidedAt = null
-    if (words.length === 0) return null
-    return {
-      text: textOf(words),
-      words,
-      startMs: words[0]!.startMs,
-      endMs: words.at(-1)!.endMs,
-      observedMs: now,
-      endpointingMs: 0,
-      recogniserMs: 0,
-      isUnfinished: false,
-    }
+    return asideTurn(words, now)
+  }
+
+  /** The voice that is under way belongs to what digits have decided. */
+  get isAside(): boolean {
+    return this.#aside.isVoiceUnderWay
+  }
+
+  /** Words that were set aside and that the recogniser delivered later; null: there are none. */
+  takeLateAside(now: Ms): CallerTurn | null {
+    return asideTurn(this.#words.takeAside(), now)
   }
 
   /** The agent has begun to speak, so the caller's next voice does not mean that the last turn was cut off. */
-  agentSpoke(): void {
+  agentSpoke(now: Ms): void {
     this.#lastTurn = null
+    this.#aside.agentSpoke(now)
   }
 
   /**
@@ -172,9 +179,13 @@ export class TurnCollector {
     if (quietSince === null || !this.#mayHavePendingWords(quietSince)) return null
     const dueAt = this.#pendingWords.answerDueAt(quietSince)
     if (dueAt !== null || this.#pendingWords.lastRequestedAt >= since) return dueAt
+    this.#finalize(now)
+    return now + RECOGNISER_PATIENCE_MS
+  }
+
+  #finalize(now: Ms): void {
     this.#pendingWords.requested(now)
     this.#listener.finalize()
-    return now + RECOGNISER_PATIENCE_MS
   }
 
   /** There are words, or there may be some, that are in no turn yet. */
@@ -206,6 +217,7 @@ export class TurnCollector {
   settle(now: Ms, responsiveness: number, suspended: boolean): void {
     this.#deadline = undefined
     this.#pendingWords.expire(now)
+    if (this.#aside.takeFinalize(now)) this.#finalize(now)
     if (this.#words.count >= MAX_WORDS) return this.#report(now, now, now)
     if (this.#isSuspended) this.#suspendedUntil = now
     this.#isSuspended = suspended
@@ -226,7 +238,8 @@ export class TurnCollector {
 
   /** When `settle` must run next. */
   deadline(): Ms | undefined {
-    return this.#deadline
+    const finalizeAt = this.#aside.finalizeAt
+    return finalizeAt === null ? this.#deadline : Math.min(finalizeAt, this.#deadline ?? finalizeAt)
   }
 
   /** When the turn will be decided if no more speech comes; null while the caller speaks. */
@@ -327,6 +340,22 @@ export class TurnCollector {
       recogniserMs: now - decidedAt,
       isUnfinished,
     })
+  }
+}
+
+/** Words beside digits that answer the question. */
+function asideTurn(words: readonly SpokenWord[], observedMs: Ms): CallerTurn | null {
+  const [first] = words
+  if (first === undefined) return null
+  return {
+    text: textOf(words),
+    words,
+    startMs: first.startMs,
+    endMs: words.at(-1)!.endMs,
+    observedMs,
+    endpointingMs: 0,
+    recogniserMs: 0,
+    isUnfinished: false,
   }
 }
 

@@ -206,19 +206,24 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     if (this.#voice.speaking) return
     this.#turns.voiceStarted(at)
     this.#voice.start(at)
+    if (this.#turns.isAside) this.#voice.declareNoise()
   }
 
   #voiceStopped(at: Ms, { prosody }: Input<'voice-stopped'>): void {
     const { speaking, startedAt } = this.#voice
     this.#voice.stop(at, prosody ?? null)
-    if (speaking) this.#turns.voiceStopped(Math.max(0, this.#voice.stoppedAt - startedAt))
+    if (speaking) this.#turns.voiceStopped(at, Math.max(0, this.#voice.stoppedAt - startedAt))
     this.#silenceTimers.sound(at)
   }
 
   #onWords(now: Ms, input: Input<'partial'> | Input<'final'>, words: readonly SpokenWord[]): void {
     const isNew = input.type === 'partial' ? this.#words.addPartial(words) : this.#words.addFinal(words)
     if (input.type === 'partial') this.#turns.partial()
-    else this.#turns.final(now, words.at(-1)?.endMs ?? null, input.fromFinalize)
+    else {
+      this.#turns.final(now, words.at(-1)?.endMs ?? null, input.fromFinalize)
+      const aside = this.#turns.takeLateAside(now)
+      if (aside !== null) this.#emit({ type: 'aside', turn: aside })
+    }
     if (isNew) {
       this.#continuation.words()
       this.#voice.word(now)
@@ -266,7 +271,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#silenceTimers.sound(now)
     this.#bargeIn.agentSpeaking(now, speaking)
     if (!speaking) return
-    this.#turns.agentSpoke()
+    this.#turns.agentSpoke(now)
     this.#checkInterruption(now)
   }
 

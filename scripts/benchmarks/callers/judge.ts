@@ -66,9 +66,16 @@ function cutOffs(example: CallerCase, { turns, segments }: FinishedCall): string
 function lateReplies(example: CallerCase, { turns }: FinishedCall): string[] {
   return lastActs(turns).flatMap(turn => {
     if (!isEndOfTurn(example, turn.step)) return []
-    if (turn.replyMs === null) return example.kind === 'silence' ? [] : [`no reply to step ${turn.step + 1}`]
-    return turn.replyMs > LATE_MS ? [`reply to step ${turn.step + 1} after ${Math.round(turn.replyMs)} ms`] : []
+    const replyMs = firstReply(turns.filter(({ step }) => step === turn.step))
+    if (replyMs === null) return example.kind === 'silence' ? [] : [`no reply to step ${turn.step + 1}`]
+    return replyMs > LATE_MS ? [`reply to step ${turn.step + 1} after ${Math.round(replyMs)} ms`] : []
   })
+}
+
+/** The agent answers the first of a step's acts that decides: a key is answered while the words beside it go on. */
+function firstReply(acts: FinishedCall['turns']): Ms | null {
+  const replies = acts.flatMap(({ replyMs }) => replyMs ?? [])
+  return replies.length === 0 ? null : Math.min(...replies)
 }
 
 /** Of acts of the same step (words and keys together) the one that ended last. */

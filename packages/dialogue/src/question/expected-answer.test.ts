@@ -22,6 +22,11 @@ describe('the answer that a question asks for', () => {
     ['Could you spell your surname?', 'spelling'],
     ['What is your phone number?', 'number'],
     ['What is your account number?', 'number'],
+    ['What is your address?', 'address'],
+    ['What is your e-mail address?', 'spelling'],
+    ['¿A qué dirección la llevamos?', 'address'],
+    ['¿Cuál es su dirección de correo?', 'spelling'],
+    ['Marque el número de su pedido, o dígamelo.', 'number'],
     ['Thank you.', 'unknown'],
     ['', 'unknown'],
   ])('"%s" asks for: %s', (words, kind) => expect(asked(words).kind).toBe(kind))
@@ -31,6 +36,7 @@ describe('the answer that a question asks for', () => {
     ['Please tell me the four-digit code.', { min: 4, max: 4 }],
     ['What are the last four digits of your card?', { min: 4, max: 4 }],
     ['Dígame los seis dígitos, por favor.', { min: 6, max: 6 }],
+    ['Please key in your four digit patient number. If you are new here, press 0.', { min: 4, max: 4 }],
     ['What is your booking number?', null],
   ])('"%s" asks for a number of known or unknown length', (words, digits) =>
     expect(asked(words)).toEqual({ kind: 'number', digits }),

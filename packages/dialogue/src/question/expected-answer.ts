@@ -5,37 +5,55 @@ import { ENGLISH_QUESTIONS, type QuestionPatterns, SPANISH_QUESTIONS } from './q
 const PATTERNS: Readonly<Record<string, QuestionPatterns>> = { en: ENGLISH_QUESTIONS, es: SPANISH_QUESTIONS }
 /** Longer words between commas and "or" are no choices but sentences. */
 const MAX_CHOICE_TOKENS = 4
+/** Of a text without a question mark, so many sentences at its end may be the question ("Key in your number. Or press 0."). */
+const MAX_SENTENCES = 3
 const UNKNOWN: ExpectedAnswer = { kind: 'unknown' }
 
 /** What kind of answer a question asks for: by the agent's words, else by the fields, else by the conditions of the edges. */
 export function expectedAnswer(question: Question, languages: readonly string[]): ExpectedAnswer {
   const patterns = languages.flatMap(language => PATTERNS[language] ?? [])
-  const asked = questionIn(question.agentWords)
-  for (const own of patterns) {
-    const expected = bySentence(asked, own)
-    if (expected.kind !== 'unknown') return expected
-  }
+  const sentences = questionsIn(question.agentWords)
+  const asked = sentences[0] ?? ''
+  const expected = bySentences(sentences, patterns)
+  if (expected.kind === 'open') return withChoices(expected.kind, question.fields)
+  if (expected.kind !== 'unknown') return expected
   const [field] = question.fields
   if (field !== undefined && question.fields.length === 1) return byField(field, patterns)
   const tellsYesFromNo = patterns.some(({ yesNoCondition }) =>
     question.conditions.some(condition => yesNoCondition.test(foldedTextOf(condition))),
   )
-  return tellsYesFromNo && asked.endsWith('?') ? { kind: 'yes-no' } : UNKNOWN
+  return tellsYesFromNo && asked.endsWith('?') ? { kind: 'yes-no' } : withChoices('unknown', question.fields)
 }
 
-/** The last question of the text, else its last sentence; in lower case and without accents. */
-function questionIn(text: string): string {
+function withChoices(kind: 'open' | 'unknown', fields: Question['fields']): ExpectedAnswer {
+  const words = fields.flatMap(({ choices }) => (choices ?? []).flatMap(foldedTokensOf))
+  return words.length === 0 ? { kind } : { kind, words: new Set(words) }
+}
+
+/** The last question of the text, else its last sentences, the last first; in lower case and without accents. */
+function questionsIn(text: string): readonly string[] {
   const sentences = foldedTextOf(text)
     .split(/(?<=[.?!])\s+/)
     .map(sentence => sentence.replace(/[¿¡"“”]/g, '').trim())
     .filter(sentence => sentence !== '')
-  return sentences.findLast(sentence => sentence.endsWith('?')) ?? sentences.at(-1) ?? ''
+  const question = sentences.findLast(sentence => sentence.endsWith('?'))
+  return question === undefined ? sentences.slice(-MAX_SENTENCES).reverse() : [question]
+}
+
+function bySentences(sentences: readonly string[], patterns: readonly QuestionPatterns[]): ExpectedAnswer {
+  for (const sentence of sentences)
+    for (const own of patterns) {
+      const expected = bySentence(sentence, own)
+      if (expected.kind !== 'unknown') return expected
+    }
+  return UNKNOWN
 }
 
 function bySentence(sentence: string, patterns: QuestionPatterns): ExpectedAnswer {
   if (sentence === '') return UNKNOWN
   const number = numberIn(sentence, patterns)
   if (number !== null) return number
+  if (patterns.address.test(sentence)) return { kind: 'address' }
   if (patterns.spelling.test(sentence)) return { kind: 'spelling' }
   if (patterns.name.test(sentence)) return { kind: 'name', isFull: patterns.fullName.test(sentence) }
   if (patterns.quantity.test(sentence)) return { kind: 'quantity' }

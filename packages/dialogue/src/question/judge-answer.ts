@@ -4,13 +4,16 @@ import type { ExpectedAnswer } from './question.ts'
 
 /**
  * Whether words answer a question completely, or certainly not yet; `unknown`: the question says nothing about them.
- * `hesitating`: there are only fillers.
+ * `hesitating`: there are only fillers. `partial`: a usual part of the answer is missing, which some callers leave out.
  */
-export type AnswerJudgement = 'complete' | 'unfinished' | 'hesitating' | 'unknown'
+export type AnswerJudgement = 'complete' | 'partial' | 'unfinished' | 'hesitating' | 'unknown'
 
 /** A closed question is answered by at most this many tokens; longer turns are judged by their words alone. */
 const MAX_CLOSED_TOKENS = 4
 const MAX_NAME_TOKENS = 4
+const MAX_VALUE_TOKENS = 3
+/** More words without a number are no address. */
+const MAX_ADDRESS_TOKENS = 8
 
 /** `tokens`: all words of the turn, in lower case, without punctuation. */
 export function judgeAnswer(expected: ExpectedAnswer, tokens: readonly string[], lexicon: Lexicon): AnswerJudgement {
@@ -33,11 +36,21 @@ export function judgeAnswer(expected: ExpectedAnswer, tokens: readonly string[],
         : 'unknown'
     case 'choice':
       return judgeChoice(expected.words, tokens, lexicon)
+    case 'address':
+      return judgeAddress(tokens, lexicon)
     case 'yes-no':
       return lexicon.answers.lengthAt(tokens, 0) > 0 && tokens.length <= MAX_CLOSED_TOKENS ? 'complete' : 'unknown'
-    default:
+    case 'spelling':
       return 'unknown'
+    default:
+      return isNamedValue(expected.words, tokens) ? 'complete' : 'unknown'
   }
+}
+
+/** "Margarita": nothing but a value that the flow reads. */
+function isNamedValue(words: ReadonlySet<string> | undefined, tokens: readonly string[]): boolean {
+  if (words === undefined || tokens.length > MAX_VALUE_TOKENS) return false
+  return tokens.every(token => foldedTokensOf(token).every(folded => words.has(folded)))
 }
 
 function isOnlyFillers(tokens: readonly string[], { fillers, hesitations }: Lexicon): boolean {
@@ -76,7 +89,7 @@ function judgeNumber(
   if (length === 0) return 'unknown'
   // Words after the digits: the caller does not dictate any more.
   if (!isDigits(tokens.at(-1)!, lexicon)) return 'unknown'
-  if (digits === null) return 'unknown'
+  if (digits === null) return length <= 2 ? 'partial' : 'unknown'
   if (length < digits.min) return 'unfinished'
   return length <= digits.max ? 'complete' : 'unknown'
 }
@@ -95,6 +108,13 @@ function judgeName(isFull: boolean, tokens: readonly string[], lexicon: Lexicon)
   )
   if (!isPlain) return 'unknown'
   return isFull && name.length < 2 ? 'unknown' : 'complete'
+}
+
+/** A few words without a number lack the number of the house. */
+function judgeAddress(tokens: readonly string[], lexicon: Lexicon): AnswerJudgement {
+  const isShort = tokens.length <= MAX_ADDRESS_TOKENS
+  const isOther = lexicon.answers.lengthAt(tokens, 0) > 0 || lexicon.closers.lengthAtEnd(tokens) > 0
+  return isShort && !isOther && !tokens.some(token => isDigits(token, lexicon)) ? 'partial' : 'unknown'
 }
 
 function judgeChoice(words: ReadonlySet<string>, tokens: readonly string[], lexicon: Lexicon): AnswerJudgement {

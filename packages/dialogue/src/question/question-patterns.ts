@@ -13,6 +13,8 @@ export interface QuestionPatterns {
   /** Of the names, those that ask for more than a first name. */
   readonly fullName: RegExp
   readonly spelling: RegExp
+  /** Postal addresses. */
+  readonly address: RegExp
   readonly open: RegExp
   readonly yesNo: RegExp
   /** The word between two choices. */
@@ -41,7 +43,8 @@ export const ENGLISH_QUESTIONS: QuestionPatterns = {
   date: /\b(which|what) (day|date|time|month|hour|morning|afternoon|week)\b|\bwhen (would|do|did|is|was|should|can|will|are|does|shall)\b|\bdate of birth\b|\bbirthday\b/,
   name: /\byour (full |first |last |family |middle )?(name|surname)\b|\bname,? please\b|\bwho (am i|is|'s) (speaking|talking|calling)\b|\bwhose name\b|\b(what|which) name\b|\bname (is it|of the)\b/,
   fullName: /\b(full|last|family|first and last) name\b|\bsurname\b/,
-  spelling: /\bspell\b|\be-?mail\b|\baddress\b|\bletter by letter\b/,
+  address: /(?<!\be-?mail )(?<!\bweb )\baddress\b|\bwhat street\b/,
+  spelling: /\bspell\b|\be-?mail\b|\bletter by letter\b/,
   open: /\bhow (can|may|could) (i|we) (help|assist)\b|\bwhat can (i|we) do\b|\banything else\b|\btell me\b|\bdescribe\b|\bwhy\b|\bwhat (happened|seems|exactly|is (this|it|the (matter|problem|reason)))\b|\bhow (can|could|would) (i|we|you)\b|\bwhat (are|would|do) you\b|\bwhat else\b|\bcould you (tell|explain|repeat|describe|say)\b/,
   yesNo:
     /^(so |and |okay |then |well |great |thanks )*(is|are|do|does|did|can|could|will|would|shall|should|may|have|has|was|were|am|isn't|aren't|don't|may)\b|\b(right|correct|okay|ok|alright)\?$|\bis (that|this) (right|correct|okay|fine)\b/,
@@ -64,12 +67,13 @@ export const SPANISH_QUESTIONS: QuestionPatterns = {
   countedDigits: /\b(tres|cuatro|cinco|seis|siete|ocho|nueve|diez|\d{1,2}) (digitos|cifras|numeros)\b/,
   digitCounts: { tres: 3, cuatro: 4, cinco: 5, seis: 6, siete: 7, ocho: 8, nueve: 9, diez: 10 },
   number:
-    /\bnumero de (cuenta|pedido|reserva|referencia|poliza|socio|cliente|factura|expediente|seguimiento|documento|caso)\b|\b(su|el|tu) (codigo|numero|dni)\b|\bque numero\b/,
+    /\bnumero de (?:la |el |su |tu |mi )?(cuenta|pedido|reserva|referencia|poliza|socio|cliente|factura|expediente|seguimiento|documento|caso)\b|\b(su|el|tu) (codigo|numero|dni)\b|\bque numero\b/,
   quantity: /\bcuant[oa]s?\b/,
   date: /\bque (dia|fecha|hora|mes|semana)\b|\bcuando\b|\bfecha de nacimiento\b|\ba que hora\b/,
   name: /\b(su|tu) (nombre|apellido)s?\b|\bcomo (se|te) llama[s]?\b|\bcon quien hablo\b|\bquien (llama|habla)\b|\ba nombre de quien\b|\bque nombre\b/,
   fullName: /\bnombre completo\b|\bapellidos?\b/,
-  spelling: /\bdeletre\w*\b|\bcorreo\b|\be-?mail\b|\bdireccion\b|\bletra por letra\b/,
+  address: /\bdireccion\b(?! de correo| de e-?mail| electronica)|\bdomicilio\b|\bque calle\b/,
+  spelling: /\bdeletre\w*\b|\bcorreo\b|\be-?mail\b|\bdireccion (de e-?mail|electronica)\b|\bletra por letra\b/,
   open: /\ben que (puedo|podemos|le puedo|te puedo)\b|\bque (puedo|podemos) hacer\b|\balgo mas\b|\bcuenteme\b|\bcuentame\b|\bexpli(que|ca)\w*\b|\bpor que\b|\bque (paso|ha pasado|ocurre|sucede|le pasa|necesita|desea|quiere)\b|\bdigame\b|\bdescrib\w+\b/,
   yesNo:
     /^(y |entonces |bien |vale |pues )*(es|son|esta|estan|quiere|quieres|desea|puede|puedo|tiene|le|te|ha|hay|seria|prefiere|confirma|va|necesita)\b|\b(correcto|verdad|cierto|de acuerdo|vale|le parece( bien)?)\?$|\b(es|esta) (correcto|bien)\b/,

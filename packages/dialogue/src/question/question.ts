@@ -18,7 +18,9 @@ export interface AnswerField {
 
 /** What kind of answer a question asks for. */
 export type ExpectedAnswer =
-  | { readonly kind: 'yes-no' | 'date' | 'quantity' | 'spelling' | 'open' | 'unknown' }
+  | { readonly kind: 'yes-no' | 'date' | 'quantity' | 'spelling' | 'address' }
+  /** `words`: values that the flow will read out of the answer. */
+  | { readonly kind: 'open' | 'unknown'; readonly words?: ReadonlySet<string> }
   /** `isFull`: more than a first name. */
   | { readonly kind: 'name'; readonly isFull: boolean }
   /** One of these words, or an ordinal. */

@@ -30,7 +30,9 @@ interface ScriptEvidence {
 export function callerTurns({ script, player, segments, lines }: ScriptEvidence): CallerTurn[] {
   const steps = originatedSteps(script)
   return player.acts.map(({ index, startMs, endMs }, i) => {
-    const nextMs = player.acts[i + 1]?.startMs ?? Number.POSITIVE_INFINITY
+    // Words and keys of one step are one act: an answer to its key may begin while the words go on.
+    const next = player.acts.slice(i + 1).find(act => steps[act.index]!.origin !== steps[index]!.origin)
+    const nextMs = next?.startMs ?? Number.POSITIVE_INFINITY
     const reply = segments.find(segment => segment.startMs >= endMs - EARLY_MS && segment.startMs < nextMs)
     const heard = lines.filter(line => line.startMs >= startMs && line.startMs < nextMs)
     return {

@@ -1,5 +1,6 @@
 export { CODEC_NAMES, type CodecName, DEFAULT_CODECS, formatFor, isCodecName } from './codec/codecs.ts'
 export { decodePcmu, encodePcmu } from './codec/g711.ts'
+export { type CallToneEvent, CallTones } from './dsp/call-tones.ts'
 export { Concealment } from './dsp/concealment.ts'
 export { FormatConverter } from './dsp/format-converter.ts'
 export { LowPassFilter } from './dsp/low-pass-filter.ts'

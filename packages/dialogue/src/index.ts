@@ -1,3 +1,13 @@
+export { AnswerDetector } from './answer/answer-detector.ts'
+export {
+  type AnswerClass,
+  type AnswerInput,
+  type AnswerOptions,
+  type AnswerOutput,
+  type Evidence,
+  isMachine,
+  type Verdict,
+} from './answer/protocol.ts'
 export type {
   CallerTurn,
   DialogueInput,

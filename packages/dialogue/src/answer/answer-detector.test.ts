@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { type AnswerStep, classesOf, detect, type TimedOutput } from '../testing/scripted-answer.ts'
+
+const GREETING = "hi you've reached John I can't come to the phone please leave a message after the tone"
+
+const at = (outputs: readonly TimedOutput[], type: TimedOutput['type']) =>
+  outputs.find(output => output.type === type)?.atMs
+
+const later = (says: string): AnswerStep[] => [{ pauses: 600 }, { says }]
+
+describe('what answered is decided', () => {
+  it.each<[string, AnswerStep[], string[]]>([
+    ['"hello?" is a person', later('hello'), ['human']],
+    ['"hello?" without its words is a person', [{ pauses: 600 }, { says: 'hello', words: false }], ['human']],
+    ['"hello? ... hello?" is a person', [...later('hello'), { pauses: 1500 }, { says: 'hello' }], ['human']],
+    [
+      'the long greeting of a company is a person',
+      later('good morning thank you for calling Riverside Dental this is Maria how can I help you'),
+      ['human'],
+    ],
+    ['a mailbox is found by its words', later(GREETING), ['voicemail']],
+    [
+      'a mailbox that is full is no mailbox that takes a message',
+      later('the mailbox is full and cannot accept any messages at this time goodbye'),
+      ['mailbox_unavailable'],
+    ],
+    ['a menu is found by its digits', later('for sales press one for support press two'), ['ivr']],
+    [
+      'a call screener asks for name and reason',
+      later('hi if you record your name and reason for calling I will see if this person is available'),
+      ['screener'],
+    ],
+    [
+      'a number out of service is an announcement',
+      later('the number you have dialed is not in service please check the number and dial again'),
+      ['announcement'],
+    ],
+    ['special information tones are an announcement', [{ tone: 'sit', hz: 1776, ms: 380 }], ['announcement']],
+    ['the answering tone of a fax is a fax', [{ pauses: 400 }, { tone: 'fax', hz: 2100, ms: 2600 }], ['fax']],
+    ['a line without a sound is silence', [{ pauses: 6000 }], ['silence']],
+    ['a person who speaks late is a person', [{ pauses: 6500 }, { says: 'hello' }], ['silence', 'human']],
+  ])('%s', (_, steps, classes) => expect(classesOf(detect(steps))).toEqual(classes))
+
+  it('a mailbox that begins with "hello" is a person until it goes on', () => {
+    const greeting = [...later('hello'), { pauses: 1500 }, { says: GREETING }, { pauses: 400 }]
+    expect(classesOf(detect(greeting))).toEqual(['human', 'voicemail'])
+  })
+
+  it('a greeting of unknown words that goes on for 6 s is a machine', () => {
+    const outputs = detect([{ says: Array(30).fill('word').join(' '), words: false }])
+    expect(classesOf(outputs)).toEqual(['voicemail'])
+    expect(at(outputs, 'verdict')).toBe(6000)
+  })
+
+  it('Spanish mailboxes, menus and people are told apart', () => {
+    const spanish = (says: string) => classesOf(detect(later(says), { languages: ['es'] }))
+    expect(spanish('hola no puedo atender el teléfono deje su mensaje después del tono')).toEqual(['voicemail'])
+    expect(spanish('para ventas marque uno para soporte marque dos')).toEqual(['ivr'])
+    expect(spanish('hola dígame')).toEqual(['human'])
+    expect(spanish('el número que usted marcó no existe')).toEqual(['announcement'])
+    expect(spanish('diga su nombre y el motivo de su llamada')).toEqual(['screener'])
+  })
+
+  it('a beep after talk is a mailbox even if no word was understood', () => {
+    const steps: AnswerStep[] = [
+      { says: 'one two three four', words: false },
+      { pauses: 200 },
+      { tone: 'tone', hz: 1000, ms: 300 },
+    ]
+    expect(classesOf(detect(steps))).toEqual(['voicemail'])
+  })
+
+  it('ringing in the stream is nothing that answered', () => {
+    const ring: AnswerStep[] = [{ tone: 'ringback', hz: 440, ms: 2000 }, { pauses: 4000 }]
+    expect(classesOf(detect([...ring, ...ring, { says: 'hello' }]))).toEqual(['human'])
+  })
+
+  it('a person is known 450 ms after a short greeting whose words have come', () => {
+    expect(at(detect([{ says: 'hello' }]), 'verdict')).toBe(750)
+  })
+
+  it('a person who has talked with the agent stays one, whatever they say', () => {
+    const talk: AnswerStep[] = [
+      { says: 'hello' },
+      { pauses: 800 },
+      { agent: true },
+      { pauses: 1000 },
+      { agent: false },
+      { says: 'yes that is me' },
+      { pauses: 500 },
+      { agent: true },
+      { pauses: 1000 },
+      { agent: false },
+      { says: 'you can leave a message after the tone' },
+    ]
+    expect(classesOf(detect(talk))).toEqual(['human'])
+  })
+
+  it('without a verdict by the timeout nothing is decided any more', () => {
+    const noise: AnswerStep[] = [{ tone: 'ringback', hz: 440, ms: 4000 }, { pauses: 3000 }, { says: 'hello' }]
+    const outputs = detect(noise, { timeoutMs: 2000 })
+    expect(outputs).toEqual([{ atMs: 2000, type: 'undecided' }])
+  })
+
+  it('early media is an announcement or nothing: a person is not found before the answer', () => {
+    expect(classesOf(detect([], { early: [{ says: 'hello who is this' }, { pauses: 500 }], untilMs: 100 }))).toEqual([])
+    expect(
+      classesOf(detect([], { early: [{ says: 'the number you have dialed is not in service' }], untilMs: -1 })),
+    ).toEqual(['announcement'])
+  })
+
+  it('after a screener someone else is detected anew', () => {
+    const steps: AnswerStep[] = [
+      { says: 'please state your name and the reason for your call' },
+      { pauses: 1000 },
+      { rearm: true },
+      { pauses: 3000 },
+      { says: 'hello' },
+    ]
+    expect(classesOf(detect(steps))).toEqual(['screener', 'human'])
+  })
+})
+
+describe('a message may begin', () => {
+  it('at the end of the beep', () => {
+    const outputs = detect([{ says: GREETING }, { pauses: 800 }, { tone: 'tone', hz: 1000, ms: 400 }])
+    const end = GREETING.split(' ').length * 300 + 800 + 400
+    expect(outputs.find(({ type }) => type === 'greeting-over')).toMatchObject({ cause: 'beep' })
+    expect(at(outputs, 'greeting-over')).toBe(end + 50)
+  })
+
+  it('after 2.5 s of silence where no beep comes, and after 4 s where one is announced', () => {
+    const plain = 'sorry I missed your call leave a message'
+    const end = (text: string) => text.split(' ').length * 300
+    expect(at(detect([{ says: plain }]), 'greeting-over')).toBe(end(plain) + 2500)
+    expect(at(detect([{ says: GREETING }], { untilMs: 20_000 }), 'greeting-over')).toBe(end(GREETING) + 4000)
+  })
+
+  it('again after a greeting that went on after a long pause', () => {
+    const steps: AnswerStep[] = [
+      { says: 'leave a message for John' },
+      { pauses: 3000 },
+      { says: 'or call back tomorrow' },
+      { pauses: 500 },
+      { tone: 'tone', hz: 850, ms: 300 },
+    ]
+    expect(detect(steps).map(({ type }) => type)).toEqual([
+      'verdict',
+      'greeting-over',
+      'greeting-resumed',
+      'greeting-over',
+    ])
+  })
+
+  it('never before a beep that ends the greeting, however long it pauses', () => {
+    const steps: AnswerStep[] = [{ says: 'leave a message' }, { pauses: 2000 }, { says: 'thanks' }, { pauses: 2000 }]
+    expect(
+      detect([...steps, { tone: 'tone', hz: 1400, ms: 500 }]).filter(({ type }) => type === 'greeting-over'),
+    ).toMatchObject([{ cause: 'beep' }])
+  })
+})

@@ -1,0 +1,283 @@
+import type { Machine, Ms } from '@parley/kernel'
+import {
+  AFTER_HUMAN_SCORE,
+  ANSWER_SILENCE_MS,
+  ANSWERED_GREETING_MS,
+  DECISIVE_SCORE,
+  HUMAN_STANDS_AFTER_MS,
+  HUMAN_STANDS_AFTER_TURNS,
+  LONG_GREETING_MS,
+  MARGIN_OVER_HUMAN,
+  NO_SOUND_MS,
+  REVISION_MARGIN,
+  SHORT_GREETING_MS,
+  SHORT_GREETING_SILENCE_MS,
+  TALK_BEFORE_BEEP_MS,
+  WORDS_WAIT_MS,
+} from './answer-thresholds.ts'
+import { FarEndTalk } from './far-end-talk.ts'
+import { GreetingEnd } from './greeting-end.ts'
+import { GreetingWords, type WordScore } from './greeting-words.ts'
+import { normalisedSpeech } from './phrase-patterns.ts'
+import {
+  type AnswerInput,
+  type AnswerOptions,
+  type AnswerOutput,
+  type Evidence,
+  isMachine,
+  type Verdict,
+} from './protocol.ts'
+
+/** CNG, the calling tone of a fax, is also a frequency of beeps. */
+const FAX_ONLY_HZ = 1500
+const BEEP_ANNOUNCED = / (tone|beep|signal|tono|senal|pitido|bip) /
+
+/**
+ * Decides what answered a call, without I/O: from voice activity, tones and words as they come. It decides as early as it is sure
+ * and revises a verdict when later sounds contradict it; a verdict that a person answered stands once that person has talked with
+ * the agent.
+ */
+export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
+  readonly #options: AnswerOptions
+  readonly #talk = new FarEndTalk()
+  readonly #words: GreetingWords
+  readonly #greetingEnd: GreetingEnd
+  readonly #outputs: AnswerOutput[] = []
+  #answeredAt: Ms | null = null
+  /** Start of this detection: the answer, or the last `rearm`. */
+  #armedAt: Ms = Number.NEGATIVE_INFINITY
+  #verdict: Verdict | null = null
+  #verdictAt: Ms = Number.NEGATIVE_INFINITY
+  #isOver = false
+  /** Turns of the far end that began after sound of the agent. */
+  #replies = 0
+  #agentSounds = false
+  #agentHasSpoken = false
+  #toneHz = 0
+  #deadline: Ms | undefined
+
+  constructor(options: AnswerOptions) {
+    this.#options = options
+    this.#words = new GreetingWords(options.languages)
+    this.#greetingEnd = new GreetingEnd(this.#talk, output => this.#outputs.push(output))
+  }
+
+  /** The verdict that holds now; null: none yet. */
+  get verdict(): Verdict | null {
+    return this.#verdict
+  }
+
+  /** Nothing more is reported: the verdict stands, or the time is over. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  handle(now: Ms, input: AnswerInput): void {
+    if (input.type === 'rearm') return this.#rearm(now)
+    if (this.#isOver) return
+    this.#apply(now, input)
+    this.#settle(now)
+  }
+
+  advance(now: Ms): void {
+    if (!this.#isOver) this.#settle(now)
+  }
+
+  poll(): AnswerOutput | undefined {
+    return this.#outputs.shift()
+  }
+
+  deadline(): Ms | undefined {
+    if (this.#isOver) return undefined
+    const others = [this.#deadline, this.#greetingEnd.deadline()].filter(at => at !== undefined)
+    return others.length === 0 ? undefined : Math.min(...others)
+  }
+
+  #rearm(now: Ms): void {
+    this.#isOver = false
+    this.#armedAt = now
+    this.#verdict = null
+    this.#replies = 0
+    this.#words.clear()
+    this.#greetingEnd.clear()
+    this.#talk.clear()
+    this.#settle(now)
+  }
+
+  #apply(now: Ms, input: AnswerInput): void {
+    switch (input.type) {
+      case 'answered':
+        return this.#answered(now)
+      case 'voice-started':
+        if (this.#agentHasSpoken && !this.#agentSounds && this.#verdict?.class === 'human') this.#replies++
+        return this.#talk.start(input.startedAt)
+      case 'voice-stopped':
+        return this.#talk.stop(input.stoppedAt)
+      case 'partial':
+      case 'final':
+        return this.#words.hear(now, input.text, input.words, input.type === 'final')
+      case 'tone-started':
+        return this.#toneStarted(input)
+      case 'tone-ended':
+        return this.#toneEnded(input)
+      case 'agent-sound':
+        this.#agentSounds = input.on
+        this.#agentHasSpoken ||= input.on
+        return
+    }
+  }
+
+  #answered(now: Ms): void {
+    this.#answeredAt = now
+    this.#armedAt = now
+    // Sounds before the answer come from the network; a tone that is audible now goes on.
+    this.#words.clear()
+    this.#talk.clear()
+    this.#verdict = null
+  }
+
+  #toneStarted({ tone, hz, at }: AnswerInput & { type: 'tone-started' }): void {
+    this.#talk.toneStarted(at)
+    this.#toneHz = hz
+    if (tone === 'sit') this.#decide(at, { class: 'announcement', confidence: 0.98, evidence: [{ kind: 'sit' }] })
+    const isFax = tone === 'fax' && (hz > FAX_ONLY_HZ || this.#talk.firstAt === null)
+    if (isFax && this.#answeredAt !== null)
+      this.#decide(at, { class: 'fax', confidence: 0.97, evidence: [{ kind: 'fax-tone' }] })
+  }
+
+  #toneEnded({ at, isIsolated }: AnswerInput & { type: 'tone-ended' }): void {
+    this.#talk.toneEnded(at)
+    if (!isIsolated || this.#answeredAt === null) return
+    const spoken = this.#talk.spokenMs(at)
+    if (spoken < TALK_BEFORE_BEEP_MS) return
+    this.#greetingEnd.beep(at)
+    const { class: current } = this.#verdict ?? {}
+    if (current === 'fax' || current === 'announcement' || current === 'mailbox_unavailable') return
+    if (current === 'voicemail' || current === 'screener') return
+    this.#decide(at, {
+      class: 'voicemail',
+      confidence: 0.85,
+      evidence: [{ kind: 'beep', hz: Math.round(this.#toneHz) }],
+    })
+  }
+
+  #settle(now: Ms): void {
+    this.#deadline = undefined
+    this.#judgeWords(now)
+    if (this.#answeredAt === null) return
+    this.#judgeTalk(now)
+    this.#judgeTime(now)
+    if (this.#verdict?.class === 'voicemail' && !this.#isOver)
+      this.#greetingEnd.settle(now, this.#armedAt, BEEP_ANNOUNCED.test(normalisedSpeech(this.#words.text)))
+  }
+
+  #judgeWords(now: Ms): void {
+    const best = this.#bestMachine()
+    if (best === undefined) return
+    // Before the answer only the network speaks.
+    if (this.#answeredAt === null && best.class !== 'announcement') return
+    const current = this.#verdict?.class ?? null
+    if (current === best.class || current === 'fax') return
+    const needed = current === 'human' ? AFTER_HUMAN_SCORE : DECISIVE_SCORE
+    if (best.score < needed || best.score - this.#words.scoreOf('human') < MARGIN_OVER_HUMAN) return
+    if (current !== null && isMachine(current)) {
+      const own = current === 'voicemail' && this.#verdict?.evidence[0]?.kind !== 'words' ? 0 : this.#scoreOf(current)
+      if (best.score < own + REVISION_MARGIN) return
+    }
+    this.#decide(now, {
+      class: best.class,
+      confidence: Math.min(0.99, 0.8 + 0.1 * best.score),
+      evidence: [{ kind: 'words', phrases: best.phrases }],
+    })
+  }
+
+  #scoreOf(name: string): number {
+    return this.#words.scores.find(score => score.class === name)?.score ?? 0
+  }
+
+  /** The best class of a machine. A mailbox that takes no message is first announced as a mailbox. */
+  #bestMachine(): WordScore | undefined {
+    const machines = this.#words.scores.filter(score => score.class !== 'human')
+    return machines.find(score => score.class === 'mailbox_unavailable' && score.score >= 1) ?? machines[0]
+  }
+
+  #judgeTalk(now: Ms): void {
+    const talk = this.#talk
+    if (this.#verdict !== null && this.#verdict.class !== 'silence' && this.#verdict.class !== 'human') return
+    const greetingMs = talk.greetingMs(now)
+    const human = this.#words.scoreOf('human')
+    if (talk.isTalking && this.#replies === 0 && human < 0.9) {
+      if (greetingMs >= LONG_GREETING_MS)
+        return this.#decide(now, {
+          class: 'voicemail',
+          confidence: 0.7,
+          evidence: [{ kind: 'long-greeting', spokenMs: Math.round(greetingMs) }],
+        })
+      this.#wake(now + LONG_GREETING_MS - greetingMs)
+    }
+    if (talk.firstAt === null || talk.isTalking || talk.isTone || this.#verdict?.class === 'human') return
+    this.#judgeSilence(now, talk.silentMs(now, this.#armedAt), human)
+  }
+
+  /** The far end has stopped talking: a person waits for an answer. */
+  #judgeSilence(now: Ms, silentMs: Ms, human: number): void {
+    const spokenMs = this.#talk.spokenMs(now)
+    const machine = this.#bestMachine()?.score ?? 0
+    if (machine >= DECISIVE_SCORE / 2 && human < machine) {
+      // Half a proof: a pause inside an announcement.
+      if (silentMs < 2 * ANSWER_SILENCE_MS) return this.#wake(now + 2 * ANSWER_SILENCE_MS - silentMs)
+    }
+    const isShort = spokenMs <= SHORT_GREETING_MS || human >= 0.9
+    const needed = isShort ? SHORT_GREETING_SILENCE_MS : ANSWER_SILENCE_MS
+    if (spokenMs > ANSWERED_GREETING_MS && human < 0.9) return
+    // The words of the end may still come.
+    const hasWords = this.#words.lastWordEndMs >= this.#talk.stoppedAt - 250
+    const wait = hasWords ? needed : Math.max(needed, WORDS_WAIT_MS)
+    if (silentMs < wait) return this.#wake(now + wait - silentMs)
+    this.#decide(now, {
+      class: 'human',
+      confidence: isShort ? 0.9 : 0.7,
+      evidence: [{ kind: 'short-greeting', spokenMs: Math.round(spokenMs) }, ...this.#humanPhrases()],
+    })
+  }
+
+  #humanPhrases(): Evidence[] {
+    const phrases = this.#words.scores.find(score => score.class === 'human')?.phrases
+    return phrases === undefined ? [] : [{ kind: 'words', phrases }]
+  }
+
+  #judgeTime(now: Ms): void {
+    const since = now - this.#armedAt
+    if (this.#verdict === null && this.#talk.firstAt === null && !this.#talk.isTone) {
+      const silent = this.#talk.silentMs(now, this.#armedAt)
+      if (silent >= NO_SOUND_MS)
+        this.#decide(now, {
+          class: 'silence',
+          confidence: 0.8,
+          evidence: [{ kind: 'no-sound', forMs: Math.round(silent) }],
+        })
+      else this.#wake(now + NO_SOUND_MS - silent)
+    }
+    if (this.#verdict?.class === 'human') {
+      const stands = now - this.#verdictAt >= HUMAN_STANDS_AFTER_MS || this.#replies >= HUMAN_STANDS_AFTER_TURNS
+      if (stands) this.#isOver = true
+      else this.#wake(this.#verdictAt + HUMAN_STANDS_AFTER_MS)
+      return
+    }
+    if (this.#verdict !== null) return
+    if (since < this.#options.timeoutMs) return this.#wake(this.#armedAt + this.#options.timeoutMs)
+    this.#isOver = true
+    this.#outputs.push({ type: 'undecided' })
+  }
+
+  #decide(now: Ms, verdict: Verdict): void {
+    this.#verdict = verdict
+    this.#verdictAt = now
+    this.#replies = 0
+    this.#outputs.push({ type: 'verdict', verdict })
+  }
+
+  #wake(at: Ms): void {
+    this.#deadline = Math.min(this.#deadline ?? at, at)
+  }
+}

@@ -1,0 +1,33 @@
+import type { Ms } from '@parley/kernel'
+
+/** Score of the words from which on a class is decided, and by how much it must exceed that of a person. */
+export const DECISIVE_SCORE = 0.9
+export const MARGIN_OVER_HUMAN = 0.45
+/** A verdict of another machine needs a score that is better by this. */
+export const REVISION_MARGIN = 0.3
+/** Once a person was found, the words of a machine must be that much clearer. */
+export const AFTER_HUMAN_SCORE = 1.1
+
+/** A greeting of a person: at most this long, followed by this silence. */
+export const SHORT_GREETING_MS: Ms = 1700
+export const SHORT_GREETING_SILENCE_MS: Ms = 450
+/** Any greeting that is followed by this silence is a person's, who waits for an answer. */
+export const ANSWER_SILENCE_MS: Ms = 1300
+export const ANSWERED_GREETING_MS: Ms = 5500
+/** How long the words of a greeting that has ended are waited for. */
+export const WORDS_WAIT_MS: Ms = 700
+/** A greeting that goes on for this long is a machine's. */
+export const LONG_GREETING_MS: Ms = 6000
+/** A beep counts after this much talk. */
+export const TALK_BEFORE_BEEP_MS: Ms = 500
+/** A line without a sound. */
+export const NO_SOUND_MS: Ms = 5000
+/** A verdict that a person answered stands after this time, and after that many turns that answer the agent. */
+export const HUMAN_STANDS_AFTER_MS: Ms = 12_000
+export const HUMAN_STANDS_AFTER_TURNS = 2
+
+/** Silence after the greeting of a mailbox, if no beep comes; longer where the greeting announces one. */
+export const MESSAGE_SILENCE_MS: Ms = 2500
+export const ANNOUNCED_BEEP_SILENCE_MS: Ms = 4000
+/** Talk of the far end that shows that the greeting goes on. */
+export const RESUMED_TALK_MS: Ms = 500

@@ -1,0 +1,231 @@
+import type { AnswerPhrases } from './answer-phrases.ts'
+
+export const ENGLISH_ANSWERS: AnswerPhrases = {
+  language: 'en',
+  digits: 'zero one two three four five six seven eight nine ten pound star',
+  human: `
+    1.2 how can/may/could i help
+    1.2 how can/may we help
+    1.2 what can i do for you
+    1.0 how may/can i direct
+    1.0 who is this
+    1.0 who's this
+    0.6 who is calling
+    0.6 who's calling
+    1.0 can you hear me
+    1.0 are you there
+    0.8 is anyone/anybody/someone there
+    0.7 ^ hello hello
+    0.5 ^ hello
+    0.5 ^ hi
+    0.5 ^ hey
+    0.5 ^ yes
+    0.5 ^ yeah
+    0.8 ^ speaking
+    0.9 speaking
+    0.7 hold/hang on (a) second/sec/moment/minute
+    0.6 what do you want
+    0.6 i'm driving
+    0.6 i am driving
+    0.6 i'm in a meeting
+    0.6 i am in a meeting
+    0.6 good morning
+    0.6 good afternoon
+    0.6 good evening
+    0.5 what's up
+    0.5 this is he/she
+    0.5 talking to
+    0.5 go ahead`,
+  voicemail: `
+    1.1 leave (me) a/your (brief/short/detailed/voice/quick) message
+    1.1 leave (me/us) (a/your/his/her/their) (brief/short/detailed) message/voicemail
+    1.0 leave your name
+    0.9 please leave
+    0.8 and leave
+    1.1 after/at the tone/beep/signal
+    1.1 wait for the tone/beep
+    1.0 record your message
+    1.0 record a message
+    0.7 you have reached
+    0.7 you've reached
+    0.7 you reached
+    1.1 voicemail
+    1.1 voice mail
+    1.1 voice mailbox
+    1.0 mailbox of/for
+    0.9 answering machine
+    0.8 can't/cannot come to the phone
+    0.9 can't/cannot get to the phone
+    1.0 can't/cannot take your/the/this call
+    1.0 can't/cannot answer
+    1.0 unable to take/answer/come
+    0.9 not able to take/answer/come
+    0.8 isn't available
+    0.8 is not available
+    0.8 not available (right) (now)
+    0.8 i'm/we're not available
+    0.8 unavailable
+    1.0 away from (my/the) phone/desk
+    0.8 not (here/home) right now
+    0.8 not in right now
+    0.8 out of the office
+    0.8 nobody's/nobody home
+    1.0 nobody/no one/noone (is) (available/here/able) to take
+    1.0 get/call/ring back to/you ~ soon/possible
+    1.0 get back to you
+    0.9 call you back
+    0.8 return your call
+    1.0 (i'm) sorry (i/we) missed your call
+    1.0 missed your call
+    1.0 your call has been forwarded
+    1.0 call has been forwarded
+    0.9 forwarded to
+    0.9 the person you are/were calling
+    0.9 the person you're calling
+    0.9 the person you are trying to reach
+    0.9 the person you're trying to reach
+    0.8 the party you are
+    0.8 wireless customer
+    0.8 the google subscriber
+    0.8 customer/subscriber you ~ calling/dialed
+    0.8 finished recording
+    0.8 hang up or press
+    0.5 you know what to do
+    0.7 do your thing`,
+  mailbox_unavailable: `
+    1.6 mailbox is full
+    1.6 mailbox ~ is full
+    1.6 memory is full
+    1.6 is full and can't/cannot accept
+    1.6 can't/cannot accept (any) (new/more) messages
+    1.6 not accepting (any) (new) messages
+    1.6 has not been set up
+    1.6 hasn't been set up
+    1.6 not (yet) been set up
+    1.6 has not set up
+    1.6 hasn't set up
+    1.6 isn't set up
+    1.6 is not set up
+    1.6 not yet set up
+    1.6 has not been initialized/activated
+    1.6 no room for (new) messages
+    1.6 no space for (new) messages`,
+  ivr: `
+    1.2 press/dial/push #
+    1.2 press/dial/push the # key
+    1.2 press/dial/push star/pound
+    1.2 or say #
+    1.0 say or press
+    1.0 using your keypad
+    1.0 on your keypad
+    1.0 touch tone
+    1.0 para espanol
+    1.1 following options
+    1.1 following menu
+    1.1 menu options
+    1.1 main menu
+    1.1 our menu/options have/has
+    1.0 listen carefully
+    1.0 select from
+    0.9 know your party's extension
+    0.9 know the extension
+    0.9 enter the extension
+    0.9 enter your ~ number
+    0.9 enter your ~ code
+    0.9 please enter
+    0.8 office hours are
+    0.8 business hours are
+    0.8 our hours are
+    0.9 call/calls may be recorded/monitored
+    0.9 call/calls may be monitored or recorded
+    0.9 call/calls is/are recorded
+    0.9 recorded for quality
+    0.9 for quality (assurance) and training
+    0.9 quality (and) (assurance) (training) purposes
+    1.0 your call is important to us
+    1.0 calls ~ in the order
+    1.0 remain on the line
+    1.0 stay on the line
+    1.0 agents/representatives/operators/associates are (currently) busy/assisting/helping
+    1.0 all (of) our ~ are
+    1.0 next available
+    1.0 your estimated wait
+    1.0 virtual assistant
+    1.0 automated assistant/system/attendant
+    1.0 in a few words
+    1.0 tell me what/why you are calling
+    1.0 tell me what/why you're calling
+    0.5 thank you for calling
+    0.5 thanks for calling
+    0.4 welcome to`,
+  screener: `
+    1.3 state your name
+    1.3 say your name
+    1.3 record your name
+    1.3 name and (the) (your) reason
+    1.3 name and why you're/you calling
+    1.2 reason for your call
+    1.2 reason for calling
+    1.2 reason you're/you calling
+    1.2 call screening
+    1.2 screening service/this/calls
+    1.2 call assist
+    1.2 call assistant
+    1.1 say who you are and why
+    1.1 say who is/you're calling
+    1.1 tell me who you are
+    1.1 tell me your name
+    1.1 your name after
+    1.1 who you are and why
+    1.1 before i/we connect
+    1.1 before i/we try to connect
+    1.1 before your call is connected
+    1.0 see if this person is
+    1.0 see if they/he/she are/is available
+    1.0 see if ~ is available
+    1.0 try to connect you
+    1.0 would like to know who is calling
+    0.9 accepts calls from
+    0.9 is using (a)
+    0.9 google will
+    0.9 you'll be connected
+    0.9 what is this ~ about
+    0.9 what's this ~ about
+    0.9 why are you calling
+    0.9 you're calling about
+    0.9 unknown callers
+    0.9 not a robot`,
+  announcement: `
+    1.4 number you have/are dialed/dialled/called/reached/calling/dialing is/has
+    1.4 number you dialed/dialled/called/reached is/has
+    1.4 number you have dialed/dialled/called/reached
+    1.4 number you dialed/dialled
+    1.4 not in service
+    1.4 no longer in service
+    1.4 out of service
+    1.4 has been disconnected
+    1.4 been disconnected
+    1.4 cannot/can't be completed
+    1.4 could not be completed
+    1.4 not be completed as dialed/dialled
+    1.4 check the number
+    1.4 has been changed
+    1.4 the new number is
+    1.4 circuits are (now) busy
+    1.2 try your call (again) later
+    1.2 try again later
+    1.0 please hang up and
+    1.4 cannot/can't be reached
+    1.4 not (currently) reachable
+    1.4 switched off
+    1.4 powered off
+    1.4 turned off
+    1.4 coverage area
+    1.4 not (been) recognized/recognised
+    1.4 not receiving calls
+    1.4 not accepting calls
+    1.4 incoming calls
+    1.4 does not exist
+    1.2 experiencing technical
+    1.2 network is (currently) busy`,
+}

@@ -1,0 +1,61 @@
+import type { Ms } from '@parley/kernel'
+import { ANNOUNCED_BEEP_SILENCE_MS, MESSAGE_SILENCE_MS, RESUMED_TALK_MS } from './answer-thresholds.ts'
+import type { FarEndTalk } from './far-end-talk.ts'
+import type { AnswerOutput } from './protocol.ts'
+
+/** Finds the moment at which a message may begin: the end of a mailbox's beep, or silence where no beep comes. */
+export class GreetingEnd {
+  readonly #talk: FarEndTalk
+  readonly #emit: (output: AnswerOutput) => void
+  #beepEndedAt: Ms | null = null
+  #over: 'beep' | 'silence' | null = null
+  #deadline: Ms | undefined
+
+  constructor(talk: FarEndTalk, emit: (output: AnswerOutput) => void) {
+    this.#talk = talk
+    this.#emit = emit
+  }
+
+  /** A beep ended; it counts also if what answered is not known yet. */
+  beep(at: Ms): void {
+    this.#beepEndedAt = at
+  }
+
+  clear(): void {
+    this.#beepEndedAt = null
+    this.#over = null
+    this.#deadline = undefined
+  }
+
+  /** Called at every input and deadline while the verdict is a mailbox. */
+  settle(now: Ms, answeredAt: Ms, beepIsAnnounced: boolean): void {
+    this.#deadline = undefined
+    const talk = this.#talk
+    if (this.#over === 'beep') return
+    // Talk after a beep means that it was not the mailbox's.
+    if (this.#beepEndedAt !== null && !talk.isTone && talk.stoppedAt <= this.#beepEndedAt && !talk.isTalking)
+      return this.#finish('beep', this.#beepEndedAt)
+    if (this.#over === 'silence') {
+      if (talk.isTalking && talk.greetingMs(now) >= RESUMED_TALK_MS) {
+        this.#over = null
+        this.#emit({ type: 'greeting-resumed' })
+      } else if (talk.isTalking) this.#deadline = now + RESUMED_TALK_MS
+      return
+    }
+    if (talk.isTalking || talk.isTone) return
+    const silence = beepIsAnnounced ? ANNOUNCED_BEEP_SILENCE_MS : MESSAGE_SILENCE_MS
+    const left = silence - talk.silentMs(now, answeredAt)
+    if (left <= 0) this.#finish('silence', now)
+    else this.#deadline = now + left
+  }
+
+  deadline(): Ms | undefined {
+    return this.#deadline
+  }
+
+  #finish(cause: 'beep' | 'silence', at: Ms): void {
+    if (this.#over === 'silence') this.#emit({ type: 'greeting-resumed' })
+    this.#over = cause
+    this.#emit({ type: 'greeting-over', cause, at })
+  }
+}

@@ -1,0 +1,79 @@
+import type { Ms } from '@parley/kernel'
+import type { SpokenWord } from '../protocol.ts'
+import { normalisedSpeech, type PhrasePattern, phrasePatterns, type SpokenClass } from './phrase-patterns.ts'
+
+/** Longest greeting that is kept, in characters. */
+const MAX_TEXT = 4000
+
+export interface WordScore {
+  readonly class: SpokenClass
+  readonly score: number
+  readonly phrases: readonly string[]
+}
+
+/** What the far end has said since the answer, and how well it fits each class. */
+export class GreetingWords {
+  readonly #patterns: readonly PhrasePattern[]
+  #finals = ''
+  #partial = ''
+  #scores: readonly WordScore[] = []
+  /** End of the last word on the line. */
+  lastWordEndMs: Ms = Number.NEGATIVE_INFINITY
+  /** When the text last changed. */
+  changedAtMs: Ms = Number.NEGATIVE_INFINITY
+
+  constructor(languages: readonly string[]) {
+    this.#patterns = phrasePatterns(languages)
+  }
+
+  get text(): string {
+    return `${this.#finals} ${this.#partial}`.trim()
+  }
+
+  get count(): number {
+    return this.text === '' ? 0 : this.text.split(/\s+/).length
+  }
+
+  hear(now: Ms, text: string, words: readonly SpokenWord[], isFinal: boolean): void {
+    const before = this.text
+    if (isFinal) {
+      this.#finals = `${this.#finals} ${text}`.trim().slice(-MAX_TEXT)
+      this.#partial = ''
+    } else this.#partial = text.slice(-MAX_TEXT)
+    const end = words.at(-1)?.endMs
+    if (end !== undefined) this.lastWordEndMs = Math.max(this.lastWordEndMs, end)
+    if (this.text === before) return
+    this.changedAtMs = now
+    this.#scores = this.#scored()
+  }
+
+  clear(): void {
+    this.#finals = ''
+    this.#partial = ''
+    this.#scores = []
+    this.lastWordEndMs = Number.NEGATIVE_INFINITY
+    this.changedAtMs = Number.NEGATIVE_INFINITY
+  }
+
+  /** Classes with a phrase in the words, the best first. */
+  get scores(): readonly WordScore[] {
+    return this.#scores
+  }
+
+  scoreOf(name: SpokenClass): number {
+    return this.#scores.find(score => score.class === name)?.score ?? 0
+  }
+
+  #scored(): WordScore[] {
+    const text = normalisedSpeech(this.text)
+    const found = new Map<SpokenClass, { score: number; phrases: string[] }>()
+    for (const { class: name, weight, phrase, expression } of this.#patterns) {
+      if (!expression.test(text)) continue
+      const entry = found.get(name) ?? { score: 0, phrases: [] }
+      entry.score += weight
+      entry.phrases.push(phrase)
+      found.set(name, entry)
+    }
+    return [...found].map(([name, entry]) => ({ class: name, ...entry })).sort((a, b) => b.score - a.score)
+  }
+}

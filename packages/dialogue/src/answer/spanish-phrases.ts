@@ -1,0 +1,197 @@
+import type { AnswerPhrases } from './answer-phrases.ts'
+
+export const SPANISH_ANSWERS: AnswerPhrases = {
+  language: 'es',
+  digits: 'cero uno una dos tres cuatro cinco seis siete ocho nueve diez asterisco numeral almohadilla',
+  human: `
+    1.2 en que puedo/podemos ayudarle/ayudarte/servirle/servirte
+    1.2 en que le/te puedo/podemos ayudar/servir
+    1.2 como puedo/podemos ayudarle/ayudarte
+    1.2 como le/te puedo ayudar
+    1.2 le atiende
+    1.2 le habla
+    1.2 le saluda
+    1.0 con quien hablo/desea
+    1.0 quien es
+    0.6 quien habla
+    0.6 quien llama
+    1.0 me escucha/escuchas/oye/oyes
+    0.8 hay alguien
+    0.7 ^ hola hola
+    0.5 ^ hola
+    0.5 ^ alo
+    0.5 ^ si
+    0.5 ^ bueno
+    0.8 ^ diga
+    0.8 ^ digame
+    0.8 diga/digame/dime
+    0.8 mande
+    0.6 ^ buenas
+    0.5 buenos dias
+    0.5 buenas tardes/noches
+    0.9 al habla
+    0.9 al aparato
+    0.6 estoy conduciendo/manejando
+    0.6 estoy en una reunion
+    0.6 espere/espera un momento/segundo
+    0.6 a sus ordenes
+    0.5 que desea/quiere`,
+  voicemail: `
+    1.1 deja/deje/dejar/dejanos/dejame/dejenos/dejeme (un/tu/su/el) (breve) mensaje
+    1.1 deja/deje/dejar/dejanos/dejame/dejenos/dejeme ~ mensaje
+    1.0 deja/deje/dejanos/dejame/dejenos/dejeme (tu/su) nombre
+    0.9 por favor deje/deja/dejame/dejeme
+    1.1 despues/luego/tras (de/del) (el/la) tono/senal/pitido/bip
+    1.1 despues/luego (de) (oir/escuchar) (el/la) tono/senal
+    1.1 al oir/escuchar (el/la) tono/senal
+    1.1 espera/espere (a) (el/la/al) tono/senal
+    1.0 grabe/graba (su/tu) mensaje
+    0.7 ^ se ha comunicado
+    0.7 se ha comunicado con
+    0.7 ha llamado a
+    0.7 has llamado a
+    0.7 te has comunicado
+    0.7 esta llamando (al/a)
+    1.1 buzon de voz
+    1.1 el buzon
+    1.1 buzon
+    1.1 contestador
+    0.9 correo de voz
+    0.9 casilla de mensajes
+    0.9 no puedo atender/contestar/responder
+    1.0 no podemos atender/contestar/responder
+    0.9 no puede atender/contestar/responder
+    1.0 no puedo atenderte/atenderle/contestarte/ponerme
+    1.0 no podemos atenderle/atenderte
+    0.8 no esta disponible
+    0.8 no estoy disponible
+    0.8 no estamos
+    0.8 no estoy en casa
+    0.8 en este momento no
+    0.8 ahora (mismo) no puedo
+    0.9 te/le/os llamare
+    0.9 te/le devolvere/devolveremos
+    0.9 le/te llamaremos
+    0.9 devolvere la/tu/su llamada
+    0.9 me pondre/comunicare en contacto
+    0.9 lo antes posible
+    0.9 en cuanto pueda
+    0.9 su/tu llamada ha sido desviada/transferida/redirigida
+    0.9 llamada ha sido
+    0.9 la persona a la que/quien
+    0.9 la persona con la que/quien
+    0.9 la persona que
+    0.8 el/del cliente/usuario/abonado`,
+  mailbox_unavailable: `
+    1.6 buzon ~ esta lleno
+    1.6 esta lleno
+    1.6 no puede recibir (mas/nuevos) mensajes
+    1.6 no acepta (mas/nuevos) mensajes
+    1.6 no admite (mas/nuevos) mensajes
+    1.6 no ha sido configurado/activado/inicializado
+    1.6 no ha configurado/activado
+    1.6 no esta configurado/activado
+    1.6 no tiene (un) (buzon) (de) (voz) configurado/activado
+    1.6 aun/todavia no ha
+    1.6 aun/todavia no tiene
+    1.6 no hay espacio
+    1.6 memoria ~ llena
+    1.6 sin configurar`,
+  ivr: `
+    1.2 marque/oprima/pulse/presione/digite/teclee (el/la) (numero/tecla) #
+    1.2 marque/oprima/pulse/presione/digite/teclee (la) (tecla) asterisco/numeral/almohadilla
+    1.0 marque/digite/introduzca/ingrese/teclee (el/su/la) (numero) (de) extension/interno/cuenta/documento/cliente
+    1.0 for english
+    1.1 siguientes opciones
+    1.1 siguiente menu
+    1.1 menu principal
+    1.1 opciones ~ menu
+    1.1 escuche (atentamente/con) (atencion)
+    1.1 nuestro menu
+    1.0 seleccione
+    1.0 elija
+    1.0 diga o marque
+    1.0 en pocas palabras
+    0.9 si conoce (el/la) (numero) (de) extension
+    0.8 nuestro horario
+    0.8 el horario de atencion
+    0.9 puede/podra ser grabada
+    0.9 sera grabada
+    0.9 esta siendo grabada
+    0.9 llamada ~ grabada
+    0.9 calidad del/de servicio
+    1.0 su llamada es (muy) importante
+    1.0 orden de llegada
+    1.0 en orden de
+    1.0 permanezca en (la) linea
+    1.0 no cuelgue
+    1.0 nuestros agentes/asesores/operadores/ejecutivos
+    1.0 todos nuestros
+    1.0 proximo agente/asesor disponible
+    1.0 asistente virtual
+    1.0 sistema automatico
+    0.5 gracias por llamar
+    0.4 bienvenido/bienvenida/bienvenidos a`,
+  screener: `
+    1.3 diga/di/indique/indica (su/tu) nombre
+    1.3 grabe/graba (su/tu) nombre
+    1.3 nombre y (el) (la) (motivo/razon)
+    1.3 su/tu nombre y (el)
+    1.3 nombre y (por) que llama/llamas
+    1.2 motivo de (su/tu/la) llamada
+    1.2 razon de (su/tu/la) llamada
+    1.2 el motivo por
+    1.2 filtrado/filtro de llamadas
+    1.2 filtra (sus/las) llamadas
+    1.2 servicio de filtrado
+    1.2 asistente de llamadas
+    1.1 quien (es) y por que
+    1.1 quien llama y por que
+    1.1 digame quien
+    1.1 dime quien
+    1.1 por que llama/llamas
+    1.1 antes de conectar/pasar/comunicar/conectarle/conectarlo/pasarle
+    1.0 vere/voy (si) (a) (ver) (si) ~ disponible
+    1.0 ver si ~ disponible
+    1.0 comprobare si
+    1.0 intentare conectar/conectarle/pasar/pasarle
+    0.9 acerca de que
+    0.9 de que se trata
+    0.9 numeros desconocidos
+    0.9 esta usando/utilizando (un)
+    0.9 no es un robot`,
+  announcement: `
+    1.4 numero que ha/usted marcado/marco/llamado
+    1.4 numero que ~ marcado
+    1.4 numero marcado
+    1.4 numero al que llama
+    1.4 telefono al que llama
+    1.4 no existe
+    1.4 fuera de servicio
+    1.4 no (se) (encuentra) (esta) en servicio
+    1.4 ha sido desconectado
+    1.4 ha sido dado de baja
+    1.4 ha cambiado
+    1.4 ha sido cambiado
+    1.4 no puede (ser) (completarse) completada/completar/completarse
+    1.4 no se puede completar
+    1.4 no es posible completar
+    1.4 no ha podido
+    1.4 verifique el numero
+    1.4 compruebe el numero
+    1.4 revise el numero
+    1.4 apagado
+    1.4 fuera de cobertura
+    1.4 fuera del area
+    1.4 sin cobertura
+    1.4 lineas ~ ocupadas
+    1.4 no corresponde
+    1.2 intentelo/intente (de) (nuevo/mas) tarde
+    1.2 vuelva a intentar/intentarlo/llamar
+    1.2 intente ~ mas tarde
+    1.4 red ~ saturada
+    1.4 problemas tecnicos
+    1.4 no acepta llamadas
+    1.4 restringido
+    1.4 suspendido`,
+}

@@ -1,0 +1,91 @@
+import type { Ms } from '@parley/kernel'
+import { AnswerDetector } from '../answer/answer-detector.ts'
+import type { AnswerInput, AnswerOptions, AnswerOutput, CallTone } from '../answer/protocol.ts'
+
+/** Delay of voice activity, and of a recogniser's words after they were spoken. */
+const EDGE_MS: Ms = 60
+const WORDS_MS: Ms = 300
+const HANGOVER_MS: Ms = 80
+const WORD_MS: Ms = 300
+
+/** What the far end does from the answer on, in order. */
+export type AnswerStep =
+  | { readonly says: string; readonly wordMs?: Ms; readonly words?: boolean }
+  | { readonly pauses: Ms }
+  | { readonly tone: CallTone; readonly hz: number; readonly ms: Ms }
+  | { readonly agent: boolean }
+  | { readonly rearm: true }
+
+/** An output with the time at which it was given. */
+export type TimedOutput = AnswerOutput & { readonly atMs: Ms }
+
+/** Plays steps to a detector in virtual time; the answer is at 0. */
+export function detect(
+  steps: readonly AnswerStep[],
+  options: Partial<AnswerOptions> & { readonly early?: readonly AnswerStep[]; readonly untilMs?: Ms } = {},
+): TimedOutput[] {
+  const { early = [], untilMs, ...rest } = options
+  const detector = new AnswerDetector({ languages: ['en'], timeoutMs: 30_000, ...rest })
+  const before = inputsOf(early, -10_000)
+  const inputs = [...before.inputs, { at: 0, input: { type: 'answered' } as const }, ...inputsOf(steps, 0).inputs]
+  inputs.sort((a, b) => a.at - b.at)
+  const outputs: TimedOutput[] = []
+  const drain = (at: Ms) => {
+    for (let output = detector.poll(); output !== undefined; output = detector.poll())
+      outputs.push({ ...output, atMs: at })
+  }
+  const advanceTo = (until: Ms) => {
+    for (let at = detector.deadline(); at !== undefined && at <= until; at = detector.deadline()) {
+      detector.advance(at)
+      drain(at)
+    }
+  }
+  for (const { at, input } of inputs) {
+    advanceTo(at)
+    detector.handle(at, input)
+    drain(at)
+  }
+  advanceTo(untilMs ?? inputsOf(steps, 0).endMs + 4000)
+  return outputs
+}
+
+/** The classes of the verdicts, in order. */
+export function classesOf(outputs: readonly TimedOutput[]): string[] {
+  return outputs.flatMap(output => (output.type === 'verdict' ? [output.verdict.class] : []))
+}
+
+function inputsOf(steps: readonly AnswerStep[], from: Ms): { inputs: { at: Ms; input: AnswerInput }[]; endMs: Ms } {
+  const inputs: { at: Ms; input: AnswerInput }[] = []
+  let now = from
+  for (const step of steps) {
+    if ('pauses' in step) now += step.pauses
+    else if ('agent' in step) inputs.push({ at: now, input: { type: 'agent-sound', on: step.agent } })
+    else if ('rearm' in step) inputs.push({ at: now, input: { type: 'rearm' } })
+    else if ('tone' in step) {
+      const { tone, hz, ms } = step
+      inputs.push({ at: now + 140, input: { type: 'tone-started', tone: 'tone', hz, at: now } })
+      if (tone !== 'tone')
+        inputs.push({ at: now + Math.min(ms, 640), input: { type: 'tone-started', tone, hz, at: now } })
+      now += ms
+      inputs.push({ at: now + 50, input: { type: 'tone-ended', at: now, isIsolated: true } })
+    } else now = speak(inputs, now, step)
+  }
+  return { inputs, endMs: now }
+}
+
+function speak(inputs: { at: Ms; input: AnswerInput }[], from: Ms, step: Extract<AnswerStep, { says: string }>): Ms {
+  const { says, wordMs = WORD_MS, words: heard = true } = step
+  const texts = says.split(' ')
+  const spoken = texts.map((text, i) => ({ text, startMs: from + i * wordMs, endMs: from + (i + 1) * wordMs }))
+  const end = from + texts.length * wordMs
+  inputs.push({ at: from + EDGE_MS, input: { type: 'voice-started', startedAt: from } })
+  inputs.push({ at: end + HANGOVER_MS, input: { type: 'voice-stopped', stoppedAt: end } })
+  if (!heard) return end
+  for (let count = 1; count <= texts.length; count++) {
+    const words = spoken.slice(0, count)
+    const type = count === texts.length ? 'final' : 'partial'
+    const text = words.map(word => word.text).join(' ')
+    inputs.push({ at: words.at(-1)!.endMs + WORDS_MS, input: { type, text, words } })
+  }
+  return end
+}

@@ -65,6 +65,8 @@ const packages = {
     'packages/phone',
   ],
   examples: ['packages/kernel', 'packages/flow'],
+  // The public API only, through its client.
+  console: ['packages/contract', 'packages/client'],
   'packages/cli': [
     'packages/kernel',
     'sip',
@@ -139,7 +141,7 @@ export default {
       name: 'declared-package',
       comment: 'a new package says in .dependency-cruiser.mjs what it may import',
       severity: 'error',
-      from: { path: '^(sip|media|packages|control-plane|loadtest|examples)/', pathNot: anyPackage },
+      from: { path: '^(sip|media|packages|control-plane|loadtest|examples|console)/', pathNot: anyPackage },
       to: {},
     },
     {
@@ -201,11 +203,11 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: ['/fixtures/', '^node_modules/\\.'] },
+    exclude: { path: ['/fixtures/', '^console/dist/', '^node_modules/\\.'] },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
-      extensions: ['.ts', '.mjs', '.js'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js'],
     },
   },
 }

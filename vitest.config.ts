@@ -116,7 +116,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['{sip,media,packages,control-plane,loadtest,examples,scripts}/**/*.test.ts'],
+          include: ['{sip,media,packages,control-plane,loadtest,examples,console,scripts}/**/*.test.ts'],
           exclude: [...NEVER, ...REAL_TIME, ...SLOW],
           maxWorkers: UNIT_WORKERS,
           // To load the rooms anew for each of 400 files costs more than the tests themselves.

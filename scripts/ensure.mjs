@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildConsole, consoleIsSettled } from './console-build.mjs'
 import { buildNativeAddon, lacksOnlyHeaders, nativeAddonIsSettled } from './native-addon.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -21,8 +22,9 @@ export const nodeBinary = join(modules, 'node', 'bin', process.platform === 'win
 /** Installs what is missing; returns when the checkout can run. Throws with what to do when it cannot be made to. */
 export async function ensure({ quiet = false } = {}) {
   if (!isReady()) await underLock(() => install(quiet))
-  // What is merely quicker must not keep anything from running.
+  // Neither quicker packets nor the console may keep anything else from running.
   if (!nativeAddonIsSettled()) await underLock(buildAddon).catch(error => say(`native packet I/O: ${error.message}`))
+  if (!consoleIsSettled()) await underLock(buildConsoleOnce).catch(error => say(`the console: ${error.message}`))
 }
 
 async function install(quiet) {
@@ -40,6 +42,10 @@ async function buildAddon() {
   // Node's install script put its headers where a later `npm install` cleans up.
   if (lacksOnlyHeaders()) await run(process.execPath, ['installArchSpecificPackage.js'], join(modules, 'node'), true)
   say(buildNativeAddon(nodeBinary))
+}
+
+async function buildConsoleOnce() {
+  if (!consoleIsSettled()) say(buildConsole(nodeBinary))
 }
 
 async function underLock(work) {

@@ -29,7 +29,7 @@ describe('scripts/ensure.mjs', () => {
     root = mkdtempSync(join(tmpdir(), 'parley-ensure.'))
     mkdirSync(join(root, 'scripts'))
     mkdirSync(join(root, 'bin'))
-    for (const script of ['ensure.mjs', 'native-addon.mjs'])
+    for (const script of ['ensure.mjs', 'native-addon.mjs', 'console-build.mjs'])
       cpSync(join(import.meta.dirname, script), join(root, 'scripts', script))
     wantPackages('1')
     stubNpm('24.1.0')

@@ -15,19 +15,19 @@ interface SyntaxNode {
   readonly [field: string]: unknown
 }
 
-/** Reads a TypeScript module's exports and imports. */
-export function moduleLinks(source: string): ModuleLinks {
+/** Reads a TypeScript module's exports and imports. `tsx`: the module may contain JSX. */
+export function moduleLinks(source: string, tsx = false): ModuleLinks {
   const links = { exports: new Map<string, string>(), starExports: [] as string[], imports: [] as ImportedName[] }
-  const { body } = parse(source)
+  const { body } = parse(source, tsx)
   for (const item of body) collect(item, links)
   if (/\bimport\s*\(/.test(source)) collectDynamicImports(body, links.imports)
   return links
 }
 
 /** How often a module names an identifier of its own, declaration included. */
-export function localUses(source: string, name: string): number {
+export function localUses(source: string, name: string, tsx = false): number {
   let uses = 0
-  walk(parse(source).body, node => {
+  walk(parse(source, tsx).body, node => {
     if (node.type === 'Identifier' && node.value === name) uses++
   })
   return uses
@@ -44,8 +44,8 @@ interface Collected {
   readonly imports: ImportedName[]
 }
 
-function parse(source: string): { readonly body: readonly SyntaxNode[] } {
-  return parseSync(source, { syntax: 'typescript', target: 'es2022' }) as unknown as { body: SyntaxNode[] }
+function parse(source: string, tsx: boolean): { readonly body: readonly SyntaxNode[] } {
+  return parseSync(source, { syntax: 'typescript', tsx, target: 'es2022' }) as unknown as { body: SyntaxNode[] }
 }
 
 function collect(item: SyntaxNode, links: Collected): void {

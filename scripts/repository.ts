@@ -18,7 +18,7 @@ export function workspaceFolders(): string[] {
 /** Every TypeScript file of the project, tracked or new, relative to the root; test data is not code. */
 export function typeScriptFiles(): string[] {
   return allFiles().filter(
-    path => path.endsWith('.ts') && !path.includes('/fixtures/') && existsSync(join(repositoryRoot, path)),
+    path => /\.tsx?$/.test(path) && !path.includes('/fixtures/') && existsSync(join(repositoryRoot, path)),
   )
 }
 
@@ -33,6 +33,6 @@ function allFiles(): string[] {
     return [...new Set(listed.split('\0').filter(path => path !== ''))]
   } catch {
     // An unpacked archive, or no git on the machine.
-    return globSync('**/*.ts', { cwd: repositoryRoot, exclude: path => path.includes('node_modules') })
+    return globSync('**/*.{ts,tsx}', { cwd: repositoryRoot, exclude: path => path.includes('node_modules') })
   }
 }

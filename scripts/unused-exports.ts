@@ -50,7 +50,7 @@ class ExportGraph {
 
   constructor(repository: Repository) {
     this.#repository = repository
-    for (const [path, source] of repository.sources) this.#links.set(path, moduleLinks(source))
+    for (const [path, source] of repository.sources) this.#links.set(path, moduleLinks(source, path.endsWith('.tsx')))
     for (const [path, links] of this.#links)
       for (const { from, name } of links.imports) {
         const target = this.#resolve(path, from)
@@ -107,7 +107,7 @@ class ExportGraph {
     // The entry point for tests may offer it; its own rule demands a user there.
     if (inside.some(user => !isTestCode(user) || user.endsWith('/testing/index.ts'))) return undefined
     const local = this.#links.get(path)?.exports.get(name) ?? name
-    if (localUses(this.#repository.sources.get(path) ?? '', local) > 1) return undefined
+    if (localUses(this.#repository.sources.get(path) ?? '', local, path.endsWith('.tsx')) > 1) return undefined
     return `${path} exports ${name}, which only tests use: move it to test code or delete it`
   }
 

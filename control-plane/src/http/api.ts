@@ -11,6 +11,7 @@ import { StreamLimiter, type StreamLimits } from '../streams/stream-limiter.ts'
 import { ToolList } from '../tools/tool-list.ts'
 import { parseBody } from './body-parser.ts'
 import { CONNECTIONS, type ConnectionLimits, drained, onClientError } from './connections.ts'
+import { readConsole, serveConsole } from './console-routes.ts'
 import { serveEvents } from './event-routes.ts'
 import { beginExchange, requestId, sendAnswer, setRateLimitHeaders } from './exchange.ts'
 import { ApiMetrics, type PoolState } from './metrics.ts'
@@ -45,16 +46,20 @@ export interface ApiOptions {
   readonly publicUrl?: string | null
   /** Addresses or networks of proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustProxy?: readonly string[]
+  /** Directory of the built console. Default: no console is served. */
+  readonly consoleDirectory?: string
   /** The state of the database's connection pool, for the metrics. Default: no such metrics. */
   readonly pool?: () => PoolState
   /** Metrics of the process's other roles, in the format of `/metrics`. Default: none. */
   readonly otherMetrics?: () => Promise<string>
 }
 
-/** The API over HTTP: `/api/v1`, `/openapi.json`, `/docs`, `/mcp`, `/healthz`, `/readyz`, `/metrics`. */
+/** The API over HTTP: `/api/v1`, `/openapi.json`, `/docs`, `/mcp`, `/console`, `/healthz`, `/readyz`, `/metrics`. */
 export interface Api {
   /** Takes further routes of the same server; tests use its `inject`. */
   readonly app: FastifyInstance
+  /** Whether the console is served at `/console`. */
+  readonly hasConsole: boolean
   /** Resolves to the base URL. */
   listen(at: { readonly host: string; readonly port: number }): Promise<string>
   /** `/readyz` answers 503 from now on; requests are still served. */
@@ -82,6 +87,7 @@ export async function buildApiOf(
     limits = {},
     publicUrl = null,
     trustProxy,
+    consoleDirectory,
     pool,
     otherMetrics,
   }: Omit<ApiOptions, 'handlers'>,
@@ -135,9 +141,12 @@ export async function buildApiOf(
     },
   })
   serveReference(app, pipeline, publicUrl)
+  const files = consoleDirectory === undefined ? null : await readConsole(consoleDirectory)
+  if (files !== null) serveConsole(app, pipeline, files)
   let closing: Promise<void> | null = null
   return {
     app,
+    hasConsole: files !== null,
     listen: at => app.listen(at),
     drain: () => readiness.drain(),
     close: () => {

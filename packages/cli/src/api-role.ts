@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { buildApi, handlers, type Platform } from '@parley/control-plane'
 import { systemTime } from '@parley/kernel'
 import { openFileBlobs } from '@parley/store'
@@ -10,9 +11,14 @@ import type { Services } from './services.ts'
 import { httpListenFault } from './start-faults.ts'
 import type { ProcessState } from './state.ts'
 
+/** Made by `scripts/ensure.mjs` in a checkout, and part of a packed release. */
+const CONSOLE = fileURLToPath(new URL('../../../console/dist', import.meta.url))
+
 export interface ApiRole {
   /** Base URL on this machine. */
   readonly url: string
+  /** URL of the console; null: it is not built. */
+  readonly consoleUrl: string | null
   /** Sets the level of the log lines on standard error. */
   setLogLevel(level: 'info' | 'warn'): void
   /** `/readyz` answers 503 from now on; requests are still served. */
@@ -70,6 +76,7 @@ export async function startApi(
     platform,
     log,
     publicUrl: settings.publicUrl,
+    consoleDirectory: CONSOLE,
     ...(otherMetrics !== undefined && { otherMetrics }),
   })
   const { bind: host, port } = settings.http
@@ -78,6 +85,7 @@ export async function startApi(
     if (baseUrl === '') baseUrl = url
     return {
       url,
+      consoleUrl: api.hasConsole ? `${baseUrl.replace(/\/+$/, '')}/console` : null,
       setLogLevel: level => {
         log.level = level
       },

@@ -70,7 +70,7 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
     const named = await claimDemoFile(settings.home, {
       api: api.url,
       key: workspace?.key ?? null,
-      console: null,
+      console: signInUrl(api.consoleUrl, workspace?.key ?? null),
       sip: calls[0]?.[1] ?? sip?.uri(sip.lineToken) ?? null,
       agent_id: first?.agentId ?? null,
       number: first?.number ?? null,
@@ -81,8 +81,10 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
         `Another process of this home serves the API at ${named}. The commands "parley agents" and "parley runs" use that one (${demoFilePath(settings.home)}).`,
       )
   }
+  const consoleUrl = signInUrl(api?.consoleUrl ?? null, workspace?.key ?? null)
   printLine(
     [
+      ...(consoleUrl === null ? [] : [`console        ${consoleUrl}`]),
       ...(api === null || workspace === null ? [] : apiLines(api.url, workspace.key)),
       ...(api !== null && workspace !== null && phone !== null && first !== undefined
         ? exampleRequestLines({ api: api.url, key: workspace.key, agentId: first.agentId, to: phone })
@@ -92,6 +94,16 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
       '',
     ].join('\n'),
   )
+}
+
+/**
+ * The address of the console. On loopback its fragment signs in with the key of the demo workspace: the browser sends no fragment
+ * to a server, and the page removes it from the address.
+ */
+function signInUrl(url: string | null, key: string | null): string | null {
+  if (url === null || key === null) return url
+  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+  return isLoopback ? `${url}#key=${key}` : url
 }
 
 function apiLines(url: string, key: string): string[] {

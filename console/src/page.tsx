@@ -1,0 +1,37 @@
+import { lazy, Suspense } from 'react'
+import { useTexts } from './i18n/i18n.tsx'
+import { Link, useRoute } from './router.tsx'
+import type { Route } from './routes.ts'
+import { RunsPage } from './runs/runs-page.tsx'
+import { Empty, Loading, PageHead } from './ui/parts.tsx'
+
+const RunPage = lazy(async () => ({ default: (await import('./runs/run-page.tsx')).RunPage }))
+
+/** The page of the address. Pages other than the first view load when they are opened. */
+export function Page() {
+  const route = useRoute()
+  return <Suspense fallback={<Loading />}>{pageOf(route)}</Suspense>
+}
+
+function pageOf(route: Route) {
+  switch (route.page) {
+    case 'runs':
+      return <RunsPage />
+    case 'run':
+      return <RunPage key={route.runId} runId={route.runId} />
+    default:
+      return <NotFound />
+  }
+}
+
+function NotFound() {
+  const { text } = useTexts()
+  return (
+    <>
+      <PageHead title={text('notFound.title')} />
+      <Empty>
+        <Link to={{ page: 'runs' }}>{text('nav.runs')}</Link>
+      </Empty>
+    </>
+  )
+}

@@ -42,7 +42,8 @@ export interface PipelineApi {
   close(): Promise<void>
 }
 
-export interface PipelineApiOptions extends Partial<Pick<ApiOptions, 'limits' | 'publicUrl' | 'bus' | 'consoleDirectory'>> {
+export interface PipelineApiOptions
+  extends Partial<Pick<ApiOptions, 'limits' | 'publicUrl' | 'bus' | 'consoleDirectory'>> {
   /** A database that the caller closes. Default: a new one, closed with the API. */
   readonly db?: TestDatabase
   /** The database that the API uses. Default: that of `db`. */

@@ -1,15 +1,25 @@
-// Builds media/native/build/packet_io.node where a C++ compiler and Node's headers are there. Runs under any Node from 18 on.
+// Builds media/native/build/media.node of media/native/*.cc where a C++ compiler and Node's headers are there. Runs under any Node from 18 on.
 // The headers come with the npm package `node`; otherwise those of the system's Node serve (Node-API is stable).
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const source = join(root, 'media', 'native', 'packet_io.cc')
-const buildDirectory = join(root, 'media', 'native', 'build')
-const addon = join(buildDirectory, 'packet_io.node')
+const sourceDirectory = join(root, 'media', 'native')
+const buildDirectory = join(sourceDirectory, 'build')
+const addon = join(buildDirectory, 'media.node')
 const stampFile = join(buildDirectory, 'stamp')
 const FLAGS = ['-std=c++17', '-O2', '-fPIC', '-shared', '-fno-exceptions', '-fvisibility=hidden', '-Wall', '-Wextra']
 const DEFINES = ['-DNAPI_VERSION=9', '-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=2', '-fstack-protector-strong']
@@ -18,7 +28,7 @@ const BUILD_TIMEOUT_MS = 120_000
 /** True when nothing is to be done: what would be built is built, or cannot be built by what is there. */
 export function nativeAddonIsSettled() {
   // Not part of this checkout: there is nothing to build.
-  if (!existsSync(source)) return true
+  if (sourceFiles('.cc').length === 0) return true
   const plan = planBuild()
   const stamp = readIfThere(stampFile)
   if (stamp === plan.builtStamp) return existsSync(addon)
@@ -50,7 +60,8 @@ export function buildNativeAddon(nodeBinary) {
 function planBuild() {
   const compiler = findCompiler()
   const headers = findHeaders()
-  const hash = createHash('sha256').update(readFileSync(source))
+  const hash = createHash('sha256')
+  for (const file of [...sourceFiles('.h'), ...sourceFiles('.cc')]) hash.update(readFileSync(file))
   hash.update(JSON.stringify([FLAGS, DEFINES, process.platform, process.arch]))
   const builtStamp = `built ${hash.digest('hex')}\n`
   const failedStamp = `not ${builtStamp.trim()} by ${compiler} with ${headers}\n`
@@ -60,16 +71,20 @@ function planBuild() {
 function obstacleOf(compiler, headers) {
   if (process.platform !== 'linux') return `native packet I/O is made for Linux, this is ${process.platform}`
   if (compiler === undefined) return 'there is no C++ compiler (c++, g++ or clang++)'
-  if (headers === undefined) return "there are no headers of Node's (node_api.h)"
+  if (headers === undefined) return "there are no headers of Node's (node_api.h, openssl/evp.h)"
   return undefined
 }
 
 /** What went wrong, or undefined. The result gets its name only after it was loaded by the Node that is to use it. */
 function compile({ compiler, headers }, nodeBinary) {
-  const made = join(buildDirectory, `packet_io.${process.pid}.node`)
+  const made = join(buildDirectory, `media.${process.pid}.node`)
   try {
     const options = { encoding: 'utf8', timeout: BUILD_TIMEOUT_MS }
-    const built = spawnSync(compiler, [...FLAGS, ...DEFINES, `-I${headers}`, source, '-o', made], options)
+    const built = spawnSync(
+      compiler,
+      [...FLAGS, ...DEFINES, `-I${headers}`, ...sourceFiles('.cc'), '-o', made],
+      options,
+    )
     if (built.status !== 0) return `the native packet layer does not compile here (${firstError(built)})`
     const loaded = spawnSync(nodeBinary, ['-e', `require(${JSON.stringify(made)}).PacketIo.name`], options)
     if (loaded.status !== 0) return `the native packet layer does not load here (${firstError(loaded)})`
@@ -78,6 +93,12 @@ function compile({ compiler, headers }, nodeBinary) {
   } finally {
     rmSync(made, { force: true })
   }
+}
+
+function sourceFiles(extension) {
+  if (!existsSync(sourceDirectory)) return []
+  const names = readdirSync(sourceDirectory).filter(name => name.endsWith(extension))
+  return names.sort().map(name => join(sourceDirectory, name))
 }
 
 function firstError({ error, stderr }) {
@@ -104,7 +125,9 @@ function findHeaders() {
     '/usr/include/node',
     '/usr/local/include/node',
   ]
-  return candidates.find(folder => existsSync(join(folder, 'node_api.h')))
+  return candidates.find(
+    folder => existsSync(join(folder, 'node_api.h')) && existsSync(join(folder, 'openssl', 'evp.h')),
+  )
 }
 
 function isExecutable(path) {

@@ -2,10 +2,8 @@
 // Everything that JavaScript hands over is checked here, on every call: no pointer into its memory outlives a call.
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
-#include <node_api.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -19,6 +17,9 @@
 #include <new>
 #include <vector>
 
+#include "addon.h"
+
+namespace parley {
 namespace {
 
 /** PACKET_SLOT_BYTES of packet-io.ts. */
@@ -28,10 +29,6 @@ constexpr unsigned kBurst = 16;
 constexpr int kEvents = 256;
 /** A socket is 16 bits of slot and 15 bits that change when the slot is used anew. */
 constexpr size_t kMostSockets = 65536;
-/** Sources that `thinDatagrams` takes. */
-constexpr size_t kMostThinned = 64;
-/** Descriptors among which a socket is searched. */
-constexpr int kMostDescriptors = 65536;
 constexpr uint32_t kGenerations = 0x7fff;
 constexpr int64_t kNsPerMs = 1000000;
 /** Two clocks read within this time are read at once. */
@@ -53,6 +50,7 @@ struct Socket {
 };
 
 struct PacketIo {
+  static constexpr int64_t kHeldBytes = 32768;
   int epoll = -1;
   /** CLOCK_MONOTONIC when the thread's performance.now() was 0. */
   int64_t origin = 0;
@@ -103,49 +101,6 @@ int64_t clock_now(clockid_t clock) {
   return nanoseconds(time);
 }
 
-napi_value fail(napi_env env, const char* message) {
-  napi_throw_type_error(env, "ERR_INVALID_ARG_TYPE", message);
-  return nullptr;
-}
-
-napi_value number(napi_env env, int32_t value) {
-  napi_value result = nullptr;
-  napi_create_int32(env, value, &result);
-  return result;
-}
-
-/** Whether `value` is a whole number from 0 to `most`; `napi_get_value_uint32` would take any, also NaN, for one. */
-bool whole(napi_env env, napi_value value, uint32_t most, uint32_t* result) {
-  double given = 0;
-  if (napi_get_value_double(env, value, &given) != napi_ok || !(given >= 0 && given <= most)) return false;
-  *result = static_cast<uint32_t>(given);
-  return *result == given;
-}
-
-/** The instance that a method was called on and its arguments; null when there is none, an exception being thrown. */
-template <size_t N>
-PacketIo* receiver(napi_env env, napi_callback_info info, napi_value (&arguments)[N]) {
-  size_t count = N;
-  napi_value self = nullptr;
-  bool ours = false;
-  void* io = nullptr;
-  if (napi_get_cb_info(env, info, &count, arguments, &self, nullptr) != napi_ok || count < N ||
-      napi_check_object_type_tag(env, self, &kTypeTag, &ours) != napi_ok || !ours ||
-      napi_unwrap(env, self, &io) != napi_ok) {
-    fail(env, "not a PacketIo, or too few arguments");
-    return nullptr;
-  }
-  return static_cast<PacketIo*>(io);
-}
-
-/** Detached arrays have length 0, so that they hold no packet. */
-bool array_of(napi_env env, napi_value value, napi_typedarray_type wanted, void** data, size_t* length) {
-  bool is_array = false;
-  napi_typedarray_type type;
-  return napi_is_typedarray(env, value, &is_array) == napi_ok && is_array &&
-         napi_get_typedarray_info(env, value, &type, length, data, nullptr, nullptr) == napi_ok && type == wanted;
-}
-
 bool batch_of(napi_env env, const napi_value* values, bool with_arrivals, Batch* batch) {
   void* data[6] = {};
   size_t length[6] = {};
@@ -191,7 +146,7 @@ int configure(int fd, uint32_t ipv4, uint16_t port, uint16_t* bound) {
 /** open(ipv4, port): a socket, or the system's error number below 0. */
 napi_value open_socket(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
-  PacketIo* io = receiver(env, info, arguments);
+  PacketIo* io = receiver<PacketIo>(env, info, kTypeTag, arguments);
   if (io == nullptr) return nullptr;
   uint32_t ipv4 = 0;
   uint32_t port = 0;
@@ -235,7 +190,7 @@ napi_value open_socket(napi_env env, napi_callback_info info) {
 /** port(socket): what it is bound to; 0 when there is no such socket. */
 napi_value port_of(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
-  PacketIo* io = receiver(env, info, arguments);
+  PacketIo* io = receiver<PacketIo>(env, info, kTypeTag, arguments);
   if (io == nullptr) return nullptr;
   uint32_t id = 0;
   if (!whole(env, arguments[0], INT32_MAX, &id)) return fail(env, "a socket is a whole number");
@@ -245,7 +200,7 @@ napi_value port_of(napi_env env, napi_callback_info info) {
 
 napi_value close_socket(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
-  PacketIo* io = receiver(env, info, arguments);
+  PacketIo* io = receiver<PacketIo>(env, info, kTypeTag, arguments);
   if (io == nullptr) return nullptr;
   uint32_t id = 0;
   if (!whole(env, arguments[0], INT32_MAX, &id)) return fail(env, "a socket is a whole number");
@@ -261,7 +216,7 @@ napi_value close_socket(napi_env env, napi_callback_info info) {
 /** wait(deadline): sleeps until then, for 100 ms at most. Packets do not end it: they are taken at the deadline. */
 napi_value wait_until(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
-  PacketIo* io = receiver(env, info, arguments);
+  PacketIo* io = receiver<PacketIo>(env, info, kTypeTag, arguments);
   if (io == nullptr) return nullptr;
   double deadline = 0;
   if (napi_get_value_double(env, arguments[0], &deadline) != napi_ok) return fail(env, "a deadline is a number of ms");
@@ -368,7 +323,7 @@ unsigned take(PacketIo* io, int32_t id, const Batch& batch, size_t at, unsigned 
 /** poll(bytes, length, socket, ipv4, port, arrivedAt): how many packets were taken. */
 napi_value poll_packets(napi_env env, napi_callback_info info) {
   napi_value arguments[6];
-  PacketIo* io = receiver(env, info, arguments);
+  PacketIo* io = receiver<PacketIo>(env, info, kTypeTag, arguments);
   if (io == nullptr) return nullptr;
   Batch batch;
   if (!batch_of(env, arguments, true, &batch)) return fail(env, "poll takes the arrays of a PacketBatch");
@@ -422,7 +377,7 @@ bool send_one(PacketIo* io, const Batch& batch, size_t i) {
 /** send(bytes, length, socket, ipv4, port, count). Each packet has a socket of its own, so there is nothing to group. */
 napi_value send_packets(napi_env env, napi_callback_info info) {
   napi_value arguments[6];
-  PacketIo* io = receiver(env, info, arguments);
+  PacketIo* io = receiver<PacketIo>(env, info, kTypeTag, arguments);
   if (io == nullptr) return nullptr;
   Batch batch;
   uint32_t count = 0;
@@ -440,7 +395,7 @@ napi_value send_packets(napi_env env, napi_callback_info info) {
 /** counters(into): received, sent, receive dropped, send dropped. */
 napi_value read_counters(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
-  PacketIo* io = receiver(env, info, arguments);
+  PacketIo* io = receiver<PacketIo>(env, info, kTypeTag, arguments);
   if (io == nullptr) return nullptr;
   void* data = nullptr;
   size_t length = 0;
@@ -450,9 +405,6 @@ napi_value read_counters(napi_env env, napi_callback_info info) {
   for (size_t i = 0; i < kCounters; i++) static_cast<double*>(data)[i] = static_cast<double>(io->counters[i]);
   return nullptr;
 }
-
-/** Also called for what is left when the thread's environment ends: no descriptor outlives its thread. */
-void finalize(napi_env, void* io, void*) { delete static_cast<PacketIo*>(io); }
 
 /** new PacketIo(now): `now` is performance.now() of the thread, read just before. */
 napi_value construct(napi_env env, napi_callback_info info) {
@@ -478,11 +430,7 @@ napi_value construct(napi_env env, napi_callback_info info) {
   }
   io->origin = monotonic - static_cast<int64_t>(now * kNsPerMs);
   io->drained_at = monotonic;
-  if (napi_wrap(env, self, io, finalize, nullptr, nullptr) != napi_ok) {
-    delete io;
-    return fail(env, "cannot be wrapped");
-  }
-  napi_type_tag_object(env, self, &kTypeTag);
+  if (!wrap(env, self, kTypeTag, io)) return nullptr;
   // Otherwise the kernel adds up to 50 us to each sleep of this thread.
   prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
   return self;
@@ -499,138 +447,15 @@ napi_value make_realtime(napi_env env, napi_callback_info) {
   return number(env, result == 0 ? 0 : errno);
 }
 
-sock_filter step(uint16_t code, uint32_t k, uint8_t if_true = 0, uint8_t if_false = 0) { return {code, if_true, if_false, k}; }
-
-/** Keeps one datagram in `one_in` of each of these IPv4 sources, and all of the others; a program of classic BPF. */
-std::vector<sock_filter> thinning_program(const uint32_t* sources, size_t count, uint32_t one_in) {
-  const uint8_t n = static_cast<uint8_t>(count);
-  const uint32_t network = static_cast<uint32_t>(SKF_NET_OFF);
-  const uint32_t random = static_cast<uint32_t>(SKF_AD_OFF + SKF_AD_RANDOM);
-  std::vector<sock_filter> program = {
-      step(BPF_LD | BPF_B | BPF_ABS, network),
-      step(BPF_ALU | BPF_AND | BPF_K, 0xf0),
-      // Not IPv4: kept.
-      step(BPF_JMP | BPF_JEQ | BPF_K, 0x40, 0, static_cast<uint8_t>(n + 1)),
-      // The source address of the IP header.
-      step(BPF_LD | BPF_W | BPF_ABS, network + 12),
-  };
-  for (uint8_t i = 0; i < n; i++) {
-    program.push_back(step(BPF_JMP | BPF_JEQ | BPF_K, sources[i], static_cast<uint8_t>(n - i), 0));
-  }
-  program.push_back(step(BPF_RET | BPF_K, UINT32_MAX));
-  program.push_back(step(BPF_LD | BPF_W | BPF_ABS, random));
-  program.push_back(step(BPF_ALU | BPF_AND | BPF_K, one_in - 1));
-  program.push_back(step(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1));
-  program.push_back(step(BPF_RET | BPF_K, UINT32_MAX));
-  program.push_back(step(BPF_RET | BPF_K, 0));
-  return program;
-}
-
-/** The descriptor of this process's UDP socket that is bound to the port, and to the address if that is IPv4; -1: none. */
-int bound_datagrams(uint32_t ipv4, bool is_ipv6, uint16_t port) {
-  for (int fd = 0; fd < kMostDescriptors; fd++) {
-    sockaddr_storage address = {};
-    socklen_t size = sizeof address;
-    if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) continue;
-    int type = 0;
-    size = sizeof type;
-    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_DGRAM) continue;
-    if (is_ipv6 && address.ss_family == AF_INET6) {
-      if (ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port) == port) return fd;
-    } else if (!is_ipv6 && address.ss_family == AF_INET) {
-      const sockaddr_in* found = reinterpret_cast<sockaddr_in*>(&address);
-      if (ntohs(found->sin_port) == port && ntohl(found->sin_addr.s_addr) == ipv4) return fd;
-    }
-  }
-  return -1;
-}
-
-/**
- * thinDatagrams(ipv4, port, sources, oneIn): of these IPv4 sources the kernel delivers one datagram in `oneIn`, a power of two, to the
- * UDP socket of this process that is bound to `ipv4` (null: to an IPv6 address) and `port`, and drops the rest; no source: it
- * delivers all. 0, or the system's error number.
- */
-napi_value thin_datagrams(napi_env env, napi_callback_info info) {
-  size_t given = 4;
-  napi_value arguments[4];
-  napi_valuetype address_type = napi_undefined;
-  uint32_t ipv4 = 0;
-  uint32_t port = 0;
-  uint32_t one_in = 0;
-  void* data = nullptr;
-  size_t count = 0;
-  if (napi_get_cb_info(env, info, &given, arguments, nullptr, nullptr) != napi_ok || given < 4 ||
-      napi_typeof(env, arguments[0], &address_type) != napi_ok ||
-      (address_type != napi_null && !whole(env, arguments[0], UINT32_MAX, &ipv4)) ||
-      !whole(env, arguments[1], UINT16_MAX, &port) ||
-      !array_of(env, arguments[2], napi_uint32_array, &data, &count) || count > kMostThinned ||
-      !whole(env, arguments[3], 1 << 16, &one_in) || one_in == 0 || (one_in & (one_in - 1)) != 0) {
-    return fail(env, "thinDatagrams takes an address, a port, a Uint32Array of up to 64 addresses and a power of two");
-  }
-  const int fd = bound_datagrams(ipv4, address_type == napi_null, static_cast<uint16_t>(port));
-  if (fd < 0) return number(env, EBADF);
-  if (count == 0) {
-    const int unused = 0;
-    const int detached = setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused);
-    return number(env, detached == 0 || errno == ENOENT ? 0 : errno);
-  }
-  std::vector<sock_filter> program = thinning_program(static_cast<const uint32_t*>(data), count, one_in);
-  const sock_fprog filter = {static_cast<unsigned short>(program.size()), program.data()};
-  return number(env, setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) == 0 ? 0 : errno);
-}
-
-/**
- * markDatagrams(ipv4, port, typeOfService): the traffic class of what the UDP socket of this process sends that is bound to `ipv4` (null: to an
- * IPv6 address) and `port`. 0, or the system's error number.
- */
-napi_value mark_datagrams(napi_env env, napi_callback_info info) {
-  size_t given = 3;
-  napi_value arguments[3];
-  napi_valuetype address_type = napi_undefined;
-  uint32_t ipv4 = 0;
-  uint32_t port = 0;
-  uint32_t type_of_service = 0;
-  if (napi_get_cb_info(env, info, &given, arguments, nullptr, nullptr) != napi_ok || given < 3 ||
-      napi_typeof(env, arguments[0], &address_type) != napi_ok ||
-      (address_type != napi_null && !whole(env, arguments[0], UINT32_MAX, &ipv4)) ||
-      !whole(env, arguments[1], UINT16_MAX, &port) || !whole(env, arguments[2], UINT8_MAX, &type_of_service)) {
-    return fail(env, "markDatagrams takes an address, a port and a traffic class");
-  }
-  const bool is_ipv6 = address_type == napi_null;
-  const int fd = bound_datagrams(ipv4, is_ipv6, static_cast<uint16_t>(port));
-  if (fd < 0) return number(env, EBADF);
-  const int value = static_cast<int>(type_of_service);
-  if (is_ipv6 && setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &value, sizeof value) != 0) return number(env, errno);
-  // A socket of IPv6 sends IPv4 too.
-  return number(env, setsockopt(fd, IPPROTO_IP, IP_TOS, &value, sizeof value) == 0 ? 0 : errno);
-}
-
 }  // namespace
 
-NAPI_MODULE_INIT() {
+bool add_packet_io(napi_env env, napi_value exports) {
   const napi_property_descriptor methods[] = {
-      {"open", nullptr, open_socket, nullptr, nullptr, nullptr, napi_default_method, nullptr},
-      {"port", nullptr, port_of, nullptr, nullptr, nullptr, napi_default_method, nullptr},
-      {"close", nullptr, close_socket, nullptr, nullptr, nullptr, napi_default_method, nullptr},
-      {"wait", nullptr, wait_until, nullptr, nullptr, nullptr, napi_default_method, nullptr},
-      {"poll", nullptr, poll_packets, nullptr, nullptr, nullptr, napi_default_method, nullptr},
-      {"send", nullptr, send_packets, nullptr, nullptr, nullptr, napi_default_method, nullptr},
-      {"counters", nullptr, read_counters, nullptr, nullptr, nullptr, napi_default_method, nullptr},
+      method("open", open_socket), method("port", port_of),      method("close", close_socket),
+      method("wait", wait_until),  method("poll", poll_packets), method("send", send_packets),
+      method("counters", read_counters),
   };
-  napi_value constructor = nullptr;
-  napi_value realtime = nullptr;
-  napi_value thin = nullptr;
-  napi_value mark = nullptr;
-  if (napi_define_class(env, "PacketIo", NAPI_AUTO_LENGTH, construct, nullptr, sizeof methods / sizeof *methods, methods,
-                        &constructor) != napi_ok ||
-      napi_set_named_property(env, exports, "PacketIo", constructor) != napi_ok ||
-      napi_create_function(env, "realtime", NAPI_AUTO_LENGTH, make_realtime, nullptr, &realtime) != napi_ok ||
-      napi_set_named_property(env, exports, "realtime", realtime) != napi_ok ||
-      napi_create_function(env, "thinDatagrams", NAPI_AUTO_LENGTH, thin_datagrams, nullptr, &thin) != napi_ok ||
-      napi_set_named_property(env, exports, "thinDatagrams", thin) != napi_ok ||
-      napi_create_function(env, "markDatagrams", NAPI_AUTO_LENGTH, mark_datagrams, nullptr, &mark) != napi_ok ||
-      napi_set_named_property(env, exports, "markDatagrams", mark) != napi_ok) {
-    return nullptr;
-  }
-  return exports;
+  return add_class(env, exports, "PacketIo", construct, methods) && add_function(env, exports, "realtime", make_realtime);
 }
+
+}  // namespace parley

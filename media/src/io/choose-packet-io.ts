@@ -1,6 +1,9 @@
 import { MediaError } from '../errors.ts'
 import type { PacketIo } from '../packet-io/packet-io.ts'
+import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
+import { portableTransforms } from '../srtp/transform-for-key.ts'
 import { loadNativeAddon, NativePacketIo } from './native-packet-io.ts'
+import { nativeTransforms } from './native-srtp.ts'
 import { PortablePacketIo } from './portable-packet-io.ts'
 
 export type PacketIoKind = PacketIo['kind']
@@ -18,4 +21,10 @@ export function choosePacketIo(wanted: PacketIoKind | undefined, addon = loadNat
 
 export function makePacketIo(kind: PacketIoKind): PacketIo {
   return kind === 'native' ? new NativePacketIo() : new PortablePacketIo()
+}
+
+/** Transforms of SRTP for a thread with that packet I/O. */
+export function makeTransforms(kind: PacketIoKind): SrtpTransforms {
+  const addon = kind === 'native' ? loadNativeAddon() : null
+  return addon === null || typeof addon === 'string' ? portableTransforms : nativeTransforms(addon)
 }

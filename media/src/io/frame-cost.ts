@@ -13,6 +13,7 @@ import type { SrtpSuite } from '../session/media-session.ts'
 import { SrtpReceiver } from '../srtp/srtp-receiver.ts'
 import { SrtpSender } from '../srtp/srtp-sender.ts'
 import { keyAndSaltBytes } from '../srtp/srtp-suite.ts'
+import { makeTransforms, type PacketIoKind } from './choose-packet-io.ts'
 
 /** Prints what each step costs per 20 ms of one call, ns: `node media/src/io/frame-cost.ts`. */
 
@@ -64,10 +65,11 @@ function receive(stream: ReceiveStream, frame: number): void {
 }
 
 /** The cost of protecting a packet and of accepting it. */
-function srtpCost(suite: SrtpSuite): number {
+function srtpCost(suite: SrtpSuite, kind: PacketIoKind): number {
+  const transforms = makeTransforms(kind)
   const key = { suite, keyAndSalt: new Uint8Array(keyAndSaltBytes(suite)).fill(7) }
-  const sender = new SrtpSender(key)
-  const receiver = new SrtpReceiver(key)
+  const sender = new SrtpSender(key, transforms)
+  const receiver = new SrtpReceiver(key, null, transforms)
   const packet = new Uint8Array(12 + FRAME + 16)
   return cost(frame => {
     writeRtpHeader(packet, 0, false, frame & 0xffff, (frame * FRAME) >>> 0, 1)
@@ -93,9 +95,12 @@ console.log(
         tones.push(frame * FRAME, samples, at(frame), FRAME)
         while (tones.take());
       }),
-      srtp_both_ways_aes_cm_128_80: srtpCost('AES_CM_128_HMAC_SHA1_80'),
-      srtp_both_ways_aead_aes_128_gcm: srtpCost('AEAD_AES_128_GCM'),
-      srtp_both_ways_aead_aes_256_gcm: srtpCost('AEAD_AES_256_GCM'),
+      srtp_both_ways_aes_cm_128_80: srtpCost('AES_CM_128_HMAC_SHA1_80', 'portable'),
+      srtp_both_ways_aead_aes_128_gcm: srtpCost('AEAD_AES_128_GCM', 'portable'),
+      srtp_both_ways_aead_aes_256_gcm: srtpCost('AEAD_AES_256_GCM', 'portable'),
+      native_srtp_both_ways_aes_cm_128_80: srtpCost('AES_CM_128_HMAC_SHA1_80', 'native'),
+      native_srtp_both_ways_aead_aes_128_gcm: srtpCost('AEAD_AES_128_GCM', 'native'),
+      native_srtp_both_ways_aead_aes_256_gcm: srtpCost('AEAD_AES_256_GCM', 'native'),
       receive_stream: cost(frame => receive(clean, frame)),
       receive_stream_2_percent_loss: cost(frame => {
         if (frame % 50 !== 7) receive(lossy, frame)

@@ -10,6 +10,8 @@ import { MediaSessionCore } from '../session/media-session-core.ts'
 import { type SendSlot, SendSlots, WAKE_MS } from '../session/send-slots.ts'
 import type { SessionCommand, SessionReply } from '../session/session-protocol.ts'
 import { SessionRings } from '../session/session-rings.ts'
+import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
+import { portableTransforms } from '../srtp/transform-for-key.ts'
 import type { ThreadCommand, ThreadReply, ThreadStatistics } from './thread-protocol.ts'
 
 const BATCH_PACKETS = 128
@@ -35,6 +37,7 @@ export class MediaThreadLoop {
   readonly #port: MessagePort
   readonly #bindAddress: string
   readonly #posted: Int32Array
+  readonly #transforms: SrtpTransforms
   readonly #sessions = new Map<number, ThreadSession>()
   readonly #rtp = new Map<number, ThreadSession>()
   readonly #rtcp = new Map<number, ThreadSession>()
@@ -54,8 +57,15 @@ export class MediaThreadLoop {
   #stopping = false
   #wakeIdle: (() => void) | null = null
 
-  constructor(io: PacketIo, port: MessagePort, bindAddress: string, posted: Int32Array) {
+  constructor(
+    io: PacketIo,
+    port: MessagePort,
+    bindAddress: string,
+    posted: Int32Array,
+    transforms: SrtpTransforms = portableTransforms,
+  ) {
     this.#io = io
+    this.#transforms = transforms
     this.#port = port
     this.#bindAddress = bindAddress
     this.#posted = posted
@@ -241,6 +251,7 @@ export class MediaThreadLoop {
       rings: new SessionRings(command.format, command.rings),
       recorder: command.recording === null ? null : new RecordingRing(command.recording),
       random: systemRandom,
+      transforms: this.#transforms,
       emit: event => this.#reply(id, { type: 'event', event }),
     })
     const session: ThreadSession = { id, core, rtpSocket, rtcpSocket, slot: null }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadOpus } from '../codec/opus.ts'
-import { makePacketIo } from './choose-packet-io.ts'
+import { makePacketIo, makeTransforms } from './choose-packet-io.ts'
 import { MediaThreadLoop } from './media-thread-loop.ts'
 import { StallingPacketIo } from './stalling-packet-io.ts'
 import { raiseThreadPriority } from './thread-priority.ts'
@@ -17,4 +17,5 @@ await new MediaThreadLoop(
   parentPort,
   bindAddress,
   posted,
+  makeTransforms(packetIo),
 ).run()

@@ -4,10 +4,18 @@ import type { Ms } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { parseIpv4 } from '../packet-io/ipv4.ts'
 import type { PacketBatch, PacketIo, PacketIoCounters } from '../packet-io/packet-io.ts'
+import type { RtpTransform } from '../srtp/srtp-transform.ts'
 
-/** Exports of media/native/packet_io.cc, which validates its arguments and throws a TypeError or RangeError. */
+/** Exports of media/native/*.cc, which validate their arguments and throw a TypeError or RangeError. */
 export interface NativeAddon {
   readonly PacketIo: new (now: Ms) => NativeSockets
+  /** A salt of 12 bytes is that of AES-GCM, one of 14 that of AES in counter mode with HMAC-SHA1. */
+  readonly RtpTransform: new (
+    encryption: Uint8Array,
+    authentication: Uint8Array,
+    salt: Uint8Array,
+    tagBytes: number,
+  ) => Omit<RtpTransform, 'overhead'>
   /** Gives the calling thread real-time priority; returns the system's error number, or 0. */
   realtime(): number
   /**
@@ -47,7 +55,7 @@ interface NativeSockets {
   counters(into: Float64Array): void
 }
 
-const ADDON = '../../native/build/packet_io.node'
+const ADDON = '../../native/build/media.node'
 const ADDRESS_IN_USE = -98
 /** Interval at which the event loop runs: only clean-up work of V8 and Node needs it. */
 const TURN_EVERY_MS = 20

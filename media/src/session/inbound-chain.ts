@@ -7,6 +7,7 @@ import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { ReceptionStatistics } from '../rtp/reception-statistics.ts'
 import { RtpHeader, readRtpHeader } from '../rtp/rtp-packet.ts'
 import { SRTP_MALFORMED, SRTP_REPLAYED } from '../srtp/srtp-result.ts'
+import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { DecodingStream } from './codec-streams.ts'
 import { DigitReception } from './digit-reception.ts'
 import type { VoiceDetection } from './media-session.ts'
@@ -36,6 +37,8 @@ interface InboundChainOptions {
   readonly rings: SessionRings
   readonly recorder: SessionRecorder | null
   readonly counters: SessionCounters
+  /** Default: portable ones. */
+  readonly transforms?: SrtpTransforms
   readonly emit: (event: CoreEvent) => void
 }
 
@@ -45,7 +48,7 @@ interface InboundChainOptions {
  */
 export class InboundChain {
   readonly latch = new SourceLatch()
-  readonly keys = new ReceiveKeys()
+  readonly keys: ReceiveKeys
   /** Statistics of the current source. */
   readonly reception = new ReceptionStatistics()
   readonly stream: ReceiveStream
@@ -75,6 +78,7 @@ export class InboundChain {
 
   constructor(options: InboundChainOptions) {
     this.#options = options
+    this.keys = new ReceiveKeys(options.transforms)
     const { openedAtMs, format, emit } = options
     this.stream = new ReceiveStream({ openedAtMs, format })
     this.#pulled = new Int16Array(msToSamples(PULL_MS, format))

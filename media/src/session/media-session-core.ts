@@ -1,5 +1,6 @@
 import { type Ms, msToSamples, type Random, type UnixMs } from '@parley/kernel'
 import { isRtcp } from '../rtp/rtp-packet.ts'
+import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { InboundChain } from './inbound-chain.ts'
 import type { MediaStatistics, VoiceDetection } from './media-session.ts'
 import { OutboundChain } from './outbound-chain.ts'
@@ -20,6 +21,8 @@ interface MediaSessionCoreOptions {
   readonly recorder: SessionRecorder | null
   /** Source of the first SSRC, sequence number and timestamp, of the CNAME and of the report intervals. */
   readonly random: Random
+  /** Makes the transforms of SRTP; default: portable ones. */
+  readonly transforms?: SrtpTransforms
   /** Rarely called; never throws. */
   readonly emit: (event: CoreEvent) => void
 }

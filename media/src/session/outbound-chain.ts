@@ -13,6 +13,7 @@ import { ComfortNoise } from '../dsp/comfort-noise.ts'
 import { TelephoneEventSender } from '../dtmf/telephone-event-sender.ts'
 import { RTP_HEADER_BYTES, writeRtpHeader } from '../rtp/rtp-packet.ts'
 import type { SrtpSender } from '../srtp/srtp-sender.ts'
+import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { EncodingStream } from './codec-streams.ts'
 import type { MediaParameters } from './media-session.ts'
 import type { ReceiveKeys } from './receive-keys.ts'
@@ -43,6 +44,8 @@ interface OutboundChainOptions {
   readonly random: Random
   /** Keys of the inbound side: they show when the peer has switched. */
   readonly receiveKeys: ReceiveKeys
+  /** Default: portable ones. */
+  readonly transforms?: SrtpTransforms
   readonly emit: (event: CoreEvent) => void
 }
 
@@ -54,7 +57,7 @@ interface OutboundChainOptions {
 export class OutboundChain {
   readonly ssrc: number
   readonly #options: OutboundChainOptions
-  readonly #keys = new SendKeys()
+  readonly #keys: SendKeys
   #timestampBase: RtpTicks
   readonly #digits = new TelephoneEventSender()
   readonly #silence = new ComfortNoise()
@@ -77,6 +80,7 @@ export class OutboundChain {
   constructor(options: OutboundChainOptions) {
     const { format } = options
     this.#options = options
+    this.#keys = new SendKeys(options.transforms)
     this.#frame = new Int16Array(msToSamples(MAX_FRAME_MS, format))
     this.#frameSamples = msToSamples(FRAME_MS, format)
     this.#progressSamples = msToSamples(PROGRESS_MS, format)

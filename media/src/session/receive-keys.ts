@@ -1,6 +1,8 @@
 import type { Ms } from '@parley/kernel'
 import { SrtpReceiver } from '../srtp/srtp-receiver.ts'
 import { SRTP_UNAUTHENTICATED } from '../srtp/srtp-result.ts'
+import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
+import { portableTransforms } from '../srtp/transform-for-key.ts'
 import type { SrtpKey } from './media-session.ts'
 
 /** After the first verified packet under a new key, packets in flight under the old key are accepted for this long. */
@@ -13,11 +15,16 @@ const OVERLAP_LIMIT_MS: Ms = 10_000
  * a changed one overlaps with its predecessor, so that packets in flight at a re-key are accepted.
  */
 export class ReceiveKeys {
+  readonly #transforms: SrtpTransforms
   #key: SrtpKey | null = null
   #current: SrtpReceiver | null = null
   #previous: SrtpReceiver | null = null
   #previousUntil: Ms = 0
   #currentProven = false
+
+  constructor(transforms: SrtpTransforms = portableTransforms) {
+    this.#transforms = transforms
+  }
 
   /** Applies a key; returns true when it differs from the one before. */
   apply(nowMs: Ms, key: SrtpKey | null): boolean {
@@ -33,7 +40,7 @@ export class ReceiveKeys {
     this.#previousUntil = nowMs + OVERLAP_LIMIT_MS
     this.#currentProven = false
     this.#key = key
-    this.#current = new SrtpReceiver(key, this.#previous)
+    this.#current = new SrtpReceiver(key, this.#previous, this.#transforms)
     return true
   }
 

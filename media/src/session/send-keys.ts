@@ -1,5 +1,7 @@
 import type { Ms } from '@parley/kernel'
 import { SrtpSender } from '../srtp/srtp-sender.ts'
+import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
+import { portableTransforms } from '../srtp/transform-for-key.ts'
 import type { SrtpKey, SrtpParameters } from './media-session.ts'
 import { sameKey } from './receive-keys.ts'
 
@@ -13,11 +15,16 @@ const WAIT_LIMIT_MS: Ms = 500
  * used at once.
  */
 export class SendKeys {
+  readonly #transforms: SrtpTransforms
   #key: SrtpKey | null = null
   #sender: SrtpSender | null = null
   #nextKey: SrtpKey | null = null
   #next: SrtpSender | null = null
   #nextAtMs: Ms = 0
+
+  constructor(transforms: SrtpTransforms = portableTransforms) {
+    this.#transforms = transforms
+  }
 
   /** `receiveKeyChanged`: the peer's packets will show that it has switched. */
   apply(nowMs: Ms, parameters: SrtpParameters | null, receiveKeyChanged: boolean): void {
@@ -26,7 +33,7 @@ export class SendKeys {
     this.#nextKey = null
     this.#next = null
     if (key !== null && this.#key !== null && sameKey(key, this.#key)) return
-    const sender = key === null ? null : new SrtpSender(key)
+    const sender = key === null ? null : new SrtpSender(key, this.#transforms)
     const wait = receiveKeyChanged && parameters?.peerHasSendKey !== true
     if (this.#sender === null || sender === null || !wait) {
       this.#use(key, sender)

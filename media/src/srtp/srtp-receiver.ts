@@ -13,9 +13,9 @@ import {
   SRTP_UNAUTHENTICATED,
 } from './srtp-result.ts'
 import { srtpSuiteSizes } from './srtp-suite.ts'
-import type { RtcpTransform, RtpTransform } from './srtp-transform.ts'
+import type { RtcpTransform, RtpTransform, SrtpTransforms } from './srtp-transform.ts'
 import { MAX_STREAMS, StreamTable } from './stream-table.ts'
-import { rtcpTransform, rtpTransform } from './transform-for-key.ts'
+import { portableTransforms, rtcpTransform, rtpTransform } from './transform-for-key.ts'
 
 const SECOND_CYCLE = 0x10000
 /** Refused as a packet index: counters begin at 0. */
@@ -45,8 +45,8 @@ export class SrtpReceiver {
    * `previous`: the receiver of the key before a re-key. Throws `MediaError` "srtp_key_invalid" when key and salt are not
    * as long as the suite wants them.
    */
-  constructor(key: SrtpKey, previous: SrtpReceiver | null = null) {
-    this.#rtp = rtpTransform(key)
+  constructor(key: SrtpKey, previous: SrtpReceiver | null = null, transforms: SrtpTransforms = portableTransforms) {
+    this.#rtp = rtpTransform(key, transforms)
     this.#rtcp = rtcpTransform(key)
     this.#mki = key.mki === undefined ? null : new MasterKeyIdentifier(key.mki)
     const { aead, tag } = srtpSuiteSizes(key.suite)

@@ -3,9 +3,9 @@ import type { SrtpKey } from '../session/media-session.ts'
 import { guessIndex, rolloverOf } from './rollover.ts'
 import { SRTCP_CLEAR_BYTES, SRTCP_ENCRYPTED } from './srtcp-layout.ts'
 import { SRTP_KEY_EXHAUSTED, SRTP_MALFORMED, SRTP_REPLAYED, SRTP_TOO_MANY_STREAMS } from './srtp-result.ts'
-import type { RtcpTransform, RtpTransform } from './srtp-transform.ts'
+import type { RtcpTransform, RtpTransform, SrtpTransforms } from './srtp-transform.ts'
 import { StreamTable } from './stream-table.ts'
-import { rtcpTransform, rtpTransform } from './transform-for-key.ts'
+import { portableTransforms, rtcpTransform, rtpTransform } from './transform-for-key.ts'
 
 /**
  * Protects sent packets under one master key (RFC 3711), in place. It lives as long as the key: a second one for the
@@ -19,8 +19,8 @@ export class SrtpSender {
   #rtcpIndex = 0
 
   /** Throws `MediaError` "srtp_key_invalid" when key and salt are not as long as the suite wants them. */
-  constructor(key: SrtpKey) {
-    this.#rtp = rtpTransform(key)
+  constructor(key: SrtpKey, transforms: SrtpTransforms = portableTransforms) {
+    this.#rtp = rtpTransform(key, transforms)
     this.#rtcp = rtcpTransform(key)
   }
 

@@ -1,3 +1,5 @@
+import type { SessionKeys } from './key-derivation.ts'
+
 /**
  * Encryption and authentication of RTP under one set of session keys. Opening takes two steps, so that no state and no
  * byte changes before a packet is known to be authentic.
@@ -14,6 +16,13 @@ export interface RtpTransform {
   authentic(packet: Uint8Array, header: number, length: number, ssrc: number, index: number): boolean
   /** Decrypts in place the packet that was just found `authentic`; returns the new length. */
   open(packet: Uint8Array, header: number, length: number, ssrc: number, index: number): number
+}
+
+/** Makes transforms of session keys: those of a media thread are native where the addon is built. */
+export interface SrtpTransforms {
+  gcm(keys: SessionKeys): RtpTransform
+  /** `tagBytes`: 4 or 10. */
+  counterMode(keys: SessionKeys, tagBytes: number): RtpTransform
 }
 
 /**

@@ -15,6 +15,7 @@ const packages = {
   'packages/egress': ['packages/kernel'],
   'packages/store': ['packages/kernel', 'packages/contract'],
   'packages/leg': ['packages/kernel', 'sip', 'media'],
+  'packages/webrtc': ['packages/kernel'],
   'packages/conversation': ['packages/kernel', 'packages/flow', 'packages/providers', 'packages/egress'],
   'packages/runs': [
     'packages/kernel',
@@ -36,6 +37,7 @@ const packages = {
     'packages/providers',
     'packages/store',
     'packages/leg',
+    'packages/webrtc',
     'packages/conversation',
     'packages/runs',
   ],

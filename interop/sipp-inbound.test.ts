@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { SipCallLeg } from '@parley/leg'
 import { readWav } from '@parley/media'
 import { resemblance } from '@parley/phone/testing'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -83,7 +84,7 @@ describe.skipIf(peer.missing)(
       const { under, result } = await sippCalls({ scenario: 'uac-glare' }, onTestFinished, {
         onCall: call =>
           call.leg.onEvent(event => {
-            if (event.type === 'answered') call.leg.hold()
+            if (event.type === 'answered' && call.leg instanceof SipCallLeg) call.leg.hold()
           }),
       })
       expect(result.exitCode, result.output).toBe(0)

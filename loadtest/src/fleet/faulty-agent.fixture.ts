@@ -1,6 +1,6 @@
 import { type ScriptedCaller, scriptedCaller } from '@parley/contract'
 import type { Ms } from '@parley/kernel'
-import type { CallLeg } from '@parley/leg'
+import type { SipCallLeg } from '@parley/leg'
 import { VirtualLine } from '@parley/leg/testing'
 import { CallerScript, PhoneCall, PhoneVoice } from '@parley/phone'
 import { TonesRecogniser, TonesVoice } from '@parley/providers'
@@ -87,7 +87,7 @@ export class FaultyAgent {
     return CallerScript.prepare(script, new PhoneVoice(tones, 'en')).finally(() => tones.close())
   }
 
-  #answer(line: VirtualLine, leg: CallLeg, fault: PlantedFault): void {
+  #answer(line: VirtualLine, leg: SipCallLeg, fault: PlantedFault): void {
     if (fault === 'refused') return leg.reject(503)
     leg.ring()
     leg.answer()

@@ -86,7 +86,7 @@ export function offeredCodecs(local: LocalMedia): SdpCodec[] {
     return { payloadType, name, clockRate, channels, fmtp }
   })
   // RFC 4733 section 2.1: an event has the clock rate of the audio that it replaces, so each rate has its own type.
-  const clockRates = [...new Set(audio.map(({ clockRate }) => clockRate))]
+  const clockRates = [...new Set(audio.map(({ clockRate }) => clockRate))].sort((a, b) => a - b)
   return [...audio, ...clockRates.map((rate, i) => telephoneEvent((local.dtmfPayloadType ?? 101) + i, rate))]
 }
 

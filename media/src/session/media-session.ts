@@ -22,6 +22,8 @@ export interface MediaParameters {
    * NAT, whose description names its private address. Default none.
    */
   readonly learnFrom?: readonly Ipv4Network[]
+  /** Whether packets are accepted from exactly `remote` alone, also the first; default false. For peers on this machine. */
+  readonly exactSource?: boolean
   /** The peer's RTCP address (RFC 3605); default the port above `remote`. */
   readonly remoteRtcp?: { readonly address: string; readonly port: number } | undefined
   /** Whether RTCP goes over the RTP port (RFC 5761); default false. */

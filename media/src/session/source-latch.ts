@@ -22,6 +22,8 @@ interface AnnouncedSource {
   readonly secure: boolean
   /** Whether packets may be sent to the announced address; otherwise only to the source that was heard. */
   readonly reachable: boolean
+  /** Whether only packets from the announced port count. */
+  readonly exact?: boolean
   /** Addresses besides the announced one whose first packet is accepted: of a peer behind a NAT. */
   readonly learnFrom: readonly Ipv4Network[]
 }
@@ -97,7 +99,7 @@ export class SourceLatch {
       }
       return true
     }
-    if (port < LOWEST_PEER_PORT) return false
+    if (port < LOWEST_PEER_PORT || (this.#announced.exact === true && port !== this.#announced.port)) return false
     if (!this.#latched) this.#latch(ipv4, port, ssrc)
     else if (port !== this.port || ssrc !== this.#ssrc) {
       const takes = this.#returns(nowMs, port, ssrc) || this.#succeeds(nowMs, port, ssrc, sequence, isNegotiated)

@@ -1,4 +1,4 @@
-import type { CallLeg, LegOptions } from '@parley/leg'
+import type { LegOptions, SipCallLeg } from '@parley/leg'
 import type { Call, CallEvent } from './call.ts'
 import type { CallControl, CallHandler } from './call-handler.ts'
 
@@ -12,7 +12,7 @@ export interface CallPlan {
    * Answers or refuses an inbound call while it rings. Must not reject, and must resolve soon after the leg ends. Default:
    * the call is answered at once.
    */
-  readonly whileRinging?: (leg: CallLeg) => Promise<RingingDecision>
+  readonly whileRinging?: (leg: SipCallLeg) => Promise<RingingDecision>
   /** Called when the handler is created, before the first event. */
   onCall?(call: Call): void
   onEvent?(event: CallEvent, call: Call): void

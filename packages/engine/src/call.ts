@@ -1,6 +1,6 @@
 import type { PreemptiveGenerationReport, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
 import type { Ms, Time, Timer } from '@parley/kernel'
-import type { CallLeg, LegEnd, LegEvent, LegTransport, SipRequest } from '@parley/leg'
+import type { CallLeg, LegEnd, LegEvent, LegTransport } from '@parley/leg'
 import type { CallControl, CallHandler } from './call-handler.ts'
 import { type LocalEnding, type RunResult, runResult } from './outcome.ts'
 import type { Ticker } from './ticker.ts'
@@ -161,7 +161,7 @@ export class Call {
     await this.#settled()
     const result = this.#handler?.result
     return {
-      run: runResult(end, this.#ending, end.direction === 'outbound' && hasCredentials(this.leg.invite)),
+      run: runResult(end, this.#ending, this.leg.sentCredentials),
       direction: end.direction,
       transport: this.#transport,
       utterances: result?.utterances ?? [],
@@ -186,8 +186,4 @@ export class Call {
       handler.settled().then(done, done)
     })
   }
-}
-
-function hasCredentials({ headers }: SipRequest): boolean {
-  return headers.has('Authorization') || headers.has('Proxy-Authorization')
 }

@@ -1,5 +1,13 @@
 import { systemTime } from '@parley/kernel'
-import { type CallLeg, type DialOptions, dialLeg, Endpoint, type EndpointOptions, receiveLeg } from '@parley/leg'
+import {
+  type CallLeg,
+  type DialOptions,
+  dialLeg,
+  Endpoint,
+  type EndpointOptions,
+  receiveLeg,
+  type SipCallLeg,
+} from '@parley/leg'
 import { Call, type CallEvent } from './call.ts'
 import { CallCapacity, type CallPlace } from './call-capacity.ts'
 import type { CallPlan, HandlerFactory } from './call-plan.ts'
@@ -79,7 +87,7 @@ export class Engine {
    */
   async dial({ plan, ...target }: DialRequest, place: CallPlace = this.#reserve()): Promise<Call> {
     const { recording, createHandler } = plan
-    let leg: CallLeg | null = null
+    let leg: SipCallLeg | null = null
     try {
       leg = await dialLeg(this.endpoint, {
         ringTimeoutMs: RING_TIMEOUT_MS,
@@ -95,6 +103,13 @@ export class Engine {
       place.release()
       throw error
     }
+  }
+
+  /** Starts a call whose leg exists already; releases `place` when it ends. */
+  begin(leg: CallLeg, plan: CallPlan, place: CallPlace): Call {
+    const call = this.#startCall(leg, plan, plan.createHandler)
+    void call.report.then(() => place.release())
+    return call
   }
 
   /** Accepts no new calls from now on. Live calls and calls that are being set up go on. */
@@ -121,7 +136,7 @@ export class Engine {
   }
 
   /** Records the address of the far end from its first response on. */
-  #notePeer(leg: CallLeg): void {
+  #notePeer(leg: SipCallLeg): void {
     leg.onEvent(({ type }) => {
       if (type !== 'ringing' && type !== 'answered' && type !== 'ended') return
       if (leg.peerAddress !== null) this.#peers.note(leg.peerAddress, this.endpoint.time.now())

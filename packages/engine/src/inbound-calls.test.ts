@@ -1,5 +1,5 @@
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
-import { type CallLeg, dialLeg, type InviteSession, parseUri, receiveLeg, type SipUri } from '@parley/leg'
+import { dialLeg, type InviteSession, parseUri, receiveLeg, type SipCallLeg, type SipUri } from '@parley/leg'
 import type { LegContext } from '@parley/leg/testing'
 import { InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
 import { type RequestGuard, UserAgent, VirtualNetwork } from '@parley/sip'
@@ -28,7 +28,7 @@ class InboundHarness {
   /** Calls that the rate of the route still allows. */
   rateLeft = Number.POSITIVE_INFINITY
   readonly abandoned: AbandonReason[] = []
-  readonly started: CallLeg[] = []
+  readonly started: SipCallLeg[] = []
   readonly callEnded = Promise.withResolvers<void>()
   plan: Partial<CallPlan> = {}
   decide: () => Promise<InboundDecision> = async () => this.taken()
@@ -77,7 +77,7 @@ class InboundHarness {
       now: () => time.now(),
       openLeg: (session, options) => receiveLeg(engine, session, options),
       startCall: leg => {
-        this.started.push(leg)
+        this.started.push(leg as SipCallLeg)
         return { leg, report: this.callEnded.promise } as unknown as Call
       },
     })
@@ -85,7 +85,7 @@ class InboundHarness {
   }
 
   /** Calls; resolves after 300 ms of virtual time. */
-  async call(user = 'known'): Promise<CallLeg> {
+  async call(user = 'known'): Promise<SipCallLeg> {
     const leg = await dialLeg(this.caller, { uri: uriOf(user), from: FROM })
     await this.pass(300)
     return leg
@@ -115,7 +115,7 @@ const uriOf = (user: string) => parseUri(`sip:${user}@${ENGINE};transport=tls`) 
 const FROM = { displayName: undefined, uri: uriOf('caller'), params: new Map() }
 
 /** How the caller's leg ended; null: it has not ended. */
-function endOf(leg: CallLeg): { status: number | null; retryAfterS: number | undefined } | null {
+function endOf(leg: SipCallLeg): { status: number | null; retryAfterS: number | undefined } | null {
   let end = null
   leg.onEvent(event => {
     if (event.type === 'ended') end = { status: event.end.sipStatus, retryAfterS: event.end.retryAfterS }

@@ -5,6 +5,7 @@ import {
   type GuardDecision,
   type InviteSession,
   type LegOptions,
+  type SipCallLeg,
   type SipRequest,
   tagOf,
 } from '@parley/leg'
@@ -25,7 +26,7 @@ interface InboundCallsOptions {
   readonly peers: KnownPeers
   readonly now: () => Ms
   /** Opens media for an INVITE; null: the offer was refused. */
-  readonly openLeg: (session: InviteSession, options: LegOptions) => Promise<CallLeg | null>
+  readonly openLeg: (session: InviteSession, options: LegOptions) => Promise<SipCallLeg | null>
   /** Creates the call, which the engine owns from then on. */
   readonly startCall: (leg: CallLeg, plan: CallPlan, createHandler: HandlerFactory) => Call
 }

@@ -20,11 +20,11 @@ import type {
   SipUri,
   UserAgent,
 } from '@parley/sip'
-import { CallLeg } from './call-leg.ts'
 import { LegError } from './errors.ts'
 import type { LegSecurity } from './leg.ts'
 import type { LegDestinations, MediaDestinations } from './media-destinations.ts'
 import { Negotiation, warningValue } from './negotiation.ts'
+import { SipCallLeg } from './sip-call-leg.ts'
 
 /** RFC 4568 section 8.3: keys in SDP are as secret as the signalling. */
 const NEEDS_TLS = 'SRTP is required here, and its keys in SDP need SIP over TLS'
@@ -92,7 +92,7 @@ export interface DialOptions extends LegOptions {
  * Opens media and sends the INVITE. Throws "srtp_needs_tls", and what the media plane throws ("no_rtp_port", …): then nothing
  * was sent.
  */
-export async function dialLeg(context: LegContext, options: DialOptions): Promise<CallLeg> {
+export async function dialLeg(context: LegContext, options: DialOptions): Promise<SipCallLeg> {
   requireTls(options)
   const media = await openMedia(context, options, options.uri.user ?? options.uri.host)
   let invited: InviteSession | null = null
@@ -117,7 +117,7 @@ export async function dialLeg(context: LegContext, options: DialOptions): Promis
       ...(options.delayedOffer !== true && { body: negotiation.offer({}) }),
     })
     invited = session
-    const leg = new CallLeg(session, media, negotiation)
+    const leg = new SipCallLeg(session, media, negotiation)
     session.onEvent(event => leg.handleSession(event))
     return leg
   } catch (error) {
@@ -146,7 +146,7 @@ export async function receiveLeg(
   context: LegContext,
   session: InviteSession,
   options: LegOptions,
-): Promise<CallLeg | null> {
+): Promise<SipCallLeg | null> {
   const { security = 'srtp-required', codecs } = options
   if (security === 'srtp-required' && session.flow?.transport !== 'tls') {
     session.reject(488, { headers: [['Warning', warningValue(399, NEEDS_TLS)]] })
@@ -173,7 +173,7 @@ export async function receiveLeg(
     throw error
   }
   const peerAddress = session.flow?.remote.address
-  const leg = new CallLeg(session, media, negotiationFor({ context, media, options, peerAddress, destinations }))
+  const leg = new SipCallLeg(session, media, negotiationFor({ context, media, options, peerAddress, destinations }))
   // The session buffers its events until the first listener is added.
   session.onEvent(event => leg.handleSession(event))
   return leg

@@ -12,10 +12,11 @@ export type {
   Uri,
 } from '@parley/sip'
 export { ensureLocalCertificate, parseNameAddr, parseUri, tagOf } from '@parley/sip'
-export { CallLeg } from './call-leg.ts'
 export { type DialOptions, dialLeg, type LegOptions, receiveLeg } from './connect.ts'
 export { LegError } from './errors.ts'
 export { Endpoint, type EndpointOptions } from './io/endpoint.ts'
-export type { LegEnd, LegEvent, LegSecurity, LegTransport } from './leg.ts'
+export type { CallLeg, LegEnd, LegEvent, LegSecurity, LegTransport } from './leg.ts'
 export { ALL_NETWORKS } from './media-destinations.ts'
 export type { ObservedMessage } from './observed-transport.ts'
+export { SipCallLeg } from './sip-call-leg.ts'
+export { openWebLeg, type WebAnswer, WebLeg, type WebPeer, type WebPeerEvent } from './web-leg.ts'

@@ -1,5 +1,55 @@
-import type { Ms, Samples } from '@parley/kernel'
-import type { DigitSource, MediaParameters, MediaReport } from '@parley/media'
+import type { AudioFormat, Ms, Samples } from '@parley/kernel'
+import type {
+  DigitSource,
+  MediaParameters,
+  MediaReport,
+  MediaStatistics,
+  VoiceDetection,
+  VoiceEdge,
+} from '@parley/media'
+import type { ReferOptions, Uri } from '@parley/sip'
+
+/** What a call needs of its leg: `SipCallLeg` over SIP, `WebLeg` to a browser. */
+export interface CallLeg {
+  readonly direction: LegDirection
+  readonly state: LegState
+  /** Call-ID of a SIP leg; for others a name that is as unique. */
+  readonly callId: string
+  /** Whether the far end has put us on hold. */
+  readonly held: boolean
+  /** Null until signalling has passed and audio is agreed. */
+  readonly transport: LegTransport | null
+  /** Host of the far end's URI, at which other numbers of its network are reached; null: there is none, or it is hidden. */
+  readonly peerHost: string | null
+  /** Whether our last INVITE carried credentials. */
+  readonly sentCredentials: boolean
+  /** Format of played and heard audio. */
+  readonly format: AudioFormat
+  /**
+   * Returns a function that removes the listener. Events come one at a time, none after "ended"; the first listener also
+   * gets the events from before it was added.
+   */
+  onEvent(listener: (event: LegEvent) => void): () => void
+  /** Ends the leg; "ended" follows. */
+  hangUp(): void
+  /** Appends audio to the playout queue; returns the position in the playout stream at which it ends. */
+  play(audio: Int16Array): Samples
+  /** Drops queued audio that was not sent; returns the position in the playout stream up to which it was. */
+  flush(): Samples
+  played(): Samples
+  /** "digits-sent" follows. */
+  sendDigits(digits: string, options?: { readonly durationMs?: Ms; readonly gapMs?: Ms }): void
+  readHeard(into: Int16Array): Samples
+  /** See `MediaSession.detectVoice`. */
+  detectVoice(options: VoiceDetection): void
+  /** See `MediaSession.nextVoiceEdge`. */
+  nextVoiceEdge(): VoiceEdge | null
+  heardPosition(): Samples
+  describe(): string
+  statistics(): Promise<MediaStatistics>
+  /** Blind transfer; "transfer-result" follows. */
+  transfer(target: Uri, options?: Pick<ReferOptions, 'headers'>): void
+}
 
 export type LegDirection = 'inbound' | 'outbound'
 
@@ -97,8 +147,8 @@ export type LegSecurity = 'srtp-required' | 'srtp-without-tls' | 'rtp-only'
 
 /** Signalling and media transport in use. */
 export interface LegTransport {
-  readonly signalling: 'udp' | 'tcp' | 'tls'
-  readonly media: 'srtp' | 'rtp'
+  readonly signalling: 'udp' | 'tcp' | 'tls' | 'https'
+  readonly media: 'srtp' | 'rtp' | 'dtls-srtp'
 }
 
 export function mediaSecurity(parameters: MediaParameters): LegTransport['media'] {

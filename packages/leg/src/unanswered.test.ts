@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { CallLeg } from './call-leg.ts'
+import type { SipCallLeg } from './sip-call-leg.ts'
 import { VirtualLine } from './virtual-line.ts'
 
 /** A call at `b` that is not answered yet. `rings`: default true. */
-async function ringing(options: { readonly rings?: boolean } = {}): Promise<{ line: VirtualLine; callee: CallLeg }> {
+async function ringing(options: { readonly rings?: boolean } = {}): Promise<{ line: VirtualLine; callee: SipCallLeg }> {
   const line = new VirtualLine()
   line.onOffer = leg => {
     if (options.rings ?? true) leg.ring()
@@ -57,7 +57,7 @@ describe('an inbound call that is not answered yet', () => {
 
   it('answer(), ring() and reject() do nothing after the session has ended, even before the leg gets the event', async () => {
     const line = new VirtualLine()
-    const callees: CallLeg[] = []
+    const callees: SipCallLeg[] = []
     line.onOffer = leg => {
       callees.push(leg)
       leg.ring()

@@ -9,16 +9,16 @@ import {
   UserAgent,
   VirtualNetwork,
 } from '@parley/sip'
-import type { CallLeg } from './call-leg.ts'
 import { type DialOptions, dialLeg, type LegContext, type LegOptions, receiveLeg } from './connect.ts'
 import type { LegEnd, LegEvent } from './leg.ts'
 import type { MediaDestinations } from './media-destinations.ts'
+import type { SipCallLeg } from './sip-call-leg.ts'
 
 /** One end of a virtual line: user agent and media plane, and the leg once there is a call. */
 class LineEnd {
   context: LegContext
   readonly events: LegEvent[] = []
-  leg: CallLeg | null = null
+  leg: SipCallLeg | null = null
   readonly #media: InlineMediaPlane
   #session: MediaSession | null = null
 
@@ -41,7 +41,7 @@ class LineEnd {
     this.context = { ...this.context, mediaDestinations }
   }
 
-  setLeg(leg: CallLeg): void {
+  setLeg(leg: SipCallLeg): void {
     this.leg = leg
     leg.onEvent(event => this.events.push(event))
   }
@@ -64,7 +64,7 @@ export class VirtualLine {
   readonly a: LineEnd
   readonly b: LineEnd
   /** Called with `b`'s leg of each inbound call. */
-  onOffer: (leg: CallLeg) => void = leg => {
+  onOffer: (leg: SipCallLeg) => void = leg => {
     leg.ring()
     leg.answer()
   }
@@ -80,7 +80,7 @@ export class VirtualLine {
   }
 
   /** Dials from `a` to `b`; the call proceeds with `pass`. */
-  async dial(options: Partial<DialOptions> = {}): Promise<CallLeg> {
+  async dial(options: Partial<DialOptions> = {}): Promise<SipCallLeg> {
     const leg = await dialLeg(this.a.context, {
       uri: parseUri('sip:bob@192.0.2.2;transport=tls') as SipUri,
       from: address('sip:alice@192.0.2.1'),

@@ -1,5 +1,5 @@
 import { type AudioFormat, type Ms, msToSamples, NARROWBAND, type Samples, type Time, type Timer } from '@parley/kernel'
-import type { CallLeg } from '@parley/leg'
+import type { SipCallLeg } from '@parley/leg'
 import { FormatConverter, Resampler, resample } from '@parley/media'
 import { DAMAGE_FRAME, type LineDamage } from './caller/line-damage.ts'
 
@@ -14,7 +14,7 @@ const CONVERTED_MS: Ms = 60
  * the leg. With `damage` the line is never silent: every 20 ms a frame passes through the damage.
  */
 export class CallAudio {
-  readonly #leg: CallLeg
+  readonly #leg: SipCallLeg
   readonly #time: Time
   readonly #ratio: number
   readonly #converter: FormatConverter
@@ -22,7 +22,7 @@ export class CallAudio {
   readonly #pump: DamagePump | null
   #pumpTimer: Timer | undefined
 
-  constructor(leg: CallLeg, time: Time, damage: LineDamage | null) {
+  constructor(leg: SipCallLeg, time: Time, damage: LineDamage | null) {
     this.#leg = leg
     this.#time = time
     this.#ratio = leg.format.sampleRateHz / NARROWBAND.sampleRateHz
@@ -90,7 +90,7 @@ export class CallAudio {
 
 /** Feeds a leg with damaged frames, a few ahead of its playout. */
 class DamagePump {
-  readonly #leg: CallLeg
+  readonly #leg: SipCallLeg
   readonly #damage: LineDamage
   readonly #resampler: Resampler | null
   readonly #ratio: number
@@ -103,7 +103,7 @@ class DamagePump {
   #received: Int16Array[] = []
   #fed: Samples = 0
 
-  constructor(leg: CallLeg, damage: LineDamage, format: AudioFormat) {
+  constructor(leg: SipCallLeg, damage: LineDamage, format: AudioFormat) {
     this.#leg = leg
     this.#damage = damage
     this.#ratio = format.sampleRateHz / NARROWBAND.sampleRateHz

@@ -1,5 +1,5 @@
 import { type Ms, msToSamples, NARROWBAND, type Samples, samplesToMs, type Time, type Timer } from '@parley/kernel'
-import type { CallLeg, LegEnd, LegEvent } from '@parley/leg'
+import type { LegEnd, LegEvent, SipCallLeg } from '@parley/leg'
 import type { SpeechToText, TextToSpeech } from '@parley/providers'
 import { CallAudio } from './call-audio.ts'
 import { CallTranscriber } from './call-transcriber.ts'
@@ -41,7 +41,7 @@ const MEMORY_MS: Ms = 20 * 60_000
  * transcribes that audio.
  */
 export class PhoneCall {
-  readonly leg: CallLeg
+  readonly leg: SipCallLeg
   /** Resolves with the end of the call; never rejects. */
   readonly ended: Promise<LegEnd>
   readonly #time: Time
@@ -57,7 +57,7 @@ export class PhoneCall {
   /** Created on the first wait for speech or silence: voice activity detection costs more than storing the audio. */
   #farVoice: FarEndVoice | null = null
 
-  constructor(leg: CallLeg, time: Time, { memoryMs = MEMORY_MS, damage }: PhoneCallOptions = {}) {
+  constructor(leg: SipCallLeg, time: Time, { memoryMs = MEMORY_MS, damage }: PhoneCallOptions = {}) {
     this.leg = leg
     this.#time = time
     this.#waits = new Waits(time)

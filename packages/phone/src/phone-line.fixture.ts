@@ -1,5 +1,5 @@
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
-import { type CallLeg, dialLeg, receiveLeg } from '@parley/leg'
+import { dialLeg, receiveLeg, type SipCallLeg } from '@parley/leg'
 import type { LegContext } from '@parley/leg/testing'
 import { type CodecName, InlineMediaPlane, VirtualPacketNetwork } from '@parley/media'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
@@ -10,9 +10,9 @@ import { PhoneCall, type PhoneCallOptions } from './phone-call.ts'
 export class PhoneLine {
   readonly time: VirtualTime
   readonly call: PhoneCall
-  readonly far: CallLeg
+  readonly far: SipCallLeg
 
-  private constructor(time: VirtualTime, call: PhoneCall, far: CallLeg) {
+  private constructor(time: VirtualTime, call: PhoneCall, far: SipCallLeg) {
     this.time = time
     this.call = call
     this.far = far
@@ -32,7 +32,7 @@ export class PhoneLine {
       return { userAgent, random, media: new InlineMediaPlane({ time, random, network: packets, address }) }
     }
     const legOptions = { ...(options.codecs && { codecs: options.codecs }) }
-    const reached = Promise.withResolvers<CallLeg>()
+    const reached = Promise.withResolvers<SipCallLeg>()
     const farEnd = contextAt('192.0.2.2', session => {
       void receiveLeg(farEnd, session, legOptions).then(leg => leg !== null && reached.resolve(leg))
     })

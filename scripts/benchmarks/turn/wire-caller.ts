@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Ms, systemRandom } from '@parley/kernel'
-import { type CallLeg, dialLeg, type LegEnd, parseUri, type SipUri } from '@parley/leg'
+import { type SipCallLeg, dialLeg, type LegEnd, parseUri, type SipUri } from '@parley/leg'
 import type { UserAgent } from '@parley/sip'
 import { scriptedLead } from './script.ts'
 import { type MeasuredTurn, TurnMeter } from './turn-meter.ts'
@@ -76,7 +76,7 @@ async function silence(meter: TurnMeter, quietMs: Ms): Promise<void> {
   }
 }
 
-function watch(leg: CallLeg) {
+function watch(leg: SipCallLeg) {
   const answered = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<LegEnd>()
   leg.onEvent(event => {

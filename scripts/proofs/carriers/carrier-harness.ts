@@ -1,10 +1,10 @@
 import type { Ms } from '@parley/kernel'
 import {
-  type CallLeg,
   type DialOptions,
   type LegEvent,
   type LegOptions,
   parseUri,
+  type SipCallLeg,
   type SipRequest,
   type SipUri,
 } from '@parley/leg'
@@ -194,7 +194,7 @@ export class CarrierHarness {
     return this.#isCalled ? this.line.b : this.line.a
   }
 
-  get leg(): CallLeg {
+  get leg(): SipCallLeg {
     const { leg } = this.#end
     if (leg === null) throw new ScenarioFailure('the engine has no call')
     return leg

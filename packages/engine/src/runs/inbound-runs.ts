@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ParleyError, type Time } from '@parley/kernel'
-import type { CallLeg, SipRequest } from '@parley/leg'
+import type { SipCallLeg, SipRequest } from '@parley/leg'
 import type { OwnedRun, OwnedRunEnding, RunLeases } from '@parley/runs'
 import {
   type AdmissionRefusal,
@@ -258,7 +258,7 @@ export class InboundRuns implements InboundRouter {
   }
 
   /** Requests context from the agent's server, and stores the dialog so that another process can end the call if this one dies. */
-  async #whileRinging(ready: ReadyRun, leg: CallLeg): Promise<RingingDecision> {
+  async #whileRinging(ready: ReadyRun, leg: SipCallLeg): Promise<RingingDecision> {
     const { run, start, agent, record, time } = ready
     const facts = factsOf(start)
     const isOver = () => leg.state === 'ended' || record.isStopped

@@ -222,7 +222,7 @@ it('the effect of dialling succeeds when the far end answers', async () => {
   await vi.waitFor(() => expect(dialled).toHaveLength(1))
   const dials = () => listEffects(test.database.within(scope), scope, runId)
   expect(await dials()).toMatchObject([{ effect_kind: 'sip_dial', state: 'sending' }])
-  const call = { leg: { callId: 'abc', dialog: null } } as Call
+  const call = { leg: { callId: 'abc' } } as Call
   dialled[0]!.plan.onEvent!({ type: 'leg', event: { type: 'answered' } }, call)
   await vi.waitFor(async () =>
     expect(await dials()).toMatchObject([{ state: 'succeeded', receipts: [{ sip_call_id: 'abc' }] }]),

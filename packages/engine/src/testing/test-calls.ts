@@ -1,5 +1,5 @@
 import { type Ms, type Random, systemTime, type Time, type UnixMs } from '@parley/kernel'
-import type { CallLeg, LegSecurity, SipRequest } from '@parley/leg'
+import type { CallLeg, LegSecurity, SipCallLeg, SipRequest } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
 import { agentHandler } from '../agent-handler.ts'
 import { Call } from '../call.ts'
@@ -106,7 +106,7 @@ function handlerOf(talker: TestTalker): HandlerFactory {
   }
   const { agent } = talker
   return control => {
-    const { from, to } = control.leg.parties
+    const { from, to } = (control.leg as SipCallLeg).parties
     const call = {
       run_id: null,
       agent_id: agent.agentId,

@@ -22,6 +22,7 @@ import { LegError } from './errors.ts'
 import { OfferAnswerExchange } from './exchange.ts'
 import { isDigits, readInfoDigit, writeInfoDigit } from './info-digits.ts'
 import {
+  type CallLeg,
   type LegDirection,
   type LegEnd,
   type LegEvent,
@@ -38,10 +39,10 @@ type OwnFailure = { readonly cause: LegEnd['cause']; readonly detail: string }
 const INFO_DIGIT_MS = 100
 
 /**
- * One call leg of either direction: an INVITE session and a media session with the same lifetime. `dialLeg` and `receiveLeg`
+ * One call leg over SIP, of either direction: an INVITE session and a media session with the same lifetime. `dialLeg` and `receiveLeg`
  * create it; its owner listens with `onEvent` and ends it with `hangUp`.
  */
-export class CallLeg {
+export class SipCallLeg implements CallLeg {
   readonly direction: LegDirection
   readonly #session: InviteSession
   readonly #media: MediaSession
@@ -96,6 +97,12 @@ export class CallLeg {
   /** Source or destination address of the last SIP message; null before the first. */
   get peerAddress(): string | null {
     return this.#session.flow?.remote.address ?? null
+  }
+
+  get sentCredentials(): boolean {
+    if (this.direction === 'inbound') return false
+    const { headers } = this.#session.invite
+    return headers.has('Authorization') || headers.has('Proxy-Authorization')
   }
 
   /** Host of the far end's URI, at which other numbers of its network are reached; null when the URI hides it. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Ms, systemRandom } from '@parley/kernel'
-import { type SipCallLeg, dialLeg, type LegEnd, parseUri, type SipUri } from '@parley/leg'
+import { dialLeg, type LegEnd, parseUri, type SipCallLeg, type SipUri } from '@parley/leg'
 import type { UserAgent } from '@parley/sip'
 import { scriptedLead } from './script.ts'
 import { type MeasuredTurn, TurnMeter } from './turn-meter.ts'

@@ -39,3 +39,10 @@ export function ChannelIcon({ run }: { readonly run: Pick<Run, 'channel' | 'mode
 export function farEnd(run: Pick<Run, 'mode' | 'from_number' | 'to_number'>): string | null {
   return run.mode === 'outbound' ? run.to_number : run.from_number
 }
+
+const ENDED: ReadonlySet<Run['state']> = new Set(['completed', 'failed', 'cancelled', 'rejected', 'expired'])
+
+/** Whether the run is in a terminal state. */
+export function isEnded(run: Pick<Run, 'state'>): boolean {
+  return ENDED.has(run.state)
+}

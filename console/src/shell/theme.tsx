@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react'
+import { createContext, type ReactNode, useContext, useLayoutEffect, useState, useSyncExternalStore } from 'react'
 
 type Choice = 'light' | 'dark' | 'system'
 
@@ -26,7 +26,8 @@ export function ThemeProvider({ children }: { readonly children: ReactNode }) {
   const [choice, setChoice] = useState<Choice>(storedChoice)
   const isDark = useSyncExternalStore(subscribe, () => systemIsDark().matches)
   const theme = choice === 'system' ? (isDark ? 'dark' : 'light') : choice
-  useEffect(() => {
+  // Before the effects of the page, which read the colours.
+  useLayoutEffect(() => {
     document.documentElement.dataset.theme = theme
     localStorage.setItem(STORAGE, choice)
   }, [choice, theme])

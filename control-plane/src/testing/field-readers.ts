@@ -33,6 +33,10 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['Settings', 'channels timezone', FLOW, `${FLOW} packages/conversation/src`],
   ['Settings', 'modelTemperature', 'packages/conversation/src', 'packages/conversation/src'],
   ['Settings', 'silenceContractMs holdingLines', VOICE, VOICE],
+  ['Settings', 'voicemail ivr callScreening', VOICE, VOICE],
+  ['Settings.voicemail', 'enabled action message detectionTimeoutMs', VOICE, `${VOICE} packages/dialogue/src`],
+  ['Settings.ivr', 'enabled action', VOICE, VOICE],
+  ['Settings.callScreening', 'enabled identity purpose', VOICE, VOICE],
   ['Settings', 'ringDurationMs', 'packages/engine/src/runs', 'packages/engine/src/runs'],
 
   // Services of an agent.

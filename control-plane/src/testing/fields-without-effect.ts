@@ -41,12 +41,6 @@ const SETTINGS: readonly (readonly [members: string, settings: NonNullable<Draft
   ['', { sttMode: 'accurate' }],
   ['', { vocabSpecialization: 'medical' }],
   ['', { toolCallStrictMode: true }],
-  [
-    'enabled detectionTimeoutMs action message',
-    { voicemail: { enabled: true, action: 'leave_message', detectionTimeoutMs: 1000 } },
-  ],
-  ['enabled action', { ivr: { enabled: true, action: 'hangup' } }],
-  ['enabled identity purpose', { callScreening: { enabled: true, identity: 'a', purpose: 'b' } }],
 ]
 
 const IN_SETTINGS: readonly FieldsWithoutEffect[] = SETTINGS.map(([members, settings]) => {

@@ -7,14 +7,14 @@ export const BIN_HZ = 8000 / SPECTRUM_WINDOW
 /** Bins on either side of a peak that hold its energy under a Hann window. */
 const PEAK_BINS = 2
 const LOWEST_BIN = Math.ceil(250 / BIN_HZ)
-const HIGHEST_BIN = Math.floor(3600 / BIN_HZ)
+const HIGHEST_BIN = Math.floor(2600 / BIN_HZ)
 
 /** Power spectrum of one window of 8 kHz audio and its two strongest peaks. Allocates nothing after construction. */
 export class ToneSpectrum {
   /** Frequency of the strongest and of the second peak, Hz. */
   hz = 0
   secondHz = 0
-  /** Share of the power between 250 and 3600 Hz that each peak holds, 0 to 1. */
+  /** Share of the power between 250 and 2600 Hz that each peak holds, 0 to 1. */
   share = 0
   secondShare = 0
   /** Power of the strongest peak, and of the whole band, dB below full scale. */

@@ -1,6 +1,7 @@
 /** Exports for tests, benchmarks and proofs of other packages. */
 export { codecByName } from '../codec/codecs.ts'
 export { ReceiveStream } from '../dsp/receive-stream.ts'
+export { SyntheticSound } from '../dsp/testing/synthetic-sound.ts'
 export { loadNativeAddon, NativePacketIo } from '../io/native-packet-io.ts'
 export type { ThreadStatistics } from '../io/thread-protocol.ts'
 export { parseIpv4 } from '../packet-io/ipv4.ts'

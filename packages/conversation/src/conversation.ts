@@ -1,4 +1,4 @@
-import { type FlowInput, FlowInterpreter, type FlowOutcome, type LegAnswer } from '@parley/flow'
+import { type FlowInput, FlowInterpreter, type FlowOutcome, type LegAnswer, render } from '@parley/flow'
 import { Emitter, type Ms, type Timer } from '@parley/kernel'
 import type { ChatMessage } from '@parley/providers'
 import { type ConversationContext, feed, speak } from './conversation-context.ts'
@@ -28,7 +28,8 @@ const MAX_CHARACTERS = 16_384
 type Ended = Extract<ConversationEvent, { type: 'ended' }>
 
 type State =
-  | { readonly at: 'new' | 'talking' | 'ended' | 'stopped' }
+  /** `suspended`: a machine answered, and the flow waits. */
+  | { readonly at: 'new' | 'talking' | 'suspended' | 'ended' | 'stopped' }
   /** The flow has ended; the remaining speeches are played to their end. */
   | { readonly at: 'ending'; readonly event: Ended }
 
@@ -52,6 +53,8 @@ export class Conversation {
   #note = ''
   readonly #context: ConversationContext
   readonly #executor: FlowExecutor
+  /** The flow before its first input. */
+  readonly #beginning: ReturnType<FlowInterpreter['state']>
   #state: State = { at: 'new' }
   #busy = { busy: false, working: false }
   #holdingLines = 0
@@ -65,6 +68,7 @@ export class Conversation {
     const { plan, mode, variables, time, clock } = options
     this.#record = new ConversationRecord({ memory: this.#memory, clock, onFact: fact => this.#fact(fact) })
     this.#flow = new FlowInterpreter(plan, { ...mode, ...(variables !== undefined && { variables }) })
+    this.#beginning = this.#flow.state()
     this.#waits = new WaitTimer(time)
     this.#modelRequests = new PendingModelRequests(this.#waits)
     this.#unfinishedTurn = new UnfinishedTurn(time)
@@ -203,6 +207,66 @@ export class Conversation {
       if (this.#state.at !== 'talking' || this.#executor.isBusy || this.#speechQueue.hasMore) return
       feed(this.#context, { type: 'silence', kind: 'owed' })
     })
+  }
+
+  /** What answered the call was detected; the flow reads it as `{{current_answered_by}}`. */
+  answeredBy(name: string): void {
+    this.#queue.enqueue(() => {
+      const { at } = this.#state
+      if (at === 'new' || at === 'talking' || at === 'suspended')
+        feed(this.#context, { type: 'answered_by', class: name })
+    })
+  }
+
+  /**
+   * A machine answered: what the agent says and asks is withdrawn, and the flow gets no input until `restart`. What the far end
+   * says is recorded.
+   */
+  suspend(): void {
+    this.#queue.enqueue(() => {
+      const { at } = this.#state
+      if (at !== 'new' && at !== 'talking' && at !== 'suspended') return
+      this.#state = { at: 'suspended' }
+      this.#executor.preemptive.drop()
+      this.#modelRequests.abortAll()
+      this.#executor.actions.turn()
+      this.#speechQueue.withdrawAll()
+      if (this.#busy.busy) this.#emit({ type: 'busy', busy: false, working: false })
+      this.#busy = { busy: false, working: false }
+    })
+  }
+
+  /** While suspended: says `text`, with its variables filled in, after what is being withdrawn. */
+  sayAside(text: string): void {
+    this.#queue.enqueue(() => {
+      if (this.#state.at !== 'suspended') return
+      this.#whenHeard(() => speak(this.#context, null, this.#executor.nodeId ?? '', this.rendered(text)))
+    })
+  }
+
+  /** While suspended: the person has come to the phone, and the conversation begins anew. */
+  restart(): void {
+    this.#queue.enqueue(() => {
+      if (this.#state.at !== 'suspended') return
+      this.#speechQueue.withdrawAll()
+      this.#whenHeard(() => {
+        const { answeredBy, variables } = this.#flow.state()
+        this.#flow.restore(this.#options.wallClock(), { ...this.#beginning, answeredBy, variables })
+        this.#memory.clear()
+        this.#state = { at: 'new' }
+        this.start()
+      })
+    })
+  }
+
+  /** Has the model write what is to be said by `instruction`; empty: it failed. Never rejects. */
+  compose(instruction: string): Promise<string> {
+    return this.#executor.compose(instruction)
+  }
+
+  /** The text with its variables filled in. */
+  rendered(text: string): string {
+    return render(text, name => this.#flow.variable(name, this.#options.wallClock()))
   }
 
   /** What the agent waits for before it can speak; null: nothing. */

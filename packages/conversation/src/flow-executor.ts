@@ -90,6 +90,11 @@ export class FlowExecutor {
     this.#model.startPreemptiveGeneration(only, text, globalPrompt)
   }
 
+  /** Has the model write a text; empty: it failed. */
+  compose(instruction: string): Promise<string> {
+    return this.#model.compose(this.#render(instruction), this.#nodeId ?? '')
+  }
+
   get preemptive(): PreemptiveGeneration {
     return this.#model.preemptive
   }

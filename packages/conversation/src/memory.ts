@@ -58,6 +58,11 @@ export class Memory {
     }
   }
 
+  /** Forgets everything that was said. */
+  clear(): void {
+    this.#entries = []
+  }
+
   /** Adds a line that the agent is about to say. */
   agent(): AgentLine {
     const line: AgentLine = { text: '', state: 'coming', interrupted: false }

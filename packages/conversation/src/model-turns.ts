@@ -190,6 +190,46 @@ export class ModelTurns {
     }
   }
 
+  /** Has the model write a text that is spoken later; empty: it failed. Never rejects. */
+  async compose(instruction: string, nodeId: string): Promise<string> {
+    const { options, flow, onFact } = this.#context
+    const globalPrompt = render(options.plan.flow.global_prompt, name => flow.variable(name, options.wallClock()))
+    const prompt: Prompt = {
+      type: 'prompt',
+      request_id: 'composed',
+      node_id: nodeId,
+      reason: 'enter',
+      global_prompt: globalPrompt,
+      instruction: { type: 'prompt', text: instruction },
+      choices: [],
+      tools: [],
+      isLast: true,
+      model: null,
+    }
+    const request = replyRequest({
+      prompt,
+      promptContext: this.#promptContext(globalPrompt),
+      messages: [],
+      temperature: options.plan.settings.modelTemperature,
+    })
+    let text = ''
+    const { signal } = new AbortController()
+    const end = await this.#requests.ask({
+      model: null,
+      nodeId,
+      request,
+      deadline: this.#deadline(),
+      signal,
+      onEvent: event => {
+        if (event.type === 'text') text += event.delta
+        return undefined
+      },
+    })
+    if (end.type === 'finished') return text.trim()
+    if (end.type === 'failed') onFact({ kind: 'error', code: end.code, message: end.message })
+    return ''
+  }
+
   /** Asks the model a question of the flow, which it answers without speaking. */
   ask(question: Question): void {
     const { modelRequests, memory, options, flow, enqueue, isTalking } = this.#context

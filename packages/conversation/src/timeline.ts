@@ -35,7 +35,15 @@ export type TimelineFact =
       readonly ignored: readonly string[]
     }
   | { readonly kind: 'update'; readonly update_id: string; readonly status: string }
-  | { readonly kind: 'contact'; readonly contact: string; readonly detected: string }
+  /** What answered the call; `class` and `confidence` are null where the time for detection ran out. */
+  | {
+      readonly kind: 'contact'
+      readonly contact: string
+      readonly detected: string
+      readonly class: string | null
+      readonly confidence: number | null
+      readonly evidence: readonly string[]
+    }
   | { readonly kind: 'error'; readonly code: string; readonly message: string }
   /** The caller waited longer than allowed; `stage`: for what. */
   | { readonly kind: 'silence'; readonly stage: SilenceStage; readonly duration_ms: Ms }

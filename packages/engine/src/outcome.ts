@@ -11,6 +11,7 @@ interface RunOutcome {
   readonly kind:
     | 'completed'
     | 'no_answer'
+    | 'voicemail'
     | 'transferred'
     | 'busy'
     | 'caller_hung_up'
@@ -31,6 +32,19 @@ type OutcomeDetail =
   | 'declined'
   /** The far end of an outbound call hung up. */
   | 'callee_hung_up'
+  | MachineDetail
+
+/** What answered instead of a person, and what the agent did. */
+type MachineDetail =
+  /** A mailbox: the agent hung up, or its whole message was sent. */
+  | 'hung_up'
+  | 'message_left'
+  | 'mailbox_unavailable'
+  | 'ivr'
+  /** A call screener, and no person came to the phone. */
+  | 'screener'
+  | 'fax'
+  | 'announcement'
 
 export type FailureDetail =
   /** The ledger denied the INVITE. */
@@ -61,6 +75,34 @@ export type LocalEnding =
   | 'cancelled'
   | 'provider_failed'
   | 'internal'
+  | MachineEnding
+
+/** A machine answered, and the agent ended the call. */
+export type MachineEnding =
+  | 'voicemail'
+  | 'message_left'
+  | 'mailbox_unavailable'
+  | 'ivr'
+  | 'screener'
+  | 'fax'
+  | 'announcement'
+
+const MACHINES: Readonly<Record<MachineEnding, { readonly kind: RunOutcome['kind']; readonly detail: MachineDetail }>> =
+  {
+    voicemail: { kind: 'voicemail', detail: 'hung_up' },
+    message_left: { kind: 'voicemail', detail: 'message_left' },
+    mailbox_unavailable: { kind: 'voicemail', detail: 'mailbox_unavailable' },
+    ivr: { kind: 'agent_hung_up', detail: 'ivr' },
+    screener: { kind: 'no_answer', detail: 'screener' },
+    fax: { kind: 'no_answer', detail: 'fax' },
+    announcement: { kind: 'no_answer', detail: 'announcement' },
+  }
+
+/** The disposition of a call that a machine answered; undefined: the detail does not name a machine. */
+export function machineDisposition(detail: string | null): string | undefined {
+  if (detail === 'hung_up' || detail === 'message_left') return 'voicemail'
+  return Object.values(MACHINES).find(machine => machine.detail === detail)?.detail
+}
 
 /**
  * The result of a run from the end of its leg. `local`: why our side ended the call; null: the far end, the network or a
@@ -80,6 +122,10 @@ export function runResult(end: LegEnd, local: LocalEnding | null, hadCredentials
   if (end.by === 'remote') return failed('signalling_lost', end)
   if (local === 'max_duration') return finished('completed', 'max_duration', end, 'system')
   if (local === 'silence') return finished('completed', 'silence', end, 'system')
+  if (local !== null && local in MACHINES) {
+    const { kind, detail } = MACHINES[local as MachineEnding]
+    return finished('completed', kind, end, 'agent', detail)
+  }
   if (local === 'completed' || local === 'agent_hung_up') return finished('completed', local, end, 'agent')
   return failed('signalling_lost', end)
 }

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type Measurement,
   type OwnerEvent,
+  type RunAnsweredBy,
   type RunContact,
   type RunEnding,
   type RunMove,
@@ -117,7 +118,7 @@ export class OwnedRun {
   append(item: TimelineItem): void {
     if (item.kind === 'state') return this.#move(item)
     this.#writer.add({ type: 'item', item })
-    if (item.kind === 'contact') this.contact(item.contact as RunContact)
+    if (item.kind === 'contact') this.contact(item.contact as RunContact, item.class as RunAnsweredBy | null)
   }
 
   /** As `append`, for something that happens now. `offset_ms`: on the call's clock; null before media and in text. */
@@ -125,8 +126,8 @@ export class OwnedRun {
     this.append({ seq: 0, at: new Date(this.#options.wallClock()).toISOString(), offset_ms, ...fact })
   }
 
-  contact(contact: RunContact): void {
-    this.#writer.add({ type: 'move', move: { contact } })
+  contact(contact: RunContact, answered_by: RunAnsweredBy | null): void {
+    this.#writer.add({ type: 'move', move: { contact, ...(answered_by !== null && { answered_by }) } })
   }
 
   /** Stores the utterances so far, which the transcript shows until the run ends. */

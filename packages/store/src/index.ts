@@ -159,7 +159,7 @@ export {
   type UpdateReceipt,
 } from './runs/updates.ts'
 export { summariseUsage, type UsageRow } from './runs/usage.ts'
-export type { JsonObject, PhoneState, RunContact, RunKind } from './schema-runs.ts'
+export type { JsonObject, PhoneState, RunAnsweredBy, RunContact, RunKind } from './schema-runs.ts'
 export { readSecretValues, type SecretValues } from './secret-values.ts'
 export { deleteSecret, listSecrets, lockPinnedSecret, putSecret, type SecretRow } from './secrets.ts'
 export {

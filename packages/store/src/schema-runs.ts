@@ -20,6 +20,16 @@ export type PhoneState =
   | 'rejected'
   | 'expired'
   | 'setup_failed'
+/** What answered a call, finer than its contact. */
+export type RunAnsweredBy =
+  | 'human'
+  | 'voicemail'
+  | 'mailbox_unavailable'
+  | 'ivr'
+  | 'screener'
+  | 'fax'
+  | 'announcement'
+  | 'silence'
 export type RunContact = 'human' | 'voicemail' | 'ivr' | 'unknown' | 'not_applicable'
 /** The kinds of runs that processes claim: the channel, or the mode of a cloud run. */
 export type RunKind = 'phone' | 'web' | 'task' | 'chat' | 'background'
@@ -105,6 +115,7 @@ export interface RunsTable extends OfRun {
   to_number: string | null
   trunk_id: string | null
   contact: RunContact | null
+  answered_by: RunAnsweredBy | null
   successful: boolean | null
   dynamic_variables: JsonColumn<Readonly<Record<string, string>>>
   metadata: JsonColumn<JsonObject | null>

@@ -101,7 +101,7 @@ function describe(item: Item): string {
     case 'update':
       return `update ${item.status}`
     case 'contact':
-      return `contact ${item.contact} (${item.detected})`
+      return `contact ${item.contact} (${item.class ?? 'undecided'})`
     case 'error':
       return `error ${item.code}: ${item.message}`
     default:

@@ -85,7 +85,7 @@ const values: Record<string, FieldCases> = {
   timezone: pattern(['UTC', 'Europe/Madrid', 'America/New_York'], ['', 'Europe/Nowhere', '+02:00', 'x'.repeat(65)]),
   modelTemperature: zeroToTwo,
   toolCallStrictMode: boolean,
-  ivr: object({ enabled: false }, { enabled: boolean, action: optional(oneOf('hangup')) }),
+  ivr: object({ enabled: false }, { enabled: boolean, action: optional(oneOf('hangup', 'navigate')) }),
   callScreening: object(
     { enabled: true },
     {

@@ -16,7 +16,7 @@ const voicemail = z.strictObject({
   message: instruction.optional(),
 })
 
-const ivr = z.strictObject({ enabled: z.boolean(), action: z.literal('hangup').optional() })
+const ivr = z.strictObject({ enabled: z.boolean(), action: z.enum(['hangup', 'navigate']).optional() })
 
 const callScreening = z.strictObject({
   enabled: z.boolean(),

@@ -25,6 +25,18 @@ export const phoneState = z.enum([
 /** What answered the call, as far as it was detected. */
 export const contact = z.enum(['human', 'voicemail', 'ivr', 'unknown', 'not_applicable'])
 
+/** The class of `contact`, finer. */
+export const answeredBy = z.enum([
+  'human',
+  'voicemail',
+  'mailbox_unavailable',
+  'ivr',
+  'screener',
+  'fax',
+  'announcement',
+  'silence',
+])
+
 const runOutcome = z
   .strictObject({
     kind: z.enum([
@@ -161,6 +173,8 @@ export const run = z
     from_number: text(1, 256).nullable(),
     to_number: text(1, 256).nullable(),
     contact: contact.nullable(),
+    /** What answered the call, finer than `contact`; null: not known, or not a call. */
+    answered_by: answeredBy.nullable(),
     successful: z.boolean().nullable(),
     dynamic_variables: z.record(z.string(), text(0)),
     metadata: jsonObject.nullable(),

@@ -2,7 +2,7 @@ import { text } from '@parley/nodes'
 import { z } from 'zod'
 import { runState } from '../agents/agent-summary.ts'
 import { timestamp } from '../values/time.ts'
-import { contact, phoneState } from './run.ts'
+import { answeredBy, contact, phoneState } from './run.ts'
 
 const ms = z.number().min(0)
 const index = z.int().min(0)
@@ -67,6 +67,9 @@ const facts = [
     kind: z.literal('contact'),
     contact,
     detected: z.enum(['human', 'voicemail', 'ivr', 'screener', 'unknown']),
+    class: answeredBy.nullable(),
+    confidence: z.number().min(0).max(1).nullable(),
+    evidence: z.array(text(0, 256)).max(20),
   }),
   z.strictObject({ kind: z.literal('error'), code: text(1), message: text(0) }),
   /** A bound was exceeded: how long the caller waited, and for what. */

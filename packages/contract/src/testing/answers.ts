@@ -248,6 +248,7 @@ const run = {
   from_number: '+15551234567',
   to_number: '+15557654321',
   contact: 'human',
+  answered_by: 'human',
   successful: true,
   dynamic_variables: {},
   metadata: {},

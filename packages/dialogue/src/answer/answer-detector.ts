@@ -1,14 +1,18 @@
 import type { Machine, Ms } from '@parley/kernel'
 import {
   AFTER_HUMAN_SCORE,
+  ANNOUNCED_BEEP_SILENCE_MS,
   ANSWER_SILENCE_MS,
   ANSWERED_GREETING_MS,
   DECISIVE_SCORE,
   HUMAN_STANDS_AFTER_MS,
   HUMAN_STANDS_AFTER_TURNS,
   LONG_GREETING_MS,
+  LONGEST_DETECTION_MS,
   MARGIN_OVER_HUMAN,
+  MESSAGE_SILENCE_MS,
   NO_SOUND_MS,
+  QUESTION_SILENCE_MS,
   REVISION_MARGIN,
   SHORT_GREETING_MS,
   SHORT_GREETING_SILENCE_MS,
@@ -38,7 +42,7 @@ const BEEP_ANNOUNCED = / (tone|beep|signal|tono|senal|pitido|bip) /
  * the agent.
  */
 export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
-  readonly #options: AnswerOptions
+  #timeoutMs: Ms
   readonly #talk = new FarEndTalk()
   readonly #words: GreetingWords
   readonly #greetingEnd: GreetingEnd
@@ -57,7 +61,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #deadline: Ms | undefined
 
   constructor(options: AnswerOptions) {
-    this.#options = options
+    this.#timeoutMs = options.timeoutMs
     this.#words = new GreetingWords(options.languages)
     this.#greetingEnd = new GreetingEnd(this.#talk, output => this.#outputs.push(output))
   }
@@ -73,7 +77,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   }
 
   handle(now: Ms, input: AnswerInput): void {
-    if (input.type === 'rearm') return this.#rearm(now)
+    if (input.type === 'rearm') return this.#rearm(now, input.timeoutMs)
     if (this.#isOver) return
     this.#apply(now, input)
     this.#settle(now)
@@ -93,8 +97,9 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     return others.length === 0 ? undefined : Math.min(...others)
   }
 
-  #rearm(now: Ms): void {
+  #rearm(now: Ms, timeoutMs: Ms): void {
     this.#isOver = false
+    this.#timeoutMs = timeoutMs
     this.#armedAt = now
     this.#verdict = null
     this.#replies = 0
@@ -167,8 +172,15 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     if (this.#answeredAt === null) return
     this.#judgeTalk(now)
     this.#judgeTime(now)
-    if (this.#verdict?.class === 'voicemail' && !this.#isOver)
-      this.#greetingEnd.settle(now, this.#armedAt, BEEP_ANNOUNCED.test(normalisedSpeech(this.#words.text)))
+    if (!this.#isOver) this.#settleGreeting(now)
+  }
+
+  #settleGreeting(now: Ms): void {
+    const answer = this.#verdict?.class
+    if (answer === 'screener') this.#greetingEnd.settle(now, this.#armedAt, QUESTION_SILENCE_MS)
+    if (answer !== 'voicemail') return
+    const isAnnounced = BEEP_ANNOUNCED.test(normalisedSpeech(this.#words.text))
+    this.#greetingEnd.settle(now, this.#armedAt, isAnnounced ? ANNOUNCED_BEEP_SILENCE_MS : MESSAGE_SILENCE_MS)
   }
 
   #judgeWords(now: Ms): void {
@@ -248,6 +260,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
 
   #judgeTime(now: Ms): void {
     const since = now - this.#armedAt
+    if (since >= Math.max(this.#timeoutMs, LONGEST_DETECTION_MS)) this.#isOver = true
     if (this.#verdict === null && this.#talk.firstAt === null && !this.#talk.isTone) {
       const silent = this.#talk.silentMs(now, this.#armedAt)
       if (silent >= NO_SOUND_MS)
@@ -265,7 +278,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
       return
     }
     if (this.#verdict !== null) return
-    if (since < this.#options.timeoutMs) return this.#wake(this.#armedAt + this.#options.timeoutMs)
+    if (since < this.#timeoutMs) return this.#wake(this.#armedAt + this.#timeoutMs)
     this.#isOver = true
     this.#outputs.push({ type: 'undecided' })
   }

@@ -29,5 +29,9 @@ export const HUMAN_STANDS_AFTER_TURNS = 2
 /** Silence after the greeting of a mailbox, if no beep comes; longer where the greeting announces one. */
 export const MESSAGE_SILENCE_MS: Ms = 2500
 export const ANNOUNCED_BEEP_SILENCE_MS: Ms = 4000
+/** Silence after the question of a screener. */
+export const QUESTION_SILENCE_MS: Ms = 700
+/** Detection ends at the latest after this time, unless its timeout is longer. */
+export const LONGEST_DETECTION_MS: Ms = 90_000
 /** Talk of the far end that shows that the greeting goes on. */
 export const RESUMED_TALK_MS: Ms = 500

@@ -184,6 +184,9 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 see if they/he/she are/is available
     1.0 see if ~ is available
     1.0 try to connect you
+    1.0 thanks/thank (you) please hold/wait
+    1.0 connecting you
+    1.0 stay on the line
     1.0 would like to know who is calling
     0.9 accepts calls from
     0.9 is using (a)

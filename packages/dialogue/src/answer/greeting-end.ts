@@ -1,5 +1,5 @@
 import type { Ms } from '@parley/kernel'
-import { ANNOUNCED_BEEP_SILENCE_MS, MESSAGE_SILENCE_MS, RESUMED_TALK_MS } from './answer-thresholds.ts'
+import { RESUMED_TALK_MS } from './answer-thresholds.ts'
 import type { FarEndTalk } from './far-end-talk.ts'
 import type { AnswerOutput } from './protocol.ts'
 
@@ -27,8 +27,8 @@ export class GreetingEnd {
     this.#deadline = undefined
   }
 
-  /** Called at every input and deadline while the verdict is a mailbox. */
-  settle(now: Ms, answeredAt: Ms, beepIsAnnounced: boolean): void {
+  /** Called at every input and deadline while the verdict is a mailbox or a screener. `silence`: that ends the greeting without a beep. */
+  settle(now: Ms, answeredAt: Ms, silence: Ms): void {
     this.#deadline = undefined
     const talk = this.#talk
     if (this.#over === 'beep') return
@@ -43,7 +43,6 @@ export class GreetingEnd {
       return
     }
     if (talk.isTalking || talk.isTone) return
-    const silence = beepIsAnnounced ? ANNOUNCED_BEEP_SILENCE_MS : MESSAGE_SILENCE_MS
     const left = silence - talk.silentMs(now, answeredAt)
     if (left <= 0) this.#finish('silence', now)
     else this.#deadline = now + left

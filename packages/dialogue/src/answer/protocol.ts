@@ -39,7 +39,7 @@ export type AnswerInput =
   /** The agent is audible. */
   | { readonly type: 'agent-sound'; readonly on: boolean }
   /** Someone else may come to the phone, as after a screener: detection begins again, with a new timeout. */
-  | { readonly type: 'rearm' }
+  | { readonly type: 'rearm'; readonly timeoutMs: Ms }
 
 export type Evidence =
   | { readonly kind: 'words'; readonly phrases: readonly string[] }
@@ -61,7 +61,7 @@ export type AnswerOutput =
   | { readonly type: 'verdict'; readonly verdict: Verdict }
   /** The timeout passed without a verdict. */
   | { readonly type: 'undecided' }
-  /** The greeting of a mailbox is over, so that a message may begin. `silence`: no beep came. */
+  /** The greeting of a mailbox is over, so that a message may begin, or a screener waits for an answer. `silence`: no beep came. */
   | { readonly type: 'greeting-over'; readonly cause: 'beep' | 'silence'; readonly at: Ms }
   /** The greeting went on after `greeting-over` by silence; another `greeting-over` follows. */
   | { readonly type: 'greeting-resumed' }

@@ -60,7 +60,7 @@ function inputsOf(steps: readonly AnswerStep[], from: Ms): { inputs: { at: Ms; i
   for (const step of steps) {
     if ('pauses' in step) now += step.pauses
     else if ('agent' in step) inputs.push({ at: now, input: { type: 'agent-sound', on: step.agent } })
-    else if ('rearm' in step) inputs.push({ at: now, input: { type: 'rearm' } })
+    else if ('rearm' in step) inputs.push({ at: now, input: { type: 'rearm', timeoutMs: 30_000 } })
     else if ('tone' in step) {
       const { tone, hz, ms } = step
       inputs.push({ at: now + 140, input: { type: 'tone-started', tone: 'tone', hz, at: now } })

@@ -5,7 +5,7 @@ import type { OwnedRun, OwnedRunEnding } from '@parley/runs'
 import type { JsonObject } from '@parley/store'
 import type { Call, CallEvent, CallReport } from '../call.ts'
 import type { CallLadders } from '../ladder/call-ladders.ts'
-import type { FailureDetail, RunResult } from '../outcome.ts'
+import { type FailureDetail, machineDisposition, type RunResult } from '../outcome.ts'
 import type { UsageReport } from '../voice/voice-agent.ts'
 import { qualityOf } from './call-quality.ts'
 import type { Recordings } from './recordings.ts'
@@ -51,6 +51,8 @@ export class CallRecord {
   #answeredAt: Ms | null = null
   #endedAt: Ms | null = null
   #isCancelled = false
+  /** What the far end is was detected. */
+  #isDetected = false
   #isLost = false
   #isOver = false
   #dialledAt: Ms | null = null
@@ -130,6 +132,7 @@ export class CallRecord {
       case 'timeline':
         this.#run.append(event.item)
         if (event.item.kind === 'state' && event.item.phone_state === 'active') this.#run.announce('run.started')
+        if (event.item.kind === 'contact') this.#isDetected = true
         if (event.item.kind === 'utterance') this.#onUtterance(event.item.role, call)
         return
       case 'ending':
@@ -173,7 +176,8 @@ export class CallRecord {
   /** Stores the transcript so far. Words of an inbound caller show that it is a human. */
   #onUtterance(role: 'agent' | 'user', call: Call): void {
     this.#run.checkpoint(call.utterances)
-    if (role === 'user' && this.#options.direction === 'inbound') this.#run.contact('human')
+    if (role === 'user' && this.#options.direction === 'inbound' && !this.#isDetected)
+      this.#run.contact('human', 'human')
   }
 
   #onEnding(call: Call): void {
@@ -287,10 +291,10 @@ function endingOf(
   }
 }
 
-/** The detail of an unanswered call says more than its kind. */
+/** The detail of an unanswered call, or of one that a machine answered, says more than its kind. */
 function dispositionOf(outcome: RunResult['outcome'], answered: boolean): string {
   if (outcome === null) return 'rejected'
-  return (answered ? null : outcome.detail) ?? outcome.kind
+  return machineDisposition(outcome.detail) ?? (answered ? null : outcome.detail) ?? outcome.kind
 }
 
 function latencyOf({ latencies }: CallReport): JsonObject {

@@ -1,5 +1,5 @@
 import { type AudioFormat, RecentMap, type Time } from '@parley/kernel'
-import type { SpeechChunk, TextToSpeech } from '@parley/providers'
+import type { SpeechChunk } from '@parley/providers'
 import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
 
 /** Texts of one voice that stay ready: those of the calls that came last. */
@@ -8,7 +8,7 @@ const MAX_TEXTS = 100
 type Prepared = readonly SpeechChunk[] | 'rendering'
 
 /** Texts that are synthesised before they are needed, by voice service; all calls of a process share them. */
-const AUDIO = new WeakMap<TextToSpeech, RecentMap<string, Prepared>>()
+const AUDIO = new WeakMap<object, RecentMap<string, Prepared>>()
 
 /** Audio of texts such as holding lines, which must be audible at once, also while the voice stalls. */
 export class PreparedAudio {
@@ -17,12 +17,13 @@ export class PreparedAudio {
   readonly #time: Time
   readonly #texts: RecentMap<string, Prepared>
 
-  constructor(choice: VoiceChoice, format: AudioFormat, time: Time, service: TextToSpeech = choice.voice) {
+  /** `shared`: instances with the same object share what is ready; default: all of the voice service. */
+  constructor(choice: VoiceChoice, format: AudioFormat, time: Time, shared: object = choice.voice) {
     this.#choice = choice
     this.#format = format
     this.#time = time
-    this.#texts = AUDIO.get(service) ?? new RecentMap(MAX_TEXTS)
-    AUDIO.set(service, this.#texts)
+    this.#texts = AUDIO.get(shared) ?? new RecentMap(MAX_TEXTS)
+    AUDIO.set(shared, this.#texts)
   }
 
   /** Synthesises those of the texts that are not ready, one after the other. A text that fails is tried again with the next call. */

@@ -44,3 +44,11 @@ export class SentenceStream {
     return blank > 0 ? blank + 1 : MAX_LENGTH
   }
 }
+
+/** The sentences of a whole text. */
+export function sentencesOf(text: string): string[] {
+  const stream = new SentenceStream()
+  const sentences = stream.push(text)
+  const rest = stream.flush()
+  return rest === null ? sentences : [...sentences, rest]
+}

@@ -45,6 +45,8 @@ interface SpeechInputOptions {
   readonly clock: CallClock
   readonly time: Time
   readonly onHeard: (input: DialogueInput) => void
+  /** Heard audio at 8 kHz, before the voice and the words in it; `position` counts samples of 8 kHz. */
+  readonly onAudio?: (position: Samples, audio: Int16Array, count: Samples) => void
   /** The recogniser failed. `isFatal`: for good; otherwise it is connected again and gets the audio that it missed. */
   readonly onFailure: (error: ParleyError, isFatal: boolean) => void
 }
@@ -164,6 +166,7 @@ export class SpeechInput {
     const prosody = this.#toProsody
     prosody.push(position, this.#audio, count)
     this.#prosody.push(prosody.position, prosody.samples, 0, prosody.count)
+    this.#options.onAudio?.(prosody.position, prosody.samples, prosody.count)
     for (let edge = leg.nextVoiceEdge(); edge !== null; edge = leg.nextVoiceEdge()) this.#onEdge(edge)
     const taken = this.#toRecogniser
     taken.push(position, this.#audio, count)

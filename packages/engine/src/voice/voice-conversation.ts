@@ -12,6 +12,7 @@ import {
   type Machine,
   MachineDriver,
   type Ms,
+  NARROWBAND,
   type ParleyError,
   type Random,
   type Samples,
@@ -22,6 +23,8 @@ import {
 import type { LegEvent } from '@parley/leg'
 import type { CallControl, CallHandler, CallHandlerResult } from '../call-handler.ts'
 import { CallTimeline } from '../call-timeline.ts'
+import type { MachineEnding } from '../outcome.ts'
+import { AnswerHandling } from './answer-handling.ts'
 import { CallClock } from './call-clock.ts'
 import { dialogueOptions, silenceContractOf, turnSettings } from './dialogue-options.ts'
 import { LastWords } from './last-words.ts'
@@ -30,9 +33,11 @@ import { meteredAgent } from './metered-agent.ts'
 import { Playout } from './playout.ts'
 import { PreparedAudio } from './prepared-audio.ts'
 import { refusalItem } from './refusal-items.ts'
+import { sentencesOf } from './sentence-stream.ts'
 import { lateVoiceItem, recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
 import { SpeechInput } from './speech-input.ts'
 import { SpeechOutput, type SpeechOutputListeners, type SpeechReport } from './speech-output.ts'
+import { ToneListener } from './tone-listener.ts'
 import { TurnLatencies } from './turn-latencies.ts'
 import { languageOf, type VoiceAgent, type VoiceCallFacts, voicesOf, warmVoice } from './voice-agent.ts'
 import { Voices } from './voices.ts'
@@ -48,6 +53,15 @@ const VOICE_SHARE = 0.3
 const HOLDING_VOICE_MS: Ms = 150
 /** Wait between the last word and BYE, so that BYE does not overtake audio in the far end's jitter buffer. */
 const LAST_WORD_MS: Ms = 200
+
+/** What the turn machine still decides while the agent deals with a machine that answered. */
+const WHILE_MACHINE: ReadonlySet<DialogueOutput['type']> = new Set([
+  'turn',
+  'aside',
+  'unused-digits',
+  'finalize',
+  'max-duration',
+])
 
 interface VoiceConversationOptions {
   readonly agent: VoiceAgent
@@ -75,6 +89,7 @@ export class VoiceConversation implements CallHandler {
   readonly #speechOutput: SpeechOutput
   readonly #playout: Playout
   readonly #legRequests: LegRequests
+  readonly #answer: AnswerHandling
   #digits = ''
   #connecting: Timer | null = null
   #hangUp: Timer | null = null
@@ -120,13 +135,27 @@ export class VoiceConversation implements CallHandler {
       budgets: { eventMs: MODEL_EVENT_MS, lateAfterMs: Math.round(silenceContractOf(agent.plan) * MODEL_SHARE) },
       ...(agent.fallbackModels && { fallbackModels: agent.fallbackModels }),
     })
+    this.#answer = new AnswerHandling(
+      {
+        plan: agent.plan,
+        direction: line.leg.direction,
+        time,
+        conversation: this.#conversation,
+        prepare: text => void message.prepare(sentencesOf(text)),
+        onContact: fact => this.#timeline.add(fact),
+        end: (why, isAfterWords) => this.#endFor(why, isAfterWords),
+      },
+      machine => this.#drainingFirst(machine),
+    )
     this.#playout = new Playout(line.leg, settings.volume)
     const { format } = line.leg
     const own = voicesOf(agent)
     const contractMs = silenceContractOf(agent.plan)
+    const message = new PreparedAudio(own[0]!, format, time, this)
     const voices = new Voices(own, format, time, failure => this.#timeline.add(voiceFailureItem(failure)), {
       lateAfterMs: contractMs * VOICE_SHARE,
       onLate: other => this.#timeline.add(lateVoiceItem(other, contractMs * VOICE_SHARE)),
+      prepared: text => message.audioOf(text),
     })
     const prepared = new PreparedAudio(own[0]!, format, time, options.agent.voice)
     if (agent.preparesHoldingLines !== false) void prepared.prepare(holdingLines(agent.plan))
@@ -138,13 +167,18 @@ export class VoiceConversation implements CallHandler {
     const listeners: SpeechOutputListeners = {
       onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
       onPending: pending => this.#driver.handle({ type: 'agent-pending', pending }),
-      onSound: on => this.#driver.handle({ type: 'agent-sound', on }),
+      onSound: on => this.#hear({ type: 'agent-sound', on }),
       onSpoken: (id, report) => this.#onSpoken(id, report),
       onAudible: (id, atSample) => this.#latencies.audible(id, this.#clock.timeOf(atSample)),
       onVoice: (id, step) => this.#onVoice(id, step),
       onFailure: () => this.#giveUp(),
     }
     this.#speechOutput = new SpeechOutput(this.#playout, voices, listeners, holdingVoices)
+    const ratio = format.sampleRateHz / NARROWBAND.sampleRateHz
+    const tones = new ToneListener(
+      position => this.#clock.timeOf(position * ratio),
+      tone => this.#answer.hear(tone),
+    )
     this.#speechInput = new SpeechInput({
       leg: line.leg,
       recognisers: [agent.recogniser, ...(agent.fallbackRecognisers ?? [])],
@@ -153,7 +187,10 @@ export class VoiceConversation implements CallHandler {
       keywords: settings.boostedKeywords,
       clock: this.#clock,
       time,
-      onHeard: input => this.#driver.handle(input),
+      onHeard: input => this.#hear(input),
+      onAudio: (position, audio, count) => {
+        if (this.#answer.isListening) tones.hear(position, audio, count)
+      },
       onFailure: (error, isFatal) => this.#onRecogniserFailure(error, isFatal),
     })
     warmVoice(agent, format)
@@ -216,6 +253,7 @@ export class VoiceConversation implements CallHandler {
     this.#stopped = true
     this.#connecting?.cancel()
     this.#hangUp?.cancel()
+    this.#answer.stop()
     this.#driver.handle({ type: 'ended' })
     this.#driver.stop()
     this.#legRequests.stop()
@@ -230,8 +268,8 @@ export class VoiceConversation implements CallHandler {
     return this.#conversation.settled()
   }
 
-  /** Wraps the turn machine so that all audio received so far is processed before its timers fire. */
-  #drainingFirst(machine: TurnMachine): Machine<DialogueInput, DialogueOutput> {
+  /** Wraps a machine so that all audio received so far is processed before its timers fire. */
+  #drainingFirst<Input, Output>(machine: Machine<Input, Output>): Machine<Input, Output> {
     return {
       handle: (now, input) => machine.handle(now, input),
       advance: now => {
@@ -250,6 +288,7 @@ export class VoiceConversation implements CallHandler {
 
   #onAnswered(): void {
     const { time } = this.#options
+    this.#answer.answered()
     this.#connecting = time.at(time.now() + FIRST_PACKET_WAIT_MS, () => this.#connect())
     if (this.#callerHeard) this.#connect()
   }
@@ -271,12 +310,19 @@ export class VoiceConversation implements CallHandler {
     this.#driver.handle({ type: 'connected' })
   }
 
+  #hear(input: DialogueInput): void {
+    this.#answer.hearDialogue(input)
+    this.#driver.handle(input)
+  }
+
   #onDialogue(output: DialogueOutput): void {
+    if (this.#answer.inCharge && !WHILE_MACHINE.has(output.type)) return
     switch (output.type) {
       case 'begin':
         return this.#conversation.start(output.opening === null ? null : this.#userTurn(output.opening))
       case 'turn':
         this.#latencies.turn(output.turn)
+        this.#answer.turn(output.turn.text)
         return this.#conversation.userTurn(this.#userTurn(output.turn))
       case 'candidate':
         if (this.#options.agent.asksAhead !== false) this.#conversation.startPreemptiveGeneration(output.text)
@@ -296,7 +342,7 @@ export class VoiceConversation implements CallHandler {
       case 'silence':
         return this.#conversation.silence(output.kind)
       case 'max-duration':
-        return this.#conversation.maxDuration()
+        return this.#answer.inCharge ? this.#options.line.end('max_duration') : this.#conversation.maxDuration()
       case 'hold':
         return this.#conversation.hold()
       case 'nudge':
@@ -378,6 +424,13 @@ export class VoiceConversation implements CallHandler {
     this.#hangUp = time.at(time.now() + LAST_WORD_MS, () => line.end(why))
   }
 
+  /** A machine answered. `isAfterWords`: the agent has just said something, which is to be heard. */
+  #endFor(why: MachineEnding, isAfterWords: boolean): void {
+    const { line, time } = this.#options
+    if (!isAfterWords) return line.end(why)
+    this.#hangUp = time.at(time.now() + LAST_WORD_MS, () => line.end(why))
+  }
+
   #onVoice(speechId: string, step: 'asked' | 'answered'): void {
     const now = this.#options.time.now()
     if (step === 'asked') this.#latencies.voiceAsked(speechId, now, this.#conversation.spentSinceTurn())
@@ -387,6 +440,7 @@ export class VoiceConversation implements CallHandler {
   #onSpoken(speechId: string, report: SpeechReport): void {
     const before = this.#conversation.utterances.length
     this.#conversation.spoken(speechId, report)
+    this.#answer.spoken(report.interrupted)
     const latency = this.#latencies.take(speechId)
     const utterance = this.#conversation.utterances[before]
     if (latency !== null && utterance?.role === 'agent')
@@ -415,6 +469,7 @@ export class VoiceConversation implements CallHandler {
   #giveUp(): void {
     const { agent, line, time } = this.#options
     if (this.#stopped || this.#lastWords !== null) return
+    this.#answer.stop()
     const end = () => line.end('provider_failed')
     if (agent.lastResort === undefined) return end()
     this.#driver.stop()

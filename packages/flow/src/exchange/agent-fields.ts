@@ -151,7 +151,7 @@ function writeVoicemail(value: Json): JsonObject {
 const ivr = setting('ivr', ['ivr_option'], {
   read: ({ ivr_option: option }, notes) => {
     const { type } = objectOf(objectOf(option).action)
-    if (type === 'hangup') return { enabled: true, action: 'hangup' }
+    if (type === 'hangup' || type === 'navigate') return { enabled: true, action: type }
     notes.push({
       code: 'setting_unknown',
       field: 'ivr_option',
@@ -159,7 +159,10 @@ const ivr = setting('ivr', ['ivr_option'], {
     })
     return undefined
   },
-  write: value => (objectOf(value).enabled === true ? { ivr_option: { action: { type: 'hangup' } } } : {}),
+  write: value => {
+    const { enabled, action } = objectOf(value)
+    return enabled === true ? { ivr_option: { action: { type: action ?? 'hangup' } } } : {}
+  },
 })
 
 const screeningNames = { agent_identity: 'identity', call_purpose: 'purpose' }

@@ -87,6 +87,7 @@ export class FlowContext {
       notUnderstood: state.notUnderstood,
       digits: state.digits,
       actionOutcome: state.actionOutcome,
+      answeredBy: state.answeredBy,
     })
     return system ?? variable(state, name)
   }

@@ -135,6 +135,9 @@ export class FlowInterpreter {
       case 'variables_updated':
         setVariables(context, 'update', input.values)
         return WAIT
+      case 'answered_by':
+        context.state.answeredBy = input.class
+        return WAIT
       case 'max_duration':
         return context.end('max_duration', 'system')
       case 'silence':
@@ -150,7 +153,10 @@ export class FlowInterpreter {
   #answer(
     context: FlowContext,
     here: PlacedNode,
-    input: Exclude<FlowInput, { type: 'started' | 'variables_updated' | 'max_duration' | 'silence' | 'no_progress' }>,
+    input: Exclude<
+      FlowInput,
+      { type: 'started' | 'variables_updated' | 'answered_by' | 'max_duration' | 'silence' | 'no_progress' }
+    >,
   ): Step {
     switch (input.type) {
       case 'user_turn':

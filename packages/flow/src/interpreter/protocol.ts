@@ -42,6 +42,8 @@ export type FlowInput =
     }
   /** The answer to a request of a node, or of an action that the model called. */
   | (NodeAnswer & { readonly request_id: string })
+  /** What answered the call was detected: the value of `{{current_answered_by}}` from now on. */
+  | { readonly type: 'answered_by'; readonly class: string }
   /** A run update; its values win for the rest of the run. */
   | { readonly type: 'variables_updated'; readonly values: Readonly<Record<string, string>> }
 

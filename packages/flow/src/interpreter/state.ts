@@ -99,6 +99,8 @@ export interface FlowState {
   /** Number of questions so far that digits may answer. */
   question: number
   actionOutcome: string | null
+  /** What answered the call; null: not known. */
+  answeredBy: string | null
   /** Whether the caller speaks first and has not spoken yet. */
   awaitsOpening: boolean
   variables: Record<Layer, Record<string, string>>
@@ -126,6 +128,7 @@ export function initialState(): FlowState {
     digits: null,
     question: 0,
     actionOutcome: null,
+    answeredBy: null,
     awaitsOpening: false,
     variables: { default: {}, inbound_context: {}, run: {}, conversation: {}, update: {} },
   }

@@ -17,6 +17,8 @@ interface SystemFacts {
   readonly digits: string | null
   /** Outcome of the last action: succeeded, failed or uncertain; null: there was none. */
   readonly actionOutcome: string | null
+  /** What answered the call: human, voicemail, ivr, …; null: not known. */
+  readonly answeredBy: string | null
 }
 
 const FIXED: Readonly<Record<string, (facts: SystemFacts) => string | undefined>> = {
@@ -27,6 +29,7 @@ const FIXED: Readonly<Record<string, (facts: SystemFacts) => string | undefined>
   current_not_understood: facts => String(facts.notUnderstood),
   current_digits: facts => facts.digits ?? undefined,
   current_action_outcome: facts => facts.actionOutcome ?? undefined,
+  current_answered_by: facts => facts.answeredBy ?? undefined,
 }
 
 const TIME_PREFIX = 'current_time_'

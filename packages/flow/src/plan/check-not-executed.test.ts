@@ -22,9 +22,6 @@ const SETTINGS: { readonly [Name in keyof Settings]?: Settings[Name] } = {
   sttMode: 'accurate',
   vocabSpecialization: 'medical',
   toolCallStrictMode: true,
-  voicemail: { enabled: true, action: 'leave_message', message: { type: 'static_text', text: 'Call us back.' } },
-  ivr: { enabled: true, action: 'hangup' },
-  callScreening: { enabled: true, identity: 'The clinic', purpose: 'an appointment' },
 }
 const MODEL = { model_id: 'rules-1', provider: 'parley', tier: 'platform-served' } as const
 const CREDENTIAL = { id: 'key', version: '2' }
@@ -183,9 +180,6 @@ describe('a field that no engine reads yet', () => {
         sttMode: 'fast',
         toolCallStrictMode: false,
         pronunciationDictionary: [],
-        voicemail: { enabled: false },
-        ivr: { enabled: false },
-        callScreening: { enabled: false },
       },
     })
     expect(validate(draft, draftEnvironment)).toEqual([])

@@ -58,13 +58,6 @@ const UNREAD_SETTINGS: UnreadSettings = {
     isHarmless: isOn => !isOn,
     instead: 'the model is not held to the JSON schema of its tools',
   },
-  voicemail: { isHarmless: isOff, instead: 'a mailbox that answers is treated as a person' },
-  ivr: { isHarmless: isOff, instead: 'a phone menu that answers is treated as a person' },
-  callScreening: { isHarmless: isOff, instead: 'a call screener that answers is treated as a person' },
-}
-
-function isOff({ enabled }: { readonly enabled: boolean }): boolean {
-  return !enabled
 }
 
 /** An unknown word has a warning of its own, `setting_unknown`. */

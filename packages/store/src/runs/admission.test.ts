@@ -67,6 +67,7 @@ describe('an admitted run', () => {
       from_number: '+4930111',
       to_number: '+4930222',
       contact: null,
+      answered_by: null,
       successful: null,
       dynamic_variables: { name: 'Ada' },
       metadata: { order: 7 },

@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
-import type { JsonObject, PhoneState, RunContact, RunState } from '../schema-runs.ts'
+import type { JsonObject, PhoneState, RunAnsweredBy, RunContact, RunState } from '../schema-runs.ts'
 import type { RunOwner, RunOwnership } from './protocol.ts'
 
 /** Default lease of an owner, which renews it every third of this time. */
@@ -70,6 +70,7 @@ export interface RunMove {
   readonly state?: Extract<RunState, 'running' | 'ending'>
   readonly phone_state?: PhoneState
   readonly contact?: RunContact
+  readonly answered_by?: RunAnsweredBy
   readonly caller_identity?: JsonObject
 }
 
@@ -80,7 +81,7 @@ export async function moveRun(
   owned: RunOwnership,
   move: RunMove,
 ): Promise<'moved' | 'lost' | 'not_allowed'> {
-  const { state = null, phone_state = null, contact = null, caller_identity } = move
+  const { state = null, phone_state = null, contact = null, answered_by = null, caller_identity } = move
   const identity = caller_identity === undefined ? null : JSON.stringify(caller_identity)
   const { numAffectedRows } = await sql`
     with held as ${heldRow(scope, owned)}
@@ -88,6 +89,7 @@ export async function moveRun(
       state = coalesce(${state}::text, r.state),
       phone_state = coalesce(${phone_state}::text, r.phone_state),
       contact = coalesce(${contact}::text, r.contact),
+      answered_by = coalesce(${answered_by}::text, r.answered_by),
       caller_identity = coalesce(${identity}::jsonb, r.caller_identity),
       started_at = case when ${state}::text = 'running' then coalesce(r.started_at, parley.now_ms()) else r.started_at end
     from held

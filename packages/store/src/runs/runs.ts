@@ -2,7 +2,15 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { type KeysetColumn, type Page, readPage } from '../keyset.ts'
 import type { Queries } from '../protocol.ts'
-import type { JsonObject, PhoneState, RunChannel, RunContact, RunMode, RunState } from '../schema-runs.ts'
+import type {
+  JsonObject,
+  PhoneState,
+  RunAnsweredBy,
+  RunChannel,
+  RunContact,
+  RunMode,
+  RunState,
+} from '../schema-runs.ts'
 
 /** A run as the API shows it. */
 export interface RunRow {
@@ -27,6 +35,7 @@ export interface RunRow {
   readonly from_number: string | null
   readonly to_number: string | null
   readonly contact: RunContact | null
+  readonly answered_by: RunAnsweredBy | null
   readonly successful: boolean | null
   readonly dynamic_variables: Readonly<Record<string, string>>
   readonly metadata: JsonObject | null
@@ -74,6 +83,7 @@ const PICKED = [
   'r.from_number',
   'r.to_number',
   'r.contact',
+  'r.answered_by',
   'r.successful',
   'r.dynamic_variables',
   'r.metadata',

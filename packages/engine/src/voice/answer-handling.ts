@@ -1,0 +1,244 @@
+import type { Conversation, TimelineFact } from '@parley/conversation'
+import { AnswerDetector, type AnswerInput, type AnswerOutput, type DialogueInput, type Verdict } from '@parley/dialogue'
+import type { Plan } from '@parley/flow'
+import { type Machine, MachineDriver, type Ms, type Time, type Timer } from '@parley/kernel'
+import type { MachineEnding } from '../outcome.ts'
+import { contactItem } from './contact-item.ts'
+import { MenuLoop } from './menu-loop.ts'
+import { languagesOf } from './voice-agent.ts'
+
+/** How long a person is waited for after a screener was answered. */
+const PERSON_MS: Ms = 30_000
+/** A screener asks for name and purpose, at most in this many questions. */
+const MAX_ANSWERS = 3
+/** A greeting longer than this is no mailbox that takes a message. */
+const LONGEST_GREETING_MS: Ms = 90_000
+/** A machine whose words leave a doubt does not end the call by itself. */
+const CERTAIN = 0.9
+
+interface AnswerHandlingOptions {
+  readonly plan: Plan
+  readonly direction: 'inbound' | 'outbound'
+  readonly time: Time
+  readonly conversation: Pick<Conversation, 'answeredBy' | 'suspend' | 'sayAside' | 'restart' | 'compose' | 'rendered'>
+  /** Synthesises a text that is spoken later. */
+  readonly prepare: (text: string) => void
+  readonly onContact: (fact: TimelineFact) => void
+  readonly end: (why: MachineEnding, isAfterWords: boolean) => void
+}
+
+type State =
+  /** The conversation goes on. */
+  | 'talking'
+  /** A mailbox: its greeting goes on; the message is spoken. */
+  | 'awaiting-beep'
+  | 'leaving-message'
+  /** A screener: it asks; it was answered and a person may come. */
+  | 'screened'
+  | 'over'
+
+/**
+ * Detects what answered a call, and does what the agent's settings say for a machine: hangs up, leaves a message, answers a screener.
+ * While it is `inCharge` the conversation waits.
+ */
+export class AnswerHandling {
+  readonly #options: AnswerHandlingOptions
+  readonly #detector: AnswerDetector
+  readonly #driver: MachineDriver<AnswerInput, AnswerOutput>
+  readonly #menus = new MenuLoop()
+  #state: State = 'talking'
+  #limit: Timer | null = null
+  #message: Promise<string> | null = null
+  #answers = 0
+  #isNavigating = false
+
+  constructor(options: AnswerHandlingOptions, drainingFirst: <I, O>(machine: Machine<I, O>) => Machine<I, O>) {
+    this.#options = options
+    const { settings } = options.plan
+    const { voicemail } = settings
+    this.#detector = new AnswerDetector({
+      languages: languagesOf(options.plan),
+      timeoutMs: voicemail.detectionTimeoutMs,
+    })
+    const isArmed =
+      options.direction === 'outbound' || voicemail.enabled || settings.ivr.enabled || settings.callScreening.enabled
+    this.#driver = new MachineDriver(drainingFirst(this.#detector), options.time, output => this.#onOutput(output))
+    if (!isArmed) this.stop()
+  }
+
+  /** Sound of the far end is still judged. */
+  get isListening(): boolean {
+    return this.#state !== 'over' && !this.#detector.isOver
+  }
+
+  /** The agent deals with a machine, and the conversation waits. */
+  get inCharge(): boolean {
+    return this.#state === 'awaiting-beep' || this.#state === 'leaving-message' || this.#state === 'screened'
+  }
+
+  answered(): void {
+    this.#pass({ type: 'answered' })
+  }
+
+  hear(input: AnswerInput): void {
+    this.#pass(input)
+  }
+
+  /** What the turn machine hears is evidence as well. */
+  hearDialogue(input: DialogueInput): void {
+    switch (input.type) {
+      case 'voice-started':
+        return this.#pass({ type: 'voice-started', startedAt: input.startedAt })
+      case 'voice-stopped':
+        return this.#pass({ type: 'voice-stopped', stoppedAt: input.stoppedAt })
+      case 'partial':
+      case 'final':
+        return this.#pass({ type: input.type, text: input.text, words: input.words })
+      case 'agent-sound':
+        return this.#pass(input)
+      default:
+        return
+    }
+  }
+
+  /** The far end finished a turn. */
+  turn(text: string): void {
+    if (this.#isNavigating && this.#menus.hear(text)) this.#end('ivr')
+  }
+
+  /** A speech was played to its end or withdrawn. */
+  spoken(interrupted: boolean): void {
+    if (this.#state === 'leaving-message' && !interrupted) return this.#end('message_left', true)
+    if (this.#state === 'screened' && !interrupted && this.#answers > 0)
+      this.#driver.handle({ type: 'rearm', timeoutMs: PERSON_MS })
+  }
+
+  stop(): void {
+    this.#state = 'over'
+    this.#limit?.cancel()
+    this.#driver.stop()
+  }
+
+  #pass(input: AnswerInput): void {
+    if (this.isListening) this.#driver.handle(input)
+  }
+
+  #onOutput(output: AnswerOutput): void {
+    if (this.#state === 'over') return
+    switch (output.type) {
+      case 'verdict':
+        return this.#onVerdict(output.verdict)
+      case 'undecided':
+        if (this.#state === 'talking') this.#options.onContact(contactItem(null))
+        return
+      case 'greeting-over':
+        return this.#onGreetingOver()
+      case 'greeting-resumed':
+        if (this.#state !== 'leaving-message') return
+        this.#state = 'awaiting-beep'
+        return this.#options.conversation.suspend()
+    }
+  }
+
+  #onVerdict(verdict: Verdict): void {
+    const { conversation, onContact } = this.#options
+    // While a screener is dealt with, it may ask again and say that it connects.
+    if (this.#state === 'screened' && ['screener', 'silence', 'ivr'].includes(verdict.class)) return
+    onContact(contactItem(verdict))
+    conversation.answeredBy(verdict.class)
+    switch (verdict.class) {
+      case 'voicemail':
+        return this.#onVoicemail()
+      case 'mailbox_unavailable':
+        return this.#options.plan.settings.voicemail.enabled ? this.#end('mailbox_unavailable') : undefined
+      case 'ivr':
+        return this.#onMenu()
+      case 'screener':
+        return this.#onScreener()
+      case 'fax':
+      case 'announcement':
+        return this.#onUnattended(verdict)
+      case 'human':
+        return this.#onPerson()
+      case 'silence':
+        return
+    }
+  }
+
+  #onVoicemail(): void {
+    const { plan, conversation, time } = this.#options
+    const { enabled, action, message } = plan.settings.voicemail
+    if (!enabled || this.#state === 'awaiting-beep' || this.#state === 'leaving-message') return
+    if (action === 'hangup' || message === undefined) return this.#end('voicemail')
+    this.#limit?.cancel()
+    this.#state = 'awaiting-beep'
+    conversation.suspend()
+    const { text, type } = message
+    this.#message = type === 'prompt' ? conversation.compose(text) : Promise.resolve(conversation.rendered(text))
+    void this.#message.then(words => this.#options.prepare(words))
+    this.#limit = time.at(time.now() + LONGEST_GREETING_MS, () => this.#end('voicemail'))
+  }
+
+  #onMenu(): void {
+    const { enabled, action } = this.#options.plan.settings.ivr
+    if (!enabled || this.#isNavigating) return
+    if (action === 'hangup') return this.#end('ivr')
+    this.#isNavigating = true
+  }
+
+  #onScreener(): void {
+    const { plan, conversation, time } = this.#options
+    if (!plan.settings.callScreening.enabled || this.#state !== 'talking') return
+    this.#state = 'screened'
+    conversation.suspend()
+    this.#limit = time.at(time.now() + PERSON_MS, () => this.#end('screener'))
+  }
+
+  /** Nobody can come to the phone at a fax or at an announcement of the network. An agent that was called goes on. */
+  #onUnattended({ class: answer, confidence }: Verdict): void {
+    if (this.#options.direction === 'inbound' || confidence < CERTAIN) return
+    this.#end(answer === 'fax' ? 'fax' : 'announcement')
+  }
+
+  #onPerson(): void {
+    if (this.#state !== 'screened') return
+    this.#state = 'talking'
+    this.#limit?.cancel()
+    this.#options.conversation.restart()
+  }
+
+  /** The greeting of a mailbox is over, or a screener has asked. */
+  #onGreetingOver(): void {
+    const { plan, conversation, time } = this.#options
+    if (this.#state === 'awaiting-beep') {
+      this.#state = 'leaving-message'
+      void this.#message?.then(words => {
+        if (this.#state !== 'leaving-message') return
+        if (words === '') this.#end('voicemail')
+        else conversation.sayAside(words)
+      })
+    } else if (this.#state === 'screened' && this.#answers < MAX_ANSWERS) {
+      this.#answers++
+      this.#limit?.cancel()
+      this.#limit = time.at(time.now() + PERSON_MS, () => this.#end('screener'))
+      conversation.sayAside(introduction(plan))
+    }
+  }
+
+  #end(why: MachineEnding, isAfterWords = false): void {
+    if (this.#state === 'over') return
+    this.stop()
+    this.#options.end(why, isAfterWords)
+  }
+}
+
+/** What is said to a screener. */
+function introduction(plan: Plan): string {
+  const { identity, purpose } = plan.settings.callScreening
+  const isSpanish = languagesOf(plan)[0] === 'es'
+  const name = identity === '' ? plan.name : identity
+  const parts = isSpanish
+    ? [`Hola, llamo de parte de ${name}.`, purpose === '' ? '' : `El motivo: ${purpose}.`]
+    : [`Hello, this is ${name}.`, purpose === '' ? '' : `I am calling about ${purpose}.`]
+  return parts.filter(part => part !== '').join(' ')
+}

@@ -37,6 +37,17 @@ export interface WaitingRun {
   readonly scope: Scope
 }
 
+/** A link that opens a console session once, for a person. */
+export interface PersonLink {
+  readonly kind: 'invitation' | 'login'
+  readonly email: string
+  readonly organisation: string
+  /** The token is in its fragment. */
+  readonly url: string
+  /** ISO time. */
+  readonly expires_at: string
+}
+
 /** Services of the platform, the same for all requests. */
 export interface Platform {
   /** Models, voices and recognisers, and which of them are ready now. */
@@ -50,6 +61,13 @@ export interface Platform {
   readonly wake: (work: WaitingRun) => void
   /** Storage of recordings. */
   readonly blobs: Pick<Blobs, 'get'>
+  /** Delivery of invitation and login links to people. */
+  readonly links: {
+    /** Whether links are sent by e-mail; otherwise they are written to the log. */
+    readonly areMailed: boolean
+    /** Sends or logs a link. Never throws or waits. */
+    readonly deliver: (link: PersonLink) => void
+  }
   /** Base URL under which others reach the API, for links: `https://host`, without a slash at its end. */
   readonly baseUrl: () => string
   /** Random bytes of cryptographic quality. */
@@ -81,6 +99,8 @@ export interface Context {
   auditResource(resource: AuditedResource): void
   /** Notifies other processes after the commit. */
   notifyAfterCommit(topic: Topic, id: string): void
+  /** Delivers a link to a person, after the commit. */
+  deliverAfterCommit(link: PersonLink): void
   /** Wakes a process that executes runs of this kind, after the commit. */
   wakeAfterCommit(work: WaitingRun): void
 }

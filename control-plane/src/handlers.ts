@@ -14,6 +14,7 @@ import { runContentHandlers } from './handlers/runs-content.ts'
 import { createRunHandler } from './handlers/runs-create.ts'
 import { messageHandler } from './handlers/runs-message.ts'
 import { secretHandlers } from './handlers/secrets.ts'
+import { teamHandlers } from './handlers/team.ts'
 import { tenantSettingsHandlers } from './handlers/tenant-settings.ts'
 import { testSuiteHandlers } from './handlers/test-suites.ts'
 import { trunkHandlers } from './handlers/trunks.ts'
@@ -24,6 +25,7 @@ export const handlers: Handlers = {
   ...environmentHandlers,
   ...keyHandlers,
   ...secretHandlers,
+  ...teamHandlers,
   ...tenantSettingsHandlers,
   ...auditHandlers,
   ...agentHandlers,

@@ -176,6 +176,7 @@ function requestOf(
     metadata: body.metadata,
     caller_identity: null,
     key_id: principal.ref.kind === 'api_key' ? principal.ref.id : null,
+    user_id: principal.ref.kind === 'user' ? principal.ref.id : null,
     can_dial: principal.canDial,
     notifies: plan.notification !== null,
   }

@@ -9,9 +9,11 @@ import { eventsRoute, type Route, routesOf } from '../pipeline/route.ts'
 import type { ReadingLimits } from '../reading/reading-threads.ts'
 import { StreamLimiter, type StreamLimits } from '../streams/stream-limiter.ts'
 import { ToolList } from '../tools/tool-list.ts'
+import { serveAuth } from './auth-routes.ts'
 import { parseBody } from './body-parser.ts'
 import { CONNECTIONS, type ConnectionLimits, drained, onClientError } from './connections.ts'
 import { readConsole, serveConsole } from './console-routes.ts'
+import { credentialsOf } from './credentials.ts'
 import { serveEvents } from './event-routes.ts'
 import { beginExchange, requestId, sendAnswer, setRateLimitHeaders } from './exchange.ts'
 import { ApiMetrics, type PoolState } from './metrics.ts'
@@ -140,6 +142,7 @@ export async function buildApiOf(
       logRequest(log, request, { ...called, via: 'tool' })
     },
   })
+  serveAuth(app, { pipeline, database, platform })
   serveReference(app, pipeline, publicUrl)
   const files = consoleDirectory === undefined ? null : await readConsole(consoleDirectory)
   if (files !== null) serveConsole(app, pipeline, files)
@@ -245,8 +248,7 @@ function handleEveryRequest(app: FastifyInstance, { pipeline, readiness, record 
 
 /** Answers an unknown path or method, with or without a key. It counts against the rate limit, which limits scanning. */
 async function notFound(request: FastifyRequest, reply: FastifyReply, pipeline: Pipeline): Promise<FastifyReply> {
-  const credentials = { authorization: request.headers.authorization, address: request.ip }
-  const identified = await pipeline.identify(credentials, request.id)
+  const identified = await pipeline.identify(credentialsOf(request, pipeline.baseUrl), request.id)
   const { client } = identified
   request.exchange.client = client
   const { rateLimit, refused } = client === null ? identified : await pipeline.admit(null, client, request.id)

@@ -8,6 +8,7 @@ import type { Route } from '../pipeline/route.ts'
 import { runEvents } from '../streams/run-events.ts'
 import { withStallTimeout } from '../streams/stall-timeout.ts'
 import type { StreamLimiter } from '../streams/stream-limiter.ts'
+import { credentialsOf } from './credentials.ts'
 import { sendAnswer } from './exchange.ts'
 import { admit, pathOf, rawInput } from './operation-routes.ts'
 import { answerTo } from './request-fault.ts'
@@ -62,8 +63,8 @@ async function follow(
   const client = request.exchange.client!
   const { scope } = client.principal
   if ((await readRun(database.within(scope), scope, runId)) === null) throw noRun(runId)
-  const { signal, release } = open.open(client.holder.key_id)
-  const credentials = { authorization: request.headers.authorization, address: request.ip }
+  const { signal, release } = open.open(client.principal.ref.id)
+  const credentials = credentialsOf(request, pipeline.baseUrl)
   const events = runEvents({
     database,
     scope,

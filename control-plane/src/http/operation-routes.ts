@@ -2,6 +2,7 @@ import { fromText, type Operation, type RawInput } from '@parley/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Route } from '../pipeline/route.ts'
+import { credentialsOf } from './credentials.ts'
 import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
 
 /** Serves every operation at its path. An unauthorised request is refused before its body is read. */
@@ -44,7 +45,7 @@ export async function admit(
 
 /** The client of the request; null when the request was refused. */
 export async function identify(request: FastifyRequest, reply: FastifyReply, pipeline: Pipeline) {
-  const credentials = { authorization: request.headers.authorization, address: request.ip }
+  const credentials = credentialsOf(request, pipeline.baseUrl)
   const { client, rateLimit, refused } = await pipeline.identify(credentials, request.id)
   request.exchange.client = client
   if (client !== null) return client

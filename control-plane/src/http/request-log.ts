@@ -1,9 +1,10 @@
+import type { PrincipalRef } from '@parley/contract'
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { AnsweredRequest } from './metrics.ts'
 
 /**
- * Logs one line per request and per tool call: operation, status, error code, duration and key. Bodies, paths, queries and
+ * Logs one line per request and per tool call: operation, status, error code, duration and key or member. Bodies, paths, queries and
  * headers are never logged, since all of them may hold secrets; the request id is the only text that the client chooses.
  */
 export function logRequest(
@@ -19,9 +20,13 @@ export function logRequest(
     status,
     code: code ?? 'ok',
     ms: Math.round(seconds * 10_000) / 10,
-    ...(client !== null && { tenant_id: client.principal.scope.tenant_id, key_id: client.holder.key_id }),
+    ...(client !== null && { tenant_id: client.principal.scope.tenant_id, ...whoOf(client.principal.ref) }),
   }
   // Monitoring requests the health every few seconds.
   if (operation === 'health' && status < 500) log.debug(line, 'request')
   else log.info(line, 'request')
+}
+
+function whoOf({ kind, id }: PrincipalRef) {
+  return kind === 'user' ? { user_id: id } : { key_id: id }
 }

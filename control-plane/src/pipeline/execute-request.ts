@@ -9,21 +9,21 @@ import {
   type IntentLease,
   keepAnswer,
   keepIntent,
-  lockPresentedKey,
-  type PresentedKey,
+  lockPresented,
+  type PresentedCredentials,
   type Queries,
   settleIntent,
   type Topic,
   writeAudit,
 } from '@parley/store'
-import type { AuditedResource, ExternalContext, Platform, Principal, WaitingRun } from '../context.ts'
+import type { AuditedResource, ExternalContext, PersonLink, Platform, Principal, WaitingRun } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import type { Reading } from '../reading/read-task.ts'
 import type { ReadingThreads } from '../reading/reading-threads.ts'
 import { type CheckedAnswer, checkedAnswer, replayedAnswer } from './answer.ts'
-import { keyNoLongerValid } from './authenticator.ts'
+import { noLongerValid } from './authenticator.ts'
 import { type Offload, withOffloading } from './offload.ts'
-import type { Route } from './route.ts'
+import { mayCall, type Route } from './route.ts'
 import type { RunChanges } from './run-changes.ts'
 
 /** A parsed request of an authenticated and authorised client. */
@@ -31,8 +31,8 @@ export interface PreparedRequest {
   readonly route: Route
   readonly input: InputOf<Operation>
   readonly principal: Principal
-  /** The key of the request, checked again in the transaction that decides its effect. */
-  readonly presentedKey: PresentedKey
+  /** What the request was authenticated by, checked again in the transaction that decides its effect. */
+  readonly presented: PresentedCredentials
   readonly requestId: string
   /** The body as a worker thread parsed it; undefined when `input` contains the whole body. */
   readonly reading?: Reading | undefined
@@ -45,10 +45,11 @@ export interface SideEffects {
   auditedResource: AuditedResource | null
   readonly notifications: { readonly topic: Topic; readonly id: string }[]
   readonly runsToWake: WaitingRun[]
+  readonly linksToDeliver: PersonLink[]
 }
 
 export function noSideEffects(): SideEffects {
-  return { auditedResource: null, notifications: [], runsToWake: [] }
+  return { auditedResource: null, notifications: [], runsToWake: [], linksToDeliver: [] }
 }
 
 export interface PipelineDependencies {
@@ -240,20 +241,20 @@ function outcomeUnknown(cause: unknown): ParleyError {
 const FRESH = { state: 'fresh' } as const
 
 /**
- * Checks the key again, so that no write is decided after its revocation, and claims the idempotency record for this
+ * Checks the credentials again, so that no write is decided after their revocation, and claims the idempotency record for this
  * transaction. Returns the stored answer of a repeated request, else null.
  */
 async function storedAnswer(
   { platform }: PipelineDependencies,
-  { principal, presentedKey, route, record }: PreparedRequest,
+  request: PreparedRequest,
   tx: Queries,
 ): Promise<CheckedAnswer | null> {
+  const { principal, route, record } = request
   // Sent together: most requests pass both.
-  const [isValid, claimed] = await Promise.all([
-    lockPresentedKey(tx, principal.scope, presentedKey),
+  const [, claimed] = await Promise.all([
+    assertStillAllowed(tx, request),
     record === null ? FRESH : claim(tx, principal.scope, platform.sealer, record),
   ])
-  if (!isValid) throw keyNoLongerValid()
   switch (claimed.state) {
     case 'fresh':
       return null
@@ -270,6 +271,19 @@ async function storedAnswer(
       // The previous owner died, and nothing is stored that could show what it did externally.
       throw outcomeUnknown(undefined)
   }
+}
+
+/** Refuses a request whose credentials were revoked, or whose member got another role, after it was authenticated. */
+async function assertStillAllowed(
+  tx: Queries,
+  { principal, presented, route }: Pick<PreparedRequest, 'principal' | 'presented' | 'route'>,
+): Promise<void> {
+  const role = await lockPresented(tx, principal.scope, presented, principal.role)
+  if (role === null) throw noLongerValid(presented)
+  if (role !== principal.role || !mayCall(role, route))
+    throw new Refusal('forbidden', 'the role changed while the request was under way: repeat the request', {
+      reason: 'role',
+    })
 }
 
 /** Writes the audit item of the request in `tx`. */
@@ -291,11 +305,12 @@ export function audit(
 
 function contextOf(
   { platform, database, bus, runChanges, threads }: PipelineDependencies,
-  { principal, presentedKey, requestId, record, reading }: PreparedRequest,
+  request: PreparedRequest,
   effects: SideEffects,
   db: Queries,
   resultWrites?: ResultWrite[],
 ): ExternalContext {
+  const { principal, requestId, record, reading } = request
   return {
     principal,
     scope: principal.scope,
@@ -314,9 +329,12 @@ function contextOf(
     wakeAfterCommit: run => {
       effects.runsToWake.push(run)
     },
+    deliverAfterCommit: link => {
+      effects.linksToDeliver.push(link)
+    },
     transact: work =>
       database.transaction(principal.scope, async tx => {
-        if (!(await lockPresentedKey(tx, principal.scope, presentedKey))) throw keyNoLongerValid()
+        await assertStillAllowed(tx, request)
         return work(tx)
       }),
     notifyNow: (topic, id) => bus.publish(topic, id),
@@ -333,4 +351,5 @@ function clearSideEffects(effects: SideEffects): void {
   effects.auditedResource = null
   effects.notifications.length = 0
   effects.runsToWake.length = 0
+  effects.linksToDeliver.length = 0
 }

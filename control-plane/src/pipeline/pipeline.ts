@@ -1,13 +1,13 @@
 import { type RawInput, Refusal } from '@parley/contract'
-import type { Bus, Database } from '@parley/store'
+import type { Bus, Database, Topic } from '@parley/store'
 import type { Logger } from 'pino'
 import type { Platform } from '../context.ts'
 import { errorFacts } from '../error-facts.ts'
 import { LargeBody } from '../reading/large-body.ts'
 import { type ReadingLimits, ReadingThreads } from '../reading/reading-threads.ts'
 import { type Answer, successAnswer } from './answer.ts'
-import { ApiKeyCache } from './api-key-cache.ts'
 import { type AuthenticatedClient, Authenticator, type Credentials } from './authenticator.ts'
+import { CredentialCache, TOPICS } from './credential-cache.ts'
 import {
   afterCommit,
   audit,
@@ -64,7 +64,7 @@ export class Pipeline {
   readonly #dependencies: PipelineDependencies
   readonly #bus: Bus
   readonly #log: Logger
-  readonly #keyCache: ApiKeyCache
+  readonly #credentialCache: CredentialCache
   readonly #limiter: RateLimiter
   readonly #authenticator: Authenticator
 
@@ -81,9 +81,9 @@ export class Pipeline {
     this.#log = log
     this.#limiter = new RateLimiter(rates ?? DEFAULT_RATE_LIMITS, platform.now)
     const onTouchFailed = (error: unknown) =>
-      log.warn({ err: errorFacts(error) }, 'the last uses of API keys were not stored')
-    this.#keyCache = new ApiKeyCache({ database, bus, now: platform.now, onTouchFailed })
-    this.#authenticator = new Authenticator(this.#keyCache, this.#limiter)
+      log.warn({ err: errorFacts(error) }, 'the last uses of API keys and sessions were not stored')
+    this.#credentialCache = new CredentialCache({ database, bus, now: platform.now, onTouchFailed })
+    this.#authenticator = new Authenticator(this.#credentialCache, this.#limiter)
   }
 
   /** Authenticates, admits and performs a request. */
@@ -95,7 +95,7 @@ export class Pipeline {
     return { ...admission, answer }
   }
 
-  /** Authenticates a request. One without a valid key counts against its address and is refused. */
+  /** Authenticates a request. One without valid credentials counts against its address and is refused. */
   async identify(credentials: Credentials, requestId: string): Promise<Admission> {
     try {
       const { client, rateLimit, refusal } = await this.#authenticator.identify(credentials)
@@ -105,17 +105,17 @@ export class Pipeline {
     }
   }
 
-  /** Counts a request against the rate limit of the key and checks the role; `route` null: no operation matches the path. */
+  /** Counts a request against the rate limit of the key or the member and checks the role; `route` null: no operation matches the path. */
   async admit(route: Route | null, client: AuthenticatedClient, requestId: string): Promise<Admission> {
-    const { principal, holder } = client
+    const { principal } = client
     const { rateLimit, refusal } = this.#limiter.takeKey(
-      holder.key_id,
+      principal.ref.id,
       principal.rate,
       route?.operation.rate ?? 'default',
     )
     if (refusal !== null) return { client, rateLimit, refused: this.#failed(refusal, requestId, route) }
     if (route === null || mayCall(principal.role, route)) return { client, rateLimit, refused: null }
-    const message = `${route.operation.id} needs the role ${route.minimumRole}; the key has the role ${principal.role}`
+    const message = `${route.operation.id} needs the role ${route.minimumRole}; the ${principal.ref.kind === 'user' ? 'member' : 'key'} has the role ${principal.role}`
     await this.#audit({ route, principal, requestId }, noSideEffects(), 'denied')
     const refused = this.#failed(new Refusal('forbidden', message, { reason: 'role' }), requestId, route)
     return { client, rateLimit, refused }
@@ -132,7 +132,7 @@ export class Pipeline {
 
   /** Calls `onRevoked` once the credentials of `client` are no longer valid, until the returned function is called. */
   watchAccess(client: AuthenticatedClient, credentials: Credentials, onRevoked: () => void): () => void {
-    return this.#keyCache.watch(client.holder, () => {
+    return this.#credentialCache.watch(client.holder, () => {
       void this.hasAccess(credentials).then(hasAccess => {
         if (!hasAccess) onRevoked()
       })
@@ -142,6 +142,12 @@ export class Pipeline {
   /** Counts a request that needs no key against its address. */
   admitAddress(address: string, requestId: string): Omit<Admission, 'client'> {
     const { rateLimit, refusal } = this.#limiter.takeAddress(address)
+    return { rateLimit, refused: refusal === null ? null : this.#failed(refusal, requestId) }
+  }
+
+  /** Counts an attempt to sign in against its address. */
+  admitSignIn(address: string, requestId: string): Omit<Admission, 'client'> {
+    const { rateLimit, refusal } = this.#limiter.takeSignIn(address)
     return { rateLimit, refused: refusal === null ? null : this.#failed(refusal, requestId) }
   }
 
@@ -165,7 +171,7 @@ export class Pipeline {
 
   /** Parses and executes an admitted request. */
   async perform(route: Route, raw: RawInput, client: AuthenticatedClient, requestId: string): Promise<Answer> {
-    const { principal, holder, name } = client
+    const { principal, presented, name } = client
     let parsed: ParsedRequest
     try {
       parsed = await parseRequest(route, raw, principal.scope, this.#dependencies)
@@ -177,7 +183,12 @@ export class Pipeline {
       key === null || route.kind === 'read'
         ? null
         : { principal: name, operation: route.operation.id, key, requestHash: parsed.requestHash() }
-    return this.#execute({ route, input, principal, presentedKey: holder, requestId, record, reading })
+    return this.#execute({ route, input, principal, presented, requestId, record, reading })
+  }
+
+  /** Base URL under which others reach this server. */
+  get baseUrl(): string {
+    return this.#dependencies.platform.baseUrl()
   }
 
   /** Lets a request wait for changes of a run. */
@@ -189,7 +200,7 @@ export class Pipeline {
   async close(): Promise<void> {
     this.#dependencies.runChanges.close()
     await this.#dependencies.threads.close()
-    await this.#keyCache.close()
+    await this.#credentialCache.close()
   }
 
   async #execute(request: PreparedRequest): Promise<Answer> {
@@ -208,13 +219,17 @@ export class Pipeline {
     }
   }
 
-  #notify({ notifications, runsToWake }: SideEffects): void {
-    for (const { topic, id } of notifications) {
-      // The bus also reports this to this process, but only after the answer has been sent.
-      if (topic === 'keys' || topic === 'tenants') this.#keyCache.invalidate(id)
-      this.#bus.publish(topic, id)
-    }
+  /** Notifies this and other processes of a change. */
+  publish(topic: Topic, id: string): void {
+    // The bus also reports this to this process, but only after the answer has been sent.
+    if (TOPICS.some(cached => cached === topic)) this.#credentialCache.invalidate(id)
+    this.#bus.publish(topic, id)
+  }
+
+  #notify({ notifications, runsToWake, linksToDeliver }: SideEffects): void {
+    for (const { topic, id } of notifications) this.publish(topic, id)
     for (const run of runsToWake) this.#dependencies.platform.wake(run)
+    for (const link of linksToDeliver) this.#dependencies.platform.links.deliver(link)
   }
 
   /** Audits a 401 (the key was revoked meanwhile) and a 403 as `denied` and a failed write as `failed`; unknown outcomes and conflicts with a repetition are not audited. */
@@ -246,6 +261,11 @@ export class Pipeline {
   /** Logs an unexpected error. */
   report(error: unknown, requestId: string): void {
     this.#log.error({ request_id: requestId, err: errorFacts(error) }, 'a request failed')
+  }
+
+  /** The answer to an error; an unexpected one is logged. */
+  failed(error: unknown, requestId: string): Answer {
+    return this.#failed(error, requestId)
   }
 
   #failed(error: unknown, requestId: string, route: Route | null = null): Answer {

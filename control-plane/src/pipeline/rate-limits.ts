@@ -10,13 +10,16 @@ export interface RateLimits {
   readonly costly: TokenRate
   /** Of one address (IPv6: one /64) without a valid key. Default 10/s, burst 100. */
   readonly address: TokenRate
+  /** Of one address (IPv6: one /64), for attempts to sign in by a link. Default 1 in 5 s, burst 20. */
+  readonly signIn?: TokenRate
 }
 
-export const DEFAULT_RATE_LIMITS: RateLimits = {
+export const DEFAULT_RATE_LIMITS = {
   key: { perSecond: 200, burst: 1000 },
   costly: { perSecond: 2, burst: 20 },
   address: { perSecond: 10, burst: 100 },
-}
+  signIn: { perSecond: 0.2, burst: 20 },
+} as const satisfies RateLimits
 
 const MAX_KEYS = 50_000
 const MAX_ADDRESSES = 50_000
@@ -34,6 +37,7 @@ export class RateLimiter {
   readonly #keys = new TokenBuckets(MAX_KEYS)
   readonly #costly = new TokenBuckets(MAX_KEYS)
   readonly #addresses = new TokenBuckets(MAX_ADDRESSES)
+  readonly #signIns = new TokenBuckets(MAX_ADDRESSES)
 
   constructor(limits: RateLimits, now: () => number) {
     this.#limits = limits
@@ -51,6 +55,13 @@ export class RateLimiter {
     if (!all.taken || kind === 'default') return outcome(all.taken, all.level, statusOf(all.level))
     const costly = taken(this.#costly, keyId, this.#limits.costly, now)
     return outcome(costly.taken, costly.level, both(statusOf(all.level), statusOf(costly.level, 'costly')))
+  }
+
+  /** Counts an attempt to sign in by a link, or to get one. */
+  takeSignIn(address: string): { rateLimit: RateLimitStatus; refusal: Refusal | null } {
+    const rate = this.#limits.signIn ?? DEFAULT_RATE_LIMITS.signIn
+    const attempt = taken(this.#signIns, addressGroup(address), rate, this.#now())
+    return outcome(attempt.taken, attempt.level, statusOf(attempt.level, 'sign-in'))
   }
 
   /** Counts a request without a valid key. */

@@ -230,6 +230,7 @@ function delegated(database: Database, replaced: Partial<Database>): Database {
     keyOf: hash => database.keyOf(hash),
     touchKeys: ids => database.touchKeys(ids),
     forgetIdempotency: (keepMs, atMost) => database.forgetIdempotency(keepMs, atMost),
+    people: database.people,
     leases: database.leases,
     runs: database.runs,
     jobs: database.jobs,

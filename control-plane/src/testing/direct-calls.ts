@@ -95,6 +95,7 @@ function contextOf(
     notifyNow: (topic, id) => {
       effects.notifications.push({ topic, id })
     },
+    deliverAfterCommit: link => platform.links.deliver(link),
     waitForRunChange: (_, withinMs) => new Promise(resolve => setTimeout(resolve, Math.min(withinMs, 20))),
     auditResource: resource => {
       effects.auditedResource = resource

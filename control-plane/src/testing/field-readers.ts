@@ -209,6 +209,8 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['keys.rotate', 'overlap_seconds', `${HANDLERS}/keys.ts`, `${HANDLERS}/keys.test.ts`],
   ['secrets.put', 'kind value', `${HANDLERS}/secrets.ts`, `${HANDLERS}/secrets.test.ts`],
   ['secrets.delete', 'force', `${HANDLERS}/secrets.ts`, `${HANDLERS}/secrets.test.ts`],
+  ['team.invite', 'email role', `${HANDLERS}/team.ts`, `${HANDLERS}/team.test.ts`],
+  ['team.set_role', 'role', `${HANDLERS}/team.ts`, `${HANDLERS}/team.test.ts`],
   [
     'tenant_settings.update',
     'display_name retention',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Catalogue, CatalogueModel, CatalogueVoice } from '../catalogue.ts'
-import type { Platform, WaitingRun } from '../context.ts'
+import type { PersonLink, Platform, WaitingRun } from '../context.ts'
 
 const speechService = (
   role: 'stt' | 'tts',
@@ -42,18 +42,22 @@ export const TEST_CATALOGUE: Catalogue = {
   ],
 }
 
-/** A platform that records the runs to wake. */
+/** A platform that records the runs to wake and the links to deliver. */
 export interface TestPlatform extends Platform {
   readonly wokenRuns: readonly WaitingRun[]
+  readonly deliveredLinks: readonly PersonLink[]
 }
 
 /** A platform that allows plain http to 127.0.0.1:9999, encrypts nothing, has no recordings and uses the real clock. */
 export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): TestPlatform {
   const woken: WaitingRun[] = []
+  const links: PersonLink[] = []
   return {
     wokenRuns: woken,
     wake: work => void woken.push(work),
     blobs: { get: async () => null },
+    links: { areMailed: false, deliver: link => void links.push(link) },
+    deliveredLinks: links,
     baseUrl: () => 'http://parley.example',
     catalogue: () => catalogue,
     sealer: { seal: plain => plain, open: sealed => sealed },

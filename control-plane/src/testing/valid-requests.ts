@@ -23,6 +23,8 @@ export interface World {
   call(id: OperationId, parts: RequestParts): Promise<Answer['body']>
   /** An unused name of lower-case letters and digits. */
   fresh(prefix: string): string
+  /** Invites a person who accepts; returns the member's id. */
+  member(): Promise<string>
   /** Claims a waiting run for a process that keeps it. */
   own(runId: string): Promise<void>
 }
@@ -45,6 +47,11 @@ export async function newSecret(world: World) {
   const secret_id = world.fresh('secret')
   await world.call('secrets.put', { params: { secret_id }, body: { kind: 'sip_auth', value: SIP_PASSWORD } })
   return secret_id
+}
+
+async function newInvitation(world: World): Promise<string> {
+  const body = { email: `${world.fresh('person')}@example.com`, role: 'member' }
+  return (await world.call('team.invite', { body })).invitation_id
 }
 
 async function trunkBody(world: World) {
@@ -149,6 +156,12 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
     body: { kind: 'http_auth', value: 'a token' },
   }),
   'secrets.delete': async world => ({ params: { secret_id: await newSecret(world) }, query: { force: false } }),
+  'team.list': async () => ({}),
+  'team.invite': async world => ({ body: { email: `${world.fresh('person')}@example.com`, role: 'viewer' } }),
+  'team.invite_revoke': async world => ({ params: { invitation_id: await newInvitation(world) } }),
+  'team.invite_resend': async world => ({ params: { invitation_id: await newInvitation(world) }, body: {} }),
+  'team.remove': async world => ({ params: { user_id: await world.member() } }),
+  'team.set_role': async world => ({ params: { user_id: await world.member() }, body: { role: 'viewer' } }),
   'tenant_settings.get': async () => ({}),
   'tenant_settings.update': async world => ({
     body: {

@@ -44,7 +44,7 @@ export async function openWholeApi(
   options: PipelineApiOptions = {},
   overrides: Partial<Handlers> = {},
 ): Promise<WholeApi> {
-  const limits = { rates: { key: GENEROUS, costly: GENEROUS, address: GENEROUS } }
+  const limits = { rates: { key: GENEROUS, costly: GENEROUS, address: GENEROUS, signIn: GENEROUS } }
   const bus = options.bus ?? localBus()
   const api = await pipelineApi({ ...handlers, ...overrides }, { limits, ...options, bus })
   const owners = runOwners(api.db, bus)
@@ -82,6 +82,12 @@ export async function openWholeApi(
         const answer = await send(id, parts)
         if (answer.status >= 300) throw new Error(`${id}: ${answer.status} ${JSON.stringify(answer.body)}`)
         return answer.body
+      },
+      async member() {
+        const body = { email: `${unique('person')}@example.com`, role: 'member' }
+        const { link } = (await send('team.invite', { body })).body
+        const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token')
+        return (await api.request('POST', '/auth/session', { key: null, body: { token } })).body.principal.id
       },
       own: async runId => void (await owners.take(runId)),
     },

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildApi, handlers, type Platform } from '@parley/control-plane'
+import { buildApi, handlers, linkDelivery, type Platform, smtpSender } from '@parley/control-plane'
 import { systemTime } from '@parley/kernel'
 import { openFileBlobs } from '@parley/store'
 import { pino } from 'pino'
@@ -54,6 +54,7 @@ export async function startApi(
   { wake = () => {}, blobs, otherMetrics, logLevel = 'info' }: ApiRoleOptions = {},
 ): Promise<ApiRole> {
   let baseUrl = settings.publicUrl ?? ''
+  const log = pino({ name: 'api', level: logLevel }, pino.destination({ dest: 2, sync: false }))
   const catalogue = await ApiCatalogue.open(services, systemTime)
   const platform: Platform = {
     catalogue: () => catalogue.current,
@@ -62,12 +63,12 @@ export async function startApi(
     allowsPlainHttp: url =>
       settings.egressAllow.some(({ host, port }) => host === url.hostname && port === Number(url.port || 80)),
     wake,
+    links: linkDelivery({ sendMail: settings.smtpUrl === null ? null : smtpSender(settings.smtpUrl), log }),
     blobs: blobs ?? (await openFileBlobs({ directory: join(settings.home, 'blobs') })),
     baseUrl: () => baseUrl.replace(/\/+$/, ''),
     randomBytes,
     now: Date.now,
   }
-  const log = pino({ name: 'api', level: logLevel }, pino.destination({ dest: 2, sync: false }))
   const { database, bus } = state
   const api = await buildApi({
     handlers,

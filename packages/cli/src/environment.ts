@@ -80,6 +80,8 @@ const blobUrl = z.string().transform((text, context) => {
   }
 })
 
+const smtpUrl = address(/^smtps?$/, 'smtp://user:password@host:587?from=parley%40example.com')
+
 const variables = z.object({
   PARLEY_HOME: z.string().min(1).default('.parley'),
   PARLEY_HTTP_BIND: ipv4.default('127.0.0.1'),
@@ -88,6 +90,7 @@ const variables = z.object({
   DATABASE_URL: address(/^postgres(ql)?$/, 'postgres://owner:password@host:5432/database').optional(),
   REDIS_URL: address(/^rediss?$/, 'redis://host:6379').optional(),
   BLOB_URL: blobUrl.optional(),
+  SMTP_URL: smtpUrl.optional(),
   PARLEY_MASTER_KEY: key.optional(),
   PARLEY_SIP_BIND: ipv4.default('127.0.0.1'),
   PARLEY_SIP_PORT: port.default(5060),
@@ -124,6 +127,8 @@ export interface Settings {
   readonly redisUrl: string | null
   /** Store of the recordings; null: files under `home`. */
   readonly blobUrl: string | null
+  /** E-mail server for invitations and login links; null: links are written to the log. */
+  readonly smtpUrl: string | null
   /** Null: a key file under `home`, generated at the first start. */
   readonly masterKey: string | null
   readonly sipBind: string
@@ -227,6 +232,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     databaseUrl: values.DATABASE_URL ?? null,
     redisUrl: values.REDIS_URL ?? null,
     blobUrl: values.BLOB_URL ?? null,
+    smtpUrl: values.SMTP_URL ?? null,
     masterKey: values.PARLEY_MASTER_KEY ?? null,
     sipBind: values.PARLEY_SIP_BIND,
     sipPort: values.PARLEY_SIP_PORT,

@@ -4,6 +4,7 @@ import { actionCatalogueOperations } from './catalogue/actions.ts'
 import { modelOperations } from './catalogue/models.ts'
 import { voiceOperations } from './catalogue/voices.ts'
 import { draftOperations } from './drafts/drafts.ts'
+import { teamOperations } from './people/team.ts'
 import { publicationOperations } from './publications/publications.ts'
 import { runContentOperations, runEvents } from './runs/run-content.ts'
 import { runOperations } from './runs/runs.ts'
@@ -24,6 +25,7 @@ export const operations = [
   ...environmentOperations,
   ...keyOperations,
   ...secretOperations,
+  ...teamOperations,
   ...tenantSettingsOperations,
   ...auditOperations,
   ...agentOperations,

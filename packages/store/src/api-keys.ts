@@ -4,7 +4,8 @@ import { type Random, randomBelow } from '@parley/kernel'
 import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from './environment-limits.ts'
 import { type KeysetColumn, type Page, type PageRequest, readPage } from './keyset.ts'
-import type { PresentedKey, Queries } from './protocol.ts'
+import type { PresentedKey } from './presented-key.ts'
+import type { Queries } from './protocol.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_CHARACTERS = 40

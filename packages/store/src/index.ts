@@ -11,7 +11,6 @@ export {
   insertKey,
   keyExists,
   listKeys,
-  lockPresentedKey,
   newKeySecret,
   replaceKeySecret,
   revokeKey,
@@ -74,7 +73,21 @@ export {
   publishedVersion,
   writeAssignment,
 } from './numbers.ts'
-export type { Bus, Database, KeyHolder, Lease, Leases, PresentedKey, Queries, Sealer, Topic } from './protocol.ts'
+export {
+  type InvitationRow,
+  insertInvitation,
+  listInvitations,
+  MOST_PEOPLE,
+  renewInvitation,
+  revokeInvitation,
+} from './people/invitations.ts'
+export { acceptInvitation, insertLoginLink, takeLoginLink } from './people/links.ts'
+export { listMembers, type MemberRow, memberOf, removeMember, setMemberRole } from './people/members.ts'
+export { lockPresented, type PresentedCredentials } from './people/presented.ts'
+export type { SessionHolder } from './people/protocol.ts'
+export { deleteSession, insertSession, readSession } from './people/sessions.ts'
+export { newPersonToken, type PersonToken, personTokenHash } from './people/tokens.ts'
+export type { Bus, Database, KeyHolder, Lease, Leases, Queries, Sealer, Topic } from './protocol.ts'
 export {
   insertPublication,
   listPublications,
@@ -185,7 +198,7 @@ export type { PrivacyValue, TrunkDetails } from './telephony/trunk-details.ts'
 export { type TrunkHealth, trunkHealth } from './telephony/trunk-health.ts'
 export { saveTrunkPing, type TrunkPing } from './telephony/trunk-pings.ts'
 export { type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'
-export { concurrentCapacity, environmentsOf, makeSandbox } from './tenants.ts'
+export { concurrentCapacity, environmentsOf, makeSandbox, organisationName } from './tenants.ts'
 export {
   deleteSuite,
   insertSuite,

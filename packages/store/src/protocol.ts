@@ -1,19 +1,14 @@
 import type { Scope } from '@parley/contract'
 import type { Kysely } from 'kysely'
 import type { JobsAcrossTenants } from './jobs/protocol.ts'
+import type { PeopleAcrossTenants } from './people/protocol.ts'
+import type { PresentedKey } from './presented-key.ts'
 import type { ContentsAcrossTenants, RunsAcrossTenants } from './runs/protocol.ts'
 import type { Schema } from './schema.ts'
 import type { TelephonyAcrossTenants } from './telephony/protocol.ts'
 
 /** Typed queries on the database, in the scope that they were made for. */
 export type Queries = Kysely<Schema>
-
-/** The key that a request named by its secret. */
-export interface PresentedKey {
-  readonly key_id: string
-  /** SHA-256 of the secret. */
-  readonly secret_hash: Buffer
-}
 
 /** The key that a secret belongs to, and its permissions. */
 export interface KeyHolder extends PresentedKey {
@@ -47,6 +42,8 @@ export interface Database {
   touchKeys(keyIds: readonly string[]): Promise<void>
   /** Deletes at most `atMost` idempotency records older than `keepMs`; resolves to their number. Across tenants. */
   forgetIdempotency(keepMs: number, atMost: number): Promise<number>
+  /** Sessions, and people by their e-mail address: across tenants. */
+  readonly people: PeopleAcrossTenants
   /** Leases of processes: across tenants. */
   readonly leases: Leases
   /** Ownership of runs, and sweeps over them: across tenants. */
@@ -91,6 +88,8 @@ export interface Sealer {
 /** Kinds of changes that other processes cache or wait for. */
 export type Topic =
   | 'keys'
+  /** A member changed or a session ended; the id is the member's or the session's. */
+  | 'people'
   | 'telephony'
   | 'publications'
   | 'tenants'

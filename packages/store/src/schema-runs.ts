@@ -124,6 +124,7 @@ export interface RunsTable extends OfRun {
   caller_identity: JsonColumn<JsonObject | null>
   quality: JsonColumn<JsonObject | null>
   key_id: string | null
+  user_id: string | null
   can_dial: boolean
   notifies: boolean
   dial: JsonColumn<JsonObject | null>

@@ -1,6 +1,7 @@
 import type { Diagnostic, draftContent, Plan } from '@parley/contract'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { z } from 'zod'
+import type { InvitationsTable, LoginLinksTable, MembersTable, SessionsTable } from './people/schema.ts'
 import type {
   BudgetsTable,
   EnginesTable,
@@ -231,6 +232,10 @@ export interface Schema {
   call_minutes: CallMinutesTable
   idempotency: IdempotencyTable
   audit: AuditTable
+  members: MembersTable
+  invitations: InvitationsTable
+  login_links: LoginLinksTable
+  sessions: SessionsTable
   leases: LeasesTable
   engines: EnginesTable
   rate_cards: RateCardsTable

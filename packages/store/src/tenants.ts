@@ -46,6 +46,16 @@ export async function makeSandbox(tx: Queries, keyName: string, secret: KeySecre
   return { ...made, ...unset, name: keyName, role: 'admin', prefix: secret.prefix }
 }
 
+/** The name of the organisation. */
+export async function organisationName(db: Queries, scope: Scope): Promise<string> {
+  const { name } = await db
+    .selectFrom('organisations')
+    .select('name')
+    .where('owner_id', '=', scope.owner_id)
+    .executeTakeFirstOrThrow()
+  return name
+}
+
 /** The most concurrent runs of this environment; null: staff has not set it. */
 export async function concurrentCapacity(db: Queries, scope: Scope): Promise<number | null> {
   const { concurrent_capacity: capacity } = await db

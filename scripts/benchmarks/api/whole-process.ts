@@ -40,6 +40,7 @@ const platform: Platform = {
   allowsPlainHttp: () => false,
   wake: () => {},
   blobs: { get: async () => null },
+  links: { areMailed: false, deliver: () => {} },
   baseUrl: () => 'http://localhost',
   randomBytes,
   now: Date.now,

@@ -56,6 +56,7 @@ beforeAll(async () => {
       allowsPlainHttp: () => false,
       wake: () => {},
       blobs: { get: async () => null },
+      links: { areMailed: false, deliver: () => {} },
       baseUrl: () => 'http://localhost',
       randomBytes,
       now: Date.now,

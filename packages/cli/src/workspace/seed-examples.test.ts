@@ -54,6 +54,7 @@ beforeEach(async () => {
       allowsPlainHttp: url => url.origin === ORIGIN,
       wake: () => {},
       blobs: { get: async () => null },
+      links: { areMailed: false, deliver: () => {} },
       baseUrl: () => baseUrl,
       randomBytes,
       now: Date.now,

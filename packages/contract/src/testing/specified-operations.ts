@@ -9,6 +9,12 @@ POST   /api/v1/keys/{key_id}/rotate                      keys_rotate            
 GET    /api/v1/secrets                                   secrets_list                viewer        none             200
 PUT    /api/v1/secrets/{secret_id}                       secrets_put                 admin         natural          200
 DELETE /api/v1/secrets/{secret_id}                       secrets_delete              admin         natural          200
+GET    /api/v1/team                                      team_list                   viewer        none             200
+POST   /api/v1/team/invitations                          team_invite                 admin         required_header  201,200
+DELETE /api/v1/team/invitations/{invitation_id}          team_invite_revoke          admin         natural          200
+POST   /api/v1/team/invitations/{invitation_id}/resend   team_invite_resend          admin         required_header  200
+DELETE /api/v1/team/members/{user_id}                    team_remove                 admin         natural          200
+PATCH  /api/v1/team/members/{user_id}                    team_set_role               admin         natural          200
 GET    /api/v1/tenant/settings                           tenant_settings_get         viewer        none             200
 PUT    /api/v1/tenant/settings                           tenant_settings_update      admin         natural          200
 GET    /api/v1/audit                                     audit_list                  admin         none             200

@@ -3,6 +3,7 @@ import type { Topic } from '../protocol.ts'
 /** All topics: changes of a topic that is missing here are never received from other processes. */
 const TOPICS: Readonly<Record<Topic, true>> = {
   keys: true,
+  people: true,
   telephony: true,
   publications: true,
   tenants: true,

@@ -4,6 +4,8 @@ import { StoreError } from '../errors.ts'
 import { jobsOn } from '../jobs/across-tenants.ts'
 import type { JobsAcrossTenants } from '../jobs/protocol.ts'
 import { leasesOn } from '../leases.ts'
+import { peopleOn } from '../people/across-tenants.ts'
+import type { PeopleAcrossTenants } from '../people/protocol.ts'
 import type { Database, KeyHolder, Leases, Queries } from '../protocol.ts'
 import { runsOn } from '../runs/across-tenants.ts'
 import { contentsOn } from '../runs/contents.ts'
@@ -48,6 +50,7 @@ class TenantDatabase implements Database {
   readonly jobs: JobsAcrossTenants
   readonly contents: ContentsAcrossTenants
   readonly telephony: TelephonyAcrossTenants
+  readonly people: PeopleAcrossTenants
 
   constructor(pool: TenantPool) {
     this.#pool = pool
@@ -57,6 +60,7 @@ class TenantDatabase implements Database {
     this.jobs = jobsOn(run)
     this.contents = contentsOn(run)
     this.telephony = telephonyOn(run)
+    this.people = peopleOn(run)
   }
 
   within(scope: Scope): Queries {

@@ -23,6 +23,8 @@ export interface RunRequest {
   readonly caller_identity: JsonObject | null
   /** API key of the request; null for people, inbound calls and jobs. */
   readonly key_id: string | null
+  /** Member whose session made the request. Default null. */
+  readonly user_id?: string | null
   readonly can_dial: boolean
   /** Whether the publication has agent webhooks, which are then written to the outbox. */
   readonly notifies: boolean
@@ -100,6 +102,13 @@ export async function admitBy(
   if (refused !== null) return { kind: 'refused', reason: refused, limit: limit_value, used: used_value, run_id }
   if (run_id === null || created_at === null)
     throw new TypeError('parley.admit_run returned an admitted run without run_id or created_at')
+  if (request.user_id !== undefined && request.user_id !== null)
+    await tx
+      .updateTable('runs')
+      .set({ user_id: request.user_id })
+      .where('tenant_id', '=', scope.tenant_id)
+      .where('run_id', '=', run_id)
+      .execute()
   return { kind: 'admitted', run_id, created_at, owned: owner === undefined ? null : { run_id, fence } }
 }
 

@@ -69,8 +69,10 @@ const DENIAL = sql.raw(`case
   when e.effect_kind <> all (${JUDGED_KINDS}) then null
   when held.cancel_asked then 'run_not_active'
   when held.is_owner and exists (
-    select from parley.runs r join parley.api_keys k on k.tenant_id = r.tenant_id and k.key_id = r.key_id
-    where r.tenant_id = held.tenant_id and r.run_id = held.run_id and k.revoked_at is not null
+    select from parley.runs r
+    left join parley.api_keys k on k.tenant_id = r.tenant_id and k.key_id = r.key_id
+    left join parley.members m on m.user_id = r.user_id
+    where r.tenant_id = held.tenant_id and r.run_id = held.run_id and (k.revoked_at is not null or m.removed_at is not null)
   ) then 'key_revoked' end`)
 
 /** The decision, replaced by that denial. */
@@ -131,7 +133,7 @@ export async function intendEffect(
 }
 
 /**
- * Stores the policy decision. If the run's API key is revoked or the run is being ended, "allow" for an acting effect
+ * Stores the policy decision. If the run's API key is revoked, its member removed, or the run is being ended, "allow" for an acting effect
  * becomes "deny" (`key_revoked`, `run_not_active`). Throws `effect_step_not_allowed`, `effect_not_found`, `run_lost`.
  */
 export function decideEffect(

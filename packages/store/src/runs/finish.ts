@@ -116,13 +116,42 @@ export async function cancelRun(tx: Queries, scope: Scope, runId: string): Promi
 }
 
 /** Cancels the runs of a revoked API key that have not begun; returns their ids. An owner gets the request when it renews. */
-export async function cancelRunsOfKey(tx: Queries, scope: Scope, keyId: string): Promise<string[]> {
+export function cancelRunsOfKey(tx: Queries, scope: Scope, keyId: string): Promise<string[]> {
+  return cancelRunsWhere(tx, scope, sql`r.key_id = ${keyId}::uuid`)
+}
+
+async function cancelRunsWhere(tx: Queries, scope: Scope, condition: RawBuilder<unknown>): Promise<string[]> {
   const { rows } = await sql<{ run_id: string }>`
     select o.run_id from parley.run_ownership o join parley.runs r using (tenant_id, run_id)
-    where o.tenant_id = ${scope.tenant_id}::uuid and (o.engine is null or r.state = 'admitted') and r.key_id = ${keyId}::uuid
+    where o.tenant_id = ${scope.tenant_id}::uuid and (o.engine is null or r.state = 'admitted') and ${condition}
     order by o.run_id for update of o`.execute(tx)
   for (const { run_id } of rows) await cancelRun(tx, scope, run_id)
   return rows.map(row => row.run_id)
+}
+
+/**
+ * Cancels the runs of a removed member that have not begun, in every environment of the organisation; returns their ids. An
+ * owner gets the request when it renews.
+ */
+export async function cancelRunsOfMember(tx: Queries, scope: Scope, userId: string): Promise<string[]> {
+  const environments = await tx
+    .selectFrom('tenants')
+    .select(['owner_id', 'environment', 'tenant_id'])
+    .where('owner_id', '=', scope.owner_id)
+    .orderBy('environment')
+    .execute()
+  const cancelled: string[] = []
+  for (const environment of environments) {
+    await enterEnvironment(tx, environment)
+    cancelled.push(...(await cancelRunsWhere(tx, environment, sql`r.user_id = ${userId}::uuid`)))
+  }
+  await enterEnvironment(tx, scope)
+  return cancelled
+}
+
+/** Makes the transaction see another environment of its organisation. */
+async function enterEnvironment(tx: Queries, { tenant_id }: Scope): Promise<void> {
+  await sql`select set_config('parley.tenant', ${tenant_id}, true)`.execute(tx)
 }
 
 /** Adds usage from after the end (the analysis) to the run and its cost. */

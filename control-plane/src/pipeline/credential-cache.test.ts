@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keyHandlers } from '../handlers/keys.ts'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
 import { SILENT_BUS } from '../testing/silent-bus.ts'
-import { ApiKeyCache } from './api-key-cache.ts'
+import { CredentialCache } from './credential-cache.ts'
 
 const HOLDER: KeyHolder = {
   key_id: 'key-1',
@@ -28,8 +28,14 @@ function cacheOver(answer: () => Promise<KeyHolder | null>) {
       return answer()
     },
     touchKeys: async (ids: readonly string[]) => void touched.push([...ids]),
+    people: {
+      sessionOf: async () => null,
+      touchSessions: async () => {},
+      linkOf: async () => null,
+      membersOf: async () => [],
+    },
   }
-  const cache = new ApiKeyCache({ database, bus, now: () => clock.now, onTouchFailed: () => {} })
+  const cache = new CredentialCache({ database, bus, now: () => clock.now, onTouchFailed: () => {} })
   const may = () => true
   return {
     clock,
@@ -37,7 +43,7 @@ function cacheOver(answer: () => Promise<KeyHolder | null>) {
     cache,
     touched,
     lookups: () => lookups,
-    holderOf: (secret = 's'.repeat(20)) => cache.holderOf(secret, may),
+    holderOf: (secret = 's'.repeat(20)) => cache.holderOf({ key: secret }, may),
   }
 }
 
@@ -95,12 +101,12 @@ describe('the cache of API keys', () => {
 
   it('an unknown secret is not looked up for an address that has used up its rate limit', async () => {
     const { cache, lookups, clock, holderOf } = cacheOver(async () => HOLDER)
-    expect(await cache.holderOf('t'.repeat(20), () => false)).toBe('withheld')
+    expect(await cache.holderOf({ key: 't'.repeat(20) }, () => false)).toBe('withheld')
     expect(lookups()).toBe(0)
     await holderOf()
     clock.now += 60_000
     // Known before: it is looked up again whatever its address did.
-    expect(await cache.holderOf('s'.repeat(20), () => false)).toBe(HOLDER)
+    expect(await cache.holderOf({ key: 's'.repeat(20) }, () => false)).toBe(HOLDER)
   })
 
   it('the last use of a key is stored', async () => {

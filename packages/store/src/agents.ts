@@ -141,7 +141,7 @@ function partLookedFor(q = ''): string {
  * Whether the name or id contains this text, in any case; ids are always lower-case. Wildcards in the text have no meaning.
  */
 function holds(part: string) {
-  const lower = sql<string>`lower(${part}::text collate "pg_c_utf8")`
+  const lower = sql<string>`parley.lowered(${part}::text)`
   return sql<boolean>`(strpos(sort_name, ${lower}) > 0 or strpos(agent_id, ${lower}) > 0)`
 }
 

@@ -53,6 +53,8 @@ export { isAlive, markOf } from './io/embedded-record.ts'
 export { checkMasterKey, rotateMasterKey } from './io/master-key-rotation.ts'
 export { migrate } from './io/migrate.ts'
 export { openBlobs } from './io/open-blobs.ts'
+export { readAddress } from './io/owner-connection.ts'
+export { preparationSql } from './io/roles.ts'
 export { formatMasterKey, loadMasterKey, type MasterKey, MasterKeySealer, withNewKey } from './io/sealer.ts'
 export {
   type AnalysisInference,

@@ -1,4 +1,5 @@
 import { asStaff, attachEmbeddedPostgres, postgresBus, redisBus } from '@parley/store'
+import { DATABASE_PREPARE_USAGE, databasePrepare } from '../admin/database-prepare.ts'
 import {
   ENV_USAGE,
   envSetAdmission,
@@ -43,11 +44,12 @@ const USAGES = [
   RATE_CARD_USAGE,
   KEY_USAGE,
   MASTER_KEY_USAGE,
+  DATABASE_PREPARE_USAGE,
 ]
 
 type DatabaseSettings = Pick<Settings, 'home' | 'databaseUrl' | 'redisUrl' | 'masterKey'>
 
-/** The commands of platform staff. They use the database of `DATABASE_URL` or of a running `npm start`, and print one JSON value; `trunk check` prints lines. */
+/** The commands of platform staff. They use the database of `DATABASE_URL` or of a running `npm start`, and print one JSON value; `trunk check` prints lines, `database prepare` SQL. */
 export async function admin(args: string[]): Promise<number> {
   if (args[0] === 'trunk' && args[1] === 'check')
     return trunkCheck(
@@ -55,6 +57,10 @@ export async function admin(args: string[]): Promise<number> {
       () => readSettings(process.env),
       line => process.stdout.write(`${line}\n`),
     )
+  if (args[0] === 'database' && args[1] === 'prepare') {
+    process.stdout.write(databasePrepare(args.slice(2), readSettings(process.env).databaseUrl))
+    return 0
+  }
   const answer = await adminAnswer(args, () => readSettings(process.env))
   process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
   return 0

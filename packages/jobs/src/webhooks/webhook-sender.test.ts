@@ -241,11 +241,12 @@ describe('an agent webhook', () => {
       const before = await now()
       await one.round(harness.scope)
       const after = await now()
+      const started = "where run_id = $1 and event = 'run.started'"
       const { rows } = await test.owner.query(
-        `update parley.outbox set next_at = now() - interval '1 ms' where run_id = $1 and event = 'run.started'
-         returning extract(epoch from old.next_at) * 1000 as due`,
+        `select extract(epoch from next_at) * 1000 as due from parley.outbox ${started}`,
         [run.run_id],
       )
+      await test.owner.query(`update parley.outbox set next_at = now() - interval '1 ms' ${started}`, [run.run_id])
       const due = Number(rows[0].due)
       expect(due).toBeGreaterThanOrEqual(before + pause)
       expect(due).toBeLessThanOrEqual(after + pause)

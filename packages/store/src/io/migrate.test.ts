@@ -6,7 +6,9 @@ import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { withDatabase } from '../testing/test-server.ts'
 import { openDatabase } from './database.ts'
 import { type Migration, migrate } from './migrate.ts'
+import { SUBSTITUTIONS, sqlFor } from './older-servers.ts'
 import { readAddress } from './owner-connection.ts'
+import { preparationSql } from './roles.ts'
 
 let test: TestDatabase
 beforeAll(async () => {
@@ -180,6 +182,46 @@ describe('a database owner that is not a superuser', () => {
     const owner = new URL(url).username
     await test.owner.query(`grant parley_app, parley_system to ${owner} with admin option, inherit false, set true`)
     await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'CREATEROLE'))
+  })
+})
+
+describe('a database whose owner may not create roles', () => {
+  it('the statements for an administrator make migration and the application work, also a second time', async () => {
+    const url = await emptyDatabase('')
+    const sql = preparationSql(readAddress(url))
+    await test.owner.query(sql)
+    await test.owner.query(sql)
+    expect((await migrate(url)).slice(0, 2)).toEqual(['0001-spine', '0002-runs'])
+    expect(await migrate(url)).toEqual([])
+    const database = await openDatabase({ ownerUrl: url })
+    await database.ping()
+    await database.close()
+  })
+
+  it('the error names the command that prints them', async () => {
+    const url = await emptyDatabase('')
+    await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'parley admin database prepare'))
+  })
+})
+
+describe('a server of an older version', () => {
+  it('each statement that it does not understand stands once in its migration, and has another form for it', async () => {
+    for (const { migration, from, until } of SUBSTITUTIONS) {
+      const sql = await readFile(new URL(`${migration}.sql`, MIGRATIONS), 'utf8')
+      expect(sql.split(from), `${migration}: ${from}`).toHaveLength(2)
+      expect(sqlFor({ name: migration, sql }, until)).toContain(from)
+      expect(sqlFor({ name: migration, sql }, until - 1)).not.toContain(from)
+    }
+  })
+
+  it('UUIDs are in the order of their time, of version 7, and unlike each other', async () => {
+    const { rows } = await test.owner.query('select parley.uuidv7()::text as id from generate_series(1, 1000)')
+    const ids = rows.map(row => row.id as string)
+    expect(new Set(ids).size).toBe(1000)
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    const times = ids.map(id => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    expect(Math.abs(times[0]! - Date.now())).toBeLessThan(600_000)
   })
 })
 

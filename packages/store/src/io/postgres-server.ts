@@ -43,8 +43,7 @@ export async function createCluster(place: ServerPlace, password: string, durabl
         '--encoding=UTF8',
         // The same sort order of text on every machine.
         '--locale=C',
-        '--locale-provider=builtin',
-        '--builtin-locale=C.UTF-8',
+        ...(place.binaries.hasBuiltinLocales ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
         '--no-instructions',
         ...(durable ? [] : ['--no-sync']),
       ],

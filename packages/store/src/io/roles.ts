@@ -5,6 +5,7 @@ import type { AppLogin, DatabaseAddress } from './owner-connection.ts'
 const GROUPS = ['parley_app', 'parley_system'] as const
 /** duplicate_object; unique_violation on pg_authid when two create at once. */
 const EXISTS_ALREADY = new Set(['42710', '23505'])
+const INSUFFICIENT_PRIVILEGE = '42501'
 
 /**
  * Creates the groups that migrations grant to, and allows the owner to make parley_system the owner of functions. Roles belong to the
@@ -23,7 +24,7 @@ export async function ensureGroups(client: Client): Promise<void> {
     await client.query(`grant ${group} to current_user with inherit false, set true`).catch(cause => {
       throw new StoreError(
         'database_misconfigured',
-        `the owner of the database may not use the role ${group}, which another made: let an administrator run GRANT ${GROUPS.join(', ')} TO <owner> WITH ADMIN OPTION, INHERIT FALSE, SET TRUE`,
+        `the owner of the database may not use the role ${group}, which another made: let an administrator run GRANT ${GROUPS.join(', ')} TO <owner> WITH ADMIN OPTION, INHERIT FALSE, SET TRUE, or the statements that "parley admin database prepare" prints`,
         { cause },
       )
     })
@@ -34,9 +35,33 @@ export async function ensureGroups(client: Client): Promise<void> {
 export async function ensureAppLogin(client: Client, address: DatabaseAddress): Promise<void> {
   const role = escapeIdentifier(address.login.role)
   await createRole(client, address.login.role, 'login')
-  await client.query(`alter role ${role} with login password ${escapeLiteral(address.login.password)}`)
+  await client.query(`alter role ${role} with login password ${escapeLiteral(address.login.password)}`).catch(cause => {
+    // An administrator created it (`preparationSql`), with this password: if not, its login fails and says so.
+    if (!(cause instanceof DatabaseError && cause.code === INSUFFICIENT_PRIVILEGE)) throw cause
+  })
   await client.query(`grant parley_app to ${role} with inherit true, set false`)
   await client.query(`grant connect on database ${escapeIdentifier(address.database)} to ${role}`)
+}
+
+/**
+ * What an administrator runs once where the owner of the database may not have CREATEROLE, as SQL: the roles, with the password
+ * of the application's, which follows from the owner's. It can be run again, also after the owner's password changed.
+ */
+export function preparationSql({ ownerUrl, database, login }: DatabaseAddress): string {
+  const owner = escapeIdentifier(decodeURIComponent(new URL(ownerUrl).username))
+  const role = escapeIdentifier(login.role)
+  const created = [...GROUPS.map(group => [group, 'nologin']), [login.role, 'login']] as const
+  const statements = [
+    ...created.map(
+      ([name, options]) =>
+        `do $$ begin create role ${escapeIdentifier(name!)} ${options}; exception when duplicate_object then null; end $$`,
+    ),
+    `grant ${GROUPS.join(', ')} to ${owner} with admin option, inherit false, set true`,
+    `alter role ${role} with login password ${escapeLiteral(login.password)}`,
+    `grant parley_app to ${role} with inherit true, set false`,
+    `grant connect on database ${escapeIdentifier(database)} to ${role}`,
+  ]
+  return statements.map(statement => `${statement};\n`).join('')
 }
 
 /** Throws `database_misconfigured` if the logged-in role can bypass row security, or is not the expected one. */
@@ -70,7 +95,7 @@ async function createRole(client: Client, name: string, options: string): Promis
     if (cause instanceof DatabaseError && EXISTS_ALREADY.has(cause.code ?? '')) return
     throw new StoreError(
       'database_misconfigured',
-      `the owner of the database may not create the role ${name}: let an administrator run ALTER ROLE <owner> CREATEROLE`,
+      `the owner of the database may not create the role ${name}: let an administrator run ALTER ROLE <owner> CREATEROLE, or the statements that "parley admin database prepare" prints`,
       { cause },
     )
   })

@@ -62,7 +62,7 @@ export async function writeBudget(
   expectedPolicyId: string,
 ): Promise<BudgetWrite> {
   const { numAffectedRows } = await sql`
-    update parley.budgets set cap_usd = ${capUsd}::numeric, policy_id = 'policy/' || uuidv7(), updated_at = parley.now_ms()
+    update parley.budgets set cap_usd = ${capUsd}::numeric, policy_id = 'policy/' || parley.uuidv7(), updated_at = parley.now_ms()
     where tenant_id = ${scope.tenant_id}::uuid and policy_id = ${expectedPolicyId}::text`.execute(tx)
   const budget = await readBudget(tx, scope)
   if (numAffectedRows === 1n) return { kind: 'written', budget }

@@ -39,7 +39,7 @@ async function add(
 ): Promise<void> {
   await sql`
     insert into parley.outbox (tenant_id, run_id, event, event_id)
-    select r.tenant_id, r.run_id, ${event}::text, coalesce(${eventId}::uuid, uuidv7()) from parley.runs r
+    select r.tenant_id, r.run_id, ${event}::text, coalesce(${eventId}::uuid, parley.uuidv7()) from parley.runs r
     where r.tenant_id = ${scope.tenant_id}::uuid and r.run_id = ${runId}::uuid and r.notifies and not exists (
       select from parley.outbox b
       where b.tenant_id = r.tenant_id and b.run_id = r.run_id and b.event_id = ${eventId}::uuid

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chownSync, cpSync, readdirSync } from 'node:fs'
 import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
@@ -8,12 +9,14 @@ import { Client } from 'pg'
 import { ownHome } from '../io/embedded-postgres.ts'
 import { createRecord } from '../io/embedded-record.ts'
 import { migrate } from '../io/migrate.ts'
-import { runnableBinaries, serverAccount } from '../io/postgres-binaries.ts'
+import { type PostgresBinaries, runnableBinaries, serverAccount } from '../io/postgres-binaries.ts'
 import { createCluster, freePort, type ServerPlace, type ServerProcess, startServer } from '../io/postgres-server.ts'
 import { cachedDirectory } from './cached-directory.ts'
 
 /** Of the superuser in every copy. */
 export const PASSWORD = 'of-a-test'
+/** Folder of the server programs that tests use instead of the installed ones. */
+export const OTHER_BINARIES = 'PARLEY_TEST_POSTGRES'
 /** The migrated database that every copy contains; it has the name that the product gives its own. */
 export const TEMPLATE = 'parley'
 
@@ -67,11 +70,20 @@ export async function temporaryPlace(): Promise<ServerPlace & { readonly directo
   await chmod(directory, 0o700)
   return {
     directory,
-    binaries: await runnableBinaries(account),
+    binaries: await runnableBinaries(account, otherBinaries()),
     account,
     data: join(directory, 'data'),
     log: join(directory, 'server.log'),
   }
+}
+
+/** Those of another version, in the folder that `npm run proof -- postgres` names. */
+function otherBinaries(): PostgresBinaries | undefined {
+  const { [OTHER_BINARIES]: folder } = process.env
+  if (folder === undefined) return undefined
+  const version = execFileSync(join(folder, 'postgres'), ['--version'], { encoding: 'utf8' })
+  const hasBuiltinLocales = Number(/\d+/.exec(version)) >= 17
+  return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres'), hasBuiltinLocales }
 }
 
 /** Starts the server of a test on a free port, without durability. */
@@ -112,14 +124,9 @@ async function makeCluster(place: ServerPlace): Promise<void> {
   const { server, port } = await startSomewhere(place)
   try {
     const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}`
-    const client = new Client({ connectionString: `${url}/postgres` })
-    await client.connect()
-    try {
-      await client.query(`create database ${TEMPLATE}`)
-    } finally {
-      await client.end()
-    }
+    await runAsOwner(`${url}/postgres`, `create database ${TEMPLATE}`)
     await migrate(`${url}/${TEMPLATE}`)
+    await runAsOwner(`${url}/${TEMPLATE}`, UUIDV7_WHERE_IT_LACKS)
   } finally {
     // Fast, and so with a checkpoint: the files are complete.
     await server.stop('SIGINT')
@@ -136,4 +143,22 @@ async function keyOf({ binaries }: ServerPlace): Promise<string> {
     for (const file of files) hash.update(file).update(await readFile(file))
   }
   return hash.digest('hex').slice(0, 16)
+}
+
+/** Tests write rows with the uuidv7() that Postgres has from 18 on. */
+const UUIDV7_WHERE_IT_LACKS = `
+  do $$ begin
+    if to_regprocedure('pg_catalog.uuidv7()') is null then
+      create function public.uuidv7() returns uuid language sql as 'select parley.uuidv7()';
+    end if;
+  end $$`
+
+async function runAsOwner(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
 }

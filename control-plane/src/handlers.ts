@@ -1,5 +1,6 @@
 import type { Handlers } from './context.ts'
 import { agentHandlers } from './handlers/agents.ts'
+import { alertHandlers } from './handlers/alerts.ts'
 import { auditHandlers } from './handlers/audit.ts'
 import { callLimitHandlers } from './handlers/call-limit.ts'
 import { catalogueHandlers } from './handlers/catalogue.ts'
@@ -42,4 +43,5 @@ export const handlers: Handlers = {
   ...runContentHandlers,
   ...testSuiteHandlers,
   ...usageHandlers,
+  ...alertHandlers,
 }

@@ -203,6 +203,22 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['runs.message', 'text', `${HANDLERS}/runs-message.ts`, 'control-plane/src'],
   ['usage.summary', 'group_by from to agent_id purpose', HANDLERS, 'control-plane/src'],
   ['budgets.update', 'cap_usd expected_policy_id', `${HANDLERS} ${STORE}/runs`, 'control-plane/src'],
+  ['alerts.*', 'rule expected_revision delivery_id', `${HANDLERS}/alerts.ts`, `${HANDLERS}/alerts.test.ts`],
+  [
+    'alerts.*.rule',
+    'metric threshold enabled destination',
+    `${STORE}/alerts ${HANDLERS}/alerts.ts packages/jobs/src/alerts`,
+    `${HANDLERS}/alerts.test.ts packages/jobs/src/alerts`,
+  ],
+  ['alerts.update.rule.destination', 'action value', `${HANDLERS}/alerts.ts`, `${HANDLERS}/alerts.test.ts`],
+  [
+    'alert_destinations.update.*',
+    'expected_revision webhook_url routing_key',
+    `${HANDLERS}/alerts.ts`,
+    `${HANDLERS}/alerts.test.ts`,
+  ],
+  ['AlertDestinationValue[*]', 'kind url', `${STORE}/alerts ${HANDLERS}/alerts.ts`, `${HANDLERS}/alerts.test.ts`],
+  ['alert_destinations.update', 'chat paging', `${HANDLERS}/alerts.ts`, `${HANDLERS}/alerts.test.ts`],
 
   // The workspace.
   ['keys.create', 'name role can_dial expires_at', `${HANDLERS}/keys.ts`, `${HANDLERS}/keys.test.ts`],

@@ -27,6 +27,8 @@ export interface World {
   member(): Promise<string>
   /** Claims a waiting run for a process that keeps it. */
   own(runId: string): Promise<void>
+  /** Makes a delivery of an alert rule of which nobody knows whether it arrived, and returns its id. */
+  uncertainDelivery(alertId: string): Promise<string>
 }
 
 const SIP_PASSWORD = 'correct horse battery staple'
@@ -125,6 +127,20 @@ async function newCall(world: World): Promise<string> {
 async function newKey(world: World) {
   const made = await world.call('keys.create', { body: { name: 'of a test', role: 'viewer' } })
   return String(made.key_id)
+}
+
+async function alertRule(world: World) {
+  await world.call('secrets.put', {
+    params: { secret_id: 'alert_webhook' },
+    body: { kind: 'webhook_signing', value: 'a secret of alerts' },
+  })
+  const destination = { kind: 'webhook', url: 'https://alerts.example.com/parley' }
+  return { metric: 'spend_usd_per_hour', threshold: '12.5', enabled: true, destination }
+}
+
+async function newAlert(world: World): Promise<string> {
+  const { rule } = await world.call('alerts.create', { body: { rule: await alertRule(world) } })
+  return String(rule.id)
 }
 
 async function exported(world: World) {
@@ -308,4 +324,36 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
       expected_policy_id: (await world.call('budgets.get', {})).policy_id,
     },
   }),
+  'alerts.list': async () => ({}),
+  'alerts.create': async world => ({ body: { rule: await alertRule(world) } }),
+  'alerts.update': async world => ({
+    params: { alert_id: await newAlert(world) },
+    body: {
+      expected_revision: 1,
+      rule: {
+        metric: 'call_error_rate_24h',
+        threshold: '0.05',
+        enabled: true,
+        destination: { action: 'replace', value: { kind: 'webhook', url: 'https://alerts.example.com/parley' } },
+      },
+    },
+  }),
+  'alerts.delete': async world => ({ params: { alert_id: await newAlert(world) }, query: { expected_revision: 1 } }),
+  'alerts.acknowledge': async world => {
+    const alert_id = await newAlert(world)
+    return {
+      params: { alert_id },
+      body: { expected_revision: 1, delivery_id: await world.uncertainDelivery(alert_id) },
+    }
+  },
+  'alert_destinations.get': async () => ({}),
+  'alert_destinations.update': async world => {
+    const { chat, paging } = (await world.call('alert_destinations.get', {})).destinations
+    return {
+      body: {
+        chat: { expected_revision: chat.revision, webhook_url: 'https://chat.example.com/hooks/1' },
+        paging: { expected_revision: paging.revision, routing_key: 'R0' },
+      },
+    }
+  },
 }

@@ -1,7 +1,7 @@
 import { type Operation, type OperationId, operations } from '@parley/contract'
 import { toText } from '@parley/contract/testing'
 import { installRateCard } from '@parley/store'
-import { localBus } from '@parley/store/testing'
+import { localBus, type TestDatabase } from '@parley/store/testing'
 import type { Handlers } from '../context.ts'
 import { handlers } from '../handlers.ts'
 import { runOwners } from './chat-answerer.ts'
@@ -90,6 +90,7 @@ export async function openWholeApi(
         return (await api.request('POST', '/auth/session', { key: null, body: { token } })).body.principal.id
       },
       own: async runId => void (await owners.take(runId)),
+      uncertainDelivery: alertId => insertUncertainDelivery(api.db, alertId),
     },
     async close() {
       owners.close()
@@ -106,4 +107,16 @@ function pathOf({ path }: Operation, { params = {}, query = {} }: RequestParts):
   const named = path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
   const search = new URLSearchParams(toText(query)).toString()
   return search === '' ? named : `${named}?${search}`
+}
+
+async function insertUncertainDelivery(db: TestDatabase, alertId: string): Promise<string> {
+  const { rows } = await db.owner.query(
+    `insert into parley.alert_deliveries (tenant_id, alert_id, rule_revision, status, destination_kind, destination_revision, value,
+       threshold, window_from, window_to, send_intent_at, finished_at, error_code)
+     select tenant_id, alert_id, revision, 'uncertain', destination_kind, destination_revision::text, '13', threshold,
+       now() - interval '1 hour', now(), now(), now(), 'timeout'
+     from parley.alert_rules where alert_id = $1 returning delivery_id`,
+    [alertId],
+  )
+  return rows[0].delivery_id
 }

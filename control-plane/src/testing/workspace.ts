@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { OperationId, RawInput, Scope } from '@parley/contract'
 import { MasterKeySealer } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
+import { alertHandlers } from '../handlers/alerts.ts'
 import { auditHandlers } from '../handlers/audit.ts'
 import { callLimitHandlers } from '../handlers/call-limit.ts'
 import { environmentHandlers } from '../handlers/environments.ts'
@@ -15,6 +16,7 @@ import { type Called, callDirectly } from './direct-calls.ts'
 import { testPlatform } from './test-platform.ts'
 
 const handlers = {
+  ...alertHandlers,
   ...auditHandlers,
   ...callLimitHandlers,
   ...environmentHandlers,

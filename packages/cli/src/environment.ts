@@ -104,6 +104,7 @@ const variables = z.object({
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
   PARLEY_PACKET_IO: z.enum(['native', 'portable'], 'must be native or portable').optional(),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
+  PARLEY_PAGING_URL: httpUrl.prefault('https://events.pagerduty.com/v2/enqueue'),
   PARLEY_HEP: captureServer.optional(),
   PARLEY_LEASE_MS: wholeNumber('milliseconds', 300, 600_000).default(9000),
   PARLEY_SPOOL_MIB: wholeNumber('MiB', 1, 1_073_741_824).default(8192),
@@ -155,8 +156,10 @@ export interface Settings {
   readonly drainMs: number
   /** Receives the SIP messages of calls by HEP version 3 over UDP; null: there is no export. */
   readonly captureServer: { readonly host: string; readonly port: number } | null
-  /** Private addresses that HTTP actions and webhooks may reach. */
+  /** Private addresses that HTTP actions, webhooks and alerts may reach. */
   readonly egressAllow: readonly { readonly host: string; readonly port: number }[]
+  /** Takes the paging events of alerts: an events API of version 2. */
+  readonly pagingUrl: string
   /** The vendors whose API key is set, by name. */
   readonly vendors: Readonly<Record<string, VendorAccess>>
   /** Paths of PEM files; null: a certificate signed by a local authority under `home`. */
@@ -250,6 +253,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     drainMs: values.PARLEY_DRAIN_MS,
     captureServer: values.PARLEY_HEP ?? null,
     egressAllow: values.PARLEY_EGRESS_ALLOW,
+    pagingUrl: values.PARLEY_PAGING_URL,
     vendors,
     tlsFiles: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },
   }

@@ -57,6 +57,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     bus,
     sealer,
     egress: services.egress,
+    pagingUrl: settings.pagingUrl,
     hangUp: farEnd,
     log,
     models: (ref, { plan }) => (ref === null ? services.readyModel(plan) : services.modelOf(ref)),

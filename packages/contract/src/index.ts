@@ -48,6 +48,8 @@ export { callerVoice, type ScriptedCaller, scriptedCaller } from './test-suites/
 export { type SuiteSource, suiteSource } from './test-suites/suite-source.ts'
 export { type TestCase, testCase } from './test-suites/test-case.ts'
 export { type SuiteEdit, testSuite } from './test-suites/test-suites.ts'
+export { alertDestinations } from './usage/alert-destinations.ts'
+export { alertRule } from './usage/alerts.ts'
 export { budget } from './usage/budget.ts'
 export { rateCardFile } from './usage/usage.ts'
 export { newAgentId, type Role, version } from './values/names.ts'

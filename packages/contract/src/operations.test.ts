@@ -53,6 +53,15 @@ const REASONS: Readonly<Record<string, string>> = {
   'runs.update': 'run_not_active/run_ended capability_unavailable/channel_not_supported',
   'runs.message': 'conflict/turn_in_progress run_not_active/run_ended capability_unavailable/mode_not_supported',
   'budgets.update': 'conflict/stale_revision capability_unavailable/pricing_not_installed',
+  'alerts.create':
+    'invalid_request/address_not_allowed conflict/limit_reached capability_unavailable/signing_secret_missing ' +
+    'capability_unavailable/destination_not_configured',
+  'alerts.update':
+    'invalid_request/address_not_allowed conflict/stale_revision capability_unavailable/signing_secret_missing ' +
+    'capability_unavailable/destination_not_configured',
+  'alerts.delete': 'conflict/stale_revision',
+  'alerts.acknowledge': 'conflict/stale_revision conflict/not_uncertain',
+  'alert_destinations.update': 'invalid_request/address_not_allowed conflict/stale_revision',
 }
 
 const COMMON = new Set([

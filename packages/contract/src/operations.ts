@@ -12,6 +12,8 @@ import { callLimitOperations } from './telephony/call-limit.ts'
 import { numberOperations } from './telephony/numbers.ts'
 import { trunkOperations } from './telephony/trunks.ts'
 import { testSuiteOperations } from './test-suites/test-suites.ts'
+import { alertDestinationOperations } from './usage/alert-destinations.ts'
+import { alertOperations } from './usage/alerts.ts'
 import { budgetOperations } from './usage/budget.ts'
 import { usageOperations } from './usage/usage.ts'
 import { auditOperations } from './workspace/audit.ts'
@@ -43,6 +45,8 @@ export const operations = [
   ...testSuiteOperations,
   ...usageOperations,
   ...budgetOperations,
+  ...alertOperations,
+  ...alertDestinationOperations,
 ] as const
 
 /** Operations with an event stream as response: available over HTTP only, not as tools. */

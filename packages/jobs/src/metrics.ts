@@ -20,6 +20,14 @@ const COUNTED = [
   'analyses_made',
   'analyses_failed',
   'analyses_given_up',
+  /** Evaluations of alert rules, and those that made a notification. */
+  'alerts_evaluated',
+  'alerts_fired',
+  /** Notification requests that were started, and the final outcomes of notifications. */
+  'alert_sends',
+  'alerts_delivered',
+  'alerts_cancelled',
+  'alerts_uncertain',
 ] as const
 
 type JobCount = (typeof COUNTED)[number]

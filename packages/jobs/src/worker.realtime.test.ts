@@ -74,6 +74,7 @@ async function worker(options: Partial<WorkerOptions> = {}): Promise<Worker> {
     queue: new BullEnvironmentQueue(connections),
     sealer,
     egress,
+    pagingUrl: 'https://paging.invalid/v2/enqueue',
     models: () => model,
     hangUp: farEnd,
     wake,

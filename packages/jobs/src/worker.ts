@@ -2,6 +2,8 @@ import type { Egress } from '@parley/egress'
 import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
 import type { EnvironmentQueue, Work } from '@parley/runs'
 import { type Bus, type Database, RUN_LEASE_MS, type RunOwner, type Sealer } from '@parley/store'
+import { AlertEvaluator } from './alerts/alert-evaluator.ts'
+import { AlertSender } from './alerts/alert-sender.ts'
 import { CallAnalyser } from './analysis/call-analyser.ts'
 import { withDeadline } from './deadline.ts'
 import { JobCounters, type WorkerMetrics } from './metrics.ts'
@@ -31,6 +33,8 @@ const INTERVALS = {
   reap: RUN_LEASE_MS / 3,
   webhooks: 1000,
   analyses: 1000,
+  alerts: 1000,
+  alert_deliveries: 1000,
 }
 
 type SweepName = keyof typeof INTERVALS
@@ -45,6 +49,8 @@ const ALONE: Partial<Record<SweepName, Ms>> = {
   joinRecordings: 15_000,
   webhooks: 5000,
   analyses: 5000,
+  alerts: 5000,
+  alert_deliveries: 5000,
 }
 
 const CLOSE_WITHIN_MS: Ms = 10_000
@@ -52,16 +58,18 @@ const CLOSE_WITHIN_MS: Ms = 10_000
 export interface WorkerOptions {
   readonly database: Database
   readonly bus: Bus
-  /** Decrypts the secrets that sign webhooks. */
+  /** Decrypts the secrets that sign webhooks, and the destinations of alerts. */
   readonly sealer: Sealer
-  /** Sends the webhooks. */
+  /** Sends the webhooks and the notifications of alerts. */
   readonly egress: Egress
+  /** Takes the paging events of alerts: an events API of version 2. */
+  readonly pagingUrl: string
   readonly models: AnalysisModels
   /** Ends the calls of engines that died. */
   readonly hangUp: FarEnd
   /** Wakes a process that runs such work; never throws. */
   readonly wake: (work: Work) => void
-  /** Gives environments their rounds of webhooks and analyses. */
+  /** Gives environments their rounds of webhooks, analyses and alerts. */
   readonly queue: EnvironmentQueue
   /** Deletes content past its retention; true: there is more. Two processes may run it at once. */
   readonly expireContents: () => Promise<boolean>
@@ -77,8 +85,12 @@ export interface WorkerOptions {
   readonly leaseMs?: Ms
   /** How long a far end that confirms nothing keeps its run's permit, from the last renewal. Default 28000. */
   readonly busyMs?: Ms
-  /** Pauses between the sends of a webhook. Default 1, 5, 30 s, 2 and 10 minutes. */
+  /** Pauses between the sends of a webhook or a notification. Default 1, 5, 30 s, 2 and 10 minutes. */
   readonly retryAfterMs?: readonly Ms[]
+  /** Time from one evaluation of an alert rule to the next. Default 60 s. */
+  readonly alertEveryMs?: Ms
+  /** How long a notification whose worker died stays its own. Default 30 s. */
+  readonly alertLeaseMs?: Ms
 }
 
 export interface Worker {
@@ -88,7 +100,7 @@ export interface Worker {
   close(): Promise<void>
 }
 
-/** Starts a worker: sweeps, reaper, webhooks, analyses. A failure of one ends neither the process nor the others. */
+/** Starts a worker: sweeps, reaper, webhooks, analyses, alerts. A failure of one ends neither the process nor the others. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await options.database.ping()
   const worker = new RunningWorker(options)
@@ -105,6 +117,8 @@ class RunningWorker implements Worker {
   readonly #reaper: Reaper
   readonly #webhooks: WebhookSender
   readonly #analyser: CallAnalyser
+  readonly #alertEvaluator: AlertEvaluator
+  readonly #alertSender: AlertSender
   #closing: Promise<void> | null = null
 
   constructor(options: WorkerOptions) {
@@ -120,6 +134,8 @@ class RunningWorker implements Worker {
     })
     this.#webhooks = new WebhookSender(shared)
     this.#analyser = new CallAnalyser(shared)
+    this.#alertEvaluator = new AlertEvaluator(shared)
+    this.#alertSender = new AlertSender(shared)
     this.#begin('expireRuns', () => expireRuns(shared))
     this.#begin('expireUpdates', () => expireUpdates(shared))
     this.#begin('forgetEngines', () => forgetEngines(shared))
@@ -127,12 +143,13 @@ class RunningWorker implements Worker {
     this.#begin('expireContents', options.expireContents)
     this.#begin('joinRecordings', options.joinRecordings)
     this.#begin('reap', () => this.#reaper.round())
-    for (const work of ['webhooks', 'analyses'] as const)
+    for (const work of ['webhooks', 'analyses', 'alerts', 'alert_deliveries'] as const)
       this.#begin(work, wakeDueEnvironments(options.database, options.queue, work))
   }
 
   async start(): Promise<void> {
-    await Promise.all([this.#webhooks.start(), this.#analyser.start()])
+    const parts = [this.#webhooks, this.#analyser, this.#alertEvaluator, this.#alertSender]
+    await Promise.all(parts.map(part => part.start()))
   }
 
   get metrics(): WorkerMetrics {
@@ -177,9 +194,10 @@ class RunningWorker implements Worker {
     const reaper = this.#reaper.close()
     const analyser = this.#analyser.close()
     const webhooks = this.#webhooks.close()
+    const alerts = Promise.all([this.#alertEvaluator.close(), this.#alertSender.close()])
     await withDeadline(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, analyser]))
     this.#analyser.abort()
-    const rest = [sweeps, reaper, webhooks, analyser]
+    const rest = [sweeps, reaper, webhooks, analyser, alerts]
     await withDeadline(
       time,
       deadline,

@@ -3,7 +3,14 @@ import { sql } from 'kysely'
 import type { Queries } from './protocol.ts'
 
 /** The most of each that an environment may have; only active keys count. */
-export const ENVIRONMENT_LIMITS = { keys: 1000, secrets: 1000, trunks: 1000, suites: 1000, numbers: 10_000 } as const
+export const ENVIRONMENT_LIMITS = {
+  keys: 1000,
+  secrets: 1000,
+  trunks: 1000,
+  suites: 1000,
+  numbers: 10_000,
+  alert_rules: 100,
+} as const
 
 type Limited = keyof typeof ENVIRONMENT_LIMITS
 

@@ -8,6 +8,53 @@ export {
   renameUnpublished,
 } from './agents.ts'
 export {
+  type AlertDeliveryResult,
+  type AlertTarget,
+  intendAlertDelivery,
+  nextAlertDeliveryDueInMs,
+  readAlertTarget,
+  settleAlertDelivery,
+  type TakenDelivery,
+  takeAlertDeliveries,
+} from './alerts/deliveries.ts'
+export { readAlertDestinations, writeAlertDestination } from './alerts/destinations.ts'
+export {
+  ALERT_EVERY_MS,
+  type AlertVerdict,
+  type EvaluatedRule,
+  lockAlertRules,
+  nextAlertDueInMs,
+  storeAlertEvaluation,
+  takeDueAlerts,
+} from './alerts/evaluations.ts'
+export {
+  type LatencyMeasure,
+  measureCallErrors,
+  measureLatency,
+  measureRecordingFailures,
+  measureSpend,
+  type RateMeasure,
+  type SpendMeasure,
+  windowUntilNow,
+} from './alerts/measures.ts'
+export type {
+  AlertDeliveryRow,
+  AlertEvaluation,
+  AlertRuleRow,
+  AlertUnavailable,
+  AlertWindow,
+} from './alerts/protocol.ts'
+export { isDestinationKind } from './alerts/rule-rows.ts'
+export {
+  type AlertDestinationValue,
+  acknowledgeDelivery,
+  deleteAlertRule,
+  insertAlertRule,
+  listAlertRules,
+  readAlertRule,
+  updateAlertRule,
+} from './alerts/rules.ts'
+export {
   insertKey,
   keyExists,
   listKeys,

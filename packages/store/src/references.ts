@@ -1,10 +1,11 @@
 import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
+import { ALERT_SIGNING_SECRET } from './alerts/protocol.ts'
 import type { Queries } from './protocol.ts'
 
-/** A resource that pins a secret; `id` is that of the trunk, the agent (its head) or the draft. */
+/** A resource that pins a secret; `id` is that of the trunk, the agent (its head), the draft or the alert rule. */
 export interface SecretReference {
-  readonly kind: 'trunk' | 'agent' | 'draft'
+  readonly kind: 'trunk' | 'agent' | 'draft' | 'alert'
   readonly id: string
 }
 
@@ -28,7 +29,7 @@ const MOST_NAMED = 200
 const PINS_IT = SECRET_PINS.map(path => `exists(${path} ? (@.id == $id && @.version == $versions[*]))`).join(' || ')
 
 /**
- * The resources that pin one of these versions of a secret: trunks, heads of agents that are not archived, open drafts; at most 200,
+ * The resources that pin one of these versions of a secret: trunks, heads of agents that are not archived, open drafts, alert rules; at most 200,
  * in that order. Lock the secret's row before a deletion, so that no trunk pins it meanwhile.
  */
 export async function secretReferences(
@@ -52,6 +53,10 @@ export async function secretReferences(
       union all
       select 3, 'draft', draft_id::text collate "C" from parley.drafts d
       where tenant_id = ${tenant} and ${pinnedBy('d.content')}
+      union all
+      select 4, 'alert', alert_id::text collate "C" from parley.alert_rules
+      where tenant_id = ${tenant} and ${secretId} = ${ALERT_SIGNING_SECRET} and destination_kind = 'webhook'
+        and deleted_at is null and secret_version::text = any(${versions})
     ) as pins order by place, id limit ${sql.lit(MOST_NAMED)}`.execute(db)
   return rows
 }

@@ -61,6 +61,7 @@ export async function openWebhookPlatform(): Promise<WebhookPlatform> {
     queue,
     sealer,
     egress,
+    pagingUrl: 'https://paging.invalid/v2/enqueue',
     models: () => model,
     hangUp: { bye: noCall, cancel: noCall },
     wake: () => {},

@@ -10,6 +10,7 @@ const VALID_PARAMS: Readonly<Record<string, unknown>> = {
   secret_id: 'sip-password',
   trunk_id: 'trunk-1',
   number_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f',
+  alert_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f',
   run_id: '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f',
 }
 

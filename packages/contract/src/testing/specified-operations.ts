@@ -70,6 +70,13 @@ GET    /api/v1/usage                                     usage_summary          
 GET    /api/v1/usage/rate-card                           usage_rate_card             viewer        none             200
 GET    /api/v1/usage/budget                              budgets_get                 viewer        none             200
 PUT    /api/v1/usage/budget                              budgets_update              admin         natural          200
+GET    /api/v1/alerts                                    alerts_list                 viewer        none             200
+POST   /api/v1/alerts                                    alerts_create               admin         required_header  201,200
+PATCH  /api/v1/alerts/{alert_id}                         alerts_update               admin         natural          200
+DELETE /api/v1/alerts/{alert_id}                         alerts_delete               admin         natural          200
+POST   /api/v1/alerts/{alert_id}/acknowledge             alerts_acknowledge          admin         natural          200
+GET    /api/v1/alert-destinations                        alert_destinations_get      viewer        none             200
+PATCH  /api/v1/alert-destinations                        alert_destinations_update   admin         natural          200
 `
 
 interface SpecifiedOperation {
@@ -93,7 +100,8 @@ export const SPECIFIED_OPERATIONS: readonly SpecifiedOperation[] = TABLE.trim()
 /** The id of the operation with this tool. Groups such as `tenant_settings` contain an underscore themselves. */
 export function operationIdOf(tool: string): string {
   const family =
-    ['tenant_settings', 'call_limits', 'test_suites', 'test_runs'].find(name => tool.startsWith(name)) ??
-    tool.slice(0, tool.indexOf('_'))
+    ['tenant_settings', 'call_limits', 'test_suites', 'test_runs', 'alert_destinations'].find(name =>
+      tool.startsWith(name),
+    ) ?? tool.slice(0, tool.indexOf('_'))
   return `${family}.${tool.slice(family.length + 1)}`
 }

@@ -18,10 +18,9 @@ import { EnvironmentRounds } from '../environment-rounds.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { PlanCache } from '../plan-cache.ts'
 import type { JobLog } from '../protocol.ts'
+import { RETRY_AFTER_MS } from './retries.ts'
 import { WebhookAttempt } from './webhook-attempt.ts'
 
-/** Pauses after the first, second, … send; after the last one the webhook is given up. */
-const RETRY_AFTER_MS: readonly Ms[] = [1000, 5000, 30_000, 120_000, 600_000]
 /** Long enough for a send of 10 s and its writes. */
 const LEASE_MS: Ms = 30_000
 /** Environments served at once by one process. */

@@ -1,4 +1,6 @@
 import type { Client } from 'pg'
+import { alertDestinationSealContext } from '../alerts/destinations.ts'
+import { alertUrlSealContext } from '../alerts/rules.ts'
 import { StoreError } from '../errors.ts'
 import { answerSealContext } from '../idempotency.ts'
 import { secretSealContext } from '../secrets.ts'
@@ -101,6 +103,18 @@ const SEALED: readonly SealedColumn[] = [
         operation: String(row.operation),
         key: String(row.key),
       }),
+  },
+  {
+    select: `select d.ctid, d.sealed, d.kind, d.tenant_id from parley.alert_destinations d where ${isOld('d.sealed')}
+      limit $2 for update of d`,
+    update: 'update parley.alert_destinations set sealed = $2 where ctid = $1',
+    contextOf: row => alertDestinationSealContext(scopeOf(row), String(row.kind)),
+  },
+  {
+    select: `select r.ctid, r.destination_sealed as sealed, r.alert_id, r.tenant_id from parley.alert_rules r
+      where ${isOld('r.destination_sealed')} limit $2 for update of r`,
+    update: 'update parley.alert_rules set destination_sealed = $2 where ctid = $1',
+    contextOf: row => alertUrlSealContext(scopeOf(row), String(row.alert_id)),
   },
 ]
 

@@ -74,6 +74,11 @@ async function fill({ tenant_id }: Scope): Promise<void> {
     `insert into parley.sessions (owner_id, token_hash, user_id)
      select owner_id, sha256(uuid_send($1::uuid)), user_id from parley.members join parley.tenants using (owner_id)
      where tenant_id = $1`,
+    `insert into parley.alert_destinations (tenant_id, kind) values ($1, 'chat')`,
+    `insert into parley.alert_rules (tenant_id, metric, threshold, destination_kind, enabled) values ($1, 'm', '1', 'chat', true)`,
+    `insert into parley.alert_deliveries (tenant_id, alert_id, rule_revision, destination_kind, destination_revision, value, threshold,
+       window_from, window_to)
+     select tenant_id, alert_id, 1, 'chat', 'r', '2', '1', now(), now() from parley.alert_rules where tenant_id = $1`,
     `insert into parley.trunk_slots (tenant_id, trunk_id, next_at) values ($1, 't', now())`,
   ]
   for (const statement of statements) await test.owner.query(statement, [tenant_id])

@@ -31,8 +31,8 @@ export interface DueAnalysis {
   readonly attempts: number
 }
 
-/** What is carried out environment by environment. */
-export type DueWork = 'webhooks' | 'analyses'
+/** What is carried out environment by environment; `alerts` are evaluations of alert rules. */
+export type DueWork = 'webhooks' | 'analyses' | 'alerts' | 'alert_deliveries'
 
 /** What workers do for the runs of all tenants. Times are on the database's clock. */
 export interface JobsAcrossTenants {

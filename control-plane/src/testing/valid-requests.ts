@@ -134,7 +134,7 @@ async function alertRule(world: World) {
     params: { secret_id: 'alert_webhook' },
     body: { kind: 'webhook_signing', value: 'a secret of alerts' },
   })
-  const destination = { kind: 'webhook', url: 'https://alerts.example.com/parley' }
+  const destination = { kind: 'webhook', url: `https://${world.fresh('alerts')}.example.com/parley` }
   return { metric: 'spend_usd_per_hour', threshold: '12.5', enabled: true, destination }
 }
 

@@ -363,7 +363,7 @@ const declared = {
   observation_count: 1,
 }
 /** Evidence of each kind. */
-export const alertEvidence = [
+const alertEvidence = [
   {
     kind: 'usage_view',
     view: {
@@ -387,7 +387,7 @@ export const alertEvidence = [
     unknown_count: 0,
   },
 ]
-export const alertRule = {
+const alertRule = {
   id: uuid,
   revision: 1,
   metric: 'spend_usd_per_hour',
@@ -422,6 +422,7 @@ export const alertRule = {
     acknowledged_at: null,
   },
 }
+const ruleWith = (evidence: unknown) => ({ ...alertRule, evaluation: { ...alertRule.evaluation, evidence } })
 const alertDestinations = {
   scope,
   destinations: { chat: { revision: uuid, configured: true }, paging: { revision: null, configured: false } },
@@ -522,6 +523,7 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ['test_suites.get', testSuite],
   ['test_suites.list', page(testSuiteItem)],
   ['alerts.list', { scope, items: [alertRule] }],
+  ['alerts.list', { scope, items: alertEvidence.map(ruleWith) }],
   ['alerts.create', { scope, rule: alertRule }],
   ['alert_destinations.get', alertDestinations],
 ]

@@ -29,7 +29,7 @@ const evaluation = z
   })
   .meta({ id: 'AlertEvaluation' })
 
-export const alertDelivery = z
+const alertDelivery = z
   .strictObject({
     id: uuid,
     rule_revision: revision,

@@ -34,7 +34,7 @@ const WINDOW_HOURS: Readonly<Record<AlertMetric, number>> = {
   recording_failure_rate_24h: 24,
 }
 
-export interface AlertEvaluatorOptions {
+interface AlertEvaluatorOptions {
   readonly database: Database
   readonly queue: EnvironmentQueue
   /** Decrypts the URLs of alert webhooks, to see whether they can be decrypted. */

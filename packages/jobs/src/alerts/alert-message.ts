@@ -13,7 +13,7 @@ interface AlertMessage {
 const UNITS: Readonly<Record<string, string>> = { spend_usd_per_hour: ' USD', p95_latency_ms_1h: ' ms' }
 
 /** One sentence for people. */
-export function alertText({ delivery, rule, environmentName, scope }: AlertMessage): string {
+function alertText({ delivery, rule, environmentName, scope }: AlertMessage): string {
   const unit = UNITS[rule.metric] ?? ''
   const { from, to } = delivery.window
   return (

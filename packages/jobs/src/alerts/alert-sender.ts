@@ -37,7 +37,7 @@ const SENDS_AT_ONCE = 8
 /** A request that was sent is not aborted. */
 const NEVER = new AbortController().signal
 
-export interface AlertSenderOptions {
+interface AlertSenderOptions {
   readonly database: Database
   readonly queue: EnvironmentQueue
   readonly sealer: Sealer

@@ -13,7 +13,7 @@ import {
 } from '@parley/store'
 import { decimalUnits, fractionOf } from './decimals.ts'
 
-export const ALERT_METRICS = [
+const ALERT_METRICS = [
   'spend_usd_per_hour',
   'p95_latency_ms_1h',
   'call_error_rate_24h',

@@ -12,7 +12,7 @@ interface AlertDestination {
   readonly configured: boolean
 }
 
-export type AlertDestinations = Readonly<Record<StoredKind, AlertDestination>>
+type AlertDestinations = Readonly<Record<StoredKind, AlertDestination>>
 
 const NEVER_SET: AlertDestination = { revision: null, configured: false }
 

@@ -10,7 +10,7 @@ export type AlertDestinationValue =
   | { readonly kind: 'chat' | 'paging' }
   | { readonly kind: 'webhook'; readonly url: string }
 
-export interface AlertRuleFields {
+interface AlertRuleFields {
   readonly metric: string
   readonly threshold: string
   readonly enabled: boolean

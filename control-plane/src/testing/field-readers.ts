@@ -8,6 +8,7 @@ const EDITS = 'packages/flow/src/draft'
 /** Checks of nodes and actions are tested where drafts are validated, or beside the node type. */
 const CHECKS = 'packages/flow/src/draft packages/nodes/src'
 const VOICE = 'packages/engine/src/voice'
+const SPOKEN = 'packages/providers/src/spoken-text'
 const ACTIONS = 'packages/conversation/src/actions'
 const HANDLERS = 'control-plane/src/handlers'
 const STORE = 'packages/store/src'
@@ -19,8 +20,16 @@ const SERVICES = 'packages/cli/src/services.ts'
  */
 export const FIELD_READERS: readonly FieldReader[] = [
   // Settings of an agent.
-  ['Settings', 'voiceId fallbackVoiceIds', SERVICES, 'packages/cli/src/services.test.ts'],
+  ['Settings', 'voiceId voiceModel fallbackVoiceIds', SERVICES, 'packages/cli/src/services.test.ts'],
   ['Settings', 'volume boostedKeywords', VOICE, VOICE],
+  [
+    'Settings',
+    'normalizeForSpeech pronunciationDictionary voiceTemperature sttMode vocabSpecialization',
+    `${VOICE}/voice-agent.ts`,
+    `${VOICE}/agent-settings.test.ts`,
+  ],
+  ['Settings.pronunciationDictionary', 'word alphabet phoneme', SPOKEN, SPOKEN],
+  ['Settings', 'toolCallStrictMode', 'packages/conversation/src', 'packages/conversation/src'],
   ['Settings', 'language', `${PLAN}/languages.ts`, EDITS],
   [
     'Settings',

@@ -31,16 +31,9 @@ const talks = (fields: object): Node => ({
 const action = (fields: object): Action => ({ action_id: 'a', name: 'a', ...fields }) as Action
 
 const SETTINGS: readonly (readonly [members: string, settings: NonNullable<Draft['settings']>])[] = [
-  ['', { voiceModel: 'tones-1' }],
-  ['', { voiceTemperature: 0.5 }],
-  ['', { normalizeForSpeech: true }],
   ['', { ambientSound: 'coffee-shop' }],
   ['', { ambientSoundVolume: 0.5 }],
-  ['word alphabet phoneme', { pronunciationDictionary: [{ word: 'Parley', alphabet: 'ipa', phoneme: 'ˈpɑːli' }] }],
   ['', { denoisingMode: 'noise-cancellation' }],
-  ['', { sttMode: 'accurate' }],
-  ['', { vocabSpecialization: 'medical' }],
-  ['', { toolCallStrictMode: true }],
 ]
 
 const IN_SETTINGS: readonly FieldsWithoutEffect[] = SETTINGS.map(([members, settings]) => {

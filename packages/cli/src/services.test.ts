@@ -53,6 +53,15 @@ describe('a service that an agent names', () => {
     expect(() => services({}).recogniser('nobody/model')).toThrow('simulated/tones-1')
   })
 
+  it('voiceModel names another model of the voice', () => {
+    const keyed = services({ ELEVENLABS_API_KEY: 'k' })
+    const tts = { provider: 'elevenlabs', model: 'eleven_flash_v2_5' }
+    const planOf = (settings: object) =>
+      ({ providers: { tts }, settings }) as unknown as Parameters<Services['voiceOf']>[0]
+    expect(keyed.voiceOf(planOf({})).voice.id).toBe('elevenlabs/eleven_flash_v2_5')
+    expect(keyed.voiceOf(planOf({ voiceModel: 'eleven_turbo_v2_5' })).voice.id).toBe('elevenlabs/eleven_turbo_v2_5')
+  })
+
   it('a service is opened once and shared', () => {
     const keyed = services({ DEEPGRAM_API_KEY: 'k' })
     expect(keyed.voice('deepgram/aura-2')).toBe(keyed.voice('deepgram/aura-2'))

@@ -91,9 +91,10 @@ export class Services {
     )
   }
 
-  /** The voice of a plan, and which of its voices; null: its first. Throws as {@link voice}. */
+  /** The voice of a plan, whose settings may name another model of the same provider, and which of its voices; null: its first. Throws as {@link voice}. */
   voiceOf({ providers: { tts }, settings }: Plan): { readonly voice: TextToSpeech; readonly voiceId: string | null } {
-    return { voice: this.voice(idOf(tts)), voiceId: settings.voiceId ?? tts.voiceId ?? null }
+    const voice = this.voice(idOf({ ...tts, model: settings.voiceModel ?? tts.model }))
+    return { voice, voiceId: settings.voiceId ?? tts.voiceId ?? null }
   }
 
   /** Whether the voice `vendor/model` runs on this machine, so that speaking costs nothing. */

@@ -1,5 +1,6 @@
 import { type ModelRef, render } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
+import type { LanguageModel } from '@parley/providers'
 import { type ConversationContext, feed, speak } from './conversation-context.ts'
 import { fixedTexts, languageOf } from './model/agent-language.ts'
 import type { PromptContext } from './model/instructions.ts'
@@ -9,6 +10,7 @@ import { ModelRequests } from './model/model-requests.ts'
 import { PreemptiveGeneration } from './model/preemptive-generation.ts'
 import { RepeatedApology, type ReplyGate } from './model/repeated-apology.ts'
 import { type Prompt, type ReplyEnd, reply, replyRequest } from './model/reply.ts'
+import { strictModel } from './model/strict-model.ts'
 import type { Speech } from './speech-queue.ts'
 
 const DEFAULT_EVENT_MS: Ms = 10_000
@@ -42,10 +44,12 @@ export class ModelTurns {
   constructor(context: ConversationContext, onTool: OnTool) {
     const { ledger, time, budgets, onUsage } = context.options
     const meter = onUsage === undefined ? null : new ModelMeter(onUsage)
-    const models = (ref: ModelRef | null) => {
-      const model = context.options.models(ref)
+    const { toolCallStrictMode } = context.options.plan.settings
+    const prepared = (given: LanguageModel) => {
+      const model = toolCallStrictMode ? strictModel(given) : given
       return meter === null ? model : meter.metered(model)
     }
+    const models = (ref: ModelRef | null) => prepared(context.options.models(ref))
     this.#context = context
     this.#meter = meter
     this.preemptive = new PreemptiveGeneration({ models, ledger })
@@ -59,7 +63,7 @@ export class ModelTurns {
       time,
       eventMs,
       lateAfterMs: budgets?.lateAfterMs ?? null,
-      fallbacks: meter === null ? fallbackModels : fallbackModels.map(model => meter.metered(model)),
+      fallbacks: fallbackModels.map(prepared),
       onFact: context.onFact,
     })
     this.#onTool = onTool

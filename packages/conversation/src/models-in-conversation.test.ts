@@ -73,6 +73,7 @@ describe('a model reply', () => {
     await talk.say('Hm')
     expect(talk.model.requests[1]).toMatchObject({
       tools: [{ name: 'go_1', description: 'a day was said' }],
+      strictTools: true,
       brief: { reason: 'user_turn', transitions: [{ tool: 'go_1', condition: 'a day was said' }] },
     })
   })
@@ -83,6 +84,18 @@ describe('a model reply', () => {
     })
     await talk.start()
     expect(systemOf(talk.model.requests[0]!)).not.toContain('phone call')
+  })
+
+  it('tools are not strict where toolCallStrictMode is off', async () => {
+    const talk = new SpokenConversationHarness(
+      planOf([asks('ask', 'Ask.', { edges: [when('a day was said', 'end')] }), ends()], {
+        settings: { toolCallStrictMode: false },
+      }),
+    )
+    await talk.start()
+    await talk.say('Hm')
+    expect(talk.model.requests[1]!.tools).toHaveLength(1)
+    expect(talk.model.requests[1]!.strictTools).toBeUndefined()
   })
 
   it('a tool whose name equals that of a transition tool keeps its name', async () => {

@@ -20,6 +20,8 @@ export class FingerprintVoice implements TextToSpeech {
   readonly id = 'test/fingerprint'
   readonly languages = ['en', 'es']
   readonly synthesized: string[] = []
+  /** The temperature of the last request; null: none. */
+  temperature: number | null = null
   readonly #pace: { readonly time: Time; readonly wordMs: Ms } | null
 
   /** With a pace it delivers each word after `wordMs` and ignores its abort signal; default: all words at once. */
@@ -31,8 +33,9 @@ export class FingerprintVoice implements TextToSpeech {
     return null
   }
 
-  async *synthesize({ text, onSent }: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk> {
+  async *synthesize({ text, temperature, onSent }: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk> {
     this.synthesized.push(text)
+    this.temperature = temperature ?? null
     onSent?.(text.length)
     for (const [i, word] of text.split(/\s+/).entries()) {
       if (signal.aborted && this.#pace === null) return
@@ -85,6 +88,8 @@ export class ScriptedRecogniser implements SpeechToText {
   #missed: HeardWord[] | null = null
   /** Keywords of the last stream. */
   keywords: readonly string[] = []
+  /** Mode and vocabulary of the last stream. */
+  recognition: Pick<SpeechStreamOptions, 'mode' | 'vocabulary'> = {}
 
   /** `lagMs`: from the end of a word to its recognition. */
   constructor(time: Time, lagMs: Ms = 150) {
@@ -99,6 +104,8 @@ export class ScriptedRecogniser implements SpeechToText {
   open(options: SpeechStreamOptions): SpeechStream {
     const index = this.opened.push(null) - 1
     this.keywords = options.keywords ?? []
+    const { mode, vocabulary } = options
+    this.recognition = { ...(mode && { mode }), ...(vocabulary && { vocabulary }) }
     this.#deliverMissed()
     return {
       write: (samples, atSample) => {

@@ -1,7 +1,7 @@
 import { compile } from '@parley/flow'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { AudioHarness } from '../testing/audio-harness.ts'
-import { greeter } from '../testing/drafts.ts'
+import { draftOf, greeter } from '../testing/drafts.ts'
 import { dialogueOptions } from './dialogue-options.ts'
 import type { VoiceAgent } from './voice-agent.ts'
 
@@ -28,4 +28,62 @@ it('the recogniser gets the boosted keywords of the agent', async () => {
   call = await AudioHarness.open({ draft: { ...greeter, settings: { boostedKeywords: ['Parley', 'Ana'] } } })
   await call.until(() => call!.recogniser.opened.length > 0, 3000, 'the recogniser is open')
   expect(call.recogniser.keywords).toEqual(['Parley', 'Ana'])
+})
+
+const PRICE = 'Parley costs $12.50 until 3:30 pm, Dr. Bell.'
+
+function pricing(settings: NonNullable<typeof greeter.settings>) {
+  return draftOf(
+    [
+      { id: 'price', type: 'conversation', instruction: { type: 'static_text', text: PRICE } },
+      { id: 'end', type: 'end' },
+    ],
+    { settings },
+  )
+}
+
+describe('the text that the voice is given', () => {
+  const dictionary = [{ word: 'Parley', alphabet: 'ipa', phoneme: 'ˈpɑːli' }] as const
+
+  it('numbers and abbreviations are written out with normalizeForSpeech, words respelled by the pronunciationDictionary, and the transcript holds what the agent wrote', async () => {
+    const settings = { normalizeForSpeech: true, pronunciationDictionary: [...dictionary], voiceTemperature: 0.4 }
+    call = await AudioHarness.open({ draft: pricing(settings), agent: { preparesHoldingLines: false } })
+    await call.until(() => call!.voice.synthesized.length > 0, 3000, 'the voice was asked')
+    expect(call.voice.synthesized).toEqual([
+      'pah-lee costs twelve dollars and fifty cents until three thirty P M, Doctor Bell.',
+    ])
+    expect(call.voice.temperature).toBe(0.4)
+    await call.pass(6000)
+    call.caller.hangUp()
+    await call.until(() => call!.report !== null, 3000, 'the call is over')
+    expect(call.report!.utterances.map(({ text }) => text)).toEqual([PRICE])
+  })
+
+  it('a caller who interrupts inside a price has heard the written words up to there', async () => {
+    call = await AudioHarness.open({
+      draft: pricing({ normalizeForSpeech: true }),
+      agent: { preparesHoldingLines: false },
+    })
+    await call.until(() => call!.voice.synthesized.length > 0, 3000, 'the voice was asked')
+    // "Parley costs twelve dollars and fifty cents until three …": 300 ms each.
+    await call.pass(2700)
+    call.caller.hangUp()
+    await call.until(() => call!.report !== null, 3000, 'the call is over')
+    expect(call.report!.utterances[0]!.text).toMatch(/^Parley costs \$12\.50( until)?$/)
+  })
+
+  it('the text is given as it is written without these settings', async () => {
+    call = await AudioHarness.open({ draft: pricing({}), agent: { preparesHoldingLines: false } })
+    await call.until(() => call!.voice.synthesized.length > 0, 3000, 'the voice was asked')
+    expect(call.voice.synthesized).toEqual([PRICE])
+    expect(call.voice.temperature).toBeNull()
+  })
+})
+
+it('the recogniser gets the sttMode and the vocabSpecialization of the agent', async () => {
+  call = await AudioHarness.open({
+    draft: { ...greeter, settings: { sttMode: 'accurate', vocabSpecialization: 'medical' } },
+  })
+  await call.until(() => call!.recogniser.opened.length > 0, 3000, 'the recogniser is open')
+  expect(call.recogniser.recognition).toEqual({ mode: 'accurate', vocabulary: 'medical' })
 })

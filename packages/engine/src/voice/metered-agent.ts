@@ -34,6 +34,7 @@ function meteredVoice(voice: TextToSpeech, onUsage: OnUsage): TextToSpeech {
     readiness: language => voice.readiness(language),
     synthesize: (request, signal) => voice.synthesize({ ...request, onSent }, signal),
     warm: request => voice.warm?.(request),
+    ...(voice.writesPhonemes && { writesPhonemes: voice.writesPhonemes }),
     close: () => voice.close(),
   }
 }

@@ -56,7 +56,12 @@ export class PreparedAudio {
   }
 
   #key(text: string): string {
-    const { language, voiceId } = this.#choice
-    return JSON.stringify([language, voiceId, this.#format.sampleRateHz, text])
+    const { language, voiceId, spokenText, temperature } = this.#choice
+    const spoken =
+      spokenText
+        ?.pieces(text)
+        .map(piece => piece.spoken)
+        .join(' ') ?? text
+    return JSON.stringify([language, voiceId, temperature ?? 1, this.#format.sampleRateHz, spoken])
   }
 }

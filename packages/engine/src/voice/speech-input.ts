@@ -11,7 +11,7 @@ import {
 } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
 import { FormatConverter, type VoiceDetection, type VoiceEdge } from '@parley/media'
-import type { HeardWord, SpeechEvent, SpeechStream, SpeechToText } from '@parley/providers'
+import type { HeardWord, SpeechEvent, SpeechStream, SpeechStreamOptions, SpeechToText } from '@parley/providers'
 import { EngineError } from '../errors.ts'
 import { HeardHistory } from '../heard-history.ts'
 import type { CallClock } from './call-clock.ts'
@@ -42,6 +42,8 @@ interface SpeechInputOptions {
   readonly speechBand: VoiceDetection['band'] | undefined
   readonly language: string
   readonly keywords: readonly string[]
+  /** Default: the recogniser's usual mode and vocabulary. */
+  readonly recognition?: Pick<SpeechStreamOptions, 'mode' | 'vocabulary'>
   readonly clock: CallClock
   readonly time: Time
   readonly onHeard: (input: DialogueInput) => void
@@ -123,8 +125,9 @@ export class SpeechInput {
   }
 
   #open(): SpeechStream {
-    const { recognisers, language, keywords } = this.#options
-    const stream = recognisers[this.#current]!.open({ language, keywords, format: this.#recogniserFormat })
+    const { recognisers, language, keywords, recognition } = this.#options
+    const format = this.#recogniserFormat
+    const stream = recognisers[this.#current]!.open({ language, keywords, format, ...recognition })
     stream.onEvent(event => this.#onSpeech(event))
     return stream
   }

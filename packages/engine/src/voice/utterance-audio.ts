@@ -1,9 +1,10 @@
 import type { AudioFormat, Ms, Samples, Time } from '@parley/kernel'
 import { ResamplingStream } from '@parley/media'
-import type { SpeechChunk, TextToSpeech } from '@parley/providers'
+import type { SpeechChunk, SpokenText, TextToSpeech } from '@parley/providers'
 import { EngineError } from '../errors.ts'
 import { heardOf } from './heard-text.ts'
 import { serviceFormat } from './service-format.ts'
+import { WrittenWords } from './written-words.ts'
 
 /** Timeouts for the first chunk of a sentence and between two chunks. */
 const FIRST_CHUNK_MS: Ms = 5000
@@ -15,6 +16,10 @@ export interface VoiceChoice {
   readonly language: string
   /** Id of a voice of the service; null: its first. */
   readonly voiceId: string | null
+  /** How the agent's text is given to the voice; default as it is written. */
+  readonly spokenText?: SpokenText
+  /** 0 (even) to 2 (lively); default the service's. */
+  readonly temperature?: number
 }
 
 /** A sentence that is being synthesised. */
@@ -66,15 +71,17 @@ export async function* renderSentence(
 /** Audio of one sentence in the voice's format. */
 async function* spokenSentence(
   text: string,
-  { voice, language, voiceId }: VoiceChoice,
+  { voice, language, voiceId, spokenText, temperature }: VoiceChoice,
   { speed, format, time, signal }: SentenceOptions,
 ): AsyncGenerator<SpeechChunk, void, undefined> {
+  const written = spokenText === undefined ? null : new WrittenWords(spokenText.pieces(text))
   const request = {
-    text,
+    text: written === null ? text : written.spokenText,
     language,
     format: serviceFormat(voice, format),
     ...(voiceId !== null && { voice: voiceId }),
     ...(speed !== 1 && { speed }),
+    ...(temperature !== undefined && { temperature }),
   }
   const chunks = voice.synthesize(request, signal)[Symbol.asyncIterator]()
   let timeoutMs = FIRST_CHUNK_MS
@@ -83,7 +90,7 @@ async function* spokenSentence(
       const next = await withinTime(chunks.next(), timeoutMs, time)
       if (next.done === true || signal.aborted) return
       timeoutMs = NEXT_CHUNK_MS
-      yield next.value
+      yield written === null ? next.value : written.convert(next.value)
     }
   } finally {
     void chunks.return?.()?.catch(() => {})

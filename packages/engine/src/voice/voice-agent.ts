@@ -3,7 +3,13 @@ import type { Endpointing } from '@parley/dialogue'
 import type { ModelRef, Plan } from '@parley/flow'
 import type { AudioFormat } from '@parley/kernel'
 import type { VoiceDetection } from '@parley/media'
-import type { LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
+import {
+  type LanguageModel,
+  type SpeechStreamOptions,
+  type SpeechToText,
+  SpokenText,
+  type TextToSpeech,
+} from '@parley/providers'
 import { serviceFormat } from './service-format.ts'
 import type { VoiceChoice } from './utterance-audio.ts'
 
@@ -73,7 +79,26 @@ export function languageOf(agent: Pick<VoiceAgent, 'plan' | 'voice'>): string {
 /** The agent's voices in order of preference. */
 export function voicesOf(agent: VoiceAgent): VoiceChoice[] {
   const own = { voice: agent.voice, language: languageOf(agent), voiceId: agent.voiceId }
-  return [own, ...(agent.fallbackVoices ?? [])]
+  return [own, ...(agent.fallbackVoices ?? [])].map(choice => withSpeechSettings(agent.plan, choice))
+}
+
+/** A voice with the settings of the plan for the text and the manner of its speech. */
+export function withSpeechSettings({ settings }: Plan, choice: VoiceChoice): VoiceChoice {
+  const { normalizeForSpeech: normalizes, pronunciationDictionary: pronunciations, voiceTemperature } = settings
+  const { language } = choice
+  const { writesPhonemes: marks } = choice.voice
+  const spokenText = new SpokenText({ language, normalizes, pronunciations, ...(marks && { marks }) })
+  return {
+    ...choice,
+    ...(!spokenText.isIdentity && { spokenText }),
+    ...(voiceTemperature !== 1 && { temperature: voiceTemperature }),
+  }
+}
+
+/** What the plan asks of a recogniser besides words to expect. */
+export function recognitionOf({ settings }: Plan): Pick<SpeechStreamOptions, 'mode' | 'vocabulary'> {
+  const { sttMode, vocabSpecialization: vocabulary } = settings
+  return { mode: sttMode === 'accurate' ? 'accurate' : 'fast', vocabulary }
 }
 
 /** Prepares the agent's own voice for a call of this format. */

@@ -39,7 +39,15 @@ import { SpeechInput } from './speech-input.ts'
 import { SpeechOutput, type SpeechOutputListeners, type SpeechReport } from './speech-output.ts'
 import { ToneListener } from './tone-listener.ts'
 import { TurnLatencies } from './turn-latencies.ts'
-import { languageOf, type VoiceAgent, type VoiceCallFacts, voicesOf, warmVoice } from './voice-agent.ts'
+import {
+  languageOf,
+  recognitionOf,
+  type VoiceAgent,
+  type VoiceCallFacts,
+  voicesOf,
+  warmVoice,
+  withSpeechSettings,
+} from './voice-agent.ts'
 import { Voices } from './voices.ts'
 
 /** How long the greeting waits for the far end's first packet, which shows that its media is open. */
@@ -159,7 +167,7 @@ export class VoiceConversation implements CallHandler {
     })
     const prepared = new PreparedAudio(own[0]!, format, time, options.agent.voice)
     if (agent.preparesHoldingLines !== false) void prepared.prepare(holdingLines(agent.plan))
-    const rescue = agent.lastResort === undefined ? own : [...own, agent.lastResort]
+    const rescue = agent.lastResort === undefined ? own : [...own, withSpeechSettings(agent.plan, agent.lastResort)]
     const holdingVoices = new Voices(rescue, format, time, () => {}, {
       lateAfterMs: HOLDING_VOICE_MS,
       prepared: text => prepared.audioOf(text),
@@ -185,6 +193,7 @@ export class VoiceConversation implements CallHandler {
       speechBand: agent.speechBand,
       language: languageOf(agent),
       keywords: settings.boostedKeywords,
+      recognition: recognitionOf(agent.plan),
       clock: this.#clock,
       time,
       onHeard: input => this.#hear(input),

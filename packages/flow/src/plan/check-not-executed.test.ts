@@ -10,14 +10,10 @@ import type { Draft } from './draft.ts'
 
 type Settings = z.input<typeof settingValues>
 
-const VOICE_MODEL = 'tones-1'
 const SETTINGS: { readonly [Name in keyof Settings]?: Settings[Name] } = {
-  voiceModel: VOICE_MODEL,
   voiceTemperature: 0.5,
-  normalizeForSpeech: true,
   ambientSound: 'coffee-shop',
   ambientSoundVolume: 0.5,
-  pronunciationDictionary: [{ word: 'Parley', alphabet: 'ipa', phoneme: 'ˈpɑːli' }],
   denoisingMode: 'noise-cancellation',
   sttMode: 'accurate',
   vocabSpecialization: 'medical',
@@ -157,8 +153,11 @@ describe('a field that no engine reads yet', () => {
   })
 
   it('the message names the field and what happens instead', () => {
-    const [found] = validate(agent({ settings: { channels: ['cloud'], sttMode: 'accurate' } }), draftEnvironment)
-    expect(found?.message).toBe('"sttMode" has no effect yet: the recogniser runs in its usual mode')
+    const [found] = validate(
+      agent({ settings: { channels: ['cloud'], denoisingMode: 'noise-cancellation' } }),
+      draftEnvironment,
+    )
+    expect(found?.message).toBe('"denoisingMode" has no effect yet: the recogniser gets the caller\'s audio unfiltered')
   })
 
   it('a draft that leaves the fields out gets no warning', () => {

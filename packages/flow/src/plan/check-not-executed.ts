@@ -18,18 +18,6 @@ type UnreadSettings = { readonly [Name in keyof SettingValues]?: UnreadSetting<N
 
 /** Settings that no engine reads yet. The change that makes an engine read a setting removes its entry. */
 const UNREAD_SETTINGS: UnreadSettings = {
-  voiceModel: {
-    isHarmless: () => false,
-    instead: 'the voice speaks with the model in providers.tts',
-  },
-  voiceTemperature: {
-    isHarmless: value => value === 1,
-    instead: "the voice speaks with the service's own value",
-  },
-  normalizeForSpeech: {
-    isHarmless: isOn => !isOn,
-    instead: 'the voice gets the text as the model wrote it',
-  },
   ambientSound: {
     isHarmless: word => word === 'none' || !isKnown('ambientSound', word),
     instead: 'the call has no background sound',
@@ -38,25 +26,9 @@ const UNREAD_SETTINGS: UnreadSettings = {
     isHarmless: value => value === 1,
     instead: 'the call has no background sound',
   },
-  pronunciationDictionary: {
-    isHarmless: words => words.length === 0,
-    instead: 'the voice pronounces every word its own way',
-  },
   denoisingMode: {
     isHarmless: word => word === 'no-denoise' || !isKnown('denoisingMode', word),
     instead: "the recogniser gets the caller's audio unfiltered",
-  },
-  sttMode: {
-    isHarmless: word => word === 'fast' || !isKnown('sttMode', word),
-    instead: 'the recogniser runs in its usual mode',
-  },
-  vocabSpecialization: {
-    isHarmless: value => value === 'general',
-    instead: 'the recogniser uses its general vocabulary',
-  },
-  toolCallStrictMode: {
-    isHarmless: isOn => !isOn,
-    instead: 'the model is not held to the JSON schema of its tools',
   },
 }
 

@@ -3,6 +3,7 @@ import { checkActions } from './check-actions.ts'
 import { checkGraph } from './check-graph.ts'
 import { checkNodes } from './check-nodes.ts'
 import { checkNotExecuted } from './check-not-executed.ts'
+import { checkServiceSettings } from './check-service-settings.ts'
 import { checkSettings } from './check-settings.ts'
 import { checkTelephony } from './check-telephony.ts'
 import { checkVariables } from './check-variables.ts'
@@ -48,6 +49,7 @@ export function checkDraft(draft: DraftContent, findings: Findings): void {
   checkSettings(draft, findings)
   checkVariables(draft, findings)
   checkNotExecuted(draft, findings)
+  checkServiceSettings(draft, findings)
 }
 
 export function reportIssue(issue: z.core.$ZodIssue, findings: Findings): void {

@@ -22,6 +22,11 @@ describe('the traits of a Claude model', () => {
     ['claude-next', false, false, 'nothing'],
     ['glm-4.7', true, true, 'nothing'],
   ])('follow from the model name "%s"', (model, takesTemperature, canBeForced, haste) => {
-    expect(traitsOf(model)).toEqual({ takesTemperature, canBeForced, haste })
+    expect(traitsOf(model)).toMatchObject({ takesTemperature, canBeForced, haste })
+  })
+
+  it('models since 4.5 guarantee the arguments of strict tools', () => {
+    expect(['claude-haiku-4-5', 'claude-opus-5-5'].map(model => traitsOf(model).takesStrictTools)).toEqual([true, true])
+    expect(['claude-3-5-haiku', 'claude-next', 'glm-4.7'].some(model => traitsOf(model).takesStrictTools)).toBe(false)
   })
 })

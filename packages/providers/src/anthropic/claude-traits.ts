@@ -2,6 +2,8 @@
 export interface ClaudeTraits {
   /** Accepts a temperature. */
   readonly takesTemperature: boolean
+  /** Guarantees the arguments of strict tools: Claude 4.5 and later. */
+  readonly takesStrictTools?: boolean
   /** Can be forced to call a tool; others accept only "auto" and "none". */
   readonly canBeForced: boolean
   /**
@@ -25,9 +27,10 @@ export function traitsOf(model: string): ClaudeTraits {
   if (named === undefined) return /claude-(?:instant|v?[123])(?!\d)/i.test(model) ? OF_OTHERS : UNKNOWN
   const family = named.family!.toLowerCase()
   const version = Number(named.major) + Number(named.minor ?? 0) / 100
-  if (version < 4.07) return OF_OTHERS
-  if (version < 5) return { takesTemperature: false, canBeForced: true, haste: 'nothing' }
-  return { takesTemperature: false, ...sinceFive(family, version) }
+  if (version < 4.05) return OF_OTHERS
+  if (version < 4.07) return { ...OF_OTHERS, takesStrictTools: true }
+  if (version < 5) return { takesTemperature: false, takesStrictTools: true, canBeForced: true, haste: 'nothing' }
+  return { takesTemperature: false, takesStrictTools: true, ...sinceFive(family, version) }
 }
 
 function sinceFive(family: string, version: number): Pick<ClaudeTraits, 'canBeForced' | 'haste'> {

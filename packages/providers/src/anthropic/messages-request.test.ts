@@ -116,6 +116,21 @@ describe('the request body for the Anthropic Messages API', () => {
     expect(body({ messages: HI, temperature: 0 }, 'claude-haiku-5-5')).not.toHaveProperty('temperature')
   })
 
+  it('strict tools are closed objects, for models that guarantee them and schemas that allow it', () => {
+    const day = { type: 'object', properties: { day: { type: 'string' } } }
+    const request = {
+      messages: HI,
+      tools: [{ name: 'book', description: '', parameters: day }, ...TOOLS],
+      strictTools: true,
+    }
+    expect(body(request).tools).toMatchObject([
+      { name: 'book', strict: true, input_schema: { ...day, required: [], additionalProperties: false } },
+      { name: 'weather', strict: true },
+      { name: 'time', input_schema: { type: 'object' } },
+    ])
+    expect(JSON.stringify(body(request, 'claude-3-5-haiku'))).not.toContain('strict')
+  })
+
   it('omits the brief, which only Parley models read', () => {
     const brief = { purpose: 'decide', language: 'en', transitions: [] } as const
     expect(JSON.stringify(body({ messages: HI, brief }))).not.toContain('decide')

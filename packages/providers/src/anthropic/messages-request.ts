@@ -1,4 +1,5 @@
 import type { GenerationRequest, ToolDeclaration } from '../language-model/language-model.ts'
+import { closedSchema } from '../language-model/strict-schema.ts'
 import type { ClaudeTraits } from './claude-traits.ts'
 import { type Turn, turnsOf } from './messages-turns.ts'
 
@@ -14,6 +15,8 @@ export interface MessagesRequestOptions {
 
 /** Tokens for thinking, which counts as output, with models that always think. */
 const ROOM_TO_THINK = 4096
+/** The service takes at most so many strict tools. */
+const MAX_STRICT_TOOLS = 20
 
 /** The body of `POST /v1/messages` for a streamed answer. */
 export function messagesRequest(request: GenerationRequest, options: MessagesRequestOptions): Record<string, unknown> {
@@ -24,13 +27,17 @@ export function messagesRequest(request: GenerationRequest, options: MessagesReq
   const system = [...messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])), order]
     .filter(text => text.trim() !== '')
     .join('\n\n')
+  const isStrict = request.strictTools === true && traits.takesStrictTools === true
   const thinks = traits.haste === 'low-effort' || (thinking === 'model' && traits.haste !== 'nothing')
   return {
     model,
     max_tokens: maxOutputTokens + (thinks ? ROOM_TO_THINK : 0),
     ...(system !== '' && { system }),
     messages: turns,
-    ...(tools.length > 0 && { tools: tools.map(toolOf), tool_choice: choice }),
+    ...(tools.length > 0 && {
+      tools: tools.map((tool, at) => toolOf(tool, isStrict && at < MAX_STRICT_TOOLS)),
+      tool_choice: choice,
+    }),
     ...(temperature !== undefined && traits.takesTemperature && { temperature: Math.min(temperature, 1) }),
     ...(thinking === 'least' && hasteOf(traits)),
     stream: true,
@@ -81,10 +88,11 @@ function toolsIn(turns: readonly Turn[]): readonly ToolDeclaration[] {
   return [...names].map(name => ({ name, description: '', parameters: {} }))
 }
 
-function toolOf({ name, description, parameters }: ToolDeclaration): Record<string, unknown> {
+function toolOf({ name, description, parameters }: ToolDeclaration, isStrict: boolean): Record<string, unknown> {
+  const schema = isStrict ? closedSchema({ ...parameters, type: 'object' }) : null
   return {
     name,
     ...(description !== '' && { description }),
-    input_schema: { ...parameters, type: 'object' },
+    ...(schema === null ? { input_schema: { ...parameters, type: 'object' } } : { input_schema: schema, strict: true }),
   }
 }

@@ -8,6 +8,9 @@ import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 
 const MAX_SILENCE_MS: Ms = 10_000
 
+/** The service's default is 0.4. */
+const ACCURATE_CONFIDENCE = 0.7
+
 /** When the service ends a turn. */
 interface AssemblyAiTurns {
   /** 0 to 1; default the service's (0.4). */
@@ -72,7 +75,9 @@ export function streamingV3Query(
     sample_rate: String(format.sampleRateHz),
     encoding: kind === 'mu-law' ? 'pcm_mulaw' : 'pcm_s16le',
   })
-  const { confidenceThreshold, minSilenceMs } = turns
+  const { minSilenceMs } = turns
+  const confidenceThreshold =
+    turns.confidenceThreshold ?? (options.mode === 'accurate' ? ACCURATE_CONFIDENCE : undefined)
   if (confidenceThreshold !== undefined) query.set('end_of_turn_confidence_threshold', String(confidenceThreshold))
   if (minSilenceMs !== undefined) query.set('min_turn_silence', String(Math.round(minSilenceMs)))
   if (options.endpointingMs !== undefined)

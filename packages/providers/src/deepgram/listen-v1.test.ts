@@ -63,6 +63,18 @@ describe('reading results of Deepgram', () => {
 })
 
 describe('the query to Deepgram', () => {
+  it('an accurate mode waits for longer silences, and a medical vocabulary is another model for English', () => {
+    const query = (model: string, options: object) =>
+      Object.fromEntries(listenV1Query(model, { language: 'en-US', ...options }))
+    expect(query('nova-3', {})).toMatchObject({ model: 'nova-3', endpointing: '300' })
+    expect(query('nova-3', { mode: 'accurate', vocabulary: 'medical' })).toMatchObject({
+      model: 'nova-3-medical',
+      endpointing: '800',
+    })
+    expect(query('nova-3', { vocabulary: 'medical', language: 'es' }).model).toBe('nova-3')
+    expect(query('nova-3-medical', { vocabulary: 'medical' }).model).toBe('nova-3-medical')
+  })
+
   it('requests mu-law at 8 kHz, a supported language, and key terms under the name that the model reads', () => {
     const options = { language: 'en-ZA', keywords: ['Parley'] } as const
     const query = listenV1Query('nova-3', options)

@@ -10,6 +10,10 @@ import { DEEPGRAM_URL, deepgramAudio, deepgramToken } from './deepgram-api.ts'
 
 /** Recommended for conversations; the service's default of 10 ms splits sentences at every breath. */
 const ENDPOINTING_MS: Ms = 300
+/** The same where words may come later and be right more often. */
+const ACCURATE_ENDPOINTING_MS: Ms = 800
+/** Models with a medical version, for English alone. */
+const HAS_MEDICAL = /^nova-[23](-general)?$/
 
 /** Deepgram's streaming API `/v1/listen` (Nova): its messages and requests. */
 export const listenV1: ServiceProtocol = {
@@ -38,7 +42,7 @@ const REGIONS = new Set(
 export function listenV1Query(model: string, options: SpeechStreamOptions): URLSearchParams {
   const tag = options.language
   const query = new URLSearchParams({
-    model,
+    model: medicalModel(model, options),
     language: REGIONS.has(tag) ? tag : primaryTag(tag),
     ...deepgramAudio(options),
     channels: '1',
@@ -46,11 +50,18 @@ export function listenV1Query(model: string, options: SpeechStreamOptions): URLS
     vad_events: 'true',
     punctuate: 'true',
     smart_format: 'true',
-    endpointing: String(Math.round(options.endpointingMs ?? ENDPOINTING_MS)),
+    endpointing: String(
+      Math.round(options.endpointingMs ?? (options.mode === 'accurate' ? ACCURATE_ENDPOINTING_MS : ENDPOINTING_MS)),
+    ),
   })
   const name = model.startsWith('nova-3') ? 'keyterm' : 'keywords'
   for (const term of expectedWords(options.keywords)) query.append(name, term)
   return query
+}
+
+function medicalModel(model: string, { vocabulary, language }: SpeechStreamOptions): string {
+  const isMedical = vocabulary === 'medical' && primaryTag(language) === 'en' && HAS_MEDICAL.test(model)
+  return isMedical ? `${model.replace('-general', '')}-medical` : model
 }
 
 function readListenV1(message: string): readonly ServiceEvent[] {

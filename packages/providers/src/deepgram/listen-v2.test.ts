@@ -74,6 +74,11 @@ describe('reading messages of Flux', () => {
 })
 
 describe('the query to Flux', () => {
+  it('an accurate mode ends turns with more confidence', () => {
+    const accurate = listenV2Query('flux-general-en', { language: 'en', mode: 'accurate' })
+    expect(accurate.get('eot_threshold')).toBe('0.85')
+  })
+
   const options = { language: 'es-MX' } as const
 
   it('contains only the options that are set', () => {

@@ -16,6 +16,9 @@ interface FluxThresholds {
   readonly eagerEndOfTurn?: number
 }
 
+/** The service's default is 0.7. */
+const ACCURATE_END_OF_TURN = 0.85
+
 /** Deepgram's turn-taking API `/v2/listen` (Flux): its messages and requests. */
 export const listenV2: ServiceProtocol = {
   name: 'Deepgram Flux',
@@ -42,7 +45,8 @@ export function listenV2Query(
   thresholds: FluxThresholds = {},
 ): URLSearchParams {
   const query = new URLSearchParams({ model, ...deepgramAudio(options) })
-  const { endOfTurn, eagerEndOfTurn } = thresholds
+  const { eagerEndOfTurn } = thresholds
+  const endOfTurn = thresholds.endOfTurn ?? (options.mode === 'accurate' ? ACCURATE_END_OF_TURN : undefined)
   if (endOfTurn !== undefined) query.set('eot_threshold', String(endOfTurn))
   if (eagerEndOfTurn !== undefined) query.set('eager_eot_threshold', String(eagerEndOfTurn))
   if (options.endpointingMs !== undefined) {

@@ -61,14 +61,23 @@ function outputFormat(request: Omit<SpeechRequest, 'text'>): string {
   return `${kind === 'mu-law' ? 'ulaw' : 'pcm'}_${format.sampleRateHz}`
 }
 
-function beginOf(context: string, { text, speed }: SpeechRequest): readonly string[] {
-  const settings = speed === undefined ? {} : { voice_settings: { speed: nearestSpeed(speed, MIN_SPEED, MAX_SPEED) } }
+function beginOf(context: string, request: SpeechRequest): readonly string[] {
+  const { text } = request
+  const settings = voiceSettings(request)
   return [
-    { text: ' ', context_id: context, ...settings },
+    { text: ' ', context_id: context, ...(Object.keys(settings).length > 0 && { voice_settings: settings }) },
     // The service requires a blank at the end of the text.
     { text: `${text} `, context_id: context, flush: true },
     { context_id: context, close_context: true },
   ].map(message => JSON.stringify(message))
+}
+
+/** A lively voice is one with little stability: 0.5, the service's default, is a temperature of 1. */
+function voiceSettings({ speed, temperature }: SpeechRequest): object {
+  return {
+    ...(speed !== undefined && { speed: nearestSpeed(speed, MIN_SPEED, MAX_SPEED) }),
+    ...(temperature !== undefined && temperature !== 1 && { stability: 1 - temperature / 2 }),
+  }
 }
 
 interface Context {

@@ -25,6 +25,8 @@ export interface GenerationRequest {
   readonly tools?: readonly ToolDeclaration[]
   /** Default "auto". `name`: this tool and no other. */
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string }
+  /** Arguments must match the schemas of their tools, where the service can guarantee it and the schema allows it. Default false. */
+  readonly strictTools?: boolean
   /** 0 to 2; default the model's. */
   readonly temperature?: number
   /** Default the model's. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chatRequest } from './chat-request.ts'
 
-const options = { model: 'm', cap: 'max_tokens' } as const
+const options = { model: 'm', cap: 'max_tokens', takesStrictTools: false } as const
 
 describe('the request body for the OpenAI chat API', () => {
   it('contains the conversation with tool calls and their results', () => {
@@ -45,6 +45,29 @@ describe('the request body for the OpenAI chat API', () => {
       stream: true,
       stream_options: { include_usage: true },
     })
+  })
+
+  it('strict tools have schemas that OpenAI guarantees, where the schema allows it', () => {
+    const day = { type: 'object', properties: { day: { type: 'string' } } }
+    const tools = [
+      { name: 'book', description: '', parameters: day },
+      { name: 'note', description: '', parameters: { type: 'object' } },
+    ]
+    const request = { messages: [], tools, strictTools: true }
+    const closed = { ...day, properties: { day: { type: ['string', 'null'] } }, required: ['day'] }
+    expect(chatRequest(request, { ...options, takesStrictTools: true }).tools).toEqual([
+      {
+        type: 'function',
+        function: {
+          name: 'book',
+          description: '',
+          parameters: { ...closed, additionalProperties: false },
+          strict: true,
+        },
+      },
+      { type: 'function', function: { name: 'note', description: '', parameters: { type: 'object' } } },
+    ])
+    expect(JSON.stringify(chatRequest(request, options))).not.toContain('strict')
   })
 
   it('declares the tools and the tool choice', () => {

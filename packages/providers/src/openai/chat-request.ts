@@ -1,20 +1,27 @@
 import type { ChatMessage, GenerationRequest, ToolDeclaration } from '../language-model/language-model.ts'
+import { requiringSchema } from '../language-model/strict-schema.ts'
 
 /** Parameters of the body that the request does not contain. */
 interface ChatRequestOptions {
   readonly model: string
   /** Name of the token limit: "max_completion_tokens" at OpenAI, "max_tokens" at other services. */
   readonly cap: 'max_completion_tokens' | 'max_tokens'
+  /** The service guarantees the arguments of strict tools: OpenAI does. */
+  readonly takesStrictTools: boolean
 }
 
 /** The body of `POST /chat/completions` for a streamed answer. */
-export function chatRequest(request: GenerationRequest, { model, cap }: ChatRequestOptions): Record<string, unknown> {
+export function chatRequest(
+  request: GenerationRequest,
+  { model, cap, takesStrictTools }: ChatRequestOptions,
+): Record<string, unknown> {
   const { messages, tools = [], toolChoice = 'auto', temperature, maxOutputTokens } = request
+  const isStrict = takesStrictTools && request.strictTools === true
   return {
     model,
     messages: messages.map(messageOf),
     // Services refuse a tool choice without tools.
-    ...(tools.length > 0 && { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice) }),
+    ...(tools.length > 0 && { tools: tools.map(tool => toolOf(tool, isStrict)), tool_choice: choiceOf(toolChoice) }),
     ...(temperature !== undefined && { temperature }),
     ...(maxOutputTokens !== undefined && { [cap]: maxOutputTokens }),
     stream: true,
@@ -44,8 +51,10 @@ function messageOf(message: ChatMessage): Record<string, unknown> {
   }
 }
 
-function toolOf({ name, description, parameters }: ToolDeclaration): Record<string, unknown> {
-  return { type: 'function', function: { name, description, parameters } }
+function toolOf({ name, description, parameters }: ToolDeclaration, isStrict: boolean): Record<string, unknown> {
+  const schema = isStrict ? requiringSchema(parameters) : null
+  const checked = schema === null ? { parameters } : { parameters: schema, strict: true }
+  return { type: 'function', function: { name, description, ...checked } }
 }
 
 function choiceOf(choice: NonNullable<GenerationRequest['toolChoice']>): unknown {

@@ -26,6 +26,10 @@ export interface SpeechStreamOptions {
   readonly language: string
   /** Words to expect; a recogniser that cannot use them ignores them. */
   readonly keywords?: readonly string[]
+  /** `accurate`: words become final later, with more context, and turns end later. Default `fast`; a recogniser without such a choice ignores it. */
+  readonly mode?: 'fast' | 'accurate'
+  /** Default `general`; a recogniser without such a vocabulary ignores it. */
+  readonly vocabulary?: 'general' | 'medical'
   /** One of the recogniser's `formats`; default 8 kHz. The sample clock of the stream counts at its rate. */
   readonly format?: AudioFormat
   /** Silence after which words become final, for services that let the client choose; ms, default the service's. */

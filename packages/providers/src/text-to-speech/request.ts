@@ -52,9 +52,16 @@ export function primaryTag(language: string): string {
 }
 
 /** A cache key: equal for requests whose audio is equal. */
-export function renderingKey({ text, language, voice, speed, format = NARROWBAND }: SpeechRequest): string {
+export function renderingKey({
+  text,
+  language,
+  voice,
+  speed,
+  temperature,
+  format = NARROWBAND,
+}: SpeechRequest): string {
   const languageKey = voice === undefined ? language.toLowerCase() : primaryTag(language)
-  return JSON.stringify([voice ?? null, languageKey, speed ?? 1, format.sampleRateHz, text])
+  return JSON.stringify([voice ?? null, languageKey, speed ?? 1, temperature ?? 1, format.sampleRateHz, text])
 }
 
 /** `speed` (0.5 to 2, default 1) limited to the range of a service. */

@@ -23,6 +23,8 @@ export interface TextToSpeech {
    * them. Best effort, never throws; unused connections close after their idle time.
    */
   warm?(request: Pick<SpeechRequest, 'language' | 'voice' | 'format'> & { readonly texts?: readonly string[] }): void
+  /** Writes an IPA pronunciation in the text of a request; absent: the service takes none. Not for every language or model. */
+  readonly writesPhonemes?: (ipa: string) => string
   close(): Promise<void>
 }
 
@@ -35,6 +37,8 @@ export interface SpeechRequest {
   readonly voice?: string
   /** 0.5 to 2; default 1. */
   readonly speed?: number
+  /** 0 (even) to 2 (lively), default 1; a service without such a setting ignores it. */
+  readonly temperature?: number
   /** One of the voice's `formats`; default 8 kHz. */
   readonly format?: AudioFormat
   /**

@@ -55,6 +55,13 @@ describe('ElevenLabs', () => {
     expect(reader.text(JSON.stringify(next))[0]).toMatchObject({ words: [{ text: 'b', startMs: 110 }] })
   })
 
+  it('a temperature becomes the stability of the voice', () => {
+    const opened = (temperature: number) => JSON.parse(elevenLabs.begin('c', { ...request, temperature })[0]!)
+    expect(opened(2).voice_settings).toEqual({ stability: 0 })
+    expect(opened(0.5).voice_settings).toEqual({ stability: 0.75 })
+    expect(opened(1)).not.toHaveProperty('voice_settings')
+  })
+
   it('omits the language for models that do not accept one', () => {
     const old = elevenLabsProtocol({ apiKey: 'k', model: 'eleven_flash_v2', baseUrl: 'wss://host', voice: 'v' })
     expect(queryOf(old.url(request))).not.toHaveProperty('language_code')

@@ -1,5 +1,6 @@
 import { serviceUrl } from '../../io/service-url.ts'
 import { SocketVoice, type SocketVoiceOptions } from '../../io/socket-voice.ts'
+import { phonemesInText } from '../phonemes-in-text.ts'
 import { cartesiaProtocol } from '../tts-websocket.ts'
 
 interface CartesiaVoiceOptions extends SocketVoiceOptions {
@@ -20,6 +21,9 @@ const LANGUAGES = 'en fr de es pt zh ja hi it ko nl pl ru sv tr'.split(' ')
  * nearest of these; "sonic-2" and older models accept slow, normal and fast only. At most 10 sockets by default.
  */
 export class CartesiaVoice extends SocketVoice {
+  /** All Sonic models take phonemes in the text. */
+  readonly writesPhonemes = phonemesInText
+
   /** Throws `ProviderError` "voice_misconfigured" for a base URL that is not of the form wss://host/path. */
   constructor(options: CartesiaVoiceOptions) {
     const { apiKey, model = 'sonic-2', version = '2025-04-16' } = options

@@ -7,6 +7,7 @@ import type {
   LanguageModel,
   ModelIdentity,
 } from '../../language-model/language-model.ts'
+import { withoutNulls } from '../../language-model/strict-schema.ts'
 import { ChatAnswer } from '../chat-answer.ts'
 import { chatRequest } from '../chat-request.ts'
 
@@ -51,12 +52,31 @@ export class OpenAiChat implements LanguageModel {
 
   generate(request: GenerationRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
     const { provider, model } = this.identity
-    const cap = provider === 'openai' ? 'max_completion_tokens' : 'max_tokens'
-    return this.#service.ask(chatRequest(request, { model, cap }), new ChatAnswer(), signal)
+    const isOpenAi = provider === 'openai'
+    const cap = isOpenAi ? 'max_completion_tokens' : 'max_tokens'
+    const body = chatRequest(request, { model, cap, takesStrictTools: isOpenAi })
+    return lenient(this.#service.ask(body, new ChatAnswer(), signal), request)
   }
 
   /** Answers in progress fail with "model_failed". */
   close(): Promise<void> {
     return this.#service.close()
+  }
+}
+
+/** Strict tools get null for what is left out: their calls are reported without it. */
+async function* lenient(
+  events: AsyncIterable<GenerationEvent>,
+  { tools = [], strictTools = false }: GenerationRequest,
+): AsyncGenerator<GenerationEvent> {
+  for await (const event of events) {
+    const schema =
+      event.type === 'tool-call' && strictTools ? tools.find(({ name }) => name === event.call.name) : undefined
+    if (event.type !== 'tool-call' || schema === undefined || event.arguments === null) yield event
+    else
+      yield {
+        ...event,
+        arguments: withoutNulls(schema.parameters, event.arguments) as Readonly<Record<string, unknown>>,
+      }
   }
 }

@@ -5,6 +5,9 @@ import type { Route } from './routes.ts'
 import { RunsPage } from './runs/runs-page.tsx'
 import { Empty, Loading, PageHead } from './ui/parts.tsx'
 
+const LivePage = lazy(async () => ({ default: (await import('./live/live-page.tsx')).LivePage }))
+const AgentsPage = lazy(async () => ({ default: (await import('./agents/agents-page.tsx')).AgentsPage }))
+const AgentPage = lazy(async () => ({ default: (await import('./agents/agent-page.tsx')).AgentPage }))
 const RunPage = lazy(async () => ({ default: (await import('./runs/run-page.tsx')).RunPage }))
 
 /** The page of the address. Pages other than the first view load when they are opened. */
@@ -19,6 +22,12 @@ function pageOf(route: Route) {
       return <RunsPage />
     case 'run':
       return <RunPage key={route.runId} runId={route.runId} />
+    case 'live':
+      return <LivePage />
+    case 'agents':
+      return <AgentsPage />
+    case 'agent':
+      return <AgentPage key={route.agentId} agentId={route.agentId} tab={route.tab} />
     default:
       return <NotFound />
   }

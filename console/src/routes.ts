@@ -6,8 +6,8 @@ export type Route =
   | { readonly page: 'trunk'; readonly trunkId: string }
   | { readonly page: 'not-found' }
 
-const AGENT_TABS = ['flow', 'chat', 'versions', 'settings'] as const
-type AgentTab = (typeof AGENT_TABS)[number]
+export const AGENT_TABS = ['flow', 'chat', 'versions', 'settings'] as const
+export type AgentTab = (typeof AGENT_TABS)[number]
 
 export const OPERATIONS = ['telephony', 'usage', 'keys', 'secrets', 'audit', 'workspace'] as const
 type Operation = (typeof OPERATIONS)[number]

@@ -1,0 +1,110 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useApi } from '../api/api.tsx'
+import { useTexts } from '../i18n/i18n.tsx'
+import { Link } from '../router.tsx'
+import { AGENT_TABS, type AgentTab } from '../routes.ts'
+import { Badge, Empty, Fault, Loading, PageHead } from '../ui/parts.tsx'
+import { Chat } from './chat.tsx'
+import { FlowEditor } from './flow-editor.tsx'
+import { ForeignChanges } from './foreign-changes.tsx'
+import { PublishDialog } from './publish-dialog.tsx'
+import { SettingsTab } from './settings-tab.tsx'
+import { type OpenDraft, useDraft } from './use-draft.ts'
+import { VersionsTab } from './versions-tab.tsx'
+import '../styles/agent.css'
+
+/** One agent: its draft as a graph and as settings, chats with it, its versions. */
+export function AgentPage({ agentId, tab }: { readonly agentId: string; readonly tab: AgentTab }) {
+  const api = useApi()
+  const { text } = useTexts()
+  const state = useDraft(agentId)
+  const [isPublishing, setPublishing] = useState(false)
+  const agent = useQuery({
+    queryKey: ['agents.get', agentId],
+    queryFn: ({ signal }) => api.agents.get({ params: { agent_id: agentId } }, { signal }),
+  })
+  if (agent.isPending) return <Loading />
+  if (agent.isError) return <Fault error={agent.error} />
+  const { head } = agent.data
+  const open = state.kind === 'open' ? state.open : null
+  return (
+    <>
+      <PageHead
+        title={agent.data.name}
+        lead={
+          <>
+            <span className="code">{agentId}</span> ·{' '}
+            {head === null ? text('agent.notPublished') : text('agent.head', { version: head.version })}
+            {open !== null && ` · ${text('agent.revision', { revision: open.draft.revision })}`}
+          </>
+        }
+      >
+        {open !== null && <SaveState open={open} />}
+        {open !== null && (
+          <button type="button" className="button primary" onClick={() => setPublishing(true)}>
+            {text('publish.open')}
+          </button>
+        )}
+      </PageHead>
+      <nav className="tabs" aria-label={text('agent.parts')}>
+        {AGENT_TABS.map(name => (
+          <Link key={name} to={{ page: 'agent', agentId, tab: name }} current={name === tab} className="tab">
+            {text(`tab.${name}`)}
+          </Link>
+        ))}
+      </nav>
+      {open?.foreign != null && <ForeignChanges open={open} />}
+      {open?.fault != null && <Fault error={open.fault} />}
+      {tab === 'versions' && <VersionsTab agentId={agentId} headVersion={head?.version ?? null} />}
+      {tab === 'chat' && <Chat agent={agent.data} draft={open?.draft ?? null} />}
+      {(tab === 'flow' || tab === 'settings') && state.kind === 'loading' && <Loading />}
+      {(tab === 'flow' || tab === 'settings') && state.kind === 'fault' && <Fault error={state.error} />}
+      {(tab === 'flow' || tab === 'settings') && state.kind === 'none' && <NoDraft agentId={agentId} />}
+      {tab === 'flow' && open !== null && <FlowEditor open={open} />}
+      {tab === 'settings' && open !== null && <SettingsTab open={open} />}
+      {isPublishing && open !== null && (
+        <PublishDialog
+          agentId={agentId}
+          open={open}
+          headVersion={head?.version ?? null}
+          onClose={() => setPublishing(false)}
+        />
+      )}
+    </>
+  )
+}
+
+function SaveState({ open }: { readonly open: OpenDraft }) {
+  const { text } = useTexts()
+  const errors = open.diagnostics.filter(({ severity }) => severity === 'error').length
+  return (
+    <span className="badges" role="status">
+      {open.isSaving && <Badge tone="live">{text('agent.saving')}</Badge>}
+      {errors > 0 && <Badge tone="bad">{text('agent.errors', { count: errors })}</Badge>}
+      {errors === 0 && <Badge tone="good">{text('agent.valid')}</Badge>}
+    </span>
+  )
+}
+
+function NoDraft({ agentId }: { readonly agentId: string }) {
+  const api = useApi()
+  const { text } = useTexts()
+  const queries = useQueryClient()
+  const opening = useMutation({
+    mutationFn: () => api.drafts.open({ params: { agent_id: agentId }, body: {} }),
+    onSuccess: draft => {
+      queries.setQueryData(['drafts.get', agentId], draft)
+      return queries.invalidateQueries({ queryKey: ['drafts.get', agentId] })
+    },
+  })
+  return (
+    <Empty>
+      {text('agent.noDraft')}{' '}
+      <button type="button" className="button" disabled={opening.isPending} onClick={() => opening.mutate()}>
+        {text('agent.openDraft')}
+      </button>
+      {opening.isError && <Fault error={opening.error} />}
+    </Empty>
+  )
+}

@@ -1,0 +1,137 @@
+import { type FormEvent, useState } from 'react'
+import { useTexts } from '../i18n/i18n.tsx'
+import { TextArea, TextField } from '../ui/fields.tsx'
+import { Facts, Section } from '../ui/parts.tsx'
+import { shownValue } from './draft-diff.ts'
+import type { Edits, OpenDraft } from './use-draft.ts'
+
+/** Name, prompt and settings of the draft. Settings are JSON values, as the API documents them. */
+export function SettingsTab({ open }: { readonly open: OpenDraft }) {
+  const { text } = useTexts()
+  const { draft, edit } = open
+  const save = (make: (form: FormData) => Edits) => (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    edit(make(new FormData(event.currentTarget)))
+  }
+  const { llm, stt, tts } = draft.providers
+  return (
+    <div className="stack" key={draft.revision}>
+      <Section title={text('settings.general')}>
+        <form
+          className="form"
+          onSubmit={save(form => [
+            { type: 'agent.name', name: String(form.get('name')) },
+            { type: 'flow.prompt', text: String(form.get('prompt')) },
+          ])}
+        >
+          <TextField label={text('agents.name')} name="name" defaultValue={draft.name} required maxLength={256} />
+          <TextArea
+            label={text('settings.prompt')}
+            name="prompt"
+            defaultValue={draft.flow.global_prompt}
+            rows={8}
+            maxLength={65_536}
+          />
+          <SaveButton open={open} />
+        </form>
+      </Section>
+      <Section title={text('settings.services')}>
+        <Facts
+          rows={[
+            [text('latency.stt'), `${stt.provider} · ${stt.model}`],
+            [text('latency.llm'), `${llm.model.provider} · ${llm.model.model_id}`],
+            [text('latency.tts'), [tts.provider, tts.model, tts.voiceId].filter(Boolean).join(' · ')],
+            [
+              text('settings.telephony'),
+              draft.telephony === null
+                ? '–'
+                : [draft.telephony.trunkId, draft.telephony.from].filter(Boolean).join(' · '),
+            ],
+          ]}
+        />
+      </Section>
+      <Section title={text('settings.settings')}>
+        <ul className="settings">
+          {Object.entries(draft.settings).map(([name, value]) => (
+            <li key={name}>
+              <SettingForm name={name} value={value} open={open} />
+            </li>
+          ))}
+          <li>
+            <SettingForm name={null} value={undefined} open={open} />
+          </li>
+        </ul>
+      </Section>
+    </div>
+  )
+}
+
+function SaveButton({ open }: { readonly open: OpenDraft }) {
+  const { text } = useTexts()
+  return (
+    <div className="form-actions">
+      <button type="submit" className="button primary" disabled={open.isSaving}>
+        {text('action.save')}
+      </button>
+    </div>
+  )
+}
+
+interface SettingProps {
+  /** Null: a setting that is not set yet. */
+  readonly name: string | null
+  readonly value: unknown
+  readonly open: OpenDraft
+}
+
+function SettingForm({ name, value, open }: SettingProps) {
+  const { text } = useTexts()
+  const [fault, setFault] = useState(false)
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const setting = name ?? String(form.get('name')).trim()
+    try {
+      const values = { [setting]: JSON.parse(String(form.get('value'))) }
+      setFault(false)
+      open.edit([{ type: 'agent.settings', values }])
+    } catch {
+      setFault(true)
+    }
+  }
+  return (
+    <form className={name === null ? 'setting new' : 'setting'} onSubmit={submit}>
+      {name === null && (
+        <TextField label={text('settings.name')} name="name" required pattern="[A-Za-z]+" placeholder="voiceSpeed" />
+      )}
+      <TextField
+        label={name ?? text('settings.value')}
+        name="value"
+        required
+        className="code"
+        defaultValue={
+          name === null
+            ? ''
+            : shownValue(typeof value === 'string' ? JSON.stringify(value) : value).replace(/\n\s*/g, ' ')
+        }
+        aria-invalid={fault}
+        {...(fault && { hint: text('settings.notJson') })}
+      />
+      <div className="setting-actions">
+        <button type="submit" className="button small" disabled={open.isSaving}>
+          {text(name === null ? 'settings.add' : 'action.save')}
+        </button>
+        {name !== null && (
+          <button
+            type="button"
+            className="button small quiet"
+            disabled={open.isSaving}
+            onClick={() => open.edit([{ type: 'agent.settings', clear: [name as never] }])}
+          >
+            {text('settings.clear')}
+          </button>
+        )}
+      </div>
+    </form>
+  )
+}

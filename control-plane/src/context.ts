@@ -9,7 +9,7 @@ import type {
   Role,
   Scope,
 } from '@parley/contract'
-import type { Blobs, Queries, RunKind, Sealer, Topic } from '@parley/store'
+import type { Blobs, DueWork, Queries, RunKind, Sealer, Topic } from '@parley/store'
 import type { z } from 'zod'
 import type { Catalogue } from './catalogue.ts'
 import type { Offload } from './pipeline/offload.ts'
@@ -48,6 +48,25 @@ export interface PersonLink {
   readonly expires_at: string
 }
 
+/** A search of documents that was refused, or failed. */
+export type KnowledgeFailure = 'not_configured' | 'no_generation' | 'model_not_ready' | 'provider_unavailable'
+
+export interface KnowledgePort {
+  /** Rejects with the errors of the database only. */
+  search(
+    scope: Scope,
+    query: {
+      readonly query: string
+      readonly topK: number
+      readonly minScore: number
+      readonly documentIds: readonly string[] | null
+    },
+  ): Promise<
+    | { readonly state: 'found'; readonly body: AnswerOf<OperationNamed<'knowledge.search'>>['body'] }
+    | { readonly state: 'failed'; readonly failure: KnowledgeFailure; readonly message: string }
+  >
+}
+
 /** Services of the platform, the same for all requests. */
 export interface Platform {
   /** Models, voices and recognisers, and which of them are ready now. */
@@ -59,6 +78,10 @@ export interface Platform {
   readonly allowsPlainHttp: (url: URL) => boolean
   /** Wakes a process that executes runs of this kind. Never throws or waits; a periodic sweep finds runs whose wake-up was lost. */
   readonly wake: (work: WaitingRun) => void
+  /** Wakes a worker for work that is due in an environment. Never throws or waits; a periodic sweep finds what was lost. */
+  readonly due: (work: DueWork, scope: Scope) => void
+  /** Searches the documents of an environment. */
+  readonly knowledge: KnowledgePort
   /** Storage of recordings. */
   readonly blobs: Pick<Blobs, 'get'>
   /** Delivery of invitation and login links to people. */
@@ -101,6 +124,8 @@ export interface Context {
   notifyAfterCommit(topic: Topic, id: string): void
   /** Delivers a link to a person, after the commit. */
   deliverAfterCommit(link: PersonLink): void
+  /** Wakes a worker for work that is due in this environment, after the commit. */
+  dueAfterCommit(work: DueWork): void
   /** Wakes a process that executes runs of this kind, after the commit. */
   wakeAfterCommit(work: WaitingRun): void
 }

@@ -25,8 +25,11 @@ const OF_THE_API: readonly OperationId[] = ['drafts.edit_schema']
 /** Operations on the people of the organisation, whom its environments share. */
 const isOfTheOrganisation = (id: OperationId) => id.startsWith('team.')
 
-/** Status of a replay, if it is not 200: the update has not been applied yet. */
-const REPLAY_STATUS: { readonly [Id in OperationId]?: number } = { 'runs.update': 202 }
+/** Status of a replay, if it is not 200: the update has not been applied yet, the generation is still being built. */
+const REPLAY_STATUS: { readonly [Id in OperationId]?: number } = { 'runs.update': 202, 'knowledge.reembed': 202 }
+
+/** Operations whose requests are all the same. */
+const SAME_REQUESTS: readonly OperationId[] = ['knowledge.reembed']
 
 describe.each(every)('%s', (id, operation) => {
   it('every answer has a declared status and matches the schema of the operation', async () => {
@@ -121,7 +124,7 @@ describe.each(withKey)('%s with an idempotency key', id => {
     expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body))
   })
 
-  it('an idempotency key is refused when another request has used it', async () => {
+  it.runIf(!SAME_REQUESTS.includes(id))('an idempotency key is refused when another request has used it', async () => {
     const key = api.world.fresh('idempotent')
     await send(await VALID_REQUESTS[id](api.world), key)
     const other = await send(await anotherRequest(id), key)
@@ -153,6 +156,7 @@ describe.each(withKey)('%s with an idempotency key', id => {
 /** A valid request that differs from the previous one. */
 async function anotherRequest(id: OperationId): Promise<RequestParts> {
   const parts = await VALID_REQUESTS[id](api.world)
+  if (id === 'knowledge.documents_create') return { body: { title: 'Other', text: 'Other' } }
   return id === 'keys.create' ? { ...parts, body: { name: 'other', role: 'viewer' } } : parts
 }
 

@@ -8,6 +8,7 @@ import { draftHandlers } from './handlers/drafts.ts'
 import { environmentHandlers } from './handlers/environments.ts'
 import { exchangeHandlers } from './handlers/exchange.ts'
 import { keyHandlers } from './handlers/keys.ts'
+import { knowledgeHandlers } from './handlers/knowledge.ts'
 import { numberHandlers } from './handlers/numbers.ts'
 import { publicationHandlers } from './handlers/publications.ts'
 import { runHandlers } from './handlers/runs.ts'
@@ -44,4 +45,5 @@ export const handlers: Handlers = {
   ...testSuiteHandlers,
   ...usageHandlers,
   ...alertHandlers,
+  ...knowledgeHandlers,
 }

@@ -1,5 +1,5 @@
 export type { Catalogue, CatalogueModel, CatalogueVoice } from './catalogue.ts'
-export type { Platform } from './context.ts'
+export type { KnowledgeFailure, Platform } from './context.ts'
 export { firstProviders } from './handlers/agents-first-providers.ts'
 export { handlers } from './handlers.ts'
 export { buildApi } from './http/api.ts'

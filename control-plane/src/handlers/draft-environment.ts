@@ -1,22 +1,39 @@
-import type { DraftContent, DraftEnvironment } from '@parley/flow'
-import { referenceTargets } from '@parley/store'
+import type { DraftEnvironment } from '@parley/flow'
+import { existingDocuments, type OpenDraft, referenceTargets, searchedGeneration } from '@parley/store'
 import type { Context } from '../context.ts'
 
-/** The resources of the environment and the platform that the draft may refer to. There are no documents yet. */
+/** The resources of the environment and the platform that the draft may refer to. */
 export async function draftEnvironmentOf(
   { db, scope, platform }: Context,
-  draft: Pick<DraftContent, 'telephony'>,
+  draft: Pick<OpenDraft, 'telephony' | 'documents'>,
 ): Promise<DraftEnvironment> {
   const { models, voices } = platform.catalogue()
   return {
     ...(await referenceTargets(db, scope, draft)),
     models: models.map(({ model, kind, provider, ready }) => ({ identity: model, kind, provider, ready })),
     voices: voices.map(({ languages, ...voice }) => ({ ...voice, languages: [...new Set(languages.map(primaryTag))] })),
-    knowledge_ready: false,
-    document_ids: [],
+    ...(await knowledgeOf({ db, scope }, draft.documents)),
   }
 }
 
 function primaryTag(tag: string): string {
   return tag.toLowerCase().split('-', 1).join()
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Whether documents can be searched, and which of those that the draft names exist. */
+async function knowledgeOf(
+  { db, scope }: Pick<Context, 'db' | 'scope'>,
+  documents: readonly string[],
+): Promise<Pick<DraftEnvironment, 'knowledge_ready' | 'document_ids'>> {
+  const [{ generation }, document_ids] = await Promise.all([
+    searchedGeneration(db, scope),
+    existingDocuments(
+      db,
+      scope,
+      documents.filter(id => UUID.test(id)),
+    ),
+  ])
+  return { knowledge_ready: generation !== null, document_ids }
 }

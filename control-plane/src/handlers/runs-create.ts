@@ -147,7 +147,7 @@ async function checkReadiness(plan: Plan, line: OutboundLine | null, context: Co
       'secret_unavailable',
       `the password of trunk "${line.trunkId}" was deleted: set auth_secret of the trunk`,
     )
-  const draftEnvironment = await draftEnvironmentOf(context, { telephony: null })
+  const draftEnvironment = await draftEnvironmentOf(context, { telephony: null, documents: [] })
   const [first] = unreadyIn(plan, draftEnvironment, { speech: line !== null })
   if (first === undefined) return
   const { code, message } = first

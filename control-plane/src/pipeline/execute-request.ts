@@ -4,6 +4,7 @@ import {
   type Bus,
   claim,
   type Database,
+  type DueWork,
   dropIntent,
   type IdempotentRequest,
   type IntentLease,
@@ -46,10 +47,11 @@ export interface SideEffects {
   readonly notifications: { readonly topic: Topic; readonly id: string }[]
   readonly runsToWake: WaitingRun[]
   readonly linksToDeliver: PersonLink[]
+  readonly dueWork: DueWork[]
 }
 
 export function noSideEffects(): SideEffects {
-  return { auditedResource: null, notifications: [], runsToWake: [], linksToDeliver: [] }
+  return { auditedResource: null, notifications: [], runsToWake: [], linksToDeliver: [], dueWork: [] }
 }
 
 export interface PipelineDependencies {
@@ -326,6 +328,9 @@ function contextOf(
     notifyAfterCommit: (topic, id) => {
       effects.notifications.push({ topic, id })
     },
+    dueAfterCommit: work => {
+      effects.dueWork.push(work)
+    },
     wakeAfterCommit: run => {
       effects.runsToWake.push(run)
     },
@@ -352,4 +357,5 @@ function clearSideEffects(effects: SideEffects): void {
   effects.notifications.length = 0
   effects.runsToWake.length = 0
   effects.linksToDeliver.length = 0
+  effects.dueWork.length = 0
 }

@@ -207,13 +207,13 @@ export class Pipeline {
     const effects = noSideEffects()
     try {
       const committed = await execute(this.#dependencies, request, effects)
-      this.#notify(effects)
+      this.#notify(request, effects)
       const { status, text } = await afterCommit(this.#dependencies, request, committed)
       return successAnswer(status, text)
     } catch (error) {
       const answer = this.#failed(error, request.requestId, request.route)
       // The change may have been committed: subscribers must refresh their copies.
-      if (answer.error?.error.outcome === 'unknown') this.#notify(effects)
+      if (answer.error?.error.outcome === 'unknown') this.#notify(request, effects)
       await this.#auditFailure(request, effects, error, answer)
       return answer
     }
@@ -226,10 +226,15 @@ export class Pipeline {
     this.#bus.publish(topic, id)
   }
 
-  #notify({ notifications, runsToWake, linksToDeliver }: SideEffects): void {
+  #notify(
+    { principal }: Pick<PreparedRequest, 'principal'>,
+    { notifications, runsToWake, linksToDeliver, dueWork }: SideEffects,
+  ): void {
+    const { platform } = this.#dependencies
     for (const { topic, id } of notifications) this.publish(topic, id)
-    for (const run of runsToWake) this.#dependencies.platform.wake(run)
-    for (const link of linksToDeliver) this.#dependencies.platform.links.deliver(link)
+    for (const run of runsToWake) platform.wake(run)
+    for (const link of linksToDeliver) platform.links.deliver(link)
+    for (const work of dueWork) platform.due(work, principal.scope)
   }
 
   /** Audits a 401 (the key was revoked meanwhile) and a 403 as `denied` and a failed write as `failed`; unknown outcomes and conflicts with a repetition are not audited. */

@@ -87,6 +87,7 @@ function contextOf(
     db,
     platform,
     idempotencyKey,
+    dueAfterCommit: () => {},
     wakeAfterCommit: work => {
       effects.runsToWake.push(work)
     },

@@ -249,6 +249,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
     `${HANDLERS}/tenant-settings.test.ts`,
   ],
   ['tenant_settings.update.retention', 'recording_days transcript_days', `${STORE}/migrations`, STORE],
+  ['tenant_settings.update.retention', 'document_days', `${STORE}/knowledge`, `${HANDLERS}/knowledge.test.ts`],
   ['audit.list', 'after before', `${HANDLERS}/audit.ts`, `${HANDLERS}/audit.test.ts`],
   ['actions.list', 'channel invocation', `${HANDLERS}/catalogue.ts`, `${HANDLERS}/catalogue.test.ts`],
   ['models.list', 'kind ready', `${HANDLERS}/catalogue.ts`, `${HANDLERS}/catalogue.test.ts`],
@@ -277,6 +278,21 @@ export const FIELD_READERS: readonly FieldReader[] = [
     'op name case case_id case_ids source',
     `${HANDLERS}/suite-edits.ts`,
     `${HANDLERS}/test-suites.test.ts`,
+  ],
+
+  // Documents.
+  ['knowledge.configure', 'model_identity', `${HANDLERS}/knowledge.ts`, `${HANDLERS}/knowledge.test.ts`],
+  [
+    'knowledge.documents_create',
+    'title text content_base64 media_type source_url',
+    `${HANDLERS}/knowledge.ts`,
+    `${HANDLERS}/knowledge.test.ts`,
+  ],
+  [
+    'knowledge.search',
+    'query top_k min_score document_ids',
+    `${HANDLERS}/knowledge.ts`,
+    `${HANDLERS}/knowledge.test.ts`,
   ],
 
   // Pages of lists.

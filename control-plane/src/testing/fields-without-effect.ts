@@ -186,4 +186,4 @@ const IN_NODES_AND_ACTIONS: readonly FieldsWithoutEffect[] = [
 export const FIELDS_WITHOUT_EFFECT = [...IN_SETTINGS, ...IN_PROVIDERS, ...IN_CONVERSATIONS, ...IN_NODES_AND_ACTIONS]
 
 /** Fields outside drafts that change nothing about runs: their description in the API document says so. */
-export const DESCRIBED_AS_WITHOUT_EFFECT = ['trunks.create.provider', 'tenant_settings.update.retention.document_days']
+export const DESCRIBED_AS_WITHOUT_EFFECT = ['trunks.create.provider']

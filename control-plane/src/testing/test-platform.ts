@@ -31,15 +31,28 @@ const chatModel = (provider: string, ready: boolean): CatalogueModel => ({
   tools: true,
 })
 
+const EMBEDDING_MODEL: CatalogueModel = {
+  ...chatModel('near', true),
+  model: { model_id: 'near-embedding-1', provider: 'near', tier: 'frontier' },
+  kind: 'embedding',
+  dimension: 4,
+  tools: false,
+}
+
 /** Of each kind one service without a key, then one that is ready. */
 export const TEST_CATALOGUE: Catalogue = {
-  models: [chatModel('distant', false), chatModel('near', true)],
+  models: [chatModel('distant', false), chatModel('near', true), EMBEDDING_MODEL],
   voices: [
     speechService('stt', 'distant', null, false),
     speechService('stt', 'near', null, true),
     speechService('tts', 'distant', 'ann', false),
     speechService('tts', 'near', 'bea', true),
   ],
+}
+
+/** A search that finds nothing. */
+const emptyKnowledge: Platform['knowledge'] = {
+  search: async () => ({ state: 'found', body: { generation_id: '0199a2f0-0000-7000-8000-000000000000', items: [] } }),
 }
 
 /** A platform that records the runs to wake and the links to deliver. */
@@ -55,6 +68,8 @@ export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): TestPlatfor
   return {
     wokenRuns: woken,
     wake: work => void woken.push(work),
+    due: () => {},
+    knowledge: emptyKnowledge,
     blobs: { get: async () => null },
     links: { areMailed: false, deliver: link => void links.push(link) },
     deliveredLinks: links,

@@ -156,8 +156,24 @@ async function exported(world: World) {
   return { ...rest, config: { ...config, recording: { required: true, channels: 'dual' } } }
 }
 
+const EMBEDDING_MODEL = { model_id: 'near-embedding-1', provider: 'near', tier: 'frontier' }
+const DOCUMENT = { title: 'Parking', text: '# Parking\n\nParking is free.', media_type: 'text/markdown' }
+
 /** For each operation a request that is answered 2xx, on new resources. */
 export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => Promise<RequestParts> } = {
+  'knowledge.get': async () => ({}),
+  'knowledge.configure': async () => ({ body: { model_identity: EMBEDDING_MODEL } }),
+  'knowledge.reembed': async world => {
+    await world.call('knowledge.configure', { body: { model_identity: EMBEDDING_MODEL } })
+    return { body: {} }
+  },
+  'knowledge.documents_list': async () => ({ query: { limit: 5 } }),
+  'knowledge.documents_create': async () => ({ body: { ...DOCUMENT, source_url: 'https://example.com/parking' } }),
+  'knowledge.documents_delete': async world => {
+    const { document_id } = await world.call('knowledge.documents_create', { body: DOCUMENT })
+    return { params: { document_id } }
+  },
+  'knowledge.search': async () => ({ body: { query: 'Where do I park?', top_k: 3, min_score: 0.1 } }),
   'environments.list': async () => ({}),
   'environments.ensure_sandbox': async () => ({ body: {} }),
   'keys.list': async () => ({ query: { limit: 5 } }),

@@ -7,6 +7,7 @@ import { auditHandlers } from '../handlers/audit.ts'
 import { callLimitHandlers } from '../handlers/call-limit.ts'
 import { environmentHandlers } from '../handlers/environments.ts'
 import { keyHandlers } from '../handlers/keys.ts'
+import { knowledgeHandlers } from '../handlers/knowledge.ts'
 import { numberHandlers } from '../handlers/numbers.ts'
 import { secretHandlers } from '../handlers/secrets.ts'
 import { tenantSettingsHandlers } from '../handlers/tenant-settings.ts'
@@ -21,6 +22,7 @@ const handlers = {
   ...callLimitHandlers,
   ...environmentHandlers,
   ...keyHandlers,
+  ...knowledgeHandlers,
   ...numberHandlers,
   ...secretHandlers,
   ...tenantSettingsHandlers,

@@ -20,7 +20,15 @@ describe('the catalogue of models and voices in the API', () => {
 
   it('built-in services are ready, and services without an API key are not, with the reason no_key', async () => {
     const { models, voices } = await catalogueWith({})
-    expect(models.at(-1)).toMatchObject({ model: { provider: 'parley', model_id: 'rules-1' }, ready: true })
+    expect(models.filter(({ kind }) => kind === 'chat').at(-1)).toMatchObject({
+      model: { provider: 'parley', model_id: 'rules-1' },
+      ready: true,
+    })
+    expect(models.filter(({ kind }) => kind === 'embedding')).toMatchObject([
+      { model: { model_id: 'text-embedding-3-small' }, dimension: 1536, ready: false, reason: 'no_key' },
+      { model: { model_id: 'text-embedding-3-large' }, ready: false },
+      { model: { provider: 'simulated', model_id: 'hash-1' }, dimension: 256, ready: true },
+    ])
     expect(voices.find(({ role, provider }) => role === 'stt' && provider === 'simulated')?.ready).toBe(true)
     expect(voices.filter(({ provider }) => provider === 'elevenlabs')).toMatchObject([
       { ready: false, reason: 'no_key' },

@@ -47,7 +47,10 @@ export class ApiCatalogue {
 /** Models, recognisers and voices; a new agent gets the first one of each that is ready. */
 export async function catalogueOfServices(services: Services): Promise<Catalogue> {
   return {
-    models: await Promise.all(services.offers('llm').map(offer => modelOf(offer))),
+    models: [
+      ...(await Promise.all(services.offers('llm').map(offer => modelOf(offer)))),
+      ...(await Promise.all(services.embedders().map(offer => embeddingModelOf(offer)))),
+    ],
     voices: [
       ...(await Promise.all(services.offers('stt').map(offer => recogniserOf(offer)))),
       ...(await Promise.all(services.offers('tts').map(offer => voicesOf(offer)))).flat(),
@@ -77,6 +80,25 @@ async function modelOf({ vendor, model, needsKey, title, service }: Offered<'llm
     context_tokens: null,
     dimension: null,
     tools: true,
+  }
+}
+
+async function embeddingModelOf({
+  vendor,
+  model,
+  needsKey,
+  dimension,
+  embedder,
+}: ReturnType<typeof Services.prototype.embedders>[number]): Promise<CatalogueModel> {
+  return {
+    model: { model_id: model, provider: vendor, tier: needsKey ? 'frontier' : 'platform-served' },
+    name: model,
+    kind: 'embedding',
+    provider: needsKey ? 'hosted' : 'simulated_hosted',
+    ...(await readinessOf(embedder?.readiness() ?? null)),
+    context_tokens: null,
+    dimension,
+    tools: false,
   }
 }
 

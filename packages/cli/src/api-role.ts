@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildApi, handlers, linkDelivery, type Platform, smtpSender } from '@parley/control-plane'
 import { systemTime } from '@parley/kernel'
+import type { KnowledgeSource } from '@parley/knowledge'
 import { openFileBlobs } from '@parley/store'
 import { pino } from 'pino'
 import { ApiCatalogue } from './api-catalogue.ts'
 import type { Settings } from './environment.ts'
+import { knowledgePort } from './knowledge-port.ts'
 import type { Services } from './services.ts'
 import { httpListenFault } from './start-faults.ts'
 import type { ProcessState } from './state.ts'
@@ -37,6 +39,10 @@ export interface SipAddress {
 interface ApiRoleOptions {
   /** Notifies the engines and workers of an admitted run. Default: nothing is sent, and a sweep finds the run. */
   readonly wake?: Platform['wake']
+  /** Wakes a worker for work that is due. Default: a sweep finds it. */
+  readonly due?: Platform['due']
+  /** Searches the documents of environments. */
+  readonly knowledge: KnowledgeSource
   /** Store of the recordings. Default: files under the home. */
   readonly blobs?: Platform['blobs']
   /** Level of the log lines on standard error; each request is a line of level info. Default info. */
@@ -51,7 +57,7 @@ export async function startApi(
   state: ProcessState,
   services: Services,
   sip: SipAddress,
-  { wake = () => {}, blobs, otherMetrics, logLevel = 'info' }: ApiRoleOptions = {},
+  { wake = () => {}, due = () => {}, knowledge, blobs, otherMetrics, logLevel = 'info' }: ApiRoleOptions,
 ): Promise<ApiRole> {
   let baseUrl = settings.publicUrl ?? ''
   const log = pino({ name: 'api', level: logLevel }, pino.destination({ dest: 2, sync: false }))
@@ -64,6 +70,8 @@ export async function startApi(
       settings.egressAllow.some(({ host, port }) => host === url.hostname && port === Number(url.port || 80)),
     wake,
     links: linkDelivery({ sendMail: settings.smtpUrl === null ? null : smtpSender(settings.smtpUrl), log }),
+    due,
+    knowledge: knowledgePort(knowledge),
     blobs: blobs ?? (await openFileBlobs({ directory: join(settings.home, 'blobs') })),
     baseUrl: () => baseUrl.replace(/\/+$/, ''),
     randomBytes,

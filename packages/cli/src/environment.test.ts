@@ -87,6 +87,12 @@ describe('PARLEY_SPOOL_MIB', () => {
     expect(read({ PARLEY_SPOOL_MIB: '1' }).spoolBytes).toBe(1024 ** 2)
   })
 
+  it('PARLEY_KNOWLEDGE_MIB is 1024 by default and at least 16', () => {
+    expect(read({}).knowledgeMiB).toBe(1024)
+    expect(read({ PARLEY_KNOWLEDGE_MIB: '16' }).knowledgeMiB).toBe(16)
+    expect(() => read({ PARLEY_KNOWLEDGE_MIB: '15' })).toThrow('PARLEY_KNOWLEDGE_MIB')
+  })
+
   it.each(['0', '-1', '0.5', '8G', ''])('PARLEY_SPOOL_MIB="%s" is refused', value => {
     expect(() => read({ PARLEY_SPOOL_MIB: value })).toThrow('PARLEY_SPOOL_MIB')
   })

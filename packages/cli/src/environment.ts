@@ -108,6 +108,7 @@ const variables = z.object({
   PARLEY_HEP: captureServer.optional(),
   PARLEY_LEASE_MS: wholeNumber('milliseconds', 300, 600_000).default(9000),
   PARLEY_SPOOL_MIB: wholeNumber('MiB', 1, 1_073_741_824).default(8192),
+  PARLEY_KNOWLEDGE_MIB: wholeNumber('MiB', 16, 65_536).default(1024),
   PARLEY_DRAIN_MS: wholeNumber('milliseconds', 0, 86_400_000).default(3_600_000),
   PARLEY_TLS_CERT: z.string().optional(),
   PARLEY_TLS_KEY: z.string().optional(),
@@ -150,6 +151,8 @@ export interface Settings {
   readonly packetIo: 'native' | 'portable' | undefined
   /** Size limit of the recordings that are not uploaded yet, in bytes; above it no recording starts. */
   readonly spoolBytes: number
+  /** Memory for the vectors of documents, in each process that searches them. */
+  readonly knowledgeMiB: number
   /** Duration of a lease on a run, ms. It is renewed after a third of this time. */
   readonly leaseMs: number
   /** Time limit for live calls after SIGTERM, ms. */
@@ -249,6 +252,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     rtpPorts: values.PARLEY_RTP_PORTS,
     packetIo: values.PARLEY_PACKET_IO,
     spoolBytes: values.PARLEY_SPOOL_MIB * 1024 ** 2,
+    knowledgeMiB: values.PARLEY_KNOWLEDGE_MIB,
     leaseMs: values.PARLEY_LEASE_MS,
     drainMs: values.PARLEY_DRAIN_MS,
     captureServer: values.PARLEY_HEP ?? null,

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
+import { KnowledgeSearch } from '@parley/knowledge'
 import { BullConnections, BullEnvironmentQueue, BullRunQueue } from '@parley/runs'
 import { openBlobs, parseBlobUrl } from '@parley/store'
 import { type ApiRole, type SipAddress, startApi } from './api-role.ts'
@@ -95,6 +96,12 @@ async function openSharedParts(given: Settings, { roles, printLine, phoneEvents 
     onProblem: printLine,
   })
   closers.push(() => connections.close())
+  const knowledge = new KnowledgeSearch({
+    database: state.database,
+    embedders: model => services.embedder(`${model.provider}/${model.model_id}`),
+    maxVectorMiB: settings.knowledgeMiB,
+  })
+  closers.push(() => knowledge.close())
   const blobUrl = settings.blobUrl ?? pathToFileURL(join(settings.home, 'blobs')).href
   const journals = runJournals(settings.home, state.sealer)
   // A process with the API alone owns no runs.
@@ -105,6 +112,7 @@ async function openSharedParts(given: Settings, { roles, printLine, phoneEvents 
     demoServers,
     services,
     state,
+    knowledge,
     runQueue: new BullRunQueue(connections, Date.now),
     environmentQueue: new BullEnvironmentQueue(connections),
     blobs: await openBlobs(blobUrl),
@@ -183,9 +191,11 @@ async function serveHealth(
 
 /** Starts the API and seeds the demo workspace through it. */
 async function serveApi(shared: SharedParts, logLevel: 'info' | 'warn') {
-  const { settings, state, services, sip, runQueue, blobs, metrics } = shared
+  const { settings, state, services, sip, runQueue, environmentQueue, knowledge, blobs, metrics } = shared
   const api = await startApi(settings, state, services, sip, {
     wake: work => runQueue.wake(work),
+    due: (work, scope) => environmentQueue.wake(work, scope),
+    knowledge,
     blobs,
     // Requests of seeding are not logged.
     logLevel: 'warn',

@@ -9,6 +9,7 @@ import {
   type LanguageModel,
   type SpeechToText,
   speechBandOf,
+  type TextEmbedder,
   type TextToSpeech,
   type VendorCatalogue,
   vendorCatalogue,
@@ -23,13 +24,14 @@ interface ServicesOptions {
   readonly egressAllow?: Settings['egressAllow']
 }
 
-type Kind = keyof VendorCatalogue
+type Kind = Exclude<keyof VendorCatalogue, 'embed'>
 
 /** The recognisers, voices and models of this process. Each is opened on first use and shared by all calls. */
 export class Services {
   readonly #options: ServicesOptions
   readonly #catalogue: VendorCatalogue
   readonly #opened = new Map<string, Service>()
+  readonly #embedders = new Map<string, TextEmbedder>()
   readonly #egress: OutboundHttp
   readonly #code = new CodeThreads()
 
@@ -55,6 +57,32 @@ export class Services {
   /** The model `vendor/model`. Throws "model_not_found", "model_not_ready". */
   model(id: string): LanguageModel {
     return this.#open('llm', id, 'model')
+  }
+
+  /** The embedding model `vendor/model`; null: there is none, or its API key is missing. */
+  embedder(id: string): TextEmbedder | null {
+    const opened = this.#embedders.get(id)
+    if (opened !== undefined) return opened
+    const { provider, model } = serviceNamed(id)
+    const ofVendor = this.#catalogue.embed.filter(({ vendor }) => vendor.name === provider)
+    const entry = ofVendor.find(({ models }) => models.includes(model)) ?? ofVendor.find(one => one.acceptsOtherModels)
+    if (entry?.open == null) return null
+    const embedder = entry.open(model)
+    this.#embedders.set(id, embedder)
+    return embedder
+  }
+
+  /** All embedding models that the platform lists, with the length of their vectors; `embedder` null: the key is missing. */
+  embedders(): OfferedEmbedder[] {
+    return this.#catalogue.embed.flatMap(({ vendor, models, dimensions }) =>
+      models.map(model => ({
+        vendor: vendor.name,
+        model,
+        needsKey: vendor.settings !== null,
+        dimension: dimensions[model] ?? null,
+        embedder: this.embedder(`${vendor.name}/${model}`),
+      })),
+    )
   }
 
   /** Ids of the services that are ready for `language` (BCP 47), those with an API key first. A new agent gets the first. */
@@ -196,7 +224,9 @@ export class Services {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#opened.values(), this.#egress, this.#code].map(service => service.close()))
+    await Promise.all(
+      [...this.#opened.values(), ...this.#embedders.values(), this.#egress, this.#code].map(service => service.close()),
+    )
   }
 
   /** The voices of `fallbackVoiceIds`, each `provider/model` or `provider/model:voice`. Those that are not ready are left out. */
@@ -256,6 +286,14 @@ interface OfferedService<Of extends Kind> {
   /** Shown instead of the model's id; null: the id is shown. */
   readonly title: string | null
   readonly service: ServiceOf<Of> | null
+}
+
+interface OfferedEmbedder {
+  readonly vendor: string
+  readonly model: string
+  readonly needsKey: boolean
+  readonly dimension: number | null
+  readonly embedder: TextEmbedder | null
 }
 
 type Service = SpeechToText | TextToSpeech | LanguageModel

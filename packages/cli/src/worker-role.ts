@@ -1,5 +1,6 @@
 import { openSipFarEnd, startTextRuns, startWorker } from '@parley/jobs'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
+import { DocumentReader } from '@parley/knowledge'
 import {
   type EnvironmentQueue,
   expireContents,
@@ -52,6 +53,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     userAgentName: 'Parley',
     log,
   })
+  const reader = new DocumentReader()
   const worker = await startWorker({
     database,
     bus,
@@ -61,6 +63,8 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     hangUp: farEnd,
     log,
     models: (ref, { plan }) => (ref === null ? services.readyModel(plan) : services.modelOf(ref)),
+    embedders: model => services.embedder(`${model.provider}/${model.model_id}`),
+    reader,
     wake: work => runQueue.wake(work),
     queue: environmentQueue,
     expireContents: async () => {
@@ -79,6 +83,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     wallClock: Date.now,
     leaseMs: settings.leaseMs,
   }).catch(async error => {
+    await reader.close()
     await farEnd.close()
     throw error
   })
@@ -115,6 +120,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
       await stopListening()
       await texts.close(0)
       await worker.close()
+      await reader.close()
       await farEnd.close()
       runLeases.close()
     },

@@ -62,6 +62,11 @@ const REASONS: Readonly<Record<string, string>> = {
   'alerts.delete': 'conflict/stale_revision',
   'alerts.acknowledge': 'conflict/stale_revision conflict/not_uncertain',
   'alert_destinations.update': 'invalid_request/address_not_allowed conflict/stale_revision',
+  'knowledge.configure': 'capability_unavailable/model_not_ready',
+  'knowledge.reembed': 'capability_unavailable/model_not_ready knowledge_unavailable/not_configured',
+  'knowledge.documents_create': 'conflict/limit_reached',
+  'knowledge.search':
+    'capability_unavailable/model_not_ready knowledge_unavailable/not_configured knowledge_unavailable/no_generation',
 }
 
 const COMMON = new Set([
@@ -118,13 +123,18 @@ describe('the operations of the API', () => {
     expect(all.filter(({ auditsReads }) => auditsReads).map(({ id }) => id)).toEqual(['runs.recording'])
   })
 
-  it('bodies of imports may have 8 MiB, all others 1 MiB', () => {
+  it('bodies of imports and documents may have 8 MiB, all others 1 MiB; imports and searches are costly', () => {
     const large = all.filter(({ bodyBytes }) => bodyBytes !== 1024 * 1024)
     expect(large.map(({ id, bodyBytes }) => [id, bodyBytes])).toEqual([
       ['agents.import', 8_388_608],
       ['agents.import_inspect', 8_388_608],
+      ['knowledge.documents_create', 8_388_608],
     ])
-    expect(large).toEqual(all.filter(({ rate }) => rate === 'costly'))
+    expect(all.filter(({ rate }) => rate === 'costly').map(({ id }) => id)).toEqual([
+      'agents.import',
+      'agents.import_inspect',
+      'knowledge.search',
+    ])
   })
 })
 
@@ -143,7 +153,7 @@ describe.each(all)('$id', operation => {
     expect(operation.idempotencyKey !== null).toBe(operation.idempotency === 'required_header'))
 
   it('the hints follow from method and idempotency', () => {
-    const reads = operation.method === 'GET' || /validate|inspect/.test(operation.id)
+    const reads = operation.method === 'GET' || /validate|inspect|search/.test(operation.id)
     expect(operation.hints).toEqual({
       readOnly: reads,
       destructive: operation.method === 'DELETE' || operation.id.endsWith('.cancel'),

@@ -4,6 +4,7 @@ import { actionCatalogueOperations } from './catalogue/actions.ts'
 import { modelOperations } from './catalogue/models.ts'
 import { voiceOperations } from './catalogue/voices.ts'
 import { draftOperations } from './drafts/drafts.ts'
+import { knowledgeOperations } from './knowledge/knowledge.ts'
 import { teamOperations } from './people/team.ts'
 import { publicationOperations } from './publications/publications.ts'
 import { runContentOperations, runEvents } from './runs/run-content.ts'
@@ -47,6 +48,7 @@ export const operations = [
   ...budgetOperations,
   ...alertOperations,
   ...alertDestinationOperations,
+  ...knowledgeOperations,
 ] as const
 
 /** Operations with an event stream as response: available over HTTP only, not as tools. */

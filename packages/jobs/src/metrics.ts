@@ -28,6 +28,9 @@ const COUNTED = [
   'alerts_delivered',
   'alerts_cancelled',
   'alerts_uncertain',
+  /** Documents that joined a generation, and tries that ended otherwise. */
+  'documents_embedded',
+  'document_tries_failed',
 ] as const
 
 type JobCount = (typeof COUNTED)[number]

@@ -76,6 +76,8 @@ async function worker(options: Partial<WorkerOptions> = {}): Promise<Worker> {
     egress,
     pagingUrl: 'https://paging.invalid/v2/enqueue',
     models: () => model,
+    embedders: () => null,
+    reader: { read: async () => ({ type: 'unreadable', error: 'nothing is read here' }) },
     hangUp: farEnd,
     wake,
     log,

@@ -1,11 +1,13 @@
 import type { Egress } from '@parley/egress'
 import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
+import type { DocumentReader, Embedders } from '@parley/knowledge'
 import type { EnvironmentQueue, Work } from '@parley/runs'
 import { type Bus, type Database, RUN_LEASE_MS, type RunOwner, type Sealer } from '@parley/store'
 import { AlertEvaluator } from './alerts/alert-evaluator.ts'
 import { AlertSender } from './alerts/alert-sender.ts'
 import { CallAnalyser } from './analysis/call-analyser.ts'
 import { withDeadline } from './deadline.ts'
+import { KnowledgeBuilder } from './knowledge/knowledge-builder.ts'
 import { JobCounters, type WorkerMetrics } from './metrics.ts'
 import { PlanCache } from './plan-cache.ts'
 import type { AnalysisModels, FarEnd, JobLog } from './protocol.ts'
@@ -35,6 +37,7 @@ const INTERVALS = {
   analyses: 1000,
   alerts: 1000,
   alert_deliveries: 1000,
+  knowledge: 2000,
 }
 
 type SweepName = keyof typeof INTERVALS
@@ -51,6 +54,7 @@ const ALONE: Partial<Record<SweepName, Ms>> = {
   analyses: 5000,
   alerts: 5000,
   alert_deliveries: 5000,
+  knowledge: 5000,
 }
 
 const CLOSE_WITHIN_MS: Ms = 10_000
@@ -65,11 +69,14 @@ export interface WorkerOptions {
   /** Takes the paging events of alerts: an events API of version 2. */
   readonly pagingUrl: string
   readonly models: AnalysisModels
+  /** Embed the passages of documents. */
+  readonly embedders: Embedders
+  readonly reader: Pick<DocumentReader, 'read'>
   /** Ends the calls of engines that died. */
   readonly hangUp: FarEnd
   /** Wakes a process that runs such work; never throws. */
   readonly wake: (work: Work) => void
-  /** Gives environments their rounds of webhooks, analyses and alerts. */
+  /** Gives environments their rounds of webhooks, analyses, alerts and documents to embed. */
   readonly queue: EnvironmentQueue
   /** Deletes content past its retention; true: there is more. Two processes may run it at once. */
   readonly expireContents: () => Promise<boolean>
@@ -100,7 +107,7 @@ export interface Worker {
   close(): Promise<void>
 }
 
-/** Starts a worker: sweeps, reaper, webhooks, analyses, alerts. A failure of one ends neither the process nor the others. */
+/** Starts a worker: sweeps, reaper, webhooks, analyses, alerts, generations. A failure of one ends neither the process nor the others. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await options.database.ping()
   const worker = new RunningWorker(options)
@@ -119,6 +126,7 @@ class RunningWorker implements Worker {
   readonly #analyser: CallAnalyser
   readonly #alertEvaluator: AlertEvaluator
   readonly #alertSender: AlertSender
+  readonly #knowledge: KnowledgeBuilder
   #closing: Promise<void> | null = null
 
   constructor(options: WorkerOptions) {
@@ -136,6 +144,7 @@ class RunningWorker implements Worker {
     this.#analyser = new CallAnalyser(shared)
     this.#alertEvaluator = new AlertEvaluator(shared)
     this.#alertSender = new AlertSender(shared)
+    this.#knowledge = new KnowledgeBuilder(shared)
     this.#begin('expireRuns', () => expireRuns(shared))
     this.#begin('expireUpdates', () => expireUpdates(shared))
     this.#begin('forgetEngines', () => forgetEngines(shared))
@@ -143,12 +152,12 @@ class RunningWorker implements Worker {
     this.#begin('expireContents', options.expireContents)
     this.#begin('joinRecordings', options.joinRecordings)
     this.#begin('reap', () => this.#reaper.round())
-    for (const work of ['webhooks', 'analyses', 'alerts', 'alert_deliveries'] as const)
+    for (const work of ['webhooks', 'analyses', 'alerts', 'alert_deliveries', 'knowledge'] as const)
       this.#begin(work, wakeDueEnvironments(options.database, options.queue, work))
   }
 
   async start(): Promise<void> {
-    const parts = [this.#webhooks, this.#analyser, this.#alertEvaluator, this.#alertSender]
+    const parts = [this.#webhooks, this.#analyser, this.#alertEvaluator, this.#alertSender, this.#knowledge]
     await Promise.all(parts.map(part => part.start()))
   }
 
@@ -195,9 +204,11 @@ class RunningWorker implements Worker {
     const analyser = this.#analyser.close()
     const webhooks = this.#webhooks.close()
     const alerts = Promise.all([this.#alertEvaluator.close(), this.#alertSender.close()])
-    await withDeadline(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, analyser]))
+    const knowledge = this.#knowledge.close()
+    await withDeadline(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, analyser, knowledge]))
     this.#analyser.abort()
-    const rest = [sweeps, reaper, webhooks, analyser, alerts]
+    this.#knowledge.abort()
+    const rest = [sweeps, reaper, webhooks, analyser, alerts, knowledge]
     await withDeadline(
       time,
       deadline,

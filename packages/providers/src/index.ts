@@ -1,3 +1,4 @@
+export type { TextEmbedder } from './embedding/text-embedder.ts'
 export { ProviderError } from './errors.ts'
 export type {
   ChatMessage,

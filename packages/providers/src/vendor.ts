@@ -1,4 +1,5 @@
 import type { Time } from '@parley/kernel'
+import type { TextEmbedder } from './embedding/text-embedder.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
 import type { SpeechToText } from './speech-to-text/speech-to-text.ts'
 import type { TextToSpeech } from './text-to-speech/text-to-speech.ts'
@@ -12,6 +13,7 @@ export interface Vendor {
   readonly recognisers?: readonly ServiceOffer<SpeechToText>[]
   readonly voices?: readonly VoiceOffer[]
   readonly models?: readonly ModelOffer[]
+  readonly embedders?: readonly EmbedderOffer[]
 }
 
 /** Names of the environment variables that configure a vendor. */
@@ -57,6 +59,11 @@ interface ModelOffer extends Omit<ServiceOffer<LanguageModel>, 'models'> {
   readonly models: readonly string[] | 'from-settings'
   /** Shown instead of the model's id. */
   readonly title?: string
+}
+
+interface EmbedderOffer extends ServiceOffer<TextEmbedder> {
+  /** Length of the vectors of each listed model. */
+  readonly dimensions: Readonly<Record<string, number>>
 }
 
 export interface CatalogueVoice {

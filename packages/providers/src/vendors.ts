@@ -4,6 +4,7 @@ import { assemblyAi } from './assemblyai/vendor.ts'
 import { cartesia } from './cartesia/vendor.ts'
 import { deepgram } from './deepgram/vendor.ts'
 import { elevenLabs } from './elevenlabs/vendor.ts'
+import type { TextEmbedder } from './embedding/text-embedder.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
 import { local } from './local/vendor.ts'
 import { openAi } from './openai/vendor.ts'
@@ -38,13 +39,16 @@ export interface CatalogueEntry<Service> {
   readonly voices: readonly CatalogueVoice[]
   /** Shown instead of the model's id; null: the id is shown. */
   readonly title: string | null
+  /** Of embedding models: the length of the vectors of each listed model; empty for other services. */
+  readonly dimensions: Readonly<Record<string, number>>
 }
 
-/** Speech to text, text to speech and language models, each in the order of preference. */
+/** Speech to text, text to speech, language models and embedding models, each in the order of preference. */
 export interface VendorCatalogue {
   readonly stt: readonly CatalogueEntry<SpeechToText>[]
   readonly tts: readonly CatalogueEntry<TextToSpeech>[]
   readonly llm: readonly CatalogueEntry<LanguageModel>[]
+  readonly embed: readonly CatalogueEntry<TextEmbedder>[]
 }
 
 /** The services of all vendors. `access`: by vendor name, for the vendors whose key is set. */
@@ -55,6 +59,7 @@ export function vendorCatalogue(access: Readonly<Record<string, VendorAccess>>, 
     stt: entries(vendor => vendor.recognisers),
     tts: entries(vendor => vendor.voices),
     llm: entries(vendor => vendor.models),
+    embed: entries(vendor => vendor.embedders),
   }
 }
 
@@ -64,6 +69,7 @@ interface AnyOffer<Service> {
   readonly open: (model: string, options: AdapterOptions) => Service
   readonly voices?: readonly CatalogueVoice[]
   readonly title?: string
+  readonly dimensions?: Readonly<Record<string, number>>
 }
 
 function entryOf<Service>(
@@ -85,5 +91,6 @@ function entryOf<Service>(
     open: vendor.settings !== null && access === undefined ? null : model => offer.open(model, options),
     voices: offer.voices ?? [],
     title: offer.title ?? null,
+    dimensions: offer.dimensions ?? {},
   }
 }

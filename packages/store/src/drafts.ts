@@ -22,6 +22,8 @@ interface ImportedHead extends DraftHead {
 /** An open draft with its content as stored JSON text: large ones are parsed on worker threads. */
 export interface OpenDraft extends ImportedHead, DraftJson {
   readonly telephony: DraftContent['telephony']
+  /** Ids of the documents that the agent and its nodes name. */
+  readonly documents: readonly string[]
 }
 
 /** The compare-and-set token of a draft. */
@@ -59,6 +61,12 @@ export async function readOpenDraft(db: Queries, scope: Scope, agentId: string):
       ...IMPORTED_HEAD,
       sql<string>`content::text`.as('json'),
       sql<DraftContent['telephony']>`content -> 'telephony'`.as('telephony'),
+      sql<string[]>`array(
+        select jsonb_array_elements_text(
+          jsonb_path_query_array(content, '$.knowledge.document_ids[*] ? (@.type() == "string")')
+          || jsonb_path_query_array(content, '$.flow.**.knowledge_base_ids[*] ? (@.type() == "string")')
+        )
+      )`.as('documents'),
     ])
     .executeTakeFirst()
   return found ?? null

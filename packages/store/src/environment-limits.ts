@@ -10,6 +10,7 @@ export const ENVIRONMENT_LIMITS = {
   suites: 1000,
   numbers: 10_000,
   alert_rules: 100,
+  documents: 10_000,
 } as const
 
 type Limited = keyof typeof ENVIRONMENT_LIMITS

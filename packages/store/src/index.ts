@@ -113,6 +113,42 @@ export {
 export type { DueAnalysis, DueWork, LostRun } from './jobs/protocol.ts'
 export { type CursorBinding, decodeCursor, encodeCursor, type Page } from './keyset.ts'
 export {
+  type DocumentRow,
+  deleteDocument,
+  documentOf,
+  existingDocuments,
+  expireDocuments,
+  insertDocument,
+  listDocuments,
+} from './knowledge/documents.ts'
+export {
+  type Chunk,
+  chunkTexts,
+  type DueDocument,
+  documentContent,
+  type EmbeddingResult,
+  nextDocumentDueInMs,
+  settleEmbedding,
+  storeChunks,
+  takeDueDocuments,
+} from './knowledge/embedding-work.ts'
+export {
+  beginGeneration,
+  type EmbeddingModel,
+  type KnowledgeStatusRow,
+  knowledgeStatus,
+  type SearchedGeneration,
+  searchedGeneration,
+  writeEmbeddingModel,
+} from './knowledge/generations.ts'
+export {
+  type ChunkPlace,
+  chunksByWords,
+  documentsIn,
+  passagesAt,
+  vectorsAfter,
+} from './knowledge/search.ts'
+export {
   deleteNumber,
   insertNumber,
   listNumbers,

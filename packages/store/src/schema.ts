@@ -1,6 +1,7 @@
 import type { Diagnostic, draftContent, Plan } from '@parley/contract'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { z } from 'zod'
+import type { KnowledgeDocumentsTable } from './knowledge/schema-knowledge.ts'
 import type { InvitationsTable, LoginLinksTable, MembersTable, SessionsTable } from './people/schema.ts'
 import type {
   BudgetsTable,
@@ -175,7 +176,7 @@ interface NumbersTable extends OfTenant {
 }
 
 export interface TombstonesTable extends OfTenant {
-  kind: 'secret' | 'trunk' | 'number' | 'draft' | 'test_suite'
+  kind: 'secret' | 'trunk' | 'number' | 'draft' | 'test_suite' | 'document'
   id: string
   answer: JsonColumn<Readonly<Record<string, unknown>>>
   deleted_at: Made<Instant>
@@ -252,4 +253,5 @@ export interface Schema {
   usage_measurements: UsageMeasurementsTable
   outbox: OutboxTable
   test_suites: TestSuitesTable
+  knowledge_documents: KnowledgeDocumentsTable
 }

@@ -39,6 +39,8 @@ const platform: Platform = {
   sip: { domain: 'localhost', tlsPort: 5061 },
   allowsPlainHttp: () => false,
   wake: () => {},
+  due: () => {},
+  knowledge: { search: async () => ({ state: 'failed', failure: 'not_configured', message: 'there is no model' }) },
   blobs: { get: async () => null },
   links: { areMailed: false, deliver: () => {} },
   baseUrl: () => 'http://localhost',

@@ -63,6 +63,8 @@ export async function openWebhookPlatform(): Promise<WebhookPlatform> {
     egress,
     pagingUrl: 'https://paging.invalid/v2/enqueue',
     models: () => model,
+    embedders: () => null,
+    reader: { read: async () => ({ type: 'unreadable', error: 'nothing is read here' }) },
     hangUp: { bye: noCall, cancel: noCall },
     wake: () => {},
     expireContents: async () => false,

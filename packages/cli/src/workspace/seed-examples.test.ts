@@ -53,6 +53,8 @@ beforeEach(async () => {
       sip: { domain: 'localhost', tlsPort: 5061 },
       allowsPlainHttp: url => url.origin === ORIGIN,
       wake: () => {},
+      due: () => {},
+      knowledge: { search: async () => ({ state: 'failed', failure: 'not_configured', message: 'there is no model' }) },
       blobs: { get: async () => null },
       links: { areMailed: false, deliver: () => {} },
       baseUrl: () => baseUrl,

@@ -77,6 +77,13 @@ DELETE /api/v1/alerts/{alert_id}                         alerts_delete          
 POST   /api/v1/alerts/{alert_id}/acknowledge             alerts_acknowledge          admin         natural          200
 GET    /api/v1/alert-destinations                        alert_destinations_get      viewer        none             200
 PATCH  /api/v1/alert-destinations                        alert_destinations_update   admin         natural          200
+GET    /api/v1/knowledge                                 knowledge_get               viewer        none             200
+PUT    /api/v1/knowledge                                 knowledge_configure         admin         natural          200
+POST   /api/v1/knowledge/reembed                         knowledge_reembed           member        required_header  202
+GET    /api/v1/knowledge/documents                       knowledge_documents_list    viewer        none             200
+POST   /api/v1/knowledge/documents                       knowledge_documents_create  member        required_header  201,200
+DELETE /api/v1/knowledge/documents/{document_id}         knowledge_documents_delete  member        natural          200
+POST   /api/v1/knowledge/search                          knowledge_search            viewer        none             200
 `
 
 interface SpecifiedOperation {

@@ -51,7 +51,7 @@ const updateTenantSettings = operation({
         recording_days: days,
         transcript_days: days,
         document_days: days.nullable().meta({
-          description: 'Days that documents are kept, null: for ever. It has no effect yet: there are no documents.',
+          description: 'Days that documents for agents are kept, null: for ever.',
         }),
         expected_version: settingsVersion,
       })

@@ -14,7 +14,13 @@ interface TaskThreadOptions {
   readonly timeoutMs: number
   /** Heap limit of the thread in MiB; WebAssembly memory and array buffers are not included. */
   readonly heapMiB: number
+  /** A task whose array buffers and other memory outside the heap exceed this ends the thread, in MiB. Default: no limit. */
+  readonly externalMiB?: number
 }
+
+/** How often the memory of a running task is measured. */
+const MEASURE_MS = 100
+const MIB = 1_048_576
 
 /**
  * A worker thread that answers one message with one message. It starts with the first task, is replaced after a crash
@@ -38,6 +44,7 @@ export class TaskThread<Task, Outcome> {
     return new Promise((resolve, reject) => {
       const settle = () => {
         clearTimeout(timeout)
+        clearInterval(measuring)
         worker.off('message', onMessage)
         worker.off('error', onError)
         worker.off('exit', onExit)
@@ -56,6 +63,7 @@ export class TaskThread<Task, Outcome> {
       const onError = (error: unknown) => fail(`crashed: ${error instanceof Error ? error.message : String(error)}`)
       const onExit = () => fail('ended')
       const timeout = setTimeout(() => fail(`did not answer within ${timeoutMs} ms`), timeoutMs)
+      const measuring = this.#measure(worker, () => fail('used too much memory'))
       worker.on('message', onMessage)
       worker.on('error', onError)
       worker.on('exit', onExit)
@@ -68,6 +76,21 @@ export class TaskThread<Task, Outcome> {
   async close(): Promise<void> {
     this.#closed = true
     await this.#worker?.terminate()
+  }
+
+  /** Calls `onExceeded` once the thread's memory outside its heap exceeds the limit. */
+  #measure(worker: Worker, onExceeded: () => void): NodeJS.Timeout | undefined {
+    const { externalMiB } = this.#options
+    if (externalMiB === undefined) return undefined
+    return setInterval(() => {
+      worker.getHeapStatistics().then(
+        ({ external_memory: bytes }) => {
+          if (bytes > externalMiB * MIB && this.#worker === worker) onExceeded()
+        },
+        // The thread has ended.
+        () => {},
+      )
+    }, MEASURE_MS)
   }
 
   #start(data: unknown): Worker {

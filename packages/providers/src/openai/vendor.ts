@@ -1,5 +1,6 @@
 import { catalogueVoice, type Vendor, vendorSettings } from '../vendor.ts'
 import { OpenAiChat } from './io/openai-chat.ts'
+import { OpenAiEmbedder } from './io/openai-embedder.ts'
 import { OpenAiVoice } from './io/openai-voice.ts'
 
 export const openAi: Vendor = {
@@ -16,6 +17,15 @@ export const openAi: Vendor = {
     {
       models: 'from-settings',
       open: (model, options) => new OpenAiChat({ baseUrl: 'https://api.openai.com/v1', ...options, model }),
+    },
+  ],
+  embedders: [
+    {
+      models: ['text-embedding-3-small', 'text-embedding-3-large'],
+      dimensions: { 'text-embedding-3-small': 1536, 'text-embedding-3-large': 3072 },
+      // A compatible server behind OPENAI_BASE_URL has models of its own.
+      acceptsOtherModels: true,
+      open: (model, options) => new OpenAiEmbedder({ ...options, model }),
     },
   ],
 }

@@ -79,6 +79,18 @@ async function fill({ tenant_id }: Scope): Promise<void> {
     `insert into parley.alert_deliveries (tenant_id, alert_id, rule_revision, destination_kind, destination_revision, value, threshold,
        window_from, window_to)
      select tenant_id, alert_id, 1, 'chat', 'r', '2', '1', now(), now() from parley.alert_rules where tenant_id = $1`,
+    `insert into parley.knowledge_settings (tenant_id, model) values ($1, '{}')`,
+    `insert into parley.knowledge_documents (tenant_id, title, media_type, byte_size, sha256)
+     values ($1, 't', 'text/plain', 1, sha256(uuid_send($1::uuid)))`,
+    `insert into parley.knowledge_contents (tenant_id, document_id, content)
+     select tenant_id, document_id, '\\x01' from parley.knowledge_documents where tenant_id = $1`,
+    `insert into parley.knowledge_chunks (tenant_id, document_id, chunk_index, text, words)
+     select tenant_id, document_id, 0, 'parking', ''::tsvector from parley.knowledge_documents where tenant_id = $1`,
+    `insert into parley.knowledge_lexemes (tenant_id, lexeme, chunks) values ($1, 'l', 1)`,
+    `insert into parley.knowledge_generations (tenant_id, model, state) values ($1, '{}', 'ready')`,
+    `insert into parley.knowledge_embeddings (tenant_id, generation_id, document_id)
+     select tenant_id, generation_id, document_id
+     from parley.knowledge_documents join parley.knowledge_generations using (tenant_id) where tenant_id = $1`,
     `insert into parley.trunk_slots (tenant_id, trunk_id, next_at) values ($1, 't', now())`,
   ]
   for (const statement of statements) await test.owner.query(statement, [tenant_id])
@@ -236,6 +248,7 @@ describe('functions that look across tenants', () => {
       'forget_idempotency',
       'inbound_trunks',
       'key_of',
+      'knowledge_due',
       'link_of',
       'make_sandbox',
       'members_of',
@@ -244,6 +257,7 @@ describe('functions that look across tenants', () => {
       'reap_runs',
       'recordings_to_join',
       'renew_runs',
+      'search_words',
       'session_of',
       'take_analyses',
       'take_outbox',

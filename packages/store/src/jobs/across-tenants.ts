@@ -17,11 +17,14 @@ export function jobsOn(run: RunStatement): JobsAcrossTenants {
       return scopedRows<LostRun>(rows)
     },
     async environmentsDue(work, after, atMost) {
-      const { rows } = await run(
-        'environments_due',
-        'select * from parley.environments_due($1, $2::uuid, $3::integer)',
-        [work, after, atMost],
-      )
+      const { rows } =
+        work === 'knowledge'
+          ? await run('knowledge_due', 'select * from parley.knowledge_due($1::uuid, $2::integer)', [after, atMost])
+          : await run('environments_due', 'select * from parley.environments_due($1, $2::uuid, $3::integer)', [
+              work,
+              after,
+              atMost,
+            ])
       return (rows as Scope[]).map(({ owner_id, environment, tenant_id }) => ({ owner_id, environment, tenant_id }))
     },
   }

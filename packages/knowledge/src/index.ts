@@ -1,5 +1,5 @@
 export { KnowledgeError } from './errors.ts'
 export { DocumentReader } from './io/document-reader.ts'
 export { KnowledgeSearch } from './io/knowledge-search.ts'
-export type { Embedders, KnowledgeQuery, KnowledgeResult, KnowledgeSource, Passage } from './protocol.ts'
+export type { Embedders, KnowledgeSource } from './protocol.ts'
 export { normalised } from './vectors/normalised.ts'

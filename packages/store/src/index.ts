@@ -115,7 +115,6 @@ export { type CursorBinding, decodeCursor, encodeCursor, type Page } from './key
 export {
   type DocumentRow,
   deleteDocument,
-  documentOf,
   existingDocuments,
   expireDocuments,
   insertDocument,

@@ -5,7 +5,6 @@ import type { TextEmbedder } from '@parley/providers'
 import {
   beginGeneration,
   deleteDocument,
-  documentOf,
   expireDocuments,
   insertDocument,
   knowledgeStatus,
@@ -100,7 +99,10 @@ const find = async (query: string, options: { topK?: number; documentIds?: strin
   return items
 }
 const status = () => knowledgeStatus(test.database.within(scope), scope)
-const stateOf = async (id: string) => (await documentOf(test.database.within(scope), scope, id))!
+const stateOf = async (id: string) => {
+  const { rows } = await listDocuments(test.database.within(scope), scope, { cursor: null, limit: 100 })
+  return rows.find(row => row.document_id === id)!
+}
 
 describe('a generation of documents', () => {
   it('documents are read, embedded and found by their words and their meaning', async () => {

@@ -33,7 +33,7 @@ const DOCUMENTS_AT_ONCE = 4
 /** Documents past their retention that one transaction deletes. */
 const EXPIRED_AT_ONCE = 100
 
-export interface KnowledgeBuilderOptions {
+interface KnowledgeBuilderOptions {
   readonly database: Database
   readonly queue: EnvironmentQueue
   readonly embedders: Embedders

@@ -1,7 +1,7 @@
 import { type Ms, ParleyError, Semaphore, TaskThread } from '@parley/kernel'
 import type { ReadOutcome, ReadTask } from '../reading/read-document.ts'
 
-export interface ReaderLimits {
+interface ReaderLimits {
   /** A document that takes longer is unreadable. Default 30 000. */
   readonly timeoutMs?: Ms
   /** Heap of the thread. Default 512. */

@@ -18,7 +18,7 @@ interface LoadedGeneration {
   readonly turn: Semaphore
 }
 
-export interface VectorMatches {
+interface VectorMatches {
   readonly hits: readonly VectorHit[]
   /** Of the places of the query, in their order; null: the chunk has no vector. */
   readonly scores: readonly (number | null)[]

@@ -2,14 +2,14 @@ import type { Chunk } from '@parley/store'
 import type { Block } from './block.ts'
 import { languageOfText } from './text-language.ts'
 
-export interface ChunkLimits {
+interface ChunkLimits {
   /** A chunk ends where it would become longer, in characters without its headings. */
   readonly maxCharacters: number
   /** A chunk repeats at most so many characters of the end of the one before it, if both are of one section. */
   readonly overlapCharacters: number
 }
 
-export const CHUNK_LIMITS: ChunkLimits = { maxCharacters: 1000, overlapCharacters: 150 }
+const CHUNK_LIMITS: ChunkLimits = { maxCharacters: 1000, overlapCharacters: 150 }
 
 /** Most characters of the headings of a chunk. */
 const MAX_HEADING = 300

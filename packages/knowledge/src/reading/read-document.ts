@@ -17,7 +17,7 @@ export type ReadOutcome =
   | { readonly type: 'unreadable'; readonly error: string }
 
 /** Most characters that are read from a document. */
-export const MAX_CHARACTERS = 4_000_000
+const MAX_CHARACTERS = 4_000_000
 
 /** Reads a document and cuts it into passages. Runs in a thread of its own: a hostile file may use all of its time and memory. */
 export async function readDocument({ title, media_type, content }: ReadTask): Promise<ReadOutcome> {

@@ -20,7 +20,7 @@ export interface DocumentRow {
   readonly expires_at: string | null
 }
 
-export interface NewDocument {
+interface NewDocument {
   readonly title: string
   readonly media_type: string
   readonly source_url: string | null
@@ -74,7 +74,7 @@ export function listDocuments(db: Queries, scope: Scope, page: PageRequest): Pro
   return readPage(selectDocuments(db, scope), NEWEST_FIRST, binding, page)
 }
 
-export async function documentOf(db: Queries, scope: Scope, documentId: string): Promise<DocumentRow | null> {
+async function documentOf(db: Queries, scope: Scope, documentId: string): Promise<DocumentRow | null> {
   return (await selectDocuments(db, scope).where('d.document_id', '=', documentId).executeTakeFirst()) ?? null
 }
 

@@ -22,7 +22,7 @@ export async function chunksByWords(
 }
 
 /** Vectors of one document in a generation. */
-export interface DocumentVectors {
+interface DocumentVectors {
   readonly document_id: string
   /** 32-bit floats, little-endian, one vector per chunk. */
   readonly vectors: Buffer
@@ -55,7 +55,7 @@ export async function documentsIn(db: Queries, scope: Scope, generationId: strin
 }
 
 /** A chunk with its text and the title of its document. */
-export interface PassageRow extends ChunkPlace {
+interface PassageRow extends ChunkPlace {
   readonly title: string
   readonly text: string
 }

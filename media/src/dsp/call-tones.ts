@@ -34,6 +34,8 @@ const SIT_TONES = [
   [1370.6, 1428.5],
   [1776.7, 1776.7],
 ] as const
+/** Tones in order that prove special information; the third follows. */
+const SIT_PROOF = 2
 const SIT_TOLERANCE_HZ = 24
 const SIT_GAP_MS: Ms = 120
 /** ITU-T T.30: the calling tone (CNG), and the answering tone (CED). */
@@ -41,7 +43,7 @@ const CNG_HZ = 1100
 const CED_HZ = 2100
 const FAX_TOLERANCE_HZ = 30
 const CNG_MS: Ms = 400
-const CED_MS: Ms = 600
+const CED_MS: Ms = 320
 /** ITU-T E.180: ringing tones are between 400 and 500 Hz, one or two of them, for 0.67 to 2.5 s. */
 const RINGBACK_LOW_HZ = 390
 const RINGBACK_HIGH_HZ = 490
@@ -193,7 +195,7 @@ export class CallTones {
     const expected = SIT_TONES[heard] ?? SIT_TONES[0]
     const matches = expected.some(hz => Math.abs(hz - this.#runHz) <= SIT_TOLERANCE_HZ)
     this.#sitTones = matches ? heard + 1 : 0
-    if (this.#sitTones < SIT_TONES.length) return
+    if (this.#sitTones < SIT_PROOF) return
     this.#sitTones = 0
     this.#classifyAs('sit')
   }

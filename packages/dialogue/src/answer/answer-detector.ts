@@ -56,7 +56,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   /** Turns of the far end that began after sound of the agent. */
   #replies = 0
   #agentSounds = false
-  #agentHasSpoken = false
+  /** The far end was silent while the agent last spoke, as a listener is. */
+  #agentWasHeard = false
   #toneHz = 0
   #deadline: Ms | undefined
 
@@ -114,7 +115,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
       case 'answered':
         return this.#answered(now)
       case 'voice-started':
-        if (this.#agentHasSpoken && !this.#agentSounds && this.#verdict?.class === 'human') this.#replies++
+        this.#countReply()
         return this.#talk.start(input.startedAt)
       case 'voice-stopped':
         return this.#talk.stop(input.stoppedAt)
@@ -127,8 +128,16 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
         return this.#toneEnded(input)
       case 'agent-sound':
         this.#agentSounds = input.on
-        this.#agentHasSpoken ||= input.on
+        if (input.on) this.#agentWasHeard = !this.#talk.isTalking
         return
+    }
+  }
+
+  #countReply(): void {
+    if (this.#agentSounds) this.#agentWasHeard = false
+    else if (this.#agentWasHeard && this.#verdict?.class === 'human') {
+      this.#agentWasHeard = false
+      this.#replies++
     }
   }
 
@@ -261,7 +270,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #judgeTime(now: Ms): void {
     const since = now - this.#armedAt
     if (since >= Math.max(this.#timeoutMs, LONGEST_DETECTION_MS)) this.#isOver = true
-    if (this.#verdict === null && this.#talk.firstAt === null && !this.#talk.isTone) {
+    if (this.#verdict === null && this.#talk.firstAt === null && !this.#talk.isTone && this.#words.count === 0) {
       const silent = this.#talk.silentMs(now, this.#armedAt)
       if (silent >= NO_SOUND_MS)
         this.#decide(now, {

@@ -6,7 +6,7 @@ export const MARGIN_OVER_HUMAN = 0.45
 /** A verdict of another machine needs a score that is better by this. */
 export const REVISION_MARGIN = 0.3
 /** Once a person was found, the words of a machine must be that much clearer. */
-export const AFTER_HUMAN_SCORE = 1.1
+export const AFTER_HUMAN_SCORE = 1
 
 /** A greeting of a person: at most this long, followed by this silence. */
 export const SHORT_GREETING_MS: Ms = 1700

@@ -16,9 +16,9 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 are you there
     0.8 is anyone/anybody/someone there
     0.7 ^ hello hello
-    0.5 ^ hello
-    0.5 ^ hi
-    0.5 ^ hey
+    0.1 ^ hello
+    0.1 ^ hi
+    0.1 ^ hey
     0.5 ^ yes
     0.5 ^ yeah
     0.8 ^ speaking
@@ -29,9 +29,9 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 i am driving
     0.6 i'm in a meeting
     0.6 i am in a meeting
-    0.6 good morning
-    0.6 good afternoon
-    0.6 good evening
+    0.2 good morning
+    0.2 good afternoon
+    0.2 good evening
     0.5 what's up
     0.5 this is he/she
     0.5 talking to
@@ -46,8 +46,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.1 wait for the tone/beep
     1.0 record your message
     1.0 record a message
-    0.7 you have reached
-    0.7 you've reached
+    0.95 you have reached
+    0.95 you've reached
     0.7 you reached
     1.1 voicemail
     1.1 voice mail
@@ -91,7 +91,35 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 finished recording
     0.8 hang up or press
     0.5 you know what to do
-    0.7 do your thing`,
+    0.7 do your thing
+    0.95 ^ your call has
+    0.95 ^ your call was
+    0.9 ^ the person/party/customer/subscriber
+    0.9 ^ the google/wireless/mobile
+    0.9 ^ nobody is
+    0.9 this is ~ phone/cell/voicemail
+    0.9 i'm/we're/are/is either/currently/probably
+    0.8 on (the) (other) line
+    0.8 on another call
+    0.7 away from
+    0.7 i'm unable
+    0.6 sorry i missed
+    0.6 as soon as
+    0.6 at this time
+    0.5 leave
+    0.5 message
+    0.5 messages
+    0.6 tone
+    0.8 beep
+    0.5 recording
+    0.5 missed
+    0.5 the moment
+    0.4 available
+    0.4 i'm not
+    0.5 can't/cannot/can not
+    0.5 unable
+    0.5 call me/you
+    0.5 reached`,
   mailbox_unavailable: `
     1.6 mailbox is full
     1.6 mailbox ~ is full
@@ -109,7 +137,15 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.6 not yet set up
     1.6 has not been initialized/activated
     1.6 no room for (new) messages
-    1.6 no space for (new) messages`,
+    1.6 no space for (new) messages
+    1.2 mailbox/box ~ full
+    1.2 not accepting
+    1.2 been set up
+    1.2 set up (a) mailbox/voicemail
+    1.2 cannot/can't accept
+    1.2 new messages
+    1.1 no room
+    1.0 is full`,
   ivr: `
     1.2 press/dial/push #
     1.2 press/dial/push the # key
@@ -155,9 +191,37 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 in a few words
     1.0 tell me what/why you are calling
     1.0 tell me what/why you're calling
-    0.5 thank you for calling
-    0.5 thanks for calling
-    0.4 welcome to`,
+    0.4 thank you for calling
+    0.4 thanks for calling
+    0.4 welcome to
+    0.7 press
+    0.7 dial
+    0.5 menu
+    0.6 options
+    0.5 extension
+    0.6 recorded
+    0.6 monitored
+    0.5 select
+    0.6 choose
+    0.6 automated
+    0.6 representative/representatives
+    0.5 agent/agents
+    0.5 holding
+    0.5 please hold
+    0.6 busy
+    0.6 hours
+    0.6 emergency
+    0.6 to continue
+    0.6 one of the
+    0.6 you can say
+    0.5 say
+    0.6 for sales/support/billing/appointments/claims/reservations
+    0.6 to speak/reach/make/change
+    0.6 wait time
+    0.6 will be with you
+    0.8 call volume
+    0.8 in the order
+    0.5 account number`,
   screener: `
     1.3 state your name
     1.3 say your name
@@ -197,7 +261,26 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.9 why are you calling
     0.9 you're calling about
     0.9 unknown callers
-    0.9 not a robot`,
+    0.9 not a robot
+    1.0 ^ before
+    0.9 ^ to reach
+    0.9 screening
+    0.9 screens
+    0.9 call screening/assist/assistant
+    0.7 assistant
+    0.7 automated assistant
+    0.7 virtual assistant
+    0.8 your name
+    0.8 record ~ name
+    0.6 name and
+    0.6 reason
+    0.5 why
+    0.9 who/who's (is) calling and
+    0.6 tell me
+    0.6 and why
+    0.5 connected
+    0.5 this person
+    1.0 accepts calls`,
   announcement: `
     1.4 number you have/are dialed/dialled/called/reached/calling/dialing is/has
     1.4 number you dialed/dialled/called/reached is/has
@@ -230,5 +313,17 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.4 incoming calls
     1.4 does not exist
     1.2 experiencing technical
-    1.2 network is (currently) busy`,
+    1.2 network is (currently) busy
+    0.9 ^ the number
+    0.9 the number you
+    1.2 dialed/dialled
+    0.8 disconnected
+    0.8 in service
+    0.9 circuits
+    0.9 coverage
+    0.9 reachable
+    0.9 restrictions
+    0.9 be completed
+    0.8 try again
+    0.6 number`,
 }

@@ -18,7 +18,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 me escucha/escuchas/oye/oyes
     0.8 hay alguien
     0.7 ^ hola hola
-    0.5 ^ hola
+    0.1 ^ hola
     0.5 ^ alo
     0.5 ^ si
     0.5 ^ bueno
@@ -27,8 +27,8 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.8 diga/digame/dime
     0.8 mande
     0.6 ^ buenas
-    0.5 buenos dias
-    0.5 buenas tardes/noches
+    0.2 buenos dias
+    0.2 buenas tardes/noches
     0.9 al habla
     0.9 al aparato
     0.6 estoy conduciendo/manejando
@@ -46,12 +46,12 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.1 al oir/escuchar (el/la) tono/senal
     1.1 espera/espere (a) (el/la/al) tono/senal
     1.0 grabe/graba (su/tu) mensaje
-    0.7 ^ se ha comunicado
+    0.95 ^ se ha comunicado
     0.7 se ha comunicado con
-    0.7 ha llamado a
-    0.7 has llamado a
-    0.7 te has comunicado
-    0.7 esta llamando (al/a)
+    0.95 ha llamado a
+    0.95 has llamado a
+    0.95 te has comunicado
+    0.95 esta llamando (al/a)
     1.1 buzon de voz
     1.1 el buzon
     1.1 buzon
@@ -81,7 +81,31 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 la persona a la que/quien
     0.9 la persona con la que/quien
     0.9 la persona que
-    0.8 el/del cliente/usuario/abonado`,
+    0.8 el/del cliente/usuario/abonado
+    0.95 ^ su/tu llamada
+    0.95 ^ la persona
+    0.95 ^ el cliente/usuario/abonado
+    0.95 ^ buzon
+    0.9 este es el
+    0.9 el telefono de
+    0.9 sistema de mensajes
+    0.8 no estoy
+    0.8 no puedo
+    0.8 no podemos
+    0.7 no puede
+    0.6 no me encuentro
+    0.6 disponible
+    0.6 atenderte/atenderle/atender
+    0.6 contestar/contesta
+    0.5 mensaje
+    0.5 deje/deja
+    0.5 tono
+    0.6 senal/pitido/bip
+    0.5 llamada
+    0.6 ocupado
+    0.6 cerradas/cerrados
+    0.6 fuera de
+    0.6 llamarte/llamarle`,
   mailbox_unavailable: `
     1.6 buzon ~ esta lleno
     1.6 esta lleno
@@ -96,7 +120,15 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.6 aun/todavia no tiene
     1.6 no hay espacio
     1.6 memoria ~ llena
-    1.6 sin configurar`,
+    1.6 sin configurar
+    1.2 lleno
+    1.2 llena
+    1.2 configurado/activado
+    1.2 no tiene (un) buzon
+    1.2 no admite
+    1.2 mas mensajes
+    1.2 nuevos mensajes
+    1.1 no hay espacio`,
   ivr: `
     1.2 marque/oprima/pulse/presione/digite/teclee (el/la) (numero/tecla) #
     1.2 marque/oprima/pulse/presione/digite/teclee (la) (tecla) asterisco/numeral/almohadilla
@@ -130,8 +162,28 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.0 proximo agente/asesor disponible
     1.0 asistente virtual
     1.0 sistema automatico
-    0.5 gracias por llamar
-    0.4 bienvenido/bienvenida/bienvenidos a`,
+    0.4 gracias por llamar
+    0.4 bienvenido/bienvenida/bienvenidos a
+    0.7 marque/oprima/pulse/presione
+    0.7 marquelo
+    0.6 menu
+    0.6 opciones/opcion
+    0.6 extension
+    0.6 grabada
+    0.6 agentes/agente
+    0.6 operadores/operador
+    0.6 asesores/asesor
+    0.8 tiempo de espera
+    0.8 espera estimado
+    0.6 en la linea
+    0.6 espera
+    0.7 horario
+    0.7 ocupados
+    0.6 para ventas/citas/reservas/urgencias
+    0.6 si desea
+    0.6 para continuar
+    0.6 le informamos
+    0.8 atendiendo`,
   screener: `
     1.3 diga/di/indique/indica (su/tu) nombre
     1.3 grabe/graba (su/tu) nombre
@@ -159,7 +211,18 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 de que se trata
     0.9 numeros desconocidos
     0.9 esta usando/utilizando (un)
-    0.9 no es un robot`,
+    0.9 no es un robot
+    0.9 filtrado/filtra/filtro
+    0.7 asistente
+    0.9 ^ antes
+    0.9 ^ para comunicarle
+    0.8 su/tu nombre
+    0.6 motivo
+    0.6 por que
+    0.9 quien llama y
+    0.6 indique
+    0.6 desconocidos
+    0.7 quien es y`,
   announcement: `
     1.4 numero que ha/usted marcado/marco/llamado
     1.4 numero que ~ marcado
@@ -171,7 +234,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.4 no (se) (encuentra) (esta) en servicio
     1.4 ha sido desconectado
     1.4 ha sido dado de baja
-    1.4 ha cambiado
+    1.0 ha cambiado
     1.4 ha sido cambiado
     1.4 no puede (ser) (completarse) completada/completar/completarse
     1.4 no se puede completar
@@ -193,5 +256,19 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.4 problemas tecnicos
     1.4 no acepta llamadas
     1.4 restringido
-    1.4 suspendido`,
+    1.4 suspendido
+    0.9 ^ el numero
+    0.8 el numero al/que
+    0.9 ^ el telefono al
+    0.9 informa
+    0.9 marcado/marco
+    0.9 no existe
+    0.9 en servicio
+    0.9 cobertura
+    0.9 restringidas
+    0.9 entrantes
+    0.6 numero
+    0.9 completada/completar
+    0.9 lineas
+    0.6 mas tarde`,
 }

@@ -199,6 +199,13 @@ it('an agent that navigates a menu gives up when it hears the same menu for the 
   expect(run.outcome).toMatchObject({ kind: 'agent_hung_up', detail: 'ivr' })
 })
 
+it('after detectionTimeoutMs without a verdict the run says that what answered is unknown, and the agent goes on', async () => {
+  const harness = await open({ voicemail: { ...VOICEMAIL, detectionTimeoutMs: 1500 } })
+  await harness.pass(3000)
+  expect(harness.timeline('contact')).toMatchObject([{ contact: 'unknown', detected: 'unknown', class: null }])
+  expect(harness.report).toBeNull()
+})
+
 it('a call with a person sounds the same with detection as without it', async () => {
   const heard: Int16Array[] = []
   for (const settings of [{}, ALL]) {

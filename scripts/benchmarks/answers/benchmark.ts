@@ -1,0 +1,179 @@
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AnswerClass } from '@parley/dialogue'
+import type { Benchmark, BenchmarkOptions } from '../benchmark.ts'
+import { asteriskAmd, type BaselineVerdict, silenceRule } from './baselines.ts'
+import { calleeAudio } from './callee-audio.ts'
+import { confusionOf, figuresOf, finalClass, isPlainMachine, type JudgedRow, machineAt, wilson } from './figures.ts'
+import type { Half } from './half.ts'
+import { judge } from './judge.ts'
+import { labelledFiles } from './labelled-files.ts'
+import { type CallSpec, callsOf } from './manifest.ts'
+import { transcriptsOf } from './simulated-recogniser.ts'
+
+/** Every scoring of the held-out half. */
+const LOG = join(import.meta.dirname, 'held-out-scorings.jsonl')
+const CONCURRENCY = 3
+
+interface ScoredCall extends JudgedRow {
+  readonly spec: CallSpec
+  readonly wordsOnly: JudgedRow['judgement']
+  readonly asterisk: BaselineVerdict
+  readonly silence: BaselineVerdict
+  readonly beepEndMs: number | null
+}
+
+/**
+ * AnswerBench: how well answer detection tells people from machines, on calls with synthetic voices.
+ * `npm run bench -- answers [--half tuning|held-out] [--share 0..1] [--seed 1] [--errors FILE] [--dir DIR]`. The default is the whole held-out
+ * half, and its scoring is logged in held-out-scorings.jsonl. `--dir` judges WAV files of others by their sound alone.
+ */
+export const benchmark: Benchmark = { name: 'answers', options: ['half', 'share', 'seed', 'errors', 'dir'], run }
+
+async function run(options: BenchmarkOptions): Promise<object> {
+  const directory = options.option('dir')
+  if (directory !== undefined) return judgeFiles(directory, options)
+  const half = halfNamed(options.option('half'))
+  const share = Number(options.option('share') ?? 1)
+  if (!(share > 0 && share <= 1)) throw new Error('--share takes a number above 0, at most 1')
+  const specs = callsOf(half, share, Number(options.option('seed') ?? 1))
+  const rows = await scored(specs, options)
+  const summary = report(rows, options)
+  const errors = options.option('errors')
+  if (errors !== undefined) writeErrors(errors, rows)
+  if (half === 'held-out')
+    appendFileSync(LOG, `${JSON.stringify({ at: new Date().toISOString(), calls: rows.length, ...summary })}\n`)
+  return { bench: 'answers', half, scorings: half === 'held-out' ? scorings() : null, ...summary }
+}
+
+function halfNamed(name: string | undefined): Half {
+  if (name === undefined || name === 'held-out') return 'held-out'
+  if (name === 'tuning') return name
+  throw new Error('--half takes "tuning" or "held-out"')
+}
+
+function scorings(): number {
+  return readFileSync(LOG, 'utf8').trim().split('\n').length
+}
+
+async function scored(specs: readonly CallSpec[], { progress }: BenchmarkOptions): Promise<ScoredCall[]> {
+  const rows: ScoredCall[] = []
+  const waiting = [...specs]
+  const work = async () => {
+    for (let spec = waiting.shift(); spec !== undefined; spec = waiting.shift()) {
+      rows.push(await score(spec))
+      if (rows.length % 200 === 0) progress(`${rows.length} of ${specs.length} calls`)
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  return rows.sort((a, b) => (a.spec.id < b.spec.id ? -1 : 1))
+}
+
+async function score(spec: CallSpec): Promise<ScoredCall> {
+  const audio = await calleeAudio(spec)
+  const transcripts = transcriptsOf(audio.words, spec.snrDb, spec.seed)
+  const { language } = spec
+  const { answeredMs, beepEndMs } = audio
+  const since = (ms: number | null) => (ms === null ? null : ms - answeredMs)
+  return {
+    spec,
+    class: spec.class,
+    firstSoundMs: since(audio.firstSoundMs),
+    beepEndMs: since(beepEndMs),
+    judgement: judge(audio.samples, transcripts, { language, answeredMs }),
+    wordsOnly: judge(audio.samples, transcripts, { language, answeredMs, withSound: false }),
+    asterisk: asteriskAmd(audio.samples, answeredMs),
+    silence: silenceRule(audio.samples, answeredMs),
+  }
+}
+
+/** Prints all tables and returns the summary. */
+function report(rows: readonly ScoredCall[], { line }: BenchmarkOptions) {
+  const figures = figuresOf(rows)
+  line({ table: 'all', ...figures })
+  line({ table: 'confusion', rows: confusionOf(rows) })
+  const groups: readonly [string, (row: ScoredCall) => string][] = [
+    ['snr_db', row => String(row.spec.snrDb ?? 'clean')],
+    ['codec', row => row.spec.codec],
+    ['language', row => row.spec.language],
+    ['loss_percent', row => String(row.spec.lossPercent)],
+    ['kind', row => `${row.class}/${row.spec.kind}`],
+  ]
+  for (const [table, keyOf] of groups)
+    for (const key of [...new Set(rows.map(keyOf))].sort())
+      line({ table, [table]: key, ...figuresOf(rows.filter(row => keyOf(row) === key)) })
+  line({ table: 'messages', ...messagesOf(rows) })
+  line({ table: 'baseline', name: 'words only', ...figuresOf(rows.map(row => ({ ...row, judgement: row.wordsOnly }))) })
+  line({ table: 'baseline', name: 'silence length', ...baselineFigures(rows, row => row.silence) })
+  line({ table: 'baseline', name: 'Asterisk AMD, classic', ...baselineFigures(rows, row => row.asterisk) })
+  return {
+    machine_recall: figures.machine_recall.share,
+    humans_lost: figures.humans_lost.share,
+    screener_recall: figures.screener_recall.share,
+    verdict_p50_ms: figures.verdict_p50_ms,
+    verdict_p95_ms: figures.verdict_p95_ms,
+    added_p95_ms: figures.added_p95_ms,
+  }
+}
+
+/** When a message would begin, at mailboxes that were found. */
+function messagesOf(rows: readonly ScoredCall[]) {
+  const mailboxes = rows.filter(row => row.class === 'voicemail' && finalClass(row.judgement) === 'voicemail')
+  const withBeep = mailboxes.filter(row => row.beepEndMs !== null)
+  const startOf = (row: ScoredCall) => row.judgement.greetingOver.at(-1)?.atMs ?? Number.POSITIVE_INFINITY
+  const inTime = withBeep.filter(row => startOf(row) >= row.beepEndMs! - 20 && startOf(row) <= row.beepEndMs! + 300)
+  const early = withBeep.filter(
+    row => (row.judgement.greetingOver[0]?.atMs ?? Number.POSITIVE_INFINITY) < row.beepEndMs! - 20,
+  )
+  const silent = mailboxes.filter(row => row.beepEndMs === null)
+  return {
+    started_within_300_ms_of_the_beep: wilson(inTime.length, withBeep.length),
+    begun_before_the_beep: wilson(early.length, withBeep.length),
+    begun_without_a_beep: wilson(silent.filter(row => row.judgement.greetingOver.length > 0).length, silent.length),
+  }
+}
+
+function baselineFigures(rows: readonly ScoredCall[], of: (row: ScoredCall) => BaselineVerdict) {
+  const machines = rows.filter(row => isPlainMachine(row.class))
+  const people = rows.filter(row => row.class === 'human')
+  return {
+    machine_recall: wilson(machines.filter(row => of(row).machine === true).length, machines.length),
+    humans_lost: wilson(people.filter(row => of(row).machine === true).length, people.length),
+  }
+}
+
+function writeErrors(file: string, rows: readonly ScoredCall[]): void {
+  for (const { spec, judgement, class: name, ...row } of rows) {
+    const found = finalClass(judgement)
+    const isLost = name === 'human' && machineAt(judgement) !== null
+    if (found === name && !isLost) continue
+    const verdicts = judgement.verdicts.map(({ atMs, verdict }) => ({
+      atMs,
+      class: verdict.class,
+      evidence: verdict.evidence,
+    }))
+    appendFileSync(
+      file,
+      `${JSON.stringify({ ...spec, voice: spec.voice.id, parts: undefined, firstSoundMs: row.firstSoundMs, found, verdicts })}\n`,
+    )
+  }
+}
+
+function judgeFiles(directory: string, { line }: BenchmarkOptions): object {
+  const rows = labelledFiles(directory).map(({ file, class: name, samples }) => {
+    const judgement = judge(samples, [], { language: 'en', answeredMs: 0 })
+    line({ file, class: name, found: finalClass(judgement), at_ms: judgement.verdicts.at(-1)?.atMs ?? null })
+    return { class: name as AnswerClass, firstSoundMs: null, judgement }
+  })
+  line({ table: 'confusion', rows: confusionOf(rows) })
+  const figures = figuresOf(rows)
+  return {
+    bench: 'answers',
+    dir: directory,
+    machine_recall: figures.machine_recall.share,
+    humans_lost: figures.humans_lost.share,
+    screener_recall: figures.screener_recall.share,
+    verdict_p50_ms: figures.verdict_p50_ms,
+    added_p95_ms: figures.added_p95_ms,
+  }
+}

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { readWav, resample } from '@parley/media'
+import type { BenchVoice } from './voices.ts'
+
+const run = promisify(execFile)
+const RATE = 8000
+/** Syntheses are kept between runs. */
+const CACHE = process.env.PARLEY_BENCH_CACHE ?? join(tmpdir(), 'parley-answers')
+/** Quieter samples at both ends are cut off. */
+const SILENT = 200
+
+/** Speaks a text; 8 kHz, without silence at its ends. Throws if the engine is not installed. */
+export async function synthesise(voice: BenchVoice, text: string): Promise<Int16Array> {
+  mkdirSync(CACHE, { recursive: true })
+  const key = createHash('sha256')
+    .update(JSON.stringify([voice.id, voice.shift, text]))
+    .digest('hex')
+    .slice(0, 32)
+  const file = join(CACHE, `${key}.pcm`)
+  if (existsSync(file)) return samplesOf(readFileSync(file))
+  const wav = join(CACHE, `${key}.${process.pid}.wav`)
+  try {
+    await speak(voice, text, wav)
+    const { channels, sampleRate } = readWav(readFileSync(wav))
+    // A shift raises pitch and formants: the same samples, played faster.
+    const from = Math.round((sampleRate * voice.shift) / 50) * 50
+    const trimmed = withoutSilence(resample(channels[0]!, from, RATE))
+    writeFileSync(`${file}.${process.pid}`, Buffer.from(trimmed.buffer, trimmed.byteOffset, trimmed.byteLength))
+    renameSync(`${file}.${process.pid}`, file)
+    return trimmed
+  } finally {
+    rmSync(wav, { force: true })
+  }
+}
+
+async function speak({ engine, name, shift }: BenchVoice, text: string, wav: string): Promise<void> {
+  if (engine === 'flite') await run('flite', ['-voice', name, '-t', text, '-o', wav])
+  else await run('espeak-ng', ['-v', name, '-s', String(Math.round(165 / shift)), '-w', wav, text])
+}
+
+function samplesOf(bytes: Buffer): Int16Array {
+  return new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+}
+
+function withoutSilence(samples: Int16Array): Int16Array {
+  let from = 0
+  let until = samples.length
+  while (from < until && Math.abs(samples[from]!) < SILENT) from++
+  while (until > from && Math.abs(samples[until - 1]!) < SILENT) until--
+  return samples.slice(from, until)
+}

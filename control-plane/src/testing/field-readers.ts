@@ -28,6 +28,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
     `${VOICE}/voice-agent.ts`,
     `${VOICE}/agent-settings.test.ts`,
   ],
+  ['Settings', 'ambientSound ambientSoundVolume', VOICE, `${VOICE}/agent-settings.test.ts`],
   ['Settings.pronunciationDictionary', 'word alphabet phoneme', SPOKEN, SPOKEN],
   ['Settings', 'toolCallStrictMode', 'packages/conversation/src', 'packages/conversation/src'],
   ['Settings', 'language', `${PLAN}/languages.ts`, EDITS],

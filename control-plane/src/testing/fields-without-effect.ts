@@ -31,8 +31,6 @@ const talks = (fields: object): Node => ({
 const action = (fields: object): Action => ({ action_id: 'a', name: 'a', ...fields }) as Action
 
 const SETTINGS: readonly (readonly [members: string, settings: NonNullable<Draft['settings']>])[] = [
-  ['', { ambientSound: 'coffee-shop' }],
-  ['', { ambientSoundVolume: 0.5 }],
   ['', { denoisingMode: 'noise-cancellation' }],
 ]
 

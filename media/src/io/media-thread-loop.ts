@@ -273,6 +273,9 @@ export class MediaThreadLoop {
       case 'digits':
         session.core.sendDigits(command.digits, command.options)
         return
+      case 'background':
+        session.core.setBackground(command.loop, command.gain)
+        break
       case 'detect-voice':
         session.core.detectVoice(command.options)
         return

@@ -163,6 +163,9 @@ class InlineSession {
       case 'digits':
         this.#core.sendDigits(command.digits, command.options)
         return
+      case 'background':
+        this.#core.setBackground(command.loop, command.gain)
+        break
       case 'detect-voice':
         this.#core.detectVoice(command.options)
         return

@@ -65,6 +65,10 @@ export class MediaSessionCore {
     this.#outbound.sendDigits(digits, options)
   }
 
+  setBackground(loop: Int16Array | null, gain: number): void {
+    this.#outbound.setBackground(loop, gain)
+  }
+
   detectVoice(options: VoiceDetection): void {
     this.#inbound.detectVoice(options)
   }

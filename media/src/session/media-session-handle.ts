@@ -116,6 +116,10 @@ export class MediaSessionHandle implements MediaSession {
     return rings.heardOrigin() + rings.heardRead()
   }
 
+  setBackground(loop: Int16Array | null, gain: number): void {
+    if (this.#state === 'open') this.#options.post({ type: 'background', loop, gain })
+  }
+
   detectVoice(options: VoiceDetection): void {
     if (this.#state === 'open') this.#options.post({ type: 'detect-voice', options })
   }

@@ -147,6 +147,11 @@ export interface MediaSession {
    */
   play(audio: Int16Array): Samples
   /**
+   * Mixes a loop (16-bit, of `format`; see `ambientLoop`) under everything that is sent from now on, also under silence; null: nothing.
+   * `gain`: 0 to 2. It is no playout: `played()` and `play-progress` do not count it.
+   */
+  setBackground(loop: Int16Array | null, gain: number): void
+  /**
    * Drops audio that was not sent yet, within one tick; a later `play` is not affected. Returns the playout position.
    */
   flush(): Samples

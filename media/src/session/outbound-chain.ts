@@ -8,6 +8,7 @@ import {
   randomUint32,
   type Samples,
 } from '@parley/kernel'
+import { BackgroundSound } from '../ambient/background-sound.ts'
 import { codecByName } from '../codec/codecs.ts'
 import { ComfortNoise } from '../dsp/comfort-noise.ts'
 import { TelephoneEventSender } from '../dtmf/telephone-event-sender.ts'
@@ -50,7 +51,7 @@ interface OutboundChainOptions {
 }
 
 /**
- * From queued audio to a packet: playout ring or silence, or a telephone-event instead, then codec, header and SRTP. A
+ * From queued audio to a packet: playout ring or silence, with the background under both, or a telephone-event instead, then codec, header and SRTP. A
  * packet is sent in every slot while the direction allows it. Timestamps are positions on the sample clock, so they
  * advance over missed slots, holds and slot changes; the sequence counts packets only.
  */
@@ -62,6 +63,7 @@ export class OutboundChain {
   readonly #digits = new TelephoneEventSender()
   readonly #silence = new ComfortNoise()
   readonly #frame: Int16Array
+  #background: BackgroundSound | null = null
   readonly #progressSamples: Samples
   /** RTP clock rate of the codec, Hz. */
   #clockRate: number
@@ -105,6 +107,10 @@ export class OutboundChain {
     const mayHear = parameters.direction === 'sendrecv' || parameters.direction === 'sendonly'
     this.#sending = mayHear && parameters.remote !== null && parameters.remote.port !== 0
     if (!this.#sending) this.#resuming = true
+  }
+
+  setBackground(loop: Int16Array | null, gain: number): void {
+    this.#background = loop === null || loop.length === 0 ? null : new BackgroundSound(loop, gain)
   }
 
   sendDigits(digits: string, options: DigitOptions): void {
@@ -168,6 +174,7 @@ export class OutboundChain {
     const wanted = this.#frameSamples
     const taken = this.#digits.active ? 0 : rings.takeOutbound(this.#frame, wanted)
     if (taken < wanted) this.#silence.write(this.#frame, taken, wanted - taken)
+    this.#background?.mixInto(this.#frame, wanted)
     recorder?.writeRight(position, this.#frame, 0, wanted)
     if (!this.#digits.active) this.#reportProgress(position, taken)
   }

@@ -27,6 +27,8 @@ export type SessionCommand =
   | { readonly type: 'apply'; readonly parameters: AppliedParameters }
   | { readonly type: 'digits'; readonly digits: string; readonly options: DigitOptions }
   | { readonly type: 'detect-voice'; readonly options: VoiceDetection }
+  /** `loop` in shared memory; null: no background. */
+  | { readonly type: 'background'; readonly loop: Int16Array | null; readonly gain: number }
   | { readonly type: 'statistics' }
   | { readonly type: 'close' }
 

@@ -40,6 +40,8 @@ export interface CallLeg {
   /** "digits-sent" follows. */
   sendDigits(digits: string, options?: { readonly durationMs?: Ms; readonly gapMs?: Ms }): void
   readHeard(into: Int16Array): Samples
+  /** See `MediaSession.setBackground`. */
+  setBackground(loop: Int16Array | null, gain: number): void
   /** See `MediaSession.detectVoice`. */
   detectVoice(options: VoiceDetection): void
   /** See `MediaSession.nextVoiceEdge`. */

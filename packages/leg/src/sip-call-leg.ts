@@ -207,6 +207,10 @@ export class SipCallLeg implements CallLeg {
     return this.#media.readHeard(into)
   }
 
+  setBackground(loop: Int16Array | null, gain: number): void {
+    this.#media.setBackground(loop, gain)
+  }
+
   /** See `MediaSession.detectVoice`. */
   detectVoice(options: VoiceDetection): void {
     this.#media.detectVoice(options)

@@ -198,6 +198,10 @@ export class WebLeg implements CallLeg {
     return this.#media.readHeard(into)
   }
 
+  setBackground(loop: Int16Array | null, gain: number): void {
+    this.#media.setBackground(loop, gain)
+  }
+
   detectVoice(options: VoiceDetection): void {
     this.#media.detectVoice(options)
   }

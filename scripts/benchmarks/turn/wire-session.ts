@@ -109,6 +109,8 @@ export class WireSession implements MediaSession {
     return this.#frames * FRAME
   }
 
+  setBackground(): void {}
+
   detectVoice(): void {}
 
   nextVoiceEdge(): null {

@@ -87,3 +87,34 @@ it('the recogniser gets the sttMode and the vocabSpecialization of the agent', a
   await call.until(() => call!.recogniser.opened.length > 0, 3000, 'the recogniser is open')
   expect(call.recogniser.recognition).toEqual({ mode: 'accurate', vocabulary: 'medical' })
 })
+
+describe('ambientSound', () => {
+  /** RMS of what the caller hears in a second of silence between the agent's words. */
+  async function heardInSilence(settings: NonNullable<typeof greeter.settings>): Promise<number> {
+    const draft = draftOf([{ id: 'hi', type: 'conversation', instruction: { type: 'static_text', text: 'Yes?' } }], {
+      settings,
+    })
+    call = await AudioHarness.open({ draft })
+    await call.until(() => call!.items.some(({ kind }) => kind === 'state'), 3000, 'the call runs')
+    await call.pass(3000)
+    const heard = new Int16Array(16_000)
+    while (call.caller.readHeard(heard) > 0);
+    await call.pass(1000)
+    const count = call.caller.readHeard(heard)
+    expect(count).toBeGreaterThan(7000)
+    return Math.sqrt(heard.subarray(0, count).reduce((sum, sample) => sum + sample * sample, 0) / count)
+  }
+
+  it('a caller hears it in silence, as loud as ambientSoundVolume says', async () => {
+    expect(await heardInSilence({})).toBeLessThan(10)
+    const usual = await heardInSilence({ ambientSound: 'static-noise' })
+    expect(usual).toBeGreaterThan(300)
+    const quiet = await heardInSilence({ ambientSound: 'static-noise', ambientSoundVolume: 0.5 })
+    expect(quiet / usual).toBeGreaterThan(0.4)
+    expect(quiet / usual).toBeLessThan(0.6)
+  })
+
+  it('an unknown sound is silence', async () => {
+    expect(await heardInSilence({ ambientSound: 'ocean' })).toBeLessThan(10)
+  })
+})

@@ -24,6 +24,7 @@ import type { LegEvent } from '@parley/leg'
 import type { CallControl, CallHandler, CallHandlerResult } from '../call-handler.ts'
 import { CallTimeline } from '../call-timeline.ts'
 import type { MachineEnding } from '../outcome.ts'
+import { playAmbientSound } from './ambient-sound.ts'
 import { AnswerHandling } from './answer-handling.ts'
 import { CallClock } from './call-clock.ts'
 import { dialogueOptions, silenceContractOf, turnSettings } from './dialogue-options.ts'
@@ -315,6 +316,7 @@ export class VoiceConversation implements CallHandler {
     if (this.#connected || this.#connecting === null) return
     this.#connected = true
     this.#connecting.cancel()
+    playAmbientSound(this.#options.line.leg, this.#options.agent.plan)
     this.#timeline.add({ kind: 'state', state: 'running', phone_state: 'active' })
     this.#driver.handle({ type: 'connected' })
   }

@@ -12,8 +12,6 @@ type Settings = z.input<typeof settingValues>
 
 const SETTINGS: { readonly [Name in keyof Settings]?: Settings[Name] } = {
   voiceTemperature: 0.5,
-  ambientSound: 'coffee-shop',
-  ambientSoundVolume: 0.5,
   denoisingMode: 'noise-cancellation',
   sttMode: 'accurate',
   vocabSpecialization: 'medical',

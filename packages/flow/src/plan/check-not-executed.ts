@@ -18,14 +18,6 @@ type UnreadSettings = { readonly [Name in keyof SettingValues]?: UnreadSetting<N
 
 /** Settings that no engine reads yet. The change that makes an engine read a setting removes its entry. */
 const UNREAD_SETTINGS: UnreadSettings = {
-  ambientSound: {
-    isHarmless: word => word === 'none' || !isKnown('ambientSound', word),
-    instead: 'the call has no background sound',
-  },
-  ambientSoundVolume: {
-    isHarmless: value => value === 1,
-    instead: 'the call has no background sound',
-  },
   denoisingMode: {
     isHarmless: word => word === 'no-denoise' || !isKnown('denoisingMode', word),
     instead: "the recogniser gets the caller's audio unfiltered",

@@ -5,6 +5,13 @@ import type { Route } from './routes.ts'
 import { RunsPage } from './runs/runs-page.tsx'
 import { Empty, Loading, PageHead } from './ui/parts.tsx'
 
+const TelephonyPage = lazy(async () => ({ default: (await import('./operations/telephony-page.tsx')).TelephonyPage }))
+const UsagePage = lazy(async () => ({ default: (await import('./operations/usage-page.tsx')).UsagePage }))
+const KeysPage = lazy(async () => ({ default: (await import('./operations/keys-page.tsx')).KeysPage }))
+const SecretsPage = lazy(async () => ({ default: (await import('./operations/secrets-page.tsx')).SecretsPage }))
+const AuditPage = lazy(async () => ({ default: (await import('./operations/audit-page.tsx')).AuditPage }))
+const WorkspacePage = lazy(async () => ({ default: (await import('./operations/workspace-page.tsx')).WorkspacePage }))
+const TrunkPage = lazy(async () => ({ default: (await import('./operations/trunk-page.tsx')).TrunkPage }))
 const LivePage = lazy(async () => ({ default: (await import('./live/live-page.tsx')).LivePage }))
 const AgentsPage = lazy(async () => ({ default: (await import('./agents/agents-page.tsx')).AgentsPage }))
 const AgentPage = lazy(async () => ({ default: (await import('./agents/agent-page.tsx')).AgentPage }))
@@ -28,6 +35,20 @@ function pageOf(route: Route) {
       return <AgentsPage />
     case 'agent':
       return <AgentPage key={route.agentId} agentId={route.agentId} tab={route.tab} />
+    case 'telephony':
+      return <TelephonyPage />
+    case 'usage':
+      return <UsagePage />
+    case 'keys':
+      return <KeysPage />
+    case 'secrets':
+      return <SecretsPage />
+    case 'audit':
+      return <AuditPage />
+    case 'workspace':
+      return <WorkspacePage />
+    case 'trunk':
+      return <TrunkPage key={route.trunkId} trunkId={route.trunkId} />
     default:
       return <NotFound />
   }

@@ -1,0 +1,61 @@
+import { useEffect, useRef } from 'react'
+import UPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { useTheme } from '../shell/theme.tsx'
+
+interface PlotProps {
+  /** What the plot shows, for people who do not see it. */
+  readonly label: string
+  /** Seconds since 1970. */
+  readonly times: readonly number[]
+  readonly values: readonly (number | null)[]
+  readonly format: (value: number) => string
+}
+
+const HEIGHT = 190
+
+/** Bars over days. */
+export function Plot({ label, times, values, format }: PlotProps) {
+  const container = useRef<HTMLDivElement>(null)
+  const { theme } = useTheme()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours
+  useEffect(() => {
+    const element = container.current
+    if (element === null) return
+    const style = getComputedStyle(document.documentElement)
+    const colour = (name: string) => style.getPropertyValue(name).trim()
+    const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } }
+    const bars = UPlot.paths.bars?.({ size: [0.7, 28] })
+    const plot = new UPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        legend: { show: false },
+        cursor: { y: false, drag: { setScale: false } },
+        // Days are of UTC.
+        tzDate: at => UPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
+        scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+        axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
+        series: [
+          {},
+          {
+            stroke: colour('--agent'),
+            fill: colour('--agent-soft'),
+            width: 1,
+            ...(bars !== undefined && { paths: bars }),
+            points: { show: false },
+          },
+        ],
+      },
+      [[...times], [...values]],
+      element,
+    )
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      plot.destroy()
+    }
+  }, [times, values, format, theme])
+  return <div ref={container} className="plot" role="img" aria-label={label} />
+}

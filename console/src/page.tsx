@@ -12,6 +12,8 @@ const SecretsPage = lazy(async () => ({ default: (await import('./operations/sec
 const AuditPage = lazy(async () => ({ default: (await import('./operations/audit-page.tsx')).AuditPage }))
 const WorkspacePage = lazy(async () => ({ default: (await import('./operations/workspace-page.tsx')).WorkspacePage }))
 const TrunkPage = lazy(async () => ({ default: (await import('./operations/trunk-page.tsx')).TrunkPage }))
+const AlertsPage = lazy(async () => ({ default: (await import('./operations/alerts-page.tsx')).AlertsPage }))
+const TeamPage = lazy(async () => ({ default: (await import('./operations/team-page.tsx')).TeamPage }))
 const LivePage = lazy(async () => ({ default: (await import('./live/live-page.tsx')).LivePage }))
 const AgentsPage = lazy(async () => ({ default: (await import('./agents/agents-page.tsx')).AgentsPage }))
 const AgentPage = lazy(async () => ({ default: (await import('./agents/agent-page.tsx')).AgentPage }))
@@ -49,6 +51,10 @@ function pageOf(route: Route) {
       return <WorkspacePage />
     case 'trunk':
       return <TrunkPage key={route.trunkId} trunkId={route.trunkId} />
+    case 'alerts':
+      return <AlertsPage />
+    case 'team':
+      return <TeamPage />
     default:
       return <NotFound />
   }

@@ -9,7 +9,7 @@ export type Route =
 export const AGENT_TABS = ['flow', 'chat', 'versions', 'settings'] as const
 export type AgentTab = (typeof AGENT_TABS)[number]
 
-export const OPERATIONS = ['telephony', 'usage', 'keys', 'secrets', 'audit', 'workspace'] as const
+export const OPERATIONS = ['telephony', 'usage', 'alerts', 'keys', 'secrets', 'team', 'audit', 'workspace'] as const
 type Operation = (typeof OPERATIONS)[number]
 
 const BASE = '/console'

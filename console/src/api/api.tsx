@@ -1,14 +1,18 @@
 import { ParleyApiError, ParleyClient, ParleyConnectionError } from '@parley/client'
 import { createContext, useContext } from 'react'
+import { type Environment, fetchFor, keyOf, type SignedIn } from '../session/session.ts'
 
-/** A client of the API that served this page. Throws `TypeError` if the text cannot be a key. */
-export function apiWith(key: string): ParleyClient {
-  return new ParleyClient({ baseUrl: window.location.origin, key, retries: 1 })
+/** A client of the API that served this page. Throws `TypeError` if the key cannot be one. */
+export function apiFor(how: SignedIn): ParleyClient {
+  return new ParleyClient({ baseUrl: window.location.origin, key: keyOf(how), fetch: fetchFor(how), retries: 1 })
 }
 
 interface Session {
   readonly api: ParleyClient
+  readonly how: SignedIn
   signOut(): void
+  /** Of a person's session: reads everything again in another environment. */
+  chooseEnvironment(environment: Environment): void
 }
 
 export const SessionContext = createContext<Session | null>(null)

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { useApi, useSession } from '../api/api.tsx'
+import { useSession } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { Link, navigate, useRoute } from '../router.tsx'
 import { OPERATIONS, type Route } from '../routes.ts'
@@ -93,23 +93,38 @@ function NavItem({ to, icon, current }: NavItemProps) {
   )
 }
 
-/** The environment that the key selects: production or sandbox. */
+/** The environment: that of the key, or the one that a person chooses. */
 function EnvironmentBadge() {
-  const api = useApi()
-  const { word } = useTexts()
+  const { api, how, chooseEnvironment } = useSession()
+  const { text, word } = useTexts()
   const { data } = useQuery({
     queryKey: ['environments.list'],
     queryFn: ({ signal }) => api.environments.list({}, { signal }),
     staleTime: 60_000,
   })
   const selected = data?.items.find(({ environment }) => environment === data.selected)
-  if (selected === undefined) return <span className="environment" />
+  if (data === undefined || selected === undefined) return <span className="environment" />
+  const isPerson = how.kind === 'session' && how.session.principal.kind === 'user'
   return (
     <span className="environment">
       <strong>{selected.display_name ?? selected.name}</strong>
-      <span className={`badge ${selected.environment === 'production' ? 'good' : 'warn'}`}>
-        {word('environment', selected.environment)}
-      </span>
+      {isPerson && data.items.length > 1 ? (
+        <select
+          aria-label={text('shell.environment')}
+          value={data.selected}
+          onChange={event => chooseEnvironment(event.target.value === 'sandbox' ? 'sandbox' : 'production')}
+        >
+          {data.items.map(({ environment }) => (
+            <option key={environment} value={environment}>
+              {word('environment', environment)}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <span className={`badge ${selected.environment === 'production' ? 'good' : 'warn'}`}>
+          {word('environment', selected.environment)}
+        </span>
+      )}
     </span>
   )
 }

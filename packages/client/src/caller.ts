@@ -20,7 +20,7 @@ export interface CallOptions {
 
 interface CallerOptions {
   readonly baseUrl: string
-  readonly key: string
+  readonly key: string | null
   readonly fetch: typeof fetch
   readonly timeoutMs: number
   readonly retries: number
@@ -116,7 +116,7 @@ export class Caller {
       method: route.method,
       headers: {
         accept: 'application/json',
-        authorization: `Bearer ${this.#options.key}`,
+        ...(this.#options.key !== null && { authorization: `Bearer ${this.#options.key}` }),
         ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
         ...(hasBody && { 'content-type': 'application/json' }),
       },

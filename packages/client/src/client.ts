@@ -16,8 +16,8 @@ import { rowsOfAllPages } from './pages.ts'
 export interface ClientOptions {
   /** `https://host`, without `/api/v1`. */
   readonly baseUrl: string
-  /** An API key: `parley_live_…` or `parley_test_…`. */
-  readonly key: string
+  /** An API key: `parley_live_…` or `parley_test_…`. Null: none is sent; in a page of the server, its session's cookie authenticates. */
+  readonly key: string | null
   /** Default: that of the runtime. */
   readonly fetch?: typeof fetch | undefined
   /** Timeout of one attempt, including its response, in ms. Default 30,000. */
@@ -80,7 +80,8 @@ export type ParleyClient = Groups
 export const ParleyClient: new (options: ClientOptions) => ParleyClient = class {
   constructor(options: ClientOptions) {
     const { key, timeoutMs = 30_000, retries = 3, wait = waitBetween } = options
-    if (!/^[\x21-\x7e]{1,512}$/.test(key)) throw new TypeError('key must be an API key: parley_live_… or parley_test_…')
+    if (key !== null && !/^[\x21-\x7e]{1,512}$/.test(key))
+      throw new TypeError('key must be an API key: parley_live_… or parley_test_…')
     if (!(timeoutMs > 0 && timeoutMs < 2 ** 31)) throw new TypeError('timeoutMs must be more than 0 and below 2^31')
     if (!(Number.isInteger(retries) && retries >= 0)) throw new TypeError('retries must be 0 or more')
     const caller = new Caller({

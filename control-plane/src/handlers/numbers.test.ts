@@ -44,6 +44,23 @@ describe('POST /telephony/numbers', () => {
     expect((await importNumber('+12025550102')).body.name).toBeNull()
   })
 
+  it('an import says how calls reach the number, and nothing of other environments that have it', async () => {
+    const { body: first } = await importNumber(ONE)
+    expect(first.inbound).toBe('token')
+    await workspace.trunk(scope, 'outbound-only', false)
+    expect((await importNumber('+12025550103', { trunk_id: 'outbound-only' })).body.inbound).toBe('unconfirmed')
+    await workspace.test.owner.query('update parley.numbers set confirmed_at = now() where number_id = $1', [
+      first.number_id,
+    ])
+    expect((await list()).body.items[0].inbound).toBe('address')
+    scope = await workspace.configured()
+    await workspace.trunk(scope, 'carrier')
+    const { status, body } = await importNumber(ONE)
+    const { number_id, created_at, updated_at } = body
+    expect([status, body]).toEqual([201, { ...first, number_id, created_at, updated_at }])
+    await workspace.test.owner.query('update parley.numbers set confirmed_at = null')
+  })
+
   it('30 concurrent imports of one number create it once', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => importNumber(ONE)))
     expect(tally(answers)).toEqual({ '201': 1, number_exists: 29 })

@@ -55,7 +55,8 @@ export const numberHandlers = {
     if (released === null) {
       const tombstone = await tombstoneOf(db, scope, 'number', number_id)
       if (tombstone === null) throw noNumber(number_id)
-      return { status: 200, body: tombstone as PhoneNumber }
+      // One that was released before numbers had the member `inbound` has none.
+      return { status: 200, body: { inbound: 'unconfirmed', ...tombstone } as PhoneNumber }
     }
     const body = toNumber(released)
     await insertTombstone(db, scope, 'number', number_id, body)

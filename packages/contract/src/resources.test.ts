@@ -220,6 +220,7 @@ const RESOURCES: Record<string, [z.ZodType, Record<string, FieldCases>]> = {
       assignment: nullable(
         object({ agent_id: 'ada', version: null }, { agent_id: identifier(256), version: nullable(version) }),
       ),
+      inbound: oneOf('token', 'address', 'unconfirmed'),
       ...when,
     },
   ],

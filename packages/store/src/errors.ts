@@ -24,6 +24,8 @@ export const StoreError = errorsOf({
   migration_changed: { retryable: false, text: 'A migration that was applied has changed since.' },
   migration_failed: { retryable: false, text: 'A migration failed; the database is as before it.' },
   not_supported: { retryable: false, text: 'The connection does not support this kind of query.' },
+  number_claimed: { retryable: false, text: 'The claim of another environment to this number is confirmed.' },
+  number_not_found: { retryable: false, text: 'No environment has a number with this id.' },
   outcome_unknown: { retryable: false, text: 'The connection was lost while a change was committed.' },
   postgres_failed: { retryable: false, text: 'The embedded database failed to start.' },
   postgres_running: { retryable: true, text: 'Another process runs the embedded database of this home.' },

@@ -260,6 +260,7 @@ export type { JsonObject, PhoneState, RunAnsweredBy, RunContact, RunKind } from 
 export { readSecretValues, type SecretValues } from './secret-values.ts'
 export { deleteSecret, listSecrets, lockPinnedSecret, putSecret, type SecretRow } from './secrets.ts'
 export {
+  confirmNumber,
   createOrganisation,
   createStaffKey,
   listOrganisations,

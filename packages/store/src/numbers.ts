@@ -17,6 +17,11 @@ const NUMBER_COLUMNS = [
   'updated_at',
 ] as const
 
+/** How calls reach a number: see `PhoneNumber.inbound` of the contract. */
+const INBOUND = sql<NumberRow['inbound']>`case when numbers.confirmed_at is not null then 'address'
+  when (select k.inbound from parley.trunks k where k.tenant_id = numbers.tenant_id and k.trunk_id = numbers.trunk_id) then 'token'
+  else 'unconfirmed' end`.as('inbound')
+
 export interface NumberRow {
   readonly number_id: string
   readonly phone_number: string
@@ -26,12 +31,13 @@ export interface NumberRow {
   readonly agent_id: string | null
   /** Null: the agent's head. */
   readonly version: number | null
+  readonly inbound: 'token' | 'address' | 'unconfirmed'
   readonly created_at: string
   readonly updated_at: string
 }
 
 function selectNumbers(db: Queries, scope: Scope) {
-  return db.selectFrom('numbers').select(NUMBER_COLUMNS).where('tenant_id', '=', scope.tenant_id)
+  return db.selectFrom('numbers').select(NUMBER_COLUMNS).select(INBOUND).where('tenant_id', '=', scope.tenant_id)
 }
 
 interface NumberFilter extends PageRequest {
@@ -85,6 +91,7 @@ export async function insertNumber(
     .insertInto('numbers')
     .values({ ...number, tenant_id: scope.tenant_id, created_at: statementTime, updated_at: statementTime })
     .returning(NUMBER_COLUMNS)
+    .returning(INBOUND)
     .executeTakeFirstOrThrow()
 }
 
@@ -95,6 +102,7 @@ export async function deleteNumber(tx: Queries, scope: Scope, numberId: string):
     .where('tenant_id', '=', scope.tenant_id)
     .where('number_id', '=', numberId)
     .returning(NUMBER_COLUMNS)
+    .returning(INBOUND)
     .executeTakeFirst()
   return gone ?? null
 }
@@ -120,6 +128,7 @@ export async function writeAssignment(
     .where('tenant_id', '=', scope.tenant_id)
     .where('number_id', '=', numberId)
     .returning(NUMBER_COLUMNS)
+    .returning(INBOUND)
     .executeTakeFirst()
   return written ?? null
 }

@@ -171,6 +171,7 @@ interface NumbersTable extends OfTenant {
   name: string | null
   agent_id: string | null
   version: number | null
+  confirmed_at: Instant | null
   created_at: Made<Instant>
   updated_at: Made<Instant>
 }

@@ -1,5 +1,6 @@
 import type { Role, Scope } from '@parley/contract'
 import type { Random } from '@parley/kernel'
+import { sql } from 'kysely'
 import { insertKey, type KeyRow, newKeySecret } from './api-keys.ts'
 import { writeAudit } from './audit.ts'
 import { StoreError } from './errors.ts'
@@ -195,6 +196,53 @@ export async function readTrunkDetails(tx: Queries, scope: Scope, trunkId: strin
   const others = await ofTenant.select('trunk_id').orderBy('trunk_id').limit(MAX_NAMED).execute()
   const named = others.length === 0 ? 'it has none' : `it has ${others.map(({ trunk_id }) => trunk_id).join(', ')}`
   throw new StoreError('trunk_not_found', `the environment has no trunk ${JSON.stringify(trunkId)}; ${named}`)
+}
+
+/** A number whose claim staff confirmed. */
+interface ConfirmedNumber {
+  readonly tenant_id: string
+  readonly number_id: string
+  readonly phone_number: string
+  readonly trunk_id: string
+  readonly inbound: 'address'
+}
+
+/**
+ * Confirms the claim of an environment to its number: calls without a token, from an address of its trunk, reach it. One environment
+ * has the confirmed claim to a phone number; `move` takes it from another. Throws `number_not_found`, `number_claimed`.
+ */
+export async function confirmNumber(tx: Queries, numberId: string, move: boolean): Promise<ConfirmedNumber> {
+  const numbers = () => tx.selectFrom('numbers').innerJoin('tenants', 'tenants.tenant_id', 'numbers.tenant_id')
+  const columns = ['owner_id', 'environment', 'numbers.tenant_id', 'number_id', 'phone_number', 'trunk_id'] as const
+  const found = UUID.test(numberId)
+    ? await numbers().select(columns).where('number_id', '=', numberId).executeTakeFirst()
+    : undefined
+  if (found === undefined)
+    throw new StoreError('number_not_found', `no environment has a number with the id ${JSON.stringify(numberId)}`)
+  const { phone_number } = found
+  const holder = await numbers()
+    .select(columns)
+    .where('phone_number', '=', phone_number)
+    .where('confirmed_at', 'is not', null)
+    .where('number_id', '!=', numberId)
+    .executeTakeFirst()
+  if (holder !== undefined && !move)
+    throw new StoreError(
+      'number_claimed',
+      `the claim of the environment ${holder.tenant_id} to ${phone_number} is confirmed; --move takes the number from it`,
+    )
+  if (holder !== undefined) {
+    await tx.updateTable('numbers').set({ confirmed_at: null }).where('number_id', '=', holder.number_id).execute()
+    await note(tx, scopeOf(holder), 'staff.unconfirm_number', { kind: 'phone_number', id: holder.number_id })
+  }
+  await tx
+    .updateTable('numbers')
+    .set({ confirmed_at: sql<string>`coalesce(confirmed_at, ${statementTime})` })
+    .where('number_id', '=', numberId)
+    .execute()
+  await note(tx, scopeOf(found), 'staff.confirm_number', { kind: 'phone_number', id: numberId })
+  const { tenant_id, number_id, trunk_id } = found
+  return { tenant_id, number_id, phone_number, trunk_id, inbound: 'address' }
 }
 
 /** A key with its secret, which is not shown again. Throws `limit_reached`. */

@@ -66,6 +66,37 @@ describe('parley admin', () => {
     })
   })
 
+  it('number confirm gives calls without a token to one environment, and takes them from another only with --move', async () => {
+    const [first, second] = [await test.scope(), await test.scope()]
+    for (const { tenant_id } of [first, second]) {
+      await test.owner.query(
+        `insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
+         values ($1, 'main', 'Main', 'generic_sip', 'sip.example.com', true)`,
+        [tenant_id],
+      )
+      await test.owner.query(
+        "insert into parley.numbers (tenant_id, phone_number, trunk_id) values ($1, '+12025550142', 'main')",
+        [tenant_id],
+      )
+    }
+    const claims = async () =>
+      (
+        await test.owner.query(
+          "select tenant_id, number_id, confirmed_at is not null as confirmed from parley.numbers where phone_number = '+12025550142' order by tenant_id",
+        )
+      ).rows
+    const [one, other] = await claims()
+    const answer = { tenant_id: first.tenant_id, phone_number: '+12025550142', trunk_id: 'main', inbound: 'address' }
+    expect(await admin(`number confirm ${one.number_id}`)).toEqual({ ...answer, number_id: one.number_id })
+    expect(await admin(`number confirm ${one.number_id}`)).toEqual({ ...answer, number_id: one.number_id })
+    await expect(admin(`number confirm ${other.number_id}`)).rejects.toThrow(
+      `the claim of the environment ${first.tenant_id} to +12025550142 is confirmed`,
+    )
+    await admin(`number confirm ${other.number_id} --move`)
+    expect((await claims()).map(({ confirmed }) => confirmed)).toEqual([false, true])
+    await expect(admin('number confirm nonsense')).rejects.toThrow('no environment has a number with the id "nonsense"')
+  })
+
   it('trunk set sets and resets the details of a trunk', async () => {
     const { tenant_id } = await test.scope()
     await test.owner.query(

@@ -13,6 +13,11 @@ export const phoneNumber = z
     name: text(1, 256).nullable(),
     /** The agent that answers; `version` null means the current head. */
     assignment: z.strictObject({ agent_id: agentId, version: version.nullable() }).nullable(),
+    /**
+     * How calls reach the number. `token`: with the token of its trunk's inbound SIP URI. `address`: also without it, from the
+     * trunk's addresses, because platform staff confirmed the claim to it. `unconfirmed`: neither, the trunk takes no inbound calls.
+     */
+    inbound: z.enum(['token', 'address', 'unconfirmed']),
     created_at: timestamp,
     updated_at: timestamp,
   })

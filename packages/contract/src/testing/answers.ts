@@ -134,6 +134,7 @@ const number = {
   trunk_id: 'trunk-1',
   name: null,
   assignment: { agent_id: 'ada', version: null },
+  inbound: 'token',
   created_at: at,
   updated_at: at,
 }

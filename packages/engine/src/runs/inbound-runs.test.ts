@@ -18,13 +18,16 @@ let test: TestDatabase
 let leases: RunLeases
 let trunks: InboundTrunk[]
 let queries: number
+/** Whether requests have the token of the first trunk. */
+let hasToken: boolean
 let runs: InboundRuns
 let time: VirtualTime
 beforeAll(async () => {
   test = await testDatabase()
 })
 afterAll(() => test.close())
-beforeEach(() => {
+beforeEach(async () => {
+  await test.owner.query('update parley.numbers set confirmed_at = null')
   trunks = []
   time = new VirtualTime()
   queries = 0
@@ -36,7 +39,11 @@ beforeEach(() => {
     random: new SeededRandom(7),
     owner: { engine: `engine-${crypto.randomUUID()}`, worker: null },
   })
-  const directory = { byToken: () => null, bySource: (address: string) => (address === CARRIER ? trunks : []) }
+  hasToken = false
+  const directory = {
+    byToken: () => (hasToken ? trunks[0]! : null),
+    bySource: (address: string) => (address === CARRIER ? trunks : []),
+  }
   runs = new InboundRuns({
     database: counting(test.database),
     leases,
@@ -61,16 +68,16 @@ function counting(database: Database): Database {
     },
     transaction: database.transaction.bind(database),
     telephony: {
-      reached: (candidates: Parameters<Database['telephony']['reached']>[0]) => {
+      reached: (...asked: Parameters<Database['telephony']['reached']>) => {
         queries++
-        return database.telephony.reached(candidates)
+        return database.telephony.reached(...asked)
       },
     },
   }
   return counted as unknown as Database
 }
 
-/** Creates a customer of the carrier whose numbers the agent `greeter` answers. `country`: that of its trunk. */
+/** Creates a customer of the carrier whose numbers the agent `greeter` answers; the first to have a number has the confirmed claim. `country`: that of its trunk. */
 async function createCustomer(numbers: readonly string[], country = 'US'): Promise<Scope> {
   const scope = await workspace(test)
   const { tenant_id } = scope
@@ -88,7 +95,9 @@ async function createCustomer(numbers: readonly string[], country = 'US'): Promi
   )
   for (const number of numbers)
     await test.owner.query(
-      "insert into parley.numbers (tenant_id, phone_number, trunk_id, agent_id) values ($1, $2, 'carrier', 'greeter')",
+      `insert into parley.numbers (tenant_id, phone_number, trunk_id, agent_id, confirmed_at)
+       select $1, $2, 'carrier', 'greeter', case when not exists (
+         select from parley.numbers n where n.phone_number = $2 and n.confirmed_at is not null) then now() end`,
       [tenant_id, number],
     )
   trunks.push({
@@ -144,14 +153,21 @@ it('a call from a shared carrier address reaches the customer who has the called
   expect(await call('nobody')).toBe(404)
 })
 
-it('a number that two customers of a shared carrier address have is answered 404, also where only one of them has an agent', async () => {
-  await createCustomer(['+12025550101'])
+it('a customer of a shared carrier address who imports the number of another neither gets its calls nor silences it', async () => {
+  const first = await createCustomer(['+12025550101'])
   const other = await createCustomer(['+12025550101'])
+  expect(await call('+12025550101')).toBe(first.tenant_id)
+  // Also if the other's trunk alone lists the address.
+  trunks = trunks.filter(({ scope }) => scope.tenant_id === other.tenant_id)
   expect(await call('+12025550101')).toBe(404)
-  await test.owner.query('update parley.numbers set agent_id = null where tenant_id = $1', [other.tenant_id])
+})
+
+it('a number that nobody confirmed is reached with the token of its trunk only', async () => {
+  const { tenant_id } = await createCustomer(['+12025550101'])
+  await test.owner.query('update parley.numbers set confirmed_at = null where tenant_id = $1', [tenant_id])
   expect(await call('+12025550101')).toBe(404)
-  await test.owner.query('delete from parley.numbers where tenant_id = $1', [other.tenant_id])
-  expect(await call('+12025550101')).not.toBe(404)
+  hasToken = true
+  expect(await call('+12025550101')).toBe(tenant_id)
 })
 
 it('a call that a full or draining engine refuses leaves a rejected run, unless no customer has its number', async () => {

@@ -79,14 +79,15 @@ export class InboundRuns implements InboundRouter {
     const unnamed = registered.length > 0 ? registered : directory.bySource(sourceAddress)
     const trunks = named === null ? unnamed : [named]
     if (trunks.length === 0) return null
+    const isProved = named !== null || registered.length > 0
     if (request.method === 'INVITE') this.#options.ladders?.expect(request.callId)
     const [only] = trunks.length === 1 ? trunks : []
     return {
       serverName: only?.termination_uri ?? null,
       sources: only && trunkSources(only.details),
-      receive: invite => this.#receive(trunks, invite),
+      receive: invite => this.#receive(trunks, invite, isProved),
       takeRateSlot: () => this.#rate.take(trunks, this.#options.time.now()),
-      refused: (invite, why) => this.#noteRefused(trunks, invite, why),
+      refused: (invite, why) => this.#noteRefused(trunks, invite, why, isProved),
     }
   }
 
@@ -94,17 +95,18 @@ export class InboundRuns implements InboundRouter {
     return this.#options.directory.bySource(sourceAddress).length > 0
   }
 
-  #noteRefused(trunks: readonly InboundTrunk[], invite: SipRequest, why: CallRefusal): void {
-    this.#refused.note(invite.callId, () => this.#recordRejected(trunks, invite, why))
+  #noteRefused(trunks: readonly InboundTrunk[], invite: SipRequest, why: CallRefusal, isProved: boolean): void {
+    this.#refused.note(invite.callId, () => this.#recordRejected(trunks, invite, why, isProved))
   }
 
-  async #receive(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<InboundDecision> {
+  /** `isProved`: a token or a registration names the trunks; otherwise only the source address does, which others may have as well. */
+  async #receive(trunks: readonly InboundTrunk[], invite: SipRequest, isProved: boolean): Promise<InboundDecision> {
     try {
-      const reached = await this.#reached(trunks, invite)
+      const reached = await this.#reached(trunks, invite, isProved)
       if (reached === null) return { kind: 'refused', status: 404 }
       // Of several trunks at the same address none may use up the calls of the others.
       if (trunks.length > 1 && !this.#rate.take([reached.trunk], this.#options.time.now())) {
-        this.#noteRefused(trunks, invite, 'call_rate')
+        this.#noteRefused(trunks, invite, 'call_rate', isProved)
         return RATE_EXCEEDED
       }
       const admitted = await this.#admit(reached, invite)
@@ -117,9 +119,13 @@ export class InboundRuns implements InboundRouter {
   }
 
   /** Finds the called number: on the trunk of the token, or on the only one of several trunks that has it. */
-  async #reached(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<ReachedNumber | null> {
+  async #reached(
+    trunks: readonly InboundTrunk[],
+    invite: SipRequest,
+    isProved: boolean,
+  ): Promise<ReachedNumber | null> {
     const { database } = this.#options
-    for (const { trunk, phone_number } of await this.#candidates(trunks, invite)) {
+    for (const { trunk, phone_number } of await this.#candidates(trunks, invite, isProved)) {
       const number = await numberReached(database.within(trunk.scope), trunk.scope, trunk.trunk_id, phone_number)
       if (number.kind === 'unanswered' && number.reason === 'no_number') continue
       return number.kind === 'answered' && number.channels.includes('phone') ? { trunk, number } : null
@@ -128,7 +134,11 @@ export class InboundRuns implements InboundRouter {
   }
 
   /** Numbers that may have been called, the likeliest first. One query for all trunks, since many may list the same carrier. */
-  async #candidates(trunks: readonly InboundTrunk[], invite: SipRequest): Promise<readonly Candidate[]> {
+  async #candidates(
+    trunks: readonly InboundTrunk[],
+    invite: SipRequest,
+    isProved: boolean,
+  ): Promise<readonly Candidate[]> {
     const [only, ...others] = trunks
     const candidate = (trunk: InboundTrunk, phone_number: string) => ({
       trunk,
@@ -137,9 +147,11 @@ export class InboundRuns implements InboundRouter {
       trunk_id: trunk.trunk_id,
     })
     if (only === undefined) return []
-    if (others.length === 0) return (await this.#called(only, invite)).map(number => candidate(only, number))
+    if (isProved && others.length === 0)
+      return (await this.#called(only, invite)).map(number => candidate(only, number))
     const found = await this.#options.database.telephony.reached(
       trunks.flatMap(trunk => calledOn(trunk, invite).map(number => candidate(trunk, number))),
+      !isProved,
     )
     return found.every(({ trunk }) => trunk === found[0]!.trunk) ? found : []
   }
@@ -158,8 +170,13 @@ export class InboundRuns implements InboundRouter {
   }
 
   /** Stores a rejected run for a call that the engine refused: it is admitted and finished at once. */
-  async #recordRejected(trunks: readonly InboundTrunk[], invite: SipRequest, why: CallRefusal): Promise<void> {
-    const reached = await this.#reached(trunks, invite)
+  async #recordRejected(
+    trunks: readonly InboundTrunk[],
+    invite: SipRequest,
+    why: CallRefusal,
+    isProved: boolean,
+  ): Promise<void> {
+    const reached = await this.#reached(trunks, invite, isProved)
     if (reached === null) return
     const admitted = await this.#admit(reached, invite)
     if (typeof admitted !== 'string') await this.#record(admitted, invite, reached.trunk).abandon(rejected(why))

@@ -155,6 +155,37 @@ describe('migrations', () => {
   })
 })
 
+describe('the migration of claims to numbers', () => {
+  it('confirms the oldest import of each number on a trunk that takes calls', async () => {
+    const url = await emptyDatabase()
+    const steps = await ours()
+    await migrate(
+      url,
+      steps.filter(({ name }) => name < '0020'),
+    )
+    await query(
+      url,
+      `insert into parley.organisations (owner_id, name) select ('00000000-0000-4000-8000-00000000000' || n)::uuid, 'O' from generate_series(1, 3) n;
+       insert into parley.tenants (tenant_id, owner_id, environment, name) select owner_id, owner_id, 'production', 'P' from parley.organisations;
+       insert into parley.trunks (tenant_id, trunk_id, name, provider, termination_uri, inbound)
+         select tenant_id, 't', 'T', 'generic_sip', 'sbc.example.com', tenant_id::text not like '%1' from parley.tenants;
+       insert into parley.numbers (tenant_id, phone_number, trunk_id, created_at)
+         select tenant_id, '+12025550101', 't', '2026-01-01Z'::timestamptz + right(tenant_id::text, 1)::integer * interval '1 day' from parley.tenants;
+       insert into parley.numbers (tenant_id, phone_number, trunk_id) select tenant_id, '+12025550102', 't' from parley.tenants where tenant_id::text like '%3'`,
+    )
+    await migrate(url, steps)
+    const rows = await query(
+      url,
+      'select right(tenant_id::text, 1) as tenant, phone_number from parley.numbers where confirmed_at is not null order by phone_number',
+    )
+    // The environment 1 imported first, but its trunk takes no calls.
+    expect(rows).toEqual([
+      { tenant: '2', phone_number: '+12025550101' },
+      { tenant: '3', phone_number: '+12025550102' },
+    ])
+  })
+})
+
 describe('a database owner that is not a superuser', () => {
   it('an owner with CREATEROLE migrates once an administrator grants it the existing roles, and the application works', async () => {
     const url = await emptyDatabase('createrole')

@@ -16,15 +16,16 @@ export function telephonyOn(run: RunStatement): TelephonyAcrossTenants {
       const { rows } = await run('pinged_trunks', 'select * from parley.pinged_trunks()', [])
       return scopedRows<PingedTrunk>(rows).map(trunk => ({ ...trunk, details: detailsInForce(trunk.details) }))
     },
-    async reached(candidates) {
+    async reached(candidates, onlyConfirmed) {
       if (candidates.length === 0) return []
       const { rows } = await run(
         'trunks_reached',
-        'select * from parley.trunks_reached($1::uuid[], $2::text[], $3::text[])',
+        'select * from parley.trunks_reached($1::uuid[], $2::text[], $3::text[], $4::boolean)',
         [
           candidates.map(({ scope }) => scope.tenant_id),
           candidates.map(({ trunk_id }) => trunk_id),
           candidates.map(({ phone_number }) => phone_number),
+          onlyConfirmed,
         ],
       )
       const reached = new Set((rows as { tenant_id: string; trunk_id: string }[]).map(row => keyOf(row.tenant_id, row)))

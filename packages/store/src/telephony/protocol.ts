@@ -38,6 +38,9 @@ export interface TelephonyAcrossTenants {
   inboundTrunks(): Promise<InboundTrunk[]>
   /** Trunks that staff set to be pinged whether or not they are in use, at most 1,000. */
   pingedTrunks(): Promise<PingedTrunk[]>
-  /** Those of the trunks that have the number: a call without a token belongs to one only if it is the only one. */
-  reached<Trunk extends ReachableTrunk>(candidates: readonly Trunk[]): Promise<Trunk[]>
+  /**
+   * Those of the trunks that have the number: a call without a token belongs to one only if it is the only one. `onlyConfirmed`: the
+   * claim to the number must be confirmed by staff, because nothing but the source address names the trunk.
+   */
+  reached<Trunk extends ReachableTrunk>(candidates: readonly Trunk[], onlyConfirmed: boolean): Promise<Trunk[]>
 }

@@ -111,14 +111,20 @@ describe('trunks that take calls', () => {
       { scope: other, trunk_id: 'carrier', phone_number },
       { scope, trunk_id: 'none', phone_number },
     ]
-    const reached = async (phone_number: string) =>
-      (await test.database.telephony.reached(candidates(phone_number))).map(one => one.scope.tenant_id)
+    const reached = async (phone_number: string, onlyConfirmed = false) =>
+      (await test.database.telephony.reached(candidates(phone_number), onlyConfirmed)).map(one => one.scope.tenant_id)
     expect(await reached('+4930111')).toEqual([scope.tenant_id])
     expect(await reached('+4930222')).toEqual([other.tenant_id])
     expect(await reached('+4930333')).toEqual([])
     await number(other, '+4930111')
     expect(await reached('+4930111')).toHaveLength(2)
-    expect(await test.database.telephony.reached([])).toEqual([])
+    expect(await reached('+4930111', true)).toEqual([])
+    await test.owner.query(
+      'update parley.numbers set confirmed_at = now() where tenant_id = $1 and phone_number = $2',
+      [other.tenant_id, '+4930111'],
+    )
+    expect(await reached('+4930111', true)).toEqual([other.tenant_id])
+    expect(await test.database.telephony.reached([], true)).toEqual([])
   })
 })
 

@@ -28,6 +28,8 @@ await startWorker({
   wake: () => {},
   expireContents: async () => false,
   joinRecordings: async () => false,
+  embedders: () => null,
+  reader: { read: async () => ({ type: 'unreadable', error: 'nothing is read here' }) },
   time: systemTime,
   random: systemRandom,
   wallClock: Date.now,

@@ -16,7 +16,8 @@ const packages = {
   'packages/store': ['packages/kernel', 'packages/contract'],
   'packages/knowledge': ['packages/kernel', 'packages/contract', 'packages/providers', 'packages/store'],
   'packages/leg': ['packages/kernel', 'sip', 'media'],
-  'packages/webrtc': ['packages/kernel'],
+  // `media` for the stand-in of a browser alone: tests use it.
+  'packages/webrtc': ['packages/kernel', 'media'],
   'packages/conversation': ['packages/kernel', 'packages/flow', 'packages/providers', 'packages/egress'],
   'packages/runs': [
     'packages/kernel',

@@ -17,6 +17,7 @@ import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-r
 import { draftEnvironmentOf } from './draft-environment.ts'
 import { existingRun, runBody } from './runs-body.ts'
 import { admissionRefused } from './runs-refusals.ts'
+import { issueWebCall } from './web-access.ts'
 
 type RunCreation = InputOf<OperationNamed<'runs.create'>>['body']
 
@@ -25,6 +26,7 @@ export const createRunHandler = {
   'runs.create': async ({ body }, context) => {
     const { db, scope, principal } = context
     const isPhone = body.channel === 'phone'
+    const isWeb = body.channel === 'web'
     if (isPhone && !principal.canDial)
       throw new Refusal('forbidden', 'this key may not place calls: use a key with can_dial, or an admin key', {
         reason: 'can_dial',
@@ -33,7 +35,7 @@ export const createRunHandler = {
     checkChannel(body, publication)
     const line = isPhone ? await outboundLine(body, publication.plan, context) : null
     if (line !== null) checkDestination(body.to, line.facts)
-    await checkReadiness(publication.plan, line, context)
+    await checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, context)
     const admission = await admitRun(db, scope, requestOf(body, publication, line, context))
     if (admission.kind === 'refused') {
       const isDailyLimit = admission.reason === 'daily_call_limit'
@@ -41,6 +43,10 @@ export const createRunHandler = {
     }
     const { run_id } = admission
     context.auditResource({ kind: 'run', id: run_id })
+    if (isWeb) {
+      const web = await issueWebCall(context, run_id)
+      return { status: 201, body: { ...runBody(await existingRun(context, run_id)), web } }
+    }
     context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
     return { status: 201, body: runBody(await existingRun(context, run_id)) }
   },
@@ -64,8 +70,6 @@ async function publicationFor({ agent_id, version }: RunCreation, { db, scope }:
 }
 
 function checkChannel({ channel, agent_id }: RunCreation, { version, channels, test }: PlannedPublication): void {
-  if (channel === 'web')
-    throw notSupported('web calls are not supported: use the channel phone, or cloud with the mode chat')
   if (channel === 'phone' && test)
     throw new Refusal(
       'conflict',
@@ -74,9 +78,11 @@ function checkChannel({ channel, agent_id }: RunCreation, { version, channels, t
         reason: 'test_publication',
       },
     )
-  if (!channels.includes(channel))
+  // A web call is a call: an agent that serves the phone serves it.
+  const needed = channel === 'web' ? 'phone' : channel
+  if (!channels.includes(needed))
     throw notSupported(
-      `version ${version} of agent "${agent_id}" serves ${channels.join(' and ')}, not ${channel}: change its channels and publish`,
+      `version ${version} of agent "${agent_id}" serves ${channels.join(' and ')}, not ${needed}: change its channels and publish`,
     )
 }
 
@@ -139,7 +145,11 @@ const UNREADY = {
 } as const
 
 /** Resources that existed when the version was published may have been deleted since. */
-async function checkReadiness(plan: Plan, line: OutboundLine | null, context: Context): Promise<void> {
+async function checkReadiness(
+  plan: Plan,
+  { line, speaks }: { readonly line: OutboundLine | null; readonly speaks: boolean },
+  context: Context,
+): Promise<void> {
   const unready = (reason: (typeof UNREADY)[keyof typeof UNREADY], message: string) =>
     new Refusal('capability_unavailable', message, { reason })
   if (line?.facts.has_secret === false)
@@ -148,7 +158,7 @@ async function checkReadiness(plan: Plan, line: OutboundLine | null, context: Co
       `the password of trunk "${line.trunkId}" was deleted: set auth_secret of the trunk`,
     )
   const draftEnvironment = await draftEnvironmentOf(context, { telephony: null, documents: [] })
-  const [first] = unreadyIn(plan, draftEnvironment, { speech: line !== null })
+  const [first] = unreadyIn(plan, draftEnvironment, { speech: speaks })
   if (first === undefined) return
   const { code, message } = first
   throw unready(UNREADY[code as keyof typeof UNREADY], message)

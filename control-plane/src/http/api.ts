@@ -24,6 +24,7 @@ import { serveReference } from './reference-routes.ts'
 import { answerTo, headerFault, requestFault } from './request-fault.ts'
 import { logRequest } from './request-log.ts'
 import { serveTools } from './tool-routes.ts'
+import { serveWebCalls } from './web-call-routes.ts'
 
 interface ApiLimits {
   /** Request rates by key and by address. Default: those of the API. */
@@ -130,6 +131,7 @@ export async function buildApiOf(
   serveOperations(app, routes, pipeline)
   serveEvents(app, eventsRoute, { pipeline, database, streams: new StreamLimiter(limits.streams) })
   serveRecordings(app, { pipeline, database, platform })
+  serveWebCalls(app, { pipeline, database, bus, platform })
   serveTools(app, {
     tools: new ToolList(routes),
     pipeline,

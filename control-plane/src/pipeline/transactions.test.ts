@@ -225,6 +225,7 @@ describe('a lost database connection', () => {
 /** The database with some of its methods replaced. */
 function delegated(database: Database, replaced: Partial<Database>): Database {
   return {
+    web: database.web,
     within: scope => database.within(scope),
     transaction: (scope, work) => database.transaction(scope, work),
     keyOf: hash => database.keyOf(hash),

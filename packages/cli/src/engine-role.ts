@@ -98,6 +98,13 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     onProblem,
     addressesOf: addressesOf(settings.resolve),
     addresses: engine => ({ host: settings.sipHost ?? settings.sipBind, tls_port: engine.endpoint.port('tls') }),
+    web: {
+      bindAddress: settings.rtpBind === '0.0.0.0' ? null : settings.rtpBind,
+      ports: settings.webPorts,
+      announcedAddress: settings.mediaAddress ?? null,
+      iceServers: [],
+      relayOnly: false,
+    },
     router: lineTestRouter(lineToken, services.voice('local/flite'), lineRecordings),
     ...(hep !== null && { onSipMessage: (message: LadderMessage) => hep.send(message) }),
     calls: {

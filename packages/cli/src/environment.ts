@@ -102,6 +102,7 @@ const variables = z.object({
   PARLEY_RESOLVE: resolveEntries.prefault(''),
   PARLEY_RTP_BIND: ipv4.optional(),
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
+  PARLEY_WEB_PORTS: portRange.optional(),
   PARLEY_PACKET_IO: z.enum(['native', 'portable'], 'must be native or portable').optional(),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
   PARLEY_PAGING_URL: httpUrl.prefault('https://events.pagerduty.com/v2/enqueue'),
@@ -147,6 +148,8 @@ export interface Settings {
   /** Host names that are resolved without the DNS. */
   readonly resolve: readonly ResolveEntry[]
   readonly rtpPorts: { readonly from: number; readonly to: number }
+  /** UDP ports towards the browsers of web calls; null: any free ones. */
+  readonly webPorts: { readonly from: number; readonly to: number } | null
   /** Undefined: native if the add-on is built, otherwise portable. */
   readonly packetIo: 'native' | 'portable' | undefined
   /** Size limit of the recordings that are not uploaded yet, in bytes; above it no recording starts. */
@@ -250,6 +253,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     localNetworks,
     resolve: values.PARLEY_RESOLVE,
     rtpPorts: values.PARLEY_RTP_PORTS,
+    webPorts: values.PARLEY_WEB_PORTS ?? null,
     packetIo: values.PARLEY_PACKET_IO,
     spoolBytes: values.PARLEY_SPOOL_MIB * 1024 ** 2,
     knowledgeMiB: values.PARLEY_KNOWLEDGE_MIB,

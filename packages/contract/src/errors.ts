@@ -79,6 +79,7 @@ export const API_ERRORS = {
       'limit_reached',
       'turn_in_progress',
       'not_uncertain',
+      'web_call_over',
     ],
     exceptions: ['in_progress', 'turn_in_progress'],
   },
@@ -113,6 +114,7 @@ export const API_ERRORS = {
       'voice_not_ready',
       'signing_secret_missing',
       'destination_not_configured',
+      'web_call_unanswered',
     ],
   },
   publication_invalid: {

@@ -41,6 +41,7 @@ export { contentRef, recording as runRecording, utterance } from './runs/content
 export { effectRecord } from './runs/effect.ts'
 export { run } from './runs/run.ts'
 export { timelineItem } from './runs/timeline.ts'
+export { MAX_WEB_OFFER, readWebCandidates, readWebOffer } from './runs/web-offer.ts'
 export { callLimit } from './telephony/call-limit.ts'
 export { phoneNumber } from './telephony/numbers.ts'
 export { trunk } from './telephony/trunks.ts'

@@ -307,3 +307,14 @@ export {
   trunkOf,
   writeTrunk,
 } from './trunks.ts'
+export type { SiteKeyHolder } from './web/protocol.ts'
+export {
+  addWebCandidates,
+  hangUpWebCall,
+  insertWebCall,
+  readWebCall,
+  settleWebOffer,
+  storeFirstOffer,
+  storeNextOffer,
+  type WebCallRow,
+} from './web/web-calls.ts'

@@ -6,6 +6,7 @@ import type { PresentedKey } from './presented-key.ts'
 import type { ContentsAcrossTenants, RunsAcrossTenants } from './runs/protocol.ts'
 import type { Schema } from './schema.ts'
 import type { TelephonyAcrossTenants } from './telephony/protocol.ts'
+import type { WebAcrossTenants } from './web/protocol.ts'
 
 /** Typed queries on the database, in the scope that they were made for. */
 export type Queries = Kysely<Schema>
@@ -54,6 +55,8 @@ export interface Database {
   readonly contents: ContentsAcrossTenants
   /** Trunks as engines need them: across tenants. */
   readonly telephony: TelephonyAcrossTenants
+  /** Web calls and web sites by their secrets: across tenants. */
+  readonly web: WebAcrossTenants
   /** Resolves when the database answers a query; rejects after 2 s. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -97,6 +100,8 @@ export type Topic =
   | 'runs'
   /** The owner of a run has a command to read; the id is the run's. */
   | 'run_orders'
+  /** The browser of a web call sent something; the id is the run's. */
+  | 'web_calls'
 
 /** Notifies every process of changes. A lost message costs time only: listeners also poll now and then. */
 export interface Bus {

@@ -15,11 +15,19 @@ const MODES: Readonly<Record<z.output<typeof runChannel>, readonly z.output<type
   cloud: ['task', 'chat', 'background'],
 }
 
+/** How a browser takes part in a web run: the address for its offer (WHIP, RFC 9725), and the bearer token, which is good for one offer. */
+const webAccess = z
+  .strictObject({ kind: z.literal('direct'), url: z.url(), token: text(1), expires_at: timestamp })
+  .meta({ id: 'WebAccess' })
+
+/** `web`: of runs of the channel web. */
+const createdRun = run.extend({ web: webAccess.optional() }).meta({ id: 'CreatedRun' })
+
 const createRun = operation({
   id: 'runs.create',
   method: 'POST',
   path: '/api/v1/runs',
-  summary: 'Start a run of an agent: place a phone call (needs can_dial or admin), or start a chat or a task',
+  summary: 'Start a run of an agent: place a phone call (needs can_dial or admin), let a browser call, or start a chat or a task',
   role: 'member',
   idempotency: 'required_header',
   params: null,
@@ -50,7 +58,7 @@ const createRun = operation({
       message: 'is only for channel phone; leave it out',
       path: ['from'],
     }),
-  output: run,
+  output: createdRun,
   statuses: [201, 200],
   refusals: {
     forbidden: ['can_dial'],

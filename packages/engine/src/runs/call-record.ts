@@ -13,6 +13,8 @@ import type { Recordings } from './recordings.ts'
 interface CallRecordOptions {
   readonly run: OwnedRun
   readonly direction: 'inbound' | 'outbound'
+  /** Default phone. Runs of other channels have no phone state, and their end is no SIP effect. */
+  readonly channel?: 'phone' | 'web'
   readonly time: Time
   /** Closes the run's recording before the run is finished. */
   readonly recordings: Pick<Recordings, 'close'>
@@ -93,10 +95,14 @@ export class CallRecord {
     return this.#state !== 'admitted'
   }
 
+  get #isPhone(): boolean {
+    return this.#options.channel !== 'web'
+  }
+
   /** Enters this state and phone state; `state`: default running. */
   enter(phone_state: PhoneState, state: 'admitted' | 'running' | 'ending' = 'running'): void {
     this.#state = state
-    this.#run.note({ kind: 'state', state, phone_state })
+    this.#run.note({ kind: 'state', state, phone_state: this.#isPhone ? phone_state : null })
   }
 
   /** Called before each INVITE: the first, one to the next server, one with credentials. */
@@ -131,7 +137,8 @@ export class CallRecord {
         return this.#onLeg(event.event)
       case 'timeline':
         this.#run.append(event.item)
-        if (event.item.kind === 'state' && event.item.phone_state === 'active') this.#run.announce('run.started')
+        // The handler reports this state once, when the far end has answered.
+        if (event.item.kind === 'state' && event.item.state === 'running') this.#run.announce('run.started')
         if (event.item.kind === 'contact') this.#isDetected = true
         if (event.item.kind === 'utterance') this.#onUtterance(event.item.role, call)
         return
@@ -176,7 +183,7 @@ export class CallRecord {
   /** Stores the transcript so far. Words of an inbound caller show that it is a human. */
   #onUtterance(role: 'agent' | 'user', call: Call): void {
     this.#run.checkpoint(call.utterances)
-    if (role === 'user' && this.#options.direction === 'inbound' && !this.#isDetected)
+    if (role === 'user' && this.#isPhone && this.#options.direction === 'inbound' && !this.#isDetected)
       this.#run.contact('human', 'human')
   }
 
@@ -184,7 +191,7 @@ export class CallRecord {
     this.#endedAt = this.#options.time.now()
     if (this.#answeredAt === null) return
     this.enter('terminating', 'ending')
-    if (call.leg.state === 'ending') this.#hangUp = this.#intendHangUp()
+    if (this.#isPhone && call.leg.state === 'ending') this.#hangUp = this.#intendHangUp()
   }
 
   /** Records the hang-up in the ledger. A failure of the ledger does not delay the hang-up. */
@@ -241,9 +248,11 @@ export class CallRecord {
     return endingOf(report, this.#state, this.#connectedMs())
   }
 
-  async #finish(ending: OwnedRunEnding, report: CallReport | null): Promise<void> {
+  async #finish(phoneEnding: OwnedRunEnding, report: CallReport | null): Promise<void> {
+    const { phone_state: _, ...others } = phoneEnding
+    const ending = this.#isPhone ? phoneEnding : others
     const done = await this.#run.finish(ending)
-    const last = done === 'not_allowed' ? { ...failedTransition(), ...measured(ending) } : ending
+    const last = done === 'not_allowed' ? { ...failedTransition(this.#isPhone), ...measured(ending) } : ending
     if (done === 'not_allowed') await this.#run.finish(last)
     this.#stopLadder?.()
     const {
@@ -338,10 +347,10 @@ function measured({ connected_ms, latency, quality }: OwnedRunEnding): Partial<O
 }
 
 /** The ending of a run whose next state the database refuses, which is a defect: the run ends as failed, so that its permit is released. */
-function failedTransition(): OwnedRunEnding {
+function failedTransition(isPhone: boolean): OwnedRunEnding {
   return {
     state: 'failed',
-    phone_state: 'ended',
+    ...(isPhone && { phone_state: 'ended' as const }),
     outcome: { kind: 'error', detail: 'internal', sip_status: null, ended_by: 'system' },
     disposition: 'error',
   }

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type Ms, systemRandom, type Time, type Timer } from '@parley/kernel'
 import { type OwnedRun, RepeatedFailureLog, type RunLeases, type RunQueue } from '@parley/runs'
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
+import { type PeerOptions, PeerProcess } from '@parley/webrtc'
 import { Engine, type EngineOptions } from '../engine.ts'
 import { firstRouteOf, type InboundRouter } from '../inbound-router.ts'
 import { CallLadders, type LadderMessage } from '../ladder/call-ladders.ts'
+import { WebRuns } from '../web/web-runs.ts'
 import type { AgentFactory } from './agent-factory.ts'
 import type { CallRecordEnd } from './call-record.ts'
 import { InboundRuns } from './inbound-runs.ts'
@@ -37,6 +39,8 @@ interface RunEngineOptions {
   readonly addresses: (engine: Engine) => JsonObject
   /** Options of the engine. */
   readonly calls: Omit<EngineOptions, 'router'>
+  /** How browsers of web calls are reached. */
+  readonly web: PeerOptions
   /** Router for calls that are not runs, asked before the trunks. Default: none. */
   readonly router?: InboundRouter
   /** Called when this engine has finished a run or lost it to another. */
@@ -55,6 +59,8 @@ export class RunEngine {
   readonly #registrations: TrunkRegistrations
   readonly #pings: TrunkPings
   readonly #outbound: OutboundRuns
+  readonly #web: WebRuns
+  readonly #peers: PeerProcess
   readonly #heartbeats: RepeatedFailureLog
   readonly #sweeps: RepeatedFailureLog
   #isClosed = false
@@ -97,6 +103,19 @@ export class RunEngine {
       capacity: engine.capacity,
       dial: (request, place) => engine.dial(request, place),
       onOver: (run, end) => options.onOver?.(run, end),
+    })
+    this.#peers = new PeerProcess({ ...options.web, onProblem })
+    this.#web = new WebRuns({
+      database,
+      bus: options.bus,
+      leases,
+      agents,
+      recordings,
+      time,
+      peers: this.#peers,
+      engine,
+      onOver: (run, end) => options.onOver?.(run, end),
+      onProblem,
     })
   }
 
@@ -197,7 +216,9 @@ export class RunEngine {
     this.#pings.stop()
     await this.#registrations.close()
     this.#directory.close()
+    this.#web.close()
     await this.engine.close()
+    await this.#peers.close()
     // The ends of these runs are still being written.
     const until = time.now() + CLOSE_MS
     while (leases.size > 0 && time.now() < until)
@@ -213,7 +234,9 @@ export class RunEngine {
       addresses: addresses(this.engine),
       capacity: this.engine.capacity.max,
     })
-    this.#stopListening = await runQueue.listen(['phone'], work => this.#outbound.begin(work))
+    this.#stopListening = await runQueue.listen(['phone', 'web'], work =>
+      work.kind === 'web' ? this.#web.begin(work) : this.#outbound.begin(work),
+    )
     this.#every(
       HEARTBEAT_MS,
       () => this.#beat(),
@@ -258,6 +281,8 @@ export class RunEngine {
     try {
       for (const { run_id, scope } of await database.runs.waiting('phone', free, leases.tenants))
         void this.#outbound.begin({ kind: 'phone', run_id, scope })
+      for (const { run_id, scope } of await database.runs.waiting('web', free, leases.tenants))
+        void this.#web.begin({ kind: 'web', run_id, scope })
       this.#sweeps.worked()
     } catch (error) {
       this.#sweeps.failed(error)

@@ -49,9 +49,9 @@ export function runHandler(
 }
 
 export function factsOf(start: StartingRun): VoiceCallFacts {
-  const { run_id, agent_id, version, from_number, to_number, dynamic_variables } = start
+  const { run_id, agent_id, version, channel, from_number, to_number, dynamic_variables } = start
   return {
-    call: { run_id, agent_id, agent_version: version, channel: 'phone', from_number, to_number },
+    call: { run_id, agent_id, agent_version: version, channel, from_number, to_number },
     variables: dynamic_variables,
   }
 }

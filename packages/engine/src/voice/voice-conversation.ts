@@ -317,7 +317,8 @@ export class VoiceConversation implements CallHandler {
     this.#connected = true
     this.#connecting.cancel()
     playAmbientSound(this.#options.line.leg, this.#options.agent.plan)
-    this.#timeline.add({ kind: 'state', state: 'running', phone_state: 'active' })
+    const { channel } = this.#options.facts.call
+    this.#timeline.add({ kind: 'state', state: 'running', phone_state: channel === 'phone' ? 'active' : null })
     this.#driver.handle({ type: 'connected' })
   }
 

@@ -9,6 +9,7 @@ const TOPICS: Readonly<Record<Topic, true>> = {
   tenants: true,
   runs: true,
   run_orders: true,
+  web_calls: true,
 }
 
 /** The longest id that is sent; a change with a longer id is sent as a change of its topic. */

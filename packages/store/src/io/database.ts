@@ -13,6 +13,8 @@ import type { ContentsAcrossTenants, RunsAcrossTenants } from '../runs/protocol.
 import type { RunStatement } from '../statements.ts'
 import { telephonyOn } from '../telephony/across-tenants.ts'
 import type { TelephonyAcrossTenants } from '../telephony/protocol.ts'
+import { webOn } from '../web/across-tenants.ts'
+import type { WebAcrossTenants } from '../web/protocol.ts'
 import { unavailable } from './database-failure.ts'
 import { readAddress } from './owner-connection.ts'
 import { type TenantContext, WholeAnswers } from './tenant-connection.ts'
@@ -51,6 +53,7 @@ class TenantDatabase implements Database {
   readonly contents: ContentsAcrossTenants
   readonly telephony: TelephonyAcrossTenants
   readonly people: PeopleAcrossTenants
+  readonly web: WebAcrossTenants
 
   constructor(pool: TenantPool) {
     this.#pool = pool
@@ -61,6 +64,7 @@ class TenantDatabase implements Database {
     this.contents = contentsOn(run)
     this.telephony = telephonyOn(run)
     this.people = peopleOn(run)
+    this.web = webOn(run)
   }
 
   within(scope: Scope): Queries {

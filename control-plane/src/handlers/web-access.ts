@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import { type Random, randomToken } from '@parley/kernel'
+import { insertWebCall } from '@parley/store'
+import type { Context } from '../context.ts'
+
+/** Path of the offers of web calls; the run's id follows. */
+export const WEB_RUNS_PATH = '/web/runs'
+
+/** A web run waits so long for the offer of its browser, ms. */
+const TOKEN_MS = 5 * 60_000
+/** 160 bits. */
+const SECRET_CHARACTERS = 32
+
+/** How the browser of a web run takes part in it. */
+interface WebAccess {
+  readonly kind: 'direct'
+  readonly url: string
+  readonly token: string
+  readonly expires_at: string
+}
+
+/** Makes the admitted run a web call; returns its address and token. `siteKeyId`: of the site whose page calls; default none. */
+export async function issueWebCall(
+  { db, scope, platform }: Pick<Context, 'db' | 'scope' | 'platform'>,
+  runId: string,
+  siteKeyId: string | null = null,
+): Promise<WebAccess> {
+  const token = newWebSecret('wt', { bytes: platform.randomBytes })
+  const expires_at = await insertWebCall(db, scope, {
+    run_id: runId,
+    token_hash: webSecretHash(token),
+    validForMs: TOKEN_MS,
+    site_key_id: siteKeyId,
+  })
+  return { kind: 'direct', url: `${platform.baseUrl()}${WEB_RUNS_PATH}/${runId}`, token, expires_at }
+}
+
+/** A secret of a web call. `kind`: wt a token, wr the secret for offers after the first. */
+export function newWebSecret(kind: 'wt' | 'wr', random: Random): string {
+  return `${kind}_${randomToken(random, SECRET_CHARACTERS)}`
+}
+
+/** SHA-256, as it is stored. */
+export function webSecretHash(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}

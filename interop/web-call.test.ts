@@ -1,0 +1,121 @@
+// Web calls over sockets: a WebRTC peer in the place of the browser, against a platform in a process of its own.
+import type { ParleyClient } from '@parley/client'
+import { Resampler, readWav } from '@parley/media'
+import { PhoneVoice } from '@parley/phone'
+import { TonesVoice } from '@parley/providers'
+import { BrowserStandIn } from '@parley/webrtc/testing'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
+import { atLastTestEnd } from './recipe.ts'
+import { type Serving, startServing } from './serving.ts'
+
+/** What takes seconds on an idle machine. */
+const SOON_MS = 60_000
+
+/** What a caller says, at 16 kHz. */
+async function spoken(text: string): Promise<Int16Array> {
+  const voice = new TonesVoice()
+  const narrow = await new PhoneVoice(voice, 'en').render(text)
+  await voice.close()
+  const wide = new Int16Array(2 * narrow.length + 1)
+  const count = new Resampler(8000, 16_000, narrow.length).process(narrow, 0, narrow.length, wide, 0)
+  return wide.subarray(0, count)
+}
+
+function rms(samples: Int16Array): number {
+  return Math.sqrt(samples.reduce((sum, sample) => sum + (sample / 32_768) ** 2, 0) / Math.max(1, samples.length))
+}
+
+describe('web calls', { timeout: 240_000 }, () => {
+  const afterAllTests = atLastTestEnd()
+  let serving: Serving
+  let client: ParleyClient
+  beforeAll(async () => {
+    serving = await startServing(afterAllTests)
+    client = clientOf(serving)
+  }, 180_000)
+
+  const created = async () => {
+    const run = await client.runs.create({ body: { agent_id: 'clinic', channel: 'web', mode: 'inbound' } })
+    return { run_id: run.run_id, ...run.web! }
+  }
+  const said = (browser: BrowserStandIn, role: 'agent' | 'user') =>
+    browser.messages.filter(message => message.type === 'utterance' && message.role === role).map(({ text }) => text)
+
+  it('a browser talks with the agent, presses keys and hangs up; the run is as that of a phone call', async () => {
+    const request = await spoken('I would like to book an appointment')
+    const { run_id, url, token } = await created()
+    const browser = new BrowserStandIn()
+    expect(await browser.call(url, token), serving.output()).toBe(201)
+    expect(await new BrowserStandIn().call(url, token)).toBe(409)
+    await eventually(async () => said(browser, 'agent').join(' '), text => text.includes('Hillside Clinic'), SOON_MS)
+    browser.speak(request)
+    await eventually(async () => said(browser, 'user').join(' '), text => text.includes('book an appointment'), SOON_MS)
+    const isSpeaking = () => browser.messages.findLast(({ type }) => type === 'agent')?.state === 'speaking'
+    await eventually(async () => isSpeaking(), speaking => speaking, SOON_MS)
+    browser.send({ type: 'digits', digits: '1' })
+    const digitsOf = async () => {
+      const { items } = await client.runs.timeline({ params: { run_id }, query: {} })
+      return items.filter(({ kind }) => kind === 'digits').map(item => ('digits' in item ? item.digits : ''))
+    }
+    await eventually(digitsOf, digits => digits.join('') === '1', SOON_MS)
+    browser.send({ type: 'hangup' })
+
+    const run = await waitForRun(client, run_id, hasEnded, SOON_MS)
+    expect(run).toMatchObject({
+      channel: 'web',
+      state: 'completed',
+      phone_state: null,
+      contact: 'not_applicable',
+      outcome: { kind: 'caller_hung_up', ended_by: 'caller' },
+    })
+    expect(run.connected_ms).toBeGreaterThan(1000)
+    expect(browser.messages.at(-1)).toEqual({ type: 'ended' })
+    browser.close()
+    expect(rms(browser.heard)).toBeGreaterThan(0.005)
+    const read = () => client.runs.recording({ params: { run_id } })
+    const recording = await eventually(read, ({ state }) => state === 'ready', SOON_MS)
+    const wav = Buffer.from(await (await fetch(recording.media_url!)).arrayBuffer())
+    const { channels, sampleRate } = readWav(wav)
+    expect(sampleRate).toBe(16_000)
+    expect(channels).toHaveLength(2)
+    for (const channel of channels) expect(rms(channel)).toBeGreaterThan(0.002)
+  })
+
+  it('a page whose path was lost comes back on the same run with the secret of the first answer', async () => {
+    const { run_id, url, token } = await created()
+    const browser = new BrowserStandIn()
+    expect(await browser.call(url, token)).toBe(201)
+    await eventually(async () => said(browser, 'agent').length, lines => lines > 0, SOON_MS)
+    browser.loseNetwork()
+    const heardBefore = browser.heard.length
+    expect(await browser.call(url, browser.resume!)).toBe(201)
+    await eventually(async () => browser.state, state => state === 'connected', SOON_MS)
+    await eventually(async () => browser.heard.length, heard => heard > heardBefore + 16_000, SOON_MS)
+    expect((await client.runs.get({ params: { run_id } })).state).toBe('running')
+    await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+    expect((await waitForRun(client, run_id, hasEnded, SOON_MS)).outcome).toMatchObject({ kind: 'caller_hung_up' })
+    browser.close()
+  })
+
+  it('offers that are no offers, and secrets of nobody, are refused and leave the token unused', async () => {
+    const { run_id, url, token } = await created()
+    const post = async (body: string, bearer = token, type = 'application/sdp') => {
+      const headers = { authorization: `Bearer ${bearer}`, 'content-type': type }
+      return (await fetch(url, { method: 'POST', headers, body })).status
+    }
+    expect(await post('v=0\r\ns=-\r\n')).toBe(400)
+    expect(await post('nonsense')).toBe(400)
+    expect(await post('a'.repeat(40_000))).toBe(400)
+    expect(await post('{}', token, 'application/json')).toBe(400)
+    expect(await post('v=0', `wt_${'a'.repeat(32)}`)).toBe(401)
+    expect((await client.runs.get({ params: { run_id } })).state).toBe('admitted')
+    const browser = new BrowserStandIn()
+    expect(await browser.call(url, token)).toBe(201)
+    await eventually(async () => browser.state, state => state === 'connected', SOON_MS)
+    const cancelled = await client.runs.cancel({ params: { run_id } })
+    expect(cancelled.channel).toBe('web')
+    expect((await waitForRun(client, run_id, hasEnded, SOON_MS)).state).toBe('cancelled')
+    browser.close()
+  })
+})

@@ -1,0 +1,145 @@
+import { Semaphore, type Time } from '@parley/kernel'
+import { openWebLeg, type WebLeg } from '@parley/leg'
+import type { OwnedRun, RunLeases, Work } from '@parley/runs'
+import { type Bus, type Database, readWebCall, settleWebOffer, startingRun } from '@parley/store'
+import type { PeerProcess } from '@parley/webrtc'
+import type { CallPlace } from '../call-capacity.ts'
+import type { Engine } from '../engine.ts'
+import type { AgentFactory } from '../runs/agent-factory.ts'
+import { CallRecord, type CallRecordEnd, undialled } from '../runs/call-record.ts'
+import { openRecording, type Recordings } from '../runs/recordings.ts'
+import { runPlan, wantsRecording } from '../runs/run-plan.ts'
+import type { NumberingTrunk } from '../runs/trunk-numbers.ts'
+import { LiveWebCall } from './live-web-call.ts'
+import { PageFeed } from './page-feed.ts'
+
+interface WebRunsOptions {
+  readonly database: Database
+  readonly bus: Bus
+  readonly leases: RunLeases
+  readonly agents: AgentFactory
+  readonly recordings: Recordings
+  readonly time: Time
+  readonly peers: PeerProcess
+  readonly engine: Engine
+  readonly onOver: (run: OwnedRun, end: CallRecordEnd) => void
+  readonly onProblem: (what: string, error: unknown) => void
+}
+
+/** Runs whose set-up uses the database at the same time. */
+const MAX_SETUPS_AT_ONCE = 8
+/** A browser has no numbers and cannot be transferred. */
+const NO_TRUNK: NumberingTrunk = { details: { refer: false }, first_number: null }
+
+/** Claims web runs whose browser has made its offer, and answers it. */
+export class WebRuns {
+  readonly #options: WebRunsOptions
+  readonly #beginning = new Set<string>()
+  readonly #setups = new Semaphore(MAX_SETUPS_AT_ONCE)
+  readonly #live = new Map<string, LiveWebCall>()
+  readonly #unsubscribe: () => void
+
+  constructor(options: WebRunsOptions) {
+    this.#options = options
+    const all = () => {
+      for (const call of this.#live.values()) void call.changed()
+    }
+    this.#unsubscribe = options.bus.subscribe('web_calls', runId => void this.#live.get(runId)?.changed(), all)
+  }
+
+  /** Claims the run if its offer is there, no other engine has it, and a place is free. Never rejects. */
+  async begin({ scope, run_id }: Work): Promise<void> {
+    const { database, engine, leases, onProblem } = this.#options
+    if (this.#beginning.has(run_id)) return
+    const place = engine.capacity.reserve()
+    if (place === null) return
+    this.#beginning.add(run_id)
+    let run: OwnedRun | null = null
+    try {
+      run = await this.#setups.run(async () => {
+        const call = await readWebCall(database.within(scope), scope, run_id)
+        return call?.offer == null ? null : leases.claim(scope, run_id)
+      })
+      if (run !== null) await this.#start(run, place)
+    } catch (error) {
+      onProblem(`web run ${run_id} cannot be claimed or set up`, error)
+      run = null
+    } finally {
+      this.#beginning.delete(run_id)
+      if (run === null) place.release()
+    }
+  }
+
+  close(): void {
+    this.#unsubscribe()
+  }
+
+  async #start(run: OwnedRun, place: CallPlace): Promise<void> {
+    const { recordings, time, onOver } = this.#options
+    const record = new CallRecord({
+      run,
+      direction: 'inbound',
+      channel: 'web',
+      time,
+      recordings,
+      onOver: end => onOver(run, end),
+    })
+    let leg: WebLeg | null = null
+    try {
+      leg = await this.#setups.run(() => this.#open(run, record, place))
+    } catch (error) {
+      this.#options.onProblem(`web run ${run.runId} cannot be set up`, error)
+      await this.#refuse(run)
+      if (!record.isRunning) record.enter('preparing')
+      await record.abandon(undialled('provider_failed'))
+      place.release()
+      return
+    }
+    const call = new LiveWebCall({ ...this.#options, run, leg })
+    this.#live.set(run.runId, call)
+    leg.onEvent(event => {
+      if (event.type === 'ended') this.#live.delete(run.runId)
+    })
+    await call.changed()
+  }
+
+  /** Opens the media of the call, and starts the call on it. */
+  async #open(run: OwnedRun, record: CallRecord, place: CallPlace): Promise<WebLeg> {
+    const { database, agents, recordings, engine, time } = this.#options
+    const { scope, runId } = run
+    const start = await startingRun(database.within(scope), scope, runId)
+    if (start === null) throw new TypeError(`run ${runId} was claimed and is not in the database`)
+    const { agent_id, version, plan } = start
+    const agent = await agents.create({ scope, agent_id, version, plan })
+    const recording = wantsRecording(plan) ? await openRecording(recordings, run) : null
+    record.enter('preparing')
+    const context = { media: engine.endpoint.media, time }
+    const leg = await openWebLeg(context, { label: `web-${runId}`, ...(recording && { recording }) })
+    const feed = new PageFeed(update => leg.sendToPage(update, { greets: update.type === 'agent' }))
+    const callPlan = runPlan({ run, start, trunk: NO_TRUNK, agent, record, time }, recording)
+    engine.begin(
+      leg,
+      {
+        ...callPlan,
+        onEvent: (event, call) => {
+          feed.onEvent(event)
+          callPlan.onEvent?.(event, call)
+        },
+      },
+      place,
+    )
+    return leg
+  }
+
+  /** Tells the browser that there will be no answer. */
+  async #refuse(run: OwnedRun): Promise<void> {
+    const { database, bus } = this.#options
+    await database
+      .transaction(run.scope, tx =>
+        settleWebOffer(tx, run.scope, run.owned, 1, { refusal: 'the agent cannot take the call now' }),
+      )
+      .catch((error: unknown) => this.#options.onProblem(`web run ${run.runId}`, error))
+    bus.publish('runs', run.runId)
+  }
+}
+

@@ -1,0 +1,116 @@
+import type { Scope } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../protocol.ts'
+import { isHeld } from '../runs/ownership.ts'
+import type { RunOwnership } from '../runs/protocol.ts'
+
+/** SDP fragments of one offer that are kept; a browser sends one for each candidate, or all in one. */
+const MAX_FRAGMENTS = 30
+
+interface NewWebCall {
+  readonly run_id: string
+  /** SHA-256 of the token. */
+  readonly token_hash: Buffer
+  readonly validForMs: number
+  /** Null: a key of the API. */
+  readonly site_key_id: string | null
+}
+
+/** What the browser and the engine of a call have said. */
+export interface WebCallRow {
+  /** Number of offers so far; what follows is of the newest. */
+  readonly attempt: number
+  readonly offer: string | null
+  readonly answer: string | null
+  readonly refusal: string | null
+  /** SDP fragments (RFC 8840), in their order. */
+  readonly candidates: readonly string[]
+  readonly hung_up: boolean
+}
+
+/** Makes the admitted run a web call that waits for its first offer as long as the token is valid; returns when that ends. */
+export async function insertWebCall(tx: Queries, scope: Scope, call: NewWebCall): Promise<string> {
+  const { run_id, token_hash, validForMs, site_key_id } = call
+  const { rows } = await sql<{ expires_at: string }>`
+    with waiting as (
+      update parley.run_ownership o set start_before = parley.now_ms() + ${validForMs}::integer * interval '1 ms'
+      where o.tenant_id = ${scope.tenant_id}::uuid and o.run_id = ${run_id}::uuid returning o.start_before
+    )
+    insert into parley.web_calls (tenant_id, run_id, token_hash, expires_at, site_key_id)
+    select ${scope.tenant_id}::uuid, ${run_id}::uuid, ${token_hash}, start_before, ${site_key_id}::uuid from waiting
+    returning expires_at`.execute(tx)
+  return rows[0]!.expires_at
+}
+
+function ofRun(scope: Scope, runId: string) {
+  return sql`w.tenant_id = ${scope.tenant_id}::uuid and w.run_id = ${runId}::uuid`
+}
+
+function isLive(scope: Scope, runId: string) {
+  return sql`exists (
+    select from parley.run_ownership o where o.tenant_id = ${scope.tenant_id}::uuid and o.run_id = ${runId}::uuid
+  )`
+}
+
+/** Stores the first offer and the secret for later ones. False: the token was used or has expired, or the run is over. */
+export async function storeFirstOffer(
+  tx: Queries,
+  scope: Scope,
+  runId: string,
+  offer: string,
+  resumeHash: Buffer,
+): Promise<boolean> {
+  const { rows } = await sql`
+    update parley.web_calls w set attempt = 1, offer = ${offer}::text, resume_hash = ${resumeHash}
+    where ${ofRun(scope, runId)} and w.attempt = 0 and w.expires_at > clock_timestamp() and ${isLive(scope, runId)}
+    returning w.run_id`.execute(tx)
+  return rows.length === 1
+}
+
+/** Stores an offer of a page that comes back; returns its number. Null: the run is over. */
+export async function storeNextOffer(tx: Queries, scope: Scope, runId: string, offer: string): Promise<number | null> {
+  const { rows } = await sql<{ attempt: number }>`
+    update parley.web_calls w set attempt = w.attempt + 1, offer = ${offer}::text, answer = null, refusal = null,
+      candidates = '{}'
+    where ${ofRun(scope, runId)} and not w.hung_up and ${isLive(scope, runId)}
+    returning w.attempt`.execute(tx)
+  return rows[0]?.attempt ?? null
+}
+
+/** Null: the run is no web call. */
+export async function readWebCall(db: Queries, scope: Scope, runId: string): Promise<WebCallRow | null> {
+  const { rows } = await sql<WebCallRow>`
+    select w.attempt, w.offer, w.answer, w.refusal, w.candidates, w.hung_up
+    from parley.web_calls w where ${ofRun(scope, runId)}`.execute(db)
+  return rows[0] ?? null
+}
+
+/** Stores the owner's answer to an offer, or why there is none. False: the run is lost, or a newer offer was made. */
+export async function settleWebOffer(
+  tx: Queries,
+  scope: Scope,
+  owned: RunOwnership,
+  attempt: number,
+  { answer, refusal }: { readonly answer?: string; readonly refusal?: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    update parley.web_calls w set answer = ${answer ?? null}::text, refusal = ${refusal ?? null}::text
+    where ${ofRun(scope, owned.run_id)} and w.attempt = ${attempt}::integer
+      and exists (select from parley.run_ownership where ${isHeld(scope, owned)})
+    returning w.run_id`.execute(tx)
+  return rows.length === 1
+}
+
+/** Adds candidates of the browser. False: the call is over, or it has sent too many. */
+export async function addWebCandidates(tx: Queries, scope: Scope, runId: string, fragment: string): Promise<boolean> {
+  const { rows } = await sql`
+    update parley.web_calls w set candidates = w.candidates || ${fragment}::text
+    where ${ofRun(scope, runId)} and cardinality(w.candidates) < ${MAX_FRAGMENTS}::integer and ${isLive(scope, runId)}
+    returning w.run_id`.execute(tx)
+  return rows.length === 1
+}
+
+/** The user hangs up. */
+export async function hangUpWebCall(tx: Queries, scope: Scope, runId: string): Promise<void> {
+  await sql`update parley.web_calls w set hung_up = true where ${ofRun(scope, runId)}`.execute(tx)
+}

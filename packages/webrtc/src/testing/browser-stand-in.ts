@@ -1,0 +1,155 @@
+import { randomInt } from 'node:crypto'
+import { codecByName, loadOpus } from '@parley/media/testing'
+import nodeDataChannel from 'node-datachannel'
+
+const FRAME = 320
+const FRAME_MS = 20
+const PAYLOAD_TYPE = 111
+const RTP_HEADER_BYTES = 12
+const FMTP = 'minptime=10;useinbandfec=1'
+
+export interface BrowserStandInOptions {
+  /** Local address of its sockets; default 127.0.0.1. */
+  readonly bindAddress?: string
+}
+
+/** Sends one request of the signalling; replaced by tests that count or change them. */
+type Fetch = typeof fetch
+
+/** A browser on a web call, as far as the engine can tell: a WebRTC peer with Opus and a data channel, and WHIP over HTTP. */
+export class BrowserStandIn {
+  /** Messages of the agent's side, in order. */
+  readonly messages: { readonly type: string; readonly [field: string]: unknown }[] = []
+  /** Secret for offers after the first; null before the first answer. */
+  resume: string | null = null
+  state = 'new'
+  readonly #heard: Int16Array[] = []
+  readonly #decoder = codecByName('OPUS').createDecoder()
+  readonly #encoder = codecByName('OPUS').createEncoder(FMTP)
+  readonly #packet = Buffer.alloc(1500)
+  readonly #samples = new Int16Array(1920)
+  readonly #bindAddress: string
+  #speech: Int16Array = new Int16Array(0)
+  #spoken = 0
+  #sequence = randomInt(0x8000)
+  #timestamp = randomInt(2 ** 32)
+  readonly #ssrc = randomInt(1, 2 ** 32)
+  #timer: NodeJS.Timeout | null = null
+  #sentFrames = 0
+  #startedAt = 0
+  #connection: InstanceType<typeof nodeDataChannel.PeerConnection> | null = null
+  #channel: ReturnType<InstanceType<typeof nodeDataChannel.PeerConnection>['createDataChannel']> | null = null
+
+  constructor({ bindAddress = '127.0.0.1' }: BrowserStandInOptions = {}) {
+    this.#bindAddress = bindAddress
+  }
+
+  /** Audio that was received, 16 kHz, packet after packet; without gaps for what was not sent. */
+  get heard(): Int16Array {
+    return Int16Array.from(this.#heard.flatMap(part => [...part]))
+  }
+
+  /** Makes an offer; resolves with the status of the answer. On 201 the connection is being made. */
+  async call(url: string, bearer: string, request: Fetch = fetch): Promise<number> {
+    await loadOpus()
+    this.#connection?.close()
+    const connection = new nodeDataChannel.PeerConnection('browser', {
+      iceServers: [],
+      bindAddress: this.#bindAddress,
+    })
+    this.#connection = connection
+    // A data channel begins the negotiation by itself.
+    const gathered = new Promise<void>(resolve => {
+      connection.onGatheringStateChange(state => {
+        if (state === 'complete') resolve()
+      })
+    })
+    const audio = new nodeDataChannel.Audio('0', 'SendRecv')
+    audio.addOpusCodec(PAYLOAD_TYPE, FMTP)
+    audio.addSSRC(this.#ssrc, 'browser', 'browser', 'microphone')
+    const track = connection.addTrack(audio)
+    track.onMessage(packet => this.#hear(packet))
+    track.onOpen(() => this.#beginSending(packet => track.isOpen() && track.sendMessageBinary(packet)))
+    const channel = connection.createDataChannel('parley')
+    this.#channel = channel
+    channel.onMessage(text => this.messages.push(JSON.parse(String(text))))
+    connection.onStateChange(state => {
+      this.state = state
+    })
+    connection.setLocalDescription('offer')
+    await gathered
+    const response = await request(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/sdp' },
+      body: connection.localDescription()!.sdp,
+    })
+    const body = await response.text()
+    if (response.status !== 201) return response.status
+    this.resume = response.headers.get('parley-resume') ?? this.resume
+    connection.setRemoteDescription(body, 'answer')
+    return response.status
+  }
+
+  /** Speaks after what is being said. */
+  speak(audio: Int16Array): void {
+    const left = this.#speech.subarray(this.#spoken)
+    this.#speech = Int16Array.from([...left, ...audio])
+    this.#spoken = 0
+  }
+
+  /** Sends a message on the data channel. */
+  send(message: object): void {
+    this.#channel?.sendMessage(JSON.stringify(message))
+  }
+
+  /** The network is gone: nothing is sent or received any more, and the other side is not notified. */
+  loseNetwork(): void {
+    this.#stop()
+    this.#connection?.close()
+    this.#connection = null
+  }
+
+  close(): void {
+    this.loseNetwork()
+  }
+
+  #hear(packet: Buffer): void {
+    if (packet.length <= RTP_HEADER_BYTES || (packet[1]! & 0x7f) !== PAYLOAD_TYPE) return
+    const count = this.#decoder.decode(packet, RTP_HEADER_BYTES, packet.length - RTP_HEADER_BYTES, this.#samples, 0)
+    if (count > 0) this.#heard.push(this.#samples.slice(0, count))
+  }
+
+  #beginSending(send: (packet: Buffer) => void): void {
+    this.#stop()
+    this.#startedAt = performance.now()
+    this.#sentFrames = 0
+    this.#timer = setInterval(() => {
+      const due = Math.floor((performance.now() - this.#startedAt) / FRAME_MS)
+      while (this.#sentFrames < due) {
+        this.#sentFrames++
+        send(this.#nextPacket())
+      }
+    }, FRAME_MS / 2)
+  }
+
+  #nextPacket(): Buffer {
+    const frame = new Int16Array(FRAME)
+    frame.set(this.#speech.subarray(this.#spoken, this.#spoken + FRAME))
+    this.#spoken = Math.min(this.#speech.length, this.#spoken + FRAME)
+    const packet = this.#packet
+    packet[0] = 0x80
+    packet[1] = PAYLOAD_TYPE
+    packet.writeUInt16BE(this.#sequence, 2)
+    packet.writeUInt32BE(this.#timestamp, 4)
+    packet.writeUInt32BE(this.#ssrc, 8)
+    this.#sequence = (this.#sequence + 1) & 0xffff
+    this.#timestamp = (this.#timestamp + 960) >>> 0
+    const bytes = this.#encoder.encode(frame, 0, FRAME, packet, RTP_HEADER_BYTES)
+    return Buffer.from(packet.subarray(0, RTP_HEADER_BYTES + bytes))
+  }
+
+  #stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+  }
+}

@@ -1,0 +1,1 @@
+export { BrowserStandIn, type BrowserStandInOptions } from './browser-stand-in.ts'

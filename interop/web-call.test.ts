@@ -48,11 +48,23 @@ describe('web calls', { timeout: 240_000 }, () => {
     const browser = new BrowserStandIn()
     expect(await browser.call(url, token), serving.output()).toBe(201)
     expect(await new BrowserStandIn().call(url, token)).toBe(409)
-    await eventually(async () => said(browser, 'agent').join(' '), text => text.includes('Hillside Clinic'), SOON_MS)
+    await eventually(
+      async () => said(browser, 'agent').join(' '),
+      text => text.includes('Hillside Clinic'),
+      SOON_MS,
+    )
     browser.speak(request)
-    await eventually(async () => said(browser, 'user').join(' '), text => text.includes('book an appointment'), SOON_MS)
+    await eventually(
+      async () => said(browser, 'user').join(' '),
+      text => text.includes('book an appointment'),
+      SOON_MS,
+    )
     const isSpeaking = () => browser.messages.findLast(({ type }) => type === 'agent')?.state === 'speaking'
-    await eventually(async () => isSpeaking(), speaking => speaking, SOON_MS)
+    await eventually(
+      async () => isSpeaking(),
+      speaking => speaking,
+      SOON_MS,
+    )
     browser.send({ type: 'digits', digits: '1' })
     const digitsOf = async () => {
       const { items } = await client.runs.timeline({ params: { run_id }, query: {} })
@@ -86,12 +98,24 @@ describe('web calls', { timeout: 240_000 }, () => {
     const { run_id, url, token } = await created()
     const browser = new BrowserStandIn()
     expect(await browser.call(url, token)).toBe(201)
-    await eventually(async () => said(browser, 'agent').length, lines => lines > 0, SOON_MS)
+    await eventually(
+      async () => said(browser, 'agent').length,
+      lines => lines > 0,
+      SOON_MS,
+    )
     browser.loseNetwork()
     const heardBefore = browser.heard.length
     expect(await browser.call(url, browser.resume!)).toBe(201)
-    await eventually(async () => browser.state, state => state === 'connected', SOON_MS)
-    await eventually(async () => browser.heard.length, heard => heard > heardBefore + 16_000, SOON_MS)
+    await eventually(
+      async () => browser.state,
+      state => state === 'connected',
+      SOON_MS,
+    )
+    await eventually(
+      async () => browser.heard.length,
+      heard => heard > heardBefore + 16_000,
+      SOON_MS,
+    )
     expect((await client.runs.get({ params: { run_id } })).state).toBe('running')
     await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
     expect((await waitForRun(client, run_id, hasEnded, SOON_MS)).outcome).toMatchObject({ kind: 'caller_hung_up' })
@@ -112,7 +136,11 @@ describe('web calls', { timeout: 240_000 }, () => {
     expect((await client.runs.get({ params: { run_id } })).state).toBe('admitted')
     const browser = new BrowserStandIn()
     expect(await browser.call(url, token)).toBe(201)
-    await eventually(async () => browser.state, state => state === 'connected', SOON_MS)
+    await eventually(
+      async () => browser.state,
+      state => state === 'connected',
+      SOON_MS,
+    )
     const cancelled = await client.runs.cancel({ params: { run_id } })
     expect(cancelled.channel).toBe('web')
     expect((await waitForRun(client, run_id, hasEnded, SOON_MS)).state).toBe('cancelled')

@@ -64,9 +64,15 @@ export function serveWebCalls(app: FastifyInstance, routes: WebCallRoutes): void
         .code(204)
         .send(),
     )
-    web.post(url, { config }, (request, reply) => guarded(request, reply, routes, call => offer(request, reply, routes, call)))
-    web.patch(url, { config }, (request, reply) => guarded(request, reply, routes, call => trickle(request, reply, routes, call)))
-    web.delete(url, { config }, (request, reply) => guarded(request, reply, routes, call => hangUp(request, reply, routes, call)))
+    web.post(url, { config }, (request, reply) =>
+      guarded(request, reply, routes, call => offer(request, reply, routes, call)),
+    )
+    web.patch(url, { config }, (request, reply) =>
+      guarded(request, reply, routes, call => trickle(request, reply, routes, call)),
+    )
+    web.delete(url, { config }, (request, reply) =>
+      guarded(request, reply, routes, call => hangUp(request, reply, routes, call)),
+    )
   })
 }
 
@@ -157,7 +163,8 @@ async function trickle(
   { scope }: PresentedCall,
 ): Promise<FastifyReply> {
   const fragment = bodyOf(request, FRAGMENT)
-  if (fragment.length > MAX_FRAGMENT) throw refusedRequest('the fragment is too long', `body: over ${MAX_FRAGMENT} characters`)
+  if (fragment.length > MAX_FRAGMENT)
+    throw refusedRequest('the fragment is too long', `body: over ${MAX_FRAGMENT} characters`)
   const runId = runIdOf(request)
   const added = await database.transaction(scope, tx => addWebCandidates(tx, scope, runId, fragment))
   if (!added) throw overOrUsed()

@@ -292,6 +292,7 @@ export class WebLeg implements CallLeg {
     this.#state = 'ending'
     this.#timer?.cancel()
     this.#media.flush()
+    this.sendToPage({ type: 'ended' })
     void this.#close(end)
   }
 

@@ -27,7 +27,8 @@ const createRun = operation({
   id: 'runs.create',
   method: 'POST',
   path: '/api/v1/runs',
-  summary: 'Start a run of an agent: place a phone call (needs can_dial or admin), let a browser call, or start a chat or a task',
+  summary:
+    'Start a run of an agent: place a phone call (needs can_dial or admin), let a browser call, or start a chat or a task',
   role: 'member',
   idempotency: 'required_header',
   params: null,

@@ -4,7 +4,7 @@ import type { CallEvent } from '../call.ts'
 /** What the agent is doing, as a page shows it. */
 type AgentState = 'listening' | 'thinking' | 'speaking'
 
-/** Messages to the page of a web call. */
+/** Messages to the page of a web call while it lasts; its leg says when it ended. */
 export type PageUpdate =
   | { readonly type: 'agent'; readonly state: AgentState }
   | { readonly type: 'user'; readonly speaking: boolean }
@@ -15,7 +15,6 @@ export type PageUpdate =
       readonly text: string
       readonly interrupted: boolean
     }
-  | { readonly type: 'ended' }
 
 /** Turns the events of a call into what its page shows: who speaks, and what was said. */
 export class PageFeed {
@@ -40,7 +39,6 @@ export class PageFeed {
           interrupted: event.item.interrupted,
         })
       case 'ending':
-        return this.#send({ type: 'ended' })
       case 'ended':
         return
     }

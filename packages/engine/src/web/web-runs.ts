@@ -142,4 +142,3 @@ export class WebRuns {
     bus.publish('runs', run.runId)
   }
 }
-

@@ -8,6 +8,8 @@ import { SsrcMapping } from '../rtp-ssrc.ts'
 const MAX_MESSAGE = 4096
 /** What a page has not read of our messages; more is dropped, so that a page that does not read costs no memory. */
 const MAX_UNREAD_BYTES = 262_144
+/** Messages that were sent just before the end still reach the page. */
+const LAST_WORDS_MS = 300
 const OUR_FMTP = 'minptime=10;useinbandfec=1'
 
 type Connect = PeerCommand & { readonly type: 'connect' }
@@ -81,8 +83,8 @@ class Peer {
   close(): void {
     if (this.#closed) return
     this.#closed = true
-    this.#connection.close()
     this.#socket.close()
+    setTimeout(() => this.#connection.close(), LAST_WORDS_MS)
   }
 }
 
@@ -155,8 +157,7 @@ process.on('message', (command: PeerCommand) => {
 
 process.on('disconnect', () => {
   for (const id of [...peers.keys()]) close(id)
-  nodeDataChannel.cleanup()
-  process.exit(0)
+  setTimeout(() => process.exit(0), LAST_WORDS_MS + 100)
 })
 // The engine decides when calls end; a signal for the whole process group must not end them first.
 process.on('SIGINT', () => {})

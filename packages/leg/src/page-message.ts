@@ -1,7 +1,7 @@
 import { isDigits } from './info-digits.ts'
 
 /** What a page sends on the data channel of its call. */
-export type PageMessage =
+type PageMessage =
   | { readonly type: 'digits'; readonly digits: string }
   /** The user hangs up. */
   | { readonly type: 'hangup' }

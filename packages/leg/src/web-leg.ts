@@ -30,7 +30,7 @@ const DIGIT_MS: Ms = 100
 /** Messages of a page, at most so many in each second; more are dropped. */
 const MESSAGES_PER_S = 20
 
-export type WebPeerEvent =
+type WebPeerEvent =
   | { readonly type: 'connected' }
   /** The path is lost; it may come back by itself. */
   | { readonly type: 'disconnected' }
@@ -41,7 +41,7 @@ export type WebPeerEvent =
   | { readonly type: 'gone'; readonly detail: string }
 
 /** The peer connection of a leg. */
-export interface WebPeer {
+interface WebPeer {
   /** The loopback port with which the media session exchanges RTP in clear. */
   readonly port: number
   onEvent(listener: (event: WebPeerEvent) => void): void
@@ -51,7 +51,7 @@ export interface WebPeer {
 }
 
 /** The agreed audio of an answer. */
-export interface WebAnswer {
+interface WebAnswer {
   readonly payloadType: number
   readonly fmtp: string | null
 }
@@ -61,7 +61,7 @@ interface WebLegContext {
   readonly time: Time
 }
 
-export interface WebLegOptions {
+interface WebLegOptions {
   /** Name in logs and of the call; unique. */
   readonly label: string
   readonly recording?: MediaSessionOptions['recording']

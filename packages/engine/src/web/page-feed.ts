@@ -5,7 +5,7 @@ import type { CallEvent } from '../call.ts'
 type AgentState = 'listening' | 'thinking' | 'speaking'
 
 /** Messages to the page of a web call while it lasts; its leg says when it ended. */
-export type PageUpdate =
+type PageUpdate =
   | { readonly type: 'agent'; readonly state: AgentState }
   | { readonly type: 'user'; readonly speaking: boolean }
   | {

@@ -5,7 +5,7 @@ import type { OfferedAudio, PeerCommand, PeerOptions, PeerReport } from '../prot
 /** Longest wait for an answer: gathering takes milliseconds, with a TURN server seconds. */
 const ANSWER_MS = 8000
 
-export type PeerEvent =
+type PeerEvent =
   /** ICE and DTLS are up: audio flows both ways. */
   | { readonly type: 'connected' }
   /** The path is lost; it may come back by itself. */
@@ -30,7 +30,7 @@ export interface BrowserPeer {
   close(): void
 }
 
-export interface BrowserOffer {
+interface BrowserOffer {
   readonly sdp: string
   readonly audio: OfferedAudio
   /** Address and port of the call's media session. */

@@ -8,7 +8,7 @@ const PAYLOAD_TYPE = 111
 const RTP_HEADER_BYTES = 12
 const FMTP = 'minptime=10;useinbandfec=1'
 
-export interface BrowserStandInOptions {
+interface BrowserStandInOptions {
   /** Local address of its sockets; default 127.0.0.1. */
   readonly bindAddress?: string
 }

@@ -1,1 +1,1 @@
-export { BrowserStandIn, type BrowserStandInOptions } from './browser-stand-in.ts'
+export { BrowserStandIn } from './browser-stand-in.ts'

@@ -177,15 +177,19 @@ describe('refusals of POST /runs', () => {
     })
   })
 
-  it('a phone run of a test version and every web call are refused', async () => {
+  it('a phone run of a test version is refused, and a web run of it is not', async () => {
     const { from, agent_id: _, ...call } = await callBody(api.world)
     const { agent_id, ...at } = await newAgent(api.world)
     await api.world.call('publications.publish', { params: { agent_id }, body: { ...at, test: true } })
     expect(await create({ ...call, from, agent_id, version: 0 })).toMatchObject({
       body: { error: { code: 'conflict', details: { reason: 'test_publication' } } },
     })
-    expect(await create({ agent_id, version: 0, channel: 'web', mode: 'inbound' })).toMatchObject({
-      body: { error: { code: 'capability_unavailable', details: { reason: 'channel_not_supported' } } },
+    const web = await create({ agent_id, version: 0, channel: 'web', mode: 'inbound' })
+    expect(web).toMatchObject({ status: 201, body: { channel: 'web', test: true, phone_state: null } })
+    expect(web.body.web).toMatchObject({
+      kind: 'direct',
+      url: expect.stringContaining(`/web/runs/${web.body.run_id}`),
+      token: expect.stringMatching(/^wt_[a-z2-7]{32}$/),
     })
   })
 

@@ -1,5 +1,5 @@
 /** A TURN or STUN server, as in `RTCIceServer`. */
-export interface IceServer {
+interface IceServer {
   readonly url: string
   readonly username?: string
   readonly credential?: string

@@ -14,7 +14,7 @@ it('a trunk without settings requires SRTP and has the default codecs and time w
 it('the settings of a trunk determine security, codecs, media networks and time without packets', () => {
   const details = {
     media: 'rtp',
-    codecs: ['G722', 'PCMU', 'OPUS'],
+    codecs: ['G722', 'PCMU', 'G729'],
     source: ['192.0.2.0/24', 'carrier'],
     rtp_timeout: 60,
   } as const

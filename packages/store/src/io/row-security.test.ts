@@ -259,6 +259,7 @@ describe('functions that look across tenants', () => {
       'renew_runs',
       'search_words',
       'session_of',
+      'site_key_of',
       'take_analyses',
       'take_outbox',
       'telephony_revision',
@@ -266,6 +267,7 @@ describe('functions that look across tenants', () => {
       'touch_sessions',
       'trunks_reached',
       'waiting_runs',
+      'web_call_of',
     ])
     for (const { name, ...facts } of rows)
       expect(facts, name).toEqual({

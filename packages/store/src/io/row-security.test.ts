@@ -91,6 +91,10 @@ async function fill({ tenant_id }: Scope): Promise<void> {
     `insert into parley.knowledge_embeddings (tenant_id, generation_id, document_id)
      select tenant_id, generation_id, document_id
      from parley.knowledge_documents join parley.knowledge_generations using (tenant_id) where tenant_id = $1`,
+    `insert into parley.web_calls (tenant_id, run_id, token_hash, expires_at)
+     select tenant_id, run_id, sha256(uuid_send($1::uuid)), now() from parley.runs where tenant_id = $1`,
+    `insert into parley.site_keys (tenant_id, name, agent_id, origins, concurrent_limit, daily_limit, prefix, secret_hash)
+     values ($1, 's', 'a', '{https://x}', 1, 1, 'p', sha256(uuid_send($1::uuid)))`,
     `insert into parley.trunk_slots (tenant_id, trunk_id, next_at) values ($1, 't', now())`,
   ]
   for (const statement of statements) await test.owner.query(statement, [tenant_id])

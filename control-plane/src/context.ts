@@ -5,6 +5,7 @@ import type {
   Operation,
   OperationId,
   OperationNamed,
+  ownKeyProvider,
   PrincipalRef,
   Role,
   Scope,
@@ -67,10 +68,28 @@ export interface KnowledgePort {
   >
 }
 
+/** A key of a provider that is checked before it is stored. */
+export interface KeyToCheck {
+  readonly provider: z.output<typeof ownKeyProvider>
+  readonly key: string
+  /** Base URL of the service; null: the provider's own. */
+  readonly endpoint: string | null
+}
+
+/** What a provider says of a key. */
+export type KeyVerdict =
+  /** `models`: the language models that an OpenAI-compatible service names. */
+  | { readonly outcome: 'accepted'; readonly models: readonly string[] }
+  | { readonly outcome: 'rejected'; readonly status: number }
+  | { readonly outcome: 'unreachable'; readonly reason: string }
+  | { readonly outcome: 'address_not_allowed' }
+
 /** Services of the platform, the same for all requests. */
 export interface Platform {
-  /** Models, voices and recognisers, and which of them are ready now. */
-  readonly catalogue: () => Catalogue
+  /** Models, voices and recognisers, and which of them are ready now with the keys of the platform and of the environment. */
+  readonly catalogue: (scope: Scope) => Catalogue | Promise<Catalogue>
+  /** Asks a provider whether it accepts a key; within seconds, and without throwing. */
+  readonly checkProviderKey: (key: KeyToCheck) => Promise<KeyVerdict>
   readonly sealer: Sealer
   /** Where carriers send inbound calls: `sip:<token>@<domain>:<tlsPort>;transport=tls`. */
   readonly sip: { readonly domain: string; readonly tlsPort: number }

@@ -17,7 +17,7 @@ const every = operations.map((operation): [OperationId, Operation] => [operation
 const withKey = every.filter(([, { idempotency }]) => idempotency === 'required_header')
 
 /** Operations that create the resource with the id in the path if it does not exist. */
-const CREATES_BY_ID: readonly OperationId[] = ['secrets.put']
+const CREATES_BY_ID: readonly OperationId[] = ['secrets.put', 'provider_keys.put']
 
 /** Operations whose path names something of the API itself, the same in all environments. */
 const OF_THE_API: readonly OperationId[] = ['drafts.edit_schema']

@@ -10,6 +10,7 @@ import { exchangeHandlers } from './handlers/exchange.ts'
 import { keyHandlers } from './handlers/keys.ts'
 import { knowledgeHandlers } from './handlers/knowledge.ts'
 import { numberHandlers } from './handlers/numbers.ts'
+import { providerKeyHandlers } from './handlers/provider-keys.ts'
 import { publicationHandlers } from './handlers/publications.ts'
 import { runHandlers } from './handlers/runs.ts'
 import { runContentHandlers } from './handlers/runs-content.ts'
@@ -28,6 +29,7 @@ export const handlers: Handlers = {
   ...keyHandlers,
   ...secretHandlers,
   ...teamHandlers,
+  ...providerKeyHandlers,
   ...tenantSettingsHandlers,
   ...auditHandlers,
   ...agentHandlers,

@@ -31,7 +31,7 @@ export const agentHandlers = {
   },
 
   'agents.create': async ({ body: { template, name, agent_id, language } }, context) => {
-    const providers = firstProviders(context.platform.catalogue(), language)
+    const providers = firstProviders(await context.platform.catalogue(context.scope), language)
     const draft = fromTemplate(template, { name, language, providers })
     return { status: 201, body: await newAgent(context, agent_id, name, { json: JSON.stringify(draft) }) }
   },

@@ -13,9 +13,8 @@ export const catalogueHandlers = {
   },
 
   'models.list': async ({ query: { kind, ready, ...page } }, { platform, scope }) => {
-    const models = platform
-      .catalogue()
-      .models.filter(model => (kind ?? model.kind) === model.kind && (ready ?? model.ready) === model.ready)
+    const { models: all } = await platform.catalogue(scope)
+    const models = all.filter(model => (kind ?? model.kind) === model.kind && (ready ?? model.ready) === model.ready)
     const { rows, next_cursor } = pageByKey(
       models,
       ({ model, kind, provider }) => [model.provider, model.model_id, model.tier, provider, kind],
@@ -26,14 +25,13 @@ export const catalogueHandlers = {
   },
 
   'voices.list': async ({ query: { role, language, provider, ...page } }, { platform, scope }) => {
-    const voices = platform
-      .catalogue()
-      .voices.filter(
-        voice =>
-          (role ?? voice.role) === voice.role &&
-          (provider ?? voice.provider) === voice.provider &&
-          (language === undefined || voice.languages.some(tag => isWithin(tag, language))),
-      )
+    const { voices: all } = await platform.catalogue(scope)
+    const voices = all.filter(
+      voice =>
+        (role ?? voice.role) === voice.role &&
+        (provider ?? voice.provider) === voice.provider &&
+        (language === undefined || voice.languages.some(tag => isWithin(tag, language))),
+    )
     const { rows, next_cursor } = pageByKey(
       voices,
       voice => [voice.role, voice.provider, voice.model, voice.voice_id ?? ''],

@@ -7,7 +7,7 @@ export async function draftEnvironmentOf(
   { db, scope, platform }: Context,
   draft: Pick<OpenDraft, 'telephony' | 'documents'>,
 ): Promise<DraftEnvironment> {
-  const { models, voices } = platform.catalogue()
+  const { models, voices } = await platform.catalogue(scope)
   return {
     ...(await referenceTargets(db, scope, draft)),
     models: models.map(({ model, kind, provider, ready }) => ({ identity: model, kind, provider, ready })),

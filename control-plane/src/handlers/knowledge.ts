@@ -26,7 +26,7 @@ export const knowledgeHandlers = {
   'knowledge.configure': async ({ body: { model_identity } }, context) => {
     const { db, scope } = context
     context.auditResource({ kind: 'model', id: `${model_identity.provider}/${model_identity.model_id}`.slice(0, 512) })
-    checkReady(context, model_identity)
+    await checkReady(context, model_identity)
     await writeEmbeddingModel(db, scope, model_identity)
     return { status: 200, body: toStatus(await readStatus(db, scope)) }
   },
@@ -35,7 +35,7 @@ export const knowledgeHandlers = {
     const { db, scope } = context
     const { model } = await readStatus(db, scope)
     if (model === null) throw notConfigured()
-    checkReady(context, model)
+    await checkReady(context, model)
     const generationId = await beginGeneration(db, scope)
     if (generationId === null) throw notConfigured()
     context.auditResource({ kind: 'knowledge_generation', id: generationId })
@@ -94,13 +94,12 @@ export const knowledgeHandlers = {
 } satisfies Partial<Handlers>
 
 /** Refuses a model that is not an embedding model of the catalogue, or not ready. */
-function checkReady({ platform }: Context, { provider, model_id }: EmbeddingModel): void {
-  const isReady = platform
-    .catalogue()
-    .models.some(
-      ({ kind, model, ready }) =>
-        kind === 'embedding' && ready && model.provider === provider && model.model_id === model_id,
-    )
+async function checkReady({ platform, scope }: Context, { provider, model_id }: EmbeddingModel): Promise<void> {
+  const { models } = await platform.catalogue(scope)
+  const isReady = models.some(
+    ({ kind, model, ready }) =>
+      kind === 'embedding' && ready && model.provider === provider && model.model_id === model_id,
+  )
   if (!isReady)
     throw new Refusal(
       'capability_unavailable',

@@ -2,10 +2,10 @@ import { operations } from '@parley/contract'
 import { fromTemplate } from '@parley/flow'
 import { describe, expect, it } from 'vitest'
 import { firstProviders } from '../handlers/agents-first-providers.ts'
-import { testPlatform } from '../testing/test-platform.ts'
+import { TEST_CATALOGUE } from '../testing/test-platform.ts'
 import { LargeAnswer, largeMembersJson } from './large-answer.ts'
 
-const providers = firstProviders(testPlatform().catalogue(), 'en')
+const providers = firstProviders(TEST_CATALOGUE, 'en')
 const content = fromTemplate('phone_outbound', { name: 'Ada', language: 'en', providers })
 const id = '01a20392-da83-71f6-b529-1de713651ce9'
 const head = {

@@ -235,6 +235,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['keys.rotate', 'overlap_seconds', `${HANDLERS}/keys.ts`, `${HANDLERS}/keys.test.ts`],
   ['secrets.put', 'kind value', `${HANDLERS}/secrets.ts`, `${HANDLERS}/secrets.test.ts`],
   ['secrets.delete', 'force', `${HANDLERS}/secrets.ts`, `${HANDLERS}/secrets.test.ts`],
+  ['provider_keys.put', 'key endpoint', `${HANDLERS}/provider-keys.ts`, `${HANDLERS}/provider-keys.test.ts`],
   ['team.invite', 'email role', `${HANDLERS}/team.ts`, `${HANDLERS}/team.test.ts`],
   ['team.set_role', 'role', `${HANDLERS}/team.ts`, `${HANDLERS}/team.test.ts`],
   [

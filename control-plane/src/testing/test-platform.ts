@@ -71,6 +71,7 @@ export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): TestPlatfor
     due: () => {},
     knowledge: emptyKnowledge,
     blobs: { get: async () => null },
+    checkProviderKey: async () => ({ outcome: 'accepted', models: [] }),
     links: { areMailed: false, deliver: link => void links.push(link) },
     deliveredLinks: links,
     baseUrl: () => 'http://parley.example',

@@ -188,6 +188,15 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
     body: { kind: 'http_auth', value: 'a token' },
   }),
   'secrets.delete': async world => ({ params: { secret_id: await newSecret(world) }, query: { force: false } }),
+  'provider_keys.list': async () => ({ query: { limit: 5 } }),
+  'provider_keys.put': async () => ({
+    params: { provider: 'openai_compatible' },
+    body: { key: 'a-key-of-the-service', endpoint: 'https://models.example/v1' },
+  }),
+  'provider_keys.delete': async world => {
+    await world.call('provider_keys.put', { params: { provider: 'openai' }, body: { key: 'a-key-of-openai' } })
+    return { params: { provider: 'openai' } }
+  },
   'team.list': async () => ({}),
   'team.invite': async world => ({ body: { email: `${world.fresh('person')}@example.com`, role: 'viewer' } }),
   'team.invite_revoke': async world => ({ params: { invitation_id: await newInvitation(world) } }),

@@ -1,5 +1,5 @@
 import type { Catalogue, CatalogueModel, CatalogueVoice } from '@parley/control-plane'
-import type { Time, Timer } from '@parley/kernel'
+import type { Ms, Time, Timer } from '@parley/kernel'
 import type { Services } from './services.ts'
 
 const REFRESH_MS = 60_000
@@ -8,6 +8,7 @@ const REFRESH_MS = 60_000
 export class ApiCatalogue {
   readonly #services: Services
   readonly #time: Time
+  readonly #own = new WeakMap<Services, { readonly catalogue: Promise<Catalogue>; readonly until: Ms }>()
   #current: Catalogue
   #timer: Timer
 
@@ -24,6 +25,18 @@ export class ApiCatalogue {
 
   get current(): Catalogue {
     return this.#current
+  }
+
+  /** The catalogue of these services: the platform's, or those of an environment with keys of its own. */
+  of(services: Services): Promise<Catalogue> | Catalogue {
+    if (services === this.#services) return this.#current
+    const now = this.#time.now()
+    const known = this.#own.get(services)
+    if (known !== undefined && now < known.until) return known.catalogue
+    const catalogue = catalogueOfServices(services)
+    this.#own.set(services, { catalogue, until: now + REFRESH_MS })
+    catalogue.catch(() => this.#own.delete(services))
+    return catalogue
   }
 
   close(): void {

@@ -8,7 +8,9 @@ import { openFileBlobs } from '@parley/store'
 import { pino } from 'pino'
 import { ApiCatalogue } from './api-catalogue.ts'
 import type { Settings } from './environment.ts'
+import type { EnvironmentServices } from './environment-services.ts'
 import { knowledgePort } from './knowledge-port.ts'
+import { providerKeyCheck } from './provider-key-check.ts'
 import type { Services } from './services.ts'
 import { httpListenFault } from './start-faults.ts'
 import type { ProcessState } from './state.ts'
@@ -37,6 +39,8 @@ export interface SipAddress {
 
 /** What the API gets from the other roles of this process. */
 interface ApiRoleOptions {
+  /** The services of each environment, with its own keys. */
+  readonly environmentServices: Pick<EnvironmentServices, 'of'>
   /** Notifies the engines and workers of an admitted run. Default: nothing is sent, and a sweep finds the run. */
   readonly wake?: Platform['wake']
   /** Wakes a worker for work that is due. Default: a sweep finds it. */
@@ -57,13 +61,22 @@ export async function startApi(
   state: ProcessState,
   services: Services,
   sip: SipAddress,
-  { wake = () => {}, due = () => {}, knowledge, blobs, otherMetrics, logLevel = 'info' }: ApiRoleOptions,
+  {
+    environmentServices,
+    wake = () => {},
+    due = () => {},
+    knowledge,
+    blobs,
+    otherMetrics,
+    logLevel = 'info',
+  }: ApiRoleOptions,
 ): Promise<ApiRole> {
   let baseUrl = settings.publicUrl ?? ''
   const log = pino({ name: 'api', level: logLevel }, pino.destination({ dest: 2, sync: false }))
   const catalogue = await ApiCatalogue.open(services, systemTime)
   const platform: Platform = {
-    catalogue: () => catalogue.current,
+    catalogue: async scope => catalogue.of(await environmentServices.of(scope)),
+    checkProviderKey: providerKeyCheck({ settings, egress: services.egress }),
     sealer: state.sealer,
     sip,
     allowsPlainHttp: url =>

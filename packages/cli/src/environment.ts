@@ -6,7 +6,7 @@ import { parseBlobUrl } from '@parley/store'
 import { z } from 'zod'
 import { parseResolveEntries, type ResolveEntry } from './resolve-entries.ts'
 import { address, httpAddress, key } from './setting-schemas.ts'
-import { readVendorSettings } from './vendor-settings.ts'
+import { readVendorServers, readVendorSettings } from './vendor-settings.ts'
 
 /** A whole number within bounds. An empty string is invalid, although `Number('')` is 0. */
 function wholeNumber(what: string, from: number, to: number) {
@@ -168,6 +168,8 @@ export interface Settings {
   readonly pagingUrl: string
   /** The vendors whose API key is set, by name. */
   readonly vendors: Readonly<Record<string, VendorAccess>>
+  /** The server and the models of every vendor that needs a key, by name; environments may bring a key of their own. */
+  readonly vendorServers: Readonly<Record<string, Omit<VendorAccess, 'apiKey'>>>
   /** Paths of PEM files; null: a certificate signed by a local authority under `home`. */
   readonly tlsFiles: { readonly cert: string; readonly key: string; readonly ca: string | null } | null
 }
@@ -263,6 +265,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     egressAllow: values.PARLEY_EGRESS_ALLOW,
     pagingUrl: values.PARLEY_PAGING_URL,
     vendors,
+    vendorServers: readVendorServers(environment),
     tlsFiles: cert === undefined || key === undefined ? null : { cert, key, ca: ca ?? null },
   }
 }

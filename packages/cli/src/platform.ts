@@ -8,6 +8,7 @@ import { openBlobs, parseBlobUrl } from '@parley/store'
 import { type ApiRole, type SipAddress, startApi } from './api-role.ts'
 import { startEngineRole } from './engine-role.ts'
 import type { Settings } from './environment.ts'
+import { EnvironmentServices } from './environment-services.ts'
 import { processIdentity } from './identity.ts'
 import { prepareAgents } from './prepare-agents.ts'
 import { problemLines } from './problem-lines.ts'
@@ -90,6 +91,9 @@ async function openSharedParts(given: Settings, { roles, printLine, phoneEvents 
   closers.push(() => services.close())
   const state = await openState(settings, printLine)
   closers.push(() => state.close())
+  const { database, sealer } = state
+  const environmentServices = new EnvironmentServices({ services, settings, database, sealer, time: systemTime })
+  closers.push(() => environmentServices.close())
   const connections = new BullConnections({
     on: settings.redisUrl === null ? { postgres: state.ownerUrl } : { redis: settings.redisUrl },
     wallClock: Date.now,
@@ -98,7 +102,7 @@ async function openSharedParts(given: Settings, { roles, printLine, phoneEvents 
   closers.push(() => connections.close())
   const knowledge = new KnowledgeSearch({
     database: state.database,
-    embedders: model => services.embedder(`${model.provider}/${model.model_id}`),
+    embedders: (model, scope) => environmentServices.embedder(model, scope),
     maxVectorMiB: settings.knowledgeMiB,
   })
   closers.push(() => knowledge.close())
@@ -111,6 +115,7 @@ async function openSharedParts(given: Settings, { roles, printLine, phoneEvents 
     settings,
     demoServers,
     services,
+    environmentServices,
     state,
     knowledge,
     runQueue: new BullRunQueue(connections, Date.now),
@@ -118,7 +123,7 @@ async function openSharedParts(given: Settings, { roles, printLine, phoneEvents 
     blobs: await openBlobs(blobUrl),
     blobsAreFiles: parseBlobUrl(blobUrl).kind === 'files',
     identity: await processIdentity(settings),
-    agents: new RunAgents(services, state.database, state.sealer),
+    agents: new RunAgents(environmentServices, database, sealer),
     metrics: new RoleMetrics(),
     lineToken: await inboundToken(settings, 'inbound-token-line'),
     journals,
@@ -191,8 +196,10 @@ async function serveHealth(
 
 /** Starts the API and seeds the demo workspace through it. */
 async function serveApi(shared: SharedParts, logLevel: 'info' | 'warn') {
-  const { settings, state, services, sip, runQueue, environmentQueue, knowledge, blobs, metrics } = shared
+  const { settings, state, services, environmentServices, sip, runQueue, environmentQueue, knowledge, blobs, metrics } =
+    shared
   const api = await startApi(settings, state, services, sip, {
+    environmentServices,
     wake: work => runQueue.wake(work),
     due: (work, scope) => environmentQueue.wake(work, scope),
     knowledge,

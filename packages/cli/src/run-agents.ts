@@ -2,33 +2,43 @@ import { AgentActions } from '@parley/conversation'
 import type { AgentOrder, Agents, VoiceAgent } from '@parley/engine'
 import type { TextAgents } from '@parley/jobs'
 import { type Database, readSecretValues, type Sealer } from '@parley/store'
+import type { EnvironmentServices } from './environment-services.ts'
 import type { Services } from './services.ts'
 
 /** Size limit of the cache of agents. */
 const MAX_CACHED = 500
 
-/** Builds the agents of publications from the services of this process and the secrets of the environment. */
+/** An agent and the services that it was built from. */
+interface CachedAgent {
+  readonly services: Services
+  readonly agent: Promise<VoiceAgent>
+}
+
+/** Builds the agents of publications from the services and the secrets of the environment. */
 export class RunAgents implements Agents {
-  readonly #services: Services
+  readonly #services: EnvironmentServices
   readonly #database: Database
   readonly #sealer: Sealer
   /** By publication, the least recently used first. */
-  readonly #cached = new Map<string, Promise<VoiceAgent>>()
+  readonly #cached = new Map<string, CachedAgent>()
 
-  constructor(services: Services, database: Database, sealer: Sealer) {
+  constructor(services: EnvironmentServices, database: Database, sealer: Sealer) {
     this.#services = services
     this.#database = database
     this.#sealer = sealer
   }
 
-  create(order: AgentOrder): Promise<VoiceAgent> {
+  async create(order: AgentOrder): Promise<VoiceAgent> {
+    const services = await this.#services.of(order.scope)
     const key = `${order.scope.tenant_id} ${order.agent_id} ${order.version}`
     const known = this.#cached.get(key)
     this.#cached.delete(key)
-    const agent = known ?? this.#build(order)
-    this.#cached.set(key, agent)
+    // The environment's keys may have changed since.
+    const cached = known?.services === services ? known : { services, agent: this.#build(order, services) }
+    const { agent } = cached
+    this.#cached.set(key, cached)
     // A failure is not cached: the service may be ready for the next call.
-    agent.catch(() => this.#cached.get(key) === agent && this.#cached.delete(key))
+    agent.catch(() => this.#cached.get(key) === cached && this.#cached.delete(key))
     for (const oldest of this.#cached.keys()) {
       if (this.#cached.size <= MAX_CACHED) break
       this.#cached.delete(oldest)
@@ -38,21 +48,22 @@ export class RunAgents implements Agents {
 
   /** Agents for chats and tasks: the same models and actions, without a voice. */
   readonly text: TextAgents = async (plan, { scope }) => {
-    const defaultModel = await this.#services.readyModel(plan)
+    const services = await this.#services.of(scope)
+    const defaultModel = await services.readyModel(plan)
     return {
-      models: ref => (ref === null ? defaultModel : this.#services.modelOf(ref)),
-      actions: ledger => new AgentActions({ ...this.#services.actionServices, ledger, secrets: this.#secrets(scope) }),
+      models: ref => (ref === null ? defaultModel : services.modelOf(ref)),
+      actions: ledger => new AgentActions({ ...services.actionServices, ledger, secrets: this.#secrets(scope) }),
       // A run in text has no call to transfer.
       transferPolicy: () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }),
     }
   }
 
-  async #build({ scope, agent_id, version, plan }: AgentOrder): Promise<VoiceAgent> {
-    const agent = await this.#services.agent(plan, { id: agent_id, version })
+  async #build({ scope, agent_id, version, plan }: AgentOrder, services: Services): Promise<VoiceAgent> {
+    const agent = await services.agent(plan, { id: agent_id, version })
     const secrets = this.#secrets(scope)
     return {
       ...agent,
-      actions: ledger => new AgentActions({ ...this.#services.actionServices, ledger, secrets }),
+      actions: ledger => new AgentActions({ ...services.actionServices, ledger, secrets }),
     }
   }
 

@@ -11,11 +11,14 @@ import {
   speechBandOf,
   type TextEmbedder,
   type TextToSpeech,
+  type VendorAccess,
   type VendorCatalogue,
   vendorCatalogue,
 } from '@parley/providers'
 import type { Settings } from './environment.ts'
 import { CliError } from './errors.ts'
+
+type ServicesSettings = Pick<Settings, 'vendors' | 'egressAllow'>
 
 interface ServicesOptions {
   /** Countries that calls may be transferred to, ISO 3166-1 alpha-2; default none. */
@@ -26,22 +29,40 @@ interface ServicesOptions {
 
 type Kind = Exclude<keyof VendorCatalogue, 'embed'>
 
+/** The services that those of an environment with keys of its own are based on. */
+interface SharedServices {
+  readonly services: Services
+  /** Vendors for which the environment has a key. */
+  readonly ownVendors: ReadonlySet<string>
+}
+
 /** The recognisers, voices and models of this process. Each is opened on first use and shared by all calls. */
 export class Services {
   readonly #options: ServicesOptions
   readonly #catalogue: VendorCatalogue
   readonly #opened = new Map<string, Service>()
   readonly #embedders = new Map<string, TextEmbedder>()
+  readonly #settings: ServicesSettings
+  readonly #shared: SharedServices | null
   readonly #egress: OutboundHttp
-  readonly #code = new CodeThreads()
+  readonly #code: CodeThreads
 
-  constructor(settings: Settings, options: ServicesOptions = {}) {
+  constructor(settings: ServicesSettings, options: ServicesOptions = {}, shared: SharedServices | null = null) {
+    this.#settings = settings
     this.#options = options
+    this.#shared = shared
     this.#catalogue = vendorCatalogue(settings.vendors, systemTime)
-    this.#egress = new OutboundHttp({
-      allow: [...settings.egressAllow, ...(options.egressAllow ?? [])],
-      time: systemTime,
-    })
+    this.#code = shared === null ? new CodeThreads() : shared.services.#code
+    this.#egress =
+      shared !== null
+        ? shared.services.#egress
+        : new OutboundHttp({ allow: [...settings.egressAllow, ...(options.egressAllow ?? [])], time: systemTime })
+  }
+
+  /** The services with an environment's access to some vendors. Those of all other vendors are these. Close it before these. */
+  withOwnAccess(own: Readonly<Record<string, VendorAccess>>): Services {
+    const settings = { ...this.#settings, vendors: { ...this.#settings.vendors, ...own } }
+    return new Services(settings, this.#options, { services: this, ownVendors: new Set(Object.keys(own)) })
   }
 
   /** The voice `vendor/model`. Throws "voice_not_found", "voice_not_ready" (its API key is missing). */
@@ -64,6 +85,7 @@ export class Services {
     const opened = this.#embedders.get(id)
     if (opened !== undefined) return opened
     const { provider, model } = serviceNamed(id)
+    if (this.#shared !== null && !this.#shared.ownVendors.has(provider)) return this.#shared.services.embedder(id)
     const ofVendor = this.#catalogue.embed.filter(({ vendor }) => vendor.name === provider)
     const entry = ofVendor.find(({ models }) => models.includes(model)) ?? ofVendor.find(one => one.acceptsOtherModels)
     if (entry?.open == null) return null
@@ -148,6 +170,8 @@ export class Services {
   }
 
   #service(kind: Kind, id: string, open: () => Service): Service {
+    if (this.#shared !== null && !this.#shared.ownVendors.has(serviceNamed(id).provider))
+      return this.#shared.services.#service(kind, id, open)
     const key = `${kind} ${id}`
     const opened = this.#opened.get(key)
     if (opened !== undefined) return opened
@@ -224,9 +248,9 @@ export class Services {
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      [...this.#opened.values(), ...this.#embedders.values(), this.#egress, this.#code].map(service => service.close()),
-    )
+    const parts = this.#shared === null ? [this.#egress, this.#code] : []
+    const opened = [...this.#opened.values(), ...this.#embedders.values()]
+    await Promise.all([...opened, ...parts].map(service => service.close()))
   }
 
   /** The voices of `fallbackVoiceIds`, each `provider/model` or `provider/model:voice`. Those that are not ready are left out. */

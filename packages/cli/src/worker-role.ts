@@ -11,6 +11,7 @@ import {
 } from '@parley/runs'
 import type { Blobs } from '@parley/store'
 import type { Settings } from './environment.ts'
+import type { EnvironmentServices } from './environment-services.ts'
 import type { ProcessIdentity } from './identity.ts'
 import { problemLines } from './problem-lines.ts'
 import { overridesOf } from './resolve-entries.ts'
@@ -22,6 +23,7 @@ import type { ProcessState } from './state.ts'
 interface WorkerRoleParts {
   readonly state: ProcessState
   readonly services: Services
+  readonly environmentServices: EnvironmentServices
   readonly agents: RunAgents
   readonly identity: ProcessIdentity
   readonly runQueue: RunQueue
@@ -42,7 +44,18 @@ const RECORDINGS_PER_ROUND = 50
 
 /** Starts chats and tasks, sweeps, the reaper, webhooks and analyses. Throws errors of sockets and of the database. */
 export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts): Promise<WorkerRole> {
-  const { state, services, agents, identity, runQueue, environmentQueue, blobs, journals, metrics } = parts
+  const {
+    state,
+    services,
+    environmentServices,
+    agents,
+    identity,
+    runQueue,
+    environmentQueue,
+    blobs,
+    journals,
+    metrics,
+  } = parts
   const { database, leases, bus, sealer } = state
   const log = problemLines('worker')
   const farEnd = await openSipFarEnd({
@@ -62,8 +75,11 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     pagingUrl: settings.pagingUrl,
     hangUp: farEnd,
     log,
-    models: (ref, { plan }) => (ref === null ? services.readyModel(plan) : services.modelOf(ref)),
-    embedders: model => services.embedder(`${model.provider}/${model.model_id}`),
+    models: async (ref, { plan, scope }) => {
+      const own = await environmentServices.of(scope)
+      return ref === null ? own.readyModel(plan) : own.modelOf(ref)
+    },
+    embedders: (model, scope) => environmentServices.embedder(model, scope),
     reader,
     wake: work => runQueue.wake(work),
     queue: environmentQueue,

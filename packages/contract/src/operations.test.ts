@@ -10,6 +10,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'keys.rotate': 'conflict/key_revoked',
   'secrets.put': 'conflict/kind_mismatch conflict/limit_reached',
   'secrets.delete': 'conflict/secret_in_use',
+  'provider_keys.put': 'invalid_request/provider_key_rejected invalid_request/address_not_allowed',
   'team.invite': 'forbidden/production_only conflict/already_member conflict/invitation_pending conflict/limit_reached',
   'team.invite_revoke': 'forbidden/production_only',
   'team.invite_resend': 'forbidden/production_only',
@@ -123,7 +124,7 @@ describe('the operations of the API', () => {
     expect(all.filter(({ auditsReads }) => auditsReads).map(({ id }) => id)).toEqual(['runs.recording'])
   })
 
-  it('bodies of imports and documents may have 8 MiB, all others 1 MiB; imports and searches are costly', () => {
+  it('bodies of imports and documents may have 8 MiB, all others 1 MiB; imports, searches and checks of keys are costly', () => {
     const large = all.filter(({ bodyBytes }) => bodyBytes !== 1024 * 1024)
     expect(large.map(({ id, bodyBytes }) => [id, bodyBytes])).toEqual([
       ['agents.import', 8_388_608],
@@ -131,6 +132,7 @@ describe('the operations of the API', () => {
       ['knowledge.documents_create', 8_388_608],
     ])
     expect(all.filter(({ rate }) => rate === 'costly').map(({ id }) => id)).toEqual([
+      'provider_keys.put',
       'agents.import',
       'agents.import_inspect',
       'knowledge.search',

@@ -20,6 +20,7 @@ import { usageOperations } from './usage/usage.ts'
 import { auditOperations } from './workspace/audit.ts'
 import { environmentOperations } from './workspace/environments.ts'
 import { keyOperations } from './workspace/keys.ts'
+import { providerKeyOperations } from './workspace/provider-keys.ts'
 import { secretOperations } from './workspace/secrets.ts'
 import { tenantSettingsOperations } from './workspace/tenant-settings.ts'
 
@@ -29,6 +30,7 @@ export const operations = [
   ...keyOperations,
   ...secretOperations,
   ...teamOperations,
+  ...providerKeyOperations,
   ...tenantSettingsOperations,
   ...auditOperations,
   ...agentOperations,

@@ -3,6 +3,7 @@ import { assemblyAiStandIn } from './assemblyai/stand-in.ts'
 import { cartesiaStandIn } from './cartesia/stand-in.ts'
 import { deepgramStandIn } from './deepgram/stand-in.ts'
 import { elevenLabsStandIn } from './elevenlabs/stand-in.ts'
+import { openAiCompatibleStandIn } from './openai/compatible-stand-in.ts'
 import { openAiStandIn } from './openai/stand-in.ts'
 import type { StandInVendor } from './stand-in.ts'
 
@@ -14,4 +15,5 @@ export const STAND_INS: readonly StandInVendor[] = [
   cartesiaStandIn,
   openAiStandIn,
   anthropicStandIn,
+  openAiCompatibleStandIn,
 ]

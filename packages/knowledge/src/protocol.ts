@@ -38,4 +38,4 @@ export interface KnowledgeSource {
 }
 
 /** The embedder of a model; null: the platform does not have the model, or its key is missing. */
-export type Embedders = (model: EmbeddingModel) => TextEmbedder | null
+export type Embedders = (model: EmbeddingModel, scope: Scope) => TextEmbedder | null | Promise<TextEmbedder | null>

@@ -26,5 +26,5 @@ export type {
 export { wordByWord } from './speech-to-text/word-by-word.ts'
 export { SpokenText } from './spoken-text/spoken-text.ts'
 export type { SpeechChunk, TextToSpeech } from './text-to-speech/text-to-speech.ts'
-export type { CatalogueVoice, VendorAccess, VendorSettings } from './vendor.ts'
+export type { CatalogueVoice, KeyCheck, VendorAccess, VendorSettings } from './vendor.ts'
 export { type CatalogueEntry, VENDORS, type VendorCatalogue, vendorCatalogue } from './vendors.ts'

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import type { Time } from '@parley/kernel'
 import type { TextEmbedder } from './embedding/text-embedder.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
@@ -14,6 +15,19 @@ export interface Vendor {
   readonly voices?: readonly VoiceOffer[]
   readonly models?: readonly ModelOffer[]
   readonly embedders?: readonly EmbedderOffer[]
+  /** Shows whether the vendor accepts a key; absent: environments cannot bring a key of their own. */
+  readonly keyCheck?: KeyCheck
+}
+
+/** A request that any key of a vendor may make, and that changes nothing. */
+export interface KeyCheck {
+  /** The vendor's server for HTTP requests; null: environments name it. */
+  readonly baseUrl: string | null
+  /** Appended to the base URL. */
+  readonly path: string
+  readonly headers: (apiKey: string) => Readonly<Record<string, string>>
+  /** Whether this 401 is about rights that the key lacks for the check itself: the key is valid. */
+  readonly isAcceptedRefusal?: (body: string) => boolean
 }
 
 /** Names of the environment variables that configure a vendor. */
@@ -32,12 +46,15 @@ export interface VendorAccess {
   /** Null: the vendor's own. */
   readonly baseUrl: string | null
   readonly models: readonly string[]
+  /** Resolves the base URL's name, where an environment chose it. Default: the system's resolver. */
+  readonly lookup?: LookupFunction
 }
 
 /** What an adapter is opened with. `apiKey` is empty for vendors without settings. */
 export interface AdapterOptions {
   readonly apiKey: string
   readonly baseUrl?: string
+  readonly lookup?: LookupFunction
   readonly time: Time
 }
 

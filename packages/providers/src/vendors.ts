@@ -7,6 +7,7 @@ import { elevenLabs } from './elevenlabs/vendor.ts'
 import type { TextEmbedder } from './embedding/text-embedder.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
 import { local } from './local/vendor.ts'
+import { openAiCompatible } from './openai/compatible.ts'
 import { openAi } from './openai/vendor.ts'
 import { parley } from './parley/vendor.ts'
 import { simulated } from './simulated/vendor.ts'
@@ -22,6 +23,7 @@ export const VENDORS: readonly Vendor[] = [
   assemblyAi,
   openAi,
   anthropic,
+  openAiCompatible,
   simulated,
   local,
   parley,
@@ -63,6 +65,11 @@ export function vendorCatalogue(access: Readonly<Record<string, VendorAccess>>, 
   }
 }
 
+/** Language models that a vendor without a key is listed with. */
+function defaultModels({ settings }: Vendor): readonly string[] {
+  return (settings?.models?.default ?? '').split(',').filter(model => model !== '')
+}
+
 interface AnyOffer<Service> {
   readonly models: readonly string[] | 'from-settings'
   readonly acceptsOtherModels?: boolean
@@ -83,10 +90,11 @@ function entryOf<Service>(
     apiKey: access?.apiKey ?? '',
     time,
     ...(baseUrl !== null && { baseUrl }),
+    ...(access?.lookup !== undefined && { lookup: access.lookup }),
   }
   return {
     vendor,
-    models: offer.models === 'from-settings' ? (access?.models ?? []) : offer.models,
+    models: offer.models === 'from-settings' ? (access?.models ?? defaultModels(vendor)) : offer.models,
     acceptsOtherModels: offer.acceptsOtherModels ?? false,
     open: vendor.settings !== null && access === undefined ? null : model => offer.open(model, options),
     voices: offer.voices ?? [],

@@ -173,6 +173,14 @@ export { deleteSession, insertSession, readSession } from './people/sessions.ts'
 export { newPersonToken, type PersonToken, personTokenHash } from './people/tokens.ts'
 export type { Bus, Database, KeyHolder, Lease, Leases, Queries, Sealer, Topic } from './protocol.ts'
 export {
+  deleteProviderKey,
+  listProviderKeys,
+  type ProviderKey,
+  type ProviderKeyRow,
+  putProviderKey,
+  readProviderKeys,
+} from './provider-keys.ts'
+export {
   insertPublication,
   listPublications,
   moveHead,
@@ -295,7 +303,7 @@ export {
   type SuiteRow,
   writeSuite,
 } from './tests/test-suites.ts'
-export { insertTombstone, tombstoneOf } from './tombstones.ts'
+export { dropTombstone, insertTombstone, tombstoneOf } from './tombstones.ts'
 export {
   deleteTrunk,
   insertTrunk,

@@ -1,4 +1,4 @@
-import type { Diagnostic, draftContent, Plan } from '@parley/contract'
+import type { Diagnostic, draftContent, ownKeyProvider, Plan } from '@parley/contract'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { z } from 'zod'
 import type { KnowledgeDocumentsTable } from './knowledge/schema-knowledge.ts'
@@ -176,8 +176,21 @@ interface NumbersTable extends OfTenant {
   updated_at: Made<Instant>
 }
 
+export type OwnKeyProvider = z.output<typeof ownKeyProvider>
+
+interface ProviderKeysTable extends OfTenant {
+  provider: OwnKeyProvider
+  sealed: Buffer
+  last4: string
+  endpoint: string | null
+  models: string[]
+  checked_at: Instant
+  created_at: Made<Instant>
+  updated_at: Made<Instant>
+}
+
 export interface TombstonesTable extends OfTenant {
-  kind: 'secret' | 'trunk' | 'number' | 'draft' | 'test_suite' | 'document'
+  kind: 'secret' | 'trunk' | 'number' | 'draft' | 'provider_key' | 'test_suite' | 'document'
   id: string
   answer: JsonColumn<Readonly<Record<string, unknown>>>
   deleted_at: Made<Instant>
@@ -230,6 +243,7 @@ export interface Schema {
   publications: PublicationsTable
   trunks: TrunksTable
   numbers: NumbersTable
+  provider_keys: ProviderKeysTable
   tombstones: TombstonesTable
   call_minutes: CallMinutesTable
   idempotency: IdempotencyTable

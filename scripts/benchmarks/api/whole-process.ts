@@ -42,6 +42,7 @@ const platform: Platform = {
   due: () => {},
   knowledge: { search: async () => ({ state: 'failed', failure: 'not_configured', message: 'there is no model' }) },
   blobs: { get: async () => null },
+  checkProviderKey: async () => ({ outcome: 'accepted', models: [] }),
   links: { areMailed: false, deliver: () => {} },
   baseUrl: () => 'http://localhost',
   randomBytes,

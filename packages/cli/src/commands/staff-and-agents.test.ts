@@ -58,6 +58,7 @@ beforeAll(async () => {
       due: () => {},
       knowledge: { search: async () => ({ state: 'failed', failure: 'not_configured', message: 'there is no model' }) },
       blobs: { get: async () => null },
+      checkProviderKey: async () => ({ outcome: 'accepted', models: [] }),
       links: { areMailed: false, deliver: () => {} },
       baseUrl: () => 'http://localhost',
       randomBytes,

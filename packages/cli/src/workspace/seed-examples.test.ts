@@ -56,6 +56,7 @@ beforeEach(async () => {
       due: () => {},
       knowledge: { search: async () => ({ state: 'failed', failure: 'not_configured', message: 'there is no model' }) },
       blobs: { get: async () => null },
+      checkProviderKey: async () => ({ outcome: 'accepted', models: [] }),
       links: { areMailed: false, deliver: () => {} },
       baseUrl: () => baseUrl,
       randomBytes,

@@ -9,6 +9,9 @@ POST   /api/v1/keys/{key_id}/rotate                      keys_rotate            
 GET    /api/v1/secrets                                   secrets_list                viewer        none             200
 PUT    /api/v1/secrets/{secret_id}                       secrets_put                 admin         natural          200
 DELETE /api/v1/secrets/{secret_id}                       secrets_delete              admin         natural          200
+GET    /api/v1/provider-keys                             provider_keys_list          viewer        none             200
+PUT    /api/v1/provider-keys/{provider}                  provider_keys_put           admin         natural          200
+DELETE /api/v1/provider-keys/{provider}                  provider_keys_delete        admin         natural          200
 GET    /api/v1/team                                      team_list                   viewer        none             200
 POST   /api/v1/team/invitations                          team_invite                 admin         required_header  201,200
 DELETE /api/v1/team/invitations/{invitation_id}          team_invite_revoke          admin         natural          200
@@ -107,7 +110,7 @@ export const SPECIFIED_OPERATIONS: readonly SpecifiedOperation[] = TABLE.trim()
 /** The id of the operation with this tool. Groups such as `tenant_settings` contain an underscore themselves. */
 export function operationIdOf(tool: string): string {
   const family =
-    ['tenant_settings', 'call_limits', 'test_suites', 'test_runs', 'alert_destinations'].find(name =>
+    ['tenant_settings', 'call_limits', 'provider_keys', 'test_suites', 'test_runs', 'alert_destinations'].find(name =>
       tool.startsWith(name),
     ) ?? tool.slice(0, tool.indexOf('_'))
   return `${family}.${tool.slice(family.length + 1)}`

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import type { Ms, Time } from '@parley/kernel'
 import type { EgressAllowEntry } from '../allow-list.ts'
 import type {
@@ -84,6 +84,34 @@ export class OutboundHttp implements Egress {
         )
         return { ...ended, durationMs: this.#options.time.now() - startedAt }
       },
+    }
+  }
+
+  /**
+   * A lookup for another client's connections to the server of `url`, which somebody else chose: it gives permitted addresses only.
+   * A connection to an address needs no lookup, so check such a URL with `prepare` first.
+   */
+  lookupFor(url: string): LookupFunction {
+    const target = targetOf(url)
+    return (hostname, options, done) => {
+      this.#resolve(hostname).then(
+        addresses => {
+          const permitted = target === undefined || target.host !== hostname ? [] : this.#permitted(target, addresses)
+          const [first] = permitted
+          if (first === undefined)
+            return done(
+              Object.assign(new Error(`${hostname} has no address that may be contacted`), { code: 'ENOTFOUND' }),
+              '',
+            )
+          if (options.all === true)
+            return done(
+              null,
+              permitted.map(address => ({ address, family: isIP(address) })),
+            )
+          done(null, first, isIP(first))
+        },
+        (error: NodeJS.ErrnoException) => done(error, ''),
+      )
     }
   }
 

@@ -12,7 +12,12 @@ export const deepgramStandIn: StandInVendor = {
       FakeDeepgramFlux.open(recogniser),
       FakeAura.open(voice),
     ])
-    const router = await PathRouter.open({ '/v1/listen': listen.url, '/v2/listen': flux.url, '/v1/speak': aura.url })
+    const router = await PathRouter.open({
+      '/v1/listen': listen.url,
+      '/v2/listen': flux.url,
+      '/v1/speak': aura.url,
+      '/v1/auth': listen.url,
+    })
     return {
       baseUrl: `ws://127.0.0.1:${router.port}`,
       services: {

@@ -152,6 +152,11 @@ export class FakeModelService {
     if (this.requests.length > MAX_LOGGED_REQUESTS) this.requests.shift()
     if (this.#options.key !== undefined && key !== this.#options.key)
       return answerWith(response, dialect.refusal('key', key))
+    if (request.method === 'GET' && /\/models(\?|$)/.test(request.url ?? ''))
+      return answerWith(response, {
+        status: 200,
+        body: { object: 'list', data: [{ id: 'fake-model', object: 'model' }] },
+      })
     if (request.method !== 'POST' || request.url !== dialect.path || body === null)
       return answerWith(response, dialect.refusal('path', key))
     const fault = dialect.faultOf(request.headers, body)

@@ -7,7 +7,11 @@ export const openAiStandIn: StandInVendor = {
   name: 'openai',
   async open({ voice, model }) {
     const [speech, chat] = await Promise.all([FakeSpeechService.open(voice), FakeOpenAiChat.open(model)])
-    const router = await PathRouter.open({ '/v1/audio': speech.url, '/v1/chat': chat.origin })
+    const router = await PathRouter.open({
+      '/v1/audio': speech.url,
+      '/v1/chat': chat.origin,
+      '/v1/models': chat.origin,
+    })
     return {
       baseUrl: `http://127.0.0.1:${router.port}/v1`,
       services: { 'gpt-4o-mini-tts': speechService(speech), 'gpt-4.1-mini': chat },

@@ -18,6 +18,8 @@ export interface Refusal {
 }
 
 export interface SocketServiceOptions {
+  /** A request over HTTP, such as one that checks a key, needs this key. Default: all of them are answered 404. */
+  readonly apiKey?: string
   /** Checks a handshake; null accepts it. */
   readonly admit: (url: URL, headers: IncomingHttpHeaders) => Refusal | null
   /** The vendor's refusal with this status: for scripted faults, and 503 beyond 2000 connections. */
@@ -45,7 +47,10 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
   readonly #options: SocketServiceOptions
   readonly #counts: Counts
   readonly #time: Time
-  readonly #server = createServer((_request, response) => response.writeHead(404).end())
+  readonly #server = createServer((request, response) => {
+    const { status, body } = this.#answerToRequest(request)
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
   readonly #handshakes = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -98,6 +103,15 @@ export class SocketService<Counts extends ConnectionCounts = ConnectionCounts> {
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     await closeServer(this.#server)
+  }
+
+  #answerToRequest({ headers }: IncomingMessage): Refusal {
+    const { apiKey } = this.#options
+    if (apiKey === undefined) return { status: 404, body: {} }
+    const fault = this.#faults.shift() ?? null
+    if (fault?.type === 'refuse') return this.#options.refusal(fault.status)
+    const hasKey = Object.values(headers).some(value => value?.toString().split(' ').at(-1) === apiKey)
+    return hasKey ? { status: 200, body: {} } : this.#options.refusal(401)
   }
 
   #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

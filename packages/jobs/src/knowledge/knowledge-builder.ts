@@ -120,7 +120,7 @@ export class KnowledgeBuilder {
     }
     const texts = await chunkTexts(database.within(scope), scope, documentId)
     if (texts.length === 0) return null
-    const embedder = embedders(model)
+    const embedder = await embedders(model, scope)
     if (embedder === null) return this.#later(due, `the model ${model.provider}/${model.model_id} is not ready`, true)
     return this.#embed(due, embedder, texts)
   }

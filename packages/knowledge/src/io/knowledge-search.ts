@@ -55,7 +55,7 @@ export class KnowledgeSearch implements KnowledgeSource {
         'no generation of documents is ready: POST /knowledge/reembed, and wait until GET /knowledge shows it ready',
       )
     const [vector, byWords] = await Promise.all([
-      this.#embedded(generation.model, query, signal),
+      this.#embedded(scope, generation.model, query, signal),
       chunksByWords(db, query, documentIds, PER_RANKING),
     ])
     signal.throwIfAborted()
@@ -86,8 +86,8 @@ export class KnowledgeSearch implements KnowledgeSource {
     return this.#vectors.close()
   }
 
-  async #embedded(model: EmbeddingModel, query: string, signal: AbortSignal): Promise<Float32Array> {
-    const embedder = this.#options.embedders(model)
+  async #embedded(scope: Scope, model: EmbeddingModel, query: string, signal: AbortSignal): Promise<Float32Array> {
+    const embedder = await this.#options.embedders(model, scope)
     if (embedder === null)
       throw new KnowledgeError(
         'knowledge_model_not_ready',

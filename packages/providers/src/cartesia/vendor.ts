@@ -4,6 +4,11 @@ import { CartesiaVoice } from './io/cartesia-voice.ts'
 export const cartesia: Vendor = {
   name: 'cartesia',
   settings: vendorSettings({ name: 'cartesia', protocol: 'wss' }),
+  keyCheck: {
+    baseUrl: 'https://api.cartesia.ai',
+    path: '/voices?limit=1',
+    headers: apiKey => ({ 'x-api-key': apiKey, 'cartesia-version': '2025-04-16' }),
+  },
   voices: [
     {
       models: ['sonic-2'],

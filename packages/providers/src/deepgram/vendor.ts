@@ -7,6 +7,11 @@ import { deepgramFlux } from './listen-v2.ts'
 export const deepgram: Vendor = {
   name: 'deepgram',
   settings: vendorSettings({ name: 'deepgram', protocol: 'wss' }),
+  keyCheck: {
+    baseUrl: 'https://api.deepgram.com',
+    path: '/v1/auth/token',
+    headers: apiKey => ({ authorization: `Token ${apiKey}` }),
+  },
   recognisers: [
     {
       models: ['nova-3', 'flux-general-en'],

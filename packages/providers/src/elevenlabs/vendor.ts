@@ -4,6 +4,12 @@ import { ElevenLabsVoice } from './io/elevenlabs-voice.ts'
 export const elevenLabs: Vendor = {
   name: 'elevenlabs',
   settings: vendorSettings({ name: 'elevenlabs', protocol: 'wss' }),
+  keyCheck: {
+    baseUrl: 'https://api.elevenlabs.io',
+    path: '/v1/models',
+    headers: apiKey => ({ 'xi-api-key': apiKey }),
+    isAcceptedRefusal: body => body.includes('"missing_permissions"'),
+  },
   voices: [
     {
       models: ['eleven_flash_v2_5'],

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import type { Time } from '@parley/kernel'
 import { Pool } from 'undici'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
@@ -17,6 +18,8 @@ interface ModelServiceOptions {
   readonly authorization: (apiKey: string) => Readonly<Record<string, string>>
   /** Further headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Resolves the name of the base URL. Default: the system's resolver. */
+  readonly lookup?: LookupFunction
   readonly time: Time
   readonly budgets?: Partial<ModelBudgets>
 }
@@ -49,7 +52,10 @@ export class ModelService {
       connections: MAX_CONNECTIONS,
       pipelining: 1,
       allowH2: false,
-      connect: { timeout: this.#budgets.connectMs },
+      connect: {
+        timeout: this.#budgets.connectMs,
+        ...(options.lookup !== undefined && { lookup: options.lookup }),
+      },
       keepAliveTimeout: KEEP_ALIVE_MS,
       // ModelBudgets replaces these timeouts.
       headersTimeout: 0,

@@ -1,3 +1,4 @@
+import { bearer } from '../io/model-service.ts'
 import { catalogueVoice, type Vendor, vendorSettings } from '../vendor.ts'
 import { OpenAiChat } from './io/openai-chat.ts'
 import { OpenAiEmbedder } from './io/openai-embedder.ts'
@@ -6,6 +7,7 @@ import { OpenAiVoice } from './io/openai-voice.ts'
 export const openAi: Vendor = {
   name: 'openai',
   settings: vendorSettings({ name: 'openai', protocol: 'https', defaultModels: 'gpt-4.1-mini' }),
+  keyCheck: { baseUrl: 'https://api.openai.com/v1', path: '/models', headers: bearer },
   voices: [
     {
       models: ['gpt-4o-mini-tts'],

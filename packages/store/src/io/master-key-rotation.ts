@@ -3,6 +3,7 @@ import { alertDestinationSealContext } from '../alerts/destinations.ts'
 import { alertUrlSealContext } from '../alerts/rules.ts'
 import { StoreError } from '../errors.ts'
 import { answerSealContext } from '../idempotency.ts'
+import { providerKeySealContext } from '../provider-keys.ts'
 import { secretSealContext } from '../secrets.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
 import { keyVersionOf, type MasterKeySealer } from './sealer.ts'
@@ -91,6 +92,13 @@ const SEALED: readonly SealedColumn[] = [
       limit $2 for update of s`,
     update: 'update parley.secret_versions set sealed = $2 where ctid = $1',
     contextOf: row => secretSealContext(scopeOf(row), String(row.secret_id), Number(row.version)),
+  },
+  {
+    select: `select k.ctid, k.sealed, k.provider, t.tenant_id, t.owner_id, t.environment
+      from parley.provider_keys k join parley.tenants t using (tenant_id) where ${isOld('k.sealed')}
+      limit $2 for update of k`,
+    update: 'update parley.provider_keys set sealed = $2 where ctid = $1',
+    contextOf: row => providerKeySealContext(scopeOf(row), String(row.provider)),
   },
   {
     select: `select i.ctid, i.answer as sealed, i.principal, i.operation, i.key, t.tenant_id, t.owner_id, t.environment

@@ -40,6 +40,7 @@ async function fill({ tenant_id }: Scope): Promise<void> {
     `insert into parley.trunk_pings (tenant_id, trunk_id, engine_id, state, targets, checked_at) values ($1, 't', 'e', 'reachable', '[]', now())`,
     `insert into parley.numbers (tenant_id, phone_number, trunk_id) values ($1, '+1', 't')`,
     `insert into parley.test_suites (tenant_id, name, digest, cases, case_count, created_by) values ($1, 's', 'd', '[]', 0, '{}')`,
+    `insert into parley.provider_keys (tenant_id, provider, sealed, last4, models, checked_at) values ($1, 'openai', '\\x01', '', '{}', now())`,
     `insert into parley.tombstones (tenant_id, kind, id, answer) values ($1, 'secret', 'x', '{}')`,
     `insert into parley.call_minutes (tenant_id, minute, calls) values ($1, now(), 1)`,
     `insert into parley.idempotency (tenant_id, principal, operation, key, request_hash) values ($1, 'p', 'o', 'k', '\\x01')`,

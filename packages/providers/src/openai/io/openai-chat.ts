@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import type { Time } from '@parley/kernel'
 import type { ModelBudgets } from '../../io/answer-stream.ts'
 import { bearer, ModelService } from '../../io/model-service.ts'
@@ -19,6 +20,8 @@ export interface OpenAiChatOptions {
   readonly model: string
   /** `identity.provider`; default "openai". */
   readonly identityProvider?: string
+  /** Resolves the name of the base URL. Default: the system's resolver. */
+  readonly lookup?: LookupFunction
   readonly time: Time
   readonly budgets?: Partial<ModelBudgets>
 }
@@ -33,7 +36,7 @@ export class OpenAiChat implements LanguageModel {
 
   /** Throws `ProviderError` "model_misconfigured" for a URL or a key that cannot be used. */
   constructor(options: OpenAiChatOptions) {
-    const { model, identityProvider: provider = 'openai', baseUrl, apiKey, time, budgets = {} } = options
+    const { model, identityProvider: provider = 'openai', baseUrl, apiKey, lookup, time, budgets = {} } = options
     this.identity = { provider, model }
     this.#service = new ModelService({
       id: `${provider}/${model}`,
@@ -41,6 +44,7 @@ export class OpenAiChat implements LanguageModel {
       path: '/chat/completions',
       apiKey,
       authorization: bearer,
+      ...(lookup !== undefined && { lookup }),
       time,
       budgets,
     })

@@ -1,0 +1,98 @@
+import type { Scope } from '@parley/contract'
+import type { Time, Timer } from '@parley/kernel'
+import type { TextEmbedder, VendorAccess } from '@parley/providers'
+import { type Database, type ProviderKey, readProviderKeys, type Sealer } from '@parley/store'
+import type { Settings } from './environment.ts'
+import type { Services } from './services.ts'
+
+/** Environments with keys of their own whose services stay open. */
+const MAX_OPEN = 500
+/** Longer than any call: services that were replaced are closed after it. */
+const RETIRED_MS = 25 * 3_600_000
+
+interface EnvironmentServicesOptions {
+  /** With the keys of the platform. */
+  readonly services: Services
+  readonly settings: Pick<Settings, 'vendorServers'>
+  readonly database: Pick<Database, 'within'>
+  readonly sealer: Sealer
+  readonly time: Time
+}
+
+interface OpenServices {
+  /** Changes with each of the environment's keys. */
+  readonly digest: string
+  readonly services: Services
+}
+
+/**
+ * The services of each environment: those of the platform, and in place of them those with the environment's own keys. A run keeps
+ * the services that it began with.
+ */
+export class EnvironmentServices {
+  readonly #options: EnvironmentServicesOptions
+  /** By tenant, the least recently used first. */
+  readonly #open = new Map<string, OpenServices>()
+  readonly #retired = new Map<Services, Timer>()
+
+  constructor(options: EnvironmentServicesOptions) {
+    this.#options = options
+  }
+
+  /** The services for a new run. Throws what the database throws, and `seal_broken`. */
+  async of(scope: Scope): Promise<Services> {
+    const { database, sealer, services } = this.#options
+    const { keys, digest } = await readProviderKeys(database.within(scope), scope, sealer)
+    const known = this.#open.get(scope.tenant_id)
+    this.#open.delete(scope.tenant_id)
+    if (known !== undefined && known.digest !== digest) this.#retire(known.services)
+    if (digest === '') return services
+    const open = known?.digest === digest ? known : { digest, services: services.withOwnAccess(this.#accessOf(keys)) }
+    this.#open.set(scope.tenant_id, open)
+    for (const [oldest, { services: unused }] of this.#open) {
+      if (this.#open.size <= MAX_OPEN) break
+      this.#open.delete(oldest)
+      this.#retire(unused)
+    }
+    return open.services
+  }
+
+  /** The embedding model for an environment; null: there is none, or no key for it. */
+  async embedder(
+    { provider, model_id }: { readonly provider: string; readonly model_id: string },
+    scope: Scope,
+  ): Promise<TextEmbedder | null> {
+    return (await this.of(scope)).embedder(`${provider}/${model_id}`)
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#retired.values()) timer.cancel()
+    const open = [...this.#open.values()].map(({ services }) => services)
+    await Promise.all([...open, ...this.#retired.keys()].map(services => services.close()))
+  }
+
+  #accessOf(keys: readonly ProviderKey[]): Record<string, VendorAccess> {
+    const { services, settings } = this.#options
+    return Object.fromEntries(
+      keys.map(({ provider, key, endpoint, models }) => {
+        const server = settings.vendorServers[provider]
+        const access = {
+          apiKey: key,
+          baseUrl: endpoint ?? server?.baseUrl ?? null,
+          models: endpoint === null ? (server?.models ?? []) : models,
+          ...(endpoint !== null && { lookup: services.egress.lookupFor(endpoint) }),
+        }
+        return [provider, access]
+      }),
+    )
+  }
+
+  #retire(services: Services): void {
+    const { time } = this.#options
+    const timer = time.at(time.now() + RETIRED_MS, () => {
+      this.#retired.delete(services)
+      void services.close()
+    })
+    this.#retired.set(services, timer)
+  }
+}

@@ -8,7 +8,7 @@ import type { PersonToken } from './tokens.ts'
 const MOST_SESSIONS = 50
 
 /** A session as its holder sees it. */
-export interface SessionRow {
+interface SessionRow {
   readonly session_id: string
   readonly created_at: string
   /** ISO time at which it ends without further use. */

@@ -142,7 +142,7 @@ describe('parley admin', () => {
     const set = (codecs: string) => admin(`trunk set wide --codecs ${codecs} --env ${tenant_id}`)
     expect(await set('g722,PCMU')).toMatchObject({ details: { codecs: ['G722', 'PCMU'] } })
     for (const wrong of ['G729', 'PCMU,PCMU', 'PCMU,,PCMA'])
-      await expect(set(wrong)).rejects.toThrow('--codecs takes PCMU, PCMA, G722, each once, separated by commas')
+      await expect(set(wrong)).rejects.toThrow('--codecs takes PCMU, PCMA, G722, OPUS, each once, separated by commas')
     expect(await set('default')).toMatchObject({ details: {} })
     const { rows } = await test.owner.query('select details from parley.trunks where trunk_id = $1', ['wide'])
     expect(rows).toEqual([{ details: {} }])

@@ -53,7 +53,7 @@ export async function writeAlertDestination(
           insert into parley.alert_destinations (tenant_id, kind, sealed)
           values (${scope.tenant_id}::uuid, ${kind}::text, ${sealed}::bytea) on conflict do nothing`.execute(tx)
       : await sql`
-          update parley.alert_destinations set sealed = ${sealed}::bytea, revision = uuidv7(), updated_at = parley.now_ms()
+          update parley.alert_destinations set sealed = ${sealed}::bytea, revision = parley.uuidv7(), updated_at = parley.now_ms()
           where tenant_id = ${scope.tenant_id}::uuid and kind = ${kind}::text and revision = ${expected}::uuid`.execute(
           tx,
         )

@@ -49,7 +49,7 @@ export async function insertAlertRule(
 ): Promise<AlertRuleRow | DestinationFault | 'limit_reached'> {
   await takeTurn(tx, scope, 'alert_rules')
   const { rows: counted } = await sql<{ count: number; alert_id: string }>`
-    select count(*)::integer as count, uuidv7() as alert_id from parley.alert_rules
+    select count(*)::integer as count, parley.uuidv7() as alert_id from parley.alert_rules
     where tenant_id = ${scope.tenant_id}::uuid and deleted_at is null`.execute(tx)
   const { count, alert_id: alertId } = counted[0]!
   if (count >= ENVIRONMENT_LIMITS.alert_rules) return 'limit_reached'
@@ -60,7 +60,7 @@ export async function insertAlertRule(
       tenant_id, alert_id, metric, threshold, enabled, destination_kind, destination_sealed, destination_revision, secret_version
     ) values (
       ${scope.tenant_id}::uuid, ${alertId}::uuid, ${metric}::text, ${threshold}::text, ${enabled}::boolean, ${stored.kind}::text,
-      ${stored.sealed}::bytea, ${stored.kind === 'webhook' ? sql`uuidv7()` : sql`null`}, ${stored.secretVersion}::integer
+      ${stored.sealed}::bytea, ${stored.kind === 'webhook' ? sql`parley.uuidv7()` : sql`null`}, ${stored.secretVersion}::integer
     )`.execute(tx)
   return (await readAlertRule(tx, scope, alertId))!
 }
@@ -94,7 +94,7 @@ export async function updateAlertRule(
         stored === null
           ? sql``
           : sql`, destination_kind = ${stored.kind}::text, destination_sealed = ${stored.sealed}::bytea,
-              destination_revision = ${stored.kind === 'webhook' ? sql`uuidv7()` : sql`null`},
+              destination_revision = ${stored.kind === 'webhook' ? sql`parley.uuidv7()` : sql`null`},
               secret_version = ${stored.secretVersion}::integer`
       }
     where tenant_id = ${scope.tenant_id}::uuid and alert_id = ${alertId}::uuid`.execute(tx)

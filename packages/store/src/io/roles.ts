@@ -41,6 +41,8 @@ export async function ensureAppLogin(client: Client, address: DatabaseAddress): 
   })
   await client.query(`grant parley_app to ${role} with inherit true, set false`)
   await client.query(`grant connect on database ${escapeIdentifier(address.database)} to ${role}`)
+  // Everybody may create temporary objects in a new database. The application needs none; a function of the platform must never see one.
+  await client.query(`revoke temporary on database ${escapeIdentifier(address.database)} from public`)
 }
 
 /**
@@ -60,6 +62,7 @@ export function preparationSql({ ownerUrl, database, login }: DatabaseAddress): 
     `alter role ${role} with login password ${escapeLiteral(login.password)}`,
     `grant parley_app to ${role} with inherit true, set false`,
     `grant connect on database ${escapeIdentifier(database)} to ${role}`,
+    `revoke temporary on database ${escapeIdentifier(database)} from public`,
   ]
   return statements.map(statement => `${statement};\n`).join('')
 }

@@ -186,6 +186,33 @@ describe('every table of tenants', () => {
   })
 })
 
+describe('tables of processes', () => {
+  it('leases and engines are hidden from sessions in the scope of a tenant', async () => {
+    await test.database.leases.acquire('test/hidden', 'somebody', 60_000)
+    await test.database.runs.engines.register({ engine_id: 'e', addresses: {}, capacity: 1 })
+    for (const table of ['leases', 'engines']) {
+      const { rows } = await test.owner.query(`select count(*)::int as n from parley.${table}`)
+      expect(rows[0].n, table).toBeGreaterThan(0)
+      const seen = await sql`select 1 from parley.${sql.raw(table)}`.execute(test.database.within(ours))
+      expect(seen.rows, table).toEqual([])
+    }
+    const taken = test.database.transaction(ours, tx =>
+      sql`insert into parley.leases (name, owner, expires_at) values ('test/mine', 'tenant', now())`.execute(tx),
+    )
+    await expect(taken).rejects.toMatchObject({ code: '42501' })
+  })
+
+  it('an environment changes its own row and no other of its organisation', async () => {
+    const sandbox = await test.scope({ environment: 'sandbox', owner_id: theirs.owner_id })
+    const rename = (tenant_id: string) =>
+      test.database.transaction(sandbox, tx =>
+        tx.updateTable('tenants').set({ display_name: 'x' }).where('tenant_id', '=', tenant_id).executeTakeFirst(),
+      )
+    expect((await rename(theirs.tenant_id)).numUpdatedRows).toBe(0n)
+    expect((await rename(sandbox.tenant_id)).numUpdatedRows).toBe(1n)
+  })
+})
+
 describe("the application's role", () => {
   it.each([
     'set role parley_system',
@@ -197,6 +224,8 @@ describe("the application's role", () => {
     'create policy all_of_it on parley.agents using (true)',
     'drop table parley.agents',
     'create table parley.mine (a int)',
+    'create temporary table mine (a int)',
+    "insert into parley.tenants (owner_id, environment, name) select owner_id, 'sandbox', 'x' from parley.tenants",
     'create function parley.mine() returns int language sql return 1',
     'grant parley_system to current_user',
     'alter role current_user bypassrls',
@@ -277,7 +306,7 @@ describe('functions that look across tenants', () => {
     for (const { name, ...facts } of rows)
       expect(facts, name).toEqual({
         owner: 'parley_system',
-        config: [expect.stringMatching(/^search_path=pg_catalog(, pg_temp)?$/)],
+        config: ['search_path=pg_catalog, pg_temp'],
         everybody: false,
       })
   })

@@ -26,7 +26,7 @@ const MIN_FRAMES = 5
 /** Frames without the tone after which it is over. */
 const MAX_GAP = 2
 /** Fall of the tone's level at its end by which it differs from a note of music that passes into the next. */
-const END_FALL_DB = 8
+const END_FALL_DB = 4
 
 /** ITU-T E.180: the three tones of "special information", each with its two usual frequencies, Hz. */
 const SIT_TONES = [

@@ -1,4 +1,4 @@
-import { VoiceActivity } from '@parley/media'
+import type { Observation } from './observe.ts'
 
 /** A baseline knows people and machines only; `unknown`: it did not decide. */
 export interface BaselineVerdict {
@@ -16,8 +16,8 @@ interface Stretch {
  * a greeting of 1500 ms, more than 3 words (of at least 100 ms, with at least 50 ms between), or 5000 ms in all are a machine; 800 ms of silence after the
  * greeting is a person.
  */
-export function asteriskAmd(audio: Int16Array, answeredMs: number): BaselineVerdict {
-  const stretches = talkIn(audio, answeredMs, 50).filter(({ startMs, endMs }) => endMs - startMs >= 100)
+export function asteriskAmd(sounds: readonly Observation[], answeredMs: number): BaselineVerdict {
+  const stretches = talkIn(sounds, answeredMs, 50).filter(({ startMs, endMs }) => endMs - startMs >= 100)
   const [first] = stretches
   if (first === undefined || first.startMs > 2500) return { machine: true, atMs: 2500 }
   let greetingFrom = first.startMs
@@ -33,8 +33,8 @@ export function asteriskAmd(audio: Int16Array, answeredMs: number): BaselineVerd
 }
 
 /** Talk of at most 2 s before a silence of 1 s is a person; longer talk, or none in 5 s, is a machine. */
-export function silenceRule(audio: Int16Array, answeredMs: number): BaselineVerdict {
-  const stretches = talkIn(audio, answeredMs, 1000)
+export function silenceRule(sounds: readonly Observation[], answeredMs: number): BaselineVerdict {
+  const stretches = talkIn(sounds, answeredMs, 1000)
   const [first] = stretches
   if (first === undefined || first.startMs > 5000) return { machine: true, atMs: 5000 }
   if (first.endMs - first.startMs > 2000) return { machine: true, atMs: first.startMs + 2000 }
@@ -42,25 +42,18 @@ export function silenceRule(audio: Int16Array, answeredMs: number): BaselineVerd
 }
 
 /** Talk since the answer, with gaps shorter than `gapMs` bridged. */
-function talkIn(audio: Int16Array, answeredMs: number, gapMs: number): Stretch[] {
-  const activity = new VoiceActivity({ hangoverMs: 50 })
+function talkIn(sounds: readonly Observation[], answeredMs: number, gapMs: number): Stretch[] {
   const out: { startMs: number; endMs: number }[] = []
   let startMs: number | null = null
-  const end = (atMs: number) => {
-    if (startMs === null) return
+  for (const { input } of sounds) {
+    if (input.type === 'voice-started') startMs = Math.max(0, input.startedAt - answeredMs)
+    if (input.type !== 'voice-stopped' || startMs === null) continue
+    const endMs = input.stoppedAt - answeredMs
     const last = out.at(-1)
-    if (last !== undefined && startMs - last.endMs < gapMs) last.endMs = atMs
-    else out.push({ startMs, endMs: atMs })
+    if (last !== undefined && startMs - last.endMs < gapMs) last.endMs = endMs
+    else if (endMs > 0) out.push({ startMs, endMs })
     startMs = null
   }
-  for (let at = 0; at + 160 <= audio.length; at += 160) {
-    activity.push(at, audio, at, 160)
-    for (let edge = activity.take(); edge !== null; edge = activity.take()) {
-      const ms = activity.position / 8 - answeredMs
-      if (edge === 'voice-end') end(ms)
-      else startMs = Math.max(0, ms)
-    }
-  }
-  end(audio.length / 8 - answeredMs)
-  return out.filter(({ endMs }) => endMs > 0)
+  if (startMs !== null) out.push({ startMs, endMs: Number.POSITIVE_INFINITY })
+  return out
 }

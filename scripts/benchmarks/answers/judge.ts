@@ -7,13 +7,10 @@ import {
   type Verdict,
 } from '@parley/dialogue'
 import { SeededRandom } from '@parley/kernel'
-import { CallTones, VoiceActivity } from '@parley/media'
-import type { CalleeAudio } from './callee-audio.ts'
+import type { Observation, Sound } from './observe.ts'
 import type { Transcript } from './simulated-recogniser.ts'
 
-const FRAME = 160
 const FRAME_MS = 20
-const HANGOVER_MS = 80
 /** How long the agent's first words last. */
 const OPENING_MS = 4000
 
@@ -35,28 +32,27 @@ export interface JudgeOptions {
   readonly withSound?: boolean
 }
 
-/** Runs the detector of the engine over received audio, as a call does: voice activity and tones every 20 ms, words as they come. */
+/** Runs the detector of the engine on what is heard in a call of `lengthMs`, every 20 ms. */
 export function judge(
-  audio: CalleeAudio['samples'],
+  sounds: readonly Observation[],
   transcripts: readonly Transcript[],
+  lengthMs: number,
   options: JudgeOptions,
 ): Judgement {
   const call = new JudgedCall(options)
-  const words = [...transcripts]
-  for (let at = 0; at + FRAME <= audio.length; at += FRAME) {
-    const now = at / 8 + FRAME_MS
-    for (let next = words[0]; next !== undefined && next.atMs <= now; next = words[0]) {
-      call.words(words.shift()!)
-    }
-    call.frame(now, at, audio)
+  let nextSound = 0
+  let nextWords = 0
+  for (let now = FRAME_MS; now <= lengthMs; now += FRAME_MS) {
+    call.answer(now)
+    while (nextWords < transcripts.length && transcripts[nextWords]!.atMs <= now) call.words(transcripts[nextWords++]!)
+    while (nextSound < sounds.length && sounds[nextSound]!.atMs <= now) call.sound(now, sounds[nextSound++]!.input)
+    call.advance(now)
   }
   return call.judgement
 }
 
 class JudgedCall {
   readonly #options: JudgeOptions
-  readonly #activity = new VoiceActivity({ hangoverMs: HANGOVER_MS })
-  readonly #tones = new CallTones()
   readonly #detector: AnswerDetector
   readonly #turns: TurnMachine
   readonly #verdicts: { atMs: number; verdict: Verdict }[] = []
@@ -106,40 +102,19 @@ class JudgedCall {
     else this.#turn(atMs, { type: 'partial', text, words })
   }
 
-  frame(now: number, at: number, audio: Int16Array): void {
-    if (!this.#answered && now >= this.#options.answeredMs) {
-      this.#answered = true
-      this.#detect(now, { type: 'answered' })
-      this.#turn(now, { type: 'connected' })
-    }
-    const activity = this.#activity
-    activity.push(at, audio, at, FRAME)
-    for (let edge = activity.take(); edge !== null; edge = activity.take()) {
-      const ms = activity.position / 8
-      if (edge === 'voice-start') this.#voice(now, { type: 'voice-started', startedAt: ms })
-      else this.#voice(now, { type: 'voice-stopped', stoppedAt: ms })
-    }
-    this.#tones.push(at, audio, at, FRAME)
-    for (let type = this.#tones.take(); type !== null; type = this.#tones.take()) {
-      const ms = this.#tones.position / 8
-      if (type === 'tone-ended') this.#detect(now, { type, at: ms, isIsolated: this.#tones.isIsolated })
-      else
-        this.#detect(now, {
-          type: 'tone-started',
-          tone: type === 'tone-started' ? 'tone' : type,
-          hz: this.#tones.hz,
-          at: ms,
-        })
-    }
-    this.#advance(now)
+  answer(now: number): void {
+    if (this.#answered || now < this.#options.answeredMs) return
+    this.#answered = true
+    this.#detect(now, { type: 'answered' })
+    this.#turn(now, { type: 'connected' })
   }
 
-  #voice(now: number, input: AnswerInput & DialogueInput): void {
+  sound(now: number, input: Sound): void {
     if (this.#options.withSound !== false) this.#detect(now, input)
-    if (this.#answered) this.#turn(now, input)
+    if (this.#answered && (input.type === 'voice-started' || input.type === 'voice-stopped')) this.#turn(now, input)
   }
 
-  #advance(now: number): void {
+  advance(now: number): void {
     const due = this.#detector.deadline()
     if (due !== undefined && due <= now) {
       this.#detector.advance(now)

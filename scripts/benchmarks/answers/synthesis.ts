@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,15 +23,15 @@ export async function synthesise(voice: BenchVoice, text: string): Promise<Int16
     .slice(0, 32)
   const file = join(CACHE, `${key}.pcm`)
   if (existsSync(file)) return samplesOf(readFileSync(file))
-  const wav = join(CACHE, `${key}.${process.pid}.wav`)
+  const wav = join(CACHE, `${randomUUID()}.wav`)
   try {
     await speak(voice, text, wav)
     const { channels, sampleRate } = readWav(readFileSync(wav))
     // A shift raises pitch and formants: the same samples, played faster.
     const from = Math.round((sampleRate * voice.shift) / 50) * 50
     const trimmed = withoutSilence(resample(channels[0]!, from, RATE))
-    writeFileSync(`${file}.${process.pid}`, Buffer.from(trimmed.buffer, trimmed.byteOffset, trimmed.byteLength))
-    renameSync(`${file}.${process.pid}`, file)
+    writeFileSync(`${wav}.pcm`, Buffer.from(trimmed.buffer, trimmed.byteOffset, trimmed.byteLength))
+    renameSync(`${wav}.pcm`, file)
     return trimmed
   } finally {
     rmSync(wav, { force: true })

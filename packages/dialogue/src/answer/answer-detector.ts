@@ -4,9 +4,12 @@ import {
   ANNOUNCED_BEEP_SILENCE_MS,
   ANSWER_SILENCE_MS,
   ANSWERED_GREETING_MS,
+  BONUS_FROM_MS,
+  BONUS_WHOLE_MS,
   DECISIVE_SCORE,
   HUMAN_STANDS_AFTER_MS,
   HUMAN_STANDS_AFTER_TURNS,
+  LENGTH_BONUS,
   LONG_GREETING_MS,
   LONGEST_DETECTION_MS,
   MARGIN_OVER_HUMAN,
@@ -17,6 +20,7 @@ import {
   SHORT_GREETING_MS,
   SHORT_GREETING_SILENCE_MS,
   TALK_BEFORE_BEEP_MS,
+  WORDS_BEFORE_BEEP,
   WORDS_WAIT_MS,
 } from './answer-thresholds.ts'
 import { FarEndTalk } from './far-end-talk.ts'
@@ -163,7 +167,8 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     this.#talk.toneEnded(at)
     if (!isIsolated || this.#answeredAt === null) return
     const spoken = this.#talk.spokenMs(at)
-    if (spoken < TALK_BEFORE_BEEP_MS) return
+    // In noise words are heard where no voice is found.
+    if (spoken < TALK_BEFORE_BEEP_MS && this.#words.count < WORDS_BEFORE_BEEP) return
     this.#greetingEnd.beep(at)
     const { class: current } = this.#verdict ?? {}
     if (current === 'fax' || current === 'announcement' || current === 'mailbox_unavailable') return
@@ -184,12 +189,17 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     if (!this.#isOver) this.#settleGreeting(now)
   }
 
+  /** When the far end was last heard by its words; the start of detection, where there were none. */
+  get #lastSign(): Ms {
+    return Math.max(this.#armedAt, this.#words.lastWordEndMs)
+  }
+
   #settleGreeting(now: Ms): void {
     const answer = this.#verdict?.class
-    if (answer === 'screener') this.#greetingEnd.settle(now, this.#armedAt, QUESTION_SILENCE_MS)
+    if (answer === 'screener') this.#greetingEnd.settle(now, this.#lastSign, QUESTION_SILENCE_MS)
     if (answer !== 'voicemail') return
     const isAnnounced = BEEP_ANNOUNCED.test(normalisedSpeech(this.#words.text))
-    this.#greetingEnd.settle(now, this.#armedAt, isAnnounced ? ANNOUNCED_BEEP_SILENCE_MS : MESSAGE_SILENCE_MS)
+    this.#greetingEnd.settle(now, this.#lastSign, isAnnounced ? ANNOUNCED_BEEP_SILENCE_MS : MESSAGE_SILENCE_MS)
   }
 
   #judgeWords(now: Ms): void {
@@ -198,9 +208,11 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     // Before the answer only the network speaks.
     if (this.#answeredAt === null && best.class !== 'announcement') return
     const current = this.#verdict?.class ?? null
-    if (current === best.class || current === 'fax') return
+    const proof = this.#verdict?.evidence[0]?.kind
+    if (current === best.class || proof === 'sit' || proof === 'fax-tone') return
     const needed = current === 'human' ? AFTER_HUMAN_SCORE : DECISIVE_SCORE
-    if (best.score < needed || best.score - this.#words.scoreOf('human') < MARGIN_OVER_HUMAN) return
+    const score = best.score + this.#lengthBonus(now)
+    if (score < needed || best.score - this.#words.scoreOf('human') < MARGIN_OVER_HUMAN) return
     if (current !== null && isMachine(current)) {
       const own = current === 'voicemail' && this.#verdict?.evidence[0]?.kind !== 'words' ? 0 : this.#scoreOf(current)
       if (best.score < own + REVISION_MARGIN) return
@@ -210,6 +222,13 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
       confidence: Math.min(0.99, 0.8 + 0.1 * best.score),
       evidence: [{ kind: 'words', phrases: best.phrases }],
     })
+  }
+
+  /** A long greeting without words of a person adds to the words of a machine. */
+  #lengthBonus(now: Ms): number {
+    if (this.#words.scoreOf('human') >= MARGIN_OVER_HUMAN) return 0
+    const share = (this.#talk.greetingMs(now) - BONUS_FROM_MS) / (BONUS_WHOLE_MS - BONUS_FROM_MS)
+    return LENGTH_BONUS * Math.max(0, Math.min(1, share))
   }
 
   #scoreOf(name: string): number {

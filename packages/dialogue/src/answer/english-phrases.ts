@@ -14,6 +14,10 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 who's calling
     1.0 can you hear me
     1.0 are you there
+    0.9 how are you
+    0.5 front desk
+    0.3 this is
+    0.3 my name is
     0.8 is anyone/anybody/someone there
     0.7 ^ hello hello
     0.1 ^ hello
@@ -90,15 +94,16 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 customer/subscriber you ~ calling/dialed
     0.8 finished recording
     0.8 hang up or press
-    0.5 you know what to do
+    0.8 you know what to do
     0.7 do your thing
     0.95 ^ your call has
     0.95 ^ your call was
-    0.9 ^ the person/party/customer/subscriber
+    0.6 ^ the person/party/customer/subscriber
+    0.9 ^ the person you're/you are/were
     0.9 ^ the google/wireless/mobile
     0.9 ^ nobody is
     0.9 this is ~ phone/cell/voicemail
-    0.9 i'm/we're/are/is either/currently/probably
+    0.6 i'm/we're/are/is either/currently/probably
     0.8 on (the) (other) line
     0.8 on another call
     0.7 away from
@@ -208,7 +213,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 agent/agents
     0.5 holding
     0.5 please hold
-    0.6 busy
+    0.3 busy
     0.6 hours
     0.6 emergency
     0.6 to continue
@@ -252,12 +257,12 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.0 connecting you
     1.0 stay on the line
     1.0 would like to know who is calling
-    0.9 accepts calls from
+    1.2 accepts calls
     0.9 is using (a)
     0.9 google will
     0.9 you'll be connected
-    0.9 what is this ~ about
-    0.9 what's this ~ about
+    0.5 what is this ~ about
+    0.5 what's this ~ about
     0.9 why are you calling
     0.9 you're calling about
     0.9 unknown callers
@@ -280,7 +285,7 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.6 and why
     0.5 connected
     0.5 this person
-    1.0 accepts calls`,
+`,
   announcement: `
     1.4 number you have/are dialed/dialled/called/reached/calling/dialing is/has
     1.4 number you dialed/dialled/called/reached is/has

@@ -11,6 +11,8 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.2 le atiende
     1.2 le habla
     1.2 le saluda
+    0.3 mi nombre es
+    0.3 soy
     1.0 con quien hablo/desea
     1.0 quien es
     0.6 quien habla
@@ -82,7 +84,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 la persona con la que/quien
     0.9 la persona que
     0.8 el/del cliente/usuario/abonado
-    0.95 ^ su/tu llamada
+    0.95 ^ su/tu llamada ha/fue
     0.95 ^ la persona
     0.95 ^ el cliente/usuario/abonado
     0.95 ^ buzon
@@ -153,6 +155,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 llamada ~ grabada
     0.9 calidad del/de servicio
     1.0 su llamada es (muy) importante
+    0.9 ^ su llamada es
     1.0 orden de llegada
     1.0 en orden de
     1.0 permanezca en (la) linea
@@ -268,7 +271,7 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.9 restringidas
     0.9 entrantes
     0.6 numero
-    0.9 completada/completar
+    1.2 completada/completar
     0.9 lineas
     0.6 mas tarde`,
 }

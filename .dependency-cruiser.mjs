@@ -43,6 +43,17 @@ const packages = {
     'packages/conversation',
     'packages/runs',
   ],
+  'packages/evaluation': [
+    'packages/kernel',
+    'media',
+    'packages/contract',
+    'packages/flow',
+    'packages/providers',
+    'packages/conversation',
+    'packages/leg',
+    'packages/engine',
+    'packages/phone',
+  ],
   // `sip` for the reaper alone: it hangs up for engines that died.
   'packages/jobs': [
     'packages/kernel',
@@ -55,6 +66,7 @@ const packages = {
     'packages/knowledge',
     'packages/conversation',
     'packages/runs',
+    'packages/evaluation',
   ],
   'packages/phone': ['packages/kernel', 'sip', 'media', 'packages/contract', 'packages/providers', 'packages/leg'],
   'packages/client': ['packages/kernel', 'packages/contract'],
@@ -87,6 +99,7 @@ const packages = {
     'packages/runs',
     'packages/engine',
     'packages/jobs',
+    'packages/evaluation',
     'packages/phone',
     'packages/contract',
     'packages/store',

@@ -19,6 +19,7 @@ import { messageHandler } from './handlers/runs-message.ts'
 import { secretHandlers } from './handlers/secrets.ts'
 import { teamHandlers } from './handlers/team.ts'
 import { tenantSettingsHandlers } from './handlers/tenant-settings.ts'
+import { testRunHandlers } from './handlers/test-runs.ts'
 import { testSuiteHandlers } from './handlers/test-suites.ts'
 import { trunkHandlers } from './handlers/trunks.ts'
 import { usageHandlers } from './handlers/usage.ts'
@@ -45,6 +46,7 @@ export const handlers: Handlers = {
   ...messageHandler,
   ...runContentHandlers,
   ...testSuiteHandlers,
+  ...testRunHandlers,
   ...usageHandlers,
   ...alertHandlers,
   ...knowledgeHandlers,

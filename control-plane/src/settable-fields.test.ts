@@ -24,8 +24,9 @@ const EMPTY_ENVIRONMENT: DraftEnvironment = {
 const fields = settableFields(operations)
 /** Fields for programs that draw a flow: only the answer of `drafts.get` contains them. */
 const FOR_DISPLAY = /^Node\[[a-z_]+\]\.display_position(\.[xy])?$/
-/** Fields that only a trial of a test run reads. */
-const OF_TRIALS = /^(TestCase|Assertion|JsonCondition|SuiteSource)\b/
+/** How a caller sounds, which only trials with audio read. */
+const OF_AUDIO =
+  /^TestCase\.(voice\b|caller\[script\]\.steps\.(plays\.(kind|beep)|level_db|pause_before_ms|interrupt_at_ms)$|caller\[persona\]\.behavior\.(interrupts|backchannels)$)/
 const withoutEffect = new Set([
   ...FIELDS_WITHOUT_EFFECT.flatMap(({ fields }) => fields.split(' ')),
   ...DESCRIBED_AS_WITHOUT_EFFECT,
@@ -48,7 +49,7 @@ function matches(pattern: string, schema: string): boolean {
 }
 
 const isAccountedFor = (field: string) =>
-  withoutEffect.has(field) || FOR_DISPLAY.test(field) || OF_TRIALS.test(field) || readersOf(field).length > 0
+  withoutEffect.has(field) || FOR_DISPLAY.test(field) || OF_AUDIO.test(field) || readersOf(field).length > 0
 
 /** The text of the files at `paths`, files or folders separated by spaces. */
 function textOf(paths: string, isWanted: (file: string) => boolean): string {

@@ -3,6 +3,7 @@ import { fromTemplate } from '@parley/flow'
 import {
   type AgentRow,
   archiveAgent,
+  cancelTestRuns,
   type DraftJson,
   insertAgent,
   insertDraft,
@@ -44,7 +45,10 @@ export const agentHandlers = {
     context.auditResource({ kind: 'agent', id: agent_id })
     const numbers = await archiveAgent(context.db, context.scope, agent_id)
     const agent = await existingAgent(context, agent_id)
-    if (numbers !== null) context.notifyAfterCommit('publications', agent_id)
+    if (numbers !== null) {
+      await cancelTestRuns(context.db, context.scope, { agent_id })
+      context.notifyAfterCommit('publications', agent_id)
+    }
     for (const number of numbers ?? []) context.notifyAfterCommit('telephony', number)
     return { status: 200, body: summaryOf(agent, context.scope) }
   },

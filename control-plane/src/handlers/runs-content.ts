@@ -38,13 +38,10 @@ export const runContentHandlers = {
     return { status: 200, body: { items, truncated: items.length < rows.length } }
   },
 
-  'runs.transcript': async ({ params: { run_id } }, context) => {
-    const [run, stored] = await Promise.all([
-      existingRun(context, run_id),
-      readTranscript(context.db, context.scope, run_id),
-    ])
-    return { status: 200, body: transcriptBody(run, stored) }
-  },
+  'runs.transcript': async ({ params: { run_id } }, context) => ({
+    status: 200,
+    body: await transcriptOf(run_id, context),
+  }),
 
   'runs.recording': async ({ params: { run_id } }, context) => {
     context.auditResource({ kind: 'run', id: run_id })
@@ -75,6 +72,15 @@ export const runContentHandlers = {
 export function timelineBody({ fields, ...place }: EventRow): z.input<typeof timelineItem> {
   // Items are written with the types of the contract, so that they match its schema.
   return { ...place, ...fields } as unknown as z.input<typeof timelineItem>
+}
+
+/** The transcript of a run; throws `not_found`. */
+export async function transcriptOf(runId: string, context: Context): Promise<Transcript> {
+  const [run, stored] = await Promise.all([
+    existingRun(context, runId),
+    readTranscript(context.db, context.scope, runId),
+  ])
+  return transcriptBody(run, stored)
 }
 
 function transcriptBody(run: RunRow, stored: TranscriptRow | null): Transcript {

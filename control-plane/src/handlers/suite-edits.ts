@@ -6,7 +6,7 @@ import type { SuiteContent } from '@parley/store'
 const MAX_CASES = 100
 
 /** What edits change. */
-export interface EditedSuite {
+interface EditedSuite {
   readonly name: string
   readonly cases: readonly TestCase[]
   readonly source: SuiteSource | null

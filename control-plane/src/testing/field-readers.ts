@@ -296,6 +296,38 @@ export const FIELD_READERS: readonly FieldReader[] = [
     `${HANDLERS}/knowledge.ts`,
     `${HANDLERS}/knowledge.test.ts`,
   ],
+  [
+    'TestCase*',
+    'case_id mode language caller dynamic_variables mocks max_turns timeout_ms trials pass_policy blocking assertions kind steps says plays text presses hangs_up silence_ms expect lands hears hung_up goal brief facts behavior verbosity patience pauses action_id when respond status body delay_ms error outcome times',
+    'packages/evaluation/src packages/jobs/src/trials',
+    'packages/evaluation/src packages/jobs/src/trials',
+  ],
+  // Lists of cases show both.
+  [
+    'TestCase',
+    'name tags',
+    'packages/contract/src/test-suites packages/jobs/src/trials',
+    'packages/contract/src/test-suites',
+  ],
+  [
+    'Assertion*',
+    'id type node_ids match by_turn order step action_id times arguments role contains regex name op value kinds values percentile criterion',
+    'packages/evaluation/src',
+    'packages/evaluation/src',
+  ],
+  ['JsonCondition', 'path op value', 'packages/evaluation/src', 'packages/evaluation/src'],
+  [
+    'SuiteSource*',
+    'kind window_days versions contact dispositions min_caller_turns sample limit run_ids',
+    `${STORE}/tests`,
+    `${STORE}/tests packages/jobs/src/trials`,
+  ],
+  [
+    'test_runs.*',
+    'agent_id version suite_ids case_ids trials baseline_test_run_id suite_id purpose state',
+    `${HANDLERS} ${STORE}/tests`,
+    `${HANDLERS}/test-runs.test.ts`,
+  ],
 
   // Pages of lists.
   ['*', 'cursor limit', 'control-plane/src/handlers control-plane/src/pipeline', 'control-plane/src'],

@@ -1,5 +1,5 @@
 import type { OperationId } from '@parley/contract'
-import { newSuite, SUITE_BODY } from './suite-requests.ts'
+import { newSuite, newTestRun, newTrial, SUITE_BODY, testRunBody } from './suite-requests.ts'
 
 /** The parts of a request as JSON; a part that the operation does not have is absent. */
 export interface RequestParts {
@@ -29,6 +29,8 @@ export interface World {
   own(runId: string): Promise<void>
   /** Makes a delivery of an alert rule of which nobody knows whether it arrived, and returns its id. */
   uncertainDelivery(alertId: string): Promise<string>
+  /** Starts all queued test runs, whose trials then wait. */
+  startTestRuns(): Promise<void>
 }
 
 const SIP_PASSWORD = 'correct horse battery staple'
@@ -331,6 +333,24 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
     params: { suite_id: await newSuite(world) },
     query: { expected_revision: 1 },
   }),
+  'test_runs.create': async world => ({
+    body: { ...(await testRunBody(world)), baseline_test_run_id: await newTestRun(world) },
+  }),
+  'test_runs.estimate': async world => ({ body: await testRunBody(world) }),
+  'test_runs.list': async world => ({
+    query: {
+      agent_id: 'ada',
+      version: 0,
+      suite_id: await newSuite(world),
+      purpose: 'manual',
+      state: 'queued',
+      limit: 5,
+    },
+  }),
+  'test_runs.get': async world => ({ params: { test_run_id: await newTestRun(world) } }),
+  'test_runs.results': async world => ({ params: { test_run_id: await newTestRun(world) }, query: { limit: 5 } }),
+  'test_runs.trial': async world => ({ params: await newTrial(world) }),
+  'test_runs.cancel': async world => ({ params: { test_run_id: await newTestRun(world) } }),
   'usage.summary': async () => ({
     query: {
       group_by: 'agent',

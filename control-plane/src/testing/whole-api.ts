@@ -7,6 +7,7 @@ import { handlers } from '../handlers.ts'
 import { runOwners } from './chat-answerer.ts'
 import type { PipelineApiOptions } from './pipeline-api.ts'
 import { type PipelineApi, pipelineApi } from './pipeline-api.ts'
+import { startTestRuns } from './start-test-runs.ts'
 import type { Answer, RequestParts, World } from './valid-requests.ts'
 
 /** An API with every operation, over HTTP and on a real Postgres; production and sandbox of one organisation. */
@@ -91,6 +92,7 @@ export async function openWholeApi(
       },
       own: async runId => void (await owners.take(runId)),
       uncertainDelivery: alertId => insertUncertainDelivery(api.db, alertId),
+      startTestRuns: () => startTestRuns(api.db.database, api.scope),
     },
     async close() {
       owners.close()

@@ -11,6 +11,7 @@ import { knowledgeHandlers } from '../handlers/knowledge.ts'
 import { numberHandlers } from '../handlers/numbers.ts'
 import { secretHandlers } from '../handlers/secrets.ts'
 import { tenantSettingsHandlers } from '../handlers/tenant-settings.ts'
+import { testRunHandlers } from '../handlers/test-runs.ts'
 import { testSuiteHandlers } from '../handlers/test-suites.ts'
 import { trunkHandlers } from '../handlers/trunks.ts'
 import { type Called, callDirectly } from './direct-calls.ts'
@@ -26,6 +27,7 @@ const handlers = {
   ...numberHandlers,
   ...secretHandlers,
   ...tenantSettingsHandlers,
+  ...testRunHandlers,
   ...testSuiteHandlers,
   ...trunkHandlers,
 }
@@ -101,7 +103,7 @@ export async function openWorkspace(): Promise<Workspace> {
       await test.owner.query(
         `insert into parley.publications (tenant_id, agent_id, version, digest, plan_schema_version, channels, languages,
            source_kind, published_by, test, draft_id, draft_revision, plan, draft, warnings)
-         values ($1, $2, 0, 'sha256:', 1, $3, '{en}', 'api', '{}', $4, uuidv7(), 1, $5, '{}', '[]')`,
+         values ($1, $2, 0, 'sha256:' || repeat('0', 64), 1, $3, '{en}', 'api', '{}', $4, uuidv7(), 1, $5, '{}', '[]')`,
         [tenant_id, agent_id, channels, isTest, JSON.stringify(plan)],
       )
     },

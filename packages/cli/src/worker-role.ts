@@ -81,6 +81,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     },
     embedders: (model, scope) => environmentServices.embedder(model, scope),
     reader,
+    trials: { agents: agents.text },
     wake: work => runQueue.wake(work),
     queue: environmentQueue,
     expireContents: async () => {

@@ -23,6 +23,8 @@ const REASONS: Readonly<Record<string, string>> = {
     'invalid_request/webhook_mismatch invalid_request/secret_not_found invalid_request/address_not_allowed conflict/draft_has_changes conflict/stale_revision ' +
     'conflict/agent_archived capability_unavailable/unsupported_capability publication_invalid/model_binding_required',
   'agents.export': 'conflict/agent_not_published',
+  'test_runs.create': 'conflict/agent_archived',
+  'test_runs.estimate': 'conflict/agent_archived',
   'test_suites.create': 'conflict/limit_reached',
   'test_suites.edit': 'invalid_request/edit_not_applicable conflict/stale_revision conflict/limit_reached',
   'test_suites.delete': 'conflict/stale_revision',
@@ -155,7 +157,7 @@ describe.each(all)('$id', operation => {
     expect(operation.idempotencyKey !== null).toBe(operation.idempotency === 'required_header'))
 
   it('the hints follow from method and idempotency', () => {
-    const reads = operation.method === 'GET' || /validate|inspect|search/.test(operation.id)
+    const reads = operation.method === 'GET' || /validate|inspect|search|estimate/.test(operation.id)
     expect(operation.hints).toEqual({
       readOnly: reads,
       destructive: operation.method === 'DELETE' || operation.id.endsWith('.cancel'),

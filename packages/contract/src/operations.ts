@@ -12,6 +12,7 @@ import { runOperations } from './runs/runs.ts'
 import { callLimitOperations } from './telephony/call-limit.ts'
 import { numberOperations } from './telephony/numbers.ts'
 import { trunkOperations } from './telephony/trunks.ts'
+import { testRunOperations } from './test-runs/test-runs.ts'
 import { testSuiteOperations } from './test-suites/test-suites.ts'
 import { alertDestinationOperations } from './usage/alert-destinations.ts'
 import { alertOperations } from './usage/alerts.ts'
@@ -46,6 +47,7 @@ export const operations = [
   ...runOperations,
   ...runContentOperations,
   ...testSuiteOperations,
+  ...testRunOperations,
   ...usageOperations,
   ...budgetOperations,
   ...alertOperations,

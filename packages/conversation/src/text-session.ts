@@ -5,10 +5,12 @@ import { ConversationError } from './errors.ts'
 import type { ConversationEvent } from './protocol.ts'
 import type { Utterance } from './transcript.ts'
 
+type TransferRequest = Extract<LegRequest, { readonly type: 'transfer' }>
+
 export interface TextSessionOptions extends Omit<ConversationOptions, 'clock' | 'onEvent'> {
   readonly onEvent?: (event: ConversationEvent) => void
   /** The outcome of every transfer, since text has no phone leg. Default "failed". */
-  readonly transfers?: 'taken' | 'failed'
+  readonly transfers?: 'taken' | 'failed' | ((request: TransferRequest) => 'taken' | 'failed')
 }
 
 /**
@@ -105,8 +107,9 @@ export class TextSession {
   }
 
   #answer(requestId: string, request: LegRequest): void {
-    const { transfers: outcome } = this.#options
+    const { transfers } = this.#options
     if (request.type !== 'transfer') return this.conversation.legAnswered(requestId, ANSWER_WITHOUT_LEG[request.type])
+    const outcome = typeof transfers === 'function' ? transfers(request) : transfers
     const answer = outcome === undefined ? ANSWER_WITHOUT_LEG.transfer : { type: 'transfer_result' as const, outcome }
     this.conversation.legAnswered(requestId, answer, {
       kind: 'sip_transfer',

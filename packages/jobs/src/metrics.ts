@@ -31,6 +31,9 @@ const COUNTED = [
   /** Documents that joined a generation, and tries that ended otherwise. */
   'documents_embedded',
   'document_tries_failed',
+  /** Trials of test runs with a result, and those that another process took or that were cancelled meanwhile. */
+  'trials_settled',
+  'trials_lost',
 ] as const
 
 type JobCount = (typeof COUNTED)[number]

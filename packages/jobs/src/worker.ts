@@ -21,6 +21,7 @@ import {
   wakeDueEnvironments,
 } from './sweeps/run-sweeps.ts'
 import { Sweep } from './sweeps/sweep.ts'
+import { TrialJobs, type TrialJobsOptions } from './trials/trial-jobs.ts'
 import { WebhookSender } from './webhooks/webhook-sender.ts'
 
 /** From the end of a round to the start of the next. */
@@ -38,6 +39,7 @@ const INTERVALS = {
   alerts: 1000,
   alert_deliveries: 1000,
   knowledge: 2000,
+  trials: 1000,
 }
 
 type SweepName = keyof typeof INTERVALS
@@ -55,6 +57,7 @@ const ALONE: Partial<Record<SweepName, Ms>> = {
   alerts: 5000,
   alert_deliveries: 5000,
   knowledge: 5000,
+  trials: 5000,
 }
 
 const CLOSE_WITHIN_MS: Ms = 10_000
@@ -72,6 +75,8 @@ export interface WorkerOptions {
   /** Embed the passages of documents. */
   readonly embedders: Embedders
   readonly reader: Pick<DocumentReader, 'read'>
+  /** What trials of test runs need; default: this worker carries out none. */
+  readonly trials?: Pick<TrialJobsOptions, 'agents' | 'audio'>
   /** Ends the calls of engines that died. */
   readonly hangUp: FarEnd
   /** Wakes a process that runs such work; never throws. */
@@ -107,7 +112,7 @@ export interface Worker {
   close(): Promise<void>
 }
 
-/** Starts a worker: sweeps, reaper, webhooks, analyses, alerts, generations. A failure of one ends neither the process nor the others. */
+/** Starts a worker: sweeps, reaper, webhooks, analyses, alerts, generations, trials. A failure of one ends neither the process nor the others. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await options.database.ping()
   const worker = new RunningWorker(options)
@@ -127,6 +132,7 @@ class RunningWorker implements Worker {
   readonly #alertEvaluator: AlertEvaluator
   readonly #alertSender: AlertSender
   readonly #knowledge: KnowledgeBuilder
+  readonly #trials: TrialJobs | null
   #closing: Promise<void> | null = null
 
   constructor(options: WorkerOptions) {
@@ -145,6 +151,8 @@ class RunningWorker implements Worker {
     this.#alertEvaluator = new AlertEvaluator(shared)
     this.#alertSender = new AlertSender(shared)
     this.#knowledge = new KnowledgeBuilder(shared)
+    const { trials, leaseMs: _, ...rest } = shared
+    this.#trials = trials === undefined ? null : new TrialJobs({ ...rest, ...trials })
     this.#begin('expireRuns', () => expireRuns(shared))
     this.#begin('expireUpdates', () => expireUpdates(shared))
     this.#begin('forgetEngines', () => forgetEngines(shared))
@@ -152,13 +160,13 @@ class RunningWorker implements Worker {
     this.#begin('expireContents', options.expireContents)
     this.#begin('joinRecordings', options.joinRecordings)
     this.#begin('reap', () => this.#reaper.round())
-    for (const work of ['webhooks', 'analyses', 'alerts', 'alert_deliveries', 'knowledge'] as const)
+    for (const work of ['webhooks', 'analyses', 'alerts', 'alert_deliveries', 'knowledge', 'trials'] as const)
       this.#begin(work, wakeDueEnvironments(options.database, options.queue, work))
   }
 
   async start(): Promise<void> {
     const parts = [this.#webhooks, this.#analyser, this.#alertEvaluator, this.#alertSender, this.#knowledge]
-    await Promise.all(parts.map(part => part.start()))
+    await Promise.all([...parts, ...(this.#trials === null ? [] : [this.#trials])].map(part => part.start()))
   }
 
   get metrics(): WorkerMetrics {
@@ -205,10 +213,12 @@ class RunningWorker implements Worker {
     const webhooks = this.#webhooks.close()
     const alerts = Promise.all([this.#alertEvaluator.close(), this.#alertSender.close()])
     const knowledge = this.#knowledge.close()
-    await withDeadline(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, analyser, knowledge]))
+    const trials = this.#trials?.close()
+    await withDeadline(time, deadline - CLOSE_WITHIN_MS / 4, never, Promise.all([sweeps, analyser, knowledge, trials]))
     this.#analyser.abort()
     this.#knowledge.abort()
-    const rest = [sweeps, reaper, webhooks, analyser, alerts, knowledge]
+    this.#trials?.abort()
+    const rest = [sweeps, reaper, webhooks, analyser, alerts, knowledge, trials]
     await withDeadline(
       time,
       deadline,

@@ -292,6 +292,18 @@ export { type TrunkHealth, trunkHealth } from './telephony/trunk-health.ts'
 export { saveTrunkPing, type TrunkPing } from './telephony/trunk-pings.ts'
 export { type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'
 export { concurrentCapacity, environmentsOf, makeSandbox, organisationName } from './tenants.ts'
+export type { TestRunSuite } from './tests/protocol.ts'
+export { type RecordedRun, recordedRuns } from './tests/recorded-runs.ts'
+export {
+  cancelTestRuns,
+  insertTestRun,
+  listCaseResults,
+  listTestRuns,
+  readTestRun,
+  readTrial,
+  type TestRunRow,
+  trialEstimate,
+} from './tests/test-runs.ts'
 export {
   deleteSuite,
   insertSuite,
@@ -299,10 +311,25 @@ export {
   lockSuite,
   readSuite,
   type SuiteContent,
-  type SuiteItemRow,
   type SuiteRow,
   writeSuite,
 } from './tests/test-suites.ts'
+export type { TrialRun } from './tests/trial-runs.ts'
+export {
+  completeTestRun,
+  judgeCases,
+  lockQueuedTestRun,
+  nextTrialDueInMs,
+  type QueuedTestRun,
+  renewTrial,
+  type StartedCase,
+  settleTrial,
+  startTestRun,
+  type TakenTrial,
+  type TrialResult,
+  takeTrials,
+  testRunProgress,
+} from './tests/trials.ts'
 export { dropTombstone, insertTombstone, tombstoneOf } from './tombstones.ts'
 export {
   deleteTrunk,

@@ -19,7 +19,7 @@ import type {
   SpendMonthsTable,
   UsageMeasurementsTable,
 } from './schema-runs.ts'
-import type { TestSuitesTable } from './schema-tests.ts'
+import type { TestRunCasesTable, TestRunsTable, TestSuitesTable, TestTrialsTable } from './schema-tests.ts'
 import type { TrunkDetails } from './telephony/trunk-details.ts'
 
 /** ISO time in UTC with milliseconds, as in the API; every query returns `timestamptz` in this form. */
@@ -269,4 +269,7 @@ export interface Schema {
   outbox: OutboxTable
   test_suites: TestSuitesTable
   knowledge_documents: KnowledgeDocumentsTable
+  test_runs: TestRunsTable
+  test_run_cases: TestRunCasesTable
+  test_trials: TestTrialsTable
 }

@@ -82,5 +82,3 @@ export const testCase = z
   .meta({ id: 'TestCase' })
 
 export type TestCase = z.output<typeof testCase>
-export type Persona = z.output<typeof persona>
-export type Mock = z.output<typeof mock>

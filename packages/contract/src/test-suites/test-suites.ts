@@ -105,7 +105,7 @@ const getSuite = operation({
 })
 
 /** One change of a suite. */
-export const suiteEdit = z
+const suiteEdit = z
   .discriminatedUnion('op', [
     z.strictObject({ op: z.literal('set_name'), name }),
     /** Replaces the case with this id in its place, or adds it at the end. */

@@ -1,6 +1,7 @@
 const uuid = '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f'
 const at = '2026-01-01T00:00:00.000Z'
 const digest = `sha256:${'0'.repeat(64)}`
+const identity = { model_id: 'm', provider: 'p', tier: 'frontier' }
 const agentRef = { tenant_id: uuid, kind: 'agent', id: 'ada' }
 const suiteHead = {
   suite_id: uuid,
@@ -12,6 +13,69 @@ const suiteHead = {
   created_by: { owner_id: uuid, environment: 'production', kind: 'api_key', id: uuid },
   created_at: at,
   updated_at: at,
+}
+const testRun = {
+  owner_id: uuid,
+  environment: 'production',
+  tenant_id: uuid,
+  test_run_id: uuid,
+  agent_id: 'ada',
+  publication: { agent_id: 'ada', version: 0, digest },
+  purpose: 'manual',
+  suites: [{ suite_id: uuid, revision: 1, digest }],
+  state: 'completed',
+  verdict: 'passed',
+  progress: { trials: 2, admitted: 2, settled: 2 },
+  summary: {
+    cases: 1,
+    passed: 1,
+    flaky_passed: 0,
+    failed: 0,
+    errored: 0,
+    invalid: 0,
+    trials: 2,
+    regressed: 0,
+    fixed: 0,
+    guard_events: 0,
+  },
+  baseline_test_run_id: null,
+  judge_model: identity,
+  cost: { estimated_usd: 0.02, measured_usd: 0.01 },
+  created_by: { owner_id: uuid, environment: 'production', kind: 'api_key', id: uuid },
+  created_at: at,
+  finished_at: at,
+}
+const trialHead = {
+  trial_id: uuid,
+  trial: 1,
+  state: 'completed',
+  verdict: 'failed',
+  run_id: uuid,
+  duration_ms: 20,
+  failed_assertions: ['ends'],
+}
+const caseResult = {
+  suite_id: uuid,
+  case_id: 'books',
+  name: 'Books',
+  blocking: true,
+  verdict: 'failed',
+  fault: null,
+  flaky: false,
+  change: 'regressed',
+  trials: [trialHead],
+}
+const trial = {
+  ...trialHead,
+  test_run_id: uuid,
+  suite_id: uuid,
+  case_id: 'books',
+  assertions: [{ id: 'ends', type: 'final_node', passed: false, message: 'it ended elsewhere' }],
+  guard_events: [{ kind: 'unmocked_action', action_id: 'book', offset_ms: 12 }],
+  transcript: null,
+  started_at: at,
+  finished_at: at,
+  error: null,
 }
 const testSuite = { ...suiteHead, cases: [] }
 const testSuiteItem = { ...suiteHead, case_count: 1 }
@@ -34,7 +98,6 @@ const draftResult = {
   published_revision: null,
   updated_at: at,
 }
-const identity = { model_id: 'm', provider: 'p', tier: 'frontier' }
 export const content = {
   name: 'Ada',
   settings: { voiceSpeed: 1 },
@@ -527,4 +590,8 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ['alerts.list', { scope, items: alertEvidence.map(ruleWith) }],
   ['alerts.create', { scope, rule: alertRule }],
   ['alert_destinations.get', alertDestinations],
+  ['test_runs.get', testRun],
+  ['test_runs.results', page(caseResult)],
+  ['test_runs.trial', trial],
+  ['test_runs.estimate', { cases: 1, trials: 2, estimated_usd: 0.02, estimated_minutes: 0.5, warnings: [] }],
 ]

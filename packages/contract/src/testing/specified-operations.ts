@@ -69,6 +69,13 @@ GET    /api/v1/test-suites                               test_suites_list       
 GET    /api/v1/test-suites/{suite_id}                    test_suites_get             viewer        none             200
 PATCH  /api/v1/test-suites/{suite_id}                    test_suites_edit            member        natural          200
 DELETE /api/v1/test-suites/{suite_id}                    test_suites_delete          member        natural          200
+POST   /api/v1/test-runs                                 test_runs_create            member        required_header  201,200
+POST   /api/v1/test-runs/estimate                        test_runs_estimate          member        none             200
+GET    /api/v1/test-runs                                 test_runs_list              viewer        none             200
+GET    /api/v1/test-runs/{test_run_id}                   test_runs_get               viewer        none             200
+GET    /api/v1/test-runs/{test_run_id}/results           test_runs_results           viewer        none             200
+GET    /api/v1/test-runs/{test_run_id}/trials/{trial_id} test_runs_trial             viewer        none             200
+POST   /api/v1/test-runs/{test_run_id}/cancel            test_runs_cancel            member        natural          202
 GET    /api/v1/usage                                     usage_summary               viewer        none             200
 GET    /api/v1/usage/rate-card                           usage_rate_card             viewer        none             200
 GET    /api/v1/usage/budget                              budgets_get                 viewer        none             200

@@ -40,6 +40,11 @@ async function fill({ tenant_id }: Scope): Promise<void> {
     `insert into parley.trunk_pings (tenant_id, trunk_id, engine_id, state, targets, checked_at) values ($1, 't', 'e', 'reachable', '[]', now())`,
     `insert into parley.numbers (tenant_id, phone_number, trunk_id) values ($1, '+1', 't')`,
     `insert into parley.test_suites (tenant_id, name, digest, cases, case_count, created_by) values ($1, 's', 'd', '[]', 0, '{}')`,
+    `insert into parley.test_runs (tenant_id, test_run_id, agent_id, version, purpose, suites, estimated_usd, created_by)
+     values ($1, '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f', 'a', 1, 'manual', '[]', 0, '{}')`,
+    `insert into parley.test_run_cases (tenant_id, test_run_id, place, suite_id, case_id, test_case)
+     values ($1, '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f', 1, uuidv7(), 'c', '{}')`,
+    `insert into parley.test_trials (tenant_id, test_run_id, place, trial) values ($1, '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f', 1, 1)`,
     `insert into parley.provider_keys (tenant_id, provider, sealed, last4, models, checked_at) values ($1, 'openai', '\\x01', '', '{}', now())`,
     `insert into parley.tombstones (tenant_id, kind, id, answer) values ($1, 'secret', 'x', '{}')`,
     `insert into parley.call_minutes (tenant_id, minute, calls) values ($1, now(), 1)`,
@@ -275,6 +280,7 @@ describe('functions that look across tenants', () => {
       where n.nspname = 'parley' and p.prosecdef order by 1`)
     expect(rows.map(row => row.name)).toEqual([
       'environments_due',
+      'environments_with_trials',
       'expire_recordings',
       'expire_runs',
       'expire_transcripts',

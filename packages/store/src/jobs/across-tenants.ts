@@ -17,6 +17,16 @@ export function jobsOn(run: RunStatement): JobsAcrossTenants {
       return scopedRows<LostRun>(rows)
     },
     async environmentsDue(work, after, atMost) {
+      if (work === 'trials')
+        return scopesOf(
+          (
+            await run(
+              'environments_with_trials',
+              'select * from parley.environments_with_trials($1::uuid, $2::integer)',
+              [after, atMost],
+            )
+          ).rows,
+        )
       const { rows } =
         work === 'knowledge'
           ? await run('knowledge_due', 'select * from parley.knowledge_due($1::uuid, $2::integer)', [after, atMost])
@@ -25,7 +35,11 @@ export function jobsOn(run: RunStatement): JobsAcrossTenants {
               after,
               atMost,
             ])
-      return (rows as Scope[]).map(({ owner_id, environment, tenant_id }) => ({ owner_id, environment, tenant_id }))
+      return scopesOf(rows)
     },
   }
+}
+
+function scopesOf(rows: readonly unknown[]): Scope[] {
+  return (rows as Scope[]).map(({ owner_id, environment, tenant_id }) => ({ owner_id, environment, tenant_id }))
 }

@@ -32,7 +32,7 @@ export interface DueAnalysis {
 }
 
 /** What is carried out environment by environment; `alerts` are evaluations of alert rules. */
-export type DueWork = 'webhooks' | 'analyses' | 'alerts' | 'alert_deliveries' | 'knowledge'
+export type DueWork = 'webhooks' | 'analyses' | 'alerts' | 'alert_deliveries' | 'knowledge' | 'trials'
 
 /** What workers do for the runs of all tenants. Times are on the database's clock. */
 export interface JobsAcrossTenants {

@@ -39,7 +39,7 @@ export interface SuiteRow extends SuiteHead {
   readonly cases: TestCase[]
 }
 
-export interface SuiteItemRow extends SuiteHead {
+interface SuiteItemRow extends SuiteHead {
   readonly case_count: number
 }
 

@@ -1,0 +1,25 @@
+import type { Ms } from '@parley/kernel'
+
+/** What a simulated caller does next in a conversation in text. */
+export type CallerMove =
+  | {
+      readonly type: 'turn'
+      readonly text: string | null
+      readonly digits: string | null
+      /** Steps of the script (from 1) that the turn consists of; empty: no script. */
+      readonly steps: readonly number[]
+    }
+  /** The caller says nothing for so long. */
+  | { readonly type: 'silence'; readonly ms: Ms }
+  | { readonly type: 'hang-up' }
+
+/** What a caller has heard since its last move. */
+export interface HeardByCaller {
+  readonly agentTexts: readonly string[]
+}
+
+/** A simulated caller of a conversation in text; it is asked for a move whenever the agent waits for it. */
+export interface TextCaller {
+  /** May reject with a `ParleyError` when the model of a persona fails. */
+  next(heard: HeardByCaller, signal: AbortSignal): Promise<CallerMove>
+}

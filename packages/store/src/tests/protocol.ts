@@ -1,0 +1,26 @@
+import type { SuiteSource, TestCase } from '@parley/contract'
+
+/** A suite as it was when its test run was created. */
+export interface TestRunSuite {
+  readonly suite_id: string
+  readonly revision: number
+  readonly digest: string
+  readonly agent_id: string | null
+  readonly cases: readonly TestCase[]
+  readonly source: SuiteSource | null
+}
+
+/** The result of an assertion; `passed` null: it could not be judged. */
+export interface TrialAssertion {
+  readonly id: string
+  readonly type: string
+  readonly passed: boolean | null
+  readonly message: string | null
+}
+
+/** What a trial did not do, because it would have had an effect outside. */
+export interface TrialGuardEvent {
+  readonly kind: string
+  readonly action_id: string | null
+  readonly offset_ms: number | null
+}

@@ -6,7 +6,7 @@ import type { StoredPrincipal } from '../schema.ts'
 import type { TestRunCasesTable, TestRunState, TestRunsTable, TrialVerdict } from '../schema-tests.ts'
 import type { TestRunSuite, TrialAssertion, TrialGuardEvent } from './protocol.ts'
 
-export interface NewTestRun {
+interface NewTestRun {
   readonly agent_id: string
   readonly version: number
   readonly purpose: TestRunsTable['purpose']

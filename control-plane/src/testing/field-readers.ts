@@ -31,6 +31,13 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['Settings', 'ambientSound ambientSoundVolume', VOICE, `${VOICE}/agent-settings.test.ts`],
   ['Settings.pronunciationDictionary', 'word alphabet phoneme', SPOKEN, SPOKEN],
   ['Settings', 'toolCallStrictMode', 'packages/conversation/src', 'packages/conversation/src'],
+  [
+    'Settings',
+    'redaction',
+    'packages/engine/src/runs packages/jobs/src/text',
+    'packages/runs/src packages/conversation/src',
+  ],
+  ['Settings.redaction', 'kinds hideFromModel', 'packages/conversation/src', 'packages/conversation/src'],
   ['Settings', 'language', `${PLAN}/languages.ts`, EDITS],
   [
     'Settings',

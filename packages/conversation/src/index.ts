@@ -10,6 +10,8 @@ export type { PreemptiveGenerationReport } from './model/preemptive-generation.t
 export { readBrief } from './model/read-brief.ts'
 export type { ActionOutcome, ActionRequest, ActionRunner, CallFacts } from './ports.ts'
 export type { ConversationEvent, UserTurn } from './protocol.ts'
+export { RunRedaction } from './redaction/redacted-run.ts'
+export type { Redaction } from './redaction/redactor.ts'
 export { TextSession } from './text-session.ts'
 export type { SilenceStage, TimelineFact, TimelineItem } from './timeline.ts'
 export { TimelineRecorder } from './timeline-recorder.ts'

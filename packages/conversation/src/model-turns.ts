@@ -11,6 +11,7 @@ import { PreemptiveGeneration } from './model/preemptive-generation.ts'
 import { RepeatedApology, type ReplyGate } from './model/repeated-apology.ts'
 import { type Prompt, type ReplyEnd, reply, replyRequest } from './model/reply.ts'
 import { strictModel } from './model/strict-model.ts'
+import { redactedModel } from './redaction/redacted-model.ts'
 import type { Speech } from './speech-queue.ts'
 
 const DEFAULT_EVENT_MS: Ms = 10_000
@@ -44,9 +45,10 @@ export class ModelTurns {
   constructor(context: ConversationContext, onTool: OnTool) {
     const { ledger, time, budgets, onUsage } = context.options
     const meter = onUsage === undefined ? null : new ModelMeter(onUsage)
-    const { toolCallStrictMode } = context.options.plan.settings
+    const { toolCallStrictMode, redaction } = context.options.plan.settings
     const prepared = (given: LanguageModel) => {
-      const model = toolCallStrictMode ? strictModel(given) : given
+      const seeing = redaction?.hideFromModel === true ? redactedModel(given, redaction) : given
+      const model = toolCallStrictMode ? strictModel(seeing) : seeing
       return meter === null ? model : meter.metered(model)
     }
     const models = (ref: ModelRef | null) => prepared(context.options.models(ref))

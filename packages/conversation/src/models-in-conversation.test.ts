@@ -86,6 +86,18 @@ describe('a model reply', () => {
     expect(systemOf(talk.model.requests[0]!)).not.toContain('phone call')
   })
 
+  it('the model sees no personal data where redaction hides it, and the transcript still holds it', async () => {
+    const talk = new SpokenConversationHarness(
+      planOf([asks('ask', 'Ask.', { edges: [when('a day was said', 'end')] }), ends()], {
+        settings: { redaction: { kinds: ['emails'], hideFromModel: true } },
+      }),
+    )
+    await talk.start()
+    await talk.say('Write to ida@example.com')
+    expect(JSON.stringify(talk.model.requests[1]!.messages)).toContain('Write to [e-mail]')
+    expect(JSON.stringify(talk.model.requests)).not.toContain('ida@')
+  })
+
   it('tools are not strict where toolCallStrictMode is off', async () => {
     const talk = new SpokenConversationHarness(
       planOf([asks('ask', 'Ask.', { edges: [when('a day was said', 'end')] }), ends()], {

@@ -96,6 +96,28 @@ it('SIP messages of a call are stored on disk while the database is away', async
   expect(await onDisk()).toEqual([{ type: 'sip', message }])
 })
 
+it('personal data is taken out of timeline and transcript before anything is stored', async () => {
+  runOn(AWAY)
+  run.redact({ kinds: ['names', 'phone_numbers', 'card_numbers', 'emails'] })
+  const times = { start_ms: null, end_ms: null, interrupted: false, node_id: null }
+  const lines = [
+    { index: 0, role: 'agent', text: 'Who is calling, please?', ...times },
+    { index: 1, role: 'user', text: 'Ida Bell, 415 555 0100, ida@example.com', ...times },
+    { index: 2, role: 'agent', text: 'Thank you, Ida.', ...times },
+    { index: 3, role: 'user', text: 'My name is Bell, it is one', ...times },
+  ] as const
+  const utterances = lines.map(line => ({ ...line, segment_id: null, observed_offset_ms: null }))
+  for (const line of lines) run.note({ kind: 'utterance', ...line })
+  run.note({ kind: 'digits', direction: 'in', digits: '4111111111111111' })
+  run.checkpoint(utterances)
+  await pass(3000)
+  const stored = JSON.stringify(await onDisk())
+  expect(stored).toContain('[phone number], [e-mail]')
+  expect(stored).toContain('****************')
+  expect(stored).toContain('My name is [name], it is one')
+  expect(stored).not.toMatch(/Ida|Bell|0100|example\.com|4111/i)
+})
+
 describe('the dialog facts that a later BYE needs', () => {
   it('dialog facts are stored once the database has them, without a file', async () => {
     runOn(STORED)

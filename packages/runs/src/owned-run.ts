@@ -1,5 +1,12 @@
 import type { Scope } from '@parley/contract'
-import type { EffectLedger, TimelineFact, TimelineItem, Utterance } from '@parley/conversation'
+import {
+  type EffectLedger,
+  type Redaction,
+  RunRedaction,
+  type TimelineFact,
+  type TimelineItem,
+  type Utterance,
+} from '@parley/conversation'
 import { BufferedEmitter, type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
 import {
   countTransfer,
@@ -68,6 +75,7 @@ export class OwnedRun {
   readonly #writer: RunWriter
   readonly #used = new UsageTotals()
   #utterances: readonly Utterance[] = []
+  #redaction: RunRedaction | null = null
   readonly #commands = new BufferedEmitter<RunCommand>({
     onListenerError: error => {
       throw error
@@ -114,8 +122,17 @@ export class OwnedRun {
     this.#commands.listen(listener)
   }
 
+  /**
+   * Takes personal data out of all that is stored from now on: timeline, transcript, and so webhooks and analyses. Called before the run's
+   * conversation begins; a second call changes nothing.
+   */
+  redact(redaction: Redaction | undefined): void {
+    if (redaction !== undefined) this.#redaction ??= new RunRedaction(redaction)
+  }
+
   /** Appends an item to the timeline; a change of state moves the run as well. */
-  append(item: TimelineItem): void {
+  append(given: TimelineItem): void {
+    const item = this.#redaction?.item(given) ?? given
     if (item.kind === 'state') return this.#move(item)
     this.#writer.add({ type: 'item', item })
     if (item.kind === 'contact') this.contact(item.contact as RunContact, item.class as RunAnsweredBy | null)
@@ -132,7 +149,7 @@ export class OwnedRun {
 
   /** Stores the utterances so far, which the transcript shows until the run ends. */
   checkpoint(utterances: readonly Utterance[]): void {
-    this.#utterances = [...utterances]
+    this.#utterances = this.#redaction?.utterances(utterances) ?? [...utterances]
     this.#writer.add({ type: 'checkpoint', utterances: this.#utterances })
   }
 

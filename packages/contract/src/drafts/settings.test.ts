@@ -98,6 +98,18 @@ const values: Record<string, FieldCases> = {
   vocabSpecialization: oneOf('general', 'medical'),
   silenceContractMs: integer(500, 10_000),
   holdingLines: list(0, 10, text(1, 200)),
+  redaction: {
+    valid: [{ kinds: ['names'] }, { kinds: ['names', 'card_numbers', 'phone_numbers', 'emails'], hideFromModel: true }],
+    invalid: [
+      { kinds: ['names', 'names'] },
+      { kinds: [] },
+      { kinds: ['addresses'] },
+      {},
+      { kinds: ['names'], hideFromModel: 'yes' },
+      { kinds: ['names'], other: 1 },
+    ],
+    optional: false,
+  },
   sms: {
     valid: [
       { provider: 'twilio', from: '+15550100', account: 'AC1', secret: { id: 's', version: '1' } },

@@ -44,6 +44,18 @@ const sms = z
     path: ['url'],
   })
 
+/** Personal data that is taken out before anything of a run is stored. */
+const redaction = z.strictObject({
+  kinds: z
+    .array(z.enum(['names', 'card_numbers', 'phone_numbers', 'emails']))
+    .min(1)
+    .max(4)
+    .refine(list => new Set(list).size === list.length, 'a kind is listed twice; remove one')
+    .meta({ uniqueItems: true }),
+  /** The model does not see it either; values can then not be extracted. Default false. */
+  hideFromModel: z.boolean().optional(),
+})
+
 const userDtmfOptions = z.strictObject({
   digitLimit: z.int().min(1).nullable().optional(),
   terminationKey: z
@@ -113,6 +125,7 @@ const setting = {
   /** What the agent says while the caller waits; a node may have a line of its own. Empty: the language's own lines. */
   holdingLines: z.array(text(1, 200)).max(10),
   sms,
+  redaction,
 }
 
 const everySetting = z.strictObject(setting)
@@ -136,6 +149,7 @@ export const plannedSettings = everySetting
     // Absent means the default, so that the digests of earlier plans stay the same.
     silenceContractMs: true,
     holdingLines: true,
+    redaction: true,
   })
   .meta({ id: 'PlannedSettings' })
 

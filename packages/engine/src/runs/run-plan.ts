@@ -35,6 +35,7 @@ export function runHandler(
   { run, start, trunk, agent, record, time }: ReadyRun,
   facts: VoiceCallFacts,
 ): HandlerFactory {
+  run.redact(agent.plan.settings.redaction)
   return agentHandler({
     agent: {
       ...agent,

@@ -260,6 +260,35 @@ function ownEvent(event: string): string | undefined {
   return Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
 }
 
+const PII_CATEGORIES: Readonly<Record<string, string>> = {
+  person_name: 'names',
+  credit_card: 'card_numbers',
+  phone_number: 'phone_numbers',
+  email: 'emails',
+}
+
+/** Personal data is taken out during the run, before anything is stored, whatever the exported mode says. */
+const redaction = setting('redaction', ['pii_config'], {
+  read: ({ pii_config: config }, notes) => {
+    const categories = isObject(config) && Array.isArray(config.categories) ? config.categories.map(String) : []
+    const kinds = [...new Set(categories.flatMap(category => PII_CATEGORIES[category] ?? []))]
+    const others = categories.filter(category => !Object.hasOwn(PII_CATEGORIES, category))
+    if (others.length > 0)
+      notes.push({
+        code: 'field_ignored',
+        field: 'pii_config',
+        message: `Personal data of the kinds ${others.map(shown).join(', ')} is not taken out: only names, card numbers, phone numbers and e-mail addresses are`,
+      })
+    return kinds.length === 0 ? undefined : { kinds }
+  },
+  write: value => {
+    const { kinds, hideFromModel } = objectOf(value)
+    if (hideFromModel !== undefined || !Array.isArray(kinds)) return {}
+    const exported = new Map(Object.entries(PII_CATEGORIES).map(([category, kind]) => [kind, category]))
+    return { pii_config: { mode: 'post_call', categories: kinds.map(kind => exported.get(String(kind))!) } }
+  },
+})
+
 /** A setting that the format has no field for; an export writes it to `agent.parley.settings`. */
 function parleyOnly(name: SettingName): AgentField {
   return setting(name, [], { read: () => undefined, write: () => ({}) })
@@ -280,6 +309,7 @@ export const AGENT_FIELDS: readonly AgentField[] = [
   ivr,
   callScreening,
   userDtmfOptions,
+  redaction,
   parleyOnly('openerWaitsForCallee'),
   parleyOnly('channels'),
   signedUrls,

@@ -110,6 +110,14 @@ describe('an imported agent', () => {
     expect(settings.voicemail).toEqual(voicemail)
   })
 
+  it('pii_config becomes the redaction of what is stored, with a warning for categories that stay', () => {
+    const { agent, flow } = exportFile('minimal-export')
+    const pii_config = { mode: 'post_call', categories: ['person_name', 'email', 'passport'] }
+    const result = importExport(importOf({ agent: { ...agent, pii_config }, flow }), secrets)
+    expect(imported(result).settings.redaction).toEqual({ kinds: ['names', 'emails'] })
+    expect(JSON.stringify(result)).toContain('passport')
+  })
+
   it.each(['data_storage_setting', 'handbook_config', 'webhook_timeout_ms'])(
     'the import stores %s as unplaced, with a warning',
     name => {

@@ -124,6 +124,7 @@ export class TextRun {
     const start = await this.#begin()
     if (start === null) return this.#stoppedEnding()
     const { plan } = start
+    this.#options.run.redact(plan.settings.redaction)
     const agent = await this.#open(plan, start)
     if (agent === null) return this.#stoppedEnding()
     const session = this.#createSession(start, plan, agent)

@@ -72,7 +72,9 @@ describe.each(SPECIFIED_OPERATIONS)('$method $path', ({ method, path, tool, role
     const properties = Object.keys(found?.inputSchema.properties ?? {})
     expect(properties.includes('idempotency_key')).toBe(idempotency === 'required_header')
     expect(properties.includes('params')).toBe(path.includes('{'))
-    expect(found?.annotations?.readOnlyHint ?? false).toBe(method === 'GET' || /validate|inspect|search/.test(path))
+    expect(found?.annotations?.readOnlyHint ?? false).toBe(
+      method === 'GET' || /validate|inspect|search|estimate/.test(path),
+    )
   })
 })
 

@@ -10,13 +10,15 @@ const USAGE = `parley: conversational agents on real phone calls
                                     manage agents through the API
   parley runs create AGENT --to NUMBER | list | get RUN | follow RUN | transcript RUN | ladder RUN | cancel RUN
                                     start and inspect calls, chats and tasks through the API
+  parley test AGENT [--junit FILE] [--json]
+                                    test a published version with its test suites; exit code 1 unless it passes
   parley admin …                    manage organisations, environments, trunks, rate cards and keys (platform staff)
   parley providers check            test each speech and model service that has an API key
   parley fakes                      run local stand-ins of those services, for work without API keys
   parley sip decode FILE            parse a SIP message and print it as JSON
   parley --version | --help
 
-"parley COMMAND --help" shows the usage of a command. "agents" and "runs" use the API at PARLEY_API with the key
+"parley COMMAND --help" shows the usage of a command. "agents", "runs" and "test" use the API at PARLEY_API with the key
 PARLEY_KEY, or else the running "npm start" of this directory. All settings are environment variables:
 see docs/operations.md.
 `
@@ -32,6 +34,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   providers: async () => (await import('./commands/providers.ts')).providers,
   agents: async () => (await import('./commands/agents.ts')).agents,
   runs: async () => (await import('./commands/runs.ts')).runs,
+  test: async () => (await import('./commands/test.ts')).test,
   admin: async () => (await import('./commands/admin.ts')).admin,
   sip: async () => (await import('./commands/sip.ts')).sip,
   '--version': async () => (await import('./commands/version.ts')).version,

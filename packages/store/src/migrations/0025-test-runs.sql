@@ -87,7 +87,7 @@ end $$;
 -- Environments in which a test run waits to start, or a trial for a process.
 create function parley.environments_with_trials(after_tenant uuid, at_most integer)
 returns table (tenant_id uuid, owner_id uuid, environment text)
-language sql stable security definer set search_path = pg_catalog
+language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic
   select t.tenant_id, t.owner_id, t.environment
   from parley.tenants t

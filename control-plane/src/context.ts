@@ -95,6 +95,8 @@ export interface Platform {
   readonly sip: { readonly domain: string; readonly tlsPort: number }
   /** Whether the operator has allowed agents to reach this plain `http://host:port`. */
   readonly allowsPlainHttp: (url: URL) => boolean
+  /** Whether a trunk may lead to this host, as far as its name says; what it resolves to is checked at each call. */
+  readonly allowsSipHost: (host: string) => boolean
   /** Wakes a process that executes runs of this kind. Never throws or waits; a periodic sweep finds runs whose wake-up was lost. */
   readonly wake: (work: WaitingRun) => void
   /** Wakes a worker for work that is due in an environment. Never throws or waits; a periodic sweep finds what was lost. */

@@ -27,7 +27,7 @@ export { parseUri, serialiseUri, uriEquals } from './message/uri.ts'
 export { isHostName } from './transport/host-name.ts'
 export { parseIpAddress } from './transport/ip-address.ts'
 export { type IpNetwork, IpNetworkTable, isInNetworks, parseIpNetwork } from './transport/ip-network.ts'
-export type { ResolveOverride, ResolveOverrides } from './transport/server-location.ts'
+export type { ResolveOverride, ResolveOverrides, TargetPermit } from './transport/server-location.ts'
 export type {
   Flow,
   NextHop,

@@ -37,6 +37,14 @@ describe('POST /telephony/trunks', () => {
     expect((await get('carrier')).body).toMatchObject({ ...body, health: { outbound: { calls: 0 }, ping: null } })
   })
 
+  it('a trunk to an address of the platform itself is neither created nor set', async () => {
+    const inside = { termination_uri: '127.0.0.1' }
+    expect(await create('inside', inside)).toMatchObject(refused('invalid_request', 'address_not_allowed'))
+    await create('carrier')
+    expect(await update('carrier', inside)).toMatchObject(refused('invalid_request', 'address_not_allowed'))
+    expect((await get('carrier')).body.termination_uri).toBe('sbc.example.com')
+  })
+
   it('each inbound trunk gets an unguessable SIP address of its own', async () => {
     const one = (await create('one', { inbound: true })).body.inbound_sip_uri
     const two = (await create('two', { inbound: true })).body.inbound_sip_uri

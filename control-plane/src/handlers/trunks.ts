@@ -46,6 +46,7 @@ export const trunkHandlers = {
           reason: 'tenant_not_configured',
         },
       )
+    refuseHost(body.termination_uri, platform)
     await lockSipSecret(context, auth_secret)
     const made = await insertTrunk(db, scope, {
       ...settings,
@@ -72,6 +73,8 @@ export const trunkHandlers = {
       await lockSipSecret(context, body.auth_secret)
     const before = await lockedTrunk(db, scope, trunk_id)
     if (before === null) throw noTrunk(trunk_id)
+    if (body.termination_uri !== undefined && body.termination_uri !== before.termination_uri)
+      refuseHost(body.termination_uri, platform)
     const settings = changed(before, body, platform)
     if (isUnchanged(before, settings)) return { status: 200, body: toTrunk(before, platform) }
     const after = await writeTrunk(db, scope, trunk_id, settings)
@@ -101,6 +104,16 @@ export const trunkHandlers = {
     return { status: 200, body }
   },
 } satisfies Partial<Handlers>
+
+/** Refuses a host at which calls would reach the platform's own network. */
+function refuseHost(host: string, platform: Platform): void {
+  if (platform.allowsSipHost(host)) return
+  throw invalid(
+    '/termination_uri',
+    `${host} is not a public address: name the carrier's server; platform staff can allow a private one`,
+    'address_not_allowed',
+  )
+}
 
 /** Refuses a reference that is not a version of a SIP password; locks the secret until the transaction has stored the reference. */
 async function lockSipSecret({ db, scope }: Context, pin: SecretPin): Promise<void> {

@@ -61,7 +61,7 @@ export interface TestPlatform extends Platform {
   readonly deliveredLinks: readonly PersonLink[]
 }
 
-/** A platform that allows plain http to 127.0.0.1:9999, encrypts nothing, has no recordings and uses the real clock. */
+/** A platform that allows plain http to 127.0.0.1:9999 and no trunk to 127.0.0.1, encrypts nothing, has no recordings and uses the real clock. */
 export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): TestPlatform {
   const woken: WaitingRun[] = []
   const links: PersonLink[] = []
@@ -78,6 +78,7 @@ export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): TestPlatfor
     catalogue: () => catalogue,
     sealer: { seal: plain => plain, open: sealed => sealed },
     sip: { domain: 'localhost', tlsPort: 5061 },
+    allowsSipHost: host => host !== '127.0.0.1',
     allowsPlainHttp: url => url.host === '127.0.0.1:9999',
     randomBytes,
     now: Date.now,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildApi, handlers, linkDelivery, type Platform, smtpSender } from '@parley/control-plane'
+import { isPermittedHost } from '@parley/egress'
 import { systemTime } from '@parley/kernel'
 import type { KnowledgeSource } from '@parley/knowledge'
 import { openFileBlobs } from '@parley/store'
@@ -79,6 +80,8 @@ export async function startApi(
     checkProviderKey: providerKeyCheck({ settings, egress: services.egress }),
     sealer: state.sealer,
     sip,
+    allowsSipHost: host =>
+      settings.resolve.some(({ name }) => name === host) || isPermittedHost(host, settings.egressAllow),
     allowsPlainHttp: url =>
       settings.egressAllow.some(({ host, port }) => host === url.hostname && port === Number(url.port || 80)),
     wake,

@@ -1,3 +1,4 @@
+import { isPermitted } from '@parley/egress'
 import type { EngineOptions } from '@parley/engine'
 import type { Settings } from './environment.ts'
 import type { ProcessIdentity } from './identity.ts'
@@ -13,6 +14,7 @@ export function endpointOptions(settings: Settings, identity: ProcessIdentity): 
     ...(settings.sipHost !== null && { advertisedHost: settings.sipHost }),
     tls: identity.tls,
     overrides: overridesOf(settings.resolve),
+    permits: (host, address, port) => isPermitted(host, address, port, settings.egressAllow),
     rtp: {
       bind: settings.rtpBind,
       announcedAddress: settings.mediaAddress,

@@ -37,9 +37,9 @@ const REASONS: Readonly<Record<string, string>> = {
   'publications.publish': 'conflict/stale_revision conflict/agent_archived publication_invalid/invalid_draft',
   'publications.set_head': 'conflict/stale_revision conflict/test_publication conflict/agent_archived',
   'trunks.create':
-    'invalid_request/secret_not_found conflict/trunk_exists conflict/limit_reached ' +
+    'invalid_request/secret_not_found invalid_request/address_not_allowed conflict/trunk_exists conflict/limit_reached ' +
     'capability_unavailable/tenant_not_configured',
-  'trunks.update': 'invalid_request/secret_not_found',
+  'trunks.update': 'invalid_request/secret_not_found invalid_request/address_not_allowed',
   'trunks.delete': 'conflict/trunk_in_use',
   'numbers.import': 'conflict/number_exists conflict/limit_reached',
   'numbers.assign':

@@ -26,9 +26,26 @@ export function targetOf(text: string): Target | undefined {
   return fit && port !== 0 ? { url, secure, host, port } : undefined
 }
 
+/** Whether `address` may be contacted at `port` under the name `host`: it is public, or `allow` lists the name or the address with the port. */
+export function isPermitted(host: string, address: string, port: number, allow: readonly EgressAllowEntry[]): boolean {
+  return permittedAddresses({ host: canonicalHost(host) ?? host, port }, [address], allow).length === 1
+}
+
+/**
+ * Whether a host that a tenant names may be stored: a name other than localhost, or a public address; anything that `allow` lists with any
+ * port. What a name resolves to is checked when it is contacted.
+ */
+export function isPermittedHost(host: string, allow: readonly EgressAllowEntry[]): boolean {
+  const canonical = canonicalHost(host)
+  if (canonical === undefined) return false
+  if (allow.some(entry => entry.host === canonical)) return true
+  if (isIP(canonical) !== 0) return isPublicAddress(canonical)
+  return canonical !== 'localhost'
+}
+
 /** The addresses that may be contacted: public ones, and those that `allow` lists by name or address with the port. */
 export function permittedAddresses(
-  { host, port }: Target,
+  { host, port }: Pick<Target, 'host' | 'port'>,
   addresses: readonly string[],
   allow: readonly EgressAllowEntry[],
 ): readonly string[] {

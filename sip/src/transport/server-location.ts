@@ -27,7 +27,12 @@ interface ServerLocatorOptions {
   /** Randomness for the selection among SRV records of one priority. */
   readonly random: Random
   readonly overrides?: ResolveOverrides
+  /** Whether a restricted hop may lead to this address. Addresses of overrides always may. Default: all may. */
+  readonly permits?: TargetPermit
 }
+
+/** Judges an address that the name `host` has. */
+export type TargetPermit = (host: string, address: string, port: number) => boolean
 
 /** A host and port for one transport, before its addresses are looked up. */
 interface Place {
@@ -60,11 +65,13 @@ export class ServerLocator implements Resolver {
   readonly #dns: DnsPort
   readonly #random: Random
   readonly #overrides: ResolveOverrides
+  readonly #permits: TargetPermit
 
   constructor(options: ServerLocatorOptions) {
     this.#dns = options.dns
     this.#random = options.random
     this.#overrides = options.overrides ?? new Map()
+    this.#permits = options.permits ?? (() => true)
   }
 
   /** Never rejects. */
@@ -78,7 +85,8 @@ export class ServerLocator implements Resolver {
       const { port, transport } = places[i]!
       return addresses.map(address => ({ address, port, transport, serverName }))
     })
-    return targets.slice(0, MAX_TARGETS)
+    const isFree = hop.isRestricted !== true || overrides !== undefined
+    return targets.filter(({ address, port }) => isFree || this.#permits(name, address, port)).slice(0, MAX_TARGETS)
   }
 
   async #places(hop: NextHop, name: string): Promise<readonly Place[]> {

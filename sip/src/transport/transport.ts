@@ -66,6 +66,8 @@ export interface NextHop {
   readonly transport: TransportName | undefined
   /** Certificate name; default `host`. In-dialog hops written as addresses carry the trunk's name here. */
   readonly serverName: string | undefined
+  /** The host was named by somebody who may not reach every address: only those that the resolver permits are targets. Default false. */
+  readonly isRestricted?: boolean
 }
 
 /** The transport layer as a port: sockets in production (io/), an in-memory network in virtual time. */

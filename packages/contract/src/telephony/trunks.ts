@@ -137,7 +137,7 @@ const createTrunk = operation({
   output: trunk,
   statuses: [201, 200],
   refusals: {
-    invalid_request: ['secret_not_found'],
+    invalid_request: ['secret_not_found', 'address_not_allowed'],
     conflict: ['trunk_exists', 'limit_reached'],
     capability_unavailable: ['tenant_not_configured'],
   },
@@ -192,7 +192,7 @@ const updateTrunk = operation({
     .meta({ dependentRequired: { auth_username: ['auth_secret'], auth_secret: ['auth_username'] } }),
   output: trunk,
   statuses: [200],
-  refusals: { invalid_request: ['secret_not_found'] },
+  refusals: { invalid_request: ['secret_not_found', 'address_not_allowed'] },
 })
 
 const deleteTrunk = operation({

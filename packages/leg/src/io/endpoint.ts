@@ -11,6 +11,7 @@ import {
   SocketTransport,
   type SocketTransportStats,
   SystemResolver,
+  type TargetPermit,
   type TlsIdentity,
   UserAgent,
 } from '@parley/sip'
@@ -31,6 +32,8 @@ export interface EndpointOptions {
   readonly tls: TlsIdentity
   /** Addresses of dialled hosts that take precedence over the DNS. */
   readonly overrides?: ResolveOverrides
+  /** Whether a hop that a tenant named may lead to an address. Default: to all. */
+  readonly permits?: TargetPermit
   readonly rtp: {
     /** Default: `bind`. */
     readonly bind?: string
@@ -115,8 +118,12 @@ export class Endpoint implements LegContext {
       ...(options.rtp.threads && { threads: options.rtp.threads }),
       packetIo: options.rtp.packetIo,
     })
-    const { overrides, rtp } = options
-    const resolver = new SystemResolver({ time: systemTime, ...(overrides && { overrides }) })
+    const { overrides, permits, rtp } = options
+    const resolver = new SystemResolver({
+      time: systemTime,
+      ...(overrides && { overrides }),
+      ...(permits && { permits }),
+    })
     try {
       const transport = await SocketTransport.open({
         bind,

@@ -153,6 +153,45 @@ describe('a member that is removed', () => {
     expect((await person('kim')).user_id).not.toBe(member.user_id)
   })
 
+  it('its event streams end at once', async () => {
+    const member = await person('pia')
+    await api.db.owner.query('update parley.tenants set concurrent_capacity = 10, admission_enabled = true')
+    const agent = (await member.request('POST', '/api/v1/agents', { template: 'cloud_chat', name: 'A' })).body
+    const draft = { draft_id: agent.draft.draft_id, expected_revision: 1 }
+    await member.request('POST', `/api/v1/agents/${agent.ref.id}/publications`, draft)
+    const run = await api.request('POST', '/api/v1/runs', {
+      idempotencyKey: 'followed-by-pia',
+      body: { agent_id: agent.ref.id, channel: 'cloud', mode: 'chat' },
+    })
+    const stream = await fetch(`${api.url}/api/v1/runs/${run.body.run_id}/events`, {
+      headers: { cookie: member.cookie },
+    })
+    expect(stream.status).toBe(200)
+    const ended = stream.text()
+    await send('DELETE', `/members/${member.user_id}`)
+    // Without the removal the stream stays open as long as the run.
+    expect(await ended).not.toContain('event: end')
+  })
+
+  it('admissions of its runs that race the removal are cancelled or refused', async () => {
+    const member = await person('quy')
+    const agent = (await member.request('POST', '/api/v1/agents', { template: 'cloud_chat', name: 'A' })).body
+    const draft = { draft_id: agent.draft.draft_id, expected_revision: 1 }
+    await member.request('POST', `/api/v1/agents/${agent.ref.id}/publications`, draft)
+    await api.db.owner.query('update parley.tenants set concurrent_capacity = 1000, admission_enabled = true')
+    const body = { agent_id: agent.ref.id, channel: 'cloud', mode: 'chat' }
+    const admissions = Array.from({ length: 30 }, () => member.request('POST', '/api/v1/runs', body))
+    const removal = send('DELETE', `/members/${member.user_id}`)
+    const statuses = (await Promise.all(admissions)).map(({ status }) => status)
+    expect((await removal).status).toBe(200)
+    expect(statuses.every(status => status === 201 || status === 401)).toBe(true)
+    const { rows } = await api.db.owner.query(
+      `select state, count(*)::int as n from parley.runs where user_id = $1 group by state`,
+      [member.user_id],
+    )
+    expect(rows.filter(({ state }) => state !== 'cancelled')).toEqual([])
+  })
+
   it('its runs that have not begun are cancelled in both environments, those of others go on', async () => {
     const member = await person('lea')
     const sandbox = await api.request('POST', '/api/v1/environments/sandbox', { body: {} })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { type OpenApiDocument, openApiSteps, operations, streams } from '@parley/contract'
+import { authOperations, type OpenApiDocument, openApiSteps, operations, streams } from '@parley/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { sendAnswer, setRateLimitHeaders } from './exchange.ts'
@@ -56,7 +56,7 @@ function madeOnce<Value>(make: () => Promise<Value>): () => Promise<Value> {
 
 /** Live calls share this thread: it serves them between two operations. */
 async function apiDocument(baseUrl: string): Promise<OpenApiDocument> {
-  const steps = openApiSteps([...operations, ...streams], baseUrl)
+  const steps = openApiSteps([...operations, ...streams, ...Object.values(authOperations)], baseUrl)
   for (;;) {
     await nextTurn()
     const step = steps.next()

@@ -1,4 +1,4 @@
-import { operations, streams } from '@parley/contract'
+import { authOperations, operations, streams } from '@parley/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PipelineApi, pipelineApi } from '../testing/pipeline-api.ts'
 
@@ -15,7 +15,7 @@ describe('GET /openapi.json', () => {
     const ids = Object.values(first.body.paths).flatMap(item =>
       Object.values(item as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
     )
-    expect(ids.sort()).toEqual([...operations, ...streams].map(({ id }) => id as string).sort())
+    expect(ids.sort()).toEqual([...operations, ...streams, ...Object.values(authOperations)].map(({ id }) => id as string).sort())
     const again = await api.request('GET', '/openapi.json', { headers: { 'if-none-match': first.headers.etag! } })
     expect([again.status, again.text]).toEqual([304, ''])
   })

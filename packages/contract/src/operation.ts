@@ -57,7 +57,7 @@ interface Declaration<
   /** Resource and verb, such as `agents.create`. Also the `action` of its audit items. */
   readonly id: Id
   readonly method: Method
-  /** Begins with `/api/v1`; `{name}` is a member of `params`. */
+  /** Begins with `/api/v1`, or `/auth` for signing in; `{name}` is a member of `params`. */
   readonly path: string
   /** One line, which is also the description of the tool. */
   readonly summary: string

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { API_ERRORS, type ErrorCode } from '../errors.ts'
 import { operations } from '../operations.ts'
+import { authOperations } from '../people/auth.ts'
 import { type OpenApiDocument, toOpenApi } from './openapi.ts'
 
 interface Parameter {
@@ -147,5 +148,24 @@ describe('the OpenAPI document', () => {
     expect(required('/api/v1/agents')).toBe(true)
     expect(required('/api/v1/agents/{agent_id}/draft/validate')).toBe(false)
     expect(required('/api/v1/keys/{key_id}/rotate')).toBe(false)
+  })
+})
+
+describe('signing in and out', () => {
+  const signing = toOpenApi(Object.values(authOperations))
+
+  it('is described without faults, needs no key, and is no tool', () => {
+    expect(faults(signing)).toEqual([])
+    const found = described(signing)
+    expect(found.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+      'get /auth/session',
+      'post /auth/login',
+      'post /auth/logout',
+      'post /auth/session',
+    ])
+    for (const { operation } of found) {
+      expect(operation.security).toContainEqual({})
+      expect(operation).not.toHaveProperty('x-tool')
+    }
   })
 })

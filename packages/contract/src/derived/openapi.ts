@@ -60,7 +60,13 @@ export function* openApiSteps(operations: readonly Operation[], baseUrl: string)
     components: {
       schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
       headers: HEADERS,
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key' } },
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key. Browsers may use the cookie of a session instead (POST /auth/session).',
+        },
+      },
     },
   }
 }
@@ -80,7 +86,7 @@ function operationObject(operation: Operation, schemas: Schemas): JsonSchema {
     operationId: operation.id,
     tags: [tagOf(operation)],
     summary: operation.summary,
-    security: [{ apiKey: [] }],
+    security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body !== null && { requestBody: requestBody(operation.body, schemas) }),
     responses: responses(operation, schemas),
@@ -88,6 +94,11 @@ function operationObject(operation: Operation, schemas: Schemas): JsonSchema {
     'x-idempotency': operation.idempotency,
     ...(operation.tool !== null && { 'x-tool': operation.tool }),
   }
+}
+
+/** Signing in needs no key: a person presents the token of a link, or the cookie of a session. */
+function securityOf({ path }: Operation): readonly JsonSchema[] {
+  return path.startsWith('/auth/') ? [{}, { apiKey: [] }] : [{ apiKey: [] }]
 }
 
 function parametersOf(part: z.ZodObject | null, place: 'path' | 'query', schemas: Schemas): JsonSchema[] {

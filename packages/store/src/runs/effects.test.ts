@@ -236,6 +236,26 @@ describe('an effect that was allowed before is denied at the send', () => {
     },
   )
 
+  it('effects of a run whose member was removed are denied, those that had left go on', async () => {
+    const { rows } = await test.owner.query(
+      `insert into parley.members (owner_id, email, role) values ($1, 'ada@example.com', 'admin') returning user_id`,
+      [scope.owner_id],
+    )
+    const { ledger } = await talk({ ...CHAT, user_id: rows[0].user_id })
+    const underWay = await ledger.intend(HTTP)
+    await ledger.decide(underWay.effect_id, ALLOW)
+    await ledger.sending(underWay.effect_id)
+    await test.owner.query('update parley.members set removed_at = now() where user_id = $1', [rows[0].user_id])
+    const after = await ledger.intend(HTTP)
+    expect(await ledger.decide(after.effect_id, ALLOW)).toMatchObject({
+      state: 'failed',
+      decision: { decision: 'deny', reason: 'key_revoked' },
+    })
+    expect(await ledger.sending(underWay.effect_id)).toMatchObject({ state: 'sending', send_attempts: 2 })
+    const hangup = await ledger.intend(HANGUP)
+    expect(await ledger.decide(hangup.effect_id, ALLOW)).toMatchObject({ decision: ALLOW })
+  })
+
   it('an effect that was allowed is denied at the send for a run that is being cancelled', async () => {
     const { run, ledger } = await talk()
     const before = await ledger.intend(HTTP)

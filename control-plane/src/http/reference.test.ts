@@ -15,7 +15,9 @@ describe('GET /openapi.json', () => {
     const ids = Object.values(first.body.paths).flatMap(item =>
       Object.values(item as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
     )
-    expect(ids.sort()).toEqual([...operations, ...streams, ...Object.values(authOperations)].map(({ id }) => id as string).sort())
+    expect(ids.sort()).toEqual(
+      [...operations, ...streams, ...Object.values(authOperations)].map(({ id }) => id as string).sort(),
+    )
     const again = await api.request('GET', '/openapi.json', { headers: { 'if-none-match': first.headers.etag! } })
     expect([again.status, again.text]).toEqual([304, ''])
   })

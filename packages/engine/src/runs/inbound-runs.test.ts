@@ -49,7 +49,7 @@ beforeEach(async () => {
     leases,
     time,
     directory: directory as unknown as TrunkDirectory,
-    agents: { create: async () => ({ plan: {} }) as VoiceAgent },
+    agents: { create: async () => ({ plan: { settings: {} } }) as unknown as VoiceAgent },
     recordings: { open: () => Promise.reject(new TypeError('this call is not recorded')), close: async () => {} },
     onOver: () => {},
     onProblem: (what, error) => {

@@ -47,6 +47,8 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
 
       const run = await waitForRun(client, placed.run_id, hasEnded, CALL_MS)
       expect(run, serving.output()).toMatchObject({ state: 'completed', outcome: { kind: 'completed' } })
+      // What answered was detected: a person.
+      expect(run).toMatchObject({ contact: 'human', answered_by: 'human' })
       const transcript = await client.runs.transcript({ params })
       expect(transcript.state).toBe('complete')
       const lines = (role: 'agent' | 'user') =>

@@ -42,6 +42,11 @@ export class CallSound {
     return longest * FRAME_MS
   }
 
+  /** End of the caller's last sound before `ms`; 0: there was none. */
+  lastCallerSoundMs(ms: Ms): Ms {
+    return (this.#caller.slice(0, Math.floor(ms / FRAME_MS)).lastIndexOf(true) + 1) * FRAME_MS
+  }
+
   /** Length of the agent's sound in a time range. */
   agentWithin(fromMs: Ms, toMs: Ms): Ms {
     const within = this.#agent.slice(Math.ceil(fromMs / FRAME_MS), Math.max(0, Math.floor(toMs / FRAME_MS)))

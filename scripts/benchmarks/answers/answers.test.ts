@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { asteriskAmd, silenceRule } from './baselines.ts'
+import { wilson } from './figures.ts'
+import { halfOf } from './half.ts'
+import { judge } from './judge.ts'
+import { labelledFiles } from './labelled-files.ts'
+import { CALLS_OF, callsOf } from './manifest.ts'
+import type { Observation } from './observe.ts'
+import { transcriptsOf } from './simulated-recogniser.ts'
+
+const talk = (startMs: number, endMs: number): Observation[] => [
+  { atMs: startMs + 60, input: { type: 'voice-started', startedAt: startMs } },
+  { atMs: endMs + 80, input: { type: 'voice-stopped', stoppedAt: endMs } },
+]
+
+describe('the calls of AnswerBench', () => {
+  it('no voice and no wording is in both halves', () => {
+    const tuning = callsOf('tuning')
+    const heldOut = callsOf('held-out')
+    for (const keyOf of [
+      (call: (typeof tuning)[number]) => call.voice.identity,
+      (call: (typeof tuning)[number]) => call.wording,
+    ]) {
+      const known = new Set(tuning.map(keyOf).filter(key => key !== ''))
+      expect(heldOut.map(keyOf).filter(key => known.has(key))).toEqual([])
+    }
+    expect(tuning.every(call => halfOf(call.voice.identity) === 'tuning')).toBe(true)
+  })
+
+  it('a half has at least 2,000 calls, 400 of each class, and the same seed gives the same calls', () => {
+    expect(callsOf('held-out')).toHaveLength(Object.values(CALLS_OF).reduce((sum, count) => sum + count))
+    expect(Math.min(...Object.values(CALLS_OF))).toBeGreaterThanOrEqual(400)
+    expect(callsOf('tuning', 0.01)).toEqual(callsOf('tuning', 0.01))
+    expect(callsOf('tuning', 0.01, 2)).not.toEqual(callsOf('tuning', 0.01))
+  })
+})
+
+it('the interval of a share is that of Wilson', () => {
+  expect(wilson(0, 100)).toEqual({ share: 0, low: 0, high: 0.037, of: 100 })
+  expect(wilson(97, 100)).toMatchObject({ share: 0.97, low: 0.9155, high: 0.9897 })
+})
+
+it('the baselines follow their rules', () => {
+  expect(asteriskAmd([], 0)).toEqual({ machine: true, atMs: 2500 })
+  expect(asteriskAmd(talk(500, 1000), 0)).toEqual({ machine: false, atMs: 1800 })
+  expect(asteriskAmd(talk(500, 4000), 0)).toEqual({ machine: true, atMs: 2000 })
+  expect(silenceRule(talk(500, 1000), 0)).toEqual({ machine: false, atMs: 2000 })
+  expect(silenceRule(talk(500, 4000), 0)).toEqual({ machine: true, atMs: 2500 })
+})
+
+it('a person begins a call with detection when they would without it', () => {
+  const words = [{ text: 'Hello?', startMs: 500, endMs: 900, isLast: true }]
+  const options = { language: 'en', answeredMs: 0 }
+  const { beginMs, beginWithDetectionMs, verdicts } = judge(
+    talk(500, 900),
+    transcriptsOf(words, null, 7),
+    6000,
+    options,
+  )
+  expect(verdicts.map(({ verdict }) => verdict.class)).toEqual(['human'])
+  expect(beginMs).not.toBeNull()
+  expect(beginWithDetectionMs).toBe(beginMs)
+})
+
+it('a folder of WAV files is read by its labels, and an unknown class is refused', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'parley-labels-'))
+  try {
+    writeFileSync(join(directory, 'labels.csv'), 'file,class\na.wav,robot\n')
+    expect(() => labelledFiles(directory)).toThrow('labels.csv, line 2: "robot" is no class')
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+})

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { ANSWER_ROWS } from './answers/answer-rows.ts'
+import { proveAnswers } from './answers.ts'
+
+const options = { seed: 1, seconds: 60, count: 1, line: () => {}, progress: () => {} }
+
+it('each kind of far end is detected over TLS and SRTP and gets what the agent has for it, and the proof reports a planted fault', {
+  timeout: 300_000,
+}, async () => {
+  const [person] = ANSWER_ROWS
+  const planted = { ...person!, name: 'planted', expected: { ...person!.expected, classes: ['voicemail'] } }
+  const lines: object[] = []
+  const { ok, summary } = await proveAnswers({ ...options, line: record => lines.push(record) }, [
+    ...ANSWER_ROWS,
+    planted,
+  ])
+  expect(summary, JSON.stringify(lines)).toEqual({ rows: ANSWER_ROWS.length + 1, failed: 1 })
+  expect(lines).toContainEqual(expect.objectContaining({ row: 'planted', faults: ['classes is human, not voicemail'] }))
+  expect(ok).toBe(false)
+})

@@ -59,15 +59,20 @@ export const PJSIP_PROGRAMS = {
   openssl: 'openssl',
 } as const
 
-function isOnPath(program: string): boolean {
-  return searchPath().some(directory => {
-    try {
-      accessSync(join(directory, program), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
+const isOnPath = (program: string) => pathOf(program) !== undefined
+
+/** The absolute path of a program; undefined: it is not installed. */
+export function pathOf(program: string): string | undefined {
+  return searchPath()
+    .map(directory => join(directory, program))
+    .find(path => {
+      try {
+        accessSync(path, constants.X_OK)
+        return true
+      } catch {
+        return false
+      }
+    })
 }
 
 /** Daemons live in sbin, which is not on everybody's PATH. */

@@ -53,7 +53,7 @@ export function FlowEditor({ open }: { readonly open: OpenDraft }) {
         </section>
         {node !== null && (
           <NodePanel
-            key={`${node.id} ${open.draft.revision}`}
+            key={`${componentId} ${JSON.stringify(node)}`}
             open={open}
             node={node}
             componentId={componentId}

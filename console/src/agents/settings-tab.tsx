@@ -11,18 +11,24 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
   const { draft, edit } = open
   const save = (make: (form: FormData) => Edits) => (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    edit(make(new FormData(event.currentTarget)))
+    const edits = make(new FormData(event.currentTarget))
+    if (edits.length > 0) edit(edits)
   }
   const { llm, stt, tts } = draft.providers
   return (
-    <div className="stack" key={draft.revision}>
+    <div className="stack">
       <Section title={text('settings.general')}>
         <form
           className="form"
-          onSubmit={save(form => [
-            { type: 'agent.name', name: String(form.get('name')) },
-            { type: 'flow.prompt', text: String(form.get('prompt')) },
-          ])}
+          // What others change elsewhere leaves what is being typed here as it is.
+          key={JSON.stringify([draft.name, draft.flow.global_prompt])}
+          onSubmit={save(form => {
+            const [name, prompt] = [String(form.get('name')), String(form.get('prompt'))]
+            return [
+              ...(name === draft.name ? [] : [{ type: 'agent.name' as const, name }]),
+              ...(prompt === draft.flow.global_prompt ? [] : [{ type: 'flow.prompt' as const, text: prompt }]),
+            ]
+          })}
         >
           <TextField label={text('agents.name')} name="name" defaultValue={draft.name} required maxLength={256} />
           <TextArea
@@ -53,11 +59,11 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
       <Section title={text('settings.settings')}>
         <ul className="settings">
           {Object.entries(draft.settings).map(([name, value]) => (
-            <li key={name}>
+            <li key={`${name} ${JSON.stringify(value)}`}>
               <SettingForm name={name} value={value} open={open} />
             </li>
           ))}
-          <li>
+          <li key={Object.keys(draft.settings).length}>
             <SettingForm name={null} value={undefined} open={open} />
           </li>
         </ul>

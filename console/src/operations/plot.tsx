@@ -13,6 +13,8 @@ interface PlotProps {
 }
 
 const HEIGHT = 190
+/** Room for the whole first and last bar. */
+const HALF_DAY_S = 43_200
 
 /** Bars over days. */
 export function Plot({ label, times, values, format }: PlotProps) {
@@ -34,7 +36,10 @@ export function Plot({ label, times, values, format }: PlotProps) {
         cursor: { y: false, drag: { setScale: false } },
         // Days are of UTC.
         tzDate: at => UPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
-        scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+        scales: {
+          x: { range: (_, min, max) => [min - HALF_DAY_S, max + HALF_DAY_S] },
+          y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
+        },
         axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
         series: [
           {},

@@ -1,0 +1,217 @@
+// The console as people use it: a real platform, a real browser, every page.
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { ParleyApiError, type ParleyClient } from '@parley/client'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
+import { atLastTestEnd } from './recipe.ts'
+import { type Serving, startServing } from './serving.ts'
+import { pathOf, requires } from './skip.ts'
+
+const browserProgram = requires({ chromium: 'chromium' })
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** Looked at by people; git ignores them. */
+const SCREENSHOTS = join(import.meta.dirname, '../.scratch/console')
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+const WAIT_MS = 60_000
+const NAME = '<script>alert(1)</script>'
+
+/** A fault of accessibility, as axe reports it. */
+interface Violation {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+/** A visitor with a browser window, and everything that the browser complained about. */
+interface Visitor {
+  readonly page: Page
+  readonly complaints: string[]
+  open(path: string): Promise<void>
+  close(): Promise<void>
+}
+
+describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgram.note}`, { timeout: 300_000 }, () => {
+  const afterAllTests = atLastTestEnd()
+  let serving: Serving
+  let client: ParleyClient
+  let browser: Browser
+  let agentId: string
+  let runId: string
+
+  beforeAll(async () => {
+    serving = await startServing(afterAllTests)
+    client = clientOf(serving)
+    browser = await chromium.launch({ executablePath: pathOf('chromium')!, args: FLAGS })
+    afterAllTests(() => browser.close())
+    agentId = (await client.agents.create({ body: { template: 'cloud_chat', name: NAME } })).ref.id
+  }, 180_000)
+
+  async function visitor(look: { width: number; dark?: boolean; locale?: string } = { width: 1400 }): Promise<Visitor> {
+    const context: BrowserContext = await browser.newContext({
+      viewport: { width: look.width, height: 900 },
+      colorScheme: look.dark === true ? 'dark' : 'light',
+      locale: look.locale ?? 'en-US',
+    })
+    const page = await context.newPage()
+    page.setDefaultTimeout(WAIT_MS)
+    const complaints: string[] = []
+    page.on('pageerror', error => complaints.push(error.message))
+    page.on('dialog', dialog => {
+      complaints.push(`a dialog: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+    // Requests that the API refuses are reported as well; the tests expect some.
+    page.on('console', line => {
+      if (line.type() === 'error' && !line.text().startsWith('Failed to load resource'))
+        complaints.push(`${page.url()}: ${line.text()}`)
+    })
+    await page.goto(serving.demo.console!)
+    await page.locator('nav').first().waitFor({ state: 'attached' })
+    return {
+      page,
+      complaints,
+      async open(path) {
+        await page.goto(`${serving.demo.api}/console${path}`)
+        await page.locator('h1').waitFor()
+        await page.locator('.loading').first().waitFor({ state: 'detached' })
+      },
+      close: () => context.close(),
+    }
+  }
+
+  /** Serious and critical faults of accessibility on the page, as axe names them. */
+  async function seriousFaults(page: Page): Promise<string[]> {
+    await page.evaluate(AXE)
+    const { violations } = await page.evaluate<{ violations: readonly Violation[] }>('axe.run({ preload: false })')
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
+  }
+
+  it('the printed link signs in and leaves neither the key nor its trace in the address', async () => {
+    const { page, complaints, close } = await visitor()
+    await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    expect(page.url()).toBe(`${serving.demo.api}/console`)
+    expect(await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).not.toContain(
+      'parley_live',
+    )
+    expect(await page.evaluate('document.cookie')).not.toContain('session')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('a call appears on the live page with its words, and the button there hangs it up', async () => {
+    const { page, complaints, open, close } = await visitor()
+    await open('/live')
+    const call = { agent_id: 'clinic', channel: 'phone', mode: 'outbound', to: serving.demo.phone! } as const
+    runId = (await client.runs.create({ body: { ...call, metadata: { note: NAME } } })).run_id
+    await page.getByText('Hello, Hillside Clinic', { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Hang up' }).click()
+    const run = await waitForRun(client, runId, hasEnded, WAIT_MS)
+    expect(run.outcome).toMatchObject({ kind: 'cancelled', ended_by: 'operator' })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('the page of a run shows its waveform, plays a word, and shows text as text', async () => {
+    const read = () => client.runs.recording({ params: { run_id: runId } })
+    await eventually(read, ({ media_url }) => media_url !== null, WAIT_MS)
+    const { page, complaints, open, close } = await visitor()
+    await open(`/runs/${runId}`)
+    await page.locator('.waveform').waitFor()
+    await page.locator('.word', { hasText: 'Clinic.' }).click()
+    await page.waitForFunction("document.querySelector('audio').currentTime > 0")
+    expect(await page.locator('.json').first().textContent()).toContain(NAME)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  const PAGES = () =>
+    [
+      ['live', '/live'],
+      ['runs', '/runs'],
+      ['run', `/runs/${runId}`],
+      ['agents', '/agents'],
+      ['agent', '/agents/clinic'],
+      ['agent-settings', '/agents/clinic/settings'],
+      ['agent-versions', '/agents/clinic/versions'],
+      ['agent-chat', `/agents/${agentId}/chat`],
+      ['telephony', '/telephony'],
+      ['trunk', '/telephony/demo-phone'],
+      ['usage', '/usage'],
+      ['alerts', '/alerts'],
+      ['keys', '/keys'],
+      ['secrets', '/secrets'],
+      ['team', '/team'],
+      ['audit', '/audit'],
+      ['workspace', '/workspace'],
+      ['not-found', '/nothing'],
+    ] as const
+
+  it.each([
+    ['1400 px, light, English', { width: 1400 }],
+    ['375 px, dark, Spanish', { width: 375, dark: true, locale: 'es-ES' }],
+  ])(
+    'every page fits %s, without a serious fault of accessibility and without a complaint of the browser',
+    async (_, look) => {
+      mkdirSync(SCREENSHOTS, { recursive: true })
+      const { page, complaints, open, close } = await visitor(look)
+      const faults: string[] = []
+      for (const [name, path] of PAGES()) {
+        await open(path)
+        await page.screenshot({ path: join(SCREENSHOTS, `${name}-${look.width}.png`), fullPage: true })
+        const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+        if (over > 0) faults.push(`${name} is ${over} px too wide`)
+        for (const fault of await seriousFaults(page)) faults.push(`${name}: ${fault}`)
+      }
+      expect([faults, complaints]).toEqual([[], []])
+      await close()
+    },
+  )
+
+  it('two people edit one draft: the slower one sees the change of the other and applies its own on top', async () => {
+    const [one, two] = [await visitor(), await visitor()]
+    const path = `/agents/${agentId}/settings`
+    await one.open(path)
+    // The second browser does not learn of new revisions by itself.
+    await two.open(path)
+    await two.page.getByLabel('Prompt for all nodes').fill('Be brief.')
+    await two.page.route(`**/api/v1/agents/${agentId}`, () => {})
+    await one.page.getByLabel('Name', { exact: true }).fill('Renamed')
+    await one.page.getByRole('button', { name: 'Save' }).first().click()
+    await one.page.getByRole('heading', { name: 'Renamed' }).waitFor()
+    await two.page.getByRole('button', { name: 'Save' }).first().click()
+    await two.page.getByRole('heading', { name: 'Somebody else was faster' }).waitFor()
+    await two.page.locator('.diff ins', { hasText: 'Renamed' }).waitFor()
+    await two.page.getByRole('button', { name: 'Apply my change on top' }).click()
+    const draft = () => client.drafts.get({ params: { agent_id: agentId } })
+    const merged = await eventually(draft, ({ flow }) => flow.global_prompt === 'Be brief.', WAIT_MS)
+    expect(merged.revision).toBe(3)
+    expect([...one.complaints, ...two.complaints]).toEqual([])
+    await Promise.all([one.close(), two.close()])
+  })
+
+  it('signing out ends the session, and the next page asks to sign in', async () => {
+    const { page, close } = await visitor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').waitFor()
+    await page.reload()
+    await page.getByLabel('API key').fill('not-a-key')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').waitFor()
+    const refused = await client.agents.get({ params: { agent_id: 'nobody' } }).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(ParleyApiError)
+    await close()
+  })
+})

@@ -151,6 +151,8 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       ['trunk', '/telephony/demo-phone'],
       ['usage', '/usage'],
       ['alerts', '/alerts'],
+      ['knowledge', '/knowledge'],
+      ['evaluation', '/evaluation'],
       ['keys', '/keys'],
       ['secrets', '/secrets'],
       ['team', '/team'],

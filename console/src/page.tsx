@@ -14,6 +14,10 @@ const WorkspacePage = lazy(async () => ({ default: (await import('./operations/w
 const TrunkPage = lazy(async () => ({ default: (await import('./operations/trunk-page.tsx')).TrunkPage }))
 const AlertsPage = lazy(async () => ({ default: (await import('./operations/alerts-page.tsx')).AlertsPage }))
 const TeamPage = lazy(async () => ({ default: (await import('./operations/team-page.tsx')).TeamPage }))
+const KnowledgePage = lazy(async () => ({ default: (await import('./operations/knowledge-page.tsx')).KnowledgePage }))
+const EvaluationPage = lazy(async () => ({
+  default: (await import('./evaluation/evaluation-page.tsx')).EvaluationPage,
+}))
 const LivePage = lazy(async () => ({ default: (await import('./live/live-page.tsx')).LivePage }))
 const AgentsPage = lazy(async () => ({ default: (await import('./agents/agents-page.tsx')).AgentsPage }))
 const AgentPage = lazy(async () => ({ default: (await import('./agents/agent-page.tsx')).AgentPage }))
@@ -55,6 +59,10 @@ function pageOf(route: Route) {
       return <AlertsPage />
     case 'team':
       return <TeamPage />
+    case 'knowledge':
+      return <KnowledgePage />
+    case 'evaluation':
+      return <EvaluationPage />
     default:
       return <NotFound />
   }

@@ -1,6 +1,6 @@
 /** The address of a page, below `/console`. */
 export type Route =
-  | { readonly page: 'runs' | 'live' | 'agents' | Operation }
+  | { readonly page: 'runs' | 'live' | 'agents' | 'evaluation' | Operation }
   | { readonly page: 'run'; readonly runId: string }
   | { readonly page: 'agent'; readonly agentId: string; readonly tab: AgentTab }
   | { readonly page: 'trunk'; readonly trunkId: string }
@@ -9,7 +9,17 @@ export type Route =
 export const AGENT_TABS = ['flow', 'chat', 'versions', 'settings'] as const
 export type AgentTab = (typeof AGENT_TABS)[number]
 
-export const OPERATIONS = ['telephony', 'usage', 'alerts', 'keys', 'secrets', 'team', 'audit', 'workspace'] as const
+export const OPERATIONS = [
+  'telephony',
+  'usage',
+  'alerts',
+  'knowledge',
+  'keys',
+  'secrets',
+  'team',
+  'audit',
+  'workspace',
+] as const
 type Operation = (typeof OPERATIONS)[number]
 
 const BASE = '/console'
@@ -35,7 +45,7 @@ export function routeOf(path: string): Route {
 }
 
 function listOf(name: string): Route {
-  const page = (['runs', 'live', 'agents', ...OPERATIONS] as const).find(known => known === name)
+  const page = (['runs', 'live', 'agents', 'evaluation', ...OPERATIONS] as const).find(known => known === name)
   return { page: page ?? 'not-found' }
 }
 

@@ -6,6 +6,8 @@ const PATHS = {
   usage: 'M4 20V10M10 20V4M16 20v-7M21 20H3',
   alerts: 'M6 16V11a6 6 0 0 1 12 0v5l2 2H4zM10 21h4',
   team: 'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM3 20a6 6 0 0 1 12 0M16 4.5a3.5 3.5 0 0 1 0 6.5M18 14.5a6 6 0 0 1 3 5.5',
+  knowledge: 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5zM19 4h-4a2 2 0 0 0-2 2M13 20a2 2 0 0 1 2-2h4V4',
+  evaluation: 'M9 3h6M10 3v6l-5 9a2 2 0 0 0 2 3h10a2 2 0 0 0 2-3l-5-9V3M7.5 15h9',
   keys: 'M15 7a4 4 0 1 1-3.9 5H3v4h3v-2h2v-2h3.1A4 4 0 0 1 15 7zM15 11h.01',
   secrets: 'M6 11h12v9H6zM8 11V8a4 4 0 0 1 8 0v3',
   audit: 'M7 3h8l4 4v14H7a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2zM9 12h6M9 16h6',

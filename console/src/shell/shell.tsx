@@ -11,7 +11,7 @@ import { Logo } from './logo.tsx'
 import { SHORTCUT_ROWS, Shortcuts } from './shortcuts.ts'
 import { useTheme } from './theme.tsx'
 
-const CALLS = ['live', 'runs', 'agents'] as const
+const CALLS = ['live', 'runs', 'agents', 'evaluation'] as const
 
 /** Navigation, environment and settings of the display around every page. */
 export function Shell({ children }: { readonly children: ReactNode }) {

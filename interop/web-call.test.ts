@@ -1,30 +1,15 @@
 // Web calls over sockets: a WebRTC peer in the place of the browser, against a platform in a process of its own.
 import type { ParleyClient } from '@parley/client'
-import { Resampler, readWav } from '@parley/media'
-import { PhoneVoice } from '@parley/phone'
-import { TonesVoice } from '@parley/providers'
+import { readWav } from '@parley/media'
 import { BrowserStandIn } from '@parley/webrtc/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
+import { rms, spokenWide } from './wide-speech.ts'
 
 /** What takes seconds on an idle machine. */
 const SOON_MS = 60_000
-
-/** What a caller says, at 16 kHz. */
-async function spoken(text: string): Promise<Int16Array> {
-  const voice = new TonesVoice()
-  const narrow = await new PhoneVoice(voice, 'en').render(text)
-  await voice.close()
-  const wide = new Int16Array(2 * narrow.length + 1)
-  const count = new Resampler(8000, 16_000, narrow.length).process(narrow, 0, narrow.length, wide, 0)
-  return wide.subarray(0, count)
-}
-
-function rms(samples: Int16Array): number {
-  return Math.sqrt(samples.reduce((sum, sample) => sum + (sample / 32_768) ** 2, 0) / Math.max(1, samples.length))
-}
 
 describe('web calls', { timeout: 240_000 }, () => {
   const afterAllTests = atLastTestEnd()
@@ -43,7 +28,7 @@ describe('web calls', { timeout: 240_000 }, () => {
     browser.messages.filter(message => message.type === 'utterance' && message.role === role).map(({ text }) => text)
 
   it('a browser talks with the agent, presses keys and hangs up; the run is as that of a phone call', async () => {
-    const request = await spoken('I would like to book an appointment')
+    const request = await spokenWide('I would like to book an appointment')
     const { run_id, url, token } = await created()
     const browser = new BrowserStandIn()
     expect(await browser.call(url, token), serving.output()).toBe(201)

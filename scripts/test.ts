@@ -26,6 +26,10 @@ const bin = (name: string) => join(repositoryRoot, 'node_modules/.bin', name)
 const STAGES: readonly Stage[] = [
   { name: 'type check', command: [bin('tsc'), '--noEmit', '--pretty', 'false'] },
   { name: 'type check of the console', command: [bin('tsc'), '--noEmit', '--pretty', 'false', '--project', 'console'] },
+  {
+    name: 'type check of the browser part of web calls',
+    command: [bin('tsc'), '--noEmit', '--pretty', 'false', '--project', 'packages/web'],
+  },
   { name: 'lint', command: [bin('biome'), 'ci', '--colors=off', '.'] },
   { name: 'dependency rules', command: [process.execPath, 'scripts/dependency-rules.ts'] },
   { name: 'pure parts', command: [process.execPath, 'scripts/pure-check.ts'] },

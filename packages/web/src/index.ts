@@ -1,0 +1,2 @@
+export { AgentCall, type AgentState, type CallAccess, type CallState, call, type Utterance } from './agent-call.ts'
+export { ParleyCallElement } from './parley-call-element.ts'

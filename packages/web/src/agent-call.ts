@@ -146,7 +146,8 @@ export class AgentCall {
     connection.onconnectionstatechange = () => {
       if (!isCurrent()) return
       if (connection.connectionState === 'connected') this.#enter('connected')
-      if (connection.connectionState === 'disconnected' || connection.connectionState === 'failed') this.#reconnect()
+      if (connection.connectionState === 'disconnected' || connection.connectionState === 'failed')
+        void this.#reconnect()
     }
     const channel = connection.createDataChannel('parley')
     this.#channel = channel
@@ -190,15 +191,15 @@ export class AgentCall {
     this.#reconnecting = true
     this.#enter('reconnecting')
     const until = Date.now() + RECONNECT_MS
-    while (this.isReconnecting && Date.now() < until) {
+    while (this.#isReconnecting && Date.now() < until) {
       await this.connect().catch(() => {})
       await new Promise(resolve => setTimeout(resolve, RETRY_MS))
     }
     this.#reconnecting = false
-    if (this.isReconnecting) this.#end()
+    if (this.#isReconnecting) this.#end()
   }
 
-  get isReconnecting(): boolean {
+  get #isReconnecting(): boolean {
     return this.#state === 'reconnecting'
   }
 

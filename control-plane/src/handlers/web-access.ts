@@ -19,18 +19,16 @@ interface WebAccess {
   readonly expires_at: string
 }
 
-/** Makes the admitted run a web call; returns its address and token. `siteKeyId`: of the site whose page calls; default none. */
+/** Makes the admitted run a web call; returns its address and token. */
 export async function issueWebCall(
   { db, scope, platform }: Pick<Context, 'db' | 'scope' | 'platform'>,
   runId: string,
-  siteKeyId: string | null = null,
 ): Promise<WebAccess> {
   const token = newWebSecret('wt', { bytes: platform.randomBytes })
   const expires_at = await insertWebCall(db, scope, {
     run_id: runId,
     token_hash: webSecretHash(token),
     validForMs: TOKEN_MS,
-    site_key_id: siteKeyId,
   })
   return { kind: 'direct', url: `${platform.baseUrl()}${WEB_RUNS_PATH}/${runId}`, token, expires_at }
 }

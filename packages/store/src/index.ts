@@ -342,7 +342,6 @@ export {
   trunkOf,
   writeTrunk,
 } from './trunks.ts'
-export type { SiteKeyHolder } from './web/protocol.ts'
 export {
   addWebCandidates,
   hangUpWebCall,

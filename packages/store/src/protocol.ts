@@ -55,7 +55,7 @@ export interface Database {
   readonly contents: ContentsAcrossTenants
   /** Trunks as engines need them: across tenants. */
   readonly telephony: TelephonyAcrossTenants
-  /** Web calls and web sites by their secrets: across tenants. */
+  /** Web calls by their secrets: across tenants. */
   readonly web: WebAcrossTenants
   /** Resolves when the database answers a query; rejects after 2 s. */
   ping(): Promise<void>

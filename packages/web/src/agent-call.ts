@@ -1,4 +1,4 @@
-/** The address and the token of a web run: `web` in the answer of `POST /runs`, or the answer of `POST /web/calls`. */
+/** The address and the token of a web run: `web` in the answer of `POST /runs`. */
 export interface CallAccess {
   readonly url: string
   readonly token: string

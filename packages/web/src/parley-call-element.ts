@@ -30,12 +30,12 @@ const TEXTS = {
 } as const
 
 /**
- * `<parley-call site-key="pk_…" api="https://…">`: a button that calls the agent of the site key, and the transcript. Attributes: `label`,
- * the text of the button; `language`, en (default) or es. Instead of a site key, set `access` to a function that returns
- * address and token. The look: `--parley-accent`, `--parley-accent-text`, `--parley-radius`, `--parley-font`, `--parley-colour`.
+ * `<parley-call>`: a button that calls an agent, and the transcript. Set `access` to a function that returns address and token of a new web
+ * run, which the site's own server gets by `POST /runs`: a key of the API never goes to a browser. Attributes: `label`, the
+ * text of the button; `language`, en (default) or es. The look: `--parley-accent`, `--parley-accent-text`, `--parley-radius`, `--parley-font`, `--parley-colour`.
  */
 export class ParleyCallElement extends HTMLElement {
-  /** Returns the address and the token of a new web run; default: by the site key. */
+  /** Returns the address and the token of a new web run. */
   access: (() => Promise<CallAccess>) | null = null
   /** The call in progress; null: none. */
   current: AgentCall | null = null
@@ -71,7 +71,8 @@ export class ParleyCallElement extends HTMLElement {
     this.#button.disabled = true
     this.#status.textContent = this.#texts.connecting
     try {
-      const current = await call(await (this.access ?? (() => this.#bySiteKey()))())
+      if (this.access === null) throw new Error('<parley-call> has no access: set a function that creates a web run')
+      const current = await call(await this.access())
       this.current = current
       this.#status.textContent = ''
       current.on('utterance', ({ role, text }) => {
@@ -96,16 +97,6 @@ export class ParleyCallElement extends HTMLElement {
       this.#button.disabled = false
       this.#show()
     }
-  }
-
-  async #bySiteKey(): Promise<CallAccess> {
-    const response = await fetch(`${this.getAttribute('api') ?? ''}/web/calls`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${this.getAttribute('site-key') ?? ''}` },
-    })
-    const body = (await response.json()) as CallAccess & { error?: { message: string } }
-    if (!response.ok) throw new Error(body.error?.message ?? `HTTP ${response.status}`)
-    return body
   }
 
   get #texts() {

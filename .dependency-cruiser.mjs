@@ -70,6 +70,8 @@ const packages = {
   ],
   'packages/phone': ['packages/kernel', 'sip', 'media', 'packages/contract', 'packages/providers', 'packages/leg'],
   'packages/client': ['packages/kernel', 'packages/contract'],
+  // Runs in browsers, without dependencies.
+  'packages/web': [],
   'control-plane': ['packages/kernel', 'packages/contract', 'packages/flow', 'packages/store'],
   // The outside judges: made of phones and the layers below them, never of what they judge.
   loadtest: [

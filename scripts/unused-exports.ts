@@ -5,8 +5,8 @@ import { basename, dirname, join, posix } from 'node:path'
 import { localUses, type ModuleLinks, moduleLinks } from './module-links.ts'
 import { repositoryRoot, typeScriptFiles, workspaceFolders } from './repository.ts'
 
-/** Packages whose entry point is used outside of this repository: the client is packed for npm. */
-const PUBLISHED = new Set(['packages/client'])
+/** Packages whose entry point is used outside of this repository: the client and the browser's part of web calls. */
+const PUBLISHED = new Set(['packages/client', 'packages/web'])
 
 /** Packages that exist for tests, proofs and benchmarks. */
 const PACKAGES_FOR_TESTS = new Set(['packages/fakes', 'loadtest'])

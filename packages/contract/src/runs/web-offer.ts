@@ -2,7 +2,7 @@
 export const MAX_WEB_OFFER = 32_768
 
 /** The audio that a browser offers. */
-export interface WebOffer {
+interface WebOffer {
   /** `a=mid` of its media line. */
   readonly mid: string
   /** Payload type of opus/48000/2. */

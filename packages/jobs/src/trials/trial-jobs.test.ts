@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { cancelTestRuns, listEvents, listRuns, readTranscript } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -178,6 +181,27 @@ describe('the trials of an environment', () => {
     await Promise.all(rounds.map(one => one.catch(() => {})))
     expect(most).toBe(4)
     expect((await harness.read(id)).progress.settled).toBe(0)
+  })
+
+  it('a process that is killed loses no trial and none is stored twice', async () => {
+    const id = await harness.testRun([bookingCase({ trials: 6 })])
+    const { test, scope } = harness.jobs
+    const script = fileURLToPath(new URL('trial-worker.fixture.ts', import.meta.url))
+    const child = spawn(process.execPath, [script, test.owner.url, JSON.stringify(scope)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(child.stdout, 'data')
+    await vi.waitFor(async () => expect((await harness.read(id)).progress.admitted).toBe(4), SOON)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await vi.waitFor(async () => {
+      await round()
+      expect((await harness.read(id)).state).toBe('completed')
+    }, SOON)
+    expect(await harness.read(id)).toMatchObject({ verdict: 'passed', progress: { trials: 6, settled: 6 } })
+    const db = test.database.within(scope)
+    const { rows } = await listRuns(db, scope, { test_run_id: id, cursor: null, limit: 100 })
+    expect(rows.map(({ trigger }) => (trigger as { trial: number }).trial).sort()).toEqual([1, 2, 3, 4, 5, 6])
   })
 
   it('a trial whose process died is carried out by another, once, and the late result of the first is not stored', async () => {

@@ -10,7 +10,7 @@ export interface TrialOutcome {
 }
 
 /** Something in a trial, and after which turn of the caller; 0: before the first. */
-export type InTurn<Thing> = Thing & { readonly turn: number }
+type InTurn<Thing> = Thing & { readonly turn: number }
 
 /** An expectation of a script's step that did not come true. */
 export interface MissedStep {

@@ -1,8 +1,8 @@
 import type { TestCase } from '@parley/contract'
 
-export type TrialVerdict = 'passed' | 'failed' | 'errored'
+type TrialVerdict = 'passed' | 'failed' | 'errored'
 export type CaseVerdict = TrialVerdict | 'invalid'
-export type CaseChange = 'regressed' | 'fixed' | 'same' | 'new'
+type CaseChange = 'regressed' | 'fixed' | 'same' | 'new'
 
 /** The verdict of a case by those of all its trials. `flaky`: trials with a verdict differ. */
 export function caseVerdict(

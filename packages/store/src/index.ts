@@ -292,7 +292,7 @@ export { type TrunkHealth, trunkHealth } from './telephony/trunk-health.ts'
 export { saveTrunkPing, type TrunkPing } from './telephony/trunk-pings.ts'
 export { type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'
 export { concurrentCapacity, environmentsOf, makeSandbox, organisationName } from './tenants.ts'
-export type { TestRunSuite } from './tests/protocol.ts'
+export type { TakenTrial, TestRunSuite } from './tests/protocol.ts'
 export { type RecordedRun, recordedRuns } from './tests/recorded-runs.ts'
 export {
   cancelTestRuns,
@@ -325,7 +325,6 @@ export {
   type StartedCase,
   settleTrial,
   startTestRun,
-  type TakenTrial,
   type TrialResult,
   takeTrials,
   testRunProgress,

@@ -1,7 +1,7 @@
 import type { TestCase } from '@parley/contract'
 import type { ChatMessage, LanguageModel } from '@parley/providers'
 import type { CallerMove, HeardByCaller, TextCaller } from '../caller-move.ts'
-import type { Persona } from './persona-caller.ts'
+import type { Persona } from './persona.ts'
 
 /** The model writes this when the caller hangs up. */
 const HANG_UP = '[hang up]'

@@ -4,9 +4,8 @@ import type { Random } from '@parley/kernel'
 import type { TextCaller } from '../caller-move.ts'
 import { assistantModel } from '../trial.ts'
 import { ModelPersona } from './model-persona.ts'
+import type { Persona } from './persona.ts'
 import { RulesPersona } from './rules-persona.ts'
-
-export type Persona = Extract<TestCase['caller'], { kind: 'persona' }>
 
 interface PersonaOptions {
   readonly language: TestCase['language']

@@ -1,7 +1,7 @@
 import type { TestCase } from '@parley/contract'
 import { type Random, randomUint32 } from '@parley/kernel'
 import type { CallerMove, HeardByCaller, TextCaller } from '../caller-move.ts'
-import type { Persona } from './persona-caller.ts'
+import type { Persona } from './persona.ts'
 
 /** What the rules say where they have no fact, by language. */
 const PHRASES = {

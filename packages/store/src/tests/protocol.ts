@@ -1,4 +1,4 @@
-import type { SuiteSource, TestCase } from '@parley/contract'
+import type { Scope, SuiteSource, TestCase } from '@parley/contract'
 
 /** A suite as it was when its test run was created. */
 export interface TestRunSuite {
@@ -23,4 +23,17 @@ export interface TrialGuardEvent {
   readonly kind: string
   readonly action_id: string | null
   readonly offset_ms: number | null
+}
+
+/** A trial that belongs to the caller until its lease ends. */
+export interface TakenTrial {
+  readonly scope: Scope
+  readonly test_run_id: string
+  readonly trial_id: string
+  readonly trial: number
+  readonly fence: number
+  readonly agent_id: string
+  readonly version: number
+  readonly suite_id: string
+  readonly test_case: TestCase
 }

@@ -4,7 +4,7 @@ import type { NewEvent } from '../runs/events.ts'
 import type { Measurement } from '../runs/finish.ts'
 import { textOf } from '../runs/transcripts.ts'
 import type { JsonObject, RunChannel, RunMode } from '../schema-runs.ts'
-import type { TakenTrial } from './trials.ts'
+import type { TakenTrial } from './protocol.ts'
 
 /** The run of a trial, which is stored whole when the trial has ended. */
 export interface TrialRun {

@@ -2,7 +2,7 @@ import type { Scope, TestCase } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { TestRunCasesTable, TrialVerdict } from '../schema-tests.ts'
-import type { TestRunSuite, TrialAssertion, TrialGuardEvent } from './protocol.ts'
+import type { TakenTrial, TestRunSuite, TrialAssertion, TrialGuardEvent } from './protocol.ts'
 import { insertTrialRun, type TrialRun } from './trial-runs.ts'
 
 /** Trials of one environment that processes carry out at once. */
@@ -24,19 +24,6 @@ export interface StartedCase {
   readonly test_case: TestCase
   readonly trials: number
   readonly fault: string | null
-}
-
-/** A trial that belongs to the caller until its lease ends. */
-export interface TakenTrial {
-  readonly scope: Scope
-  readonly test_run_id: string
-  readonly trial_id: string
-  readonly trial: number
-  readonly fence: number
-  readonly agent_id: string
-  readonly version: number
-  readonly suite_id: string
-  readonly test_case: TestCase
 }
 
 /** The oldest test run of the environment that waits to start, locked; null: none waits, or another process starts it. */

@@ -1,4 +1,4 @@
-export { AMBIENT_SOUNDS, type AmbientSound, ambientLoop } from './ambient/ambient-sounds.ts'
+export { AMBIENT_SOUNDS, ambientLoop } from './ambient/ambient-sounds.ts'
 export { CODEC_NAMES, type CodecName, DEFAULT_CODECS, formatFor, isCodecName } from './codec/codecs.ts'
 export { decodePcmu, encodePcmu } from './codec/g711.ts'
 export { type CallToneEvent, CallTones } from './dsp/call-tones.ts'

@@ -10,8 +10,8 @@ export interface SpokenRule {
 export const LARGEST = 999_999_999_999
 
 /** Not inside of a word or a number. */
-export const BEFORE = String.raw`(?<![\p{L}\p{N}]|[\p{N}][.,:/-])`
-export const AFTER = String.raw`(?![\p{L}\p{N}]|[.,:/-]\p{N})`
+const BEFORE = String.raw`(?<![\p{L}\p{N}]|[\p{N}][.,:/-])`
+const AFTER = String.raw`(?![\p{L}\p{N}]|[.,:/-]\p{N})`
 
 export function rule(pattern: string, spoken: SpokenRule['spoken'], flags = ''): SpokenRule {
   return { pattern: new RegExp(`${BEFORE}(?:${pattern})${AFTER}`, `gu${flags}`), spoken }
@@ -23,7 +23,7 @@ export function digitByDigit(groups: readonly string[], names: readonly string[]
 }
 
 /** "anna.bell@example.com" in words. */
-export function addressInWords(address: string, words: Readonly<Record<string, string>>): string {
+function addressInWords(address: string, words: Readonly<Record<string, string>>): string {
   return address
     .replace(/[@._-]/g, mark => ` ${words[mark]} `)
     .replace(/\s+/g, ' ')

@@ -5,7 +5,7 @@ import { SPANISH_RULES } from './spanish.ts'
 import type { SpokenRule } from './spoken-rule.ts'
 
 /** Written words, and what a voice is given for them. */
-export interface SpokenPiece {
+interface SpokenPiece {
   /** One or more words without white space at the ends. */
   readonly written: string
   readonly spoken: string

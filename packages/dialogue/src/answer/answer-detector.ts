@@ -15,6 +15,7 @@ import {
   MARGIN_OVER_HUMAN,
   MESSAGE_SILENCE_MS,
   NO_SOUND_MS,
+  PROVING_BEEP_MS,
   QUESTION_SILENCE_MS,
   REVISION_MARGIN,
   SHORT_GREETING_MS,
@@ -63,6 +64,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   /** The far end was silent while the agent last spoke, as a listener is. */
   #agentWasHeard = false
   #toneHz = 0
+  #toneAt: Ms = 0
   #deadline: Ms | undefined
 
   constructor(options: AnswerOptions) {
@@ -157,6 +159,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
   #toneStarted({ tone, hz, at }: AnswerInput & { type: 'tone-started' }): void {
     this.#talk.toneStarted(at)
     this.#toneHz = hz
+    this.#toneAt = at
     if (tone === 'sit') this.#decide(at, { class: 'announcement', confidence: 0.98, evidence: [{ kind: 'sit' }] })
     const isFax = tone === 'fax' && (hz > FAX_ONLY_HZ || this.#talk.firstAt === null)
     if (isFax && this.#answeredAt !== null)
@@ -172,7 +175,7 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
     this.#greetingEnd.beep(at)
     const { class: current } = this.#verdict ?? {}
     if (current === 'fax' || current === 'announcement' || current === 'mailbox_unavailable') return
-    if (current === 'voicemail' || current === 'screener') return
+    if (current === 'voicemail' || current === 'screener' || at - this.#toneAt < PROVING_BEEP_MS) return
     this.#decide(at, {
       class: 'voicemail',
       confidence: 0.85,

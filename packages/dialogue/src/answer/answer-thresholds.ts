@@ -1,12 +1,12 @@
 import type { Ms } from '@parley/kernel'
 
 /** Score of the words from which on a class is decided, and by how much it must exceed that of a person. */
-export const DECISIVE_SCORE = 0.7
+export const DECISIVE_SCORE = 0.9
 export const MARGIN_OVER_HUMAN = 0.45
 /** A verdict of another machine needs a score that is better by this. */
 export const REVISION_MARGIN = 0.3
 /** Once a person was found, the words of a machine must be that much clearer. */
-export const AFTER_HUMAN_SCORE = 0.95
+export const AFTER_HUMAN_SCORE = 1
 
 /** A greeting of a person: at most this long, followed by this silence. */
 export const SHORT_GREETING_MS: Ms = 1700
@@ -25,6 +25,8 @@ export const BONUS_WHOLE_MS: Ms = 3200
 /** A beep counts after this much talk, or this many words. */
 export const TALK_BEFORE_BEEP_MS: Ms = 500
 export const WORDS_BEFORE_BEEP = 3
+/** A shorter beep ends a greeting, and does not prove that it was a mailbox's: a vowel may be cut off by packet loss. */
+export const PROVING_BEEP_MS: Ms = 180
 /** A line without a sound. */
 export const NO_SOUND_MS: Ms = 5000
 /** A verdict that a person answered stands after this time, and after that many turns that answer the agent. */

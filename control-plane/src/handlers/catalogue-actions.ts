@@ -85,6 +85,17 @@ export const ACTION_DESCRIPTORS: readonly ActionDescriptor[] = [
     output_schema: outcome(['done']),
   },
   {
+    id: 'knowledge.search',
+    version: 1,
+    name: 'Search documents',
+    description: "Searches the agent's documents for what the caller says; the model gets the passages that were found",
+    channels: EVERYWHERE,
+    invocations: ['setting'],
+    effect_kind: 'none',
+    input_schema: object({ query: { type: 'string', maxLength: 2000 } }, ['query']),
+    output_schema: object({ items: { type: 'array', items: { type: 'object' } } }, ['items']),
+  },
+  {
     id: 'inbound.context',
     version: 1,
     name: 'Ask about the caller',

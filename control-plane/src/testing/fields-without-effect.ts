@@ -42,11 +42,6 @@ const IN_SETTINGS: readonly FieldsWithoutEffect[] = SETTINGS.map(([members, sett
 
 const IN_CONVERSATIONS: readonly FieldsWithoutEffect[] = [
   {
-    fields: 'Node[conversation].knowledge_base_ids Node[subagent].knowledge_base_ids',
-    draft: { node: talks({ knowledge_base_ids: ['doc-1'] }) },
-    path: '/flow/nodes/0/knowledge_base_ids',
-  },
-  {
     fields: 'Node[conversation].enable_typing_sound Node[subagent].enable_typing_sound',
     draft: { node: talks({ enable_typing_sound: true }) },
     path: '/flow/nodes/0/enable_typing_sound',
@@ -89,12 +84,6 @@ const IN_PROVIDERS: readonly FieldsWithoutEffect[] = [
     fields: 'ModelRef.credential',
     draft: { node: talks({ model_choice: { model: MODEL, credential: MODEL_KEY } }) },
     path: '/flow/nodes/0/model_choice/credential',
-  },
-  {
-    fields: 'AgentKnowledge.document_ids AgentKnowledge.top_k AgentKnowledge.min_score',
-    draft: { knowledge: { document_ids: null, top_k: 5, min_score: 0.5 } },
-    path: '/knowledge',
-    code: 'knowledge_not_ready',
   },
 ]
 

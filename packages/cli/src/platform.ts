@@ -123,7 +123,7 @@ async function openSharedParts(given: Settings, { roles, printLine, phoneEvents 
     blobs: await openBlobs(blobUrl),
     blobsAreFiles: parseBlobUrl(blobUrl).kind === 'files',
     identity: await processIdentity(settings),
-    agents: new RunAgents(environmentServices, database, sealer),
+    agents: new RunAgents(environmentServices, database, sealer, knowledge),
     metrics: new RoleMetrics(),
     lineToken: await inboundToken(settings, 'inbound-token-line'),
     journals,

@@ -1,6 +1,7 @@
-import { AgentActions } from '@parley/conversation'
+import { AgentActions, type KnowledgeSearcher } from '@parley/conversation'
 import type { AgentOrder, Agents, VoiceAgent } from '@parley/engine'
 import type { TextAgents } from '@parley/jobs'
+import type { KnowledgeSource } from '@parley/knowledge'
 import { type Database, readSecretValues, type Sealer } from '@parley/store'
 import type { EnvironmentServices } from './environment-services.ts'
 import type { Services } from './services.ts'
@@ -19,13 +20,15 @@ export class RunAgents implements Agents {
   readonly #services: EnvironmentServices
   readonly #database: Database
   readonly #sealer: Sealer
+  readonly #knowledge: KnowledgeSource
   /** By publication, the least recently used first. */
   readonly #cached = new Map<string, CachedAgent>()
 
-  constructor(services: EnvironmentServices, database: Database, sealer: Sealer) {
+  constructor(services: EnvironmentServices, database: Database, sealer: Sealer, knowledge: KnowledgeSource) {
     this.#services = services
     this.#database = database
     this.#sealer = sealer
+    this.#knowledge = knowledge
   }
 
   async create(order: AgentOrder): Promise<VoiceAgent> {
@@ -53,6 +56,7 @@ export class RunAgents implements Agents {
     return {
       models: ref => (ref === null ? defaultModel : services.modelOf(ref)),
       actions: ledger => new AgentActions({ ...services.actionServices, ledger, secrets: this.#secrets(scope) }),
+      knowledge: this.#searcher(scope),
       // A run in text has no call to transfer.
       transferPolicy: () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }),
     }
@@ -63,8 +67,13 @@ export class RunAgents implements Agents {
     const secrets = this.#secrets(scope)
     return {
       ...agent,
+      knowledge: this.#searcher(scope),
       actions: ledger => new AgentActions({ ...services.actionServices, ledger, secrets }),
     }
+  }
+
+  #searcher(scope: AgentOrder['scope']): KnowledgeSearcher {
+    return { search: (query, signal) => this.#knowledge.search(scope, query, signal) }
   }
 
   #secrets(scope: AgentOrder['scope']) {

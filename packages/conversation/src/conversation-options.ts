@@ -2,7 +2,7 @@ import type { FlowMode, FlowOptions, ModelRef, Plan } from '@parley/flow'
 import type { Ms, Time, UnixMs } from '@parley/kernel'
 import type { LanguageModel } from '@parley/providers'
 import type { EffectLedger, PolicyDecision } from './ledger.ts'
-import type { ActionRunner, CallFacts } from './ports.ts'
+import type { ActionRunner, CallFacts, KnowledgeSearcher } from './ports.ts'
 import type { ConversationEvent } from './protocol.ts'
 import type { UsageReport } from './usage-report.ts'
 
@@ -17,6 +17,8 @@ export interface ConversationOptions {
   /** Models that are asked when another is late or has failed, in this order. Default none. */
   readonly fallbackModels?: readonly LanguageModel[]
   readonly actions: ActionRunner
+  /** Searches the agent's documents. Default: the agent answers without documents. */
+  readonly knowledge?: KnowledgeSearcher | undefined
   readonly ledger: EffectLedger
   readonly transferPolicy: (destination: string) => PolicyDecision
   readonly time: Time
@@ -36,6 +38,8 @@ interface ConversationBudgets {
   readonly lateAfterMs?: Ms
   /** Maximum duration of a model's whole answer, including a retry. Default 60 000. */
   readonly answerMs?: Ms
+  /** Maximum wait for a search of documents that was not begun while the caller spoke. Default 2000 in text, 150 otherwise. */
+  readonly knowledgeMs?: Ms
   /** Maximum wait for the playback report of a withdrawn speech; after it, nothing counts as heard. Default 250. */
   readonly heardMs?: Ms
 }

@@ -111,6 +111,7 @@ export class Conversation {
   userTurn(turn: UserTurn): void {
     this.#queue.enqueue(() => {
       const words = wordsOf(turn)
+      this.#executor.turnEnded()
       const text = this.#unfinishedTurn.joined(words)
       if (turn.isUnfinished === true) this.#beginUnfinishedTurn(text)
       else this.#unfinishedTurn.close()
@@ -142,7 +143,15 @@ export class Conversation {
   startPreemptiveGeneration(text: string): void {
     const words = text.trim().slice(0, MAX_CHARACTERS)
     const isFree = this.#state.at === 'talking' && !this.#executor.isBusy && !this.#speechQueue.hasMore
-    if (isFree && words !== '') this.#executor.startPreemptiveGeneration(words)
+    if (!isFree || words === '') return
+    this.#executor.hearing(words)
+    this.#executor.startPreemptiveGeneration(words)
+  }
+
+  /** The caller speaks, and has said `text` of this turn so far: documents are searched for it while the turn goes on. */
+  hearing(text: string): void {
+    const words = text.trim().slice(0, MAX_CHARACTERS)
+    if (this.#state.at === 'talking' && words !== '') this.#executor.hearing(words)
   }
 
   /** Discards the answer that was generated preemptively, because the caller goes on speaking. */
@@ -330,6 +339,7 @@ export class Conversation {
     this.#modelRequests.abortAll()
     this.#speechQueue.withdrawAll()
     this.#speechQueue.close()
+    this.#executor.closeKnowledge()
     this.#executor.telephony.abandon()
     // After the end of the flow its last actions are still sent.
     if (at !== 'ending') this.#executor.actions.abort()
@@ -461,6 +471,7 @@ export class Conversation {
     if (this.#busy.busy) this.#emit({ type: 'busy', busy: false, working: false })
     this.#busy = { busy: false, working: false }
     this.#state = { at: 'ended' }
+    this.#executor.closeKnowledge()
     this.#speechQueue.close()
     this.#emit(event)
   }

@@ -95,6 +95,22 @@ export class FlowExecutor {
     return this.#model.compose(this.#render(instruction), this.#nodeId ?? '')
   }
 
+  /** The caller has said this much of a turn: documents are searched for it already. */
+  hearing(text: string): void {
+    const { memory } = this.#context
+    if (this.#nodeId !== null) this.#model.knowledge?.hearing(this.#nodeId, memory.messagesAfter(text))
+  }
+
+  /** The caller's turn has ended. */
+  turnEnded(): void {
+    this.#model.knowledge?.turnEnded()
+  }
+
+  /** Stops searches of documents. */
+  closeKnowledge(): void {
+    this.#model.knowledge?.close()
+  }
+
   get preemptive(): PreemptiveGeneration {
     return this.#model.preemptive
   }

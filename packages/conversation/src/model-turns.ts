@@ -1,7 +1,9 @@
 import { type ModelRef, render } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
-import type { LanguageModel } from '@parley/providers'
+import type { ChatMessage, LanguageModel } from '@parley/providers'
 import { type ConversationContext, feed, speak } from './conversation-context.ts'
+import { usesKnowledge } from './knowledge/node-knowledge.ts'
+import { type RetrievedKnowledge, TurnKnowledge, type TurnPassages } from './knowledge/turn-knowledge.ts'
 import { fixedTexts, languageOf } from './model/agent-language.ts'
 import type { PromptContext } from './model/instructions.ts'
 import { ModelMeter } from './model/model-meter.ts'
@@ -11,6 +13,7 @@ import { PreemptiveGeneration } from './model/preemptive-generation.ts'
 import { RepeatedApology, type ReplyGate } from './model/repeated-apology.ts'
 import { type Prompt, type ReplyEnd, reply, replyRequest } from './model/reply.ts'
 import { strictModel } from './model/strict-model.ts'
+import type { KnowledgePassage } from './ports.ts'
 import { redactedModel } from './redaction/redacted-model.ts'
 import type { Speech } from './speech-queue.ts'
 
@@ -18,6 +21,11 @@ const DEFAULT_EVENT_MS: Ms = 10_000
 const DEFAULT_ANSWER_MS: Ms = 60_000
 const MAX_CONSECUTIVE_FAILURES = 3
 const MINUTE_MS = 60_000
+/** A caller hears a pause; a chat is written at leisure. */
+const KNOWLEDGE_WAIT_MS: Ms = 150
+const KNOWLEDGE_WAIT_IN_TEXT_MS: Ms = 2000
+/** Prompts that answer nothing the caller has just said. */
+const WITHOUT_KNOWLEDGE: ReadonlySet<Prompt['reason']> = new Set(['reminder', 'reminder_again', 'during_execution'])
 const PROVIDER_FAILED = 'provider_failed'
 
 type RequestKind = 'prompt' | Question['type']
@@ -34,6 +42,8 @@ export class ModelTurns {
   readonly #onTool: OnTool
   /** Answers that were requested before the caller's turn was certainly over. */
   readonly preemptive: PreemptiveGeneration
+  /** Null: the agent has no documents. */
+  readonly knowledge: TurnKnowledge | null
   #consecutiveFailures = 0
   /** Consecutive failures by kind of request: a model that chooses well may still fail at every extraction. */
   readonly #failuresOf = new Map<RequestKind, number>()
@@ -69,6 +79,7 @@ export class ModelTurns {
       onFact: context.onFact,
     })
     this.#onTool = onTool
+    this.knowledge = knowledgeOf(context)
   }
 
   /** Sends the request that will follow the caller's turn `text` before the turn is certainly over. */
@@ -77,11 +88,21 @@ export class ModelTurns {
     const messages = memory.messagesAfter(text)
     const promptContext = this.#promptContext(ahead.type === 'prompt' ? ahead.global_prompt : globalPrompt)
     const temperature = options.plan.settings.modelTemperature
-    const request =
-      ahead.type === 'prompt'
-        ? replyRequest({ prompt: ahead, promptContext, messages, temperature })
-        : choiceRequest({ promptContext, messages }, ahead)
-    this.preemptive.begin(ahead.model, ahead.node_id, request)
+    const { preemptive } = this
+    if (ahead.type !== 'prompt')
+      return preemptive.begin(ahead.model, ahead.node_id, choiceRequest({ promptContext, messages }, ahead))
+    const begin = (passages: readonly KnowledgePassage[]) =>
+      preemptive.begin(
+        ahead.model,
+        ahead.node_id,
+        replyRequest({ prompt: ahead, promptContext, messages, temperature, passages }),
+      )
+    const retrieved = this.#retrieved(ahead, messages)
+    if (!(retrieved instanceof Promise)) return begin(retrieved?.passages ?? [])
+    const { epoch } = preemptive
+    void retrieved.then(found => {
+      if (preemptive.epoch === epoch) begin(found?.passages ?? [])
+    })
   }
 
   /** Requests the model's reply to a prompt. The reply is one speech, which begins at once to keep its position in the queue. */
@@ -92,30 +113,58 @@ export class ModelTurns {
     const messages = memory.messagesAhead()
     let hasCalled = false
     const gate = this.#repeatedApology.reply()
+    const retrieved = this.#retrieved(prompt, messages)
+    const ask = (passages: readonly KnowledgePassage[], signal: AbortSignal, speaks: () => void) =>
+      reply({
+        passages,
+        requests: this.#requests,
+        prompt,
+        promptContext: this.#promptContext(prompt.global_prompt),
+        temperature: options.plan.settings.modelTemperature,
+        messages,
+        deadline: this.#deadline(),
+        signal,
+        onText: delta => {
+          const text = gate.push(delta)
+          if (text === '') return
+          speaks()
+          enqueue(() => speeches.add(speech, text))
+        },
+        onTool: (actionId, args) => {
+          hasCalled = true
+          enqueue(() => this.#onTool(prompt, actionId, args))
+        },
+      })
     modelRequests.begin(
       prompt.request_id,
+      // An answer that was requested early is used only at once.
       (signal, speaks) =>
-        reply({
-          requests: this.#requests,
-          prompt,
-          promptContext: this.#promptContext(prompt.global_prompt),
-          temperature: options.plan.settings.modelTemperature,
-          messages,
-          deadline: this.#deadline(),
-          signal,
-          onText: delta => {
-            const text = gate.push(delta)
-            if (text === '') return
-            speaks()
-            enqueue(() => speeches.add(speech, text))
-          },
-          onTool: (actionId, args) => {
-            hasCalled = true
-            enqueue(() => this.#onTool(prompt, actionId, args))
-          },
-        }),
+        retrieved instanceof Promise
+          ? retrieved.then(found => ask(this.#used(prompt, found), signal, speaks))
+          : ask(this.#used(prompt, retrieved), signal, speaks),
       end => enqueue(() => this.#replied(prompt, { speech, gate }, end, hasCalled)),
     )
+  }
+
+  /** The passages for the caller's last turn. */
+  #retrieved(prompt: Prompt, messages: readonly ChatMessage[]): TurnPassages {
+    if (this.knowledge === null || WITHOUT_KNOWLEDGE.has(prompt.reason)) return null
+    return this.knowledge.forTurn(prompt.node_id, messages)
+  }
+
+  /** Records the passages that go to the model. */
+  #used({ node_id }: Prompt, retrieved: RetrievedKnowledge | null): readonly KnowledgePassage[] {
+    if (retrieved === null || retrieved.passages.length === 0) return []
+    const { generation_id, passages, searchMs, waitedMs } = retrieved
+    const items = passages.map(({ document_id, title, chunk_index, score }) => ({
+      document_id,
+      title,
+      chunk_index,
+      score,
+    }))
+    const fact = { kind: 'knowledge', node_id, generation_id, items, search_ms: searchMs, waited_ms: waitedMs } as const
+    this.#context.onFact(fact)
+    return passages
   }
 
   #replied(
@@ -216,6 +265,7 @@ export class ModelTurns {
       prompt,
       promptContext: this.#promptContext(globalPrompt),
       messages: [],
+      passages: [],
       temperature: options.plan.settings.modelTemperature,
     })
     let text = ''
@@ -307,4 +357,11 @@ export class ModelTurns {
       this.#meter?.over(this.#context.options.time),
     ])
   }
+}
+
+function knowledgeOf({ options, onFact }: ConversationContext): TurnKnowledge | null {
+  const { plan, knowledge, mode, time, budgets } = options
+  if (knowledge === undefined || !usesKnowledge(plan)) return null
+  const usual = mode.channel === 'cloud' ? KNOWLEDGE_WAIT_IN_TEXT_MS : KNOWLEDGE_WAIT_MS
+  return new TurnKnowledge({ plan, searcher: knowledge, time, waitMs: budgets?.knowledgeMs ?? usual, onFact })
 }

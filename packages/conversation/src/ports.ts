@@ -64,3 +64,27 @@ export interface ActionRunner {
   /** Never rejects. An abort stops a request that was not sent yet; a request that was sent runs to its end. */
   run(request: ActionRequest, signal: AbortSignal): Promise<ActionOutcome>
 }
+
+/** A passage of a document that was found for what the caller said. */
+export interface KnowledgePassage {
+  readonly document_id: string
+  readonly title: string
+  readonly chunk_index: number
+  readonly text: string
+  /** Cosine similarity of the words and the passage, 0 to 1. */
+  readonly score: number
+}
+
+/** Searches the documents of the agent's environment. */
+export interface KnowledgeSearcher {
+  /** Rejects with a `ParleyError`, or with the reason of `signal`. `documentIds` null: all documents. */
+  search(
+    query: {
+      readonly query: string
+      readonly topK: number
+      readonly minScore: number
+      readonly documentIds: readonly string[] | null
+    },
+    signal: AbortSignal,
+  ): Promise<{ readonly generation_id: string; readonly items: readonly KnowledgePassage[] }>
+}

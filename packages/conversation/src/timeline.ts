@@ -24,6 +24,21 @@ export type TimelineFact =
       readonly node_id: string | null
       readonly duration_ms: Ms | null
     }
+  /** Passages of documents that the model got for its answer. */
+  | {
+      readonly kind: 'knowledge'
+      readonly node_id: string | null
+      readonly generation_id: string
+      readonly items: readonly {
+        readonly document_id: string
+        readonly title: string
+        readonly chunk_index: number
+        readonly score: number
+      }[]
+      readonly search_ms: Ms
+      /** How long the answer waited for the search. */
+      readonly waited_ms: Ms
+    }
   | { readonly kind: 'digits'; readonly direction: 'in' | 'out'; readonly digits: string }
   | { readonly kind: 'hold'; readonly held: boolean }
   /** `index`: the utterance that was interrupted or, with `resumed`, continued; null while it is not in the transcript. */

@@ -72,6 +72,23 @@ const facts = [
     evidence: z.array(text(0, 256)).max(20),
   }),
   z.strictObject({ kind: z.literal('error'), code: text(1), message: text(0) }),
+  /** Passages of documents that the model got for its answer, the most relevant first. */
+  z.strictObject({
+    kind: z.literal('knowledge'),
+    node_id: nodePath.nullable(),
+    generation_id: z.guid(),
+    items: z.array(
+      z.strictObject({
+        document_id: z.guid(),
+        title: text(1, 256),
+        chunk_index: index,
+        score: z.number().min(0).max(1),
+      }),
+    ),
+    /** How long the search took, and how long the answer waited for it; searches run while the caller speaks. */
+    search_ms: ms,
+    waited_ms: ms,
+  }),
   /** A bound was exceeded: how long the caller waited, and for what. */
   z.strictObject({
     kind: z.literal('silence'),
@@ -104,5 +121,6 @@ export const timelineItem = z
     facts[10].extend(place),
     facts[11].extend(place),
     facts[12].extend(place),
+    facts[13].extend(place),
   ])
   .meta({ id: 'TimelineItem' })

@@ -36,6 +36,7 @@ export class PreemptiveGeneration {
   readonly #options: PreemptiveGenerationOptions
   readonly #writing = new Set<Promise<void>>()
   #pending: PreemptiveRequest | null = null
+  #epoch = 0
   #report = { asked: 0, used: 0, dropped: 0, droppedInputTokens: 0, droppedOutputTokens: 0 }
 
   constructor(options: PreemptiveGenerationOptions) {
@@ -44,6 +45,11 @@ export class PreemptiveGeneration {
 
   get report(): PreemptiveGenerationReport {
     return this.#report
+  }
+
+  /** Changes when a request is used or dropped: one that was prepared before is out of date. */
+  get epoch(): number {
+    return this.#epoch
   }
 
   /** Sends the request; drops an earlier one, unless it is the same. */
@@ -66,6 +72,7 @@ export class PreemptiveGeneration {
 
   /** A model that replays the buffered answer, where the request is the same; null: send the request anew. */
   take(ref: ModelRef | null, request: GenerationRequest): LanguageModel | null {
+    this.#epoch++
     const pending = this.#pending
     if (pending === null || pending.key !== keyOf(ref, request)) return null
     this.#pending = null
@@ -82,6 +89,7 @@ export class PreemptiveGeneration {
 
   /** The caller went on speaking: discards the answer. */
   drop(): void {
+    this.#epoch++
     const pending = this.#pending
     if (pending === null) return
     this.#pending = null

@@ -31,11 +31,17 @@ describe('a model request without a brief', () => {
       const instruction = { type, text: 'Say "Which size?"\n\nThen wait.' }
       const tools = [{ action_id: 'x', name: 'go_shopping', description: 'Shops.', parameters: { type: 'object' } }]
       const prompt = { instruction, reason, choices: CHOICES, tools } as unknown as Prompt
-      const request = replyRequest({ prompt, promptContext: SETTING, messages: MESSAGES, temperature: 1 })
+      const request = replyRequest({ passages: [], prompt, promptContext: SETTING, messages: MESSAGES, temperature: 1 })
       expect(readBrief(withoutBrief(request))).toEqual(request.brief)
       const nothing = { ...prompt, instruction: { type, text: '' }, choices: [], tools: [] } as unknown as Prompt
       const plain = { ...SETTING, globalPrompt: '' }
-      const bare = replyRequest({ prompt: nothing, promptContext: plain, messages: MESSAGES, temperature: 1 })
+      const bare = replyRequest({
+        passages: [],
+        prompt: nothing,
+        promptContext: plain,
+        messages: MESSAGES,
+        temperature: 1,
+      })
       expect(readBrief(withoutBrief(bare))).toEqual(bare.brief)
     },
   )

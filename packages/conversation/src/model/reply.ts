@@ -1,6 +1,7 @@
 import type { FlowOutput } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import type { ChatMessage, GenerationRequest, ToolCall } from '@parley/providers'
+import type { KnowledgePassage } from '../ports.ts'
 import type { AnswerEnd } from './answer.ts'
 import { askModel, type Verdict } from './ask-model.ts'
 import { type PromptContext, replyInstructions } from './instructions.ts'
@@ -19,6 +20,8 @@ interface ReplyOptions {
   readonly temperature: number | undefined
   /** The conversation so far. */
   readonly messages: readonly ChatMessage[]
+  /** Passages of documents for the caller's last turn. */
+  readonly passages: readonly KnowledgePassage[]
   readonly deadline: Ms
   readonly signal: AbortSignal
   readonly onText: (delta: string) => void
@@ -124,7 +127,8 @@ export function replyRequest(
     promptContext,
     messages,
     temperature,
-  }: Pick<ReplyOptions, 'prompt' | 'promptContext' | 'messages' | 'temperature'>,
+    passages,
+  }: Pick<ReplyOptions, 'prompt' | 'promptContext' | 'messages' | 'temperature' | 'passages'>,
   transitions = new TransitionTools(prompt.choices, prompt.tools),
 ): GenerationRequest {
   const { instruction, reason, choices, tools } = prompt
@@ -133,6 +137,7 @@ export function replyRequest(
     reason,
     mayMove: choices.length > 0,
     hasTools: tools.length > 0,
+    passages,
   })
   const declared = [
     ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),

@@ -1,4 +1,4 @@
-import type { ActionRunner, CallFacts, EffectLedger, PolicyDecision } from '@parley/conversation'
+import type { ActionRunner, CallFacts, EffectLedger, KnowledgeSearcher, PolicyDecision } from '@parley/conversation'
 import type { Endpointing } from '@parley/dialogue'
 import type { ModelRef, Plan } from '@parley/flow'
 import type { AudioFormat } from '@parley/kernel'
@@ -38,6 +38,8 @@ export interface VoiceAgent {
   /** The model of a node; for null the agent's own. */
   readonly model: (ref: ModelRef | null) => LanguageModel
   readonly actions: (ledger: EffectLedger) => ActionRunner
+  /** Searches the documents of the agent's environment; default: it answers without documents. */
+  readonly knowledge?: KnowledgeSearcher | undefined
   /** Creates the effect ledger of a call. */
   readonly ledger: () => EffectLedger
   readonly transferPolicy: (destination: string) => PolicyDecision

@@ -100,6 +100,8 @@ export class VoiceConversation implements CallHandler {
   readonly #legRequests: LegRequests
   readonly #answer: AnswerHandling
   #digits = ''
+  /** Final words since the caller's last turn. */
+  #turnWords = ''
   #connecting: Timer | null = null
   #hangUp: Timer | null = null
   #connected = false
@@ -134,6 +136,7 @@ export class VoiceConversation implements CallHandler {
       call: facts.call,
       models: agent.model,
       actions: agent.actions(ledger),
+      knowledge: agent.knowledge,
       ledger,
       transferPolicy: agent.transferPolicy,
       time,
@@ -325,6 +328,14 @@ export class VoiceConversation implements CallHandler {
   #hear(input: DialogueInput): void {
     this.#answer.hearDialogue(input)
     this.#driver.handle(input)
+    if (input.type === 'partial' || input.type === 'final') this.#hearWords(input.text, input.type === 'final')
+  }
+
+  /** Documents are searched for the words of the turn while the caller still speaks. */
+  #hearWords(text: string, isFinal: boolean): void {
+    const words = `${this.#turnWords} ${text}`.trim()
+    if (isFinal) this.#turnWords = words
+    this.#conversation.hearing(words)
   }
 
   #onDialogue(output: DialogueOutput): void {
@@ -335,6 +346,7 @@ export class VoiceConversation implements CallHandler {
       case 'turn':
         this.#latencies.turn(output.turn)
         this.#answer.turn(output.turn.text)
+        this.#turnWords = ''
         return this.#conversation.userTurn(this.#userTurn(output.turn))
       case 'candidate':
         if (this.#options.agent.asksAhead !== false) this.#conversation.startPreemptiveGeneration(output.text)

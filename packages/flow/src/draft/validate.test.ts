@@ -44,6 +44,13 @@ const WARNINGS: readonly Case[] = [
     '/knowledge/document_ids/1',
     ['Leave out documents that do not exist'],
   ],
+  [
+    'knowledge_not_ready',
+    'a document of a node that does not exist',
+    flow([says('hi', 'Hello.', { knowledge_base_ids: ['doc-1', 'gone'] }), ends()]),
+    '/flow/nodes/0/knowledge_base_ids/1',
+    ['Leave out documents that cannot be searched'],
+  ],
 ]
 
 describe('errors that block publishing', () => {

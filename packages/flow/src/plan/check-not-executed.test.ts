@@ -60,12 +60,6 @@ const ELSEWHERE: readonly [string, ReturnType<typeof agent>, string, string][] =
     'Leave "credential" out',
   ],
   [
-    'documents of a node',
-    flow([{ ...hi, knowledge_base_ids: ['doc-1'] }, ends()]),
-    '/flow/nodes/0/knowledge_base_ids',
-    'Leave "knowledge_base_ids" out',
-  ],
-  [
     "a node's own key",
     flow([{ ...hi, model_choice: { model: MODEL, credential: { ...CREDENTIAL, provider: 'parley' } } }, ends()]),
     '/flow/nodes/0/model_choice/credential',

@@ -11,6 +11,8 @@ export interface TextAgent {
   readonly models: ConversationOptions['models']
   /** Makes the runner of the agent's actions; `ledger` is the run's own. */
   readonly actions: (ledger: EffectLedger) => ActionRunner
+  /** Searches the documents of the agent's environment; default: it answers without documents. */
+  readonly knowledge?: ConversationOptions['knowledge']
   readonly transferPolicy: ConversationOptions['transferPolicy']
 }
 

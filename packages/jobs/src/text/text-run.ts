@@ -194,6 +194,7 @@ export class TextRun {
       },
       models: agent.models,
       actions: agent.actions(run.ledger),
+      knowledge: agent.knowledge,
       ledger: run.ledger,
       transferPolicy: agent.transferPolicy,
       time,

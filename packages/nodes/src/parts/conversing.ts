@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { notExecuted, type PartFinding } from '../findings.ts'
+import type { PartFinding } from '../findings.ts'
 import type { NodeStep } from '../steps.ts'
 import { actionId } from '../values/names.ts'
 import { text } from '../values/text.ts'
 import { edgeSlot, edges } from './edge.ts'
 import { examples, transitionExamples } from './examples.ts'
 import { instruction } from './instruction.ts'
-import { warnTypingSound } from './typing-sound.ts'
 
 /** How digits are collected in a node; absent members take the agent's values. */
 const userDtmfOptions = z
@@ -39,6 +38,7 @@ export const conversingFields = {
   allow_dtmf_interruption: z.boolean().nullable().default(null),
   user_dtmf_options: userDtmfOptions.nullable().optional(),
   holding_line: holdingLine,
+  /** Documents that are searched in this node instead of the agent's; empty: none; null or absent: the agent's. */
   knowledge_base_ids: z.array(text(1, 256)).max(100).nullable().optional(),
   finetune_conversation_examples: examples,
   ...transitionExamples,
@@ -48,19 +48,6 @@ export const conversingFields = {
 export const toolFields = {
   tool_ids: z.array(actionId).max(50).optional(),
   enable_typing_sound: z.boolean().optional(),
-}
-
-interface WithUnreadMembers {
-  readonly knowledge_base_ids?: readonly string[] | null | undefined
-  readonly enable_typing_sound?: boolean | undefined
-}
-
-/** Warnings about members that are set and have no effect yet. */
-export function warnUnusedMembers(node: WithUnreadMembers): PartFinding<never>[] {
-  const found = warnTypingSound(node)
-  if ((node.knowledge_base_ids ?? []).length > 0)
-    found.push(notExecuted(['knowledge_base_ids'], 'the agent answers without documents'))
-  return found
 }
 
 /** Findings about `tool_ids` that name actions which the agent does not have. */

@@ -1,5 +1,6 @@
 import { bareNode, defineNode, type ImportedNode, type JsonObject } from '../node-type.ts'
-import { converse, conversingFields, missingTools, toolFields, warnUnusedMembers } from '../parts/conversing.ts'
+import { converse, conversingFields, missingTools, toolFields } from '../parts/conversing.ts'
+import { warnTypingSound } from '../parts/typing-sound.ts'
 
 /** The agent speaks by its instruction and answers the caller until an edge leads on. */
 export const conversation = defineNode({
@@ -9,7 +10,7 @@ export const conversation = defineNode({
   conversing: node => ({ ...node, tools: node.tool_ids ?? [] }),
   actionIds: node => node.tool_ids ?? [],
   exportDefinesTools: true,
-  check: (node, draft) => [...warnUnusedMembers(node), ...missingTools(node, draft)],
+  check: (node, draft) => [...warnTypingSound(node), ...missingTools(node, draft)],
   importNode: withSkipEdge,
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineNode } from '../node-type.ts'
-import { converse, conversingFields, missingTools, toolFields, warnUnusedMembers } from '../parts/conversing.ts'
+import { converse, conversingFields, missingTools, toolFields } from '../parts/conversing.ts'
+import { warnTypingSound } from '../parts/typing-sound.ts'
 import { actionId } from '../values/names.ts'
 
 /** A conversation in which the model may call actions. */
@@ -11,5 +12,5 @@ export const subagent = defineNode({
   conversing: node => ({ ...node, tools: node.tool_ids }),
   actionIds: node => node.tool_ids,
   exportDefinesTools: true,
-  check: (node, draft) => [...warnUnusedMembers(node), ...missingTools(node, draft)],
+  check: (node, draft) => [...warnTypingSound(node), ...missingTools(node, draft)],
 })

@@ -52,7 +52,7 @@ export interface PersonLink {
 /** A search of documents that was refused, or failed. */
 export type KnowledgeFailure = 'not_configured' | 'no_generation' | 'model_not_ready' | 'provider_unavailable'
 
-export interface KnowledgePort {
+interface KnowledgePort {
   /** Rejects with the errors of the database only. */
   search(
     scope: Scope,

@@ -20,11 +20,14 @@ const names = async (query: object) =>
 describe('GET /models', () => {
   it('models are listed with their readiness and the reason when they are not ready', async () => {
     const { items } = (await fixture.call('models.list')).body
-    expect(items).toHaveLength(2)
+    expect(items).toHaveLength(3)
     expect(items[0]).toMatchObject({ model: { provider: 'distant' }, ready: false, reason: 'no_key' })
     const ready = (await fixture.call('models.list', { query: { ready: true, kind: 'chat' } })).body.items
-    expect(ready).toEqual([items[1]])
-    expect((await fixture.call('models.list', { query: { kind: 'embedding' } })).body.items).toEqual([])
+    expect(ready).toHaveLength(1)
+    expect(ready[0]).toMatchObject({ kind: 'chat', model: { provider: 'near', model_id: 'near-1' } })
+    expect((await fixture.call('models.list', { query: { kind: 'embedding' } })).body.items).toMatchObject([
+      { model: { model_id: 'near-embedding-1' }, kind: 'embedding' },
+    ])
   })
 })
 
@@ -86,6 +89,6 @@ describe('GET /actions', () => {
       'webhook.send',
     ])
     expect(await ids({ channel: 'phone', invocation: 'command' })).toEqual(['call.dial', 'call.hangup'])
-    expect(await ids({ invocation: 'setting' })).toEqual(['inbound.context'])
+    expect(await ids({ invocation: 'setting' })).toEqual(['knowledge.search', 'inbound.context'])
   })
 })

@@ -157,7 +157,7 @@ async function checkReadiness(
       'secret_unavailable',
       `the password of trunk "${line.trunkId}" was deleted: set auth_secret of the trunk`,
     )
-  const draftEnvironment = await draftEnvironmentOf(context, { telephony: null, documents: [] })
+  const draftEnvironment = await draftEnvironmentOf(context, { telephony: null, draft_id: null })
   const [first] = unreadyIn(plan, draftEnvironment, { speech: speaks })
   if (first === undefined) return
   const { code, message } = first

@@ -22,8 +22,6 @@ interface ImportedHead extends DraftHead {
 /** An open draft with its content as stored JSON text: large ones are parsed on worker threads. */
 export interface OpenDraft extends ImportedHead, DraftJson {
   readonly telephony: DraftContent['telephony']
-  /** Ids of the documents that the agent and its nodes name. */
-  readonly documents: readonly string[]
 }
 
 /** The compare-and-set token of a draft. */
@@ -61,15 +59,21 @@ export async function readOpenDraft(db: Queries, scope: Scope, agentId: string):
       ...IMPORTED_HEAD,
       sql<string>`content::text`.as('json'),
       sql<DraftContent['telephony']>`content -> 'telephony'`.as('telephony'),
-      sql<string[]>`array(
-        select jsonb_array_elements_text(
-          jsonb_path_query_array(content, '$.knowledge.document_ids[*] ? (@.type() == "string")')
-          || jsonb_path_query_array(content, '$.flow.**.knowledge_base_ids[*] ? (@.type() == "string")')
-        )
-      )`.as('documents'),
     ])
     .executeTakeFirst()
   return found ?? null
+}
+
+/** Ids of the documents that the draft's agent and its nodes name. */
+export async function documentsOfDraft(db: Queries, scope: Scope, draftId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct jsonb_array_elements_text(
+      jsonb_path_query_array(content, '$.knowledge.document_ids[*] ? (@.type() == "string")')
+      || jsonb_path_query_array(content, '$.flow.nodes[*].knowledge_base_ids[*] ? (@.type() == "string")')
+      || jsonb_path_query_array(content, '$.flow.components[*].nodes[*].knowledge_base_ids[*] ? (@.type() == "string")')
+    ) as id
+    from parley.drafts where tenant_id = ${scope.tenant_id} and draft_id = ${draftId}::uuid`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
 function openDraftOf(db: Queries, scope: Scope, agentId: string) {

@@ -72,6 +72,7 @@ export {
   type DraftJson,
   type DraftRevision,
   deleteDraft,
+  documentsOfDraft,
   type ImportMark,
   insertDraft,
   type OpenDraft,

@@ -25,7 +25,7 @@ interface Search {
   result: RetrievedKnowledge | null
 }
 
-export interface TurnKnowledgeOptions {
+interface TurnKnowledgeOptions {
   readonly plan: Plan
   readonly searcher: KnowledgeSearcher
   readonly time: Time

@@ -1,5 +1,11 @@
 import type { DraftEnvironment } from '@parley/flow'
-import { documentsOfDraft, existingDocuments, type OpenDraft, referenceTargets, searchedGeneration } from '@parley/store'
+import {
+  documentsOfDraft,
+  existingDocuments,
+  type OpenDraft,
+  referenceTargets,
+  searchedGeneration,
+} from '@parley/store'
 import type { Context } from '../context.ts'
 
 /** The resources of the environment and the platform that the draft may refer to. `draft_id` null: without documents. */

@@ -75,7 +75,12 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['AgentRecording', 'signed_urls', 'control-plane/src/recordings', 'control-plane/src/http/recordings.test.ts'],
   ['Notification', 'url secret events', 'packages/jobs/src/webhooks', 'packages/jobs/src/webhooks'],
   ['InboundContext', 'action_id variables', 'packages/engine/src/runs', 'packages/engine/src/runs'],
-  ['AgentKnowledge', 'document_ids top_k min_score', 'packages/conversation/src/knowledge', 'packages/conversation/src'],
+  [
+    'AgentKnowledge',
+    'document_ids top_k min_score',
+    'packages/conversation/src/knowledge',
+    'packages/conversation/src',
+  ],
   ['Node[*]', 'knowledge_base_ids', 'packages/conversation/src/knowledge', 'packages/conversation/src'],
   ['Analysis', 'items model', 'packages/jobs/src/analysis', 'packages/jobs/src/analysis'],
   ['AnalysisItem[system-presets]', 'type name', 'packages/jobs/src/analysis', 'packages/jobs/src/analysis'],

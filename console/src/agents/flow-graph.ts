@@ -7,7 +7,7 @@ export type Flow = DraftContent['flow']
 export type FlowNode = Flow['nodes'][number]
 
 /** Where a node's edges are: a list, or one of the single slots. */
-export const SLOTS = [
+const SLOTS = [
   'edges',
   'always_edge',
   'skip_response_edge',
@@ -16,9 +16,9 @@ export const SLOTS = [
   'success_edge',
   'failed_edge',
 ] as const
-export type Slot = (typeof SLOTS)[number]
+type Slot = (typeof SLOTS)[number]
 
-export interface Edge {
+interface Edge {
   readonly id: string
   readonly transition_condition: Condition
   readonly destination_node_id: string | null
@@ -68,7 +68,7 @@ export function instructionOf(
   return instruction ?? null
 }
 
-export interface Position {
+interface Position {
   readonly x: number
   readonly y: number
 }

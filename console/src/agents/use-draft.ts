@@ -11,7 +11,7 @@ export type Edits = RequestTo<'drafts.edit'>['body']['edits']
 const REFRESH_MS = 3000
 
 /** What somebody else changed, and the own change that it kept from being stored. */
-export interface ForeignChange {
+interface ForeignChange {
   readonly differences: readonly Difference[]
   /** Null: nothing of ours was refused. */
   readonly refused: Edits | null
@@ -28,7 +28,7 @@ export interface OpenDraft {
   dismissForeign(): void
 }
 
-export type DraftState =
+type DraftState =
   | { readonly kind: 'loading' }
   | { readonly kind: 'none' }
   | { readonly kind: 'fault'; readonly error: unknown }

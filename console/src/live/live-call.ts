@@ -3,7 +3,7 @@ import { type StageLatency, type TimelineItem, type Turn, turnsOf } from '../run
 type StateItem = Extract<TimelineItem, { readonly kind: 'state' }>
 
 /** A call as its events tell it so far. */
-export interface LiveCall {
+interface LiveCall {
   readonly turns: readonly Turn[]
   /** Null: no event has come yet. */
   readonly state: Pick<StateItem, 'state' | 'phone_state'> | null

@@ -3,7 +3,7 @@ import type { ResultFrom } from '@parley/client'
 export type UsageRow = ResultFrom<'usage.summary'>['rows'][number]
 
 /** Usage by day, as the columns of a plot. */
-export interface UsageDays {
+interface UsageDays {
   /** Starts of the days, in seconds since 1970, UTC. */
   readonly days: readonly number[]
   readonly runs: readonly number[]
@@ -29,7 +29,7 @@ export function usageDays(rows: readonly UsageRow[], from: string, to: string): 
   }
 }
 
-export interface UsageTotals {
+interface UsageTotals {
   readonly runs: number
   readonly minutes: number
   readonly tokens: number

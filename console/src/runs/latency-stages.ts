@@ -2,9 +2,9 @@ import type { StageLatency, Turn } from './call-timeline.ts'
 
 /** The stages of an answer, in the order in which they happen. */
 export const STAGES = ['endpointing', 'stt', 'llm', 'tts', 'engine'] as const
-export type Stage = (typeof STAGES)[number]
+type Stage = (typeof STAGES)[number]
 
-export interface StageBar {
+interface StageBar {
   readonly turn: Turn
   readonly totalMs: number
   readonly parts: readonly { readonly stage: Stage; readonly ms: number; readonly share: number }[]

@@ -1,5 +1,5 @@
 /** One message of a ladder, read as far as the ladder shows it. */
-export interface SipLine {
+interface SipLine {
   /** The method of a request, or status and reason of a response. */
   readonly title: string
   readonly isRequest: boolean

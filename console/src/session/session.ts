@@ -3,7 +3,7 @@ import type { ParleyClient } from '@parley/client'
 export type Environment = 'production' | 'sandbox'
 
 /** A session of the workspace, as `GET /auth/session` answers it. */
-export interface WorkspaceSession {
+interface WorkspaceSession {
   readonly principal: { readonly kind: 'user' | 'api_key' | 'system' }
   readonly role: 'viewer' | 'member' | 'admin'
   /** Of a person; null: the session of an API key. */

@@ -128,7 +128,7 @@ function silencesOf(turns: readonly Turn[]): Span[] {
   return silences
 }
 
-export interface Word {
+interface Word {
   readonly text: string
   readonly startMs: number
 }

@@ -83,7 +83,13 @@ describe('HTTP, OpenAPI and MCP', () => {
     const specified = SPECIFIED_OPERATIONS.map(({ tool }) => tool).sort()
     const described = Object.values(document.paths).flatMap(item => Object.values(item))
     expect(described.flatMap(one => one['x-tool'] ?? []).sort()).toEqual(specified)
-    expect(described.filter(one => one['x-tool'] === undefined).map(one => one.operationId)).toEqual(['runs.events'])
+    expect(described.filter(one => one['x-tool'] === undefined).map(one => one.operationId)).toEqual([
+      'runs.events',
+      'auth.session',
+      'auth.current',
+      'auth.login',
+      'auth.logout',
+    ])
     expect(tools.map(({ name }) => name).sort()).toEqual(specified)
   })
 

@@ -56,9 +56,10 @@ export class BrowserStandIn {
     const connection = new nodeDataChannel.PeerConnection('browser', {
       iceServers: [],
       bindAddress: this.#bindAddress,
+      // A data channel would begin the negotiation by itself, and the offer below would be the second.
+      disableAutoNegotiation: true,
     })
     this.#connection = connection
-    // A data channel begins the negotiation by itself.
     const gathered = new Promise<void>(resolve => {
       connection.onGatheringStateChange(state => {
         if (state === 'complete') resolve()

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { errorEnvelope } from '../error-envelope.ts'
 import { API_ERRORS, type ErrorCode } from '../errors.ts'
 import { type MediaType, minimumRole, type Operation } from '../operation.ts'
+import { Components, pascal, reference } from './components.ts'
 import { DEFINITIONS, hasRequiredMember, isRequired, type JsonSchema, jsonSchema } from './json-schema.ts'
 
 export const API_VERSION = '1.0.0'
@@ -21,12 +22,10 @@ export interface OpenApiDocument {
   }
 }
 
-type Schemas = Map<string, JsonSchema>
-
 /**
  * The OpenAPI document of the operations. `baseUrl` is the URL of the server (default: the one that serves the
- * document). Named schemas are components. Those of requests end in `Input`, because fields with a default are optional
- * in requests only.
+ * document). All objects are components (`Components`); named schemas of requests end in `Input`, because fields with a
+ * default are optional in requests only.
  */
 export function toOpenApi(operations: readonly Operation[], baseUrl = '/'): OpenApiDocument {
   const steps = openApiSteps(operations, baseUrl)
@@ -38,7 +37,7 @@ export function toOpenApi(operations: readonly Operation[], baseUrl = '/'): Open
 
 /** As {@link toOpenApi}, one operation per step: a thread with other work runs the steps one at a time. */
 export function* openApiSteps(operations: readonly Operation[], baseUrl: string): Generator<void, OpenApiDocument> {
-  const schemas: Schemas = new Map()
+  const schemas = new Components()
   const paths: Record<string, Record<string, JsonSchema>> = {}
   for (const operation of operations) {
     yield
@@ -58,7 +57,7 @@ export function* openApiSteps(operations: readonly Operation[], baseUrl: string)
     tags: [...new Set(operations.map(tagOf))].map(name => ({ name })),
     paths,
     components: {
-      schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
+      schemas: schemas.all,
       headers: HEADERS,
       securitySchemes: {
         apiKey: {
@@ -75,7 +74,7 @@ function tagOf(operation: Operation): string {
   return operation.id.slice(0, operation.id.indexOf('.'))
 }
 
-function operationObject(operation: Operation, schemas: Schemas): JsonSchema {
+function operationObject(operation: Operation, schemas: Components): JsonSchema {
   const parameters = [
     ...parametersOf(operation.params, 'path', schemas),
     ...parametersOf(operation.query, 'query', schemas),
@@ -88,7 +87,7 @@ function operationObject(operation: Operation, schemas: Schemas): JsonSchema {
     summary: operation.summary,
     security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
-    ...(operation.body !== null && { requestBody: requestBody(operation.body, schemas) }),
+    ...(operation.body !== null && { requestBody: requestBody(operation.id, operation.body, schemas) }),
     responses: responses(operation, schemas),
     'x-role': minimumRole(operation),
     'x-idempotency': operation.idempotency,
@@ -101,35 +100,39 @@ function securityOf({ path }: Operation): readonly JsonSchema[] {
   return path.startsWith('/auth/') ? [{}, { apiKey: [] }] : [{ apiKey: [] }]
 }
 
-function parametersOf(part: z.ZodObject | null, place: 'path' | 'query', schemas: Schemas): JsonSchema[] {
+function parametersOf(part: z.ZodObject | null, place: 'path' | 'query', schemas: Components): JsonSchema[] {
   if (part === null) return []
   return Object.entries(part.shape).map(([name, schema]) => ({
     name,
     in: place,
     required: isRequired(schema),
-    schema: hoisted(schema as z.ZodType, 'input', schemas),
+    schema: hoisted(schema as z.ZodType, 'input', schemas, pascal(name)),
   }))
 }
 
-function keyParameter(operation: Operation, schemas: Schemas): JsonSchema[] {
+function keyParameter(operation: Operation, schemas: Components): JsonSchema[] {
   if (operation.idempotencyKey === null) return []
-  const schema = hoisted(operation.idempotencyKey, 'input', schemas)
+  const schema = hoisted(operation.idempotencyKey, 'input', schemas, 'IdempotencyKey')
   return [{ name: 'Idempotency-Key', in: 'header', required: true, schema }]
 }
 
-function requestBody(body: z.ZodObject, schemas: Schemas): JsonSchema {
-  return { required: hasRequiredMember(body), content: jsonContent(hoisted(body, 'input', schemas)) }
+function requestBody(id: string, body: z.ZodObject, schemas: Components): JsonSchema {
+  const schema = hoisted(body, 'input', schemas, `${pascal(id)}Request`)
+  return { required: hasRequiredMember(body), content: jsonContent(schema) }
 }
 
 const STATUS_TEXT: Readonly<Record<number, string>> = { 200: 'Success', 201: 'Created', 202: 'Accepted' }
 
-function responses(operation: Operation, schemas: Schemas): JsonSchema {
-  const content = contentOf(operation.media, hoisted(operation.output, 'output', schemas))
+function responses(operation: Operation, schemas: Components): JsonSchema {
+  const content = contentOf(
+    operation.media,
+    hoisted(operation.output, 'output', schemas, `${pascal(operation.id)}Response`),
+  )
   const done = operation.statuses.map((status, index) => {
     const description = index === 0 ? STATUS_TEXT[status] : 'A replay of an earlier request, or nothing was left to do'
     return [status, { description, headers: COMMON_HEADERS, content }] as const
   })
-  const failure = jsonContent(hoisted(errorEnvelope, 'output', schemas))
+  const failure = jsonContent(hoisted(errorEnvelope, 'output', schemas, 'ErrorEnvelope'))
   const failed = [...codesByStatus(operation)].map(([status, codes]) => {
     const headers = { ...COMMON_HEADERS, ...(status === 429 && RETRY_AFTER), ...(status === 401 && CHALLENGE) }
     return [status, { description: codes.join('; '), headers, content: failure }] as const
@@ -183,16 +186,27 @@ function contentOf(media: MediaType, schema: JsonSchema): JsonSchema {
   return { [media]: media === 'application/json' ? { schema } : { schema: { type: 'string' }, 'x-event': schema } }
 }
 
-/** The schema with its named parts replaced by references to components. */
-function hoisted(schema: z.ZodType, io: 'input' | 'output', schemas: Schemas): JsonSchema {
+/** A reference to the schema, whose named parts are components; `name` is that of a schema that has none. */
+function hoisted(schema: z.ZodType, io: 'input' | 'output', schemas: Components, name: string): JsonSchema {
   const { $defs, ...own } = jsonSchema(schema, io)
   const ending = io === 'input' ? 'Input' : ''
-  for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, JsonSchema>))
-    schemas.set(name + ending, redirected(definition, ending) as JsonSchema)
+  const adapted = (part: unknown) => redirected(io === 'output' ? open(part) : part, ending) as JsonSchema
+  for (const [part, definition] of Object.entries(($defs ?? {}) as Record<string, JsonSchema>))
+    schemas.add(part + ending, adapted(definition))
   const id = schema.meta()?.id
-  if (id === undefined) return redirected(own, ending) as JsonSchema
-  schemas.set(id + ending, redirected(own, ending) as JsonSchema)
-  return { $ref: `#/components/schemas/${id}${ending}` }
+  if (id === undefined) return schemas.place(adapted(own), name)
+  return schemas.add(id + ending, adapted(own))
+}
+
+/** Answers may gain fields: they do not forbid others. */
+function open(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(open)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, member]) => !(name === 'additionalProperties' && member === false))
+      .map(([name, member]) => [name, open(member)]),
+  )
 }
 
 function redirected(value: unknown, ending: string): unknown {
@@ -201,7 +215,7 @@ function redirected(value: unknown, ending: string): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) =>
       name === '$ref' && typeof member === 'string' && member.startsWith(DEFINITIONS)
-        ? [name, `#/components/schemas/${member.slice(DEFINITIONS.length)}${ending}`]
+        ? [name, reference(member.slice(DEFINITIONS.length) + ending).$ref]
         : [name, redirected(member, ending)],
     ),
   )

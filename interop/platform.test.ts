@@ -2,6 +2,7 @@
 import type { ParleyClient } from '@parley/client'
 import { beforeAll, describe, it } from 'vitest'
 import { startBaresipCall } from './baresip.ts'
+import { GENERATOR_PACKAGE, generateClient, generatorFolder, runGeneratedClient } from './generated-client.ts'
 import { microphone } from './microphone.ts'
 import {
   clientOf,
@@ -24,6 +25,9 @@ const CALL_MS = 120_000
 /** The built-in model answers at once; the machine may be busy. */
 const SOON_MS = 20_000
 
+const generator = generatorFolder()
+const generatorNote =
+  generator === undefined ? ` (skipped: ${GENERATOR_PACKAGE} is not installed: .ci/run installs it)` : ''
 const sox = requires({ sox: 'sox', soxi: 'sox', curl: 'curl' })
 const baresip = requires(BARESIP_PROGRAMS)
 
@@ -36,6 +40,19 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
     serving = await startServing(afterAllTests, { home: temporaryHome(afterAllTests) })
     client = clientOf(serving)
   }, 180_000)
+
+  it.skipIf(generator === undefined)(
+    `a client that is generated from the OpenAPI document creates, edits, publishes, calls and follows${generatorNote}`,
+    async ({ expect, onTestFinished }) => {
+      const { api, key, agent_id } = serving.demo
+      const document = await (await fetch(`${api}/openapi.json`)).text()
+      const { folder, said } = await generateClient(document, onTestFinished)
+      expect(said).not.toMatch(/warning|unable|error/i)
+      const result = await runGeneratedClient(folder, [api!, key!, agent_id!, PHONE])
+      expect(result).toMatchObject({ name: 'Renamed by Python', errors: [], version: 0, talked_to: PHONE })
+      expect(result).toMatchObject({ state: 'cancelled', kinds: expect.arrayContaining(['state']) })
+    },
+  )
 
   it.skipIf(sox.missing)(
     `"npm start" prints a command that calls the built-in phone; its run has a transcript, a recording, effects and webhooks${sox.note}`,

@@ -70,7 +70,9 @@ export class Components {
       if (tag !== undefined) return tagged(constOf(variant, tag)!, name)
       return objects.length === 1 ? joined(name, '') : joined(name, `option_${at + 1}`)
     }
-    const placed = variants.map((variant, at) => this.place(variant, nameOf(variant, at)))
+    const placed = variants.map((variant, at) =>
+      variant.type === 'null' ? variant : this.place(variant, nameOf(variant, at)),
+    )
     // Generators know discriminators between objects only.
     if (tag === undefined || !variants.every(isObject)) return { [union]: placed }
     const mapping = Object.fromEntries(variants.map((variant, at) => [constOf(variant, tag)!, placed[at]!.$ref]))

@@ -88,6 +88,26 @@ describe('the OpenAPI document', () => {
     expect(faults(document)).toEqual([])
   })
 
+  it('every body has a name, and every object in it is a component', () => {
+    const inline = (part: unknown): boolean => {
+      if (typeof part !== 'object' || part === null) return false
+      const { type, properties } = part as { type?: unknown; properties?: object }
+      return (type === 'object' && properties !== undefined) || Object.values(part).some(inline)
+    }
+    for (const { operation } of described(document)) {
+      const bodies = [operation.requestBody, ...Object.values(operation.responses)]
+      for (const body of bodies) expect(inline(body), operation.operationId).toBe(false)
+    }
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      expect(Object.values((schema.properties ?? {}) as object).some(inline), name).toBe(false)
+  })
+
+  it('fields may be added to answers, and unknown fields of requests are refused', () => {
+    const { Run, RunsCreateRequest } = document.components.schemas
+    expect(Run).not.toHaveProperty('additionalProperties')
+    expect(RunsCreateRequest).toHaveProperty('additionalProperties', false)
+  })
+
   it('the document is plain JSON', () => expect(JSON.parse(JSON.stringify(document))).toEqual(document))
 
   it('the checks of these tests detect a dangling reference and an undeclared path parameter', () => {
@@ -131,9 +151,9 @@ describe('the OpenAPI document', () => {
   )
 
   it('fields with a default are optional in requests and required in responses', () => {
-    const { Action, ActionInput } = document.components.schemas as Record<string, { oneOf: { required: string[] }[] }>
-    expect(ActionInput!.oneOf[0]!.required).not.toContain('timeout_ms')
-    expect(Action!.oneOf[0]!.required).toContain('timeout_ms')
+    const { HttpAction, HttpActionInput } = document.components.schemas as Record<string, { required: string[] }>
+    expect(HttpActionInput!.required).not.toContain('timeout_ms')
+    expect(HttpAction!.required).toContain('timeout_ms')
   })
 
   it('a query member with a default is optional', () => {

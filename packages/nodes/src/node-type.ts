@@ -24,7 +24,11 @@ const globalNodeSetting = z
 const everyNode = {
   id: nodeId,
   name: text(0, 256).default(''),
-  display_position: z.strictObject({ x: z.number(), y: z.number() }).meta({ id: 'DisplayPosition' }).nullable().default(null),
+  display_position: z
+    .strictObject({ x: z.number(), y: z.number() })
+    .meta({ id: 'DisplayPosition' })
+    .nullable()
+    .default(null),
   global_node_setting: globalNodeSetting.nullable().default(null),
   model_choice: modelRef.nullable().default(null),
 }

@@ -41,7 +41,7 @@ const PAINTERS = {
 } as const
 
 /** The ambient sounds that are generated here. */
-export type AmbientSound = keyof typeof PAINTERS
+type AmbientSound = keyof typeof PAINTERS
 
 export const AMBIENT_SOUNDS = Object.keys(PAINTERS) as readonly AmbientSound[]
 

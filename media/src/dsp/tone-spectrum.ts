@@ -3,7 +3,7 @@ import type { Samples } from '@parley/kernel'
 /** 64 ms at 8 kHz, long enough for the two tones of a ringing tone, 40 Hz apart; bins of 15.6 Hz. */
 export const SPECTRUM_WINDOW: Samples = 512
 const HALF = SPECTRUM_WINDOW / 2
-export const BIN_HZ = 8000 / SPECTRUM_WINDOW
+const BIN_HZ = 8000 / SPECTRUM_WINDOW
 /** Bins on either side of a peak that hold its energy under a Hann window. */
 const PEAK_BINS = 2
 const LOWEST_BIN = Math.ceil(250 / BIN_HZ)

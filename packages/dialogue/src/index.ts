@@ -2,7 +2,6 @@ export { AnswerDetector } from './answer/answer-detector.ts'
 export {
   type AnswerClass,
   type AnswerInput,
-  type AnswerOptions,
   type AnswerOutput,
   type Evidence,
   isMachine,

@@ -23,7 +23,7 @@ export interface SpokenText {
 }
 
 /** The far end of a call as it is received: 8 kHz, with noise, codec and loss. */
-export interface CalleeAudio {
+interface CalleeAudio {
   readonly samples: Int16Array
   readonly answeredMs: number
   /** First sound after the answer; null: none. */

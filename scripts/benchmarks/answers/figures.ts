@@ -10,7 +10,7 @@ export interface JudgedRow {
 }
 
 /** A share with its 95 % interval by Wilson. */
-export interface Share {
+interface Share {
   readonly share: number
   readonly low: number
   readonly high: number

@@ -23,7 +23,7 @@ export interface Judgement {
   readonly greetingOver: readonly { readonly atMs: number; readonly cause: 'beep' | 'silence' }[]
 }
 
-export interface JudgeOptions {
+interface JudgeOptions {
   readonly language: string
   /** The answer lies in the audio; before it is early media. */
   readonly answeredMs: number

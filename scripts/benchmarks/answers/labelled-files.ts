@@ -6,7 +6,7 @@ import { CALLS_OF } from './manifest.ts'
 
 const RATE = 8000
 
-export interface LabelledFile {
+interface LabelledFile {
   readonly file: string
   readonly class: AnswerClass
   readonly samples: Int16Array

@@ -6,7 +6,7 @@ import { ENGLISH } from './wordings/english.ts'
 import { SPANISH } from './wordings/spanish.ts'
 import type { LanguageWordings, WordingClass } from './wordings/wordings.ts'
 
-export interface Beep {
+interface Beep {
   readonly hz: readonly number[]
   readonly ms: number
 }

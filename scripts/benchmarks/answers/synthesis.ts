@@ -10,7 +10,7 @@ import type { BenchVoice } from './voices.ts'
 const run = promisify(execFile)
 const RATE = 8000
 /** Syntheses are kept between runs. */
-const CACHE = process.env.PARLEY_BENCH_CACHE ?? join(tmpdir(), 'parley-answers')
+const CACHE = join(tmpdir(), 'parley-answers')
 /** Quieter samples at both ends are cut off. */
 const SILENT = 200
 

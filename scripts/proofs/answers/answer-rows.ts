@@ -3,7 +3,7 @@ import type { CallerStep } from '@parley/phone'
 
 const GREETING = 'Hi, you have reached Anna. I cannot take your call right now. Please leave a message after the tone.'
 const MENU = 'Welcome to the clinic. For sales press one. For support press two.'
-export const MESSAGE = 'This is Parley. Please call us back tomorrow.'
+const MESSAGE = 'This is Parley. Please call us back tomorrow.'
 export const OPENING = 'Hello, this is Parley.'
 
 /** A far end that answers a call, the settings of the agent that called it, and what must become of the call. */

@@ -123,12 +123,29 @@ describe('the request body for the Anthropic Messages API', () => {
       tools: [{ name: 'book', description: '', parameters: day }, ...TOOLS],
       strictTools: true,
     }
-    expect(body(request).tools).toMatchObject([
+    expect(body(request).tools).toEqual([
       { name: 'book', strict: true, input_schema: { ...day, required: [], additionalProperties: false } },
-      { name: 'weather', strict: true },
+      { name: 'weather', description: 'The weather', input_schema: { type: 'object', properties: { city: {} } } },
       { name: 'time', input_schema: { type: 'object' } },
     ])
     expect(JSON.stringify(body(request, 'claude-3-5-haiku'))).not.toContain('strict')
+  })
+
+  it('at most 20 tools with 24 optional properties are strict', () => {
+    const tool = (name: string, properties: number) => ({
+      name,
+      description: '',
+      parameters: {
+        type: 'object',
+        properties: Object.fromEntries(Array.from({ length: properties }, (_, at) => [`p${at}`, { type: 'string' }])),
+      },
+    })
+    const strictOf = (tools: ReturnType<typeof tool>[]) =>
+      (body({ messages: HI, tools, strictTools: true }).tools as { name: string; strict?: true }[]).flatMap(
+        ({ name, strict }) => (strict === true ? [name] : []),
+      )
+    expect(strictOf([tool('a', 20), tool('b', 5), tool('c', 4)])).toEqual(['a', 'c'])
+    expect(strictOf(Array.from({ length: 22 }, (_, at) => tool(`t${at}`, 0)))).toHaveLength(20)
   })
 
   it('omits the brief, which only Parley models read', () => {

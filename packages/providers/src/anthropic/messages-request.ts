@@ -1,5 +1,5 @@
 import type { GenerationRequest, ToolDeclaration } from '../language-model/language-model.ts'
-import { closedSchema } from '../language-model/strict-schema.ts'
+import { closedSchema, optionalProperties } from '../language-model/strict-schema.ts'
 import type { ClaudeTraits } from './claude-traits.ts'
 import { type Turn, turnsOf } from './messages-turns.ts'
 
@@ -17,6 +17,8 @@ export interface MessagesRequestOptions {
 const ROOM_TO_THINK = 4096
 /** The service takes at most so many strict tools. */
 const MAX_STRICT_TOOLS = 20
+/** And so many optional properties in all of them together. */
+const MAX_OPTIONAL_PROPERTIES = 24
 
 /** The body of `POST /v1/messages` for a streamed answer. */
 export function messagesRequest(request: GenerationRequest, options: MessagesRequestOptions): Record<string, unknown> {
@@ -35,7 +37,7 @@ export function messagesRequest(request: GenerationRequest, options: MessagesReq
     ...(system !== '' && { system }),
     messages: turns,
     ...(tools.length > 0 && {
-      tools: tools.map((tool, at) => toolOf(tool, isStrict && at < MAX_STRICT_TOOLS)),
+      tools: isStrict ? strictTools(tools) : tools.map(tool => toolOf(tool, null)),
       tool_choice: choice,
     }),
     ...(temperature !== undefined && traits.takesTemperature && { temperature: Math.min(temperature, 1) }),
@@ -88,11 +90,26 @@ function toolsIn(turns: readonly Turn[]): readonly ToolDeclaration[] {
   return [...names].map(name => ({ name, description: '', parameters: {} }))
 }
 
-function toolOf({ name, description, parameters }: ToolDeclaration, isStrict: boolean): Record<string, unknown> {
-  const schema = isStrict ? closedSchema({ ...parameters, type: 'object' }) : null
+/** The tools, each strict if its schema allows it and the limits of the service are not reached. */
+function strictTools(tools: readonly ToolDeclaration[]): Record<string, unknown>[] {
+  let count = 0
+  let optional = 0
+  return tools.map(tool => {
+    const schema = closedSchema({ ...tool.parameters, type: 'object' })
+    const ofTool = optionalProperties(schema)
+    if (schema === null || count === MAX_STRICT_TOOLS || optional + ofTool > MAX_OPTIONAL_PROPERTIES)
+      return toolOf(tool, null)
+    count++
+    optional += ofTool
+    return toolOf(tool, schema)
+  })
+}
+
+/** `strict`: the schema of a strict tool; null: the tool is not strict. */
+function toolOf({ name, description, parameters }: ToolDeclaration, strict: object | null): Record<string, unknown> {
   return {
     name,
     ...(description !== '' && { description }),
-    ...(schema === null ? { input_schema: { ...parameters, type: 'object' } } : { input_schema: schema, strict: true }),
+    ...(strict === null ? { input_schema: { ...parameters, type: 'object' } } : { input_schema: strict, strict: true }),
   }
 }

@@ -1,26 +1,62 @@
 import { isObject, type JsonObject } from '../json-object.ts'
 
-/** Keywords that services accept in schemas of strict tools. A schema with any other cannot be strict. */
-const ALLOWED = new Set(
-  `type description title properties required additionalProperties items enum const anyOf default format pattern minimum maximum
-  exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems minLength maxLength`.split(/\s+/),
-)
-
-/**
- * The schema of a tool whose arguments a service guarantees: every object is closed. Null: the schema describes objects of any shape, or has
- * keywords that services do not guarantee, so the tool cannot be strict.
- */
-export function closedSchema(schema: JsonObject): JsonObject | null {
-  return convert(schema, properties => properties)
+/** What a service accepts in schemas of strict tools. It answers with an error to a strict tool with anything else. */
+interface StrictRules {
+  readonly keywords: ReadonlySet<string>
+  readonly formats: ReadonlySet<string>
+  /** The highest `minItems`. */
+  readonly maxMinItems: number
 }
 
-/** As {@link closedSchema}, and every property is required: an optional one may be null (see {@link withoutNulls}). */
+const KEYWORDS = 'type description title properties required additionalProperties items enum const anyOf format'.split(
+  ' ',
+)
+const FORMATS = 'date-time time date duration email hostname ipv4 ipv6 uuid'.split(' ')
+
+/** Anthropic's structured outputs: no bounds of numbers and of lengths, no patterns. */
+const ANTHROPIC: StrictRules = {
+  keywords: new Set([...KEYWORDS, 'default', 'minItems']),
+  formats: new Set([...FORMATS, 'uri']),
+  maxMinItems: 1,
+}
+
+/** OpenAI's structured outputs: no defaults and no lengths of strings. */
+const OPENAI: StrictRules = {
+  keywords: new Set([
+    ...KEYWORDS,
+    ...'pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems'.split(' '),
+  ]),
+  formats: new Set(FORMATS),
+  maxMinItems: Number.POSITIVE_INFINITY,
+}
+
+/**
+ * The schema of a tool whose arguments Anthropic guarantees: every object is closed. Null: the schema describes values of any shape, or has
+ * keywords that the service refuses, so the tool cannot be strict.
+ */
+export function closedSchema(schema: JsonObject): JsonObject | null {
+  return ofTool(schema, { rules: ANTHROPIC, ofObject: properties => properties })
+}
+
+/** As {@link closedSchema} for OpenAI, and every property is required: an optional one may be null (see {@link withoutNulls}). */
 export function requiringSchema(schema: JsonObject): JsonObject | null {
-  return convert(schema, (properties, required) =>
-    Object.fromEntries(
-      Object.entries(properties).map(([name, of]) => [name, required.has(name) ? of : orNull(of)] as const),
-    ),
-  )
+  return ofTool(schema, {
+    rules: OPENAI,
+    ofObject: (properties, required) =>
+      Object.fromEntries(
+        Object.entries(properties).map(([name, of]) => [name, required.has(name) ? of : orNull(of)] as const),
+      ),
+  })
+}
+
+/** Number of optional properties in a schema of closed objects. */
+export function optionalProperties(schema: unknown): number {
+  if (Array.isArray(schema)) return schema.reduce((sum: number, one) => sum + optionalProperties(one), 0)
+  if (!isObject(schema)) return 0
+  const properties = isObject(schema.properties) ? schema.properties : {}
+  const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : [])
+  const own = Object.keys(properties).filter(name => !required.has(name)).length
+  return own + optionalProperties([...Object.values(properties), schema.items, schema.anyOf])
 }
 
 /** Arguments that follow {@link requiringSchema}, without the nulls of optional properties. */
@@ -39,52 +75,77 @@ export function withoutNulls(schema: unknown, value: unknown): unknown {
   )
 }
 
-type Properties = (properties: Readonly<Record<string, JsonObject>>, required: ReadonlySet<unknown>) => JsonObject
+interface Conversion {
+  readonly rules: StrictRules
+  readonly ofObject: (
+    properties: Readonly<Record<string, JsonObject>>,
+    required: ReadonlySet<unknown>,
+  ) => Readonly<Record<string, JsonObject>>
+}
 
-function convert(schema: JsonObject, ofObject: Properties): JsonObject | null {
-  if (!Object.keys(schema).every(keyword => ALLOWED.has(keyword))) return null
+/** The arguments of a tool are an object, without alternatives to it. */
+function ofTool(schema: JsonObject, conversion: Conversion): JsonObject | null {
+  return schema.type === 'object' && schema.anyOf === undefined ? convert(schema, conversion) : null
+}
+
+function convert(schema: JsonObject, conversion: Conversion): JsonObject | null {
+  if (!isAccepted(schema, conversion.rules)) return null
   const { properties, items, anyOf } = schema
   const result: Record<string, unknown> = { ...schema }
   if (anyOf !== undefined) {
-    const options = Array.isArray(anyOf) ? convertAll(anyOf, ofObject) : null
+    const options = Array.isArray(anyOf) ? convertAll(anyOf, conversion) : null
     if (options === null) return null
     result.anyOf = options
   }
   if (items !== undefined) {
-    const converted = isObject(items) ? convert(items, ofObject) : null
+    const converted = isObject(items) ? convert(items, conversion) : null
     if (converted === null) return null
     result.items = converted
   }
-  const isAnObject = schema.type === 'object' || properties !== undefined
-  if (!isAnObject) return result
-  // An object without a list of properties may hold anything.
+  const types = [schema.type].flat()
+  // A list without a schema of its items may hold anything, as may an object without a list of properties.
+  if (types.includes('array') && items === undefined) return null
+  if (!types.includes('object') && properties === undefined) return result
   const isOpen = schema.additionalProperties !== undefined && schema.additionalProperties !== false
   if (isOpen || !isObject(properties)) return null
-  const converted: Record<string, JsonObject> = {}
-  for (const [name, of] of Object.entries(properties)) {
-    const property = isObject(of) ? convert(of, ofObject) : null
-    if (property === null) return null
-    converted[name] = property
-  }
-  const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : [])
-  const members = ofObject(converted, required)
-  const isRequiring = members !== converted
+  const names = Object.keys(properties)
+  const converted = convertAll(Object.values(properties), conversion)
+  const required = Array.isArray(schema.required) ? schema.required : []
+  if (converted === null || !required.every(name => names.includes(name))) return null
+  const closed = Object.fromEntries(names.map((name, at) => [name, converted[at]!] as const))
+  const members = conversion.ofObject(closed, new Set(required))
   return {
     ...result,
-    type: 'object',
+    type: schema.type ?? 'object',
     properties: members,
-    required: isRequiring ? Object.keys(members) : [...required],
+    required: members === closed ? required : names,
     additionalProperties: false,
   }
 }
 
-function convertAll(schemas: readonly unknown[], ofObject: Properties): JsonObject[] | null {
-  const converted = schemas.map(schema => (isObject(schema) ? convert(schema, ofObject) : null))
-  return converted.some(one => one === null) ? null : (converted as JsonObject[])
+function isAccepted(schema: JsonObject, { keywords, formats, maxMinItems }: StrictRules): boolean {
+  const { type, format, minItems, anyOf, properties, enum: values } = schema
+  if (!Object.keys(schema).every(keyword => keywords.has(keyword))) return false
+  if (
+    type === undefined &&
+    anyOf === undefined &&
+    properties === undefined &&
+    values === undefined &&
+    !('const' in schema)
+  )
+    return false
+  if (format !== undefined && !formats.has(String(format))) return false
+  if (Array.isArray(values) && values.some(value => value !== null && typeof value === 'object')) return false
+  return minItems === undefined || Number(minItems) <= maxMinItems
+}
+
+function convertAll(schemas: readonly unknown[], conversion: Conversion): JsonObject[] | null {
+  const converted = schemas.map(schema => (isObject(schema) ? convert(schema, conversion) : null))
+  return converted.every(one => one !== null) ? converted : null
 }
 
 function orNull(schema: JsonObject): JsonObject {
   const { type, enum: values } = schema
-  if (typeof type !== 'string') return { anyOf: [schema, { type: 'null' }] }
+  if (typeof type !== 'string' || 'const' in schema) return { anyOf: [schema, { type: 'null' }] }
   return { ...schema, type: [type, 'null'], ...(Array.isArray(values) && { enum: [...values, null] }) }
 }

@@ -80,7 +80,7 @@ function rulesFor(path: string): Rules {
   const isProduct = /^(sip|media|packages)\//.test(path) && !/\.test\.ts$|\/fuzz\/|\/fixtures\//.test(path)
   return {
     time: isProduct && PURE_PACKAGES.some(folder => path.startsWith(folder)) && !IO_FOLDER.test(path),
-    environment: isProduct && !path.startsWith('packages/cli/'),
+    environment: isProduct && !/^packages\/cli\/|\/src\/testing\//.test(path),
   }
 }
 

@@ -3,7 +3,8 @@ import { SeededRandom } from '@parley/kernel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Broken, brokenValues } from './testing/broken-values.ts'
 import { SchemaValues } from './testing/json-schema-values.ts'
-import { newAgent, publishedAgent, type RequestParts, VALID_REQUESTS } from './testing/valid-requests.ts'
+import { newAgent, publishedAgent, type RequestParts } from './testing/request-world.ts'
+import { VALID_REQUESTS } from './testing/valid-requests.ts'
 import { openWholeApi, type WholeApi } from './testing/whole-api.ts'
 
 let api: WholeApi

@@ -1,7 +1,7 @@
 export { AMBIENT_SOUNDS, ambientLoop } from './ambient/ambient-sounds.ts'
 export { CODEC_NAMES, type CodecName, DEFAULT_CODECS, formatFor, isCodecName } from './codec/codecs.ts'
 export { decodePcmu, encodePcmu } from './codec/g711.ts'
-export { type CallToneEvent, CallTones } from './dsp/call-tones.ts'
+export { CallTones } from './dsp/call-tones.ts'
 export { Concealment } from './dsp/concealment.ts'
 export { FormatConverter } from './dsp/format-converter.ts'
 export { LowPassFilter } from './dsp/low-pass-filter.ts'

@@ -11,7 +11,7 @@ export const OLDER_RELEASES = ['16.14.0-beta.17', '17.10.0-beta.17'] as const
 /** The rooms whose tests use a database. */
 const ROOMS = ['packages/store', 'packages/runs', 'packages/jobs', 'control-plane/src']
 
-export interface OlderServer {
+interface OlderServer {
   /** The number that the server must have: 16. */
   readonly major: number
   readonly binaries: string

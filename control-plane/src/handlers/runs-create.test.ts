@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { localBus } from '@parley/store/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { callBody, chatBody, newAgent } from '../testing/valid-requests.ts'
+import { newAgent } from '../testing/request-world.ts'
+import { callBody, chatBody } from '../testing/valid-requests.ts'
 import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
 
 let api: WholeApi

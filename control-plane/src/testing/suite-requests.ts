@@ -1,4 +1,4 @@
-import { publishedAgent, type World } from './valid-requests.ts'
+import { publishedAgent, type World } from './request-world.ts'
 
 /** A case of a test suite with one scripted step. */
 export const SUITE_CASE = {

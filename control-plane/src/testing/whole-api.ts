@@ -7,8 +7,8 @@ import { handlers } from '../handlers.ts'
 import { runOwners } from './chat-answerer.ts'
 import type { PipelineApiOptions } from './pipeline-api.ts'
 import { type PipelineApi, pipelineApi } from './pipeline-api.ts'
+import type { Answer, RequestParts, World } from './request-world.ts'
 import { startTestRuns } from './start-test-runs.ts'
-import type { Answer, RequestParts, World } from './valid-requests.ts'
 
 /** An API with every operation, over HTTP and on a real Postgres; production and sandbox of one organisation. */
 export interface WholeApi {

@@ -1,11 +1,10 @@
 export { AnswerDetector } from './answer/answer-detector.ts'
-export {
-  type AnswerClass,
-  type AnswerInput,
-  type AnswerOutput,
-  type Evidence,
-  isMachine,
-  type Verdict,
+export type {
+  AnswerClass,
+  AnswerInput,
+  AnswerOutput,
+  Evidence,
+  Verdict,
 } from './answer/protocol.ts'
 export type {
   CallerTurn,

@@ -1,6 +1,6 @@
-import type { LookupFunction } from 'node:net'
 import type { Time } from '@parley/kernel'
 import type { TextEmbedder } from './embedding/text-embedder.ts'
+import type { HostLookup } from './io/host-lookup.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
 import type { SpeechToText } from './speech-to-text/speech-to-text.ts'
 import type { TextToSpeech } from './text-to-speech/text-to-speech.ts'
@@ -47,14 +47,14 @@ export interface VendorAccess {
   readonly baseUrl: string | null
   readonly models: readonly string[]
   /** Resolves the base URL's name, where an environment chose it. Default: the system's resolver. */
-  readonly lookup?: LookupFunction
+  readonly lookup?: HostLookup
 }
 
 /** What an adapter is opened with. `apiKey` is empty for vendors without settings. */
 export interface AdapterOptions {
   readonly apiKey: string
   readonly baseUrl?: string
-  readonly lookup?: LookupFunction
+  readonly lookup?: HostLookup
   readonly time: Time
 }
 

@@ -2,7 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { type KeysetColumn, type Page, readPage } from './keyset.ts'
 import type { Queries } from './protocol.ts'
-import type { StoredPrincipal } from './schema.ts'
+import type { StoredPrincipal } from './stored-principal.ts'
 
 /** An audit entry to be written: who did what. */
 interface AuditEntry {

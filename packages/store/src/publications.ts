@@ -3,7 +3,8 @@ import { sql } from 'kysely'
 import type { DraftRevision } from './drafts.ts'
 import { type KeysetColumn, type Page, readPage } from './keyset.ts'
 import type { Queries } from './protocol.ts'
-import type { Channel, PublicationsTable, StoredPrincipal } from './schema.ts'
+import type { Channel, PublicationsTable } from './schema.ts'
+import type { StoredPrincipal } from './stored-principal.ts'
 
 /** A publication without plan and draft, as lists show it. */
 export interface PublicationRow {

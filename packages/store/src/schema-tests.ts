@@ -1,6 +1,6 @@
 import type { SuiteSource, TestCase } from '@parley/contract'
 import type { ColumnType, Generated } from 'kysely'
-import type { StoredPrincipal } from './schema.ts'
+import type { StoredPrincipal } from './stored-principal.ts'
 import type { TestRunSuite, TrialAssertion, TrialGuardEvent } from './tests/protocol.ts'
 
 type Instant = string

@@ -20,6 +20,7 @@ import type {
   UsageMeasurementsTable,
 } from './schema-runs.ts'
 import type { TestRunCasesTable, TestRunsTable, TestSuitesTable, TestTrialsTable } from './schema-tests.ts'
+import type { StoredPrincipal } from './stored-principal.ts'
 import type { TrunkDetails } from './telephony/trunk-details.ts'
 
 /** ISO time in UTC with milliseconds, as in the API; every query returns `timestamptz` in this form. */
@@ -122,13 +123,6 @@ interface DraftsTable extends OfTenant {
   imported_revision: number | null
   import_digest: string | null
   updated_at: Made<Instant>
-}
-
-export interface StoredPrincipal {
-  readonly owner_id: string
-  readonly environment: string
-  readonly kind: 'user' | 'api_key' | 'system'
-  readonly id: string
 }
 
 export interface PublicationsTable extends OfTenant {

@@ -1,4 +1,5 @@
-import { type AnswerClass, isMachine } from '@parley/dialogue'
+import type { AnswerClass } from '@parley/dialogue'
+import { isMachine } from '@parley/dialogue/testing'
 import { quantile } from '../quantile.ts'
 import type { Judgement } from './judge.ts'
 

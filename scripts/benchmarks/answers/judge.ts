@@ -1,11 +1,5 @@
-import {
-  AnswerDetector,
-  type AnswerInput,
-  type DialogueInput,
-  isMachine,
-  TurnMachine,
-  type Verdict,
-} from '@parley/dialogue'
+import { AnswerDetector, type AnswerInput, type DialogueInput, TurnMachine, type Verdict } from '@parley/dialogue'
+import { isMachine } from '@parley/dialogue/testing'
 import { SeededRandom } from '@parley/kernel'
 import type { Observation, Sound } from './observe.ts'
 import type { Transcript } from './simulated-recogniser.ts'

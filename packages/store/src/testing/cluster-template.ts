@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chownSync, cpSync, readdirSync } from 'node:fs'
 import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
@@ -9,14 +8,13 @@ import { Client } from 'pg'
 import { ownHome } from '../io/embedded-postgres.ts'
 import { createRecord } from '../io/embedded-record.ts'
 import { migrate } from '../io/migrate.ts'
-import { type PostgresBinaries, runnableBinaries, serverAccount } from '../io/postgres-binaries.ts'
+import { runnableBinaries, serverAccount } from '../io/postgres-binaries.ts'
 import { createCluster, freePort, type ServerPlace, type ServerProcess, startServer } from '../io/postgres-server.ts'
 import { cachedDirectory } from './cached-directory.ts'
+import { otherBinaries } from './other-binaries.ts'
 
 /** Of the superuser in every copy. */
 export const PASSWORD = 'of-a-test'
-/** Folder of the server programs that tests use instead of the installed ones. */
-export const OTHER_BINARIES = 'PARLEY_TEST_POSTGRES'
 /** The migrated database that every copy contains; it has the name that the product gives its own. */
 export const TEMPLATE = 'parley'
 
@@ -75,15 +73,6 @@ export async function temporaryPlace(): Promise<ServerPlace & { readonly directo
     data: join(directory, 'data'),
     log: join(directory, 'server.log'),
   }
-}
-
-/** Those of another version, in the folder that `npm run proof -- postgres` names. */
-function otherBinaries(): PostgresBinaries | undefined {
-  const { [OTHER_BINARIES]: folder } = process.env
-  if (folder === undefined) return undefined
-  const version = execFileSync(join(folder, 'postgres'), ['--version'], { encoding: 'utf8' })
-  const hasBuiltinLocales = Number(/\d+/.exec(version)) >= 17
-  return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres'), hasBuiltinLocales }
 }
 
 /** Starts the server of a test on a free port, without durability. */

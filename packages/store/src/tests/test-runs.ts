@@ -2,8 +2,8 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { type KeysetColumn, type Page, type PageRequest, readPage } from '../keyset.ts'
 import type { Queries } from '../protocol.ts'
-import type { StoredPrincipal } from '../schema.ts'
 import type { TestRunCasesTable, TestRunState, TestRunsTable, TrialVerdict } from '../schema-tests.ts'
+import type { StoredPrincipal } from '../stored-principal.ts'
 import type { TestRunSuite, TrialAssertion, TrialGuardEvent } from './protocol.ts'
 
 interface NewTestRun {

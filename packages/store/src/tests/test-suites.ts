@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { ENVIRONMENT_LIMITS, takeTurn } from '../environment-limits.ts'
 import { type KeysetColumn, type Page, type PageRequest, readPage } from '../keyset.ts'
 import type { Queries } from '../protocol.ts'
-import type { StoredPrincipal } from '../schema.ts'
 import { statementTime } from '../statements.ts'
+import type { StoredPrincipal } from '../stored-principal.ts'
 
 const ITEM_COLUMNS = [
   'suite_id',

@@ -236,12 +236,20 @@ describe('a database whose owner may not create roles', () => {
 })
 
 describe('a server of an older version', () => {
-  it('each statement that it does not understand stands once in its migration, and has another form for it', async () => {
+  it('each statement that it does not understand stands in its migration, and has another form for it', async () => {
     for (const { migration, from, until } of SUBSTITUTIONS) {
       const sql = await readFile(new URL(`${migration}.sql`, MIGRATIONS), 'utf8')
-      expect(sql.split(from), `${migration}: ${from}`).toHaveLength(2)
+      expect(sql, migration).toContain(from)
       expect(sqlFor({ name: migration, sql }, until)).toContain(from)
       expect(sqlFor({ name: migration, sql }, until - 1)).not.toContain(from)
+    }
+  })
+
+  it('no migration uses on Postgres 16 what only newer servers have', async () => {
+    for (const file of (await readdir(MIGRATIONS)).filter(name => name.endsWith('.sql'))) {
+      const sql = await readFile(new URL(file, MIGRATIONS), 'utf8')
+      const understood = sqlFor({ name: file.slice(0, -'.sql'.length), sql }, 160_000).replaceAll(/--.*/g, '')
+      expect(understood, file).not.toMatch(/pg_c_utf8|(?<![.\w])uuidv7\(\)|\breturning\b[^;]*\b(?:old|new)\./i)
     }
   })
 

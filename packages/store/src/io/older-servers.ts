@@ -39,6 +39,18 @@ export const SUBSTITUTIONS: readonly Substitution[] = [
     to: 'dead.lost_engine, dead.lost_worker',
     until: NEWEST_NEEDED,
   },
+  {
+    migration: '0017-people',
+    from: 'lower(email collate "pg_c_utf8")',
+    to: 'parley.lowered(email)',
+    until: HAS_C_UTF8,
+  },
+  {
+    migration: '0017-people',
+    from: 'lower(address collate "pg_c_utf8")',
+    to: 'parley.lowered(address)',
+    until: HAS_C_UTF8,
+  },
 ]
 
 /** The server's version, 180000 for 18.0. Throws `database_misconfigured` when it is too old. */
@@ -56,7 +68,7 @@ export async function checkedVersion(client: Client): Promise<number> {
 export function sqlFor({ name, sql }: { readonly name: string; readonly sql: string }, version: number): string {
   if (version >= NEWEST_NEEDED) return sql
   const needed = SUBSTITUTIONS.filter(({ migration, until }) => migration === name && version < until)
-  const understood = needed.reduce((text, { from, to }) => text.replace(from, () => to), sql)
+  const understood = needed.reduce((text, { from, to }) => text.replaceAll(from, () => to), sql)
   return understood.replaceAll(/(?<![.\w])uuidv7\(\)/g, 'parley.uuidv7()')
 }
 

@@ -60,8 +60,8 @@ export async function insertInvitation(
 ): Promise<InvitationRow | InvitationFault> {
   await takeTeamTurn(tx, scope)
   const { rows } = await sql<{ is_member: boolean; is_invited: boolean; people: number }>`
-    select coalesce(bool_or(kind = 'member' and email_key = lower(${email}::text collate "pg_c_utf8") collate "C"), false) as is_member,
-      coalesce(bool_or(kind = 'invitation' and email_key = lower(${email}::text collate "pg_c_utf8") collate "C"), false) as is_invited,
+    select coalesce(bool_or(kind = 'member' and email_key = parley.lowered(${email}::text) collate "C"), false) as is_member,
+      coalesce(bool_or(kind = 'invitation' and email_key = parley.lowered(${email}::text) collate "C"), false) as is_invited,
       count(*)::integer as people
     from (
       select 'member' as kind, email_key from parley.members

@@ -18,6 +18,7 @@ const KnowledgePage = lazy(async () => ({ default: (await import('./operations/k
 const EvaluationPage = lazy(async () => ({
   default: (await import('./evaluation/evaluation-page.tsx')).EvaluationPage,
 }))
+const TestRunPage = lazy(async () => ({ default: (await import('./evaluation/test-run-page.tsx')).TestRunPage }))
 const LivePage = lazy(async () => ({ default: (await import('./live/live-page.tsx')).LivePage }))
 const AgentsPage = lazy(async () => ({ default: (await import('./agents/agents-page.tsx')).AgentsPage }))
 const AgentPage = lazy(async () => ({ default: (await import('./agents/agent-page.tsx')).AgentPage }))
@@ -63,6 +64,8 @@ function pageOf(route: Route) {
       return <KnowledgePage />
     case 'evaluation':
       return <EvaluationPage />
+    case 'test-run':
+      return <TestRunPage key={route.testRunId} testRunId={route.testRunId} />
     default:
       return <NotFound />
   }

@@ -4,6 +4,7 @@ export type Route =
   | { readonly page: 'run'; readonly runId: string }
   | { readonly page: 'agent'; readonly agentId: string; readonly tab: AgentTab }
   | { readonly page: 'trunk'; readonly trunkId: string }
+  | { readonly page: 'test-run'; readonly testRunId: string }
   | { readonly page: 'not-found' }
 
 export const AGENT_TABS = ['flow', 'chat', 'versions', 'settings'] as const
@@ -41,6 +42,7 @@ export function routeOf(path: string): Route {
   if (third !== undefined) return { page: 'not-found' }
   if (first === 'runs') return { page: 'run', runId: second }
   if (first === 'telephony') return { page: 'trunk', trunkId: second }
+  if (first === 'evaluation') return { page: 'test-run', testRunId: second }
   return { page: 'not-found' }
 }
 
@@ -58,6 +60,8 @@ export function pathOf(route: Route): string {
       return `${BASE}/agents/${encodeURIComponent(route.agentId)}${route.tab === 'flow' ? '' : `/${route.tab}`}`
     case 'trunk':
       return `${BASE}/telephony/${encodeURIComponent(route.trunkId)}`
+    case 'test-run':
+      return `${BASE}/evaluation/${encodeURIComponent(route.testRunId)}`
     case 'not-found':
       return BASE
     default:

@@ -1,19 +1,109 @@
 import type { ResultFrom } from '@parley/client'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { ConfirmButton } from '../operations/confirm-button.tsx'
 import { useChange } from '../operations/use-change.ts'
-import { Dialog } from '../ui/dialog.tsx'
+import { Link } from '../router.tsx'
+import { Icon } from '../shell/icon.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
-import { Badge, Fault, Loading, PageHead } from '../ui/parts.tsx'
+import { Badge, Fault, PageHead, Section } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
+import { NewTestRun } from './new-test-run.tsx'
+import { SuiteDialog } from './suite-dialog.tsx'
+import { type TestRun, USD, VerdictBadge } from './test-run-words.tsx'
+import { REFRESH_MS } from './use-test-runs.ts'
+import '../styles/evaluation.css'
 
 type Suite = ResultFrom<'test_suites.list'>['items'][number]
 
-/** The test suites: simulated callers and what must hold of their conversations. */
+/** Test runs, and the suites that they execute: simulated callers and what must hold of their conversations. */
 export function EvaluationPage() {
+  const { text } = useTexts()
+  /** The suite that is chosen at first; null: no dialog. */
+  const [starting, setStarting] = useState<Pick<Suite, 'suite_id' | 'agent_id'> | 'any' | null>(null)
+  return (
+    <>
+      <PageHead title={text('nav.evaluation')} lead={text('suite.lead')}>
+        <button type="button" className="button primary" onClick={() => setStarting('any')}>
+          <Icon name="play" />
+          {text('testRun.new')}
+        </button>
+      </PageHead>
+      <div className="stack">
+        <TestRuns />
+        <Suites onStart={setStarting} />
+      </div>
+      {starting !== null && (
+        <NewTestRun suite={starting === 'any' ? null : starting} onClose={() => setStarting(null)} />
+      )}
+    </>
+  )
+}
+
+function TestRuns() {
+  const api = useApi()
+  const { text, word, dateTime, number } = useTexts()
+  const columns: readonly Column<TestRun>[] = [
+    {
+      header: text('testRun.started'),
+      cell: run => (
+        <Link to={{ page: 'test-run', testRunId: run.test_run_id }} className="agent-link">
+          <strong>{dateTime(run.created_at)}</strong>
+          <span className="hint">{word('purpose', run.purpose)}</span>
+        </Link>
+      ),
+    },
+    {
+      header: text('run.agent'),
+      cell: run => `${run.agent_id} · ${text('run.versionOf', { version: run.publication.version })}`,
+    },
+    {
+      header: text('testRun.verdict'),
+      cell: run => (
+        <span className="badges">
+          <VerdictBadge verdict={run.verdict} state={run.state} />
+          {run.summary !== null && run.summary.regressed > 0 && (
+            <Badge tone="bad">{text('testRun.regressedCount', { count: run.summary.regressed })}</Badge>
+          )}
+        </span>
+      ),
+    },
+    {
+      header: text('testRun.passed'),
+      cell: run => (run.summary === null ? '–' : `${run.summary.passed} / ${run.summary.cases}`),
+      isNumber: true,
+    },
+    {
+      header: text('testRun.trials'),
+      cell: ({ progress }) => `${progress.settled} / ${progress.trials}`,
+      isNumber: true,
+    },
+    {
+      header: text('usage.cost'),
+      cell: ({ cost }) => number(cost.measured_usd ?? cost.estimated_usd, USD),
+      isNumber: true,
+    },
+  ]
+  return (
+    <Section title={text('testRun.title')}>
+      <PagedTable
+        caption={text('testRun.title')}
+        columns={columns}
+        keyOf={run => run.test_run_id}
+        queryKey={['test_runs.list']}
+        refreshMs={REFRESH_MS * 5}
+        load={async (cursor, signal) => {
+          const page = await api.testRuns.list({ query: { cursor } }, { signal })
+          return { rows: page.items, next: page.next_cursor }
+        }}
+        empty={text('testRun.empty')}
+      />
+    </Section>
+  )
+}
+
+function Suites({ onStart }: { readonly onStart: (suite: Suite) => void }) {
   const api = useApi()
   const { text, dateTime } = useTexts()
   const [opened, setOpened] = useState<Suite | null>(null)
@@ -35,15 +125,21 @@ export function EvaluationPage() {
     { header: text('secret.changed'), cell: suite => dateTime(suite.updated_at) },
     {
       header: text('version.action'),
-      cell: suite => <ConfirmButton label={text('action.delete')} onConfirm={() => remove.mutate(suite)} />,
+      cell: suite => (
+        <span className="badges">
+          <button type="button" className="button small" onClick={() => onStart(suite)}>
+            {text('testRun.run')}
+          </button>
+          <ConfirmButton label={text('action.delete')} onConfirm={() => remove.mutate(suite)} />
+        </span>
+      ),
     },
   ]
   return (
-    <>
-      <PageHead title={text('nav.evaluation')} lead={text('suite.lead')} />
+    <Section title={text('suite.title')}>
       {remove.isError && <Fault error={remove.error} />}
       <PagedTable
-        caption={text('nav.evaluation')}
+        caption={text('suite.title')}
         columns={columns}
         keyOf={suite => suite.suite_id}
         queryKey={['test_suites.list']}
@@ -54,37 +150,6 @@ export function EvaluationPage() {
         empty={text('suite.empty')}
       />
       {opened !== null && <SuiteDialog suite={opened} onClose={() => setOpened(null)} />}
-    </>
-  )
-}
-
-function SuiteDialog({ suite, onClose }: { readonly suite: Suite; readonly onClose: () => void }) {
-  const api = useApi()
-  const { text, word } = useTexts()
-  const found = useQuery({
-    queryKey: ['test_suites.get', suite.suite_id, suite.revision],
-    queryFn: ({ signal }) => api.testSuites.get({ params: { suite_id: suite.suite_id } }, { signal }),
-  })
-  return (
-    <Dialog title={suite.name} onClose={onClose}>
-      {found.isPending && <Loading />}
-      {found.isError && <Fault error={found.error} />}
-      <ul className="cases">
-        {found.data?.cases.map(test => (
-          <li key={test.case_id}>
-            <strong>{test.name}</strong> <span className="code hint">{test.case_id}</span>
-            <p className="badges">
-              <Badge tone="neutral">{word('caller', test.caller.kind)}</Badge>
-              {test.blocking && <Badge tone="warn">{text('suite.blocking')}</Badge>}
-              {test.assertions.map(({ id, type }) => (
-                <Badge key={id} tone="neutral">
-                  {type}
-                </Badge>
-              ))}
-            </p>
-          </li>
-        ))}
-      </ul>
-    </Dialog>
+    </Section>
   )
 }

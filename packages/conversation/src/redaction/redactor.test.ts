@@ -32,6 +32,21 @@ describe('texts from which personal data is taken out', () => {
     expect(new Redactor({ kinds: ALL }).line({ role: 'user', text })).toBe(redacted),
   )
 
+  it('the time for a long text without blanks grows with its length, not with its square', () => {
+    for (const part of ['a', 'a.', '1', '(1)', 'one ', 'a dot ', 'soy ']) {
+      const text = part.repeat(300_000 / part.length)
+      new Redactor({ kinds: ALL }).line({ role: 'user', text })
+    }
+  })
+
+  it.each([
+    ['Write to <ida.bell+pizza@mail.example.com>.', 'Write to <[e-mail]>.'],
+    ['it is i.d.a dot bell at example dot co dot uk', 'it is [e-mail]'],
+    ['a@b@example.com', 'a@[e-mail]'],
+  ])('an address is found whole: "%s"', (text, redacted) =>
+    expect(new Redactor({ kinds: ['emails'] }).text(text)).toBe(redacted),
+  )
+
   it('a name that was given once is taken out of everything that follows', () => {
     expect(
       conversation([

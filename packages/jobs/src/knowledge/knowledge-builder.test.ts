@@ -144,10 +144,11 @@ describe('a generation of documents', () => {
     await within(tx => deleteDocument(tx, scope, id))
     expect((await find('zebra')).map(item => item.title)).toEqual(['Opening hours'])
     const { rows } = await test.owner.query(
-      "select sum(chunks)::int as chunks from parley.knowledge_lexemes where tenant_id = $1 and lexeme like '%:zebra'",
+      "select lexeme from parley.knowledge_lexemes where tenant_id = $1 and lexeme like '%:zebra'",
       [scope.tenant_id],
     )
-    expect(rows).toEqual([{ chunks: 0 }])
+    expect(rows).toEqual([])
+    expect((await find('clinic')).map(item => item.title)).toEqual(['Opening hours'])
   })
 
   it('searches use the old generation until the new one is ready, and a re-embedding supersedes one that builds', async () => {
@@ -198,6 +199,14 @@ describe('a generation of documents', () => {
     expect(await stateOf(fine)).toMatchObject({ state: 'embedded' })
   })
 
+  it('a document of very many short sections is not embedded: each passage costs', async () => {
+    const id = await add('Sections', '# a\nb\n'.repeat(20_001))
+    await reembed()
+    await build()
+    expect((await stateOf(id)).error).toBe('The document has more than 20000 passages; split it.')
+    expect(await status()).toMatchObject({ generation_state: 'ready', embedded: 0 })
+  })
+
   it('a search of some documents finds passages of those only, and min_score leaves out unlike ones', async () => {
     const one = await add('One', 'Parking is free.')
     await add('Two', 'Parking costs money.')
@@ -232,6 +241,15 @@ describe('a generation of documents', () => {
     await reembed()
     await build()
     expect((await find('parking')).map(item => item.title)).toEqual(['Hours'])
+  })
+
+  it('a query that another environment has asked is embedded anew, with the access of the environment that asks', async () => {
+    await reembed()
+    await find('parking')
+    scope = await test.scope()
+    await reembed()
+    embedder.failures.push(new Error('the key is wrong'))
+    await expect(find('parking')).rejects.toMatchObject({ code: 'knowledge_embedding_failed' })
   })
 
   it('a search before a model is chosen or a generation is ready is refused', async () => {

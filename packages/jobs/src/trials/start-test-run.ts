@@ -36,8 +36,10 @@ async function casesOf(
   for (const suite of suites) {
     for (const one of suite.cases) if (case_ids === null || case_ids.includes(one.case_id)) add(suite.suite_id, one)
     if (suite.source === null || case_ids !== null) continue
-    for (const run of await recordedRuns(tx, scope, suite.source, suite.agent_id))
-      if (run.caller.length > 0 && run.nodes.length > 0) add(suite.suite_id, recordedCase(run, plan))
+    for (const run of await recordedRuns(tx, scope, suite.source, suite.agent_id)) {
+      const recorded = recordedCase(run, plan)
+      if (recorded !== null) add(suite.suite_id, recorded)
+    }
   }
   return cases
 }

@@ -204,6 +204,27 @@ describe('the trials of an environment', () => {
     expect(rows.map(({ trigger }) => (trigger as { trial: number }).trial).sort()).toEqual([1, 2, 3, 4, 5, 6])
   })
 
+  it('a trial that never ends is begun five times, and is errored then', async () => {
+    const id = await harness.testRun([bookingCase()])
+    let begun = 0
+    const agents: typeof hotelAgent = async () => {
+      begun++
+      throw new Error('a defect of this process')
+    }
+    for (let attempt = 1; attempt <= 6; attempt++) {
+      expect((await harness.read(id)).state).not.toBe('completed')
+      await round({ agents })
+      await test.owner.query(
+        "update parley.test_trials set lease_until = now() - interval '1 s' where test_run_id = $1 and state = 'running'",
+        [id],
+      )
+    }
+    expect(begun).toBe(5)
+    expect(await harness.read(id)).toMatchObject({ state: 'completed', verdict: 'errored' })
+    const [result] = await harness.results(id)
+    expect((await harness.trial(id, result!.trials[0]!.trial_id)).error).toContain('begun 5 times')
+  })
+
   it('a trial whose process died is carried out by another, once, and the late result of the first is not stored', async () => {
     const id = await harness.testRun([bookingCase()])
     const gate = Promise.withResolvers<void>()

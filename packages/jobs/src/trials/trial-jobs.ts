@@ -18,6 +18,8 @@ const LEASE_MS: Ms = 15_000
 const ENVIRONMENTS_AT_ONCE = 8
 /** Trials of one environment at once; the database holds all processes to it. */
 const TRIALS_AT_ONCE = 4
+/** Times that a trial is begun: each costs what its models do, and one may end the process that carries it out. */
+const MAX_TRIES = 5
 
 export interface TrialJobsOptions {
   readonly database: Database
@@ -115,6 +117,7 @@ export class TrialJobs {
   async #run(trial: TakenTrial, runId: string, signal: AbortSignal): Promise<TrialReport> {
     const { plans, agents, audio, time, wallClock } = this.#options
     const { scope, agent_id, version, test_case } = trial
+    if (trial.fence > MAX_TRIES) return unable(`interrupted: the trial was begun ${MAX_TRIES} times and never ended`)
     const plan = await plans.planOf(scope, agent_id, version)
     if (plan === null) throw new TypeError(`the publication of trial ${trial.trial_id} does not exist`)
     if (test_case.mode === 'audio' && audio === undefined)

@@ -93,7 +93,8 @@ export class KnowledgeSearch implements KnowledgeSource {
         'knowledge_model_not_ready',
         `the documents are embedded with ${model.provider}/${model.model_id}, which is not ready: see GET /models?kind=embedding`,
       )
-    const key = `${embedder.id}\n${query}`
+    // By environment: each may reach a model of the same name by its own key and server.
+    const key = `${scope.tenant_id}\n${embedder.id}\n${query}`
     const known = this.#queries.get(key)
     if (known !== undefined) return known
     try {

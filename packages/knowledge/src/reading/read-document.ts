@@ -18,6 +18,8 @@ export type ReadOutcome =
 
 /** Most characters that are read from a document. */
 const MAX_CHARACTERS = 4_000_000
+/** Most passages of a document: each is embedded, and repeats its headings. */
+const MAX_PASSAGES = 20_000
 
 /** Reads a document and cuts it into passages. Runs in a thread of its own: a hostile file may use all of its time and memory. */
 export async function readDocument({ title, media_type, content }: ReadTask): Promise<ReadOutcome> {
@@ -33,7 +35,10 @@ export async function readDocument({ title, media_type, content }: ReadTask): Pr
     return { type: 'unreadable', error: 'The document contains no text; scanned pages need text recognition first.' }
   if (length > MAX_CHARACTERS)
     return { type: 'unreadable', error: `The document has more than ${MAX_CHARACTERS} characters; split it.` }
-  return { type: 'read', chunks: chunksOf(title, blocks) }
+  const chunks = chunksOf(title, blocks)
+  if (chunks.length > MAX_PASSAGES)
+    return { type: 'unreadable', error: `The document has more than ${MAX_PASSAGES} passages; split it.` }
+  return { type: 'read', chunks }
 }
 
 async function blocksOf(mediaType: string, content: Uint8Array): Promise<readonly Block[]> {

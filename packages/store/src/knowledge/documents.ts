@@ -134,6 +134,12 @@ async function lockGenerations(tx: Queries, scope: Scope): Promise<void> {
 async function removeDocument(tx: Queries, scope: Scope, documentId: string): Promise<void> {
   await countLexemes(tx, scope, documentId, -1)
   await sql`
+    delete from parley.knowledge_lexemes l
+    where l.tenant_id = ${scope.tenant_id}::uuid and l.chunks <= 0 and l.lexeme in (
+      select unnest(tsvector_to_array(c.words)) from parley.knowledge_chunks c
+      where c.tenant_id = ${scope.tenant_id}::uuid and c.document_id = ${documentId}::uuid
+    )`.execute(tx)
+  await sql`
     update parley.knowledge_generations g set removed = removed + 1
     where g.tenant_id = ${scope.tenant_id} and exists (
       select from parley.knowledge_embeddings e

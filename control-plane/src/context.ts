@@ -84,12 +84,32 @@ export type KeyVerdict =
   | { readonly outcome: 'unreachable'; readonly reason: string }
   | { readonly outcome: 'address_not_allowed' }
 
+/** A voice with settings, and a line that it speaks. */
+export interface PreviewRequest {
+  readonly provider: string
+  readonly model: string
+  readonly voiceId: string
+  readonly language: 'en' | 'es'
+  readonly text: string
+  /** 0.5 to 2. */
+  readonly speed: number
+  /** 0 to 2. */
+  readonly expressiveness: number
+}
+
+/** Speech as MP3, or why there is none. */
+export type PreviewOutcome =
+  | { readonly state: 'rendered'; readonly mp3: Uint8Array }
+  | { readonly state: 'failed'; readonly message: string }
+
 /** Services of the platform, the same for all requests. */
 export interface Platform {
   /** Models, voices and recognisers, and which of them are ready now with the keys of the platform and of the environment. */
   readonly catalogue: (scope: Scope) => Catalogue | Promise<Catalogue>
   /** Asks a provider whether it accepts a key; within seconds, and without throwing. */
   readonly checkProviderKey: (key: KeyToCheck) => Promise<KeyVerdict>
+  /** Speaks a line with a voice of the catalogue; within seconds, and without throwing for failures of the voice. */
+  readonly previewVoice: (scope: Scope, request: PreviewRequest) => Promise<PreviewOutcome>
   readonly sealer: Sealer
   /** Where carriers send inbound calls: `sip:<token>@<domain>:<tlsPort>;transport=tls`. */
   readonly sip: { readonly domain: string; readonly tlsPort: number }

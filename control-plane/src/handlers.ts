@@ -23,6 +23,7 @@ import { testRunHandlers } from './handlers/test-runs.ts'
 import { testSuiteHandlers } from './handlers/test-suites.ts'
 import { trunkHandlers } from './handlers/trunks.ts'
 import { usageHandlers } from './handlers/usage.ts'
+import { voicePreviewHandlers } from './handlers/voice-preview.ts'
 
 /** The handler of every operation of the API, by operation id. */
 export const handlers: Handlers = {
@@ -38,6 +39,7 @@ export const handlers: Handlers = {
   ...draftHandlers,
   ...publicationHandlers,
   ...catalogueHandlers,
+  ...voicePreviewHandlers,
   ...trunkHandlers,
   ...numberHandlers,
   ...callLimitHandlers,

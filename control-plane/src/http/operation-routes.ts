@@ -17,7 +17,8 @@ export function serveOperations(app: FastifyInstance, routes: readonly Route[], 
       onRequest: (request, reply) => admit(request, reply, route, pipeline),
       handler: async (request, reply) => {
         const { client } = request.exchange
-        const answer = await pipeline.perform(route, rawInput(request, route), client!, request.id)
+        const isConnected = () => !request.raw.socket.destroyed
+        const answer = await pipeline.perform(route, rawInput(request, route), client!, request.id, isConnected)
         return sendAnswer(request, reply, answer)
       },
     })

@@ -15,6 +15,7 @@ import {
   type Queries,
   settleIntent,
   type Topic,
+  takeAnswer,
   writeAudit,
 } from '@parley/store'
 import type { AuditedResource, ExternalContext, PersonLink, Platform, Principal, WaitingRun } from '../context.ts'
@@ -115,6 +116,29 @@ export async function afterCommit(
   } catch {
     return stored
   }
+}
+
+/**
+ * Before an answer that is delivered once is sent: takes it out of the idempotency record. Throws `preview_consumed` when another
+ * request was first.
+ */
+export async function takeOnce(
+  { database }: PipelineDependencies,
+  { route, principal, record }: PreparedRequest,
+): Promise<void> {
+  if (route.operation.deliversOnceMs === null || record === null) return
+  const { scope } = principal
+  if (!(await database.transaction(scope, tx => takeAnswer(tx, scope, record)))) throw consumed()
+}
+
+function consumed(): Refusal {
+  return new Refusal(
+    'conflict',
+    'the audio for this Idempotency-Key was returned already: use a new key to hear it again',
+    {
+      reason: 'preview_consumed',
+    },
+  )
 }
 
 /** Claims the idempotency record, changes data, and stores audit item and answer in one transaction. */
@@ -262,6 +286,8 @@ async function storedAnswer(
       return null
     case 'replay':
       return replayedAnswer(claimed.status, claimed.body)
+    case 'consumed':
+      throw consumed()
     case 'conflict':
       throw new Refusal('idempotency_conflict', 'this Idempotency-Key was used for another request: use a new one')
     case 'in_progress':

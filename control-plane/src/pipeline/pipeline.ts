@@ -16,6 +16,7 @@ import {
   type PipelineDependencies,
   type PreparedRequest,
   type SideEffects,
+  takeOnce,
 } from './execute-request.ts'
 import { failureOf } from './failure.ts'
 import { invalidRequest, type ParsedRequest, parseRequest } from './parse-request.ts'
@@ -169,8 +170,17 @@ export class Pipeline {
     }
   }
 
-  /** Parses and executes an admitted request. */
-  async perform(route: Route, raw: RawInput, client: AuthenticatedClient, requestId: string): Promise<Answer> {
+  /**
+   * Parses and executes an admitted request. `isConnected`: whether the client can still receive the answer; one that is delivered
+   * once is kept for a retry otherwise.
+   */
+  async perform(
+    route: Route,
+    raw: RawInput,
+    client: AuthenticatedClient,
+    requestId: string,
+    isConnected: () => boolean = () => true,
+  ): Promise<Answer> {
     const { principal, presented, name } = client
     let parsed: ParsedRequest
     try {
@@ -179,11 +189,12 @@ export class Pipeline {
       return this.#failed(error, requestId)
     }
     const { input, idempotencyKey: key, reading } = parsed
+    const { deliversOnceMs } = route.operation
     const record =
       key === null || route.kind === 'read'
         ? null
-        : { principal: name, operation: route.operation.id, key, requestHash: parsed.requestHash() }
-    return this.#execute({ route, input, principal, presented, requestId, record, reading })
+        : { principal: name, operation: route.operation.id, key, requestHash: parsed.requestHash(), deliversOnceMs }
+    return this.#execute({ route, input, principal, presented, requestId, record, reading }, isConnected)
   }
 
   /** Base URL under which others reach this server. */
@@ -203,12 +214,13 @@ export class Pipeline {
     await this.#credentialCache.close()
   }
 
-  async #execute(request: PreparedRequest): Promise<Answer> {
+  async #execute(request: PreparedRequest, isConnected: () => boolean): Promise<Answer> {
     const effects = noSideEffects()
     try {
       const committed = await execute(this.#dependencies, request, effects)
       this.#notify(request, effects)
       const { status, text } = await afterCommit(this.#dependencies, request, committed)
+      if (isConnected()) await takeOnce(this.#dependencies, request)
       return successAnswer(status, text)
     } catch (error) {
       const answer = this.#failed(error, request.requestId, request.route)
@@ -242,7 +254,8 @@ export class Pipeline {
     const { outcome } = answer.error!.error
     if (answer.status === 401 || answer.status === 403) return this.#audit(request, effects, 'denied')
     const isRepetition =
-      error instanceof Refusal && (error.code === 'idempotency_conflict' || error.reason === 'in_progress')
+      error instanceof Refusal &&
+      (error.code === 'idempotency_conflict' || error.reason === 'in_progress' || error.reason === 'preview_consumed')
     if (request.route.kind === 'read' || outcome === 'unknown' || isRepetition) return
     // The database is unavailable: another attempt would only delay the answer.
     if (answer.retryAfterSeconds !== null && !(error instanceof Refusal)) return

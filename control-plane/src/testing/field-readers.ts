@@ -269,6 +269,12 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['actions.list', 'channel invocation', `${HANDLERS}/catalogue.ts`, `${HANDLERS}/catalogue.test.ts`],
   ['models.list', 'kind ready', `${HANDLERS}/catalogue.ts`, `${HANDLERS}/catalogue.test.ts`],
   ['voices.list', 'role provider language', HANDLERS, `${HANDLERS}/catalogue.test.ts`],
+  [
+    'voices.preview',
+    'voice_id model language speed expressiveness',
+    `${HANDLERS}/voice-preview.ts packages/cli/src/voice-preview.ts`,
+    `${HANDLERS}/voice-preview.test.ts packages/cli/src/voice-preview.test.ts`,
+  ],
 
   // Telephony.
   [

@@ -72,6 +72,7 @@ export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): TestPlatfor
     knowledge: emptyKnowledge,
     blobs: { get: async () => null },
     checkProviderKey: async () => ({ outcome: 'accepted', models: [] }),
+    previewVoice: async () => ({ state: 'rendered', mp3: Buffer.from('of a test') }),
     links: { areMailed: false, deliver: link => void links.push(link) },
     deliveredLinks: links,
     baseUrl: () => 'http://parley.example',

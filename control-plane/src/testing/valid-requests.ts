@@ -230,6 +230,9 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
   }),
   'actions.list': async () => ({ query: { channel: 'phone', invocation: 'flow_node' } }),
   'models.list': async () => ({ query: { kind: 'chat', ready: true, limit: 5 } }),
+  'voices.preview': async () => ({
+    body: { voice_id: 'bea', model: 'near-1', language: 'en', speed: 1, expressiveness: 0.5 },
+  }),
   'voices.list': async () => ({ query: { role: 'tts', language: 'en', provider: 'simulated', limit: 5 } }),
   'trunks.list': async () => ({ query: { limit: 5 } }),
   'trunks.create': async world => ({ body: await trunkBody(world) }),

@@ -65,6 +65,7 @@ const TASKS = [
   ['Go back: make an older version the live one', 'publications_set_head'],
   ['Which language models can I use', 'models_list'],
   ['Which voices speak Spanish', 'voices_list'],
+  ['Let me hear how this voice sounds', 'voices_preview'],
   ['Connect a SIP trunk of my carrier', 'trunks_create'],
   ['Let this agent answer a phone number', 'numbers_assign'],
   ['Give a colleague an API key with the role viewer', 'keys_create'],

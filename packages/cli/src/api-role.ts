@@ -15,6 +15,7 @@ import { providerKeyCheck } from './provider-key-check.ts'
 import type { Services } from './services.ts'
 import { httpListenFault } from './start-faults.ts'
 import type { ProcessState } from './state.ts'
+import { previewVoice } from './voice-preview.ts'
 
 /** Made by `scripts/ensure.mjs` in a checkout, and part of a packed release. */
 const CONSOLE = fileURLToPath(new URL('../../../console/dist', import.meta.url))
@@ -78,6 +79,7 @@ export async function startApi(
   const platform: Platform = {
     catalogue: async scope => catalogue.of(await environmentServices.of(scope)),
     checkProviderKey: providerKeyCheck({ settings, egress: services.egress }),
+    previewVoice: async (scope, request) => previewVoice(await environmentServices.of(scope), request),
     sealer: state.sealer,
     sip,
     allowsSipHost: host =>

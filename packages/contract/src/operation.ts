@@ -93,6 +93,11 @@ interface Declaration<
    * request and continues from it. Only for kind `external`. Default false.
    */
   readonly resumable?: boolean
+  /**
+   * How long an answer waits, in ms, to be delivered once: a retry gets it if the first client was gone before it was sent, and
+   * every later one is refused as `preview_consumed`. Only for kind `external`. Default null: each retry gets the answer again.
+   */
+  readonly deliversOnceMs?: number | null
   /** Default: JSON. `output` is the response body, or the data of one event. */
   readonly media?: MediaType
 }
@@ -132,6 +137,7 @@ export interface Operation<
   readonly rate: RateClass
   readonly auditsReads: boolean
   readonly resumable: boolean
+  readonly deliversOnceMs: number | null
   readonly media: MediaType
 }
 
@@ -169,6 +175,7 @@ export function operation<
     rate: declared.rate ?? 'default',
     auditsReads: declared.auditsReads ?? false,
     resumable: declared.resumable ?? false,
+    deliversOnceMs: declared.deliversOnceMs ?? null,
     media: declared.media ?? 'application/json',
   }
 }

@@ -39,6 +39,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'trunks.create':
     'invalid_request/secret_not_found invalid_request/address_not_allowed conflict/trunk_exists conflict/limit_reached ' +
     'capability_unavailable/tenant_not_configured',
+  'voices.preview': 'conflict/preview_consumed capability_unavailable/voice_not_ready',
   'trunks.update': 'invalid_request/secret_not_found invalid_request/address_not_allowed',
   'trunks.delete': 'conflict/trunk_in_use',
   'numbers.import': 'conflict/number_exists conflict/limit_reached',
@@ -126,7 +127,7 @@ describe('the operations of the API', () => {
     expect(all.filter(({ auditsReads }) => auditsReads).map(({ id }) => id)).toEqual(['runs.recording'])
   })
 
-  it('bodies of imports and documents may have 8 MiB, all others 1 MiB; imports, searches and checks of keys are costly', () => {
+  it('bodies of imports and documents may have 8 MiB, all others 1 MiB; imports, searches, previews and checks of keys are costly', () => {
     const large = all.filter(({ bodyBytes }) => bodyBytes !== 1024 * 1024)
     expect(large.map(({ id, bodyBytes }) => [id, bodyBytes])).toEqual([
       ['agents.import', 8_388_608],
@@ -137,6 +138,7 @@ describe('the operations of the API', () => {
       'provider_keys.put',
       'agents.import',
       'agents.import_inspect',
+      'voices.preview',
       'knowledge.search',
     ])
   })

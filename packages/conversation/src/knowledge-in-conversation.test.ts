@@ -53,6 +53,7 @@ describe('an agent with documents', () => {
     await greet()
     searcher.delayMs = 100
     harness.conversation.hearing('Where can I')
+    harness.fixture.time.advance(300)
     harness.conversation.hearing('Where can I park')
     harness.fixture.time.advance(100)
     await settle()
@@ -70,6 +71,51 @@ describe('an agent with documents', () => {
     ])
     expect(searcher.queries.map(({ query }) => query)).toEqual(['Where can I', 'Where can I park'])
     expect(searcher.queries[0]).toMatchObject({ topK: 4, minScore: 0.2, documentIds: null })
+  })
+
+  it('words that arrive one by one are searched every 300 ms at most, the newest ones each time, and all of them at the end of the turn', async () => {
+    const { harness, searcher, greet } = conversation()
+    await greet()
+    const { time } = harness.fixture
+    const queries = () => searcher.queries.map(({ query }) => query)
+    // One word every 100 ms, reported three times each, as a recogniser revises them.
+    const words = 'Where exactly behind the house can I park'.split(' ')
+    for (const [index] of words.entries()) {
+      const text = words.slice(0, index + 1).join(' ')
+      for (const variant of [text, text.toLowerCase(), `${text},`]) harness.conversation.hearing(variant)
+      time.advance(100)
+    }
+    expect(queries()).toEqual([
+      'Hello. How can I help? Where',
+      'Where exactly behind,',
+      'Where exactly behind the house can,',
+    ])
+    await harness.say('Where exactly behind the house can I park?')
+    expect(queries().slice(3)).toEqual(['Where exactly behind the house can I park?'])
+    time.advance(1000)
+    expect(queries()).toHaveLength(4)
+  })
+
+  it('the newest words are searched although no further word arrives', async () => {
+    const { harness, searcher, greet } = conversation()
+    await greet()
+    harness.conversation.hearing('Where can I')
+    harness.conversation.hearing('Where can I park')
+    expect(searcher.queries).toHaveLength(1)
+    harness.fixture.time.advance(299)
+    expect(searcher.queries).toHaveLength(1)
+    harness.fixture.time.advance(1)
+    expect(searcher.queries.map(({ query }) => query)).toEqual(['Where can I', 'Where can I park'])
+  })
+
+  it('words that were searched already are not searched again', async () => {
+    const { harness, searcher, greet } = conversation()
+    await greet()
+    for (const text of ['Where can I park', 'where can I park?', 'Where can I park.']) {
+      harness.conversation.hearing(text)
+      harness.fixture.time.advance(300)
+    }
+    expect(searcher.queries).toHaveLength(1)
   })
 
   it('passages for earlier words are used when the search of all words is late', async () => {

@@ -12,6 +12,8 @@ export interface IdempotentRequest {
   readonly key: string
   /** SHA-256 of the request. */
   readonly requestHash: Buffer
+  /** Its answer waits so long, in ms, to be taken once (`takeAnswer`). Default null: it may be repeated. */
+  readonly deliversOnceMs?: number | null
 }
 
 /** The response to the first request. */
@@ -27,6 +29,8 @@ export type Claim =
   /** Its first request is running, here or in another process. */
   | { readonly state: 'in_progress' }
   | ({ readonly state: 'replay' } & KeptAnswer)
+  /** Its answer, which is delivered once, was taken, or waited too long. */
+  | { readonly state: 'consumed' }
   /** The key was used for another request. */
   | { readonly state: 'conflict' }
   /** The lease of an external operation expired. `intent` is what it was about to do: find out whether it did, then call `keepIntent` again, or `dropIntent`. */
@@ -56,10 +60,14 @@ export async function claim(tx: Queries, scope: Scope, sealer: Sealer, request: 
       'answer',
       'intent',
       sql<boolean>`coalesce(lease_until > clock_timestamp(), false)`.as('is_leased'),
+      sql<boolean>`coalesce(created_at < clock_timestamp() - ${request.deliversOnceMs ?? null}::float8 * interval '1 ms', false)`.as(
+        'is_late',
+      ),
     ])
     .executeTakeFirst()
   if (record === undefined) return { state: 'fresh' }
   if (!record.request_hash.equals(request.requestHash)) return { state: 'conflict' }
+  if (record.status !== null && (record.answer === null || record.is_late)) return { state: 'consumed' }
   if (record.status !== null && record.answer !== null) {
     const body = sealer.open(record.answer, answerSealContext(scope, request)).toString('utf8')
     return { state: 'replay', status: record.status, body }
@@ -122,6 +130,18 @@ export async function settleIntent(
     .where('lease_until', '=', lease.leaseUntil)
     .executeTakeFirst()
   return settled.numUpdatedRows === 1n
+}
+
+/** Takes an answer that is delivered once out of its record. False: another request has taken it. */
+export async function takeAnswer(tx: Queries, scope: Scope, request: IdempotentRequest): Promise<boolean> {
+  const taken = await tx
+    .updateTable('idempotency')
+    .where(isRecordOf(scope, request))
+    .set({ answer: null })
+    .where('status', 'is not', null)
+    .where('answer', 'is not', null)
+    .executeTakeFirst()
+  return taken.numUpdatedRows === 1n
 }
 
 /** Frees the key of an external operation that did nothing. False: another process has the lease. */

@@ -91,6 +91,7 @@ export {
   keepAnswer,
   keepIntent,
   settleIntent,
+  takeAnswer,
 } from './idempotency.ts'
 export { openFileBlobs } from './io/blob-files.ts'
 export { postgresBus } from './io/bus-postgres.ts'

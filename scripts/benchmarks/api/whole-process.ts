@@ -41,6 +41,7 @@ const platform: Platform = {
   allowsPlainHttp: () => false,
   wake: () => {},
   due: () => {},
+  previewVoice: async () => ({ state: 'failed', message: 'there is no voice' }),
   knowledge: { search: async () => ({ state: 'failed', failure: 'not_configured', message: 'there is no model' }) },
   blobs: { get: async () => null },
   checkProviderKey: async () => ({ outcome: 'accepted', models: [] }),

@@ -60,6 +60,7 @@ beforeAll(async () => {
       knowledge: { search: async () => ({ state: 'failed', failure: 'not_configured', message: 'there is no model' }) },
       blobs: { get: async () => null },
       checkProviderKey: async () => ({ outcome: 'accepted', models: [] }),
+      previewVoice: async () => ({ state: 'failed', message: 'there is no voice' }),
       links: { areMailed: false, deliver: () => {} },
       baseUrl: () => 'http://localhost',
       randomBytes,

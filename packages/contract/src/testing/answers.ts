@@ -524,6 +524,7 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ['actions.list', { items: [descriptor] }],
   ['models.list', page(model)],
   ['voices.list', page(voice)],
+  ['voices.preview', { audio_base64: 'AAAA', media_type: 'audio/mpeg', text: 'x' }],
   ['trunks.get', { ...trunk, health: trunkHealth }],
   ['numbers.list', page(number)],
   ['call_limits.get', limit],

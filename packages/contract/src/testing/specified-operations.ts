@@ -42,6 +42,7 @@ GET    /api/v1/agents/{agent_id}/publications/{version}  publications_get       
 PUT    /api/v1/agents/{agent_id}/head                    publications_set_head       member        natural          200
 GET    /api/v1/models                                    models_list                 viewer        none             200
 GET    /api/v1/voices                                    voices_list                 viewer        none             200
+POST   /api/v1/voices/preview                            voices_preview              member        required_header  200
 GET    /api/v1/telephony/trunks                          trunks_list                 viewer        none             200
 POST   /api/v1/telephony/trunks                          trunks_create               admin         required_header  201,200
 GET    /api/v1/telephony/trunks/{trunk_id}               trunks_get                  viewer        none             200

@@ -1,5 +1,5 @@
 import type { Plan } from '@parley/flow'
-import { type Ms, ParleyError, type Time } from '@parley/kernel'
+import { type Ms, ParleyError, type Time, type Timer } from '@parley/kernel'
 import type { ChatMessage } from '@parley/providers'
 import type { KnowledgePassage, KnowledgeSearcher } from '../ports.ts'
 import type { TimelineFact } from '../timeline.ts'
@@ -36,14 +36,16 @@ interface TurnKnowledgeOptions {
 
 /** With fewer words the caller's turn alone says too little: the agent's last words are searched with it. */
 const FEW_WORDS = 3
+/** While the caller speaks, a search begins at most this often: a recogniser reports each word, and revises it. */
+const MIN_INTERVAL_MS = 300
 /** Searches of one turn that are remembered. */
 const MAX_SEARCHES = 40
 /** The longest query, in characters; its end counts. */
 const MAX_QUERY = 1000
 
 /**
- * Searches documents while the caller still speaks: each new word starts a search of the words so far, so that the passages are
- * there when the turn ends. The same words get the same passages, as an answer that was requested early needs.
+ * Searches documents while the caller still speaks: new words start a search of the words so far, every 300 ms at most, so that the
+ * passages are there when the turn ends. All words of the turn are searched at once when it ends. The same words get the same passages, as an answer that was requested early needs.
  */
 export class TurnKnowledge {
   readonly #options: TurnKnowledgeOptions
@@ -52,6 +54,9 @@ export class TurnKnowledge {
   readonly #answers = new Map<string, TurnPassages>()
   readonly #closing = new AbortController()
   #hasFailed = false
+  #lastSearchAt: Ms | null = null
+  /** The search of the newest words, 300 ms after the one before. */
+  #scheduled: Timer | null = null
   /** The last turn has ended, and nothing of the next one was heard. */
   #isOver = false
 
@@ -64,7 +69,12 @@ export class TurnKnowledge {
     const knowledge = nodeKnowledge(this.#options.plan, nodeId)
     const query = queryOf(messages)
     if (this.#isOver) this.#forget()
-    if (knowledge !== null && query !== null) this.#search(nodeId, query, knowledge)
+    this.#unschedule()
+    if (knowledge === null || query === null || this.#searches.has(keyOf(nodeId, query))) return
+    const { time } = this.#options
+    const earliest = (this.#lastSearchAt ?? -Infinity) + MIN_INTERVAL_MS
+    if (earliest <= time.now()) this.#search(nodeId, query, knowledge)
+    else this.#scheduled = time.at(earliest, () => this.#search(nodeId, query, knowledge))
   }
 
   /**
@@ -75,6 +85,8 @@ export class TurnKnowledge {
     const knowledge = nodeKnowledge(this.#options.plan, nodeId)
     const query = queryOf(messages)
     if (knowledge === null || query === null) return null
+    // All words are searched now.
+    this.#unschedule()
     const key = keyOf(nodeId, query)
     const known = this.#answers.get(key)
     if (known !== undefined) return known
@@ -91,10 +103,12 @@ export class TurnKnowledge {
   /** The caller's turn has ended; what was found for it counts until something of the next one is heard. */
   turnEnded(): void {
     if (this.#isOver) this.#forget()
+    this.#unschedule()
     this.#isOver = true
   }
 
   close(): void {
+    this.#unschedule()
     this.#closing.abort()
   }
 
@@ -102,6 +116,11 @@ export class TurnKnowledge {
     this.#searches.clear()
     this.#answers.clear()
     this.#isOver = false
+  }
+
+  #unschedule(): void {
+    this.#scheduled?.cancel()
+    this.#scheduled = null
   }
 
   async #awaited(search: Search): Promise<RetrievedKnowledge | null> {
@@ -126,6 +145,7 @@ export class TurnKnowledge {
     const key = keyOf(nodeId, query)
     const known = this.#searches.get(key)
     if (known !== undefined) return known
+    this.#lastSearchAt = this.#options.time.now()
     const search: Search = { found: this.#found(query, knowledge), result: null }
     void search.found.then(result => {
       search.result = result

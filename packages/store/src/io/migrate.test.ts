@@ -59,6 +59,20 @@ const APPLIED_ELSEWHERE = {
   '0009-updates-told': '25e4c3ea53d1a5760c6b355a510dcb0cc62995f45137ee90fb3f257fafb95713',
   '0010-messages-forgotten': 'ccfa2eccf4d4b3bfc19f91eb3e8b711ce4718492c583b8638dcd5866ffd7eb74',
   '0011-environments-due': '27b78f028c69a4cc581a63f4ff4576df74e395b165c8f85612203f220216d5a4',
+  '0012-ends-of-runs': 'bb8c398418009fdc7bbfe494e04630564ba610f55e16e1d6ef99dc75c2ef16f6',
+  '0013-sip-messages': 'c361c1568af6b57460a7cf413daac1d5e0ba65f5b77776b91ded4a0f5673b7c8',
+  '0014-trunk-registrations': 'd4e442b5e91e1d74728cf88794222ee40a2b358d0a9a5c805d26d18cd5b8e9d9',
+  '0015-trunk-health': '5b901bfa5305899aebecbe7364b1d6a962f8cdb8f9f113ffcf4a41000cbc0f8f',
+  '0016-test-suites': '438c962d9518bf6a396082bda278832b4606bdc51f41e7cfdcbebce58cb26832',
+  '0017-people': 'a6662b9cfee03f71ec373927d0783e5d9dcc6366cd57b07a9337de65f0eb3ac6',
+  '0018-answered-by': 'f5c41d3c0b0735d4b6766b9df61d030a311f45c15073d3811603079b996d79cf',
+  '0019-alerts': '3f3fb03b5d4c1bdb4cbda68ff7bd11c26be22e10bc7a8ddcccc9886224b4133e',
+  '0020-knowledge': '5af0e05ff1dd92c4290a17f41f25c221694e2649299cb5217fad02df80188275',
+  '0021-number-claims': 'fe2b57e642daf1666ca1d9cef06e2df6596cf1199e241e4de81f2b78ba582c92',
+  '0022-provider-keys': 'a4b1e8ddada52ca7f4dc2833a742d0aec6bd710678f74036d35d1604e6c3a98a',
+  '0023-web-calls': 'c408a6f9dc098a9fdae2d9db17d48093d6054bebc14f46148589e67df5c025b7',
+  '0024-narrower-rights': '42b125782c1933d578aed9d875b1ec7e4956d6195146f5773b8a3764c8f01b56',
+  '0025-test-runs': 'ea58b3fa06631853d614209c8c26a05e96bfa55c99a48ecfde18522368650fb7',
 }
 
 async function ours(): Promise<Migration[]> {

@@ -1,6 +1,8 @@
+import { audioTrialRunner } from '@parley/evaluation'
 import { openSipFarEnd, startTextRuns, startWorker } from '@parley/jobs'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
 import { DocumentReader } from '@parley/knowledge'
+import { TonesVoice } from '@parley/providers'
 import {
   type EnvironmentQueue,
   expireContents,
@@ -67,6 +69,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     log,
   })
   const reader = new DocumentReader()
+  const callerVoice = new TonesVoice()
   const worker = await startWorker({
     database,
     bus,
@@ -81,7 +84,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     },
     embedders: (model, scope) => environmentServices.embedder(model, scope),
     reader,
-    trials: { agents: agents.text },
+    trials: { agents: agents.text, audio: audioTrialRunner(callerVoice) },
     wake: work => runQueue.wake(work),
     queue: environmentQueue,
     expireContents: async () => {
@@ -101,6 +104,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     leaseMs: settings.leaseMs,
   }).catch(async error => {
     await reader.close()
+    await callerVoice.close()
     await farEnd.close()
     throw error
   })
@@ -138,6 +142,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
       await texts.close(0)
       await worker.close()
       await reader.close()
+      await callerVoice.close()
       await farEnd.close()
       runLeases.close()
     },

@@ -19,6 +19,8 @@ export interface CallHandler {
   drain(): void
   /** Applies the variables of a live update from the agent's next turn on. Absent: the handler has no variables. */
   updateVariables?(values: Readonly<Record<string, string>>): void
+  /** Value of a variable of the flow. Absent: the handler has no variables. */
+  variable?(name: string): string | undefined
   /** Stops speaking for good, because the call is ending. */
   stop(): void
   /** Resolves when no action of the handler is in progress; never rejects. */

@@ -95,6 +95,11 @@ export class Call {
     return true
   }
 
+  /** Value of a variable of the agent's flow. */
+  variable(name: string): string | undefined {
+    return this.#handler?.variable?.(name)
+  }
+
   #createHandler(createHandler: CallOptions['createHandler']): CallHandler | null {
     try {
       return createHandler({

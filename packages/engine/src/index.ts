@@ -1,4 +1,5 @@
-export type { CallEvent } from './call.ts'
+export { agentCall } from './agent-call.ts'
+export type { CallEvent, CallReport } from './call.ts'
 export type { Finding } from './check/finding.ts'
 export { TrunkChecker } from './check/trunk-check.ts'
 export type { EngineOptions } from './engine.ts'

@@ -10,7 +10,7 @@ interface StepEvidence {
   readonly hungUp: boolean
 }
 
-/** Expectations of a script's steps that did not come true in a conversation in text. */
+/** Expectations of a script's steps that did not come true. */
 export function missedSteps(caller: TestCase['caller'], { heard, landings, hungUp }: StepEvidence): MissedStep[] {
   if (caller.kind !== 'script') return []
   return caller.steps.flatMap(({ expect }, index) => {

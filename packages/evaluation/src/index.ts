@@ -1,3 +1,4 @@
+export { audioTrialRunner } from './audio/audio-trial.ts'
 export { caseFault } from './case-validity.ts'
 export { runTrial, type TrialReport, type TrialRunner } from './run-trial.ts'
 export type { TrialRecord } from './trial-record.ts'

@@ -3,7 +3,7 @@ import type { Ms } from '@parley/kernel'
 import type { CallerMove, TextCaller } from './caller-move.ts'
 
 /** A step with at most this silence before its words goes on with the turn of the step before it. */
-const LONGEST_PAUSE_INSIDE_MS: Ms = 3000
+export const LONGEST_PAUSE_INSIDE_MS: Ms = 3000
 
 /**
  * A caller that follows a script in text. Words after a short pause belong to the turn before, a longer silence is one of the

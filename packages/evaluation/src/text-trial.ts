@@ -191,7 +191,7 @@ class TextTrial {
   }
 }
 
-function timedOut(ms: Ms): Error {
+export function timedOut(ms: Ms): Error {
   return new EvaluationError('trial_timeout', `the trial did not end within ${ms} ms: raise timeout_ms of the case`)
 }
 

@@ -19,4 +19,5 @@ export type { CallLeg, LegEnd, LegEvent, LegSecurity, LegTransport } from './leg
 export { ALL_NETWORKS } from './media-destinations.ts'
 export type { ObservedMessage } from './observed-transport.ts'
 export { SipCallLeg } from './sip-call-leg.ts'
+export { VirtualLine } from './virtual-line.ts'
 export { openWebLeg, type WebLeg } from './web-leg.ts'

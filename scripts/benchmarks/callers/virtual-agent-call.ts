@@ -1,17 +1,18 @@
 import { type ActionRunner, AgentActions, CodeThreads, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
-import { agentCall, type CallReport } from '@parley/engine/testing'
+import { agentCall } from '@parley/engine'
+import type { CallReport } from '@parley/engine/testing'
+import { RealTimeWork, VirtualServices } from '@parley/evaluation/testing'
 import { type ExampleName, ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
 import { compile, type Plan } from '@parley/flow'
-import { type Ms, SeededRandom, systemTime, type Time } from '@parley/kernel'
-import { VirtualLine } from '@parley/leg/testing'
+import { type Ms, SeededRandom, systemTime } from '@parley/kernel'
+import { VirtualLine } from '@parley/leg'
 import { CallerScript, type CallerStep, callerTurns, missedExpectations, PhoneCall, PhoneVoice } from '@parley/phone'
-import { RulesModel, speechBandOf, type TextToSpeech, TonesRecogniser, TonesVoice } from '@parley/providers'
+import { RulesModel, speechBandOf, TonesRecogniser, TonesVoice } from '@parley/providers'
 import type { CallerCase } from './cases.ts'
 
 /** Monday, 23 November 2026, 9:00 UTC. */
 const MONDAY = Date.UTC(2026, 10, 23, 9)
-const STEP_MS: Ms = 5
 const LONGEST_CALL_MS: Ms = 240_000
 /** Delays of the services: those of quick ones. */
 const FIRST_TOKEN_MS: Ms = 200
@@ -44,8 +45,10 @@ export interface FinishedCall {
  */
 export class VirtualAgentCalls {
   readonly #tones = new TonesVoice()
-  /** Work in real time that the virtual clock waits for. */
-  #working = 0
+  /** Calls begun; each has idempotency keys of its own. */
+  #calls = 0
+  /** Simultaneous calls wait for each other's services. */
+  readonly #work = new RealTimeWork()
 
   async close(): Promise<void> {
     await this.#tones.close()
@@ -70,10 +73,11 @@ export class VirtualAgentCalls {
   async #call(example: VirtualCaller, plan: Plan, egress: OutboundHttp): Promise<FinishedCall> {
     const line = new VirtualLine({ seed: 5 })
     const { time } = line
+    const services = new VirtualServices(line, this.#work)
     line.packets.setConditions({ latencyMs: LATENCY_MS })
     const recogniser = new TonesRecogniser()
     const model = new RulesModel({ time, firstTokenMs: FIRST_TOKEN_MS, tokenMs: TOKEN_MS })
-    const ledger = new InMemoryEffectLedger({ random: new SeededRandom(7), wallClock: () => MONDAY })
+    const ledger = new InMemoryEffectLedger({ random: new SeededRandom(7 + this.#calls++), wallClock: () => MONDAY })
     const report = Promise.withResolvers<CallReport>()
     line.onOffer = leg => {
       const agent = {
@@ -82,7 +86,7 @@ export class VirtualAgentCalls {
         agentVersion: null,
         recogniser,
         speechBand: speechBandOf(recogniser.id),
-        voice: this.#voice(time),
+        voice: services.voice(this.#tones, FIRST_AUDIO_MS),
         voiceId: null,
         model: () => model,
         ledger: () => ledger,
@@ -96,7 +100,7 @@ export class VirtualAgentCalls {
               time: systemTime,
               wallClock: () => MONDAY,
             }),
-            time,
+            services,
             example.actionMs ?? ACTION_MS,
           ),
         transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }) as const,
@@ -121,8 +125,12 @@ export class VirtualAgentCalls {
         return error instanceof Error ? error.message : String(error)
       },
     )
+    const late = new AbortController()
+    time.at(time.now() + LONGEST_CALL_MS, () =>
+      late.abort(new Error(`a call lasted longer than ${LONGEST_CALL_MS} ms`)),
+    )
     const whole = Promise.all([followed, report.promise, phone.ended])
-    const [scriptFailure, ended] = await this.#pass(line, whole)
+    const [scriptFailure, ended] = await services.pass(whole, late.signal)
     const evidence = { script: example.caller, player, segments: voice.segments, lines: phone.heardLines }
     return {
       report: ended,
@@ -134,57 +142,13 @@ export class VirtualAgentCalls {
     }
   }
 
-  /** Lets virtual time pass until `done` settles. */
-  async #pass<Result>(line: VirtualLine, done: Promise<Result>): Promise<Result> {
-    let isOver = false
-    const over = () => {
-      isOver = true
-    }
-    done.then(over, over)
-    for (let passed = 0; !isOver; passed += STEP_MS) {
-      if (passed > LONGEST_CALL_MS) throw new Error(`a call lasted longer than ${LONGEST_CALL_MS} ms`)
-      await line.pass(STEP_MS, STEP_MS)
-      while (this.#working > 0) await new Promise(resolve => setImmediate(resolve))
-    }
-    return done
-  }
-
-  #voice(time: Time): TextToSpeech {
-    const tones = this.#tones
-    const counted = <Result>(work: Promise<Result>) => this.#counted(work)
-    return {
-      id: tones.id,
-      languages: tones.languages,
-      readiness: language => tones.readiness(language),
-      async *synthesize(request, signal) {
-        const chunks = tones.synthesize(request, signal)[Symbol.asyncIterator]()
-        for (let isFirst = true; ; isFirst = false) {
-          const next = await counted(chunks.next())
-          if (next.done === true) return
-          if (isFirst) await delay(time, FIRST_AUDIO_MS)
-          yield next.value
-        }
-      },
-      close: async () => {},
-    }
-  }
-
-  #actions(http: AgentActions, time: Time, actionMs: Ms): ActionRunner {
+  #actions(http: AgentActions, services: VirtualServices, actionMs: Ms): ActionRunner {
     return {
       run: async (request, signal) => {
-        const outcome = await this.#counted(http.run(request, signal))
-        await delay(time, actionMs)
+        const outcome = await services.working(http.run(request, signal))
+        await services.wait(actionMs)
         return outcome
       },
-    }
-  }
-
-  async #counted<Result>(work: Promise<Result>): Promise<Result> {
-    this.#working++
-    try {
-      return await work
-    } finally {
-      this.#working--
     }
   }
 }
@@ -195,8 +159,4 @@ function planOf(name: ExampleName, origin: string): Plan {
   const compiled = compile(withOrigin(exampleDraft(name).draft, origin))
   if (!compiled.ok) throw new Error(`the example agent "${name}" does not compile`)
   return compiled.plan
-}
-
-function delay(time: Time, ms: Ms): Promise<void> {
-  return new Promise(resolve => time.at(time.now() + ms, resolve))
 }

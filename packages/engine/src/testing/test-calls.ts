@@ -1,17 +1,14 @@
-import { type Ms, type Random, systemTime, type Time, type UnixMs } from '@parley/kernel'
+import { type Ms, systemTime } from '@parley/kernel'
 import type { CallLeg, LegSecurity, SipCallLeg, SipRequest } from '@parley/leg'
 import type { TextToSpeech } from '@parley/providers'
 import { agentHandler } from '../agent-handler.ts'
-import { Call } from '../call.ts'
 import type { CallPlan, HandlerFactory } from '../call-plan.ts'
 import { calledNumbers, e164Digits } from '../called-number.ts'
 import type { InboundRouter } from '../inbound-router.ts'
 import { lineTestHandler } from '../line-test.ts'
 import { InboundRate } from '../runs/inbound-rate.ts'
-import { Ticker } from '../ticker.ts'
 import { TokenRouter } from '../token-router.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
-import { VoiceConversation } from '../voice/voice-conversation.ts'
 
 /** What talks on a call of a test: an agent, or the line test in this voice. */
 type TestTalker = { readonly agent: VoiceAgent } | { readonly voice: TextToSpeech; readonly language?: string }
@@ -35,32 +32,6 @@ export function testPlan(talker: TestTalker, { recordingPath = null, ringMs = 0 
       },
     }),
   }
-}
-
-interface AgentCallOptions {
-  readonly leg: CallLeg
-  readonly agent: VoiceAgent
-  readonly time: Time
-  readonly wallClock: () => UnixMs
-  readonly random: Random
-}
-
-/** A call in which an agent talks, on any clock; it is no run. */
-export function agentCall({ leg, agent, time, wallClock, random }: AgentCallOptions): Call {
-  const call = {
-    run_id: null,
-    agent_id: agent.agentId,
-    agent_version: agent.agentVersion,
-    channel: 'phone',
-    from_number: null,
-    to_number: null,
-  } as const
-  return new Call({
-    leg,
-    time,
-    ticker: new Ticker(time),
-    createHandler: line => new VoiceConversation({ agent, facts: { call }, line, time, wallClock, random }),
-  })
 }
 
 export interface TestRoute {

@@ -261,6 +261,10 @@ export class VoiceConversation implements CallHandler {
     this.#conversation.updateVariables(values)
   }
 
+  variable(name: string): string | undefined {
+    return this.#conversation.variable(name)
+  }
+
   stop(): void {
     if (this.#stopped) return
     this.#stopped = true

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { audioTrialRunner } from '@parley/evaluation'
+import { TonesVoice } from '@parley/providers'
 import { cancelTestRuns, listEvents, listRuns, readTranscript } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -109,6 +111,20 @@ describe('a test run', () => {
     await round()
     const [result] = await harness.results(id)
     expect(result).toMatchObject({ verdict: 'passed', trials: { length: 3 } })
+  })
+
+  it('a trial with mode audio is a phone call in virtual time, whose run has the latencies of its turns', async () => {
+    const voice = new TonesVoice()
+    const id = await harness.testRun([bookingCase({ mode: 'audio' })])
+    await round({ audio: audioTrialRunner(voice) }).finally(() => voice.close())
+    const [result] = await harness.results(id)
+    expect((await harness.trial(id, result!.trials[0]!.trial_id)).error).toBeNull()
+    expect(await harness.read(id)).toMatchObject({ verdict: 'passed' })
+    const { scope, test } = harness.jobs
+    const page = { test_run_id: id, cursor: null, limit: 10 }
+    const { rows } = await listRuns(test.database.within(scope), scope, page)
+    expect(rows).toMatchObject([{ channel: 'phone', mode: 'inbound', state: 'completed', test: true }])
+    expect(rows[0]!.latency).toMatchObject({ e2e: { p50: expect.any(Number) } })
   })
 
   it('a trial with mode audio is errored where the worker has no audio', async () => {

@@ -1,0 +1,257 @@
+import { InMemoryEffectLedger, type TimelineFact, type UsageReport } from '@parley/conversation'
+import { agentCall, type CallReport, type VoiceAgent } from '@parley/engine'
+import { type Ms, randomUint32, SeededRandom, type UnixMs } from '@parley/kernel'
+import { VirtualLine } from '@parley/leg'
+import {
+  CallerScript,
+  type CallerStep,
+  type CallerTurn,
+  callerTurns,
+  LineDamage,
+  type LineDamageOptions,
+  PhoneCall,
+  PhoneVoice,
+  type ScriptPlayer,
+} from '@parley/phone'
+import { type LanguageModel, RulesModel, speechBandOf, type TextToSpeech, TonesRecogniser } from '@parley/providers'
+import { EvaluationError } from '../errors.ts'
+import { missedSteps } from '../expected-steps.ts'
+import { MockedActions } from '../mocked-actions.ts'
+import { LONGEST_PAUSE_INSIDE_MS } from '../script-caller.ts'
+import { timedOut } from '../text-trial.ts'
+import type { TrialOptions } from '../trial.ts'
+import { TrialNotes, type TrialRecord } from '../trial-record.ts'
+import { VirtualServices } from './virtual-services.ts'
+
+type ScriptedTrial = TrialOptions & {
+  readonly testCase: { readonly caller: Extract<TrialOptions['testCase']['caller'], { kind: 'script' }> }
+}
+type TrialCall = ReturnType<typeof agentCall>
+
+/** Delays of quick services, which the services without a network get. */
+const FIRST_TOKEN_MS: Ms = 200
+const TOKEN_MS: Ms = 10
+const FIRST_AUDIO_MS: Ms = 150
+const NETWORK_MS: Ms = 20
+
+/**
+ * A runner of trials with audio: a call in virtual time between a scripted caller and the agent, with signalling, media and the voice
+ * pair on both sides. `voice`: the pair's voice; the caller of this function closes it.
+ */
+export function audioTrialRunner(voice: TextToSpeech) {
+  return async (options: TrialOptions): Promise<TrialRecord> => {
+    const { caller, mocks } = options.testCase
+    if (caller.kind !== 'script')
+      throw new EvaluationError(
+        'mode_not_supported',
+        'a persona speaks in text only: give the case mode "text" or a script',
+      )
+    if (mocks.some(({ respond }) => respond.kind === 'transfer' && respond.outcome === 'answered'))
+      throw new EvaluationError('mode_not_supported', 'a transfer that is answered can be tested in mode "text" only')
+    return new AudioTrial(options as ScriptedTrial, voice).run()
+  }
+}
+
+class AudioTrial {
+  readonly #options: ScriptedTrial
+  readonly #voice: TextToSpeech
+  readonly #line: VirtualLine
+  readonly #services: VirtualServices
+  readonly #notes: TrialNotes
+  readonly #ledger: InMemoryEffectLedger
+  readonly #actions: MockedActions
+  readonly #usage: UsageReport[] = []
+  readonly #begunAt: UnixMs
+  #player: Pick<ScriptPlayer, 'acts' | 'missed'> = { acts: [], missed: [] }
+  #call: TrialCall | null = null
+  /** The caller said nothing but a pause inside its turn since its last words. */
+  #isContinuing = false
+
+  constructor(options: ScriptedTrial, voice: TextToSpeech) {
+    const { random, testCase, wallClock } = options
+    this.#options = options
+    this.#voice = voice
+    const codecs = { codecs: codecsOf(options) }
+    this.#line = new VirtualLine({ seed: randomUint32(random), answering: codecs })
+    this.#line.packets.setConditions({ latencyMs: NETWORK_MS })
+    this.#services = new VirtualServices(this.#line)
+    this.#begunAt = wallClock()
+    this.#notes = new TrialNotes(() => new Date(this.#wallClock()).toISOString())
+    this.#ledger = new InMemoryEffectLedger({ random, wallClock: () => this.#wallClock() })
+    const { time } = this.#line
+    this.#actions = new MockedActions({
+      mocks: testCase.mocks,
+      ledger: this.#ledger,
+      delay: ms => this.#services.wait(ms),
+      now: () => time.now(),
+    })
+  }
+
+  async run(): Promise<TrialRecord> {
+    const { testCase, signal } = this.#options
+    const { time } = this.#line
+    const report = Promise.withResolvers<CallReport>()
+    this.#line.onOffer = leg => {
+      this.#call = this.#answer(leg)
+      void this.#call.report.then(report.resolve)
+      leg.ring()
+      leg.answer()
+    }
+    const script = await CallerScript.prepare(testCase.caller, this.#callerVoice())
+    const late = new AbortController()
+    time.at(time.now() + testCase.timeout_ms, () => late.abort(timedOut(testCase.timeout_ms)))
+    const phone = new PhoneCall(await this.#line.dial({ codecs: codecsOf(this.#options) }), time, this.#damage())
+    phone.setRecogniser(new TonesRecogniser(), testCase.language)
+    const { segments } = phone.farVoice()
+    const failure = script
+      .follow(phone, {
+        onBegin: player => {
+          this.#player = player
+        },
+        onStep: (_, step) => this.#onStep(step, phone),
+      })
+      .then(
+        () => null,
+        (error: unknown) => {
+          phone.leg.hangUp()
+          return error instanceof Error ? error.message : String(error)
+        },
+      )
+    const over = Promise.all([failure, report.promise, phone.ended])
+    const [scriptFailure, ended] = await this.#services.pass(over, AbortSignal.any([signal, late.signal]))
+    const { outcome } = ended.run
+    const isCut = this.#notes.turn > testCase.max_turns || outcome?.ended_by !== 'caller'
+    if (outcome === null || (scriptFailure !== null && !isCut))
+      throw new EvaluationError('caller_failed', scriptFailure ?? 'the call was refused')
+    const evidence = { script: testCase.caller, player: this.#player, segments, lines: phone.heardLines }
+    return this.#record(ended, callerTurns(evidence), scriptFailure === null)
+  }
+
+  #answer(leg: Parameters<VirtualLine['onOffer']>[0]): TrialCall {
+    const { runId, random, testCase } = this.#options
+    return agentCall({
+      leg,
+      agent: this.#agent(),
+      time: this.#line.time,
+      wallClock: () => this.#wallClock(),
+      random: new SeededRandom(randomUint32(random)),
+      runId,
+      variables: testCase.dynamic_variables,
+      onUsage: usage => void this.#usage.push(usage),
+      onEvent: event => {
+        if (event.type !== 'timeline' || event.item.kind === 'state') return
+        const { seq: _, at: __, offset_ms, ...fact } = event.item
+        this.#notes.add(fact as TimelineFact, offset_ms)
+      },
+    })
+  }
+
+  #agent(): VoiceAgent {
+    const { plan, agentId, agentVersion, models } = this.#options
+    const recogniser = new TonesRecogniser()
+    return {
+      plan,
+      agentId,
+      agentVersion,
+      recogniser,
+      speechBand: speechBandOf(recogniser.id),
+      voice: this.#services.voice(this.#voice, FIRST_AUDIO_MS),
+      voiceId: null,
+      model: ref => this.#model(models(ref)),
+      ledger: () => this.#ledger,
+      actions: () => this.#actions,
+      transferPolicy: destination => {
+        this.#actions.transfer(destination)
+        return { decision: 'allow', reason: null, policy_version: '1' }
+      },
+      // No call leaves the trial: a transfer fails as its mock says, or for lack of one.
+      transfers: { refer: false, written: number => number },
+    }
+  }
+
+  #model(model: LanguageModel): LanguageModel {
+    if (model.identity.model === 'rules-1')
+      return new RulesModel({ time: this.#line.time, firstTokenMs: FIRST_TOKEN_MS, tokenMs: TOKEN_MS })
+    return this.#services.model(model, this.#options.time)
+  }
+
+  #callerVoice(): PhoneVoice {
+    const { language, voice } = this.#options.testCase
+    const chosen = voice === null ? {} : { voice: voice.voice_id, speed: voice.rate }
+    return new PhoneVoice(this.#voice, language, this.#options.time, chosen)
+  }
+
+  #damage(): { readonly damage?: LineDamage } {
+    const { testCase, random } = this.#options
+    if (testCase.voice === null) return {}
+    const { background, echo } = testCase.voice
+    const damage: LineDamageOptions = {
+      ...(background.kind !== 'none' && { background: { kind: background.kind, snrDb: background.snr_db } }),
+      ...(echo !== null && { echo: { levelDb: echo.level_db, delayMs: echo.delay_ms } }),
+    }
+    return LineDamage.changes(damage) ? { damage: new LineDamage(damage, random) } : {}
+  }
+
+  /** Counts the caller's turns; after the last one it hangs up. */
+  #onStep(step: CallerStep, phone: PhoneCall): void {
+    if (step.type === 'silence') this.#isContinuing = step.ms <= LONGEST_PAUSE_INSIDE_MS && this.#notes.turn > 0
+    if (step.type !== 'say' && step.type !== 'press') return
+    if (!this.#isContinuing) this.#notes.turn++
+    this.#isContinuing = false
+    if (this.#notes.turn > this.#options.testCase.max_turns) phone.leg.hangUp()
+  }
+
+  #record({ run, utterances, latencies }: CallReport, turns: readonly CallerTurn[], isWhole: boolean): TrialRecord {
+    const { caller } = this.#options.testCase
+    const { timeline, speech, nodes } = this.#notes
+    const outcome = run.outcome!
+    const isCaller = outcome.ended_by === 'caller'
+    const { heard, landings } = this.#evidence(turns, isWhole)
+    return {
+      timeline,
+      utterances,
+      speech,
+      nodes,
+      calls: this.#actions.calls,
+      guardEvents: this.#actions.guardEvents,
+      outcome: {
+        kind: outcome.kind,
+        ended_by: isCaller || outcome.ended_by === 'system' ? outcome.ended_by : 'agent',
+        code: outcome.kind === 'error' ? outcome.detail : null,
+      } as TrialRecord['outcome'],
+      variable: name => this.#call?.variable(name),
+      landings,
+      latenciesMs: latencies.flatMap(({ e2e }) => e2e ?? []),
+      missed: missedSteps(caller, { heard, landings, hungUp: !isCaller }),
+      usage: this.#usage,
+      effects: this.#ledger.records,
+    }
+  }
+
+  /** By step (from 1): what the caller heard after it, and the node at which its turn ended. Steps that were not played have neither. */
+  #evidence(turns: readonly CallerTurn[], isWhole: boolean) {
+    const heard = new Map<number, string[]>()
+    const landings = new Map<number, string>()
+    const lastPlayed = isWhole ? Number.POSITIVE_INFINITY : (turns.at(-1)?.step ?? -1)
+    for (const index of this.#options.testCase.caller.steps.keys()) {
+      if (index > lastPlayed) break
+      const current = turns.findLast(({ step }) => step <= index)
+      const nextMs = turns.find(({ step }) => step > index)?.startMs ?? Number.POSITIVE_INFINITY
+      const node = this.#notes.timeline.findLast(item => item.kind === 'node' && (item.offset_ms ?? 0) <= nextMs)
+      heard.set(
+        index + 1,
+        turns.flatMap(turn => (turn.step === current?.step ? [turn.heard] : [])),
+      )
+      if (node?.kind === 'node') landings.set(index + 1, node.node_id)
+    }
+    return { heard, landings }
+  }
+
+  #wallClock(): UnixMs {
+    return this.#begunAt + this.#line.time.now()
+  }
+}
+
+function codecsOf({ testCase }: TrialOptions): ('PCMU' | 'G722')[] {
+  return testCase.voice?.channel === 'wideband' ? ['G722'] : ['PCMU']
+}

@@ -1,0 +1,1 @@
+export { RealTimeWork, VirtualServices } from '../audio/virtual-services.ts'

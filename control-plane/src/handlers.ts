@@ -17,6 +17,7 @@ import { runContentHandlers } from './handlers/runs-content.ts'
 import { createRunHandler } from './handlers/runs-create.ts'
 import { messageHandler } from './handlers/runs-message.ts'
 import { secretHandlers } from './handlers/secrets.ts'
+import { siteKeyHandlers } from './handlers/site-keys.ts'
 import { teamHandlers } from './handlers/team.ts'
 import { tenantSettingsHandlers } from './handlers/tenant-settings.ts'
 import { testRunHandlers } from './handlers/test-runs.ts'
@@ -29,6 +30,7 @@ import { voicePreviewHandlers } from './handlers/voice-preview.ts'
 export const handlers: Handlers = {
   ...environmentHandlers,
   ...keyHandlers,
+  ...siteKeyHandlers,
   ...secretHandlers,
   ...teamHandlers,
   ...providerKeyHandlers,

@@ -427,6 +427,7 @@ export const en = {
   'audit.empty': 'Nothing was recorded yet.',
   'principal.user': 'Person',
   'principal.api_key': 'API key',
+  'principal.site_key': 'Site key',
   'principal.system': 'System',
   'auditOutcome.allowed': 'Allowed',
   'auditOutcome.denied': 'Denied',

@@ -429,6 +429,7 @@ export const es: Catalogue = {
   'audit.empty': 'Aún no hay nada registrado.',
   'principal.user': 'Persona',
   'principal.api_key': 'Clave de API',
+  'principal.site_key': 'Clave de sitio',
   'principal.system': 'Sistema',
   'auditOutcome.allowed': 'Permitido',
   'auditOutcome.denied': 'Denegado',

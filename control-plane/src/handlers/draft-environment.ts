@@ -10,7 +10,7 @@ import type { Context } from '../context.ts'
 
 /** The resources of the environment and the platform that the draft may refer to. `draft_id` null: without documents. */
 export async function draftEnvironmentOf(
-  { db, scope, platform }: Context,
+  { db, scope, platform }: Pick<Context, 'db' | 'scope' | 'platform'>,
   draft: Pick<OpenDraft, 'telephony'> & { readonly draft_id: string | null },
 ): Promise<DraftEnvironment> {
   const { models, voices } = await platform.catalogue(scope)

@@ -12,45 +12,49 @@ import {
   readPublication,
   secondsUntilCallAllowed,
 } from '@parley/store'
-import type { Context, Handlers } from '../context.ts'
+import type { Handlers } from '../context.ts'
 import { agentArchived, agentNotPublished, noAgent, noVersion } from './agents-refusals.ts'
 import { draftEnvironmentOf } from './draft-environment.ts'
+import type { RunContext } from './run-context.ts'
 import { existingRun, runBody } from './runs-body.ts'
 import { admissionRefused } from './runs-refusals.ts'
-import { issueWebCall } from './web-access.ts'
+import { issueWebCall, type WebAccess } from './web-access.ts'
 
 type RunCreation = InputOf<OperationNamed<'runs.create'>>['body']
+type CreatedRun = ReturnType<typeof runBody> & { readonly web?: WebAccess }
 
 export const createRunHandler = {
-  /** Checks the preconditions in the order that the API documents; a refusal stores nothing. */
-  'runs.create': async ({ body }, context) => {
-    const { db, scope, principal } = context
-    const isPhone = body.channel === 'phone'
-    const isWeb = body.channel === 'web'
-    if (isPhone && !principal.canDial)
-      throw new Refusal('forbidden', 'this key may not place calls: use a key with can_dial, or an admin key', {
-        reason: 'can_dial',
-      })
-    const publication = await publicationFor(body, context)
-    checkChannel(body, publication)
-    const line = isPhone ? await outboundLine(body, publication.plan, context) : null
-    if (line !== null) checkDestination(body.to, line.facts)
-    await checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, context)
-    const admission = await admitRun(db, scope, requestOf(body, publication, line, context))
-    if (admission.kind === 'refused') {
-      const isDailyLimit = admission.reason === 'daily_call_limit'
-      throw admissionRefused(admission, isDailyLimit ? await secondsUntilCallAllowed(db, scope) : null)
-    }
-    const { run_id } = admission
-    context.auditResource({ kind: 'run', id: run_id })
-    if (isWeb) {
-      const web = await issueWebCall(context, run_id)
-      return { status: 201, body: { ...runBody(await existingRun(context, run_id)), web } }
-    }
-    context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
-    return { status: 201, body: runBody(await existingRun(context, run_id)) }
-  },
+  'runs.create': async ({ body }, context) => ({ status: 201, body: await createRun(body, context) }),
 } satisfies Partial<Handlers>
+
+/** Checks the preconditions in the order that the API documents, and admits the run; a refusal stores nothing. */
+export async function createRun(body: RunCreation, context: RunContext): Promise<CreatedRun> {
+  const { db, scope, principal } = context
+  const isPhone = body.channel === 'phone'
+  const isWeb = body.channel === 'web'
+  if (isPhone && !principal.canDial)
+    throw new Refusal('forbidden', 'this key may not place calls: use a key with can_dial, or an admin key', {
+      reason: 'can_dial',
+    })
+  const publication = await publicationFor(body, context)
+  checkChannel(body, publication)
+  const line = isPhone ? await outboundLine(body, publication.plan, context) : null
+  if (line !== null) checkDestination(body.to, line.facts)
+  await checkReadiness(publication.plan, { line, speaks: isPhone || isWeb }, context)
+  const admission = await admitRun(db, scope, requestOf(body, publication, line, context))
+  if (admission.kind === 'refused') {
+    const isDailyLimit = admission.reason === 'daily_call_limit'
+    throw admissionRefused(admission, isDailyLimit ? await secondsUntilCallAllowed(db, scope) : null)
+  }
+  const { run_id } = admission
+  context.auditResource({ kind: 'run', id: run_id })
+  if (isWeb) {
+    const web = await issueWebCall(context, run_id)
+    return { ...runBody(await existingRun(context, run_id)), web }
+  }
+  context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })
+  return runBody(await existingRun(context, run_id))
+}
 
 /** The kind of run, which decides which processes execute it. */
 function kindOf({ channel, mode }: RunCreation): RunKind {
@@ -58,7 +62,10 @@ function kindOf({ channel, mode }: RunCreation): RunKind {
 }
 
 /** Locks the agent, so that no concurrent request archives it before the run is admitted. */
-async function publicationFor({ agent_id, version }: RunCreation, { db, scope }: Context): Promise<PlannedPublication> {
+async function publicationFor(
+  { agent_id, version }: RunCreation,
+  { db, scope }: RunContext,
+): Promise<PlannedPublication> {
   const agent = await lockAgentAgainstArchiving(db, scope, agent_id)
   if (agent === null) throw noAgent(agent_id)
   if (agent.archived_at !== null) throw agentArchived(agent_id)
@@ -97,7 +104,7 @@ interface OutboundLine {
 }
 
 /** The number that the call comes from and its trunk; a trunk that the publication names must be that trunk. */
-async function outboundLine(body: RunCreation, plan: Plan, { db, scope }: Context): Promise<OutboundLine> {
+async function outboundLine(body: RunCreation, plan: Plan, { db, scope }: RunContext): Promise<OutboundLine> {
   const missing = (reason: 'telephony_missing' | 'trunk_unavailable' | 'number_unavailable', message: string) =>
     new Refusal('capability_unavailable', message, { reason })
   const own = plan.telephony
@@ -148,7 +155,7 @@ const UNREADY = {
 async function checkReadiness(
   plan: Plan,
   { line, speaks }: { readonly line: OutboundLine | null; readonly speaks: boolean },
-  context: Context,
+  context: RunContext,
 ): Promise<void> {
   const unready = (reason: (typeof UNREADY)[keyof typeof UNREADY], message: string) =>
     new Refusal('capability_unavailable', message, { reason })
@@ -168,7 +175,7 @@ function requestOf(
   body: RunCreation,
   publication: PlannedPublication,
   line: OutboundLine | null,
-  context: Context,
+  context: RunContext,
 ): RunRequest {
   const { principal, idempotencyKey } = context
   const { agent_id, version, test, plan } = publication
@@ -178,7 +185,10 @@ function requestOf(
     test,
     channel: body.channel,
     mode: body.mode,
-    trigger: { kind: 'api', idempotency_key_sha256: sha256(idempotencyKey ?? '') },
+    trigger:
+      principal.ref.kind === 'site_key'
+        ? { kind: 'site_key', site_key_id: principal.ref.id }
+        : { kind: 'api', idempotency_key_sha256: sha256(idempotencyKey ?? '') },
     from_number: line?.from ?? null,
     to_number: body.to ?? null,
     trunk_id: line?.trunkId ?? null,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Random, randomToken } from '@parley/kernel'
 import { insertWebCall } from '@parley/store'
-import type { Context } from '../context.ts'
+import type { RunContext } from './run-context.ts'
 
 /** Path of the offers of web calls; the run's id follows. */
 export const WEB_RUNS_PATH = '/web/runs'
@@ -12,7 +12,7 @@ const TOKEN_MS = 5 * 60_000
 const SECRET_CHARACTERS = 32
 
 /** How the browser of a web run takes part in it. */
-interface WebAccess {
+export interface WebAccess {
   readonly kind: 'direct'
   readonly url: string
   readonly token: string
@@ -21,7 +21,7 @@ interface WebAccess {
 
 /** Makes the admitted run a web call; returns its address and token. */
 export async function issueWebCall(
-  { db, scope, platform }: Pick<Context, 'db' | 'scope' | 'platform'>,
+  { db, scope, platform, principal }: Pick<RunContext, 'db' | 'scope' | 'platform' | 'principal'>,
   runId: string,
 ): Promise<WebAccess> {
   const token = newWebSecret('wt', { bytes: platform.randomBytes })
@@ -29,6 +29,7 @@ export async function issueWebCall(
     run_id: runId,
     token_hash: webSecretHash(token),
     validForMs: TOKEN_MS,
+    site_key_id: principal.ref.kind === 'site_key' ? principal.ref.id : null,
   })
   return { kind: 'direct', url: `${platform.baseUrl()}${WEB_RUNS_PATH}/${runId}`, token, expires_at }
 }

@@ -23,8 +23,10 @@ import { serveRecordings } from './recording-routes.ts'
 import { serveReference } from './reference-routes.ts'
 import { answerTo, headerFault, requestFault } from './request-fault.ts'
 import { logRequest } from './request-log.ts'
+import { serveSiteCalls } from './site-call-routes.ts'
 import { serveTools } from './tool-routes.ts'
 import { serveWebCalls } from './web-call-routes.ts'
+import { serveWebScript } from './web-script-route.ts'
 
 interface ApiLimits {
   /** Request rates by key and by address. Default: those of the API. */
@@ -51,6 +53,8 @@ export interface ApiOptions {
   readonly trustProxy?: readonly string[]
   /** Directory of the built console. Default: no console is served. */
   readonly consoleDirectory?: string
+  /** File of the built module for pages that make web calls. Default: it is not served. */
+  readonly webScript?: string
   /** The state of the database's connection pool, for the metrics. Default: no such metrics. */
   readonly pool?: () => PoolState
   /** Metrics of the process's other roles, in the format of `/metrics`. Default: none. */
@@ -91,6 +95,7 @@ export async function buildApiOf(
     publicUrl = null,
     trustProxy,
     consoleDirectory,
+    webScript,
     pool,
     otherMetrics,
   }: Omit<ApiOptions, 'handlers'>,
@@ -132,6 +137,8 @@ export async function buildApiOf(
   serveEvents(app, eventsRoute, { pipeline, database, streams: new StreamLimiter(limits.streams) })
   serveRecordings(app, { pipeline, database, platform })
   serveWebCalls(app, { pipeline, database, bus, platform })
+  serveSiteCalls(app, { pipeline, database, platform })
+  if (webScript !== undefined) await serveWebScript(app, webScript)
   serveTools(app, {
     tools: new ToolList(routes),
     pipeline,

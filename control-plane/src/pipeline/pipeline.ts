@@ -152,6 +152,12 @@ export class Pipeline {
     return { rateLimit, refused: refusal === null ? null : this.#failed(refusal, requestId) }
   }
 
+  /** Counts a call that a page starts with a site key against its address. */
+  admitSiteCall(address: string, requestId: string): Omit<Admission, 'client'> {
+    const { rateLimit, refusal } = this.#limiter.takeSiteCall(address)
+    return { rateLimit, refused: refusal === null ? null : this.#failed(refusal, requestId) }
+  }
+
   /** Splits a large MCP message into the message and the body of its tool call, or returns the answer that refuses it. */
   async split(sent: LargeBody, client: AuthenticatedClient, requestId: string): Promise<SplitMessage> {
     try {

@@ -12,6 +12,8 @@ export interface RateLimits {
   readonly address: TokenRate
   /** Of one address (IPv6: one /64), for attempts to sign in by a link. Default 1 in 5 s, burst 20. */
   readonly signIn?: TokenRate
+  /** Of one address (IPv6: one /64), for calls with site keys. Default 1 in 10 s, burst 10. */
+  readonly siteCall?: TokenRate
 }
 
 export const DEFAULT_RATE_LIMITS = {
@@ -19,6 +21,7 @@ export const DEFAULT_RATE_LIMITS = {
   costly: { perSecond: 2, burst: 20 },
   address: { perSecond: 10, burst: 100 },
   signIn: { perSecond: 0.2, burst: 20 },
+  siteCall: { perSecond: 0.1, burst: 10 },
 } as const satisfies RateLimits
 
 const MAX_KEYS = 50_000
@@ -38,6 +41,7 @@ export class RateLimiter {
   readonly #costly = new TokenBuckets(MAX_KEYS)
   readonly #addresses = new TokenBuckets(MAX_ADDRESSES)
   readonly #signIns = new TokenBuckets(MAX_ADDRESSES)
+  readonly #siteCalls = new TokenBuckets(MAX_ADDRESSES)
 
   constructor(limits: RateLimits, now: () => number) {
     this.#limits = limits
@@ -62,6 +66,13 @@ export class RateLimiter {
     const rate = this.#limits.signIn ?? DEFAULT_RATE_LIMITS.signIn
     const attempt = taken(this.#signIns, addressGroup(address), rate, this.#now())
     return outcome(attempt.taken, attempt.level, statusOf(attempt.level, 'sign-in'))
+  }
+
+  /** Counts a call that a page starts with a site key. */
+  takeSiteCall(address: string): { rateLimit: RateLimitStatus; refusal: Refusal | null } {
+    const rate = this.#limits.siteCall ?? DEFAULT_RATE_LIMITS.siteCall
+    const call = taken(this.#siteCalls, addressGroup(address), rate, this.#now())
+    return outcome(call.taken, call.level, statusOf(call.level, 'site-call'))
   }
 
   /** Counts a request without a valid key. */

@@ -30,6 +30,7 @@ export const ADDRESS_FIELDS: Readonly<Record<string, AddressUse>> = {
   'knowledge.documents_create.source_url': { never: 'It says where a document came from.' },
   'AlertDestinationValue[webhook].url': { egress: ALERT },
   'alert_destinations.update.chat.webhook_url': { egress: ALERT },
+  'site_keys.create.origins': { never: 'They are compared with the Origin header of web calls.' },
   'trunks.create.termination_uri': { restrictedHop: 'packages/engine/src/runs/trunk-address.ts' },
   'trunks.update.termination_uri': { restrictedHop: 'packages/engine/src/runs/trunk-address.ts' },
 }

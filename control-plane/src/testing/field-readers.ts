@@ -246,6 +246,12 @@ export const FIELD_READERS: readonly FieldReader[] = [
   // The workspace.
   ['keys.create', 'name role can_dial expires_at', `${HANDLERS}/keys.ts`, `${HANDLERS}/keys.test.ts`],
   ['keys.rotate', 'overlap_seconds', `${HANDLERS}/keys.ts`, `${HANDLERS}/keys.test.ts`],
+  [
+    'site_keys.create',
+    'name agent_id origins concurrent_limit daily_limit',
+    `${HANDLERS}/site-keys.ts ${STORE}/web`,
+    `${HANDLERS}/site-keys.test.ts`,
+  ],
   ['secrets.put', 'kind value', `${HANDLERS}/secrets.ts`, `${HANDLERS}/secrets.test.ts`],
   ['secrets.delete', 'force', `${HANDLERS}/secrets.ts`, `${HANDLERS}/secrets.test.ts`],
   ['provider_keys.put', 'key endpoint', `${HANDLERS}/provider-keys.ts`, `${HANDLERS}/provider-keys.test.ts`],

@@ -43,7 +43,7 @@ export interface PipelineApi {
 }
 
 export interface PipelineApiOptions
-  extends Partial<Pick<ApiOptions, 'limits' | 'publicUrl' | 'bus' | 'consoleDirectory'>> {
+  extends Partial<Pick<ApiOptions, 'limits' | 'publicUrl' | 'bus' | 'consoleDirectory' | 'webScript'>> {
   /** A database that the caller closes. Default: a new one, closed with the API. */
   readonly db?: TestDatabase
   /** The database that the API uses. Default: that of `db`. */

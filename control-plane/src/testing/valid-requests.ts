@@ -88,6 +88,12 @@ async function newKey(world: World) {
   return String(made.key_id)
 }
 
+async function siteKey(world: World) {
+  const { agent_id } = await newAgent(world)
+  const origins = ['https://clinic.example', 'http://localhost:8000']
+  return { name: 'front page', agent_id, origins, concurrent_limit: 2, daily_limit: 50 }
+}
+
 async function alertRule(world: World) {
   await world.call('secrets.put', {
     params: { secret_id: 'alert_webhook' },
@@ -141,6 +147,12 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
   }),
   'keys.revoke': async world => ({ params: { key_id: await newKey(world) } }),
   'keys.rotate': async world => ({ params: { key_id: await newKey(world) }, body: { overlap_seconds: 60 } }),
+  'site_keys.list': async () => ({ query: { limit: 5 } }),
+  'site_keys.create': async world => ({ body: await siteKey(world) }),
+  'site_keys.revoke': async world => {
+    const { site_key_id } = await world.call('site_keys.create', { body: await siteKey(world) })
+    return { params: { site_key_id } }
+  },
   'secrets.list': async () => ({ query: { limit: 5 } }),
   'secrets.put': async world => ({
     params: { secret_id: world.fresh('secret') },

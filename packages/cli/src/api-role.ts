@@ -18,6 +18,7 @@ import type { ProcessState } from './state.ts'
 import { previewVoice } from './voice-preview.ts'
 
 /** Made by `scripts/ensure.mjs` in a checkout, and part of a packed release. */
+const WEB_SCRIPT = fileURLToPath(new URL('../../web/dist/parley-web.js', import.meta.url))
 const CONSOLE = fileURLToPath(new URL('../../../console/dist', import.meta.url))
 
 export interface ApiRole {
@@ -104,6 +105,7 @@ export async function startApi(
     log,
     publicUrl: settings.publicUrl,
     consoleDirectory: CONSOLE,
+    webScript: WEB_SCRIPT,
     ...(otherMetrics !== undefined && { otherMetrics }),
   })
   const { bind: host, port } = settings.http

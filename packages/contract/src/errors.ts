@@ -37,7 +37,7 @@ export const API_ERRORS = {
     status: 403,
     retryable: false,
     text: 'The role of the key does not permit this operation.',
-    reasons: ['role', 'can_dial', 'production_only'],
+    reasons: ['role', 'can_dial', 'production_only', 'origin_not_allowed'],
   },
   policy_denied: {
     status: 403,
@@ -127,7 +127,7 @@ export const API_ERRORS = {
     status: 429,
     retryable: true,
     text: 'A rate or capacity limit was reached.',
-    reasons: ['request_rate', 'daily_call_limit', 'concurrent_capacity', 'streams'],
+    reasons: ['request_rate', 'daily_call_limit', 'concurrent_capacity', 'streams', 'site_key_limit'],
   },
   internal: {
     status: 500,

@@ -8,6 +8,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'environments.ensure_sandbox': 'forbidden/production_only',
   'keys.create': 'conflict/limit_reached',
   'keys.rotate': 'conflict/key_revoked',
+  'site_keys.create': 'conflict/agent_archived conflict/limit_reached',
   'secrets.put': 'conflict/kind_mismatch conflict/limit_reached',
   'secrets.delete': 'conflict/secret_in_use',
   'provider_keys.put': 'invalid_request/provider_key_rejected invalid_request/address_not_allowed',

@@ -23,12 +23,14 @@ import { environmentOperations } from './workspace/environments.ts'
 import { keyOperations } from './workspace/keys.ts'
 import { providerKeyOperations } from './workspace/provider-keys.ts'
 import { secretOperations } from './workspace/secrets.ts'
+import { siteKeyOperations } from './workspace/site-keys.ts'
 import { tenantSettingsOperations } from './workspace/tenant-settings.ts'
 
 /** Every operation of the API. A resource lists its own; a new resource adds a line here. */
 export const operations = [
   ...environmentOperations,
   ...keyOperations,
+  ...siteKeyOperations,
   ...secretOperations,
   ...teamOperations,
   ...providerKeyOperations,

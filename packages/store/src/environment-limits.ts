@@ -5,6 +5,7 @@ import type { Queries } from './protocol.ts'
 /** The most of each that an environment may have; only active keys count. */
 export const ENVIRONMENT_LIMITS = {
   keys: 1000,
+  site_keys: 1000,
   secrets: 1000,
   trunks: 1000,
   suites: 1000,

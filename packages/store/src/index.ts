@@ -213,6 +213,7 @@ export { appendEvents, type EventRow, eventsAfter, listEvents, type NewEvent } f
 export {
   cancelRun,
   cancelRunsOfKey,
+  cancelRunsOfSiteKey,
   type Finish,
   finishRun,
   type LastWords,
@@ -343,6 +344,15 @@ export {
   trunkOf,
   writeTrunk,
 } from './trunks.ts'
+export type { PresentedSiteKey } from './web/protocol.ts'
+export {
+  insertSiteKey,
+  listSiteKeys,
+  lockSiteKey,
+  newSiteKeySecret,
+  revokeSiteKey,
+  siteKeyHash,
+} from './web/site-keys.ts'
 export {
   addWebCandidates,
   hangUpWebCall,

@@ -183,6 +183,19 @@ interface ProviderKeysTable extends OfTenant {
   updated_at: Made<Instant>
 }
 
+interface SiteKeysTable extends OfTenant {
+  site_key_id: Made<string>
+  name: string
+  agent_id: string
+  origins: string[]
+  concurrent_limit: number
+  daily_limit: number
+  prefix: string
+  secret_hash: Buffer
+  created_at: Made<Instant>
+  revoked_at: Instant | null
+}
+
 export interface TombstonesTable extends OfTenant {
   kind: 'secret' | 'trunk' | 'number' | 'draft' | 'provider_key' | 'test_suite' | 'document'
   id: string
@@ -238,6 +251,7 @@ export interface Schema {
   trunks: TrunksTable
   numbers: NumbersTable
   provider_keys: ProviderKeysTable
+  site_keys: SiteKeysTable
   tombstones: TombstonesTable
   call_minutes: CallMinutesTable
   idempotency: IdempotencyTable

@@ -2,6 +2,6 @@
 export interface StoredPrincipal {
   readonly owner_id: string
   readonly environment: string
-  readonly kind: 'user' | 'api_key' | 'system'
+  readonly kind: 'user' | 'api_key' | 'site_key' | 'system'
   readonly id: string
 }

@@ -67,6 +67,7 @@ const runTrigger = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('sip'), number_id: uuid, call_id_sha256: sha256 }),
     z.strictObject({ kind: z.literal('api'), idempotency_key_sha256: sha256 }),
+    z.strictObject({ kind: z.literal('site_key'), site_key_id: uuid }),
     z.strictObject({ kind: z.literal('schedule'), trigger_id: triggerId, scheduled_for: timestamp }),
     z.strictObject({ kind: z.literal('event'), trigger_id: triggerId, source_event_id: uuid }),
     z.strictObject({ kind: z.literal('callback'), source_run_id: uuid, effect_id: uuid }),

@@ -6,6 +6,9 @@ GET    /api/v1/keys                                      keys_list              
 POST   /api/v1/keys                                      keys_create                 admin         required_header  201,200
 DELETE /api/v1/keys/{key_id}                             keys_revoke                 admin         natural          200
 POST   /api/v1/keys/{key_id}/rotate                      keys_rotate                 admin         required_header  200
+GET    /api/v1/site-keys                                 site_keys_list              admin         none             200
+POST   /api/v1/site-keys                                 site_keys_create            admin         required_header  201,200
+DELETE /api/v1/site-keys/{site_key_id}                   site_keys_revoke            admin         natural          200
 GET    /api/v1/secrets                                   secrets_list                viewer        none             200
 PUT    /api/v1/secrets/{secret_id}                       secrets_put                 admin         natural          200
 DELETE /api/v1/secrets/{secret_id}                       secrets_delete              admin         natural          200
@@ -118,8 +121,14 @@ export const SPECIFIED_OPERATIONS: readonly SpecifiedOperation[] = TABLE.trim()
 /** The id of the operation with this tool. Groups such as `tenant_settings` contain an underscore themselves. */
 export function operationIdOf(tool: string): string {
   const family =
-    ['tenant_settings', 'call_limits', 'provider_keys', 'test_suites', 'test_runs', 'alert_destinations'].find(name =>
-      tool.startsWith(name),
-    ) ?? tool.slice(0, tool.indexOf('_'))
+    [
+      'tenant_settings',
+      'call_limits',
+      'provider_keys',
+      'site_keys',
+      'test_suites',
+      'test_runs',
+      'alert_destinations',
+    ].find(name => tool.startsWith(name)) ?? tool.slice(0, tool.indexOf('_'))
   return `${family}.${tool.slice(family.length + 1)}`
 }

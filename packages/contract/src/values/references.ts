@@ -13,11 +13,12 @@ export const publicationRef = z.strictObject({ agent_id: agentId, version, diges
 
 const principal = { owner_id: text(1), environment: text(1) }
 
-/** The principal of a change: a user, an API key or the platform. */
+/** The principal of a change: a user, an API key, the key of a web site or the platform. */
 export const principalRef = z
   .discriminatedUnion('kind', [
     z.strictObject({ ...principal, kind: z.literal('user'), id: uuid }),
     z.strictObject({ ...principal, kind: z.literal('api_key'), id: uuid }),
+    z.strictObject({ ...principal, kind: z.literal('site_key'), id: uuid }),
     z.strictObject({ ...principal, kind: z.literal('system'), id: text(1, 256) }),
   ])
   .meta({ id: 'PrincipalRef' })

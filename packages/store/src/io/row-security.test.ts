@@ -287,6 +287,7 @@ describe('functions that look across tenants', () => {
       'expire_updates',
       'forget_idempotency',
       'inbound_trunks',
+      'is_site_origin',
       'key_of',
       'knowledge_due',
       'link_of',

@@ -72,7 +72,10 @@ const DENIAL = sql.raw(`case
     select from parley.runs r
     left join parley.api_keys k on k.tenant_id = r.tenant_id and k.key_id = r.key_id
     left join parley.members m on m.user_id = r.user_id
-    where r.tenant_id = held.tenant_id and r.run_id = held.run_id and (k.revoked_at is not null or m.removed_at is not null)
+    left join parley.web_calls w on w.tenant_id = r.tenant_id and w.run_id = r.run_id
+    left join parley.site_keys s on s.tenant_id = w.tenant_id and s.site_key_id = w.site_key_id
+    where r.tenant_id = held.tenant_id and r.run_id = held.run_id
+      and (k.revoked_at is not null or m.removed_at is not null or s.revoked_at is not null)
   ) then 'key_revoked' end`)
 
 /** The decision, replaced by that denial. */

@@ -120,6 +120,18 @@ export function cancelRunsOfKey(tx: Queries, scope: Scope, keyId: string): Promi
   return cancelRunsWhere(tx, scope, sql`r.key_id = ${keyId}::uuid`)
 }
 
+/** As `cancelRunsOfKey`, for the calls of a revoked site key. */
+export function cancelRunsOfSiteKey(tx: Queries, scope: Scope, siteKeyId: string): Promise<string[]> {
+  return cancelRunsWhere(
+    tx,
+    scope,
+    sql`exists (
+      select from parley.web_calls w
+      where w.tenant_id = o.tenant_id and w.run_id = o.run_id and w.site_key_id = ${siteKeyId}::uuid
+    )`,
+  )
+}
+
 async function cancelRunsWhere(tx: Queries, scope: Scope, condition: RawBuilder<unknown>): Promise<string[]> {
   const { rows } = await sql<{ run_id: string }>`
     select o.run_id from parley.run_ownership o join parley.runs r using (tenant_id, run_id)

@@ -12,6 +12,8 @@ interface NewWebCall {
   /** SHA-256 of the token. */
   readonly token_hash: Buffer
   readonly validForMs: number
+  /** The site whose page makes the call; null: a key of the API or a person. */
+  readonly site_key_id: string | null
 }
 
 /** What the browser and the engine of a call have said. */
@@ -28,14 +30,14 @@ export interface WebCallRow {
 
 /** Makes the admitted run a web call that waits for its first offer as long as the token is valid; returns when that ends. */
 export async function insertWebCall(tx: Queries, scope: Scope, call: NewWebCall): Promise<string> {
-  const { run_id, token_hash, validForMs } = call
+  const { run_id, token_hash, validForMs, site_key_id } = call
   const { rows } = await sql<{ expires_at: string }>`
     with waiting as (
       update parley.run_ownership o set start_before = parley.now_ms() + ${validForMs}::integer * interval '1 ms'
       where o.tenant_id = ${scope.tenant_id}::uuid and o.run_id = ${run_id}::uuid returning o.start_before
     )
-    insert into parley.web_calls (tenant_id, run_id, token_hash, expires_at)
-    select ${scope.tenant_id}::uuid, ${run_id}::uuid, ${token_hash}, start_before from waiting
+    insert into parley.web_calls (tenant_id, run_id, token_hash, expires_at, site_key_id)
+    select ${scope.tenant_id}::uuid, ${run_id}::uuid, ${token_hash}, start_before, ${site_key_id}::uuid from waiting
     returning expires_at`.execute(tx)
   return rows[0]!.expires_at
 }

@@ -23,7 +23,7 @@ const EMPTY_ENVIRONMENT: DraftEnvironment = {
 }
 const fields = settableFields(operations)
 /** Fields for programs that draw a flow: only the answer of `drafts.get` contains them. */
-const FOR_DISPLAY = /^Node\[[a-z_]+\]\.display_position(\.[xy])?$/
+const FOR_DISPLAY = /^(Node\[[a-z_]+\]\.display_position|DisplayPosition\.[xy])$/
 /** How a caller sounds, which only trials with audio read. */
 const OF_AUDIO =
   /^TestCase\.(voice\b|caller\[script\]\.steps\.(plays\.(kind|beep)|level_db|pause_before_ms|interrupt_at_ms)$|caller\[persona\]\.behavior\.(interrupts|backchannels)$)/

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { publishedAgent } from '../testing/valid-requests.ts'
+import { publishedAgent } from '../testing/request-world.ts'
 import { openWholeApi, type WholeApi } from '../testing/whole-api.ts'
 
 const SITE = 'https://clinic.example'

@@ -30,7 +30,7 @@ const siteKey = z
   .meta({ id: 'SiteKey' })
 
 /** A site key with its secret, which is shown at creation only. */
-export const siteKeyCreated = siteKey.extend({ secret: text(16, 256) }).meta({ id: 'SiteKeyCreated' })
+const siteKeyCreated = siteKey.extend({ secret: text(16, 256) }).meta({ id: 'SiteKeyCreated' })
 
 const listSiteKeys = operation({
   id: 'site_keys.list',

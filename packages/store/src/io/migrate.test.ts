@@ -73,6 +73,7 @@ const APPLIED_ELSEWHERE = {
   '0023-web-calls': 'c408a6f9dc098a9fdae2d9db17d48093d6054bebc14f46148589e67df5c025b7',
   '0024-narrower-rights': '42b125782c1933d578aed9d875b1ec7e4956d6195146f5773b8a3764c8f01b56',
   '0025-test-runs': 'ea58b3fa06631853d614209c8c26a05e96bfa55c99a48ecfde18522368650fb7',
+  '0026-site-origins': 'c5c02c8a2ce4f4995b05147f91588bffd5dd13061f264324a5206ba26dc8674c',
 }
 
 async function ours(): Promise<Migration[]> {

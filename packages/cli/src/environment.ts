@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { parseEgressAllow } from '@parley/egress'
-import type { VendorAccess } from '@parley/providers'
+import { LOCAL_SERVERS, type VendorAccess } from '@parley/providers'
 import { type IpNetwork, isHostName, parseIpNetwork } from '@parley/sip'
 import { parseBlobUrl } from '@parley/store'
 import { z } from 'zod'
@@ -166,7 +166,7 @@ export interface Settings {
   readonly egressAllow: readonly { readonly host: string; readonly port: number }[]
   /** Takes the paging events of alerts: an events API of version 2. */
   readonly pagingUrl: string
-  /** The vendors whose API key is set, by name. */
+  /** The vendors whose API key is set, and the local servers that are named, by vendor name. */
   readonly vendors: Readonly<Record<string, VendorAccess>>
   /** The server and the models of every vendor that needs a key, by name; environments may bring a key of their own. */
   readonly vendorServers: Readonly<Record<string, Omit<VendorAccess, 'apiKey'>>>
@@ -212,6 +212,7 @@ function parseWith<Values extends z.ZodType>(
 /** The environment variables that Parley reads, apart from those of vendors. */
 export const SETTING_NAMES: readonly string[] = [
   ...Object.keys({ ...variables.shape, ...clientVariables.shape }),
+  ...LOCAL_SERVERS.map(({ variable }) => variable),
   'PARLEY_DEBUG',
 ]
 

@@ -3,10 +3,12 @@ import { PhoneVoice } from '@parley/phone'
 import {
   type CatalogueEntry,
   type LanguageModel,
+  LOCAL_SERVERS,
   ProviderError,
   type SpeechToText,
   type TextToSpeech,
   TonesVoice,
+  type Vendor,
   type VendorSettings,
   vendorCatalogue,
 } from '@parley/providers'
@@ -28,12 +30,13 @@ interface ServiceCheck {
   readonly detail: string
 }
 
-/** Sends one real request to each service that has an API key, one after the other. */
+/** Sends one real request to each service that has an API key, and to each local server, one after the other. */
 export async function* checkServices(settings: Settings): AsyncGenerator<ServiceCheck> {
   const { stt, tts, llm } = vendorCatalogue(settings.vendors, systemTime)
-  yield* checkAll(stt, 'speech to text', checkRecogniser)
-  yield* checkAll(tts, 'text to speech', checkVoice)
-  yield* checkAll(llm, 'model', checkModel)
+  const chosen = <Service>({ vendor }: CatalogueEntry<Service>) => vendor.name in settings.vendors
+  yield* checkAll(stt.filter(chosen), 'speech to text', checkRecogniser)
+  yield* checkAll(tts.filter(chosen), 'text to speech', checkVoice)
+  yield* checkAll(llm.filter(chosen), 'model', checkModel)
 }
 
 async function* checkAll<Service extends { close(): Promise<void> }>(
@@ -42,7 +45,7 @@ async function* checkAll<Service extends { close(): Promise<void> }>(
   request: (service: Service, signal: AbortSignal) => Promise<string>,
 ): AsyncGenerator<ServiceCheck> {
   for (const { vendor, models, open } of entries) {
-    if (vendor.settings === null || open === null) continue
+    if (open === null) continue
     for (const model of models) {
       const id = `${vendor.name}/${model}`
       let service: Service | null = null
@@ -50,7 +53,7 @@ async function* checkAll<Service extends { close(): Promise<void> }>(
         service = open(model)
         yield { id, what, ok: true, detail: await request(service, AbortSignal.timeout(TIMEOUT_MS)) }
       } catch (error) {
-        yield { id, what, ok: false, detail: describeFailure(error, vendor.settings) }
+        yield { id, what, ok: false, detail: describeFailure(error, vendor) }
       } finally {
         await service?.close()
       }
@@ -130,9 +133,14 @@ function noAnswer(): Error {
 }
 
 /** The text of an error, followed by advice for known codes. */
-function describeFailure(error: unknown, settings: VendorSettings): string {
+function describeFailure(error: unknown, { name, settings }: Vendor): string {
   const message = error instanceof Error ? error.message : String(error)
-  return `${message} ${adviceFor(error, settings)}`.trim()
+  const server = LOCAL_SERVERS.find(({ vendor }) => vendor === name)
+  const advice =
+    settings === null
+      ? `Check that the server of ${server?.variable ?? name} runs, and its model.`
+      : adviceFor(error, settings)
+  return `${message} ${advice}`.trim()
 }
 
 function adviceFor(error: unknown, { apiKey, baseUrl }: VendorSettings): string {

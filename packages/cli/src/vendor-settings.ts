@@ -1,4 +1,4 @@
-import { VENDORS, type VendorAccess, type VendorSettings } from '@parley/providers'
+import { LOCAL_SERVERS, type LocalServer, VENDORS, type VendorAccess, type VendorSettings } from '@parley/providers'
 import { commaList, httpAddress, key, webSocketAddress } from './setting-schemas.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -9,6 +9,10 @@ export function readVendorSettings(environment: Environment, problems: string[])
   for (const { name, settings } of VENDORS) {
     const access = settings === null ? null : readAccess(settings, environment, problems)
     if (access !== null) vendors[name] = access
+  }
+  for (const server of LOCAL_SERVERS) {
+    const access = readLocalServer(server, environment[server.variable], problems)
+    if (access !== null) vendors[server.vendor] = access
   }
   return vendors
 }
@@ -23,6 +27,38 @@ export function readVendorServers(environment: Environment): Record<string, Omit
       return [[name, { baseUrl, models }]]
     }),
   )
+}
+
+const LOCAL_OPTIONS = ['model', 'languages', 'voice']
+const EXAMPLE = 'http://127.0.0.1:8000/v1?model=small&languages=en,es'
+
+/** Null: the variable is not set, or its value is invalid. */
+function readLocalServer(
+  { variable, model, what }: LocalServer,
+  value: string | undefined,
+  problems: string[],
+): VendorAccess | null {
+  if (value === undefined) return null
+  const url = URL.canParse(value) ? new URL(value) : null
+  const isPlain =
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hash === ''
+  const unknown = [...(url?.searchParams.keys() ?? [])].filter(name => !LOCAL_OPTIONS.includes(name))
+  const languages = commaList.parse(url?.searchParams.get('languages') ?? '')
+  if (!isPlain) problems.push(`${variable}: must be an address such as ${EXAMPLE}`)
+  else if (unknown.length > 0)
+    problems.push(`${variable}: takes ${LOCAL_OPTIONS.join(', ')} after the "?", not ${unknown.join(', ')}`)
+  else if (languages.some(language => !/^[a-z]{2,3}$/.test(language)))
+    problems.push(`${variable}: languages must be tags such as en,es`)
+  else {
+    return {
+      apiKey: '',
+      baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, ''),
+      models: [url.searchParams.get('model') || model],
+      ...(languages.length > 0 && { languages }),
+      ...(what === 'text to speech' && { voice: url.searchParams.get('voice') || 'alloy' }),
+    }
+  }
+  return null
 }
 
 /** Null: the key is not set. */

@@ -15,6 +15,7 @@ export type { FakeEmbeddingStyle } from './openai/embedding-list.ts'
 export { FakeOpenAiChat } from './openai/fake-openai-chat.ts'
 export { FakeOpenAiEmbeddings } from './openai/fake-openai-embeddings.ts'
 export { FakeSpeechService } from './openai/fake-speech.ts'
+export { FakeTranscriptionService } from './openai/fake-transcription.ts'
 export type {
   FakeDelays,
   FakeSpeech,

@@ -11,6 +11,7 @@ export type {
   TransitionTool,
 } from './language-model/language-model.ts'
 export { retryAfterMs } from './model-service/model-failure.ts'
+export { LOCAL_SERVERS } from './openai/local-servers.ts'
 export { RulesModel } from './parley/rules/rules-model.ts'
 export { activeLevel } from './simulated/alignment.ts'
 export { TonesVoice } from './simulated/io/tones-voice.ts'
@@ -26,5 +27,5 @@ export type {
 export { wordByWord } from './speech-to-text/word-by-word.ts'
 export { SpokenText } from './spoken-text/spoken-text.ts'
 export type { SpeechChunk, TextToSpeech } from './text-to-speech/text-to-speech.ts'
-export type { CatalogueVoice, KeyCheck, VendorAccess, VendorSettings } from './vendor.ts'
+export type { CatalogueVoice, KeyCheck, LocalServer, Vendor, VendorAccess, VendorSettings } from './vendor.ts'
 export { type CatalogueEntry, VENDORS, type VendorCatalogue, vendorCatalogue } from './vendors.ts'

@@ -11,7 +11,7 @@ export interface Vendor {
   readonly name: string
   /** Null: the vendor runs on this machine and needs no key. */
   readonly settings: VendorSettings | null
-  readonly recognisers?: readonly ServiceOffer<SpeechToText>[]
+  readonly recognisers?: readonly RecogniserOffer[]
   readonly voices?: readonly VoiceOffer[]
   readonly models?: readonly ModelOffer[]
   readonly embedders?: readonly EmbedderOffer[]
@@ -48,6 +48,9 @@ export interface VendorAccess {
   readonly models: readonly string[]
   /** Resolves the base URL's name, where an environment chose it. Default: the system's resolver. */
   readonly lookup?: HostLookup
+  /** Of a server on this machine: BCP 47 primary tags, and the voice of requests that name none. Default those of the adapter. */
+  readonly languages?: readonly string[]
+  readonly voice?: string
 }
 
 /** What an adapter is opened with. `apiKey` is empty for vendors without settings. */
@@ -55,6 +58,9 @@ export interface AdapterOptions {
   readonly apiKey: string
   readonly baseUrl?: string
   readonly lookup?: HostLookup
+  /** See {@link VendorAccess}. */
+  readonly languages?: readonly string[]
+  readonly voice?: string
   readonly time: Time
 }
 
@@ -66,14 +72,21 @@ interface ServiceOffer<Service> {
   readonly open: (model: string, options: AdapterOptions) => Service
 }
 
-interface VoiceOffer extends ServiceOffer<TextToSpeech> {
-  /** Voices listed in the catalogue, the default one first. The vendor accepts others as well. */
-  readonly voices: readonly CatalogueVoice[]
+/** "from-settings": the models that the settings name; without settings none, or the vendor's defaults. */
+type OfferedModels = readonly string[] | 'from-settings'
+
+interface RecogniserOffer extends Omit<ServiceOffer<SpeechToText>, 'models'> {
+  readonly models: OfferedModels
+}
+
+interface VoiceOffer extends Omit<ServiceOffer<TextToSpeech>, 'models'> {
+  readonly models: OfferedModels
+  /** Voices listed in the catalogue, the default one first; the vendor accepts others as well. "from-settings": the voice that the settings name. */
+  readonly voices: readonly CatalogueVoice[] | 'from-settings'
 }
 
 interface ModelOffer extends Omit<ServiceOffer<LanguageModel>, 'models'> {
-  /** "from-settings": those that the vendor's setting `models` names; none without a key. */
-  readonly models: readonly string[] | 'from-settings'
+  readonly models: OfferedModels
   /** Shown instead of the model's id. */
   readonly title?: string
 }
@@ -89,6 +102,17 @@ export interface CatalogueVoice {
   readonly gender: 'female' | 'male' | 'neutral'
   /** BCP 47 primary tags; default every language of the service. */
   readonly languages?: readonly string[]
+}
+
+/** A server on this machine that one environment variable names, without a key. */
+export interface LocalServer {
+  /** The vendor's name. */
+  readonly vendor: string
+  /** The environment variable with its base URL; the query of the URL may name `model`, `languages` and `voice`. */
+  readonly variable: string
+  readonly what: 'speech to text' | 'text to speech'
+  /** Used when the URL names no model. */
+  readonly model: string
 }
 
 /**

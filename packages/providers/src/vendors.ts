@@ -8,15 +8,18 @@ import type { TextEmbedder } from './embedding/text-embedder.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
 import { local } from './local/vendor.ts'
 import { openAiCompatible } from './openai/compatible.ts'
+import { localStt, localTts } from './openai/local-servers.ts'
 import { openAi } from './openai/vendor.ts'
 import { parley } from './parley/vendor.ts'
 import { simulated } from './simulated/vendor.ts'
 import type { SpeechToText } from './speech-to-text/speech-to-text.ts'
 import type { TextToSpeech } from './text-to-speech/text-to-speech.ts'
-import type { AdapterOptions, CatalogueVoice, Vendor, VendorAccess } from './vendor.ts'
+import { type AdapterOptions, type CatalogueVoice, catalogueVoice, type Vendor, type VendorAccess } from './vendor.ts'
 
 /** All vendors, in the order of preference: an agent that names no service gets the first one that is ready. */
 export const VENDORS: readonly Vendor[] = [
+  localStt,
+  localTts,
   elevenLabs,
   cartesia,
   deepgram,
@@ -53,7 +56,7 @@ export interface VendorCatalogue {
   readonly embed: readonly CatalogueEntry<TextEmbedder>[]
 }
 
-/** The services of all vendors. `access`: by vendor name, for the vendors whose key is set. */
+/** The services of all vendors. `access`: by vendor name, for the vendors whose key or local server is set. */
 export function vendorCatalogue(access: Readonly<Record<string, VendorAccess>>, time: Time): VendorCatalogue {
   const entries = <Service>(offersOf: (vendor: Vendor) => readonly AnyOffer<Service>[] | undefined) =>
     VENDORS.flatMap(vendor => (offersOf(vendor) ?? []).map(offer => entryOf(vendor, offer, access[vendor.name], time)))
@@ -74,7 +77,7 @@ interface AnyOffer<Service> {
   readonly models: readonly string[] | 'from-settings'
   readonly acceptsOtherModels?: boolean
   readonly open: (model: string, options: AdapterOptions) => Service
-  readonly voices?: readonly CatalogueVoice[]
+  readonly voices?: readonly CatalogueVoice[] | 'from-settings'
   readonly title?: string
   readonly dimensions?: Readonly<Record<string, number>>
 }
@@ -91,14 +94,20 @@ function entryOf<Service>(
     time,
     ...(baseUrl !== null && { baseUrl }),
     ...(access?.lookup !== undefined && { lookup: access.lookup }),
+    ...(access?.languages !== undefined && { languages: access.languages }),
+    ...(access?.voice !== undefined && { voice: access.voice }),
   }
   return {
     vendor,
     models: offer.models === 'from-settings' ? (access?.models ?? defaultModels(vendor)) : offer.models,
     acceptsOtherModels: offer.acceptsOtherModels ?? false,
     open: vendor.settings !== null && access === undefined ? null : model => offer.open(model, options),
-    voices: offer.voices ?? [],
+    voices: offer.voices === 'from-settings' ? voicesFromSettings(access) : (offer.voices ?? []),
     title: offer.title ?? null,
     dimensions: offer.dimensions ?? {},
   }
+}
+
+function voicesFromSettings(access: VendorAccess | undefined): readonly CatalogueVoice[] {
+  return access?.voice === undefined ? [] : [catalogueVoice(access.voice, 'neutral')]
 }

@@ -6,7 +6,7 @@ import { parseCommand, UsageError } from '../usage.ts'
 const USAGE = 'parley providers check'
 const HELP = [
   '',
-  'Sends one real request to each recogniser, voice and model whose API key is set, and prints the answer or what to do.',
+  'Sends one real request to each recogniser, voice and model whose API key is set, and to local servers, and prints the answer or what to do.',
   'Exit code 0: all of them answered. The environment variables of the services are in docs/providers.md.',
 ]
 

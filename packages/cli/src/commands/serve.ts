@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { readSettings, type Settings, unknownSettings } from '../environment.ts'
+import { localServerLines } from '../local-servers.ts'
 import { LINE_TEST, type Platform, ROLES, type RoleName, startPlatform } from '../platform.ts'
 import { makeHome } from '../start-faults.ts'
 import { exitOnSignal, stopSignals } from '../stop-signals.ts'
@@ -81,6 +82,7 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
         `Another process of this home serves the API at ${named}. The commands "parley agents" and "parley runs" use that one (${demoFilePath(settings.home)}).`,
       )
   }
+  const local = await localServerLines(settings.vendors)
   const consoleUrl = signInUrl(api?.consoleUrl ?? null, workspace?.key ?? null)
   printLine(
     [
@@ -89,6 +91,7 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
       ...(api !== null && workspace !== null && phone !== null && first !== undefined
         ? exampleRequestLines({ api: api.url, key: workspace.key, agentId: first.agentId, to: phone })
         : []),
+      ...(local.length === 0 ? [] : [...local, '']),
       ...(sip === null ? [] : sipLines(settings, [...calls, [LINE_TEST, sip.uri(sip.lineToken)]], sip.authorityFile)),
       READY,
       '',
@@ -126,7 +129,9 @@ function sipLines(
     'Call these addresses with a SIP phone that supports TLS and SRTP (SDES; PCMU or PCMA):',
     '',
     ...addresses.flatMap(([title, uri]) => [`  ${title}`, `  ${uri}`, '']),
-    "The built-in recogniser understands only Parley's own phone. With any other phone, use the clinic by its keys (press 1).",
+    'local_stt' in settings.vendors
+      ? 'The examples understand anybody who speaks: the recogniser is the local server of PARLEY_LOCAL_STT.'
+      : "The built-in recogniser understands only Parley's own phone. With any other phone, use the clinic by its keys (press 1).",
     '',
     `  certificate authority  ${authorityFile ?? 'a public one'}`,
     `  recordings             ${join(settings.home, 'blobs', 'recordings')} (or through the API)`,

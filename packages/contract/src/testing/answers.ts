@@ -376,6 +376,15 @@ const TIMELINE = [
   },
   { ...place, kind: 'node', node_id: 'n', from_node_id: null, edge_id: null, cause: 'start' },
   { ...place, kind: 'digits', direction: 'in', digits: '1' },
+  {
+    ...place,
+    kind: 'knowledge',
+    node_id: 'n',
+    generation_id: uuid,
+    items: [{ document_id: uuid, title: 'Parking', chunk_index: 0, score: 0.5 }],
+    search_ms: 12,
+    waited_ms: 0,
+  },
 ]
 const update = {
   update_id: uuid,

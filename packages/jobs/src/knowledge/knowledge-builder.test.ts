@@ -216,6 +216,52 @@ describe('a generation of documents', () => {
     expect(await find('parking', { minScore: 0.99 })).toEqual([])
   })
 
+  it('a generation that exceeds the memory is searched in the database, with the same result', async () => {
+    const words = ['parking', 'hours', 'doctors', 'dogs', 'bills', 'visits', 'keys', 'taxis', 'lifts', 'quiet zones']
+    for (const word of words) await add(word, `What there is to know of ${word}, such as ${word} on Sundays.`)
+    await reembed()
+    await build()
+    const without = new KnowledgeSearch({ database: test.database, embedders: () => embedder, maxVectorMiB: 0.0001 })
+    searches.push(without)
+    // Passages that words rank alike have no order among them.
+    const sorted = (items: Awaited<ReturnType<typeof find>>) =>
+      items.toSorted((one, other) => other.score - one.score || (one.document_id < other.document_id ? -1 : 1))
+    for (const query of ['Where is parking?', 'Dogs on Sundays', 'zzz']) {
+      const inMemory = sorted(await find(query, { topK: 10 }))
+      expect(inMemory).toHaveLength(10)
+      const request = { query, topK: 10, minScore: 0, documentIds: null }
+      // Twice: nothing of the first search is in memory.
+      for (let round = 0; round < 2; round++)
+        expect(sorted([...(await without.search(scope, request, never)).items])).toEqual(inMemory)
+    }
+  })
+
+  it('documents that are deleted while searches run never fail one, and are found by none that begins later', async () => {
+    const ids: string[] = []
+    for (let index = 0; index < 12; index++) ids.push(await add(`Parking ${index}`, `Parking place ${index} is free.`))
+    await reembed()
+    await build()
+    const deleted = new Set<string>()
+    const faults: string[] = []
+    let isOver = false
+    const searching = async () => {
+      while (!isOver) {
+        const before = [...deleted]
+        const found = await find('parking place', { topK: 20 })
+        for (const { document_id } of found) if (before.includes(document_id)) faults.push(document_id)
+      }
+    }
+    const searchers = [searching(), searching(), searching()]
+    for (const id of ids) {
+      await within(tx => deleteDocument(tx, scope, id))
+      deleted.add(id)
+    }
+    isOver = true
+    await Promise.all(searchers)
+    expect(faults).toEqual([])
+    expect(await find('parking place', { topK: 20 })).toEqual([])
+  })
+
   it('documents past their retention are deleted', async () => {
     const old = await add('Old', 'Parking was free.')
     await add('New', 'Parking costs money.')

@@ -33,6 +33,22 @@ export function textEmbedderConformance(name: string, make: () => EmbedderUnderT
     embeds(make)
     fails(make)
     stops(make)
+    refusesWhatIsOver(make)
+  })
+}
+
+/** What an implementation without a service behind it must do: `make` returns a fresh embedder. */
+export function localEmbedderConformance(name: string, make: () => TextEmbedder): void {
+  const tested = (): EmbedderUnderTest => ({
+    embedder: make(),
+    script: () => {},
+    requests: () => 0,
+    abandoned: () => 0,
+    close: async () => {},
+  })
+  describe(`the embedder ${name}`, () => {
+    embeds(tested)
+    refusesWhatIsOver(tested)
   })
 }
 
@@ -139,6 +155,15 @@ function stops(make: () => EmbedderUnderTest): void {
     controller.abort(reason)
     expect(await stopped).toBe(reason)
     await expect.poll(abandoned).toBe(1)
+  })
+}
+
+function refusesWhatIsOver(make: () => EmbedderUnderTest): void {
+  it('a closed embedder refuses every request', async () => {
+    const { embedder } = open(make)
+    await embedder.close()
+    await expect(embedder.embed(TEXTS, never)).rejects.toMatchObject({ code: 'model_failed' })
+    expect(await embedder.readiness()).toBe('closed')
   })
 
   it('a request that was aborted before it began sends nothing', async () => {

@@ -10,6 +10,8 @@ type Requested = InputOf<OperationNamed<'test_runs.estimate'>>['body']
 interface RequestedTests {
   readonly plan: Plan
   readonly suites: readonly TestRunSuite[]
+  /** The requested cases of the suites. */
+  readonly cases: readonly TestCase[]
   /** `cloud`: trials in text; `phone`: trials with audio; `judged`: cases with a judge. Runs of sources count as one trial each. */
   readonly counts: { readonly cases: number; readonly cloud: number; readonly phone: number; readonly judged: number }
 }
@@ -39,6 +41,7 @@ export async function requestedTests(body: Requested, context: Context): Promise
   return {
     plan: publication.plan,
     suites,
+    cases: picked,
     counts: {
       cases: picked.length + recorded,
       cloud: trialsOf('text') + recorded,

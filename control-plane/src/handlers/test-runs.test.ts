@@ -95,6 +95,30 @@ describe('POST /test-runs/estimate', () => {
     expect((await estimate({ trials: 10, case_ids: ['audio'] })).body).toMatchObject({ cases: 1, trials: 10 })
   })
 
+  it('fields that have no effect in the mode of their case give warnings', async () => {
+    const quiet = {
+      kind: 'script',
+      steps: [
+        { says: 'Hello.', level_db: -30 },
+        { says: 'Yes.', interrupt_at_ms: 500 },
+      ],
+    }
+    const persona = { kind: 'persona', goal: 'Ask', brief: 'A caller' }
+    const voice = { voice_id: 'slt' }
+    suite_id = await suite([
+      { ...SUITE_CASE, case_id: 'text', mode: 'text', caller: quiet, voice },
+      { ...SUITE_CASE, case_id: 'audio', mode: 'audio', caller: quiet, voice },
+      { ...SUITE_CASE, case_id: 'persona', mode: 'audio', caller: persona },
+    ])
+    const { warnings } = (await estimate()).body
+    expect(warnings.map(({ path }: { path: string }) => path)).toEqual([
+      '/cases/text/voice',
+      '/cases/text/caller/steps/0/level_db',
+      '/cases/text/caller/steps/1/interrupt_at_ms',
+      '/cases/persona/caller/kind',
+    ])
+  })
+
   it('runs of a source count as one trial each', async () => {
     suite_id = await suite([], { source: { kind: 'selector', window_days: 7, limit: 20 } })
     expect((await estimate()).body).toMatchObject({ cases: 20, trials: 20 })

@@ -14,6 +14,7 @@ import type { z } from 'zod'
 import type { Context, Handlers } from '../context.ts'
 import { invalid } from './invalid-request.ts'
 import { transcriptOf } from './runs-content.ts'
+import { testCaseWarnings } from './test-case-warnings.ts'
 import { requestedTests } from './test-run-request.ts'
 
 type TestRun = z.input<typeof testRun>
@@ -49,12 +50,18 @@ export const testRunHandlers = {
   },
 
   'test_runs.estimate': async ({ body }, context) => {
-    const { counts } = await requestedTests(body, context)
+    const { counts, cases: requested } = await requestedTests(body, context)
     const { usd, minutes } = await estimate(body.agent_id, counts, context)
     const { cases, cloud, phone } = counts
     return {
       status: 200,
-      body: { cases, trials: cloud + phone, estimated_usd: usd, estimated_minutes: minutes, warnings: [] },
+      body: {
+        cases,
+        trials: cloud + phone,
+        estimated_usd: usd,
+        estimated_minutes: minutes,
+        warnings: requested.flatMap(testCaseWarnings),
+      },
     }
   },
 

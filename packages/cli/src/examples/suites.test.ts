@@ -1,14 +1,21 @@
 import { readFileSync } from 'node:fs'
-import { testCase } from '@parley/contract'
-import { runTrial } from '@parley/evaluation'
-import { exampleDraft, withOrigin } from '@parley/examples'
+import { type TestCase, testCase } from '@parley/contract'
+import { audioTrialRunner, runTrial } from '@parley/evaluation'
+import { type ExampleName, exampleDraft, withOrigin } from '@parley/examples'
 import { compile, type Draft } from '@parley/flow'
 import { SeededRandom, systemTime } from '@parley/kernel'
-import { RulesModel } from '@parley/providers'
-import { describe, expect, it } from 'vitest'
+import { RulesModel, TonesVoice } from '@parley/providers'
+import { afterAll, describe, expect, it } from 'vitest'
 
-const SUITE = new URL('../../../../examples/suites/clinic.json', import.meta.url)
-const CASES = (JSON.parse(readFileSync(SUITE, 'utf8')) as { cases: unknown[] }).cases.map(one => testCase.parse(one))
+function casesOf(example: ExampleName): TestCase[] {
+  const file = new URL(`../../../../examples/suites/${example}.json`, import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { cases: unknown[] }).cases.map(one => testCase.parse(one))
+}
+
+const CASES = casesOf('clinic')
+const voice = new TonesVoice()
+const audio = audioTrialRunner(voice)
+afterAll(() => voice.close())
 
 interface Edge {
   destination_node_id?: string | null
@@ -23,15 +30,16 @@ interface Mutable {
   actions: { action_id: string; response_variables?: Record<string, string>; parameters?: { properties: object } }[]
 }
 
-const clinic = () => structuredClone(exampleDraft('clinic').draft) as unknown as Mutable
+const copyOf = (example: ExampleName) => structuredClone(exampleDraft(example).draft) as unknown as Mutable
+const clinic = () => copyOf('clinic')
 
-/** The verdicts of the suite's cases against the draft. */
-async function verdicts(draft: Mutable): Promise<string[]> {
-  const compiled = compile(withOrigin(draft as unknown as Draft, 'https://clinic.example'))
+/** The verdicts of the cases against the draft. */
+async function verdicts(draft: Mutable, cases = CASES): Promise<string[]> {
+  const compiled = compile(withOrigin(draft as unknown as Draft, 'https://example.com'))
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics))
   const results: string[] = []
-  for (const one of CASES) {
-    const { verdict } = await runTrial({
+  for (const one of cases) {
+    const options = {
       plan: compiled.plan,
       agentId: 'clinic',
       agentVersion: 0,
@@ -42,7 +50,8 @@ async function verdicts(draft: Mutable): Promise<string[]> {
       wallClock: Date.now,
       random: new SeededRandom(1),
       signal: new AbortController().signal,
-    })
+    }
+    const { verdict } = await (one.mode === 'audio' ? runTrial(options, audio) : runTrial(options))
     results.push(verdict)
   }
   return results
@@ -111,6 +120,19 @@ const MUTATIONS: Mutation[] = [
   ['the welcome back is gone', saying('welcome_back', 'Hello.')],
   ['the hours are wrong', saying('hours', 'We are closed.')],
 ]
+
+describe('the suite of the example pizzeria', () => {
+  it('its cases pass, in text and with audio', { timeout: 120_000 }, async () => {
+    const cases = casesOf('pizza')
+    expect(new Set(cases.map(({ mode }) => mode))).toEqual(new Set(['text', 'audio']))
+    expect(await verdicts(copyOf('pizza'), cases)).toEqual(cases.map(() => 'passed'))
+  })
+
+  it('every case fails when the kitchen does not answer', { timeout: 120_000 }, async () => {
+    const cases = casesOf('pizza').map(one => ({ ...one, mocks: [] }))
+    expect(await verdicts(copyOf('pizza'), cases)).toEqual(cases.map(() => 'failed'))
+  })
+})
 
 describe('the suite of the example clinic', () => {
   it('its cases pass', async () => {

@@ -1,4 +1,5 @@
 import { MAX_WEB_OFFER, Refusal, readWebOffer } from '@parley/contract'
+import { TokenBuckets } from '@parley/kernel'
 import {
   addWebCandidates,
   type Bus,
@@ -28,6 +29,9 @@ const ANSWER_MS = 12_000
 /** The bus may lose a message. */
 const POLL_MS = 500
 const MAX_FRAGMENT = 8192
+/** Requests with the secrets of one call: an offer waits, and each asks the database. */
+const PER_CALL = { perSecond: 2, burst: 60 }
+const MAX_CALLS = 50_000
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const SDP = 'application/sdp'
 const FRAGMENT = 'application/trickle-ice-sdpfrag'
@@ -49,6 +53,7 @@ type PresentedCall = NonNullable<Awaited<ReturnType<Database['web']['callOf']>>>
 export function serveWebCalls(app: FastifyInstance, routes: WebCallRoutes): void {
   const url = `${WEB_RUNS_PATH}/:run_id`
   const config = { operation: 'web_call' }
+  const calls = new TokenBuckets(MAX_CALLS)
   void app.register(async web => {
     web.addContentTypeParser([SDP, FRAGMENT], { parseAs: 'string', bodyLimit: MAX_WEB_OFFER }, (_request, body, done) =>
       done(null, body),
@@ -65,30 +70,42 @@ export function serveWebCalls(app: FastifyInstance, routes: WebCallRoutes): void
         .send(),
     )
     web.post(url, { config }, (request, reply) =>
-      guarded(request, reply, routes, call => offer(request, reply, routes, call)),
+      guarded(request, reply, routes, calls, call => offer(request, reply, routes, call)),
     )
     web.patch(url, { config }, (request, reply) =>
-      guarded(request, reply, routes, call => trickle(request, reply, routes, call)),
+      guarded(request, reply, routes, calls, call => trickle(request, reply, routes, call)),
     )
     web.delete(url, { config }, (request, reply) =>
-      guarded(request, reply, routes, call => hangUp(request, reply, routes, call)),
+      guarded(request, reply, routes, calls, call => hangUp(request, reply, routes, call)),
     )
   })
 }
 
-/** Finds the call of the presented secret; an unknown one counts against the address, like a wrong API key. */
+/**
+ * Finds the call of the presented secret. An unknown one counts against the address, like a wrong API key; from an address that
+ * presented too many, none is looked up.
+ */
 async function guarded(
   request: FastifyRequest,
   reply: FastifyReply,
-  { pipeline, database }: WebCallRoutes,
+  { pipeline, database, platform }: WebCallRoutes,
+  calls: TokenBuckets,
   act: (call: PresentedCall) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   try {
     const runId = runIdOf(request)
+    const exhausted = pipeline.refusedAddress(request.ip, request.id)
+    if (exhausted !== null) {
+      setRateLimitHeaders(reply, exhausted.rateLimit)
+      return sendAnswer(request, reply, exhausted.refused!)
+    }
     const secret = /^Bearer ([!-~]{8,128})$/i.exec(request.headers.authorization ?? '')?.[1]
     const call =
       secret === undefined || !UUID.test(runId) ? null : await database.web.callOf(runId, webSecretHash(secret))
-    if (call !== null) return await act(call)
+    if (call !== null) {
+      if (!calls.take(runId, PER_CALL, platform.now())) throw tooManyRequests()
+      return await act(call)
+    }
     const { rateLimit, refused } = pipeline.admitAddress(request.ip, request.id)
     setRateLimitHeaders(reply, rateLimit)
     const message = 'this is no token of this web call: take url and token from the answer that created it'
@@ -193,6 +210,13 @@ function bodyOf(request: FastifyRequest, type: string): string {
   if (sent !== type || typeof request.body !== 'string')
     throw refusedRequest(`the body must be ${type}`, `body: its Content-Type is not ${type}`)
   return request.body
+}
+
+function tooManyRequests(): Refusal {
+  return new Refusal('rate_limited', 'too many requests with the secrets of this call: try again in 1 s', {
+    reason: 'request_rate',
+    details: { retry_after_seconds: 1 },
+  })
 }
 
 function overOrUsed(): Refusal {

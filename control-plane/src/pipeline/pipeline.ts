@@ -146,6 +146,13 @@ export class Pipeline {
     return { rateLimit, refused: refusal === null ? null : this.#failed(refusal, requestId) }
   }
 
+  /** The answer to a request from an address without tokens, before its secret is looked up; null: it has some. Counts nothing. */
+  refusedAddress(address: string, requestId: string): Omit<Admission, 'client'> | null {
+    if (this.#limiter.hasAddressTokens(address)) return null
+    const { rateLimit, refusal } = this.#limiter.refuseAddress(address)
+    return { rateLimit, refused: this.#failed(refusal, requestId) }
+  }
+
   /** Counts an attempt to sign in against its address. */
   admitSignIn(address: string, requestId: string): Omit<Admission, 'client'> {
     const { rateLimit, refusal } = this.#limiter.takeSignIn(address)

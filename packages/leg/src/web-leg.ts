@@ -21,7 +21,7 @@ import { isDigits } from './info-digits.ts'
 import type { CallLeg, LegEnd, LegEvent, LegState, LegTransport } from './leg.ts'
 import { readPageMessage } from './page-message.ts'
 
-/** Longest time from the answer until ICE and DTLS are up. */
+/** Longest time until there is an answer, and from it until ICE and DTLS are up. */
 const CONNECT_MS: Ms = 20_000
 /** A page whose path was lost may come back for this long. */
 const RECONNECT_MS: Ms = 10_000
@@ -110,6 +110,8 @@ export class WebLeg implements CallLeg {
     this.#media = media
     this.#time = time
     media.onEvent(event => this.#onMedia(event))
+    // An offer that cannot be read or answered leaves no leg that waits for ever.
+    this.#limit(CONNECT_MS, 'the browser did not connect')
   }
 
   get state(): LegState {

@@ -1,11 +1,14 @@
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
+import { TokenBucket } from '@parley/kernel'
 import nodeDataChannel from 'node-datachannel'
 import type { PeerCommand, PeerOptions, PeerReport } from '../protocol.ts'
 import { SsrcMapping } from '../rtp-ssrc.ts'
 
 /** Longest message of a page that is passed on, characters. */
 const MAX_MESSAGE = 4096
+/** Messages and channels of a page that the engine gets; more are dropped here, so that no page keeps the engine from its calls. */
+const REPORTS = { perSecond: 20, burst: 40 }
 /** What a page has not read of our messages; more is dropped, so that a page that does not read costs no memory. */
 const MAX_UNREAD_BYTES = 262_144
 /** Messages that were sent just before the end still reach the page. */
@@ -20,6 +23,7 @@ class Peer {
   readonly #connection: InstanceType<typeof nodeDataChannel.PeerConnection>
   readonly #socket: Socket
   #channel: { sendMessage(text: string): boolean; bufferedAmount(): number; isOpen(): boolean } | null = null
+  readonly #reports = new TokenBucket(REPORTS, performance.now())
   #closed = false
 
   constructor(connect: Connect) {
@@ -53,9 +57,10 @@ class Peer {
     connection.onDataChannel(channel => {
       this.#channel = channel
       channel.onMessage(message => {
-        if (typeof message === 'string' && message.length <= MAX_MESSAGE) report({ type: 'message', id, text: message })
+        if (typeof message !== 'string' || message.length > MAX_MESSAGE) return
+        if (this.#reports.take(performance.now())) report({ type: 'message', id, text: message })
       })
-      report({ type: 'channel', id })
+      if (this.#reports.take(performance.now())) report({ type: 'channel', id })
     })
     connection.onStateChange(state => report({ type: 'state', id, state }))
     const gathered = new Promise<void>(resolve => {

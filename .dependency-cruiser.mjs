@@ -84,8 +84,8 @@ const packages = {
     'packages/phone',
   ],
   examples: ['packages/kernel', 'packages/flow'],
-  // The public API only, through its client.
-  console: ['packages/contract', 'packages/client'],
+  // The public API only, through its client, and calls of the browser.
+  console: ['packages/contract', 'packages/client', 'packages/web'],
   'packages/cli': [
     'packages/kernel',
     'sip',

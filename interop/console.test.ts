@@ -154,6 +154,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       ['knowledge', '/knowledge'],
       ['evaluation', '/evaluation'],
       ['keys', '/keys'],
+      ['provider-keys', '/provider-keys'],
       ['secrets', '/secrets'],
       ['team', '/team'],
       ['audit', '/audit'],

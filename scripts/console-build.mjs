@@ -12,7 +12,7 @@ const directory = join(room, 'dist')
 const stampFile = join(directory, 'stamp')
 const BUILD_TIMEOUT_MS = 120_000
 
-/** Everything that the built files are made of: the console, and the routes of the API that its client derives. */
+/** Everything that the built files are made of: the console, the routes of the API that its client derives, and the browser's part of web calls. */
 const SOURCES = [
   'console/index.html',
   'console/package.json',
@@ -21,6 +21,7 @@ const SOURCES = [
   'packages/client/src',
   'packages/contract/src',
   'packages/nodes/src',
+  'packages/web/src',
   'package-lock.json',
 ]
 

@@ -33,6 +33,8 @@ async function buildConsole(directory: string): Promise<void> {
     configFile: false,
     logLevel: 'error',
     plugins: [routesAsData],
+    // The package's own entry point is its built module, which a checkout need not have.
+    resolve: { alias: { '@parley/web': join(dirname(room), 'packages/web/src/index.ts') } },
     build: {
       outDir: directory,
       emptyOutDir: true,

@@ -9,6 +9,9 @@ const TelephonyPage = lazy(async () => ({ default: (await import('./operations/t
 const UsagePage = lazy(async () => ({ default: (await import('./operations/usage-page.tsx')).UsagePage }))
 const KeysPage = lazy(async () => ({ default: (await import('./operations/keys-page.tsx')).KeysPage }))
 const SecretsPage = lazy(async () => ({ default: (await import('./operations/secrets-page.tsx')).SecretsPage }))
+const ProviderKeysPage = lazy(async () => ({
+  default: (await import('./operations/provider-keys-page.tsx')).ProviderKeysPage,
+}))
 const AuditPage = lazy(async () => ({ default: (await import('./operations/audit-page.tsx')).AuditPage }))
 const WorkspacePage = lazy(async () => ({ default: (await import('./operations/workspace-page.tsx')).WorkspacePage }))
 const TrunkPage = lazy(async () => ({ default: (await import('./operations/trunk-page.tsx')).TrunkPage }))
@@ -50,6 +53,8 @@ function pageOf(route: Route) {
       return <KeysPage />
     case 'secrets':
       return <SecretsPage />
+    case 'provider-keys':
+      return <ProviderKeysPage />
     case 'audit':
       return <AuditPage />
     case 'workspace':

@@ -16,6 +16,7 @@ export const OPERATIONS = [
   'alerts',
   'knowledge',
   'keys',
+  'provider-keys',
   'secrets',
   'team',
   'audit',

@@ -10,11 +10,12 @@ import { FlowEditor } from './flow-editor.tsx'
 import { ForeignChanges } from './foreign-changes.tsx'
 import { PublishDialog } from './publish-dialog.tsx'
 import { SettingsTab } from './settings-tab.tsx'
+import { Talk } from './talk.tsx'
 import { type OpenDraft, useDraft } from './use-draft.ts'
 import { VersionsTab } from './versions-tab.tsx'
 import '../styles/agent.css'
 
-/** One agent: its draft as a graph and as settings, chats with it, its versions. */
+/** One agent: its draft as a graph and as settings, conversations with it, its versions. */
 export function AgentPage({ agentId, tab }: { readonly agentId: string; readonly tab: AgentTab }) {
   const api = useApi()
   const { text } = useTexts()
@@ -57,7 +58,12 @@ export function AgentPage({ agentId, tab }: { readonly agentId: string; readonly
       {open?.foreign != null && <ForeignChanges open={open} />}
       {open?.fault != null && <Fault error={open.fault} />}
       {tab === 'versions' && <VersionsTab agentId={agentId} headVersion={head?.version ?? null} />}
-      {tab === 'chat' && <Chat agent={agent.data} draft={open?.draft ?? null} />}
+      {tab === 'chat' && (
+        <div className="stack">
+          <Talk agent={agent.data} draft={open?.draft ?? null} />
+          <Chat agent={agent.data} draft={open?.draft ?? null} />
+        </div>
+      )}
       {(tab === 'flow' || tab === 'settings') && state.kind === 'loading' && <Loading />}
       {(tab === 'flow' || tab === 'settings') && state.kind === 'fault' && <Fault error={state.error} />}
       {(tab === 'flow' || tab === 'settings') && state.kind === 'none' && <NoDraft agentId={agentId} />}

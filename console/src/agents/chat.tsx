@@ -1,5 +1,5 @@
 import type { ResultFrom } from '@parley/client'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
@@ -10,6 +10,7 @@ import { isEnded } from '../runs/run-words.tsx'
 import { Icon } from '../shell/icon.tsx'
 import { Badge, Fault, Section } from '../ui/parts.tsx'
 import type { Draft } from './flow-graph.ts'
+import { type Partner, useTestVersion } from './use-test-version.ts'
 import '../styles/live.css'
 
 interface ChatProps {
@@ -21,12 +22,12 @@ interface ChatProps {
 export function Chat({ agent, draft }: ChatProps) {
   const api = useApi()
   const { text } = useTexts()
-  const queries = useQueryClient()
   const agentId = agent.ref.id
+  const versionOf = useTestVersion(agentId, draft)
   const [runId, setRun] = useState<string | null>(null)
   const start = useMutation({
-    mutationFn: async (what: 'draft' | 'head') => {
-      const version = what === 'draft' && draft !== null ? await publishedForTest(draft) : undefined
+    mutationFn: async (partner: Partner) => {
+      const version = await versionOf(partner)
       const run = await api.runs.create({
         body: { agent_id: agentId, channel: 'cloud', mode: 'chat', ...(version !== undefined && { version }) },
       })
@@ -34,14 +35,6 @@ export function Chat({ agent, draft }: ChatProps) {
     },
     onSuccess: setRun,
   })
-  const publishedForTest = async (open: Draft) => {
-    const { publication } = await api.publications.publish({
-      params: { agent_id: agentId },
-      body: { draft_id: open.draft_id, expected_revision: open.revision, test: true },
-    })
-    void queries.invalidateQueries({ queryKey: ['publications.list', agentId] })
-    return publication.ref.version
-  }
   return (
     <Section
       title={text('chat.title')}

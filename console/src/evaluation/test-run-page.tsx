@@ -13,6 +13,7 @@ import { CHANGE_TONES, isFinished, type TestRun, USD, VerdictBadge } from './tes
 import { TrialDialog } from './trial-dialog.tsx'
 import { useBaselines, useResults, useTestRun } from './use-test-runs.ts'
 import '../styles/evaluation.css'
+import '../styles/run.css'
 
 /** One test run: its progress, and its results beside those of a baseline. */
 export function TestRunPage({ testRunId }: { readonly testRunId: string }) {
@@ -212,11 +213,11 @@ function ResultTable({ cases, isCompared, onTrial }: ResultTableProps) {
             key={trial.trial_id}
             type="button"
             className="link"
-            aria-label={text('testRun.openTrial', { trial: trial.trial, name: result.name })}
             title={trial.failed_assertions.join(', ')}
             onClick={() => onTrial(trial.trial_id)}
           >
-            {trial.trial} <VerdictBadge verdict={trial.verdict} state={trial.state} />
+            <span className="hidden">{text('testRun.trial')}</span> {trial.trial}{' '}
+            <VerdictBadge verdict={trial.verdict} state={trial.state} />
           </button>
         ))}
       </span>

@@ -8,6 +8,7 @@ import { Badge, Fault, PageHead, Section } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
 import { CallLimit } from './call-limit.tsx'
 import { NewNumber } from './new-number.tsx'
+import { NewTrunk } from './new-trunk.tsx'
 import { TrunkSummary } from './trunk-summary.tsx'
 import { useChange } from './use-change.ts'
 
@@ -41,7 +42,7 @@ export function TelephonyPage() {
     <>
       <PageHead title={text('nav.telephony')} lead={text('telephony.lead')} />
       <div className="stack">
-        <Section title={text('trunk.title')}>
+        <Section title={text('trunk.title')} actions={<NewTrunk />}>
           <PagedTable
             caption={text('trunk.title')}
             columns={trunkColumns}

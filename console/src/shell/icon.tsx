@@ -9,6 +9,7 @@ const PATHS = {
   knowledge: 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5zM19 4h-4a2 2 0 0 0-2 2M13 20a2 2 0 0 1 2-2h4V4',
   evaluation: 'M9 3h6M10 3v6l-5 9a2 2 0 0 0 2 3h10a2 2 0 0 0 2-3l-5-9V3M7.5 15h9',
   keys: 'M15 7a4 4 0 1 1-3.9 5H3v4h3v-2h2v-2h3.1A4 4 0 0 1 15 7zM15 11h.01',
+  'provider-keys': 'M4 7h10M4 12h6M4 17h10M17 9v6M14 12h6',
   secrets: 'M6 11h12v9H6zM8 11V8a4 4 0 0 1 8 0v3',
   audit: 'M7 3h8l4 4v14H7a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2zM9 12h6M9 16h6',
   workspace:
@@ -28,6 +29,7 @@ const PATHS = {
   check: 'M5 12l5 5 9-11',
   warning: 'M12 4l9 16H3zM12 10v4M12 17h.01',
   send: 'M4 12l16-7-6 16-3-7z',
+  microphone: 'M12 3a3 3 0 0 0-3 3v6a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3zM6 11v1a6 6 0 0 0 12 0v-1M12 18v3',
   exit: 'M14 4h5v16h-5M10 8l-4 4 4 4M6 12h9',
   hangUp: 'M3 14c5-5 13-5 18 0l-2.5 2.5-4-1.5v-2.5a12 12 0 0 0-5 0V15l-4 1.5z',
 } as const

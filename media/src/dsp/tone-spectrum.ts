@@ -8,6 +8,8 @@ const BIN_HZ = 8000 / SPECTRUM_WINDOW
 const PEAK_BINS = 2
 const LOWEST_BIN = Math.ceil(250 / BIN_HZ)
 const HIGHEST_BIN = Math.floor(2600 / BIN_HZ)
+/** A quieter window, dB below full scale, is not transformed. */
+const QUIET_DB = -50
 
 /** Power spectrum of one window of 8 kHz audio and its two strongest peaks. Allocates nothing after construction. */
 export class ToneSpectrum {
@@ -21,22 +23,23 @@ export class ToneSpectrum {
   peakDb = -120
   levelDb = -120
 
-  readonly #re = new Float64Array(SPECTRUM_WINDOW)
-  readonly #im = new Float64Array(SPECTRUM_WINDOW)
+  /** Transform of the even samples as real and the odd ones as imaginary parts. */
+  readonly #re = new Float64Array(HALF)
+  readonly #im = new Float64Array(HALF)
   readonly #power = new Float64Array(HALF)
   readonly #window = new Float64Array(SPECTRUM_WINDOW)
   readonly #cos = new Float64Array(HALF)
   readonly #sin = new Float64Array(HALF)
-  readonly #reversed = new Uint16Array(SPECTRUM_WINDOW)
+  readonly #reversed = new Uint16Array(HALF)
 
   constructor() {
     for (let i = 0; i < SPECTRUM_WINDOW; i++) {
       this.#window[i] = (0.5 - 0.5 * Math.cos((2 * Math.PI * i) / SPECTRUM_WINDOW)) / 32768
-      let reversed = 0
-      for (let bit = 0; bit < 9; bit++) reversed |= ((i >> bit) & 1) << (8 - bit)
-      this.#reversed[i] = reversed
     }
     for (let i = 0; i < HALF; i++) {
+      let reversed = 0
+      for (let bit = 0; bit < 8; bit++) reversed |= ((i >> bit) & 1) << (7 - bit)
+      this.#reversed[i] = reversed
       this.#cos[i] = Math.cos((2 * Math.PI * i) / SPECTRUM_WINDOW)
       this.#sin[i] = Math.sin((2 * Math.PI * i) / SPECTRUM_WINDOW)
     }
@@ -45,15 +48,22 @@ export class ToneSpectrum {
   /** Measures the window that begins at `start` of the ring `audio`, whose length is a power of two. */
   measure(audio: Int16Array, start: Samples): void {
     const mask = audio.length - 1
-    for (let i = 0; i < SPECTRUM_WINDOW; i++) {
+    let energy = 0
+    for (let i = 0; i < HALF; i++) {
       const to = this.#reversed[i]!
-      this.#re[to] = audio[(start + i) & mask]! * this.#window[i]!
-      this.#im[to] = 0
+      const even = audio[(start + 2 * i) & mask]! * this.#window[2 * i]!
+      const odd = audio[(start + 2 * i + 1) & mask]! * this.#window[2 * i + 1]!
+      this.#re[to] = even
+      this.#im[to] = odd
+      energy += even * even + odd * odd
     }
+    // Parseval: the bins of positive frequencies hold half of the energy, so no band is louder than this.
+    const loudest = decibels((energy * SPECTRUM_WINDOW) / 2)
+    if (loudest < QUIET_DB) return this.#quiet(loudest)
     this.#transform()
     let total = 1e-12
-    for (let bin = 0; bin < HALF; bin++) {
-      const power = this.#re[bin]! ** 2 + this.#im[bin]! ** 2
+    for (let bin = LOWEST_BIN - 1; bin <= HIGHEST_BIN + 1; bin++) {
+      const power = this.#powerAt(bin)
       this.#power[bin] = power
       if (bin >= LOWEST_BIN && bin <= HIGHEST_BIN) total += power
     }
@@ -68,14 +78,38 @@ export class ToneSpectrum {
     this.secondShare = this.#around(second) / total
   }
 
+  #quiet(levelDb: number): void {
+    this.hz = 0
+    this.secondHz = 0
+    this.share = 0
+    this.secondShare = 0
+    this.peakDb = levelDb
+    this.levelDb = levelDb
+  }
+
+  /** Separates the spectra of the even and odd samples and joins them to that of the window. */
+  #powerAt(bin: number): number {
+    const re = this.#re[bin]!
+    const im = this.#im[bin]!
+    const mirroredRe = this.#re[HALF - bin]!
+    const mirroredIm = this.#im[HALF - bin]!
+    const oddRe = im + mirroredIm
+    const oddIm = mirroredRe - re
+    const c = this.#cos[bin]!
+    const s = this.#sin[bin]!
+    const sumRe = re + mirroredRe + oddRe * c + oddIm * s
+    const sumIm = im - mirroredIm + oddIm * c - oddRe * s
+    return (sumRe * sumRe + sumIm * sumIm) / 4
+  }
+
   /** Radix-2, in place, on input in bit-reversed order. */
   #transform(): void {
     const re = this.#re
     const im = this.#im
-    for (let size = 2; size <= SPECTRUM_WINDOW; size *= 2) {
+    for (let size = 2; size <= HALF; size *= 2) {
       const half = size / 2
       const step = SPECTRUM_WINDOW / size
-      for (let from = 0; from < SPECTRUM_WINDOW; from += size) {
+      for (let from = 0; from < HALF; from += size) {
         for (let i = 0; i < half; i++) {
           const c = this.#cos[i * step]!
           const s = this.#sin[i * step]!

@@ -13,9 +13,9 @@ export interface CallControl {
 
 /** Talks on a call. Created before the answer; owned by the call. */
 export interface CallHandler {
-  /** Called with every event of the leg except "ended"; from "answered" on audio flows. */
+  /** Called with every event of the leg except "ended"; from "answered" on audio flows, early media before it. */
   onLeg(event: LegEvent): void
-  /** Reads the audio received since the last call. Called every 20 ms while the call is up. */
+  /** Reads the audio received since the last call. Called every 20 ms while the call is up, and during early media. */
   drain(): void
   /** Applies the variables of a live update from the agent's next turn on. Absent: the handler has no variables. */
   updateVariables?(values: Readonly<Record<string, string>>): void

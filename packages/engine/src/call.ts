@@ -125,10 +125,9 @@ export class Call {
 
   #onLeg(event: LegEvent): void {
     this.#emit({ type: 'leg', event })
-    if (event.type === 'answered') {
-      this.#transport = this.leg.transport
-      this.#stopReading = this.#ticker.add(() => this.#guarded(handler => handler.drain()))
-    }
+    if (event.type === 'answered') this.#transport = this.leg.transport
+    if (event.type === 'answered' || (event.type === 'ringing' && event.earlyMedia))
+      this.#stopReading ??= this.#ticker.add(() => this.#guarded(handler => handler.drain()))
     if (event.type === 'transfer-result' && event.taken) {
       this.#ending ??= 'transferred'
       this.#emitEnding()

@@ -152,6 +152,13 @@ describe('a message may begin', () => {
     ])
   })
 
+  it('not at a tone of 130 ms, which is a vowel', () => {
+    const steps: AnswerStep[] = [{ says: 'leave a message' }, { tone: 'tone', hz: 430, ms: 130 }, { pauses: 300 }]
+    const outputs = detect([...steps, { says: 'after the beep' }, { pauses: 500 }, { tone: 'tone', hz: 1000, ms: 300 }])
+    expect(outputs.filter(({ type }) => type === 'greeting-over')).toHaveLength(1)
+    expect(at(outputs, 'greeting-over')).toBe(900 + 130 + 300 + 900 + 500 + 300 + 50)
+  })
+
   it('never before a beep that ends the greeting, however long it pauses', () => {
     const steps: AnswerStep[] = [{ says: 'leave a message' }, { pauses: 2000 }, { says: 'thanks' }, { pauses: 2000 }]
     expect(

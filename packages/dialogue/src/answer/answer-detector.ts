@@ -15,11 +15,11 @@ import {
   MARGIN_OVER_HUMAN,
   MESSAGE_SILENCE_MS,
   NO_SOUND_MS,
-  PROVING_BEEP_MS,
   QUESTION_SILENCE_MS,
   REVISION_MARGIN,
   SHORT_GREETING_MS,
   SHORT_GREETING_SILENCE_MS,
+  SHORTEST_BEEP_MS,
   TALK_BEFORE_BEEP_MS,
   WORDS_BEFORE_BEEP,
   WORDS_WAIT_MS,
@@ -168,14 +168,14 @@ export class AnswerDetector implements Machine<AnswerInput, AnswerOutput> {
 
   #toneEnded({ at, isIsolated }: AnswerInput & { type: 'tone-ended' }): void {
     this.#talk.toneEnded(at)
-    if (!isIsolated || this.#answeredAt === null) return
+    if (!isIsolated || this.#answeredAt === null || at - this.#toneAt < SHORTEST_BEEP_MS) return
     const spoken = this.#talk.spokenMs(at)
     // In noise words are heard where no voice is found.
     if (spoken < TALK_BEFORE_BEEP_MS && this.#words.count < WORDS_BEFORE_BEEP) return
     this.#greetingEnd.beep(at)
     const { class: current } = this.#verdict ?? {}
     if (current === 'fax' || current === 'announcement' || current === 'mailbox_unavailable') return
-    if (current === 'voicemail' || current === 'screener' || at - this.#toneAt < PROVING_BEEP_MS) return
+    if (current === 'voicemail' || current === 'screener') return
     this.#decide(at, {
       class: 'voicemail',
       confidence: 0.85,

@@ -19,14 +19,14 @@ export const WORDS_WAIT_MS: Ms = 700
 /** A greeting that goes on for this long is a machine's. */
 export const LONG_GREETING_MS: Ms = 6000
 /** What the length of a greeting adds to the score of a machine's words: nothing up to the first length, all of it from the second on. */
-export const LENGTH_BONUS = 0.4
-export const BONUS_FROM_MS: Ms = 1500
-export const BONUS_WHOLE_MS: Ms = 3200
+export const LENGTH_BONUS = 0.45
+export const BONUS_FROM_MS: Ms = 1000
+export const BONUS_WHOLE_MS: Ms = 2600
 /** A beep counts after this much talk, or this many words. */
 export const TALK_BEFORE_BEEP_MS: Ms = 500
 export const WORDS_BEFORE_BEEP = 3
-/** A shorter beep ends a greeting, and does not prove that it was a mailbox's: a vowel may be cut off by packet loss. */
-export const PROVING_BEEP_MS: Ms = 180
+/** A shorter tone is no beep: vowels are as steady for 110 to 140 ms. */
+export const SHORTEST_BEEP_MS: Ms = 180
 /** A line without a sound. */
 export const NO_SOUND_MS: Ms = 5000
 /** A verdict that a person answered stands after this time, and after that many turns that answer the agent. */

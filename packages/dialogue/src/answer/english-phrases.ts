@@ -41,6 +41,10 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 talking to
     0.5 go ahead`,
   voicemail: `
+    0.9 ^ at the tone
+    0.9 the person you have
+    0.9 ^ sorry i/we
+    0.7 ^ i am sorry but
     1.1 leave (me) a/your (brief/short/detailed/voice/quick) message
     1.1 leave (me/us) (a/your/his/her/their) (brief/short/detailed) message/voicemail
     1.0 leave your name
@@ -94,11 +98,11 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 customer/subscriber you ~ calling/dialed
     0.8 finished recording
     0.8 hang up or press
-    0.8 you know what to do
+    1.0 you know what to do
     0.7 do your thing
     0.95 ^ your call has
     0.95 ^ your call was
-    0.6 ^ the person/party/customer/subscriber
+    0.9 ^ the person/party/customer/subscriber/caller
     0.9 ^ the person you're/you are/were
     0.9 ^ the google/wireless/mobile
     0.9 ^ nobody is
@@ -152,6 +156,21 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     1.1 no room
     1.0 is full`,
   ivr: `
+    0.9 ^ your call is/may/will
+    0.9 ^ this call is/may/will
+    0.9 ^ all (of) (our)
+    0.9 ^ due to
+    0.9 ^ please hold/listen/select/enter/choose/press
+    0.9 ^ calls are/may
+    0.9 ^ for sales/support/english/appointments/billing
+    0.9 if this is an
+    0.9 assisting other
+    0.9 high call volume
+    0.9 your wait
+    0.9 hang up and dial
+    0.4 thank you for choosing
+    0.5 this call
+    0.5 your call is/may/will
     1.2 press/dial/push #
     1.2 press/dial/push the # key
     1.2 press/dial/push star/pound
@@ -204,8 +223,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 menu
     0.6 options
     0.5 extension
-    0.6 recorded
-    0.6 monitored
+    0.9 recorded
+    0.9 monitored
     0.5 select
     0.6 choose
     0.6 automated
@@ -287,6 +306,12 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.5 this person
 `,
   announcement: `
+    0.9 ^ your call cannot/can't/could
+    0.9 ^ we're sorry
+    0.9 ^ we are sorry
+    0.9 the mobile/cell/cellular/wireless phone/number/customer
+    0.7 the network
+    0.9 ^ attention
     1.4 number you have/are dialed/dialled/called/reached/calling/dialing is/has
     1.4 number you dialed/dialled/called/reached is/has
     1.4 number you have dialed/dialled/called/reached

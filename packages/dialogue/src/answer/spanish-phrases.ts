@@ -13,6 +13,8 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.2 le saluda
     0.3 mi nombre es
     0.3 soy
+    0.5 que tal
+    0.5 si hola
     1.0 con quien hablo/desea
     1.0 quien es
     0.6 quien habla
@@ -39,6 +41,9 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 a sus ordenes
     0.5 que desea/quiere`,
   voicemail: `
+    0.9 lo siento no
+    0.9 ^ en este/estos momento/momentos no
+    0.8 deje/deja su/tu
     1.1 deja/deje/dejar/dejanos/dejame/dejenos/dejeme (un/tu/su/el) (breve) mensaje
     1.1 deja/deje/dejar/dejanos/dejame/dejenos/dejeme ~ mensaje
     1.0 deja/deje/dejanos/dejame/dejenos/dejeme (tu/su) nombre
@@ -132,6 +137,14 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     1.2 nuevos mensajes
     1.1 no hay espacio`,
   ivr: `
+    0.9 ^ su llamada es/puede/sera
+    0.9 ^ esta llamada
+    0.9 ^ todos nuestros/los
+    0.9 ^ el tiempo
+    0.9 ^ si desea/conoce
+    0.9 momento todos
+    0.9 ^ para
+    0.4 por favor escuche
     1.2 marque/oprima/pulse/presione/digite/teclee (el/la) (numero/tecla) #
     1.2 marque/oprima/pulse/presione/digite/teclee (la) (tecla) asterisco/numeral/almohadilla
     1.0 marque/digite/introduzca/ingrese/teclee (el/su/la) (numero) (de) extension/interno/cuenta/documento/cliente
@@ -227,6 +240,11 @@ export const SPANISH_ANSWERS: AnswerPhrases = {
     0.6 desconocidos
     0.7 quien es y`,
   announcement: `
+    0.9 ^ lo sentimos
+    0.9 ^ informacion gratuita
+    0.9 ^ le informamos que
+    0.9 ^ atencion
+    0.95 ^ su llamada no
     1.4 numero que ha/usted marcado/marco/llamado
     1.4 numero que ~ marcado
     1.4 numero marcado

@@ -51,6 +51,7 @@ export class AnswerHandling {
   #message: Promise<string> | null = null
   #answers = 0
   #isNavigating = false
+  #isAnswered = false
 
   constructor(options: AnswerHandlingOptions, drainingFirst: <I, O>(machine: Machine<I, O>) => Machine<I, O>) {
     this.#options = options
@@ -77,6 +78,7 @@ export class AnswerHandling {
   }
 
   answered(): void {
+    this.#isAnswered = true
     this.#pass({ type: 'answered' })
   }
 
@@ -194,9 +196,12 @@ export class AnswerHandling {
     this.#limit = time.at(time.now() + PERSON_MS, () => this.#end('screener'))
   }
 
-  /** Nobody can come to the phone at a fax or at an announcement of the network. An agent that was called goes on. */
+  /**
+   * Nobody can come to the phone at a fax or at an announcement of the network. An agent that was called goes on. Before the answer
+   * the network ends the call itself, with a status that says why.
+   */
   #onUnattended({ class: answer, confidence }: Verdict): void {
-    if (this.#options.direction === 'inbound' || confidence < CERTAIN) return
+    if (!this.#isAnswered || this.#options.direction === 'inbound' || confidence < CERTAIN) return
     this.#end(answer === 'fax' ? 'fax' : 'announcement')
   }
 

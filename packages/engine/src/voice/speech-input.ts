@@ -34,6 +34,8 @@ const UNNOTICED_GAP_MS: Ms = 30_000
 const MUSIC_MS: Ms = 6000
 /** Number of consecutive stalls after which the recogniser is reopened; one more is fatal. */
 const MAX_STALLS = 2
+/** Voice in early media that lasts this long without a tone is speech, and transcribed from its start; ringing is not. */
+const EARLY_SPEECH_MS: Ms = 600
 
 interface SpeechInputOptions {
   readonly leg: Pick<CallLeg, 'format' | 'readHeard' | 'heardPosition' | 'detectVoice' | 'nextVoiceEdge'>
@@ -49,6 +51,8 @@ interface SpeechInputOptions {
   readonly onHeard: (input: DialogueInput) => void
   /** Heard audio at 8 kHz, before the voice and the words in it; `position` counts samples of 8 kHz. */
   readonly onAudio?: (position: Samples, audio: Int16Array, count: Samples) => void
+  /** Whether a tone is audible in the audio that `onAudio` got last; it is asked during early media. */
+  readonly isTone?: () => boolean
   /** The recogniser failed. `isFatal`: for good; otherwise it is connected again and gets the audio that it missed. */
   readonly onFailure: (error: ParleyError, isFatal: boolean) => void
 }
@@ -82,6 +86,9 @@ export class SpeechInput {
   #unnoticedAt: Samples | null = null
   /** The last stall, until the reopened recogniser shows whether there were words in the audio that it gets again. */
   #suspected: { readonly error: ParleyError; readonly reopenedAt: Samples } | null = null
+  /** The audio is early media: a recogniser that finds no words in it has not failed. */
+  #isEarly = false
+  #isTranscribing = true
   #closed = false
   /** Index of the recogniser that is used. */
   #current = 0
@@ -112,6 +119,18 @@ export class SpeechInput {
       this.#next = from + count
       this.#hear(from, count)
     }
+  }
+
+  /** The audio is early media until `answered`. */
+  listenEarly(): void {
+    if (this.#isEarly) return
+    this.#isEarly = true
+    this.#isTranscribing = false
+  }
+
+  answered(): void {
+    this.#isEarly = false
+    this.#isTranscribing = true
   }
 
   /** Asks the recogniser for a final transcript of what it has heard. */
@@ -175,9 +194,20 @@ export class SpeechInput {
     taken.push(position, this.#audio, count)
     const heard = taken.samples.subarray(0, taken.count)
     this.#recent.write(heard)
-    this.#stream.write(heard, taken.position)
-    if (this.#voiced) this.#heardVoice(count)
+    if (this.#isTranscribing) this.#stream.write(heard, taken.position)
+    else this.#judgeEarly(taken.position + taken.count)
+    if (this.#voiced && !this.#isEarly) this.#heardVoice(count)
     if (this.#unnoticedAt !== null && this.#ms(this.#next - this.#unnoticedAt) >= NOTICED_WITHIN_MS) this.#onStalled()
+  }
+
+  /** Early media is transcribed from the first speech on. `written`: its end on the recogniser's clock. */
+  #judgeEarly(written: Samples): void {
+    if (this.#options.isTone?.()) this.#voiceSince = this.#next
+    const voice = this.#ms(this.#next - this.#voiceSince)
+    if (!this.#voiced || voice < EARLY_SPEECH_MS) return
+    this.#isTranscribing = true
+    const speech = this.#recent.newest(voice)
+    this.#stream.write(speech, written - speech.length)
   }
 
   #heardVoice(count: Samples): void {

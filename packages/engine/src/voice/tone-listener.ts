@@ -8,6 +8,9 @@ export class ToneListener {
   readonly #timeOf: (narrowband: Samples) => Ms
   readonly #onTone: (input: AnswerInput) => void
 
+  /** A tone is audible in the audio heard last. */
+  isSounding = false
+
   /** `timeOf`: the time of a position in audio of 8 kHz. */
   constructor(timeOf: (narrowband: Samples) => Ms, onTone: (input: AnswerInput) => void) {
     this.#timeOf = timeOf
@@ -18,6 +21,7 @@ export class ToneListener {
     const tones = this.#tones
     tones.push(position, audio, 0, count)
     for (let type = tones.take(); type !== null; type = tones.take()) {
+      this.isSounding = type !== 'tone-ended'
       const at = this.#timeOf(tones.position)
       if (type === 'tone-ended') this.#onTone({ type, at, isIsolated: tones.isIsolated })
       else this.#onTone({ type: 'tone-started', tone: type === 'tone-started' ? 'tone' : type, hz: tones.hz, at })

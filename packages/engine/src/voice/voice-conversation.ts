@@ -28,6 +28,7 @@ import { playAmbientSound } from './ambient-sound.ts'
 import { AnswerHandling } from './answer-handling.ts'
 import { CallClock } from './call-clock.ts'
 import { dialogueOptions, silenceContractOf, turnSettings } from './dialogue-options.ts'
+import { heardSince } from './heard-since.ts'
 import { LastWords } from './last-words.ts'
 import { LegRequests } from './leg-requests.ts'
 import { meteredAgent } from './metered-agent.ts'
@@ -105,6 +106,8 @@ export class VoiceConversation implements CallHandler {
   #connecting: Timer | null = null
   #hangUp: Timer | null = null
   #connected = false
+  #hasEarlyMedia = false
+  #answeredAt: Ms | null = null
   #callerHeard = false
   #stopped = false
   #lastWords: LastWords | null = null
@@ -204,6 +207,7 @@ export class VoiceConversation implements CallHandler {
       onAudio: (position, audio, count) => {
         if (this.#answer.isListening) tones.hear(position, audio, count)
       },
+      isTone: () => tones.isSounding,
       onFailure: (error, isFatal) => this.#onRecogniserFailure(error, isFatal),
     })
     warmVoice(agent, format)
@@ -226,6 +230,10 @@ export class VoiceConversation implements CallHandler {
     if (this.#stopped) return
     this.#legRequests.onLeg(event)
     switch (event.type) {
+      case 'ringing':
+        if (!event.earlyMedia) return
+        this.#hasEarlyMedia = true
+        return this.#speechInput.listenEarly()
       case 'answered':
         return this.#onAnswered()
       case 'first-packet':
@@ -305,6 +313,9 @@ export class VoiceConversation implements CallHandler {
 
   #onAnswered(): void {
     const { time } = this.#options
+    if (this.#hasEarlyMedia) this.drain()
+    this.#answeredAt = time.now()
+    this.#speechInput.answered()
     this.#answer.answered()
     this.#connecting = time.at(time.now() + FIRST_PACKET_WAIT_MS, () => this.#connect())
     if (this.#callerHeard) this.#connect()
@@ -329,7 +340,10 @@ export class VoiceConversation implements CallHandler {
     this.#driver.handle({ type: 'connected' })
   }
 
-  #hear(input: DialogueInput): void {
+  #hear(heard: DialogueInput): void {
+    if (this.#hasEarlyMedia && this.#answeredAt === null) return this.#answer.hearDialogue(heard)
+    const input = this.#hasEarlyMedia ? heardSince(this.#answeredAt!, heard) : heard
+    if (input === null) return
     this.#answer.hearDialogue(input)
     this.#driver.handle(input)
     if (input.type === 'partial' || input.type === 'final') this.#hearWords(input.text, input.type === 'final')

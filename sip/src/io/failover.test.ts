@@ -40,7 +40,7 @@ describe('a trunk with several servers', () => {
     const named = {
       resolve: (hop: Parameters<typeof resolver.resolve>[0]) => resolver.resolve({ ...hop, serverName: 'localhost' }),
     }
-    const caller = await Caller.open(bench, { tls, resolver: named, limits: { handshakeMs: 80 } })
+    const caller = await Caller.open(bench, { tls, resolver: named, limits: { handshakeMs: 2000 } })
     await caller.call('sip:1@trunk.test;transport=tls').answered
     expect([connections, busy.methods, good.methods.slice(0, 1)]).toEqual([1, ['INVITE', 'ACK'], ['INVITE']])
     await caller.call('sip:2@trunk.test;transport=tls').answered

@@ -51,7 +51,9 @@ beforeEach(async () => {
   )
 })
 
-async function run(line: string) {
+const allowed = () => ({ PARLEY_EGRESS_ALLOW: `127.0.0.1:${carrier.address().port}` })
+
+async function run(line: string, environment: Record<string, string> = allowed()) {
   const printed: string[] = []
   const settings = () =>
     readSettings({
@@ -59,6 +61,7 @@ async function run(line: string) {
       DATABASE_URL: test.owner.url,
       PARLEY_RTP_PORTS: '24000-24099',
       PARLEY_PACKET_IO: 'portable',
+      ...environment,
     })
   const exitCode = await trunkCheck(line.split(' '), settings, text => printed.push(text))
   return { exitCode, printed: printed.join('\n') }
@@ -81,6 +84,15 @@ describe('parley admin trunk check', () => {
     expect(printed).toMatch(/^call +problem +The INVITE was answered 404 Not Found\. .*4930222222\.\n +To mend it: /m)
     expect(printed).toMatch(/1 problem\.$/)
     expect(received).toEqual(['OPTIONS', 'INVITE 4930222222'])
+  })
+
+  it('a trunk at a private address that is not allowed is not asked, and the check says what to do', async () => {
+    const { exitCode, printed } = await run(`carrier --env ${scope.tenant_id}`, {})
+    expect(exitCode).toBe(1)
+    expect(printed).toMatch(
+      /^dns +problem +127\.0\.0\.1 is a private address, .*\n +To mend it: .*PARLEY_EGRESS_ALLOW/m,
+    )
+    expect(received).toEqual([])
   })
 
   it('a trunk that does not exist is refused with the list of trunks', async () => {

@@ -6,6 +6,7 @@ type TrunkProblem =
   | 'secret_missing'
   | 'settings_contradict'
   | 'registration_failed'
+  | 'address_not_permitted'
   | 'dns_not_found'
   | 'connection_refused'
   | 'connection_failed'

@@ -219,12 +219,19 @@ function explainNames(
       'dns',
       `${host} is ${targets.map(({ address, port, transport }) => `${address}:${port} (${transport.toUpperCase()})`).join(', ')}.`,
     )
+  if (/^[\d.]+$|:/.test(host))
+    return problem(
+      'dns',
+      'address_not_permitted',
+      `${host} is a private address, to which trunks may not lead.`,
+      'Correct termination_uri of the trunk, or name the address and its port in PARLEY_EGRESS_ALLOW of the engines: host:port.',
+    )
   const asked = port === undefined ? `no SRV record ${service}.${host}, and no A or AAAA record` : 'no A or AAAA record'
   return problem(
     'dns',
     'dns_not_found',
-    `The DNS has no address of ${host}: ${asked}.`,
-    'Correct termination_uri of the trunk, or --transport where the carrier has records for another. PARLEY_RESOLVE gives a name addresses without the DNS. Check that this machine reaches its name servers.',
+    `The DNS has no address of ${host} to which trunks may lead: ${asked}, or private ones only.`,
+    'Correct termination_uri of the trunk, or --transport where the carrier has records for another. PARLEY_RESOLVE gives a name addresses without the DNS. Private addresses are named in PARLEY_EGRESS_ALLOW. Check that this machine reaches its name servers.',
   )
 }
 

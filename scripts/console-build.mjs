@@ -1,4 +1,4 @@
-// Builds the console (console/dist) once per state of its sources. Runs under any Node from 18 on; the build itself runs under
+// Builds the console (console/dist) and the browser's part of web calls (packages/web/dist) once per state of their sources. Runs under any Node from 18 on; the build itself runs under
 // the project's own Node.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -22,6 +22,7 @@ const SOURCES = [
   'packages/contract/src',
   'packages/nodes/src',
   'packages/web/src',
+  'scripts/web-build.mjs',
   'package-lock.json',
 ]
 
@@ -39,12 +40,9 @@ export function buildConsole(nodeBinary) {
   try {
     const started = Date.now()
     const hash = sourceHash()
-    const built = spawnSync(nodeBinary, [join(room, 'build', 'build.ts'), made], {
-      cwd: root,
-      encoding: 'utf8',
-      timeout: BUILD_TIMEOUT_MS,
-    })
-    const fault = built.status === 0 ? undefined : (built.error?.message ?? lastLine(built.stderr))
+    const fault =
+      faultOf(nodeBinary, [join(root, 'scripts', 'web-build.mjs')]) ??
+      faultOf(nodeBinary, [join(room, 'build', 'build.ts'), made])
     rmSync(directory, { recursive: true, force: true })
     if (fault === undefined) renameSync(made, directory)
     else mkdirSync(directory, { recursive: true })
@@ -57,6 +55,12 @@ export function buildConsole(nodeBinary) {
   } finally {
     rmSync(made, { recursive: true, force: true })
   }
+}
+
+/** Runs a build; undefined: it succeeded. */
+function faultOf(nodeBinary, args) {
+  const built = spawnSync(nodeBinary, args, { cwd: root, encoding: 'utf8', timeout: BUILD_TIMEOUT_MS })
+  return built.status === 0 ? undefined : (built.error?.message ?? lastLine(built.stderr))
 }
 
 function sourceHash() {

@@ -4,6 +4,21 @@ export interface CallAccess {
   readonly token: string
 }
 
+/**
+ * The address and the token of a new call of a site, by its key (`pk_…`). `server`: base URL of the API; default: where this module was
+ * loaded from. Rejects when the call is not given; its message says why.
+ */
+export async function siteAccess(
+  siteKey: string,
+  server: string = new URL(import.meta.url).origin,
+): Promise<CallAccess> {
+  const url = `${server.replace(/\/+$/, '')}/web/calls`
+  const response = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${siteKey}` } })
+  const body = await response.text()
+  if (response.status !== 201) throw new Error(refusalIn(body, response.status))
+  return JSON.parse(body) as CallAccess
+}
+
 /** `reconnecting`: the path was lost, and the call tries to come back for 10 s. */
 export type CallState = 'connecting' | 'connected' | 'reconnecting' | 'ended'
 

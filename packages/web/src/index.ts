@@ -1,2 +1,10 @@
-export { AgentCall, type AgentState, type CallAccess, type CallState, call, type Utterance } from './agent-call.ts'
+export {
+  AgentCall,
+  type AgentState,
+  type CallAccess,
+  type CallState,
+  call,
+  siteAccess,
+  type Utterance,
+} from './agent-call.ts'
 export { ParleyCallElement } from './parley-call-element.ts'

@@ -1,4 +1,4 @@
-import { type AgentCall, type CallAccess, call } from './agent-call.ts'
+import { type AgentCall, type CallAccess, call, siteAccess } from './agent-call.ts'
 
 const STYLE = `
 :host { display: inline-block; font: var(--parley-font, 15px/1.4 system-ui, sans-serif); color: var(--parley-colour, inherit) }
@@ -30,12 +30,12 @@ const TEXTS = {
 } as const
 
 /**
- * `<parley-call>`: a button that calls an agent, and the transcript. Set `access` to a function that returns address and token of a new web
- * run, which the site's own server gets by `POST /runs`: a key of the API never goes to a browser. Attributes: `label`, the
- * text of the button; `language`, en (default) or es. The look: `--parley-accent`, `--parley-accent-text`, `--parley-radius`, `--parley-font`, `--parley-colour`.
+ * `<parley-call>`: a button that calls an agent, and the transcript. Attributes: `site-key`, a key of the site (`pk_…`), and `server`, the base
+ * URL of the API (default: where this module was loaded from); or set `access` to a function that returns address and token of a new web
+ * run, which the site's own server gets by `POST /runs`: a key of the API never goes to a browser. `label`: the text of the button; `language`, en (default) or es. The look: `--parley-accent`, `--parley-accent-text`, `--parley-radius`, `--parley-font`, `--parley-colour`.
  */
 export class ParleyCallElement extends HTMLElement {
-  /** Returns the address and the token of a new web run. */
+  /** Returns the address and the token of a new web run. Default: by the attribute `site-key`. */
   access: (() => Promise<CallAccess>) | null = null
   /** The call in progress; null: none. */
   current: AgentCall | null = null
@@ -71,8 +71,7 @@ export class ParleyCallElement extends HTMLElement {
     this.#button.disabled = true
     this.#status.textContent = this.#texts.connecting
     try {
-      if (this.access === null) throw new Error('<parley-call> has no access: set a function that creates a web run')
-      const current = await call(await this.access())
+      const current = await call(await this.#newAccess())
       this.current = current
       this.#status.textContent = ''
       current.on('utterance', ({ role, text }) => {
@@ -97,6 +96,14 @@ export class ParleyCallElement extends HTMLElement {
       this.#button.disabled = false
       this.#show()
     }
+  }
+
+  #newAccess(): Promise<CallAccess> {
+    if (this.access !== null) return this.access()
+    const siteKey = this.getAttribute('site-key')
+    if (siteKey === null)
+      throw new Error('<parley-call> has neither the attribute site-key nor a function access: set one')
+    return siteAccess(siteKey, this.getAttribute('server') ?? undefined)
   }
 
   get #texts() {

@@ -121,7 +121,7 @@ async function exported(world: World) {
   return { ...rest, config: { ...config, recording: { required: true, channels: 'dual' } } }
 }
 
-const EMBEDDING_MODEL = { model_id: 'near-embedding-1', provider: 'near', tier: 'frontier' }
+export const EMBEDDING_MODEL = { model_id: 'near-embedding-1', provider: 'near', tier: 'frontier' }
 const DOCUMENT = { title: 'Parking', text: '# Parking\n\nParking is free.', media_type: 'text/markdown' }
 
 /** For each operation a request that is answered 2xx, on new resources. */

@@ -47,7 +47,8 @@ export class TonesVoice implements TextToSpeech {
   readonly #thread = new TaskThread<RenderingTask, Rendering>({
     name: 'tones',
     script: new URL('./rendering-worker.ts', import.meta.url),
-    timeoutMs: 10_000,
+    // A machine that starts several platforms at once renders the first words for as long as this.
+    timeoutMs: 30_000,
     heapMiB: 64,
   })
   readonly #closing = new AbortController()

@@ -16,7 +16,7 @@ export interface TestResult {
 /** The groups whose tests judge clocks, sockets and foreign programs: a busy machine can fail them. */
 const JUDGES_CLOCKS: ReadonlySet<string> = new Set(['whole', 'realtime', 'alone'])
 /** More failed files than this are no accident of a busy machine. */
-const MOST_REPEATED = 6
+const MOST_REPEATED = 8
 
 /**
  * The files whose tests run a second time, each alone: those that failed in a group that judges clocks. None when too many

@@ -111,7 +111,7 @@ export class ModelTurns {
     const speech = speeches.begin(prompt.request_id, prompt.node_id, 'model')
     if (prompt.reason === 'during_execution') this.#fillers.push({ requestId: prompt.request_id, speech })
     const messages = memory.messagesAhead()
-    let hasCalled = false
+    const did = { call: false, speak: false }
     const gate = this.#repeatedApology.reply()
     const retrieved = this.#retrieved(prompt, messages)
     const ask = (passages: readonly KnowledgePassage[], signal: AbortSignal, speaks: () => void) =>
@@ -127,11 +127,12 @@ export class ModelTurns {
         onText: delta => {
           const text = gate.push(delta)
           if (text === '') return
+          did.speak = true
           speaks()
           enqueue(() => speeches.add(speech, text))
         },
         onTool: (actionId, args) => {
-          hasCalled = true
+          did.call = true
           enqueue(() => this.#onTool(prompt, actionId, args))
         },
       })
@@ -142,7 +143,7 @@ export class ModelTurns {
         retrieved instanceof Promise
           ? retrieved.then(found => ask(this.#used(prompt, found), signal, speaks))
           : ask(this.#used(prompt, retrieved), signal, speaks),
-      end => enqueue(() => this.#replied(prompt, { speech, gate }, end, hasCalled)),
+      end => enqueue(() => this.#replied(prompt, { speech, gate }, end, did)),
     )
   }
 
@@ -171,7 +172,7 @@ export class ModelTurns {
     prompt: Prompt,
     { speech, gate }: { readonly speech: Speech; readonly gate: ReplyGate },
     end: ReplyEnd,
-    hasCalled: boolean,
+    did: { readonly call: boolean; readonly speak: boolean },
   ): void {
     const { speeches, options, isTalking } = this.#context
     const isOutdated = speech.state !== 'open'
@@ -184,7 +185,10 @@ export class ModelTurns {
     if (isOutdated || !isTalking()) return
     this.#recordFailure('prompt', end)
     if (!isTalking()) return
-    if (end.failure !== null && !hasCalled && this.#isAwaited(prompt)) {
+    // Asked a second time, because the caller waits, the model has no words again: the caller is not left in silence.
+    const isMute =
+      options.mode.hasCaller && prompt.reason === 'stuck' && end.chosen === null && !did.speak && rest === ''
+    if ((end.failure !== null || isMute) && !did.call && this.#isAwaited(prompt)) {
       // A task has no caller who would ask again, so it fails without the model's words.
       if (!options.mode.hasCaller) return this.#context.end('error', 'system', PROVIDER_FAILED)
       this.#apologise(prompt.node_id)

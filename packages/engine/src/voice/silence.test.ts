@@ -212,6 +212,25 @@ describe('services that stall', () => {
     expect((await answered(on, 'Of course.', 6000)).silence).toBeLessThanOrEqual(2000)
   })
 
+  it('a model that has no words when it is asked again leads to an apology, so that the caller is not left in silence', async () => {
+    const on = await open({
+      agent: {
+        asksAhead: false,
+        model: () => ({
+          identity: { provider: 'test', model: 'mute' },
+          readiness: async () => null,
+          async *generate() {
+            yield { type: 'finished' as const, reason: 'stop' as const }
+          },
+          close: async () => {},
+        }),
+      },
+    })
+    expect(
+      (await answered(on, "I'm sorry, I have a technical problem. Could you say that once more?", 9000)).silence,
+    ).toBeLessThanOrEqual(2000)
+  })
+
   it('a silence that exceeds the contract is in the timeline with its stage', async () => {
     const mute: TextToSpeech = {
       id: 'test/mute',

@@ -29,7 +29,7 @@ export function digitsIn(run: string): number {
 // Both begin where a run of their characters begins: from each character of a long run, the time would grow with its square.
 const WRITTEN_EMAIL = String.raw`(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+`
 const SPOKEN_EMAIL = String.raw`(?<![\p{L}\p{N}._-])(?:[\p{L}\p{N}._-]+ (?:dot|punto|underscore|dash|guion|guión) ){0,3}[\p{L}\p{N}._-]+ (?:at|arroba) [\p{L}\p{N}-]+(?: (?:dot|punto) [\p{L}]{2,}){1,3}`
-export const EMAILS = new RegExp(String.raw`${WRITTEN_EMAIL}|${SPOKEN_EMAIL}`, 'giu')
+export const EMAILS = new RegExp(`${WRITTEN_EMAIL}|${SPOKEN_EMAIL}`, 'giu')
 
 /** Words after which a person's name comes, and the name: up to four words. */
 export const NAMED =

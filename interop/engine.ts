@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { CallEvent, EngineOptions, VoiceAgent } from '@parley/engine'
 import {
   type Call,
@@ -16,6 +17,9 @@ import type { TextToSpeech } from '@parley/providers'
 import { LocalFlite } from '@parley/providers/testing'
 import { onTestFinished } from 'vitest'
 import { type AtTestEnd, interopCertificates } from './recipe.ts'
+
+const CALL_WITHIN_MS = 20_000
+const POLL_MS = 50
 
 /** The token of the one route that the engine under test has. */
 export const TOKEN = 'interop234567token'
@@ -129,11 +133,13 @@ export async function startEngine(
     recordings,
     events,
     dial: ({ agent, ...request }) => engine.dial({ ...request, plan: planOf(agent) }),
-    reportOf: callId => {
-      const call = calls.find(candidate => candidate.leg.callId === callId)
-      return call === undefined
-        ? Promise.reject(new Error(`the engine has no call with the Call-ID ${callId}`))
-        : call.report
+    reportOf: async callId => {
+      // A call that is cancelled while it rings begins when the ringing would have ended, after the caller has gone.
+      for (const until = performance.now() + CALL_WITHIN_MS; ; await pause(POLL_MS)) {
+        const call = calls.find(candidate => candidate.leg.callId === callId)
+        if (call !== undefined) return call.report
+        if (performance.now() > until) throw new Error(`the engine has no call with the Call-ID ${callId}`)
+      }
     },
     nextReport: () => {
       const report = reports.shift()

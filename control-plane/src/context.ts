@@ -105,7 +105,7 @@ export type PreviewOutcome =
 /** Services of the platform, the same for all requests. */
 export interface Platform {
   /** Models, voices and recognisers, and which of them are ready now with the keys of the platform and of the environment. */
-  readonly catalogue: (scope: Scope) => Catalogue | Promise<Catalogue>
+  readonly catalogue: (scope: Scope, db: Queries) => Catalogue | Promise<Catalogue>
   /** Asks a provider whether it accepts a key; within seconds, and without throwing. */
   readonly checkProviderKey: (key: KeyToCheck) => Promise<KeyVerdict>
   /** Speaks a line with a voice of the catalogue; within seconds, and without throwing for failures of the voice. */

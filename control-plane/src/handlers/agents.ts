@@ -32,7 +32,7 @@ export const agentHandlers = {
   },
 
   'agents.create': async ({ body: { template, name, agent_id, language } }, context) => {
-    const providers = firstProviders(await context.platform.catalogue(context.scope), language)
+    const providers = firstProviders(await context.platform.catalogue(context.scope, context.db), language)
     const draft = fromTemplate(template, { name, language, providers })
     return { status: 201, body: await newAgent(context, agent_id, name, { json: JSON.stringify(draft) }) }
   },

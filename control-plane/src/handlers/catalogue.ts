@@ -12,8 +12,8 @@ export const catalogueHandlers = {
     return { status: 200, body: { items } }
   },
 
-  'models.list': async ({ query: { kind, ready, ...page } }, { platform, scope }) => {
-    const { models: all } = await platform.catalogue(scope)
+  'models.list': async ({ query: { kind, ready, ...page } }, { platform, scope, db }) => {
+    const { models: all } = await platform.catalogue(scope, db)
     const models = all.filter(model => (kind ?? model.kind) === model.kind && (ready ?? model.ready) === model.ready)
     const { rows, next_cursor } = pageByKey(
       models,
@@ -24,8 +24,8 @@ export const catalogueHandlers = {
     return { status: 200, body: { items: rows, next_cursor } }
   },
 
-  'voices.list': async ({ query: { role, language, provider, ...page } }, { platform, scope }) => {
-    const { voices: all } = await platform.catalogue(scope)
+  'voices.list': async ({ query: { role, language, provider, ...page } }, { platform, scope, db }) => {
+    const { voices: all } = await platform.catalogue(scope, db)
     const voices = all.filter(
       voice =>
         (role ?? voice.role) === voice.role &&

@@ -13,7 +13,7 @@ export async function draftEnvironmentOf(
   { db, scope, platform }: Pick<Context, 'db' | 'scope' | 'platform'>,
   draft: Pick<OpenDraft, 'telephony'> & { readonly draft_id: string | null },
 ): Promise<DraftEnvironment> {
-  const { models, voices } = await platform.catalogue(scope)
+  const { models, voices } = await platform.catalogue(scope, db)
   return {
     ...(await referenceTargets(db, scope, draft)),
     models: models.map(({ model, kind, provider, ready }) => ({ identity: model, kind, provider, ready })),

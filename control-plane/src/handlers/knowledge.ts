@@ -94,8 +94,8 @@ export const knowledgeHandlers = {
 } satisfies Partial<Handlers>
 
 /** Refuses a model that is not an embedding model of the catalogue, or not ready. */
-async function checkReady({ platform, scope }: Context, { provider, model_id }: EmbeddingModel): Promise<void> {
-  const { models } = await platform.catalogue(scope)
+async function checkReady({ platform, scope, db }: Context, { provider, model_id }: EmbeddingModel): Promise<void> {
+  const { models } = await platform.catalogue(scope, db)
   const isReady = models.some(
     ({ kind, model, ready }) =>
       kind === 'embedding' && ready && model.provider === provider && model.model_id === model_id,

@@ -34,8 +34,11 @@ interface WantedVoice {
 }
 
 /** The provider of the voice; the first one that is ready, where several have the pair of voice and model. */
-async function providerOf({ voice_id, model, language }: WantedVoice, { platform, scope }: Context): Promise<string> {
-  const { voices } = await platform.catalogue(scope)
+async function providerOf(
+  { voice_id, model, language }: WantedVoice,
+  { platform, scope, db }: Context,
+): Promise<string> {
+  const { voices } = await platform.catalogue(scope, db)
   const named = voices.filter(voice => voice.role === 'tts' && voice.voice_id === voice_id && voice.model === model)
   const speaking = named.filter(({ languages }) => languages.some(tag => tag.split('-')[0] === language))
   const ready = speaking.find(voice => voice.ready)

@@ -78,7 +78,7 @@ export async function startApi(
   const log = pino({ name: 'api', level: logLevel }, pino.destination({ dest: 2, sync: false }))
   const catalogue = await ApiCatalogue.open(services, systemTime)
   const platform: Platform = {
-    catalogue: async scope => catalogue.of(await environmentServices.of(scope)),
+    catalogue: async (scope, db) => catalogue.of(await environmentServices.of(scope, db)),
     checkProviderKey: providerKeyCheck({ settings, egress: services.egress }),
     previewVoice: async (scope, request) => previewVoice(await environmentServices.of(scope), request),
     sealer: state.sealer,

@@ -1,7 +1,7 @@
 import type { Scope } from '@parley/contract'
 import type { Time, Timer } from '@parley/kernel'
 import type { TextEmbedder, VendorAccess } from '@parley/providers'
-import { type Database, type ProviderKey, readProviderKeys, type Sealer } from '@parley/store'
+import { type Database, type ProviderKey, type Queries, readProviderKeys, type Sealer } from '@parley/store'
 import type { Settings } from './environment.ts'
 import type { Services } from './services.ts'
 
@@ -39,10 +39,13 @@ export class EnvironmentServices {
     this.#options = options
   }
 
-  /** The services for a new run. Throws what the database throws, and `seal_broken`. */
-  async of(scope: Scope): Promise<Services> {
+  /**
+   * The services for a new run. Throws what the database throws, and `seal_broken`. `db`: the transaction of a request, which must not wait for
+   * a second connection while it holds one: many such requests would wait for each other. Default: a connection of its own.
+   */
+  async of(scope: Scope, db?: Queries): Promise<Services> {
     const { database, sealer, services } = this.#options
-    const { keys, digest } = await readProviderKeys(database.within(scope), scope, sealer)
+    const { keys, digest } = await readProviderKeys(db ?? database.within(scope), scope, sealer)
     const known = this.#open.get(scope.tenant_id)
     this.#open.delete(scope.tenant_id)
     if (known !== undefined && known.digest !== digest) this.#retire(known.services)

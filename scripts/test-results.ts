@@ -145,7 +145,12 @@ export class ResultCollector implements Reporter {
   }
 
   onTestRunEnd(_modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    this.#addErrors('outside of any test', unhandled)
+    for (const error of unhandled) {
+      // Vitest knows the file whose tests ran when a promise was rejected that nothing awaited.
+      const path: unknown = error.VITEST_TEST_PATH
+      const file = typeof path === 'string' ? relative(this.#root, path) : undefined
+      this.#addErrors(`${file ?? 'no file'} > outside of any test`, [error], file)
+    }
   }
 
   #addTime(file: string, module: TestModule): void {

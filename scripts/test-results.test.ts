@@ -35,6 +35,8 @@ describe('a second attempt', () => {
   it('a failed file of a group that judges clocks runs again; a failed unit test does not', () => {
     const files = [file('unit', 'a'), file('realtime', 'b'), file('whole', 'c'), file('realtime', 'd')]
     expect(filesToRepeat([failed('a'), failed('b'), failed('c')], files)).toEqual(['b', 'c'])
+    const stray = { ...failed('a'), name: 'a > outside of any test' }
+    expect(filesToRepeat([stray], files)).toEqual(['a'])
   })
 
   it('nothing runs again when more than eight files failed', () => {

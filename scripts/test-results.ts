@@ -15,16 +15,21 @@ export interface TestResult {
 
 /** The groups whose tests judge clocks, sockets and foreign programs: a busy machine can fail them. */
 const JUDGES_CLOCKS: ReadonlySet<string> = new Set(['whole', 'realtime', 'alone'])
+/** Ending of the name of an error that no test awaited. */
+const OUTSIDE = '> outside of any test'
 /** More failed files than this are no accident of a busy machine. */
 const MOST_REPEATED = 8
 
 /**
- * The files whose tests run a second time, each alone: those that failed in a group that judges clocks. None when too many
+ * The files whose tests run a second time, each alone: those that failed in a group that judges clocks, and those in whose time an error came that no test awaited. None when too many
  * failed. Tests of the other groups do not depend on the machine: they have one attempt.
  */
 export function filesToRepeat(results: readonly TestResult[], files: readonly FileTime[]): string[] {
-  const failed = new Set(results.filter(result => result.state === 'failed').map(result => result.file))
-  const repeated = files.filter(({ group, file }) => JUDGES_CLOCKS.has(group) && failed.has(file))
+  const failures = results.filter(result => result.state === 'failed')
+  const failed = new Set(failures.map(result => result.file))
+  // What a test left behind may fail in another file's time.
+  const stray = new Set(failures.filter(({ name }) => name.endsWith(OUTSIDE)).map(result => result.file))
+  const repeated = files.filter(({ group, file }) => (JUDGES_CLOCKS.has(group) && failed.has(file)) || stray.has(file))
   return repeated.length > MOST_REPEATED ? [] : repeated.map(({ file }) => file)
 }
 
@@ -149,7 +154,7 @@ export class ResultCollector implements Reporter {
       // Vitest knows the file whose tests ran when a promise was rejected that nothing awaited.
       const path: unknown = error.VITEST_TEST_PATH
       const file = typeof path === 'string' ? relative(this.#root, path) : undefined
-      this.#addErrors(`${file ?? 'no file'} > outside of any test`, [error], file)
+      this.#addErrors(`${file ?? 'no file'} ${OUTSIDE}`, [error], file)
     }
   }
 

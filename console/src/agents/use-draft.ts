@@ -10,7 +10,7 @@ export type Edits = RequestTo<'drafts.edit'>['body']['edits']
 /** How often changes of other people are looked for, in ms. */
 const REFRESH_MS = 3000
 
-/** What somebody else changed, and the own change that it kept from being stored. */
+/** A change of another person, and the change of this person that was not stored because of it. */
 interface ForeignChange {
   readonly differences: readonly Difference[]
   /** Null: nothing of ours was refused. */

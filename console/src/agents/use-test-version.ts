@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useApi } from '../api/api.tsx'
 import type { Draft } from './flow-graph.ts'
 
-/** Whom a conversation of the console is with. */
+/** The version of an agent that a conversation of the console is with. */
 export type Partner = 'draft' | 'head'
 
 /**

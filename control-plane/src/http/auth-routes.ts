@@ -87,7 +87,7 @@ export function serveAuth(app: FastifyInstance, { pipeline, database, platform }
   })
 }
 
-/** A page of another origin may neither sign somebody in nor out. */
+/** A page of another origin may neither open a session nor end one. */
 function refuseForeignPage(request: FastifyRequest, reply: FastifyReply, baseUrl: string): FastifyReply | undefined {
   const { origin } = request.headers
   if (origin === undefined || isOwnOrigin(origin, baseUrl)) return undefined

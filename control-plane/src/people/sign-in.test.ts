@@ -190,7 +190,7 @@ describe('POST /auth/login', () => {
     expect(lastLink(api, 'nobody@example.com')).toBeUndefined()
   })
 
-  it('one address gets at most five links in 15 minutes, whoever asks', async () => {
+  it('one address gets at most five links in 15 minutes, for all requests together', async () => {
     await newPerson(api, 'popular@example.com', 'viewer')
     const answers = await Promise.all(Array.from({ length: 12 }, () => login('popular@example.com')))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))

@@ -103,6 +103,7 @@ const packages = {
     'packages/jobs',
     'packages/evaluation',
     'packages/phone',
+    'packages/webrtc',
     'packages/contract',
     'packages/store',
     'packages/client',

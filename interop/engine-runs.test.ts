@@ -171,7 +171,7 @@ async function start(isRecorded = false, spoolBytes?: number): Promise<RunEngine
   const agent = services.agent('greeter', draft)
   const { ca, engine: certificate } = await interopCertificates()
   runs = await RunEngine.start({
-    web: { bindAddress: '127.0.0.1', ports: null, announcedAddress: null, iceServers: [], relayOnly: false },
+    web: { bindAddress: '127.0.0.1', ports: null, announcedAddress: null, iceServers: () => [], relayOnly: false },
     database,
     bus,
     sealer: SEALER,

@@ -103,6 +103,13 @@ export type PreviewOutcome =
   | { readonly state: 'failed'; readonly message: string }
 
 /** Services of the platform, the same for all requests. */
+/** A TURN or STUN server, as `RTCIceServer` of a browser. */
+export interface BrowserIceServer {
+  readonly urls: string[]
+  readonly username?: string | undefined
+  readonly credential?: string | undefined
+}
+
 export interface Platform {
   /** Models, voices and recognisers, and which of them are ready now with the keys of the platform and of the environment. */
   readonly catalogue: (scope: Scope, db: Queries) => Catalogue | Promise<Catalogue>
@@ -132,6 +139,8 @@ export interface Platform {
     /** Sends or logs a link. Never throws or waits. */
     readonly deliver: (link: PersonLink) => void
   }
+  /** TURN and STUN servers for a browser, with a credential that is valid until `expiresAt`, Unix ms; `name`: whose it is, in their logs. */
+  readonly iceServers: (name: string, expiresAt: number) => BrowserIceServer[]
   /** Base URL under which others reach the API, for links: `https://host`, without a slash at its end. */
   readonly baseUrl: () => string
   /** Random bytes of cryptographic quality. */

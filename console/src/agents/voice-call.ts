@@ -8,9 +8,12 @@ type WebAccess = NonNullable<ResultFrom<'runs.create'>['web']>
  * Address and token of a web run, the address at the origin of this page: its policy allows requests to no other, and the server may
  * have another name for itself.
  */
-export function accessAt(origin: string, { url, token }: Pick<WebAccess, 'url' | 'token'>): CallAccess {
+export function accessAt(
+  origin: string,
+  { url, token, ice_servers }: Pick<WebAccess, 'url' | 'token' | 'ice_servers'>,
+): CallAccess {
   const { pathname } = new URL(url)
-  return { url: new URL(pathname, origin).href, token }
+  return { url: new URL(pathname, origin).href, token, ice_servers }
 }
 
 /** What kept the browser from the microphone; null: the failure is another one. */

@@ -191,6 +191,9 @@ describe('refusals of POST /runs', () => {
       kind: 'direct',
       url: expect.stringContaining(`/web/runs/${web.body.run_id}`),
       token: expect.stringMatching(/^wt_[a-z2-7]{32}$/),
+      ice_servers: [
+        { urls: ['turn:turn.example'], username: `2000000000:${web.body.run_id}`, credential: 'of a test' },
+      ],
     })
   })
 

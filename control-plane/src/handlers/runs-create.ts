@@ -49,7 +49,7 @@ export async function createRun(body: RunCreation, context: RunContext): Promise
   const { run_id } = admission
   context.auditResource({ kind: 'run', id: run_id })
   if (isWeb) {
-    const web = await issueWebCall(context, run_id)
+    const web = await issueWebCall(context, run_id, publication.plan.settings.maxCallDurationMs)
     return { ...runBody(await existingRun(context, run_id)), web }
   }
   context.wakeAfterCommit({ kind: kindOf(body), run_id, scope })

@@ -49,8 +49,8 @@ export function createSiteCall(
       outcome: 'allowed',
       request_id: requestId,
     })
-    const { url, token, expires_at } = web!
-    return { url, token, expires_at }
+    const { kind: _, ...access } = web!
+    return access
   })
 }
 

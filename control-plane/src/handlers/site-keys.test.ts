@@ -79,6 +79,7 @@ describe('POST /web/calls', () => {
     expect(body).toEqual({
       url: expect.stringContaining('/web/runs/'),
       token: expect.stringMatching(/^wt_/),
+      ice_servers: [expect.objectContaining({ urls: ['turn:turn.example'] })],
       expires_at: expect.any(String),
     })
     const run = await api.world.call('runs.get', { params: { run_id: runIdOf(body) } })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Random, randomToken } from '@parley/kernel'
 import { insertWebCall } from '@parley/store'
+import type { BrowserIceServer } from '../context.ts'
 import type { RunContext } from './run-context.ts'
 
 /** Path of the offers of web calls; the run's id follows. */
@@ -17,12 +18,15 @@ export interface WebAccess {
   readonly url: string
   readonly token: string
   readonly expires_at: string
+  /** For the browser's `RTCPeerConnection`; the credentials are valid as long as the agent's longest call. */
+  readonly ice_servers: BrowserIceServer[]
 }
 
-/** Makes the admitted run a web call; returns its address and token. */
+/** Makes the admitted run a web call of at most `maxCallDurationMs`; returns its address and token. */
 export async function issueWebCall(
   { db, scope, platform, principal }: Pick<RunContext, 'db' | 'scope' | 'platform' | 'principal'>,
   runId: string,
+  maxCallDurationMs: number,
 ): Promise<WebAccess> {
   const token = newWebSecret('wt', { bytes: platform.randomBytes })
   const expires_at = await insertWebCall(db, scope, {
@@ -31,7 +35,14 @@ export async function issueWebCall(
     validForMs: TOKEN_MS,
     site_key_id: principal.ref.kind === 'site_key' ? principal.ref.id : null,
   })
-  return { kind: 'direct', url: `${platform.baseUrl()}${WEB_RUNS_PATH}/${runId}`, token, expires_at }
+  return {
+    kind: 'direct',
+    url: `${platform.baseUrl()}${WEB_RUNS_PATH}/${runId}`,
+    token,
+    expires_at,
+    // A page whose path was lost gathers again, until the end of the call.
+    ice_servers: platform.iceServers(runId, platform.now() + TOKEN_MS + maxCallDurationMs),
+  }
 }
 
 /** A secret of a web call. `kind`: wt a token, wr the secret for offers after the first. */

@@ -75,6 +75,7 @@ export function testPlatform(catalogue: Catalogue = TEST_CATALOGUE): TestPlatfor
     previewVoice: async () => ({ state: 'rendered', mp3: Buffer.from('of a test') }),
     links: { areMailed: false, deliver: link => void links.push(link) },
     deliveredLinks: links,
+    iceServers: name => [{ urls: ['turn:turn.example'], username: `2000000000:${name}`, credential: 'of a test' }],
     baseUrl: () => 'http://parley.example',
     catalogue: () => catalogue,
     sealer: { seal: plain => plain, open: sealed => sealed },

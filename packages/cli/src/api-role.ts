@@ -15,6 +15,7 @@ import { providerKeyCheck } from './provider-key-check.ts'
 import type { Services } from './services.ts'
 import { httpListenFault } from './start-faults.ts'
 import type { ProcessState } from './state.ts'
+import { browserIceServers } from './turn-settings.ts'
 import { previewVoice } from './voice-preview.ts'
 
 /** Made by `scripts/ensure.mjs` in a checkout, and part of a packed release. */
@@ -92,6 +93,7 @@ export async function startApi(
     due,
     knowledge: knowledgePort(knowledge),
     blobs: blobs ?? (await openFileBlobs({ directory: join(settings.home, 'blobs') })),
+    iceServers: (name, expiresAt) => browserIceServers(settings.webRelay, name, expiresAt),
     baseUrl: () => baseUrl.replace(/\/+$/, ''),
     randomBytes,
     now: Date.now,

@@ -18,6 +18,7 @@ import type { RunAgents } from './run-agents.ts'
 import type { Services } from './services.ts'
 import { sipListenFault } from './start-faults.ts'
 import type { ProcessState } from './state.ts'
+import { engineIceServers } from './turn-settings.ts'
 
 interface EngineRoleParts {
   readonly state: ProcessState
@@ -102,8 +103,8 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       bindAddress: settings.rtpBind === '0.0.0.0' ? null : settings.rtpBind,
       ports: settings.webPorts,
       announcedAddress: settings.mediaAddress ?? null,
-      iceServers: [],
-      relayOnly: false,
+      iceServers: () => engineIceServers(settings.webRelay, Date.now()),
+      relayOnly: settings.webRelay?.engine === 'only',
     },
     router: lineTestRouter(lineToken, services.voice('local/flite'), lineRecordings),
     ...(hep !== null && { onSipMessage: (message: LadderMessage) => hep.send(message) }),

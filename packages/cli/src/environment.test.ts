@@ -81,6 +81,29 @@ describe('PARLEY_LEASE_MS', () => {
   })
 })
 
+describe('TURN servers of web calls', () => {
+  const turn = { PARLEY_TURN_URLS: 'turn:turn.example, turns:turn.example:443', PARLEY_TURN_SECRET: 'shared-secret' }
+
+  it('there are none by default; with a secret, browsers use them, and the engine does if it is set to', () => {
+    expect(read({}).webRelay).toBe(null)
+    const { urls, engine } = read(turn).webRelay!
+    expect([urls, engine]).toEqual([['turn:turn.example', 'turns:turn.example:443'], 'no'])
+    expect(read({ ...turn, PARLEY_TURN_ENGINE: 'only' }).webRelay?.engine).toBe('only')
+    expect(read({ PARLEY_TURN_URLS: 'stun:stun.example' }).webRelay?.urls).toEqual(['stun:stun.example'])
+  })
+
+  it('values that do not fit each other are refused, and the error says what to set', () => {
+    expect(() => read({ PARLEY_TURN_URLS: 'turn:turn.example' })).toThrow('PARLEY_TURN_SECRET: set it')
+    expect(() => read({ PARLEY_TURN_SECRET: 'shared-secret' })).toThrow('name them in PARLEY_TURN_URLS')
+    expect(() => read({ ...turn, PARLEY_TURN_URLS: 'https://turn.example' })).toThrow('"https://turn.example" must be')
+    expect(() => read({ ...turn, PARLEY_TURN_URLS: 'turns:turn.example', PARLEY_TURN_ENGINE: 'also' })).toThrow(
+      'TURN over UDP',
+    )
+    expect(() => read({ ...turn, PARLEY_TURN_ENGINE: 'yes' })).toThrow('no, also or only')
+    expect(() => read({ ...turn, PARLEY_TURN_URLS: Array(9).fill('turn:a').join() })).toThrow('at most 8')
+  })
+})
+
 describe('PARLEY_SPOOL_MIB', () => {
   it('the recording spool is 8 GiB by default and can be set', () => {
     expect(read({}).spoolBytes).toBe(8 * 1024 ** 3)

@@ -6,6 +6,7 @@ import { parseBlobUrl } from '@parley/store'
 import { z } from 'zod'
 import { parseResolveEntries, type ResolveEntry } from './resolve-entries.ts'
 import { address, httpAddress, key } from './setting-schemas.ts'
+import { turnVariables, type WebRelay, webRelayOf } from './turn-settings.ts'
 import { readVendorServers, readVendorSettings } from './vendor-settings.ts'
 
 /** A whole number within bounds. An empty string is invalid, although `Number('')` is 0. */
@@ -103,6 +104,7 @@ const variables = z.object({
   PARLEY_RTP_BIND: ipv4.optional(),
   PARLEY_RTP_PORTS: portRange.prefault('10000-19999'),
   PARLEY_WEB_PORTS: portRange.optional(),
+  ...turnVariables,
   PARLEY_PACKET_IO: z.enum(['native', 'portable'], 'must be native or portable').optional(),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
   PARLEY_PAGING_URL: httpUrl.prefault('https://events.pagerduty.com/v2/enqueue'),
@@ -150,6 +152,8 @@ export interface Settings {
   readonly rtpPorts: { readonly from: number; readonly to: number }
   /** UDP ports towards the browsers of web calls; null: any free ones. */
   readonly webPorts: { readonly from: number; readonly to: number } | null
+  /** TURN and STUN servers of web calls; null: none. */
+  readonly webRelay: WebRelay | null
   /** Undefined: native if the add-on is built, otherwise portable. */
   readonly packetIo: 'native' | 'portable' | undefined
   /** Size limit of the recordings that are not uploaded yet, in bytes; above it no recording starts. */
@@ -229,6 +233,9 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   const { PARLEY_TLS_CERT: cert, PARLEY_TLS_KEY: key, PARLEY_TLS_CA: ca } = values
   if ((cert === undefined) !== (key === undefined))
     throw new SettingsError('PARLEY_TLS_CERT and PARLEY_TLS_KEY: set both or neither')
+  const relayProblems: string[] = []
+  const webRelay = webRelayOf(values, relayProblems)
+  if (relayProblems.length > 0) throw new SettingsError(relayProblems.join('\n'))
   const rtpBind = values.PARLEY_RTP_BIND ?? values.PARLEY_SIP_BIND
   const { PARLEY_MEDIA_ADDRESS: mediaAddress, PARLEY_LOCAL_NETS: localNetworks } = values
   if (rtpBind === '0.0.0.0' && (mediaAddress === undefined || localNetworks.length > 0))
@@ -257,6 +264,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     resolve: values.PARLEY_RESOLVE,
     rtpPorts: values.PARLEY_RTP_PORTS,
     webPorts: values.PARLEY_WEB_PORTS ?? null,
+    webRelay,
     packetIo: values.PARLEY_PACKET_IO,
     spoolBytes: values.PARLEY_SPOOL_MIB * 1024 ** 2,
     knowledgeMiB: values.PARLEY_KNOWLEDGE_MIB,

@@ -1,7 +1,16 @@
+/** A TURN or STUN server, as `RTCIceServer`. */
+interface IceServer {
+  readonly urls: string[]
+  readonly username?: string | undefined
+  readonly credential?: string | undefined
+}
+
 /** The address and the token of a web run: `web` in the answer of `POST /runs`. */
 export interface CallAccess {
   readonly url: string
   readonly token: string
+  /** TURN and STUN servers; default: none. */
+  readonly ice_servers?: readonly IceServer[]
 }
 
 /**
@@ -50,6 +59,8 @@ interface CallOptions {
   readonly audio?: HTMLAudioElement
   /** Of the microphone; default: mono with echo cancellation, noise suppression and gain control. */
   readonly microphone?: MediaTrackConstraints
+  /** Whether media goes through a TURN server only, as where UDP is blocked; default false. */
+  readonly relayOnly?: boolean
 }
 
 /**
@@ -66,7 +77,7 @@ export async function call(access: CallAccess, options: CallOptions = {}): Promi
       ...options.microphone,
     },
   })
-  const made = new AgentCall(access, microphone, options.audio ?? new Audio())
+  const made = new AgentCall(access, microphone, options)
   try {
     await made.connect()
     return made
@@ -81,6 +92,7 @@ export class AgentCall {
   readonly #access: CallAccess
   readonly #microphone: MediaStream
   readonly #audio: HTMLAudioElement
+  readonly #relayOnly: boolean
   readonly #listeners = new Map<keyof CallEvents, Set<(value: never) => void>>()
   readonly #utterances: Utterance[] = []
   #state: CallState = 'connecting'
@@ -91,9 +103,10 @@ export class AgentCall {
   #resume: string | null = null
   #reconnecting = false
 
-  constructor(access: CallAccess, microphone: MediaStream, audio: HTMLAudioElement) {
+  constructor(access: CallAccess, microphone: MediaStream, { audio = new Audio(), relayOnly = false }: CallOptions) {
     this.#access = access
     this.#microphone = microphone
+    this.#relayOnly = relayOnly
     this.#audio = audio
     audio.autoplay = true
   }
@@ -148,7 +161,10 @@ export class AgentCall {
 
   /** Makes an offer and waits for the answer. */
   async connect(): Promise<void> {
-    const connection = new RTCPeerConnection()
+    const connection = new RTCPeerConnection({
+      iceServers: [...(this.#access.ice_servers ?? [])] as RTCIceServer[],
+      iceTransportPolicy: this.#relayOnly ? 'relay' : 'all',
+    })
     const before = this.#connection
     this.#connection = connection
     before?.close()

@@ -1,3 +1,4 @@
 export { WebRtcError } from './errors.ts'
-export { type BrowserPeer, PeerProcess } from './io/peer-process.ts'
-export type { PeerOptions } from './protocol.ts'
+export { type BrowserPeer, PeerProcess, type PeerProcessOptions } from './io/peer-process.ts'
+export type { IceServer } from './protocol.ts'
+export { iceServersFor, isEngineRelay, parseIceUrl, type TurnSettings } from './turn.ts'

@@ -1,5 +1,5 @@
 /** A TURN or STUN server, as in `RTCIceServer`. */
-interface IceServer {
+export interface IceServer {
   readonly url: string
   readonly username?: string
   readonly credential?: string

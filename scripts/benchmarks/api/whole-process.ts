@@ -37,6 +37,7 @@ const platform: Platform = {
   }),
   sealer: new MasterKeySealer(await loadMasterKey(undefined, home)),
   sip: { domain: 'localhost', tlsPort: 5061 },
+  iceServers: () => [],
   allowsSipHost: () => true,
   allowsPlainHttp: () => false,
   wake: () => {},

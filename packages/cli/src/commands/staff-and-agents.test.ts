@@ -53,6 +53,7 @@ beforeAll(async () => {
       catalogue: () => ({ models: [MODEL], voices: [voice('stt'), voice('tts')] }),
       sealer: new MasterKeySealer(new Map([[1, randomBytes(32)]])),
       sip: { domain: 'localhost', tlsPort: 5061 },
+      iceServers: () => [],
       allowsSipHost: () => true,
       allowsPlainHttp: () => false,
       wake: () => {},

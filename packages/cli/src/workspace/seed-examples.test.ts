@@ -51,6 +51,7 @@ beforeEach(async () => {
       catalogue: () => catalogue.current,
       sealer: new MasterKeySealer(new Map([[1, randomBytes(32)]])),
       sip: { domain: 'localhost', tlsPort: 5061 },
+      iceServers: () => [],
       allowsSipHost: () => true,
       allowsPlainHttp: url => url.origin === ORIGIN,
       wake: () => {},

@@ -15,9 +15,20 @@ const MODES: Readonly<Record<z.output<typeof runChannel>, readonly z.output<type
   cloud: ['task', 'chat', 'background'],
 }
 
+/** A TURN or STUN server, as `RTCIceServer` of a browser. */
+const iceServer = z
+  .strictObject({ urls: z.array(text(1)), username: text(1).optional(), credential: text(1).optional() })
+  .meta({ id: 'IceServer' })
+
 /** How a browser takes part in a web run: the address for its offer (WHIP, RFC 9725), and the bearer token, which is good for one offer. */
 const webAccess = z
-  .strictObject({ kind: z.literal('direct'), url: z.url(), token: text(1), expires_at: timestamp })
+  .strictObject({
+    kind: z.literal('direct'),
+    url: z.url(),
+    token: text(1),
+    expires_at: timestamp,
+    ice_servers: z.array(iceServer),
+  })
   .meta({ id: 'WebAccess' })
 
 /** `web`: of runs of the channel web. */

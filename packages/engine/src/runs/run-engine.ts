@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Ms, systemRandom, type Time, type Timer } from '@parley/kernel'
 import { type OwnedRun, RepeatedFailureLog, type RunLeases, type RunQueue } from '@parley/runs'
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
-import { type PeerOptions, PeerProcess } from '@parley/webrtc'
+import { PeerProcess, type PeerProcessOptions } from '@parley/webrtc'
 import { Engine, type EngineOptions } from '../engine.ts'
 import { firstRouteOf, type InboundRouter } from '../inbound-router.ts'
 import { CallLadders, type LadderMessage } from '../ladder/call-ladders.ts'
@@ -40,7 +40,7 @@ interface RunEngineOptions {
   /** Options of the engine. */
   readonly calls: Omit<EngineOptions, 'router'>
   /** How browsers of web calls are reached. */
-  readonly web: PeerOptions
+  readonly web: PeerProcessOptions
   /** Router for calls that are not runs, asked before the trunks. Default: none. */
   readonly router?: InboundRouter
   /** Called when this engine has finished a run or lost it to another. */

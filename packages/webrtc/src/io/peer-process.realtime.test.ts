@@ -14,7 +14,7 @@ async function opened() {
     bindAddress: '127.0.0.1',
     ports: null,
     announcedAddress: null,
-    iceServers: [],
+    iceServers: () => [],
     relayOnly: false,
     onProblem: (_what, error) => problems.push(error),
   })

@@ -3,7 +3,13 @@ import { BrowserStandIn } from '../testing/index.ts'
 import { PeerProcess } from './peer-process.ts'
 
 const SOON = { timeout: 30_000, interval: 50 }
-const options = { bindAddress: '127.0.0.1', ports: null, announcedAddress: null, iceServers: [], relayOnly: false }
+const options = {
+  bindAddress: '127.0.0.1',
+  ports: null,
+  announcedAddress: null,
+  iceServers: () => [],
+  relayOnly: false,
+}
 const peers = new PeerProcess({
   ...options,
   onProblem: (what, error) => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { WebRtcError } from '../errors.ts'
-import type { OfferedAudio, PeerCommand, PeerOptions, PeerReport } from '../protocol.ts'
+import type { IceServer, OfferedAudio, PeerCommand, PeerOptions, PeerReport } from '../protocol.ts'
 
 /** Longest wait for an answer: gathering takes milliseconds, with a TURN server seconds. */
 const ANSWER_MS = 8000
@@ -37,19 +37,25 @@ interface BrowserOffer {
   readonly media: { readonly address: string; readonly port: number }
 }
 
+/** How peer connections are opened. */
+export interface PeerProcessOptions extends Omit<PeerOptions, 'iceServers'> {
+  /** The servers of one connection: their credentials expire. */
+  readonly iceServers: () => readonly IceServer[]
+}
+
 /**
  * Peer connections with browsers, in one child process: its library cannot be loaded by two threads, and a crash of it ends
  * web calls only. The process starts with the first connection, and again with the first one after it ended.
  */
 export class PeerProcess {
-  readonly #options: PeerOptions
+  readonly #options: PeerProcessOptions
   readonly #onProblem: (what: string, error: unknown) => void
   readonly #connections = new Map<string, Connection>()
   #child: ChildProcess | null = null
   #closed = false
   #count = 0
 
-  constructor(options: PeerOptions & { readonly onProblem: (what: string, error: unknown) => void }) {
+  constructor(options: PeerProcessOptions & { readonly onProblem: (what: string, error: unknown) => void }) {
     const { onProblem, ...rest } = options
     this.#options = rest
     this.#onProblem = onProblem
@@ -72,7 +78,14 @@ export class PeerProcess {
     this.#connections.set(id, connection)
     connection.onClosed = () => this.#connections.delete(id)
     try {
-      this.#send({ type: 'connect', id, offer: sdp, audio, media, options: this.#options })
+      this.#send({
+        type: 'connect',
+        id,
+        offer: sdp,
+        audio,
+        media,
+        options: { ...this.#options, iceServers: this.#options.iceServers() },
+      })
       return await connection.answered(ANSWER_MS)
     } catch (error) {
       connection.close()

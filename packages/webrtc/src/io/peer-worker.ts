@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { TokenBucket } from '@parley/kernel'
 import nodeDataChannel from 'node-datachannel'
-import type { PeerCommand, PeerOptions, PeerReport } from '../protocol.ts'
+import type { IceServer, PeerCommand, PeerOptions, PeerReport } from '../protocol.ts'
 import { SsrcMapping } from '../rtp-ssrc.ts'
+import { parseIceUrl } from '../turn.ts'
 
 /** Longest message of a page that is passed on, characters. */
 const MAX_MESSAGE = 4096
@@ -104,13 +105,12 @@ function configurationOf({ bindAddress, ports, iceServers, relayOnly }: PeerOpti
 }
 
 /** The library takes servers as parts of a URL, without escapes in user name and password. */
-function serverOf({ url, username, credential }: PeerOptions['iceServers'][number]) {
-  const [, scheme = 'stun', hostname = '', port = '3478', transport = 'udp'] =
-    /^(stuns?|turns?):([^:?]+)(?::(\d+))?(?:\?transport=(udp|tcp))?$/.exec(url) ?? []
-  const server = { hostname, port: Number(port) }
-  if (scheme.startsWith('stun') || username === undefined || credential === undefined) return server
-  const relayType = scheme === 'turns' ? 'TurnTls' : transport === 'tcp' ? 'TurnTcp' : 'TurnUdp'
-  return { ...server, username, password: credential, relayType } as const
+function serverOf({ url, username, credential }: IceServer) {
+  const parsed = parseIceUrl(url)
+  if (parsed === null) throw new Error(`"${url}" is no address of a TURN or STUN server`)
+  const server = { hostname: parsed.host, port: parsed.port }
+  if (username === undefined || credential === undefined) return server
+  return { ...server, username, password: credential, relayType: 'TurnUdp' } as const
 }
 
 /** The answer with another address in its host candidates. */

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { codecByName, loadOpus } from '@parley/media/testing'
 import nodeDataChannel from 'node-datachannel'
+import { parseIceUrl } from '../turn.ts'
 
 const FRAME = 320
 const FRAME_MS = 20
@@ -8,9 +9,19 @@ const PAYLOAD_TYPE = 111
 const RTP_HEADER_BYTES = 12
 const FMTP = 'minptime=10;useinbandfec=1'
 
+interface BrowserIceServer {
+  readonly urls: readonly string[]
+  readonly username?: string | undefined
+  readonly credential?: string | undefined
+}
+
 interface BrowserStandInOptions {
   /** Local address of its sockets; default 127.0.0.1. */
   readonly bindAddress?: string
+  /** Its TURN and STUN servers, as in the answer that creates a web run; default none. TURN over UDP only. */
+  readonly iceServers?: readonly BrowserIceServer[]
+  /** Whether its media goes through a TURN server only; default false. */
+  readonly relayOnly?: boolean
 }
 
 /** Sends one request of the signalling; replaced by tests that count or change them. */
@@ -28,7 +39,7 @@ export class BrowserStandIn {
   readonly #encoder = codecByName('OPUS').createEncoder(FMTP)
   readonly #packet = Buffer.alloc(1500)
   readonly #samples = new Int16Array(1920)
-  readonly #bindAddress: string
+  readonly #options: Required<BrowserStandInOptions>
   #speech: Int16Array = new Int16Array(0)
   #spoken = 0
   #sequence = randomInt(0x8000)
@@ -40,8 +51,8 @@ export class BrowserStandIn {
   #connection: InstanceType<typeof nodeDataChannel.PeerConnection> | null = null
   #channel: ReturnType<InstanceType<typeof nodeDataChannel.PeerConnection>['createDataChannel']> | null = null
 
-  constructor({ bindAddress = '127.0.0.1' }: BrowserStandInOptions = {}) {
-    this.#bindAddress = bindAddress
+  constructor({ bindAddress = '127.0.0.1', iceServers = [], relayOnly = false }: BrowserStandInOptions = {}) {
+    this.#options = { bindAddress, iceServers, relayOnly }
   }
 
   /** Audio that was received, 16 kHz, packet after packet; without gaps for what was not sent. */
@@ -49,13 +60,21 @@ export class BrowserStandIn {
     return Int16Array.from(this.#heard.flatMap(part => [...part]))
   }
 
+  /** Kinds of the two candidates that carry the media, this side's first; null: not connected. */
+  get path(): readonly [string, string] | null {
+    const pair = this.#connection?.getSelectedCandidatePair()
+    return pair ? [pair.local.type, pair.remote.type] : null
+  }
+
   /** Makes an offer; resolves with the status of the answer. On 201 the connection is being made. */
   async call(url: string, bearer: string, request: Fetch = fetch): Promise<number> {
     await loadOpus()
     this.#connection?.close()
+    const { bindAddress, iceServers, relayOnly } = this.#options
     const connection = new nodeDataChannel.PeerConnection('browser', {
-      iceServers: [],
-      bindAddress: this.#bindAddress,
+      iceServers: iceServers.flatMap(serversOf),
+      bindAddress,
+      ...(relayOnly && { iceTransportPolicy: 'relay' as const }),
       // A data channel would begin the negotiation by itself, and the offer below would be the second.
       disableAutoNegotiation: true,
     })
@@ -153,4 +172,12 @@ export class BrowserStandIn {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
   }
+}
+
+function serversOf({ urls, username, credential }: BrowserIceServer) {
+  return urls.map(url => {
+    const { host: hostname, port } = parseIceUrl(url)!
+    if (username === undefined || credential === undefined) return { hostname, port }
+    return { hostname, port, username, password: credential, relayType: 'TurnUdp' as const }
+  })
 }

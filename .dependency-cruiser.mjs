@@ -18,7 +18,13 @@ const packages = {
   'packages/leg': ['packages/kernel', 'sip', 'media'],
   // `media` for the stand-in of a browser alone: tests use it.
   'packages/webrtc': ['packages/kernel', 'media'],
-  'packages/conversation': ['packages/kernel', 'packages/flow', 'packages/providers', 'packages/egress'],
+  'packages/conversation': [
+    'packages/kernel',
+    'packages/flow',
+    'packages/dialogue',
+    'packages/providers',
+    'packages/egress',
+  ],
   'packages/runs': [
     'packages/kernel',
     'media',

@@ -1,7 +1,7 @@
 import { AgentActions, type AgentActionsOptions, CodeThreads, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
-import { type Instruction, judgeDestination, type ModelRef, type Plan, type Providers } from '@parley/flow'
+import { type Instruction, judgeDestination, languagesOf, type ModelRef, type Plan, type Providers } from '@parley/flow'
 import { systemRandom, systemTime } from '@parley/kernel'
 import {
   type CatalogueEntry,
@@ -210,6 +210,7 @@ export class Services {
       recogniser,
       speechBand: speechBandOf(recogniser.id),
       voiceId,
+      otherVoiceIds: this.#otherVoiceIds(plan, voice.id, voiceId),
       fallbackVoices: await this.#fallbackVoices(plan),
       fallbackRecognisers: await this.#readyOf((stt.fallbacks ?? []).map(idOf), id => this.recogniser(id)),
       fallbackModels: await this.#readyOf((llm.fallbacks ?? []).map(modelIdOf), id => this.model(id)),
@@ -264,6 +265,16 @@ export class Services {
       if ((await voice.readiness(language)) === null) choices.push({ voice, language, voiceId: voiceId ?? null })
     }
     return choices
+  }
+
+  /** Voices of one language alone are replaced by the service's first for the agent's other languages. */
+  #otherVoiceIds(plan: Plan, id: string, voiceId: string | null): NonNullable<VoiceAgent['otherVoiceIds']> {
+    const { provider } = serviceNamed(id)
+    const offered = this.#catalogue.tts.filter(({ vendor }) => vendor.name === provider).flatMap(({ voices }) => voices)
+    const known = offered.find(voice => voice.id === voiceId)?.languages
+    if (known === undefined) return {}
+    const unspoken = languagesOf(plan.settings.language).filter(language => !known.includes(language))
+    return Object.fromEntries(unspoken.map(language => [language, null]))
   }
 
   /** Those of the services that exist and are ready: a fallback that is not is skipped. */

@@ -1,3 +1,4 @@
+import type { CallerLanguage } from '@parley/dialogue'
 import type { FlowInput, FlowInterpreter, FlowOutcome, FlowOutput } from '@parley/flow'
 import type { ConversationOptions } from './conversation-options.ts'
 import type { Memory } from './memory.ts'
@@ -12,6 +13,8 @@ export interface ConversationContext {
   readonly options: ConversationOptions
   readonly flow: FlowInterpreter
   readonly memory: Memory
+  /** The language that the agent speaks now. */
+  readonly language: CallerLanguage
   readonly speeches: SpeechQueue
   readonly modelRequests: PendingModelRequests
   readonly unfinishedTurn: UnfinishedTurn

@@ -1,4 +1,4 @@
-import type { FlowMode, FlowOptions, ModelRef, Plan } from '@parley/flow'
+import type { FlowMode, FlowOptions, Language, ModelRef, Plan } from '@parley/flow'
 import type { Ms, Time, UnixMs } from '@parley/kernel'
 import type { LanguageModel } from '@parley/providers'
 import type { EffectLedger, PolicyDecision } from './ledger.ts'
@@ -12,6 +12,8 @@ export interface ConversationOptions {
   /** Variables that the run was created with, and those that the inbound context returned. */
   readonly variables?: NonNullable<FlowOptions['variables']>
   readonly call: CallFacts
+  /** What the agent can speak and understand, the language of the beginning first. Default the languages of the plan. */
+  readonly languages?: readonly Language[]
   /** The model of a node; null: the agent's. May throw `ParleyError`: that counts as a failure of the model. */
   readonly models: (ref: ModelRef | null) => LanguageModel
   /** Models that are asked when another is late or has failed, in this order. Default none. */

@@ -1,3 +1,4 @@
+import { CallerLanguage } from '@parley/dialogue'
 import { type FlowInput, FlowInterpreter, type FlowOutcome, type LegAnswer, render } from '@parley/flow'
 import { Emitter, type Ms, type Timer } from '@parley/kernel'
 import type { ChatMessage } from '@parley/providers'
@@ -7,7 +8,7 @@ import { ConversationRecord } from './conversation-record.ts'
 import { FlowExecutor } from './flow-executor.ts'
 import type { Receipt } from './ledger.ts'
 import { Memory } from './memory.ts'
-import { fixedTexts, holdingLines } from './model/agent-language.ts'
+import { fixedTexts, holdingLines, languagesOfPlan } from './model/agent-language.ts'
 import type { PreemptiveGenerationReport } from './model/preemptive-generation.ts'
 import { PendingModelRequests } from './pending-model-requests.ts'
 import type { ConversationEvent, SpokenReport, UserTurn } from './protocol.ts'
@@ -44,6 +45,7 @@ export class Conversation {
   readonly #events = new Emitter<ConversationEvent>()
   readonly #queue = new SerialQueue(() => this.#reportBusy())
   readonly #memory = new Memory()
+  readonly #language: CallerLanguage
   readonly #record: ConversationRecord
   readonly #speechQueue = new SpeechQueue(this.#memory, event => this.#emit(event))
   readonly #waits: WaitTimer
@@ -66,6 +68,7 @@ export class Conversation {
     this.#options = options
     this.#events.listen(options.onEvent)
     const { plan, mode, variables, time, clock } = options
+    this.#language = new CallerLanguage(options.languages ?? languagesOfPlan(plan))
     this.#record = new ConversationRecord({ memory: this.#memory, clock, onFact: fact => this.#fact(fact) })
     this.#flow = new FlowInterpreter(plan, { ...mode, ...(variables !== undefined && { variables }) })
     this.#beginning = this.#flow.state()
@@ -76,6 +79,7 @@ export class Conversation {
       options,
       flow: this.#flow,
       memory: this.#memory,
+      language: this.#language,
       speeches: this.#speechQueue,
       modelRequests: this.#modelRequests,
       unfinishedTurn: this.#unfinishedTurn,
@@ -98,6 +102,7 @@ export class Conversation {
       this.#waits.turn()
       const text = opening === null ? '' : wordsOf(opening)
       if (opening !== null && text !== '') this.#record.userTurn(opening, text, this.#executor.nodeId)
+      this.#follow(text, opening)
       const input: FlowInput = { type: 'started' }
       const outputs = this.#context.handle(input)
       // The flow waits for the caller to open the conversation, which the opening has done.
@@ -112,6 +117,7 @@ export class Conversation {
     this.#queue.enqueue(() => {
       const words = wordsOf(turn)
       this.#executor.turnEnded()
+      this.#follow(words, turn)
       const text = this.#unfinishedTurn.joined(words)
       if (turn.isUnfinished === true) this.#beginUnfinishedTurn(text)
       else this.#unfinishedTurn.close()
@@ -205,7 +211,7 @@ export class Conversation {
   hold(): void {
     if (this.#state.at !== 'talking') return
     const { plan, wallClock } = this.#options
-    const lines = holdingLines(plan)
+    const lines = holdingLines(plan, this.#language.current)
     const text = this.#flow.holdingLine(wallClock()) ?? lines[this.#holdingLines++ % lines.length]!
     this.#speechQueue.hold(this.#executor.nodeId ?? '', text)
   }
@@ -259,8 +265,8 @@ export class Conversation {
       if (this.#state.at !== 'suspended') return
       this.#speechQueue.withdrawAll()
       this.#whenHeard(() => {
-        const { answeredBy, variables } = this.#flow.state()
-        this.#flow.restore(this.#options.wallClock(), { ...this.#beginning, answeredBy, variables })
+        const { answeredBy, language, variables } = this.#flow.state()
+        this.#flow.restore(this.#options.wallClock(), { ...this.#beginning, answeredBy, language, variables })
         this.#memory.clear()
         this.#state = { at: 'new' }
         this.start()
@@ -402,6 +408,17 @@ export class Conversation {
     })
   }
 
+  /** Goes on in the language of the caller's words, where the agent speaks it. */
+  #follow(words: string, turn: UserTurn | null): void {
+    if (this.#state.at !== 'talking') return
+    const from = this.#language.current
+    const change = this.#language.turn(words, turn?.language ?? null)
+    if (change === null) return
+    this.#fact({ kind: 'language', language: change.language, from, cause: change.cause })
+    feed(this.#context, { type: 'language', language: change.language })
+    this.#emit({ type: 'language', ...change })
+  }
+
   /** From here on everything can be taken back, until the turn is closed. Not while an action of an earlier turn runs. */
   #beginUnfinishedTurn(text: string): void {
     if (this.#state.at !== 'talking' || this.#executor.actions.isUnderWay) return this.#unfinishedTurn.close()
@@ -444,9 +461,9 @@ export class Conversation {
 
   /** On the phone a call that ends for silence or an error ends with a farewell. */
   #saysFarewell(outcome: FlowOutcome): boolean {
-    const { plan, mode, time } = this.#options
+    const { mode, time } = this.#options
     if (mode.channel !== 'phone' || (outcome !== 'silence' && outcome !== 'error')) return false
-    const { silenceFarewell, errorFarewell } = fixedTexts(plan)
+    const { silenceFarewell, errorFarewell } = fixedTexts(this.#language.current)
     this.#speechQueue.withdrawAll()
     const nodeId = this.#executor.nodeId ?? ''
     speak(this.#context, null, nodeId, outcome === 'silence' ? silenceFarewell : errorFarewell)

@@ -4,7 +4,7 @@ import type { ChatMessage, LanguageModel } from '@parley/providers'
 import { type ConversationContext, feed, speak } from './conversation-context.ts'
 import { usesKnowledge } from './knowledge/node-knowledge.ts'
 import { type RetrievedKnowledge, TurnKnowledge, type TurnPassages } from './knowledge/turn-knowledge.ts'
-import { fixedTexts, languageOf } from './model/agent-language.ts'
+import { fixedTexts } from './model/agent-language.ts'
 import type { PromptContext } from './model/instructions.ts'
 import { ModelMeter } from './model/model-meter.ts'
 import { askQuestion, choiceRequest, type Question } from './model/model-questions.ts'
@@ -202,7 +202,7 @@ export class ModelTurns {
   }
 
   #apologise(nodeId: string): void {
-    const texts = fixedTexts(this.#context.options.plan)
+    const texts = fixedTexts(this.#context.language.current)
     const text = [texts.apology, texts.secondApology][this.#apologies++]
     if (text !== undefined) speak(this.#context, null, nodeId, text)
   }
@@ -215,7 +215,7 @@ export class ModelTurns {
     const { options, speeches, onFact, handle, perform, end } = this.#context
     const { plan, mode } = options
     if (!mode.hasCaller || isLast) return false
-    const texts = fixedTexts(plan)
+    const texts = fixedTexts(this.#context.language.current)
     const offersKeys = mode.channel === 'phone' && plan.settings.allowUserDtmf
     const words = [texts.otherWords, offersKeys ? texts.keys : texts.fewWords][times - 1]
     if (words !== undefined) {
@@ -340,11 +340,12 @@ export class ModelTurns {
   }
 
   #promptContext(globalPrompt: string): PromptContext {
-    const { plan, mode, wallClock } = this.#context.options
+    const { mode, wallClock } = this.#context.options
     // Rounded to the minute, so that the same question a moment later makes an equal request.
     const minute = Math.floor(wallClock() / MINUTE_MS) * MINUTE_MS
     const currentTime = this.#context.flow.variable('current_time', minute) ?? ''
-    return { channel: mode.channel, language: languageOf(plan), globalPrompt, currentTime }
+    const { current: language, hasChanged: hasChangedLanguage } = this.#context.language
+    return { channel: mode.channel, language, hasChangedLanguage, globalPrompt, currentTime }
   }
 
   #deadline(): Ms {

@@ -1,4 +1,5 @@
-import type { Expectation, FlowOutcome, LegRequest, NodeTurnSettings } from '@parley/flow'
+import type { LanguageCause } from '@parley/dialogue'
+import type { Expectation, FlowOutcome, Language, LegRequest, NodeTurnSettings } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
 import type { TimelineFact } from './timeline.ts'
 
@@ -18,6 +19,8 @@ export interface UserTurn {
   readonly observed_ms: Ms | null
   /** The caller has probably not finished: irreversible actions wait until `turnSettled`. Default false. */
   readonly isUnfinished?: boolean
+  /** The language that the recogniser detected, BCP 47. Default null: none. */
+  readonly language?: string | null
 }
 
 /** What the caller answers: the agent's last words, the conditions of the node's edges, and the values that the flow reads. */
@@ -51,6 +54,8 @@ export type ConversationEvent =
   | { readonly type: 'speech-end'; readonly speech_id: string }
   /** The caller has said something newer: the part that was not played is dropped, and the speech is reported back as interrupted. */
   | { readonly type: 'speech-withdrawn'; readonly speech_id: string }
+  /** The agent speaks and understands this language from here on, because the caller does. */
+  | { readonly type: 'language'; readonly language: Language; readonly cause: LanguageCause }
   /** Turn-taking settings from here on. */
   | { readonly type: 'settings'; readonly settings: NodeTurnSettings }
   | {

@@ -1,3 +1,4 @@
+import type { LanguageCause } from '@parley/dialogue'
 import type { Ms } from '@parley/kernel'
 import type { TurnLatency, Utterance } from './transcript.ts'
 
@@ -49,6 +50,8 @@ export type TimelineFact =
       readonly set: readonly string[]
       readonly ignored: readonly string[]
     }
+  /** The conversation goes on in another language; primary tags. */
+  | { readonly kind: 'language'; readonly language: string; readonly from: string; readonly cause: LanguageCause }
   | { readonly kind: 'update'; readonly update_id: string; readonly status: string }
   /** What answered the call; `class` and `confidence` are null where the time for detection ran out. */
   | {

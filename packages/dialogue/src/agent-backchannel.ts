@@ -18,7 +18,7 @@ export interface Pause {
 
 /** Decides when the agent speaks a backchannel such as "uh-huh" in a pause of a long turn of the caller. */
 export class AgentBackchannel {
-  readonly #words: readonly string[]
+  #words: readonly string[]
   readonly #frequency: number
   readonly #random: Random
   readonly #emit: (word: string) => void
@@ -32,6 +32,10 @@ export class AgentBackchannel {
     this.#frequency = frequency
     this.#random = random
     this.#emit = emit
+  }
+
+  setWords(words: readonly string[]): void {
+    this.#words = words
   }
 
   /** `pause`: null while the caller is not pausing in a turn. */

@@ -70,7 +70,7 @@ export interface Silence {
 /** Adaptive endpointing: computes the silence that ends a turn of this caller. */
 export class Endpointer {
   readonly #mode: Endpointing
-  readonly #lexicons: readonly Lexicon[]
+  #lexicons: readonly Lexicon[]
   #pause: Ms = USUAL_PAUSE_MS
   #marks = 0
   #expected: ExpectedAnswer = UNKNOWN_QUESTION
@@ -80,6 +80,12 @@ export class Endpointer {
   constructor(mode: Endpointing, lexicons: readonly Lexicon[]) {
     this.#mode = mode
     this.#lexicons = lexicons
+  }
+
+  /** The lexicons from now on, that of the caller's likeliest language first. */
+  setLexicons(lexicons: readonly Lexicon[]): void {
+    this.#lexicons = lexicons
+    this.#judged = { text: '', judgement: 'unknown' }
   }
 
   /** What the caller is asked for from now on; null: nothing in particular. */

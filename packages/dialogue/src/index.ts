@@ -6,6 +6,7 @@ export type {
   Evidence,
   Verdict,
 } from './answer/protocol.ts'
+export { CallerLanguage, type LanguageCause } from './language/caller-language.ts'
 export type {
   CallerTurn,
   DialogueInput,

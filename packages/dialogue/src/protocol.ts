@@ -57,6 +57,8 @@ export type DialogueInput =
   /** Audio flows both ways. Sent once; nothing is reported before it. */
   | { readonly type: 'connected' }
   | { readonly type: 'settings'; readonly settings: TurnSettings }
+  /** The caller speaks this language from now on: its lexicon comes first. Primary tag. */
+  | { readonly type: 'language'; readonly language: string }
   /** Voice activity. `startedAt`: the onset; `stoppedAt`: the end of the last speech. Both lie a little before `now`. */
   | { readonly type: 'voice-started'; readonly startedAt: Ms }
   | { readonly type: 'voice-stopped'; readonly stoppedAt: Ms; readonly prosody?: Prosody }

@@ -45,6 +45,8 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
   readonly #contract: SilenceContract
   readonly #backchannel: AgentBackchannel
   #settings: TurnSettings
+  /** The likeliest language of the caller first. */
+  #languages: readonly string[]
   #connectedAt: Ms | null = null
   #isBusy = false
   /** The agent generates an answer or runs an action; has words that are not played; is audible. */
@@ -60,6 +62,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
     this.#options = options
     this.#settings = options.settings
     const lexicons = lexiconsOf(options.languages)
+    this.#languages = options.languages
     const emit = (output: DialogueOutput) => this.#emit(output)
     this.#endpointer = new Endpointer(options.endpointing ?? { mode: 'adaptive' }, lexicons)
     this.#turns = new TurnCollector(this.#voice, this.#words, this.#endpointer, {
@@ -91,9 +94,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
       nudge: () => emit({ type: 'nudge' }),
       breach: ms => emit({ type: 'breach', stage: null, ms }),
     })
-    const { frequency, words } = options.backchannel
-    const backchannels = words.length > 0 ? words : lexicons[0]!.agentBackchannels
-    this.#backchannel = new AgentBackchannel(backchannels, frequency, random, word =>
+    this.#backchannel = new AgentBackchannel(this.#backchannelWords(), options.backchannel.frequency, random, word =>
       emit({ type: 'backchannel', word }),
     )
   }
@@ -142,6 +143,9 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
         this.#settings = input.settings
         this.#checkInterruption(now)
         break
+      case 'language':
+        this.#setLanguage(input.language)
+        break
       case 'voice-started':
         this.#voiceStarted(plausibleTime(now, input.startedAt))
         break
@@ -168,9 +172,7 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
         this.#collectDigits(input)
         break
       case 'question':
-        this.#endpointer.expect(
-          input.question === null ? null : expectedAnswer(input.question, this.#options.languages),
-        )
+        this.#endpointer.expect(input.question === null ? null : expectedAnswer(input.question, this.#languages))
         break
       case 'ended':
         this.#digits.end()
@@ -194,6 +196,17 @@ export class TurnMachine implements Machine<DialogueInput, DialogueOutput> {
         this.#isSounding = input.on
         break
     }
+  }
+
+  #setLanguage(language: string): void {
+    this.#languages = [language, ...this.#languages.filter(other => other !== language)]
+    this.#endpointer.setLexicons(lexiconsOf(this.#languages))
+    this.#backchannel.setWords(this.#backchannelWords())
+  }
+
+  #backchannelWords(): readonly string[] {
+    const { words } = this.#options.backchannel
+    return words.length > 0 ? words : lexiconsOf(this.#languages)[0]!.agentBackchannels
   }
 
   #connect(now: Ms): void {

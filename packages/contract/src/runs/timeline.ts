@@ -95,6 +95,13 @@ const facts = [
     stage: z.enum(['recogniser', 'model', 'action', 'voice', 'network', 'endpointing']),
     duration_ms: ms,
   }),
+  /** The conversation goes on in another language, because the caller asked for it, spoke it, or the recogniser detected it. */
+  z.strictObject({
+    kind: z.literal('language'),
+    language: z.enum(['en', 'es']),
+    from: z.enum(['en', 'es']),
+    cause: z.enum(['requested', 'words', 'recogniser']),
+  }),
 ] as const
 
 const place = {
@@ -122,5 +129,6 @@ export const timelineItem = z
     facts[11].extend(place),
     facts[12].extend(place),
     facts[13].extend(place),
+    facts[14].extend(place),
   ])
   .meta({ id: 'TimelineItem' })

@@ -1,7 +1,4 @@
-import type { Plan } from '@parley/flow'
-
-/** Languages of the fixed texts and of the instructions for the model. */
-export type AgentLanguage = 'en' | 'es'
+import { type Language, languagesOf, type Plan } from '@parley/flow'
 
 /** What the agent says in its own name, without a model. */
 interface FixedTexts {
@@ -20,7 +17,7 @@ interface FixedTexts {
   readonly noProgressFarewell: string
 }
 
-const TEXTS: Readonly<Record<AgentLanguage, FixedTexts>> = {
+const TEXTS: Readonly<Record<Language, FixedTexts>> = {
   en: {
     apology: "I'm sorry, I have a technical problem. Could you say that once more?",
     secondApology: 'I am afraid it is still not working. Please try it one last time.',
@@ -43,27 +40,24 @@ const TEXTS: Readonly<Record<AgentLanguage, FixedTexts>> = {
   },
 }
 
-/** The first supported language of the plan; English where none is supported. */
-export function languageOf({ settings: { language } }: Plan): AgentLanguage {
-  for (const locale of typeof language === 'string' ? [language] : language) {
-    const [primary] = locale.toLowerCase().split(/[-_]/)
-    if (primary === 'en' || primary === 'es') return primary
-  }
-  return 'en'
+/** The languages of the plan, the one of the beginning first; English where none is supported. */
+export function languagesOfPlan({ settings: { language } }: Plan): readonly Language[] {
+  const languages = languagesOf(language)
+  return languages.length > 0 ? languages : ['en']
 }
 
-const HOLDING_LINES: Readonly<Record<AgentLanguage, readonly string[]>> = {
+const HOLDING_LINES: Readonly<Record<Language, readonly string[]>> = {
   en: ['One moment, please.', 'I am still working on it.', 'Thank you for waiting, just a moment more.'],
   es: ['Un momento, por favor.', 'Sigo en ello.', 'Gracias por esperar, un momento más.'],
 }
 
 /** What the agent says while the caller waits, in turns. At least one line. */
-export function holdingLines(plan: Plan): readonly string[] {
+export function holdingLines(plan: Plan, language: Language): readonly string[] {
   const own = plan.settings.holdingLines ?? []
-  return own.length > 0 ? own : HOLDING_LINES[languageOf(plan)]
+  return own.length > 0 ? own : HOLDING_LINES[language]
 }
 
 /** What the agent says in its own name. */
-export function fixedTexts(plan: Plan): FixedTexts {
-  return TEXTS[languageOf(plan)]
+export function fixedTexts(language: Language): FixedTexts {
+  return TEXTS[language]
 }

@@ -1,17 +1,18 @@
-import type { Instruction, PromptReason } from '@parley/flow'
+import type { Instruction, Language, PromptReason } from '@parley/flow'
 import type { KnowledgePassage } from '../ports.ts'
-import type { AgentLanguage } from './agent-language.ts'
 
 /** The context that the instructions of every model request state. */
 export interface PromptContext {
   readonly channel: 'phone' | 'web' | 'cloud'
-  readonly language: AgentLanguage
+  readonly language: Language
+  /** The conversation began in another language. */
+  readonly hasChangedLanguage: boolean
   readonly globalPrompt: string
   /** The current time in the agent's time zone, in words. */
   readonly currentTime: string
 }
 
-const LANGUAGES: Readonly<Record<AgentLanguage, string>> = { en: 'English', es: 'Spanish' }
+const LANGUAGES: Readonly<Record<Language, string>> = { en: 'English', es: 'Spanish' }
 
 const SPOKEN = [
   'You are on a phone call. What you write is spoken aloud as it comes.',
@@ -34,6 +35,9 @@ export const REASONS: Readonly<Record<PromptReason, string>> = {
   during_execution: 'Something is being done that takes a moment. Say this while it goes on, without its result.',
   stuck: 'Nothing in this conversation leads on from here by itself. Say so politely, or ask what else is wanted.',
 }
+
+const LANGUAGE_CHANGED =
+  'The caller has changed to it: say everything in it, also what your step words in another language.'
 
 /** The introduction of a node's instruction. */
 export const STEP_HEADS = {
@@ -62,7 +66,7 @@ export function replyInstructions(
   const { instruction, reason, mayMove, hasTools, passages } = prompt
   return paragraphs([
     promptContext.globalPrompt,
-    `${(promptContext.channel === 'cloud' ? WRITTEN : SPOKEN).join('\n')}\nLanguage: ${LANGUAGES[promptContext.language]}, unless the caller wants another.`,
+    `${(promptContext.channel === 'cloud' ? WRITTEN : SPOKEN).join('\n')}\n${languageLine(promptContext)}`,
     step(instruction),
     REASONS[reason],
     mayMove
@@ -91,6 +95,11 @@ export function inferenceInstructions(promptContext: PromptContext, tool: string
     wanted,
     now(promptContext),
   ])
+}
+
+function languageLine({ language, hasChangedLanguage }: PromptContext): string {
+  const line = `Language: ${LANGUAGES[language]}, unless the caller wants another.`
+  return hasChangedLanguage ? `${line} ${LANGUAGE_CHANGED}` : line
 }
 
 function step({ type, text }: Instruction): string {

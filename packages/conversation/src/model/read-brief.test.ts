@@ -10,6 +10,7 @@ import { type Prompt, replyRequest } from './reply.ts'
 const SETTING: PromptContext = {
   channel: 'phone',
   language: 'es',
+  hasChangedLanguage: false,
   globalPrompt: 'You sell pizza.\n\nYour present step:\nis not this one.',
   currentTime: 'Monday, 9:00',
 }

@@ -99,6 +99,8 @@ export function lineOf(fact: TimelineFact): string[] {
       ]
     case 'error':
       return [`error ${fact.code}`]
+    case 'language':
+      return [`${fact.from} -> ${fact.language} (${fact.cause})`]
     case 'interruption':
       return [fact.resumed ? 'resumed' : `cut ${fact.index}`]
     default:

@@ -20,6 +20,8 @@ export class FingerprintVoice implements TextToSpeech {
   readonly id = 'test/fingerprint'
   readonly languages = ['en', 'es']
   readonly synthesized: string[] = []
+  /** The language of each request. */
+  readonly spokenIn: string[] = []
   /** The temperature of the last request; null: none. */
   temperature: number | null = null
   readonly #pace: { readonly time: Time; readonly wordMs: Ms } | null
@@ -33,8 +35,12 @@ export class FingerprintVoice implements TextToSpeech {
     return null
   }
 
-  async *synthesize({ text, temperature, onSent }: SpeechRequest, signal: AbortSignal): AsyncIterable<SpeechChunk> {
+  async *synthesize(
+    { text, language, temperature, onSent }: SpeechRequest,
+    signal: AbortSignal,
+  ): AsyncIterable<SpeechChunk> {
     this.synthesized.push(text)
+    this.spokenIn.push(language)
     this.temperature = temperature ?? null
     onSent?.(text.length)
     for (const [i, word] of text.split(/\s+/).entries()) {
@@ -86,6 +92,10 @@ export class ScriptedRecogniser implements SpeechToText {
   readonly opened: (Samples | null)[] = []
   /** Words that the current stream did not deliver; null: it delivers them. */
   #missed: HeardWord[] | null = null
+  /** Language and other languages of each stream. */
+  readonly streamLanguages: (readonly string[])[] = []
+  /** Reported with the words of a final; null: the service detects none. */
+  detects: string | null = null
   /** Keywords of the last stream. */
   keywords: readonly string[] = []
   /** Mode and vocabulary of the last stream. */
@@ -103,6 +113,7 @@ export class ScriptedRecogniser implements SpeechToText {
 
   open(options: SpeechStreamOptions): SpeechStream {
     const index = this.opened.push(null) - 1
+    this.streamLanguages.push([options.language, ...(options.otherLanguages ?? [])])
     this.keywords = options.keywords ?? []
     const { mode, vocabulary } = options
     this.recognition = { ...(mode && { mode }), ...(vocabulary && { vocabulary }) }
@@ -186,7 +197,13 @@ export class ScriptedRecogniser implements SpeechToText {
   #final(fromFinalize: boolean): void {
     const words = this.#words
     this.#words = []
-    this.#listener({ type: 'final', text: textOf(words), words, fromFinalize })
+    this.#listener({
+      type: 'final',
+      text: textOf(words),
+      words,
+      fromFinalize,
+      ...(this.detects !== null && { language: this.detects }),
+    })
   }
 }
 

@@ -1,11 +1,10 @@
-import type { Conversation, TimelineFact } from '@parley/conversation'
+import { type Conversation, languagesOfPlan, type TimelineFact } from '@parley/conversation'
 import { AnswerDetector, type AnswerInput, type AnswerOutput, type DialogueInput, type Verdict } from '@parley/dialogue'
 import type { Plan } from '@parley/flow'
 import { type Machine, MachineDriver, type Ms, type Time, type Timer } from '@parley/kernel'
 import type { MachineEnding } from '../outcome.ts'
 import { contactItem } from './contact-item.ts'
 import { MenuLoop } from './menu-loop.ts'
-import { languagesOf } from './voice-agent.ts'
 
 /** How long a person is waited for after a screener was answered. */
 const PERSON_MS: Ms = 30_000
@@ -58,7 +57,7 @@ export class AnswerHandling {
     const { settings } = options.plan
     const { voicemail } = settings
     this.#detector = new AnswerDetector({
-      languages: languagesOf(options.plan),
+      languages: languagesOfPlan(options.plan),
       timeoutMs: voicemail.detectionTimeoutMs,
     })
     const isArmed =
@@ -240,7 +239,7 @@ export class AnswerHandling {
 /** What is said to a screener. */
 function introduction(plan: Plan): string {
   const { identity, purpose } = plan.settings.callScreening
-  const isSpanish = languagesOf(plan)[0] === 'es'
+  const isSpanish = languagesOfPlan(plan)[0] === 'es'
   const name = identity === '' ? plan.name : identity
   const parts = isSpanish
     ? [`Hola, llamo de parte de ${name}.`, purpose === '' ? '' : `El motivo: ${purpose}.`]

@@ -1,7 +1,8 @@
+import { languagesOfPlan } from '@parley/conversation'
 import type { DialogueOptions, TurnSettings } from '@parley/dialogue'
 import type { NodeTurnSettings } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
-import { languagesOf, type VoiceAgent } from './voice-agent.ts'
+import type { VoiceAgent } from './voice-agent.ts'
 
 const DEFAULT_SILENCE_CONTRACT_MS: Ms = 2000
 
@@ -14,7 +15,7 @@ export function silenceContractOf({ settings }: VoiceAgent['plan']): Ms {
 export function dialogueOptions({ plan, endpointing }: VoiceAgent): DialogueOptions {
   const { settings } = plan
   return {
-    languages: languagesOf(plan),
+    languages: languagesOfPlan(plan),
     settings: {
       interruptionSensitivity: settings.interruptionSensitivity,
       responsiveness: settings.responsiveness,

@@ -1,4 +1,5 @@
 import { type DialogueInput, SpeechProsody, type SpokenWord } from '@parley/dialogue'
+import type { Language } from '@parley/flow'
 import {
   type AudioFormat,
   type Ms,
@@ -16,6 +17,7 @@ import { EngineError } from '../errors.ts'
 import { HeardHistory } from '../heard-history.ts'
 import type { CallClock } from './call-clock.ts'
 import { serviceFormat } from './service-format.ts'
+import { primaryTag } from './voice-agent.ts'
 
 /** Largest amount of audio that is read at a time. */
 const BLOCK_MS: Ms = 40
@@ -43,6 +45,10 @@ interface SpeechInputOptions {
   readonly recognisers: readonly SpeechToText[]
   readonly speechBand: VoiceDetection['band'] | undefined
   readonly language: string
+  /** Other languages that the caller may speak; default none. */
+  readonly otherLanguages?: readonly Language[]
+  /** The recogniser detected this language (BCP 47) in final words. */
+  readonly onLanguage?: (language: string) => void
   readonly keywords: readonly string[]
   /** Default: the recogniser's usual mode and vocabulary. */
   readonly recognition?: Pick<SpeechStreamOptions, 'mode' | 'vocabulary'>
@@ -92,10 +98,14 @@ export class SpeechInput {
   #closed = false
   /** Index of the recogniser that is used. */
   #current = 0
+  #language: string
+  /** The recogniser listens for all languages at once, as its reports show. */
+  #detectsLanguages = false
 
   /** Throws what the recogniser's `open` throws. */
   constructor(options: SpeechInputOptions) {
     this.#options = options
+    this.#language = options.language
     const { leg, speechBand } = options
     this.#audio = new Int16Array(msToSamples(BLOCK_MS, leg.format))
     this.#recogniserFormat = commonFormat(options.recognisers, leg.format)
@@ -138,15 +148,45 @@ export class SpeechInput {
     if (!this.#closed) this.#stream.finalize()
   }
 
+  /** From here on the caller speaks `language` (BCP 47). */
+  setLanguage(language: string): void {
+    if (this.#closed || language === this.#language) return
+    this.#language = language
+    if (this.#detectsLanguages) return
+    const { recognisers } = this.#options
+    const knows = recognisers.findIndex((one, index) => index >= this.#current && understands(one, language))
+    if (knows < 0) return
+    this.#current = knows
+    const trustedFrom = this.#reopenedAt
+    if (this.#reopen()) this.#reopenedAt = trustedFrom
+    else if (!this.#openNext())
+      this.#options.onFailure(
+        new EngineError('recogniser_failed', `no recogniser could be opened for "${language}"`),
+        true,
+      )
+  }
+
   close(): void {
     this.#closed = true
     this.#stream.close()
   }
 
   #open(): SpeechStream {
-    const { recognisers, language, keywords, recognition } = this.#options
+    const { recognisers, language: first, otherLanguages = [], keywords, recognition } = this.#options
     const format = this.#recogniserFormat
-    const stream = recognisers[this.#current]!.open({ language, keywords, format, ...recognition })
+    const recogniser = recognisers[this.#current]!
+    const language = this.#language
+    const others = [first, ...otherLanguages].filter(
+      other => primaryTag(other) !== primaryTag(language) && understands(recogniser, other),
+    )
+    this.#detectsLanguages = false
+    const stream = recogniser.open({
+      language,
+      ...(others.length > 0 && { otherLanguages: others.map(primaryTag) }),
+      keywords,
+      format,
+      ...recognition,
+    })
     stream.onEvent(event => this.#onSpeech(event))
     return stream
   }
@@ -280,6 +320,10 @@ export class SpeechInput {
         return onHeard({ type: 'partial', text: event.text, words: this.#words(event.words) })
       case 'final':
         this.#finalUntil = Math.max(this.#finalUntil, this.#position(event.words.at(-1)?.endSample ?? 0))
+        if (event.language !== undefined) {
+          this.#detectsLanguages = true
+          this.#options.onLanguage?.(event.language)
+        }
         return onHeard({
           type: 'final',
           text: event.text,
@@ -318,6 +362,10 @@ export class SpeechInput {
     const at = (sample: Samples): Ms => clock.timeOf(this.#position(sample))
     return words.map(word => ({ text: word.text, startMs: at(word.startSample), endMs: at(word.endSample) }))
   }
+}
+
+function understands({ languages }: SpeechToText, language: string): boolean {
+  return languages.includes(primaryTag(language))
 }
 
 /** The format that all recognisers take, since a fallback gets the audio that the one before it has missed. */

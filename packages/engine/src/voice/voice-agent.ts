@@ -1,6 +1,6 @@
 import type { ActionRunner, CallFacts, EffectLedger, KnowledgeSearcher, PolicyDecision } from '@parley/conversation'
 import type { Endpointing } from '@parley/dialogue'
-import type { ModelRef, Plan } from '@parley/flow'
+import { type Language, languagesOf, type ModelRef, type Plan } from '@parley/flow'
 import type { AudioFormat } from '@parley/kernel'
 import type { VoiceDetection } from '@parley/media'
 import {
@@ -25,6 +25,8 @@ export interface VoiceAgent {
   readonly voice: TextToSpeech
   /** Id of a voice of the service; null: its first. */
   readonly voiceId: string | null
+  /** Ids of voices of the service for languages that `voiceId` does not speak; null: its first for the language. */
+  readonly otherVoiceIds?: Readonly<Partial<Record<Language, string | null>>>
   /** Voices that replace a failed one during a call, in this order; default none. */
   readonly fallbackVoices?: readonly VoiceChoice[]
   /** Recognisers that replace a failed one during a call, in this order; default none. */
@@ -73,15 +75,31 @@ export type { UsageReport } from '@parley/conversation'
 /** The language that an agent speaks: the first of its settings that the voice supports. */
 export function languageOf(agent: Pick<VoiceAgent, 'plan' | 'voice'>): string {
   const { language } = agent.plan.settings
-  const wanted = typeof language === 'string' ? [language] : language
+  const tags = typeof language === 'string' ? [language] : language
+  const wanted = tags.flatMap(tag => (tag === 'multi' ? languagesOf(tag) : [tag]))
   const known = wanted.find(tag => agent.voice.languages.includes(primaryTag(tag)))
   return known ?? agent.voice.languages[0] ?? 'en'
 }
 
-/** The agent's voices in order of preference. */
-export function voicesOf(agent: VoiceAgent): VoiceChoice[] {
-  const own = { voice: agent.voice, language: languageOf(agent), voiceId: agent.voiceId }
-  return [own, ...(agent.fallbackVoices ?? [])].map(choice => withSpeechSettings(agent.plan, choice))
+/** The agent's voices in order of preference, those that speak the language (BCP 47) first. */
+export function voicesOf(agent: VoiceAgent, language = languageOf(agent)): VoiceChoice[] {
+  const { voice, fallbackVoices = [] } = agent
+  const isFirst = language === languageOf(agent)
+  const own: VoiceChoice = { voice, language, voiceId: isFirst ? agent.voiceId : voiceIdFor(agent, language) }
+  const speaks = ({ voice: { languages } }: VoiceChoice) => languages.includes(primaryTag(language))
+  const others = fallbackVoices.map(choice =>
+    isFirst || !speaks(choice) ? choice : { ...choice, language, voiceId: null },
+  )
+  const choices = [own, ...others]
+  return [...choices.filter(speaks), ...choices.filter(choice => !speaks(choice))].map(choice =>
+    withSpeechSettings(agent.plan, choice),
+  )
+}
+
+function voiceIdFor({ voiceId, otherVoiceIds = {} }: VoiceAgent, language: string): string | null {
+  const [known] = languagesOf(language)
+  const other = known === undefined ? undefined : otherVoiceIds[known]
+  return other === undefined ? voiceId : other
 }
 
 /** A voice with the settings of the plan for the text and the manner of its speech. */
@@ -113,15 +131,6 @@ export function warmVoice(agent: VoiceAgent, format: AudioFormat): void {
   })
 }
 
-/** All languages that the caller may speak, as primary tags. */
-export function languagesOf(plan: Plan): string[] {
-  const { language } = plan.settings
-  const tags = (typeof language === 'string' ? [language] : language).flatMap(tag =>
-    tag === 'multi' ? ['en', 'es'] : [primaryTag(tag)],
-  )
-  return [...new Set(tags)]
-}
-
-function primaryTag(tag: string): string {
+export function primaryTag(tag: string): string {
   return tag.split('-')[0]!.toLowerCase()
 }

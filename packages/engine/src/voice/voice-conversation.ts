@@ -1,7 +1,6 @@
 import {
   Conversation,
   type ConversationEvent,
-  holdingLines,
   type SilenceStage,
   type TimelineFact,
   type UsageReport,
@@ -27,30 +26,21 @@ import type { MachineEnding } from '../outcome.ts'
 import { playAmbientSound } from './ambient-sound.ts'
 import { AnswerHandling } from './answer-handling.ts'
 import { CallClock } from './call-clock.ts'
+import { callLanguages } from './call-language.ts'
+import { CallVoices } from './call-voices.ts'
 import { dialogueOptions, silenceContractOf, turnSettings } from './dialogue-options.ts'
 import { heardSince } from './heard-since.ts'
 import { LastWords } from './last-words.ts'
 import { LegRequests } from './leg-requests.ts'
 import { meteredAgent } from './metered-agent.ts'
 import { Playout } from './playout.ts'
-import { PreparedAudio } from './prepared-audio.ts'
 import { refusalItem } from './refusal-items.ts'
-import { sentencesOf } from './sentence-stream.ts'
 import { lateVoiceItem, recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
 import { SpeechInput } from './speech-input.ts'
 import { SpeechOutput, type SpeechOutputListeners, type SpeechReport } from './speech-output.ts'
 import { ToneListener } from './tone-listener.ts'
 import { TurnLatencies } from './turn-latencies.ts'
-import {
-  languageOf,
-  recognitionOf,
-  type VoiceAgent,
-  type VoiceCallFacts,
-  voicesOf,
-  warmVoice,
-  withSpeechSettings,
-} from './voice-agent.ts'
-import { Voices } from './voices.ts'
+import { languageOf, recognitionOf, type VoiceAgent, type VoiceCallFacts, warmVoice } from './voice-agent.ts'
 
 /** How long the greeting waits for the far end's first packet, which shows that its media is open. */
 const FIRST_PACKET_WAIT_MS: Ms = 400
@@ -59,8 +49,6 @@ const MODEL_EVENT_MS: Ms = 5000
 /** Shares of the silence contract after which a model's first event and a voice's first audio are late. */
 const MODEL_SHARE = 0.4
 const VOICE_SHARE = 0.3
-/** After this time without audio of a holding line the next voice is asked for it as well. */
-const HOLDING_VOICE_MS: Ms = 150
 /** Wait between the last word and BYE, so that BYE does not overtake audio in the far end's jitter buffer. */
 const LAST_WORD_MS: Ms = 200
 
@@ -96,6 +84,7 @@ export class VoiceConversation implements CallHandler {
   readonly #driver: MachineDriver<DialogueInput, DialogueOutput>
   readonly #conversation: Conversation
   readonly #speechInput: SpeechInput
+  readonly #voices: CallVoices
   readonly #speechOutput: SpeechOutput
   readonly #playout: Playout
   readonly #legRequests: LegRequests
@@ -103,6 +92,8 @@ export class VoiceConversation implements CallHandler {
   #digits = ''
   /** Final words since the caller's last turn. */
   #turnWords = ''
+  /** The language that the recogniser detected last, since the caller's last turn. */
+  #detectedLanguage: string | null = null
   #connecting: Timer | null = null
   #hangUp: Timer | null = null
   #connected = false
@@ -129,6 +120,7 @@ export class VoiceConversation implements CallHandler {
       output => this.#onDialogue(output),
     )
     const ledger = agent.ledger()
+    const languages = callLanguages(agent)
     this.#conversation = new Conversation({
       plan: agent.plan,
       mode: { channel: 'phone', hasCaller: true },
@@ -137,6 +129,7 @@ export class VoiceConversation implements CallHandler {
         ...(facts.context && { inbound_context: facts.context }),
       },
       call: facts.call,
+      languages,
       models: agent.model,
       actions: agent.actions(ledger),
       knowledge: agent.knowledge,
@@ -156,7 +149,7 @@ export class VoiceConversation implements CallHandler {
         direction: line.leg.direction,
         time,
         conversation: this.#conversation,
-        prepare: text => void message.prepare(sentencesOf(text)),
+        prepare: text => this.#voices.prepareMessage(text),
         onContact: fact => this.#timeline.add(fact),
         end: (why, isAfterWords) => this.#endFor(why, isAfterWords),
       },
@@ -164,20 +157,16 @@ export class VoiceConversation implements CallHandler {
     )
     this.#playout = new Playout(line.leg, settings.volume)
     const { format } = line.leg
-    const own = voicesOf(agent)
-    const contractMs = silenceContractOf(agent.plan)
-    const message = new PreparedAudio(own[0]!, format, time, this)
-    const voices = new Voices(own, format, time, failure => this.#timeline.add(voiceFailureItem(failure)), {
-      lateAfterMs: contractMs * VOICE_SHARE,
-      onLate: other => this.#timeline.add(lateVoiceItem(other, contractMs * VOICE_SHARE)),
-      prepared: text => message.audioOf(text),
-    })
-    const prepared = new PreparedAudio(own[0]!, format, time, options.agent.voice)
-    if (agent.preparesHoldingLines !== false) void prepared.prepare(holdingLines(agent.plan))
-    const rescue = agent.lastResort === undefined ? own : [...own, withSpeechSettings(agent.plan, agent.lastResort)]
-    const holdingVoices = new Voices(rescue, format, time, () => {}, {
-      lateAfterMs: HOLDING_VOICE_MS,
-      prepared: text => prepared.audioOf(text),
+    const lateAfterMs = silenceContractOf(agent.plan) * VOICE_SHARE
+    this.#voices = new CallVoices({
+      agent,
+      shared: options.agent.voice,
+      language: languages[0]!,
+      format,
+      time,
+      lateAfterMs,
+      onFailure: failure => this.#timeline.add(voiceFailureItem(failure)),
+      onLate: other => this.#timeline.add(lateVoiceItem(other, lateAfterMs)),
     })
     const listeners: SpeechOutputListeners = {
       onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
@@ -188,7 +177,7 @@ export class VoiceConversation implements CallHandler {
       onVoice: (id, step) => this.#onVoice(id, step),
       onFailure: () => this.#giveUp(),
     }
-    this.#speechOutput = new SpeechOutput(this.#playout, voices, listeners, holdingVoices)
+    this.#speechOutput = new SpeechOutput(this.#playout, this.#voices.speaking, listeners, this.#voices.holding)
     const ratio = format.sampleRateHz / NARROWBAND.sampleRateHz
     const tones = new ToneListener(
       position => this.#clock.timeOf(position * ratio),
@@ -199,6 +188,10 @@ export class VoiceConversation implements CallHandler {
       recognisers: [agent.recogniser, ...(agent.fallbackRecognisers ?? [])],
       speechBand: agent.speechBand,
       language: languageOf(agent),
+      otherLanguages: languages.slice(1),
+      onLanguage: language => {
+        this.#detectedLanguage = language
+      },
       keywords: settings.boostedKeywords,
       recognition: recognitionOf(agent.plan),
       clock: this.#clock,
@@ -425,6 +418,9 @@ export class VoiceConversation implements CallHandler {
       case 'settings':
         this.#speechOutput.setSpeed(event.settings.voice_speed)
         return this.#driver.handle({ type: 'settings', settings: turnSettings(event.settings) })
+      case 'language':
+        this.#speechInput.setLanguage(this.#voices.change(event.language))
+        return this.#driver.handle({ type: 'language', language: event.language })
       case 'collect-digits': {
         const {
           question,
@@ -493,8 +489,11 @@ export class VoiceConversation implements CallHandler {
     const start_ms = this.#clock.offsetOf(turn.startMs)
     const end_ms = this.#clock.offsetOf(turn.endMs)
     const span = start_ms === null || end_ms === null ? null : { start_ms, end_ms }
+    const language = this.#detectedLanguage
+    this.#detectedLanguage = null
     return {
       text: turn.text,
+      language,
       span,
       observed_ms: this.#clock.offsetOf(turn.observedMs),
       isUnfinished: turn.isUnfinished,

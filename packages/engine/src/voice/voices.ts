@@ -26,7 +26,7 @@ interface VoiceHedging {
  */
 export class Voices {
   readonly #hedging: VoiceHedging
-  readonly #choices: readonly VoiceChoice[]
+  #choices: readonly VoiceChoice[]
   readonly #format: AudioFormat
   readonly #time: Time
   readonly #onFailure: (failure: VoiceFailure) => void
@@ -47,6 +47,17 @@ export class Voices {
     this.#format = format
     this.#time = time
     this.#onFailure = onFailure
+  }
+
+  /** Replaces the voices, for another language. Those that have failed are not the first again, unless none is left. */
+  change(choices: readonly VoiceChoice[]): void {
+    const failed = new Set(this.#choices.slice(0, this.#current).map(({ voice }) => voice))
+    this.#choices = [
+      ...choices.filter(({ voice }) => !failed.has(voice)),
+      ...choices.filter(({ voice }) => failed.has(voice)),
+    ]
+    this.#current = 0
+    this.#failures = 0
   }
 
   /** Audio of one sentence; throws the last voice's `ParleyError`. Ends at once, without an error, when `signal` aborts. */

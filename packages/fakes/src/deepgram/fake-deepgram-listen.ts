@@ -35,6 +35,12 @@ function refusesQuery(query: URLSearchParams): Refusal | null {
   return problem === null ? null : deepgramRefusal(400, problem)
 }
 
+/** The language of the words; with `multi` they are taken for English. */
+function languageOf(query: URLSearchParams): string {
+  const language = query.get('language') ?? 'en'
+  return language === 'multi' ? 'en' : language
+}
+
 class Listening extends RecogniserSession<FakeRecogniserOptions> {
   readonly #query: URLSearchParams
   readonly #endpointing: Samples
@@ -44,7 +50,7 @@ class Listening extends RecogniserSession<FakeRecogniserOptions> {
 
   constructor(connection: FakeConnection, options: FakeRecogniserOptions, log: FakeRecogniserLog) {
     const query = connection.url.searchParams
-    super(connection, options, log, { language: query.get('language') ?? 'en', idleCloseMs: IDLE_CLOSE_MS })
+    super(connection, options, log, { language: languageOf(query), idleCloseMs: IDLE_CLOSE_MS })
     this.#query = query
     this.#endpointing = 8 * Number(query.get('endpointing') ?? 10)
   }

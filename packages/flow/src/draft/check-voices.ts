@@ -122,7 +122,7 @@ function checkFallbackRecognisers({ providers }: DraftContent, voices: readonly 
 }
 
 /** A ready service that supports all languages of the agent, else one that supports the first of them. */
-function firstReady(
+export function firstReady(
   voices: readonly Voice[],
   role: Voice['role'],
   settings: DraftContent['settings'],
@@ -134,7 +134,7 @@ function firstReady(
 }
 
 /** Credential and endpoint belong to the other service and are removed. */
-function changesTo(voice: Voice) {
+export function changesTo(voice: Voice) {
   const { provider, model, voice_id: voiceId } = voice
   return { provider, model, voiceId, credential: null, endpoint: null }
 }

@@ -4,6 +4,7 @@ import type { Diagnostic, DiagnosticCode } from '../plan/diagnostic.ts'
 import { type DraftContent, tryReadDraft } from '../plan/draft.ts'
 import { Findings } from '../plan/findings.ts'
 import { checkKnowledge } from './check-knowledge.ts'
+import { checkLanguages } from './check-languages.ts'
 import { checkModels } from './check-models.ts'
 import { checkSecrets } from './check-secrets.ts'
 import { checkVoices } from './check-voices.ts'
@@ -30,6 +31,7 @@ export function validate(draft: DraftContent, draftEnvironment: DraftEnvironment
     checkTelephony(read.draft, findings, draftEnvironment)
     checkModels(read.draft, draftEnvironment, findings)
     checkVoices(read.draft, draftEnvironment, findings)
+    checkLanguages(read.draft, draftEnvironment, findings)
     checkSecrets(read.draft, draftEnvironment, findings)
     checkKnowledge(read.draft, draftEnvironment, findings)
   } else for (const issue of read.issues) reportIssue(issue, findings)

@@ -1,5 +1,6 @@
 import type { UnixMs } from '@parley/kernel'
 import type { ConversationView } from '@parley/nodes'
+import { languagesOf } from '../plan/languages.ts'
 import type { FlowGraph, PlacedNode } from './graph.ts'
 import type { FlowOutcome, FlowOutput, NodeCause } from './protocol.ts'
 import type { Detour, FlowState, Position } from './state.ts'
@@ -88,6 +89,7 @@ export class FlowContext {
       digits: state.digits,
       actionOutcome: state.actionOutcome,
       answeredBy: state.answeredBy,
+      language: state.language ?? languagesOf(this.graph.plan.settings.language)[0] ?? 'en',
     })
     return system ?? variable(state, name)
   }

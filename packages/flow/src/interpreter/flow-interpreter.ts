@@ -138,6 +138,9 @@ export class FlowInterpreter {
       case 'answered_by':
         context.state.answeredBy = input.class
         return WAIT
+      case 'language':
+        context.state.language = input.language
+        return WAIT
       case 'max_duration':
         return context.end('max_duration', 'system')
       case 'silence':
@@ -155,7 +158,9 @@ export class FlowInterpreter {
     here: PlacedNode,
     input: Exclude<
       FlowInput,
-      { type: 'started' | 'variables_updated' | 'answered_by' | 'max_duration' | 'silence' | 'no_progress' }
+      {
+        type: 'started' | 'variables_updated' | 'answered_by' | 'language' | 'max_duration' | 'silence' | 'no_progress'
+      }
     >,
   ): Step {
     switch (input.type) {

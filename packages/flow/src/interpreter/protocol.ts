@@ -44,6 +44,8 @@ export type FlowInput =
   | (NodeAnswer & { readonly request_id: string })
   /** What answered the call was detected: the value of `{{current_answered_by}}` from now on. */
   | { readonly type: 'answered_by'; readonly class: string }
+  /** The conversation goes on in this language: the value of `{{current_language}}` from now on. */
+  | { readonly type: 'language'; readonly language: string }
   /** A run update; its values win for the rest of the run. */
   | { readonly type: 'variables_updated'; readonly values: Readonly<Record<string, string>> }
 

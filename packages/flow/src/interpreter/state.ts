@@ -101,6 +101,8 @@ export interface FlowState {
   actionOutcome: string | null
   /** What answered the call; null: not known. */
   answeredBy: string | null
+  /** The language of the conversation after its last change; null: the first of the agent's. */
+  language: string | null
   /** Whether the caller speaks first and has not spoken yet. */
   awaitsOpening: boolean
   variables: Record<Layer, Record<string, string>>
@@ -129,6 +131,7 @@ export function initialState(): FlowState {
     question: 0,
     actionOutcome: null,
     answeredBy: null,
+    language: null,
     awaitsOpening: false,
     variables: { default: {}, inbound_context: {}, run: {}, conversation: {}, update: {} },
   }

@@ -19,6 +19,8 @@ interface SystemFacts {
   readonly actionOutcome: string | null
   /** What answered the call: human, voicemail, ivr, …; null: not known. */
   readonly answeredBy: string | null
+  /** The language of the conversation now, as a primary tag. */
+  readonly language: string
 }
 
 const FIXED: Readonly<Record<string, (facts: SystemFacts) => string | undefined>> = {
@@ -30,6 +32,7 @@ const FIXED: Readonly<Record<string, (facts: SystemFacts) => string | undefined>
   current_digits: facts => facts.digits ?? undefined,
   current_action_outcome: facts => facts.actionOutcome ?? undefined,
   current_answered_by: facts => facts.answeredBy ?? undefined,
+  current_language: facts => facts.language,
 }
 
 const TIME_PREFIX = 'current_time_'

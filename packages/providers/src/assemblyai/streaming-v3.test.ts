@@ -34,6 +34,17 @@ describe('reading messages of AssemblyAI', () => {
     expect(read(turn(0, 'hi', true), turn(1, 'so'))).toMatchObject([{ passage: 1 }])
   })
 
+  it('a turn yields the detected language, which a stream of several languages asks for', () => {
+    expect(read(turn(0, 'hola', true, { language_code: 'es', language_confidence: 0.9 }))[0]).toMatchObject({
+      language: 'es',
+    })
+    const query = (model: string, otherLanguages: string[]) =>
+      streamingV3Query(model, { language: 'en', otherLanguages }).get('language_detection')
+    expect(query('universal-streaming-multilingual', ['es'])).toBe('true')
+    expect(query('universal-streaming-multilingual', [])).toBeNull()
+    expect(query('universal-streaming-english', ['es'])).toBeNull()
+  })
+
   it('a malformed message yields no events', () => {
     for (const message of [{}, { type: 'Turn' }, turn(Number.NaN, 'x'), { type: 'Termination' }])
       expect(read(message)).toEqual([])

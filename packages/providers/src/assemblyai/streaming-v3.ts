@@ -5,6 +5,7 @@ import { expectedWords } from '../speech-to-text/expected-words.ts'
 import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
 import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
+import { primaryTag } from '../text-to-speech/request.ts'
 
 const MAX_SILENCE_MS: Ms = 10_000
 
@@ -82,6 +83,7 @@ export function streamingV3Query(
   if (minSilenceMs !== undefined) query.set('min_turn_silence', String(Math.round(minSilenceMs)))
   if (options.endpointingMs !== undefined)
     query.set('max_turn_silence', String(Math.min(MAX_SILENCE_MS, Math.round(options.endpointingMs))))
+  if ((options.otherLanguages ?? []).length > 0 && !model.endsWith('-english')) query.set('language_detection', 'true')
   const terms = expectedWords(options.keywords)
   if (terms.length > 0) query.set('keyterms_prompt', JSON.stringify(terms))
   return query
@@ -115,6 +117,7 @@ class TurnReader {
     if (isOver) this.#ended = order
     // Words that may still change are in the list alone, not in the transcript.
     const words = wordsIn(message, ['text'], 1000)
+    const language = textIn(message, 'language_code')
     const turn: ServiceEvent = {
       type: 'words',
       passage: order,
@@ -124,6 +127,7 @@ class TurnReader {
       final: isOver,
       forced: null,
       stopped: isOver,
+      ...(language !== '' && { language: primaryTag(language) }),
     }
     if (!isOver) return [turn]
     return [turn, { type: 'end-of-turn', confidence: numberIn(message, 'end_of_turn_confidence') ?? 0, eager: false }]

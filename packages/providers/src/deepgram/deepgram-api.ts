@@ -1,5 +1,7 @@
 import type { AudioFormat } from '@parley/kernel'
+import type { JsonObject } from '../json-object.ts'
 import { encodingFor } from '../service-encoding.ts'
+import { primaryTag } from '../text-to-speech/request.ts'
 
 /** Base URL of Deepgram's streaming API. */
 export const DEEPGRAM_URL = 'wss://api.deepgram.com'
@@ -19,4 +21,10 @@ export function deepgramAudio({ format }: { readonly format?: AudioFormat }): {
     encoding: encoding.kind === 'mu-law' ? 'mulaw' : 'linear16',
     sample_rate: String(encoding.format.sampleRateHz),
   }
+}
+
+/** Primary tag of the first of `languages`, which the service lists by the number of words; null: it lists none. */
+export function firstLanguage({ languages }: JsonObject): string | null {
+  const first: unknown = Array.isArray(languages) ? languages[0] : null
+  return typeof first === 'string' && first !== '' ? primaryTag(first) : null
 }

@@ -45,6 +45,14 @@ describe('reading results of Deepgram', () => {
     ])
   })
 
+  it('a result yields the language that most of its words are in, as a primary tag', () => {
+    expect(read(result({ is_final: true }, { transcript: 'hola', languages: ['es-419', 'en'] }))).toMatchObject([
+      { language: 'es' },
+    ])
+    for (const languages of [[], 'es', [7], undefined])
+      expect(read(result({ is_final: true }, { transcript: 'hola', languages }))[0]).not.toHaveProperty('language')
+  })
+
   it('a malformed result yields no events', () => {
     for (const message of [{}, [], 7, { type: 'Results' }, result({ start: null }, {}), result({ channel: 3 }, {})])
       expect(read(message as object)).toEqual([])
@@ -73,6 +81,16 @@ describe('the query to Deepgram', () => {
     })
     expect(query('nova-3', { vocabulary: 'medical', language: 'es' }).model).toBe('nova-3')
     expect(query('nova-3-medical', { vocabulary: 'medical' }).model).toBe('nova-3-medical')
+  })
+
+  it('a stream of several languages asks for the multilingual model where it knows all of them', () => {
+    const language = (model: string, otherLanguages: string[]) =>
+      listenV1Query(model, { language: 'en', otherLanguages }).get('language')
+    expect(language('nova-3', ['es'])).toBe('multi')
+    expect(language('nova-2-phonecall', ['es'])).toBe('multi')
+    expect(language('nova-2', ['fr'])).toBe('en')
+    expect(language('nova-3', [])).toBe('en')
+    expect(language('enhanced', ['es'])).toBe('en')
   })
 
   it('requests mu-law at 8 kHz, a supported language, and key terms under the name that the model reads', () => {

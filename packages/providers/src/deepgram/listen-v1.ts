@@ -6,7 +6,7 @@ import { reasonOf, timeIn, wordsIn } from '../speech-to-text/service-message.ts'
 import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
-import { DEEPGRAM_URL, deepgramAudio, deepgramToken } from './deepgram-api.ts'
+import { DEEPGRAM_URL, deepgramAudio, deepgramToken, firstLanguage } from './deepgram-api.ts'
 
 /** Recommended for conversations; the service's default of 10 ms splits sentences at every breath. */
 const ENDPOINTING_MS: Ms = 300
@@ -43,7 +43,7 @@ export function listenV1Query(model: string, options: SpeechStreamOptions): URLS
   const tag = options.language
   const query = new URLSearchParams({
     model: medicalModel(model, options),
-    language: REGIONS.has(tag) ? tag : primaryTag(tag),
+    language: isMultilingual(model, options) ? 'multi' : REGIONS.has(tag) ? tag : primaryTag(tag),
     ...deepgramAudio(options),
     channels: '1',
     interim_results: 'true',
@@ -57,6 +57,12 @@ export function listenV1Query(model: string, options: SpeechStreamOptions): URLS
   const name = model.startsWith('nova-3') ? 'keyterm' : 'keywords'
   for (const term of expectedWords(options.keywords)) query.append(name, term)
   return query
+}
+
+/** Whether the model listens for all languages of the stream at once. */
+function isMultilingual(model: string, { language, otherLanguages = [] }: SpeechStreamOptions): boolean {
+  const known = model.startsWith('nova-3') ? MULTILINGUAL_NOVA_3 : model.startsWith('nova-2') ? MULTILINGUAL_NOVA_2 : []
+  return otherLanguages.length > 0 && [language, ...otherLanguages].every(tag => known.includes(primaryTag(tag)))
 }
 
 function medicalModel(model: string, { vocabulary, language }: SpeechStreamOptions): string {
@@ -90,6 +96,7 @@ function readResults(message: JsonObject): readonly ServiceEvent[] {
   const best: unknown = alternatives[0]
   if (startMs === null || durationMs === null || !isObject(best)) return []
   const fromFinalize = message.from_finalize === true
+  const language = firstLanguage(best)
   return [
     {
       type: 'words',
@@ -100,9 +107,14 @@ function readResults(message: JsonObject): readonly ServiceEvent[] {
       final: message.is_final === true,
       forced: fromFinalize ? true : null,
       stopped: message.speech_final === true || fromFinalize,
+      ...(language !== null && { language }),
     },
   ]
 }
+
+/** Languages that `language=multi` tells apart. */
+const MULTILINGUAL_NOVA_3 = ['en', 'es', 'fr', 'de', 'hi', 'ru', 'pt', 'ja', 'it', 'nl']
+const MULTILINGUAL_NOVA_2 = ['en', 'es']
 
 /** Languages of Nova-3's monolingual models. */
 const NOVA_3 =

@@ -6,7 +6,7 @@ import { numberIn, reasonOf, timeIn, wordsIn } from '../speech-to-text/service-m
 import type { RecogniserService, ServiceEvent, ServiceProtocol } from '../speech-to-text/service-protocol.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import { primaryTag } from '../text-to-speech/request.ts'
-import { DEEPGRAM_URL, deepgramAudio, deepgramToken } from './deepgram-api.ts'
+import { DEEPGRAM_URL, deepgramAudio, deepgramToken, firstLanguage } from './deepgram-api.ts'
 
 /** Confidence at which Flux ends a turn. */
 interface FluxThresholds {
@@ -53,7 +53,9 @@ export function listenV2Query(
     const timeoutMs = Math.min(10_000, Math.max(500, Math.round(options.endpointingMs)))
     query.set('eot_timeout_ms', String(timeoutMs))
   }
-  if (model.endsWith('-multi')) query.set('language_hint', primaryTag(options.language))
+  if (model.endsWith('-multi'))
+    for (const tag of [options.language, ...(options.otherLanguages ?? [])])
+      query.append('language_hint', primaryTag(tag))
   for (const term of expectedWords(options.keywords)) query.append('keyterm', term)
   return query
 }
@@ -88,6 +90,7 @@ class FluxReader {
     if (event === 'Update' && !isOpen && words.length === 0) return [{ type: 'silence', untilMs }]
     const turn = isOpen ? this.#turn! : { index, fromMs: startMs }
     this.#turn = event === 'EndOfTurn' ? null : turn
+    const language = firstLanguage(message)
     const trigger = textIn(message, 'trigger')
     const events: ServiceEvent[] = []
     if (event === 'StartOfTurn') events.push({ type: 'speech-started', atMs: words[0]?.startMs ?? startMs })
@@ -101,6 +104,7 @@ class FluxReader {
       final: event === 'EndOfTurn',
       forced: trigger === 'manual' ? true : null,
       stopped: event === 'EndOfTurn',
+      ...(language !== null && { language }),
     })
     if (event === 'EndOfTurn' || event === 'EagerEndOfTurn')
       events.push({

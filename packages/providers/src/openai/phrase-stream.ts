@@ -18,7 +18,8 @@ type Transcribe = (phrase: Phrase, signal: AbortSignal) => Promise<Transcription
 
 interface PhraseStreamOptions {
   readonly transcribe: Transcribe
-  readonly language: string
+  /** Primary tag; null: the server detects the language of each phrase. */
+  readonly language: string | null
   readonly keywords: readonly string[]
   readonly format: AudioFormat
   /** Silence that ends a phrase, ms. */
@@ -279,7 +280,13 @@ export class PhraseStream implements SpeechStream {
       this.#listener({ type: 'unintelligible', startSample: job.voiceFrom, endSample: job.voiceTo })
     const fromFinalize = job.finalizes > 0
     if (words.length > 0 || fromFinalize)
-      this.#listener({ type: 'final', text: words.map(({ text }) => text).join(' '), words, fromFinalize })
+      this.#listener({
+        type: 'final',
+        text: words.map(({ text }) => text).join(' '),
+        words,
+        fromFinalize,
+        ...(transcription.language !== null && { language: transcription.language }),
+      })
     for (let i = 1; i < job.finalizes; i++) this.#listener({ type: 'final', text: '', words: [], fromFinalize: true })
     if (this.#jobs.some(({ finalizes }) => finalizes > 0)) return
     this.#overdue?.cancel()

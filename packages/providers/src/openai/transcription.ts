@@ -7,20 +7,24 @@ import type { HeardWord } from '../speech-to-text/speech-to-text.ts'
 export interface Phrase {
   readonly samples: Int16Array
   readonly format: AudioFormat
-  /** BCP 47 primary tag. */
-  readonly language: string
+  /** BCP 47 primary tag; null: the server detects it. */
+  readonly language: string | null
   readonly keywords: readonly string[]
 }
 
 /** The answer to one request; times from the beginning of the phrase. */
 export interface Transcription {
   readonly text: string
+  /** Primary tag of the language that the server reports; null: none. */
+  readonly language: string | null
   /** Null: the server reports no times of words. */
   readonly words: readonly { readonly text: string; readonly startMs: Ms; readonly endMs: Ms }[] | null
 }
 
 const WAV_HEADER_BYTES = 44
 const MAX_PROMPT_CHARACTERS = 800
+/** Tags of the languages that agents speak. */
+const LANGUAGE_TAGS: Readonly<Record<string, string>> = { english: 'en', spanish: 'es', castilian: 'es' }
 /** Whisper's own limits for a segment that is noise and not speech. */
 const NOISE_PROBABILITY = 0.6
 const NOISE_LOG_PROBABILITY = -1
@@ -33,7 +37,7 @@ export function transcriptionBody(
   const prompt = keywords.join(', ').slice(0, MAX_PROMPT_CHARACTERS)
   const fields = [
     ['model', model],
-    ['language', language],
+    ...(language === null ? [] : [['language', language]]),
     ['response_format', 'verbose_json'],
     ['timestamp_granularities[]', 'word'],
     ['timestamp_granularities[]', 'segment'],
@@ -93,8 +97,16 @@ export function readTranscription(body: string): Transcription {
           .join(' ')
   return {
     text: text.replace(/\s+/g, ' ').trim(),
+    language: languageNamed(textIn(answer, 'language')),
     words: words.length === 0 ? null : words.filter(({ startMs, endMs }) => !isInNoise((startMs + endMs) / 2)),
   }
+}
+
+/** Servers report the language by its English name ("spanish") or by its tag. */
+function languageNamed(name: string): string | null {
+  const tag = name.toLowerCase()
+  if (/^[a-z]{2}$/.test(tag)) return tag
+  return LANGUAGE_TAGS[tag] ?? null
 }
 
 function isNoise({ no_speech_prob: noSpeech, avg_logprob: certainty }: Readonly<Record<string, unknown>>): boolean {
@@ -125,7 +137,7 @@ interface PhrasePlace {
 }
 
 /** The words of a transcription on the call's clock, in order. Without times they are spread over the voice by their length. */
-export function wordsOf({ text, words }: Transcription, place: PhrasePlace): HeardWord[] {
+export function wordsOf({ text, words }: Pick<Transcription, 'text' | 'words'>, place: PhrasePlace): HeardWord[] {
   const timed = words ?? spread(text, place)
   let last = place.from
   return timed.map(word => {

@@ -30,6 +30,8 @@ export type ServiceEvent =
       readonly forced: boolean | null
       /** The service considers the speech ended. */
       readonly stopped: boolean
+      /** Primary tag of the language that the service detected in the words. */
+      readonly language?: string
     }
   | { readonly type: 'end-of-turn'; readonly confidence: number; readonly eager: boolean }
   | { readonly type: 'turn-resumed' }

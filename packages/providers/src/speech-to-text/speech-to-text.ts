@@ -24,6 +24,8 @@ export interface SpeechToText {
 export interface SpeechStreamOptions {
   /** BCP 47; must be one of `languages` by its primary tag. */
   readonly language: string
+  /** Other languages that the speaker may use, as primary tags; a recogniser that detects languages listens for them as well. Default none. */
+  readonly otherLanguages?: readonly string[]
   /** Words to expect; a recogniser that cannot use them ignores them. */
   readonly keywords?: readonly string[]
   /** `accurate`: words become final later, with more context, and turns end later. Default `fast`; a recogniser without such a choice ignores it. */
@@ -77,6 +79,8 @@ export type SpeechEvent =
       readonly words: readonly HeardWord[]
       /** The answer to `finalize`. */
       readonly fromFinalize: boolean
+      /** Primary tag of the language that the service detected in these words; absent where it detects none. */
+      readonly language?: string
     }
   /**
    * The service detected the end of the speaker's turn; only from services with turn detection. `eager`: an early guess,

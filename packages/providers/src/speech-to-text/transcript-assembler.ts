@@ -69,7 +69,7 @@ export class TranscriptAssembler {
     // Without an end of the passage, the speech ends with the sent audio.
     if (words.length === 0 && event.stopped) this.#endSpeechWithoutWords(until ?? toClock(Number.POSITIVE_INFINITY))
     this.#settled = null
-    this.#final(words, answer)
+    this.#final(words, answer, event.language)
     this.#finalTo = Math.max(this.#finalTo, until ?? this.#finalTo)
     if (event.stopped) this.#speechFrom = null
     return isNew
@@ -104,7 +104,7 @@ export class TranscriptAssembler {
     this.#emit({ type: 'partial', text: textOf(words), words })
   }
 
-  #final(words: readonly HeardWord[], fromFinalize: boolean): void {
+  #final(words: readonly HeardWord[], fromFinalize: boolean, language?: string): void {
     // The service withdrew the words of this passage.
     if (words.length === 0 && !fromFinalize) return this.#partial(words)
     this.#open = []
@@ -112,7 +112,13 @@ export class TranscriptAssembler {
       this.#speechFrom = null
       this.#finalTo = Math.max(this.#finalTo, words.at(-1)!.endSample)
     }
-    this.#emit({ type: 'final', text: textOf(words), words, fromFinalize })
+    this.#emit({
+      type: 'final',
+      text: textOf(words),
+      words,
+      fromFinalize,
+      ...(language !== undefined && { language }),
+    })
   }
 
   #endSpeechWithoutWords(until: Samples): void {

@@ -84,10 +84,17 @@ export class OpenAiRecogniser implements SpeechToText {
   open(options: SpeechStreamOptions): SpeechStream {
     if (this.#closed) throw new ProviderError('recogniser_closed', 'This recogniser was closed.')
     checkStreamOptions(options, this)
-    const { language, keywords = [], format = NARROWBAND, endpointingMs = ENDPOINTING_MS, onSent } = options
+    const {
+      language,
+      otherLanguages = [],
+      keywords = [],
+      format = NARROWBAND,
+      endpointingMs = ENDPOINTING_MS,
+      onSent,
+    } = options
     const stream: PhraseStream = new PhraseStream({
       transcribe: (phrase, signal) => this.#transcribe(phrase, signal),
-      language: primaryTag(language),
+      language: otherLanguages.length > 0 ? null : primaryTag(language),
       keywords,
       format,
       endpointingMs: Math.max(endpointingMs, ENDPOINTING_MS),

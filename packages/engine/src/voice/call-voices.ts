@@ -1,0 +1,86 @@
+import { holdingLines } from '@parley/conversation'
+import type { Language } from '@parley/flow'
+import type { AudioFormat, Ms, Time } from '@parley/kernel'
+import { tagOf } from './call-language.ts'
+import { PreparedAudio } from './prepared-audio.ts'
+import { sentencesOf } from './sentence-stream.ts'
+import type { VoiceChoice } from './utterance-audio.ts'
+import { languageOf, type VoiceAgent, voicesOf, withSpeechSettings } from './voice-agent.ts'
+import { type VoiceFailure, Voices } from './voices.ts'
+
+/** After this time without audio of a holding line the next voice is asked for it as well. */
+const HOLDING_VOICE_MS: Ms = 150
+
+interface CallVoicesOptions {
+  readonly agent: VoiceAgent
+  /** Calls with the same object share the audio of holding lines. */
+  readonly shared: object
+  readonly language: Language
+  readonly format: AudioFormat
+  readonly time: Time
+  /** A voice without audio after this time is late. */
+  readonly lateAfterMs: Ms
+  readonly onFailure: (failure: VoiceFailure) => void
+  readonly onLate: (other: VoiceChoice) => void
+}
+
+/** The voices of a call in the language that is spoken now, and audio that is synthesised before it is needed. */
+export class CallVoices {
+  readonly #options: CallVoicesOptions
+  readonly speaking: Voices
+  /** For holding lines: they are spoken by a voice on this machine if no other answers. */
+  readonly holding: Voices
+  #message: PreparedAudio
+  #lines: PreparedAudio
+
+  constructor(options: CallVoicesOptions) {
+    const { agent, language, format, time, lateAfterMs, onFailure, onLate } = options
+    this.#options = options
+    const own = voicesOf(agent)
+    this.#message = this.#prepared(own, this)
+    this.#lines = this.#prepared(own, options.shared)
+    this.speaking = new Voices(own, format, time, onFailure, {
+      lateAfterMs,
+      onLate,
+      prepared: text => this.#message.audioOf(text),
+    })
+    this.holding = new Voices(this.#withRescue(own), format, time, () => {}, {
+      lateAfterMs: HOLDING_VOICE_MS,
+      prepared: text => this.#lines.audioOf(text),
+    })
+    this.#prepareLines(language)
+  }
+
+  /** Synthesises a text that will be said soon. */
+  prepareMessage(text: string): void {
+    void this.#message.prepare(sentencesOf(text))
+  }
+
+  /** The agent speaks this language from its next sentence on. Returns the language as the voices and the recogniser take it. */
+  change(language: Language): string {
+    const { agent, shared } = this.#options
+    const tag = language === languageOf(agent).split('-')[0] ? languageOf(agent) : tagOf(agent, language)
+    const own = voicesOf(agent, tag)
+    this.speaking.change(own)
+    this.holding.change(this.#withRescue(own))
+    this.#message = this.#prepared(own, this)
+    this.#lines = this.#prepared(own, shared)
+    this.#prepareLines(language)
+    return tag
+  }
+
+  #prepareLines(language: Language): void {
+    const { agent } = this.#options
+    if (agent.preparesHoldingLines !== false) void this.#lines.prepare(holdingLines(agent.plan, language))
+  }
+
+  #prepared([first]: readonly VoiceChoice[], shared: object): PreparedAudio {
+    const { format, time } = this.#options
+    return new PreparedAudio(first!, format, time, shared)
+  }
+
+  #withRescue(own: readonly VoiceChoice[]): readonly VoiceChoice[] {
+    const { agent } = this.#options
+    return agent.lastResort === undefined ? own : [...own, withSpeechSettings(agent.plan, agent.lastResort)]
+  }
+}

@@ -4,6 +4,17 @@ import { type Random, randomBelow } from '@parley/kernel'
 import fc from 'fast-check'
 import type { z } from 'zod'
 
+/** By pattern. fast-check enumerates the characters of each class when it makes one, which takes 100 ms and more. */
+const TEXTS_MATCHING = new Map<string, fc.Arbitrary<string>>()
+
+function textsMatching(pattern: string): fc.Arbitrary<string> {
+  const known = TEXTS_MATCHING.get(pattern)
+  if (known !== undefined) return known
+  const made = fc.stringMatching(new RegExp(pattern, 'u'))
+  TEXTS_MATCHING.set(pattern, made)
+  return made
+}
+
 /** A schema of one part of a request, with its named parts resolved. */
 export class SchemaValues {
   readonly #root: JsonSchema
@@ -92,7 +103,7 @@ export class SchemaValues {
   }
 
   #matching(pattern: string, least: number, most: number): string {
-    const arbitrary = fc.stringMatching(new RegExp(pattern, 'u')).filter(text => {
+    const arbitrary = textsMatching(pattern).filter(text => {
       const { length } = [...text]
       return length >= least && length <= most
     })

@@ -240,6 +240,20 @@ describe('GET /agents/{agent_id}/export', () => {
     expect(await exportAgent({ draft: true })).toMatchObject(refusal('not_found'))
   })
 
+  it('an export has the webhook only where include_webhook asks for it', async () => {
+    await importAgent()
+    const { draft_id } = await draft()
+    await fixture.secret('hook', 'webhook_signing')
+    const url = 'https://hooks.example.com/of-anna?token=t'
+    const notification = { url, secret: { id: 'hook', version: '1' } }
+    await fixture.edit('door', { draft_id, expected_revision: 1 }, { type: 'notification.put', notification })
+    const without = (await exportAgent({ draft: true })).body
+    expect(JSON.stringify(without)).not.toContain('hooks.example.com')
+    expect(without.warnings).toMatchObject([{ code: 'webhook_left_out' }])
+    const whole = (await exportAgent({ draft: true, include_webhook: true })).body
+    expect([whole.agent.webhook_url, whole.config.webhook]).toEqual([url, { url, secretRef: 'hook@1' }])
+  })
+
   it('an exported agent imported into another environment has the same content', async () => {
     await importAgent()
     const { draft_id } = await draft()

@@ -52,21 +52,23 @@ export const exchangeHandlers = {
 
   'agents.export': async ({ params: { agent_id }, query }, context) => {
     const { db, scope } = context
+    const includeWebhook = query.include_webhook
     if (query.draft) {
       const open = await readOpenDraft(db, scope, agent_id)
       if (open === null) throw noDraft(agent_id)
       // A draft has no version of its own: the export names the version that the draft is based on.
-      return exported({ draft: open.json, version: open.base_version }, context)
+      return exported({ draft: open.json, version: open.base_version, includeWebhook }, context)
     }
     const publication = await readPublishedDraft(db, scope, agent_id, query.version ?? 'head')
-    if (publication !== null) return exported(publication, context)
+    if (publication !== null) return exported({ ...publication, includeWebhook }, context)
     await existingAgent(context, agent_id)
     throw query.version === undefined ? agentNotPublished(agent_id) : noVersion(agent_id, query.version)
   },
 } satisfies Partial<Handlers>
 
-async function exported({ draft, version }: DraftWorkInput<'exported'>, context: Context) {
-  const rest = await runDraftWork(context, 'exported', { draft, version })
+async function exported(wanted: DraftWorkInput<'exported'>, context: Context) {
+  const { draft, version, includeWebhook } = wanted
+  const rest = await runDraftWork(context, 'exported', { draft, version, includeWebhook })
   return { status: 200 as const, body: largeAnswer('agents.export', {}, rest) }
 }
 

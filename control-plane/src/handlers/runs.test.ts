@@ -193,6 +193,21 @@ describe('PATCH /runs/{run_id}', () => {
     expect((await update(run_id, CHANGE)).body.update.revision).toBe(2)
   })
 
+  it('the receipt of an update shows each status on the way to its end, and what its engine never settled is indeterminate', async () => {
+    const run_id = await newCall()
+    const owned = await claimed(run_id)
+    const receipt = async () => {
+      const { status, body } = await update(run_id, CHANGE, 'update-by-step')
+      return [status, body.update.status, body.update.applied, body.update.reason]
+    }
+    expect(await receipt()).toEqual([202, 'acknowledged', false, null])
+    await within(tx => settleUpdate(tx, api.scope, owned, 1, { status: 'applying' }))
+    expect(await receipt()).toEqual([202, 'applying', false, null])
+    await api.db.owner.query('update parley.run_updates set deadline = now() where run_id = $1', [run_id])
+    await api.db.database.runs.expireUpdates(100)
+    expect(await receipt()).toEqual([200, 'indeterminate', false, 'deadline'])
+  })
+
   it('only live phone runs can be updated', async () => {
     const chat = await newChat(api.world)
     expect((await update(chat, CHANGE)).body.error.details.reason).toBe('channel_not_supported')

@@ -64,11 +64,15 @@ const draftWork = {
   publication: ({ draft, plan }: DraftInput & { readonly plan: string }): string =>
     largeMembersJson('publications.get', { plan: JSON.parse(plan), draft: JSON.parse(draft) }),
   /** `version` null: the version of the export that the draft was imported from, or 0. */
-  exported: ({ draft, version }: DraftInput & { readonly version: number | null }): string => {
+  exported: ({
+    draft,
+    version,
+    includeWebhook,
+  }: DraftInput & { readonly version: number | null; readonly includeWebhook: boolean }): string => {
     const content = contentOf(draft)
     return largeMembersJson(
       'agents.export',
-      exportDraft(content, { version: version ?? content.source?.agent_version ?? 0 }),
+      exportDraft(content, { version: version ?? content.source?.agent_version ?? 0, includeWebhook }),
     )
   },
 } as const

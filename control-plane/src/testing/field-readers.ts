@@ -195,7 +195,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
     'packages/flow/src control-plane/src',
   ],
   ['ImportConfig.webhook', 'url secretRef', 'packages/flow/src/exchange', 'packages/flow/src/exchange'],
-  ['agents.export', 'version draft', `${HANDLERS}/exchange.ts`, `${HANDLERS}/exchange.test.ts`],
+  ['agents.export', 'version draft include_webhook', `${HANDLERS}/exchange.ts`, `${HANDLERS}/exchange.test.ts`],
 
   // Agents, drafts and publications.
   ['agents.list', 'q channel sort', `${STORE}/agents.ts`, `${HANDLERS}/agents.test.ts`],

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
 import { KnowledgeSearch } from '@parley/knowledge'
 import { BullConnections, BullEnvironmentQueue, BullRunQueue } from '@parley/runs'
-import { openBlobs, parseBlobUrl } from '@parley/store'
+import { openBlobs, type ProcessRole, parseBlobUrl } from '@parley/store'
 import { type ApiRole, type SipAddress, startApi } from './api-role.ts'
 import { startEngineRole } from './engine-role.ts'
 import type { Settings } from './environment.ts'
@@ -24,11 +24,8 @@ import { type DemoWorkspace, demoWorkspace } from './workspace/demo-workspace.ts
 import { seedExamples } from './workspace/seed-examples.ts'
 import type { SeededAgent } from './workspace/seeded-agent.ts'
 
-export const ROLES = ['api', 'worker', 'engine'] as const
-export type RoleName = (typeof ROLES)[number]
-
 interface PlatformOptions {
-  readonly roles: ReadonlySet<RoleName>
+  readonly roles: ReadonlySet<ProcessRole>
   /** Prints a line on standard output. */
   readonly printLine: (line: string) => void
   /** Level of the API's log lines on standard error; each request is a line of level info. Default info. */
@@ -89,7 +86,7 @@ async function openSharedParts(given: Settings, { roles, printLine, phoneEvents 
   const { settings } = demoServers
   const services = new Services(settings)
   closers.push(() => services.close())
-  const state = await openState(settings, printLine)
+  const state = await openState(settings, roles, printLine)
   closers.push(() => state.close())
   const { database, sealer } = state
   const environmentServices = new EnvironmentServices({ services, settings, database, sealer, time: systemTime })

@@ -7,6 +7,7 @@ import {
   MasterKeySealer,
   migrate,
   openDatabase,
+  type ProcessRole,
   postgresBus,
   redisBus,
   type Sealer,
@@ -28,10 +29,14 @@ export interface ProcessState {
 }
 
 /**
- * Opens `DATABASE_URL` or the embedded Postgres of the home, migrates it to this version and checks the master key. `printLine`
- * gets a line when a connection is lost or restored. Throws `SettingsError` and `StoreError`.
+ * Opens `DATABASE_URL` or the embedded Postgres of the home, migrates it to this version and checks the master key. A process of one role
+ * logs in with the rights of that role, one of several with those of all (decision 0125). `printLine` gets a line when a connection is lost or restored. Throws `SettingsError` and `StoreError`.
  */
-export async function openState(settings: Settings, printLine: (line: string) => void): Promise<ProcessState> {
+export async function openState(
+  settings: Settings,
+  roles: ReadonlySet<ProcessRole>,
+  printLine: (line: string) => void,
+): Promise<ProcessState> {
   const embedded: EmbeddedPostgres | null =
     settings.databaseUrl === null ? await startEmbeddedPostgres({ home: settings.home, onNotice: printLine }) : null
   const ownerUrl = embedded?.ownerUrl ?? settings.databaseUrl!
@@ -42,8 +47,10 @@ export async function openState(settings: Settings, printLine: (line: string) =>
     const sealer = await sealerOf(settings, ownerUrl).catch(error => {
       throw withSettingName('PARLEY_MASTER_KEY', settings.masterKey, error)
     })
-    const database = await openDatabase({ ownerUrl })
-    const leases = await openDatabase({ ownerUrl, maxConnections: 2 })
+    const [role] = roles
+    const login = roles.size === 1 && role !== undefined ? { ownerUrl, process: role } : { ownerUrl }
+    const database = await openDatabase(login)
+    const leases = await openDatabase({ ...login, maxConnections: 2 })
     const bus =
       settings.redisUrl === null
         ? postgresBus({ url: ownerUrl, onProblem: printLine })

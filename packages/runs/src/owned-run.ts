@@ -108,7 +108,8 @@ export class OwnedRun {
       ledger: runLedger(database, scope, owned, () => `effect_${randomToken(random, 24)}`),
       random,
       wallClock,
-      onInference: effect => this.#writer.add({ type: 'inference', effect }),
+      onInference: effect =>
+        this.#writer.add({ type: 'inference', effect: { ...effect, usage: this.#used.takeNew() } }),
       countTransfer: () => database.transaction(scope, tx => countTransfer(tx, scope)),
     })
   }

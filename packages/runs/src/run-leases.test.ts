@@ -143,6 +143,7 @@ it('an effect is committed before it is sent, and inference is written after the
   const infer = { id: 'model.infer', version: 1 }
   const inference = await run.ledger.intend({ kind: 'gateway_inference', action: infer, node_id: 'n', ordinal: null })
   await run.ledger.sending(inference.effect_id)
+  run.addUsage({ meter: 'llm_input_tokens', provider: 'parley', model_id: 'rules-1', quantity: 3 })
   await run.ledger.settle(inference.effect_id, { state: 'succeeded' })
   await run.ledger.settle(dial.effect_id, { state: 'failed', error_code: 'not_sent' })
   await eventually(async () =>
@@ -151,6 +152,13 @@ it('an effect is committed before it is sent, and inference is written after the
       { effect_kind: 'gateway_inference', state: 'succeeded', node_id: 'n' },
     ]),
   )
+  const { rows } = await test.owner.query(
+    'select usage from parley.run_effects where run_id = $1 and usage is not null',
+    [run.runId],
+  )
+  expect(rows).toEqual([
+    { usage: [{ meter: 'llm_input_tokens', provider: 'parley', model_id: 'rules-1', quantity: 3 }] },
+  ])
 })
 
 it('a transfer is denied when the daily call limit is reached', async () => {

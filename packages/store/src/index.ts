@@ -102,7 +102,7 @@ export { isAlive, markOf } from './io/embedded-record.ts'
 export { checkMasterKey, rotateMasterKey } from './io/master-key-rotation.ts'
 export { migrate } from './io/migrate.ts'
 export { openBlobs } from './io/open-blobs.ts'
-export { readAddress } from './io/owner-connection.ts'
+export { PROCESS_ROLES, type ProcessRole, readAddress } from './io/owner-connection.ts'
 export { preparationSql } from './io/roles.ts'
 export { formatMasterKey, loadMasterKey, type MasterKey, MasterKeySealer, withNewKey } from './io/sealer.ts'
 export {
@@ -217,7 +217,6 @@ export {
   type Finish,
   finishRun,
   type LastWords,
-  type Measurement,
   type RunEnding,
 } from './runs/finish.ts'
 export {
@@ -239,7 +238,15 @@ export {
   takeWebhooks,
 } from './runs/outbox.ts'
 export { claimRun, moveRun, RUN_LEASE_MS, type RunMove, releaseRun, storeDial, storeDialog } from './runs/ownership.ts'
-export type { OutboxItem, RenewedRun, RunOfTenant, RunOwner, RunOwnership, WaitingRun } from './runs/protocol.ts'
+export type {
+  Measurement,
+  OutboxItem,
+  RenewedRun,
+  RunOfTenant,
+  RunOwner,
+  RunOwnership,
+  WaitingRun,
+} from './runs/protocol.ts'
 export { installRateCard, readRateCard } from './runs/rate-cards.ts'
 export { endJoin, keepJoined, type RecordingJoin, renewJoin, takeJoin } from './runs/recording-joins.ts'
 export {

@@ -183,6 +183,8 @@ export interface RunEffectsTable extends OfRun {
   error_code: string | null
   created_at: Generated<Instant>
   settled_at: Instant | null
+  /** Of inference. */
+  usage: JsonColumn<readonly JsonObject[] | null>
 }
 
 export type UpdateStatus = 'acknowledged' | 'applying' | 'applied' | 'rejected' | 'indeterminate'

@@ -243,6 +243,11 @@ describe('parley agents export and import', () => {
     expect(message).toBe(`--out: ${file} cannot be written (ENOENT)`)
   })
 
+  it('export --include-webhook asks for the webhook', async () => {
+    const answers = { 'GET /agents/anna/export?include_webhook=true': exported }
+    expect((await parley(['export', 'anna', '--include-webhook'], answers)).exit).toBe(0)
+  })
+
   it('export --draft prints the draft', async () => {
     const { out } = await parley(['export', 'anna', '--draft'], { 'GET /agents/anna/export?draft=true': exported })
     expect(JSON.parse(out)).toEqual(exported)

@@ -3,13 +3,14 @@ import { ParleyClient } from '@parley/client'
 import type { ReceivedEvent } from '@parley/examples'
 import { systemTime } from '@parley/kernel'
 import type { AnsweredCall, AnsweringPhoneOptions } from '@parley/phone'
+import { PROCESS_ROLES } from '@parley/store'
 import { DemoRun, until } from '../demo/demo-call.ts'
 import { openDemoHome, removeDemoHome } from '../demo/demo-home.ts'
 import { type DemoEvidence, demoResult, demoSummary } from '../demo/demo-report.ts'
 import { readSettings } from '../environment.ts'
 import { CliError } from '../errors.ts'
 import { LineRecordings } from '../line-recordings.ts'
-import { type Platform, ROLES, startPlatform } from '../platform.ts'
+import { type Platform, startPlatform } from '../platform.ts'
 import { problemLines } from '../problem-lines.ts'
 import { stopSignals } from '../stop-signals.ts'
 import { parseCommand } from '../usage.ts'
@@ -42,7 +43,7 @@ export async function demo(args: string[]): Promise<number> {
   let platform: Platform | null = null
   try {
     printLine('starting a temporary platform: database, API, worker, engine and a virtual phone')
-    const roles = new Set(ROLES)
+    const roles = new Set(PROCESS_ROLES)
     platform = await startPlatform(settings, {
       roles,
       printLine: () => {},

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import { PROCESS_ROLES, type ProcessRole } from '@parley/store'
 import { readSettings, type Settings, unknownSettings } from '../environment.ts'
 import { localServerLines } from '../local-servers.ts'
-import { LINE_TEST, type Platform, ROLES, type RoleName, startPlatform } from '../platform.ts'
+import { LINE_TEST, type Platform, startPlatform } from '../platform.ts'
 import { makeHome } from '../start-faults.ts'
 import { exitOnSignal, stopSignals } from '../stop-signals.ts'
 import { parseCommand, UsageError } from '../usage.ts'
@@ -25,7 +26,7 @@ const HELP = [
  * signal; SIGINT ends live calls at once. A further signal ends the process without closing anything but the embedded database.
  */
 export async function serve(args: string[]): Promise<number> {
-  const { values } = parseCommand(args, { role: { type: 'string', default: ROLES.join(',') } }, USAGE, HELP)
+  const { values } = parseCommand(args, { role: { type: 'string', default: PROCESS_ROLES.join(',') } }, USAGE, HELP)
   const roles = rolesOf(values.role)
   const settings = readSettings(process.env)
   for (const name of unknownSettings(process.env))
@@ -52,12 +53,12 @@ export async function serve(args: string[]): Promise<number> {
 
 const printLine = (line: string) => void process.stdout.write(`${line}\n`)
 
-function rolesOf(text: string): ReadonlySet<RoleName> {
+function rolesOf(text: string): ReadonlySet<ProcessRole> {
   const named = text.split(',').map(role => role.trim())
   for (const role of named)
-    if (!ROLES.some(known => known === role))
-      throw new UsageError(`--role takes ${ROLES.join(', ')}, separated by commas, not "${role}"`)
-  return new Set(named as RoleName[])
+    if (!PROCESS_ROLES.some(known => known === role))
+      throw new UsageError(`--role takes ${PROCESS_ROLES.join(', ')}, separated by commas, not "${role}"`)
+  return new Set(named as ProcessRole[])
 }
 
 /** The last line that a start prints; scripts wait for it. */

@@ -94,6 +94,8 @@ const exportAgent = operation({
       version: version.optional(),
       /** True: export the open draft instead of a version. */
       draft: z.boolean().default(false),
+      /** True: the export has the webhook with its URL. The URL may contain credentials, so that it is left out by default. */
+      include_webhook: z.boolean().default(false),
     })
     .refine(query => !(query.draft && query.version !== undefined), {
       message: 'version and draft exclude each other: leave one out',

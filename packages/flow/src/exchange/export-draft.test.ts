@@ -7,7 +7,7 @@ import { type DraftContent, importExport } from './import-export.ts'
 import type { JsonObject } from './json.ts'
 
 const output = operations.find(operation => operation.id === 'agents.export')!.output
-const out = (draft: DraftContent, version = 7) => exportDraft(draft, { version })
+const out = (draft: DraftContent, version = 7) => exportDraft(draft, { version, includeWebhook: true })
 const back = (draft: DraftContent, version = 7) => {
   const { warnings: _, ...body } = out(draft, version)
   return imported(importExport(body as ImportBody, secrets))
@@ -118,6 +118,16 @@ describe('an agent with platform-specific settings', () => {
     })
     expect(config.webhook).toEqual({ url: 'http://127.0.0.1:9/x', secretRef: 'hook@2' })
     expect(model_bindings['/flow/nodes/0/model_choice']).toEqual(modelOf('own-mini'))
+  })
+
+  it('an export has no trace of the webhook unless it is requested, and says what is missing', () => {
+    const without = exportDraft(own, { version: 7, includeWebhook: false })
+    expect(JSON.stringify(without)).not.toContain('http://127.0.0.1:9/x')
+    expect(without.config).not.toHaveProperty('webhook')
+    expect(without.warnings).toMatchObject([{ code: 'webhook_left_out', path: '/config/webhook', severity: 'warning' }])
+    const { warnings: _, ...body } = without
+    expect(imported(importExport(body as ImportBody, secrets))).toMatchObject({ name: 'Own', notification: null })
+    expect(out({ ...own, notification: null }).warnings).toEqual([])
   })
 
   it('exporting an agent that need not be recorded warns that the export cannot be imported', () => {

@@ -19,32 +19,47 @@ import { SourceLocation } from './source-location.ts'
 import { writeTool } from './tools.ts'
 import { writeBack } from './write-back.ts'
 
+interface ExportOptions {
+  readonly version: number
+  readonly includeWebhook: boolean
+}
+
+const WEBHOOK_LEFT_OUT: Diagnostic = {
+  code: 'webhook_left_out',
+  path: '/config/webhook',
+  message:
+    'The webhook is not in this export, because its URL may contain credentials: export with include_webhook to have it',
+  severity: 'warning',
+}
+
 type ExportedDraft = ResultOf<OperationNamed<'agents.export'>>
 
 /**
  * Writes a draft in the conversation-flow format, which an import accepts. Values that the format has no field for are in
  * objects named `parley`; values that an import could not place are written where they were. Secrets are referred to by id
- * and never written out. `version` is the agent version that is exported.
+ * and never written out. `version` is the agent version that is exported. Without `includeWebhook` the webhook is left out, and a warning says so.
  */
-export function exportDraft(draft: DraftContent, { version }: { readonly version: number }): ExportedDraft {
+export function exportDraft(whole: DraftContent, { version, includeWebhook }: ExportOptions): ExportedDraft {
+  const isWithoutWebhook = whole.notification !== null && !includeWebhook
+  const draft = isWithoutWebhook ? { ...whole, notification: null } : whole
   const unplaced: JsonObject = draft.source?.unplaced ?? {}
   const written = (isBare: boolean) => {
     // Unplaced values are written into the draft's own objects, so a copy is needed.
     const copy = structuredClone(draft)
     return { agent: writeAgent(copy, version, unplaced, isBare), flow: writeFlow(copy, unplaced, isBare) }
   }
-  const [whole, bare] = [written(false), written(true)]
+  const [full, bare] = [written(false), written(true)]
   const done = new Set(fieldsOf(draft).flatMap(field => field.fields.map(name => `/${field.home}/${name}`)))
-  writeBack({ whole, bare }, unplaced, pointer => done.has(pointer) || isModel(pointer))
+  writeBack({ whole: full, bare }, unplaced, pointer => done.has(pointer) || isModel(pointer))
   const findings = new ImportFindings()
-  const { flow, tools } = normaliseIds(whole.flow, findings)
+  const { flow, tools } = normaliseIds(full.flow, findings)
   return {
     agent_version: version,
-    agent: whole.agent,
+    agent: full.agent,
     flow: { ...flow, tools: [...tools.map(({ tool }) => tool)] },
     config: writeConfig(draft),
     model_bindings: bindingsOf(draft),
-    warnings: [...findings.warnings, ...notImportable(draft)],
+    warnings: [...findings.warnings, ...notImportable(draft), ...(isWithoutWebhook ? [WEBHOOK_LEFT_OUT] : [])],
   }
 }
 

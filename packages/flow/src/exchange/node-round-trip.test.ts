@@ -30,7 +30,7 @@ function draftOf(flow: object, actions: readonly object[]): DraftContent {
 }
 
 function throughExport(draft: DraftContent): DraftContent {
-  const { warnings, ...body } = exportDraft(draft, { version: 3 })
+  const { warnings, ...body } = exportDraft(draft, { version: 3, includeWebhook: true })
   // Edges of one node with the same id get ids of their own: such a draft is not the same afterwards.
   fc.pre(!warnings.some(({ code }) => code === 'id_renamed'))
   return imported(importExport(body as ImportBody, secrets))

@@ -5,7 +5,7 @@ import { readAddress } from './owner-connection.ts'
 
 busConformance('Postgres, as the application logs in', async () => {
   const { owner, close } = await testDatabase()
-  const url = new URL(readAddress(owner.url).appUrl)
+  const url = new URL(readAddress(owner.url).logins.all.url)
   return {
     port: Number(url.port),
     bus(port, onProblem) {

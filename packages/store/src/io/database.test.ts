@@ -63,8 +63,7 @@ describe('one tenant at a time', () => {
   })
 
   it('a connection returned to the pool holds nothing of its tenant, whether its statement succeeded or failed', async () => {
-    const { appUrl, login } = readAddress(test.owner.url)
-    const pool = new TenantPool(appUrl, login, { maxConnections: 3 })
+    const pool = new TenantPool(readAddress(test.owner.url).logins.all, { maxConnections: 3 })
     try {
       const scope = await test.scope()
       await addAgent(scope, 'a')

@@ -16,14 +16,16 @@ import type { TelephonyAcrossTenants } from '../telephony/protocol.ts'
 import { webOn } from '../web/across-tenants.ts'
 import type { WebAcrossTenants } from '../web/protocol.ts'
 import { unavailable } from './database-failure.ts'
-import { readAddress } from './owner-connection.ts'
+import { type ProcessRole, readAddress } from './owner-connection.ts'
 import { type TenantContext, WholeAnswers } from './tenant-connection.ts'
 import { queriesOn } from './tenant-driver.ts'
 import { type PoolLimits, TenantPool } from './tenant-pool.ts'
 
 interface DatabaseOptions extends PoolLimits {
-  /** `postgres://owner:password@host:port/database`, migrated (`migrate`). The application logs in with its own role. */
+  /** `postgres://owner:password@host:port/database`, migrated (`migrate`). Processes log in with roles of their own. */
   readonly ownerUrl: string
+  /** The kind of this process: functions across tenants that others need are refused. Default: all kinds. */
+  readonly process?: ProcessRole
 }
 
 const PING_WITHIN_MS = 2000
@@ -34,8 +36,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  * bypass row security.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const address = readAddress(options.ownerUrl)
-  const database = new TenantDatabase(new TenantPool(address.appUrl, address.login, options))
+  const login = readAddress(options.ownerUrl).logins[options.process ?? 'all']
+  const database = new TenantDatabase(new TenantPool(login, options))
   try {
     await database.ping()
   } catch (error) {

@@ -18,6 +18,9 @@ afterAll(() => test?.close())
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url)
 
+/** The group roles of a cluster. */
+const GROUPS = 'parley_app, parley_system, parley_api, parley_worker, parley_engine'
+
 const newName = () => `m_${randomBytes(6).toString('hex')}`
 
 /** An empty database; of a new role with these rights, or else of the superuser. */
@@ -74,6 +77,8 @@ const APPLIED_ELSEWHERE = {
   '0024-narrower-rights': '42b125782c1933d578aed9d875b1ec7e4956d6195146f5773b8a3764c8f01b56',
   '0025-test-runs': 'ea58b3fa06631853d614209c8c26a05e96bfa55c99a48ecfde18522368650fb7',
   '0026-site-origins': 'c5c02c8a2ce4f4995b05147f91588bffd5dd13061f264324a5206ba26dc8674c',
+  '0027-grants-by-process': 'ee07bf99eec3ad35944ff22f4f5f8f392dcdaf2e3bf88dd6f0a0892503ba1496',
+  '0028-usage-of-effects': 'a31e7113544ad65eb4c082afaef00e060a701c29a85cd02d5f72543cf9c7ac3c',
 }
 
 async function ours(): Promise<Migration[]> {
@@ -98,7 +103,7 @@ describe('migrations', () => {
 
   it('webhooks stored by an earlier version stay queued in order after migration, whichever role owns the tables', async () => {
     const url = await emptyDatabase('createrole')
-    await test.owner.query(`grant parley_app, parley_system to ${new URL(url).username} with admin option`)
+    await test.owner.query(`grant ${GROUPS} to ${new URL(url).username} with admin option`)
     const steps = await ours()
     const name = new URL(url).pathname.slice(1)
     const asSuperuser = withDatabase(test.owner.url, name)
@@ -204,9 +209,9 @@ describe('the migration of claims to numbers', () => {
 describe('a database owner that is not a superuser', () => {
   it('an owner with CREATEROLE migrates once an administrator grants it the existing roles, and the application works', async () => {
     const url = await emptyDatabase('createrole')
-    await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'GRANT parley_app, parley_system TO'))
+    await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', `GRANT ${GROUPS} TO`))
     const owner = new URL(url).username
-    await test.owner.query(`grant parley_app, parley_system to ${owner} with admin option, inherit false, set true`)
+    await test.owner.query(`grant ${GROUPS} to ${owner} with admin option, inherit false, set true`)
     expect((await migrate(url)).slice(0, 2)).toEqual(['0001-spine', '0002-runs'])
     expect(await migrate(url)).toEqual([])
     const database = await openDatabase({ ownerUrl: url })
@@ -226,7 +231,7 @@ describe('a database owner that is not a superuser', () => {
   it('an owner without CREATEROLE gets an error that names the missing privilege', async () => {
     const url = await emptyDatabase('')
     const owner = new URL(url).username
-    await test.owner.query(`grant parley_app, parley_system to ${owner} with admin option, inherit false, set true`)
+    await test.owner.query(`grant ${GROUPS} to ${owner} with admin option, inherit false, set true`)
     await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'CREATEROLE'))
   })
 })
@@ -292,16 +297,21 @@ describe('the database URL', () => {
     await expect(migrate(url)).rejects.toEqual(coded('database_misconfigured', 'postgres://user:password@host'))
   })
 
-  it('the application password is the same in every process, and differs by owner, password and database', () => {
-    const login = (url: string) => readAddress(url).login
+  it('the password of a process role is the same in every process, and differs by role, owner, password and database', () => {
+    const login = (url: string) => {
+      const { role, password } = readAddress(url).logins.api
+      return { role, password }
+    }
     const base = login('postgres://own%40er:p%2Fw@h:1/d')
     expect(login('postgres://own%40er:p%2Fw@other:2/d?sslmode=require')).toEqual(base)
     const others = ['postgres://own%40er:p%2Fx@h/d', 'postgres://owner:p%2Fw@h/d', 'postgres://own%40er:p%2Fw@h/e'].map(
       login,
     )
     expect(new Set([base, ...others].map(one => one.password)).size).toBe(4)
-    expect(base.role).toBe('parley_app_d')
-    expect(login(`postgres://a:b@h/${'x'.repeat(60)}`).role).toMatch(/^parley_app_[0-9a-f]{16}$/)
+    const { logins } = readAddress('postgres://own%40er:p%2Fw@h/d')
+    expect(new Set(Object.values(logins).map(one => one.password)).size).toBe(4)
+    expect(base.role).toBe('parley_api_d')
+    expect(login(`postgres://a:b@h/${'x'.repeat(60)}`).role).toMatch(/^parley_api_[0-9a-f]{16}$/)
   })
 
   it('a database URL with a wrong password fails as unavailable without a crash', async () => {

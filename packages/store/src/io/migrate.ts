@@ -5,7 +5,7 @@ import { type Client, DatabaseError } from 'pg'
 import { StoreError } from '../errors.ts'
 import { checkedVersion, ensureFunctions, sqlFor } from './older-servers.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
-import { ensureAppLogin, ensureGroups } from './roles.ts'
+import { ensureGroups, ensureLogins } from './roles.ts'
 
 /** Key of the advisory lock under which one process migrates: 'parley' in ASCII. */
 const LOCK = 0x7061726c6579n
@@ -35,9 +35,9 @@ export async function migrate(ownerUrl: string, migrations?: readonly Migration[
       create table if not exists parley.migrations (
         name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
     await ensureFunctions(client, version)
-    const applied = await applyMigrations(client, steps, version)
-    await ensureAppLogin(client, address)
-    return applied
+    // Before the migrations, which may take rights away that running processes then have by these memberships.
+    await ensureLogins(client, address)
+    return applyMigrations(client, steps, version)
   })
 }
 

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Queries } from '../protocol.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { openDatabase } from './database.ts'
-import { readAddress } from './owner-connection.ts'
+import { asOwner, type ProcessRole, readAddress } from './owner-connection.ts'
+import { ensureLogins } from './roles.ts'
 
 let test: TestDatabase
 let app: Client
@@ -14,7 +15,7 @@ let theirs: Scope
 
 beforeAll(async () => {
   test = await testDatabase()
-  app = new Client({ connectionString: readAddress(test.owner.url).appUrl })
+  app = new Client({ connectionString: readAddress(test.owner.url).logins.all.url })
   await app.connect()
   ;[ours, theirs] = [await test.scope(), await test.scope()]
   for (const scope of [ours, theirs]) await fill(scope)
@@ -258,7 +259,7 @@ describe("the application's role", () => {
   ])('the pool refuses a role that bypasses row security (%s)', async (named, spoil, mend) => {
     const other = await testDatabase()
     const run = (statement: string) =>
-      other.owner.query(statement.replace('%I', readAddress(other.owner.url).login.role))
+      other.owner.query(statement.replace('%I', readAddress(other.owner.url).logins.all.role))
     try {
       await run(spoil)
       await expect(openDatabase({ ownerUrl: other.owner.url })).rejects.toMatchObject({
@@ -272,44 +273,129 @@ describe("the application's role", () => {
   })
 })
 
+/** The processes that call each function across tenants. */
+const CALLERS: Record<string, readonly ProcessRole[]> = {
+  key_of: ['api'],
+  touch_keys: ['api'],
+  session_of: ['api'],
+  touch_sessions: ['api'],
+  link_of: ['api'],
+  members_of: ['api'],
+  make_sandbox: ['api'],
+  web_call_of: ['api'],
+  site_key_of: ['api'],
+  is_site_origin: ['api'],
+  search_words: ['api', 'engine', 'worker'],
+  renew_runs: ['engine', 'worker'],
+  waiting_runs: ['engine', 'worker'],
+  telephony_revision: ['engine'],
+  inbound_trunks: ['engine'],
+  trunks_reached: ['engine'],
+  pinged_trunks: ['engine'],
+  environments_due: ['worker'],
+  environments_with_trials: ['worker'],
+  knowledge_due: ['worker'],
+  reap_runs: ['worker'],
+  reap_rested_runs: ['worker'],
+  expire_runs: ['worker'],
+  expire_updates: ['worker'],
+  expire_recordings: ['worker'],
+  expire_transcripts: ['worker'],
+  forget_idempotency: ['worker'],
+  recordings_to_join: ['worker'],
+  take_analyses: ['worker'],
+  take_outbox: ['worker'],
+}
+
+describe('the logins of processes', () => {
+  let logins: Record<ProcessRole, Client>
+  beforeAll(async () => {
+    const address = readAddress(test.owner.url)
+    await asOwner(address, owner => ensureLogins(owner, address))
+    const open = async (role: ProcessRole) => {
+      const client = new Client({ connectionString: address.logins[role].url })
+      await client.connect()
+      return client
+    }
+    logins = { api: await open('api'), worker: await open('worker'), engine: await open('engine') }
+  })
+  afterAll(async () => {
+    for (const client of Object.values(logins ?? {})) await client.end()
+  })
+
+  it('each function across tenants is callable by the processes that need it, and by no other role within tenants', async () => {
+    const { rows } = await test.owner.query(`
+      select p.proname as name, p.oid::regprocedure::text as signature,
+        has_function_privilege('parley_app', p.oid, 'execute') as app
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'parley' and p.prosecdef`)
+    for (const { name, signature, app } of rows) {
+      expect(app, name).toBe(false)
+      const callers = []
+      for (const [role, client] of Object.entries(logins)) {
+        const may = await client.query("select has_function_privilege($1, 'execute') as may", [signature])
+        if (may.rows[0].may) callers.push(role)
+      }
+      expect(callers.sort(), name).toEqual(CALLERS[name])
+    }
+  })
+
+  it.each([
+    ['api', 'select * from parley.take_outbox(1, 1, 1, array[]::uuid[], null)'],
+    ['api', "select * from parley.reap_runs('x', null, 1, 1)"],
+    ['api', 'select * from parley.leases'],
+    ['api', 'delete from parley.engines'],
+    ['api', 'set role parley_worker'],
+    ['api', 'grant parley_worker to current_user'],
+    ['engine', 'select * from parley.expire_runs(1)'],
+    ['engine', "select * from parley.key_of('\\x00')"],
+    ['worker', "select * from parley.key_of('\\x00')"],
+    ['worker', 'select * from parley.inbound_trunks()'],
+  ] as const)('the login of the %s process may not: %s', async (role, statement) => {
+    const refusal = logins[role].query(statement)
+    await expect(refusal).rejects.toMatchObject({ code: '42501' })
+  })
+
+  it('a database opened for the API finds keys and reads its tenant, and is refused the work of workers and engines', async () => {
+    const api = await openDatabase({ ownerUrl: test.owner.url, process: 'api' })
+    try {
+      expect(await api.keyOf(Buffer.alloc(32))).toBeNull()
+      expect(await api.within(ours).selectFrom('agents').select('agent_id').execute()).toHaveLength(1)
+      const refused = { code: '42501' }
+      const reaped = api.jobs.reap(
+        { engine: 'e', worker: null },
+        { askedAt: '2026-01-01Z', atMost: 1, leaseMs: 1, restMs: 1 },
+      )
+      await expect(reaped).rejects.toMatchObject(refused)
+      await expect(api.jobs.environmentsDue('webhooks', null, 1)).rejects.toMatchObject(refused)
+      await expect(api.runs.waiting('phone', 1)).rejects.toMatchObject(refused)
+      await expect(api.telephony.inboundTrunks()).rejects.toMatchObject(refused)
+      await expect(api.leases.acquire('of-the-api', 'api', 1000)).rejects.toMatchObject(refused)
+    } finally {
+      await api.close()
+    }
+  })
+
+  it('a login that was made a member of the group of another process is refused at the start', async () => {
+    const { role } = readAddress(test.owner.url).logins.api
+    await test.owner.query(`grant parley_worker to ${role}`)
+    try {
+      await expect(openDatabase({ ownerUrl: test.owner.url, process: 'api' })).rejects.toMatchObject({
+        code: 'database_misconfigured',
+        message: expect.stringContaining('parley_worker'),
+      })
+    } finally {
+      await test.owner.query(`revoke parley_worker from ${role}`)
+    }
+  })
+})
+
 describe('functions that look across tenants', () => {
   it('cross-tenant functions belong to parley_system, have a fixed search path, and are not executable by everybody', async () => {
     const { rows } = await test.owner.query(`
       select p.proname as name, r.rolname as owner, p.proconfig as config, has_function_privilege('public', p.oid, 'execute') as everybody
       from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
       where n.nspname = 'parley' and p.prosecdef order by 1`)
-    expect(rows.map(row => row.name)).toEqual([
-      'environments_due',
-      'environments_with_trials',
-      'expire_recordings',
-      'expire_runs',
-      'expire_transcripts',
-      'expire_updates',
-      'forget_idempotency',
-      'inbound_trunks',
-      'is_site_origin',
-      'key_of',
-      'knowledge_due',
-      'link_of',
-      'make_sandbox',
-      'members_of',
-      'pinged_trunks',
-      'reap_rested_runs',
-      'reap_runs',
-      'recordings_to_join',
-      'renew_runs',
-      'search_words',
-      'session_of',
-      'site_key_of',
-      'take_analyses',
-      'take_outbox',
-      'telephony_revision',
-      'touch_keys',
-      'touch_sessions',
-      'trunks_reached',
-      'waiting_runs',
-      'web_call_of',
-    ])
+    expect(rows.map(row => row.name)).toEqual(Object.keys(CALLERS).sort())
     for (const { name, ...facts } of rows)
       expect(facts, name).toEqual({
         owner: 'parley_system',

@@ -33,9 +33,9 @@ const MAX_ATTEMPTS = 3
 export class TenantPool {
   readonly #pool: pg.Pool
 
-  constructor(appUrl: string, login: AppLogin, limits: PoolLimits) {
+  constructor(login: AppLogin, limits: PoolLimits) {
     this.#pool = new pg.Pool({
-      connectionString: appUrl,
+      connectionString: login.url,
       application_name: 'parley',
       max: limits.maxConnections ?? 20,
       connectionTimeoutMillis: limits.waitMs ?? 5000,

@@ -6,7 +6,7 @@ import { StoreError } from '../errors.ts'
 import type { Queries } from '../protocol.ts'
 import type { JsonObject, StoredEffectState } from '../schema-runs.ts'
 import { heldRow } from './ownership.ts'
-import type { RunOwnership } from './protocol.ts'
+import type { Measurement, RunOwnership } from './protocol.ts'
 
 /** Who may write effects: the owner of the run, or the sender of one of its webhooks. */
 export type EffectWriter =
@@ -196,6 +196,8 @@ export function settleEffect(
 export interface InferenceEffect extends NewEffect, EffectSettlement {
   /** ISO time of sending. */
   readonly created_at: string
+  /** What the run used since the inference before. Default: nothing. */
+  readonly usage?: readonly Measurement[]
 }
 
 /** Writes many in one statement; existing ones are unchanged. */
@@ -216,18 +218,29 @@ export async function recordInference(
     with held as ${heldRow(scope, owned)}, made as (
       insert into parley.run_effects (
         tenant_id, run_id, effect_id, effect_key, attempt_id, action_id, action_version, effect_kind, idempotent, node_id, ordinal,
-        state, send_attempts, receipts, error_code, created_at, settled_at
+        state, send_attempts, receipts, error_code, created_at, settled_at, usage
       )
       select held.tenant_id, held.run_id, e.effect_id, e.effect_key, e.attempt_id, e.action_id, e.action_version,
-        'gateway_inference', true, e.node_id, e.ordinal, e.state, 1, e.receipts, e.error_code, e.created_at, parley.now_ms()
+        'gateway_inference', true, e.node_id, e.ordinal, e.state, 1, e.receipts, e.error_code, e.created_at, parley.now_ms(), e.usage
       from held, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e (
         effect_id uuid, effect_key text, attempt_id uuid, action_id text, action_version integer, node_id text, ordinal integer,
-        state text, receipts jsonb, error_code text, created_at timestamptz
+        state text, receipts jsonb, error_code text, created_at timestamptz, usage jsonb
       )
       on conflict do nothing
     )
     select from held`.execute(tx)
   return answer.rows.length === 1 ? 'recorded' : 'lost'
+}
+
+/** What a run used, as far as its ledger knows. */
+export async function usageInLedger(tx: Queries, scope: Scope, runId: string): Promise<Measurement[]> {
+  const { rows } = await sql<Measurement>`
+    select u.meter, u.provider, u.model_id, sum(u.quantity)::float8 as quantity
+    from parley.run_effects e,
+      jsonb_to_recordset(e.usage) as u (meter text, provider text, model_id text, quantity bigint)
+    where e.tenant_id = ${scope.tenant_id}::uuid and e.run_id = ${runId}::uuid and e.usage is not null
+    group by u.meter, u.provider, u.model_id`.execute(tx)
+  return rows
 }
 
 interface EffectStep {

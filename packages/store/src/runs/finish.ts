@@ -1,23 +1,15 @@
 import type { Scope } from '@parley/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
-import type { JsonObject, Meter, PhoneState, RunContact, RunState } from '../schema-runs.ts'
+import type { JsonObject, PhoneState, RunContact, RunState } from '../schema-runs.ts'
+import { usageInLedger } from './effects.ts'
 import { appendEvents, type Gap, type NewEvent } from './events.ts'
 import { snapshotPending } from './outbox.ts'
 import { ownsRun } from './ownership.ts'
-import type { RunOwnership } from './protocol.ts'
+import type { Measurement, RunOwnership } from './protocol.ts'
 import { type NewTranscript, writeFinalTranscript } from './transcripts.ts'
 
 type TerminalState = Extract<RunState, 'completed' | 'failed' | 'cancelled' | 'rejected' | 'expired'>
-
-/** Usage of one meter. */
-export interface Measurement {
-  readonly meter: Meter
-  readonly provider: string | null
-  readonly model_id: string | null
-  /** Whole, at least 0: ms, tokens or characters. */
-  readonly quantity: number
-}
 
 /** End of a run; omitted fields are unchanged. */
 export interface RunEnding {
@@ -32,7 +24,9 @@ export interface RunEnding {
   readonly successful?: boolean
   readonly latency?: JsonObject
   readonly quality?: JsonObject
-  /** Whether the owner died: pending updates become `indeterminate` then. Default false. */
+  /**
+   * Whether the owner died: pending updates become `indeterminate` then, and the run has the usage that its ledger knows. Default false.
+   */
   readonly engine_lost?: boolean
   /** Without `connected_ms`. */
   readonly measurements?: readonly Measurement[]
@@ -66,7 +60,9 @@ export async function finishRun(
     if (appended !== 'appended') return appended
   }
   if (transcript !== undefined) await writeFinalTranscript(tx, scope, owned, transcript)
-  return finishBy(sql`parley.finish_run`, tx, scope, owned.run_id, owned.fence, ending)
+  const measurements = ending.engine_lost === true ? await usageInLedger(tx, scope, owned.run_id) : ending.measurements
+  const measured = measurements === undefined ? ending : { ...ending, measurements }
+  return finishBy(sql`parley.finish_run`, tx, scope, owned.run_id, owned.fence, measured)
 }
 
 /** Ends a run without an owner: cancelled before it began. `lost`: it has an owner or has ended. */

@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import type { JsonObject, PhoneState, RunChannel, RunKind, RunMode, RunState } from '../schema-runs.ts'
+import type { JsonObject, Meter, PhoneState, RunChannel, RunKind, RunMode, RunState } from '../schema-runs.ts'
 
 /** Owner of runs: a process and, in it, a worker. */
 export interface RunOwner {
@@ -13,6 +13,15 @@ export interface RunOwnership {
   readonly run_id: string
   /** Fencing token, int8 as text: rises with each owner. */
   readonly fence: string
+}
+
+/** Usage of one meter. */
+export interface Measurement {
+  readonly meter: Meter
+  readonly provider: string | null
+  readonly model_id: string | null
+  /** Whole, at least 0: ms, tokens or characters. */
+  readonly quantity: number
 }
 
 /** A webhook leased by a sender. */

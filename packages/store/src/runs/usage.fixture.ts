@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { TestDatabase } from '../testing/index.ts'
-import type { Measurement } from './finish.ts'
+import type { Measurement } from './protocol.ts'
 import { installRateCard, type RateCard } from './rate-cards.ts'
 import { summariseUsage, type UsageFilter } from './usage.ts'
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { readBudget, writeBudget } from './budget.ts'
+import { recordInference } from './effects.ts'
+import { finishRun } from './finish.ts'
 import { readRateCard } from './rate-cards.ts'
-import { admit, admitted, CHAT, CHAT_OVER, talesOn, workspace } from './runs.fixture.ts'
+import { admit, admitted, CHAT, CHAT_OVER, COMPLETED, letLeaseEnd, REAPER, talesOn, workspace } from './runs.fixture.ts'
 import { accountsOn, CARD, ever, rate, used } from './usage.fixture.ts'
 
 let test: TestDatabase
@@ -111,6 +113,49 @@ describe('the cost of a run', () => {
     expect((await usage(scope, { to: ever.from })).rows).toEqual([])
     // The test's dollar is not billed.
     expect((await readBudget(test.database.within(scope), scope)).spent_usd).toBe('0.06')
+  })
+})
+
+describe('the usage of a run whose engine died', () => {
+  it('is partial, and counts the tokens of the model requests in its ledger', async () => {
+    const scope = await workspace(test)
+    await install(scope)
+    const run = await running(scope)
+    const request = (effect_key: string, tokens: number) => ({
+      effect_key,
+      kind: 'gateway_inference',
+      action: { id: 'model.infer', version: 1 },
+      node_id: null,
+      ordinal: null,
+      state: 'succeeded' as const,
+      created_at: '2026-01-02T03:04:05.678Z',
+      usage: [used('llm_input_tokens', tokens, 'openai', 'big'), used('llm_output_tokens', 3, 'openai', 'big')],
+    })
+    await withinOf(scope)(tx => recordInference(tx, scope, run, [request('m-1', 400_000), request('m-2', 600_000)]))
+    // A batch that is written again counts once.
+    await withinOf(scope)(tx => recordInference(tx, scope, run, [request('m-2', 600_000)]))
+    await letLeaseEnd(test, run)
+    const [reaped] = await test.database.runs.reap(REAPER, 1, 60_000)
+    const outcome = { kind: 'error', detail: 'engine_lost', sip_status: null, ended_by: 'system' }
+    const ending = { ...COMPLETED, state: 'failed', outcome, disposition: 'error', engine_lost: true } as const
+    expect(await withinOf(scope)(tx => finishRun(tx, scope, reaped!, ending))).toBe('finished')
+    expect(await usage(scope)).toMatchObject({
+      // 7 for a million tokens of this model, and 2 for six of its answers.
+      rows: [{ runs: 1, llm_input_tokens: 1_000_000, llm_output_tokens: 6, completeness: 'partial' }],
+      completeness: 'partial',
+    })
+    expect((await usage(scope)).rows[0]!.amount).toBe('9')
+  })
+
+  it('the usage of a run that ended by itself is what its process reports, whatever the ledger says', async () => {
+    const scope = await workspace(test)
+    await install(scope)
+    const run = await running(scope)
+    await end(scope, run, { connected_ms: 1000, measurements: [used('llm_input_tokens', 5)] })
+    expect(await usage(scope)).toMatchObject({
+      rows: [{ llm_input_tokens: 5, completeness: 'complete' }],
+      completeness: 'complete',
+    })
   })
 })
 

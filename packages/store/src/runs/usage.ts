@@ -28,11 +28,12 @@ export interface UsageRow {
   readonly tts_characters: number | null
   /** USD, truncated to 12 digits; null: no run of the group has a price. */
   readonly amount: string | null
+  /** `partial`: a run of the group is live, has no price, or lost the process that measured its usage. */
   readonly completeness: 'complete' | 'partial' | 'unpriced'
 }
 
 interface UsagePage extends Page<UsageRow> {
-  /** `partial`: a run of the window is live or has no price. */
+  /** `partial`: a run of the window is so. */
   readonly completeness: 'complete' | 'partial'
 }
 
@@ -46,6 +47,11 @@ const BY_KEY: readonly KeysetColumn<UsageRow>[] = [{ column: 'key', type: 'text'
 
 const COUNTS = ['runs', 'connected_ms', 'llm_input_tokens', 'llm_output_tokens', 'stt_ms', 'tts_characters'] as const
 
+/** Whether the usage or the price of a run is not known completely. */
+const INCOMPLETE = sql.raw(
+  "(r.ended_at is null or r.cost_usd is null or coalesce(r.outcome ->> 'detail' = 'engine_lost', false))",
+)
+
 /** Usage of the runs created in the window, by key. Throws `invalid_cursor`. */
 export async function summariseUsage(db: Queries, scope: Scope, filter: UsageFilter): Promise<UsagePage> {
   const { cursor, limit, ...filters } = filter
@@ -57,7 +63,7 @@ export async function summariseUsage(db: Queries, scope: Scope, filter: UsageFil
       sum(r.llm_input_tokens) as llm_input_tokens, sum(r.llm_output_tokens) as llm_output_tokens,
       sum(r.stt_ms) as stt_ms, sum(r.tts_characters) as tts_characters, ${shownUsd(sql`sum(r.cost_usd)`)} as amount,
       case when count(r.cost_usd) = 0 then 'unpriced'
-        when bool_and(r.ended_at is not null and r.cost_usd is not null) then 'complete' else 'partial' end as completeness
+        when bool_or(${INCOMPLETE}) then 'partial' else 'complete' end as completeness
     from parley.runs r
     where ${windowOf(scope, filter)} and (${after}::text is null or ${key} > ${after}::text collate "C")
     group by 1 order by 1 limit ${limit + 1}::integer`.execute(db)
@@ -65,9 +71,7 @@ export async function summariseUsage(db: Queries, scope: Scope, filter: UsageFil
     (row): UsageRow => ({ ...row, ...Object.fromEntries(COUNTS.map(name => [name, countOf(row[name])])) }),
   )
   const { rows: open } = await sql`
-    select from parley.runs r where ${windowOf(scope, filter)} and (r.ended_at is null or r.cost_usd is null) limit 1`.execute(
-    db,
-  )
+    select from parley.runs r where ${windowOf(scope, filter)} and ${INCOMPLETE} limit 1`.execute(db)
   return { ...cutPage(shown, BY_KEY, binding, limit), completeness: open.length === 0 ? 'complete' : 'partial' }
 }
 

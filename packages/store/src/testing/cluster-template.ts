@@ -26,6 +26,7 @@ const SOURCES = [
   '../io/postgres-server.ts',
   '../io/migrate.ts',
   '../io/roles.ts',
+  '../io/owner-connection.ts',
   './cluster-template.ts',
 ]
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'

@@ -5,7 +5,7 @@ import { Client, Pool, type QueryResult } from 'pg'
 import { inject } from 'vitest'
 import { openDatabase } from '../io/database.ts'
 import { readAddress } from '../io/owner-connection.ts'
-import { ensureAppLogin } from '../io/roles.ts'
+import { ensureLogins } from '../io/roles.ts'
 import type { PoolLimits } from '../io/tenant-pool.ts'
 import type { Database } from '../protocol.ts'
 import { TEMPLATE } from './cluster-template.ts'
@@ -36,7 +36,8 @@ export async function testDatabaseOn(template: string, limits: PoolLimits = {}):
   const url = withDatabase(template, name)
   await asAdmin(template, async admin => {
     await admin.query(`create database ${name} template ${TEMPLATE}`)
-    await ensureAppLogin(admin, readAddress(url))
+    const address = readAddress(url)
+    await ensureLogins(admin, address, [address.logins.all])
   })
   const database = await openDatabase({ ownerUrl: url, ...limits })
   const owners = new Pool({ connectionString: url, max: 4 })

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { NewEvent } from '../runs/events.ts'
-import type { Measurement } from '../runs/finish.ts'
+import type { Measurement } from '../runs/protocol.ts'
 import { textOf } from '../runs/transcripts.ts'
 import type { JsonObject, RunChannel, RunMode } from '../schema-runs.ts'
 import type { TakenTrial } from './protocol.ts'

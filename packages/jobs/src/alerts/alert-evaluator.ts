@@ -53,48 +53,32 @@ interface DueRules {
 }
 
 /** Evaluates alert rules every 60 s, environment by environment: each metric is measured once for all rules on it. */
-export class AlertEvaluator {
+export class AlertEvaluator extends EnvironmentRounds<DueRules> {
   readonly #options: AlertEvaluatorOptions
-  readonly #rounds: EnvironmentRounds<DueRules>
 
   constructor(options: AlertEvaluatorOptions) {
-    this.#options = options
-    const { database, queue, time } = options
-    this.#rounds = new EnvironmentRounds({
+    super({
       work: 'alerts',
-      queue,
+      queue: options.queue,
       environmentsAtOnce: ENVIRONMENTS_AT_ONCE,
       itemsAtOnce: 1,
-      take: scope => this.#take(scope),
-      carryOut: due => this.#handle(due),
-      nextDueInMs: scope => nextAlertDueInMs(database.within(scope), scope),
-      time,
+      time: options.time,
     })
+    this.#options = options
   }
 
-  /** Takes rounds from the queue until it is closed. */
-  start(): Promise<void> {
-    return this.#rounds.start()
+  protected nextDueInMs(scope: Scope): Promise<number | null> {
+    return nextAlertDueInMs(this.#options.database.within(scope), scope)
   }
 
-  /** Evaluates what is due in one environment. Throws while the database is away. */
-  round(scope: Scope): Promise<void> {
-    return this.#rounds.run(scope)
-  }
-
-  /** Starts no more evaluations; resolves when the current ones have ended. */
-  close(): Promise<void> {
-    return this.#rounds.close()
-  }
-
-  async #take(scope: Scope): Promise<DueRules[]> {
+  protected async take(scope: Scope): Promise<DueRules[]> {
     const { database, alertEveryMs = ALERT_EVERY_MS } = this.#options
     const alertIds = await database.transaction(scope, tx => takeDueAlerts(tx, scope, alertEveryMs, RULES_AT_ONCE))
     return alertIds.length === 0 ? [] : [{ scope, alertIds }]
   }
 
   /** Never rejects: rules that were not evaluated are due again after 60 s. */
-  async #handle({ scope, alertIds }: DueRules): Promise<void> {
+  protected async carryOut({ scope, alertIds }: DueRules): Promise<void> {
     const { database, queue, log, counters } = this.#options
     try {
       const { evaluated, fired } = await database.transaction(scope, tx => this.#evaluate(tx, scope, alertIds))

@@ -58,42 +58,31 @@ interface AlertSenderOptions {
  * Sends notifications of alert rules. The intent to send is committed before each request. A refused request is repeated like a
  * webhook; one without an answer is never repeated, because it may have arrived.
  */
-export class AlertSender {
+export class AlertSender extends EnvironmentRounds<TakenDelivery> {
   readonly #options: AlertSenderOptions
-  readonly #rounds: EnvironmentRounds<TakenDelivery>
 
   constructor(options: AlertSenderOptions) {
-    this.#options = options
-    const { database, queue, time, alertLeaseMs = LEASE_MS } = options
-    this.#rounds = new EnvironmentRounds({
+    super({
       work: 'alert_deliveries',
-      queue,
+      queue: options.queue,
       environmentsAtOnce: ENVIRONMENTS_AT_ONCE,
       itemsAtOnce: SENDS_AT_ONCE,
-      take: (scope, atMost) => database.transaction(scope, tx => takeAlertDeliveries(tx, scope, alertLeaseMs, atMost)),
-      carryOut: taken => this.#handle(taken),
-      nextDueInMs: scope => nextAlertDeliveryDueInMs(database.within(scope), scope),
-      time,
+      time: options.time,
     })
+    this.#options = options
   }
 
-  /** Takes rounds from the queue until it is closed. */
-  start(): Promise<void> {
-    return this.#rounds.start()
+  protected take(scope: Scope, atMost: number): Promise<readonly TakenDelivery[]> {
+    const { database, alertLeaseMs = LEASE_MS } = this.#options
+    return database.transaction(scope, tx => takeAlertDeliveries(tx, scope, alertLeaseMs, atMost))
   }
 
-  /** Sends what is due in one environment, until nothing is. Throws while the database is away. */
-  round(scope: Scope): Promise<void> {
-    return this.#rounds.run(scope)
-  }
-
-  /** Takes no more deliveries; resolves when the sends under way have ended. */
-  close(): Promise<void> {
-    return this.#rounds.close()
+  protected nextDueInMs(scope: Scope): Promise<number | null> {
+    return nextAlertDeliveryDueInMs(this.#options.database.within(scope), scope)
   }
 
   /** Never rejects: what could not be settled is due again, or uncertain, when its lease ends. */
-  async #handle(taken: TakenDelivery): Promise<void> {
+  protected async carryOut(taken: TakenDelivery): Promise<void> {
     const { counters, log } = this.#options
     try {
       const result = await this.#send(taken)

@@ -64,48 +64,30 @@ interface Try {
  * Extracts from ended runs the items that their publications define. A try is one model request, and a second one if the answer
  * is invalid; there are at most three tries.
  */
-export class CallAnalyser {
+export class CallAnalyser extends EnvironmentRounds<DueAnalysis> {
   readonly #options: CallAnalyserOptions
-  readonly #rounds: EnvironmentRounds<DueAnalysis>
-  readonly #closing = new AbortController()
 
   constructor(options: CallAnalyserOptions) {
-    this.#options = options
-    const { database, queue, time } = options
-    this.#rounds = new EnvironmentRounds({
+    super({
       work: 'analyses',
-      queue,
+      queue: options.queue,
       environmentsAtOnce: ENVIRONMENTS_AT_ONCE,
       itemsAtOnce: ANALYSES_AT_ONCE,
-      take: (scope, atMost) => database.transaction(scope, tx => takeAnalyses(tx, scope, LEASE_MS, atMost, MAX_TRIES)),
-      carryOut: due => this.#handle(due),
-      nextDueInMs: scope => nextAnalysisDueInMs(database.within(scope), scope),
-      time,
+      time: options.time,
     })
+    this.#options = options
   }
 
-  /** Takes rounds from the queue until it is closed. */
-  start(): Promise<void> {
-    return this.#rounds.start()
+  protected take(scope: Scope, atMost: number): Promise<readonly DueAnalysis[]> {
+    return this.#options.database.transaction(scope, tx => takeAnalyses(tx, scope, LEASE_MS, atMost, MAX_TRIES))
   }
 
-  /** Makes the analyses that are due in one environment until none is left. Throws while the database is away. */
-  round(scope: Scope): Promise<void> {
-    return this.#rounds.run(scope)
-  }
-
-  /** Takes no more analyses; resolves when those under way have ended. */
-  close(): Promise<void> {
-    return this.#rounds.close()
-  }
-
-  /** Aborts the analyses under way; they are due again at once. */
-  abort(): void {
-    this.#closing.abort()
+  protected nextDueInMs(scope: Scope): Promise<number | null> {
+    return nextAnalysisDueInMs(this.#options.database.within(scope), scope)
   }
 
   /** Never rejects: what could not be settled is due again when its lease ends. */
-  async #handle(due: DueAnalysis): Promise<void> {
+  protected async carryOut(due: DueAnalysis): Promise<void> {
     const { database, bus, queue, log, counters } = this.#options
     try {
       const { result, inference } = await this.#try(due)
@@ -151,7 +133,7 @@ export class CallAnalyser {
   async #modelFor(plan: Plan, use: ModelUse): Promise<LanguageModel> {
     const { models, time } = this.#options
     const ready = Promise.resolve().then(() => models(plan.analysis?.model ?? null, use))
-    const model = await withDeadline(time, time.now() + MODEL_WITHIN_MS, this.#closing.signal, ready)
+    const model = await withDeadline(time, time.now() + MODEL_WITHIN_MS, this.abortSignal, ready)
     if (model === null)
       throw new JobsError(
         'model_not_ready',
@@ -163,7 +145,7 @@ export class CallAnalyser {
   async #ask(due: DueAnalysis, plan: Plan, model: LanguageModel, request: GenerationRequest): Promise<Try> {
     const { time, wallClock, answerWithinMs = ANSWER_WITHIN_MS } = this.#options
     const items = plan.analysis?.items ?? []
-    const limits = { time, deadline: time.now() + answerWithinMs, signal: this.#closing.signal }
+    const limits = { time, deadline: time.now() + answerWithinMs, signal: this.abortSignal }
     const created_at = new Date(wallClock()).toISOString()
     const answers: ModelAnswer[] = []
     let findings: Findings | null = null
@@ -207,7 +189,7 @@ export class CallAnalyser {
   #again({ attempts }: DueAnalysis, errorCode: string): AnalysisResult {
     const pause = PAUSES_MS[attempts - 1]
     if (attempts >= MAX_TRIES || pause === undefined) return { kind: 'given_up', errorCode }
-    return { kind: 'again', inMs: this.#closing.signal.aborted ? 0 : pause }
+    return { kind: 'again', inMs: this.abortSignal.aborted ? 0 : pause }
   }
 }
 

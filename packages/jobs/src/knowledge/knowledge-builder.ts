@@ -49,47 +49,25 @@ interface KnowledgeBuilderOptions {
  * Builds generations: reads each waiting document, cuts it into passages, embeds them and lets the document join. The state is
  * in the database, so that a worker that dies leaves its documents to others.
  */
-export class KnowledgeBuilder {
+export class KnowledgeBuilder extends EnvironmentRounds<DueDocument> {
   readonly #options: KnowledgeBuilderOptions
-  readonly #rounds: EnvironmentRounds<DueDocument>
-  readonly #closing = new AbortController()
 
   constructor(options: KnowledgeBuilderOptions) {
-    this.#options = options
-    const { database, queue, time } = options
-    this.#rounds = new EnvironmentRounds({
+    super({
       work: 'knowledge',
-      queue,
+      queue: options.queue,
       environmentsAtOnce: ENVIRONMENTS_AT_ONCE,
       itemsAtOnce: DOCUMENTS_AT_ONCE,
-      take: (scope, atMost) => this.#take(scope, atMost),
-      carryOut: due => this.#handle(due),
-      nextDueInMs: scope => nextDocumentDueInMs(database.within(scope), scope),
-      time,
+      time: options.time,
     })
+    this.#options = options
   }
 
-  /** Takes rounds from the queue until it is closed. */
-  start(): Promise<void> {
-    return this.#rounds.start()
+  protected nextDueInMs(scope: Scope): Promise<number | null> {
+    return nextDocumentDueInMs(this.#options.database.within(scope), scope)
   }
 
-  /** Embeds what waits in one environment until nothing does. Throws while the database is away. */
-  round(scope: Scope): Promise<void> {
-    return this.#rounds.run(scope)
-  }
-
-  /** Takes no more documents; resolves when those under way have ended. */
-  close(): Promise<void> {
-    return this.#rounds.close()
-  }
-
-  /** Aborts requests to models; their documents are due again when their leases end. */
-  abort(): void {
-    this.#closing.abort()
-  }
-
-  async #take(scope: Scope, atMost: number): Promise<DueDocument[]> {
+  protected async take(scope: Scope, atMost: number): Promise<DueDocument[]> {
     const { database } = this.#options
     await database.transaction(scope, tx => expireDocuments(tx, scope, EXPIRED_AT_ONCE))
     const limits = { leaseMs: LEASE_MS, atMost, tries: MAX_TRIES }
@@ -97,7 +75,7 @@ export class KnowledgeBuilder {
   }
 
   /** Never rejects: what could not be settled is due again when its lease ends. */
-  async #handle(due: DueDocument): Promise<void> {
+  protected async carryOut(due: DueDocument): Promise<void> {
     const { database, counters, log } = this.#options
     try {
       const result = await this.#try(due)
@@ -139,7 +117,7 @@ export class KnowledgeBuilder {
   async #embed(due: DueDocument, embedder: TextEmbedder, texts: readonly string[]): Promise<EmbeddingResult> {
     const { time } = this.#options
     const over = new AbortController()
-    const signal = AbortSignal.any([this.#closing.signal, over.signal])
+    const signal = AbortSignal.any([this.abortSignal, over.signal])
     try {
       const answer = embedder.embed(texts, signal)
       const vectors = await withDeadline(time, time.now() + EMBED_WITHIN_MS, signal, answer)

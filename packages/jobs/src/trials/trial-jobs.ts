@@ -40,63 +40,41 @@ export interface TrialJobsOptions {
  * Carries out the trials of test runs, environment by environment. A trial is leased under a fence; its run and its result are
  * written together, once, by the process that still has it. A process that dies leaves its trials to others, which begin them anew.
  */
-export class TrialJobs {
+export class TrialJobs extends EnvironmentRounds<TakenTrial> {
   readonly #options: TrialJobsOptions
   readonly #leaseMs: Ms
-  readonly #rounds: EnvironmentRounds<TakenTrial>
-  readonly #closing = new AbortController()
 
   constructor(options: TrialJobsOptions) {
-    this.#options = options
-    this.#leaseMs = options.leaseMs ?? LEASE_MS
-    const { database, queue, time } = options
-    this.#rounds = new EnvironmentRounds({
+    super({
       work: 'trials',
-      queue,
+      queue: options.queue,
       environmentsAtOnce: ENVIRONMENTS_AT_ONCE,
       itemsAtOnce: TRIALS_AT_ONCE,
-      take: (scope, atMost) => this.#take(scope, atMost),
-      carryOut: trial => this.#carryOut(trial),
-      nextDueInMs: scope => nextTrialDueInMs(database.within(scope), scope),
-      time,
+      time: options.time,
     })
+    this.#options = options
+    this.#leaseMs = options.leaseMs ?? LEASE_MS
   }
 
-  /** Takes rounds from the queue until it is closed. */
-  start(): Promise<void> {
-    return this.#rounds.start()
+  protected nextDueInMs(scope: Scope): Promise<number | null> {
+    return nextTrialDueInMs(this.#options.database.within(scope), scope)
   }
 
-  /** Carries out what is due in one environment until nothing is. Throws while the database is away. */
-  round(scope: Scope): Promise<void> {
-    return this.#rounds.run(scope)
-  }
-
-  /** Takes no more trials; resolves when those under way have ended. */
-  close(): Promise<void> {
-    return this.#rounds.close()
-  }
-
-  /** Aborts the trials under way; others begin them anew when their leases end. */
-  abort(): void {
-    this.#closing.abort()
-  }
-
-  async #take(scope: Scope, atMost: number): Promise<readonly TakenTrial[]> {
+  protected async take(scope: Scope, atMost: number): Promise<readonly TakenTrial[]> {
     const { database } = this.#options
     while (await database.transaction(scope, tx => startNextTestRun(tx, scope)));
     return database.transaction(scope, tx => takeTrials(tx, scope, this.#leaseMs, atMost))
   }
 
   /** Never rejects: a trial that could not be settled is due again when its lease ends. */
-  async #carryOut(trial: TakenTrial): Promise<void> {
+  protected async carryOut(trial: TakenTrial): Promise<void> {
     const { database, wallClock, log, counters } = this.#options
     const lost = new AbortController()
     const stopRenewing = this.#keepLease(trial, lost)
     try {
       const started_at = isoOf(wallClock())
       const run_id = crypto.randomUUID()
-      const signal = AbortSignal.any([lost.signal, this.#closing.signal])
+      const signal = AbortSignal.any([lost.signal, this.abortSignal])
       const report = await this.#run(trial, run_id, signal)
       const times = { run_id, started_at, ended_at: isoOf(wallClock()) }
       const result = trialResult(report, trial, times)
@@ -108,7 +86,7 @@ export class TrialJobs {
       counters.add(settled === 'settled' ? 'trials_settled' : 'trials_lost')
     } catch (error) {
       if (lost.signal.aborted) counters.add('trials_lost')
-      else if (!this.#closing.signal.aborted) log(`the trial ${trial.trial_id} is not settled`, error)
+      else if (!this.abortSignal.aborted) log(`the trial ${trial.trial_id} is not settled`, error)
     } finally {
       stopRenewing()
     }

@@ -46,42 +46,30 @@ export interface WebhookSenderOptions {
 }
 
 /** Sends agent webhooks: in order within a run, of different runs side by side, each try an effect of the run. */
-export class WebhookSender {
+export class WebhookSender extends EnvironmentRounds<OutboxItem> {
   readonly #options: WebhookSenderOptions
-  readonly #rounds: EnvironmentRounds<OutboxItem>
 
   constructor(options: WebhookSenderOptions) {
-    this.#options = options
-    const { database, queue, time } = options
-    this.#rounds = new EnvironmentRounds({
+    super({
       work: 'webhooks',
-      queue,
+      queue: options.queue,
       environmentsAtOnce: options.environmentsAtOnce ?? ENVIRONMENTS_AT_ONCE,
       itemsAtOnce: SENDS_AT_ONCE,
-      take: (scope, atMost) => database.transaction(scope, tx => takeWebhooks(tx, scope, LEASE_MS, atMost)),
-      carryOut: item => this.#handle(item),
-      nextDueInMs: scope => nextWebhookDueInMs(database.within(scope), scope),
-      time,
+      time: options.time,
     })
+    this.#options = options
   }
 
-  /** Takes rounds from the queue until it is closed. */
-  start(): Promise<void> {
-    return this.#rounds.start()
+  protected take(scope: Scope, atMost: number): Promise<readonly OutboxItem[]> {
+    return this.#options.database.transaction(scope, tx => takeWebhooks(tx, scope, LEASE_MS, atMost))
   }
 
-  /** Sends what is due in one environment, until nothing is. Throws while the database is away. */
-  round(scope: Scope): Promise<void> {
-    return this.#rounds.run(scope)
-  }
-
-  /** Takes no more webhooks; resolves when the sends under way have ended. */
-  close(): Promise<void> {
-    return this.#rounds.close()
+  protected nextDueInMs(scope: Scope): Promise<number | null> {
+    return nextWebhookDueInMs(this.#options.database.within(scope), scope)
   }
 
   /** Never rejects: what could not be settled is due again when its lease ends. */
-  async #handle(item: OutboxItem): Promise<void> {
+  protected async carryOut(item: OutboxItem): Promise<void> {
     const { database, log } = this.#options
     try {
       const attempt = new WebhookAttempt(this.#options, item)

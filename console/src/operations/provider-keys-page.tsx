@@ -18,8 +18,11 @@ const LIST = ['provider_keys.list']
 const PROVIDERS: readonly Provider[] = [
   'openai',
   'anthropic',
+  'gemini',
   'deepgram',
   'assemblyai',
+  'soniox',
+  'speechmatics',
   'elevenlabs',
   'cartesia',
   'openai_compatible',

@@ -5,6 +5,7 @@ import { cartesia } from './cartesia/vendor.ts'
 import { deepgram } from './deepgram/vendor.ts'
 import { elevenLabs } from './elevenlabs/vendor.ts'
 import type { TextEmbedder } from './embedding/text-embedder.ts'
+import { gemini } from './gemini/vendor.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
 import { local } from './local/vendor.ts'
 import { openAiCompatible } from './openai/compatible.ts'
@@ -12,7 +13,9 @@ import { localStt, localTts } from './openai/local-servers.ts'
 import { openAi } from './openai/vendor.ts'
 import { parley } from './parley/vendor.ts'
 import { simulated } from './simulated/vendor.ts'
+import { soniox } from './soniox/vendor.ts'
 import type { SpeechToText } from './speech-to-text/speech-to-text.ts'
+import { speechmatics } from './speechmatics/vendor.ts'
 import type { TextToSpeech } from './text-to-speech/text-to-speech.ts'
 import { type AdapterOptions, type CatalogueVoice, catalogueVoice, type Vendor, type VendorAccess } from './vendor.ts'
 
@@ -24,8 +27,11 @@ export const VENDORS: readonly Vendor[] = [
   cartesia,
   deepgram,
   assemblyAi,
+  soniox,
+  speechmatics,
   openAi,
   anthropic,
+  gemini,
   openAiCompatible,
   simulated,
   local,

@@ -8,8 +8,11 @@ import { timestamp } from '../values/time.ts'
 export const ownKeyProvider = z.enum([
   'openai',
   'anthropic',
+  'gemini',
   'deepgram',
   'assemblyai',
+  'soniox',
+  'speechmatics',
   'elevenlabs',
   'cartesia',
   'openai_compatible',

@@ -157,15 +157,17 @@ export class FakeModelService {
         status: 200,
         body: { object: 'list', data: [{ id: 'fake-model', object: 'model' }] },
       })
-    if (request.method !== 'POST' || request.url !== dialect.path || body === null)
+    const { url = '' } = request
+    const isServed = typeof dialect.path === 'string' ? url === dialect.path : dialect.path.test(url)
+    if (request.method !== 'POST' || !isServed || body === null)
       return answerWith(response, dialect.refusal('path', key))
-    const fault = dialect.faultOf(request.headers, body)
+    const fault = dialect.faultOf(request.headers, body, url)
     if (fault !== null) return answerWith(response, fault)
     const { style = {}, time = systemTime } = this.#options
     const steps = script ?? (await this.#stepsFor(body))
     const serving = new ModelServing({
       response,
-      answer: dialect.begin(body, steps),
+      answer: dialect.begin(body, steps, url),
       style,
       time,
       random: this.#random,

@@ -32,14 +32,15 @@ export interface FakeChatDialect {
 
 /** What differs between the services. */
 export interface FakeModelDialect {
-  readonly path: string
+  /** Path and query of its requests. */
+  readonly path: string | RegExp
   /** The key that the request came with; null: none. */
   keyOf(headers: IncomingHttpHeaders): string | null
   /** The refusal of an invalid request; null: the request is valid. */
-  faultOf(headers: IncomingHttpHeaders, body: Readonly<Record<string, unknown>>): FakeHttpAnswer | null
+  faultOf(headers: IncomingHttpHeaders, body: Readonly<Record<string, unknown>>, url: string): FakeHttpAnswer | null
   refusal(why: 'key' | 'busy' | 'path' | 'down', key: string | null): FakeHttpAnswer
   /** Null: the service has no chat. */
   readonly chat: FakeChatDialect | null
   /** `steps`: all that will come. */
-  begin(body: Readonly<Record<string, unknown>>, steps: readonly FakeModelStep[]): FakeModelAnswer
+  begin(body: Readonly<Record<string, unknown>>, steps: readonly FakeModelStep[], url: string): FakeModelAnswer
 }

@@ -10,6 +10,10 @@ interface SessionTraits {
   readonly language: string
   /** Default idle time of the service; null: the service has none. */
   readonly idleCloseMs: Ms | null
+  /** The stream's parameters; default the query of the connection. `encoding` and `sample_rate` describe its audio. */
+  readonly query?: URLSearchParams
+  /** Name of the member with a message's type; default "type". */
+  readonly typeMember?: string
 }
 
 /** One connection to a fake recogniser: the part that all vendors share. */
@@ -22,6 +26,7 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
   protected words: FakeWord[] = []
   readonly #log: FakeRecogniserLog
   readonly #idleCloseMs: Ms | null
+  readonly #typeMember: string
   readonly #delayed: object[] = []
   #isOver = false
 
@@ -29,9 +34,11 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
     this.connection = connection
     this.options = options
     this.#log = log
-    log.queries.push(connection.url.searchParams)
+    const query = traits.query ?? connection.url.searchParams
+    log.queries.push(query)
+    this.#typeMember = traits.typeMember ?? 'type'
     this.#idleCloseMs = options.idleCloseMs ?? traits.idleCloseMs
-    this.streamAudio = new StreamAudio(connection.url.searchParams)
+    this.streamAudio = new StreamAudio(query)
     this.audio = new AudioListener(this.streamAudio, options.openRecogniser(traits.language), {
       onWord: word => {
         this.words.push(word)
@@ -56,7 +63,7 @@ export abstract class RecogniserSession<Options extends FakeRecogniserOptions> i
   }
 
   onText(text: string): void {
-    const type = objectFrom(text)?.type
+    const type = objectFrom(text)?.[this.#typeMember]
     const known = typeof type === 'string' ? type : null
     this.#log.messages.push(known ?? '?')
     if (!this.#isOver) this.onMessage(known, text)

@@ -16,10 +16,10 @@ interface ServiceSetting {
 
 /** Vendors whose adapters read the setting. */
 const TEMPERATURE = ['elevenlabs']
-const ACCURATE = ['deepgram', 'assemblyai']
-const STRICT_TOOLS = ['openai', 'anthropic']
-/** Models with a version for medical terms, in English alone. */
-const MEDICAL = /^nova-[23](-general|-medical)?$/
+const ACCURATE = ['deepgram', 'assemblyai', 'soniox', 'speechmatics']
+const STRICT_TOOLS = ['openai', 'anthropic', 'gemini']
+/** Models with medical terms in English: versions of their own, or a setting of the request. */
+const MEDICAL = /^(deepgram\/nova-[23](-general|-medical)?|soniox\/.*|speechmatics\/.*)$/
 
 const voiceOf = ({ providers: { tts } }: DraftContent) => `voice "${tts.provider}/${tts.model}"`
 const recogniserOf = ({ providers: { stt } }: DraftContent) => `recogniser "${stt.provider}/${stt.model}"`
@@ -45,7 +45,7 @@ const SERVICE_SETTINGS: readonly ServiceSetting[] = [
     isAsked: ({ vocabSpecialization }) => vocabSpecialization === 'medical',
     service: recogniserOf,
     isFollowed: ({ providers: { stt }, settings: { language = 'en' } }) =>
-      stt.provider === 'deepgram' && MEDICAL.test(stt.model) && languagesOf(language)[0] === 'en',
+      MEDICAL.test(`${stt.provider}/${stt.model}`) && languagesOf(language)[0] === 'en',
     instead: 'it uses its general vocabulary',
   },
   {

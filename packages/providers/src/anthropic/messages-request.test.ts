@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { turnsOf } from '../language-model/alternating-turns.ts'
 import type { GenerationRequest } from '../language-model/language-model.ts'
 import { traitsOf } from './claude-traits.ts'
 import { messagesRequest } from './messages-request.ts'
-import { turnsOf } from './messages-turns.ts'
 
 const TOOLS = [
   { name: 'weather', description: 'The weather', parameters: { properties: { city: {} } } },

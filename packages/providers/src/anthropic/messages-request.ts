@@ -1,7 +1,7 @@
+import { type Turn, toolsIn, turnsOf } from '../language-model/alternating-turns.ts'
 import type { GenerationRequest, ToolDeclaration } from '../language-model/language-model.ts'
 import { closedSchema, optionalProperties } from '../language-model/strict-schema.ts'
 import type { ClaudeTraits } from './claude-traits.ts'
-import { type Turn, turnsOf } from './messages-turns.ts'
 
 /** Parameters of the body that the request does not contain. */
 export interface MessagesRequestOptions {
@@ -82,12 +82,6 @@ function toolsOf(
     choice: { type: 'auto' },
     order: `Answer by calling ${which}, and write nothing else.`,
   }
-}
-
-function toolsIn(turns: readonly Turn[]): readonly ToolDeclaration[] {
-  const blocks = turns.flatMap(({ content }) => content)
-  const names = new Set(blocks.flatMap(({ type, name }) => (type === 'tool_use' ? [String(name)] : [])))
-  return [...names].map(name => ({ name, description: '', parameters: {} }))
 }
 
 /** The tools, each strict if its schema allows it and the limits of the service are not reached. */

@@ -37,7 +37,7 @@ export function assemblyAiStreaming(
     protocol: streamingV3,
     baseUrl: 'wss://streaming.assemblyai.com',
     path: stream => `/v3/ws?${streamingV3Query(model, stream, turns)}`,
-    authorization: apiKey => apiKey,
+    headers: apiKey => ({ authorization: apiKey }),
     failure: assemblyAiFailure,
   }
 }

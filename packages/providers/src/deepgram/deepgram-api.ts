@@ -6,9 +6,9 @@ import { primaryTag } from '../text-to-speech/request.ts'
 /** Base URL of Deepgram's streaming API. */
 export const DEEPGRAM_URL = 'wss://api.deepgram.com'
 
-/** Value of the Authorization header. */
-export function deepgramToken(apiKey: string): string {
-  return `Token ${apiKey}`
+/** The header that carries the key. */
+export function deepgramToken(apiKey: string): Readonly<Record<string, string>> {
+  return { authorization: `Token ${apiKey}` }
 }
 
 /** Query parameters that describe the audio of a stream or an utterance. */

@@ -131,6 +131,6 @@ export function deepgramNova(model = 'nova-3'): RecogniserService {
     protocol: listenV1,
     baseUrl: DEEPGRAM_URL,
     path: stream => `/v1/listen?${listenV1Query(model, stream)}`,
-    authorization: deepgramToken,
+    headers: deepgramToken,
   }
 }

@@ -138,6 +138,6 @@ export function deepgramFlux(model = 'flux-general-en', thresholds: FluxThreshol
     protocol: listenV2,
     baseUrl: DEEPGRAM_URL,
     path: stream => `/v2/listen?${listenV2Query(model, stream, thresholds)}`,
-    authorization: deepgramToken,
+    headers: deepgramToken,
   }
 }

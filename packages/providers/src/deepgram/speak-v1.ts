@@ -39,7 +39,7 @@ interface AuraProtocolOptions {
 export function auraProtocol(options: AuraProtocolOptions): VoiceProtocol {
   return {
     service: 'Deepgram',
-    headers: { Authorization: deepgramToken(options.apiKey) },
+    headers: deepgramToken(options.apiKey),
     utterancesPerSocket: 1,
     // The service accepts 20 Flush messages in 60 seconds; one less, because the clocks may differ.
     startsPerMinute: 19,

@@ -1,5 +1,6 @@
 import { ServiceRecogniser } from '../io/service-recogniser.ts'
 import { catalogueVoice, type Vendor, vendorSettings } from '../vendor.ts'
+import { deepgramToken } from './deepgram-api.ts'
 import { AuraVoice } from './io/aura-voice.ts'
 import { deepgramNova } from './listen-v1.ts'
 import { deepgramFlux } from './listen-v2.ts'
@@ -10,7 +11,7 @@ export const deepgram: Vendor = {
   keyCheck: {
     baseUrl: 'https://api.deepgram.com',
     path: '/v1/auth/token',
-    headers: apiKey => ({ authorization: `Token ${apiKey}` }),
+    headers: deepgramToken,
   },
   recognisers: [
     {

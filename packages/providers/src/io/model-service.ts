@@ -121,11 +121,6 @@ export class ModelService {
   }
 }
 
-/** The Authorization header with a bearer token, as OpenAI-compatible services expect it. */
-export function bearer(apiKey: string): Readonly<Record<string, string>> {
-  return { authorization: `Bearer ${apiKey}` }
-}
-
 function checkedUrl(baseUrl: string): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type AudioFormat, type Ms, msToSamples, type Time } from '@parley/kernel'
 import { ProviderError, type ProviderFailure } from '../errors.ts'
 import { encodingFor, type ServiceEncoding } from '../service-encoding.ts'
@@ -90,13 +91,13 @@ export class ServiceRecogniser implements SpeechToText {
   }
 
   #connector(options: SpeechStreamOptions, { format, bytesPerSample }: ServiceEncoding): Connect {
-    const { path, authorization } = this.#service
+    const { path, headers: headersOf, wire: openWire } = this.#service
     const { apiKey, time, baseUrl = this.#service.baseUrl } = this.#options
     const url = `${baseUrl.replace(/\/+$/, '')}${path(options)}`
     const maxQueuedBytes = msToSamples(MAX_QUEUED_MS, format) * bytesPerSample
-    const headers = apiKey === null ? {} : { authorization: authorization(apiKey) }
-    return listener =>
-      new ServiceSocket(
+    const headers = apiKey === null ? {} : headersOf(apiKey)
+    return listener => {
+      const socket = new ServiceSocket(
         { url, headers, time, maxQueuedBytes },
         {
           onOpen: listener.onOpen,
@@ -106,6 +107,11 @@ export class ServiceRecogniser implements SpeechToText {
           onEnd: end => listener.onEnd(this.#errorOf(end)),
         },
       )
+      const wire = openWire?.(options, randomUUID().replaceAll('-', ''))
+      if (wire === undefined) return socket
+      for (const message of wire.opening) socket.send(message)
+      return { send: message => socket.send(wire.encode(message)), close: () => socket.close() }
+    }
   }
 
   #errorOf(end: SocketEnd): ProviderFailure {

@@ -7,6 +7,8 @@ import {
   type FakeDeepgramFluxOptions,
   FakeDeepgramListen,
   type FakeRecogniser,
+  FakeSoniox,
+  FakeSpeechmatics,
 } from '@parley/fakes'
 import { NARROWBAND, systemTime, WIDEBAND } from '@parley/kernel'
 import { resample } from '@parley/media'
@@ -14,6 +16,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
 import { deepgramNova } from '../deepgram/listen-v1.ts'
 import { deepgramFlux } from '../deepgram/listen-v2.ts'
+import { sonioxRealTime } from '../soniox/real-time.ts'
 import type { SpeechStreamOptions } from '../speech-to-text/speech-to-text.ts'
 import {
   amplitudeRecogniser,
@@ -21,6 +24,7 @@ import {
   unintelligibleSpeech,
 } from '../speech-to-text/testing/amplitude-speech.ts'
 import { listenTo, textOf } from '../speech-to-text/testing/listened-stream.ts'
+import { speechmaticsRealTime } from '../speechmatics/real-time-v2.ts'
 import { ServiceRecogniser, type ServiceRecogniserOptions } from './service-recogniser.ts'
 
 const KEY = 'a-secret-key-of-the-test'
@@ -50,6 +54,16 @@ const ASSEMBLY: Service = {
   fake: options => FakeAssemblyAi.open(options),
   recogniser: options => new ServiceRecogniser(assemblyAiStreaming(), options),
 }
+const SONIOX: Service = {
+  name: 'Soniox',
+  fake: options => FakeSoniox.open(options),
+  recogniser: options => new ServiceRecogniser(sonioxRealTime(), options),
+}
+const SPEECHMATICS: Service = {
+  name: 'Speechmatics',
+  fake: options => FakeSpeechmatics.open(options),
+  recogniser: options => new ServiceRecogniser(speechmaticsRealTime(), options),
+}
 
 async function openSession(
   service: Service,
@@ -69,191 +83,198 @@ async function openSession(
 const startsOf = (session: ReturnType<typeof listenTo>) =>
   session.events.flatMap(event => (event.type === 'final' ? event.words.map(word => word.startSample) : []))
 
-describe.each([NOVA, FLUX, ASSEMBLY])('a recogniser of $name when its service has faults', service => {
-  it('sends audio from before the connection was open faster than real time', async () => {
-    const { session } = await openSession(service, { delays: { connectMs: 100 } })
-    session.write(amplitudeSpeech('one two three four five six seven eight nine'))
-    session.stream.finalize()
-    expect(await session.finalText()).toBe('one two three four five six seven eight nine')
-    const from = 1_000_000
-    expect(startsOf(session)).toEqual(Array.from({ length: 9 }, (_, i) => from + 2000 * i))
-  })
-
-  it('sends nine seconds of a wideband call from before the connection was open', async () => {
-    const { fake, session } = await openSession(
-      service,
-      { delays: { connectMs: 100 } },
-      { stream: { format: WIDEBAND } },
-    )
-    const text = Array.from({ length: 4 }, () => 'one two three four five six seven eight nine').join(' ')
-    session.write(resample(amplitudeSpeech(text), NARROWBAND.sampleRateHz, WIDEBAND.sampleRateHz))
-    // Silence makes the words final without a finalize request, which would be answered early on a slow machine.
-    session.write(new Int16Array(0.9 * WIDEBAND.sampleRateHz))
-    await session.until(events => textOf(events) === text)
-    expect(startsOf(session)).toHaveLength(36)
-    expect(startsOf(session).at(-1)! - 1_000_000).toBeCloseTo(2 * 35 * 2000, -2)
-    expect(fake.log.queries[0]!.get('sample_rate')).toBe('16000')
-    expect(fake.counts.connections).toBe(1)
-  })
-
-  it('reports the sent audio to the millisecond as the service counts it', async () => {
-    let reportedMs = 0
-    const onSent = (audioMs: number) => {
-      reportedMs += audioMs
-    }
-    const { fake, session } = await openSession(service, {}, { stream: { onSent } })
-    session.write(amplitudeSpeech('one two three'))
-    session.silence(2000)
-    session.stream.finalize()
-    await session.finalText()
-    session.stream.close()
-    await expect.poll(() => fake.log.audioBytes / 8).toBe(reportedMs)
-    expect(reportedMs).toBeGreaterThan(2000)
-  })
-
-  it('answers every finalize, also several before the connection is open', async () => {
-    const { session } = await openSession(service, { delays: { connectMs: 50 } })
-    session.write(amplitudeSpeech('seven three'))
-    session.stream.finalize()
-    session.write(amplitudeSpeech('five'))
-    session.silence(50)
-    session.stream.finalize()
-    expect(await session.finalText(2)).toBe('seven three five')
-    expect(session.events.filter(event => event.type === 'final' && event.fromFinalize)).toHaveLength(2)
-  })
-
-  it('revises partial words, and gives late finals the times at which they were spoken', async () => {
-    const { session } = await openSession(service, { revises: true, delays: { finalMs: 60 } })
-    session.write(amplitudeSpeech('seven three'))
-    session.silence(200)
-    session.stream.finalize()
-    expect(await session.finalText(1)).toBe('seven three')
-    session.write(amplitudeSpeech('five'))
-    session.silence(50)
-    session.stream.finalize()
-    expect(await session.finalText(2)).toBe('seven three five')
-    const partials = session.events.flatMap(event => (event.type === 'partial' ? [event.text] : []))
-    expect(partials.some(text => text.includes('sev') && !text.includes('seven'))).toBe(true)
-    expect(startsOf(session)).toEqual([1_000_000, 1_002_000, 1_005_600])
-  })
-
-  it('continues after a lost connection, with every word once at its time', async () => {
-    const { fake, session } = await openSession(service)
-    session.write(amplitudeSpeech('one two'))
-    session.silence(1500)
-    await session.event('final')
-    session.write(amplitudeSpeech('three four'))
-    session.silence(60)
-    await session.until(events => events.some(event => event.type === 'partial' && /four/.test(event.text)))
-    fake.breakOff()
-    session.write(amplitudeSpeech('five'))
-    const { error } = await session.event('error')
-    expect(error).toMatchObject({ code: 'recogniser_unreachable', retryable: true })
-    session.write(amplitudeSpeech('six'))
-    session.silence(100)
-    session.stream.finalize()
-    expect(await session.finalText()).toBe('one two three four five six')
-    expect(fake.counts).toMatchObject({ connections: 2, refused: 0 })
-    const from = 1_000_000
-    const second = from + 4000 + 12_000
-    const third = second + 4000 + 480
-    expect(startsOf(session)).toEqual([from, from + 2000, second, second + 2000, third, third + 2000])
-  })
-
-  it('fails for good after a second lost connection', async () => {
-    const { fake, session } = await openSession(service)
-    session.write(amplitudeSpeech('one two'))
-    session.silence(60)
-    await session.event('partial')
-    fake.breakOff()
-    await session.event('error')
-    session.write(amplitudeSpeech('three'))
-    session.silence(60)
-    await session.until(events => events.some(event => event.type === 'partial' && /three/.test(event.text)))
-    fake.breakOff()
-    const { error } = await session.event('error', 2)
-    expect(error.retryable).toBe(false)
-    expect(textOf(session.events)).toBe('one two three')
-    const heard = session.events.length
-    session.write(amplitudeSpeech('four'))
-    session.stream.finalize()
-    expect(session.events.length).toBe(heard)
-    expect(fake.counts.connections).toBe(2)
-  })
-
-  it('fails at once when its key is refused, with an error that does not contain the key', async () => {
-    const { fake, session } = await openSession(service, { apiKey: 'another' })
-    session.write(amplitudeSpeech('one'))
-    const { error } = await session.event('error')
-    expect(error).toMatchObject({ code: 'recogniser_refused', retryable: false })
-    expect(`${error.message} ${error.stack}`).not.toContain(KEY)
-    expect(fake.counts.connections + fake.counts.refused).toBe(1)
-  })
-
-  it('connects again after the Retry-After time, unless that is too late for the call', async () => {
-    const { fake, session } = await openSession(service, { faults: [{ type: 'refuse', status: 429, retryAfterS: 0 }] })
-    session.write(amplitudeSpeech('eight'))
-    session.silence(60)
-    session.stream.finalize()
-    expect(await session.finalText()).toBe('eight')
-    expect(await session.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: true } })
-    expect(fake.counts).toMatchObject({ connections: 1, refused: 1 })
-    const other = await openSession(service, { faults: [{ type: 'refuse', status: 429, retryAfterS: 60 }] })
-    expect(await other.session.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: false } })
-  })
-
-  it('goes on after an error message and malformed messages of the service', async () => {
-    const { fake, session } = await openSession(service, {
-      faults: [{ type: 'error', afterMs: 5 }, { type: 'garble' }],
+describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS])(
+  'a recogniser of $name when its service has faults',
+  service => {
+    it('sends audio from before the connection was open faster than real time', async () => {
+      const { session } = await openSession(service, { delays: { connectMs: 100 } })
+      session.write(amplitudeSpeech('one two three four five six seven eight nine'))
+      session.stream.finalize()
+      expect(await session.finalText()).toBe('one two three four five six seven eight nine')
+      const from = 1_000_000
+      expect(startsOf(session)).toEqual(Array.from({ length: 9 }, (_, i) => from + 2000 * i))
     })
-    session.write(amplitudeSpeech('one two'))
-    session.silence(60)
-    const { error } = await session.event('error')
-    expect(error).toMatchObject({ code: 'recogniser_failed', retryable: true })
-    session.write(amplitudeSpeech('three'))
-    session.silence(60)
-    session.stream.finalize()
-    expect(await session.finalText()).toBe('one two three')
-    expect(fake.counts.connections).toBe(2)
-  })
 
-  it('answers finalize with the words so far when the service stalls', async () => {
-    const { session } = await openSession(
-      service,
-      { faults: [{ type: 'stall', afterMs: STALL_MS }] },
-      { finalizeMs: 400 },
-    )
-    session.write(amplitudeSpeech('one two'))
-    session.silence(60)
-    await session.until(events => events.some(event => event.type === 'partial' && /two/.test(event.text)))
-    await new Promise(resolve => setTimeout(resolve, STALL_MS + 50))
-    session.stream.finalize()
-    expect(await session.finalText()).toBe('one two')
-    // A service that detects turns may have ended this one before it stalls: then finalize adds no words.
-    expect(session.events.at(-1)).toMatchObject({ type: 'final', fromFinalize: true })
-  })
+    it('sends nine seconds of a wideband call from before the connection was open', async () => {
+      const { fake, session } = await openSession(
+        service,
+        { delays: { connectMs: 100 } },
+        { stream: { format: WIDEBAND } },
+      )
+      const text = Array.from({ length: 4 }, () => 'one two three four five six seven eight nine').join(' ')
+      session.write(resample(amplitudeSpeech(text), NARROWBAND.sampleRateHz, WIDEBAND.sampleRateHz))
+      // Silence makes the words final without a finalize request, which would be answered early on a slow machine.
+      session.write(new Int16Array(0.9 * WIDEBAND.sampleRateHz))
+      await session.until(events => textOf(events) === text)
+      expect(startsOf(session)).toHaveLength(36)
+      expect(startsOf(session).at(-1)! - 1_000_000).toBeCloseTo(2 * 35 * 2000, -2)
+      expect(fake.log.queries[0]!.get('sample_rate')).toBe('16000')
+      expect(fake.counts.connections).toBe(1)
+    })
 
-  it('sends the close message of the service when it is closed', async () => {
-    const { fake, session } = await openSession(service)
-    session.write(amplitudeSpeech('one'))
-    session.silence(100)
-    await session.event('partial')
-    session.stream.close()
-    while (fake.counts.open > 0) await new Promise(resolve => setTimeout(resolve, 5))
-    expect(fake.log.messages.at(-1)).toMatch(/CloseStream|Terminate/)
-  })
+    it('reports the sent audio to the millisecond as the service counts it', async () => {
+      let reportedMs = 0
+      const onSent = (audioMs: number) => {
+        reportedMs += audioMs
+      }
+      const { fake, session } = await openSession(service, {}, { stream: { onSent } })
+      session.write(amplitudeSpeech('one two three'))
+      session.silence(2000)
+      session.stream.finalize()
+      await session.finalText()
+      session.stream.close()
+      await expect.poll(() => fake.log.audioBytes / 8).toBe(reportedMs)
+      expect(reportedMs).toBeGreaterThan(2000)
+    })
 
-  it('sends the expected words, without those that the service would refuse', async () => {
-    const keywords = ['Parley', 'Ångström', 'x'.repeat(400)]
-    const { fake, session } = await openSession(service, {}, { stream: { keywords } })
-    session.write(amplitudeSpeech('one'))
-    session.silence(60)
-    await session.event('partial')
-    const [query] = fake.log.queries
-    const terms = query!.has('keyterms_prompt') ? JSON.parse(query!.get('keyterms_prompt')!) : query!.getAll('keyterm')
-    expect(terms).toEqual(['Parley', 'Ångström'])
-  })
-})
+    it('answers every finalize, also several before the connection is open', async () => {
+      const { session } = await openSession(service, { delays: { connectMs: 50 } })
+      session.write(amplitudeSpeech('seven three'))
+      session.stream.finalize()
+      session.write(amplitudeSpeech('five'))
+      session.silence(50)
+      session.stream.finalize()
+      expect(await session.finalText(2)).toBe('seven three five')
+      expect(session.events.filter(event => event.type === 'final' && event.fromFinalize)).toHaveLength(2)
+    })
+
+    it('revises partial words, and gives late finals the times at which they were spoken', async () => {
+      const { session } = await openSession(service, { revises: true, delays: { finalMs: 60 } })
+      session.write(amplitudeSpeech('seven three'))
+      session.silence(200)
+      session.stream.finalize()
+      expect(await session.finalText(1)).toBe('seven three')
+      session.write(amplitudeSpeech('five'))
+      session.silence(50)
+      session.stream.finalize()
+      expect(await session.finalText(2)).toBe('seven three five')
+      const partials = session.events.flatMap(event => (event.type === 'partial' ? [event.text] : []))
+      expect(partials.some(text => text.includes('sev') && !text.includes('seven'))).toBe(true)
+      expect(startsOf(session)).toEqual([1_000_000, 1_002_000, 1_005_600])
+    })
+
+    it('continues after a lost connection, with every word once at its time', async () => {
+      const { fake, session } = await openSession(service)
+      session.write(amplitudeSpeech('one two'))
+      session.silence(1500)
+      await session.event('final')
+      session.write(amplitudeSpeech('three four'))
+      session.silence(60)
+      await session.until(events => events.some(event => event.type === 'partial' && /four/.test(event.text)))
+      fake.breakOff()
+      session.write(amplitudeSpeech('five'))
+      const { error } = await session.event('error')
+      expect(error).toMatchObject({ code: 'recogniser_unreachable', retryable: true })
+      session.write(amplitudeSpeech('six'))
+      session.silence(100)
+      session.stream.finalize()
+      expect(await session.finalText()).toBe('one two three four five six')
+      expect(fake.counts).toMatchObject({ connections: 2, refused: 0 })
+      const from = 1_000_000
+      const second = from + 4000 + 12_000
+      const third = second + 4000 + 480
+      expect(startsOf(session)).toEqual([from, from + 2000, second, second + 2000, third, third + 2000])
+    })
+
+    it('fails for good after a second lost connection', async () => {
+      const { fake, session } = await openSession(service)
+      session.write(amplitudeSpeech('one two'))
+      session.silence(60)
+      await session.event('partial')
+      fake.breakOff()
+      await session.event('error')
+      session.write(amplitudeSpeech('three'))
+      session.silence(60)
+      await session.until(events => events.some(event => event.type === 'partial' && /three/.test(event.text)))
+      fake.breakOff()
+      const { error } = await session.event('error', 2)
+      expect(error.retryable).toBe(false)
+      expect(textOf(session.events)).toBe('one two three')
+      const heard = session.events.length
+      session.write(amplitudeSpeech('four'))
+      session.stream.finalize()
+      expect(session.events.length).toBe(heard)
+      expect(fake.counts.connections).toBe(2)
+    })
+
+    it('fails at once when its key is refused, with an error that does not contain the key', async () => {
+      const { fake, session } = await openSession(service, { apiKey: 'another' })
+      session.write(amplitudeSpeech('one'))
+      const { error } = await session.event('error')
+      expect(error).toMatchObject({ code: 'recogniser_refused', retryable: false })
+      expect(`${error.message} ${error.stack}`).not.toContain(KEY)
+      expect(fake.counts.connections + fake.counts.refused).toBe(1)
+    })
+
+    it('connects again after the Retry-After time, unless that is too late for the call', async () => {
+      const { fake, session } = await openSession(service, {
+        faults: [{ type: 'refuse', status: 429, retryAfterS: 0 }],
+      })
+      session.write(amplitudeSpeech('eight'))
+      session.silence(60)
+      session.stream.finalize()
+      expect(await session.finalText()).toBe('eight')
+      expect(await session.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: true } })
+      expect(fake.counts).toMatchObject({ connections: 1, refused: 1 })
+      const other = await openSession(service, { faults: [{ type: 'refuse', status: 429, retryAfterS: 60 }] })
+      expect(await other.session.event('error')).toMatchObject({ error: { code: 'recogniser_busy', retryable: false } })
+    })
+
+    it('goes on after an error message and malformed messages of the service', async () => {
+      const { fake, session } = await openSession(service, {
+        faults: [{ type: 'error', afterMs: 5 }, { type: 'garble' }],
+      })
+      session.write(amplitudeSpeech('one two'))
+      session.silence(60)
+      const { error } = await session.event('error')
+      expect(error).toMatchObject({ code: 'recogniser_failed', retryable: true })
+      session.write(amplitudeSpeech('three'))
+      session.silence(60)
+      session.stream.finalize()
+      expect(await session.finalText()).toBe('one two three')
+      expect(fake.counts.connections).toBe(2)
+    })
+
+    it('answers finalize with the words so far when the service stalls', async () => {
+      const { session } = await openSession(
+        service,
+        { faults: [{ type: 'stall', afterMs: STALL_MS }] },
+        { finalizeMs: 400 },
+      )
+      session.write(amplitudeSpeech('one two'))
+      session.silence(60)
+      await session.until(events => events.some(event => event.type === 'partial' && /two/.test(event.text)))
+      await new Promise(resolve => setTimeout(resolve, STALL_MS + 50))
+      session.stream.finalize()
+      expect(await session.finalText()).toBe('one two')
+      // A service that detects turns may have ended this one before it stalls: then finalize adds no words.
+      expect(session.events.at(-1)).toMatchObject({ type: 'final', fromFinalize: true })
+    })
+
+    it('sends the close message of the service when it is closed', async () => {
+      const { fake, session } = await openSession(service)
+      session.write(amplitudeSpeech('one'))
+      session.silence(100)
+      await session.event('partial')
+      session.stream.close()
+      while (fake.counts.open > 0) await new Promise(resolve => setTimeout(resolve, 5))
+      expect(fake.log.messages.at(-1)).toMatch(/^(CloseStream|Terminate|end|EndOfStream)$/)
+    })
+
+    it('sends the expected words, without those that the service would refuse', async () => {
+      const keywords = ['Parley', 'Ångström', 'x'.repeat(400)]
+      const { fake, session } = await openSession(service, {}, { stream: { keywords } })
+      session.write(amplitudeSpeech('one'))
+      session.silence(60)
+      await session.event('partial')
+      const [query] = fake.log.queries
+      const terms = query!.has('keyterms_prompt')
+        ? JSON.parse(query!.get('keyterms_prompt')!)
+        : query!.getAll('keyterm')
+      expect(terms).toEqual(['Parley', 'Ångström'])
+    })
+  },
+)
 
 it('an error of a recogniser never contains the key, even when the service repeats it', async () => {
   const server = createServer()
@@ -335,7 +356,7 @@ describe('the end of a turn', () => {
   })
 
   it('is not reported when finalize forced it', async () => {
-    for (const service of [FLUX, ASSEMBLY]) {
+    for (const service of [FLUX, ASSEMBLY, SONIOX]) {
       const { session } = await openSession(service)
       session.write(amplitudeSpeech('one two'))
       session.silence(60)

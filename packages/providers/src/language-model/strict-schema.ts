@@ -30,12 +30,27 @@ const OPENAI: StrictRules = {
   maxMinItems: Number.POSITIVE_INFINITY,
 }
 
+/** Gemini's subset of JSON Schema. */
+const GEMINI: StrictRules = {
+  keywords: new Set([
+    ...KEYWORDS.filter(keyword => keyword !== 'const'),
+    ...'minimum maximum minItems maxItems'.split(' '),
+  ]),
+  formats: new Set(FORMATS),
+  maxMinItems: Number.POSITIVE_INFINITY,
+}
+
 /**
  * The schema of a tool whose arguments Anthropic guarantees: every object is closed. Null: the schema describes values of any shape, or has
  * keywords that the service refuses, so the tool cannot be strict.
  */
 export function closedSchema(schema: JsonObject): JsonObject | null {
   return ofTool(schema, { rules: ANTHROPIC, ofObject: properties => properties })
+}
+
+/** As {@link closedSchema} for Gemini. */
+export function validatedSchema(schema: JsonObject): JsonObject | null {
+  return ofTool(schema, { rules: GEMINI, ofObject: properties => properties })
 }
 
 /** As {@link closedSchema} for OpenAI, and every property is required: an optional one may be null (see {@link withoutNulls}). */

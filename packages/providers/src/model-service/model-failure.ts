@@ -33,7 +33,7 @@ const MAX_RETRY_AFTER_MS: Ms = 3_600_000
  */
 export function failureOf(status: number, body: string, retryAfter: string | undefined): ProviderFailure {
   const error = errorIn(objectOf(body))
-  const refusal = new ServiceRefusal(status, codeOf(error), delayOf(retryAfter))
+  const refusal = new ServiceRefusal(status, codeOf(error), delayOf(retryAfter) ?? delayOf(retryDelayOf(error)))
   return classified(refusal, textFor(error) || body.slice(0, 2048))
 }
 
@@ -55,11 +55,28 @@ function textFor(error: JsonObject): string {
   return textIn(error, 'message') || textIn(error, 'detail')
 }
 
-/** The most specific error code: Anthropic reports an exhausted account only in the details. */
+/**
+ * The most specific error code: Anthropic reports an exhausted account only in the details, and Google has a list of
+ * details, of which one has a reason.
+ */
 function codeOf(error: JsonObject): string {
   const details = isObject(error.details) ? error.details : {}
-  const code = textIn(details, 'error_code') || textIn(error, 'code') || textIn(error, 'type')
+  const reason = detailsOf(error)
+    .map(detail => textIn(detail, 'reason'))
+    .find(one => one !== '')
+  const code = textIn(details, 'error_code') || reason || textIn(error, 'code') || textIn(error, 'type')
   return /^[A-Za-z0-9_.-]{1,64}$/.test(code) ? code : ''
+}
+
+/** Google's list of details (`google.rpc.Status`). */
+function detailsOf({ details }: JsonObject): JsonObject[] {
+  return Array.isArray(details) ? details.filter(isObject) : []
+}
+
+/** Google's time to wait is a detail: `{"retryDelay": "34s"}`. */
+function retryDelayOf(error: JsonObject): string | undefined {
+  const delay = detailsOf(error).map(detail => /^([0-9.]+)s$/.exec(textIn(detail, 'retryDelay'))?.[1])
+  return delay.find(seconds => seconds !== undefined)
 }
 
 function classified(refusal: ServiceRefusal, text: string): ProviderFailure {
@@ -76,7 +93,7 @@ function classified(refusal: ServiceRefusal, text: string): ProviderFailure {
     return failed('model_refused', "The account's quota at the model's service is used up", false)
   if (/content_filter|content_policy|moderation|safety/i.test(vendorCode))
     return failed('model_refused', "The model's service refused the content", false)
-  if (status === 401 || status === 403 || /invalid_api_key|authentication|permission/i.test(vendorCode))
+  if (status === 401 || status === 403 || /invalid_api_key|api_key_invalid|authentication|permission/i.test(vendorCode))
     return failed('model_refused', "The model's service refused the key", false)
   if (status === 429 || status === 503 || status === 529 || /rate_limit|overloaded/i.test(vendorCode))
     return failed('model_busy', "The model's service is busy", true)
@@ -90,13 +107,13 @@ function classified(refusal: ServiceRefusal, text: string): ProviderFailure {
 function isTooLong(status: number | null, code: string, text: string): boolean {
   if (status === 413 || /context_length|context_size|string_above_max_length/i.test(code)) return true
   if (status !== null && ![400, 422, 500].includes(status)) return false
-  return /context (?:length|window|size)|(?:maximum|exceed) context|prompt is too long|too many (?:input )?tokens/i.test(
+  return /context (?:length|window|size)|(?:maximum|exceed) context|prompt is too long|too many (?:input )?tokens|token count .{0,40}exceeds/i.test(
     text,
   )
 }
 
 /** Retry-After (RFC 9110 section 10.2.3) in seconds; a date is ignored, because the clocks may differ. */
 function delayOf(header: string | undefined): Ms | null {
-  const seconds = /^\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*$/.exec(header ?? '')?.[1]
+  const seconds = /^\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*$/.exec(header ?? '')?.[1]
   return seconds === undefined ? null : Math.min(Number(seconds) * 1000, MAX_RETRY_AFTER_MS)
 }

@@ -1,5 +1,5 @@
+import { bearer } from '../bearer.ts'
 import { ProviderError } from '../errors.ts'
-import { bearer } from '../io/model-service.ts'
 import { type Vendor, vendorSettings } from '../vendor.ts'
 import { OpenAiChat } from './io/openai-chat.ts'
 

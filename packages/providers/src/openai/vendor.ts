@@ -1,4 +1,4 @@
-import { bearer } from '../io/model-service.ts'
+import { bearer } from '../bearer.ts'
 import { catalogueVoice, type Vendor, vendorSettings } from '../vendor.ts'
 import { OpenAiChat } from './io/openai-chat.ts'
 import { OpenAiEmbedder } from './io/openai-embedder.ts'

@@ -122,7 +122,8 @@ export class ServiceLink {
   finalize(): void {
     if (!this.isReady) return
     this.#flushAll()
-    this.#connection.send(this.#protocol.finalizeMessage)
+    const { finalizeMessage } = this.#protocol
+    if (finalizeMessage !== null) this.#connection.send(finalizeMessage)
   }
 
   /** Sends the close message of the service; no event follows. */

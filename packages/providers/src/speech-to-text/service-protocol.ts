@@ -61,12 +61,20 @@ export interface ServiceProtocol {
    * only speech was reported.
    */
   readonly stall: { readonly afterMs: Ms; readonly byVoice: boolean }
-  /** Message that requests final words for all audio so far. */
-  readonly finalizeMessage: string
+  /** Message that requests final words for all audio so far; null when the service has none. */
+  readonly finalizeMessage: string | null
   /** Last message of a connection. */
   readonly closeMessage: string
   /** A parser for the messages of one connection. */
   openReader(): (message: string) => readonly ServiceEvent[]
+}
+
+/** How one connection writes its messages. */
+export interface ServiceWire {
+  /** Sent before everything else. */
+  readonly opening: readonly string[]
+  /** The message for audio (bytes) or for one of the protocol's messages (text). */
+  encode(message: string | Uint8Array): string | Uint8Array
 }
 
 /** One model of a recognition service: where it is, how a stream is requested, and its protocol. Data only; `ServiceRecogniser` connects. */
@@ -82,8 +90,10 @@ export interface RecogniserService {
   readonly baseUrl: string
   /** Path and query of the connection for one stream. */
   readonly path: (options: SpeechStreamOptions) => string
-  /** Value of the Authorization header. */
-  readonly authorization: (apiKey: string) => string
+  /** Headers of the handshake that carry the key. */
+  readonly headers: (apiKey: string) => Readonly<Record<string, string>>
+  /** The wire format of one connection, `id` being 32 hexadecimal digits of its own. Default: nothing is sent before the audio, and messages as they are. */
+  readonly wire?: (options: SpeechStreamOptions, id: string) => ServiceWire
   /** Meaning of a close code, for services that define codes of their own. */
   readonly failure?: (code: number | null, reason: string) => 'refused' | 'busy' | 'failed'
 }

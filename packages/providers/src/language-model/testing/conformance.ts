@@ -19,6 +19,8 @@ export type ServiceStep =
 
 export interface ModelUnderTest {
   readonly model: LanguageModel
+  /** The service sends the arguments of a tool call parsed, and fails when the model wrote no JSON. Default false. */
+  readonly sendsParsedArguments?: boolean
   /** For the next request only. */
   script(steps: readonly ServiceStep[]): void
   /** Requests that the client abandoned before their answers were complete, as counted by the service. */
@@ -99,6 +101,7 @@ function open(make: () => ModelUnderTest): ModelUnderTest {
     await tested.close()
   })
   return {
+    ...tested,
     model: tested.model,
     script: steps => tested.script(steps),
     abandoned: () => tested.abandoned(),
@@ -204,7 +207,6 @@ function callsTools(make: () => ModelUnderTest): void {
 
   it.each([
     ['nothing', '', {}],
-    ['half an object', '{"city":', null],
     ['a list', '["Oslo"]', null],
   ])('parses the arguments of a tool call when the model wrote %s', async (_name, text, parsed) => {
     const events = await generate(make, [
@@ -214,6 +216,19 @@ function callsTools(make: () => ModelUnderTest): void {
     ])
     const call = { id: 'call_a', name: 'weather', argumentsText: text }
     expect(events).toContainEqual({ type: 'tool-call', call, arguments: parsed })
+  })
+
+  it('reports half an object in the arguments of a tool call', async () => {
+    const { model, script, sendsParsedArguments = false } = open(make)
+    script([
+      { do: 'begin-tool', index: 0, id: 'call_a', name: 'weather' },
+      { do: 'tool-arguments', index: 0, text: '{"city":' },
+      { do: 'finish', reason: 'tool-calls' },
+    ])
+    const events = collect(model.generate(REQUEST, new AbortController().signal))
+    if (sendsParsedArguments) return expect(events).rejects.toMatchObject({ code: 'model_failed', retryable: true })
+    const call = { id: 'call_a', name: 'weather', argumentsText: '{"city":' }
+    expect(await events).toContainEqual({ type: 'tool-call', call, arguments: null })
   })
 
   it('completes no tool call of an answer that was cut off', async () => {

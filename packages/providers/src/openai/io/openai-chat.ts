@@ -1,7 +1,8 @@
 import type { LookupFunction } from 'node:net'
 import type { Time } from '@parley/kernel'
+import { bearer } from '../../bearer.ts'
 import type { ModelBudgets } from '../../io/answer-stream.ts'
-import { bearer, ModelService } from '../../io/model-service.ts'
+import { ModelService } from '../../io/model-service.ts'
 import type {
   GenerationEvent,
   GenerationRequest,

@@ -1,8 +1,9 @@
 import type { Ms, Time } from '@parley/kernel'
+import { bearer } from '../../bearer.ts'
 import { batchesOf, type TextEmbedder } from '../../embedding/text-embedder.ts'
 import { ProviderError } from '../../errors.ts'
 import type { ModelBudgets } from '../../io/answer-stream.ts'
-import { bearer, ModelService } from '../../io/model-service.ts'
+import { ModelService } from '../../io/model-service.ts'
 import { retryAfterMs } from '../../model-service/model-failure.ts'
 import { EmbeddingAnswer } from '../embedding-answer.ts'
 

@@ -1,7 +1,7 @@
 import { objectOf } from '../json-object.ts'
-import type { ChatMessage, ToolCall } from '../language-model/language-model.ts'
+import type { ChatMessage, ToolCall, ToolDeclaration } from './language-model.ts'
 
-/** A block of a turn in the service's format. */
+/** A block of a turn, in the format of Anthropic's messages. */
 type Block = Readonly<Record<string, unknown>> & { readonly type: 'text' | 'tool_use' | 'tool_result' }
 
 export interface Turn {
@@ -11,13 +11,13 @@ export interface Turn {
 
 /** Precedes a first message of the assistant, such as a greeting. */
 const BEGINNING = '[The conversation begins.]'
-/** Follows a last message of the assistant: no model since Claude 4.6 continues one. */
+/** Follows a last message of the assistant: models refuse to continue one since Claude 4.6 and Gemini 3.6. */
 const SILENCE = '[No reply so far.]'
-/** Stands for a missing tool result: the service requires one for each call. */
+/** Stands for a missing tool result: services require one for each call. */
 const NO_RESULT = 'No result.'
 
 /**
- * The conversation in the form that the service requires: alternating turns of user and assistant that begin and end
+ * The conversation in the form that strict services require: alternating turns of user and assistant that begin and end
  * with the user, no blank texts, the result of each call exactly once at the start of the next turn, and call ids that
  * are unique in the conversation (Parley's are unique in an answer only). System messages are left out.
  */
@@ -29,6 +29,13 @@ export function turnsOf(messages: readonly ChatMessage[]): readonly Turn[] {
     else if (message.role === 'tool') turns.result(message.toolCallId, message.content)
   }
   return turns.complete()
+}
+
+/** The tools that are called in a conversation, without their schemas: services refuse calls of tools that are not declared. */
+export function toolsIn(turns: readonly Turn[]): readonly ToolDeclaration[] {
+  const blocks = turns.flatMap(({ content }) => content)
+  const names = new Set(blocks.flatMap(({ type, name }) => (type === 'tool_use' ? [String(name)] : [])))
+  return [...names].map(name => ({ name, description: '', parameters: {} }))
 }
 
 class Turns {

@@ -73,6 +73,20 @@ describe('reading messages of Soniox', () => {
   })
 })
 
+it('an utterance yields the language of most of its tokens, which a stream of several languages asks for', () => {
+  const said = ['hola', 'ok', 'señor'].map((text, i) => ({
+    text: ` ${text}`,
+    is_final: true,
+    language: i === 1 ? 'en' : 'es',
+  }))
+  const end = { text: '<end>', is_final: true }
+  expect(read({ tokens: [...said, end] })).toContainEqual(expect.objectContaining({ final: true, language: 'es' }))
+  expect(startRequest('stt-rt-v5', { language: 'en', otherLanguages: ['es'] })).toMatchObject({
+    language_hints: ['en', 'es'],
+    enable_language_identification: true,
+  })
+})
+
 it('the first message to Soniox describes the audio, the language, the endpoint and the expected words', () => {
   expect(startRequest('stt-rt-v5', { language: 'es-MX' })).toEqual({
     model: 'stt-rt-v5',

@@ -62,7 +62,7 @@ export const realTime: ServiceProtocol = {
 
 /** The first message of a connection. */
 export function startRequest(model: string, options: SpeechStreamOptions): JsonObject {
-  const { language, keywords, mode, vocabulary, endpointingMs, format } = options
+  const { language, otherLanguages = [], keywords, mode, vocabulary, endpointingMs, format } = options
   const encoding = encodingFor(format)
   const terms = expectedWords(keywords)
   const isAccurate = mode === 'accurate'
@@ -76,7 +76,8 @@ export function startRequest(model: string, options: SpeechStreamOptions): JsonO
     audio_format: encoding.kind === 'mu-law' ? 'mulaw' : 'pcm_s16le',
     sample_rate: encoding.format.sampleRateHz,
     num_channels: 1,
-    language_hints: [primaryTag(language)],
+    language_hints: [language, ...otherLanguages].map(primaryTag),
+    ...(otherLanguages.length > 0 && { enable_language_identification: true }),
     enable_endpoint_detection: true,
     ...(longest !== undefined && {
       max_endpoint_delay_ms: Math.round(Math.min(MAX_ENDPOINT_MS, Math.max(MIN_ENDPOINT_MS, longest))),
@@ -121,6 +122,7 @@ class TokenReader {
         if (text === '<end>') events.push({ type: 'end-of-turn', confidence: 1, eager: false })
         final = []
       } else if (token.is_final === true) {
+        if (text.trim() !== '') this.#utterance.inLanguage(textIn(token, 'language'))
         const [last, isNew] = joined(this.#unfinished, token)
         if (isNew && this.#unfinished !== null) final.push(this.#unfinished)
         this.#unfinished = last

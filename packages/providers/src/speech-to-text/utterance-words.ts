@@ -1,4 +1,5 @@
 import type { Ms } from '@parley/kernel'
+import { primaryTag } from '../text-to-speech/request.ts'
 import type { ServiceEvent, ServiceWord } from './service-protocol.ts'
 
 /** Words without an end of the utterance become final at this number. */
@@ -14,10 +15,18 @@ export class UtteranceWords {
   #passage = 0
   #words: ServiceWord[] = []
   #isOpen = false
+  /** Words of the utterance in each language that the service detected. */
+  readonly #languages = new Map<string, number>()
 
   /** Whether words were reported since the last end. */
   get isOpen(): boolean {
     return this.#isOpen
+  }
+
+  /** A word of the utterance is in this language; "": the service does not say. */
+  inLanguage(tag: string): void {
+    const language = primaryTag(tag)
+    if (language !== '') this.#languages.set(language, (this.#languages.get(language) ?? 0) + 1)
   }
 
   /** `final`: new words that will not change. `open`: all words after them, which may. */
@@ -36,7 +45,9 @@ export class UtteranceWords {
   }
 
   #finalWords(forced: boolean | null, stopped: boolean): ServiceEvent {
-    const event = this.#event(this.#words, true, forced, stopped)
+    const [language] = [...this.#languages].sort(([, one], [, other]) => other - one)[0] ?? []
+    const event = { ...this.#event(this.#words, true, forced, stopped), ...(language !== undefined && { language }) }
+    this.#languages.clear()
     this.#words = []
     this.#isOpen = false
     this.#passage++

@@ -72,6 +72,16 @@ it('the first message to Speechmatics describes the audio, the language, the mod
   })
 })
 
+it('a stream of Speechmatics in English and Spanish listens for both', () => {
+  const options = { language: 'en', otherLanguages: ['es'], vocabulary: 'medical' } as const
+  expect(startRecognition('enhanced', options)).toMatchObject({
+    transcription_config: { language: 'es', domain: 'bilingual-en' },
+  })
+  const word = { type: 'word', alternatives: [{ content: 'hola', language: 'es' }] }
+  const end = { message: 'EndOfUtterance' }
+  expect(read({ message: 'AddTranscript', results: [word] }, end)).toMatchObject([{ final: true, language: 'es' }])
+})
+
 it('the last message to Speechmatics counts the messages of audio', () => {
   const wire = speechmaticsRealTime().wire!({ language: 'en' }, '')
   for (let i = 0; i < 3; i++) wire.encode(new Uint8Array(320))

@@ -76,7 +76,7 @@ function realTimeV2Wire(model: string, options: SpeechStreamOptions): ServiceWir
 
 /** The first message of a connection. */
 export function startRecognition(model: string, options: SpeechStreamOptions): JsonObject {
-  const { language, keywords, mode = 'fast', vocabulary, endpointingMs, format } = options
+  const { keywords, mode = 'fast', endpointingMs, format } = options
   const encoding = encodingFor(format)
   const terms = expectedWords(keywords).slice(0, MAX_TERMS)
   const delay = MAX_DELAY_S[mode]
@@ -89,16 +89,22 @@ export function startRecognition(model: string, options: SpeechStreamOptions): J
       sample_rate: encoding.format.sampleRateHz,
     },
     transcription_config: {
-      language: primaryTag(language),
+      ...languageOf(options),
       operating_point: model,
       enable_partials: true,
       max_delay: delay,
       max_delay_mode: 'flexible',
       conversation_config: { end_of_utterance_silence_trigger: Math.min(delay - 0.1, Math.max(0.1, silence)) },
-      ...(vocabulary === 'medical' && { domain: 'medical' }),
       ...(terms.length > 0 && { additional_vocab: terms.map(content => ({ content })) }),
     },
   }
+}
+
+/** Spanish has a domain in which English is heard as well; a stream has one domain. */
+function languageOf({ language, otherLanguages = [], vocabulary }: SpeechStreamOptions): JsonObject {
+  const all = [language, ...otherLanguages].map(primaryTag)
+  if (all.includes('en') && all.includes('es')) return { language: 'es', domain: 'bilingual-en' }
+  return { language: primaryTag(language), ...(vocabulary === 'medical' && { domain: 'medical' }) }
 }
 
 /** Parses one connection: final words come once, partial words are those after them. */
@@ -114,6 +120,7 @@ class TranscriptReader {
       case 'AddPartialTranscript':
         return this.#utterance.heard([], wordsOf(parsed))
       case 'AddTranscript':
+        for (const tag of languagesIn(parsed)) this.#utterance.inLanguage(tag)
         return this.#utterance.heard(wordsOf(parsed), [])
       case 'EndOfUtterance':
         return [this.#utterance.ended(null)]
@@ -150,6 +157,15 @@ function wordsOf({ results }: JsonObject): ServiceWord[] {
     })
   }
   return words
+}
+
+/** The language of each word that has one. */
+function languagesIn({ results }: JsonObject): string[] {
+  return (Array.isArray(results) ? results.slice(0, MAX_RESULTS) : []).flatMap(result => {
+    if (!isObject(result) || textIn(result, 'type') !== 'word' || !Array.isArray(result.alternatives)) return []
+    const best: unknown = result.alternatives[0]
+    return isObject(best) ? [textIn(best, 'language')] : []
+  })
 }
 
 /** Classifies the type of an error, which is also the reason of a close, as a refusal, as too many sessions, or as a failure that a retry may mend. */

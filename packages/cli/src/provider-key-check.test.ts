@@ -70,10 +70,11 @@ describe.each(VENDORS)('a key of %s', vendor => {
   it('is accepted if it is that of the service', async () =>
     expect(await check(vendor, KEY)).toMatchObject({ outcome: 'accepted' }))
 
-  it('is rejected if the service refuses it', async () =>
+  it('is rejected if the service refuses it', async () => {
     // Google answers 400 to a key that it does not know.
     const status = vendor === 'gemini' ? 400 : 401
-    expect(await check(vendor, 'not-this-one')).toEqual({ outcome: 'rejected', status }))
+    expect(await check(vendor, 'not-this-one')).toEqual({ outcome: 'rejected', status })
+  })
 
   it('cannot be checked while the service is out of reach', async () =>
     expect(await check(vendor, KEY, at('http://127.0.0.1:1'))).toEqual({

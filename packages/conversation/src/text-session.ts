@@ -1,8 +1,11 @@
 import { ANSWER_WITHOUT_LEG, type LegRequest } from '@parley/flow'
+import type { Random } from '@parley/kernel'
 import { Conversation } from './conversation.ts'
 import type { ConversationOptions } from './conversation-options.ts'
 import { ConversationError } from './errors.ts'
 import type { ConversationEvent } from './protocol.ts'
+import { DirectInputs, type Inputs } from './replay/inputs.ts'
+import { loggedServices } from './replay/logged-services.ts'
 import type { Utterance } from './transcript.ts'
 
 type TransferRequest = Extract<LegRequest, { readonly type: 'transfer' }>
@@ -11,7 +14,14 @@ export interface TextSessionOptions extends Omit<ConversationOptions, 'clock' | 
   readonly onEvent?: (event: ConversationEvent) => void
   /** The outcome of every transfer, since text has no phone leg. Default "failed". */
   readonly transfers?: 'taken' | 'failed' | ((request: TransferRequest) => 'taken' | 'failed')
+  /** Records or replays the session; it replaces `time` and `wallClock`. Default: neither. */
+  readonly inputs?: Inputs
 }
+
+type Silence = Parameters<Conversation['silence']>[0]
+
+/** Nothing in a text conversation is random. */
+const NO_RANDOM: Random = { bytes: length => new Uint8Array(length) }
 
 /**
  * A text conversation for chats, tasks and trials. Agent speech counts as heard when it is complete, and digits count as
@@ -26,18 +36,42 @@ export class TextSession {
   #ended: Extract<ConversationEvent, { type: 'ended' }> | null = null
   #isBusy = false
   #isStopped = false
+  readonly #inputs: Inputs
+  readonly #enter: {
+    readonly start: (value: null) => void
+    readonly say: (text: string) => void
+    readonly digits: (digits: string) => void
+    readonly silence: (kind: Silence) => void
+    readonly maxDuration: (value: null) => void
+    readonly stop: (value: null) => void
+  }
   #waiting: { readonly from: number; readonly resolve: (utterances: readonly Utterance[]) => void } | null = null
 
   constructor(options: TextSessionOptions) {
+    const inputs = options.inputs ?? new DirectInputs({ ...options, random: NO_RANDOM })
     this.#options = options
+    this.#inputs = inputs
     this.conversation = new Conversation({
       ...options,
+      ...(options.inputs !== undefined && loggedServices(options, inputs)),
+      time: inputs.time,
+      wallClock: inputs.wallClock,
       clock: () => null,
       onEvent: event => {
+        inputs.decided(event)
         options.onEvent?.(event)
         this.#on(event)
       },
     })
+    const { conversation } = this
+    this.#enter = {
+      start: inputs.input('start', () => conversation.start()),
+      say: inputs.input('say', text => conversation.userTurn({ text, span: null, observed_ms: null })),
+      digits: inputs.input('digits', digits => conversation.digits(digits)),
+      silence: inputs.input('silence', kind => conversation.silence(kind)),
+      maxDuration: inputs.input('max-duration', () => conversation.maxDuration()),
+      stop: inputs.input('stop', () => conversation.stop()),
+    }
   }
 
   /** How the conversation ended; null while it lasts. */
@@ -47,25 +81,30 @@ export class TextSession {
 
   /** Rejects with `ParleyError` "turn_in_progress", like `say`, `digits` and `silence`, while another turn is pending. */
   start(): Promise<readonly Utterance[]> {
-    return this.#turn(() => this.conversation.start())
+    return this.#turn(() => this.#enter.start(null))
   }
 
   say(text: string): Promise<readonly Utterance[]> {
-    return this.#turn(() => this.conversation.userTurn({ text, span: null, observed_ms: null }))
+    return this.#turn(() => this.#enter.say(text))
   }
 
   digits(digits: string): Promise<readonly Utterance[]> {
-    return this.#turn(() => this.conversation.digits(digits))
+    return this.#turn(() => this.#enter.digits(digits))
   }
 
-  silence(kind: 'opening' | 'reminder' | 'limit'): Promise<readonly Utterance[]> {
-    return this.#turn(() => this.conversation.silence(kind))
+  silence(kind: Silence): Promise<readonly Utterance[]> {
+    return this.#turn(() => this.#enter.silence(kind))
+  }
+
+  /** The session has lasted as long as it may. */
+  maxDuration(): void {
+    this.#enter.maxDuration(null)
   }
 
   /** Ends the session from the caller's side and resolves the pending turn. */
   stop(): void {
     this.#isStopped = true
-    this.conversation.stop()
+    this.#enter.stop(null)
     this.#resolveIfQuiet()
   }
 
@@ -109,8 +148,10 @@ export class TextSession {
   #answer(requestId: string, request: LegRequest): void {
     const { transfers } = this.#options
     if (request.type !== 'transfer') return this.conversation.legAnswered(requestId, ANSWER_WITHOUT_LEG[request.type])
-    const outcome = typeof transfers === 'function' ? transfers(request) : transfers
-    const answer = outcome === undefined ? ANSWER_WITHOUT_LEG.transfer : { type: 'transfer_result' as const, outcome }
+    const outcome = this.#inputs.read('transfer', () =>
+      typeof transfers === 'function' ? transfers(request) : (transfers ?? null),
+    )
+    const answer = outcome === null ? ANSWER_WITHOUT_LEG.transfer : { type: 'transfer_result' as const, outcome }
     this.conversation.legAnswered(requestId, answer, {
       kind: 'sip_transfer',
       refer_status: null,

@@ -9,6 +9,7 @@ export const EngineError = errorsOf({
   run_lost: { retryable: false, text: 'Another process owns the run.' },
   run_not_active: { retryable: false, text: 'The run is over or was cancelled.' },
   too_many_calls: { retryable: true, text: 'As many calls are live as the engine may have.' },
+  transfer_refused: { retryable: false, text: 'The leg cannot transfer the call now.' },
   voice_failed: { retryable: true, text: 'Speech synthesis failed: see the cause.' },
   voice_stalled: { retryable: true, text: 'The voice delivered no audio in time.' },
 })

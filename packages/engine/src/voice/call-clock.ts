@@ -33,21 +33,28 @@ export class CallClock {
   }
 
   get isSet(): boolean {
-    return this.#origin !== null
+    return this.origin !== null
   }
 
   /** Time at which the sample at `position` was on the line; before the first observation the origin counts as 0. */
   timeOf(position: Samples): Ms {
-    return (this.#origin ?? 0) + samplesToMs(position, this.#format)
+    return (this.origin ?? 0) + samplesToMs(position, this.#format)
   }
 
   /** Offset of a time on the call's sample clock, whole ms, at least 0; null before the first observation. */
   offsetOf(time: Ms): Ms | null {
-    const origin = this.#origin
+    const { origin } = this
     return origin === null ? null : Math.max(0, Math.round(time - origin))
   }
 
-  get #origin(): Ms | null {
+  /** The origin as it was at another time. */
+  restore(origin: Ms | null): void {
+    this.#before = null
+    this.#current = origin
+  }
+
+  /** Time of the first sample; null before the first observation. */
+  get origin(): Ms | null {
     if (this.#current === null || this.#before === null) return this.#current ?? this.#before
     return Math.min(this.#current, this.#before)
   }

@@ -1,7 +1,8 @@
 import type { LegRequest } from '@parley/flow'
 import { ParleyError } from '@parley/kernel'
-import { type CallLeg, type LegEvent, parseUri } from '@parley/leg'
+import { type LegEvent, parseUri } from '@parley/leg'
 import type { LegRequestHandler, OnLegAnswer } from './leg-request-handler.ts'
+import type { ConversationLeg } from './logged-call.ts'
 import type { TransferRules } from './voice-agent.ts'
 
 type Transfer = LegRequest & { readonly type: 'transfer' }
@@ -10,12 +11,12 @@ const BY_REFER: TransferRules = { refer: true, written: number => number }
 
 /** Cold transfer of a call: a REFER to a number of the far end's own network, with one result. */
 export class CallTransfer implements LegRequestHandler<Transfer> {
-  readonly #leg: CallLeg
+  readonly #leg: ConversationLeg
   readonly #rules: TransferRules
   readonly #onAnswer: OnLegAnswer
   #requestId: string | null = null
 
-  constructor(leg: CallLeg, rules: TransferRules | undefined, onAnswer: OnLegAnswer) {
+  constructor(leg: ConversationLeg, rules: TransferRules | undefined, onAnswer: OnLegAnswer) {
     this.#leg = leg
     this.#rules = rules ?? BY_REFER
     this.#onAnswer = onAnswer

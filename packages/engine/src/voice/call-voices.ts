@@ -1,7 +1,8 @@
-import { holdingLines } from '@parley/conversation'
+import { holdingLines, type Inputs } from '@parley/conversation'
 import type { Language } from '@parley/flow'
 import type { AudioFormat, Ms, Time } from '@parley/kernel'
 import { tagOf } from './call-language.ts'
+import { loggedAudio } from './logged-call.ts'
 import { PreparedAudio } from './prepared-audio.ts'
 import { sentencesOf } from './sentence-stream.ts'
 import type { VoiceChoice } from './utterance-audio.ts'
@@ -13,6 +14,9 @@ const HOLDING_VOICE_MS: Ms = 150
 
 interface CallVoicesOptions {
   readonly agent: VoiceAgent
+  /** Makes the audio of holding lines, beside the inputs of this call. */
+  readonly preparing: { readonly agent: VoiceAgent; readonly time: Time }
+  readonly inputs: Inputs
   /** Calls with the same object share the audio of holding lines. */
   readonly shared: object
   readonly language: Language
@@ -38,7 +42,7 @@ export class CallVoices {
     this.#options = options
     const own = voicesOf(agent)
     this.#message = this.#prepared(own, this)
-    this.#lines = this.#prepared(own, options.shared)
+    this.#lines = this.#preparedLines(undefined)
     this.speaking = new Voices(own, format, time, onFailure, {
       lateAfterMs,
       onLate,
@@ -46,7 +50,7 @@ export class CallVoices {
     })
     this.holding = new Voices(this.#withRescue(own), format, time, () => {}, {
       lateAfterMs: HOLDING_VOICE_MS,
-      prepared: text => this.#lines.audioOf(text),
+      prepared: loggedAudio(text => this.#lines.audioOf(text), options.inputs),
     })
     this.#prepareLines(language)
   }
@@ -58,13 +62,13 @@ export class CallVoices {
 
   /** The agent speaks this language from its next sentence on. Returns the language as the voices and the recogniser take it. */
   change(language: Language): string {
-    const { agent, shared } = this.#options
+    const { agent } = this.#options
     const tag = language === languageOf(agent).split('-')[0] ? languageOf(agent) : tagOf(agent, language)
     const own = voicesOf(agent, tag)
     this.speaking.change(own)
     this.holding.change(this.#withRescue(own))
     this.#message = this.#prepared(own, this)
-    this.#lines = this.#prepared(own, shared)
+    this.#lines = this.#preparedLines(tag)
     this.#prepareLines(language)
     return tag
   }
@@ -72,6 +76,11 @@ export class CallVoices {
   #prepareLines(language: Language): void {
     const { agent } = this.#options
     if (agent.preparesHoldingLines !== false) void this.#lines.prepare(holdingLines(agent.plan, language))
+  }
+
+  #preparedLines(language: string | undefined): PreparedAudio {
+    const { format, preparing, shared } = this.#options
+    return new PreparedAudio(voicesOf(preparing.agent, language)[0]!, format, preparing.time, shared)
   }
 
   #prepared([first]: readonly VoiceChoice[], shared: object): PreparedAudio {

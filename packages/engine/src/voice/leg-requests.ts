@@ -1,9 +1,10 @@
 import type { LegRequest } from '@parley/flow'
 import type { Time } from '@parley/kernel'
-import type { CallLeg, LegEvent } from '@parley/leg'
+import type { LegEvent } from '@parley/leg'
 import { CallTransfer } from './call-transfer.ts'
 import { DigitPresser } from './digit-presser.ts'
 import type { LegRequestHandler, OnLegAnswer } from './leg-request-handler.ts'
+import type { ConversationLeg } from './logged-call.ts'
 import type { TransferRules } from './voice-agent.ts'
 
 type RequestByType = { readonly [Request in LegRequest as Request['type']]: Request }
@@ -13,7 +14,7 @@ type Handlers = { readonly [Type in LegRequest['type']]: LegRequestHandler<Reque
 export class LegRequests {
   readonly #handlers: Handlers
 
-  constructor(leg: CallLeg, time: Time, transfers: TransferRules | undefined, onAnswer: OnLegAnswer) {
+  constructor(leg: ConversationLeg, time: Time, transfers: TransferRules | undefined, onAnswer: OnLegAnswer) {
     this.#handlers = {
       press_digits: new DigitPresser(leg, time, onAnswer),
       transfer: new CallTransfer(leg, transfers, onAnswer),

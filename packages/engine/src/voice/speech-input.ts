@@ -39,7 +39,7 @@ const MAX_STALLS = 2
 /** Voice in early media that lasts this long without a tone is speech, and transcribed from its start; ringing is not. */
 const EARLY_SPEECH_MS: Ms = 600
 
-interface SpeechInputOptions {
+export interface SpeechInputOptions {
   readonly leg: Pick<CallLeg, 'format' | 'readHeard' | 'heardPosition' | 'detectVoice' | 'nextVoiceEdge'>
   /** In order of preference, at least one: each replaces the one before it when that has failed for good. */
   readonly recognisers: readonly SpeechToText[]

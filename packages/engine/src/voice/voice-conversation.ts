@@ -1,7 +1,12 @@
 import {
   Conversation,
   type ConversationEvent,
+  DirectInputs,
+  errorOf,
+  failureOf,
+  type Inputs,
   type SilenceStage,
+  type StoredFailure,
   type TimelineFact,
   type UsageReport,
   type UserTurn,
@@ -22,7 +27,7 @@ import {
 import type { LegEvent } from '@parley/leg'
 import type { CallControl, CallHandler, CallHandlerResult } from '../call-handler.ts'
 import { CallTimeline } from '../call-timeline.ts'
-import type { MachineEnding } from '../outcome.ts'
+import type { LocalEnding, MachineEnding } from '../outcome.ts'
 import { playAmbientSound } from './ambient-sound.ts'
 import { AnswerHandling } from './answer-handling.ts'
 import { CallClock } from './call-clock.ts'
@@ -32,11 +37,12 @@ import { dialogueOptions, silenceContractOf, turnSettings } from './dialogue-opt
 import { heardSince } from './heard-since.ts'
 import { LastWords } from './last-words.ts'
 import { LegRequests } from './leg-requests.ts'
+import { type ConversationLeg, LoggedLeg, loggedAgent, trackClock } from './logged-call.ts'
 import { meteredAgent } from './metered-agent.ts'
 import { Playout } from './playout.ts'
 import { refusalItem } from './refusal-items.ts'
 import { lateVoiceItem, recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
-import { SpeechInput } from './speech-input.ts'
+import { SpeechInput, type SpeechInputOptions } from './speech-input.ts'
 import { SpeechOutput, type SpeechOutputListeners, type SpeechReport } from './speech-output.ts'
 import { ToneListener } from './tone-listener.ts'
 import { TurnLatencies } from './turn-latencies.ts'
@@ -61,6 +67,14 @@ const WHILE_MACHINE: ReadonlySet<DialogueOutput['type']> = new Set([
   'max-duration',
 ])
 
+/** Events of a leg that no part of a conversation uses. */
+const UNUSED: ReadonlySet<LegEvent['type']> = new Set(['voice-start', 'voice-end', 'reoffered', 'reoffer-refused'])
+
+interface RecogniserFailure {
+  readonly failure: StoredFailure
+  readonly isFatal: boolean
+}
+
 interface VoiceConversationOptions {
   readonly agent: VoiceAgent
   readonly facts: VoiceCallFacts
@@ -70,7 +84,14 @@ interface VoiceConversationOptions {
   readonly random: Random
   /** Called with usage of services as it becomes known; complete when `settled` resolves. */
   readonly onUsage?: (usage: UsageReport) => void
+  /** Records or replays the conversation; it replaces `time`, `wallClock` and `random`. Default: neither. */
+  readonly inputs?: Inputs
+  /** The caller's speech; default that of the leg. */
+  readonly createSpeechInput?: (options: SpeechInputOptions) => SpeechInputPort
 }
+
+/** What a conversation requests of the caller's speech. */
+type SpeechInputPort = Pick<SpeechInput, 'drain' | 'listenEarly' | 'answered' | 'finalize' | 'setLanguage' | 'close'>
 
 /**
  * An agent on a call. Connects speech input, speech output, the turn machine and the conversation: it passes events
@@ -78,12 +99,19 @@ interface VoiceConversationOptions {
  */
 export class VoiceConversation implements CallHandler {
   readonly #options: VoiceConversationOptions
+  readonly #inputs: Inputs
+  readonly #leg: ConversationLeg
+  readonly #enter: {
+    readonly leg: (event: LegEvent) => void
+    readonly variables: (values: Readonly<Record<string, string>>) => void
+    readonly stop: (value: null) => void
+  }
   readonly #clock: CallClock
   readonly #latencies = new TurnLatencies()
   readonly #timeline: CallTimeline
   readonly #driver: MachineDriver<DialogueInput, DialogueOutput>
   readonly #conversation: Conversation
-  readonly #speechInput: SpeechInput
+  readonly #speechInput: SpeechInputPort
   readonly #voices: CallVoices
   readonly #speechOutput: SpeechOutput
   readonly #playout: Playout
@@ -101,18 +129,39 @@ export class VoiceConversation implements CallHandler {
   #answeredAt: Ms | null = null
   #callerHeard = false
   #stopped = false
+  /** The conversation itself is ending the call. */
+  #endsCall = false
   #lastWords: LastWords | null = null
 
   constructor(options: VoiceConversationOptions) {
-    const { facts, line, time, wallClock, random, onUsage } = options
-    const agent = onUsage === undefined ? options.agent : meteredAgent(options.agent, onUsage)
-    this.#options = { ...options, agent }
+    const { facts, line, onUsage } = options
+    const inputs = options.inputs ?? new DirectInputs(options)
+    const { time, wallClock, random } = inputs
+    const metered = onUsage === undefined ? options.agent : meteredAgent(options.agent, onUsage)
+    const isLogged = options.inputs !== undefined
+    const agent = isLogged ? loggedAgent(metered, inputs) : metered
+    this.#options = { ...options, agent, time, wallClock, random }
+    this.#inputs = inputs
     this.#clock = new CallClock(line.leg.format)
+    trackClock(this.#clock, inputs)
+    const logged = isLogged ? new LoggedLeg(line.leg, inputs) : null
+    this.#leg = logged ?? line.leg
+    this.#enter = {
+      leg: inputs.input('leg', (event: LegEvent) => {
+        if (event.type === 'play-progress') logged?.acknowledge(event.position)
+        this.#onLeg(event)
+      }),
+      variables: inputs.input('variables', values => this.#conversation.updateVariables(values)),
+      stop: inputs.input('stop', () => this.#stop()),
+    }
     const { settings } = agent.plan
     this.#timeline = new CallTimeline({
       wallClock,
       clock: () => this.#now(),
-      onItem: item => line.addTimelineItem(item),
+      onItem: item => {
+        inputs.decided(item)
+        line.addTimelineItem(item)
+      },
     })
     this.#driver = new MachineDriver(
       this.#drainingFirst(new TurnMachine(dialogueOptions(agent), random)),
@@ -155,11 +204,13 @@ export class VoiceConversation implements CallHandler {
       },
       machine => this.#drainingFirst(machine),
     )
-    this.#playout = new Playout(line.leg, settings.volume)
+    this.#playout = new Playout(this.#leg, settings.volume)
     const { format } = line.leg
     const lateAfterMs = silenceContractOf(agent.plan) * VOICE_SHARE
     this.#voices = new CallVoices({
       agent,
+      preparing: { agent: metered, time: options.time },
+      inputs,
       shared: options.agent.voice,
       language: languages[0]!,
       format,
@@ -181,30 +232,34 @@ export class VoiceConversation implements CallHandler {
     const ratio = format.sampleRateHz / NARROWBAND.sampleRateHz
     const tones = new ToneListener(
       position => this.#clock.timeOf(position * ratio),
-      tone => this.#answer.hear(tone),
+      inputs.input('tone', tone => this.#answer.hear(tone)),
     )
-    this.#speechInput = new SpeechInput({
+    const onFailure = inputs.input('recogniser-failure', ({ failure, isFatal }: RecogniserFailure) =>
+      this.#onRecogniserFailure(errorOf(failure), isFatal),
+    )
+    const createSpeechInput = options.createSpeechInput ?? (wanted => new SpeechInput(wanted))
+    this.#speechInput = createSpeechInput({
       leg: line.leg,
       recognisers: [agent.recogniser, ...(agent.fallbackRecognisers ?? [])],
       speechBand: agent.speechBand,
       language: languageOf(agent),
       otherLanguages: languages.slice(1),
-      onLanguage: language => {
+      onLanguage: inputs.input('language', (language: string) => {
         this.#detectedLanguage = language
-      },
+      }),
       keywords: settings.boostedKeywords,
       recognition: recognitionOf(agent.plan),
       clock: this.#clock,
-      time,
-      onHeard: input => this.#hear(input),
+      time: options.time,
+      onHeard: inputs.input('heard', input => this.#hear(input)),
       onAudio: (position, audio, count) => {
         if (this.#answer.isListening) tones.hear(position, audio, count)
       },
       isTone: () => tones.isSounding,
-      onFailure: (error, isFatal) => this.#onRecogniserFailure(error, isFatal),
+      onFailure: (error, isFatal) => onFailure({ failure: failureOf(error), isFatal }),
     })
-    warmVoice(agent, format)
-    this.#legRequests = new LegRequests(line.leg, time, agent.transfers, (id, answer, receipt) =>
+    warmVoice(metered, format)
+    this.#legRequests = new LegRequests(this.#leg, time, agent.transfers, (id, answer, receipt) =>
       this.#conversation.legAnswered(id, answer, receipt),
     )
   }
@@ -220,7 +275,10 @@ export class VoiceConversation implements CallHandler {
   }
 
   onLeg(event: LegEvent): void {
-    if (this.#stopped) return
+    if (!this.#stopped && !UNUSED.has(event.type)) this.#enter.leg(event)
+  }
+
+  #onLeg(event: LegEvent): void {
     this.#legRequests.onLeg(event)
     switch (event.type) {
       case 'ringing':
@@ -255,11 +313,12 @@ export class VoiceConversation implements CallHandler {
   }
 
   drain(): void {
-    if (!this.#stopped) this.#speechInput.drain()
+    if (this.#stopped) return
+    this.#inputs.inside('drain', () => this.#speechInput.drain())
   }
 
   updateVariables(values: Readonly<Record<string, string>>): void {
-    this.#conversation.updateVariables(values)
+    this.#enter.variables(values)
   }
 
   variable(name: string): string | undefined {
@@ -268,6 +327,11 @@ export class VoiceConversation implements CallHandler {
 
   stop(): void {
     if (this.#stopped) return
+    if (this.#endsCall) this.#stop()
+    else this.#enter.stop(null)
+  }
+
+  #stop(): void {
     this.#stopped = true
     this.#connecting?.cancel()
     this.#hangUp?.cancel()
@@ -316,9 +380,9 @@ export class VoiceConversation implements CallHandler {
 
   /** The first packet of an inbound call may overtake the ACK; that of an outbound call may be early media. */
   #onFirstPacket(atSample: Samples): void {
-    const { line, time } = this.#options
+    const { time } = this.#options
     this.#clock.observe(time.now(), atSample)
-    this.#callerHeard = line.leg.direction === 'inbound'
+    this.#callerHeard = this.#leg.direction === 'inbound'
     this.#connect()
   }
 
@@ -327,7 +391,7 @@ export class VoiceConversation implements CallHandler {
     if (this.#connected || this.#connecting === null) return
     this.#connected = true
     this.#connecting.cancel()
-    playAmbientSound(this.#options.line.leg, this.#options.agent.plan)
+    playAmbientSound(this.#leg, this.#options.agent.plan)
     const { channel } = this.#options.facts.call
     this.#timeline.add({ kind: 'state', state: 'running', phone_state: channel === 'phone' ? 'active' : null })
     this.#driver.handle({ type: 'connected' })
@@ -350,6 +414,7 @@ export class VoiceConversation implements CallHandler {
   }
 
   #onDialogue(output: DialogueOutput): void {
+    this.#inputs.decided(output)
     if (this.#answer.inCharge && !WHILE_MACHINE.has(output.type)) return
     switch (output.type) {
       case 'begin':
@@ -377,7 +442,7 @@ export class VoiceConversation implements CallHandler {
       case 'silence':
         return this.#conversation.silence(output.kind)
       case 'max-duration':
-        return this.#answer.inCharge ? this.#options.line.end('max_duration') : this.#conversation.maxDuration()
+        return this.#answer.inCharge ? this.#end('max_duration') : this.#conversation.maxDuration()
       case 'hold':
         return this.#conversation.hold()
       case 'nudge':
@@ -389,7 +454,7 @@ export class VoiceConversation implements CallHandler {
           duration_ms: Math.round(output.ms),
         })
       case 'finalize':
-        return this.#speechInput.finalize()
+        return this.#inputs.inside('finalize', () => this.#speechInput.finalize())
       case 'duck':
         return this.#speechOutput.duck(output.on)
       case 'pause':
@@ -454,19 +519,29 @@ export class VoiceConversation implements CallHandler {
     return this.#conversation.workingOn ?? 'network'
   }
 
+  #end(why: LocalEnding): void {
+    this.#inputs.decided(['end', why])
+    this.#endsCall = true
+    try {
+      this.#options.line.end(why)
+    } finally {
+      this.#endsCall = false
+    }
+  }
+
   #onEnded({ outcome, ended_by, code }: ConversationEvent & { type: 'ended' }): void {
-    const { line, time } = this.#options
+    const { time } = this.#options
     const why = outcome === 'error' ? errorEnding(code) : outcome
     const mayHaveSaidFarewell = outcome === 'silence' || outcome === 'error'
-    if (ended_by === 'system' && !mayHaveSaidFarewell) return line.end(why)
-    this.#hangUp = time.at(time.now() + LAST_WORD_MS, () => line.end(why))
+    if (ended_by === 'system' && !mayHaveSaidFarewell) return this.#end(why)
+    this.#hangUp = time.at(time.now() + LAST_WORD_MS, () => this.#end(why))
   }
 
   /** A machine answered. `isAfterWords`: the agent has just said something, which is to be heard. */
   #endFor(why: MachineEnding, isAfterWords: boolean): void {
-    const { line, time } = this.#options
-    if (!isAfterWords) return line.end(why)
-    this.#hangUp = time.at(time.now() + LAST_WORD_MS, () => line.end(why))
+    const { time } = this.#options
+    if (!isAfterWords) return this.#end(why)
+    this.#hangUp = time.at(time.now() + LAST_WORD_MS, () => this.#end(why))
   }
 
   #onVoice(speechId: string, step: 'asked' | 'answered'): void {
@@ -508,10 +583,10 @@ export class VoiceConversation implements CallHandler {
 
   /** Without a recogniser or voice the conversation cannot go on: an apology, if possible, and the end of the call. */
   #giveUp(): void {
-    const { agent, line, time } = this.#options
+    const { agent, time } = this.#options
     if (this.#stopped || this.#lastWords !== null) return
     this.#answer.stop()
-    const end = () => line.end('provider_failed')
+    const end = () => this.#end('provider_failed')
     if (agent.lastResort === undefined) return end()
     this.#driver.stop()
     this.#speechInput.close()

@@ -26,6 +26,7 @@ import { VirtualServices } from './virtual-services.ts'
 type ScriptedTrial = TrialOptions & {
   readonly testCase: { readonly caller: Extract<TrialOptions['testCase']['caller'], { kind: 'script' }> }
 }
+type Recording = NonNullable<Parameters<typeof agentCall>[0]['recording']>
 type TrialCall = ReturnType<typeof agentCall>
 
 /** Delays of quick services, which the services without a network get. */
@@ -37,8 +38,9 @@ const NETWORK_MS: Ms = 20
 /**
  * A runner of trials with audio: a call in virtual time between a scripted caller and the agent, with signalling, media and the voice
  * pair on both sides. `voice`: the pair's voice; the caller of this function closes it.
+ * `recording`: gets the log of each call's inputs; default: none is written.
  */
-export function audioTrialRunner(voice: TextToSpeech) {
+export function audioTrialRunner(voice: TextToSpeech, recording?: Recording) {
   return async (options: TrialOptions): Promise<TrialRecord> => {
     const { caller, mocks } = options.testCase
     if (caller.kind !== 'script')
@@ -48,13 +50,14 @@ export function audioTrialRunner(voice: TextToSpeech) {
       )
     if (mocks.some(({ respond }) => respond.kind === 'transfer' && respond.outcome === 'answered'))
       throw new EvaluationError('mode_not_supported', 'a transfer that is answered can be tested in mode "text" only')
-    return new AudioTrial(options as ScriptedTrial, voice).run()
+    return new AudioTrial(options as ScriptedTrial, voice, recording).run()
   }
 }
 
 class AudioTrial {
   readonly #options: ScriptedTrial
   readonly #voice: TextToSpeech
+  readonly #recording: Recording | undefined
   readonly #line: VirtualLine
   readonly #services: VirtualServices
   readonly #notes: TrialNotes
@@ -67,10 +70,11 @@ class AudioTrial {
   /** The caller said nothing but a pause inside its turn since its last words. */
   #isContinuing = false
 
-  constructor(options: ScriptedTrial, voice: TextToSpeech) {
+  constructor(options: ScriptedTrial, voice: TextToSpeech, recording: Recording | undefined) {
     const { random, testCase, wallClock } = options
     this.#options = options
     this.#voice = voice
+    this.#recording = recording
     const codecs = { codecs: codecsOf(options) }
     this.#line = new VirtualLine({ seed: randomUint32(random), answering: codecs })
     this.#line.packets.setConditions({ latencyMs: NETWORK_MS })
@@ -138,6 +142,7 @@ class AudioTrial {
       runId,
       variables: testCase.dynamic_variables,
       onUsage: usage => void this.#usage.push(usage),
+      ...(this.#recording && { recording: this.#recording }),
       onEvent: event => {
         if (event.type !== 'timeline' || event.item.kind === 'state') return
         const { seq: _, at: __, offset_ms, ...fact } = event.item

@@ -3,8 +3,6 @@ import type { VirtualLine } from '@parley/leg'
 import type { LanguageModel, TextToSpeech } from '@parley/providers'
 
 const STEP_MS: Ms = 5
-/** Number of steps after which other work of the process gets its turn. */
-const STEPS_AT_ONCE = 20
 
 /** Work in real time for which virtual clocks stand still. */
 export class RealTimeWork {
@@ -42,10 +40,11 @@ export class VirtualServices {
       isOver = true
     }
     done.then(over, over)
-    for (let step = 0; !isOver; step++) {
+    while (!isOver) {
       signal.throwIfAborted()
       await this.#line.pass(STEP_MS, STEP_MS)
-      if (step % STEPS_AT_ONCE === 0) await otherWork()
+      // All promises settle before the next step, as they do between two events of a real call.
+      await otherWork()
       while (this.#work.isRunning && !signal.aborted) await otherWork()
     }
     return done

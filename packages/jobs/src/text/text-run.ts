@@ -129,7 +129,7 @@ export class TextRun {
     if (agent === null) return this.#stoppedEnding()
     const session = this.#createSession(start, plan, agent)
     const { time } = this.#options
-    const limit = time.at(time.now() + plan.settings.maxCallDurationMs, () => session.conversation.maxDuration())
+    const limit = time.at(time.now() + plan.settings.maxCallDurationMs, () => session.maxDuration())
     try {
       await this.#talk(session, plan)
     } finally {

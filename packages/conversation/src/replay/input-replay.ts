@@ -1,0 +1,325 @@
+import { type Ms, type Random, SeededRandom, type Time, type Timer, type UnixMs } from '@parley/kernel'
+import { decisionsWith, digestOf, FINALIZED, type InputLog, JOINED, type LogLine, NESTED } from './input-log.ts'
+import { later } from './input-recorder.ts'
+import type { AnswerCodec, Inputs, LoggedRequest, Place } from './inputs.ts'
+import { errorOf, type StoredFailure } from './stored-failure.ts'
+
+/** A timer may be so late on a busy machine; one that is later did not fire in the recorded run. */
+const LATE_MS: Ms = 1000
+
+/** Where a replay did something else than the recorded run. */
+export interface Divergence {
+  readonly kind: 'request' | 'reading' | 'decision' | 'timer' | 'input'
+  /** Since the start of the log. */
+  readonly atMs: Ms
+  /** Line of the log, from 0. */
+  readonly line: number
+  readonly message: string
+}
+
+interface ReplayOptions {
+  /** `exact`: every decision is compared. `changed`: requests are compared, and what the caller can notice. Default exact. */
+  readonly compare?: 'exact' | 'changed'
+  /**
+   * Another request than the recorded one was made: whether its answers are the same nevertheless, because the service is
+   * deterministic. Default: they are not.
+   */
+  readonly isSameAnswer?: (request: LoggedRequest<never>, recorded: readonly unknown[]) => Promise<boolean>
+}
+
+interface Pending {
+  readonly codec: AnswerCodec<unknown>
+  readonly onProgress: (value: unknown) => void
+  /** Answers that were not asked for yet, and the question that waits. */
+  readonly arrived: (readonly unknown[])[]
+  waiting: ((answer: readonly unknown[]) => void) | null
+}
+
+interface ArmedTimer {
+  readonly deadline: Ms
+  readonly callback: () => void
+}
+
+/**
+ * Gives a conversation the inputs of a log, in their order and at their times, in virtual time. It stops at the first request, reading
+ * or decision that differs from the recorded one.
+ */
+export class InputReplay implements Inputs {
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly random: Random
+  readonly #log: InputLog
+  readonly #options: ReplayOptions
+  readonly #handlers = new Map<string, (value: never) => void>()
+  readonly #pending = new Map<number, Pending>()
+  readonly #timers = new Set<ArmedTimer>()
+  readonly #work = new Set<Promise<void>>()
+  #restore: (value: number | null) => void = () => {}
+  #now: Ms
+  #at = 0
+  /** Lines after the current one that were used already. */
+  readonly #consumed = new Set<number>()
+  #calls = 0
+  #decisions = 0
+  /** The digest of the last comparison and those since. */
+  readonly #since: number[] = [0]
+  #divergence: Divergence | null = null
+
+  constructor(log: InputLog, options: ReplayOptions = {}) {
+    const { startedAtMs, startedAt, seed } = log.header
+    this.#log = log
+    this.#options = options
+    this.#now = startedAtMs
+    this.random = new SeededRandom(seed)
+    this.wallClock = () => startedAt + Math.round(this.#now - startedAtMs)
+    this.time = { now: () => this.#now, at: (deadline, callback) => this.#arm({ deadline, callback }) }
+  }
+
+  get divergence(): Divergence | null {
+    return this.#divergence
+  }
+
+  /** Replays to the end of the log or to the first divergence, which it returns; null: there was none. */
+  async run(): Promise<Divergence | null> {
+    await this.#settle()
+    while (this.#divergence === null && this.#at < this.#log.lines.length) {
+      const line = this.#log.lines[this.#at]!
+      if (line[0] !== '>') this.#outside(line)
+      else {
+        this.#advance()
+        this.#deliver(line)
+        const next = this.#log.lines[this.#at]
+        const isJoined = next?.[0] === '>' && (next[3] & JOINED) !== 0
+        if (!isJoined) await this.#settle()
+      }
+    }
+    return this.#divergence
+  }
+
+  input<Value>(kind: string, handle: (value: Value) => void): (value: Value) => void {
+    this.#handlers.set(kind, handle)
+    return () => {}
+  }
+
+  read<Value>(kind: string, compute: () => Value): Value {
+    if (this.#divergence !== null) return compute()
+    const line = this.#next('?', kind)
+    if (line === null) {
+      this.#diverge('reading', `"${kind}" was read, and ${described(this.#log.lines[this.#at])} was recorded`)
+      return compute()
+    }
+    return line[2] as Value
+  }
+
+  async call<Answer, Progress = never>(
+    request: LoggedRequest<Answer>,
+    _start: unknown,
+    onProgress: (value: Progress) => void = () => {},
+  ): Promise<Answer> {
+    const pending = this.#issue(request, onProgress as (value: unknown) => void)
+    const [, type, value] = await nextOf(pending)
+    if (type === 'failed') throw errorOf(value as StoredFailure)
+    return request.codec.decode(value)
+  }
+
+  async *stream<Answer>(request: LoggedRequest<Answer>): AsyncGenerator<Answer, void, undefined> {
+    const pending = this.#issue(request)
+    for (;;) {
+      const [, type, value] = await nextOf(pending)
+      if (type === 'end') return
+      if (type === 'failed') throw errorOf(value as StoredFailure)
+      yield request.codec.decode(value)
+    }
+  }
+
+  track({ restore }: { readonly restore: (value: number | null) => void }): void {
+    this.#restore = restore
+  }
+
+  /** Delivers what arrived at this point inside the handling of another input. */
+  inside(place: Place): void {
+    const wanted = place === 'finalize' ? NESTED | FINALIZED : NESTED
+    const isHere = (flags: number) => (flags & (NESTED | FINALIZED)) === wanted
+    while (this.#divergence === null) {
+      const line = this.#log.lines[this.#at]
+      if (line?.[0] === 'o' && isHere(line[2])) {
+        this.#advance()
+        this.#restore(line[1])
+      } else if (line?.[0] === '>' && isHere(line[3])) {
+        this.#advance()
+        this.#deliver(line)
+      } else return
+    }
+  }
+
+  decided(decision: unknown): void {
+    if (this.#divergence !== null) return
+    this.#decisions = decisionsWith(decision, this.#decisions)
+    this.#since.push(this.#decisions)
+  }
+
+  /** Replay waits for this before the next input. */
+  hold(work: Promise<void>): void {
+    this.#work.add(work)
+    void work.finally(() => this.#work.delete(work))
+  }
+
+  #arm(timer: ArmedTimer): Timer {
+    this.#timers.add(timer)
+    return { cancel: () => void this.#timers.delete(timer) }
+  }
+
+  /** A line that should have been consumed by what the conversation did. */
+  #outside(line: Exclude<LogLine, { 0: '>' }>): void {
+    this.#advance()
+    if (line[0] === 'o') this.#restore(line[1])
+    else if (line[0] !== '=')
+      this.#diverge(line[0] === '!' ? 'request' : 'reading', `${described(line)} was recorded, and did not happen`)
+    else if (this.#options.compare !== 'changed' && !this.#hasDecided(line[1]))
+      this.#diverge('decision', 'the decisions up to here differ from the recorded ones')
+  }
+
+  /** The recorded run may have been in the middle of what follows from an input. */
+  #hasDecided(decisions: number): boolean {
+    const at = this.#since.indexOf(decisions)
+    if (at < 0) return false
+    this.#since.splice(0, at)
+    return true
+  }
+
+  #deliver([, kind, passed, , value]: Extract<LogLine, { 0: '>' }>): void {
+    this.#now = later(this.#now, passed)
+    if (kind === 'timer') return this.#fire(value as Ms)
+    this.#checkTimers()
+    if (kind === 'answer' || kind === 'progress') return this.#answer(kind, value as readonly [number, ...unknown[]])
+    const handle = this.#handlers.get(kind)
+    if (handle === undefined) this.#diverge('input', `no part of the conversation takes "${kind}"`)
+    else handle(value as never)
+  }
+
+  #fire(deadline: Ms): void {
+    for (const timer of this.#timers)
+      if (timer.deadline === deadline) {
+        this.#timers.delete(timer)
+        return timer.callback()
+      }
+    this.#diverge('timer', 'a timer that fired in the recorded run is not armed')
+  }
+
+  /** With another flow, a timer may be due that the recorded run did not have. */
+  #checkTimers(): void {
+    if (this.#options.compare !== 'changed') return
+    for (const { deadline } of this.#timers)
+      if (deadline < this.#now - LATE_MS)
+        return this.#diverge('timer', 'a timer is due that the recorded run did not have')
+  }
+
+  #answer(kind: 'answer' | 'progress', value: readonly [number, ...unknown[]]): void {
+    const pending = this.#pending.get(value[0])
+    if (pending === undefined) return this.#diverge('input', 'an answer came to a request that was not made')
+    if (kind === 'progress') return pending.onProgress(value[1])
+    const { waiting } = pending
+    pending.waiting = null
+    if (waiting === null) pending.arrived.push(value)
+    else waiting(value)
+  }
+
+  #issue<Answer>(request: LoggedRequest<Answer>, onProgress: (value: unknown) => void = () => {}): Pending {
+    const id = ++this.#calls
+    const pending: Pending = {
+      codec: request.codec as AnswerCodec<unknown>,
+      onProgress,
+      arrived: [],
+      waiting: null,
+    }
+    this.#pending.set(id, pending)
+    if (this.#divergence !== null) return pending
+    const line = this.#next('!', request.kind)
+    if (line === null) {
+      const recorded = described(this.#log.lines[this.#at])
+      this.#diverge('request', `a request to "${request.kind}" was made, and ${recorded} was recorded`)
+      return pending
+    }
+    if (line[2] !== digestOf(request.request)) this.#compareAnswers(request, id)
+    return pending
+  }
+
+  /**
+   * The recorded reading or request of this kind, which is consumed. Where answers came together, what followed from the first may
+   * have been recorded after the others: a replay waits longer between them.
+   */
+  #next(type: '?' | '!', kind: string): Extract<LogLine, { 0: typeof type }> | null {
+    for (let at = this.#at; ; at++) {
+      const line = this.#log.lines[at]
+      if (line === undefined) return null
+      if (this.#consumed.has(at)) continue
+      if (line[0] === type && line[1] === kind) {
+        this.#consumed.add(at)
+        this.#skipConsumed()
+        return line as Extract<LogLine, { 0: typeof type }>
+      }
+      const isTogether = line[0] === '>' && line[1] === 'answer' && line[2] === 0
+      if (!isTogether) return null
+    }
+  }
+
+  #advance(): void {
+    this.#at++
+    this.#skipConsumed()
+  }
+
+  #skipConsumed(): void {
+    while (this.#consumed.delete(this.#at)) this.#at++
+  }
+
+  #compareAnswers<Answer>(request: LoggedRequest<Answer>, id: number): void {
+    const differs = () => this.#diverge('request', `the request to "${request.kind}" differs from the recorded one`)
+    const { isSameAnswer } = this.#options
+    if (isSameAnswer === undefined) return differs()
+    const recorded = this.#log.lines.flatMap(line => {
+      if (line[0] !== '>' || line[1] !== 'answer') return []
+      const [of, type, value] = line[4] as readonly [number, string, unknown]
+      return of === id && type !== 'end' ? [value] : []
+    })
+    this.hold(
+      isSameAnswer(request as unknown as LoggedRequest<never>, recorded).then(
+        isSame => {
+          if (!isSame) differs()
+        },
+        () => differs(),
+      ),
+    )
+  }
+
+  #diverge(kind: Divergence['kind'], message: string): void {
+    this.#divergence ??= {
+      kind,
+      message,
+      line: this.#at,
+      atMs: Math.round(this.#now - this.#log.header.startedAtMs),
+    }
+  }
+
+  /** Everything that follows from the input has happened. */
+  async #settle(): Promise<void> {
+    do {
+      await Promise.all(this.#work)
+      await new Promise(resolve => setImmediate(resolve))
+    } while (this.#work.size > 0)
+  }
+}
+
+function nextOf(pending: Pending): Promise<readonly unknown[]> {
+  const arrived = pending.arrived.shift()
+  if (arrived !== undefined) return Promise.resolve(arrived)
+  return new Promise(resolve => {
+    pending.waiting = resolve
+  })
+}
+
+function described(line: LogLine | undefined): string {
+  if (line === undefined) return 'the end of the log'
+  if (line[0] === '?') return `the reading "${line[1]}"`
+  if (line[0] === '!') return `a request to "${line[1]}"`
+  return line[0] === '>' ? `the input "${line[1]}"` : 'a decision'
+}

@@ -1,0 +1,89 @@
+import type { Random, Time, UnixMs } from '@parley/kernel'
+
+/** Converts the answers of a service to JSON and back. */
+export interface AnswerCodec<Answer> {
+  readonly encode: (answer: Answer) => unknown
+  readonly decode: (stored: unknown) => Answer
+}
+
+/** A request to a service whose answers are inputs. */
+export interface LoggedRequest<Answer> {
+  /** The service: "model", "action", "voice". */
+  readonly kind: string
+  /** What decides the answer, as JSON; a replay compares its digest. */
+  readonly request: unknown
+  readonly codec: AnswerCodec<Answer>
+}
+
+/** Audio is read before timers are handled; the recogniser is asked for its last words. */
+export type Place = 'drain' | 'finalize'
+
+/**
+ * Where everything enters that a conversation cannot compute: events, answers of services, the clock. `DirectInputs` passes it through,
+ * `InputRecorder` also logs it, and `InputReplay` reads it from a log, so that the same code decides in all three.
+ */
+export interface Inputs {
+  /** The clock that the conversation reads. Recorded, it stands at the last input while the conversation reacts to it. */
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly random: Random
+  /** Returns the function to which the source of these events passes each of them. */
+  input<Value>(kind: string, handle: (value: Value) => void): (value: Value) => void
+  /** A value that is read at once. */
+  read<Value>(kind: string, compute: () => Value): Value
+  /** One answer of a service; `onProgress` is called for what the service reports before it. */
+  call<Answer, Progress = never>(
+    request: LoggedRequest<Answer>,
+    start: (progress: (value: Progress) => void) => Promise<Answer>,
+    onProgress?: (value: Progress) => void,
+  ): Promise<Answer>
+  /** A stream of answers of a service. */
+  stream<Answer>(request: LoggedRequest<Answer>, start: () => AsyncIterable<Answer>): AsyncIterable<Answer>
+  /** A value beside the inputs that changes now and then; a replay restores it before the input that follows. */
+  track(value: { readonly read: () => number | null; readonly restore: (value: number | null) => void }): void
+  /** `act` makes a source deliver inputs at once, inside the handling of another one. */
+  inside(place: Place, act: () => void): void
+  /** Something that the conversation decided, as JSON: what a replay must do again. */
+  decided(decision: unknown): void
+}
+
+/** Inputs that are neither recorded nor replayed. */
+export class DirectInputs implements Inputs {
+  readonly time: Time
+  readonly wallClock: () => UnixMs
+  readonly random: Random
+
+  constructor({ time, wallClock, random }: Pick<Inputs, 'time' | 'wallClock' | 'random'>) {
+    this.time = time
+    this.wallClock = wallClock
+    this.random = random
+  }
+
+  input<Value>(_kind: string, handle: (value: Value) => void): (value: Value) => void {
+    return handle
+  }
+
+  read<Value>(_kind: string, compute: () => Value): Value {
+    return compute()
+  }
+
+  call<Answer, Progress>(
+    _request: LoggedRequest<Answer>,
+    start: (progress: (value: Progress) => void) => Promise<Answer>,
+    onProgress: (value: Progress) => void = () => {},
+  ): Promise<Answer> {
+    return start(onProgress)
+  }
+
+  stream<Answer>(_request: LoggedRequest<Answer>, start: () => AsyncIterable<Answer>): AsyncIterable<Answer> {
+    return start()
+  }
+
+  track(): void {}
+
+  inside(_place: Place, act: () => void): void {
+    act()
+  }
+
+  decided(): void {}
+}

@@ -1,0 +1,94 @@
+import type { GenerationEvent, LanguageModel } from '@parley/providers'
+import type { ConversationOptions } from '../conversation-options.ts'
+import type { EffectLedger, EffectRecord } from '../ledger.ts'
+import type { ActionOutcome, ActionPhase, ActionRunner, KnowledgeSearcher } from '../ports.ts'
+import type { Inputs } from './inputs.ts'
+import { errorOf, failureOf, type StoredFailure } from './stored-failure.ts'
+
+/** The services of a conversation. */
+type ConversationServices = Pick<
+  ConversationOptions,
+  'models' | 'fallbackModels' | 'actions' | 'knowledge' | 'ledger' | 'transferPolicy'
+>
+
+type ChosenModel = { readonly identity: LanguageModel['identity'] } | { readonly failure: StoredFailure }
+
+const AS_IT_IS = { encode: (value: unknown) => value, decode: (value: unknown) => value as never }
+
+/** The services of a conversation, whose answers are inputs. */
+export function loggedServices(services: ConversationServices, inputs: Inputs): ConversationServices {
+  const { models, fallbackModels, actions, knowledge, ledger, transferPolicy } = services
+  return {
+    models: ref => loggedModel(() => models(ref), inputs),
+    ...(fallbackModels && { fallbackModels: fallbackModels.map(model => loggedModel(() => model, inputs)) }),
+    actions: loggedActions(actions, inputs),
+    knowledge: knowledge && loggedKnowledge(knowledge, inputs),
+    ledger: loggedLedger(ledger, inputs),
+    transferPolicy: destination => inputs.read('policy', () => transferPolicy(destination)),
+  }
+}
+
+/** A replay has no models: their names come from the log. Throws what `choose` throws. */
+function loggedModel(choose: () => LanguageModel, inputs: Inputs): LanguageModel {
+  let model: LanguageModel | null = null
+  const chosen = inputs.read<ChosenModel>('model', () => {
+    try {
+      model = choose()
+      return { identity: model.identity }
+    } catch (error) {
+      return { failure: failureOf(error) }
+    }
+  })
+  if ('failure' in chosen) throw errorOf(chosen.failure)
+  const { identity } = chosen
+  return {
+    identity,
+    readiness: async () => null,
+    generate: (request, signal) =>
+      inputs.stream<GenerationEvent>({ kind: 'model', request: { identity, ...request }, codec: AS_IT_IS }, () =>
+        (model ?? choose()).generate(request, signal),
+      ),
+    close: async () => {},
+  }
+}
+
+function loggedActions(runner: ActionRunner, inputs: Inputs): ActionRunner {
+  return {
+    run: ({ onPhase, ...request }, signal) => {
+      const { action, arguments: args, node_id, ordinal } = request
+      return inputs.call<ActionOutcome, ActionPhase>(
+        { kind: 'action', request: { action, args, node_id, ordinal }, codec: AS_IT_IS },
+        progress => runner.run({ ...request, onPhase: progress }, signal),
+        onPhase,
+      )
+    },
+  }
+}
+
+function loggedKnowledge(searcher: KnowledgeSearcher, inputs: Inputs): KnowledgeSearcher {
+  return {
+    search: (query, signal) =>
+      inputs.call({ kind: 'knowledge', request: query, codec: AS_IT_IS }, () => searcher.search(query, signal)),
+  }
+}
+
+/** Rows of model requests are not logged: nothing depends on them. */
+function loggedLedger(ledger: EffectLedger, inputs: Inputs): EffectLedger {
+  const inference = new Set<string>()
+  const logged = (step: string, request: unknown, start: () => Promise<EffectRecord>) =>
+    inputs.call<EffectRecord>({ kind: 'ledger', request: [step, request], codec: AS_IT_IS }, start)
+  return {
+    intend: async intent => {
+      if (intent.kind !== 'gateway_inference') return logged('intend', intent, () => ledger.intend(intent))
+      const record = await ledger.intend(intent)
+      inference.add(record.effect_id)
+      return record
+    },
+    decide: (id, decision) => logged('decide', [id, decision], () => ledger.decide(id, decision)),
+    sending: id => (inference.has(id) ? ledger.sending(id) : logged('sending', id, () => ledger.sending(id))),
+    settle: (id, outcome) =>
+      inference.has(id)
+        ? ledger.settle(id, outcome)
+        : logged('settle', [id, outcome], () => ledger.settle(id, outcome)),
+  }
+}

@@ -1,0 +1,118 @@
+import { type Random, SeededRandom, systemTime } from '@parley/kernel'
+import { RulesModel } from '@parley/providers'
+import { describe, expect, it } from 'vitest'
+import { InMemoryEffectLedger } from '../in-memory-effect-ledger.ts'
+import { if_, planOf, says, when } from '../testing/plans.ts'
+import { TextSession } from '../text-session.ts'
+import type { TimelineFact } from '../timeline.ts'
+import { type InputLog, InputLogWriter, readInputLog } from './input-log.ts'
+import { InputRecorder } from './input-recorder.ts'
+import { InputReplay } from './input-replay.ts'
+import type { Inputs } from './inputs.ts'
+
+const planWith = (booked: string) =>
+  planOf(
+    [
+      says('welcome', 'Hello. How can I help you?', {
+        edges: [when('The caller wants to book a room', 'book')],
+      }),
+      {
+        id: 'book',
+        type: 'function',
+        tool_id: 'book',
+        edges: [if_('current_action_outcome == succeeded', 'booked')],
+        else_edge: when('Else', 'trouble'),
+      },
+      says('booked', booked, { edges: [when('The caller does not need anything else', 'end')] }),
+      says('trouble', 'That did not work.', { edges: [when('The caller says goodbye', 'end')] }),
+      { id: 'end', type: 'end' },
+    ],
+    {
+      actions: [
+        {
+          action_id: 'book',
+          kind: 'http',
+          name: 'book',
+          method: 'POST',
+          url: 'https://hotel.example.com/book',
+          response_variables: { room: '$.room' },
+        },
+      ],
+      settings: { channels: ['phone', 'cloud'] },
+    },
+  )
+const PLAN = planWith('Room {{room}} is booked. Anything else?')
+const random: Random = new SeededRandom(3)
+
+function sessionOf(plan: typeof PLAN, inputs: Inputs, act: () => Promise<unknown>) {
+  const facts: TimelineFact[] = []
+  const session = new TextSession({
+    plan,
+    mode: { channel: 'cloud', hasCaller: true },
+    call: { run_id: 'r', agent_id: 'a', agent_version: 1, channel: 'cloud', from_number: null, to_number: null },
+    models: () => new RulesModel(),
+    actions: {
+      run: async ({ onPhase }) => {
+        onPhase({ phase: 'started', effect_id: 'effect-1' })
+        return { outcome: 'succeeded', body: await act(), effect_id: 'effect-1', error_code: null, durationMs: 12 }
+      },
+    },
+    ledger: new InMemoryEffectLedger({ random, wallClock: Date.now }),
+    transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }),
+    time: systemTime,
+    wallClock: Date.now,
+    inputs,
+    onEvent: event => {
+      if (event.type === 'fact') facts.push(event.fact)
+    },
+  })
+  return { session, facts }
+}
+
+async function recorded() {
+  const start = { startedAtMs: Math.round(systemTime.now()), startedAt: Date.UTC(2026, 10, 23), seed: 7 }
+  const header = { ...start, format: 1, code: 'c', lexicon: 'l', plan: 'p', kind: 'text', redacted: false } as const
+  const log = new InputLogWriter({ ...header, facts: null })
+  const recorder = new InputRecorder({ ...start, log, time: systemTime })
+  const { session, facts } = sessionOf(PLAN, recorder, async () => ({ room: '12' }))
+  await session.start()
+  await session.say('I want to book a room, please.')
+  await session.say('No, thank you.')
+  await session.conversation.settled()
+  return { facts, log: readInputLog(log.finish(1000)) }
+}
+
+async function replayed(log: InputLog, plan = PLAN, compare: 'exact' | 'changed' = 'exact') {
+  const replay = new InputReplay(log, { compare })
+  const never = async () => {
+    throw new Error('a replay calls no server')
+  }
+  const { session, facts } = sessionOf(plan, replay, never)
+  return { divergence: await replay.run(), facts, session }
+}
+
+describe('replay of a text conversation', () => {
+  it('makes the same decisions without a model and without a server', async () => {
+    const { facts, log } = await recorded()
+    const again = await replayed(log)
+    expect(again.divergence).toBeNull()
+    expect(again.facts).toEqual(facts)
+    expect(again.facts).toContainEqual(expect.objectContaining({ kind: 'node', node_id: 'booked' }))
+    expect(again.session.ended?.outcome).toBe('completed')
+  })
+
+  it('finds one changed input', async () => {
+    const { log } = await recorded()
+    const lines = JSON.parse(JSON.stringify(log.lines).replace('"room":"12"', '"room":"13"'))
+    const again = await replayed({ ...log, lines })
+    expect(again.divergence).toMatchObject({ kind: expect.stringMatching(/decision|request/) })
+  })
+
+  it('with another flow it goes as far as the first difference', async () => {
+    const { log } = await recorded()
+    const changed = await replayed(log, planWith('Room {{room}} is yours. Anything else?'))
+    expect(changed.divergence).not.toBeNull()
+    const nodes = changed.facts.flatMap(fact => (fact.kind === 'node' ? [fact.node_id] : []))
+    expect(nodes.slice(0, 3)).toEqual(['welcome', 'book', 'booked'])
+  })
+})

@@ -1,0 +1,164 @@
+import { type Inputs, loggedServices } from '@parley/conversation'
+import type { AudioFormat } from '@parley/kernel'
+import { ParleyError } from '@parley/kernel'
+import type { CallLeg } from '@parley/leg'
+import type { SpeechChunk, TextToSpeech } from '@parley/providers'
+import { EngineError } from '../errors.ts'
+import type { CallClock } from './call-clock.ts'
+import type { VoiceChoice } from './utterance-audio.ts'
+import type { VoiceAgent } from './voice-agent.ts'
+
+/** An agent whose models, actions, documents and voices answer through `inputs`. */
+export function loggedAgent(agent: VoiceAgent, inputs: Inputs): VoiceAgent {
+  const ledger = agent.ledger()
+  const services = loggedServices(
+    {
+      models: agent.model,
+      ...(agent.fallbackModels && { fallbackModels: agent.fallbackModels }),
+      actions: agent.actions(ledger),
+      knowledge: agent.knowledge,
+      ledger,
+      transferPolicy: agent.transferPolicy,
+    },
+    inputs,
+  )
+  const logged = (choice: VoiceChoice): VoiceChoice => ({ ...choice, voice: loggedVoice(choice.voice, inputs) })
+  return {
+    ...agent,
+    voice: loggedVoice(agent.voice, inputs),
+    ...(agent.fallbackVoices && { fallbackVoices: agent.fallbackVoices.map(logged) }),
+    ...(agent.lastResort && { lastResort: logged(agent.lastResort) }),
+    ...(services.fallbackModels && { fallbackModels: services.fallbackModels }),
+    model: services.models,
+    actions: () => services.actions,
+    knowledge: services.knowledge,
+    ledger: () => services.ledger,
+    transferPolicy: services.transferPolicy,
+  }
+}
+
+/** A chunk as a log has it: without its audio. */
+interface StoredChunk {
+  readonly samples: number
+  readonly words: SpeechChunk['words']
+}
+
+const CHUNKS = {
+  encode: ({ samples, words }: SpeechChunk): StoredChunk => ({ samples: samples.length, words }),
+  decode: (stored: unknown): SpeechChunk => {
+    const { samples, words } = stored as StoredChunk
+    return { samples: new Int16Array(samples), words }
+  },
+}
+
+function loggedVoice(voice: TextToSpeech, inputs: Inputs): TextToSpeech {
+  const { id, languages, formats, writesPhonemes } = voice
+  return {
+    id,
+    languages,
+    ...(formats && { formats }),
+    ...(writesPhonemes && { writesPhonemes }),
+    readiness: language => voice.readiness(language),
+    synthesize: (given, signal) => {
+      const { onSent: _, ...request } = given
+      return inputs.stream({ kind: 'voice', request: { id, ...request }, codec: CHUNKS }, () =>
+        voice.synthesize(given, signal),
+      )
+    },
+    ...(voice.warm && { warm: request => voice.warm?.(request) }),
+    close: async () => {},
+  }
+}
+
+/** Audio of prepared texts, which other calls may have made ready: whether it is there is an input. */
+export function loggedAudio(
+  audioOf: (text: string) => readonly SpeechChunk[] | undefined,
+  inputs: Inputs,
+): (text: string) => readonly SpeechChunk[] | undefined {
+  return text => {
+    let chunks: readonly SpeechChunk[] | undefined
+    const stored = inputs.read<readonly StoredChunk[] | null>('prepared', () => {
+      chunks = audioOf(text)
+      return chunks?.map(CHUNKS.encode) ?? null
+    })
+    return chunks ?? stored?.map(CHUNKS.decode)
+  }
+}
+
+/** What a conversation does with its leg. */
+export type ConversationLeg = Pick<
+  CallLeg,
+  'format' | 'direction' | 'peerHost' | 'play' | 'flush' | 'played' | 'sendDigits' | 'transfer' | 'setBackground'
+>
+
+/**
+ * The leg as a conversation sees it: what it reads is an input, and what it does a decision. `played` is what the leg acknowledged
+ * last, so that it changes with inputs only.
+ */
+export class LoggedLeg implements ConversationLeg {
+  readonly format: AudioFormat
+  readonly direction: CallLeg['direction']
+  readonly #leg: ConversationLeg
+  readonly #inputs: Inputs
+  #played: number
+
+  constructor(leg: ConversationLeg, inputs: Inputs) {
+    this.#leg = leg
+    this.#inputs = inputs
+    this.format = leg.format
+    this.direction = leg.direction
+    this.#played = inputs.read('played', () => leg.played())
+  }
+
+  get peerHost(): string | null {
+    return this.#inputs.read('peer-host', () => this.#leg.peerHost)
+  }
+
+  /** The leg has reported this position. */
+  acknowledge(position: number): void {
+    this.#played = Math.max(this.#played, position)
+  }
+
+  play(audio: Int16Array): number {
+    this.#inputs.decided(['play', audio.length])
+    return this.#leg.play(audio)
+  }
+
+  flush(): number {
+    this.#inputs.decided(['flush'])
+    this.#played = this.#inputs.read('flush', () => this.#leg.flush())
+    return this.#played
+  }
+
+  played(): number {
+    return this.#played
+  }
+
+  sendDigits(digits: string): void {
+    this.#inputs.decided(['digits', digits])
+    this.#leg.sendDigits(digits)
+  }
+
+  setBackground(...sound: Parameters<CallLeg['setBackground']>): void {
+    this.#leg.setBackground(...sound)
+  }
+
+  transfer(...transfer: Parameters<CallLeg['transfer']>): void {
+    this.#inputs.decided(['transfer'])
+    const refusal = this.#inputs.read<string | null>('transfer', () => {
+      try {
+        this.#leg.transfer(...transfer)
+        return null
+      } catch (error) {
+        if (!(error instanceof ParleyError)) throw error
+        return error.message
+      }
+    })
+    if (refusal !== null) throw new EngineError('transfer_refused', refusal)
+  }
+}
+
+/** The origin of the call's clock moves with the audio, which is not logged. */
+export function trackClock(clock: CallClock, inputs: Inputs): void {
+  inputs.track({ read: () => clock.origin, restore: origin => clock.restore(origin) })
+}

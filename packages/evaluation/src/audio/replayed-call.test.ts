@@ -1,0 +1,116 @@
+import { type TestCase, testCase } from '@parley/contract'
+import type { InputLog } from '@parley/conversation'
+import { if_, planOf, readInputLog, says, when } from '@parley/conversation/testing'
+import { type RecordedCall, replayCall } from '@parley/engine/testing'
+import { SeededRandom, systemTime } from '@parley/kernel'
+import { RulesModel, TonesVoice } from '@parley/providers'
+import { afterAll, describe, expect, it } from 'vitest'
+import { runTrial } from '../run-trial.ts'
+import { audioTrialRunner } from './audio-trial.ts'
+
+const planWith = (booked: string) =>
+  planOf(
+    [
+      says('welcome', 'Hello {{guest}}. How can I help you?', {
+        edges: [when('The caller wants to book a room', 'book'), when('The caller wants to speak to a person', 'end')],
+      }),
+      {
+        id: 'book',
+        type: 'function',
+        tool_id: 'book',
+        edges: [if_('current_action_outcome == succeeded', 'booked')],
+        else_edge: when('Else', 'end'),
+      },
+      says('booked', booked, {
+        edges: [when('The caller does not need anything else', 'end')],
+      }),
+      { id: 'end', type: 'end' },
+    ],
+    {
+      actions: [
+        {
+          action_id: 'book',
+          kind: 'http',
+          name: 'book',
+          method: 'POST',
+          url: 'https://hotel.example.com/book',
+          response_variables: { room: '$.room' },
+        },
+      ],
+      settings: { channels: ['phone', 'cloud'] },
+    },
+  )
+const PLAN = planWith('Room {{room}} is booked. Anything else?')
+const voice = new TonesVoice()
+afterAll(() => voice.close())
+
+async function recordedCall(over: object = {}) {
+  let recorded: RecordedCall | null = null
+  const runner = audioTrialRunner(voice, {
+    versions: { code: 'c', lexicon: 'l', plan: 'p' },
+    onRecorded: call => {
+      recorded = call
+    },
+  })
+  const options: TestCase = testCase.parse({
+    case_id: 'a',
+    name: 'A',
+    mode: 'audio',
+    language: 'en',
+    caller: { kind: 'script', steps: [{ says: 'I want to book a room, please.' }, { says: 'No.' }] },
+    dynamic_variables: { guest: 'Ada' },
+    mocks: [{ action_id: 'book', respond: { kind: 'response', body: { room: '12' } } }],
+    assertions: [{ type: 'outcome', id: 'ends', kinds: ['completed'] }],
+    ...over,
+  })
+  const report = await runTrial(
+    {
+      plan: PLAN,
+      agentId: 'hotel',
+      agentVersion: 1,
+      runId: '00000000-0000-4000-8000-000000000000',
+      testCase: options,
+      models: () => new RulesModel(),
+      time: systemTime,
+      wallClock: () => Date.UTC(2026, 10, 23, 9),
+      random: new SeededRandom(5),
+      signal: new AbortController().signal,
+    },
+    runner,
+  )
+  const bytes = recorded!.finish()
+  return { report, bytes, log: readInputLog(bytes) }
+}
+
+const itemsOf = (items: readonly object[]) => items.filter(item => (item as { kind: string }).kind !== 'state')
+
+describe('replay of a call', { timeout: 120_000 }, () => {
+  it('decides everything again as it was recorded, at the same times, without services and audio', async () => {
+    const { report, log, bytes } = await recordedCall()
+    expect(report.verdict).toBe('passed')
+    const again = await replayCall({ log, plan: PLAN })
+    expect(again.divergence).toBeNull()
+    expect(again.utterances).toEqual(report.record!.utterances)
+    const stripped = (items: readonly object[]) => itemsOf(items).map(item => ({ ...item, seq: 0, at: '' }))
+    expect(stripped(again.timeline)).toEqual(stripped(report.record!.timeline))
+    expect(bytes.length).toBeLessThan(20_000)
+  })
+
+  it('one changed input is found', async () => {
+    const { log } = await recordedCall()
+    const at = log.lines.findIndex(
+      line => line[0] === '>' && line[1] === 'heard' && /"final".*book/.test(JSON.stringify(line)),
+    )
+    const lines = log.lines.map((line, index) =>
+      index === at ? JSON.parse(JSON.stringify(line).replace('book', 'look')) : line,
+    ) as InputLog['lines']
+    expect((await replayCall({ log: { ...log, lines }, plan: PLAN })).divergence).not.toBeNull()
+  })
+
+  it('with another flow it is exact until the first turn that changes', async () => {
+    const { log } = await recordedCall()
+    const again = await replayCall({ log, plan: planWith('Room {{room}} is yours. Bye?'), compare: 'changed' })
+    expect(again.divergence).toMatchObject({ kind: 'request' })
+    expect(again.utterances.map(({ role }) => role)).toEqual(['agent', 'user'])
+  })
+})

@@ -102,7 +102,7 @@ describe('replay of a call', { timeout: 120_000 }, () => {
       line => line[0] === '>' && line[1] === 'heard' && /"final".*book/.test(JSON.stringify(line)),
     )
     const lines = log.lines.map((line, index) =>
-      index === at ? JSON.parse(JSON.stringify(line).replace('book', 'look')) : line,
+      index === at ? JSON.parse(JSON.stringify(line).replaceAll('book', 'look')) : line,
     ) as InputLog['lines']
     expect((await replayCall({ log: { ...log, lines }, plan: PLAN })).divergence).not.toBeNull()
   })

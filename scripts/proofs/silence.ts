@@ -1,12 +1,12 @@
 import type { Draft } from '@parley/flow'
 import { type Ms, msToSamples, NARROWBAND, type Random, randomBelow, SeededRandom, type Time } from '@parley/kernel'
-import type { LanguageModel, TextToSpeech } from '@parley/providers'
+import type { GenerationEvent, GenerationRequest, LanguageModel, TextToSpeech } from '@parley/providers'
 import { AudioHarness } from '../../packages/engine/src/testing/audio-harness.ts'
 import { FingerprintVoice } from '../../packages/engine/src/testing/scripted-speech.ts'
 import type { Proof, ProofOptions, ProofOutcome } from './proof.ts'
 
 /** How the services of a call misbehave. */
-const KINDS = ['stall', 'nothing', 'burst'] as const
+const KINDS = ['stall', 'nothing', 'burst', 'slow'] as const
 type Kind = (typeof KINDS)[number]
 
 const CONTRACT_MS: Ms = 2000
@@ -32,7 +32,8 @@ interface Tally {
 }
 
 /**
- * Calls in virtual time with services that, in 5 % of their requests, stall for 37 s, answer nothing, or answer 1 to 4 s late and all at once: the silence that the
+ * Calls in virtual time with services that, in 5 % of their requests, stall for 37 s, answer nothing, or answer 1 to 4 s late and all at once, or in every request
+ * begin to answer after 0.1 to 1.5 s, whatever they are asked: the silence that the
  * caller hears in each turn, the share of turns with a holding line, and what the further requests cost. `count`: turns of each kind.
  * `contractMs`: the setting of the agent; the silence is always judged by 2 s.
  */
@@ -44,8 +45,15 @@ export async function proveSilence(
   let ok = true
   for (const kind of KINDS) {
     const tally: Tally = { turns: [], characters: 0, needed: 0 }
+    const model = new FaultyModel(kind, random, tally)
     while (tally.turns.length < count) {
-      await call(kind, { random, contractMs, tally, turns: Math.min(TURNS_PER_CALL, count - tally.turns.length) })
+      await call(kind, {
+        random,
+        contractMs,
+        tally,
+        model,
+        turns: Math.min(TURNS_PER_CALL, count - tally.turns.length),
+      })
       if (tally.turns.length % 200 === 0) progress(`${kind}: ${tally.turns.length} turns`)
     }
     const silences = tally.turns.map(({ silenceMs }) => silenceMs).toSorted((a, b) => a - b)
@@ -69,52 +77,92 @@ export async function proveSilence(
   return { ok, summary: { contract_ms: CONTRACT_MS, kinds: KINDS.length } }
 }
 
+function isFaulty(random: Random): boolean {
+  return randomBelow(random, 1000) < 1000 * STALL_SHARE
+}
+
+/** A model that misbehaves. Like a service, it writes nothing more when a request is aborted. */
+class FaultyModel implements LanguageModel {
+  readonly identity: LanguageModel['identity']
+  turn = 0
+  readonly #kind: Kind
+  readonly #random: Random
+  readonly #tally: Tally
+  /** The turn whose first request was counted. */
+  #counted = 0
+  #wait: (ms: Ms) => Promise<void> = async () => {}
+
+  constructor(kind: Kind, random: Random, tally: Tally) {
+    this.identity = { provider: 'test', model: kind }
+    this.#kind = kind
+    this.#random = random
+    this.#tally = tally
+  }
+
+  /** A call begins, in whose time the model waits. */
+  begin(wait: (ms: Ms) => Promise<void>): void {
+    this.#wait = wait
+    this.turn = 0
+    this.#counted = 0
+  }
+
+  async readiness(): Promise<null> {
+    return null
+  }
+
+  async *generate(request: GenerationRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
+    const tally = this.#tally
+    const reply = answerOf(this.turn)
+    const characters = JSON.stringify(request.messages).length
+    const isFirst = this.#counted !== this.turn
+    this.#counted = this.turn
+    tally.characters += characters
+    if (isFirst) tally.needed += characters + reply.length
+    const faulty = isFaulty(this.#random)
+    await this.#wait(this.#firstEventMs(faulty))
+    if (signal.aborted) return
+    if (this.#kind !== 'nothing' || !faulty) {
+      tally.characters += reply.length
+      yield { type: 'text', delta: reply }
+    }
+    yield { type: 'finished', reason: 'stop' }
+  }
+
+  async close(): Promise<void> {}
+
+  #firstEventMs(faulty: boolean): Ms {
+    const random = this.#random
+    if (this.#kind === 'stall' && faulty) return STALL_MS
+    if (this.#kind === 'burst' && faulty) return 1000 + randomBelow(random, 3000)
+    if (this.#kind === 'slow') return 100 + randomBelow(random, 1400)
+    return 200 + randomBelow(random, 300)
+  }
+}
+
 interface CallOptions {
   readonly random: Random
   readonly contractMs: Ms
   readonly tally: Tally
+  /** All calls have the same model, whose pace they learn together. */
+  readonly model: FaultyModel
   readonly turns: number
 }
 
-async function call(kind: Kind, { random, contractMs, tally, turns }: CallOptions): Promise<void> {
+async function call(kind: Kind, { random, contractMs, tally, model, turns }: CallOptions): Promise<void> {
   let harness: AudioHarness | null = null
   let turn = 0
-  /** The turn whose first request was counted. */
-  let counted = 0
   const wait = async (ms: Ms) => {
     const time: Time = harness!.line.time
     await new Promise<void>(resolve => time.at(time.now() + ms, resolve))
   }
-  const isFaulty = () => randomBelow(random, 1000) < 1000 * STALL_SHARE
-  const model: LanguageModel = {
-    identity: { provider: 'test', model: kind },
-    readiness: async () => null,
-    async *generate(request) {
-      const reply = answerOf(turn)
-      const characters = JSON.stringify(request.messages).length
-      const isFirst = counted !== turn
-      counted = turn
-      tally.characters += characters
-      if (isFirst) tally.needed += characters + reply.length
-      const faulty = isFaulty()
-      if (kind === 'stall' && faulty) await wait(STALL_MS)
-      else if (kind === 'burst' && faulty) await wait(1000 + randomBelow(random, 3000))
-      else await wait(200 + randomBelow(random, 300))
-      if (kind !== 'nothing' || !faulty) {
-        tally.characters += reply.length
-        yield { type: 'text', delta: reply }
-      }
-      yield { type: 'finished', reason: 'stop' }
-    },
-    close: async () => {},
-  }
+  model.begin(wait)
   const voice = new FingerprintVoice()
   const stallingVoice: TextToSpeech = {
     id: 'test/stalling',
     languages: ['en'],
     readiness: async () => null,
     async *synthesize(request, signal) {
-      await wait(turn > 0 && kind === 'stall' && isFaulty() ? STALL_MS : 150)
+      await wait(turn > 0 && kind === 'stall' && isFaulty(random) ? STALL_MS : 150)
       yield* voice.synthesize(request, signal)
     },
     close: async () => {},
@@ -125,6 +173,7 @@ async function call(kind: Kind, { random, contractMs, tally, turns }: CallOption
   await on.until(() => on.timeline('utterance').length >= 1, 12_000, 'greeted')
   await on.pass(1500)
   for (turn = 1; turn <= turns; turn++) {
+    model.turn = turn
     const before = on.timeline('utterance').length
     await on.pass(on.says(`question number ${turn} please`))
     const from = on.heardNow() + msToSamples(DECIDED_MS, NARROWBAND)

@@ -54,6 +54,13 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['Settings.voicemail', 'enabled action message detectionTimeoutMs', VOICE, `${VOICE} packages/dialogue/src`],
   ['Settings.ivr', 'enabled action', VOICE, VOICE],
   ['Settings.callScreening', 'enabled identity purpose', VOICE, VOICE],
+  ['Settings', 'callMemory', 'packages/engine/src/runs', 'packages/engine/src/runs'],
+  [
+    'Settings.callMemory',
+    'enabled maxAgeDays',
+    'packages/engine/src/runs',
+    'packages/engine/src/runs packages/store/src/runs',
+  ],
   ['Settings', 'ringDurationMs', 'packages/engine/src/runs', 'packages/engine/src/runs'],
 
   // Services of an agent.

@@ -7,6 +7,7 @@ import { type RetrievedKnowledge, TurnKnowledge, type TurnPassages } from './kno
 import { fixedTexts } from './model/agent-language.ts'
 import type { PromptContext } from './model/instructions.ts'
 import { ModelMeter } from './model/model-meter.ts'
+import { paceOf } from './model/model-pace.ts'
 import { askQuestion, choiceRequest, type Question } from './model/model-questions.ts'
 import { ModelRequests } from './model/model-requests.ts'
 import { PreemptiveGeneration } from './model/preemptive-generation.ts'
@@ -70,6 +71,7 @@ export class ModelTurns {
     const { fallbackModels = [] } = context.options
     this.#requests = new ModelRequests({
       models,
+      paces: ref => paceOf(context.options.models(ref)),
       ledger,
       preemptive,
       time,

@@ -219,6 +219,7 @@ export {
   type LastWords,
   type RunEnding,
 } from './runs/finish.ts'
+export { type LastCall, lastCall } from './runs/last-call.ts'
 export {
   answerMessage,
   type MessageAnswer,
@@ -281,6 +282,7 @@ export {
   confirmNumber,
   createOrganisation,
   createStaffKey,
+  forgetNumber,
   listOrganisations,
   noteMasterKeyRotation,
   readEnvironment,

@@ -245,6 +245,22 @@ export async function confirmNumber(tx: Queries, numberId: string, move: boolean
   return { tenant_id, number_id, phone_number, trunk_id, inbound: 'address' }
 }
 
+/** From now on no agent of the environment remembers an earlier call with the number (E.164). */
+export async function forgetNumber(
+  tx: Queries,
+  scope: Scope,
+  phoneNumber: string,
+): Promise<{ readonly tenant_id: string; readonly phone_number: string; readonly forgotten_at: string }> {
+  const { tenant_id } = scope
+  const { rows } = await sql<{ forgotten_at: string }>`
+    insert into parley.forgotten_numbers (tenant_id, phone_number, forgotten_at)
+    values (${tenant_id}::uuid, ${phoneNumber}, ${statementTime})
+    on conflict (tenant_id, phone_number) do update set forgotten_at = excluded.forgotten_at
+    returning forgotten_at`.execute(tx)
+  await note(tx, scope, 'staff.forget_number', { kind: 'operation', id: 'forgotten-numbers' })
+  return { tenant_id, phone_number: phoneNumber, forgotten_at: rows[0]!.forgotten_at }
+}
+
 /** A key with its secret, which is not shown again. Throws `limit_reached`. */
 export async function createStaffKey(
   tx: Queries,

@@ -10,7 +10,7 @@ import {
 } from '../admin/env.ts'
 import { KEY_USAGE, keyCreate } from '../admin/key.ts'
 import { MASTER_KEY_USAGE, rotate } from '../admin/master-key.ts'
-import { NUMBER_USAGE, numberConfirm } from '../admin/number.ts'
+import { NUMBER_FORGET_USAGE, NUMBER_USAGE, numberConfirm, numberForget } from '../admin/number.ts'
 import { ORG_USAGE, orgCreate, orgList } from '../admin/org.ts'
 import { RATE_CARD_USAGE, rateCardInstall } from '../admin/rate-card.ts'
 import type { StaffCommand } from '../admin/staff-command.ts'
@@ -32,6 +32,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => StaffCommand>> = {
   'trunk list': trunkList,
   'trunk show': trunkShow,
   'number confirm': numberConfirm,
+  'number forget': numberForget,
   'rate-card install': rateCardInstall,
   'key create': keyCreate,
 }
@@ -44,6 +45,7 @@ const USAGES = [
   TRUNK_LIST_USAGE,
   TRUNK_SHOW_USAGE,
   NUMBER_USAGE,
+  NUMBER_FORGET_USAGE,
   RATE_CARD_USAGE,
   KEY_USAGE,
   MASTER_KEY_USAGE,

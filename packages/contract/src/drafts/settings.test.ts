@@ -98,6 +98,7 @@ const values: Record<string, FieldCases> = {
   vocabSpecialization: oneOf('general', 'medical'),
   silenceContractMs: integer(500, 10_000),
   holdingLines: list(0, 10, text(1, 200)),
+  callMemory: object({ enabled: true }, { enabled: boolean, maxAgeDays: optional(integer(1, 365)) }),
   redaction: {
     valid: [{ kinds: ['names'] }, { kinds: ['names', 'card_numbers', 'phone_numbers', 'emails'], hideFromModel: true }],
     invalid: [

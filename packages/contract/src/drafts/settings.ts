@@ -56,6 +56,13 @@ const redaction = z.strictObject({
   hideFromModel: z.boolean().optional(),
 })
 
+/** `{{last_call}}` holds what came of the last call with the same number. */
+const callMemory = z.strictObject({
+  enabled: z.boolean(),
+  /** Older calls are not remembered. Default 90. */
+  maxAgeDays: z.int().min(1).max(365).optional(),
+})
+
 const userDtmfOptions = z.strictObject({
   digitLimit: z.int().min(1).nullable().optional(),
   terminationKey: z
@@ -124,6 +131,7 @@ const setting = {
   silenceContractMs: z.int().min(500).max(10_000),
   /** What the agent says while the caller waits; a node may have a line of its own. Empty: the language's own lines. */
   holdingLines: z.array(text(1, 200)).max(10),
+  callMemory,
   sms,
   redaction,
 }
@@ -149,6 +157,7 @@ export const plannedSettings = everySetting
     // Absent means the default, so that the digests of earlier plans stay the same.
     silenceContractMs: true,
     holdingLines: true,
+    callMemory: true,
     redaction: true,
   })
   .meta({ id: 'PlannedSettings' })

@@ -6,13 +6,18 @@ import type { TimelineFact } from '../timeline.ts'
 import { type AnswerEnd, readAnswer } from './answer.ts'
 import { hedgedModel } from './hedged-model.ts'
 import { InferenceRow } from './inference-row.ts'
+import type { ModelPace } from './model-pace.ts'
 import type { PreemptiveGeneration } from './preemptive-generation.ts'
 
+/** A slow model gets at most so many times as long before another request is sent. */
+const LATEST = 2.5
 /** Pause before the second attempt, where the service sends no Retry-After. */
 const RETRY_AFTER_MS: Ms = 250
 
 interface ModelRequestOptions {
   readonly models: (ref: ModelRef | null) => LanguageModel
+  /** How fast the model of a request answers. May throw as `models`. */
+  readonly paces: (ref: ModelRef | null) => ModelPace
   readonly ledger: EffectLedger
   readonly preemptive: PreemptiveGeneration
   readonly time: Time
@@ -75,7 +80,8 @@ export class ModelRequests {
     const { models, preemptive, time, eventMs } = this.#options
     let model: LanguageModel
     try {
-      model = preemptive.take(ask.model, ask.request) ?? models(ask.model)
+      const early = preemptive.take(ask.model, ask.request)
+      model = this.#hedged(early ?? models(ask.model), ask, early !== null)
     } catch (error) {
       const code = error instanceof ParleyError ? error.code : 'model_not_ready'
       return {
@@ -88,21 +94,24 @@ export class ModelRequests {
     }
     row.sending()
     const { request, deadline, signal } = ask
-    return readAnswer({ model: this.#hedged(model, ask), request, time, eventMs, deadline, signal, onEvent })
+    return readAnswer({ model, request, time, eventMs, deadline, signal, onEvent })
   }
 
   /** The model, helped by the others when it is late. A preemptive answer is helped by the model itself. */
-  #hedged(model: LanguageModel, { model: ref }: ModelRequest): LanguageModel {
-    const { models, fallbacks, lateAfterMs, time, onFact } = this.#options
+  #hedged(model: LanguageModel, { model: ref }: ModelRequest, isPreemptive: boolean): LanguageModel {
+    const { models, paces, fallbacks, lateAfterMs, time, onFact } = this.#options
     if (lateAfterMs === null) return model
     return hedgedModel({
       model,
       again: () => models(ref),
       fallbacks,
       lateAfterMs,
+      latestMs: lateAfterMs * LATEST,
+      pace: paces(ref),
+      isPreemptive,
       time,
-      onHedge: ({ provider, model: name }, cause) => {
-        const why = cause === 'late' ? `sent nothing within ${lateAfterMs} ms` : 'failed'
+      onHedge: ({ provider, model: name }, cause, afterMs) => {
+        const why = cause === 'late' ? `sent nothing within ${Math.round(afterMs)} ms` : 'failed'
         const code = cause === 'late' ? 'model_late' : 'model_failed'
         onFact({ kind: 'error', code, message: `The model ${why}, so ${provider}/${name} was asked as well.` })
       },

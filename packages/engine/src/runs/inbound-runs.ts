@@ -10,7 +10,6 @@ import {
   type InboundTrunk,
   listNumbers,
   numberReached,
-  startingRun,
 } from '@parley/store'
 import type { AbandonReason, CallPlan, RingingDecision } from '../call-plan.ts'
 import { calledNumbers, e164Numbers, type NumberRules } from '../called-number.ts'
@@ -19,6 +18,7 @@ import type { CallRefusal, InboundDecision, InboundRoute, InboundRouter } from '
 import type { CallLadders } from '../ladder/call-ladders.ts'
 import { tokensOf } from '../token-router.ts'
 import type { AgentFactory } from './agent-factory.ts'
+import { startingCall } from './call-memory.ts'
 import { CallRecord, type CallRecordEnd } from './call-record.ts'
 import { callerIdentityOf } from './caller-identity.ts'
 import { headerVariables } from './custom-headers.ts'
@@ -245,7 +245,7 @@ export class InboundRuns implements InboundRouter {
     const { scope } = trunk
     const record = this.#record(run, invite, trunk)
     try {
-      const start = await startingRun(database.within(scope), scope, run.runId)
+      const start = await startingCall(database, scope, run.runId, onProblem)
       if (start === null) throw new EngineError('internal', `run ${run.runId} was admitted and is not in the database`)
       const { agent_id, version, plan } = start
       const agent = await agents.create({ scope, agent_id, version, plan })

@@ -13,7 +13,6 @@ import {
   type PingedTrunk,
   type Sealer,
   type StartingRun,
-  startingRun,
   takeCallSlot,
 } from '@parley/store'
 import type { Call } from '../call.ts'
@@ -23,6 +22,7 @@ import type { DialRequest } from '../engine.ts'
 import { EngineError } from '../errors.ts'
 import type { CallLadders } from '../ladder/call-ladders.ts'
 import type { AgentFactory } from './agent-factory.ts'
+import { startingCall } from './call-memory.ts'
 import { CallRecord, type CallRecordEnd, undialled } from './call-record.ts'
 import { variableHeaders } from './custom-headers.ts'
 import { DialEffect } from './dial-effect.ts'
@@ -113,7 +113,7 @@ export class OutboundRuns {
   }
 
   async #begin(run: OwnedRun, place: CallPlace): Promise<void> {
-    const { database, recordings, time, onOver } = this.#options
+    const { database, recordings, time, onOver, onProblem } = this.#options
     const record = new CallRecord({
       run,
       direction: 'outbound',
@@ -126,7 +126,7 @@ export class OutboundRuns {
     let effectId: string | null = null
     try {
       const ready = await this.#setups.run(async () => {
-        const start = await startingRun(database.within(run.scope), run.scope, run.runId)
+        const start = await startingCall(database, run.scope, run.runId, onProblem)
         if (start === null) throw new SetupFailure(undialled('internal'))
         const trunk = await this.#trunk(run, start)
         const agent = await this.#agent(run, start)

@@ -311,6 +311,7 @@ export const AGENT_FIELDS: readonly AgentField[] = [
   userDtmfOptions,
   redaction,
   parleyOnly('openerWaitsForCallee'),
+  parleyOnly('callMemory'),
   parleyOnly('channels'),
   signedUrls,
 ]

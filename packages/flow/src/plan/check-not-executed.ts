@@ -33,6 +33,7 @@ function isKnown(name: keyof typeof KNOWN_WORDS, word: string): boolean {
 export function checkNotExecuted(draft: DraftContent, findings: Findings): void {
   checkUnreadSettings(draft.settings, findings)
   checkUnreadProviders(draft, findings)
+  checkCallMemory(draft, findings)
   for (const scope of scopesOf(draft))
     for (const [index, node] of scope.nodes.entries())
       checkUnreadInNode(node, scope, [...scope.path, 'nodes', index], findings)
@@ -57,6 +58,16 @@ function checkUnreadSettings(settings: SettingValues, findings: Findings): void 
     }
     warn(findings, ['settings', name], instead, fix)
   }
+}
+
+/** What is remembered of a call comes from its analysis. */
+function checkCallMemory({ settings, analysis }: DraftContent, findings: Findings): void {
+  if (settings.callMemory?.enabled !== true || (analysis?.items.length ?? 0) > 0) return
+  const items = [{ type: 'system-presets' as const, name: 'call_summary' as const }]
+  warn(findings, ['settings', 'callMemory'], 'calls are not analysed, so nothing of them is remembered', {
+    label: 'Summarise every call',
+    edits: [{ type: 'agent.analysis', value: { items, model: analysis?.model ?? null } }],
+  })
 }
 
 function checkUnreadProviders({ providers, analysis }: DraftContent, findings: Findings): void {

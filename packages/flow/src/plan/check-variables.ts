@@ -8,6 +8,9 @@ import type { Findings } from './findings.ts'
 import { isSystemVariable, isVariableName } from './names.ts'
 import { scopesOf } from './scope.ts'
 
+/** Set by the engine where the agent remembers calls. */
+const LAST_CALL = 'last_call'
+
 /** Warns of variables that the flow reads and that nothing in the draft sets; a run may still set them when it is created. */
 export function checkVariables(draft: DraftContent, findings: Findings): void {
   const known = definedVariables(draft)
@@ -35,6 +38,7 @@ function definedVariables(draft: DraftContent): ReadonlySet<string> {
   const names = new Set([
     ...Object.keys(draft.flow.default_dynamic_variables),
     ...(draft.inbound_context?.variables ?? []),
+    ...(draft.settings.callMemory?.enabled === true ? [LAST_CALL] : []),
   ])
   for (const action of draft.actions)
     for (const name of actionKindOf(action).variableNames?.(action) ?? []) names.add(name)

@@ -14,6 +14,7 @@ describe('the proof "silence": services stall, answer nothing, or answer all at 
       { kind: 'stall', turns: 15 },
       { kind: 'nothing', turns: 15 },
       { kind: 'burst', turns: 15 },
+      { kind: 'slow', turns: 15 },
     ])
     for (const line of short.lines)
       expect(line).toHaveProperty(

@@ -17,11 +17,15 @@ const TURNS_PER_CALL = 10
 /** Time in which a turn is decided complete after the caller's last word. */
 const DECIDED_MS: Ms = 700
 const AUDIBLE = 300
+/** What the agent says when the model has no words twice in a turn. */
+const APOLOGY = "I'm sorry, I have a technical problem. Could you say that once more?"
 const HOLDING_LINES = ['One moment, please.', 'I am still working on it.']
 
 interface Turn {
   readonly silenceMs: Ms
   readonly held: boolean
+  /** The agent apologised and asked the caller to say it again: from then on it owes nothing. */
+  readonly isAskedBack: boolean
 }
 
 interface Tally {
@@ -70,6 +74,7 @@ export async function proveSilence(
       silence_p99_ms: quantile(0.99),
       silence_p999_ms: quantile(0.999),
       silence_max_ms: quantile(1),
+      asked_back_share: tally.turns.filter(({ isAskedBack }) => isAskedBack).length / silences.length,
       held_share: tally.turns.filter(({ held }) => held).length / silences.length,
       extra_tokens: Number(extraTokens.toFixed(4)),
     })
@@ -182,9 +187,10 @@ async function call(kind: Kind, { random, contractMs, tally, model, turns }: Cal
         .timeline('utterance')
         .slice(before)
         .map(({ text }) => text)
-    await on.until(() => answers().includes(answerOf(turn)), 60_000, `${kind}: turn ${turn}`)
+    const asksBack = () => answers().includes(APOLOGY)
+    await on.until(() => asksBack() || answers().includes(answerOf(turn)), 60_000, `${kind}: turn ${turn}`)
     const held = answers().some(text => HOLDING_LINES.includes(text))
-    tally.turns.push({ silenceMs: longestSilence(on.heard(), from), held })
+    tally.turns.push({ silenceMs: longestSilence(on.heard(), from), held, isAskedBack: asksBack() })
     await on.pass(1000)
   }
   on.caller.hangUp()

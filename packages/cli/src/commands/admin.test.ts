@@ -244,6 +244,19 @@ describe('parley admin', () => {
     await expect(admin(`trunk show other --env ${tenant_id}`)).rejects.toThrow('it has shown')
   })
 
+  it('number forget makes agents forget the calls with a number, and takes no other form of it', async () => {
+    const { tenant_id } = await test.scope()
+    expect(await admin(`number forget +4930222 --env ${tenant_id}`)).toMatchObject({
+      tenant_id,
+      phone_number: '+4930222',
+    })
+    await expect(admin(`number forget 030222 --env ${tenant_id}`)).rejects.toThrow('must be in E.164')
+    const { rows } = await test.owner.query('select phone_number from parley.forgotten_numbers where tenant_id = $1', [
+      tenant_id,
+    ])
+    expect(rows).toEqual([{ phone_number: '+4930222' }])
+  })
+
   it('running processes are notified of the changes of staff', async () => {
     const { tenant_id } = await test.scope()
     const bus = postgresBus({ url: test.owner.url })

@@ -619,6 +619,7 @@ export const en = {
   'provider.assemblyai': 'AssemblyAI',
   'provider.soniox': 'Soniox',
   'provider.speechmatics': 'Speechmatics',
+  'provider.azure': 'Azure Speech',
   'provider.elevenlabs': 'ElevenLabs',
   'provider.cartesia': 'Cartesia',
   'provider.openai_compatible': 'OpenAI-compatible',

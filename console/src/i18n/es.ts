@@ -621,6 +621,7 @@ export const es: Catalogue = {
   'provider.assemblyai': 'AssemblyAI',
   'provider.soniox': 'Soniox',
   'provider.speechmatics': 'Speechmatics',
+  'provider.azure': 'Azure Speech',
   'provider.elevenlabs': 'ElevenLabs',
   'provider.cartesia': 'Cartesia',
   'provider.openai_compatible': 'Compatible con OpenAI',

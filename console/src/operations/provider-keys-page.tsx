@@ -23,6 +23,7 @@ const PROVIDERS: readonly Provider[] = [
   'assemblyai',
   'soniox',
   'speechmatics',
+  'azure',
   'elevenlabs',
   'cartesia',
   'openai_compatible',

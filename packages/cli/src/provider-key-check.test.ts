@@ -18,6 +18,7 @@ const VENDORS = [
   'assemblyai',
   'soniox',
   'speechmatics',
+  'azure',
   'elevenlabs',
   'cartesia',
 ] as const

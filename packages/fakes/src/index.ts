@@ -1,6 +1,8 @@
 export { FakeAnthropic } from './anthropic/fake-anthropic.ts'
 export type { FakeMessagesStyle } from './anthropic/message-stream.ts'
 export { FakeAssemblyAi, type FakeAssemblyAiOptions } from './assemblyai/fake-assemblyai.ts'
+export { FakeAzureRecogniser } from './azure/fake-azure-recogniser.ts'
+export { FakeAzureVoice } from './azure/fake-azure-voice.ts'
 export { FakeCartesia } from './cartesia/fake-cartesia.ts'
 export { FakeAura } from './deepgram/fake-aura.ts'
 export { FakeDeepgramFlux, type FakeDeepgramFluxOptions } from './deepgram/fake-deepgram-flux.ts'

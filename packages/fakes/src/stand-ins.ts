@@ -1,5 +1,6 @@
 import { anthropicStandIn } from './anthropic/stand-in.ts'
 import { assemblyAiStandIn } from './assemblyai/stand-in.ts'
+import { azureStandIn } from './azure/stand-in.ts'
 import { cartesiaStandIn } from './cartesia/stand-in.ts'
 import { deepgramStandIn } from './deepgram/stand-in.ts'
 import { elevenLabsStandIn } from './elevenlabs/stand-in.ts'
@@ -16,6 +17,7 @@ export const STAND_INS: readonly StandInVendor[] = [
   assemblyAiStandIn,
   sonioxStandIn,
   speechmaticsStandIn,
+  azureStandIn,
   elevenLabsStandIn,
   cartesiaStandIn,
   openAiStandIn,

@@ -1,6 +1,7 @@
 import type { Time } from '@parley/kernel'
 import { anthropic } from './anthropic/vendor.ts'
 import { assemblyAi } from './assemblyai/vendor.ts'
+import { azure } from './azure/vendor.ts'
 import { cartesia } from './cartesia/vendor.ts'
 import { deepgram } from './deepgram/vendor.ts'
 import { elevenLabs } from './elevenlabs/vendor.ts'
@@ -29,6 +30,7 @@ export const VENDORS: readonly Vendor[] = [
   assemblyAi,
   soniox,
   speechmatics,
+  azure,
   openAi,
   anthropic,
   gemini,

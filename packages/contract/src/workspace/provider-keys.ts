@@ -13,6 +13,7 @@ export const ownKeyProvider = z.enum([
   'assemblyai',
   'soniox',
   'speechmatics',
+  'azure',
   'elevenlabs',
   'cartesia',
   'openai_compatible',

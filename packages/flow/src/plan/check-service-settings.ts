@@ -16,7 +16,7 @@ interface ServiceSetting {
 
 /** Vendors whose adapters read the setting. */
 const TEMPERATURE = ['elevenlabs']
-const ACCURATE = ['deepgram', 'assemblyai', 'soniox', 'speechmatics']
+const ACCURATE = ['deepgram', 'assemblyai', 'soniox', 'speechmatics', 'azure']
 const STRICT_TOOLS = ['openai', 'anthropic', 'gemini']
 /** Models with medical terms in English: versions of their own, or a setting of the request. */
 const MEDICAL = /^(deepgram\/nova-[23](-general|-medical)?|soniox\/.*|speechmatics\/.*)$/

@@ -107,7 +107,7 @@ export class ServiceRecogniser implements SpeechToText {
           onEnd: end => listener.onEnd(this.#errorOf(end)),
         },
       )
-      const wire = openWire?.(options, randomUUID().replaceAll('-', ''))
+      const wire = openWire?.(options, { id: randomUUID().replaceAll('-', ''), openedAt: new Date().toISOString() })
       if (wire === undefined) return socket
       for (const message of wire.opening) socket.send(message)
       return { send: message => socket.send(wire.encode(message)), close: () => socket.close() }

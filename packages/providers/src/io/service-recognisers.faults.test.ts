@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import {
   FakeAssemblyAi,
   type FakeAssemblyAiOptions,
+  FakeAzureRecogniser,
   FakeDeepgramFlux,
   type FakeDeepgramFluxOptions,
   FakeDeepgramListen,
@@ -14,6 +15,7 @@ import { NARROWBAND, systemTime, WIDEBAND } from '@parley/kernel'
 import { resample } from '@parley/media'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemblyAiStreaming } from '../assemblyai/streaming-v3.ts'
+import { azureConversation } from '../azure/conversation-v1.ts'
 import { deepgramNova } from '../deepgram/listen-v1.ts'
 import { deepgramFlux } from '../deepgram/listen-v2.ts'
 import { sonioxRealTime } from '../soniox/real-time.ts'
@@ -64,6 +66,12 @@ const SPEECHMATICS: Service = {
   fake: options => FakeSpeechmatics.open(options),
   recogniser: options => new ServiceRecogniser(speechmaticsRealTime(), options),
 }
+const AZURE: Service = {
+  name: 'Azure Speech',
+  fake: options => FakeAzureRecogniser.open(options),
+  recogniser: ({ baseUrl = '', ...options }) =>
+    new ServiceRecogniser(azureConversation(baseUrl), { ...options, baseUrl: `${baseUrl}/stt` }),
+}
 
 async function openSession(
   service: Service,
@@ -83,7 +91,7 @@ async function openSession(
 const startsOf = (session: ReturnType<typeof listenTo>) =>
   session.events.flatMap(event => (event.type === 'final' ? event.words.map(word => word.startSample) : []))
 
-describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS])(
+describe.each([NOVA, FLUX, ASSEMBLY, SONIOX, SPEECHMATICS, AZURE])(
   'a recogniser of $name when its service has faults',
   service => {
     it('sends audio from before the connection was open faster than real time', async () => {

@@ -69,10 +69,18 @@ export interface ServiceProtocol {
   openReader(): (message: string) => readonly ServiceEvent[]
 }
 
+/** What is particular to one connection. */
+export interface WireConnection {
+  /** 32 hexadecimal digits. */
+  readonly id: string
+  /** ISO 8601. */
+  readonly openedAt: string
+}
+
 /** How one connection writes its messages. */
 export interface ServiceWire {
   /** Sent before everything else. */
-  readonly opening: readonly string[]
+  readonly opening: readonly (string | Uint8Array)[]
   /** The message for audio (bytes) or for one of the protocol's messages (text). */
   encode(message: string | Uint8Array): string | Uint8Array
 }
@@ -92,8 +100,8 @@ export interface RecogniserService {
   readonly path: (options: SpeechStreamOptions) => string
   /** Headers of the handshake that carry the key. */
   readonly headers: (apiKey: string) => Readonly<Record<string, string>>
-  /** The wire format of one connection, `id` being 32 hexadecimal digits of its own. Default: nothing is sent before the audio, and messages as they are. */
-  readonly wire?: (options: SpeechStreamOptions, id: string) => ServiceWire
+  /** The wire format of one connection. Default: nothing is sent before the audio, and messages as they are. */
+  readonly wire?: (options: SpeechStreamOptions, connection: WireConnection) => ServiceWire
   /** Meaning of a close code, for services that define codes of their own. */
   readonly failure?: (code: number | null, reason: string) => 'refused' | 'busy' | 'failed'
 }

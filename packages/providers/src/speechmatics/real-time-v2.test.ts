@@ -83,7 +83,7 @@ it('a stream of Speechmatics in English and Spanish listens for both', () => {
 })
 
 it('the last message to Speechmatics counts the messages of audio', () => {
-  const wire = speechmaticsRealTime().wire!({ language: 'en' }, '')
+  const wire = speechmaticsRealTime().wire!({ language: 'en' }, { id: '', openedAt: '' })
   for (let i = 0; i < 3; i++) wire.encode(new Uint8Array(320))
   wire.encode(realTimeV2.finalizeMessage!)
   expect(wire.encode(realTimeV2.closeMessage)).toBe('{"message":"EndOfStream","last_seq_no":3}')

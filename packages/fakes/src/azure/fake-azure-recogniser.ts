@@ -84,8 +84,8 @@ class Framing implements ConnectionHandler {
 }
 
 function headersIn(head: string): { readonly path: string; readonly requestId: string } {
-  const valueOf = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? ''
-  return { path: valueOf('Path'), requestId: valueOf('X-RequestId') }
+  const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? ''
+  return { path: header('Path'), requestId: header('X-RequestId') }
 }
 
 interface Start {

@@ -1,12 +1,12 @@
 /** A text message of Azure's speech protocol: headers, a blank line, and a body. */
-export interface SpeechMessage {
+interface SpeechMessage {
   /** What the message is about: "speech.phrase"; lower case. */
   readonly path: string
   readonly body: string
 }
 
 /** Headers of a message. `id`: of the request that the message belongs to, 32 hexadecimal digits. */
-export interface SpeechHeaders {
+interface SpeechHeaders {
   readonly path: string
   readonly id: string
   /** ISO 8601. */

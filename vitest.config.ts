@@ -37,7 +37,7 @@ const SLOW = [
  */
 const WHOLE = [
   'interop/{demo,engine-runs,killed-engine,platform,platform-killed,sipp-timers}.test.ts',
-  'scripts/proofs/{admission,alerts,drain,faults,idempotency,journals,live-updates,postgres,schemathesis,toll-fraud,upgrade}.realtime.test.ts',
+  'scripts/proofs/{admission,alerts,answers,drain,faults,idempotency,journals,live-updates,postgres,schemathesis,toll-fraud,upgrade}.realtime.test.ts',
   'control-plane/**/*.realtime.test.ts',
   'packages/{store,runs,jobs}/**/*.realtime.test.ts',
   'scripts/benchmarks/api/api.realtime.test.ts',

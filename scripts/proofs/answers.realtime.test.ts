@@ -4,8 +4,8 @@ import { proveAnswers } from './answers.ts'
 
 const options = { seed: 1, seconds: 60, count: 1, line: () => {}, progress: () => {} }
 
-it('each kind of far end is detected over TLS and SRTP and gets what the agent has for it, and the proof reports a planted fault', {
-  timeout: 300_000,
+it('each kind of far end is detected over TLS and SRTP, its run says so, it gets what the agent has for it, and the proof reports a planted fault', {
+  timeout: 400_000,
 }, async () => {
   const [person] = ANSWER_ROWS
   const planted = { ...person!, name: 'planted', expected: { ...person!.expected, classes: ['voicemail'] } }

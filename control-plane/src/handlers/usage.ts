@@ -1,5 +1,13 @@
 import { type budget, Refusal } from '@parley/contract'
-import { type BudgetRow, readBudget, readRateCard, summariseUsage, type UsageRow, writeBudget } from '@parley/store'
+import {
+  type BudgetRow,
+  type RunContact,
+  readBudget,
+  readRateCard,
+  summariseUsage,
+  type UsageRow,
+  writeBudget,
+} from '@parley/store'
 import type { z } from 'zod'
 import type { Handlers } from '../context.ts'
 import { invalid } from './invalid-request.ts'
@@ -8,9 +16,10 @@ const DAY_MS = 86_400_000
 const MAX_DAYS = 366
 
 export const usageHandlers = {
-  'usage.summary': async ({ query: { cursor, from, to, ...filter } }, { db, scope }) => {
+  'usage.summary': async ({ query: { cursor, from, to, contact, ...filter } }, { db, scope }) => {
     const window = windowOf(from, to)
-    const page = await summariseUsage(db, scope, { ...filter, ...window, cursor: cursor ?? null })
+    const contacts = contact?.split(',') as RunContact[] | undefined
+    const page = await summariseUsage(db, scope, { ...filter, ...window, contact: contacts, cursor: cursor ?? null })
     const { rows, next_cursor, completeness } = page
     const { group_by, purpose } = filter
     return { status: 200, body: { window, group_by, purpose, rows: rows.map(toRow), completeness, next_cursor } }

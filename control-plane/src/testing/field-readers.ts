@@ -231,7 +231,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ],
   ['runs.update', 'override_dynamic_variables metadata', `${STORE}/runs/updates.ts`, `${HANDLERS}/runs.test.ts`],
   ['runs.message', 'text', `${HANDLERS}/runs-message.ts`, 'control-plane/src'],
-  ['usage.summary', 'group_by from to agent_id purpose', HANDLERS, 'control-plane/src'],
+  ['usage.summary', 'group_by from to agent_id purpose contact', HANDLERS, 'control-plane/src'],
   ['budgets.update', 'cap_usd expected_policy_id', `${HANDLERS} ${STORE}/runs`, 'control-plane/src'],
   ['alerts.*', 'rule expected_revision delivery_id', `${HANDLERS}/alerts.ts`, `${HANDLERS}/alerts.test.ts`],
   [

@@ -330,6 +330,7 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
       to: '2026-12-01T00:00:00Z',
       agent_id: 'ada',
       purpose: 'billable',
+      contact: 'voicemail,ivr',
       limit: 5,
     },
   }),

@@ -37,7 +37,12 @@ export function feed({ handle, perform }: ConversationContext, input: FlowInput)
 }
 
 /** Says `text` word for word. `requestId` is that of the flow's `say`; null for words that the flow did not request. */
-export function speak({ speeches }: ConversationContext, requestId: string | null, nodeId: string, text: string): void {
+export function speak(
+  { speeches }: ConversationContext,
+  requestId: string | null,
+  nodeId: string | null,
+  text: string,
+): void {
   const speech = speeches.begin(requestId, nodeId, 'static')
   speeches.add(speech, text)
   speeches.complete(speech)

@@ -255,7 +255,7 @@ export class Conversation {
   sayAside(text: string): void {
     this.#queue.enqueue(() => {
       if (this.#state.at !== 'suspended') return
-      this.#whenHeard(() => speak(this.#context, null, this.#executor.nodeId ?? '', this.rendered(text)))
+      this.#whenHeard(() => speak(this.#context, null, this.#executor.nodeId, this.rendered(text)))
     })
   }
 

@@ -92,7 +92,7 @@ export class FlowExecutor {
 
   /** Has the model write a text; empty: it failed. */
   compose(instruction: string): Promise<string> {
-    return this.#model.compose(this.#render(instruction), this.#nodeId ?? '')
+    return this.#model.compose(this.#render(instruction), this.#nodeId)
   }
 
   /** The caller has said this much of a turn: documents are searched for it already. */

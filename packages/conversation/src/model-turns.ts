@@ -252,13 +252,13 @@ export class ModelTurns {
   }
 
   /** Has the model write a text that is spoken later; empty: it failed. Never rejects. */
-  async compose(instruction: string, nodeId: string): Promise<string> {
+  async compose(instruction: string, nodeId: string | null): Promise<string> {
     const { options, flow, onFact } = this.#context
     const globalPrompt = render(options.plan.flow.global_prompt, name => flow.variable(name, options.wallClock()))
     const prompt: Prompt = {
       type: 'prompt',
       request_id: 'composed',
-      node_id: nodeId,
+      node_id: nodeId ?? '',
       reason: 'enter',
       global_prompt: globalPrompt,
       instruction: { type: 'prompt', text: instruction },

@@ -46,7 +46,8 @@ export type ConversationEvent =
       /** A holding line: it is played before speeches of which nothing is audible now. */
       readonly isHolding: boolean
       readonly speech_id: string
-      readonly node_id: string
+      /** Null: it belongs to no node, as a message for a mailbox. */
+      readonly node_id: string | null
       readonly source: 'static' | 'model'
     }
   | { readonly type: 'speech-text'; readonly speech_id: string; readonly delta: string }

@@ -6,7 +6,8 @@ export interface Speech {
   readonly id: string
   /** Request id of the flow's `say` or `prompt`; null for words that the flow did not request. */
   readonly requestId: string | null
-  readonly nodeId: string
+  /** Null: it belongs to no node. */
+  readonly nodeId: string | null
   readonly line: AgentLine
   /** `lost`: withdrawn, and no report came in time. */
   state: 'open' | 'complete' | 'withdrawn' | 'lost' | 'reported'
@@ -26,7 +27,7 @@ export class SpeechQueue {
     this.#emit = emit
   }
 
-  begin(requestId: string | null, nodeId: string, source: 'static' | 'model'): Speech {
+  begin(requestId: string | null, nodeId: string | null, source: 'static' | 'model'): Speech {
     const speech: Speech = {
       id: `speech_${this.#next++}`,
       requestId,

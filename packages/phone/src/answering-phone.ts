@@ -51,6 +51,8 @@ export interface AnsweredCall {
   readonly transport: LegTransport | null
   /** Recognised speech of the far end so far. */
   readonly heardLines: readonly HeardLine[]
+  /** Keys that the far end pressed so far. */
+  readonly digits: string
   /** Resolves when the call is over; never rejects. `failure`: why the script stopped; null: it was played to its end. */
   readonly ended: Promise<{ readonly end: LegEnd; readonly failure: ParleyError | null }>
 }
@@ -169,6 +171,9 @@ export class AnsweringPhone {
       },
       get heardLines() {
         return call.heardLines
+      },
+      get digits() {
+        return call.digits
       },
     }
   }

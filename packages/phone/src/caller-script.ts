@@ -1,5 +1,5 @@
 import type { ScriptedCaller } from '@parley/contract'
-import { MachineDriver, type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
+import { MachineDriver, type Ms, msToSamples, NARROWBAND, samplesToMs } from '@parley/kernel'
 import { activeLevel } from '@parley/providers'
 import { type CallerAct, type CallerStep, describeStep } from './caller/caller-step.ts'
 import { type PlayerInput, type PlayerOutput, ScriptPlayer, type StepFailure } from './caller/script-player.ts'
@@ -22,10 +22,8 @@ const ANSWER_MS: Ms = 60_000
 /** Number of the newest heard lines in an error text. */
 const LINES_IN_ERROR = 6
 const FULL_SCALE = 32_768
-const BEEP_HZ = 1000
-const BEEP_SAMPLES = 4000
-const BEEP_GAP_SAMPLES = 2000
-const BEEP_AMPLITUDE = 6000
+const TONE_GAP_MS: Ms = 250
+const TONE_AMPLITUDE = 6000
 /** Share of the active level below which the end of a sound is silence: above the tones of the words. */
 const AUDIBLE_SHARE = 0.1
 const TAIL_FRAME = 80
@@ -47,7 +45,7 @@ export class CallerScript {
     for (const step of steps) {
       const act = step.type === 'interrupt' ? step.by : step
       if (act.type === 'say' && !sounds.has(soundKey(act)))
-        sounds.set(soundKey(act), soundOf(act, await voice.render(act.text)))
+        sounds.set(soundKey(act), soundOf(act, act.text === '' ? new Int16Array(0) : await voice.render(act.text)))
     }
     return new CallerScript(steps, sounds)
   }
@@ -119,20 +117,20 @@ function silentTailMs(sound: Int16Array): Ms {
   return samplesToMs(sound.length - end, NARROWBAND)
 }
 
-function soundKey({ text, levelDb, beep }: CallerAct & { readonly type: 'say' }): string {
-  return JSON.stringify([text, levelDb, beep])
+function soundKey({ text, levelDb, tone }: CallerAct & { readonly type: 'say' }): string {
+  return JSON.stringify([text, levelDb, tone])
 }
 
-function soundOf({ levelDb, beep }: CallerAct & { readonly type: 'say' }, speech: Int16Array): Int16Array {
+function soundOf({ levelDb, tone }: CallerAct & { readonly type: 'say' }, speech: Int16Array): Int16Array {
   const level = levelDb === undefined ? 0 : activeLevel(speech)
   const gain = level === 0 ? 1 : (FULL_SCALE * 10 ** ((levelDb ?? 0) / 20)) / level
-  const sound = new Int16Array(speech.length + (beep === true ? BEEP_GAP_SAMPLES + BEEP_SAMPLES : 0))
+  const from =
+    tone === undefined || speech.length === 0 ? speech.length : speech.length + msToSamples(TONE_GAP_MS, NARROWBAND)
+  const sound = new Int16Array(from + msToSamples(tone?.ms ?? 0, NARROWBAND))
   for (const [i, sample] of speech.entries())
     sound[i] = Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, Math.round(gain * sample)))
-  if (beep !== true) return sound
-  for (let i = 0; i < BEEP_SAMPLES; i++)
-    sound[speech.length + BEEP_GAP_SAMPLES + i] =
-      BEEP_AMPLITUDE * Math.sin((2 * Math.PI * BEEP_HZ * i) / NARROWBAND.sampleRateHz)
+  const step = (2 * Math.PI * (tone?.hz ?? 0)) / NARROWBAND.sampleRateHz
+  for (let i = from; i < sound.length; i++) sound[i] = TONE_AMPLITUDE * Math.sin(step * (i - from))
   return sound
 }
 

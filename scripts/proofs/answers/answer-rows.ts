@@ -1,24 +1,38 @@
 import type { Draft } from '@parley/flow'
 import type { CallerStep } from '@parley/phone'
+import { endNode, equationEdge, staticNode } from '../../../interop/conversation-flows.ts'
 
 const GREETING = 'Hi, you have reached Anna. I cannot take your call right now. Please leave a message after the tone.'
 const MENU = 'Welcome to the clinic. For sales press one. For support press two.'
 const MESSAGE = 'This is Parley. Please call us back tomorrow.'
-export const OPENING = 'Hello, this is Parley.'
+const OPENING = 'Hello, this is Parley.'
+const BEEP = { hz: 1000, ms: 500 }
+/** The answer tone of a fax machine (ITU-T T.30, CED). */
+const FAX_TONE = { hz: 2100, ms: 3000 }
 
-/** A far end that answers a call, the settings of the agent that called it, and what must become of the call. */
+type Flow = NonNullable<Draft['flow']>
+
+/** A far end that answers a call, the agent that called it, and what must become of the call. */
 export interface AnswerRow {
   readonly name: string
   readonly settings: Draft['settings']
+  /** Default: says `OPENING` and listens. */
+  readonly flow?: Flow
   readonly steps: readonly CallerStep[]
   readonly expected: {
-    readonly classes: readonly string[]
+    /** The last classes of the timeline items `contact`, in order. On a busy machine words come late, and a first verdict is revised. */
+    readonly classes: readonly (string | null)[]
     readonly contact: string
+    readonly answered_by: string | null
     readonly kind: string
     readonly detail: string | null
+    readonly ended_by: 'agent' | 'callee'
+    readonly disposition: string
     /** Text that the far end must have heard, and text that it must not have. */
     readonly hears?: RegExp
     readonly neverHears?: RegExp
+    /** Keys that the far end must have received. */
+    readonly digits?: string
     /** The message begins after the beep in the recording, within 300 ms. */
     readonly leavesMessage?: true
   }
@@ -33,8 +47,41 @@ const LEAVES: Draft['settings'] = {
   ...HANGS_UP,
   voicemail: { enabled: true, action: 'leave_message', message: { type: 'static_text', text: MESSAGE } },
 }
+const BY_CALLEE = {
+  kind: 'caller_hung_up',
+  detail: 'callee_hung_up',
+  ended_by: 'callee',
+  disposition: 'caller_hung_up',
+} as const
+const PERSON = { contact: 'human', answered_by: 'human', ...BY_CALLEE } as const
+const MAILBOX = { contact: 'voicemail', answered_by: 'voicemail', kind: 'voicemail', ended_by: 'agent' } as const
+
 const pickup: CallerStep = { type: 'wait', ms: 400 }
 const hungUp: CallerStep = { type: 'hung-up', withinMs: 40_000 }
+
+export const TALKS: Flow = {
+  start_node_id: 'hello',
+  nodes: [staticNode('hello', OPENING), { id: 'end', type: 'end', global_node_setting: { condition: 'wants to end' } }],
+}
+
+/** Waits for a menu and presses 1; what answers then gets the opening. */
+const NAVIGATES: Flow = {
+  start_node_id: 'wait',
+  start_speaker: 'user',
+  nodes: [
+    staticNode('wait', 'Yes?', {
+      edges: [equationEdge('menu', 'press', '{{current_answered_by}}', '==', 'ivr')],
+      else_edge: { id: 'talk', transition_condition: { type: 'prompt', prompt: 'Else' }, destination_node_id: 'hello' },
+    }),
+    {
+      id: 'press',
+      type: 'press_digit',
+      instruction: { type: 'static_text', text: '1' },
+      else_edge: { id: 'on', transition_condition: { type: 'prompt', prompt: 'Else' }, destination_node_id: 'hello' },
+    },
+    endNode('hello', OPENING),
+  ],
+}
 
 export const ANSWER_ROWS: readonly AnswerRow[] = [
   {
@@ -49,29 +96,23 @@ export const ANSWER_ROWS: readonly AnswerRow[] = [
       { type: 'wait', ms: 1500 },
       { type: 'hang-up' },
     ],
-    expected: {
-      classes: ['human'],
-      contact: 'human',
-      kind: 'caller_hung_up',
-      detail: 'callee_hung_up',
-      hears: /this is Parley/,
-    },
+    expected: { classes: ['human'], ...PERSON, hears: /this is Parley/ },
   },
   {
     name: 'mailbox, hang up',
     settings: HANGS_UP,
-    steps: [pickup, { type: 'say', text: GREETING, beep: true }, hungUp],
-    expected: { classes: ['voicemail'], contact: 'voicemail', kind: 'voicemail', detail: 'hung_up' },
+    steps: [pickup, { type: 'say', text: GREETING, tone: BEEP }, hungUp],
+    expected: { classes: ['voicemail'], ...MAILBOX, detail: 'hung_up', disposition: 'voicemail' },
   },
   {
     name: 'mailbox, message',
     settings: LEAVES,
-    steps: [pickup, { type: 'say', text: GREETING, beep: true }, hungUp],
+    steps: [pickup, { type: 'say', text: GREETING, tone: BEEP }, hungUp],
     expected: {
       classes: ['voicemail'],
-      contact: 'voicemail',
-      kind: 'voicemail',
+      ...MAILBOX,
       detail: 'message_left',
+      disposition: 'voicemail',
       hears: /Please call us back tomorrow/,
       leavesMessage: true,
     },
@@ -82,9 +123,10 @@ export const ANSWER_ROWS: readonly AnswerRow[] = [
     steps: [pickup, { type: 'say', text: 'The mailbox is full and cannot accept any messages. Goodbye.' }, hungUp],
     expected: {
       classes: ['mailbox_unavailable'],
-      contact: 'voicemail',
-      kind: 'voicemail',
+      ...MAILBOX,
+      answered_by: 'mailbox_unavailable',
       detail: 'mailbox_unavailable',
+      disposition: 'mailbox_unavailable',
       neverHears: /call us back/,
     },
   },
@@ -92,7 +134,38 @@ export const ANSWER_ROWS: readonly AnswerRow[] = [
     name: 'menu, hang up',
     settings: HANGS_UP,
     steps: [pickup, { type: 'say', text: MENU }, hungUp],
-    expected: { classes: ['ivr'], contact: 'ivr', kind: 'agent_hung_up', detail: 'ivr' },
+    expected: {
+      classes: ['ivr'],
+      contact: 'ivr',
+      answered_by: 'ivr',
+      kind: 'agent_hung_up',
+      detail: 'ivr',
+      ended_by: 'agent',
+      disposition: 'ivr',
+    },
+  },
+  {
+    name: 'menu, a key is pressed',
+    settings: { ...HANGS_UP, ivr: { enabled: true, action: 'navigate' } },
+    flow: NAVIGATES,
+    steps: [
+      pickup,
+      { type: 'say', text: MENU },
+      { type: 'wait', ms: 4000 },
+      { type: 'say', text: 'Sales, Anna speaking.' },
+      { type: 'hear', pattern: /this is Parley/ },
+      hungUp,
+    ],
+    expected: {
+      classes: ['ivr'],
+      contact: 'ivr',
+      answered_by: 'ivr',
+      kind: 'completed',
+      detail: null,
+      ended_by: 'agent',
+      disposition: 'completed',
+      digits: '1',
+    },
   },
   {
     name: 'screener, then a person',
@@ -110,13 +183,7 @@ export const ANSWER_ROWS: readonly AnswerRow[] = [
       { type: 'quiet' },
       { type: 'hang-up' },
     ],
-    expected: {
-      classes: ['screener', 'human'],
-      contact: 'human',
-      kind: 'caller_hung_up',
-      detail: 'callee_hung_up',
-      hears: /calling about your order/,
-    },
+    expected: { classes: ['screener', 'human'], ...PERSON, hears: /calling about your order/ },
   },
   {
     name: 'announcement',
@@ -126,6 +193,34 @@ export const ANSWER_ROWS: readonly AnswerRow[] = [
       { type: 'say', text: 'The number you have dialed is not in service. Please check the number.' },
       hungUp,
     ],
-    expected: { classes: ['announcement'], contact: 'unknown', kind: 'no_answer', detail: 'announcement' },
+    expected: {
+      classes: ['announcement'],
+      contact: 'unknown',
+      answered_by: 'announcement',
+      kind: 'no_answer',
+      detail: 'announcement',
+      ended_by: 'agent',
+      disposition: 'announcement',
+    },
+  },
+  {
+    name: 'fax machine',
+    settings: {},
+    steps: [pickup, { type: 'say', text: '', tone: FAX_TONE }, hungUp],
+    expected: {
+      classes: ['fax'],
+      contact: 'unknown',
+      answered_by: 'fax',
+      kind: 'no_answer',
+      detail: 'fax',
+      ended_by: 'agent',
+      disposition: 'fax',
+    },
+  },
+  {
+    name: 'silence',
+    settings: { voicemail: { enabled: true, action: 'hangup', detectionTimeoutMs: 5000 } },
+    steps: [{ type: 'wait', ms: 9000 }, { type: 'hang-up' }],
+    expected: { classes: ['silence'], contact: 'unknown', answered_by: 'silence', ...BY_CALLEE },
   },
 ]

@@ -27,7 +27,9 @@ import {
   LINES,
   type Line,
   openCarrier,
+  placeOf,
   putTrunkSecret,
+  type TrunkPlace,
   trunkOf,
 } from './carrier-lines.ts'
 import type { CarrierProcess } from './carrier-process.ts'
@@ -198,11 +200,24 @@ export class CallHarness {
     await asStaff(this.#ownerUrl, tx => setTrunkDetails(tx, this.scope, trunkOf(line), { cps }))
   }
 
-  /** Publishes an agent that calls over `line`. */
-  async publish(agent_id: string, draft: Draft, line: Line): Promise<void> {
+  /** Adds a trunk with the account of the proofs. Returns the token of its inbound address. */
+  async addTrunk(place: TrunkPlace): Promise<string> {
+    const { trunk_id, transport, phone_number } = place
+    const token = await createTrunk(this.client, place, await putTrunkSecret(this.client))
+    const media = transport === 'tls' ? 'srtp' : 'rtp'
+    await asStaff(this.#ownerUrl, tx =>
+      setTrunkDetails(tx, this.scope, trunk_id, { transport, media, cps: 50, country: 'US' }),
+    )
+    await this.client.numbers.import({ body: { phone_number, trunk_id, name: phone_number } })
+    return token
+  }
+
+  /** Publishes an agent that calls over `line`, or over a trunk that was added. */
+  async publish(agent_id: string, draft: Draft, line: Line | TrunkPlace): Promise<void> {
     const params = { agent_id }
     const { client } = this
-    const content = { ...readDraft(draft), telephony: { trunkId: trunkOf(line), from: CALLED[line] } }
+    const { trunk_id, phone_number } = typeof line === 'string' ? placeOf(line) : line
+    const content = { ...readDraft(draft), telephony: { trunkId: trunk_id, from: phone_number } }
     await client.agents.create({ body: { template: 'blank', name: agent_id, agent_id, language: 'en' } })
     const created = (await client.agents.get({ params })).draft!
     let { revision } = created
@@ -265,18 +280,6 @@ export class CallHarness {
     // A connection emits an error when the server stops.
     this.#owner.on('error', () => {})
     this.#scope = await asStaff(this.#ownerUrl, tx => staffScope(tx, null))
-    const secret = await putTrunkSecret(this.client)
-    for (const line of lines) await this.#addTrunk(line, secret)
-  }
-
-  async #addTrunk(line: Line, secret: Awaited<ReturnType<typeof putTrunkSecret>>): Promise<void> {
-    const trunk_id = trunkOf(line)
-    this.#tokens.set(line, await createTrunk(this.client, line, secret))
-    const media = line === 'tls' ? 'srtp' : 'rtp'
-    await asStaff(this.#ownerUrl, tx =>
-      setTrunkDetails(tx, this.scope, trunk_id, { transport: line, media, cps: 50, country: 'US' }),
-    )
-    const phone_number = CALLED[line]
-    await this.client.numbers.import({ body: { phone_number, trunk_id, name: phone_number } })
+    for (const line of lines) this.#tokens.set(line, await this.addTrunk(placeOf(line)))
   }
 }

@@ -13,7 +13,8 @@ export type Line = (typeof LINES)[number]
 /** By line, the number that the carrier's callers dial and that our calls show. */
 export const CALLED: Readonly<Record<Line, string>> = { udp: '+12025550151', tls: '+12025550152' }
 
-const ACCOUNT = { username: 'parley', password: 'correct horse battery staple' }
+/** The account of Parley at every far end of the proofs. */
+export const ACCOUNT = { username: 'parley', password: 'correct horse battery staple' }
 const REALM = 'carrier.example'
 
 /** How the carrier of a line behaves. */
@@ -32,6 +33,20 @@ export function trunkOf(line: Line): string {
 
 function hostOf(line: Line): string {
   return `carrier-${line}.test`
+}
+
+/** A trunk and what it leads to. */
+export interface TrunkPlace {
+  readonly trunk_id: string
+  /** Of `PARLEY_RESOLVE`. */
+  readonly host: string
+  readonly transport: Line
+  /** The number that its calls show, and that reaches this platform. */
+  readonly phone_number: string
+}
+
+export function placeOf(line: Line): TrunkPlace {
+  return { trunk_id: trunkOf(line), host: hostOf(line), transport: line, phone_number: CALLED[line] }
 }
 
 /** Starts the carrier of a line. `entry` is its host for `PARLEY_RESOLVE`. */
@@ -62,19 +77,18 @@ export async function putTrunkSecret(client: ParleyClient): Promise<{ readonly i
   return { id: secret_id, version }
 }
 
-/** Creates the line's trunk. Returns the token of its inbound address. */
+/** Creates a trunk to `host`. Returns the token of its inbound address. */
 export async function createTrunk(
   client: ParleyClient,
-  line: Line,
+  { trunk_id, host }: TrunkPlace,
   auth_secret: { readonly id: string; readonly version: string },
 ): Promise<string> {
-  const trunk_id = trunkOf(line)
   const trunk = await client.trunks.create({
     body: {
       trunk_id,
       name: trunk_id,
       provider: 'generic_sip',
-      termination_uri: hostOf(line),
+      termination_uri: host,
       auth_username: ACCOUNT.username,
       auth_secret,
       inbound: true,

@@ -108,7 +108,13 @@ const getRun = operation({
 })
 
 const DISPOSITIONS = /^[a-z][a-z0-9_-]{0,127}(,[a-z][a-z0-9_-]{0,127}){0,31}$/
-const CONTACTS = /^(human|voicemail|ivr|unknown|not_applicable)(,(human|voicemail|ivr|unknown|not_applicable)){0,4}$/
+/** A comma-separated list of contacts. */
+export const contactList = z
+  .string()
+  .regex(
+    /^(human|voicemail|ivr|unknown|not_applicable)(,(human|voicemail|ivr|unknown|not_applicable)){0,4}$/,
+    'of human, voicemail, ivr, unknown, not_applicable; with commas',
+  )
 
 const listRuns = operation({
   id: 'runs.list',
@@ -132,7 +138,7 @@ const listRuns = operation({
       .regex(DISPOSITIONS, 'up to 32 words separated by commas, each a lower-case letter, then letters, digits, _ -')
       .optional(),
     /** Up to 5, separated by commas. */
-    contact: z.string().regex(CONTACTS, 'of human, voicemail, ivr, unknown, not_applicable; with commas').optional(),
+    contact: contactList.optional(),
     /** Runs whose success is unknown match neither value. */
     successful: z.boolean().optional(),
     version: version.optional(),

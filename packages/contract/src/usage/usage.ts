@@ -2,6 +2,7 @@ import { decimal, text } from '@parley/nodes'
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { runChannel } from '../runs/run.ts'
+import { contactList } from '../runs/runs.ts'
 import { agentId } from '../values/names.ts'
 import { listQuery } from '../values/page.ts'
 import { instant, timestamp } from '../values/time.ts'
@@ -45,6 +46,8 @@ const usageSummary = operation({
     agent_id: agentId.optional(),
     /** `test`: test runs, which are metered but not billed. */
     purpose: purpose.default('billable'),
+    /** Only runs with one of these contacts: what calls to mailboxes cost, for example. */
+    contact: contactList.optional(),
   }),
   body: null,
   output: z.strictObject({

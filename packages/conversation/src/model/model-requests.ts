@@ -32,7 +32,8 @@ interface ModelRequestOptions {
 
 export interface ModelRequest {
   readonly model: ModelRef | null
-  readonly nodeId: string
+  /** Null: the request belongs to no node. */
+  readonly nodeId: string | null
   readonly request: GenerationRequest
   /** When the answer must be complete, including a second attempt, on the conversation's clock. */
   readonly deadline: Ms

@@ -111,6 +111,14 @@ it('a message begins within 300 ms of the beep, is whole, and the call ends afte
   expect(utterances.at(-1)).toMatchObject({ role: 'agent', text: MESSAGE, interrupted: false })
 })
 
+it('a message that is left before the flow entered a node belongs to no node', async () => {
+  const harness = await open({ voicemail: LEAVES, openerWaitsForCallee: true })
+  await harness.pass(harness.says(GREETING) + 700)
+  await beeps(harness, 400)
+  const { utterances } = await ended(harness, 20_000)
+  expect(utterances.at(-1)).toMatchObject({ text: MESSAGE, node_id: null })
+})
+
 it('where no beep comes the message begins after the silence, and again when the greeting goes on', async () => {
   const harness = await open({ voicemail: LEAVES })
   await harness.pass(harness.says('Sorry I missed your call leave a message') + 3000)

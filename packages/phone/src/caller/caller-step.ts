@@ -8,8 +8,8 @@ export type CallerAct =
       readonly text: string
       /** Active level, dBov; default: as the voice synthesised it. */
       readonly levelDb?: number
-      /** Adds a tone of 1 kHz at the end; default false. */
-      readonly beep?: boolean
+      /** Follows the words after a short pause; without words it is the whole sound. Default none. */
+      readonly tone?: { readonly hz: number; readonly ms: Ms }
       /** Keys that are pressed when the words begin. */
       readonly digits?: string
     }
@@ -43,6 +43,8 @@ export type CallerStep =
   | { readonly type: 'hung-up'; readonly withinMs?: Ms; readonly optional?: boolean }
 
 export const PAUSE_MS: Ms = 700
+/** What a mailbox plays when it begins to record. */
+export const BEEP = { hz: 1000, ms: 500 } as const
 
 export function describeStep(step: CallerStep): string {
   switch (step.type) {
@@ -58,6 +60,7 @@ export function describeStep(step: CallerStep): string {
     case 'silence':
       return `stay silent for ${step.ms} ms`
     case 'say':
+      if (step.text === '' && step.tone !== undefined) return `play ${step.tone.hz} Hz for ${step.tone.ms} ms`
       return step.digits === undefined ? `say "${step.text}"` : `say "${step.text}" and press ${step.digits}`
     case 'press':
       return `press ${step.digits}`

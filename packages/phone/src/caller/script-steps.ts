@@ -1,6 +1,6 @@
 import type { ScriptedCaller } from '@parley/contract'
 import type { Ms } from '@parley/kernel'
-import type { CallerStep } from './caller-step.ts'
+import { BEEP, type CallerStep } from './caller-step.ts'
 
 type ScriptStep = ScriptedCaller['steps'][number]
 
@@ -43,7 +43,8 @@ function acts({ says, plays, presses, level_db, hangs_up }: ScriptStep): CallerS
   const text = says ?? plays?.text
   const digits = presses === undefined ? {} : { digits: presses }
   const acts: CallerStep[] = []
-  if (text !== undefined) acts.push({ type: 'say', text, levelDb: level_db, beep: plays?.beep ?? false, ...digits })
+  const tone = plays?.beep === true ? { tone: BEEP } : {}
+  if (text !== undefined) acts.push({ type: 'say', text, levelDb: level_db, ...tone, ...digits })
   else if (presses !== undefined) acts.push({ type: 'press', digits: presses })
   if (hangs_up) acts.push({ type: 'hang-up' })
   return acts

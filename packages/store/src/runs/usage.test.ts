@@ -53,6 +53,18 @@ describe('the cost of a run', () => {
     await expect(install(scope)).rejects.toMatchObject({ code: 'rate_card_exists' })
   })
 
+  it('usage is filtered by what answered the calls', async () => {
+    const scope = await workspace(test)
+    for (const contact of ['human', 'voicemail', 'ivr', 'voicemail'] as const)
+      await end(scope, await running(scope), { contact, connected_ms: 1000 })
+    const runs = async (filter: { readonly contact?: readonly ('human' | 'voicemail' | 'ivr' | 'unknown')[] }) =>
+      (await usage(scope, filter)).rows.map(row => row.runs)
+    expect(await runs({})).toEqual([4])
+    expect(await runs({ contact: ['voicemail'] })).toEqual([2])
+    expect(await runs({ contact: ['voicemail', 'ivr'] })).toEqual([3])
+    expect(await runs({ contact: ['unknown'] })).toEqual([])
+  })
+
   it('the cost of a run is summed exactly and truncated to 12 digits, never rounded up', async () => {
     const scope = await workspace(test)
     await install(scope)

@@ -2,6 +2,7 @@ import type { Scope } from '@parley/contract'
 import { sql } from 'kysely'
 import { type CursorBinding, cutPage, decodeCursor, type KeysetColumn, type Page } from '../keyset.ts'
 import type { Queries } from '../protocol.ts'
+import type { RunContact } from '../schema-runs.ts'
 import { shownUsd } from './budget.ts'
 
 export interface UsageFilter {
@@ -12,6 +13,8 @@ export interface UsageFilter {
   readonly agent_id?: string | undefined
   /** `test`: test runs, metered and not billed. */
   readonly purpose: 'billable' | 'test'
+  /** Only runs with one of these contacts. */
+  readonly contact?: readonly RunContact[] | undefined
   readonly cursor: string | null
   readonly limit: number
 }
@@ -54,7 +57,8 @@ const INCOMPLETE = sql.raw(
 
 /** Usage of the runs created in the window, by key. Throws `invalid_cursor`. */
 export async function summariseUsage(db: Queries, scope: Scope, filter: UsageFilter): Promise<UsagePage> {
-  const { cursor, limit, ...filters } = filter
+  const { cursor, limit, contact, ...rest } = filter
+  const filters = { ...rest, contact: contact?.join() }
   const binding: CursorBinding = { operation: 'usage.summary', tenantId: scope.tenant_id, filters, sort: 'key' }
   const after = cursor === null ? null : (decodeCursor(binding, BY_KEY, cursor)[0] as string)
   const key = KEYS[filter.group_by]
@@ -80,8 +84,10 @@ function countOf(value: unknown): number | null {
   return value === null ? null : Number(value)
 }
 
-function windowOf(scope: Scope, { from, to, agent_id, purpose }: UsageFilter) {
+function windowOf(scope: Scope, { from, to, agent_id, purpose, contact }: UsageFilter) {
   const agentId = agent_id ?? null
+  const contacts = contact === undefined ? null : [...contact]
   return sql`r.tenant_id = ${scope.tenant_id}::uuid and r.created_at >= ${from}::timestamptz and r.created_at < ${to}::timestamptz
-    and r.test = ${purpose === 'test'}::boolean and (${agentId}::text is null or r.agent_id = ${agentId}::text)`
+    and r.test = ${purpose === 'test'}::boolean and (${agentId}::text is null or r.agent_id = ${agentId}::text)
+    and (${contacts}::text[] is null or r.contact = any(${contacts}::text[]))`
 }

@@ -35,8 +35,19 @@ export class ImportFindings {
   /** Messages are built when they are read, because `attempt` drops most warnings of a bad export. */
   readonly #warnings: (() => Diagnostic)[] = []
   readonly models: NeededModel[] = []
+  readonly #places = new Map<string, string>()
   #unstored = 0
   #unreportedWarnings = 0
+
+  /** A node or a tool was read from here. */
+  place(location: SourceLocation): void {
+    this.#places.set(location.pointer, location.path)
+  }
+
+  /** The path into the request of a node or a tool that was read, by its pointer with ids for indexes. */
+  placeOf(pointer: string): string | undefined {
+    return this.#places.get(pointer)
+  }
 
   /** Stores `value` for the next export, without secrets. */
   keep(location: SourceLocation, value: Json): void {

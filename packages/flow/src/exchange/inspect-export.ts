@@ -13,6 +13,7 @@ import {
 import { actionIssues, unboundModels, unneededBindings } from './import-export.ts'
 import { byPath } from './import-findings.ts'
 import { given, isObject, type JsonObject } from './json.ts'
+import { notExecutedMembers } from './not-executed.ts'
 import { isCount, readExport } from './read-export.ts'
 
 export type Inspection = ResultOf<OperationNamed<'agents.import_inspect'>>
@@ -56,6 +57,7 @@ export function inspectExport(body: InspectBody): Inspection {
       ...refusals(agent, config),
       ...unboundModels(models),
       ...warnings,
+      ...notExecutedMembers(read, { agent, flow }, config),
     ]),
   }
 }

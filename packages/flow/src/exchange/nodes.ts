@@ -51,6 +51,7 @@ function readNode(
     findings.leave(location, source, `The node \`${shown(location.name)}\` is left out: ${reason(option, rest)}`)
     return undefined
   }
+  findings.place(location)
   warnOfUnsupported(nodeType, read, location, findings)
   if (given(read, 'knowledge_base_ids') !== undefined)
     findings.warn(

@@ -18,6 +18,12 @@ function exportPathsOf(kind: Json | undefined): FieldPaths {
   return { ...COMMON_PATHS, ...actionKindNamed(kind)?.exportPaths }
 }
 
+/** The path of an action's field in a tool of an export. */
+export function exportPathOf(kind: Json | undefined, field: string): readonly string[] {
+  const paths = exportPathsOf(kind)
+  return Object.hasOwn(paths, field) ? paths[field]! : [field]
+}
+
 /** Reads a tool as an action; undefined: agents have no such action, and the tool is stored as unplaced. */
 export function readTool({ tool, location }: FoundTool, findings: ImportFindings): JsonObject | undefined {
   const actionKind = actionKindOfTool(tool.type)
@@ -41,6 +47,7 @@ export function readTool({ tool, location }: FoundTool, findings: ImportFindings
     return undefined
   }
   Object.assign(read, own)
+  findings.place(location)
   warnOfUnsupported(actionKind, read, location, findings)
   return read
 }

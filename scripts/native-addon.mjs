@@ -21,7 +21,18 @@ const sourceDirectory = join(root, 'media', 'native')
 const buildDirectory = join(sourceDirectory, 'build')
 const addon = join(buildDirectory, 'media.node')
 const stampFile = join(buildDirectory, 'stamp')
-const FLAGS = ['-std=c++17', '-O2', '-fPIC', '-shared', '-fno-exceptions', '-fvisibility=hidden', '-Wall', '-Wextra']
+// Without contraction, so that features are computed to the bit as in TypeScript.
+const FLAGS = [
+  '-std=c++17',
+  '-O2',
+  '-ffp-contract=off',
+  '-fPIC',
+  '-shared',
+  '-fno-exceptions',
+  '-fvisibility=hidden',
+  '-Wall',
+  '-Wextra',
+]
 const DEFINES = ['-DNAPI_VERSION=9', '-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=2', '-fstack-protector-strong']
 const BUILD_TIMEOUT_MS = 120_000
 

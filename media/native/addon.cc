@@ -1,7 +1,8 @@
-// The addon of a media thread: sockets and sleeps, SRTP, and what the SIP sockets ask of the kernel.
+// The addon of a media thread: sockets and sleeps, SRTP, regular packets of calls, and what the SIP sockets ask of the kernel.
 #include "addon.h"
 
 NAPI_MODULE_INIT() {
   using namespace parley;
-  return add_packet_io(env, exports) && add_datagrams(env, exports) && add_srtp(env, exports) ? exports : nullptr;
+  const bool added = add_packet_io(env, exports) && add_datagrams(env, exports) && add_srtp(env, exports) && add_media_path(env, exports);
+  return added ? exports : nullptr;
 }

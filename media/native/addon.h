@@ -101,6 +101,7 @@ constexpr napi_property_descriptor method(const char* name, napi_callback callba
 bool add_packet_io(napi_env env, napi_value exports);
 bool add_datagrams(napi_env env, napi_value exports);
 bool add_srtp(napi_env env, napi_value exports);
+bool add_media_path(napi_env env, napi_value exports);
 
 }  // namespace parley
 

@@ -1,8 +1,8 @@
 // Encryption and authentication of RTP packets (RFC 3711, RFC 6188, RFC 7714) by the OpenSSL in Node's binary. Keys, indices, replay
 // windows and rollover counters are JavaScript's: what is here has no state that a packet changes.
+#include "srtp.h"
+
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 
 #include <cstring>
 #include <new>
@@ -10,52 +10,22 @@
 #include "addon.h"
 
 namespace parley {
+
+RtpTransform::~RtpTransform() {
+  EVP_CIPHER_CTX_free(cipher);
+  OPENSSL_cleanse(salt, sizeof salt);
+  OPENSSL_cleanse(&inner, sizeof inner);
+  OPENSSL_cleanse(&outer, sizeof outer);
+}
+
 namespace {
 
-/** PACKET_SLOT_BYTES of packet-io.ts. */
-constexpr size_t kMostBytes = 1536;
-constexpr size_t kSaltBytes = 14;
 constexpr size_t kGcmSaltBytes = 12;
 constexpr size_t kGcmTagBytes = 16;
 constexpr size_t kHashKeyBytes = 20;
 constexpr size_t kHashBlockBytes = 64;
 constexpr size_t kRolloverBytes = 4;
-constexpr double kIndices = 281474976710656.0;
 constexpr napi_type_tag kTypeTag = {0x2f0c3a7be9d14b6cULL, 0x8a51d07c64f3e218ULL};
-
-/** AES in counter mode and HMAC-SHA1, or AES-GCM, under one set of session keys. */
-struct RtpTransform {
-  /** With OpenSSL's context, about. */
-  static constexpr int64_t kHeldBytes = 3072;
-  /** Kept with its key: a packet sets the IV only. */
-  EVP_CIPHER_CTX* cipher = nullptr;
-  bool is_gcm = false;
-  size_t tag_bytes = 0;
-  uint8_t salt[kSaltBytes] = {};
-  /** SHA-1 after the block of the key, inner and outer (RFC 2104). */
-  SHA_CTX inner = {};
-  SHA_CTX outer = {};
-  /** Of the packet that GCM found authentic last. */
-  uint8_t plaintext[kMostBytes];
-  size_t plaintext_bytes = 0;
-
-  ~RtpTransform() {
-    EVP_CIPHER_CTX_free(cipher);
-    OPENSSL_cleanse(salt, sizeof salt);
-    OPENSSL_cleanse(&inner, sizeof inner);
-    OPENSSL_cleanse(&outer, sizeof outer);
-  }
-};
-
-/** A packet, and where its payload begins; `index` is its 48-bit packet index. */
-struct Packet {
-  uint8_t* bytes;
-  size_t capacity;
-  size_t header;
-  size_t length;
-  uint32_t ssrc;
-  uint64_t index;
-};
 
 void write32(uint8_t* to, uint32_t value) {
   for (int i = 0; i < 4; i++) to[i] = static_cast<uint8_t>(value >> (24 - 8 * i));
@@ -131,6 +101,47 @@ bool gcm_opens(RtpTransform* transform, const Packet& packet) {
   return EVP_CipherFinal_ex(transform->cipher, transform->plaintext + payload, &ignored) == 1;
 }
 
+}  // namespace
+
+bool seal_packet(RtpTransform* transform, const Packet& packet) {
+  if (transform->is_gcm) return gcm_seal(transform, packet);
+  if (!counter_mode(transform, packet, packet.length)) return false;
+  uint8_t digest[SHA_DIGEST_LENGTH];
+  hash(transform, packet.bytes, packet.length, packet.index, digest);
+  memcpy(packet.bytes + packet.length, digest, transform->tag_bytes);
+  return true;
+}
+
+bool is_authentic(RtpTransform* transform, const Packet& packet) {
+  if (transform->is_gcm) return gcm_opens(transform, packet);
+  const size_t end = packet.length - transform->tag_bytes;
+  uint8_t digest[SHA_DIGEST_LENGTH];
+  hash(transform, packet.bytes, end, packet.index, digest);
+  // In constant time, so that the time does not reveal how many bytes were right.
+  return CRYPTO_memcmp(digest, packet.bytes + end, transform->tag_bytes) == 0;
+}
+
+bool open_authentic(RtpTransform* transform, const Packet& packet) {
+  const size_t end = packet.length - transform->tag_bytes;
+  if (!transform->is_gcm) return counter_mode(transform, packet, end);
+  memcpy(packet.bytes + packet.header, transform->plaintext, transform->plaintext_bytes);
+  return true;
+}
+
+RtpTransform* transform_of(napi_env env, napi_value value) {
+  bool ours = false;
+  void* instance = nullptr;
+  napi_valuetype type = napi_undefined;
+  if (napi_typeof(env, value, &type) != napi_ok || type != napi_object ||
+      napi_check_object_type_tag(env, value, &kTypeTag, &ours) != napi_ok || !ours ||
+      napi_unwrap(env, value, &instance) != napi_ok) {
+    return nullptr;
+  }
+  return static_cast<RtpTransform*>(instance);
+}
+
+namespace {
+
 /** Reads (packet, header, length, ssrc, index); `extra`: bytes that must fit after `length`. */
 bool packet_of(napi_env env, const napi_value* arguments, size_t extra, Packet* packet) {
   void* bytes = nullptr;
@@ -138,9 +149,9 @@ bool packet_of(napi_env env, const napi_value* arguments, size_t extra, Packet* 
   uint32_t header = 0;
   uint32_t length = 0;
   if (!array_of(env, arguments[0], napi_uint8_array, &bytes, &packet->capacity) ||
-      !whole(env, arguments[1], kMostBytes, &header) || !whole(env, arguments[2], kMostBytes, &length) ||
+      !whole(env, arguments[1], kMostPacketBytes, &header) || !whole(env, arguments[2], kMostPacketBytes, &length) ||
       !whole(env, arguments[3], UINT32_MAX, &packet->ssrc) ||
-      napi_get_value_double(env, arguments[4], &index) != napi_ok || !(index >= 0 && index < kIndices) ||
+      napi_get_value_double(env, arguments[4], &index) != napi_ok || !(index >= 0 && index < static_cast<double>(kPacketIndices)) ||
       header > length || length + extra > packet->capacity) {
     fail(env, "a packet is a Uint8Array, offset and length inside it, an SSRC and an index of 48 bits");
     return false;
@@ -169,14 +180,7 @@ napi_value seal(napi_env env, napi_callback_info info) {
   RtpTransform* transform = receiver<RtpTransform>(env, info, kTypeTag, arguments);
   Packet packet;
   if (transform == nullptr || !packet_of(env, arguments, transform->tag_bytes, &packet)) return nullptr;
-  if (transform->is_gcm) {
-    if (!gcm_seal(transform, packet)) return cipher_failed(env);
-  } else {
-    if (!counter_mode(transform, packet, packet.length)) return cipher_failed(env);
-    uint8_t digest[SHA_DIGEST_LENGTH];
-    hash(transform, packet.bytes, packet.length, packet.index, digest);
-    memcpy(packet.bytes + packet.length, digest, transform->tag_bytes);
-  }
+  if (!seal_packet(transform, packet)) return cipher_failed(env);
   return number(env, static_cast<int32_t>(packet.length + transform->tag_bytes));
 }
 
@@ -187,12 +191,7 @@ napi_value authentic(napi_env env, napi_callback_info info) {
   Packet packet;
   if (transform == nullptr || !packet_of(env, arguments, 0, &packet)) return nullptr;
   if (packet.length < packet.header + transform->tag_bytes) return boolean(env, false);
-  if (transform->is_gcm) return boolean(env, gcm_opens(transform, packet));
-  const size_t end = packet.length - transform->tag_bytes;
-  uint8_t digest[SHA_DIGEST_LENGTH];
-  hash(transform, packet.bytes, end, packet.index, digest);
-  // In constant time, so that the time does not reveal how many bytes were right.
-  return boolean(env, CRYPTO_memcmp(digest, packet.bytes + end, transform->tag_bytes) == 0);
+  return boolean(env, is_authentic(transform, packet));
 }
 
 /** open(packet, header, length, ssrc, index): decrypts in place the packet that was just found authentic; the new length. */
@@ -203,12 +202,10 @@ napi_value open_packet(napi_env env, napi_callback_info info) {
   if (transform == nullptr || !packet_of(env, arguments, 0, &packet)) return nullptr;
   if (packet.length < packet.header + transform->tag_bytes) return fail(env, "the packet is shorter than its tag");
   const size_t end = packet.length - transform->tag_bytes;
-  if (transform->is_gcm) {
-    if (end - packet.header != transform->plaintext_bytes) return fail(env, "another packet was found authentic last");
-    memcpy(packet.bytes + packet.header, transform->plaintext, transform->plaintext_bytes);
-  } else if (!counter_mode(transform, packet, end)) {
-    return cipher_failed(env);
+  if (transform->is_gcm && end - packet.header != transform->plaintext_bytes) {
+    return fail(env, "another packet was found authentic last");
   }
+  if (!open_authentic(transform, packet)) return cipher_failed(env);
   return number(env, static_cast<int32_t>(end));
 }
 

@@ -1,4 +1,5 @@
 import { type AudioFormat, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
+import { wordsClass } from '../page/words.ts'
 import { MIN_PITCH_MS, PITCH_HISTORY_MS, type PitchSearch, pitchSearchFor } from './pitch-search.ts'
 
 const OVERLAP_MS = 3.75
@@ -10,6 +11,15 @@ const MAX_PERIODS = 3
 /** From 60 ms on it is silent. */
 const MUTED_AFTER_MS = 60
 const FADE_PER_STEP = 0.2
+
+export const ConcealmentWords = wordsClass('active')
+
+/** Where the concealment keeps its state; default memory of its own. */
+export interface ConcealmentMemory {
+  readonly state: Float64Array
+  /** Exactly 48.75 ms of the format. */
+  readonly history: Int16Array
+}
 
 /**
  * Packet-loss concealment after ITU-T G.711 Appendix I: repeats the last pitch period (from 10 ms on the last two, from
@@ -29,7 +39,7 @@ export class Concealment {
   readonly #history: Int16Array
   /** History as it was when the gap began. */
   readonly #source: Float32Array
-  #active = false
+  readonly #state: InstanceType<typeof ConcealmentWords>
   /** Samples of this gap that were generated so far. */
   #gap: Samples = 0
   #pitch: Samples
@@ -42,7 +52,7 @@ export class Concealment {
   /** Difference between the last sample heard and the first repeated one. */
   #step = 0
 
-  constructor(format: AudioFormat = NARROWBAND) {
+  constructor(format: AudioFormat = NARROWBAND, memory?: ConcealmentMemory) {
     this.#historySamples = msToSamples(PITCH_HISTORY_MS, format)
     this.#search = pitchSearchFor(format)
     this.#overlap = msToSamples(OVERLAP_MS, format)
@@ -51,7 +61,8 @@ export class Concealment {
     this.#stepSamples = msToSamples(STEP_MS, format)
     this.#mutedAfter = msToSamples(MUTED_AFTER_MS, format)
     this.#fadePerSample = FADE_PER_STEP / this.#stepSamples
-    this.#history = new Int16Array(this.#historySamples)
+    this.#history = memory?.history ?? new Int16Array(this.#historySamples)
+    this.#state = new ConcealmentWords(memory?.state)
     this.#source = new Float32Array(this.#historySamples)
     this.#pitch = msToSamples(MIN_PITCH_MS, format)
   }
@@ -60,7 +71,7 @@ export class Concealment {
    * Takes `count` samples of a received packet. After a gap it blends their beginning with the concealment, in place.
    */
   good(samples: Int16Array, offset: number, count: Samples): void {
-    if (this.#active) {
+    if (this.#state.active !== 0) {
       const overlap = Math.min(
         count,
         this.#maxOverlap,
@@ -70,14 +81,14 @@ export class Concealment {
         const weight = (i + 1) / (overlap + 1)
         samples[offset + i] = Math.round(weight * samples[offset + i]! + (1 - weight) * this.#nextSample())
       }
-      this.#active = false
+      this.#state.active = 0
     }
     this.#remember(samples, offset, count)
   }
 
   /** Writes `count` samples that continue what was heard; returns how many of them come before the mute. */
   conceal(dst: Int16Array, offset: number, count: Samples): Samples {
-    if (!this.#active) this.#begin()
+    if (this.#state.active === 0) this.#begin()
     const audible = Math.max(0, Math.min(count, this.#mutedAfter - this.#gap))
     for (let i = 0; i < count; i++) dst[offset + i] = this.#nextSample()
     this.#remember(dst, offset, count)
@@ -90,19 +101,19 @@ export class Concealment {
     const decay = Math.min(count, this.#overlap)
     for (let i = 0; i < decay; i++) dst[offset + i] = last * (1 - (i + 1) / decay)
     dst.fill(0, offset + decay, offset + count)
-    this.#active = false
+    this.#state.active = 0
     this.#remember(dst, offset, count)
   }
 
   /** The next received samples do not continue the last ones (some were left out): `good` blends them over 3.75 ms. */
   join(): void {
-    if (!this.#active) this.#begin()
+    if (this.#state.active === 0) this.#begin()
   }
 
   #begin(): void {
     this.#source.set(this.#history)
     this.#pitch = this.#search.find(this.#history)
-    this.#active = true
+    this.#state.active = 1
     this.#gap = 0
     this.#periods = 1
     this.#phase = 0

@@ -7,8 +7,9 @@ import {
   type Samples,
   type Seq16,
 } from '@parley/kernel'
-import { Concealment } from './concealment.ts'
-import { MAX_PACKET_MS, type PayloadDecoder, ReorderBuffer } from './reorder-buffer.ts'
+import { wordsClass } from '../page/words.ts'
+import { Concealment, type ConcealmentMemory } from './concealment.ts'
+import { MAX_PACKET_MS, type PayloadDecoder, ReorderBuffer, type ReorderMemory } from './reorder-buffer.ts'
 import { SourceClock, TOO_EARLY, TOO_LATE } from './source-clock.ts'
 
 interface ReceiveStreamOptions {
@@ -18,6 +19,31 @@ interface ReceiveStreamOptions {
   readonly format?: AudioFormat
   /** Longest wait for a missing packet, and the lateness up to which a packet still counts; ms, default 40. */
   readonly holdMs?: Ms
+  readonly memory?: StreamMemory | undefined
+}
+
+/** `law`: of the decoder that was used last, see `PayloadDecoder`. The packet that follows a gap has `packetLeft` samples from `packetAt` on. */
+export const StreamWords = wordsClass(
+  'position',
+  'silent',
+  'held',
+  'gapUntil',
+  'gapSilent',
+  'packetAt',
+  'packetLeft',
+  'packetBegun',
+  'lastPullMs',
+  'stallOver',
+  'law',
+)
+
+/** Where a stream keeps its state; default memory of its own. */
+export interface StreamMemory {
+  readonly state: Float64Array
+  readonly clock: Float64Array
+  readonly skew: Float64Array
+  readonly concealment: ConcealmentMemory
+  readonly reorder: ReorderMemory
 }
 
 /** A gap between contiguous packets that is no longer than this is bridged like a loss; a longer one was silence. */
@@ -48,43 +74,36 @@ export class ReceiveStream {
   readonly #concealment: Concealment
   readonly #format: AudioFormat
   readonly #bridged: Samples
+  readonly #state: InstanceType<typeof StreamWords>
   /** Decoder of the last packet with audio; null before the first packet of a source. */
   #decoder: PayloadDecoder | null = null
-  #position: Samples = 0
   /** Packets that were next in sequence, but whose place had been filled. */
   #tooLate = 0
-  /** The source is known to be silent: not yet heard, or sending packets without audio. */
-  #silent = true
-  /** The source is on hold: missing packets are silence, not loss. */
-  #held = false
-  #gapUntil: Samples = 0
-  #gapSilent = true
-  /** The packet that follows the gap: from #packetAt, #packetLeft samples. */
+  /** The packet that follows the gap. */
   readonly #packet: Int16Array
-  #packetAt = 0
-  #packetLeft: Samples = 0
-  #packetBegun = false
-  #lastPullMs: Ms
   #stalledSince: Ms = 0
-  #stallOver: Ms = Number.NEGATIVE_INFINITY
 
   constructor(options: ReceiveStreamOptions) {
     this.#openedAtMs = options.openedAtMs
-    this.#lastPullMs = options.openedAtMs
+    this.#state = new StreamWords(options.memory?.state)
+    this.#state.silent = 1
+    this.#state.gapSilent = 1
+    this.#state.lastPullMs = options.openedAtMs
+    this.#state.stallOver = Number.NEGATIVE_INFINITY
     this.#holdMs = options.holdMs ?? 40
     const format = options.format ?? NARROWBAND
     this.#format = format
     this.#bridged = msToSamples(BRIDGED_MS, format)
     // A packet and the lost one before it, which it may restore; a resampler may give one sample more.
     this.#packet = new Int16Array(2 * (msToSamples(MAX_PACKET_MS, format) + 1))
-    this.#clock = new SourceClock(format)
-    this.#concealment = new Concealment(format)
-    this.#reorder = new ReorderBuffer({ holdMs: this.#holdMs })
+    this.#clock = new SourceClock(format, options.memory?.clock, options.memory?.skew)
+    this.#concealment = new Concealment(format, options.memory?.concealment)
+    this.#reorder = new ReorderBuffer({ holdMs: this.#holdMs, memory: options.memory?.reorder })
   }
 
   /** Sample-clock position of the next sample that `pull` returns. */
   get position(): Samples {
-    return this.#position
+    return this.#state.position
   }
 
   get late(): number {
@@ -139,8 +158,8 @@ export class ReceiveStream {
    * While `held` (a hold by offer/answer), gaps are silent instead of concealed; packets in flight are still accepted.
    */
   hold(held: boolean): void {
-    this.#held = held
-    if (!held) this.#silent = true
+    this.#state.held = held ? 1 : 0
+    if (!held) this.#state.silent = 1
   }
 
   /** Copies what is due at `nowMs` to `into` and returns how many samples; 0 when there is nothing more at this time. */
@@ -149,10 +168,10 @@ export class ReceiveStream {
     let done = 0
     while (done < into.length) {
       const room = into.length - done
-      if (this.#gapUntil > this.#position) done += this.#fillGap(into, done, room)
-      else if (this.#packetLeft > 0) done += this.#copyPacket(into, done, room)
+      if (this.#state.gapUntil > this.#state.position) done += this.#fillGap(into, done, room)
+      else if (this.#state.packetLeft > 0) done += this.#copyPacket(into, done, room)
       else if (this.#reorder.ready(nowMs)) this.#takePacket()
-      else if (overdue > this.#position) this.#giveUpWaiting(overdue)
+      else if (overdue > this.#state.position) this.#giveUpWaiting(overdue)
       else break
     }
     return done
@@ -165,50 +184,50 @@ export class ReceiveStream {
   positionOf(timestamp: RtpTicks): Samples {
     if (!this.#clock.anchored) return -1
     const place = this.#clock.place(timestamp)
-    const oldest = this.#position - msToSamples(OLDEST_ASKED_MS, this.#format)
-    const newest = this.#position + msToSamples(MAX_AHEAD_ASKED_MS, this.#format)
+    const oldest = this.#state.position - msToSamples(OLDEST_ASKED_MS, this.#format)
+    const newest = this.#state.position + msToSamples(MAX_AHEAD_ASKED_MS, this.#format)
     return place < oldest || place > newest ? -1 : Math.max(0, place)
   }
 
   /** Time up to which the stream is filled even where packets are missing. */
   #fillTime(nowMs: Ms): Ms {
-    if (nowMs - this.#lastPullMs > STALL_MS) {
-      this.#stalledSince = this.#lastPullMs
-      this.#stallOver = nowMs + STALL_GRACE_MS
+    if (nowMs - this.#state.lastPullMs > STALL_MS) {
+      this.#stalledSince = this.#state.lastPullMs
+      this.#state.stallOver = nowMs + STALL_GRACE_MS
     }
-    this.#lastPullMs = Math.max(this.#lastPullMs, nowMs)
-    return (nowMs < this.#stallOver ? this.#stalledSince : nowMs) - this.#holdMs
+    this.#state.lastPullMs = Math.max(this.#state.lastPullMs, nowMs)
+    return (nowMs < this.#state.stallOver ? this.#stalledSince : nowMs) - this.#holdMs
   }
 
   #fillGap(into: Int16Array, at: number, room: Samples): Samples {
-    const count = Math.min(room, this.#gapUntil - this.#position)
-    if (this.#gapSilent) this.#concealment.silence(into, at, count)
+    const count = Math.min(room, this.#state.gapUntil - this.#state.position)
+    if (this.#state.gapSilent !== 0) this.#concealment.silence(into, at, count)
     else this.concealedSamples += this.#concealment.conceal(into, at, count)
-    this.#position += count
+    this.#state.position += count
     return count
   }
 
   #copyPacket(into: Int16Array, at: number, room: Samples): Samples {
-    if (!this.#packetBegun) {
-      this.#packetBegun = true
-      this.#concealment.good(this.#packet, this.#packetAt, this.#packetLeft)
+    if (this.#state.packetBegun === 0) {
+      this.#state.packetBegun = 1
+      this.#concealment.good(this.#packet, this.#state.packetAt, this.#state.packetLeft)
     }
-    const count = Math.min(room, this.#packetLeft)
-    for (let i = 0; i < count; i++) into[at + i] = this.#packet[this.#packetAt + i]!
-    this.#packetAt += count
-    this.#packetLeft -= count
-    this.#position += count
+    const count = Math.min(room, this.#state.packetLeft)
+    for (let i = 0; i < count; i++) into[at + i] = this.#packet[this.#state.packetAt + i]!
+    this.#state.packetAt += count
+    this.#state.packetLeft -= count
+    this.#state.position += count
     return count
   }
 
   /** No packet arrived in time: fills the gap, but not over a packet that waits for earlier ones. */
   #giveUpWaiting(overdue: Samples): void {
-    this.#gapSilent = this.#silent || this.#held
-    this.#gapUntil = overdue
+    this.#state.gapSilent = this.#isQuiet ? 1 : 0
+    this.#state.gapUntil = overdue
     if (!this.#clock.anchored || !this.#reorder.reach() || this.#reorder.decoder === null) return
     const held = this.#clock.place(this.#reorder.timestamp)
-    if (held <= this.#position) this.#takePacket()
-    else this.#gapUntil = Math.min(overdue, held)
+    if (held <= this.#state.position) this.#takePacket()
+    else this.#state.gapUntil = Math.min(overdue, held)
   }
 
   /**
@@ -216,31 +235,41 @@ export class ReceiveStream {
    */
   #takePacket(): void {
     const { decoder, timestamp, arrivedAt, missing, restarted } = this.#reorder
-    this.#gapUntil = this.#position
+    this.#state.gapUntil = this.#state.position
     if (restarted) {
       this.#clock.forget()
-      this.#decoder = null
+      this.#use(null)
     }
     if (decoder !== null) this.#clock.use(decoder.clockRate)
     const recovered = decoder === null || missing === 0 ? 0 : this.#recover(decoder)
     const count = decoder === null ? 0 : this.#decode(decoder)
     this.#reorder.release()
     if (decoder === null || count === 0) {
-      this.#silent = true
+      this.#state.silent = 1
       return
     }
     const audio = decoder.samples
     const arrival = msToSamples(arrivedAt - this.#openedAtMs, this.#format)
-    const place = this.#clock.admit(timestamp, audio, count, arrival, arrivedAt, this.#position)
+    const place = this.#clock.admit(timestamp, audio, count, arrival, arrivedAt, this.#state.position)
     if (place === TOO_LATE) this.#tooLate++
     else if (place === TOO_EARLY) this.early++
     else this.#plan(place, audio, count, missing, recovered)
   }
 
+  /** Gaps are silent: the source sends nothing, or packets without audio, or is on hold. */
+  get #isQuiet(): boolean {
+    return this.#state.silent !== 0 || this.#state.held !== 0
+  }
+
+  #use(decoder: PayloadDecoder | null): void {
+    this.#decoder = decoder
+    this.#state.law = decoder?.law ?? 0
+  }
+
   #decode(decoder: PayloadDecoder): Samples {
     // A source that begins, or changes to this codec, begins with the codec's first state.
     if (decoder !== this.#decoder) decoder.restart()
-    this.#decoder = decoder
+    this.#use(decoder)
     return Math.min(decoder.decode(this.#reorder.payload, 0, this.#reorder.length), this.#packet.length)
   }
 
@@ -254,16 +283,16 @@ export class ReceiveStream {
 
   /** `recovered`: samples at the start of `#packet` that belong before `audio`; dropped when their place has been filled. */
   #plan(place: Samples, audio: Int16Array, count: Samples, missing: number, recovered: Samples): void {
-    const lead = place - recovered >= this.#position ? recovered : 0
+    const lead = place - recovered >= this.#state.position ? recovered : 0
     const start = place - lead
-    const gap = Math.max(0, start - this.#position)
-    this.#gapUntil = this.#position + gap
-    this.#gapSilent = this.#silent || this.#held || (missing === 0 && gap > this.#bridged)
-    this.#silent = false
+    const gap = Math.max(0, start - this.#state.position)
+    this.#state.gapUntil = this.#state.position + gap
+    this.#state.gapSilent = this.#isQuiet || (missing === 0 && gap > this.#bridged) ? 1 : 0
+    this.#state.silent = 0
     for (let i = 0; i < count; i++) this.#packet[lead + i] = audio[i]!
-    this.#packetAt = Math.max(0, this.#position - start)
-    this.#packetLeft = lead + count - this.#packetAt
-    this.#packetBegun = false
-    if (this.#packetAt > 0) this.#concealment.join()
+    this.#state.packetAt = Math.max(0, this.#state.position - start)
+    this.#state.packetLeft = lead + count - this.#state.packetAt
+    this.#state.packetBegun = 0
+    if (this.#state.packetAt > 0) this.#concealment.join()
   }
 }

@@ -1,6 +1,10 @@
 import type { Ms, RtpTicks, Samples, Seq16 } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
+import { wordsClass } from '../page/words.ts'
 import { ExtendedSequence, SEQUENCE_BAD, SEQUENCE_RESTARTED } from '../rtp/sequence.ts'
+
+/** 1: mu-law, 2: A-law, 0: another codec. */
+export type G711Law = 0 | 1 | 2
 
 /** Turns the payloads of one codec into audio. A codec may keep state from packet to packet, so their order matters. */
 export interface PayloadDecoder {
@@ -8,6 +12,8 @@ export interface PayloadDecoder {
   readonly samples: Int16Array
   /** RTP clock rate of the codec, Hz. */
   readonly clockRate: number
+  /** Which G.711 it decodes, at the rate of the stream; default 0: another codec. */
+  readonly law?: G711Law
   /** Decodes `length` bytes to `samples`; returns how many samples. */
   decode(payload: Uint8Array, offset: number, length: number): Samples
   /**
@@ -26,12 +32,27 @@ interface ReorderBufferOptions {
   readonly capacity?: number
   /** Longest payload, bytes; default `MAX_PAYLOAD_BYTES`. */
   readonly payloadBytes?: number
+  readonly memory?: ReorderMemory | undefined
+}
+
+/** `next`: extended sequence number of the packet that leaves next. */
+export const ReorderWords = wordsClass('next', 'waiting', 'restarted')
+
+/** Where a buffer keeps its state; default memory of its own. */
+export interface ReorderMemory {
+  readonly state: Float64Array
+  readonly sequence: Float64Array
+  /** As long as the capacity. */
+  readonly seen: Float64Array
 }
 
 /** Longest packet that is received. */
 export const MAX_PACKET_MS: Ms = 120
 /** Payload of the longest packet: 64 kbit/s is the bit rate of G.711 and G.722, and Opus speech has less. */
 export const MAX_PAYLOAD_BYTES = MAX_PACKET_MS * 8
+
+/** Packets that a buffer holds unless its options say otherwise. */
+export const REORDER_SLOTS = 32
 
 const NOTHING = -1
 
@@ -74,14 +95,12 @@ export class ReorderBuffer {
   readonly #held: Float64Array
   /** Extended sequence numbers received lately, to tell a duplicate from a late packet. */
   readonly #seen: Float64Array
-  readonly #sequence = new ExtendedSequence()
+  readonly #sequence: ExtendedSequence
+  readonly #state: InstanceType<typeof ReorderWords>
   #ssrc = NOTHING
-  #waiting = 0
-  #next = 0
-  #restarted = false
 
   constructor(options: ReorderBufferOptions = {}) {
-    const capacity = options.capacity ?? 32
+    const capacity = options.capacity ?? REORDER_SLOTS
     const payloadBytes = options.payloadBytes ?? MAX_PAYLOAD_BYTES
     if (capacity < 2 || (capacity & (capacity - 1)) !== 0)
       throw new MediaError('invalid_capacity', `A reorder buffer of ${capacity} slots is not a power of two.`)
@@ -94,12 +113,14 @@ export class ReorderBuffer {
     this.#timestamp = new Uint32Array(capacity)
     this.#arrivedAt = new Float64Array(capacity)
     this.#held = new Float64Array(capacity).fill(NOTHING)
-    this.#seen = new Float64Array(capacity).fill(NOTHING)
+    this.#seen = (options.memory?.seen ?? new Float64Array(capacity)).fill(NOTHING)
+    this.#sequence = new ExtendedSequence(0, options.memory?.sequence)
+    this.#state = new ReorderWords(options.memory?.state)
   }
 
   /** Packets held. */
   get waiting(): number {
-    return this.#waiting
+    return this.#state.waiting
   }
 
   /**
@@ -132,12 +153,12 @@ export class ReorderBuffer {
     if (verdict === SEQUENCE_RESTARTED) this.#restart(this.#sequence.extend(sequence))
     const extended = this.#sequence.extend(sequence)
     const slot = extended & this.#mask
-    if (extended < this.#next || this.#held[slot] === extended) {
+    if (extended < this.#state.next || this.#held[slot] === extended) {
       if (this.#seen[slot] === extended) this.duplicate++
       else this.late++
       return false
     }
-    if (extended > this.#next + this.#mask) this.#makeRoom(extended)
+    if (extended > this.#state.next + this.#mask) this.#makeRoom(extended)
     const to = this.#slots[slot]!
     for (let i = 0; i < length; i++) to[i] = packet[offset + i]!
     this.#length[slot] = length
@@ -146,14 +167,14 @@ export class ReorderBuffer {
     this.#arrivedAt[slot] = nowMs
     this.#held[slot] = extended
     this.#seen[slot] = extended
-    this.#waiting++
+    this.#state.waiting++
     return true
   }
 
   /** Whether a packet may leave at `nowMs`: the next in order, or the first behind a gap that was waited for long enough. */
   ready(nowMs: Ms): boolean {
-    if (this.#waiting === 0) return false
-    if (this.#held[this.#next & this.#mask] === this.#next) return this.#load(this.#next)
+    if (this.#state.waiting === 0) return false
+    if (this.#held[this.#state.next & this.#mask] === this.#state.next) return this.#load(this.#state.next)
     const first = this.#firstHeld()
     for (let i = 0; i <= this.#mask; i++)
       if (this.#held[i] !== NOTHING && nowMs - this.#arrivedAt[i]! >= this.#holdMs) return this.#load(first)
@@ -162,18 +183,18 @@ export class ReorderBuffer {
 
   /** Loads the first held packet, whether or not it may leave yet; false when nothing is held. */
   reach(): boolean {
-    return this.#waiting > 0 && this.#load(this.#firstHeld())
+    return this.#state.waiting > 0 && this.#load(this.#firstHeld())
   }
 
   /** Frees the slot of the loaded packet and counts the packets missing before it as lost. */
   release(): void {
-    const released = this.#next + this.missing
+    const released = this.#state.next + this.missing
     this.#held[released & this.#mask] = NOTHING
-    this.#waiting--
+    this.#state.waiting--
     this.lost += this.missing
-    this.#next = released + 1
+    this.#state.next = released + 1
     this.missing = 0
-    this.#restarted = false
+    this.#state.restarted = 0
   }
 
   #load(extended: number): true {
@@ -183,13 +204,13 @@ export class ReorderBuffer {
     this.decoder = this.#decoders[slot]!
     this.timestamp = this.#timestamp[slot]!
     this.arrivedAt = this.#arrivedAt[slot]!
-    this.missing = extended - this.#next
-    this.restarted = this.#restarted
+    this.missing = extended - this.#state.next
+    this.restarted = this.#state.restarted !== 0
     return true
   }
 
   #firstHeld(): number {
-    let first = this.#next
+    let first = this.#state.next
     while (this.#held[first & this.#mask] !== first) first++
     return first
   }
@@ -197,9 +218,9 @@ export class ReorderBuffer {
   #restart(extended: number): void {
     this.#held.fill(NOTHING)
     this.#seen.fill(NOTHING)
-    this.#waiting = 0
-    this.#next = extended
-    this.#restarted = true
+    this.#state.waiting = 0
+    this.#state.next = extended
+    this.#state.restarted = 1
   }
 
   /** More packets are missing than there are slots: gives up the oldest. */
@@ -208,9 +229,9 @@ export class ReorderBuffer {
     for (let i = 0; i <= this.#mask; i++)
       if (this.#held[i] !== NOTHING && this.#held[i]! < next) {
         this.#held[i] = NOTHING
-        this.#waiting--
+        this.#state.waiting--
       }
-    this.lost += next - this.#next
-    this.#next = next
+    this.lost += next - this.#state.next
+    this.#state.next = next
   }
 }

@@ -1,4 +1,5 @@
 import { type AudioFormat, type Ms, msToSamples, NARROWBAND, type RtpTicks, type Samples } from '@parley/kernel'
+import { wordsClass } from '../page/words.ts'
 import { ClockSkew } from './clock-skew.ts'
 
 /** Result of `admit` for a packet whose place has been filled already. */
@@ -18,6 +19,9 @@ const MAX_INSERTED_MS: Ms = 60
 /** -41 dBFS. */
 const QUIET_PEAK = 300
 
+/** Audio with the timestamp `timestamp` has the position `position`. `lateSince`: NaN while packets come in time. */
+export const ClockWords = wordsClass('anchored', 'clockRate', 'timestamp', 'position', 'lateSince')
+
 /**
  * Where one source's timestamps lie on the session's sample clock: the first packet at the moment it arrived, the others by
  * their timestamps, with skew corrected in small steps and a new start where the source's clock moved.
@@ -27,45 +31,46 @@ export class SourceClock {
   anchors = 0
   /** Samples inserted less samples removed. */
   skewCorrection: Samples = 0
-  anchored = false
   readonly #skew: ClockSkew
   readonly #sampleRateHz: number
-  #clockRate: number
+  readonly #state: InstanceType<typeof ClockWords>
   readonly #maxAhead: Samples
   readonly #stepBack: Samples
   readonly #skewForced: Samples
   readonly #maxInserted: Samples
-  /** Audio with this timestamp has this position. */
-  #timestamp: RtpTicks = 0
-  #position: Samples = 0
-  #lateSince: Ms = Number.NaN
 
-  /** `clockRate`: RTP clock rate, Hz. */
-  constructor(format: AudioFormat = NARROWBAND, clockRate = 8000) {
+  /** The RTP clock rate is 8000 Hz until `use`. */
+  constructor(format: AudioFormat = NARROWBAND, memory?: Float64Array, skewMemory?: Float64Array) {
     this.#sampleRateHz = format.sampleRateHz
-    this.#clockRate = clockRate
+    this.#state = new ClockWords(memory)
+    this.#state.clockRate = 8000
+    this.#state.lateSince = Number.NaN
     this.#maxAhead = msToSamples(MAX_AHEAD_MS, format)
     this.#stepBack = msToSamples(STEP_BACK_MS, format)
     this.#skewForced = msToSamples(SKEW_FORCED_MS, format)
     this.#maxInserted = msToSamples(MAX_INSERTED_MS, format)
-    this.#skew = new ClockSkew(format)
+    this.#skew = new ClockSkew(format, skewMemory)
+  }
+
+  get anchored(): boolean {
+    return this.#state.anchored !== 0
   }
 
   /** Position of `timestamp`; defined only once `anchored`. */
   place(timestamp: RtpTicks): Samples {
-    return this.#position + this.#samplesSince(timestamp)
+    return this.#state.position + this.#samplesSince(timestamp)
   }
 
   /** The next packets count at this RTP clock rate, Hz. A change ends the relation of timestamps to positions. */
   use(clockRate: number): void {
-    if (clockRate === this.#clockRate) return
-    this.#clockRate = clockRate
-    this.anchored = false
+    if (clockRate === this.#state.clockRate) return
+    this.#state.clockRate = clockRate
+    this.#state.anchored = 0
   }
 
   /** The next packet is the first of another source. */
   forget(): void {
-    this.anchored = false
+    this.#state.anchored = 0
   }
 
   /**
@@ -83,34 +88,34 @@ export class SourceClock {
     if (!this.anchored || this.#samplesSince(timestamp) < -this.#stepBack) this.#anchor(timestamp, arrival, filledTo)
     let place = this.place(timestamp)
     if (place + count <= filledTo) {
-      if (Number.isNaN(this.#lateSince)) this.#lateSince = arrivedAt
-      if (arrivedAt - this.#lateSince < LATE_RUN_MS) return TOO_LATE
+      if (Number.isNaN(this.#state.lateSince)) this.#state.lateSince = arrivedAt
+      if (arrivedAt - this.#state.lateSince < LATE_RUN_MS) return TOO_LATE
       place = this.#anchor(timestamp, arrival, filledTo)
     }
     if (place - arrival > this.#maxAhead) {
       if (filledTo - arrival > this.#maxAhead) return TOO_EARLY
       place = this.#anchor(timestamp, arrival, filledTo)
     }
-    this.#lateSince = Number.NaN
+    this.#state.lateSince = Number.NaN
     this.#skew.observe(arrival - place, arrivedAt)
     if (this.#skew.due !== 0) place += this.#correction(audio, count)
-    this.#timestamp = timestamp
-    this.#position = place
+    this.#state.timestamp = timestamp
+    this.#state.position = place
     return place
   }
 
   #samplesSince(timestamp: RtpTicks): Samples {
-    return Math.round((((timestamp - this.#timestamp) | 0) * this.#sampleRateHz) / this.#clockRate)
+    return Math.round((((timestamp - this.#state.timestamp) | 0) * this.#sampleRateHz) / this.#state.clockRate)
   }
 
   #anchor(timestamp: RtpTicks, arrival: Samples, filledTo: Samples): Samples {
-    this.anchored = true
+    this.#state.anchored = 1
     this.anchors++
-    this.#timestamp = timestamp
-    this.#position = Math.max(arrival, filledTo)
-    this.#lateSince = Number.NaN
+    this.#state.timestamp = timestamp
+    this.#state.position = Math.max(arrival, filledTo)
+    this.#state.lateSince = Number.NaN
     this.#skew.restart()
-    return this.#position
+    return this.#state.position
   }
 
   #correction(audio: Int16Array, count: Samples): Samples {

@@ -1,14 +1,41 @@
 import { type Ms, NARROWBAND, type Samples, samplesToMs } from '@parley/kernel'
-import { VoiceCues } from './voice-cues.ts'
+import { wordsClass } from '../page/words.ts'
+import { type CueMemory, VoiceCues } from './voice-cues.ts'
 
 interface VoiceActivityOptions {
   /** Quiet needed before speech counts as ended, ms; default 200, at least 50. */
   readonly hangoverMs?: Ms
 }
 
+/** `loud` and `voiced` have one bit per frame, the newest lowest; `framePosition` is that of the frame being filled. */
+export const VoiceWords = wordsClass(
+  'isSpeaking',
+  'hangoverFrames',
+  'filled',
+  'framePosition',
+  'floor',
+  'smooth',
+  'steadyLevel',
+  'steadyFrames',
+  'loud',
+  'voiced',
+  'loudRun',
+  'quietFrames',
+  'voicelessFrames',
+  'lastSpeechEnd',
+)
+
+/** Where voice activity keeps its state; default memory of its own. */
+export interface VoiceMemory {
+  readonly state: Float64Array
+  /** 80 samples. */
+  readonly frame: Float32Array
+  readonly cues: CueMemory
+}
+
 /** 10 ms. */
-const FRAME: Samples = 80
-const FRAME_MS = samplesToMs(FRAME, NARROWBAND)
+export const VOICE_FRAME: Samples = 80
+const FRAME_MS = samplesToMs(VOICE_FRAME, NARROWBAND)
 
 /** Levels in dB below full scale (a sine of full amplitude is -3). */
 const LOWEST_FLOOR = -65
@@ -46,43 +73,39 @@ const START = 1
  * 40 to 60 ms of voice and reported with its true position. After `push`, drain `take()`.
  */
 export class VoiceActivity {
-  speaking = false
   /**
    * Position of the transition that `take()` returned last, on the sample clock: the true onset, or the end of the last
    * speech.
    */
   position: Samples = 0
 
-  readonly #hangoverFrames: number
-  readonly #cues = new VoiceCues()
-  readonly #frame = new Float32Array(FRAME)
-  #filled = 0
-  /** Position of the frame being filled. */
-  #framePosition: Samples = 0
-  #floor = LOWEST_FLOOR
-  #smooth = LOWEST_FLOOR
-  #steadyLevel = LOWEST_FLOOR
-  #steadyFrames = 0
-  /** One bit per frame, the newest lowest. */
-  #loud = 0
-  #voiced = 0
-  #loudRun = 0
-  #quietFrames = 0
-  #voicelessFrames = 0
-  #lastSpeechEnd: Samples = 0
-
+  readonly #state: InstanceType<typeof VoiceWords>
+  readonly #cues: VoiceCues
+  readonly #frame: Float32Array
   readonly #queueType = new Uint8Array(QUEUE)
   readonly #queuePosition = new Float64Array(QUEUE)
   #head = 0
   #tail = 0
 
-  constructor(options: VoiceActivityOptions = {}) {
-    this.#hangoverFrames = Math.ceil(Math.max(options.hangoverMs ?? 200, 50) / FRAME_MS)
+  constructor(options: VoiceActivityOptions = {}, memory?: VoiceMemory) {
+    const state = new VoiceWords(memory?.state)
+    for (const name of VoiceWords.names) state[name] = 0
+    state.hangoverFrames = Math.ceil(Math.max(options.hangoverMs ?? 200, 50) / FRAME_MS)
+    state.floor = LOWEST_FLOOR
+    state.smooth = LOWEST_FLOOR
+    state.steadyLevel = LOWEST_FLOOR
+    this.#state = state
+    this.#cues = new VoiceCues(memory?.cues)
+    this.#frame = memory?.frame ?? new Float32Array(VOICE_FRAME)
+  }
+
+  get speaking(): boolean {
+    return this.#state.isSpeaking !== 0
   }
 
   /** Level of the noise that speech is measured against, dBFS. */
   get noiseFloor(): number {
-    return this.#floor
+    return this.#state.floor
   }
 
   /**
@@ -90,21 +113,21 @@ export class VoiceActivity {
    * is dropped.
    */
   push(position: Samples, audio: Int16Array, offset: number, count: Samples): void {
-    if (position !== this.#framePosition + this.#filled) {
-      this.#framePosition = position
-      this.#filled = 0
+    if (position !== this.#state.framePosition + this.#state.filled) {
+      this.#state.framePosition = position
+      this.#state.filled = 0
     }
     const frame = this.#frame
     for (let done = 0; done < count; ) {
-      const filled = this.#filled
-      const taken = Math.min(FRAME - filled, count - done)
+      const filled = this.#state.filled
+      const taken = Math.min(VOICE_FRAME - filled, count - done)
       for (let i = 0; i < taken; i++) frame[filled + i] = audio[offset + done + i]! / 32768
       done += taken
-      this.#filled = filled + taken
-      if (this.#filled < FRAME) continue
+      this.#state.filled = filled + taken
+      if (this.#state.filled < VOICE_FRAME) continue
       this.#onFrame()
-      this.#framePosition += FRAME
-      this.#filled = 0
+      this.#state.framePosition += VOICE_FRAME
+      this.#state.filled = 0
     }
   }
 
@@ -118,76 +141,76 @@ export class VoiceActivity {
   #onFrame(): void {
     this.#cues.push(this.#frame)
     const level = this.#cues.level
-    this.#smooth += 0.25 * (level - this.#smooth)
-    if (Math.abs(this.#smooth - this.#steadyLevel) <= STEADY_DB) this.#steadyFrames++
+    this.#state.smooth += 0.25 * (level - this.#state.smooth)
+    if (Math.abs(this.#state.smooth - this.#state.steadyLevel) <= STEADY_DB) this.#state.steadyFrames++
     else {
-      this.#steadyLevel = this.#smooth
-      this.#steadyFrames = 0
+      this.#state.steadyLevel = this.#state.smooth
+      this.#state.steadyFrames = 0
     }
     if (this.speaking) this.#whileSpeaking(level)
     else this.#whileQuiet(level)
   }
 
   #whileQuiet(level: number): void {
-    const loud = level > Math.max(this.#floor + ONSET_ABOVE_FLOOR, LOWEST_ONSET)
-    const voiced = loud && this.#steadyFrames < STEADY_FRAMES && this.#cues.isVoiced() && !this.#cues.isDtmf()
-    this.#loud = (this.#loud << 1) | (loud ? 1 : 0)
-    this.#voiced = (this.#voiced << 1) | (voiced ? 1 : 0)
-    this.#loudRun = loud ? this.#loudRun + 1 : 0
-    if (bits(this.#loud & ONSET_WINDOW) >= ONSET_LOUD && bits(this.#voiced & ONSET_WINDOW) >= ONSET_VOICED)
+    const loud = level > Math.max(this.#state.floor + ONSET_ABOVE_FLOOR, LOWEST_ONSET)
+    const voiced = loud && this.#state.steadyFrames < STEADY_FRAMES && this.#cues.isVoiced() && !this.#cues.isDtmf()
+    this.#state.loud = (this.#state.loud << 1) | (loud ? 1 : 0)
+    this.#state.voiced = (this.#state.voiced << 1) | (voiced ? 1 : 0)
+    this.#state.loudRun = loud ? this.#state.loudRun + 1 : 0
+    if (bits(this.#state.loud & ONSET_WINDOW) >= ONSET_LOUD && bits(this.#state.voiced & ONSET_WINDOW) >= ONSET_VOICED)
       this.#start()
     else this.#trackFloor(level, loud)
   }
 
   #trackFloor(level: number, loud: boolean): void {
     let share = FLOOR_RISE
-    if (level < this.#floor) share = FLOOR_FALL
-    else if (loud) share = this.#loudRun > NOISE_AFTER_FRAMES ? FLOOR_JUMP : 0
-    this.#setFloor(this.#floor + share * (level - this.#floor))
+    if (level < this.#state.floor) share = FLOOR_FALL
+    else if (loud) share = this.#state.loudRun > NOISE_AFTER_FRAMES ? FLOOR_JUMP : 0
+    this.#setFloor(this.#state.floor + share * (level - this.#state.floor))
   }
 
   #start(): void {
     let onset = 0
     for (let back = 1, pause = 0; back < MAX_RUN_UP && pause <= MAX_PAUSE; back++) {
-      if ((this.#loud >>> back) & 1) {
+      if ((this.#state.loud >>> back) & 1) {
         onset = back
         pause = 0
       } else pause++
     }
-    this.speaking = true
-    this.#quietFrames = 0
-    this.#voicelessFrames = 0
-    this.#put(START, Math.max(this.#framePosition - onset * FRAME, this.#lastSpeechEnd))
-    this.#lastSpeechEnd = this.#framePosition + FRAME
+    this.#state.isSpeaking = 1
+    this.#state.quietFrames = 0
+    this.#state.voicelessFrames = 0
+    this.#put(START, Math.max(this.#state.framePosition - onset * VOICE_FRAME, this.#state.lastSpeechEnd))
+    this.#state.lastSpeechEnd = this.#state.framePosition + VOICE_FRAME
   }
 
   #whileSpeaking(level: number): void {
-    if (level < this.#floor) this.#setFloor(this.#floor + FLOOR_FALL * (level - this.#floor))
-    const loud = level > Math.max(this.#floor + SPEECH_ABOVE_FLOOR, LOWEST_SPEECH)
+    if (level < this.#state.floor) this.#setFloor(this.#state.floor + FLOOR_FALL * (level - this.#state.floor))
+    const loud = level > Math.max(this.#state.floor + SPEECH_ABOVE_FLOOR, LOWEST_SPEECH)
     if (!loud) {
-      if (++this.#quietFrames >= this.#hangoverFrames) this.#end()
+      if (++this.#state.quietFrames >= this.#state.hangoverFrames) this.#end()
       return
     }
-    this.#quietFrames = 0
-    this.#lastSpeechEnd = this.#framePosition + FRAME
-    this.#voicelessFrames++
-    if (this.#voicelessFrames % VOICE_CHECK_EVERY === 0 && this.#cues.isVoiced()) this.#voicelessFrames = 0
-    if (this.#voicelessFrames >= VOICELESS_END_FRAMES || this.#steadyFrames >= STEADY_FRAMES) {
-      this.#setFloor(this.#smooth)
+    this.#state.quietFrames = 0
+    this.#state.lastSpeechEnd = this.#state.framePosition + VOICE_FRAME
+    this.#state.voicelessFrames++
+    if (this.#state.voicelessFrames % VOICE_CHECK_EVERY === 0 && this.#cues.isVoiced()) this.#state.voicelessFrames = 0
+    if (this.#state.voicelessFrames >= VOICELESS_END_FRAMES || this.#state.steadyFrames >= STEADY_FRAMES) {
+      this.#setFloor(this.#state.smooth)
       this.#end()
     }
   }
 
   #end(): void {
-    this.speaking = false
-    this.#loud = 0
-    this.#voiced = 0
-    this.#loudRun = 0
-    this.#put(0, this.#lastSpeechEnd)
+    this.#state.isSpeaking = 0
+    this.#state.loud = 0
+    this.#state.voiced = 0
+    this.#state.loudRun = 0
+    this.#put(0, this.#state.lastSpeechEnd)
   }
 
   #setFloor(level: number): void {
-    this.#floor = Math.max(LOWEST_FLOOR, Math.min(HIGHEST_FLOOR, level))
+    this.#state.floor = Math.max(LOWEST_FLOOR, Math.min(HIGHEST_FLOOR, level))
   }
 
   #put(type: number, position: Samples): void {

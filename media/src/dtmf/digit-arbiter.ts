@@ -34,6 +34,11 @@ export class DigitArbiter {
   readonly #reportedAsTones = new Uint8Array(REMEMBERED)
   #reportedCount = 0
 
+  /** Whether tones wait to be reported. */
+  get waiting(): boolean {
+    return this.#head !== this.#tail
+  }
+
   /** Tones have ended. `expectsEvents`: the peer may send the same digit as a telephone-event. */
   tones(nowMs: Ms, digit: string, position: Samples, durationMs: Ms, expectsEvents: boolean): void {
     // Only an owner that does not call `take` fills it: the newest digit is dropped.

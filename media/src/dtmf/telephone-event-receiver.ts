@@ -83,6 +83,11 @@ export class TelephoneEventReceiver {
     this.#begin(ssrc, timestamp, report, nowMs)
   }
 
+  /** Whether an event is in progress. */
+  get active(): boolean {
+    return this.#active
+  }
+
   /** Ends an event whose end packets were all lost. Call at least every tick. */
   expire(nowMs: Ms): void {
     if (this.#active && nowMs - this.#lastPacketAt >= INTERVALS_WITHOUT_PACKET * this.#intervalMs) this.#finish()

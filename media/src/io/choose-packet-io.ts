@@ -1,7 +1,9 @@
 import { MediaError } from '../errors.ts'
 import type { PacketIo } from '../packet-io/packet-io.ts'
+import { type MediaPath, PortableMediaPath } from '../session/media-path.ts'
 import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { portableTransforms } from '../srtp/transform-for-key.ts'
+import { NativeMediaPath } from './native-media-path.ts'
 import { loadNativeAddon, NativePacketIo } from './native-packet-io.ts'
 import { nativeTransforms } from './native-srtp.ts'
 import { PortablePacketIo } from './portable-packet-io.ts'
@@ -21,6 +23,12 @@ export function choosePacketIo(wanted: PacketIoKind | undefined, addon = loadNat
 
 export function makePacketIo(kind: PacketIoKind): PacketIo {
   return kind === 'native' ? new NativePacketIo() : new PortablePacketIo()
+}
+
+/** The media path for a thread with that packet I/O. */
+export function makeMediaPath(kind: PacketIoKind): MediaPath {
+  const addon = kind === 'native' ? loadNativeAddon() : null
+  return addon === null || typeof addon === 'string' ? new PortableMediaPath() : new NativeMediaPath(addon)
 }
 
 /** Transforms of SRTP for a thread with that packet I/O. */

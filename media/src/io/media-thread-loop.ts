@@ -6,20 +6,26 @@ import { MediaError } from '../errors.ts'
 import { PacketBatch, type PacketIo } from '../packet-io/packet-io.ts'
 import { RecordingRing } from '../recorder/recording-ring.ts'
 import { LatenessHistogram } from '../session/lateness-histogram.ts'
+import { COMPOSED, LEFT, type MediaPath, PortableMediaPath } from '../session/media-path.ts'
 import { MediaSessionCore } from '../session/media-session-core.ts'
 import { type SendSlot, SendSlots, WAKE_MS } from '../session/send-slots.ts'
 import type { SessionCommand, SessionReply } from '../session/session-protocol.ts'
 import { SessionRings } from '../session/session-rings.ts'
 import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { portableTransforms } from '../srtp/transform-for-key.ts'
+import { SweptCalls } from './swept-calls.ts'
 import type { ThreadCommand, ThreadReply, ThreadStatistics } from './thread-protocol.ts'
 
 const BATCH_PACKETS = 128
+/** Sessions whose packets are composed before they are sent; each may have a report too. */
+const SENT_AT_ONCE = BATCH_PACKETS / 2
 /** Packet time until parameters are applied: the slot also runs the inbound side. */
 const DEFAULT_PTIME_MS = 20
 
 interface ThreadSession {
   readonly id: number
+  /** In the media path. */
+  readonly pathId: number
   readonly core: MediaSessionCore
   readonly rtpSocket: number
   readonly rtcpSocket: number
@@ -44,8 +50,11 @@ export class MediaThreadLoop {
   readonly #slots = new SendSlots<ThreadSession>()
   readonly #incoming = new PacketBatch(BATCH_PACKETS)
   readonly #outgoing = new PacketBatch(BATCH_PACKETS)
-  /** Sessions whose slot was at this wake. */
+  readonly #path: MediaPath
+  /** Sessions whose slot was at this wake; their ids and slots are in `#calls`. */
   readonly #swept: ThreadSession[] = []
+  #calls = new SweptCalls(BATCH_PACKETS)
+  readonly #left = new Uint8Array(BATCH_PACKETS)
   readonly #lateness = new LatenessHistogram()
   readonly #gridStart: Ms
   #nowMs: Ms
@@ -63,7 +72,9 @@ export class MediaThreadLoop {
     bindAddress: string,
     posted: Int32Array,
     transforms: SrtpTransforms = portableTransforms,
+    path: MediaPath = new PortableMediaPath(),
   ) {
+    this.#path = path
     this.#io = io
     this.#transforms = transforms
     this.#port = port
@@ -94,7 +105,8 @@ export class MediaThreadLoop {
       if (wake > lastWake) {
         lastWake = wake
         this.#wakes++
-        this.#slots.sweep(wake, this.#sendSlot)
+        this.#slots.sweep(wake, this.#collect)
+        this.#sendSwept()
         this.#flush()
       }
       this.#receive(lastWake)
@@ -128,25 +140,44 @@ export class MediaThreadLoop {
     }
   }
 
-  readonly #sendSlot = (session: ThreadSession, slotWake: number): void => {
+  readonly #collect = (session: ThreadSession, slotWake: number): void => {
+    const at = this.#swept.length
+    if (at === this.#calls.capacity) this.#calls = this.#calls.doubled()
     this.#swept.push(session)
-    try {
-      this.#send(session, slotWake)
-    } catch (error) {
-      this.#fail(session, error)
+    this.#calls.ids[at] = session.pathId
+    this.#calls.slotMs[at] = this.#gridStart + slotWake * WAKE_MS
+  }
+
+  /** Sends for the swept sessions, as many at once as a batch holds. */
+  #sendSwept(): void {
+    const count = this.#swept.length
+    for (let from = 0; from < count; from += SENT_AT_ONCE) {
+      const until = Math.min(count, from + SENT_AT_ONCE)
+      this.#filled = this.#path.compose(this.#calls, from, until, this.#outgoing, this.#filled)
+      const nowMs = this.#io.now()
+      const { outcome, slotMs } = this.#calls
+      for (let i = from; i < until; i++) {
+        if (outcome[i] === COMPOSED) this.#lateness.add(nowMs - slotMs[i]!)
+        this.#sendRest(this.#swept[i]!, outcome[i] === LEFT, slotMs[i]!)
+      }
+      this.#flush()
     }
   }
 
-  #send({ core, rtpSocket, rtcpSocket }: ThreadSession, slotWake: number): void {
-    const slotMs = this.#gridStart + slotWake * WAKE_MS
-    if (this.#filled + 2 > this.#outgoing.capacity) this.#flush()
-    const length = core.tick(slotMs, this.#outgoing.slots[this.#filled]!)
-    if (length > 0) {
-      this.#address(rtpSocket, length, core.ipv4, core.port)
-      this.#lateness.add(this.#io.now() - slotMs)
+  /** What the media path has left of a session's slot, and RTCP. */
+  #sendRest(session: ThreadSession, isLeft: boolean, slotMs: Ms): void {
+    const { core, rtpSocket, rtcpSocket } = session
+    try {
+      const length = isLeft ? core.tick(slotMs, this.#outgoing.slots[this.#filled]!) : 0
+      if (length > 0) {
+        this.#address(rtpSocket, length, core.ipv4, core.port)
+        this.#lateness.add(this.#io.now() - slotMs)
+      }
+      const report = core.tickRtcp(this.#nowMs, this.#outgoing.slots[this.#filled]!)
+      if (report > 0) this.#address(core.rtcpMux ? rtpSocket : rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
+    } catch (error) {
+      this.#fail(session, error)
     }
-    const report = core.tickRtcp(this.#nowMs, this.#outgoing.slots[this.#filled]!)
-    if (report > 0) this.#address(core.rtcpMux ? rtpSocket : rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
   }
 
   #address(socket: number, length: number, ipv4: number, port: number): void {
@@ -168,7 +199,9 @@ export class MediaThreadLoop {
     const until = this.#gridStart + (wake + 1) * WAKE_MS
     for (;;) {
       const count = this.#io.poll(batch)
-      for (let i = 0; i < count; i++) this.#dispatch(batch, i)
+      if (this.#path.receive(batch, count, this.#left) > 0) {
+        for (let i = 0; i < count; i++) if (this.#left[i] === 1) this.#dispatch(batch, i)
+      }
       if (count < batch.capacity || this.#io.now() > until) return
     }
   }
@@ -179,14 +212,19 @@ export class MediaThreadLoop {
    */
   #advance(): void {
     const nowMs = this.#io.now()
-    for (const session of this.#swept) {
-      try {
-        if (this.#sessions.has(session.id)) session.core.advance(nowMs)
-      } catch (error) {
-        this.#fail(session, error)
-      }
-    }
+    const { length } = this.#swept
+    const { left } = this.#calls
+    const isAnyLeft = this.#path.advance(this.#calls, length, nowMs) > 0
+    for (let i = 0; isAnyLeft && i < length; i++) if (left[i] === 1) this.#advanceOne(this.#swept[i]!, nowMs)
     this.#swept.length = 0
+  }
+
+  #advanceOne(session: ThreadSession, nowMs: Ms): void {
+    try {
+      if (this.#sessions.has(session.id)) session.core.advance(nowMs)
+    } catch (error) {
+      this.#fail(session, error)
+    }
   }
 
   #dispatch(batch: PacketBatch, i: number): void {
@@ -254,7 +292,8 @@ export class MediaThreadLoop {
       transforms: this.#transforms,
       emit: event => this.#reply(id, { type: 'event', event }),
     })
-    const session: ThreadSession = { id, core, rtpSocket, rtcpSocket, slot: null }
+    const pathId = this.#path.add(core, rtpSocket)
+    const session: ThreadSession = { id, pathId, core, rtpSocket, rtcpSocket, slot: null }
     this.#place(session, DEFAULT_PTIME_MS)
     this.#sessions.set(id, session)
     this.#rtp.set(rtpSocket, session)
@@ -314,6 +353,7 @@ export class MediaThreadLoop {
   #remove(session: ThreadSession): void {
     if (session.slot !== null) this.#slots.remove(session.slot)
     session.slot = null
+    this.#path.remove(session.pathId)
     this.#sessions.delete(session.id)
     this.#rtp.delete(session.rtpSocket)
     this.#rtcp.delete(session.rtcpSocket)

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadOpus } from '../codec/opus.ts'
-import { makePacketIo, makeTransforms } from './choose-packet-io.ts'
+import { makeMediaPath, makePacketIo, makeTransforms } from './choose-packet-io.ts'
 import { MediaThreadLoop } from './media-thread-loop.ts'
 import { StallingPacketIo } from './stalling-packet-io.ts'
 import { raiseThreadPriority } from './thread-priority.ts'
@@ -18,4 +18,5 @@ await new MediaThreadLoop(
   bindAddress,
   posted,
   makeTransforms(packetIo),
+  makeMediaPath(packetIo),
 ).run()

@@ -16,6 +16,14 @@ export interface NativeAddon {
     salt: Uint8Array,
     tagBytes: number,
   ) => Omit<RtpTransform, 'overhead'>
+  /** `coefficients`: of the DTMF tones, `DTMF_COEFFICIENTS`. */
+  readonly MediaPath: new (
+    coefficients: Float64Array,
+  ) => NativePath
+  /** Names of the numbers of a call's page in order, a comma after each. */
+  pageWords(): string
+  /** As the function of `dsp/decibels.ts`. */
+  decibels(power: number): number
   /** Gives the calling thread real-time priority; returns the system's error number, or 0. */
   realtime(): number
   /**
@@ -26,6 +34,40 @@ export interface NativeAddon {
   thinDatagrams(ipv4: number | null, port: number, sources: Uint32Array, oneIn: number): number
   /** Sets the traffic class of what that socket sends; returns the system's error number, or 0. */
   markDatagrams(ipv4: number | null, port: number, typeOfService: number): number
+}
+
+/** See `MediaPath`. Memory must be shared; `events` begins with their number, then (id, type, two values) each. */
+export interface NativePath {
+  add(socket: number, page: Uint8Array, rings: Uint8Array, recording: Uint8Array | null): number
+  remove(id: number): void
+  openWith(id: number, transform: object | null): boolean
+  sealWith(id: number, transform: object | null): boolean
+  compose(
+    ids: Int32Array,
+    from: number,
+    until: number,
+    slotMs: Float64Array,
+    outcome: Int8Array,
+    bytes: Uint8Array,
+    length: Uint16Array,
+    socket: Int32Array,
+    ipv4: Uint32Array,
+    port: Uint16Array,
+    filled: number,
+    events: Float64Array,
+  ): number
+  receive(
+    bytes: Uint8Array,
+    length: Uint16Array,
+    socket: Int32Array,
+    ipv4: Uint32Array,
+    port: Uint16Array,
+    arrivedAt: Float64Array,
+    count: number,
+    left: Uint8Array,
+    events: Float64Array,
+  ): number
+  advance(ids: Int32Array, count: number, nowMs: Ms, left: Uint8Array): number
 }
 
 interface NativeSockets {

@@ -44,12 +44,14 @@ export function allocateRecordingRing(
  * overrun and becomes silence.
  */
 export class RecordingRing {
+  readonly memory: SharedArrayBuffer
   readonly #header: Int32Array
   readonly #left: Uint8Array
   readonly #right: Uint8Array
   readonly #capacity: number
 
   constructor(buffer: SharedArrayBuffer) {
+    this.memory = buffer
     this.#header = new Int32Array(buffer, 0, HEADER_WORDS)
     this.#capacity = this.#header[CAPACITY]!
     this.#left = new Uint8Array(buffer, HEADER_BYTES, this.#capacity)

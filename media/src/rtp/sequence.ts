@@ -1,4 +1,5 @@
 import type { RtpTicks, Seq16 } from '@parley/kernel'
+import { wordsClass } from '../page/words.ts'
 
 /** How far `a` is ahead of `b`, shortest way round: -32768 to 32767. */
 export function seqDelta(a: Seq16, b: Seq16): number {
@@ -32,75 +33,79 @@ export const SEQUENCE_PROBATION = 2
 /** A large jump; the next packet in line with it proves a restart. */
 export const SEQUENCE_BAD = 3
 
+/** `probation`: packets in sequence still wanted; -1 before the first packet. */
+export const SequenceWords = wordsClass('received', 'highest', 'cycles', 'base', 'bad', 'probation')
+
 /** One source's sequence numbers counted through their wraps (RFC 3550 appendix A.1). */
 export class ExtendedSequence {
-  /** Packets counted since the last restart, duplicates and late ones too. */
-  received = 0
-  #highest = 0
-  #cycles = 0
-  #base = 0
-  #bad = NO_BAD_SEQUENCE
+  readonly #state: InstanceType<typeof SequenceWords>
   readonly #minSequential: number
-  /** Packets in sequence still wanted; -1 before the first packet. */
-  #probation = -1
 
   /** `minSequential`: packets in sequence before a source counts; default 0, since SRTP and latching prove it already. */
-  constructor(minSequential = 0) {
+  constructor(minSequential = 0, memory?: Float64Array) {
     this.#minSequential = minSequential
+    this.#state = new SequenceWords(memory)
+    this.#state.bad = NO_BAD_SEQUENCE
+    this.#state.probation = -1
+  }
+
+  /** Packets counted since the last restart, duplicates and late ones too. */
+  get received(): number {
+    return this.#state.received
   }
 
   update(sequence: Seq16): SequenceVerdict {
-    if (this.#probation !== 0) return this.#onProbation(sequence)
-    const ahead = (sequence - this.#highest) & 0xffff
+    if (this.#state.probation !== 0) return this.#onProbation(sequence)
+    const ahead = (sequence - this.#state.highest) & 0xffff
     if (ahead < MAX_DROPOUT) {
-      if (sequence < this.#highest) this.#cycles += SEQUENCE_MOD
-      this.#highest = sequence
-      this.#bad = NO_BAD_SEQUENCE
+      if (sequence < this.#state.highest) this.#state.cycles += SEQUENCE_MOD
+      this.#state.highest = sequence
+      this.#state.bad = NO_BAD_SEQUENCE
     } else if (ahead <= SEQUENCE_MOD - MAX_MISORDER) {
-      if (sequence !== this.#bad) {
-        this.#bad = (sequence + 1) & 0xffff
+      if (sequence !== this.#state.bad) {
+        this.#state.bad = (sequence + 1) & 0xffff
         return SEQUENCE_BAD
       }
       return this.#admit(sequence)
     }
-    this.received++
+    this.#state.received++
     return SEQUENCE_VALID
   }
 
   #onProbation(sequence: Seq16): SequenceVerdict {
-    const inLine = this.#probation > 0 && sequence === ((this.#highest + 1) & 0xffff)
-    this.#probation = Math.max(0, (inLine ? this.#probation : this.#minSequential) - 1)
-    this.#highest = sequence
-    return this.#probation === 0 ? this.#admit(sequence) : SEQUENCE_PROBATION
+    const inLine = this.#state.probation > 0 && sequence === ((this.#state.highest + 1) & 0xffff)
+    this.#state.probation = Math.max(0, (inLine ? this.#state.probation : this.#minSequential) - 1)
+    this.#state.highest = sequence
+    return this.#state.probation === 0 ? this.#admit(sequence) : SEQUENCE_PROBATION
   }
 
   #admit(sequence: Seq16): SequenceVerdict {
-    this.#base = sequence
-    this.#highest = sequence
-    this.#cycles = 0
-    this.#bad = NO_BAD_SEQUENCE
-    this.received = 1
+    this.#state.base = sequence
+    this.#state.highest = sequence
+    this.#state.cycles = 0
+    this.#state.bad = NO_BAD_SEQUENCE
+    this.#state.received = 1
     return SEQUENCE_RESTARTED
   }
 
   /** Highest sequence number with its cycles above it, as a reception report carries it. */
   get highest(): number {
-    return this.#cycles + this.#highest
+    return this.#state.cycles + this.#state.highest
   }
 
   /** Packets the sender has sent by now, judged by the sequence numbers; 0 before the first valid one. */
   get expected(): number {
-    return this.received === 0 ? 0 : this.highest - this.#base + 1
+    return this.#state.received === 0 ? 0 : this.highest - this.#state.base + 1
   }
 
   /** `sequence` with the cycles that bring it nearest to `highest`; below 0 for one from before the first packet's cycle. */
   extend(sequence: Seq16): number {
-    return this.highest + seqDelta(sequence, this.#highest)
+    return this.highest + seqDelta(sequence, this.#state.highest)
   }
 
   /** Clears all state, for a new source. */
   reset(): void {
-    this.#probation = -1
-    this.received = 0
+    this.#state.probation = -1
+    this.#state.received = 0
   }
 }

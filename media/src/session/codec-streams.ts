@@ -1,7 +1,13 @@
 import { type AudioFormat, type Ms, msToSamples, type Samples } from '@parley/kernel'
 import type { AudioCodec, AudioDecoder, AudioEncoder } from '../codec/audio-codec.ts'
-import { MAX_PACKET_MS, type PayloadDecoder } from '../dsp/reorder-buffer.ts'
+import { PCMA, PCMU } from '../codec/g711.ts'
+import { type G711Law, MAX_PACKET_MS, type PayloadDecoder } from '../dsp/reorder-buffer.ts'
 import { Resampler } from '../dsp/resampler.ts'
+
+/** Which G.711 a codec is. */
+function lawOf(codec: AudioCodec): G711Law {
+  return codec === PCMU ? 1 : codec === PCMA ? 2 : 0
+}
 
 /** Longest packet that is sent. */
 const MAX_SENT_MS: Ms = 60
@@ -10,6 +16,7 @@ const MAX_SENT_MS: Ms = 60
 export class DecodingStream implements PayloadDecoder {
   readonly samples: Int16Array
   readonly clockRate: number
+  readonly law: G711Law
   readonly #codec: AudioCodec
   readonly #resampler: Resampler | null
   readonly #decoded: Int16Array
@@ -23,6 +30,7 @@ export class DecodingStream implements PayloadDecoder {
     const isSame = sampleRateHz === format.sampleRateHz
     this.#codec = codec
     this.clockRate = codec.clockRate
+    this.law = isSame ? lawOf(codec) : 0
     this.#decoder = codec.createDecoder()
     this.#decoded = new Int16Array(longest)
     this.#resampler = isSame ? null : new Resampler(sampleRateHz, format.sampleRateHz, longest)
@@ -54,6 +62,8 @@ export class DecodingStream implements PayloadDecoder {
 export class EncodingStream {
   readonly codec: AudioCodec
   readonly peerFmtp: string | null
+  /** Which G.711 it encodes, at the rate of the session. */
+  readonly law: G711Law
   readonly #encoder: AudioEncoder
   readonly #resampler: Resampler | null
   readonly #resampled: Int16Array
@@ -64,6 +74,7 @@ export class EncodingStream {
     const isSame = sampleRateHz === format.sampleRateHz
     this.codec = codec
     this.peerFmtp = peerFmtp
+    this.law = isSame ? lawOf(codec) : 0
     this.#encoder = codec.createEncoder(peerFmtp)
     const longest = msToSamples(MAX_SENT_MS, format)
     this.#resampler = isSame ? null : new Resampler(format.sampleRateHz, sampleRateHz, longest)

@@ -41,6 +41,11 @@ export class DigitReception {
     if (this.#listening) this.#tones ??= new InBandDetector()
   }
 
+  /** Whether audio and the passing of time can bring no digit. */
+  get idle(): boolean {
+    return !this.#listening && !this.#events.active && !this.#arbiter.waiting
+  }
+
   /** A telephone-event packet; see `TelephoneEventReceiver`. */
   packet(
     ssrc: number,

@@ -7,9 +7,11 @@ import { parseIpv4 } from '../packet-io/ipv4.ts'
 import { ReceptionStatistics } from '../rtp/reception-statistics.ts'
 import { RtpHeader, readRtpHeader } from '../rtp/rtp-packet.ts'
 import { SRTP_MALFORMED, SRTP_REPLAYED } from '../srtp/srtp-result.ts'
-import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
+import type { RtpTransform, SrtpTransforms } from '../srtp/srtp-transform.ts'
+import { type CallPage, InboundWords } from './call-page.ts'
 import { DecodingStream } from './codec-streams.ts'
 import { DigitReception } from './digit-reception.ts'
+import type { PathCall } from './media-path.ts'
 import type { VoiceDetection } from './media-session.ts'
 import { ReceiveKeys } from './receive-keys.ts'
 import type { AppliedParameters, CoreEvent } from './session-protocol.ts'
@@ -37,6 +39,8 @@ interface InboundChainOptions {
   readonly rings: SessionRings
   readonly recorder: SessionRecorder | null
   readonly counters: SessionCounters
+  /** State that the native path shares. */
+  readonly page: CallPage
   /** Default: portable ones. */
   readonly transforms?: SrtpTransforms
   readonly emit: (event: CoreEvent) => void
@@ -47,18 +51,19 @@ interface InboundChainOptions {
  * clock, then voice activity, recording and the heard ring. Allocates nothing per packet.
  */
 export class InboundChain {
-  readonly latch = new SourceLatch()
+  readonly latch: SourceLatch
   readonly keys: ReceiveKeys
   /** Statistics of the current source. */
-  readonly reception = new ReceptionStatistics()
+  readonly reception: ReceptionStatistics
   readonly stream: ReceiveStream
-  /** SSRC of the current source; -1 before the first packet. */
-  ssrc = -1
-  /** RTP clock rate of the agreed codec, and so of telephone-event, Hz. */
-  clockRate = 8000
   readonly #options: InboundChainOptions
   readonly #digits: DigitReception
-  readonly #watchdog = new SilenceWatchdog()
+  readonly #watchdog: SilenceWatchdog
+  readonly #state: InstanceType<typeof InboundWords>
+  /** The call in the native path; null: there is none, or not yet. */
+  #native: PathCall | null = null
+  /** What the native path opens packets with; undefined: nothing was set. */
+  #nativeTransform: RtpTransform | null | undefined
   readonly #header = new RtpHeader()
   /** Voice activity detection; null: not enabled. */
   #voice: VoiceDetector | null = null
@@ -71,19 +76,40 @@ export class InboundChain {
   /** Payload types of the agreed codec, as we and as the peer numbered it. */
   #negotiated = 0
   #receiveNegotiated = 0
-  /** Time until which audio is accepted; Infinity while the direction includes receiving. */
-  #hearingUntilMs: Ms = 0
-  #heardStarted = false
   #lostBefore = 0
 
   constructor(options: InboundChainOptions) {
     this.#options = options
     this.keys = new ReceiveKeys(options.transforms)
-    const { openedAtMs, format, emit } = options
-    this.stream = new ReceiveStream({ openedAtMs, format })
+    const { openedAtMs, format, emit, page } = options
+    this.#state = new InboundWords(page.inbound)
+    this.#state.openedAtMs = openedAtMs
+    this.#state.ssrc = -1
+    this.#state.clockRate = 8000
+    this.latch = new SourceLatch(page.latch)
+    this.reception = new ReceptionStatistics(page.reception, page.sequence)
+    this.#watchdog = new SilenceWatchdog(page.watchdog)
+    this.stream = new ReceiveStream({ openedAtMs, format, memory: isPaged(format) ? page.stream : undefined })
     this.#pulled = new Int16Array(msToSamples(PULL_MS, format))
     this.#narrow = new FormatConverter(format, NARROWBAND)
     this.#digits = new DigitReception({ openedAtMs, emit, stream: this.stream, ratio: this.#narrow.ratio })
+  }
+
+  /** SSRC of the current source; -1 before the first packet. */
+  get ssrc(): number {
+    return this.#state.ssrc
+  }
+
+  /** RTP clock rate of the agreed codec, and so of telephone-event, Hz. */
+  get clockRate(): number {
+    return this.#state.clockRate
+  }
+
+  /** The native path processes regular packets from now on; null: no longer. */
+  useNative(call: PathCall | null): void {
+    this.#native = call
+    this.#nativeTransform = undefined
+    this.#settle()
   }
 
   /** Applies new parameters; returns whether the peer's key changed. */
@@ -95,16 +121,22 @@ export class InboundChain {
     this.latch.announce({ ipv4, port, secure: srtp !== null, reachable, learnFrom, exact: exactSource })
     this.#learnPayloadTypes(parameters)
     const hears = parameters.direction === 'sendrecv' || parameters.direction === 'recvonly'
-    if (hears !== (this.#hearingUntilMs === Number.POSITIVE_INFINITY)) this.stream.hold(!hears)
+    if (hears !== (this.#state.hearingUntilMs === Number.POSITIVE_INFINITY)) this.stream.hold(!hears)
     this.reception.expectGap()
-    if (hears) this.#hearingUntilMs = Number.POSITIVE_INFINITY
-    else this.#hearingUntilMs = Math.min(this.#hearingUntilMs, nowMs + IN_FLIGHT_MS)
+    if (hears) this.#state.hearingUntilMs = Number.POSITIVE_INFINITY
+    else this.#state.hearingUntilMs = Math.min(this.#state.hearingUntilMs, nowMs + IN_FLIGHT_MS)
     this.#watchdog.apply(nowMs, hears && ipv4 !== 0, parameters.silentRemoteAfterMs)
+    this.#settle()
     return keyChanged
   }
 
   /** Processes one RTP packet; decrypts it in place. */
   receive(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number): void {
+    this.#receive(nowMs, packet, length, ipv4, port)
+    this.#settle()
+  }
+
+  #receive(nowMs: Ms, packet: Uint8Array, length: number, ipv4: number, port: number): void {
     const { counters } = this.#options
     if (!this.latch.mayHear(ipv4)) {
       counters.foreign++
@@ -137,18 +169,23 @@ export class InboundChain {
     }
     this.#count(nowMs)
     this.#take(nowMs, packet)
-    this.advance(nowMs)
+    this.#advance(nowMs)
   }
 
   /** Delivers the audio that is due at `nowMs`; call it every packet time, also when nothing arrives. */
   advance(nowMs: Ms): void {
+    this.#advance(nowMs)
+    this.#settle()
+  }
+
+  #advance(nowMs: Ms): void {
     const { rings, recorder } = this.#options
     for (;;) {
       const position = this.stream.position
       const count = this.stream.pull(nowMs, this.#pulled)
       if (count === 0) break
-      if (!this.#heardStarted) {
-        this.#heardStarted = true
+      if (this.#state.heardStarted === 0) {
+        this.#state.heardStarted = 1
         rings.setHeardOrigin(position)
       }
       const narrow = this.#narrow
@@ -162,8 +199,10 @@ export class InboundChain {
   }
 
   detectVoice(options: VoiceDetection): void {
-    const { rings, emit } = this.#options
-    this.#voice = new VoiceDetector(options, this.#narrow.ratio, rings, emit)
+    const { rings, emit, page } = this.#options
+    this.#voice = new VoiceDetector(options, this.#narrow.ratio, rings, emit, page.voice)
+    this.#state.detectsVoice = 1
+    this.#settle()
   }
 
   /** An authentic packet of the peer arrived, RTP or RTCP. */
@@ -193,10 +232,11 @@ export class InboundChain {
     const { codec, payloadType, receivePayloadType = payloadType, dtmfPayloadType } = parameters
     const { receiveDtmfPayloadType = dtmfPayloadType } = parameters
     const audio = this.#meaningOf(codec)
-    this.clockRate = codecByName(codec).clockRate
+    this.#state.clockRate = codecByName(codec).clockRate
     this.#negotiated = payloadType
     this.#receiveNegotiated = receivePayloadType
     this.#meaning.fill(0)
+    this.#options.page.laws.fill(0)
     if (receiveDtmfPayloadType !== null) this.#learn(receiveDtmfPayloadType, EVENT)
     this.#learn(receivePayloadType, audio)
     this.#learn(payloadType, audio)
@@ -216,7 +256,9 @@ export class InboundChain {
 
   /** Sets the meaning of a payload type unless it has one. */
   #learn(payloadType: number, meaning: number): void {
-    if (this.#meaning[payloadType] === 0) this.#meaning[payloadType] = meaning
+    if (this.#meaning[payloadType] !== 0) return
+    this.#meaning[payloadType] = meaning
+    this.#options.page.laws[payloadType] = this.#decoders[meaning - 1]?.law ?? 0
   }
 
   #count(nowMs: Ms): void {
@@ -226,7 +268,7 @@ export class InboundChain {
       if (this.ssrc === -1) emit({ type: 'first-packet', atSample: msToSamples(nowMs - openedAtMs, format) })
       this.#lostBefore += this.reception.lost
       this.reception.reset()
-      this.ssrc = ssrc
+      this.#state.ssrc = ssrc
     }
     this.reception.update(sequence, timestamp, nowMs, this.clockRate)
     if (this.reception.pauses > 0 || this.#meaning[payloadType] === COMFORT_NOISE) this.#watchdog.expectPauses()
@@ -236,7 +278,7 @@ export class InboundChain {
   #take(nowMs: Ms, packet: Uint8Array): void {
     const { ssrc, sequence, timestamp, payloadType, payloadOffset, payloadLength, marker } = this.#header
     const meaning = this.#meaning[payloadType]!
-    const hearing = nowMs <= this.#hearingUntilMs
+    const hearing = nowMs <= this.#state.hearingUntilMs
     const decoder = this.#decoders[meaning - 1] ?? null
     if (decoder === null || !hearing) {
       this.stream.skip(ssrc, sequence, nowMs)
@@ -248,10 +290,41 @@ export class InboundChain {
     this.stream.push(ssrc, sequence, timestamp, decoder, packet, payloadOffset, payloadLength, nowMs)
   }
 
+  /** Decides whether the native path may process the next packets: after everything that can change the answer. */
+  #settle(): void {
+    const call = this.#native
+    this.#state.ready = call !== null && this.#isRegular() && this.#opensNatively(call) ? 1 : 0
+  }
+
+  #isRegular(): boolean {
+    const { clockRate, heardStarted } = this.#state
+    return (
+      heardStarted !== 0 &&
+      clockRate === NARROWBAND.sampleRateHz &&
+      isPaged(this.#options.format) &&
+      this.#digits.idle &&
+      (this.#voice === null || this.#voice.isUnfiltered)
+    )
+  }
+
+  /** Gives the call the transform of the only key in use. */
+  #opensNatively(call: PathCall): boolean {
+    const transform = this.keys.secure ? this.keys.share(this.ssrc, this.#options.page.opened) : null
+    if (this.keys.secure && transform === null) return false
+    if (transform === this.#nativeTransform) return true
+    this.#nativeTransform = call.openWith(transform) ? transform : undefined
+    return this.#nativeTransform !== undefined
+  }
+
   #report(nowMs: Ms): void {
     const { emit } = this.#options
     this.#digits.report(nowMs)
     const forMs = this.#watchdog.check(nowMs)
     if (forMs > 0) emit({ type: 'silent-remote', forMs })
   }
+}
+
+/** Whether a session of this format keeps its stream in the page, which has room for 8 kHz. */
+function isPaged({ sampleRateHz }: AudioFormat): boolean {
+  return sampleRateHz === NARROWBAND.sampleRateHz
 }

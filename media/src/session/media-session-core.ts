@@ -1,7 +1,9 @@
 import { type Ms, msToSamples, type Random, type UnixMs } from '@parley/kernel'
 import { isRtcp } from '../rtp/rtp-packet.ts'
 import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
+import { CallPage } from './call-page.ts'
 import { InboundChain } from './inbound-chain.ts'
+import type { PathCall } from './media-path.ts'
 import type { MediaStatistics, VoiceDetection } from './media-session.ts'
 import { OutboundChain } from './outbound-chain.ts'
 import { ReceptionIntervals } from './reception-intervals.ts'
@@ -34,7 +36,8 @@ interface MediaSessionCoreOptions {
  */
 export class MediaSessionCore {
   readonly #options: MediaSessionCoreOptions
-  readonly #counters = new SessionCounters()
+  readonly #page = new CallPage()
+  readonly #counters = new SessionCounters(this.#page.counters)
   readonly #inbound: InboundChain
   readonly #outbound: OutboundChain
   readonly #rtcp: RtcpReports
@@ -46,10 +49,39 @@ export class MediaSessionCore {
     this.#options = options
     const counters = this.#counters
     const { format } = options.rings
-    this.#inbound = new InboundChain({ ...options, format, counters })
-    this.#outbound = new OutboundChain({ ...options, format, counters, receiveKeys: this.#inbound.keys })
-    this.#intervals = new ReceptionIntervals(options.openedAtMs)
+    const page = this.#page
+    this.#inbound = new InboundChain({ ...options, format, counters, page })
+    this.#outbound = new OutboundChain({ ...options, format, counters, page, receiveKeys: this.#inbound.keys })
+    this.#intervals = new ReceptionIntervals(options.openedAtMs, page.intervals)
     this.#rtcp = new RtcpReports({ ...options, counters, inbound: this.#inbound, outbound: this.#outbound })
+  }
+
+  /** Memory that a native path works on; `recording` is null where the recorder has none. */
+  get shared(): {
+    readonly page: SharedArrayBuffer
+    readonly rings: SharedArrayBuffer
+    readonly recording: SharedArrayBuffer | null
+  } {
+    const { rings, recorder } = this.#options
+    return { page: this.#page.memory, rings: rings.memory, recording: recorder?.memory ?? null }
+  }
+
+  /** The replay window of the source that is heard, while a native path opens its packets. */
+  get opened(): Float64Array {
+    return this.#page.opened
+  }
+
+  /** A native path processes this call's regular packets from now on; null: no longer. A recorder that it cannot write prevents that. */
+  useNative(call: PathCall | null): void {
+    const { recorder } = this.#options
+    const used = recorder === null || recorder.memory !== undefined ? call : null
+    this.#inbound.useNative(used)
+    this.#outbound.useNative(used)
+  }
+
+  /** Reports what a native path found. */
+  report(event: CoreEvent): void {
+    this.#options.emit(event)
   }
 
   /** Applies parameters, which `checkedParameters` has validated. */
@@ -139,6 +171,7 @@ export class MediaSessionCore {
     recorder?.end(msToSamples(nowMs - openedAtMs, rings.format))
     const length = this.#applied ? this.#rtcp.bye(nowMs, dst) : 0
     this.#closed = true
+    this.useNative(null)
     return length
   }
 

@@ -1,7 +1,7 @@
 import type { Ms } from '@parley/kernel'
 import { SrtpReceiver } from '../srtp/srtp-receiver.ts'
 import { SRTP_UNAUTHENTICATED } from '../srtp/srtp-result.ts'
-import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
+import type { RtpTransform, SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { portableTransforms } from '../srtp/transform-for-key.ts'
 import type { SrtpKey } from './media-session.ts'
 
@@ -28,6 +28,7 @@ export class ReceiveKeys {
 
   /** Applies a key; returns true when it differs from the one before. */
   apply(nowMs: Ms, key: SrtpKey | null): boolean {
+    if (key === null || this.#key === null || !sameKey(this.#key, key)) this.#current?.unshare()
     if (key === null) {
       this.#key = null
       this.#current = null
@@ -51,6 +52,15 @@ export class ReceiveKeys {
 
   get secure(): boolean {
     return this.#current !== null
+  }
+
+  /**
+   * Continues the replay window of RTP of a source in `memory` (`SrtpReceiver.share`); returns the transform of its packets, null while more than the
+   * newest key may open them.
+   */
+  share(ssrc: number, memory: Float64Array): RtpTransform | null {
+    const only = this.#currentProven && this.#previous === null
+    return only ? (this.#current?.share(ssrc, memory) ?? null) : null
   }
 
   /** Decrypts in place; returns the new length, or a negative reason. A packet that fails changes nothing. */

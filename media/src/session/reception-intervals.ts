@@ -1,4 +1,5 @@
 import type { Ms } from '@parley/kernel'
+import { wordsClass } from '../page/words.ts'
 import type { ReceptionInterval } from './media-session.ts'
 
 const INTERVAL_MS: Ms = 10_000
@@ -16,19 +17,22 @@ interface ReceptionTotals {
 
 const NOTHING: ReceptionTotals = { received: 0, lost: 0, jitterSum: 0, jitterCount: 0 }
 
+export const IntervalWords = wordsClass('nextAtMs')
+
 /** The reception of each 10 s of a call. Intervals in which nothing was expected (a hold) are left out. */
 export class ReceptionIntervals {
   readonly intervals: ReceptionInterval[] = []
-  #nextAtMs: Ms
+  readonly #state: InstanceType<typeof IntervalWords>
   #before = NOTHING
 
-  constructor(openedAtMs: Ms) {
-    this.#nextAtMs = openedAtMs + INTERVAL_MS
+  constructor(openedAtMs: Ms, memory?: Float64Array) {
+    this.#state = new IntervalWords(memory)
+    this.#state.nextAtMs = openedAtMs + INTERVAL_MS
   }
 
   /** Whether an interval is over. A cheap check before totals are collected. */
   due(nowMs: Ms): boolean {
-    return nowMs >= this.#nextAtMs
+    return nowMs >= this.#state.nextAtMs
   }
 
   /** Ends the interval: at its time, or earlier with the call. */
@@ -38,7 +42,7 @@ export class ReceptionIntervals {
     const lost = Math.max(0, totals.lost - before.lost)
     const packets = totals.jitterCount - before.jitterCount
     this.#before = totals
-    this.#nextAtMs = nowMs + INTERVAL_MS
+    this.#state.nextAtMs = nowMs + INTERVAL_MS
     if (received + lost === 0) return
     const jitterMs = packets === 0 ? 0 : (totals.jitterSum - before.jitterSum) / packets
     this.intervals.push({ received, lost, jitterMs })

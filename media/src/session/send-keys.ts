@@ -1,6 +1,6 @@
 import type { Ms } from '@parley/kernel'
 import { SrtpSender } from '../srtp/srtp-sender.ts'
-import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
+import type { RtpTransform, SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { portableTransforms } from '../srtp/transform-for-key.ts'
 import type { SrtpKey, SrtpParameters } from './media-session.ts'
 import { sameKey } from './receive-keys.ts'
@@ -24,6 +24,11 @@ export class SendKeys {
 
   constructor(transforms: SrtpTransforms = portableTransforms) {
     this.#transforms = transforms
+  }
+
+  /** Whether packets are sent encrypted. */
+  get secure(): boolean {
+    return this.#sender !== null
   }
 
   /** `receiveKeyChanged`: the peer's packets will show that it has switched. */
@@ -54,9 +59,15 @@ export class SendKeys {
     return this.#sender
   }
 
+  /** Continues the replay window of `ssrc` in `memory`; returns the transform of its packets, null before the first one and while a new key waits. */
+  share(ssrc: number, memory: Float64Array): RtpTransform | null {
+    return this.#next === null ? (this.#sender?.share(ssrc, memory) ?? null) : null
+  }
+
   /** The counters are carried on at the change itself, since the old key is used until then. */
   #use(key: SrtpKey | null, sender: SrtpSender | null): void {
     if (this.#sender !== null) sender?.continueFrom(this.#sender)
+    if (this.#sender !== sender) this.#sender?.unshare()
     this.#key = key
     this.#sender = sender
   }

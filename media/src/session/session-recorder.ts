@@ -2,6 +2,8 @@ import type { Samples } from '@parley/kernel'
 
 /** Records both directions of a session on its sample clock; `RecordingRing` on media threads. */
 export interface SessionRecorder {
+  /** The ring, where it is one in shared memory that the native path can write as well. */
+  readonly memory?: SharedArrayBuffer
   /** Received audio. */
   writeLeft(position: Samples, samples: Int16Array, offset: number, count: Samples): void
   /** Sent audio. */

@@ -1,18 +1,22 @@
+import { wordsClass } from '../page/words.ts'
 import type { MediaStatistics } from './media-session.ts'
 
-/** Counters of one session, plain numbers so that a packet costs an increment. */
-export class SessionCounters {
-  packetsSent = 0
-  octetsSent = 0
-  packetsReceived = 0
-  unauthenticated = 0
-  replayed = 0
-  foreign = 0
-  malformed = 0
-  missedSlots = 0
-  /** RTCP in clear on a secure session, which some phones send by mistake; it is dropped. */
-  clearRtcp = 0
-}
+/**
+ * Counters of one session, plain numbers so that a packet costs an increment. `clearRtcp`: RTCP in clear on a secure session, which some
+ * phones send by mistake; it is dropped.
+ */
+export const SessionCounters = wordsClass(
+  'packetsSent',
+  'octetsSent',
+  'packetsReceived',
+  'unauthenticated',
+  'replayed',
+  'foreign',
+  'malformed',
+  'missedSlots',
+  'clearRtcp',
+)
+export type SessionCounters = InstanceType<typeof SessionCounters>
 
 export function noStatistics(): MediaStatistics {
   return {

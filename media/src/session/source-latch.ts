@@ -1,5 +1,6 @@
 import type { Ms, Seq16 } from '@parley/kernel'
 import { type Ipv4Network, isInIpv4Networks } from '../packet-io/ipv4.ts'
+import { wordsClass } from '../page/words.ts'
 import { LOWEST_PEER_PORT } from '../ports/peer-ports.ts'
 
 /**
@@ -28,6 +29,8 @@ interface AnnouncedSource {
   readonly learnFrom: readonly Ipv4Network[]
 }
 
+export const LatchWords = wordsClass('ipv4', 'port', 'secure', 'latched', 'ssrc', 'lastMs', 'nextPackets')
+
 /**
  * Which source is heard in a session, and where our packets go (symmetric RTP, RFC 4961).
  *
@@ -41,15 +44,10 @@ interface AnnouncedSource {
  * we send, and another source is followed only when the latched one has fallen silent.
  */
 export class SourceLatch {
-  /** Address to send to; port 0: none. */
-  ipv4 = 0
-  port = 0
   /** How often a source that had been replaced took its place back. */
   conflicts = 0
   #announced: AnnouncedSource = { ipv4: 0, port: 0, secure: false, reachable: true, learnFrom: [] }
-  #latched = false
-  #ssrc = 0
-  #lastMs: Ms = 0
+  readonly #state: InstanceType<typeof LatchWords>
   /** The source before the last change, until #formerUntilMs. */
   #formerPort = 0
   #formerSsrc = 0
@@ -58,7 +56,20 @@ export class SourceLatch {
   #nextPort = 0
   #nextSsrc = 0
   #nextSequence: Seq16 = 0
-  #nextPackets = 0
+
+  constructor(memory?: Float64Array) {
+    this.#state = new LatchWords(memory)
+  }
+
+  /** Address to send to. */
+  get ipv4(): number {
+    return this.#state.ipv4
+  }
+
+  /** Port to send to; 0: none. */
+  get port(): number {
+    return this.#state.port
+  }
 
   /**
    * Sets the peer's address from offer/answer. The next packet may latch again, because the peer may have moved. As long
@@ -67,21 +78,22 @@ export class SourceLatch {
   announce(announced: AnnouncedSource): void {
     const { ipv4, port, secure, reachable } = announced
     const before = this.#announced
-    const same = this.#latched && ipv4 === before.ipv4 && port === before.port && secure === before.secure
+    const same = this.#isLatched && ipv4 === before.ipv4 && port === before.port && secure === before.secure
     this.#announced = announced
-    this.#latched = false
-    this.#nextPackets = 0
+    this.#state.secure = secure ? 1 : 0
+    this.#state.latched = 0
+    this.#state.nextPackets = 0
     this.#formerUntilMs = Number.NEGATIVE_INFINITY
     if (same) return
-    this.ipv4 = ipv4
-    this.port = reachable ? port : 0
+    this.#state.ipv4 = ipv4
+    this.#state.port = reachable ? port : 0
   }
 
   /** Whether a packet from this address may be processed at all. A cheap check before anything is computed. */
   mayHear(ipv4: number): boolean {
     const { secure, ipv4: announcedIpv4, learnFrom } = this.#announced
     if (secure) return true
-    if (this.#latched) return ipv4 === this.ipv4
+    if (this.#isLatched) return ipv4 === this.#state.ipv4
     return announcedIpv4 !== 0 && (ipv4 === announcedIpv4 || isInIpv4Networks(ipv4, learnFrom))
   }
 
@@ -91,24 +103,28 @@ export class SourceLatch {
    */
   hear(nowMs: Ms, ipv4: number, port: number, ssrc: number, sequence: Seq16, isNegotiated: boolean): boolean {
     if (this.#announced.secure) {
-      const same = ipv4 === this.ipv4 && port === this.port
-      const mayLatch = !this.#latched || same || nowMs - this.#lastMs > SECURE_REBIND_MS
+      const same = ipv4 === this.#state.ipv4 && port === this.#state.port
+      const mayLatch = !this.#isLatched || same || nowMs - this.#state.lastMs > SECURE_REBIND_MS
       if (mayLatch && port >= LOWEST_PEER_PORT) {
         this.#latch(ipv4, port, ssrc)
-        this.#lastMs = nowMs
+        this.#state.lastMs = nowMs
       }
       return true
     }
     if (port < LOWEST_PEER_PORT || (this.#announced.exact === true && port !== this.#announced.port)) return false
-    if (!this.#latched) this.#latch(ipv4, port, ssrc)
-    else if (port !== this.port || ssrc !== this.#ssrc) {
+    if (!this.#isLatched) this.#latch(ipv4, port, ssrc)
+    else if (port !== this.#state.port || ssrc !== this.#state.ssrc) {
       const takes = this.#returns(nowMs, port, ssrc) || this.#succeeds(nowMs, port, ssrc, sequence, isNegotiated)
       if (!takes) return false
       this.#latch(ipv4, port, ssrc)
     }
-    this.#lastMs = nowMs
-    this.#nextPackets = 0
+    this.#state.lastMs = nowMs
+    this.#state.nextPackets = 0
     return true
+  }
+
+  get #isLatched(): boolean {
+    return this.#state.latched !== 0
   }
 
   #returns(nowMs: Ms, port: number, ssrc: number): boolean {
@@ -120,21 +136,21 @@ export class SourceLatch {
 
   #succeeds(nowMs: Ms, port: number, ssrc: number, sequence: Seq16, isNegotiated: boolean): boolean {
     const continues = port === this.#nextPort && ssrc === this.#nextSsrc && sequence === this.#nextSequence
-    this.#nextPackets = isNegotiated ? (continues ? this.#nextPackets : 0) + 1 : 0
+    this.#state.nextPackets = isNegotiated ? (continues ? this.#state.nextPackets : 0) + 1 : 0
     this.#nextPort = port
     this.#nextSsrc = ssrc
     this.#nextSequence = (sequence + 1) & 0xffff
-    if (this.#nextPackets < SUCCESSION_PACKETS || nowMs - this.#lastMs < SUCCESSION_SILENCE_MS) return false
-    this.#formerPort = this.port
-    this.#formerSsrc = this.#ssrc
+    if (this.#state.nextPackets < SUCCESSION_PACKETS || nowMs - this.#state.lastMs < SUCCESSION_SILENCE_MS) return false
+    this.#formerPort = this.#state.port
+    this.#formerSsrc = this.#state.ssrc
     this.#formerUntilMs = nowMs + RETURN_MS
     return true
   }
 
   #latch(ipv4: number, port: number, ssrc: number): void {
-    this.ipv4 = ipv4
-    this.port = port
-    this.#ssrc = ssrc
-    this.#latched = true
+    this.#state.ipv4 = ipv4
+    this.#state.port = port
+    this.#state.ssrc = ssrc
+    this.#state.latched = 1
   }
 }

@@ -1,6 +1,6 @@
 import type { Samples } from '@parley/kernel'
 import { LowPassFilter } from '../dsp/low-pass-filter.ts'
-import { VoiceActivity } from '../dsp/voice-activity.ts'
+import { VoiceActivity, type VoiceMemory } from '../dsp/voice-activity.ts'
 import type { VoiceDetection } from './media-session.ts'
 import type { CoreEvent } from './session-protocol.ts'
 import type { SessionRings } from './session-rings.ts'
@@ -26,12 +26,18 @@ export class VoiceDetector {
     ratio: number,
     rings: SessionRings,
     emit: (event: CoreEvent) => void,
+    memory?: VoiceMemory,
   ) {
-    this.#activity = new VoiceActivity(hangoverMs === undefined ? {} : { hangoverMs })
+    this.#activity = new VoiceActivity(hangoverMs === undefined ? {} : { hangoverMs }, memory)
     this.#filter = band === undefined ? null : new LowPassFilter(band)
     this.#ratio = ratio
     this.#rings = rings
     this.#emit = emit
+  }
+
+  /** Whether audio is analysed as it is. */
+  get isUnfiltered(): boolean {
+    return this.#filter === null
   }
 
   /**

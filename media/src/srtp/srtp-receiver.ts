@@ -4,6 +4,7 @@ import { isRtcp, readUint32, rtpHeaderLength } from '../rtp/rtp-packet.ts'
 import type { SrtpKey } from '../session/media-session.ts'
 import { MasterKeyIdentifier } from './master-key-identifier.ts'
 import { guessIndex, rolloverOf } from './rollover.ts'
+import { SharedWindow } from './shared-window.ts'
 import { SRTCP_CLEAR_BYTES, SRTCP_ENCRYPTED, SRTCP_TAG_BYTES } from './srtcp-layout.ts'
 import {
   SRTP_CLEAR_RTCP,
@@ -39,7 +40,7 @@ export class SrtpReceiver {
   readonly #mki: MasterKeyIdentifier | null
   readonly #rtpTrailer: number
   readonly #rtcpTrailer: number
-  #rollover = 0
+  readonly #shared = new SharedWindow()
 
   /**
    * `previous`: the receiver of the key before a re-key. Throws `MediaError` "srtp_key_invalid" when key and salt are not
@@ -67,9 +68,22 @@ export class SrtpReceiver {
     return this.#streams.size
   }
 
-  /** Rollover counter of the last accepted packet. */
+  /** Rollover counter of the source whose packet was accepted last. */
   get rollover(): number {
-    return this.#rollover
+    return rolloverOf(this.#streams.last?.rtp.highest ?? -1)
+  }
+
+  /**
+   * Continues the replay window of RTP of a source in `memory`, where the native path uses it too; returns the transform of its packets. null: a source that was not heard, or
+   * a key with an identifier.
+   */
+  share(ssrc: number, memory: Float64Array): RtpTransform | null {
+    return this.#mki === null && this.#shared.of(this.#streams.find(ssrc), memory) ? this.#rtp : null
+  }
+
+  /** Continues the shared replay window in memory of its own. */
+  unshare(): void {
+    this.#shared.end()
   }
 
   /**
@@ -99,7 +113,6 @@ export class SrtpReceiver {
     const stream = known ?? this.#streams.add(ssrc)
     if (stream === null) return SRTP_TOO_MANY_STREAMS
     stream.rtp.commit(index)
-    this.#rollover = rolloverOf(index)
     return this.#rtp.open(packet, header, length, ssrc, index)
   }
 

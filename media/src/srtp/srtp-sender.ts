@@ -1,6 +1,7 @@
 import { isRtcp, readUint32, rtpHeaderLength } from '../rtp/rtp-packet.ts'
 import type { SrtpKey } from '../session/media-session.ts'
 import { guessIndex, rolloverOf } from './rollover.ts'
+import { SharedWindow } from './shared-window.ts'
 import { SRTCP_CLEAR_BYTES, SRTCP_ENCRYPTED } from './srtcp-layout.ts'
 import { SRTP_KEY_EXHAUSTED, SRTP_MALFORMED, SRTP_REPLAYED, SRTP_TOO_MANY_STREAMS } from './srtp-result.ts'
 import type { RtcpTransform, RtpTransform, SrtpTransforms } from './srtp-transform.ts'
@@ -15,7 +16,7 @@ export class SrtpSender {
   readonly #rtp: RtpTransform
   readonly #rtcp: RtcpTransform
   readonly #streams = new StreamTable()
-  #rollover = 0
+  readonly #shared = new SharedWindow()
   #rtcpIndex = 0
 
   /** Throws `MediaError` "srtp_key_invalid" when key and salt are not as long as the suite wants them. */
@@ -30,13 +31,21 @@ export class SrtpSender {
    */
   continueFrom(previous: SrtpSender): void {
     previous.#streams.forEachRtp((ssrc, highest) => this.#streams.add(ssrc)?.rtp.commit(highest))
-    this.#rollover = previous.#rollover
     this.#rtcpIndex = previous.#rtcpIndex
   }
 
-  /** Rollover counter of the packet protected last (RFC 3711 section 3.3.1). */
+  /** Rollover counter of the source whose packet was protected last (RFC 3711 section 3.3.1). */
   get rollover(): number {
-    return this.#rollover
+    return rolloverOf(this.#streams.last?.rtp.highest ?? -1)
+  }
+
+  /** As `SrtpReceiver.share`; null before the first packet of `ssrc`. */
+  share(ssrc: number, memory: Float64Array): RtpTransform | null {
+    return this.#shared.of(this.#streams.find(ssrc), memory) ? this.#rtp : null
+  }
+
+  unshare(): void {
+    this.#shared.end()
   }
 
   /**
@@ -54,7 +63,6 @@ export class SrtpSender {
     if (!stream.rtp.accepts(index)) return SRTP_REPLAYED
     if (index >= 2 ** 48) return SRTP_KEY_EXHAUSTED
     stream.rtp.commit(index)
-    this.#rollover = rolloverOf(index)
     return this.#rtp.seal(packet, header, length, ssrc, index)
   }
 

@@ -7,7 +7,7 @@ import { ReplayWindow } from './replay-window.ts'
 export const MAX_STREAMS = 64
 
 /** What RFC 3711 section 3.2.3 keeps per SSRC: RTP and RTCP count apart. */
-class SrtpStream {
+export class SrtpStream {
   readonly ssrc: number
   /** Its `highest` holds the rollover counter and the highest sequence number. */
   readonly rtp = new ReplayWindow()
@@ -21,6 +21,11 @@ class SrtpStream {
 export class StreamTable {
   readonly #streams: SrtpStream[] = []
   #last: SrtpStream | null = null
+
+  /** The stream that was found or added last. */
+  get last(): SrtpStream | null {
+    return this.#last
+  }
 
   get size(): number {
     return this.#streams.length

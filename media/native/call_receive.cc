@@ -1,0 +1,251 @@
+// InboundChain (inbound-chain.ts), ReceiveStream, ReorderBuffer, SourceClock and ReceptionStatistics for a packet that is the next in sequence and whose audio
+// continues what was heard.
+#include <cmath>
+#include <cstring>
+
+#include "g711.h"
+#include "media_call.h"
+
+namespace parley {
+namespace {
+
+constexpr double kHoldMs = 40;
+constexpr double kStallMs = 60;
+constexpr double kStepBack = 480;
+constexpr double kMaxAhead = 1600;
+constexpr double kSkewWindowMs = 2000;
+constexpr double kSmallestSkew = 64;
+constexpr double kTicksPerMs = 8;
+constexpr double kMaxAheadMs = 200;
+constexpr double kMaxBehindMs = 1000;
+constexpr double kMinPauseMs = 200;
+constexpr double kClockRate = 8000;
+constexpr double kSequenceMod = 65536;
+constexpr double kNoBadSequence = kSequenceMod + 1;
+
+uint32_t read16(const uint8_t* from) { return static_cast<uint32_t>(from[0]) << 8 | from[1]; }
+uint32_t read32(const uint8_t* from) { return read16(from) << 16 | read16(from + 2); }
+
+/** Timestamps' distance, the shortest way round. */
+double ticks_between(uint32_t later, double earlier) {
+  return static_cast<double>(static_cast<int32_t>(later - lowest32(earlier)));
+}
+
+struct Header {
+  size_t bytes;
+  size_t payload;
+  uint32_t sequence;
+  uint32_t timestamp;
+  uint32_t ssrc;
+  Law law;
+};
+
+/** Reads a packet without padding, of `clear` bytes without its tag; false: it is not regular. */
+bool read_header(const CallPage& page, const uint8_t* packet, size_t clear, Header* header) {
+  if (clear < kRtpHeaderBytes || packet[0] >> 6 != 2 || (packet[0] & 0x20) != 0) return false;
+  if (packet[1] >= 192 && packet[1] <= 223) return false;
+  size_t offset = kRtpHeaderBytes + 4 * (packet[0] & 0x0fu);
+  if ((packet[0] & 0x10) != 0) {
+    if (offset + 4 > clear) return false;
+    offset += 4 + 4 * static_cast<size_t>(read16(packet + offset + 2));
+  }
+  if (offset >= clear || clear - offset > kMostSamples) return false;
+  const uint8_t law = page.laws[packet[1] & 0x7f];
+  if (law != kMuLaw && law != kALaw) return false;
+  *header = {offset, clear - offset, read16(packet + 2), read32(packet + 4), read32(packet + 8), static_cast<Law>(law)};
+  return true;
+}
+
+bool is_heard_source(const CallPage& page, const Header& header, const Arrival& arrival) {
+  const LatchWords& latch = page.latch;
+  return latch.latched != 0 && header.ssrc == page.inbound.ssrc && header.ssrc == latch.ssrc && arrival.ipv4 == latch.ipv4 &&
+         arrival.port == latch.port && arrival.at_ms <= page.inbound.hearingUntilMs && page.watchdog.silent == 0;
+}
+
+/** Whether the sequence number is the next; `*highest` and `*cycles` are what the count is then. */
+bool is_next(const SequenceWords& sequence, uint32_t number, double* cycles) {
+  if (sequence.probation != 0) return false;
+  const uint32_t highest = lowest32(sequence.highest) & 0xffff;
+  if (((number - highest) & 0xffff) != 1) return false;
+  *cycles = sequence.cycles + (number < highest ? kSequenceMod : 0);
+  return true;
+}
+
+void count(SequenceWords* sequence, uint32_t number, double cycles) {
+  sequence->cycles = cycles;
+  sequence->highest = number;
+  sequence->bad = kNoBadSequence;
+  sequence->received++;
+}
+
+/** What a packet does to the reception's statistics and the stream's clock, computed before anything changes. */
+struct Plan {
+  double cycles;
+  double reordered_cycles;
+  double extended;
+  double jitter;
+  double place;
+  double window_ends;
+  double least;
+};
+
+bool plan_jitter(const ReceptionWords& reception, const Header& header, double at_ms, Plan* plan) {
+  if (reception.gapExpected != 0 || header.timestamp == reception.lastTimestamp) return false;
+  const double spacing = (at_ms - reception.lastArrivalMs) * kTicksPerMs;
+  const double sent = ticks_between(header.timestamp, reception.lastTimestamp);
+  const int16_t advance = static_cast<int16_t>(header.sequence - lowest32(reception.lastSequence));
+  if ((advance > 0 && sent < 0) || sent - spacing > kMaxAheadMs * kTicksPerMs) return false;
+  if (spacing - sent > kMaxBehindMs * kTicksPerMs) return false;
+  if (advance == 1 && sent >= kMinPauseMs * kTicksPerMs) return false;
+  plan->jitter = reception.jitterTicks + (std::fabs(spacing - sent) - reception.jitterTicks) / 16;
+  return true;
+}
+
+/** The packet continues the stream exactly, and no correction of the clock is due. */
+bool plan_place(const CallPage& page, const Header& header, double at_ms, Plan* plan) {
+  const StreamWords& stream = page.stream;
+  const ClockWords& clock = page.clock;
+  if (page.concealment.active != 0 || stream.gapUntil > stream.position || stream.packetLeft != 0) return false;
+  if (stream.law != header.law || clock.anchored == 0 || clock.clockRate != kClockRate) return false;
+  if (at_ms - stream.lastPullMs > kStallMs || at_ms < stream.stallOver) return false;
+  const double opened = page.inbound.openedAtMs;
+  const double overdue = ms_to_samples(at_ms - kHoldMs - opened);
+  if (overdue > stream.position + static_cast<double>(header.payload)) return false;
+  const double since = ticks_between(header.timestamp, clock.timestamp);
+  plan->place = clock.position + since;
+  if (since < -kStepBack || plan->place != stream.position) return false;
+  const double arrival = ms_to_samples(at_ms - opened);
+  if (plan->place - arrival > kMaxAhead) return false;
+  if (page.skew.due != 0) return false;
+  plan->window_ends = std::isnan(page.skew.windowEnds) ? at_ms + kSkewWindowMs : page.skew.windowEnds;
+  const double lateness = arrival - plan->place;
+  plan->least = lateness < page.skew.least ? lateness : page.skew.least;
+  if (at_ms >= plan->window_ends) {
+    if (std::fabs(plan->least) >= kSmallestSkew) return false;
+    plan->window_ends = at_ms + kSkewWindowMs;
+    plan->least = INFINITY;
+  }
+  return true;
+}
+
+bool plan_packet(const CallPage& page, const Header& header, double at_ms, Plan* plan) {
+  if (!is_next(page.received, header.sequence, &plan->cycles)) return false;
+  if (!is_next(page.reordered, header.sequence, &plan->reordered_cycles)) return false;
+  plan->extended = plan->reordered_cycles + header.sequence;
+  if (page.reorder.waiting != 0 || page.reorder.restarted != 0 || plan->extended != page.reorder.next || plan->extended < 0) {
+    return false;
+  }
+  return plan_jitter(page.reception, header, at_ms, plan) && plan_place(page, header, at_ms, plan);
+}
+
+/** Authenticates and decrypts; false: the packet is not regular, and unchanged. */
+bool open_packet(const Call& call, const Header& header, const Arrival& arrival) {
+  WindowWords& window = call.page->opened;
+  if (window.highest < 0) return false;
+  const double index = guess_index(window.highest, header.sequence);
+  if (!accepts(window, index) || index >= static_cast<double>(kPacketIndices)) return false;
+  const Packet packet = {arrival.packet, kMostPacketBytes,           header.bytes, arrival.length,
+                         header.ssrc,    static_cast<uint64_t>(whole_of(index))};
+  if (!is_authentic(call.opens, packet) || !open_authentic(call.opens, packet)) return false;
+  commit(&window, index);
+  return true;
+}
+
+void apply_plan(CallPage* page, const Header& header, double at_ms, const Plan& plan) {
+  page->watchdog.sinceMs = at_ms;
+  page->latch.lastMs = at_ms;
+  if (page->latch.secure == 0) page->latch.nextPackets = 0;
+  count(&page->received, header.sequence, plan.cycles);
+  ReceptionWords& reception = page->reception;
+  reception.jitterTicks = plan.jitter;
+  reception.jitterSum += plan.jitter;
+  reception.jitterCount++;
+  if (plan.jitter > reception.jitterMaxTicks) reception.jitterMaxTicks = plan.jitter;
+  reception.lastSequence = header.sequence;
+  reception.lastTimestamp = header.timestamp;
+  reception.lastArrivalMs = at_ms;
+  page->counters.packetsReceived++;
+  count(&page->reordered, header.sequence, plan.reordered_cycles);
+  page->seen[lowest32(plan.extended) & (kReorderSlots - 1)] = plan.extended;
+  page->reorder.next = plan.extended + 1;
+  page->skew.windowEnds = plan.window_ends;
+  page->skew.least = plan.least;
+  page->clock.timestamp = header.timestamp;
+  page->clock.position = plan.place;
+  page->clock.lateSince = NAN;
+  StreamWords& stream = page->stream;
+  if (at_ms > stream.lastPullMs) stream.lastPullMs = at_ms;
+  const double samples = static_cast<double>(header.payload);
+  stream.gapUntil = stream.position;
+  stream.gapSilent = stream.silent != 0 || stream.held != 0 ? 1 : 0;
+  stream.silent = 0;
+  stream.packetAt = samples;
+  stream.packetLeft = 0;
+  stream.packetBegun = 1;
+  stream.position += samples;
+}
+
+void remember(CallPage* page, const int16_t* samples, size_t count) {
+  const size_t retained = count < kHistorySamples ? count : kHistorySamples;
+  memmove(page->history, page->history + retained, (kHistorySamples - retained) * sizeof *samples);
+  memcpy(page->history + kHistorySamples - retained, samples + count - retained, retained * sizeof *samples);
+}
+
+/** Audio at `position` goes to who hears it: voice activity, the heard ring, the recording. */
+void hear(const Call& call, int32_t id, const uint8_t* payload, const Header& header, double position,
+          const double (&coefficients)[kDtmfTones], Events* events) {
+  CallPage& page = *call.page;
+  const uint32_t samples = static_cast<uint32_t>(header.payload);
+  int16_t audio[kMostSamples];
+  for (uint32_t i = 0; i < samples; i++) audio[i] = kG711.sample[header.law][payload[i]];
+  remember(&page, audio, samples);
+  if (page.inbound.detectsVoice != 0) {
+    VoiceEdges edges;
+    push_voice(&page.voice, coefficients, position, audio, static_cast<int>(samples), &edges);
+    for (int i = 0; i < edges.count; i++) {
+      call.rings.write_voice_edge(edges.is_start[i], static_cast<int32_t>(lowest32(edges.position[i])), samples);
+      events->add(id, edges.is_start[i] ? kVoiceStart : kVoiceEnd, edges.position[i], 0);
+    }
+  }
+  call.rings.write_heard(audio, samples);
+  if (!call.is_recorded) return;
+  uint8_t recorded[kMostSamples];
+  for (uint32_t i = 0; i < samples; i++) recorded[i] = kG711.recorded[header.law][payload[i]];
+  call.recording.write_left(whole_of(position), recorded, samples);
+}
+
+}  // namespace
+
+bool receive_regular(const Call& call, int32_t id, const Arrival& arrival, const double (&coefficients)[kDtmfTones],
+                     Events* events) {
+  CallPage& page = *call.page;
+  if (page.inbound.ready == 0 || !events->has_room()) return false;
+  // TypeScript has set neither or both.
+  if ((page.latch.secure != 0) != (call.opens != nullptr)) return false;
+  const size_t tag = call.opens == nullptr ? 0 : call.opens->tag_bytes;
+  if (arrival.length < kRtpHeaderBytes + tag || arrival.length > kMostPacketBytes) return false;
+  Header header;
+  Plan plan;
+  if (!read_header(page, arrival.packet, arrival.length - tag, &header)) return false;
+  if (!is_heard_source(page, header, arrival) || !plan_packet(page, header, arrival.at_ms, &plan)) return false;
+  if (call.opens != nullptr && !open_packet(call, header, arrival)) return false;
+  apply_plan(&page, header, arrival.at_ms, plan);
+  hear(call, id, arrival.packet + header.bytes, header, plan.place, coefficients, events);
+  return true;
+}
+
+bool advance_regular(const Call& call, double now_ms) {
+  CallPage& page = *call.page;
+  StreamWords& stream = page.stream;
+  const WatchdogWords& watchdog = page.watchdog;
+  if (page.inbound.ready == 0 || now_ms >= page.intervals.nextAtMs) return false;
+  if (stream.gapUntil > stream.position || stream.packetLeft != 0 || page.reorder.waiting != 0) return false;
+  if (now_ms - stream.lastPullMs > kStallMs || now_ms < stream.stallOver) return false;
+  if (ms_to_samples(now_ms - kHoldMs - page.inbound.openedAtMs) > stream.position) return false;
+  const bool may_be_silent = watchdog.expecting != 0 && watchdog.silent == 0 && watchdog.limitMs != 0;
+  if (may_be_silent && now_ms - watchdog.sinceMs >= watchdog.limitMs) return false;
+  if (now_ms > stream.lastPullMs) stream.lastPullMs = now_ms;
+  return true;
+}
+
+}  // namespace parley

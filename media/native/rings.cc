@@ -1,0 +1,138 @@
+#include "rings.h"
+
+#include <cstring>
+
+namespace parley {
+namespace {
+
+enum SessionWord { kOutWritten, kOutTaken, kHeardWritten, kHeardRead, kHeardOrigin, kHeardOverrun, kEdgesWritten, kEdgesRead, kEdgesAt };
+constexpr uint32_t kEdges = 16;
+constexpr uint32_t kWordsPerEdge = 3;
+constexpr size_t kSessionHeaderBytes = (kEdgesAt + kEdges * kWordsPerEdge) * 4;
+
+enum RecordingWord { kCapacity, kLeftPublished, kRightPublished, kRead, kEnd, kOverrun };
+constexpr size_t kRecordingHeaderBytes = 8 * 4;
+constexpr int32_t kNoEnd = -1;
+constexpr uint8_t kSilence = 0xff;
+constexpr int64_t kLeastCapacity = 1024;
+
+int32_t load(const int32_t* word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
+void store(int32_t* word, int64_t value) { __atomic_store_n(word, static_cast<int32_t>(value), __ATOMIC_SEQ_CST); }
+uint32_t position_of(const int32_t* word) { return static_cast<uint32_t>(load(word)); }
+
+int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/** Copies into or out of a ring whose size is a power of two, in two parts where it wraps. */
+void copy_in(int16_t* ring, uint32_t size, uint32_t position, const int16_t* from, uint32_t count) {
+  const uint32_t start = position & (size - 1);
+  const uint32_t first = count < size - start ? count : size - start;
+  memcpy(ring + start, from, first * sizeof *ring);
+  memcpy(ring, from + first, (count - first) * sizeof *ring);
+}
+
+void copy_out(const int16_t* ring, uint32_t size, uint32_t position, int16_t* into, uint32_t count) {
+  const uint32_t start = position & (size - 1);
+  const uint32_t first = count < size - start ? count : size - start;
+  memcpy(into, ring + start, first * sizeof *ring);
+  memcpy(into + first, ring, (count - first) * sizeof *ring);
+}
+
+void write_channel(const RecordingRing& ring, uint8_t* channel, int32_t* published, int64_t position, const uint8_t* bytes,
+                   int64_t count) {
+  if (count <= 0 || load(ring.header + kEnd) != kNoEnd) return;
+  // The writer thread may have passed this position, because it takes a lagging channel for silent.
+  const int64_t read = load(ring.header + kRead);
+  const int64_t from = most(load(published), read);
+  const int64_t end = position + count;
+  if (end <= from) return;
+  const int64_t room = read + ring.capacity;
+  if (end > room) {
+    const int64_t lost = end - most(most(position, from), room);
+    __atomic_fetch_add(ring.header + kOverrun, static_cast<int32_t>(lost), __ATOMIC_SEQ_CST);
+  }
+  const int64_t mask = ring.capacity - 1;
+  const int64_t silent_until = least(position, room);
+  for (int64_t at = from; at < silent_until;) {
+    const int64_t start = at & mask;
+    const int64_t part = least(silent_until - at, ring.capacity - start);
+    memset(channel + start, kSilence, static_cast<size_t>(part));
+    at += part;
+  }
+  const int64_t audio_until = least(end, room);
+  for (int64_t at = most(position, from); at < audio_until;) {
+    const int64_t start = at & mask;
+    const int64_t part = least(audio_until - at, ring.capacity - start);
+    memcpy(channel + start, bytes + (at - position), static_cast<size_t>(part));
+    at += part;
+  }
+  store(published, most(from, audio_until));
+}
+
+}  // namespace
+
+bool SessionRings::attach(void* memory, size_t bytes) {
+  if (bytes <= kSessionHeaderBytes || bytes > UINT32_MAX) return false;
+  const size_t each = (bytes - kSessionHeaderBytes) / (2 * sizeof(int16_t));
+  if (each == 0 || (each & (each - 1)) != 0 || kSessionHeaderBytes + each * 2 * sizeof(int16_t) != bytes) return false;
+  header = static_cast<int32_t*>(memory);
+  out = reinterpret_cast<int16_t*>(static_cast<uint8_t*>(memory) + kSessionHeaderBytes);
+  heard = out + each;
+  samples = static_cast<uint32_t>(each);
+  return true;
+}
+
+uint32_t SessionRings::outbound_taken() const { return position_of(header + kOutTaken); }
+
+uint32_t SessionRings::take_outbound(int16_t* into, uint32_t count) const {
+  int32_t taken = load(header + kOutTaken);
+  for (;;) {
+    const int64_t there = static_cast<int64_t>(position_of(header + kOutWritten)) - static_cast<uint32_t>(taken);
+    // More than the ring holds is no position that the owner of the call has written.
+    if (there <= 0 || there > samples) return 0;
+    const uint32_t n = there < count ? static_cast<uint32_t>(there) : count;
+    copy_out(out, samples, static_cast<uint32_t>(taken), into, n);
+    const int32_t next = static_cast<int32_t>(static_cast<uint32_t>(taken) + n);
+    // The owner of the call drops audio by the same exchange; then the new position is read again.
+    if (__atomic_compare_exchange_n(header + kOutTaken, &taken, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return n;
+  }
+}
+
+void SessionRings::write_heard(const int16_t* audio, uint32_t count) const {
+  const uint32_t written = position_of(header + kHeardWritten);
+  copy_in(heard, samples, written, audio, count);
+  store(header + kHeardWritten, static_cast<int32_t>(written + count));
+}
+
+void SessionRings::write_voice_edge(bool is_start, int32_t position, uint32_t count) const {
+  const uint32_t written = position_of(header + kEdgesWritten);
+  int32_t* edge = header + kEdgesAt + (written % kEdges) * kWordsPerEdge;
+  store(edge, static_cast<int32_t>(position_of(header + kHeardWritten) + count));
+  store(edge + 1, is_start ? 1 : 0);
+  store(edge + 2, position);
+  store(header + kEdgesWritten, static_cast<int32_t>(written + 1));
+}
+
+bool RecordingRing::attach(void* memory, size_t bytes) {
+  if (bytes <= kRecordingHeaderBytes) return false;
+  int32_t* words = static_cast<int32_t*>(memory);
+  const int64_t size = load(words + kCapacity);
+  if (size < kLeastCapacity || (size & (size - 1)) != 0 || kRecordingHeaderBytes + 2 * static_cast<size_t>(size) != bytes) {
+    return false;
+  }
+  header = words;
+  left = static_cast<uint8_t*>(memory) + kRecordingHeaderBytes;
+  right = left + size;
+  capacity = size;
+  return true;
+}
+
+void RecordingRing::write_left(int64_t position, const uint8_t* bytes, int64_t count) const {
+  write_channel(*this, left, header + kLeftPublished, position, bytes, count);
+}
+
+void RecordingRing::write_right(int64_t position, const uint8_t* bytes, int64_t count) const {
+  write_channel(*this, right, header + kRightPublished, position, bytes, count);
+}
+
+}  // namespace parley

@@ -1,0 +1,43 @@
+// The rings that a call's threads share: SessionRings (session-rings.ts) and RecordingRing (recording-ring.ts), as the media thread uses them. Words of
+// their headers are read and written as JavaScript's Atomics do.
+#ifndef PARLEY_MEDIA_RINGS_H
+#define PARLEY_MEDIA_RINGS_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace parley {
+
+/** Playout and heard audio. */
+struct SessionRings {
+  int32_t* header = nullptr;
+  int16_t* out = nullptr;
+  int16_t* heard = nullptr;
+  uint32_t samples = 0;
+
+  /** False: memory of this length holds no rings. */
+  bool attach(void* memory, size_t bytes);
+  /** Moves up to `count` samples to `into`; returns how many there were. */
+  uint32_t take_outbound(int16_t* into, uint32_t count) const;
+  uint32_t outbound_taken() const;
+  void write_heard(const int16_t* audio, uint32_t count) const;
+  /** An edge that was found in the `count` samples which are written next. */
+  void write_voice_edge(bool is_start, int32_t position, uint32_t count) const;
+};
+
+/** The two mu-law channels of a recording. */
+struct RecordingRing {
+  int32_t* header = nullptr;
+  uint8_t* left = nullptr;
+  uint8_t* right = nullptr;
+  int64_t capacity = 0;
+
+  bool attach(void* memory, size_t bytes);
+  /** Writes `count` mu-law bytes at `position`. Missing audio before it becomes silence; audio already written stays. */
+  void write_left(int64_t position, const uint8_t* bytes, int64_t count) const;
+  void write_right(int64_t position, const uint8_t* bytes, int64_t count) const;
+};
+
+}  // namespace parley
+
+#endif

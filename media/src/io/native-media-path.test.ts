@@ -1,0 +1,118 @@
+import { randomUint32, SeededRandom } from '@parley/kernel'
+import { describe, expect, it } from 'vitest'
+import { decibels } from '../dsp/decibels.ts'
+import { PAGE_WORDS } from '../session/call-page.ts'
+import { type MediaPath, PortableMediaPath } from '../session/media-path.ts'
+import type { SrtpSuite } from '../session/media-session.ts'
+import { PathRig } from '../session/testing/path-rig.ts'
+import { PathTrace, type Roughness } from '../session/testing/path-trace.ts'
+import { SRTP_SUITES } from '../srtp/srtp-suite.ts'
+import { portableTransforms } from '../srtp/transform-for-key.ts'
+import { NativeMediaPath } from './native-media-path.ts'
+import { loadNativeAddon } from './native-packet-io.ts'
+import { nativeTransforms } from './native-srtp.ts'
+
+const addon = loadNativeAddon()
+const missing = typeof addon === 'string'
+const note = missing ? ` (skipped: ${addon})` : ''
+const built = (): Exclude<typeof addon, string> => addon as Exclude<typeof addon, string>
+
+const CLEAN: Roughness = { network: 0, owner: 0 }
+const ROUGH: Roughness = { network: 0.15, owner: 0.02 }
+
+interface Played {
+  readonly portable: PathRig
+  readonly native: PathRig
+}
+
+/**
+ * Plays one seeded trace through the portable and the native path, and after each step compares everything that can be seen from outside: sent bytes, heard audio, recorded bytes, edges of voice,
+ * events and statistics. Throws at the first difference.
+ */
+function play(
+  seed: number,
+  steps: number,
+  roughness: Roughness,
+  suite: SrtpSuite | null,
+  disturb?: (step: number, rigs: Played, trace: PathTrace) => void,
+): Played {
+  const makeNative = (): MediaPath => new NativeMediaPath(built())
+  const portable = new PathRig(new PortableMediaPath(), portableTransforms, seed)
+  const native = new PathRig(makeNative(), nativeTransforms(built()), seed)
+  const trace = new PathTrace(seed, [portable, native], roughness, suite)
+  for (let step = 0; step < steps; step++) {
+    trace.step()
+    disturb?.(step, { portable, native }, trace)
+    compare(portable, native, `seed ${seed}, step ${step}`)
+  }
+  trace.close()
+  compare(portable, native, `seed ${seed}, close`)
+  return { portable, native }
+}
+
+function compare(portable: PathRig, native: PathRig, where: string): void {
+  const [expected, actual] = [portable.takeOutput(), native.takeOutput()]
+  if (expected.join('\n') !== actual.join('\n')) expect(actual, where).toEqual(expected)
+}
+
+describe.skipIf(missing)(`the native media path${note}`, () => {
+  it.each([null, ...SRTP_SUITES])(
+    'a quiet call over %s is byte for byte that of the portable path, almost all of it native',
+    suite => {
+      const { native } = play(1, 1500, CLEAN, suite)
+      expect(native.left / native.packets).toBeLessThan(0.05)
+    },
+  )
+
+  it.each([null, ...SRTP_SUITES])('a rough call over %s is byte for byte that of the portable path', suite => {
+    for (let seed = 1; seed <= 6; seed++) {
+      const { native } = play(seed, 800, ROUGH, suite)
+      expect(native.left).toBeLessThan(native.packets)
+    }
+  })
+
+  it('one changed bit of a replay window is found', () => {
+    const change = () =>
+      play(1, 300, CLEAN, 'AES_CM_128_HMAC_SHA1_80', (step, { native }, trace) => {
+        if (step !== 200) return
+        native.flipReplayBit(trace.lastSequence)
+        trace.replayLast()
+      })
+    expect(change).toThrow('step 200')
+  })
+
+  it('a replayed packet that the native path has accepted is refused', () => {
+    const { native } = play(1, 300, CLEAN, 'AES_CM_128_HMAC_SHA1_80', (step, _rigs, trace) => {
+      if (step > 100) trace.replayLast()
+    })
+    expect(native.core.statistics().rejected.replayed).toBe(199)
+  })
+
+  it('the page of a call has the same words in C++ and in TypeScript', () => {
+    expect(built().pageWords()).toBe(
+      PAGE_WORDS.flat()
+        .map(name => `${name},`)
+        .join(''),
+    )
+  })
+
+  it('levels in decibels are the same to the bit in C++ and in TypeScript', () => {
+    const random = new SeededRandom(1)
+    for (let i = 0; i < 200_000; i++) {
+      const power = (randomUint32(random) + 1) / 2 ** (1 + (i % 60))
+      const level = decibels(power)
+      if (built().decibels(power) !== level) expect(built().decibels(power), String(power)).toBe(level)
+      if (Math.abs(level - 10 * Math.log10(power)) > 1e-12) expect(level).toBe(10 * Math.log10(power))
+    }
+  })
+
+  it('memory that could be detached, or is no call page, is refused', () => {
+    const path = new (built().MediaPath)(new Float64Array(8))
+    const shared = (bytes: number) => new Uint8Array(new SharedArrayBuffer(bytes))
+    expect(() => path.add(1, new Uint8Array(4096), shared(4096), null)).toThrow(TypeError)
+    expect(() => path.add(1, shared(4096), shared(4096), null)).toThrow(TypeError)
+    expect(() => path.add(-1, shared(4096), shared(4096), null)).toThrow(TypeError)
+    expect(path.openWith(5, null)).toBe(false)
+    path.remove(5)
+  })
+})

@@ -20,7 +20,9 @@ enum Held { kPage, kRings, kRecording, kOpens, kSeals, kHeld };
 
 struct Entry {
   Call call;
-  int32_t socket = 0;
+  int32_t id = 0;
+  /** Where RTP and RTCP arrive. */
+  int32_t sockets[2] = {};
   /** The poll in which a packet of the call was left: later ones of that poll are left as well. */
   uint64_t left_in = 0;
   napi_ref held[kHeld] = {};
@@ -46,7 +48,7 @@ struct MediaPath {
 
   Entry* of_socket(int32_t socket) const {
     Entry* entry = find(by_socket[static_cast<uint32_t>(socket) & (kSocketSlots - 1)] - 1);
-    return entry != nullptr && entry->socket == socket ? entry : nullptr;
+    return entry != nullptr && (entry->sockets[0] == socket || entry->sockets[1] == socket) ? entry : nullptr;
   }
 
   /** An id that no call has, or kNone when memory is short. */
@@ -74,8 +76,10 @@ struct MediaPath {
   void remove(int32_t id) {
     Entry* entry = find(id);
     if (entry == nullptr) return;
-    int32_t& slot = by_socket[static_cast<uint32_t>(entry->socket) & (kSocketSlots - 1)];
-    if (slot == id + 1) slot = 0;
+    for (const int32_t socket : entry->sockets) {
+      int32_t& slot = by_socket[static_cast<uint32_t>(socket) & (kSocketSlots - 1)];
+      if (slot == id + 1) slot = 0;
+    }
     for (int which = 0; which < kHeld; which++) hold(entry, static_cast<Held>(which), nullptr);
     entries[id] = nullptr;
     delete entry;
@@ -110,37 +114,38 @@ napi_value boolean(napi_env env, bool value) {
   return result;
 }
 
-/** add(socket, page, rings, recording): the id of a call; `recording` may be null. */
+/** add(socket, rtcpSocket, page, rings, recording): the id of a call; `recording` may be null. */
 napi_value add_call(napi_env env, napi_callback_info info) {
-  napi_value arguments[4];
+  napi_value arguments[5];
   MediaPath* path = receiver<MediaPath>(env, info, kTypeTag, arguments);
   if (path == nullptr) return nullptr;
-  uint32_t socket = 0;
+  uint32_t sockets[2] = {};
   void* page = nullptr;
   void* memory = nullptr;
   size_t bytes = 0;
   Call call;
-  bool ok = whole(env, arguments[0], INT32_MAX, &socket) && shared_bytes(env, arguments[1], &page, &bytes) &&
-            bytes == sizeof(CallPage);
-  ok = ok && shared_bytes(env, arguments[2], &memory, &bytes) && call.rings.attach(memory, bytes);
-  call.is_recorded = ok && !is_null(env, arguments[3]);
-  if (call.is_recorded) ok = shared_bytes(env, arguments[3], &memory, &bytes) && call.recording.attach(memory, bytes);
-  if (!ok) return fail(env, "a call is a socket, a page, rings, and a recording or null, in shared memory");
+  bool ok = whole(env, arguments[0], INT32_MAX, &sockets[0]) && whole(env, arguments[1], INT32_MAX, &sockets[1]) &&
+            shared_bytes(env, arguments[2], &page, &bytes) && bytes == sizeof(CallPage);
+  ok = ok && shared_bytes(env, arguments[3], &memory, &bytes) && call.rings.attach(memory, bytes);
+  call.is_recorded = ok && !is_null(env, arguments[4]);
+  if (call.is_recorded) ok = shared_bytes(env, arguments[4], &memory, &bytes) && call.recording.attach(memory, bytes);
+  if (!ok) return fail(env, "a call is two sockets, a page, rings, and a recording or null, in shared memory");
   const int32_t id = path->vacant();
   Entry* entry = id == kNone ? nullptr : new (std::nothrow) Entry();
   if (entry == nullptr) return fail(env, "out of memory");
   call.page = static_cast<CallPage*>(page);
   entry->call = call;
-  entry->socket = static_cast<int32_t>(socket);
+  entry->id = id;
+  for (int i = 0; i < 2; i++) entry->sockets[i] = static_cast<int32_t>(sockets[i]);
   for (int which = kPage; which <= (call.is_recorded ? kRecording : kRings); which++) {
-    path->hold(entry, static_cast<Held>(which), arguments[1 + which]);
+    path->hold(entry, static_cast<Held>(which), arguments[2 + which]);
     if (entry->held[which] != nullptr) continue;
     for (int held = kPage; held < which; held++) path->hold(entry, static_cast<Held>(held), nullptr);
     delete entry;
     return fail(env, "the memory of the call cannot be held");
   }
   path->entries[id] = entry;
-  path->by_socket[socket & (kSocketSlots - 1)] = id + 1;
+  for (const uint32_t socket : sockets) path->by_socket[socket & (kSocketSlots - 1)] = id + 1;
   return number(env, id);
 }
 
@@ -218,7 +223,7 @@ napi_value compose(napi_env env, napi_callback_info info) {
     static_cast<int8_t*>(outcomes)[i] = static_cast<int8_t>(outcome);
     if (outcome != kComposed) continue;
     const LatchWords& latch = entry->call.page->latch;
-    batch.socket[filled] = entry->socket;
+    batch.socket[filled] = entry->sockets[0];
     batch.ipv4[filled] = lowest32(latch.ipv4);
     batch.port[filled] = static_cast<uint16_t>(lowest32(latch.port));
     filled++;
@@ -246,9 +251,8 @@ napi_value receive(napi_env env, napi_callback_info info) {
   for (uint32_t i = 0; i < count; i++) {
     Entry* entry = path->of_socket(batch.socket[i]);
     const Arrival arrival = {batch.arrived_at[i], batch.bytes + i * kSlotBytes, batch.length[i], batch.ipv4[i], batch.port[i]};
-    const bool done = entry != nullptr && entry->left_in != poll &&
-                      receive_regular(entry->call, path->by_socket[static_cast<uint32_t>(entry->socket) & (kSocketSlots - 1)] - 1,
-                                      arrival, path->coefficients, &events);
+    const bool done = entry != nullptr && entry->left_in != poll && batch.socket[i] == entry->sockets[0] &&
+                      receive_regular(entry->call, entry->id, arrival, path->coefficients, &events);
     static_cast<uint8_t*>(left)[i] = done ? 0 : 1;
     if (done) continue;
     remaining++;

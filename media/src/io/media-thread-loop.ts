@@ -292,7 +292,7 @@ export class MediaThreadLoop {
       transforms: this.#transforms,
       emit: event => this.#reply(id, { type: 'event', event }),
     })
-    const pathId = this.#path.add(core, rtpSocket)
+    const pathId = this.#path.add(core, rtpSocket, rtcpSocket)
     const session: ThreadSession = { id, pathId, core, rtpSocket, rtcpSocket, slot: null }
     this.#place(session, DEFAULT_PTIME_MS)
     this.#sessions.set(id, session)

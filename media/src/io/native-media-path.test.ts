@@ -109,9 +109,9 @@ describe.skipIf(missing)(`the native media path${note}`, () => {
   it('memory that could be detached, or is no call page, is refused', () => {
     const path = new (built().MediaPath)(new Float64Array(8))
     const shared = (bytes: number) => new Uint8Array(new SharedArrayBuffer(bytes))
-    expect(() => path.add(1, new Uint8Array(4096), shared(4096), null)).toThrow(TypeError)
-    expect(() => path.add(1, shared(4096), shared(4096), null)).toThrow(TypeError)
-    expect(() => path.add(-1, shared(4096), shared(4096), null)).toThrow(TypeError)
+    expect(() => path.add(1, 2, new Uint8Array(4096), shared(4096), null)).toThrow(TypeError)
+    expect(() => path.add(1, 2, shared(4096), shared(4096), null)).toThrow(TypeError)
+    expect(() => path.add(-1, 2, shared(4096), shared(4096), null)).toThrow(TypeError)
     expect(path.openWith(5, null)).toBe(false)
     path.remove(5)
   })

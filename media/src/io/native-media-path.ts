@@ -25,10 +25,16 @@ export class NativeMediaPath implements MediaPath {
     this.#path = new MediaPath(DTMF_COEFFICIENTS)
   }
 
-  add(core: MediaSessionCore, socket: number): number {
+  add(core: MediaSessionCore, socket: number, rtcpSocket: number): number {
     const { page, rings, recording } = core.shared
     const path = this.#path
-    const id = path.add(socket, bytesOf(page), bytesOf(rings), recording === null ? null : bytesOf(recording))
+    const id = path.add(
+      socket,
+      rtcpSocket,
+      bytesOf(page),
+      bytesOf(rings),
+      recording === null ? null : bytesOf(recording),
+    )
     this.#cores[id] = core
     core.useNative({
       openWith: transform => path.openWith(id, transform),

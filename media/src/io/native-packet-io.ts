@@ -38,7 +38,7 @@ export interface NativeAddon {
 
 /** See `MediaPath`. Memory must be shared; `events` begins with their number, then (id, type, two values) each. */
 export interface NativePath {
-  add(socket: number, page: Uint8Array, rings: Uint8Array, recording: Uint8Array | null): number
+  add(socket: number, rtcpSocket: number, page: Uint8Array, rings: Uint8Array, recording: Uint8Array | null): number
   remove(id: number): void
   openWith(id: number, transform: object | null): boolean
   sealWith(id: number, transform: object | null): boolean

@@ -35,8 +35,8 @@ export const COMPOSED = 1
  */
 export interface MediaPath {
   readonly kind: 'portable' | 'native'
-  /** The call whose RTP arrives at `socket`; returns its id. */
-  add(core: MediaSessionCore, socket: number): number
+  /** The call whose RTP and RTCP arrive at these sockets; returns its id. */
+  add(core: MediaSessionCore, socket: number, rtcpSocket: number): number
   remove(id: number): void
   /**
    * Composes the packets of the calls from index `from` to before `until` into `batch` from slot `filled` on, which has room for them, and sets the outcome of each.

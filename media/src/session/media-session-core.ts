@@ -66,9 +66,9 @@ export class MediaSessionCore {
     return { page: this.#page.memory, rings: rings.memory, recording: recorder?.memory ?? null }
   }
 
-  /** The replay window of the source that is heard, while a native path opens its packets. */
-  get opened(): Float64Array {
-    return this.#page.opened
+  /** State that a native path shares. */
+  get page(): CallPage {
+    return this.#page
   }
 
   /** A native path processes this call's regular packets from now on; null: no longer. A recorder that it cannot write prevents that. */

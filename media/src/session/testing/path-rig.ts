@@ -48,7 +48,7 @@ export class PathRig {
       transforms,
       emit: event => this.#output.push(JSON.stringify(event)),
     })
-    this.#id = path.add(this.core, RTP_SOCKET)
+    this.#id = path.add(this.core, RTP_SOCKET, RTCP_SOCKET)
     this.#calls = {
       ids: Int32Array.of(this.#id),
       slotMs: new Float64Array(1),
@@ -117,12 +117,33 @@ export class PathRig {
   takeOutput(): string[] {
     const output = this.#output
     this.#output = []
-    return [...output, JSON.stringify(this.core.statistics()), `taken ${this.rings.outboundTaken()}`]
+    return [...output, JSON.stringify(this.core.statistics()), `taken ${this.rings.outboundTaken()}`, ...this.#state()]
   }
 
-  /** Changes one bit of the state that the path and the core share: in a number of 8 bytes, of its 32-bit word. */
+  /** The shared state, without what only a native path uses (whether it may, and its replay windows). */
+  #state(): string[] {
+    const { latch, reception, sequence, counters, watchdog, intervals, stream, voice, inbound, outbound } =
+      this.core.page
+    const { state, clock, skew, concealment, reorder } = stream
+    const numbers = { latch, reception, sequence, counters, watchdog, intervals, state, clock, skew }
+    const words = {
+      ...numbers,
+      inbound: inbound.subarray(1),
+      outbound: outbound.subarray(2),
+      concealed: concealment.state,
+      reorder: reorder.state,
+      reordered: reorder.sequence,
+      seen: reorder.seen,
+      voice: voice.state,
+      cues: voice.cues.state,
+    }
+    const samples = [concealment.history, voice.frame, voice.cues.window, voice.cues.decimated]
+    return [...Object.entries(words).map(([name, of]) => `${name} ${of.join(' ')}`), ...samples.map(of => of.join(' '))]
+  }
+
+  /** Changes one bit of the replay window of the source that is heard. */
   flipReplayBit(sequence: number): void {
-    const { opened } = this.core
+    const { opened } = this.core.page
     const word = 1 + ((sequence >>> 5) & 7)
     opened[word] = (opened[word]! ^ (1 << (sequence & 31))) >>> 0
   }

@@ -1,7 +1,7 @@
 /** State of which each property is one number of a `Float64Array`; 0 or 1 where it says whether something is so. */
-export type Words<Name extends string> = Record<Name, number>
+type Words<Name extends string> = Record<Name, number>
 
-export interface WordsClass<Name extends string> {
+interface WordsClass<Name extends string> {
   /** Over `memory`, which holds at least `names.length` numbers and is not changed; default memory of its own. */
   new (memory?: Float64Array): Words<Name>
   /** The properties, in the order of the memory. */

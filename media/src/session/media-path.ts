@@ -1,15 +1,6 @@
 import type { Ms } from '@parley/kernel'
 import type { PacketBatch } from '../packet-io/packet-io.ts'
-import type { RtpTransform } from '../srtp/srtp-transform.ts'
 import type { MediaSessionCore } from './media-session-core.ts'
-
-/** One call in a media path, as its core sees it. */
-export interface PathCall {
-  /** SRTP of received packets; null: none. False: the path cannot use this transform. */
-  openWith(transform: RtpTransform | null): boolean
-  /** SRTP of sent packets. */
-  sealWith(transform: RtpTransform | null): boolean
-}
 
 /** Calls of one wake. The arrays are reused. */
 export interface PathCalls {
@@ -17,7 +8,7 @@ export interface PathCalls {
   readonly ids: Int32Array
   /** The send slot of each. */
   readonly slotMs: Float64Array
-  /** Of `compose`, for each: LEFT, NOTHING_DUE or COMPOSED. */
+  /** Of `compose`, for each: LEFT, COMPOSED, or 0 where nothing is due. */
   readonly outcome: Int8Array
   /** Of `advance`, for each: 1 when its core must. */
   readonly left: Uint8Array
@@ -25,7 +16,6 @@ export interface PathCalls {
 
 /** What became of an entry of `compose`. */
 export const LEFT = -1
-export const NOTHING_DUE = 0
 export const COMPOSED = 1
 
 /**

@@ -220,6 +220,14 @@ export async function confirmNumber(tx: Queries, numberId: string, move: boolean
   if (found === undefined)
     throw new StoreError('number_not_found', `no environment has a number with the id ${JSON.stringify(numberId)}`)
   const { phone_number } = found
+  // Confirmations of claims to one phone number take turns, in one order of their rows.
+  await tx
+    .selectFrom('numbers')
+    .select('number_id')
+    .where('phone_number', '=', phone_number)
+    .orderBy('number_id')
+    .forUpdate()
+    .execute()
   const holder = await numbers()
     .select(columns)
     .where('phone_number', '=', phone_number)

@@ -10,6 +10,7 @@ import type {
   Role,
   Scope,
 } from '@parley/contract'
+import type { TraceSink } from '@parley/kernel'
 import type { Blobs, DueWork, Queries, RunKind, Sealer, Topic } from '@parley/store'
 import type { z } from 'zod'
 import type { Catalogue } from './catalogue.ts'
@@ -118,6 +119,8 @@ export interface Platform {
   /** Speaks a line with a voice of the catalogue; within seconds, and without throwing for failures of the voice. */
   readonly previewVoice: (scope: Scope, request: PreviewRequest) => Promise<PreviewOutcome>
   readonly sealer: Sealer
+  /** Takes the spans of requests that admit runs. Default: tracing is off. */
+  readonly trace?: TraceSink
   /** Where carriers send inbound calls: `sip:<token>@<domain>:<tlsPort>;transport=tls`. */
   readonly sip: { readonly domain: string; readonly tlsPort: number }
   /** Whether the operator has allowed agents to reach this plain `http://host:port`. */

@@ -1,4 +1,5 @@
 import type { effectRecord, timelineItem, utterance } from '@parley/contract'
+import { runTraceIds } from '@parley/kernel'
 import {
   type EventRow,
   listEffects,
@@ -22,7 +23,8 @@ export const runContentHandlers = {
     const { rows, next_cursor } = await listEvents(db, scope, run_id, { cursor: cursor ?? null, limit })
     // The timeline of a run begins with its first state, so no rows mean an unknown run or a page behind the end.
     if (rows.length === 0) await existingRun(context, run_id)
-    return { status: 200, body: { run_id, items: rows.map(timelineBody), next_cursor } }
+    const { traceId: trace_id } = runTraceIds(run_id)
+    return { status: 200, body: { run_id, trace_id, items: rows.map(timelineBody), next_cursor } }
   },
 
   'runs.effects': async ({ params: { run_id } }, context) => {

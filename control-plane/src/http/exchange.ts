@@ -15,6 +15,8 @@ interface Exchange {
   client: AuthenticatedClient | null
   /** Null: the answer is not an error. */
   code: ErrorCode | null
+  /** The trace of the run that the request is about; null: of none. */
+  traceId: string | null
 }
 
 declare module 'fastify' {
@@ -44,6 +46,7 @@ export function beginExchange(request: FastifyRequest, reply: FastifyReply): voi
     operation: request.is404 ? 'unknown' : (request.routeOptions.config?.operation ?? 'unknown'),
     client: null,
     code: null,
+    traceId: null,
   }
   reply.header('x-request-id', request.id)
   reply.header('cache-control', 'no-store')
@@ -54,6 +57,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 /** Sends an answer of the pipeline with its headers. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.error !== null) request.exchange.code = answer.error.error.code
+  request.exchange.traceId = answer.traceId ?? null
   if (answer.status === 401) reply.header('www-authenticate', 'Bearer')
   if (answer.retryAfterSeconds !== null) reply.header('retry-after', String(answer.retryAfterSeconds))
   return reply.code(answer.status).header('content-type', JSON_TYPE).send(answer.text)

@@ -12,7 +12,7 @@ export function logRequest(
   request: FastifyRequest,
   { operation, status, code, seconds, via }: AnsweredRequest & { readonly via: 'http' | 'tool' },
 ): void {
-  const client = request.exchange.client
+  const { client, traceId } = request.exchange
   const line = {
     request_id: request.id,
     via,
@@ -20,6 +20,7 @@ export function logRequest(
     status,
     code: code ?? 'ok',
     ms: Math.round(seconds * 10_000) / 10,
+    ...(traceId !== null && { trace_id: traceId }),
     ...(client !== null && { tenant_id: client.principal.scope.tenant_id, ...whoOf(client.principal.ref) }),
   }
   // Monitoring requests the health every few seconds.

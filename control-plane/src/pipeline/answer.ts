@@ -11,10 +11,12 @@ export interface Answer {
   readonly error: ErrorEnvelope | null
   /** Seconds for the header Retry-After; null: none. */
   readonly retryAfterSeconds: number | null
+  /** The trace of the run that the request is about; absent: of none. */
+  readonly traceId?: string
 }
 
-export function successAnswer(status: number, text: string): Answer {
-  return { status, text, error: null, retryAfterSeconds: null }
+export function successAnswer(status: number, text: string, traceId?: string): Answer {
+  return { status, text, error: null, retryAfterSeconds: null, ...(traceId !== undefined && { traceId }) }
 }
 
 /** A 2xx answer whose body matches the schema of its operation. */

@@ -1,4 +1,5 @@
 import { type RawInput, Refusal } from '@parley/contract'
+import { runTraceIds, type UnixMs } from '@parley/kernel'
 import type { Bus, Database, Topic } from '@parley/store'
 import type { Logger } from 'pino'
 import type { Platform } from '../context.ts'
@@ -229,12 +230,17 @@ export class Pipeline {
 
   async #execute(request: PreparedRequest, isConnected: () => boolean): Promise<Answer> {
     const effects = noSideEffects()
+    const { now } = this.#dependencies.platform
+    const beganAt = now()
     try {
       const committed = await execute(this.#dependencies, request, effects)
       this.#notify(request, effects)
       const { status, text } = await afterCommit(this.#dependencies, request, committed)
       if (isConnected()) await takeOnce(this.#dependencies, request)
-      return successAnswer(status, text)
+      const run = effects.auditedResource?.kind === 'run' ? effects.auditedResource.id : null
+      if (run === null) return successAnswer(status, text)
+      if (request.route.operation.id === 'runs.create') this.#traceAdmission(request, run, beganAt, status)
+      return successAnswer(status, text, runTraceIds(run).traceId)
     } catch (error) {
       const answer = this.#failed(error, request.requestId, request.route)
       // The change may have been committed: subscribers must refresh their copies.
@@ -242,6 +248,32 @@ export class Pipeline {
       await this.#auditFailure(request, effects, error, answer)
       return answer
     }
+  }
+
+  /** The request is the root of the run's trace; its span has the id that the run's process expects. */
+  #traceAdmission({ route, principal }: PreparedRequest, runId: string, startMs: UnixMs, status: number): void {
+    const { trace, now } = this.#dependencies.platform
+    if (trace === undefined) return
+    const { traceId, request: spanId } = runTraceIds(runId)
+    const { method, path, id } = route.operation
+    trace({
+      traceId,
+      spanId,
+      parentId: null,
+      name: `${method} ${path}`,
+      kind: 'server',
+      startMs,
+      endMs: now(),
+      attributes: {
+        'http.request.method': method,
+        'http.route': path,
+        'http.response.status_code': status,
+        'parley.operation': id,
+        'parley.run_id': runId,
+        'parley.tenant_id': principal.scope.tenant_id,
+      },
+      error: null,
+    })
   }
 
   /** Notifies this and other processes of a change. */

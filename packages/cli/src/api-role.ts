@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildApi, handlers, linkDelivery, type Platform, smtpSender } from '@parley/control-plane'
 import { isPermittedHost } from '@parley/egress'
-import { systemTime } from '@parley/kernel'
+import { systemTime, type TraceSink } from '@parley/kernel'
 import type { KnowledgeSource } from '@parley/knowledge'
 import { openFileBlobs } from '@parley/store'
 import { pino } from 'pino'
@@ -55,6 +55,8 @@ interface ApiRoleOptions {
   readonly blobs?: Platform['blobs']
   /** Level of the log lines on standard error; each request is a line of level info. Default info. */
   readonly logLevel?: 'info' | 'warn'
+  /** Takes the spans of requests that admit runs. Default: tracing is off. */
+  readonly trace?: TraceSink
   /** Metrics of the other roles, added to `/metrics`. */
   readonly otherMetrics?: () => Promise<string>
 }
@@ -72,6 +74,7 @@ export async function startApi(
     knowledge,
     blobs,
     otherMetrics,
+    trace,
     logLevel = 'info',
   }: ApiRoleOptions,
 ): Promise<ApiRole> {
@@ -83,6 +86,7 @@ export async function startApi(
     checkProviderKey: providerKeyCheck({ settings, egress: services.egress }),
     previewVoice: async (scope, request) => previewVoice(await environmentServices.of(scope), request),
     sealer: state.sealer,
+    ...(trace !== undefined && { trace }),
     sip,
     allowsSipHost: host =>
       settings.resolve.some(({ name }) => name === host) || isPermittedHost(host, settings.egressAllow),

@@ -48,7 +48,7 @@ describe('docker-compose.yml', () => {
   it('pins every image to a version', () => {
     const images = all(compose, /image: (\S+)/g).filter(image => !image.startsWith('parley:'))
     expect(images.length).toBeGreaterThan(4)
-    for (const image of images) expect(image).toMatch(/^[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/)
+    for (const image of images) expect(image).toMatch(/^[a-z/-]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/)
     for (const [, base] of read('Dockerfile').matchAll(/^FROM (\S+)/gm))
       expect(base).toMatch(/^node:\d+\.\d+\.\d+-\S+$/)
   })
@@ -58,7 +58,13 @@ describe('docker-compose.yml', () => {
     const listed = new Set(all(table, /\b(\d{4,5})\b/g))
     const started = read('deploy/seaweedfs/start.sh')
     const used = all(
-      [compose, prometheus, started, read('deploy/grafana/provisioning/datasources/prometheus.yml')].join('\n'),
+      [
+        compose,
+        prometheus,
+        started,
+        read('deploy/grafana/provisioning/datasources/prometheus.yml'),
+        read('deploy/otel/collector.yml'),
+      ].join('\n'),
       /(?:127\.0\.0\.1:|PORT(?:S)?: |port=)(\d{4,5}(?:-\d{5})?)/g,
     ).flatMap(ports => ports.split('-'))
     expect(used.length).toBeGreaterThan(10)

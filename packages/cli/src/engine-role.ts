@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type CallEvent, type LadderMessage, lineTestHandler, RunEngine, TokenRouter } from '@parley/engine'
-import { type Ms, randomToken, systemRandom, systemTime } from '@parley/kernel'
+import { type Ms, randomToken, runTraceIds, systemRandom, systemTime } from '@parley/kernel'
 import type { TextToSpeech } from '@parley/providers'
 import { type EnvironmentQueue, RecordingSpool, type RunJournals, RunLeases, type RunQueue } from '@parley/runs'
 import type { Blobs } from '@parley/store'
@@ -18,6 +18,7 @@ import type { RunAgents } from './run-agents.ts'
 import type { Services } from './services.ts'
 import { sipListenFault } from './start-faults.ts'
 import type { ProcessState } from './state.ts'
+import type { Tracing } from './tracing.ts'
 import { engineIceServers } from './turn-settings.ts'
 
 interface EngineRoleParts {
@@ -36,6 +37,8 @@ interface EngineRoleParts {
   readonly printLine: (line: string) => void
   readonly journals: RunJournals
   readonly metrics: RoleMetrics
+  /** Null: tracing is off. */
+  readonly tracing: Tracing | null
 }
 
 interface EngineRole {
@@ -82,6 +85,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     // Unique across restarts of the process.
     owner: { engine: `engine-${randomToken(systemRandom, 20)}`, worker: null },
     onDue: (work, scope) => parts.environmentQueue.wake(work, scope),
+    ...(parts.tracing !== null && { trace: parts.tracing.onSpan }),
     onProblem,
   })
   const { captureServer } = settings
@@ -120,6 +124,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
       metrics.callEnded(end)
       const line = {
         run_id: run.runId,
+        trace_id: runTraceIds(run.runId).traceId,
         tenant_id: run.scope.tenant_id,
         state: ended,
         outcome,

@@ -109,6 +109,7 @@ const variables = z.object({
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
   PARLEY_PAGING_URL: httpUrl.prefault('https://events.pagerduty.com/v2/enqueue'),
   PARLEY_HEP: captureServer.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   PARLEY_LEASE_MS: wholeNumber('milliseconds', 300, 600_000).default(9000),
   PARLEY_SPOOL_MIB: wholeNumber('MiB', 1, 1_073_741_824).default(8192),
   PARLEY_KNOWLEDGE_MIB: wholeNumber('MiB', 16, 65_536).default(1024),
@@ -166,6 +167,8 @@ export interface Settings {
   readonly drainMs: number
   /** Receives the SIP messages of calls by HEP version 3 over UDP; null: there is no export. */
   readonly captureServer: { readonly host: string; readonly port: number } | null
+  /** Collector that takes the traces of runs; null: tracing is off. */
+  readonly traceCollector: string | null
   /** Private addresses that HTTP actions, webhooks and alerts may reach. */
   readonly egressAllow: readonly { readonly host: string; readonly port: number }[]
   /** Takes the paging events of alerts: an events API of version 2. */
@@ -270,6 +273,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     knowledgeMiB: values.PARLEY_KNOWLEDGE_MIB,
     leaseMs: values.PARLEY_LEASE_MS,
     drainMs: values.PARLEY_DRAIN_MS,
+    traceCollector: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     captureServer: values.PARLEY_HEP ?? null,
     egressAllow: values.PARLEY_EGRESS_ALLOW,
     pagingUrl: values.PARLEY_PAGING_URL,

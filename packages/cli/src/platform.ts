@@ -18,6 +18,7 @@ import { RunAgents } from './run-agents.ts'
 import { keepReplaying, runJournals } from './run-journals.ts'
 import { Services } from './services.ts'
 import { openState } from './state.ts'
+import { openTracing } from './tracing.ts'
 import { startWorkerRole } from './worker-role.ts'
 import { openDemoServers, type PhoneEvents } from './workspace/demo-servers.ts'
 import { type DemoWorkspace, demoWorkspace } from './workspace/demo-workspace.ts'
@@ -91,6 +92,11 @@ async function openSharedParts(given: Settings, { roles, printLine, phoneEvents 
   const { database, sealer } = state
   const environmentServices = new EnvironmentServices({ services, settings, database, sealer, time: systemTime })
   closers.push(() => environmentServices.close())
+  const tracing =
+    settings.traceCollector === null
+      ? null
+      : await openTracing(settings.traceCollector, `parley-${[...roles].join('-')}`)
+  if (tracing !== null) closers.push(() => tracing.close())
   const connections = new BullConnections({
     on: settings.redisUrl === null ? { postgres: state.ownerUrl } : { redis: settings.redisUrl },
     wallClock: Date.now,
@@ -122,6 +128,7 @@ async function openSharedParts(given: Settings, { roles, printLine, phoneEvents 
     identity: await processIdentity(settings),
     agents: new RunAgents(environmentServices, database, sealer, knowledge),
     metrics: new RoleMetrics(),
+    tracing,
     lineToken: await inboundToken(settings, 'inbound-token-line'),
     journals,
     sip,
@@ -193,8 +200,19 @@ async function serveHealth(
 
 /** Starts the API and seeds the demo workspace through it. */
 async function serveApi(shared: SharedParts, logLevel: 'info' | 'warn') {
-  const { settings, state, services, environmentServices, sip, runQueue, environmentQueue, knowledge, blobs, metrics } =
-    shared
+  const {
+    settings,
+    state,
+    services,
+    environmentServices,
+    sip,
+    runQueue,
+    environmentQueue,
+    knowledge,
+    blobs,
+    metrics,
+    tracing,
+  } = shared
   const api = await startApi(settings, state, services, sip, {
     environmentServices,
     wake: work => runQueue.wake(work),
@@ -204,6 +222,7 @@ async function serveApi(shared: SharedParts, logLevel: 'info' | 'warn') {
     // Requests of seeding are not logged.
     logLevel: 'warn',
     otherMetrics: () => metrics.registry.metrics(),
+    ...(tracing !== null && { trace: tracing.onSpan }),
   })
   try {
     const seeded = await seededWorkspace(shared, api.url)

@@ -21,6 +21,7 @@ import type { RoleMetrics } from './role-metrics.ts'
 import type { RunAgents } from './run-agents.ts'
 import type { Services } from './services.ts'
 import type { ProcessState } from './state.ts'
+import type { Tracing } from './tracing.ts'
 
 interface WorkerRoleParts {
   readonly state: ProcessState
@@ -33,6 +34,8 @@ interface WorkerRoleParts {
   readonly blobs: Blobs
   readonly journals: RunJournals
   readonly metrics: RoleMetrics
+  /** Null: tracing is off. */
+  readonly tracing: Tracing | null
 }
 
 interface WorkerRole {
@@ -57,8 +60,10 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     blobs,
     journals,
     metrics,
+    tracing,
   } = parts
   const { database, leases, bus, sealer } = state
+  const trace = tracing === null ? {} : { trace: tracing.onSpan }
   const log = problemLines('worker')
   const farEnd = await openSipFarEnd({
     bind: settings.sipBind,
@@ -98,6 +103,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
       for (const { run_id } of joined) bus.publish('runs', run_id)
       return joined.length === RECORDINGS_PER_ROUND
     },
+    ...trace,
     time: systemTime,
     random: systemRandom,
     wallClock: Date.now,
@@ -119,6 +125,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     random: systemRandom,
     owner: { engine: `worker-${randomToken(systemRandom, 20)}`, worker: 'texts' },
     onDue: (work, scope) => environmentQueue.wake(work, scope),
+    ...trace,
     onProblem: log,
   })
   const texts = startTextRuns({

@@ -1,5 +1,5 @@
 import type { Egress } from '@parley/egress'
-import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
+import { type Ms, type Random, randomToken, type Time, type TraceSink, type UnixMs } from '@parley/kernel'
 import type { DocumentReader, Embedders } from '@parley/knowledge'
 import type { EnvironmentQueue, Work } from '@parley/runs'
 import { type Bus, type Database, RUN_LEASE_MS, type RunOwner, type Sealer } from '@parley/store'
@@ -87,6 +87,8 @@ export interface WorkerOptions {
   readonly expireContents: () => Promise<boolean>
   /** Joins the segments of ended runs' recordings; true: there are more. Two processes may run it at once. */
   readonly joinRecordings: () => Promise<boolean>
+  /** Takes a span for each webhook that is sent. Default: tracing is off. */
+  readonly trace?: TraceSink
   readonly time: Time
   readonly random: Random
   readonly wallClock: () => UnixMs

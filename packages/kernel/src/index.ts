@@ -21,6 +21,15 @@ export { RecentMap } from './recent-map.ts'
 export { Semaphore } from './semaphore.ts'
 export type { Time, Timer } from './time.ts'
 export { TokenBucket, TokenBuckets, type TokenLevel, type TokenRate } from './token-bucket.ts'
+export {
+  newSpanId,
+  type RunTraceIds,
+  runTraceIds,
+  type TraceSink,
+  type TraceSpan,
+  traceparentOf,
+  uuidTimeMs,
+} from './trace.ts'
 export type {
   Ms,
   RtpTicks,

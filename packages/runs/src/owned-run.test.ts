@@ -38,6 +38,7 @@ function runOn(transaction: () => Promise<unknown>, disk: JournalDisk | null = m
     scope: SCOPE,
     owned: OWNED,
     lastSeq: 0,
+    trace: null,
     time,
     wallClock: () => 0,
     random: new SeededRandom(1),

@@ -12,6 +12,7 @@ import {
   countTransfer,
   type Database,
   type Finish,
+  type InferenceEffect,
   type JsonObject,
   type Measurement,
   type OwnerEvent,
@@ -29,6 +30,7 @@ import type { RunJournal } from './journal/run-journal.ts'
 import { OwnedRunLedger } from './owned-run-ledger.ts'
 import type { RunCommand } from './protocol.ts'
 import { checkpointOf, documentsOf } from './run-entry.ts'
+import type { RunTrace } from './run-trace.ts'
 import { RunWriter } from './run-writer.ts'
 import { UsageTotals } from './usage-totals.ts'
 
@@ -54,6 +56,8 @@ interface OwnedRunOptions {
   readonly onJournal: (trouble: unknown) => void
   /** The run was finished, released or lost. */
   readonly onOver: () => void
+  /** The spans of the run; null: tracing is off. */
+  readonly trace: RunTrace | null
 }
 
 /** A write that must not be lost goes to the journal when the database has not answered for so long. */
@@ -108,8 +112,7 @@ export class OwnedRun {
       ledger: runLedger(database, scope, owned, () => `effect_${randomToken(random, 24)}`),
       random,
       wallClock,
-      onInference: effect =>
-        this.#writer.add({ type: 'inference', effect: { ...effect, usage: this.#used.takeNew() } }),
+      onInference: effect => this.#addInference({ ...effect, usage: this.#used.takeNew() }),
       countTransfer: () => database.transaction(scope, tx => countTransfer(tx, scope)),
     })
   }
@@ -134,6 +137,7 @@ export class OwnedRun {
   /** Appends an item to the timeline; a change of state moves the run as well. */
   append(given: TimelineItem): void {
     const item = this.#redaction?.item(given) ?? given
+    this.#options.trace?.item(item)
     if (item.kind === 'state') return this.#move(item)
     this.#writer.add({ type: 'item', item })
     if (item.kind === 'contact') this.contact(item.contact as RunContact, item.class as RunAnsweredBy | null)
@@ -215,6 +219,7 @@ export class OwnedRun {
             checkpoint: checkpointOf(this.#utterances, now),
             content: null,
           }
+    this.#options.trace?.ended(ending)
     const finish = await this.#writer.finish({
       ending: { ...ending, measurements: this.#used.measurements },
       transcript,
@@ -239,6 +244,11 @@ export class OwnedRun {
     this.deliver({ type: 'lost' })
     this.#writer.abandon()
     this.#over()
+  }
+
+  #addInference(effect: InferenceEffect): void {
+    this.#writer.add({ type: 'inference', effect })
+    this.#options.trace?.inference(effect)
   }
 
   #move(item: TimelineItem & { readonly kind: 'state' }): void {

@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import type { Ms, Random, Time, Timer, UnixMs } from '@parley/kernel'
+import type { Ms, Random, Time, Timer, TraceSink, UnixMs } from '@parley/kernel'
 import {
   type Bus,
   claimRun,
@@ -20,6 +20,7 @@ import type { RunJournals } from './journal/run-journals.ts'
 import { OwnedRun } from './owned-run.ts'
 import type { UpdateOutcome } from './protocol.ts'
 import { RepeatedFailureLog } from './repeated-failure-log.ts'
+import { RunTrace } from './run-trace.ts'
 
 /** A lease that could not be renewed because its run was being written to is renewed after this pause. */
 const BUSY_MS: Ms = 200
@@ -40,6 +41,8 @@ interface RunLeasesOptions {
   readonly leaseMs?: Ms
   /** Such work may be due in this environment: a run's webhook is stored, or a run ended. */
   readonly onDue?: (work: DueWork, scope: Scope) => void
+  /** Takes the spans of runs. Default: tracing is off. */
+  readonly trace?: TraceSink
   /** Receives failures that end no run by themselves; `error` is null when the work succeeds again. */
   readonly onProblem?: (what: string, error: unknown) => void
 }
@@ -112,14 +115,19 @@ export class RunLeases {
     const claimed = await database.transaction(scope, tx => claimRun(tx, scope, runId, owner, this.#leaseMs))
     if (claimed === null) return null
     const { run_id, fence, last_seq, cancel_asked } = claimed
-    const run = this.adopt(scope, { run_id, fence }, last_seq)
+    const run = this.#own(scope, { run_id, fence }, last_seq, true)
     if (cancel_asked) run.deliver({ type: 'cancel' })
     return run
   }
 
   /** Adds a run that this process owns already: it was admitted with this process as its owner. */
   adopt(scope: Scope, owned: RunOwnership, lastSeq: number): OwnedRun {
-    const { database, bus, journals, owner, time, wallClock, random } = this.#options
+    return this.#own(scope, owned, lastSeq, false)
+  }
+
+  /** `waited`: it was admitted by a request, and waited in the queue. */
+  #own(scope: Scope, owned: RunOwnership, lastSeq: number, waited: boolean): OwnedRun {
+    const { database, bus, journals, owner, time, wallClock, random, trace } = this.#options
     const runId = owned.run_id
     const journal = journals?.of(scope, owned, owner.engine) ?? null
     const run = new OwnedRun({
@@ -142,6 +150,10 @@ export class RunLeases {
         this.#options.onDue?.('webhooks', scope)
         this.#options.onDue?.('analyses', scope)
       },
+      trace:
+        trace === undefined
+          ? null
+          : new RunTrace({ runId, tenantId: scope.tenant_id, waited, random, wallClock, onSpan: trace }),
     })
     this.#owned.set(runId, { run, lastDelivered: 0, open: new Set(), isReading: false, settled: Promise.resolve() })
     return run

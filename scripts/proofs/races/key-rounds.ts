@@ -6,7 +6,7 @@ const WRITES = 8
 const SPREAD_MS = 8
 
 /** What every round needs. */
-export interface KeyRounds {
+interface KeyRounds {
   readonly api: WholeApi
   readonly random: Random
   /** Body of a request for a chat. */

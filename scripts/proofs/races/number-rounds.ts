@@ -15,7 +15,7 @@ interface Claimant {
 }
 
 /** What every round needs. */
-export interface NumberRounds {
+interface NumberRounds {
   readonly api: WholeApi
   readonly random: Random
   readonly claimants: readonly [Claimant, Claimant]

@@ -49,7 +49,11 @@ const runTimeline = operation({
   path: `${ofRun}/timeline`,
   summary: 'Read what happened in a run, in order, with the latency of each turn',
   query: listQuery({}),
-  output: page(timelineItem).extend({ run_id: uuid }),
+  output: page(timelineItem).extend({
+    run_id: uuid,
+    /** The id of the run's trace in OpenTelemetry, 32 hexadecimal digits; also in webhooks and logs. */
+    trace_id: z.string().regex(/^[0-9a-f]{32}$/, '32 lower-case hex digits'),
+  }),
 })
 
 /**

@@ -541,7 +541,7 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ['runs.list', page(run)],
   ['runs.update', { run_id: uuid, update }],
   ['runs.message', { run_id: uuid, state: 'running', utterances: [utterance] }],
-  ['runs.timeline', { run_id: uuid, items: TIMELINE, next_cursor: null }],
+  ['runs.timeline', { run_id: uuid, trace_id: '0'.repeat(32), items: TIMELINE, next_cursor: null }],
   ['runs.effects', { items: [effect] }],
   [
     'runs.ladder',

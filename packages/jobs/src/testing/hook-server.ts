@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 interface ReceivedHook {
   readonly path: string
   readonly signature: string
+  readonly traceparent: string
   readonly body: string
   /** From the body. */
   readonly event: string
@@ -35,7 +36,8 @@ export class HookServer {
       const body = Buffer.concat(chunks).toString('utf8')
       const { event, run } = JSON.parse(body) as { event: string; run: { run_id: string } }
       const signature = String(request.headers['parley-signature'])
-      const hook = { path: request.url ?? '', signature, body, event, runId: run.run_id }
+      const traceparent = String(request.headers.traceparent)
+      const hook = { path: request.url ?? '', signature, traceparent, body, event, runId: run.run_id }
       hooks.received.push(hook)
       const status = await hooks.answer(hook)
       if (status === null) response.destroy()

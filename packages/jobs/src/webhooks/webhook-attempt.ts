@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { PolicyDecision, Receipt } from '@parley/conversation'
 import type { Egress, EgressRequest, EgressResult } from '@parley/egress'
 import { POLICY_VERSION } from '@parley/flow'
-import { type Ms, type Random, randomToken, type Time, type UnixMs } from '@parley/kernel'
+import { type Ms, type Random, randomToken, type Time, traceparentOf, type UnixMs } from '@parley/kernel'
 import { retryUntilAnswered } from '@parley/runs'
 import { type Database, type OutboxItem, type RunLedger, runLedger, type SecretValues, StoreError } from '@parley/store'
 import type { JobLog } from '../protocol.ts'
@@ -125,6 +125,7 @@ export class WebhookAttempt {
     const secrets = [pinned, current].filter(value => value !== null)
     const headers = {
       'content-type': 'application/json',
+      traceparent: traceparentOf(this.#item.run_id),
       'parley-signature': signatureOf(secrets, body, this.#options.wallClock()),
     }
     // A redirect keeps the body: an answer to a request without the event does not mean that it was delivered.

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { OutboundHttp } from '@parley/egress'
-import { systemRandom, systemTime } from '@parley/kernel'
+import { runTraceIds, systemRandom, systemTime, type TraceSpan } from '@parley/kernel'
 import {
   announce,
   type Database,
@@ -95,6 +95,24 @@ const outbox = async (run: RunOwnership) => {
 }
 
 describe('an agent webhook', () => {
+  it('a webhook names the trace of its run, in the body and in the header, and each send is a span of it', async () => {
+    const run = await told()
+    const spans: TraceSpan[] = []
+    hooks.answer = () => (hooks.received.length === 1 ? 500 : 200)
+    await sendAll(sender({ trace: span => spans.push(span) }))
+    const { traceId, run: parentId } = runTraceIds(run.run_id)
+    for (const { body, traceparent } of hooks.received) {
+      expect(JSON.parse(body).trace_id).toBe(traceId)
+      expect(traceparent).toBe(`00-${traceId}-${parentId}-01`)
+    }
+    expect(spans.map(({ name, error, attributes }) => [name, error, attributes['http.request.resend_count']])).toEqual([
+      ['webhook run.started', 'failed', 0],
+      ['webhook run.started', null, 1],
+      ['webhook run.ended', null, 0],
+    ])
+    expect(new Set(spans.map(span => `${span.traceId} ${span.parentId}`))).toEqual(new Set([`${traceId} ${parentId}`]))
+  })
+
   it('webhooks carry the run’s state at their event, signed and in order, and each try is an effect with a receipt', async () => {
     const run = await told()
     await sendAll()
@@ -104,7 +122,7 @@ describe('an agent webhook', () => {
     ])
     expect(hooks.received.every(hook => isSigned(hook, ['first']))).toBe(true)
     const [started, ended] = hooks.received.map(hook => JSON.parse(hook.body))
-    expect(Object.keys(started)).toEqual(['event', 'event_id', 'occurred_at', 'run'])
+    expect(Object.keys(started)).toEqual(['event', 'event_id', 'occurred_at', 'trace_id', 'run'])
     expect(started.run).toMatchObject({ ...harness.scope, run_id: run.run_id, state: 'running', ended_at: null })
     expect(ended.run).toEqual(JSON.parse(JSON.stringify(await harness.read(run.run_id))))
     expect(started.event_id).not.toBe(ended.event_id)

@@ -1,6 +1,6 @@
 import type { Scope } from '@parley/contract'
 import type { Egress } from '@parley/egress'
-import type { Ms, Random, Time, UnixMs } from '@parley/kernel'
+import { type Ms, newSpanId, type Random, runTraceIds, type Time, type TraceSink, type UnixMs } from '@parley/kernel'
 import type { EnvironmentQueue } from '@parley/runs'
 import {
   type Database,
@@ -39,6 +39,8 @@ export interface WebhookSenderOptions {
   readonly random: Random
   readonly log: JobLog
   readonly counters: JobCounters
+  /** Takes a span for each send. Default: tracing is off. */
+  readonly trace?: TraceSink
   /** Default {@link ENVIRONMENTS_AT_ONCE}. */
   readonly environmentsAtOnce?: number
   /** Default {@link RETRY_AFTER_MS}. */
@@ -99,9 +101,11 @@ export class WebhookSender extends EnvironmentRounds<OutboxItem> {
     if (!isLate) {
       counters.add('webhook_sends')
       const { event, event_id, occurred_at } = item
-      const body = JSON.stringify({ event, event_id, occurred_at, run })
+      const body = JSON.stringify({ event, event_id, occurred_at, trace_id: runTraceIds(runId).traceId, run })
       const secrets = () => readSecretValues(db, scope, sealer, notification.secret)
+      const sentAt = this.#options.wallClock()
       const outcome = await attempt.send(notification.url, body, secrets)
+      this.#traceSend(item, sentAt, outcome)
       if (outcome === 'lost') return null
       if (outcome === 'delivered') {
         counters.add('webhooks_delivered')
@@ -111,6 +115,23 @@ export class WebhookSender extends EnvironmentRounds<OutboxItem> {
     }
     counters.add('webhooks_given_up')
     return { kind: 'given_up' }
+  }
+
+  #traceSend({ run_id, event, attempts }: OutboxItem, startMs: UnixMs, outcome: string): void {
+    const { trace, wallClock, random } = this.#options
+    if (trace === undefined) return
+    const { traceId, run } = runTraceIds(run_id)
+    trace({
+      traceId,
+      spanId: newSpanId(random),
+      parentId: run,
+      name: `webhook ${event}`,
+      kind: 'client',
+      startMs,
+      endMs: wallClock(),
+      attributes: { 'http.request.method': 'POST', 'http.request.resend_count': attempts - 1 },
+      error: outcome === 'delivered' ? null : outcome,
+    })
   }
 
   #planOf({ scope }: OutboxItem, run: JsonObject, plans: PlanCache) {

@@ -80,8 +80,10 @@ export const API_ERRORS = {
       'turn_in_progress',
       'not_uncertain',
       'web_call_over',
+      'gate_pending',
+      'gate_failed',
     ],
-    exceptions: ['in_progress', 'turn_in_progress'],
+    exceptions: ['in_progress', 'turn_in_progress', 'gate_pending'],
   },
   idempotency_conflict: {
     status: 409,
@@ -115,6 +117,7 @@ export const API_ERRORS = {
       'signing_secret_missing',
       'destination_not_configured',
       'web_call_unanswered',
+      'gate_suite_missing',
     ],
   },
   publication_invalid: {

@@ -36,6 +36,14 @@ export type { AnswerOf, Handler, InputOf, RequestOf, ResultOf } from './operatio
 export { type OperationId, type OperationNamed, operations, streams } from './operations.ts'
 export { authOperations, type session } from './people/auth.ts'
 export { publication } from './publications/publications.ts'
+export {
+  type Certificate,
+  certificate,
+  type GateEvidence,
+  type gate,
+  gateEvidence,
+  type ReleaseGate,
+} from './publications/release-gate.ts'
 export { Refusal } from './refusal.ts'
 export { contentRef, recording as runRecording, utterance } from './runs/content.ts'
 export { effectRecord } from './runs/effect.ts'

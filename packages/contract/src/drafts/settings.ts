@@ -1,5 +1,6 @@
 import { e164, instruction, secretRef, text, uri } from '@parley/nodes'
 import { z } from 'zod'
+import { releaseGate } from '../publications/release-gate.ts'
 import { channel } from '../values/names.ts'
 
 const unit = z.number().min(0).max(1)
@@ -134,6 +135,8 @@ const setting = {
   callMemory,
   sms,
   redaction,
+  /** Null: none, as if it were absent. */
+  releaseGate: releaseGate.nullable(),
 }
 
 const everySetting = z.strictObject(setting)
@@ -159,6 +162,7 @@ export const plannedSettings = everySetting
     holdingLines: true,
     callMemory: true,
     redaction: true,
+    releaseGate: true,
   })
   .meta({ id: 'PlannedSettings' })
 

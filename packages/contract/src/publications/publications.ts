@@ -8,6 +8,7 @@ import { channel, language, revision, uuid, version } from '../values/names.ts'
 import { listQuery, page } from '../values/page.ts'
 import { principalRef, publicationRef } from '../values/references.ts'
 import { timestamp } from '../values/time.ts'
+import { certificate, gate, gateOverride } from './release-gate.ts'
 
 /** A numbered, immutable version of an agent. */
 export const publication = z
@@ -46,15 +47,26 @@ const publishDraft = operation({
   id: 'publications.publish',
   method: 'POST',
   path,
-  summary: 'Publish the open draft as a new version; unless it is a test publication, it becomes the live version',
+  summary:
+    'Publish the open draft as a new version. It becomes the live version unless it is a test publication, or its release gate first runs its tests',
   role: 'member',
   idempotency: 'required_header',
   params: byAgentId,
   query: null,
-  body: z.strictObject({ draft_id: uuid, expected_revision: revision, test: z.boolean().default(false) }),
-  output: z.strictObject({ publication, warnings: z.array(diagnostic) }),
+  body: z.strictObject({
+    draft_id: uuid,
+    expected_revision: revision,
+    test: z.boolean().default(false),
+    /** Makes the version live without the evidence of its gate; for admins. */
+    override: gateOverride.optional(),
+  }),
+  output: z.strictObject({ publication, gate, warnings: z.array(diagnostic) }),
   statuses: [201, 200],
-  refusals: { conflict: ['stale_revision', 'agent_archived'], publication_invalid: ['invalid_draft'] },
+  refusals: {
+    conflict: ['stale_revision', 'agent_archived'],
+    publication_invalid: ['invalid_draft'],
+    capability_unavailable: ['gate_suite_missing'],
+  },
 })
 
 const getPublication = operation({
@@ -67,7 +79,15 @@ const getPublication = operation({
   params: byAgentId.extend({ version }),
   query: null,
   body: null,
-  output: z.strictObject({ publication, plan, draft: draftContent, warnings: z.array(diagnostic) }),
+  output: z.strictObject({
+    publication,
+    gate,
+    /** Null: the version has not passed a gate. */
+    certificate: certificate.nullable(),
+    plan,
+    draft: draftContent,
+    warnings: z.array(diagnostic),
+  }),
   statuses: [200],
   refusals: {},
 })
@@ -85,10 +105,15 @@ const setHead = operation({
     version,
     /** Null: the agent has no head yet. */
     expected_version: version.nullable(),
+    /** Makes the version live without the evidence of its gate; for admins. */
+    override: gateOverride.optional(),
   }),
   output: agentSummary,
   statuses: [200],
-  refusals: { conflict: ['stale_revision', 'test_publication', 'agent_archived'] },
+  refusals: {
+    conflict: ['stale_revision', 'test_publication', 'agent_archived', 'gate_pending', 'gate_failed'],
+    capability_unavailable: ['gate_suite_missing'],
+  },
 })
 
 export const publicationOperations = [listPublications, publishDraft, getPublication, setHead] as const

@@ -86,7 +86,10 @@ const caseResult = z
     flaky: z.boolean(),
     /** Against the baseline; null: there is none, or the test run is not completed. */
     change: z.enum(['regressed', 'fixed', 'same', 'new']).nullable(),
+    /** At most the first 100. */
     trials: z.array(z.strictObject(trialHead)),
+    /** In a release gate: the trials of the version that it is compared with, at most the first 100. */
+    predecessor_trials: z.array(z.strictObject(trialHead)),
   })
   .meta({ id: 'CaseResult' })
 
@@ -94,6 +97,8 @@ const trial = z
   .strictObject({
     ...trialHead,
     test_run_id: uuid,
+    /** The version that it tested. */
+    version,
     suite_id: uuid,
     case_id: text(1, 64),
     assertions: z.array(

@@ -1,0 +1,101 @@
+import { type Random } from '@parley/kernel'
+import { type Interval, wilsonInterval } from '../gate/intervals.ts'
+import { type ErrorRates, fixedPlanPairs, mostPairs } from '../gate/sequential-test.ts'
+import { type SimulatedCase, simulateGate } from './simulate-gate.ts'
+
+/** A suite with known pass rates. */
+interface GateHypothesis {
+  readonly name: string
+  /** The candidate's loss of the mean pass rate. */
+  readonly loss: number
+  readonly cases: readonly SimulatedCase[]
+}
+
+const CASES = 20
+const LOSS = 0.1
+
+/** Each suite for equal versions and for a candidate that is worse by ten points. */
+export const GATE_HYPOTHESES: readonly GateHypothesis[] = [
+  ...both('every case passes with 0.6', () => 0.6),
+  ...both('every case passes with 0.8', () => 0.8),
+  ...both('every case passes with 0.9', () => 0.9),
+  ...both('cases pass with 0.5 to 1', index => 0.5 + (0.5 * index) / (CASES - 1)),
+  // Of an agent without chance: two of its twenty cases break.
+  { name: 'every case always passes', loss: 0, cases: suite(() => ({ predecessor: 1, candidate: 1 })) },
+  {
+    name: 'every case always passes',
+    loss: LOSS,
+    cases: suite(index => ({ predecessor: 1, candidate: index < LOSS * CASES ? 0 : 1 })),
+  },
+]
+
+function both(name: string, rateOf: (index: number) => number): GateHypothesis[] {
+  return [0, LOSS].map(loss => ({
+    name,
+    loss,
+    cases: suite(index => ({ predecessor: rateOf(index), candidate: rateOf(index) - loss })),
+  }))
+}
+
+function suite(caseOf: (index: number) => SimulatedCase): SimulatedCase[] {
+  return Array.from({ length: CASES }, (_, index) => caseOf(index))
+}
+
+interface GateFigures {
+  readonly name: string
+  readonly loss: number
+  readonly comparisons: number
+  /** Share of comparisons that blocked the candidate, with its Wilson interval at 95 %. */
+  readonly blocked: number
+  readonly interval: Interval
+  readonly mean_pairs: number
+  readonly longest_pairs: number
+  /** Of the fixed plan with the same error rates that does not know the pass rates beforehand. */
+  readonly mean_of_fixed_plan: number
+  readonly longest_of_fixed_plan: number
+  /** Of the fixed plan with the same error rates that does know them. */
+  readonly mean_of_informed_plan: number
+  readonly longest_allowed_pairs: number
+}
+
+/** Simulates so many comparisons of one hypothesis. */
+export function gateFigures(
+  { name, loss, cases }: GateHypothesis,
+  rates: ErrorRates,
+  comparisons: number,
+  random: Random,
+): GateFigures {
+  let [blocked, pairs, longest] = [0, 0, 0]
+  for (let comparison = 0; comparison < comparisons; comparison++) {
+    const one = simulateGate(cases, rates, random)
+    if (one.isBlocked) blocked++
+    pairs += one.pairs
+    longest = Math.max(longest, one.pairs)
+  }
+  const mean = pairs / comparisons
+  const fixed = fixedPlanPairs(rates)
+  return {
+    name,
+    loss,
+    comparisons,
+    blocked: blocked / comparisons,
+    interval: wilsonInterval({ passed: blocked, trials: comparisons }),
+    mean_pairs: mean,
+    longest_pairs: longest,
+    mean_of_fixed_plan: mean / fixed,
+    longest_of_fixed_plan: longest / fixed,
+    mean_of_informed_plan: mean / fixedPlanPairs(rates, informedVariance(cases)),
+    longest_allowed_pairs: mostPairs(rates),
+  }
+}
+
+/** Variance within a pair, the mean of both hypotheses: versions equal to the predecessor, and ten points below it. */
+function informedVariance(cases: readonly SimulatedCase[]): number {
+  const of = (rate: number) => rate * (1 - rate)
+  const worse = (rate: number) => Math.max(0, rate - LOSS)
+  const sum = cases.reduce(
+    (all, { predecessor }) => all + (2 * of(predecessor) + of(predecessor) + of(worse(predecessor))) / 2,
+    0,
+  )
+  return sum / cases.length
+}

@@ -1,0 +1,31 @@
+import { type Random, randomBelow } from '@parley/kernel'
+import { comparisonDecision, NO_PAIRS, pairCount, withPair } from '../gate/gate-comparison.ts'
+import { scheduledPairs } from '../gate/pair-order.ts'
+import type { ErrorRates } from '../gate/sequential-test.ts'
+
+/** The probabilities with which a case passes its trials. */
+export interface SimulatedCase {
+  readonly predecessor: number
+  readonly candidate: number
+}
+
+interface SimulatedGate {
+  readonly isBlocked: boolean
+  readonly pairs: number
+}
+
+const STEPS = 2 ** 30
+
+/** One comparison of two versions with known pass rates, decided as a release gate decides. */
+export function simulateGate(cases: readonly SimulatedCase[], rates: ErrorRates, random: Random): SimulatedGate {
+  const verdict = (probability: number) => (randomBelow(random, STEPS) < probability * STEPS ? 'passed' : 'failed')
+  let pairs = NO_PAIRS
+  for (;;) {
+    for (const { caseIndex } of scheduledPairs(pairCount(pairs), cases.length, cases.length)) {
+      const { predecessor, candidate } = cases[caseIndex]!
+      pairs = withPair(pairs, verdict(predecessor), verdict(candidate))
+      const decision = comparisonDecision(pairs, rates, cases.length)
+      if (decision !== 'continue') return { isBlocked: decision !== 'not_worse', pairs: pairCount(pairs) }
+    }
+  }
+}

@@ -3,16 +3,17 @@ import {
   insertPublication,
   listPublications,
   lockAgent,
-  moveHead,
   type NewPublication,
   type OpenDraft,
   type PublishedRevision,
   publicationOfRevision,
+  readCertificate,
   readOpenDraft,
   readPublicationDetails,
   readPublicationRow,
 } from '@parley/store'
 import type { Context, Handlers, Principal } from '../context.ts'
+import { RefusalAfterCommit } from '../pipeline/refusal-after-commit.ts'
 import { largeAnswer } from '../reading/large-answer.ts'
 import { runDraftWork } from '../reading/run-draft-work.ts'
 import { agentArchived, existingAgent, noAgent, noVersion, unarchivedAgent } from './agents-refusals.ts'
@@ -20,6 +21,7 @@ import { summaryOf } from './agents-summary.ts'
 import { draftEnvironmentOf } from './draft-environment.ts'
 import { diagnosticsJson, staleDraft, staleDraftRefusal } from './drafts-refusals.ts'
 import { publicationBody } from './publications-body.ts'
+import { gateBody, release } from './release-gate.ts'
 
 export const publicationHandlers = {
   'publications.list': async ({ params: { agent_id }, query: { cursor, limit } }, context) => {
@@ -41,12 +43,21 @@ export const publicationHandlers = {
     const open = await readOpenDraft(db, scope, agent_id)
     if (open === null || open.draft_id !== at.draft_id || open.revision !== at.revision) throw staleDraft(open)
     const existing = await publicationOfRevision(db, scope, agent_id, at, body.test)
-    if (existing !== null) return { status: 200, body: published(existing, context) }
+    const live = agent.head_version
+    if (existing !== null) {
+      const isOverridden = body.override !== undefined && !body.test && existing.version !== live
+      if (isOverridden) {
+        await release({ agentId: agent_id, candidate: existing.version, predecessor: live }, body.override, context)
+        context.notifyAfterCommit('publications', agent_id)
+      }
+      return { status: 200, body: await published(existing, context) }
+    }
     const version = await insertPublication(db, scope, agent_id, at, await preparePublication(open, body.test, context))
-    const made = version === null ? null : await publicationOfRevision(db, scope, agent_id, at, body.test)
-    if (made === null) throw await staleDraftRefusal(context, agent_id)
+    if (version === null) throw await staleDraftRefusal(context, agent_id)
+    if (!body.test) await release({ agentId: agent_id, candidate: version, predecessor: live }, body.override, context)
+    const made = await publicationOfRevision(db, scope, agent_id, at, body.test)
     context.notifyAfterCommit('publications', agent_id)
-    return { status: 201, body: published(made, context) }
+    return { status: 201, body: await published(made!, context) }
   },
 
   'publications.get': async ({ params: { agent_id, version } }, context) => {
@@ -56,16 +67,26 @@ export const publicationHandlers = {
       throw noVersion(agent_id, version)
     }
     const { plan, draft, warnings } = found
-    const small = { publication: publicationBody(found), warnings }
+    const small = {
+      publication: publicationBody(found),
+      gate: await gateBody(context, agent_id, version),
+      certificate: await readCertificate(context.db, context.scope, agent_id, version),
+      warnings,
+    }
     const large = await runDraftWork(context, 'publication', { plan, draft })
     return { status: 200, body: largeAnswer('publications.get', small, large) }
   },
 
-  'publications.set_head': async ({ params: { agent_id }, body: { version, expected_version } }, context) => {
+  'publications.set_head': async ({ params: { agent_id }, body: { version, expected_version, override } }, context) => {
     const { db, scope } = context
     context.auditResource({ kind: 'publication', id: `${agent_id}/${version}` })
-    if (!(await moveHead(db, scope, agent_id, version, expected_version)))
+    const agent = await lockAgent(db, scope, agent_id)
+    const row = await readPublicationRow(db, scope, agent_id, version)
+    if (agent === null || agent.archived_at !== null || row === null || row.test || agent.head_version !== expected_version)
       throw await staleHeadRefusal(context, agent_id, version)
+    const to = { agentId: agent_id, candidate: version, predecessor: expected_version }
+    const released = await release(to, override, context)
+    if (released.state !== 'moved') throw gateRefusal(released.state, released.testRunId, version)
     context.notifyAfterCommit('publications', agent_id)
     return { status: 200, body: summaryOf(await existingAgent(context, agent_id), scope) }
   },
@@ -103,9 +124,27 @@ function sourceKind({ revision, imported_revision }: OpenDraft, { ref }: Princip
   return ref.kind === 'user' ? 'studio' : 'api'
 }
 
-function published(row: PublishedRevision, context: Context) {
-  context.auditResource({ kind: 'publication', id: `${row.agent_id}/${row.version}` })
-  return { publication: publicationBody(row), warnings: row.warnings }
+async function published(row: PublishedRevision, context: Context) {
+  const { agent_id, version, warnings } = row
+  context.auditResource({ kind: 'publication', id: `${agent_id}/${version}` })
+  return { publication: publicationBody(row), gate: await gateBody(context, agent_id, version), warnings }
+}
+
+/** A gate that has just been started stays, although the request is refused. */
+function gateRefusal(state: 'pending' | 'failed', test_run_id: string, version: number): Error {
+  const details = { test_run_id }
+  if (state === 'failed')
+    return new Refusal('conflict', `version ${version} failed its release gate, see the test run ${test_run_id}`, {
+      reason: 'gate_failed',
+      details,
+    })
+  return new RefusalAfterCommit(
+    new Refusal(
+      'conflict',
+      `the release gate of version ${version} is being tested by the test run ${test_run_id}, which makes the version live when it passes`,
+      { reason: 'gate_pending', details },
+    ),
+  )
 }
 
 async function staleHeadRefusal(context: Context, agentId: string, version: number): Promise<Refusal> {

@@ -79,7 +79,11 @@ export const testRunHandlers = {
     const { db, scope } = context
     await existing(context, test_run_id)
     const { rows, next_cursor } = await listCaseResults(db, scope, test_run_id, { cursor: cursor ?? null, limit })
-    const items = rows.map(({ place: _, trials, ...row }) => ({ ...row, trials: [...trials.map(withArrays)] }))
+    const items = rows.map(({ place: _, trials, predecessor_trials, ...row }) => ({
+      ...row,
+      trials: trials.map(withArrays),
+      predecessor_trials: predecessor_trials.map(withArrays),
+    }))
     return { status: 200, body: { items, next_cursor } }
   },
 
@@ -114,6 +118,15 @@ function bodyOf(row: TestRunRow, scope: Context['scope']): TestRun {
 
 function withArrays<Row extends { readonly failed_assertions: readonly string[] }>(row: Row) {
   return { ...row, failed_assertions: [...row.failed_assertions] }
+}
+
+/** Cost of so many trials of the agent, by what its last ones cost. */
+export async function estimatedCost(
+  agentId: string,
+  counts: Readonly<Record<'cloud' | 'phone', number>>,
+  context: Context,
+): Promise<number> {
+  return (await estimate(agentId, counts, context)).usd
 }
 
 async function estimate(

@@ -25,6 +25,7 @@ import type { ReadingThreads } from '../reading/reading-threads.ts'
 import { type CheckedAnswer, checkedAnswer, replayedAnswer } from './answer.ts'
 import { noLongerValid } from './authenticator.ts'
 import { type Offload, withOffloading } from './offload.ts'
+import { transactionOrRefusal } from './refusal-after-commit.ts'
 import { mayCall, type Route } from './route.ts'
 import type { RunChanges } from './run-changes.ts'
 
@@ -166,7 +167,7 @@ function executeTransaction(
     ])
     return answer
   }
-  return withOffloading(offload => dependencies.database.transaction(scope, attempt(offload)))
+  return withOffloading(offload => transactionOrRefusal(dependencies.database, scope, attempt(offload)))
 }
 
 /** Commits the intent before the external request and the result after it; no connection is held in between. */

@@ -226,6 +226,7 @@ describe('a lost database connection', () => {
 function delegated(database: Database, replaced: Partial<Database>): Database {
   return {
     web: database.web,
+    signing: database.signing,
     within: scope => database.within(scope),
     transaction: (scope, work) => database.transaction(scope, work),
     keyOf: hash => database.keyOf(hash),

@@ -9,6 +9,7 @@ import {
 } from '@parley/contract'
 import type { Database, Topic } from '@parley/store'
 import type { AuditedResource, ExternalContext, Handlers, Platform, WaitingRun } from '../context.ts'
+import { transactionOrRefusal } from '../pipeline/refusal-after-commit.ts'
 
 /** The answer of a handler or the envelope of its refusal, and its side effects. */
 export interface Called {
@@ -53,7 +54,7 @@ export async function callDirectly(calls: DirectCalls, id: OperationId, raw: Raw
     const { status, body } =
       operation.hints.readOnly || operation.kind === 'external'
         ? await handler(parsed.input, context(database.within(scope)))
-        : await database.transaction(scope, tx => handler(parsed.input, context(tx)))
+        : await transactionOrRefusal(database, scope, tx => handler(parsed.input, context(tx)))
     return { status, body: operation.output.parse(JSON.parse(JSON.stringify(body))), ...effects }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

@@ -1,5 +1,8 @@
 export { audioTrialRunner } from './audio/audio-trial.ts'
 export { caseFault } from './case-validity.ts'
+export { pairCount, withPair } from './gate/gate-comparison.ts'
+export { type GateOutcome, type GateStanding, gateEvidence, gateOutcome } from './gate/gate-outcome.ts'
+export { scheduledPairs } from './gate/pair-order.ts'
 export { runTrial, type TrialReport, type TrialRunner } from './run-trial.ts'
 export type { TrialRecord } from './trial-record.ts'
 export { caseVerdict, changeOf, runSummary, runVerdict } from './verdicts.ts'

@@ -34,6 +34,7 @@ export const StoreError = errorsOf({
   redis_unavailable: { retryable: true, text: 'Redis cannot be reached.' },
   run_lost: { retryable: false, text: 'Another process owns the run.' },
   seal_broken: { retryable: false, text: 'A sealed value cannot be opened with the known master keys.' },
+  signing_key_missing: { retryable: false, text: 'The platform has no key that signs certificates.' },
   trunk_not_found: { retryable: false, text: 'The environment has no such trunk.' },
   port_taken: { retryable: true, text: 'The port of the embedded database is in use.' },
   disk_full: { retryable: false, text: 'The disk of the home is full.' },

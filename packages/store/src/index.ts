@@ -105,6 +105,7 @@ export { openBlobs } from './io/open-blobs.ts'
 export { PROCESS_ROLES, type ProcessRole, readAddress } from './io/owner-connection.ts'
 export { preparationSql } from './io/roles.ts'
 export { formatMasterKey, loadMasterKey, type MasterKey, MasterKeySealer, withNewKey } from './io/sealer.ts'
+export { addSigningKey, ensureSigningKey } from './io/signing-key-creation.ts'
 export {
   type AnalysisInference,
   type AnalysisResult,
@@ -341,6 +342,32 @@ export {
   takeTrials,
   testRunProgress,
 } from './tests/trials.ts'
+export { checkCertificate } from './release/certificates.ts'
+export {
+  cancelOpenTrials,
+  comparedCases,
+  type GateProgress,
+  gateOfTestRun,
+  gateProgress,
+  insertPairs,
+  settledPairs,
+  writeGateProgress,
+} from './release/gate-progress.ts'
+export {
+  type GateRow,
+  gatesAgainst,
+  insertGate,
+  insertOverriddenGate,
+  lockUnsettledGate,
+  nextGateToSettle,
+  openGateTestRuns,
+  readCertificate,
+  readGate,
+  releaseGatesOf,
+  settleGate,
+} from './release/gates.ts'
+export { passGate } from './release/pass-gate.ts'
+export type { PublicSigningKey } from './release/signing-keys.ts'
 export { dropTombstone, insertTombstone, tombstoneOf } from './tombstones.ts'
 export {
   deleteTrunk,

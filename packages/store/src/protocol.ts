@@ -6,6 +6,7 @@ import type { PresentedKey } from './presented-key.ts'
 import type { ContentsAcrossTenants, RunsAcrossTenants } from './runs/protocol.ts'
 import type { Schema } from './schema.ts'
 import type { TelephonyAcrossTenants } from './telephony/protocol.ts'
+import type { SigningAcrossTenants } from './release/signing-keys.ts'
 import type { WebAcrossTenants } from './web/protocol.ts'
 
 /** Typed queries on the database, in the scope that they were made for. */
@@ -57,6 +58,8 @@ export interface Database {
   readonly telephony: TelephonyAcrossTenants
   /** Web calls by their secrets: across tenants. */
   readonly web: WebAcrossTenants
+  /** Keys that sign certificates. */
+  readonly signing: SigningAcrossTenants
   /** Resolves when the database answers a query; rejects after 2 s. */
   ping(): Promise<void>
   close(): Promise<void>

@@ -178,8 +178,8 @@ export interface NewPublication {
 }
 
 /**
- * Publishes revision `at` of the draft as the agent's next version, and makes it the head unless it is for tests. Resolves to the
- * version; null: the draft has another revision, and nothing was changed. The agent's row must be locked.
+ * Publishes revision `at` of the draft as the agent's next version. The head stays: `moveHead` moves it. Resolves to the version; null:
+ * the draft has another revision, and nothing was changed. The agent's row must be locked.
  */
 export async function insertPublication(
   tx: Queries,
@@ -222,7 +222,6 @@ export async function insertPublication(
     .where('draft_id', '=', at.draft_id)
     .where('revision', '=', at.revision)
     .execute()
-  await moveHead(tx, scope, agentId, version)
   return version
 }
 

@@ -57,6 +57,7 @@ export interface TestRunCasesTable {
   fault: string | null
   flaky: Generated<boolean>
   change: 'regressed' | 'fixed' | 'same' | 'new' | null
+  compared: Generated<boolean>
 }
 
 export interface TestTrialsTable {
@@ -65,6 +66,8 @@ export interface TestTrialsTable {
   trial_id: Generated<string>
   place: number
   trial: number
+  version: number | null
+  pair: number | null
   state: Generated<TestRunState>
   verdict: TrialVerdict | null
   fence: Generated<number>

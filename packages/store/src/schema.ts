@@ -3,6 +3,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { z } from 'zod'
 import type { KnowledgeDocumentsTable } from './knowledge/schema-knowledge.ts'
 import type { InvitationsTable, LoginLinksTable, MembersTable, SessionsTable } from './people/schema.ts'
+import type { ReleaseGatesTable } from './release/schema-gates.ts'
 import type {
   BudgetsTable,
   EnginesTable,
@@ -280,4 +281,5 @@ export interface Schema {
   test_runs: TestRunsTable
   test_run_cases: TestRunCasesTable
   test_trials: TestTrialsTable
+  release_gates: ReleaseGatesTable
 }

@@ -1,7 +1,7 @@
 // Simulates release gates with known pass rates: how often each blocks, and how many trials it takes.
 //   npm run bench -- gate [--comparisons N] [--seed N]
-import { GATE_HYPOTHESES, gateFigures } from '@parley/evaluation/testing'
-import { SeededRandom } from '@parley/kernel'
+import { GATE_HYPOTHESES, gateFigures } from '../../../packages/evaluation/src/testing/index.ts'
+import { SeededRandom } from '../../../packages/kernel/src/index.ts'
 import type { Benchmark } from '../benchmark.ts'
 
 const RATES = { maximumFalsePass: 0.1, maximumFalseBlock: 0.05, minimumEffect: 0.1 }
@@ -14,7 +14,7 @@ export const benchmark: Benchmark = {
   async run({ option, line, progress }) {
     const comparisons = numberOf('comparisons', option('comparisons'), COMPARISONS)
     const seed = numberOf('seed', option('seed'), SEED)
-    const all = []
+    const all: ReturnType<typeof gateFigures>[] = []
     for (const hypothesis of GATE_HYPOTHESES) {
       progress(`${hypothesis.name}, a loss of ${hypothesis.loss}`)
       const figures = gateFigures(hypothesis, RATES, comparisons, new SeededRandom(seed))

@@ -2,6 +2,7 @@ import type { Scope, TestCase } from '@parley/contract'
 import { caseFault } from '@parley/evaluation'
 import type { Plan } from '@parley/flow'
 import {
+  gateOfTestRun,
   lockQueuedTestRun,
   type Queries,
   type QueuedTestRun,
@@ -10,6 +11,7 @@ import {
   type StartedCase,
   startTestRun,
 } from '@parley/store'
+import { judgeGate } from '../release/judge-gate.ts'
 import { judgeTestRun } from './judge-test-run.ts'
 import { recordedCase } from './recorded-cases.ts'
 
@@ -19,9 +21,33 @@ export async function startNextTestRun(tx: Queries, scope: Scope): Promise<boole
   if (queued === null) return false
   const publication = await readPublication(tx, scope, queued.agent_id, queued.version)
   if (publication === null) throw new TypeError(`the publication of test run ${queued.test_run_id} does not exist`)
-  await startTestRun(tx, scope, queued.test_run_id, await casesOf(queued, publication.plan, tx, scope))
-  await judgeTestRun(tx, scope, queued.test_run_id)
+  const cases = await casesOf(queued, publication.plan, tx, scope)
+  const { test_run_id } = queued
+  if (queued.purpose === 'publish_gate') {
+    await startTestRun(tx, scope, test_run_id, await gateCases(queued, cases, tx, scope))
+    await judgeGate(tx, scope, test_run_id)
+  } else {
+    await startTestRun(tx, scope, test_run_id, cases)
+    await judgeTestRun(tx, scope, test_run_id)
+  }
   return true
+}
+
+/** Blocking cases that both versions can be tested by are compared; the others are judged by their own pass policy. */
+async function gateCases(
+  { test_run_id, agent_id }: QueuedTestRun,
+  cases: readonly StartedCase[],
+  tx: Queries,
+  scope: Scope,
+): Promise<StartedCase[]> {
+  const gate = await gateOfTestRun(tx, scope, test_run_id)
+  const before = gate?.predecessor ?? null
+  const predecessor = before === null ? null : await readPublication(tx, scope, agent_id, before)
+  if (predecessor === null) return [...cases]
+  return cases.map(one => ({
+    ...one,
+    compared: one.test_case.blocking && one.fault === null && caseFault(one.test_case, predecessor.plan) === null,
+  }))
 }
 
 async function casesOf(

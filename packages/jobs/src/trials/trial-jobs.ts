@@ -3,11 +3,22 @@ import { runTrial, type TrialReport, type TrialRunner } from '@parley/evaluation
 import type { Plan } from '@parley/flow'
 import { type Ms, ParleyError, SeededRandom, type Time, type UnixMs } from '@parley/kernel'
 import type { EnvironmentQueue } from '@parley/runs'
-import { type Database, nextTrialDueInMs, renewTrial, settleTrial, type TakenTrial, takeTrials } from '@parley/store'
+import {
+  type Bus,
+  type Database,
+  nextTrialDueInMs,
+  renewTrial,
+  type Sealer,
+  settleTrial,
+  type TakenTrial,
+  takeTrials,
+} from '@parley/store'
 import { EnvironmentRounds } from '../environment-rounds.ts'
 import type { JobCounters } from '../metrics.ts'
 import type { PlanCache } from '../plan-cache.ts'
 import type { JobLog } from '../protocol.ts'
+import { judgeGate } from '../release/judge-gate.ts'
+import { settleNextGate } from '../release/settle-gate.ts'
 import type { TextAgents } from '../text/protocol.ts'
 import { judgeTestRun } from './judge-test-run.ts'
 import { startNextTestRun } from './start-test-run.ts'
@@ -28,6 +39,10 @@ export interface TrialJobsOptions {
   readonly agents: TextAgents
   /** Holds conversations with audio; default: such trials are errored. */
   readonly audio?: TrialRunner
+  /** Opens the key that signs the certificates of release gates. */
+  readonly sealer: Sealer
+  /** Tells other processes of a head that moved. */
+  readonly bus: Pick<Bus, 'publish'>
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly log: JobLog
@@ -63,7 +78,18 @@ export class TrialJobs extends EnvironmentRounds<TakenTrial> {
   protected async take(scope: Scope, atMost: number): Promise<readonly TakenTrial[]> {
     const { database } = this.#options
     while (await database.transaction(scope, tx => startNextTestRun(tx, scope)));
+    await this.#settleGates(scope)
     return database.transaction(scope, tx => takeTrials(tx, scope, this.#leaseMs, atMost))
+  }
+
+  /** Moves the heads of agents whose release gates have passed. */
+  async #settleGates(scope: Scope): Promise<void> {
+    const { database, sealer, bus } = this.#options
+    for (;;) {
+      const settled = await database.transaction(scope, tx => settleNextGate(tx, scope, sealer))
+      if (settled === null) return
+      if (settled.isReleased) bus.publish('publications', settled.agentId)
+    }
   }
 
   /** Never rejects: a trial that could not be settled is due again when its lease ends. */
@@ -80,7 +106,8 @@ export class TrialJobs extends EnvironmentRounds<TakenTrial> {
       const result = trialResult(report, trial, times)
       const settled = await database.transaction(trial.scope, async tx => {
         const answer = await settleTrial(tx, trial, result)
-        if (answer === 'settled') await judgeTestRun(tx, trial.scope, trial.test_run_id)
+        if (answer === 'settled' && !(await judgeGate(tx, trial.scope, trial.test_run_id)))
+          await judgeTestRun(tx, trial.scope, trial.test_run_id)
         return answer
       })
       counters.add(settled === 'settled' ? 'trials_settled' : 'trials_lost')

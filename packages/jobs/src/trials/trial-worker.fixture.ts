@@ -1,7 +1,7 @@
 // A process that takes trials and never finishes one: the test kills it. Arguments: the database, the scope as JSON.
 import type { Scope } from '@parley/contract'
 import { systemTime } from '@parley/kernel'
-import { openDatabase } from '@parley/store'
+import { MasterKeySealer, openDatabase } from '@parley/store'
 import { JobCounters } from '../metrics.ts'
 import { PlanCache } from '../plan-cache.ts'
 import { MemoryEnvironmentQueue } from '../testing/memory-environment-queue.ts'
@@ -17,6 +17,8 @@ const jobs = new TrialJobs({
     process.stdout.write('taken\n')
     return new Promise<never>(() => {})
   },
+  sealer: new MasterKeySealer(new Map([[1, Buffer.alloc(32, 7)]])),
+  bus: { publish: () => {} },
   time: systemTime,
   wallClock: Date.now,
   log: (what, error) => process.stderr.write(`${what}: ${error}\n`),

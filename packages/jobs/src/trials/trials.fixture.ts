@@ -2,7 +2,7 @@ import { type TestCase, testCase } from '@parley/contract'
 import type { Plan } from '@parley/flow'
 import { systemTime } from '@parley/kernel'
 import { RulesModel } from '@parley/providers'
-import { insertTestRun, listCaseResults, readTestRun, readTrial } from '@parley/store'
+import { insertTestRun, listCaseResults, MasterKeySealer, readTestRun, readTrial } from '@parley/store'
 import type { TestDatabase } from '@parley/store/testing'
 import { PlanCache } from '../plan-cache.ts'
 import { JobsHarness } from '../testing/jobs-harness.ts'
@@ -79,6 +79,9 @@ export function bookingCase(over: object = {}): TestCase {
   })
 }
 
+/** Seals the signing key of the test. */
+export const SEALER = new MasterKeySealer(new Map([[1, Buffer.alloc(32, 7)]]))
+
 /** An environment with the hotel's agent, and workers that carry out trials. */
 export class TrialHarness {
   readonly jobs: JobsHarness
@@ -94,13 +97,15 @@ export class TrialHarness {
   }
 
   worker(options: Partial<TrialJobsOptions> = {}): TrialJobs {
-    const { test, queue, counters, log } = this.jobs
+    const { test, queue, counters, log, bus } = this.jobs
     const database = test.database
     return new TrialJobs({
       database,
       queue,
       plans: new PlanCache(database),
       agents: hotelAgent,
+      sealer: SEALER,
+      bus,
       time: systemTime,
       wallClock: Date.now,
       log,

@@ -7,6 +7,7 @@ import { leasesOn } from '../leases.ts'
 import { peopleOn } from '../people/across-tenants.ts'
 import type { PeopleAcrossTenants } from '../people/protocol.ts'
 import type { Database, KeyHolder, Leases, Queries } from '../protocol.ts'
+import { type SigningAcrossTenants, signingOn } from '../release/signing-keys.ts'
 import { runsOn } from '../runs/across-tenants.ts'
 import { contentsOn } from '../runs/contents.ts'
 import type { ContentsAcrossTenants, RunsAcrossTenants } from '../runs/protocol.ts'
@@ -56,6 +57,7 @@ class TenantDatabase implements Database {
   readonly telephony: TelephonyAcrossTenants
   readonly people: PeopleAcrossTenants
   readonly web: WebAcrossTenants
+  readonly signing: SigningAcrossTenants
 
   constructor(pool: TenantPool) {
     this.#pool = pool
@@ -67,6 +69,7 @@ class TenantDatabase implements Database {
     this.telephony = telephonyOn(run)
     this.people = peopleOn(run)
     this.web = webOn(run)
+    this.signing = signingOn(run)
   }
 
   within(scope: Scope): Queries {

@@ -4,6 +4,7 @@ import { alertUrlSealContext } from '../alerts/rules.ts'
 import { StoreError } from '../errors.ts'
 import { answerSealContext } from '../idempotency.ts'
 import { providerKeySealContext } from '../provider-keys.ts'
+import { signingKeySealContext } from '../release/signing-keys.ts'
 import { secretSealContext } from '../secrets.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
 import { keyVersionOf, type MasterKeySealer } from './sealer.ts'
@@ -123,6 +124,12 @@ const SEALED: readonly SealedColumn[] = [
       where ${isOld('r.destination_sealed')} limit $2 for update of r`,
     update: 'update parley.alert_rules set destination_sealed = $2 where ctid = $1',
     contextOf: row => alertUrlSealContext(scopeOf(row), String(row.alert_id)),
+  },
+  {
+    select: `select k.ctid, k.sealed, k.version from parley.signing_keys k where ${isOld('k.sealed')}
+      limit $2 for update of k`,
+    update: 'update parley.signing_keys set sealed = $2 where ctid = $1',
+    contextOf: row => signingKeySealContext(Number(row.version)),
   },
 ]
 

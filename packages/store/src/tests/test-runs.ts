@@ -1,5 +1,5 @@
 import type { Scope } from '@parley/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type KeysetColumn, type Page, type PageRequest, readPage } from '../keyset.ts'
 import type { Queries } from '../protocol.ts'
 import type { TestRunCasesTable, TestRunState, TestRunsTable, TrialVerdict } from '../schema-tests.ts'
@@ -160,7 +160,12 @@ interface CaseResultRow {
   readonly flaky: boolean
   readonly change: TestRunCasesTable['change']
   readonly trials: readonly TrialHead[]
+  /** In a release gate: those of the version that it is compared with. */
+  readonly predecessor_trials: readonly TrialHead[]
 }
+
+/** Trials of a case and a version that a list shows; a release gate may have more. */
+const MOST_LISTED = 100
 
 const BY_PLACE: readonly KeysetColumn<CaseResultRow>[] = [{ column: 'place', type: 'integer', direction: 'asc' }]
 
@@ -174,11 +179,12 @@ export function listCaseResults(
   testRunId: string,
   page: PageRequest,
 ): Promise<Page<CaseResultRow>> {
-  const trials = sql<TrialHead[]>`(
+  const trials = (side: RawBuilder<unknown>) => sql<TrialHead[]>`(
     select coalesce(jsonb_agg(jsonb_build_object('trial_id', t.trial_id, 'trial', t.trial, 'state', t.state, 'verdict', t.verdict,
       'run_id', t.run_id, 'duration_ms', t.duration_ms, 'failed_assertions', ${FAILED_ASSERTIONS}) order by t.trial), '[]')
     from parley.test_trials t
-    where t.tenant_id = c.tenant_id and t.test_run_id = c.test_run_id and t.place = c.place)`
+    where t.tenant_id = c.tenant_id and t.test_run_id = c.test_run_id and t.place = c.place
+      and t.trial <= ${sql.lit(MOST_LISTED)} and ${side})`
   const query = db
     .selectFrom('test_run_cases as c')
     .select([
@@ -191,7 +197,8 @@ export function listCaseResults(
       'c.fault',
       'c.flaky',
       'c.change',
-      trials.as('trials'),
+      trials(sql`t.version is null`).as('trials'),
+      trials(sql`t.version is not null`).as('predecessor_trials'),
     ])
     .where('c.tenant_id', '=', scope.tenant_id)
     .where('c.test_run_id', '=', testRunId)
@@ -206,6 +213,8 @@ export function listCaseResults(
 
 interface TrialRow extends TrialHead {
   readonly test_run_id: string
+  /** The version that it tests. */
+  readonly version: number
   readonly suite_id: string
   readonly case_id: string
   readonly assertions: readonly TrialAssertion[]
@@ -229,7 +238,11 @@ export async function readTrial(
         .onRef('c.test_run_id', '=', 't.test_run_id')
         .onRef('c.place', '=', 't.place'),
     )
+    .innerJoin('test_runs as r', join =>
+      join.onRef('r.tenant_id', '=', 't.tenant_id').onRef('r.test_run_id', '=', 't.test_run_id'),
+    )
     .select([
+      sql<number>`coalesce(t.version, r.version)`.as('version'),
       't.trial_id',
       't.trial',
       't.state',

@@ -1,7 +1,7 @@
 import type { Scope, TestCase } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
-import type { TestRunCasesTable, TrialVerdict } from '../schema-tests.ts'
+import type { TestRunCasesTable, TestRunsTable, TrialVerdict } from '../schema-tests.ts'
 import type { TakenTrial, TestRunSuite, TrialAssertion, TrialGuardEvent } from './protocol.ts'
 import { insertTrialRun, type TrialRun } from './trial-runs.ts'
 
@@ -13,6 +13,7 @@ export interface QueuedTestRun {
   readonly test_run_id: string
   readonly agent_id: string
   readonly version: number
+  readonly purpose: TestRunsTable['purpose']
   readonly suites: readonly TestRunSuite[]
   readonly case_ids: readonly string[] | null
   readonly trials: number | null
@@ -24,13 +25,15 @@ export interface StartedCase {
   readonly test_case: TestCase
   readonly trials: number
   readonly fault: string | null
+  /** Whether a release gate compares both versions by it; the gate adds its trials. Default false. */
+  readonly compared?: boolean
 }
 
 /** The oldest test run of the environment that waits to start, locked; null: none waits, or another process starts it. */
 export async function lockQueuedTestRun(tx: Queries, scope: Scope): Promise<QueuedTestRun | null> {
   const found = await tx
     .selectFrom('test_runs')
-    .select(['test_run_id', 'agent_id', 'version', 'suites', 'case_ids', 'trials'])
+    .select(['test_run_id', 'agent_id', 'version', 'purpose', 'suites', 'case_ids', 'trials'])
     .where('tenant_id', '=', scope.tenant_id)
     .where('state', '=', 'queued')
     .orderBy('created_at')
@@ -49,20 +52,21 @@ export async function startTestRun(
   cases: readonly StartedCase[],
 ): Promise<void> {
   const { tenant_id } = scope
-  const rows = cases.map(({ suite_id, test_case, trials, fault }, index) => ({
+  const rows = cases.map(({ suite_id, test_case, trials, fault, compared = false }, index) => ({
     place: index + 1,
     suite_id,
     case_id: test_case.case_id,
     test_case,
     fault,
-    trials: fault === null ? trials : 0,
+    compared,
+    trials: fault === null && !compared ? trials : 0,
   }))
   await sql`
-    insert into parley.test_run_cases (tenant_id, test_run_id, place, suite_id, case_id, test_case, fault, verdict)
-    select ${tenant_id}::uuid, ${testRunId}::uuid, c.place, c.suite_id, c.case_id, c.test_case, c.fault,
+    insert into parley.test_run_cases (tenant_id, test_run_id, place, suite_id, case_id, test_case, fault, compared, verdict)
+    select ${tenant_id}::uuid, ${testRunId}::uuid, c.place, c.suite_id, c.case_id, c.test_case, c.fault, c.compared,
       case when c.fault is not null then 'invalid' end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as c (place integer, suite_id uuid, case_id text, test_case jsonb, fault text)`.execute(tx)
+      as c (place integer, suite_id uuid, case_id text, test_case jsonb, fault text, compared boolean)`.execute(tx)
   await sql`
     insert into parley.test_trials (tenant_id, test_run_id, place, trial)
     select ${tenant_id}::uuid, ${testRunId}::uuid, c.place, trial
@@ -88,7 +92,7 @@ export async function takeTrials(tx: Queries, scope: Scope, leaseMs: number, atM
       from parley.test_trials t join parley.test_runs r using (tenant_id, test_run_id)
       where t.tenant_id = ${scope.tenant_id}::uuid and r.state = 'running'
         and (t.state = 'queued' or (t.state = 'running' and t.lease_until <= clock_timestamp()))
-      order by r.created_at, t.place, t.trial
+      order by r.created_at, t.pair nulls first, t.place, t.trial
       limit greatest(0, least(${atMost}::integer, ${MOST_AT_ONCE}::integer - (
         select count(*)::integer from parley.test_trials l
         where l.tenant_id = ${scope.tenant_id}::uuid and l.state = 'running' and l.lease_until > clock_timestamp()
@@ -101,17 +105,22 @@ export async function takeTrials(tx: Queries, scope: Scope, leaseMs: number, atM
     where (t.tenant_id, t.test_run_id, t.trial_id) = (due.tenant_id, due.test_run_id, due.trial_id)
       and (r.tenant_id, r.test_run_id) = (t.tenant_id, t.test_run_id)
       and (c.tenant_id, c.test_run_id, c.place) = (t.tenant_id, t.test_run_id, t.place)
-    returning t.test_run_id, t.trial_id, t.trial, t.fence, r.agent_id, r.version, c.suite_id, c.test_case`.execute(tx)
+    returning t.test_run_id, t.trial_id, t.trial, t.fence, r.agent_id, coalesce(t.version, r.version) as version,
+      c.suite_id, c.test_case`.execute(tx)
   return rows.map(row => ({ ...row, scope }))
 }
 
-/** In how many ms a process should look for trials again; null: none waits. */
+/** In how many ms a process should look for trials, or for gates with a result, again; null: none waits. */
 export async function nextTrialDueInMs(db: Queries, scope: Scope): Promise<number | null> {
   const { rows } = await sql<{ in_ms: number | null }>`
-    select greatest(0, ceil(extract(epoch from min(coalesce(t.lease_until, clock_timestamp())) - clock_timestamp()) * 1000))::integer as in_ms
-    from parley.test_trials t where t.tenant_id = ${scope.tenant_id}::uuid and t.state in ('queued', 'running')`.execute(
-    db,
-  )
+    select greatest(0, ceil(extract(epoch from min(due.at) - clock_timestamp()) * 1000))::integer as in_ms
+    from (
+      select coalesce(t.lease_until, clock_timestamp()) as at from parley.test_trials t
+      where t.tenant_id = ${scope.tenant_id}::uuid and t.state in ('queued', 'running')
+      union all
+      select clock_timestamp() from parley.release_gates g join parley.test_runs r using (tenant_id, test_run_id)
+      where g.tenant_id = ${scope.tenant_id}::uuid and g.state = 'running' and r.state in ('completed', 'cancelled')
+    ) due`.execute(db)
   return rows[0]?.in_ms ?? null
 }
 

@@ -1,0 +1,30 @@
+import type { Refusal, Scope } from '@parley/contract'
+import type { Database, Queries } from '@parley/store'
+
+/** Thrown by a handler that refuses the request and keeps what it has written. Only for operations without an idempotency record. */
+export class RefusalAfterCommit extends Error {
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
+/** A transaction that is committed also when `work` throws `RefusalAfterCommit`; the refusal is thrown after the commit. */
+export async function transactionOrRefusal<Result>(
+  database: Pick<Database, 'transaction'>,
+  scope: Scope,
+  work: (tx: Queries) => Promise<Result>,
+): Promise<Result> {
+  const outcome = await database.transaction(scope, async tx => {
+    try {
+      return { result: await work(tx) }
+    } catch (error) {
+      if (error instanceof RefusalAfterCommit) return { refusal: error.refusal }
+      throw error
+    }
+  })
+  if ('refusal' in outcome) throw outcome.refusal
+  return outcome.result
+}

@@ -15,7 +15,7 @@ const HEAD = Object.keys(draftResult.shape)
 const SMALL_MEMBERS = {
   'drafts.get': HEAD,
   'drafts.open': HEAD,
-  'publications.get': ['publication', 'warnings'],
+  'publications.get': ['publication', 'gate', 'certificate', 'warnings'],
   'agents.export': [],
 } as const satisfies { readonly [Id in OperationId]?: readonly string[] }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ANSWERS, agent, audit, content, diagnostic, head, key, lastRun, page, publication } from './testing/answers.ts'
+import { ANSWERS, agent, audit, content, diagnostic,
+  gate, head, key, lastRun, page, publication } from './testing/answers.ts'
 import { operationOf } from './testing/requests.ts'
 
 /** Members whose content is free; and members that are optional or have a default. */
@@ -101,7 +102,7 @@ describe('responses', () => {
 
   it('a plan has every default filled in', () => {
     const draft = { ...content, source: null }
-    const answer = (plan: object) => ({ publication, plan, draft, warnings: [] })
+    const answer = (plan: object) => ({ publication, gate, certificate: null, plan, draft, warnings: [] })
     const plan = { plan_schema_version: 1, ...content }
     expect(isAccepted('publications.get', answer(plan))).toBe(false)
     const set = {

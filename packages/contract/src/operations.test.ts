@@ -35,8 +35,10 @@ const REASONS: Readonly<Record<string, string>> = {
   'drafts.discard': 'conflict/stale_revision conflict/agent_archived',
   'drafts.open': 'conflict/draft_exists conflict/agent_not_published conflict/agent_archived',
   'drafts.validate': 'conflict/stale_revision',
-  'publications.publish': 'conflict/stale_revision conflict/agent_archived publication_invalid/invalid_draft',
-  'publications.set_head': 'conflict/stale_revision conflict/test_publication conflict/agent_archived',
+  'publications.publish':
+    'conflict/stale_revision conflict/agent_archived publication_invalid/invalid_draft capability_unavailable/gate_suite_missing',
+  'publications.set_head':
+    'conflict/stale_revision conflict/test_publication conflict/agent_archived conflict/gate_pending conflict/gate_failed capability_unavailable/gate_suite_missing',
   'trunks.create':
     'invalid_request/secret_not_found invalid_request/address_not_allowed conflict/trunk_exists conflict/limit_reached ' +
     'capability_unavailable/tenant_not_configured',

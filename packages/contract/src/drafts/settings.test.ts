@@ -22,6 +22,9 @@ const unit = number(0, 1)
 const zeroToTwo = number(0, 2)
 const pronunciation = { word: 'Ada', alphabet: 'ipa', phoneme: 'ˈeɪdə' }
 
+const SUITE = '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f'
+const GATE = { suites: [SUITE], maximumFalsePass: 0.001, maximumFalseBlock: 0.001, minimumEffect: 0.01 }
+
 const values: Record<string, FieldCases> = {
   voiceId: name,
   voiceModel: name,
@@ -99,6 +102,32 @@ const values: Record<string, FieldCases> = {
   silenceContractMs: integer(500, 10_000),
   holdingLines: list(0, 10, text(1, 200)),
   callMemory: object({ enabled: true }, { enabled: boolean, maxAgeDays: optional(integer(1, 365)) }),
+  releaseGate: {
+    valid: [
+      null,
+      GATE,
+      { ...GATE, maximumTrials: 1, maximumUsd: '0.5' },
+      { ...GATE, maximumFalsePass: 0.5, maximumFalseBlock: 0.5, minimumEffect: 0.5, maximumTrials: 100_000 },
+      { ...GATE, suites: Array.from({ length: 10 }, (_, index) => SUITE.replace(/.$/, String(index))) },
+    ],
+    invalid: [
+      {},
+      { ...GATE, suites: [] },
+      { ...GATE, suites: [SUITE, SUITE] },
+      { ...GATE, suites: Array.from({ length: 11 }, (_, index) => SUITE.replace(/..$/, String(10 + index))) },
+      { ...GATE, maximumFalsePass: 0.0009 },
+      { ...GATE, maximumFalsePass: 0.51 },
+      { ...GATE, maximumFalseBlock: 0 },
+      { ...GATE, maximumFalseBlock: 0.51 },
+      { ...GATE, minimumEffect: 0.009 },
+      { ...GATE, minimumEffect: 0.51 },
+      { ...GATE, maximumTrials: 0 },
+      { ...GATE, maximumTrials: 100_001 },
+      { ...GATE, maximumUsd: 1 },
+      { ...GATE, unknown: 1 },
+    ],
+    optional: false,
+  },
   redaction: {
     valid: [{ kinds: ['names'] }, { kinds: ['names', 'card_numbers', 'phone_numbers', 'emails'], hideFromModel: true }],
     invalid: [

@@ -64,10 +64,12 @@ const caseResult = {
   flaky: false,
   change: 'regressed',
   trials: [trialHead],
+  predecessor_trials: [],
 }
 const trial = {
   ...trialHead,
   test_run_id: uuid,
+  version: 1,
   suite_id: uuid,
   case_id: 'books',
   assertions: [{ id: 'ends', type: 'final_node', passed: false, message: 'it ended elsewhere' }],
@@ -76,6 +78,24 @@ const trial = {
   started_at: at,
   finished_at: at,
   error: null,
+}
+const passRate = { passed: 9, trials: 10, low: 0.6, high: 0.98 }
+export const gate = {
+  state: 'overridden',
+  test_run_id: uuid,
+  candidate: 1,
+  predecessor: 0,
+  evidence: {
+    method: 'sequential',
+    reason: 'worse',
+    pairs: 10,
+    trials: 20,
+    candidate: passRate,
+    predecessor: passRate,
+    difference: { estimate: 0, low: -0.3, high: 0.3 },
+    measured_usd: null,
+  },
+  override: { reason: 'An incident', by: { owner_id: uuid, environment: 'production', kind: 'api_key', id: uuid }, at },
 }
 const testSuite = { ...suiteHead, cases: [] }
 const testSuiteItem = { ...suiteHead, case_count: 1 }
@@ -529,7 +549,7 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ['drafts.edit', draftResult],
   ['drafts.validate', { revision: 1, diagnostics: [diagnostic] }],
   ['publications.list', page(publication)],
-  ['publications.publish', { publication, warnings: [] }],
+  ['publications.publish', { publication, gate, warnings: [] }],
   ['actions.list', { items: [descriptor] }],
   ['models.list', page(model)],
   ['voices.list', page(voice)],

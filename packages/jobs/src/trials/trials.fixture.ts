@@ -37,7 +37,7 @@ const NODES: DraftNode[] = [
 ]
 
 /** An agent that books rooms by an action. */
-const HOTEL: Plan = planOf(NODES, {
+export const HOTEL: Plan = planOf(NODES, {
   actions: [
     {
       action_id: 'book',

@@ -80,6 +80,7 @@ const APPLIED_ELSEWHERE = {
   '0027-grants-by-process': 'ee07bf99eec3ad35944ff22f4f5f8f392dcdaf2e3bf88dd6f0a0892503ba1496',
   '0028-usage-of-effects': 'a31e7113544ad65eb4c082afaef00e060a701c29a85cd02d5f72543cf9c7ac3c',
   '0029-caller-memory': 'fb622d7a87a91e2b9fd7c69418a67e97520c28d9052d71e8d3a6b4211e17bae5',
+  '0029-release-gates': '2be55085bb50b0845195ec2ea72622db50e007f84485ccebe1b6974513b0906a',
 }
 
 async function ours(): Promise<Migration[]> {

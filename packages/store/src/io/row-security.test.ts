@@ -47,6 +47,8 @@ async function fill({ tenant_id }: Scope): Promise<void> {
      values ($1, '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f', 1, uuidv7(), 'c', '{}')`,
     `insert into parley.test_trials (tenant_id, test_run_id, place, trial) values ($1, '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f', 1, 1)`,
     `insert into parley.forgotten_numbers (tenant_id, phone_number, forgotten_at) values ($1, '+4930222', now())`,
+    `insert into parley.release_gates (tenant_id, agent_id, candidate, settings, test_run_id)
+     values ($1, 'a', 1, '{}', '0b0e3c1e-5a3c-4f4e-9f57-0b0f9c1d2e3f')`,
     `insert into parley.provider_keys (tenant_id, provider, sealed, last4, models, checked_at) values ($1, 'openai', '\\x01', '', '{}', now())`,
     `insert into parley.tombstones (tenant_id, kind, id, answer) values ($1, 'secret', 'x', '{}')`,
     `insert into parley.call_minutes (tenant_id, minute, calls) values ($1, now(), 1)`,

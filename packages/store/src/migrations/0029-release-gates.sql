@@ -56,7 +56,7 @@ create table parley.signing_keys (
   sealed bytea not null,
   created_at timestamptz not null default parley.now_ms()
 );
-grant select on parley.signing_keys to parley_app;
+grant select on parley.signing_keys to parley_api, parley_worker;
 grant select, insert, update on parley.signing_keys to parley_system;
 
 -- As before, and environments in which a gate has its result and waits to move the head.
@@ -82,4 +82,4 @@ begin atomic
 end;
 alter function parley.environments_with_trials(uuid, integer) owner to parley_system;
 revoke all on function parley.environments_with_trials(uuid, integer) from public;
-grant execute on function parley.environments_with_trials(uuid, integer) to parley_app, parley_system;
+grant execute on function parley.environments_with_trials(uuid, integer) to parley_worker, parley_system;

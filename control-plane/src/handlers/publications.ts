@@ -46,11 +46,10 @@ export const publicationHandlers = {
     const live = agent.head_version
     if (existing !== null) {
       const isOverridden = body.override !== undefined && !body.test && existing.version !== live
-      if (isOverridden) {
-        await release({ agentId: agent_id, candidate: existing.version, predecessor: live }, body.override, context)
-        context.notifyAfterCommit('publications', agent_id)
-      }
-      return { status: 200, body: await published(existing, context) }
+      if (!isOverridden) return { status: 200, body: await published(existing, context) }
+      await release({ agentId: agent_id, candidate: existing.version, predecessor: live }, body.override, context)
+      context.notifyAfterCommit('publications', agent_id)
+      return { status: 200, body: await published({ ...existing, is_head: true }, context) }
     }
     const version = await insertPublication(db, scope, agent_id, at, await preparePublication(open, body.test, context))
     if (version === null) throw await staleDraftRefusal(context, agent_id)
@@ -82,7 +81,13 @@ export const publicationHandlers = {
     context.auditResource({ kind: 'publication', id: `${agent_id}/${version}` })
     const agent = await lockAgent(db, scope, agent_id)
     const row = await readPublicationRow(db, scope, agent_id, version)
-    if (agent === null || agent.archived_at !== null || row === null || row.test || agent.head_version !== expected_version)
+    if (
+      agent === null ||
+      agent.archived_at !== null ||
+      row === null ||
+      row.test ||
+      agent.head_version !== expected_version
+    )
       throw await staleHeadRefusal(context, agent_id, version)
     const to = { agentId: agent_id, candidate: version, predecessor: expected_version }
     const released = await release(to, override, context)

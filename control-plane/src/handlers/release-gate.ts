@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { gate, ReleaseGate } from '@parley/contract'
 import { Refusal } from '@parley/contract'
 import {
@@ -17,7 +18,6 @@ import {
   type TestRunSuite,
   writeAudit,
 } from '@parley/store'
-import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
 import { estimatedCost } from './test-runs.ts'
@@ -25,7 +25,7 @@ import { estimatedCost } from './test-runs.ts'
 type Gate = z.input<typeof gate>
 
 /** A version that is to become the live one; the agent is locked. */
-export interface Release {
+interface Release {
   readonly agentId: string
   readonly candidate: number
   /** The live version; null: there is none. */
@@ -33,9 +33,7 @@ export interface Release {
 }
 
 /** `moved`: the version is live; `pending`, `failed`: its gate's tests run, or have failed. */
-type Released =
-  | { readonly state: 'moved' }
-  | { readonly state: 'pending' | 'failed'; readonly testRunId: string }
+type Released = { readonly state: 'moved' } | { readonly state: 'pending' | 'failed'; readonly testRunId: string }
 
 /**
  * Makes the version live, or starts the tests of its gate. The live version's gate is in force, so that a draft cannot loosen the
@@ -63,8 +61,7 @@ export async function release(
   const found = (await gatesAgainst(db, scope, agentId, candidate, predecessor)).find(
     one => isDeepStrictEqual(one.settings, settings) && testsThese(one, suites) && isEvidence(one),
   )
-  if (found?.test_run_id == null)
-    return { state: 'pending', testRunId: await startGate(to, settings, suites, context) }
+  if (found?.test_run_id == null) return { state: 'pending', testRunId: await startGate(to, settings, suites, context) }
   if (found.verdict === null) return { state: 'pending', testRunId: found.test_run_id }
   if (found.verdict === 'failed') return { state: 'failed', testRunId: found.test_run_id }
   // The worker moves the head of a gate that is still running.

@@ -23,6 +23,7 @@ import { serveRecordings } from './recording-routes.ts'
 import { serveReference } from './reference-routes.ts'
 import { answerTo, headerFault, requestFault } from './request-fault.ts'
 import { logRequest } from './request-log.ts'
+import { serveSigningKeys } from './signing-key-routes.ts'
 import { serveSiteCalls } from './site-call-routes.ts'
 import { serveTools } from './tool-routes.ts'
 import { serveWebCalls } from './web-call-routes.ts'
@@ -138,6 +139,7 @@ export async function buildApiOf(
   serveRecordings(app, { pipeline, database, platform })
   serveWebCalls(app, { pipeline, database, bus, platform })
   serveSiteCalls(app, { pipeline, database, platform })
+  serveSigningKeys(app, pipeline, database)
   if (webScript !== undefined) await serveWebScript(app, webScript)
   serveTools(app, {
     tools: new ToolList(routes),

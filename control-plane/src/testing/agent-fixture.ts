@@ -5,6 +5,8 @@ import { catalogueHandlers } from '../handlers/catalogue.ts'
 import { draftHandlers } from '../handlers/drafts.ts'
 import { exchangeHandlers } from '../handlers/exchange.ts'
 import { publicationHandlers } from '../handlers/publications.ts'
+import { testRunHandlers } from '../handlers/test-runs.ts'
+import { testSuiteHandlers } from '../handlers/test-suites.ts'
 import { type Called, callDirectly, type DirectCalls } from './direct-calls.ts'
 import { testPlatform } from './test-platform.ts'
 
@@ -30,6 +32,8 @@ export class AgentFixture {
       ...publicationHandlers,
       ...exchangeHandlers,
       ...catalogueHandlers,
+      ...testSuiteHandlers,
+      ...testRunHandlers,
     }
     this.#calls = { database: test.database, scope, platform: testPlatform(), handlers, ...overrides }
   }

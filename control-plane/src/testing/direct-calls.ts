@@ -5,6 +5,7 @@ import {
   parseInput,
   type RawInput,
   Refusal,
+  type Role,
   type Scope,
 } from '@parley/contract'
 import type { Database, Topic } from '@parley/store'
@@ -28,6 +29,8 @@ export interface DirectCalls {
   readonly platform: Platform
   /** Default: an API key. */
   readonly kind?: 'user' | 'api_key'
+  /** Default: admin. */
+  readonly role?: Role
   /** Default true. */
   readonly canDial?: boolean
 }
@@ -73,7 +76,7 @@ function keyOf({ idempotencyKey }: Operation): string | undefined {
 }
 
 function contextOf(
-  { database, scope, platform, kind = 'api_key', canDial = true }: DirectCalls,
+  { database, scope, platform, kind = 'api_key', role = 'admin', canDial = true }: DirectCalls,
   db: ExternalContext['db'],
   effects: RecordedEffects,
   idempotencyKey: string | null,
@@ -82,7 +85,7 @@ function contextOf(
   // The id of the environment serves as the id of the key: it is a UUID, and differs between environments.
   const ref = { owner_id, environment, kind, id: tenant_id }
   return {
-    principal: { ref, role: 'admin', canDial, scope, rate: null },
+    principal: { ref, role, canDial, scope, rate: null },
     scope,
     requestId: 'of-a-test',
     db,

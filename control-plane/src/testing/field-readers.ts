@@ -60,6 +60,21 @@ export const FIELD_READERS: readonly FieldReader[] = [
     'enabled maxAgeDays',
     'packages/engine/src/runs',
     'packages/engine/src/runs packages/store/src/runs',
+  ['Settings', 'releaseGate', 'packages/store/src/release/gates.ts', `${HANDLERS}/release-gate.test.ts`],
+  ['publications.*', 'override', `${HANDLERS}/publications.ts`, `${HANDLERS}/release-gate.test.ts`],
+  ['publications.*.override', 'reason', `${HANDLERS}/release-gate.ts`, `${HANDLERS}/release-gate.test.ts`],
+  ['Settings.releaseGate', 'suites', `${HANDLERS}/release-gate.ts`, `${HANDLERS}/release-gate.test.ts`],
+  [
+    'Settings.releaseGate',
+    'maximumFalsePass maximumFalseBlock minimumEffect',
+    'packages/evaluation/src/gate/sequential-test.ts',
+    'packages/evaluation/src/gate/gate.test.ts',
+  ],
+  [
+    'Settings.releaseGate',
+    'maximumTrials maximumUsd',
+    'packages/evaluation/src/gate/gate-outcome.ts packages/jobs/src/release',
+    'packages/jobs/src/release/release-gate.test.ts',
   ],
   ['Settings', 'ringDurationMs', 'packages/engine/src/runs', 'packages/engine/src/runs'],
 

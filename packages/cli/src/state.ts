@@ -3,6 +3,7 @@ import {
   checkMasterKey,
   type Database,
   type EmbeddedPostgres,
+  ensureSigningKey,
   loadMasterKey,
   MasterKeySealer,
   migrate,
@@ -14,6 +15,7 @@ import {
   startEmbeddedPostgres,
 } from '@parley/store'
 import type { Settings } from './environment.ts'
+import { writeKeysFile } from './signing-keys-file.ts'
 import { withSettingName } from './start-faults.ts'
 
 /** What the roles of a process share: the database, the bus for changes, and the sealer of secrets. */
@@ -47,10 +49,12 @@ export async function openState(
     const sealer = await sealerOf(settings, ownerUrl).catch(error => {
       throw withSettingName('PARLEY_MASTER_KEY', settings.masterKey, error)
     })
+    await ensureSigningKey(ownerUrl, sealer)
     const [role] = roles
     const login = roles.size === 1 && role !== undefined ? { ownerUrl, process: role } : { ownerUrl }
     const database = await openDatabase(login)
     const leases = await openDatabase({ ...login, maxConnections: 2 })
+    await writeKeysFile(settings.home, await database.signing.publicKeys())
     const bus =
       settings.redisUrl === null
         ? postgresBus({ url: ownerUrl, onProblem: printLine })

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { ANSWERS, agent, audit, content, diagnostic,
-  gate, head, key, lastRun, page, publication } from './testing/answers.ts'
+import {
+  ANSWERS,
+  agent,
+  audit,
+  content,
+  diagnostic,
+  gate,
+  head,
+  key,
+  lastRun,
+  page,
+  publication,
+} from './testing/answers.ts'
 import { operationOf } from './testing/requests.ts'
 
 /** Members whose content is free; and members that are optional or have a default. */

@@ -41,7 +41,6 @@ export {
   certificate,
   type GateEvidence,
   type gate,
-  gateEvidence,
   type ReleaseGate,
 } from './publications/release-gate.ts'
 export { Refusal } from './refusal.ts'

@@ -197,6 +197,32 @@ export {
   readPublicationRow,
   readPublishedDraft,
 } from './publications.ts'
+export { checkCertificate } from './release/certificates.ts'
+export {
+  cancelOpenTrials,
+  comparedCases,
+  type GateProgress,
+  gateOfTestRun,
+  gateProgress,
+  insertPairs,
+  settledPairs,
+  writeGateProgress,
+} from './release/gate-progress.ts'
+export {
+  type GateRow,
+  gatesAgainst,
+  insertGate,
+  insertOverriddenGate,
+  lockUnsettledGate,
+  nextGateToSettle,
+  openGateTestRuns,
+  readCertificate,
+  readGate,
+  releaseGatesOf,
+  settleGate,
+} from './release/gates.ts'
+export { passGate } from './release/pass-gate.ts'
+export type { PublicSigningKey } from './release/signing-keys.ts'
 export { type Admission, type AdmissionRefusal, admitRun, countTransfer, type RunRequest } from './runs/admission.ts'
 export { type BudgetRow, readBudget, writeBudget } from './runs/budget.ts'
 export { forgetBlobs } from './runs/contents.ts'
@@ -342,32 +368,6 @@ export {
   takeTrials,
   testRunProgress,
 } from './tests/trials.ts'
-export { checkCertificate } from './release/certificates.ts'
-export {
-  cancelOpenTrials,
-  comparedCases,
-  type GateProgress,
-  gateOfTestRun,
-  gateProgress,
-  insertPairs,
-  settledPairs,
-  writeGateProgress,
-} from './release/gate-progress.ts'
-export {
-  type GateRow,
-  gatesAgainst,
-  insertGate,
-  insertOverriddenGate,
-  lockUnsettledGate,
-  nextGateToSettle,
-  openGateTestRuns,
-  readCertificate,
-  readGate,
-  releaseGatesOf,
-  settleGate,
-} from './release/gates.ts'
-export { passGate } from './release/pass-gate.ts'
-export type { PublicSigningKey } from './release/signing-keys.ts'
 export { dropTombstone, insertTombstone, tombstoneOf } from './tombstones.ts'
 export {
   deleteTrunk,

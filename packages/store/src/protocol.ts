@@ -3,10 +3,10 @@ import type { Kysely } from 'kysely'
 import type { JobsAcrossTenants } from './jobs/protocol.ts'
 import type { PeopleAcrossTenants } from './people/protocol.ts'
 import type { PresentedKey } from './presented-key.ts'
+import type { SigningAcrossTenants } from './release/signing-keys.ts'
 import type { ContentsAcrossTenants, RunsAcrossTenants } from './runs/protocol.ts'
 import type { Schema } from './schema.ts'
 import type { TelephonyAcrossTenants } from './telephony/protocol.ts'
-import type { SigningAcrossTenants } from './release/signing-keys.ts'
 import type { WebAcrossTenants } from './web/protocol.ts'
 
 /** Typed queries on the database, in the scope that they were made for. */

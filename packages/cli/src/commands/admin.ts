@@ -13,6 +13,7 @@ import { MASTER_KEY_USAGE, rotate } from '../admin/master-key.ts'
 import { NUMBER_FORGET_USAGE, NUMBER_USAGE, numberConfirm, numberForget } from '../admin/number.ts'
 import { ORG_USAGE, orgCreate, orgList } from '../admin/org.ts'
 import { RATE_CARD_USAGE, rateCardInstall } from '../admin/rate-card.ts'
+import { rotateSigningKey, SIGNING_KEY_USAGE } from '../admin/signing-key.ts'
 import type { StaffCommand } from '../admin/staff-command.ts'
 import { TRUNK_LIST_USAGE, TRUNK_SHOW_USAGE, TRUNK_USAGE, trunkList, trunkSet, trunkShow } from '../admin/trunk.ts'
 import { TRUNK_CHECK_USAGE, trunkCheck } from '../admin/trunk-check.ts'
@@ -49,6 +50,7 @@ const USAGES = [
   RATE_CARD_USAGE,
   KEY_USAGE,
   MASTER_KEY_USAGE,
+  SIGNING_KEY_USAGE,
   DATABASE_PREPARE_USAGE,
 ]
 
@@ -88,6 +90,11 @@ function parse(args: string[]): (settings: DatabaseSettings, ownerUrl: string) =
     const { positionals } = parseCommand(rest, {}, MASTER_KEY_USAGE)
     if (positionals.length > 0) throw new UsageError(`usage: ${MASTER_KEY_USAGE}`)
     return ({ home, masterKey }, ownerUrl) => rotate({ home, configured: masterKey }, ownerUrl)
+  }
+  if (name === 'signing-key rotate') {
+    const { positionals } = parseCommand(rest, {}, SIGNING_KEY_USAGE)
+    if (positionals.length > 0) throw new UsageError(`usage: ${SIGNING_KEY_USAGE}`)
+    return (settings, ownerUrl) => rotateSigningKey(settings, ownerUrl)
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]?.(rest) : undefined
   if (command === undefined) throw groupUsage('parley admin', args, USAGES)

@@ -13,8 +13,6 @@ export interface ComparedPairs {
   readonly unusable: number
 }
 
-export const NO_PAIRS: ComparedPairs = { both: 0, predecessor_only: 0, candidate_only: 0, neither: 0, unusable: 0 }
-
 /** Unusable pairs beyond which a comparison ends without a result, if they are also more than a quarter of all. */
 const MOST_UNUSABLE = 10
 
@@ -40,7 +38,7 @@ function usablePairs({ both, predecessor_only, candidate_only, neither }: Compar
 }
 
 /** `errored`: too many trials of both versions did not work. */
-export type ComparisonDecision = 'continue' | 'not_worse' | 'worse' | 'errored'
+type ComparisonDecision = 'continue' | 'not_worse' | 'worse' | 'errored'
 
 /** What the pairs so far decide. A candidate passes only after every one of the `cases` was compared once. */
 export function comparisonDecision(pairs: ComparedPairs, rates: ErrorRates, cases: number): ComparisonDecision {

@@ -59,7 +59,6 @@ export function gateEvidence(
 ): GateEvidence {
   const { method, trials, absolute, measuredUsd } = counted
   const common = { method, reason, pairs: pairCount(pairs), trials, measured_usd: measuredUsd }
-  if (comparedCases === 0)
-    return { ...common, candidate: withInterval(absolute), predecessor: null, difference: null }
+  if (comparedCases === 0) return { ...common, candidate: withInterval(absolute), predecessor: null, difference: null }
   return { ...common, ...comparedRates(pairs) }
 }

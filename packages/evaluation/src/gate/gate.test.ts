@@ -1,7 +1,8 @@
 import { SeededRandom } from '@parley/kernel'
 import { describe, expect, it } from 'vitest'
 import { GATE_HYPOTHESES, gateFigures } from '../testing/gate-figures.ts'
-import { comparedRates, comparisonDecision, NO_PAIRS, withPair } from './gate-comparison.ts'
+import { NO_PAIRS } from '../testing/simulate-gate.ts'
+import { comparedRates, comparisonDecision, withPair } from './gate-comparison.ts'
 import { differenceInterval, wilsonInterval } from './intervals.ts'
 import { normalQuantile } from './normal-quantile.ts'
 import { scheduledPairs } from './pair-order.ts'
@@ -11,16 +12,19 @@ const RATES = { maximumFalsePass: 0.1, maximumFalseBlock: 0.05, minimumEffect: 0
 const COMPARISONS = 1000
 
 describe('a comparison with a known truth', () => {
-  it.each(GATE_HYPOTHESES)('$name, a loss of $loss: the stated error rates hold, with fewer trials than a fixed plan', hypothesis => {
-    const figures = gateFigures(hypothesis, RATES, COMPARISONS, new SeededRandom(7))
-    if (hypothesis.loss === 0) expect(figures.blocked).toBeLessThanOrEqual(RATES.maximumFalseBlock)
-    else expect(figures.blocked).toBeGreaterThanOrEqual(1 - RATES.maximumFalsePass)
-    expect(figures.interval.low).toBeLessThanOrEqual(figures.blocked)
-    expect(figures.interval.high).toBeGreaterThanOrEqual(figures.blocked)
-    expect(figures.mean_of_fixed_plan).toBeLessThanOrEqual(0.6)
-    expect(figures.longest_pairs).toBeLessThanOrEqual(figures.longest_allowed_pairs)
-    expect(figures.longest_of_fixed_plan).toBeLessThanOrEqual(1.51)
-  })
+  it.each(GATE_HYPOTHESES)(
+    '$name, a loss of $loss: the stated error rates hold, with fewer trials than a fixed plan',
+    hypothesis => {
+      const figures = gateFigures(hypothesis, RATES, COMPARISONS, new SeededRandom(7))
+      if (hypothesis.loss === 0) expect(figures.blocked).toBeLessThanOrEqual(RATES.maximumFalseBlock)
+      else expect(figures.blocked).toBeGreaterThanOrEqual(1 - RATES.maximumFalsePass)
+      expect(figures.interval.low).toBeLessThanOrEqual(figures.blocked)
+      expect(figures.interval.high).toBeGreaterThanOrEqual(figures.blocked)
+      expect(figures.mean_of_fixed_plan).toBeLessThanOrEqual(0.6)
+      expect(figures.longest_pairs).toBeLessThanOrEqual(figures.longest_allowed_pairs)
+      expect(figures.longest_of_fixed_plan).toBeLessThanOrEqual(1.51)
+    },
+  )
 
   it('a candidate that is better is hardly ever blocked', () => {
     const cases = Array.from({ length: 10 }, () => ({ predecessor: 0.8, candidate: 0.9 }))

@@ -20,7 +20,10 @@ export function wilsonInterval({ passed, trials }: Passed): Interval {
   const scale = 1 + Z ** 2 / trials
   const centre = (rate + Z ** 2 / (2 * trials)) / scale
   const half = (Z * Math.sqrt((rate * (1 - rate)) / trials + Z ** 2 / (4 * trials ** 2))) / scale
-  return { low: passed === 0 ? 0 : Math.max(0, centre - half), high: passed === trials ? 1 : Math.min(1, centre + half) }
+  return {
+    low: passed === 0 ? 0 : Math.max(0, centre - half),
+    high: passed === trials ? 1 : Math.min(1, centre + half),
+  }
 }
 
 /** Newcombe's interval at 95 % (method 10, from two Wilson intervals) of the first probability less the second. */

@@ -10,7 +10,7 @@ export interface ErrorRates {
 }
 
 /** Results of pairs: one trial of the same case by the predecessor and one by the candidate. */
-export interface PairCounts {
+interface PairCounts {
   readonly pairs: number
   /** Pairs that the predecessor passed and the candidate did not. */
   readonly predecessorOnly: number
@@ -19,7 +19,7 @@ export interface PairCounts {
 }
 
 /** `not_worse`: the candidate passes; `worse`: it is blocked; `continue`: the pairs do not decide yet. */
-export type SequentialDecision = 'continue' | 'not_worse' | 'worse'
+type SequentialDecision = 'continue' | 'not_worse' | 'worse'
 
 /** Pairs at the end of the test, as a multiple of those of the fixed plan. */
 const LONGEST = 1.5
@@ -63,9 +63,7 @@ function logLikelihood({ pairs, predecessorOnly, candidateOnly }: PairCounts, lo
   const constant = predecessorOnly * loss * (1 + loss)
   const root = (linear + Math.sqrt(Math.max(0, linear ** 2 - 8 * pairs * constant))) / (4 * pairs)
   const a = Math.min((1 + loss) / 2, Math.max(loss, root))
-  return (
-    weighted(predecessorOnly, a) + weighted(candidateOnly, a - loss) + weighted(equal, 1 + loss - 2 * a)
-  )
+  return weighted(predecessorOnly, a) + weighted(candidateOnly, a - loss) + weighted(equal, 1 + loss - 2 * a)
 }
 
 function weighted(count: number, probability: number): number {

@@ -1,4 +1,4 @@
-import { type Random } from '@parley/kernel'
+import type { Random } from '@parley/kernel'
 import { type Interval, wilsonInterval } from '../gate/intervals.ts'
 import { type ErrorRates, fixedPlanPairs, mostPairs } from '../gate/sequential-test.ts'
 import { type SimulatedCase, simulateGate } from './simulate-gate.ts'

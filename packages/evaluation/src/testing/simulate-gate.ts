@@ -1,5 +1,5 @@
 import { type Random, randomBelow } from '@parley/kernel'
-import { comparisonDecision, NO_PAIRS, pairCount, withPair } from '../gate/gate-comparison.ts'
+import { type ComparedPairs, comparisonDecision, pairCount, withPair } from '../gate/gate-comparison.ts'
 import { scheduledPairs } from '../gate/pair-order.ts'
 import type { ErrorRates } from '../gate/sequential-test.ts'
 
@@ -8,6 +8,9 @@ export interface SimulatedCase {
   readonly predecessor: number
   readonly candidate: number
 }
+
+/** A comparison before its first pair. */
+export const NO_PAIRS: ComparedPairs = { both: 0, predecessor_only: 0, candidate_only: 0, neither: 0, unusable: 0 }
 
 interface SimulatedGate {
   readonly isBlocked: boolean

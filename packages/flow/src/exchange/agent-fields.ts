@@ -313,5 +313,6 @@ export const AGENT_FIELDS: readonly AgentField[] = [
   parleyOnly('openerWaitsForCallee'),
   parleyOnly('callMemory'),
   parleyOnly('channels'),
+  parleyOnly('releaseGate'),
   signedUrls,
 ]

@@ -23,9 +23,11 @@ const bodyOf = (draft: DraftContent, version = 3): ImportBody => {
   return body as ImportBody
 }
 
-/** The draft without the values that the server sets and without its source. */
+/** The draft without the values that the server sets, without its source, and without a release gate of null, which is none. */
 function contentOf(draft: DraftContent): unknown {
-  return { ...draft, source: null, actions: draft.actions.map(action => ({ ...action, version: 1 })) }
+  const { releaseGate, ...others } = draft.settings
+  const settings = releaseGate === null || releaseGate === undefined ? others : { ...others, releaseGate }
+  return { ...draft, settings, source: null, actions: draft.actions.map(action => ({ ...action, version: 1 })) }
 }
 
 const odd = fc.oneof(

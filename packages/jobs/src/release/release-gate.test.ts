@@ -64,7 +64,10 @@ async function publish(version: number, plan: Plan): Promise<void> {
 /** The hotel with another last line: it names the wrong room. */
 const WRONG_ROOM: Plan = JSON.parse(JSON.stringify(HOTEL).replace('Room {{room}} is yours.', 'It is all yours.'))
 
-async function gate(cases: readonly TestCase[], over: { readonly candidate?: number; readonly predecessor?: number | null; readonly settings?: object } = {}) {
+async function gate(
+  cases: readonly TestCase[],
+  over: { readonly candidate?: number; readonly predecessor?: number | null; readonly settings?: object } = {},
+) {
   const { scope } = harness.jobs
   const { candidate = 2, predecessor = 1, settings = {} } = over
   return harness.jobs.write(async tx => {
@@ -72,7 +75,9 @@ async function gate(cases: readonly TestCase[], over: { readonly candidate?: num
       agent_id: 'hotel',
       version: candidate,
       purpose: 'publish_gate',
-      suites: [{ suite_id: SUITE, revision: 1, digest: `sha256:${'a'.repeat(64)}`, agent_id: null, cases, source: null }],
+      suites: [
+        { suite_id: SUITE, revision: 1, digest: `sha256:${'a'.repeat(64)}`, agent_id: null, cases, source: null },
+      ],
       case_ids: null,
       trials: null,
       baseline_test_run_id: null,

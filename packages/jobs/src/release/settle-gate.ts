@@ -11,7 +11,7 @@ import {
 } from '@parley/store'
 
 /** What became of a gate. */
-export interface SettledGate {
+interface SettledGate {
   readonly agentId: string
   /** Whether its candidate is the live version now. */
   readonly isReleased: boolean

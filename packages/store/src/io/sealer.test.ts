@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerSealContext } from '../idempotency.ts'
+import { currentSigningKey } from '../release/signing-keys.ts'
 import { secretSealContext } from '../secrets.ts'
 import { type TestDatabase, testDatabase } from '../testing/index.ts'
 import { checkMasterKey, rotateMasterKey } from './master-key-rotation.ts'
 import { formatMasterKey, keyVersionOf, loadMasterKey, MasterKeySealer, parseMasterKey, withNewKey } from './sealer.ts'
+import { ensureSigningKey } from './signing-key-creation.ts'
 
 const first = new Map([[1, Buffer.alloc(32, 1)]])
 const sealer = new MasterKeySealer(first)
@@ -125,6 +127,7 @@ describe('the master key of a database', () => {
       `insert into parley.idempotency (tenant_id, principal, operation, key, request_hash, status, answer) values ($1, 'p', 'o', 'k', '\\x01', 200, $2), ($1, 'p', 'o', 'running', '\\x01', null, null)`,
       [scope.tenant_id, sealer.seal(Buffer.from('{}'), answerSealContext(scope, request))],
     )
+    await ensureSigningKey(test.owner.url, sealer)
     const keys = withNewKey(first)
     const both = new MasterKeySealer(keys)
     // The third batch meets a value that does not open, as if the process died there.
@@ -143,7 +146,7 @@ describe('the master key of a database', () => {
       secrets,
       sealer.seal(Buffer.from(`value ${secrets}`), secretSealContext(scope, 's', secrets)),
     ])
-    expect(await rotateMasterKey(test.owner.url, both)).toBe(left + 1)
+    expect(await rotateMasterKey(test.owner.url, both)).toBe(left + 2)
     expect(await old()).toBe(0)
     expect(await rotateMasterKey(test.owner.url, both)).toBe(0)
     const newOnly = new MasterKeySealer(new Map([[2, keys.get(2)!]]))
@@ -153,6 +156,8 @@ describe('the master key of a database', () => {
       expect(newOnly.open(sealed, secretSealContext(scope, 's', version)).toString()).toBe(`value ${version}`)
     const answers = await test.owner.query("select answer from parley.idempotency where key = 'k'")
     expect(newOnly.open(answers.rows[0].answer, answerSealContext(scope, request)).toString()).toBe('{}')
+    const signing = await test.database.transaction(scope, tx => currentSigningKey(tx, newOnly))
+    expect(signing.keyId).toBe((await test.database.signing.publicKeys())[0]!.kid)
     await expect(checkMasterKey(test.owner.url, sealer)).rejects.toMatchObject({ code: 'master_key_wrong' })
   })
 })

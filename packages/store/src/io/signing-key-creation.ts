@@ -1,10 +1,15 @@
 import type { Client } from 'pg'
-import { newSigningKey, type PublicSigningKey, publicSigningKey, signingKeySealContext } from '../release/signing-keys.ts'
+import type { Sealer } from '../protocol.ts'
+import {
+  newSigningKey,
+  type PublicSigningKey,
+  publicSigningKey,
+  signingKeySealContext,
+} from '../release/signing-keys.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
-import type { MasterKeySealer } from './sealer.ts'
 
 /** Creates the first key that signs certificates, unless there is one. */
-export async function ensureSigningKey(ownerUrl: string, sealer: MasterKeySealer): Promise<void> {
+export async function ensureSigningKey(ownerUrl: string, sealer: Sealer): Promise<void> {
   await locked(ownerUrl, async client => {
     if ((await latestVersion(client)) === 0) await insertKey(client, sealer, 1)
   })
@@ -13,7 +18,7 @@ export async function ensureSigningKey(ownerUrl: string, sealer: MasterKeySealer
 /** Adds a key that signs from now on. Older keys stay published, so that their certificates stay valid. */
 export async function addSigningKey(
   ownerUrl: string,
-  sealer: MasterKeySealer,
+  sealer: Sealer,
 ): Promise<{ readonly version: number; readonly key: PublicSigningKey }> {
   return locked(ownerUrl, async client => {
     const version = (await latestVersion(client)) + 1
@@ -28,7 +33,7 @@ async function latestVersion(client: Client): Promise<number> {
   return rows[0]!.latest
 }
 
-async function insertKey(client: Client, sealer: MasterKeySealer, version: number): Promise<PublicSigningKey> {
+async function insertKey(client: Client, sealer: Sealer, version: number): Promise<PublicSigningKey> {
   const { publicKey, privateKey } = newSigningKey()
   await client.query('insert into parley.signing_keys (version, public_key, sealed) values ($1, $2, $3)', [
     version,

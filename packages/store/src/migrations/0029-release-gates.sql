@@ -56,7 +56,9 @@ create table parley.signing_keys (
   sealed bytea not null,
   created_at timestamptz not null default parley.now_ms()
 );
+-- Engines read the public halves.
 grant select on parley.signing_keys to parley_api, parley_worker;
+grant select (version, public_key) on parley.signing_keys to parley_engine;
 grant select, insert, update on parley.signing_keys to parley_system;
 
 -- As before, and environments in which a gate has its result and waits to move the head.

@@ -16,7 +16,7 @@ export async function signCertificate(
 }
 
 /** What came of checking a certificate; `reason` says what is wrong with it. */
-export type CheckedCertificate =
+type CheckedCertificate =
   | { readonly isValid: true; readonly certificate: Certificate }
   | { readonly isValid: false; readonly reason: string }
 

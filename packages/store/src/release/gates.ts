@@ -137,7 +137,11 @@ export async function insertGate(tx: Queries, scope: Scope, gate: NewGate): Prom
 export async function insertOverriddenGate(
   tx: Queries,
   scope: Scope,
-  { override, settings, ...gate }: Omit<NewGate, 'test_run_id'> & { readonly override: { readonly reason: string; readonly by: StoredPrincipal } },
+  {
+    override,
+    settings,
+    ...gate
+  }: Omit<NewGate, 'test_run_id'> & { readonly override: { readonly reason: string; readonly by: StoredPrincipal } },
 ): Promise<void> {
   await sql`
     insert into parley.release_gates (tenant_id, agent_id, candidate, predecessor, settings, state, decided_at, override)

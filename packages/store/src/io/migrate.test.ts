@@ -82,6 +82,7 @@ const APPLIED_ELSEWHERE = {
   '0029-caller-memory': 'fb622d7a87a91e2b9fd7c69418a67e97520c28d9052d71e8d3a6b4211e17bae5',
   '0029-release-gates': '2be55085bb50b0845195ec2ea72622db50e007f84485ccebe1b6974513b0906a',
   '0029-release-gates': '9071936538e8d21ba4d0c7f7b87119001b7b5867566c0a6190dbf0019c968d73',
+  '0030-release-gates': '9071936538e8d21ba4d0c7f7b87119001b7b5867566c0a6190dbf0019c968d73',
 }
 
 async function ours(): Promise<Migration[]> {

@@ -60,6 +60,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
     'enabled maxAgeDays',
     'packages/engine/src/runs',
     'packages/engine/src/runs packages/store/src/runs',
+  ],
   ['Settings', 'releaseGate', 'packages/store/src/release/gates.ts', `${HANDLERS}/release-gate.test.ts`],
   ['publications.*', 'override', `${HANDLERS}/publications.ts`, `${HANDLERS}/release-gate.test.ts`],
   ['publications.*.override', 'reason', `${HANDLERS}/release-gate.ts`, `${HANDLERS}/release-gate.test.ts`],

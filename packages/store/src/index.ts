@@ -222,7 +222,7 @@ export {
   settleGate,
 } from './release/gates.ts'
 export { passGate } from './release/pass-gate.ts'
-export type { PublicSigningKey } from './release/signing-keys.ts'
+export type { PublicSigningKey } from './release/protocol.ts'
 export { type Admission, type AdmissionRefusal, admitRun, countTransfer, type RunRequest } from './runs/admission.ts'
 export { type BudgetRow, readBudget, writeBudget } from './runs/budget.ts'
 export { forgetBlobs } from './runs/contents.ts'

@@ -76,7 +76,7 @@ const EDITS: Record<string, { valid: Record<string, unknown>; fields: Record<str
   'agent.settings': [
     {
       valid: {},
-      fields: { values: optional(one({ voiceSpeed: 1 })), clear: optional(list(0, 42, oneOf('volume', 'voiceId'))) },
+      fields: { values: optional(one({ voiceSpeed: 1 })), clear: optional(list(0, 43, oneOf('volume', 'voiceId'))) },
     },
   ],
   'agent.telephony': [

@@ -36,7 +36,7 @@ const rate = { passed: count, trials: count, low: fraction, high: fraction }
 const passRate = z.strictObject(rate)
 
 /** What the trials of a gate showed. */
-export const gateEvidence = z
+const gateEvidence = z
   .strictObject({
     /** `sequential`: against the live version; `absolute`: by the pass policies of the cases, because no version was live. */
     method: z.enum(['sequential', 'absolute']),

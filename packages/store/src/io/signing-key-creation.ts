@@ -1,11 +1,7 @@
 import type { Client } from 'pg'
 import type { Sealer } from '../protocol.ts'
-import {
-  newSigningKey,
-  type PublicSigningKey,
-  publicSigningKey,
-  signingKeySealContext,
-} from '../release/signing-keys.ts'
+import type { PublicSigningKey } from '../release/protocol.ts'
+import { newSigningKey, publicSigningKey, signingKeySealContext } from '../release/signing-keys.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
 
 /** Creates the first key that signs certificates, unless there is one. */

@@ -2,7 +2,8 @@ import { createPublicKey, sign, verify } from 'node:crypto'
 import { type Certificate, certificate } from '@parley/contract'
 import { canonicalJson } from '@parley/kernel'
 import type { Queries, Sealer } from '../protocol.ts'
-import { currentSigningKey, type PublicSigningKey } from './signing-keys.ts'
+import type { PublicSigningKey } from './protocol.ts'
+import { currentSigningKey } from './signing-keys.ts'
 
 /** Signs the content with the newest key. Throws `signing_key_missing`, `seal_broken`. */
 export async function signCertificate(

@@ -1,4 +1,5 @@
 import { exampleDraft, withOrigin } from '@parley/examples'
+import { FakeOpenAiChat } from '@parley/fakes'
 import { compile } from '@parley/flow'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readSettings } from './environment.ts'
@@ -66,6 +67,31 @@ describe('a service that an agent names', () => {
     const keyed = services({ DEEPGRAM_API_KEY: 'k' })
     expect(keyed.voice('deepgram/aura-2')).toBe(keyed.voice('deepgram/aura-2'))
     expect(keyed.voice('deepgram/aura-2')).not.toBe(keyed.recogniser('deepgram/nova-3'))
+  })
+})
+
+describe('the model of an agent', () => {
+  it('has a connection before its first request, and before each call', async () => {
+    const fake = await FakeOpenAiChat.open()
+    opened.push(fake)
+    const { draft } = exampleDraft('clinic')
+    const llm = { ...draft.providers.llm, model: { provider: 'openai', model_id: 'gpt-4.1-mini', tier: 'frontier' } }
+    const compiled = compile({
+      ...withOrigin(draft, 'http://127.0.0.1:9'),
+      providers: { ...draft.providers, llm: llm as typeof draft.providers.llm },
+    })
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics))
+    const keyed = services({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: fake.baseUrl })
+    const agent = await keyed.agent(compiled.plan, { id: null, version: null })
+    await expect.poll(() => fake.connections).toBe(1)
+    fake.breakOff()
+    await expect
+      .poll(() => {
+        agent.warmModel!()
+        return fake.connections
+      })
+      .toBeGreaterThan(1)
+    expect(fake.requests).toEqual([])
   })
 })
 

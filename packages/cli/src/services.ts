@@ -197,6 +197,7 @@ export class Services {
       const why = await service.readiness()
       if (why !== null) throw new CliError(`${field}_not_ready`, `providers.${field} is not ready: ${why}`)
     }
+    void own.warm?.()
     voice.warm?.({
       language: languageOf({ plan, voice }),
       ...(plan.settings.voiceId !== undefined && { voice: plan.settings.voiceId }),
@@ -216,6 +217,7 @@ export class Services {
       fallbackModels: await this.#readyOf((llm.fallbacks ?? []).map(modelIdOf), id => this.model(id)),
       ...(await this.#lastResort(languageOf({ plan, voice }))),
       model: ref => (ref === null ? own : this.model(modelIdOf(ref.model))),
+      warmModel: () => void own.warm?.(),
       ledger: () => new InMemoryEffectLedger({ random: systemRandom, wallClock: Date.now }),
       actions: ledger =>
         // An agent without an environment has no secrets: an action that needs one is denied with a reason.

@@ -39,6 +39,8 @@ export interface VoiceAgent {
   readonly lastResort?: VoiceChoice
   /** The model of a node; for null the agent's own. */
   readonly model: (ref: ModelRef | null) => LanguageModel
+  /** Prepares the agent's own model for a call; see {@link LanguageModel.warm}. */
+  readonly warmModel?: () => void
   readonly actions: (ledger: EffectLedger) => ActionRunner
   /** Searches the documents of the agent's environment; default: it answers without documents. */
   readonly knowledge?: KnowledgeSearcher | undefined
@@ -121,9 +123,10 @@ export function recognitionOf({ settings }: Plan): Pick<SpeechStreamOptions, 'mo
   return { mode: sttMode === 'accurate' ? 'accurate' : 'fast', vocabulary }
 }
 
-/** Prepares the agent's own voice for a call of this format. */
-export function warmVoice(agent: VoiceAgent, format: AudioFormat): void {
+/** Prepares the agent's own voice and model for a call of this format. */
+export function warmServices(agent: VoiceAgent, format: AudioFormat): void {
   const { voice, voiceId } = agent
+  agent.warmModel?.()
   voice.warm?.({
     language: languageOf(agent),
     format: serviceFormat(voice, format),

@@ -46,7 +46,7 @@ import { SpeechInput, type SpeechInputOptions } from './speech-input.ts'
 import { SpeechOutput, type SpeechOutputListeners, type SpeechReport } from './speech-output.ts'
 import { ToneListener } from './tone-listener.ts'
 import { TurnLatencies } from './turn-latencies.ts'
-import { languageOf, recognitionOf, type VoiceAgent, type VoiceCallFacts, warmVoice } from './voice-agent.ts'
+import { languageOf, recognitionOf, type VoiceAgent, type VoiceCallFacts, warmServices } from './voice-agent.ts'
 
 /** How long the greeting waits for the far end's first packet, which shows that its media is open. */
 const FIRST_PACKET_WAIT_MS: Ms = 400
@@ -258,7 +258,7 @@ export class VoiceConversation implements CallHandler {
       isTone: () => tones.isSounding,
       onFailure: (error, isFatal) => onFailure({ failure: failureOf(error), isFatal }),
     })
-    warmVoice(metered, format)
+    warmServices(metered, format)
     this.#legRequests = new LegRequests(this.#leg, time, agent.transfers, (id, answer, receipt) =>
       this.#conversation.legAnswered(id, answer, receipt),
     )

@@ -141,6 +141,8 @@ export class FakeModelService {
       request.socket.destroy()
       return
     }
+    // A client opens a connection ahead by an empty request.
+    if (request.method === 'OPTIONS') return void response.writeHead(404).end()
     this.#running++
     this.#maxConcurrent = Math.max(this.#maxConcurrent, this.#running)
     response.once('close', () => this.#running--)

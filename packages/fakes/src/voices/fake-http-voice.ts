@@ -96,7 +96,8 @@ interface Exchange {
 
 async function answer(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
   const { dialect, options, counts } = exchange
-  const fault = exchange.takeFault()
+  // A client opens a connection ahead by an empty request, which has no part in the faults.
+  const fault = request.method === 'POST' ? exchange.takeFault() : null
   const body = await bodyOf(request, MAX_BODY_BYTES)
   if (fault?.type === 'refuse') {
     counts.refused++

@@ -6,6 +6,7 @@ import { checkSpeechRequest, reportSent } from '../text-to-speech/request.ts'
 import { ServiceUtterance, type VoiceBudgets } from '../text-to-speech/service-utterance.ts'
 import type { SpeechChunk, SpeechRequest, TextToSpeech } from '../text-to-speech/text-to-speech.ts'
 import { HttpExchange } from './http-exchange.ts'
+import { openAhead } from './open-ahead.ts'
 import { serviceUrl } from './service-url.ts'
 
 /** Options of all voices over HTTP. */
@@ -114,13 +115,7 @@ export class HttpVoice implements TextToSpeech {
 
   /** Opens a connection in advance by an empty request, unless one is idle. */
   warm(): void {
-    if (this.#closed || this.#pool.stats.free > 0) return
-    const exchange = new HttpExchange(() => {})
-    exchange.next().then(
-      () => {},
-      () => {},
-    )
-    this.#pool.dispatch({ path: '/', method: 'HEAD', headersTimeout: CONNECT_MS }, exchange)
+    if (!this.#closed) void openAhead(this.#pool, CONNECT_MS)
   }
 
   /** Utterances in progress fail with "voice_closed". */

@@ -5,6 +5,7 @@ import { ProviderError, type ProviderFailure } from '../errors.ts'
 import type { ModelAnswer } from '../model-service/model-answer.ts'
 import { AnswerStream, type ModelBudgets } from './answer-stream.ts'
 import type { HttpExchange } from './http-exchange.ts'
+import { openAhead } from './open-ahead.ts'
 
 interface ModelServiceOptions {
   /** The model in error texts: "openai/gpt-4o-mini". */
@@ -36,6 +37,7 @@ export class ModelService {
   readonly #path: string
   readonly #pool: Pool
   readonly #underWay = new Set<{ abort(error: Error): void }>()
+  /** A connection may be reused, and may break when it is. */
   #hasAnswered = false
   #closed = false
 
@@ -92,6 +94,13 @@ export class ModelService {
       this.#underWay.delete(answering)
     }
     if (signal.aborted) yield* answer.abandoned()
+  }
+
+  /** Opens a connection in advance, unless one is idle: the next request waits for neither name, connection nor TLS. */
+  async warm(): Promise<void> {
+    if (this.obstacle !== null) return
+    this.#hasAnswered = true
+    await openAhead(this.#pool, this.#budgets.connectMs)
   }
 
   /** Closes the connections; answers in progress fail with "model_failed". */

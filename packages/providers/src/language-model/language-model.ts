@@ -9,6 +9,8 @@ export interface LanguageModel {
    * (both retryable), "model_failed" (see its `retryable`), "model_refused" (key, quota or content), "prompt_too_long".
    */
   generate(request: GenerationRequest, signal: AbortSignal): AsyncIterable<GenerationEvent>
+  /** Prepares for a call: opens a connection, and resolves then. Best effort, never rejects; an unused connection closes after its idle time. */
+  warm?(): Promise<void>
   close(): Promise<void>
 }
 

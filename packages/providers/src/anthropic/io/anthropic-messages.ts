@@ -72,6 +72,10 @@ export class AnthropicMessages implements LanguageModel {
     return this.#service.ask(messagesRequest(request, this.#request), new MessagesAnswer(), signal)
   }
 
+  warm(): Promise<void> {
+    return this.#service.warm()
+  }
+
   /** Answers in progress fail with "model_failed". */
   close(): Promise<void> {
     return this.#service.close()

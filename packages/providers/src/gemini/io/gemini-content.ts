@@ -66,6 +66,10 @@ export class GeminiContent implements LanguageModel {
     return this.#service.ask(body, new ContentAnswer(), signal)
   }
 
+  warm(): Promise<void> {
+    return this.#service.warm()
+  }
+
   /** Answers in progress fail with "model_failed". */
   close(): Promise<void> {
     return this.#service.close()

@@ -63,6 +63,10 @@ export class OpenAiChat implements LanguageModel {
     return lenient(this.#service.ask(body, new ChatAnswer(), signal), request)
   }
 
+  warm(): Promise<void> {
+    return this.#service.warm()
+  }
+
   /** Answers in progress fail with "model_failed". */
   close(): Promise<void> {
     return this.#service.close()

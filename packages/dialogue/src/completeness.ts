@@ -54,6 +54,11 @@ export function goesOn(word: string): boolean {
   return mark === 'comma' || mark === 'ellipsis'
 }
 
+/** Whether the recogniser wrote that the sentence ends here. */
+export function endsSentence(word: string): boolean {
+  return markOf(word) === 'stop'
+}
+
 type Mark = 'stop' | 'comma' | 'ellipsis' | 'none'
 
 function markOf(word: string): Mark {

@@ -31,6 +31,17 @@ describe('endpointing', () => {
     expect(endpointer.silenceNeeded(sentence, 1)).toBe(before)
   })
 
+  it('a first name without a full stop waits for the last name, once the recogniser has written full stops', () => {
+    const endpointer = adaptive()
+    endpointer.expect({ kind: 'name', isFull: false })
+    const needed = (text: string) => endpointer.silenceNeeded(silence(text), 1)
+    expect(needed('My name is Grace')).toBeLessThan(300)
+    for (let i = 0; i < 2; i++) endpointer.learnText(wordsOf('I am new here.'))
+    endpointer.expect({ kind: 'name', isFull: false })
+    expect(needed('My name is Grace')).toBeGreaterThan(900)
+    expect(needed('My name is Grace Hopper.')).toBeLessThan(300)
+  })
+
   it('the silence that ends a turn lies between 200 ms and 5 s for any evidence', () => {
     const endpointer = adaptive()
     for (let i = 0; i < 50; i++) endpointer.learnPause(60_000)

@@ -1,5 +1,5 @@
 import type { Ms } from '@parley/kernel'
-import { bestLexicon, completeness, goesOn, hasPunctuation } from './completeness.ts'
+import { bestLexicon, completeness, endsSentence, goesOn, hasPunctuation } from './completeness.ts'
 import { type Lexicon, tokensOf } from './lexicon/lexicon.ts'
 import type { Endpointing, Prosody, SpokenWord } from './protocol.ts'
 import { type AnswerJudgement, judgeAnswer } from './question/judge-answer.ts'
@@ -160,9 +160,15 @@ export class Endpointer {
     const tokens = text.split(' ').flatMap(tokensOf)
     if (tokens.length === 0) return 'unknown'
     const judgement = judgeAnswer(this.#expected, tokens, bestLexicon(this.#lexicons, tokens))
-    // "Yes," is followed by "please".
-    return judgement === 'complete' && goesOn(text) ? 'unknown' : judgement
+    if (judgement !== 'complete') return judgement
+    // "Yes," is followed by "please"; "My name is Grace" and "Tuesday" without a full stop by more, where the recogniser writes full stops.
+    return goesOn(text) || (this.#marks >= MARKS_NEEDED && isShortOf(this.#expected, text)) ? 'unknown' : judgement
   }
+}
+
+/** A name or a date that is announced without a full stop: a last name or a correction may follow. */
+function isShortOf({ kind }: ExpectedAnswer, text: string): boolean {
+  return (kind === 'name' || kind === 'date') && !endsSentence(text)
 }
 
 /** Contribution of prosody to the score: positive for a falling voice, negative for a level or rising one. */

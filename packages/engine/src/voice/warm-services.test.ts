@@ -15,6 +15,7 @@ it("a call prepares the agent's model before its first request", async () => {
     answers: [],
     agent: { warmModel },
   })
+  await call.until(() => call.timeline('utterance').length === 1, 6000, 'the greeting was heard')
   expect(warmed).toBe(1)
   expect(call.requests).toEqual([])
   call.caller.hangUp()

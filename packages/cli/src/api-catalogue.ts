@@ -61,7 +61,8 @@ export class ApiCatalogue {
 export async function catalogueOfServices(services: Services): Promise<Catalogue> {
   return {
     models: [
-      ...(await Promise.all(services.offers('llm').map(offer => modelOf(offer)))),
+      ...(await Promise.all(services.offers('llm').map(offer => modelOf(offer, 'chat')))),
+      ...(await Promise.all(services.offers('realtime').map(offer => modelOf(offer, 'realtime')))),
       ...(await Promise.all(services.embedders().map(offer => embeddingModelOf(offer)))),
     ],
     voices: [
@@ -81,13 +82,16 @@ async function readinessOf(why: Promise<string | null> | null): Promise<Readines
   return (await why) === null ? { ready: true, reason: null } : { ready: false, reason: 'unreachable' }
 }
 
-type Offered<Kind extends 'stt' | 'tts' | 'llm'> = ReturnType<typeof Services.prototype.offers<Kind>>[number]
+type Offered<Kind extends 'stt' | 'tts' | 'llm' | 'realtime'> = ReturnType<typeof Services.prototype.offers<Kind>>[number]
 
-async function modelOf({ vendor, model, needsKey, title, service }: Offered<'llm'>): Promise<CatalogueModel> {
+async function modelOf(
+  { vendor, model, needsKey, title, service }: Offered<'llm'> | Offered<'realtime'>,
+  kind: 'chat' | 'realtime',
+): Promise<CatalogueModel> {
   return {
     model: { model_id: model, provider: vendor, tier: needsKey ? 'frontier' : 'platform-served' },
     name: title ?? model,
-    kind: 'chat',
+    kind,
     provider: needsKey ? 'hosted' : 'simulated_hosted',
     ...(await readinessOf(service?.readiness() ?? null)),
     context_tokens: null,

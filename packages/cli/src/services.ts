@@ -7,6 +7,7 @@ import {
   type CatalogueEntry,
   type CatalogueVoice,
   type LanguageModel,
+  type RealtimeModel,
   type SpeechToText,
   speechBandOf,
   type TextEmbedder,
@@ -78,6 +79,16 @@ export class Services {
   /** The model `vendor/model`. Throws "model_not_found", "model_not_ready". */
   model(id: string): LanguageModel {
     return this.#open('llm', id, 'model')
+  }
+
+  /** The speech-to-speech model `vendor/model`. Throws "model_not_found", "model_not_ready". */
+  realtime(id: string): RealtimeModel {
+    return this.#open('realtime', id, 'model')
+  }
+
+  /** Whether the model of a plan is a speech-to-speech model. */
+  isRealtime({ provider, model_id }: ModelRef['model']): boolean {
+    return this.#catalogue.realtime.some(({ vendor, models }) => vendor.name === provider && models.includes(model_id))
   }
 
   /** The embedding model `vendor/model`; null: there is none, or its API key is missing. */
@@ -192,8 +203,10 @@ export class Services {
     const { stt, llm } = plan.providers
     const { voice, voiceId } = this.voiceOf(plan)
     const recogniser = this.recogniser(idOf(stt))
-    const own = this.model(modelIdOf(llm.model))
-    for (const [field, service] of [['tts', voice] as const, ['stt', recogniser] as const, ['llm', own] as const]) {
+    const realtime = this.isRealtime(llm.model) ? this.realtime(modelIdOf(llm.model)) : null
+    const own = await this.#textModel(plan)
+    const parts = [['tts', voice] as const, ['stt', recogniser] as const, ['llm', realtime ?? own] as const]
+    for (const [field, service] of parts) {
       const why = await service.readiness()
       if (why !== null) throw new CliError(`${field}_not_ready`, `providers.${field} is not ready: ${why}`)
     }
@@ -209,6 +222,7 @@ export class Services {
       agentVersion: identity.version,
       voice,
       recogniser,
+      ...(realtime !== null && { realtime }),
       speechBand: speechBandOf(recogniser.id),
       voiceId,
       otherVoiceIds: this.#otherVoiceIds(plan, voice.id, voiceId),
@@ -242,9 +256,12 @@ export class Services {
     return this.model(modelIdOf(ref.model))
   }
 
-  /** The model that the plan names. Throws as {@link model}, and "llm_not_ready". */
-  async readyModel({ providers }: Plan): Promise<LanguageModel> {
-    const own = this.modelOf(providers.llm)
+  /**
+   * The model that the plan names; for a speech-to-speech model, the language model that stands in for it: the first ready one of the
+   * plan's fallbacks, else of the platform. Throws as {@link model}, and "llm_not_ready".
+   */
+  async readyModel(plan: Plan): Promise<LanguageModel> {
+    const own = await this.#textModel(plan)
     const why = await own.readiness()
     if (why !== null) throw new CliError('llm_not_ready', `providers.llm is not ready: ${why}`)
     return own
@@ -254,6 +271,18 @@ export class Services {
     const parts = this.#shared === null ? [this.#egress, this.#code] : []
     const opened = [...this.#opened.values(), ...this.#embedders.values()]
     await Promise.all([...opened, ...parts].map(service => service.close()))
+  }
+
+  /** Throws as {@link model}. */
+  async #textModel({ providers: { llm }, settings }: Plan): Promise<LanguageModel> {
+    if (!this.isRealtime(llm.model)) return this.modelOf(llm)
+    const [first] = await this.#readyOf((llm.fallbacks ?? []).map(modelIdOf), id => this.model(id))
+    if (first !== undefined) return first
+    const [tag = 'en'] = [settings.language].flat()
+    const [id] = await this.ready('llm', tag)
+    if (id === undefined)
+      throw new CliError('llm_not_ready', 'no language model is ready to stand in for the speech-to-speech model')
+    return this.model(id)
   }
 
   /** The voices of `fallbackVoiceIds`, each `provider/model` or `provider/model:voice`. Those that are not ready are left out. */
@@ -333,9 +362,16 @@ interface OfferedEmbedder {
   readonly embedder: TextEmbedder | null
 }
 
-type Service = SpeechToText | TextToSpeech | LanguageModel
+type Service = SpeechToText | TextToSpeech | LanguageModel | RealtimeModel
 
-type ServiceOf<Of extends Kind> = Of extends 'stt' ? SpeechToText : Of extends 'tts' ? TextToSpeech : LanguageModel
+interface ServicesByKind {
+  stt: SpeechToText
+  tts: TextToSpeech
+  llm: LanguageModel
+  realtime: RealtimeModel
+}
+
+type ServiceOf<Of extends Kind> = ServicesByKind[Of]
 
 async function isReady(service: Service, language: string): Promise<boolean> {
   const speaks = !('languages' in service) || service.languages.includes(language.split('-')[0]!.toLowerCase())

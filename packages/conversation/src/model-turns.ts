@@ -133,6 +133,11 @@ export class ModelTurns {
           speaks()
           enqueue(() => speeches.add(speech, text))
         },
+        onSpeech: piece => {
+          did.speak = true
+          speaks()
+          enqueue(() => speeches.play(speech, piece))
+        },
         onTool: (actionId, args) => {
           did.call = true
           enqueue(() => this.#onTool(prompt, actionId, args))
@@ -267,13 +272,16 @@ export class ModelTurns {
       isLast: true,
       model: null,
     }
-    const request = replyRequest({
-      prompt,
-      promptContext: this.#promptContext(globalPrompt),
-      messages: [],
-      passages: [],
-      temperature: options.plan.settings.modelTemperature,
-    })
+    const request = {
+      ...replyRequest({
+        prompt,
+        promptContext: this.#promptContext(globalPrompt),
+        messages: [],
+        passages: [],
+        temperature: options.plan.settings.modelTemperature,
+      }),
+      spoken: false,
+    }
     let text = ''
     const { signal } = new AbortController()
     const end = await this.#requests.ask({

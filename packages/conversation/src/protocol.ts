@@ -1,6 +1,7 @@
 import type { LanguageCause } from '@parley/dialogue'
 import type { Expectation, FlowOutcome, Language, LegRequest, NodeTurnSettings } from '@parley/flow'
 import type { Ms } from '@parley/kernel'
+import type { SpokenPiece } from './model/ask-model.ts'
 import type { TimelineFact } from './timeline.ts'
 
 /** A time span on the run's clock, in ms. */
@@ -51,6 +52,8 @@ export type ConversationEvent =
       readonly source: 'static' | 'model'
     }
   | { readonly type: 'speech-text'; readonly speech_id: string; readonly delta: string }
+  /** A piece of a speech that the model speaks itself, in place of a voice. */
+  | { readonly type: 'speech-audio'; readonly speech_id: string; readonly piece: SpokenPiece }
   /** The speech has no more text. A speech without any text is reported back as heard "". */
   | { readonly type: 'speech-end'; readonly speech_id: string }
   /** The caller has said something newer: the part that was not played is dropped, and the speech is reported back as interrupted. */

@@ -1,4 +1,5 @@
 import type { AgentLine, Memory } from './memory.ts'
+import type { SpokenPiece } from './model/ask-model.ts'
 import type { ConversationEvent } from './protocol.ts'
 
 /** One utterance of the agent, from its request to the report of how much of it was heard. */
@@ -57,6 +58,13 @@ export class SpeechQueue {
     if (text === '') return
     speech.line.text += text
     this.#emit({ type: 'speech-text', speech_id: speech.id, delta: text })
+  }
+
+  /** Adds a piece that the model speaks itself. */
+  play(speech: Speech, piece: SpokenPiece): void {
+    if (speech.state !== 'open') return
+    speech.line.text += piece.delta
+    this.#emit({ type: 'speech-audio', speech_id: speech.id, piece })
   }
 
   complete(speech: Speech): void {

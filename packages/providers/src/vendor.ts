@@ -2,6 +2,7 @@ import type { Time } from '@parley/kernel'
 import type { TextEmbedder } from './embedding/text-embedder.ts'
 import type { HostLookup } from './io/host-lookup.ts'
 import type { LanguageModel } from './language-model/language-model.ts'
+import type { RealtimeModel } from './realtime/realtime-model.ts'
 import type { SpeechToText } from './speech-to-text/speech-to-text.ts'
 import type { TextToSpeech } from './text-to-speech/text-to-speech.ts'
 
@@ -14,6 +15,8 @@ export interface Vendor {
   readonly recognisers?: readonly RecogniserOffer[]
   readonly voices?: readonly VoiceOffer[]
   readonly models?: readonly ModelOffer[]
+  /** Speech-to-speech models. */
+  readonly realtime?: readonly RealtimeOffer[]
   readonly embedders?: readonly EmbedderOffer[]
   /** Shows whether the vendor accepts a key; absent: environments cannot bring a key of their own. */
   readonly keyCheck?: KeyCheck
@@ -90,6 +93,8 @@ interface ModelOffer extends Omit<ServiceOffer<LanguageModel>, 'models'> {
   /** Shown instead of the model's id. */
   readonly title?: string
 }
+
+type RealtimeOffer = ServiceOffer<RealtimeModel>
 
 interface EmbedderOffer extends ServiceOffer<TextEmbedder> {
   /** Length of the vectors of each listed model. */

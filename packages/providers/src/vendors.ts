@@ -13,6 +13,7 @@ import { openAiCompatible } from './openai/compatible.ts'
 import { localStt, localTts } from './openai/local-servers.ts'
 import { openAi } from './openai/vendor.ts'
 import { parley } from './parley/vendor.ts'
+import type { RealtimeModel } from './realtime/realtime-model.ts'
 import { simulated } from './simulated/vendor.ts'
 import { soniox } from './soniox/vendor.ts'
 import type { SpeechToText } from './speech-to-text/speech-to-text.ts'
@@ -56,11 +57,12 @@ export interface CatalogueEntry<Service> {
   readonly dimensions: Readonly<Record<string, number>>
 }
 
-/** Speech to text, text to speech, language models and embedding models, each in the order of preference. */
+/** Speech to text, text to speech, language models, speech-to-speech models and embedding models, each in the order of preference. */
 export interface VendorCatalogue {
   readonly stt: readonly CatalogueEntry<SpeechToText>[]
   readonly tts: readonly CatalogueEntry<TextToSpeech>[]
   readonly llm: readonly CatalogueEntry<LanguageModel>[]
+  readonly realtime: readonly CatalogueEntry<RealtimeModel>[]
   readonly embed: readonly CatalogueEntry<TextEmbedder>[]
 }
 
@@ -72,6 +74,7 @@ export function vendorCatalogue(access: Readonly<Record<string, VendorAccess>>, 
     stt: entries(vendor => vendor.recognisers),
     tts: entries(vendor => vendor.voices),
     llm: entries(vendor => vendor.models),
+    realtime: entries(vendor => vendor.realtime),
     embed: entries(vendor => vendor.embedders),
   }
 }

@@ -4,7 +4,8 @@ import { operation } from '../operation.ts'
 import { listQuery, page } from '../values/page.ts'
 import { modelHosting } from '../values/references.ts'
 
-const kind = z.enum(['chat', 'embedding'])
+/** `realtime`: a speech-to-speech model, which hears and speaks by itself. */
+const kind = z.enum(['chat', 'embedding', 'realtime'])
 
 /** Why a model or a voice cannot be used now. */
 export const notReadyReason = z.enum(['no_key', 'unreachable', 'disabled'])
@@ -19,7 +20,7 @@ export const model = z
     /** Null when ready. */
     reason: notReadyReason.nullable(),
     context_tokens: z.int().min(1).nullable(),
-    /** Length of the vectors of an embedding model; null for chat models. */
+    /** Length of the vectors of an embedding model; null for other models. */
     dimension: z.int().min(1).nullable(),
     /** Whether the model can call tools. */
     tools: z.boolean(),
@@ -30,7 +31,7 @@ const listModels = operation({
   id: 'models.list',
   method: 'GET',
   path: '/api/v1/models',
-  summary: 'List language and embedding models, and which of them are ready',
+  summary: 'List language, speech-to-speech and embedding models, and which of them are ready',
   role: 'viewer',
   idempotency: 'none',
   params: null,

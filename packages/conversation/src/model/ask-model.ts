@@ -6,6 +6,9 @@ import type { ModelRequest, ModelRequests } from './model-requests.ts'
 /** How long to wait for further calls of the same answer after a call that settles it. */
 const LAST_CALLS_MS: Ms = 250
 
+/** A piece of an answer that the model speaks itself. */
+export type SpokenPiece = Extract<GenerationEvent, { type: 'speech' }>
+
 /** The verdict on a tool call of the model; `result` is the result that the model reads. */
 export type Verdict =
   | { readonly type: 'taken'; readonly result: string }
@@ -18,6 +21,8 @@ interface AskModelOptions extends Omit<ModelRequest, 'onEvent'> {
   readonly requests: ModelRequests
   /** Returns false when no more text is accepted. */
   readonly onText: (delta: string) => boolean
+  /** A piece of an answer that the model speaks itself. Returns as `onText`. Default: it is ignored. */
+  readonly onSpeech?: (piece: SpokenPiece) => boolean
   readonly onCall: (call: ToolCall, args: Readonly<Record<string, unknown>> | null) => Verdict
 }
 
@@ -64,6 +69,10 @@ async function askOnce(options: AskModelOptions, request: GenerationRequest): Pr
     if (event.type === 'text') {
       text += event.delta
       return options.onText(event.delta) ? undefined : 0
+    }
+    if (event.type === 'speech') {
+      text += event.delta
+      return options.onSpeech === undefined || options.onSpeech(event) ? undefined : 0
     }
     if (event.type !== 'tool-call') return undefined
     const verdict = options.onCall(event.call, event.arguments)

@@ -84,7 +84,8 @@ class AnswerUsage {
       this.#isReported = true
       this.#report('llm_input_tokens', event.inputTokens)
       this.#report('llm_output_tokens', event.outputTokens)
-    } else if (event.type === 'text' || event.type === 'tool-call-arguments') this.#written += event.delta.length
+    } else if (event.type === 'text' || event.type === 'speech' || event.type === 'tool-call-arguments')
+      this.#written += event.delta.length
   }
 
   /** Ends the answer; estimates the usage when the service reported none. */

@@ -55,7 +55,7 @@ export class ModelRequests {
     const row = new InferenceRow(this.#options.ledger, ask.nodeId)
     let isUsed = false
     const onEvent = (event: GenerationEvent) => {
-      isUsed ||= event.type === 'text' || event.type === 'tool-call'
+      isUsed ||= event.type === 'text' || event.type === 'speech' || event.type === 'tool-call'
       return ask.onEvent(event)
     }
     let end = await this.#send(row, ask, onEvent)

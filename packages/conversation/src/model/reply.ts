@@ -3,7 +3,7 @@ import type { Ms } from '@parley/kernel'
 import type { ChatMessage, GenerationRequest, ToolCall } from '@parley/providers'
 import type { KnowledgePassage } from '../ports.ts'
 import type { AnswerEnd } from './answer.ts'
-import { askModel, type Verdict } from './ask-model.ts'
+import { askModel, type SpokenPiece, type Verdict } from './ask-model.ts'
 import { type PromptContext, replyInstructions } from './instructions.ts'
 import type { ModelRequests } from './model-requests.ts'
 import { TransitionTools } from './transition-tools.ts'
@@ -25,6 +25,7 @@ interface ReplyOptions {
   readonly deadline: Ms
   readonly signal: AbortSignal
   readonly onText: (delta: string) => void
+  readonly onSpeech: (piece: SpokenPiece) => void
   /** Called once for each complete tool call. */
   readonly onTool: (actionId: string, args: Readonly<Record<string, unknown>>) => void
 }
@@ -64,6 +65,7 @@ class Reply {
       deadline,
       signal,
       onText: delta => this.#text(delta),
+      onSpeech: piece => this.#speech(piece),
       onCall: (call, args) => this.#call(call, args),
     })
     const recoveredErrors = refused.map(code => ({
@@ -100,6 +102,12 @@ class Reply {
     const text = delta.slice(0, MAX_CHARACTERS - this.#characters)
     this.#characters += text.length
     if (text !== '') this.#options.onText(text)
+    return this.#characters < MAX_CHARACTERS
+  }
+
+  #speech(piece: SpokenPiece): boolean {
+    this.#characters += piece.delta.length
+    this.#options.onSpeech(piece)
     return this.#characters < MAX_CHARACTERS
   }
 
@@ -146,6 +154,7 @@ export function replyRequest(
   return {
     messages: [{ role: 'system', content: system }, ...messages],
     ...(declared.length > 0 && { tools: declared }),
+    spoken: true,
     ...(temperature !== undefined && { temperature }),
     brief: {
       purpose: 'reply',

@@ -1,4 +1,4 @@
-import { type AudioFormat, type Samples, samplesToMs } from '@parley/kernel'
+import { type AudioFormat, type Ms, type Samples, samplesToMs } from '@parley/kernel'
 
 /** A sentence as synthesised so far. */
 interface SpokenSentence {
@@ -6,6 +6,8 @@ interface SpokenSentence {
   /** Samples rendered so far; all of them once `complete`. */
   readonly samples: Samples
   readonly complete: boolean
+  /** See `Sentence`; default null. */
+  readonly wordMs?: Ms | null
   /** Words and their begin in ms from the start of the sentence; empty if the voice reports none. */
   readonly words: readonly { readonly text: string; readonly startMs: number }[]
 }
@@ -16,7 +18,7 @@ export function heardOf(sentence: SpokenSentence, played: Samples, format: Audio
   if (sentence.complete && played >= sentence.samples) return sentence.text
   const tokens = sentence.text.split(/\s+/)
   const count =
-    sentence.words.length > 0 ? wordsPlayed(sentence, played, format) : shareOf(sentence, tokens.length, played)
+    sentence.words.length > 0 ? wordsPlayed(sentence, played, format) : shareOf(sentence, tokens.length, played, format)
   // The voice may split words differently ("12" as "one two"): then its own words are used.
   if (sentence.words.length > 0 && sentence.words.length !== tokens.length) {
     return sentence.words
@@ -41,7 +43,12 @@ function wordsPlayed({ words, samples, complete }: SpokenSentence, played: Sampl
 }
 
 /** Without word times: all words count as equally long, and the last one counts only at the end. */
-function shareOf({ samples, complete }: SpokenSentence, words: number, played: Samples): number {
-  if (!complete) return 0
+function shareOf(
+  { samples, complete, wordMs = null }: SpokenSentence,
+  words: number,
+  played: Samples,
+  format: AudioFormat,
+): number {
+  if (!complete) return wordMs === null ? 0 : Math.min(words - 1, Math.floor(samplesToMs(played, format) / wordMs))
   return Math.min(words - 1, Math.floor((words * played) / samples))
 }

@@ -1,5 +1,7 @@
 import { type Ms, msToSamples, type ParleyError, type Samples, samplesToMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
+import type { SpokenPiece } from '@parley/conversation'
+import { OWN_SPEECH_WORD_MS, OwnSpeech } from './own-speech.ts'
 import type { Playout } from './playout.ts'
 import { SentenceStream } from './sentence-stream.ts'
 import { heardUpTo, newSentence, type Sentence } from './utterance-audio.ts'
@@ -38,7 +40,10 @@ export interface SpeechOutputListeners {
 
 interface Speech {
   readonly id: string
-  readonly waiting: string[]
+  /** Sentences for the voice, and what the model speaks itself. */
+  readonly waiting: (string | OwnSpeech)[]
+  /** What the model speaks itself; null: a voice speaks. */
+  own: OwnSpeech | null
   readonly text: SentenceStream
   readonly sentences: Sentence[]
   readonly cancel: AbortController
@@ -96,6 +101,7 @@ export class SpeechOutput {
     const speech: Speech = {
       id,
       waiting: [],
+      own: null,
       text: new SentenceStream(),
       sentences: [],
       cancel: new AbortController(),
@@ -120,11 +126,24 @@ export class SpeechOutput {
     this.#renderNext()
   }
 
+  /** Plays a piece that the model speaks itself. */
+  play(id: string, { delta, samples, speech: own }: SpokenPiece): void {
+    const speech = this.#find(id)
+    if (speech === undefined) return
+    if (speech.own === null) {
+      speech.own = new OwnSpeech(own, this.#playout.format)
+      speech.waiting.push(speech.own)
+    }
+    speech.own.push(delta, samples)
+    this.#renderNext()
+  }
+
   end(id: string): void {
     const speech = this.#find(id)
     if (speech === undefined) return
     const rest = speech.text.flush()
     if (rest !== null) speech.waiting.push(rest)
+    speech.own?.end()
     speech.ended = true
     this.#renderNext()
     this.#settle()
@@ -137,6 +156,7 @@ export class SpeechOutput {
     if (speech.sentences.length > 0) return this.cut()
     this.#speeches = this.#speeches.filter(other => other !== speech)
     speech.cancel.abort()
+    speech.own?.heard(0, '')
     this.#listeners.onSpoken(id, { heard: '', interrupted: true, span: null })
     this.#settle()
     this.#notePending()
@@ -215,6 +235,7 @@ export class SpeechOutput {
 
   #reportAt(speech: Speech, position: Samples, interrupted: boolean): SpeechReport {
     const heard = heardUpTo(speech.sentences, position, this.#playout.format)
+    this.#reportOwn(speech, position, heard)
     const first = speech.sentences[0]
     const last = speech.sentences.at(-1)
     if (first === undefined || last === undefined || position <= first.from) return { heard, interrupted, span: null }
@@ -227,33 +248,46 @@ export class SpeechOutput {
     return { heard, interrupted, span }
   }
 
+  /** Tells the model how much of what it spoke itself was played. */
+  #reportOwn({ own, sentences }: Speech, position: Samples, heard: string): void {
+    if (own === null) return
+    const spoken = sentences.find(({ wordMs }) => wordMs !== null)
+    const played = spoken === undefined ? 0 : Math.max(0, Math.min(position - spoken.from, spoken.samples))
+    own.heard(samplesToMs(played, this.#playout.format), heard)
+  }
+
   /** One sentence is synthesised at a time, in order, ahead of playout. */
   #renderNext(): void {
     for (const speech of this.#speeches) {
       if (speech.rendered) continue
       if (speech.rendering) return
-      const text = speech.waiting.shift()
-      if (text !== undefined) return void this.#render(speech, text.slice(0, MAX_SENTENCE))
+      const next = speech.waiting.shift()
+      if (next !== undefined) return void this.#render(speech, next)
       if (!speech.ended) return
       speech.rendered = true
       if (speech === this.#speeches[0]) queueMicrotask(() => this.#settle())
     }
   }
 
-  async #render(speech: Speech, text: string): Promise<void> {
+  async #render(speech: Speech, next: string | OwnSpeech): Promise<void> {
     speech.rendering = true
     const { signal } = speech.cancel
     try {
       await this.#roomToEnqueue()
       if (signal.aborted) return
-      const sentence = newSentence(text, this.#playout.end)
+      const own = typeof next === 'string' ? null : next
+      const text = typeof next === 'string' ? next.slice(0, MAX_SENTENCE) : ''
+      const sentence = newSentence(text, this.#playout.end, own === null ? null : OWN_SPEECH_WORD_MS)
       // A holding line is no answer.
       const isAnswer = !speech.isHolding
       if (isAnswer) this.#listeners.onVoice(speech.id, 'asked')
       speech.isWaitingForVoice = true
       const voices = speech.isHolding ? this.#holdingVoices : this.#voices
-      for await (const { samples, words } of voices.render(text, this.#speed, signal)) {
+      const chunks = own === null ? voices.render(text, this.#speed, signal) : own.chunks(signal)
+      for await (const { samples, words } of chunks) {
+        if (own !== null) await this.#roomToEnqueue()
         if (signal.aborted) return
+        if (own !== null) sentence.text = own.text
         speech.isWaitingForVoice = false
         if (sentence.samples === 0) {
           if (isAnswer) await this.#afterHolding()
@@ -269,6 +303,7 @@ export class SpeechOutput {
         this.#setSpeaking(true)
         sentence.samples += samples.length
       }
+      if (own !== null) sentence.text = own.text
       sentence.complete = true
     } catch (error) {
       if (!signal.aborted && speech.isHolding) this.#drop(speech)

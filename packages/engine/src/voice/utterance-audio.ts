@@ -24,7 +24,10 @@ export interface VoiceChoice {
 
 /** A sentence that is being synthesised. */
 export interface Sentence {
-  readonly text: string
+  /** Of a model that speaks itself: the words that have arrived. */
+  text: string
+  /** How long a word counts while the sentence is incomplete and has no word times; null: no word counts until it is complete. */
+  readonly wordMs: Ms | null
   /** Position of its first sample in the playout stream. */
   from: Samples
   samples: Samples
@@ -32,8 +35,8 @@ export interface Sentence {
   words: SpeechChunk['words'][number][]
 }
 
-export function newSentence(text: string, from: Samples): Sentence {
-  return { text, from, samples: 0, complete: false, words: [] }
+export function newSentence(text: string, from: Samples, wordMs: Ms | null = null): Sentence {
+  return { text, wordMs, from, samples: 0, complete: false, words: [] }
 }
 
 /** Text of these sentences that was played up to `position`, in `format`. */

@@ -5,6 +5,7 @@ import type { AudioFormat } from '@parley/kernel'
 import type { VoiceDetection } from '@parley/media'
 import {
   type LanguageModel,
+  type RealtimeModel,
   type SpeechStreamOptions,
   type SpeechToText,
   SpokenText,
@@ -37,6 +38,8 @@ export interface VoiceAgent {
   readonly preparesHoldingLines?: boolean
   /** Speaks an apology when no voice or recogniser is left; default: the call ends without one. */
   readonly lastResort?: VoiceChoice
+  /** Hears and speaks in place of `recogniser`, `model` and `voice`, which remain as its fallback; `voice` also speaks static text. Default none. */
+  readonly realtime?: RealtimeModel
   /** The model of a node; for null the agent's own. */
   readonly model: (ref: ModelRef | null) => LanguageModel
   /** Prepares the agent's own model for a call; see {@link LanguageModel.warm}. */

@@ -40,6 +40,7 @@ import { LegRequests } from './leg-requests.ts'
 import { type ConversationLeg, LoggedLeg, loggedAgent, trackClock } from './logged-call.ts'
 import { meteredAgent } from './metered-agent.ts'
 import { Playout } from './playout.ts'
+import { agentOfCall } from './realtime-agent.ts'
 import { refusalItem } from './refusal-items.ts'
 import { lateVoiceItem, recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
 import { SpeechInput, type SpeechInputOptions } from './speech-input.ts'
@@ -117,6 +118,7 @@ export class VoiceConversation implements CallHandler {
   readonly #playout: Playout
   readonly #legRequests: LegRequests
   readonly #answer: AnswerHandling
+  readonly #closeAgent: () => void
   #digits = ''
   /** Final words since the caller's last turn. */
   #turnWords = ''
@@ -137,9 +139,11 @@ export class VoiceConversation implements CallHandler {
     const { facts, line, onUsage } = options
     const inputs = options.inputs ?? new DirectInputs(options)
     const { time, wallClock, random } = inputs
-    const metered = onUsage === undefined ? options.agent : meteredAgent(options.agent, onUsage)
+    const ofCall = agentOfCall(options.agent)
+    const metered = onUsage === undefined ? ofCall.agent : meteredAgent(ofCall.agent, onUsage)
     const isLogged = options.inputs !== undefined
     const agent = isLogged ? loggedAgent(metered, inputs) : metered
+    this.#closeAgent = ofCall.close
     this.#options = { ...options, agent, time, wallClock, random }
     this.#inputs = inputs
     this.#clock = new CallClock(line.leg.format)
@@ -170,6 +174,7 @@ export class VoiceConversation implements CallHandler {
     )
     const ledger = agent.ledger()
     const languages = callLanguages(agent)
+    const modelShare = agent.realtime === undefined ? MODEL_SHARE : MODEL_SHARE + VOICE_SHARE
     this.#conversation = new Conversation({
       plan: agent.plan,
       mode: { channel: 'phone', hasCaller: true },
@@ -189,7 +194,7 @@ export class VoiceConversation implements CallHandler {
       clock: () => this.#now(),
       onEvent: event => this.#onConversation(event),
       ...(onUsage !== undefined && { onUsage }),
-      budgets: { eventMs: MODEL_EVENT_MS, lateAfterMs: Math.round(silenceContractOf(agent.plan) * MODEL_SHARE) },
+      budgets: { eventMs: MODEL_EVENT_MS, lateAfterMs: Math.round(silenceContractOf(agent.plan) * modelShare) },
       ...(agent.fallbackModels && { fallbackModels: agent.fallbackModels }),
     })
     this.#answer = new AnswerHandling(
@@ -344,6 +349,7 @@ export class VoiceConversation implements CallHandler {
     this.#speechOutput.cut()
     this.#lastWords?.cut()
     this.#conversation.stop()
+    this.#closeAgent()
   }
 
   settled(): Promise<void> {
@@ -476,6 +482,8 @@ export class VoiceConversation implements CallHandler {
         return this.#speechOutput.begin(event.speech_id, { isHolding: event.isHolding })
       case 'speech-text':
         return this.#speechOutput.say(event.speech_id, event.delta)
+      case 'speech-audio':
+        return this.#speechOutput.play(event.speech_id, event.piece)
       case 'speech-end':
         return this.#speechOutput.end(event.speech_id)
       case 'speech-withdrawn':
@@ -592,6 +600,7 @@ export class VoiceConversation implements CallHandler {
     this.#speechInput.close()
     this.#speechOutput.cut()
     this.#conversation.stop()
+    this.#closeAgent()
     this.#lastWords = new LastWords(this.#playout, agent.lastResort, time, end)
   }
 }

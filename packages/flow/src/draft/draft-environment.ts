@@ -4,10 +4,10 @@ import type { z } from 'zod'
 
 /** The resources of an environment that drafts refer to. */
 export interface DraftEnvironment {
-  /** Language and embedding models; fixes offer the first ready chat model. */
+  /** Language, speech-to-speech and embedding models; fixes offer the first ready chat model. */
   readonly models: readonly {
     readonly identity: ModelIdentity
-    readonly kind: 'chat' | 'embedding'
+    readonly kind: 'chat' | 'embedding' | 'realtime'
     readonly provider: z.output<typeof modelHosting>
     readonly ready: boolean
   }[]

@@ -1,6 +1,7 @@
 import type { Ms, Time, Timer } from '@parley/kernel'
 import WebSocket from 'ws'
 import { ProviderError, type ProviderErrorCode, type ProviderFailure } from '../errors.ts'
+import type { HostLookup } from './host-lookup.ts'
 
 const CONNECT_MS: Ms = 5000
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
@@ -15,6 +16,8 @@ const CLOSE_MS: Ms = 1000
 interface ServiceSocketOptions {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Resolves the name of the URL. Default: the system's resolver. */
+  readonly lookup?: HostLookup
   readonly time: Time
   /** Limit for opening the connection; default 5000. */
   readonly connectMs?: Ms
@@ -67,6 +70,7 @@ export class ServiceSocket {
       maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
       followRedirects: false,
+      ...(options.lookup !== undefined && { lookup: options.lookup }),
     })
     const connectMs = options.connectMs ?? CONNECT_MS
     this.#timer = this.#time.at(this.#time.now() + connectMs, () => {

@@ -1,3 +1,5 @@
+import type { ModelSpeech } from '../realtime/realtime-model.ts'
+
 /** The language-model port: chat with tools, streamed. One implementation serves many conversations at once. */
 export interface LanguageModel {
   readonly identity: ModelIdentity
@@ -29,6 +31,8 @@ export interface GenerationRequest {
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string }
   /** Arguments must match the schemas of their tools, where the service can guarantee it and the schema allows it. Default false. */
   readonly strictTools?: boolean
+  /** A model that can speak answers with "speech" events; any other model ignores it. Default false: with text. */
+  readonly spoken?: boolean
   /** 0 to 2; default the model's. */
   readonly temperature?: number
   /** Default the model's. */
@@ -89,6 +93,8 @@ export interface ToolCall {
 export type GenerationEvent =
   /** A fragment of the text; never empty. */
   | { readonly type: 'text'; readonly delta: string }
+  /** A piece of an answer that the model speaks itself: words of its transcript, audio, or both. The words may come before their audio. */
+  | { readonly type: 'speech'; readonly delta: string; readonly samples: Int16Array; readonly speech: ModelSpeech }
   /** The model begins a tool call; its arguments are not complete yet. */
   | { readonly type: 'tool-call-started'; readonly id: string; readonly name: string }
   /** A fragment of the arguments, split anywhere. Fragments of several calls may alternate. */
@@ -108,6 +114,9 @@ export type GenerationEvent =
       readonly inputTokens: number
       readonly outputTokens: number
       readonly cachedInputTokens: number
+      /** Audio among the input and output tokens. Default 0. */
+      readonly audioInputTokens?: number
+      readonly audioOutputTokens?: number
     }
   /** The last event. */
   | { readonly type: 'finished'; readonly reason: 'stop' | 'tool-calls' | 'length' | 'content-filter' }

@@ -24,6 +24,8 @@ interface PhraseStreamOptions {
   readonly format: AudioFormat
   /** Silence that ends a phrase, ms. */
   readonly endpointingMs: Ms
+  /** Words so far are requested while a phrase lasts. Default true; false: "speech-started" is repeated instead. */
+  readonly hasPartials?: boolean
   readonly time: Time
   readonly onSent: (audioMs: Ms) => void
   readonly onClose: () => void
@@ -117,6 +119,18 @@ export class PhraseStream implements SpeechStream {
     this.#overdue ??= time.at(time.now() + FINALIZE_MS, () => this.#answerFinalizes())
   }
 
+  /** Ends the stream with an error that is not retryable. */
+  fail(error: ProviderFailure): void {
+    if (this.#closed) return
+    this.#answerFinalizes()
+    const listener = this.#listener
+    this.close()
+    const dead = error.retryable
+      ? new ProviderError(error.code, error.message, { retryable: false, cause: error })
+      : error
+    listener({ type: 'error', error: dead })
+  }
+
   close(): void {
     if (this.#closed) return
     this.#closed = true
@@ -181,7 +195,11 @@ export class PhraseStream implements SpeechStream {
     const isLong = position - this.#from() >= this.#samples(MAX_PHRASE_MS)
     if (isQuiet || isLong) return this.#endPhrase()
     const isDue = this.#voice.speaking && position - this.#partialAt >= this.#samples(PARTIAL_MS)
-    if (isDue && this.#partial === null && !this.#isRunning) void this.#requestPartial()
+    if (!isDue) return
+    if (this.#options.hasPartials === false) {
+      this.#partialAt = position
+      this.#listener({ type: 'speech-started', atSample: this.#voiceFrom })
+    } else if (this.#partial === null && !this.#isRunning) void this.#requestPartial()
   }
 
   #from(): Samples {
@@ -259,7 +277,7 @@ export class PhraseStream implements SpeechStream {
         if (this.#closed) return null
         const error = failureOf(cause)
         if (attempt === 2 || !error.retryable) {
-          this.#die(error)
+          this.fail(error)
           return null
         }
         this.#listener({ type: 'error', error })
@@ -301,16 +319,6 @@ export class PhraseStream implements SpeechStream {
       job.finalizes = 0
       for (let i = 0; i < count; i++) this.#listener({ type: 'final', text: '', words: [], fromFinalize: true })
     }
-  }
-
-  #die(error: ProviderFailure): void {
-    this.#answerFinalizes()
-    const listener = this.#listener
-    this.close()
-    const dead = error.retryable
-      ? new ProviderError(error.code, error.message, { retryable: false, cause: error })
-      : error
-    listener({ type: 'error', error: dead })
   }
 }
 

@@ -2,6 +2,7 @@ import { bearer } from '../bearer.ts'
 import { catalogueVoice, type Vendor, vendorSettings } from '../vendor.ts'
 import { OpenAiChat } from './io/openai-chat.ts'
 import { OpenAiEmbedder } from './io/openai-embedder.ts'
+import { OpenAiRealtime } from './io/openai-realtime.ts'
 import { OpenAiVoice } from './io/openai-voice.ts'
 
 export const openAi: Vendor = {
@@ -19,6 +20,12 @@ export const openAi: Vendor = {
     {
       models: 'from-settings',
       open: (model, options) => new OpenAiChat({ baseUrl: 'https://api.openai.com/v1', ...options, model }),
+    },
+  ],
+  realtime: [
+    {
+      models: ['gpt-realtime', 'gpt-realtime-mini'],
+      open: (model, options) => new OpenAiRealtime({ baseUrl: 'https://api.openai.com/v1', ...options, model }),
     },
   ],
   embedders: [

@@ -68,7 +68,7 @@ export interface HeardWord {
 }
 
 export type SpeechEvent =
-  /** Speech began, whether or not words follow. */
+  /** Speech began, whether or not words follow. Repeated while it lasts by services without partial results. */
   | { readonly type: 'speech-started'; readonly atSample: Samples }
   /** All words since the last "final". Each partial replaces the one before and may revise its words. */
   | { readonly type: 'partial'; readonly text: string; readonly words: readonly HeardWord[] }

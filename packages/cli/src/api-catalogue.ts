@@ -82,7 +82,9 @@ async function readinessOf(why: Promise<string | null> | null): Promise<Readines
   return (await why) === null ? { ready: true, reason: null } : { ready: false, reason: 'unreachable' }
 }
 
-type Offered<Kind extends 'stt' | 'tts' | 'llm' | 'realtime'> = ReturnType<typeof Services.prototype.offers<Kind>>[number]
+type Offered<Kind extends 'stt' | 'tts' | 'llm' | 'realtime'> = ReturnType<
+  typeof Services.prototype.offers<Kind>
+>[number]
 
 async function modelOf(
   { vendor, model, needsKey, title, service }: Offered<'llm'> | Offered<'realtime'>,

@@ -104,7 +104,13 @@ describe('the services of an environment', () => {
         const { models } = await catalogue.of(await own.of(of))
         return models.filter(({ ready, provider }) => ready && provider === 'hosted').map(({ model }) => model.model_id)
       }
-      expect(await readyIn(scope)).toEqual(['gpt-4.1-mini', 'text-embedding-3-small', 'text-embedding-3-large'])
+      expect(await readyIn(scope)).toEqual([
+        'gpt-4.1-mini',
+        'gpt-realtime',
+        'gpt-realtime-mini',
+        'text-embedding-3-small',
+        'text-embedding-3-large',
+      ])
       expect(await readyIn(await test.scope())).toEqual([])
       expect(await keyUsed(await own.of(scope))).toBe('its-own')
       expect(() => services.model(MODEL)).toThrow('OPENAI_API_KEY')

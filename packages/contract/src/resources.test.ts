@@ -251,7 +251,7 @@ const RESOURCES: Record<string, [z.ZodType, Record<string, FieldCases>]> = {
         },
       ),
       name: pattern(['m'], ['\0']),
-      kind: oneOf('chat', 'embedding'),
+      kind: oneOf('chat', 'embedding', 'realtime'),
       provider: oneOf('hosted', 'simulated_hosted', 'self_hosted', 'simulated_self_hosted'),
       ready: boolean,
       reason,

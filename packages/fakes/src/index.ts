@@ -18,7 +18,7 @@ export type { FakeChatStyle } from './openai/chat-completion.ts'
 export type { FakeEmbeddingStyle } from './openai/embedding-list.ts'
 export { FakeOpenAiChat } from './openai/fake-openai-chat.ts'
 export { FakeOpenAiEmbeddings } from './openai/fake-openai-embeddings.ts'
-export { FakeRealtime, type FakeRealtimeOptions } from './openai/fake-realtime.ts'
+export { FakeRealtime } from './openai/fake-realtime.ts'
 export { FakeSpeechService } from './openai/fake-speech.ts'
 export { FakeTranscriptionService } from './openai/fake-transcription.ts'
 export type {

@@ -6,6 +6,7 @@ export type {
   GenerationEvent,
   GenerationRequest,
   LanguageModel,
+  ModelSpeech,
   ToolCall,
   ToolDeclaration,
   TransitionTool,
@@ -13,7 +14,7 @@ export type {
 export { retryAfterMs } from './model-service/model-failure.ts'
 export { LOCAL_SERVERS } from './openai/local-servers.ts'
 export { RulesModel } from './parley/rules/rules-model.ts'
-export type { ModelSpeech, RealtimeModel } from './realtime/realtime-model.ts'
+export type { RealtimeModel } from './realtime/realtime-model.ts'
 export { activeLevel } from './simulated/alignment.ts'
 export { TonesVoice } from './simulated/io/tones-voice.ts'
 export { speechBandOf, toneBandFilter } from './simulated/tone-band-filter.ts'

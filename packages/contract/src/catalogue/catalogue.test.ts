@@ -20,7 +20,7 @@ const cases = [
     {},
     {
       ...page,
-      kind: optional(oneOf('chat', 'embedding')),
+      kind: optional(oneOf('chat', 'embedding', 'realtime')),
       ready: optional(boolean),
     },
   ),

@@ -1,8 +1,9 @@
+import type { AudioFormat } from '@parley/kernel'
 import type { GenerationEvent, LanguageModel } from '@parley/providers'
 import type { ConversationOptions } from '../conversation-options.ts'
 import type { EffectLedger, EffectRecord } from '../ledger.ts'
 import type { ActionOutcome, ActionPhase, ActionRunner, KnowledgeSearcher } from '../ports.ts'
-import type { Inputs } from './inputs.ts'
+import type { AnswerCodec, Inputs } from './inputs.ts'
 import { errorOf, failureOf, type StoredFailure } from './stored-failure.ts'
 
 /** The services of a conversation. */
@@ -13,7 +14,29 @@ type ConversationServices = Pick<
 
 type ChosenModel = { readonly identity: LanguageModel['identity'] } | { readonly failure: StoredFailure }
 
+interface StoredSpeech {
+  readonly type: 'speech'
+  readonly delta: string
+  readonly samples: number
+  readonly format: AudioFormat
+}
+
 const AS_IT_IS = { encode: (value: unknown) => value, decode: (value: unknown) => value as never }
+
+/** Events of a model; what it speaks itself is logged without its audio. */
+const MODEL_EVENTS: AnswerCodec<GenerationEvent> = {
+  encode: event => {
+    if (event.type !== 'speech') return event
+    const { type, delta, samples, speech } = event
+    return { type, delta, samples: samples.length, format: speech.format }
+  },
+  decode: stored => {
+    const event = stored as GenerationEvent | StoredSpeech
+    if (event.type !== 'speech') return event
+    const { delta, samples, format } = event as StoredSpeech
+    return { type: 'speech', delta, samples: new Int16Array(samples), speech: { format, heard: () => {} } }
+  },
+}
 
 /** The services of a conversation, whose answers are inputs. */
 export function loggedServices(services: ConversationServices, inputs: Inputs): ConversationServices {
@@ -45,7 +68,7 @@ function loggedModel(choose: () => LanguageModel, inputs: Inputs): LanguageModel
     identity,
     readiness: async () => null,
     generate: (request, signal) =>
-      inputs.stream<GenerationEvent>({ kind: 'model', request: { identity, ...request }, codec: AS_IT_IS }, () =>
+      inputs.stream<GenerationEvent>({ kind: 'model', request: { identity, ...request }, codec: MODEL_EVENTS }, () =>
         (model ?? choose()).generate(request, signal),
       ),
     close: async () => {},

@@ -12,6 +12,7 @@ import { Call, type CallReport } from '../call.ts'
 import { Ticker } from '../ticker.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 import { VoiceConversation } from '../voice/voice-conversation.ts'
+import { type RealtimeAnswer, ScriptedRealtime } from './scripted-realtime.ts'
 import { FingerprintVoice, ScriptedRecogniser } from './scripted-speech.ts'
 import { voiceSound } from './sounds.ts'
 
@@ -24,6 +25,8 @@ export interface HarnessOptions {
   /** Serves the agent's actions; default: each succeeds. */
   readonly act?: (request: ActionRequest) => Promise<Partial<ActionOutcome>>
   readonly endpointing?: Endpointing
+  /** Answers of a speech-to-speech model, which hears by the harness's recogniser; default: the agent has none. */
+  readonly realtime?: readonly RealtimeAnswer[]
   readonly recogniserLagMs?: Ms
   /** Time that the voice takes for each word; it then also ignores its abort signal. Default: all audio at once. */
   readonly voiceWordMs?: Ms
@@ -42,6 +45,8 @@ export class AudioHarness {
   readonly line: VirtualLine
   readonly voice: FingerprintVoice
   readonly recogniser: ScriptedRecogniser
+  /** Without answers unless the options have them. */
+  readonly realtime: ScriptedRealtime
   readonly requests: GenerationRequest[] = []
   readonly actions: ActionRequest[] = []
   readonly items: TimelineItem[] = []
@@ -55,6 +60,7 @@ export class AudioHarness {
     this.line = new VirtualLine(codecs === undefined ? {} : { answering: { codecs } })
     const { time, signalling, packets } = this.line
     this.recogniser = new ScriptedRecogniser(time, options.recogniserLagMs)
+    this.realtime = new ScriptedRealtime(this.recogniser, options.realtime ?? [])
     const wordMs = options.voiceWordMs
     this.voice = new FingerprintVoice(wordMs === undefined ? null : { time, wordMs })
     const { signallingMs = 10, soundMs = 20 } = options.latency ?? {}
@@ -142,6 +148,7 @@ export class AudioHarness {
             ledger: (): EffectLedger => new InMemoryEffectLedger({ random: new SeededRandom(7), wallClock: () => 0 }),
             actions: () => ({ run: request => this.#run(request, options) }),
             preparesHoldingLines: false,
+            ...(options.realtime && { realtime: this.realtime }),
             transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }),
             ...(options.endpointing && { endpointing: options.endpointing }),
             ...options.agent,

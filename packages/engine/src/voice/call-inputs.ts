@@ -22,7 +22,7 @@ import {
   type UnixMs,
 } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
-import type { LanguageModel, SpeechToText, TextToSpeech } from '@parley/providers'
+import type { LanguageModel, RealtimeModel, SpeechToText, TextToSpeech } from '@parley/providers'
 import type { CallControl, CallHandlerResult } from '../call-handler.ts'
 import type { VoiceChoice } from './utterance-audio.ts'
 import type { VoiceAgent, VoiceCallFacts } from './voice-agent.ts'
@@ -53,6 +53,8 @@ interface StoredCall {
   readonly fallbackModels: number
   readonly knowledge: boolean
   readonly refer: boolean | null
+  /** Whether a speech-to-speech model hears and speaks. */
+  readonly realtime: boolean
   readonly asksAhead: boolean
   readonly endpointing: Endpointing | null
 }
@@ -93,6 +95,7 @@ export class RecordedCall {
       fallbackModels: agent.fallbackModels?.length ?? 0,
       knowledge: agent.knowledge !== undefined,
       refer: agent.transfers?.refer ?? null,
+      realtime: agent.realtime !== undefined,
       asksAhead: agent.asksAhead !== false,
       endpointing: agent.endpointing ?? null,
     }
@@ -193,6 +196,7 @@ function storedAgent(stored: StoredCall, plan: Plan, { wallClock }: InputReplay)
     ...(stored.knowledge && { knowledge: { search: absent } }),
     transferPolicy: () => ({ decision: 'deny', reason: null, policy_version: '1' }),
     ...(refer !== null && { transfers: { refer, written: number => number } }),
+    ...(stored.realtime && { realtime: ABSENT_REALTIME }),
     preparesHoldingLines: false,
     asksAhead,
     ...(endpointing !== null && { endpointing }),
@@ -218,6 +222,15 @@ const ABSENT_MODEL: LanguageModel = {
   identity: { provider: 'replay', model: 'replay' },
   readiness: async () => null,
   generate: absent,
+  close: async () => {},
+}
+
+const ABSENT_REALTIME: RealtimeModel = {
+  identity: ABSENT_MODEL.identity,
+  languages: ['en'],
+  voices: [],
+  readiness: async () => null,
+  open: () => ({ recogniser: absentRecogniser(['en']), model: ABSENT_MODEL, isOver: false, close: () => {} }),
   close: async () => {},
 }
 

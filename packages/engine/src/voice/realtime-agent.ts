@@ -13,8 +13,8 @@ interface CallAgent {
 export function agentOfCall(agent: VoiceAgent): CallAgent {
   const { realtime, plan } = agent
   if (realtime === undefined) return { agent, close: () => {} }
-  const keywords = plan.settings.boostedKeywords
-  const session = realtime.open({ language: languageOf(agent), keywords, voice: agent.voiceId })
+  const { boostedKeywords: keywords, voiceSpeed: speed } = plan.settings
+  const session = realtime.open({ language: languageOf(agent), keywords, voice: agent.voiceId, speed })
   return {
     agent: {
       ...agent,

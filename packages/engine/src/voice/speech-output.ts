@@ -1,6 +1,6 @@
+import type { SpokenPiece } from '@parley/conversation'
 import { type Ms, msToSamples, type ParleyError, type Samples, samplesToMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
-import type { SpokenPiece } from '@parley/conversation'
 import { OWN_SPEECH_WORD_MS, OwnSpeech } from './own-speech.ts'
 import type { Playout } from './playout.ts'
 import { SentenceStream } from './sentence-stream.ts'

@@ -11,7 +11,7 @@ import { bearerOf, openAiRefusal as refusalOf } from './openai-refusal.ts'
 import { RealtimeItems, type RealtimeRefusal } from './realtime-items.ts'
 import { FakeRealtimeResponse } from './realtime-response.ts'
 
-export interface FakeRealtimeOptions {
+interface FakeRealtimeOptions {
   /** The only key that is accepted. */
   readonly apiKey: string
   readonly openRecogniser: OpenRecogniser
@@ -50,8 +50,8 @@ export class FakeRealtime extends SocketService {
   readonly events: string[] = []
   /** What the model got with each request for an answer. */
   readonly requests: FakeChatRequest[] = []
-  /** The settings of the last session. */
-  settings: JsonObject = {}
+  /** The settings that clients have sent, in order. */
+  readonly settings: JsonObject[] = []
   readonly #scripts: (readonly FakeModelStep[])[] = []
   readonly #answerFaults: ModelFault[] = []
   cancelled = 0
@@ -140,7 +140,10 @@ class Session implements ConnectionHandler {
   }
 
   onIdle(): void {
-    this.#send({ type: 'error', error: { type: 'invalid_request_error', code: 'session_expired', message: 'Expired.' } })
+    this.#send({
+      type: 'error',
+      error: { type: 'invalid_request_error', code: 'session_expired', message: 'Expired.' },
+    })
     this.#connection.close(1000)
   }
 
@@ -190,9 +193,9 @@ class Session implements ConnectionHandler {
     const formats = [objectIn(audio.input), objectIn(audio.output)].map(side => objectIn(side.format).type)
     if (session.type !== 'realtime')
       return this.#refuse(event, { code: 'missing_required_parameter', message: "Missing 'session.type'." })
-    if (formats.some(format => format !== 'audio/pcmu'))
+    if (formats.some(format => format !== undefined && format !== 'audio/pcmu'))
       return this.#refuse(event, { code: 'invalid_value', message: 'This fake knows audio/pcmu only.' })
-    this.#service.settings = session
+    this.#service.settings.push(session)
     this.#language = String(objectIn(objectIn(audio.input).transcription).language ?? 'en')
     this.#send({ type: 'session.updated', session })
   }
@@ -216,13 +219,17 @@ class Session implements ConnectionHandler {
       .map(word => word.text)
       .join(' ')
     this.#heardMs += samplesToMs(bytes.length, NARROWBAND)
-    this.#items.add({ id, type: 'message', role: 'user', text: text || '[unintelligible]', audio: null })
+    const heard = text || '[unintelligible]'
+    this.#items.add({ id, type: 'message', role: 'user', text: heard, audio: null, isHeard: true })
     this.#send({ type: 'input_audio_buffer.committed', previous_item_id: previous, item_id: id })
-    this.#send({ type: 'conversation.item.added', previous_item_id: previous, item: { id, type: 'message', role: 'user' } })
+    this.#send({
+      type: 'conversation.item.added',
+      previous_item_id: previous,
+      item: { id, type: 'message', role: 'user' },
+    })
     const place = { item_id: id, content_index: 0 }
     this.#connection.after(this.#options.delays?.finalMs ?? 0, () => {
-      if (text !== '')
-        this.#send({ type: 'conversation.item.input_audio_transcription.delta', ...place, delta: text })
+      if (text !== '') this.#send({ type: 'conversation.item.input_audio_transcription.delta', ...place, delta: text })
       this.#send({
         type: 'conversation.item.input_audio_transcription.completed',
         ...place,

@@ -17,6 +17,8 @@ export type FakeRealtimeItem =
       readonly role: 'user' | 'assistant' | 'system'
       text: string
       audio: SpokenAudio | null
+      /** The caller's audio: what was said in two pieces is one turn to the model. */
+      readonly isHeard?: boolean
     }
   | {
       readonly id: string
@@ -84,7 +86,14 @@ export class RealtimeItems {
 
   /** What the model reads and hears. */
   messages(): FakeMessage[] {
-    return this.#items.map((item): FakeMessage => {
+    const items: FakeRealtimeItem[] = []
+    for (const item of this.#items) {
+      const last = items.at(-1)
+      const continues = isHeard(item) && last !== undefined && isHeard(last)
+      if (continues) items[items.length - 1] = { ...last, text: `${last.text} ${item.text}` }
+      else items.push(item)
+    }
+    return items.map((item): FakeMessage => {
       if (item.type === 'function_call_output') return { role: 'tool', toolCallId: item.callId, content: item.output }
       if (item.type === 'message' && item.role === 'assistant')
         return { role: 'assistant', content: item.text, toolCalls: [] }
@@ -117,6 +126,10 @@ export class RealtimeItems {
         return { code: 'invalid_value', message: `Invalid value: '${String(item.type)}'.` }
     }
   }
+}
+
+function isHeard(item: FakeRealtimeItem): item is Extract<FakeRealtimeItem, { type: 'message' }> {
+  return item.type === 'message' && item.isHeard === true
 }
 
 function messageOf(id: string, { role, content }: JsonObject): FakeRealtimeItem | RealtimeRefusal {

@@ -26,7 +26,11 @@ export const openAiStandIn: StandInVendor = {
     })
     return {
       baseUrl: `http://127.0.0.1:${router.port}/v1`,
-      services: { 'gpt-4o-mini-tts': speechService(speech), 'gpt-4.1-mini': chat, 'gpt-realtime': realtimeService(realtime) },
+      services: {
+        'gpt-4o-mini-tts': speechService(speech),
+        'gpt-4.1-mini': chat,
+        'gpt-realtime': realtimeService(realtime),
+      },
       async close() {
         await Promise.all([router, speech, chat, realtime].map(one => one.close()))
       },

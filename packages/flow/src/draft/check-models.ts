@@ -5,7 +5,7 @@ import { type Fix, putModelChoice } from '../plan/fixes.ts'
 import { type Path, scopesOf } from '../plan/scope.ts'
 import type { DraftEnvironment } from './draft-environment.ts'
 
-/** Reports language models that do not exist or are not ready. */
+/** Reports models that do not exist or are not ready, and speech-to-speech models where a model writes text. */
 export function checkModels(
   draft: DraftContent,
   { models }: Pick<DraftEnvironment, 'models'>,
@@ -13,17 +13,26 @@ export function checkModels(
 ): void {
   const chat = models.filter(model => model.kind === 'chat' && model.ready)
   const ready = new Set(chat.map(model => keyOf(model.identity)))
+  const speaking = new Map(
+    models.flatMap(({ kind, identity, ready }) => (kind === 'realtime' ? [[keyOf(identity), ready] as const] : [])),
+  )
+  const report = (model: ModelIdentity, path: Path, user: string, what: string, fixes: readonly (Fix | undefined)[]) =>
+    findings.error(
+      'model_not_ready',
+      path,
+      `The model "${model.provider}/${model.model_id}" of ${user} ${what}`,
+      ...fixes,
+    )
+  const notReady = 'is not ready in this environment: choose one that GET /models lists as ready'
   const check = (model: ModelIdentity, path: Path, user: string, ...fixes: (Fix | undefined)[]) => {
-    if (!ready.has(keyOf(model)))
-      findings.error(
-        'model_not_ready',
-        path,
-        `The model "${model.provider}/${model.model_id}" of ${user} is not ready in this environment: choose one that GET /models lists as ready`,
-        ...fixes,
-      )
+    if (speaking.has(keyOf(model)))
+      report(model, path, user, 'is a speech-to-speech model, which only "providers.llm" can name', fixes)
+    else if (!ready.has(keyOf(model))) report(model, path, user, notReady, fixes)
   }
   const own = chat[0]
-  check(draft.providers.llm.model, ['providers', 'llm', 'model'], 'the agent', own && useModel(own))
+  const { model: named } = draft.providers.llm
+  if (!(speaking.get(keyOf(named)) ?? ready.has(keyOf(named))))
+    report(named, ['providers', 'llm', 'model'], 'the agent', notReady, [own && useModel(own)])
   const { fallbacks = [] } = draft.providers.llm
   for (const [index, model] of fallbacks.entries())
     if (!models.some(({ kind, identity }) => kind === 'chat' && keyOf(identity) === keyOf(model)))

@@ -6,6 +6,7 @@ import { Findings } from '../plan/findings.ts'
 import { checkKnowledge } from './check-knowledge.ts'
 import { checkLanguages } from './check-languages.ts'
 import { checkModels } from './check-models.ts'
+import { checkRealtime } from './check-realtime.ts'
 import { checkSecrets } from './check-secrets.ts'
 import { checkVoices } from './check-voices.ts'
 import type { DraftEnvironment } from './draft-environment.ts'
@@ -30,6 +31,7 @@ export function validate(draft: DraftContent, draftEnvironment: DraftEnvironment
     checkDraft(read.draft, findings)
     checkTelephony(read.draft, findings, draftEnvironment)
     checkModels(read.draft, draftEnvironment, findings)
+    checkRealtime(read.draft, draftEnvironment, findings)
     checkVoices(read.draft, draftEnvironment, findings)
     checkLanguages(read.draft, draftEnvironment, findings)
     checkSecrets(read.draft, draftEnvironment, findings)

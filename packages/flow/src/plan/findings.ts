@@ -23,6 +23,11 @@ export class Findings {
     this.#add(code, 'warning', path, message, fixes)
   }
 
+  has(code: DiagnosticCode, path: Path): boolean {
+    const pointer = pointerWithin(path)
+    return this.#list.some(found => found.code === code && found.path === pointer)
+  }
+
   #add(
     code: DiagnosticCode,
     severity: 'error' | 'warning',

@@ -1,4 +1,4 @@
-import type { ModelSpeech } from '../realtime/realtime-model.ts'
+import type { AudioFormat, Ms } from '@parley/kernel'
 
 /** The language-model port: chat with tools, streamed. One implementation serves many conversations at once. */
 export interface LanguageModel {
@@ -88,6 +88,17 @@ export interface ToolCall {
   readonly name: string
   /** The arguments as the model wrote them; normally JSON, but not validated. */
   readonly argumentsText: string
+}
+
+/** One answer that a model speaks itself. */
+export interface ModelSpeech {
+  /** Format of the audio of all its events. */
+  readonly format: AudioFormat
+  /**
+   * Reports that playback is over: `audioMs` of the answer were played, which the caller heard as `text`. The model forgets the
+   * rest. Called at most once, also while the answer is still being generated.
+   */
+  heard(audioMs: Ms, text: string): void
 }
 
 export type GenerationEvent =

@@ -1,4 +1,3 @@
-import type { AudioFormat, Ms } from '@parley/kernel'
 import type { LanguageModel, ModelIdentity } from '../language-model/language-model.ts'
 import type { SpeechToText } from '../speech-to-text/speech-to-text.ts'
 
@@ -27,6 +26,8 @@ export interface RealtimeOptions {
   readonly keywords?: readonly string[]
   /** One of `voices`; null or another name: the default. */
   readonly voice?: string | null
+  /** 0.5 to 2; default 1. The nearest that the service can do. */
+  readonly speed?: number
 }
 
 /**
@@ -44,15 +45,4 @@ export interface RealtimeSession {
   readonly isOver: boolean
   /** Idempotent. */
   close(): void
-}
-
-/** One answer that a model speaks itself. */
-export interface ModelSpeech {
-  /** Format of the audio of all its events. */
-  readonly format: AudioFormat
-  /**
-   * Reports that playback is over: `audioMs` of the answer were played, which the caller heard as `text`. The model forgets the
-   * rest. Called at most once, also while the answer is still being generated.
-   */
-  heard(audioMs: Ms, text: string): void
 }

@@ -19,10 +19,10 @@ import { primaryTag } from '../../text-to-speech/request.ts'
 import { PhraseStream } from '../phrase-stream.ts'
 import { type ClientEvent, ConversationItems } from '../realtime/conversation-items.ts'
 import { RealtimeResponse } from '../realtime/realtime-response.ts'
-import { responseCreate, sessionUpdate } from '../realtime/session-settings.ts'
+import { languageUpdate, responseCreate, type SessionSettings, sessionUpdate } from '../realtime/session-settings.ts'
 import type { Phrase, Transcription } from '../transcription.ts'
 
-export interface RealtimeSessionOptions {
+interface RealtimeSessionOptions {
   /** With the model in its query. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -32,7 +32,7 @@ export interface RealtimeSessionOptions {
   readonly identity: ModelIdentity
   readonly languages: readonly string[]
   /** Settings of the session, in the service's form. */
-  readonly settings: Parameters<typeof sessionUpdate>[0]
+  readonly settings: SessionSettings
   readonly time: Time
   readonly onOver: () => void
 }
@@ -83,6 +83,8 @@ export class OpenAiRealtimeSession implements RealtimeSession {
   #cancelled: RealtimeResponse | null = null
   #silence: Timer | null = null
   #failure: ProviderFailure | null = null
+  /** Of the transcripts. */
+  #language: string
   #nextEvent = 1
   readonly #settingsId: string
 
@@ -111,6 +113,7 @@ export class OpenAiRealtimeSession implements RealtimeSession {
       generate: (request, signal) => this.#generate(request, signal),
       close: async () => {},
     }
+    this.#language = settings.language
     this.#settingsId = this.#send(sessionUpdate(settings))
   }
 
@@ -127,9 +130,12 @@ export class OpenAiRealtimeSession implements RealtimeSession {
   #open(options: SpeechStreamOptions): SpeechStream {
     if (this.#failure !== null) throw new ProviderError('recogniser_closed', 'The session is over.')
     checkStreamOptions(options, this.recogniser)
+    const language = primaryTag(options.language)
+    if (language !== this.#language) this.#send(languageUpdate({ ...this.#options.settings, language }))
+    this.#language = language
     const stream: PhraseStream = new PhraseStream({
       transcribe: (phrase, signal) => this.#transcribe(phrase, signal),
-      language: primaryTag(options.language),
+      language,
       keywords: [],
       format: NARROWBAND,
       endpointingMs: ENDPOINTING_MS,

@@ -24,7 +24,8 @@ realtimeConformance('of OpenAI', async () => {
   const fake = await openFake()
   return {
     model: modelOf(fake),
-    speak: async text => (await voice.speak({ text, language: 'en', speed: 1, format: { sampleRateHz: 8000, channels: 1 } })).samples,
+    speak: async text =>
+      (await voice.speak({ text, language: 'en', speed: 1, format: { sampleRateHz: 8000, channels: 1 } })).samples,
     answer: ({ text, call }) =>
       fake.script(
         ...(text === undefined ? [] : [{ do: 'say', text } as const]),

@@ -54,7 +54,7 @@ export class OpenAiRealtime implements RealtimeModel {
     return this.#options.apiKey === '' ? `no key for openai/${this.identity.model}` : null
   }
 
-  open({ language, keywords = [], voice = null }: RealtimeOptions): RealtimeSession {
+  open({ language, keywords = [], voice = null, speed = 1 }: RealtimeOptions): RealtimeSession {
     if (this.#closed) throw new ProviderError('recogniser_closed', 'This model was closed.')
     const tag = primaryTag(language)
     if (!this.languages.includes(tag))
@@ -72,6 +72,7 @@ export class OpenAiRealtime implements RealtimeModel {
         transcriptionModel,
         language: tag,
         keywords,
+        speed,
       },
       time,
       onOver: () => this.#sessions.delete(session),

@@ -2,16 +2,15 @@ import { type Ms, NARROWBAND, samplesToMs } from '@parley/kernel'
 import { decodePcmu } from '@parley/media'
 import { ProviderError, type ProviderFailure } from '../../errors.ts'
 import { countIn, isObject, type JsonObject, textIn } from '../../json-object.ts'
-import type { GenerationEvent } from '../../language-model/language-model.ts'
+import type { GenerationEvent, ModelSpeech } from '../../language-model/language-model.ts'
 import { ToolCallAssembly } from '../../language-model/tool-call-assembly.ts'
 import { failureInAnswer } from '../../model-service/model-failure.ts'
-import type { ModelSpeech } from '../../realtime/realtime-model.ts'
 
 /** Longest answer that is spoken. */
 const MAX_AUDIO_MS: Ms = 180_000
 
 /** A message of the answer that the model speaks. */
-export interface SpokenMessage {
+interface SpokenMessage {
   readonly id: string
   audioMs: Ms
   text: string
@@ -22,7 +21,10 @@ interface ResponseListener {
   readonly onMessage: (id: string) => void
   readonly onCall: (id: string, callId: string, name: string, argumentsText: string) => void
   /** The answer is over, or its playback, whichever comes last; `played` null: playback was not reported. */
-  readonly onPlayed: (messages: readonly SpokenMessage[], played: { readonly ms: Ms; readonly text: string } | null) => void
+  readonly onPlayed: (
+    messages: readonly SpokenMessage[],
+    played: { readonly ms: Ms; readonly text: string } | null,
+  ) => void
 }
 
 /** One answer of the model: reads the service's events of it, and holds the events for the consumer until they are taken. */

@@ -1,15 +1,23 @@
 import { type Ms, msToSamples, NARROWBAND, samplesToMs } from '@parley/kernel'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { ChatMessage, GenerationEvent, GenerationRequest } from '../../language-model/language-model.ts'
+import type {
+  ChatMessage,
+  GenerationEvent,
+  GenerationRequest,
+  ModelSpeech,
+} from '../../language-model/language-model.ts'
 import type { SpeechEvent } from '../../speech-to-text/speech-to-text.ts'
-import type { ModelSpeech, RealtimeModel } from '../realtime-model.ts'
+import type { RealtimeModel } from '../realtime-model.ts'
 
-export interface RealtimeUnderTest {
+interface RealtimeUnderTest {
   readonly model: RealtimeModel
   /** 8 kHz audio in which `text` is spoken. */
   speak(text: string): Promise<Int16Array>
   /** What the service says next, or the tool that its model calls. */
-  answer(next: { readonly text?: string; readonly call?: { readonly name: string; readonly argumentsText: string } }): void
+  answer(next: {
+    readonly text?: string
+    readonly call?: { readonly name: string; readonly argumentsText: string }
+  }): void
   /** The next answer begins with `text` and never ends. */
   stall(text: string): void
   /** What the service's model heard and read with the last request for an answer, without instructions. */
@@ -71,7 +79,10 @@ async function open(make: () => Promise<RealtimeUnderTest>) {
     },
     generate: (messages: readonly ChatMessage[], more: Partial<GenerationRequest> = {}) =>
       collect(
-        session.model.generate({ messages: [SYSTEM, ...messages], spoken: true, ...more }, new AbortController().signal),
+        session.model.generate(
+          { messages: [SYSTEM, ...messages], spoken: true, ...more },
+          new AbortController().signal,
+        ),
       ),
   }
 }
@@ -128,7 +139,12 @@ function speaks(make: () => Promise<RealtimeUnderTest>): void {
     const { tested, generate } = await open(make)
     tested.answer({ text: 'A thought.' })
     const events = await generate([user('Hello')], { spoken: false })
-    expect(events.flatMap(event => (event.type === 'text' ? [event.delta] : [])).join('').trim()).toBe('A thought.')
+    expect(
+      events
+        .flatMap(event => (event.type === 'text' ? [event.delta] : []))
+        .join('')
+        .trim(),
+    ).toBe('A thought.')
     tested.answer({ text: 'Hello.' })
     await generate([user('Hello')])
     expect(tested.memory()).toMatchObject([{ role: 'user', content: 'Hello' }])
@@ -220,7 +236,9 @@ function fails(make: () => Promise<RealtimeUnderTest>): void {
     tested.breakOff()
     await expect.poll(() => session.isOver).toBe(true)
     await expect(generate([user('Hello')])).rejects.toMatchObject({ code: 'model_unreachable', retryable: true })
-    expect(() => session.recogniser.open({ language: 'en' })).toThrow(expect.objectContaining({ code: 'recogniser_closed' }))
+    expect(() => session.recogniser.open({ language: 'en' })).toThrow(
+      expect.objectContaining({ code: 'recogniser_closed' }),
+    )
     expect(events.flatMap(event => (event.type === 'error' ? [event.error.retryable] : []))).toEqual([false])
   })
 

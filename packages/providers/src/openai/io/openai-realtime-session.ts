@@ -165,7 +165,7 @@ export class OpenAiRealtimeSession implements RealtimeSession {
     const late = time.at(time.now() + TRANSCRIPT_MS, () =>
       this.#fail(new ProviderError('model_failed', `The model gave no transcript within ${TRANSCRIPT_MS} ms.`)),
     )
-    const stop = () => done.resolve({ text: '', words: null })
+    const stop = () => done.resolve({ text: '', words: null, language: null })
     signal.addEventListener('abort', stop, { once: true })
     try {
       return await done.promise
@@ -307,7 +307,7 @@ export class OpenAiRealtimeSession implements RealtimeSession {
 
   #transcribed(id: string, text: string): void {
     this.#items.transcribed(id, text)
-    if (this.#transcribing?.itemId === id) this.#transcribing.done.resolve({ text, words: null })
+    if (this.#transcribing?.itemId === id) this.#transcribing.done.resolve({ text, words: null, language: null })
   }
 
   /** Errors about an answer fail that answer; others about one event, such as an item that is gone, change nothing. */

@@ -1,7 +1,7 @@
 import type { Time } from '@parley/kernel'
+import { bearer } from '../../bearer.ts'
 import { ProviderError } from '../../errors.ts'
 import type { HostLookup } from '../../io/host-lookup.ts'
-import { bearer } from '../../bearer.ts'
 import type { ModelIdentity } from '../../language-model/language-model.ts'
 import type { RealtimeModel, RealtimeOptions, RealtimeSession } from '../../realtime/realtime-model.ts'
 import { primaryTag } from '../../text-to-speech/request.ts'

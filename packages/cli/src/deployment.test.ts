@@ -117,6 +117,7 @@ describe('the dashboards of Grafana', () => {
     metrics.watchTrunks(() => {
       throw new Error('only the names of the metrics are read')
     })
+    metrics.watchQueue({ waiting: () => Promise.resolve([]) })
     metrics.watchSpool(() => ({ bytes: 0, maxBytes: 0, refused: { spool_full: 0, disk_full: 0, unwritable: 0 } }))
     const known = new Set(metrics.registry.getMetricsAsArray().map(metric => metric.name))
     for (const metric of all(read('control-plane/src/http/metrics.ts'), /name: '(parley_\w+)'/g)) known.add(metric)

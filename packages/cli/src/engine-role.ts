@@ -115,6 +115,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     calls: {
       endpoint: endpointOptions(settings, identity),
       onEvent: (call, event) => {
+        metrics.callEvent(event)
         const line = describeEvent(event, call.leg.format)
         if (line !== null) printLine(`${call.leg.callId.slice(0, 12)}  ${line}`)
       },

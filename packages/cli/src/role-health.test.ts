@@ -96,6 +96,52 @@ it('the metrics of trunks are the calls that reached one, their failures by stat
   )
 })
 
+it('the metrics have the latency of turns by part, and silences by what the caller waited for', async () => {
+  const metrics = new RoleMetrics()
+  const place = { seq: 1, at: '2026-01-02T03:04:05.678Z', offset_ms: 10 }
+  const latency = { e2e: 900, endpointing: 300, stt: 50, llm: 400, tts: null, engine: 50 }
+  metrics.callEvent({ type: 'timeline', item: { ...place, kind: 'turn', index: 1, latency } })
+  metrics.callEvent({ type: 'timeline', item: { ...place, kind: 'silence', stage: 'model', duration_ms: 4200 } })
+  const get = await serve({ metrics })
+  const lines = (await (await get('/metrics')).text()).split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'parley_turn_seconds_sum{part="e2e"} 0.9',
+      'parley_turn_seconds_bucket{le="1",part="e2e"} 1',
+      'parley_turn_seconds_count{part="llm"} 1',
+      'parley_silence_seconds_sum{stage="model"} 4.2',
+    ]),
+  )
+  expect(lines.some(line => line.includes('part="tts"'))).toBe(false)
+})
+
+it('the metrics of a worker have the waiting runs by kind and the age of the oldest, and none while the database is away', async () => {
+  const metrics = new RoleMetrics()
+  let isAway = false
+  const run = { run_id: 'r', scope: { owner_id: 'o', environment: 'production', tenant_id: 't' } as const }
+  metrics.watchQueue({
+    waiting: async kind => {
+      if (isAway) throw new Error('away')
+      const admitted_at = new Date(Date.now() - 90_000).toISOString()
+      return kind === 'phone'
+        ? [
+            { ...run, admitted_at },
+            { ...run, admitted_at },
+          ]
+        : []
+    },
+  })
+  const get = await serve({ metrics })
+  const text = async () => (await get('/metrics')).text()
+  const there = await text()
+  expect(there).toContain('parley_runs_waiting{kind="phone"} 2')
+  expect(there).toContain('parley_runs_waiting{kind="chat"} 0')
+  expect(Number(/parley_runs_waiting_oldest_seconds\{kind="phone"\} (\S+)/.exec(there)?.[1])).toBeGreaterThanOrEqual(90)
+  isAway = true
+  const away = await text()
+  expect(away).not.toContain('parley_runs_waiting{kind=')
+})
+
 it('the metrics include the size of the recording spool and the recordings that were refused', async () => {
   const metrics = new RoleMetrics()
   const spool = { bytes: 512, maxBytes: 1024, refused: { spool_full: 2, disk_full: 0, unwritable: 1 } }

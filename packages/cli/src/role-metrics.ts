@@ -1,7 +1,8 @@
 import { watchProcess } from '@parley/control-plane'
-import type { CallRecordEnd, RunEngine } from '@parley/engine'
+import type { CallEvent, CallRecordEnd, RunEngine } from '@parley/engine'
 import type { RecordingSpool } from '@parley/runs'
 import { isRegisteredStatus } from '@parley/sip'
+import type { Database, RunKind } from '@parley/store'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Values of an engine that become metrics. */
@@ -18,6 +19,10 @@ interface EngineFigures {
 
 /** Values of a recording spool that become metrics. */
 type SpoolFigures = Pick<RecordingSpool, 'bytes' | 'maxBytes' | 'refused'>
+
+/** Runs of a kind that are counted; a longer queue is as alarming. */
+const MAX_WAITING = 1000
+const RUN_KINDS: readonly RunKind[] = ['phone', 'web', 'chat', 'task', 'background']
 
 /** The metrics of the engine and worker of this process. Labels have a bounded number of values and never name a tenant. */
 export class RoleMetrics {
@@ -59,6 +64,30 @@ export class RoleMetrics {
     buckets: [0.1, 0.25, 0.5, 1, 2, 4, 6, 8, 12, 20, 30],
     registers: [this.registry],
   })
+
+  readonly #turns = new Histogram({
+    name: 'parley_turn_seconds',
+    help: 'Latency of turns, from the end of the caller to the first sample of the answer (part e2e), and its parts',
+    labelNames: ['part'],
+    buckets: [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10],
+    registers: [this.registry],
+  })
+  readonly #silences = new Histogram({
+    name: 'parley_silence_seconds',
+    help: 'Silences that exceeded the bound of their agent, by what the caller waited for',
+    labelNames: ['stage'],
+    buckets: [0.5, 1, 1.5, 2, 3, 5, 8, 13, 20, 30],
+    registers: [this.registry],
+  })
+
+  /** Counts turns and silences of calls as they happen. */
+  callEvent(event: CallEvent): void {
+    if (event.type !== 'timeline') return
+    const { item } = event
+    if (item.kind === 'silence') this.#silences.observe({ stage: item.stage }, item.duration_ms / 1000)
+    if (item.kind !== 'turn') return
+    for (const [part, ms] of Object.entries(item.latency)) if (ms !== null) this.#turns.observe({ part }, ms / 1000)
+  }
 
   callEnded(end: CallRecordEnd): void {
     const { state, outcome, connectedMs, report } = end
@@ -168,6 +197,41 @@ export class RoleMetrics {
     })
   }
 
+  /** Adds the runs that wait for a process. Asks the database at each reading; while it is away the metrics have no values. */
+  watchQueue(runs: Pick<Database['runs'], 'waiting'>): void {
+    const registers = [this.registry]
+    let reading: Promise<readonly WaitingKind[]> | null = null
+    // Both metrics are read at once, with one look at the database.
+    const read = () => {
+      reading ??= Promise.all(RUN_KINDS.map(kind => waitingOf(runs, kind)))
+        .catch(() => [])
+        .finally(() => {
+          reading = null
+        })
+      return reading
+    }
+    new Gauge({
+      name: 'parley_runs_waiting',
+      help: `Runs that wait for a process, by kind; ${MAX_WAITING} at most are counted`,
+      labelNames: ['kind'],
+      registers,
+      async collect() {
+        this.reset()
+        for (const { kind, count } of await read()) this.set({ kind }, count)
+      },
+    })
+    new Gauge({
+      name: 'parley_runs_waiting_oldest_seconds',
+      help: 'How long the oldest waiting run has waited, by kind',
+      labelNames: ['kind'],
+      registers,
+      async collect() {
+        this.reset()
+        for (const { kind, oldestSeconds } of await read()) this.set({ kind }, oldestSeconds)
+      },
+    })
+  }
+
   /** Adds the counters of a worker. */
   watchWorker(read: () => Readonly<Record<string, number>>): void {
     for (const name of Object.keys(read())) {
@@ -175,6 +239,20 @@ export class RoleMetrics {
       counter(`parley_jobs_${name}_total`, help, [this.registry], () => read()[name] ?? 0)
     }
   }
+}
+
+interface WaitingKind {
+  readonly kind: RunKind
+  readonly count: number
+  /** 0: none waits. */
+  readonly oldestSeconds: number
+}
+
+async function waitingOf(runs: Pick<Database['runs'], 'waiting'>, kind: RunKind): Promise<WaitingKind> {
+  const found = await runs.waiting(kind, MAX_WAITING)
+  const since = found[0]?.admitted_at
+  const oldestSeconds = since === undefined ? 0 : Math.max(0, (Date.now() - Date.parse(since)) / 1000)
+  return { kind, count: found.length, oldestSeconds }
 }
 
 /** A far end may answer any status: those without a phrase of their own are counted by class. */

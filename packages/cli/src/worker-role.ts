@@ -138,6 +138,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     log,
   })
   const stopListening = await runQueue.listen(['chat', 'task', 'background'], work => texts.wake(work))
+  metrics.watchQueue(database.runs)
   metrics.watchWorker(() => ({ ...worker.metrics, ...texts.metrics }))
   return {
     async drain(withinMs) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Scope } from '@parley/contract'
 import { FakeOpenAiChat } from '@parley/fakes'
-import { systemTime } from '@parley/kernel'
+import { systemTime, VirtualTime } from '@parley/kernel'
 import { deleteProviderKey, MasterKeySealer, putProviderKey } from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -117,6 +117,62 @@ describe('the services of an environment', () => {
     } finally {
       catalogue.close()
     }
+  })
+})
+
+describe('replaced services', () => {
+  /** The services that are closed, as they are. */
+  const closing = async (limits: Partial<ConstructorParameters<typeof EnvironmentServices>[0]>) => {
+    const time = new VirtualTime()
+    const settings = readSettings({ OPENAI_BASE_URL: chat.baseUrl })
+    const all = new Services(settings)
+    const of = new EnvironmentServices({ services: all, settings, database: test.database, sealer, time, ...limits })
+    closers.push(async () => {
+      await of.close()
+      await all.close()
+    })
+    const closed: string[] = []
+    const replace = async (name: string, within = scope) => {
+      await test.database.transaction(within, tx =>
+        putProviderKey(tx, within, sealer, { provider: 'openai', endpoint: null, models: [], key: name }),
+      )
+      const made = await of.of(within)
+      const close = made.close.bind(made)
+      made.close = () => {
+        closed.push(name)
+        return close()
+      }
+    }
+    return { time, closed, replace }
+  }
+
+  it('are kept for runs that began with them, a few of each environment, the newest', async () => {
+    const { closed, replace } = await closing({ maxRetiredOfOne: 2 })
+    for (const name of ['a', 'b', 'c']) await replace(name)
+    expect(closed).toEqual([])
+    await replace('d')
+    expect(closed).toEqual(['a'])
+    await replace('e')
+    expect(closed).toEqual(['a', 'b'])
+  })
+
+  it('are bounded over all environments, and the oldest of the environment that has the most goes first', async () => {
+    const { closed, replace } = await closing({ maxRetiredOfOne: 3, maxRetired: 4 })
+    const other = await test.scope()
+    for (const name of ['x', 'y']) await replace(name, other)
+    for (const name of ['a', 'b', 'c', 'd']) await replace(name)
+    expect(closed).toEqual([])
+    await replace('z', other)
+    expect(closed).toEqual(['a'])
+  })
+
+  it('are closed after the longest call at the latest', async () => {
+    const { time, closed, replace } = await closing({})
+    for (const name of ['a', 'b']) await replace(name)
+    time.advance(24 * 3_600_000)
+    expect(closed).toEqual([])
+    time.advance(2 * 3_600_000)
+    expect(closed).toEqual(['a'])
   })
 })
 

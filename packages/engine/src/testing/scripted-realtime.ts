@@ -93,14 +93,7 @@ export class ScriptedRealtime implements RealtimeModel {
       const call = { id: 'c1', name: calls.name, argumentsText: JSON.stringify(calls.arguments) }
       yield { type: 'tool-call', call, arguments: calls.arguments }
     }
-    yield {
-      type: 'usage',
-      inputTokens: 100,
-      outputTokens: 30,
-      cachedInputTokens: 0,
-      audioInputTokens: 60,
-      audioOutputTokens: 25,
-    }
+    yield { type: 'usage', inputTokens: 100, outputTokens: 30, cachedInputTokens: 0 }
     yield { type: 'finished', reason: 'stop' }
   }
 }

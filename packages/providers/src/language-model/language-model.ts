@@ -125,9 +125,6 @@ export type GenerationEvent =
       readonly inputTokens: number
       readonly outputTokens: number
       readonly cachedInputTokens: number
-      /** Audio among the input and output tokens. Default 0. */
-      readonly audioInputTokens?: number
-      readonly audioOutputTokens?: number
     }
   /** The last event. */
   | { readonly type: 'finished'; readonly reason: 'stop' | 'tool-calls' | 'length' | 'content-filter' }

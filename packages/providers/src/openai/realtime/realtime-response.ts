@@ -229,18 +229,13 @@ export class RealtimeResponse {
   }
 }
 
-/** Token counts of `response.done`; the service counts cached tokens among the input, and audio among both. */
+/** Token counts of `response.done`, audio included; the service counts cached tokens among the input. */
 function usageOf(usage: JsonObject): GenerationEvent {
   const input = isObject(usage.input_token_details) ? usage.input_token_details : {}
-  const output = isObject(usage.output_token_details) ? usage.output_token_details : {}
-  const audioInput = countIn(input, 'audio_tokens')
-  const audioOutput = countIn(output, 'audio_tokens')
   return {
     type: 'usage',
     inputTokens: countIn(usage, 'input_tokens'),
     outputTokens: countIn(usage, 'output_tokens'),
     cachedInputTokens: countIn(input, 'cached_tokens'),
-    ...(audioInput > 0 && { audioInputTokens: audioInput }),
-    ...(audioOutput > 0 && { audioOutputTokens: audioOutput }),
   }
 }

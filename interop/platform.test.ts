@@ -1,4 +1,6 @@
 // What one started platform does for its user. The tests share it and run side by side: most of each is waiting for a call.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ParleyClient } from '@parley/client'
 import { beforeAll, describe, it } from 'vitest'
 import { startBaresipCall } from './baresip.ts'
@@ -16,6 +18,7 @@ import {
   waitForRun,
 } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
+import { GatedAgent, verified } from './release-gate.ts'
 import { type Serving, startServing, temporaryHome } from './serving.ts'
 import { BARESIP_PROGRAMS, requires } from './skip.ts'
 
@@ -24,6 +27,8 @@ const PHONE = '+12025550143'
 const CALL_MS = 120_000
 /** The built-in model answers at once; the machine may be busy. */
 const SOON_MS = 20_000
+/** About 30 conversations in text, four at once. */
+const GATE_MS = 120_000
 
 const generator = generatorFolder()
 const generatorNote =
@@ -35,9 +40,11 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
   const afterAllTests = atLastTestEnd()
   let serving: Serving
   let client: ParleyClient
+  let home: string
   beforeAll(async () => {
     // An empty home: the start creates everything in it.
-    serving = await startServing(afterAllTests, { home: temporaryHome(afterAllTests) })
+    home = temporaryHome(afterAllTests)
+    serving = await startServing(afterAllTests, { home })
     client = clientOf(serving)
   }, 180_000)
 
@@ -139,6 +146,46 @@ describe('a platform started by "npm start"', { timeout: 360_000, concurrent: tr
       const run = await waitForRun(client, run_id, hasEnded, SOON_MS)
       expect(run).toMatchObject({ mode, state: 'completed', outcome: { kind: 'completed', ended_by: 'agent' } })
     }
+  })
+
+  it('a release gate lets a good version go live, blocks a worse one, and signs what it let through', async ({
+    expect,
+  }) => {
+    const agent = await GatedAgent.published(client, 'Hello, this is the desk.')
+    const gateOn = await agent.suite()
+    const good = await agent.publish('Good day, this is the desk.', { gateOn })
+    expect(good.gate).toMatchObject({ state: 'running', candidate: 1, predecessor: 0 })
+    const { gate, certificate } = await agent.decided(1, GATE_MS)
+    expect(gate).toMatchObject({ state: 'passed', evidence: { method: 'sequential', reason: null } })
+    expect(await agent.head()).toBe(1)
+
+    const worse = await agent.publish('Hello.')
+    expect((await agent.decided(2, GATE_MS)).gate).toMatchObject({ state: 'failed', evidence: { reason: 'worse' } })
+    expect(await agent.head()).toBe(1)
+    const body = { version: 2, expected_version: 1 }
+    const params = { agent_id: agent.id }
+    const { test_run_id } = worse.gate
+    await expect(client.publications.setHead({ params, body })).rejects.toMatchObject({ reason: 'gate_failed' })
+    await client.publications.setHead({ params, body: { ...body, override: { reason: 'The desk has moved' } } })
+    expect(await agent.head()).toBe(2)
+    const { items } = await client.audit.list({ query: { limit: 200 } })
+    expect(items).toContainEqual(
+      expect.objectContaining({
+        action: 'publications.override_gate',
+        resource: expect.objectContaining({ id: `${agent.id}/2` }),
+      }),
+    )
+    expect((await client.testRuns.get({ params: { test_run_id: test_run_id! } })).verdict).toBe('failed')
+
+    const file = join(home, 'certificate.json')
+    writeFileSync(file, JSON.stringify(certificate))
+    expect(await verified(file, home)).toMatchObject({ code: 0, text: expect.stringContaining('valid: version 1') })
+    writeFileSync(file, JSON.stringify(certificate).replace('"version":1', '"version":2'))
+    expect(await verified(file, home)).toMatchObject({ code: 1, text: expect.stringContaining('not valid') })
+    const served = (await (await fetch(`${serving.demo.api}/.well-known/parley-keys.json`)).json()) as {
+      keys: { kid: string }[]
+    }
+    expect(served.keys.map(({ kid }) => kid)).toContain(certificate!.key_id)
   })
 
   it('a chat that an operator cancels ends', async ({ expect }) => {

@@ -24,7 +24,8 @@ type SequentialDecision = 'continue' | 'not_worse' | 'worse'
 /** Pairs at the end of the test, as a multiple of those of the fixed plan. */
 const LONGEST = 1.5
 /** Added to the boundaries, in units of the log ratio: the share of unequal pairs is estimated, and early estimates are noisy. */
-const MARGIN = 0.15
+const BLOCK_MARGIN = 0.17
+const PASS_MARGIN = 0.1
 
 /**
  * Decides by a sequential probability ratio test (Wald 1945) whether the candidate is worse by `minimumEffect` or as good as its
@@ -36,8 +37,8 @@ export function sequentialDecision(counts: PairCounts, rates: ErrorRates): Seque
   const { maximumFalsePass: beta, maximumFalseBlock: alpha, minimumEffect: effect } = rates
   const ratio = logLikelihood(counts, effect) - logLikelihood(counts, 0)
   // Rates that are large together decide at once: their boundaries would be on the other side of 0.
-  if (ratio >= Math.max(0, Math.log((1 - beta) / alpha)) + MARGIN) return 'worse'
-  if (ratio <= Math.min(0, Math.log(beta / (1 - alpha))) - MARGIN) return 'not_worse'
+  if (ratio >= Math.max(0, Math.log((1 - beta) / alpha)) + BLOCK_MARGIN) return 'worse'
+  if (ratio <= Math.min(0, Math.log(beta / (1 - alpha))) - PASS_MARGIN) return 'not_worse'
   if (counts.pairs < mostPairs(rates)) return 'continue'
   return ratio > 0 ? 'worse' : 'not_worse'
 }
@@ -47,13 +48,13 @@ export function mostPairs(rates: ErrorRates): number {
   return Math.max(1, Math.ceil(LONGEST * fixedPlanPairs(rates)))
 }
 
-/**
- * Pairs of a plan of fixed size with these error rates. `variance` is that of the difference within a pair: p (1 - p) + q (1 - q)
- * for independent trials with the probabilities p and q. Default: the largest possible, for a plan that does not know them.
- */
-export function fixedPlanPairs(rates: ErrorRates, variance = 0.5): number {
+/** Largest variance of the difference within a pair of independent trials. */
+const MOST_VARIANCE = 0.5
+
+/** Pairs of a plan of fixed size that keeps these error rates whatever the pass rates are. */
+export function fixedPlanPairs(rates: ErrorRates): number {
   const z = normalQuantile(1 - rates.maximumFalseBlock) + normalQuantile(1 - rates.maximumFalsePass)
-  return (Math.max(0, z) ** 2 * variance) / rates.minimumEffect ** 2
+  return (Math.max(0, z) ** 2 * MOST_VARIANCE) / rates.minimumEffect ** 2
 }
 
 /** The largest log likelihood among shares of pairs that only the predecessor (`a`) or only the candidate (`a - loss`) passed. */

@@ -20,6 +20,8 @@ export interface TurnServer {
   readonly url6: string
   /** For `PARLEY_TURN_SECRET`. */
   readonly secret: string
+  /** Whether it relays at this port. */
+  relays(port: number): boolean
   /** Its log so far. */
   output(): string
 }
@@ -67,5 +69,5 @@ export async function startTurnServer(atTestEnd: AtTestEnd = onTestFinished): Pr
   void exited.then(() => ready.reject(new Error(`turnserver ended:\n${output}`)))
   const timer = setTimeout(() => ready.reject(new Error(`turnserver was not ready:\n${output}`)), READY_MS)
   await ready.promise.finally(() => clearTimeout(timer))
-  return { url6: `turn:[::1]:${port}`, secret, output: () => output }
+  return { url6: `turn:[::1]:${port}`, secret, relays: at => at > port && at <= port + RELAYS, output: () => output }
 }

@@ -107,6 +107,68 @@ describe('web calls', { timeout: 240_000 }, () => {
     browser.close()
   })
 
+  /** A browser that listens to the run's call. */
+  const listenerOf = async (run_id: string) => {
+    const browser = new BrowserStandIn({ receivesOnly: true })
+    const status = await browser.call('http://api.test/', 'unused', async (_url, init) => {
+      const { listener_id } = await client.runs.listen({ params: { run_id }, body: { offer: String(init?.body) } })
+      const { answer, refusal } = await eventually(
+        () => client.runs.listener({ params: { run_id, listener_id } }),
+        ({ state }) => state !== 'waiting',
+        SOON_MS,
+      )
+      return new Response(answer ?? refusal, { status: answer === null ? 409 : 201 })
+    })
+    return { browser, status }
+  }
+  const hears = (browser: BrowserStandIn) =>
+    eventually(
+      async () => rms(browser.heard),
+      level => level > 0.005,
+      SOON_MS,
+    )
+  const loses = (browser: BrowserStandIn) =>
+    eventually(
+      async () => browser.state,
+      state => state === 'closed' || state === 'disconnected' || state === 'failed',
+      SOON_MS,
+    )
+
+  it('a member hears a live phone call, and hears it no more when the call is over', async () => {
+    const body = { agent_id: 'clinic', channel: 'phone', mode: 'outbound', to: serving.demo.phone! } as const
+    const { run_id } = await client.runs.create({ body })
+    await waitForRun(client, run_id, ({ state }) => state === 'running', SOON_MS)
+    const { browser, status } = await listenerOf(run_id)
+    expect(status, serving.output()).toBe(201)
+    await hears(browser)
+    await client.runs.cancel({ params: { run_id } })
+    await loses(browser)
+    browser.close()
+    await waitForRun(client, run_id, hasEnded, SOON_MS)
+  })
+
+  it('members hear a live web call, at most four at once; when they leave, the call goes on', async () => {
+    const { run_id, url, token } = await created()
+    const caller = new BrowserStandIn()
+    expect(await caller.call(url, token)).toBe(201)
+    await waitForRun(client, run_id, ({ state }) => state === 'running', SOON_MS)
+    const listeners = [await listenerOf(run_id)]
+    await hears(listeners[0]!.browser)
+    while (listeners.length < 5) listeners.push(await listenerOf(run_id))
+    expect(listeners.map(({ status }) => status)).toEqual([201, 201, 201, 201, 409])
+    for (const { browser } of listeners) browser.close()
+    const heard = caller.heard.length
+    await eventually(
+      async () => caller.heard.length,
+      length => length > heard + 16_000,
+      SOON_MS,
+    )
+    expect((await client.runs.get({ params: { run_id } })).state).toBe('running')
+    caller.send({ type: 'hangup' })
+    await waitForRun(client, run_id, hasEnded, SOON_MS)
+    caller.close()
+  })
+
   it('offers that are no offers, and secrets of nobody, are refused and leave the token unused', async () => {
     const { run_id, url, token } = await created()
     const post = async (body: string, bearer = token, type = 'application/sdp') => {

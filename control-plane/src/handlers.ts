@@ -9,6 +9,7 @@ import { environmentHandlers } from './handlers/environments.ts'
 import { exchangeHandlers } from './handlers/exchange.ts'
 import { keyHandlers } from './handlers/keys.ts'
 import { knowledgeHandlers } from './handlers/knowledge.ts'
+import { listenerHandlers } from './handlers/listeners.ts'
 import { numberHandlers } from './handlers/numbers.ts'
 import { providerKeyHandlers } from './handlers/provider-keys.ts'
 import { publicationHandlers } from './handlers/publications.ts'
@@ -48,6 +49,7 @@ export const handlers: Handlers = {
   ...runHandlers,
   ...createRunHandler,
   ...messageHandler,
+  ...listenerHandlers,
   ...runContentHandlers,
   ...testSuiteHandlers,
   ...testRunHandlers,

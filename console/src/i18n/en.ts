@@ -205,6 +205,8 @@ export const en = {
   'live.empty': 'Nobody is on a call.',
   'live.others': 'Other calls',
   'live.open': 'Open',
+  'live.listen': 'Listen',
+  'live.stopListening': 'Stop listening',
   'live.noTurns': 'Nothing has been said yet.',
   'agents.lead': 'Agents of this environment.',
   'agents.empty': 'There is no agent yet.',

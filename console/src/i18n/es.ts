@@ -207,6 +207,8 @@ export const es: Catalogue = {
   'live.empty': 'Nadie está en una llamada.',
   'live.others': 'Otras llamadas',
   'live.open': 'Abrir',
+  'live.listen': 'Escuchar',
+  'live.stopListening': 'Dejar de escuchar',
   'live.noTurns': 'Aún no se ha dicho nada.',
   'agents.lead': 'Agentes de este entorno.',
   'agents.empty': 'Todavía no hay agentes.',

@@ -8,6 +8,7 @@ import { ChannelIcon, farEnd, isEnded, type Run, StateBadge } from '../runs/run-
 import { Icon } from '../shell/icon.tsx'
 import { clock, shortTime } from '../ui/duration.ts'
 import { Badge, Empty, Fault, Loading, PageHead } from '../ui/parts.tsx'
+import { ListenButton } from './listen.tsx'
 import { followedRuns, liveCall } from './live-call.ts'
 import { useRunEvents } from './use-run-events.ts'
 import '../styles/run.css'
@@ -121,6 +122,7 @@ function CallPanel({ run, onClose }: { readonly run: Run; readonly onClose: () =
         <Link to={{ page: 'run', runId: run.run_id }} className="button small">
           {text('live.open')}
         </Link>
+        {!hasEnded && run.channel !== 'cloud' && <ListenButton run={run} />}
         {!hasEnded && <HangUpButton run={run} />}
       </footer>
     </article>

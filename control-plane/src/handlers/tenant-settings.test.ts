@@ -24,6 +24,7 @@ describe('GET and PUT /tenant/settings', () => {
     expect(await get()).toEqual({
       name: 'Test',
       display_name: null,
+      listening_enabled: true,
       retention: {
         recording_days: 90,
         transcript_days: 365,

@@ -9,11 +9,12 @@ export const tenantSettingsHandlers = {
     body: toSettings(await tenantSettings(db, scope)),
   }),
 
-  'tenant_settings.update': async ({ body: { display_name, retention } }, context) => {
+  'tenant_settings.update': async ({ body: { display_name, listening_enabled, retention } }, context) => {
     const { db, scope } = context
     context.auditResource({ kind: 'operation', id: 'tenant/settings' })
     const written = await writeTenantSettings(db, scope, {
       ...(display_name !== undefined && { display_name }),
+      ...(listening_enabled !== undefined && { listening_enabled }),
       ...(retention !== undefined && { retention }),
     })
     if (written === null) {
@@ -33,6 +34,11 @@ export const tenantSettingsHandlers = {
 } satisfies Partial<Handlers>
 
 function toSettings(row: TenantSettingsRow): z.input<typeof settingsSchema> {
-  const { name, display_name, retention_version: version, ...days } = row
-  return { name, display_name, retention: { ...days, source: version === 0 ? 'platform_default' : 'tenant', version } }
+  const { name, display_name, listening_enabled, retention_version: version, ...days } = row
+  return {
+    name,
+    display_name,
+    listening_enabled,
+    retention: { ...days, source: version === 0 ? 'platform_default' : 'tenant', version },
+  }
 }

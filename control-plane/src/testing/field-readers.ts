@@ -246,6 +246,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
     `${HANDLERS}/runs-create.test.ts`,
   ],
   ['runs.update', 'override_dynamic_variables metadata', `${STORE}/runs/updates.ts`, `${HANDLERS}/runs.test.ts`],
+  ['runs.listen', 'offer', `${HANDLERS}/listeners.ts`, `${HANDLERS}/listeners.test.ts`],
   ['runs.message', 'text', `${HANDLERS}/runs-message.ts`, 'control-plane/src'],
   ['usage.summary', 'group_by from to agent_id purpose contact', HANDLERS, 'control-plane/src'],
   ['budgets.update', 'cap_usd expected_policy_id', `${HANDLERS} ${STORE}/runs`, 'control-plane/src'],
@@ -282,7 +283,7 @@ export const FIELD_READERS: readonly FieldReader[] = [
   ['team.set_role', 'role', `${HANDLERS}/team.ts`, `${HANDLERS}/team.test.ts`],
   [
     'tenant_settings.update',
-    'display_name retention',
+    'display_name listening_enabled retention',
     `${HANDLERS}/tenant-settings.ts`,
     `${HANDLERS}/tenant-settings.test.ts`,
   ],

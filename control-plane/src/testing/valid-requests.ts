@@ -83,6 +83,22 @@ async function newCall(world: World): Promise<string> {
     }
 }
 
+/** What a browser offers that only receives audio. */
+export const LISTENER_OFFER = [
+  'v=0',
+  'o=- 1 1 IN IP4 127.0.0.1',
+  's=-',
+  't=0 0',
+  'm=audio 9 UDP/TLS/RTP/SAVPF 111',
+  'a=mid:0',
+  'a=recvonly',
+  'a=ice-ufrag:abcd',
+  'a=ice-pwd:0123456789abcdef0123456789',
+  'a=fingerprint:sha-256 00:11',
+  'a=rtpmap:111 opus/48000/2',
+  '',
+].join('\r\n')
+
 async function newKey(world: World) {
   const made = await world.call('keys.create', { body: { name: 'of a test', role: 'viewer' } })
   return String(made.key_id)
@@ -289,6 +305,12 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
   }),
   'runs.cancel': async world => ({ params: { run_id: await newChat(world) } }),
   'runs.message': async world => ({ params: { run_id: await newChat(world) }, body: { text: 'Hello?' } }),
+  'runs.listen': async world => ({ params: { run_id: await newCall(world) }, body: { offer: LISTENER_OFFER } }),
+  'runs.listener': async world => {
+    const run_id = await newCall(world)
+    const { listener_id } = await world.call('runs.listen', { params: { run_id }, body: { offer: LISTENER_OFFER } })
+    return { params: { run_id, listener_id } }
+  },
   'runs.timeline': async world => ({ params: { run_id: await newChat(world) }, query: { limit: 5 } }),
   'runs.effects': async world => ({ params: { run_id: await newChat(world) } }),
   'runs.ladder': async world => ({ params: { run_id: await newChat(world) } }),

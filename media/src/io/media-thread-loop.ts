@@ -315,6 +315,9 @@ export class MediaThreadLoop {
       case 'background':
         session.core.setBackground(command.loop, command.gain)
         break
+      case 'listen':
+        session.core.listen(command.listener, command.memory)
+        return
       case 'detect-voice':
         session.core.detectVoice(command.options)
         return

@@ -166,6 +166,9 @@ class InlineSession {
       case 'background':
         this.#core.setBackground(command.loop, command.gain)
         break
+      case 'listen':
+        this.#core.listen(command.listener, command.memory)
+        return
       case 'detect-voice':
         this.#core.detectVoice(command.options)
         return

@@ -1,6 +1,7 @@
 import { type Ms, msToSamples, type Random, type UnixMs } from '@parley/kernel'
 import { isRtcp } from '../rtp/rtp-packet.ts'
 import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
+import { AudioTaps } from './call-mix.ts'
 import { CallPage } from './call-page.ts'
 import { InboundChain } from './inbound-chain.ts'
 import type { MediaStatistics, VoiceDetection } from './media-session.ts'
@@ -10,7 +11,7 @@ import { ReceptionIntervals } from './reception-intervals.ts'
 import { RtcpReports } from './rtcp-reports.ts'
 import type { AppliedParameters, CoreEvent, DigitOptions } from './session-protocol.ts'
 import type { SessionRecorder } from './session-recorder.ts'
-import type { SessionRings } from './session-rings.ts'
+import { SessionRings } from './session-rings.ts'
 import { SessionCounters } from './session-statistics.ts'
 
 interface MediaSessionCoreOptions {
@@ -42,6 +43,9 @@ export class MediaSessionCore {
   readonly #outbound: OutboundChain
   readonly #rtcp: RtcpReports
   readonly #intervals: ReceptionIntervals
+  readonly #taps: AudioTaps
+  /** The call in a native path; null: there is none. */
+  #path: PathCall | null = null
   #applied = false
   #closed = false
 
@@ -50,8 +54,10 @@ export class MediaSessionCore {
     const counters = this.#counters
     const { format } = options.rings
     const page = this.#page
-    this.#inbound = new InboundChain({ ...options, format, counters, page })
-    this.#outbound = new OutboundChain({ ...options, format, counters, page, receiveKeys: this.#inbound.keys })
+    this.#taps = new AudioTaps(options.recorder)
+    const chain = { ...options, recorder: this.#taps }
+    this.#inbound = new InboundChain({ ...chain, format, counters, page })
+    this.#outbound = new OutboundChain({ ...chain, format, counters, page, receiveKeys: this.#inbound.keys })
     this.#intervals = new ReceptionIntervals(options.openedAtMs, page.intervals)
     this.#rtcp = new RtcpReports({ ...options, counters, inbound: this.#inbound, outbound: this.#outbound })
   }
@@ -71,10 +77,19 @@ export class MediaSessionCore {
     return this.#page
   }
 
-  /** A native path processes this call's regular packets from now on; null: no longer. A recorder that it cannot write prevents that. */
+  /**
+   * A native path processes this call's regular packets from now on; null: no longer. A recorder that it cannot write prevents that, and
+   * those who listen to the call do as long as they listen.
+   */
   useNative(call: PathCall | null): void {
+    this.#path = call
+    this.#choosePath()
+  }
+
+  #choosePath(): void {
     const { recorder } = this.#options
-    const used = recorder === null || recorder.memory !== undefined ? call : null
+    const isWritable = recorder === null || recorder.memory !== undefined
+    const used = isWritable && !this.#taps.isHeard ? this.#path : null
     this.#inbound.useNative(used)
     this.#outbound.useNative(used)
   }
@@ -99,6 +114,13 @@ export class MediaSessionCore {
 
   setBackground(loop: Int16Array | null, gain: number): void {
     this.#outbound.setBackground(loop, gain)
+  }
+
+  /** Mixes both directions into the outbound ring of session `listener`, whose rings are in `memory`; null: no more. */
+  listen(listener: number, memory: SharedArrayBuffer | null): void {
+    const { format } = this.#options.rings
+    this.#taps.listen(listener, memory === null ? null : new SessionRings(format, memory))
+    this.#choosePath()
   }
 
   detectVoice(options: VoiceDetection): void {
@@ -167,8 +189,8 @@ export class MediaSessionCore {
       this.#inbound.advance(nowMs)
       this.#endInterval(nowMs)
     }
-    const { recorder, rings, openedAtMs } = this.#options
-    recorder?.end(msToSamples(nowMs - openedAtMs, rings.format))
+    const { rings, openedAtMs } = this.#options
+    this.#taps.end(msToSamples(nowMs - openedAtMs, rings.format))
     const length = this.#applied ? this.#rtcp.bye(nowMs, dst) : 0
     this.#closed = true
     this.useNative(null)

@@ -128,6 +128,17 @@ export class MediaSessionHandle implements MediaSession {
     return this.#options.rings.nextVoiceEdge()
   }
 
+  /** Throws `MediaError` "unknown_session" for a session of another plane or format. */
+  playTo(listener: MediaSession): () => void {
+    if (!(listener instanceof MediaSessionHandle) || listener.format.sampleRateHz !== this.format.sampleRateHz)
+      throw new MediaError('unknown_session', 'a listener needs a session of the same plane and format')
+    if (this.#state === 'open')
+      this.#options.post({ type: 'listen', listener: listener.id, memory: listener.#options.rings.memory })
+    return () => {
+      if (this.#state === 'open') this.#options.post({ type: 'listen', listener: listener.id, memory: null })
+    }
+  }
+
   describe(): string {
     const { session } = this.#options
     const path = session.recording?.path ?? null

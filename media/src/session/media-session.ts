@@ -184,6 +184,12 @@ export interface MediaSession {
    */
   nextVoiceEdge(): VoiceEdge | null
 
+  /**
+   * Mixes what is received and sent from now on into what `listener` sends, 200 ms late. `listener` is a session of the same plane and format,
+   * to which nothing is played. Returns a function that ends it; the close of either session does, too.
+   */
+  playTo(listener: MediaSession): () => void
+
   /** One line that describes the chain: "udp 127.0.0.1:10000 <- srtp AES_CM_128_HMAC_SHA1_80 <- PCMU/8000 …". */
   describe(): string
   statistics(): Promise<MediaStatistics>

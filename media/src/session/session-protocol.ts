@@ -29,6 +29,8 @@ export type SessionCommand =
   | { readonly type: 'detect-voice'; readonly options: VoiceDetection }
   /** `loop` in shared memory; null: no background. */
   | { readonly type: 'background'; readonly loop: Int16Array | null; readonly gain: number }
+  /** Rings of session `listener`, which has the format of this session; null: it listens no more. */
+  | { readonly type: 'listen'; readonly listener: number; readonly memory: SharedArrayBuffer | null }
   | { readonly type: 'statistics' }
   | { readonly type: 'close' }
 

@@ -6,7 +6,7 @@ import { commaList } from './setting-schemas.ts'
 const MAX_SERVERS = 8
 
 /** Whether the engine allocates relays too: no; beside its own addresses; instead of them. */
-export type EngineRelay = 'no' | 'also' | 'only'
+type EngineRelay = 'no' | 'also' | 'only'
 
 /** TURN and STUN servers of web calls. */
 export interface WebRelay extends TurnSettings {

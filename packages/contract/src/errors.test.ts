@@ -30,7 +30,7 @@ const REASONS: Record<string, string> = {
   capability_unavailable:
     'unsupported_capability tenant_not_configured admission_disabled pricing_not_installed channel_not_supported mode_not_supported telephony_missing trunk_unavailable number_unavailable secret_unavailable model_not_ready voice_not_ready signing_secret_missing destination_not_configured web_call_unanswered gate_suite_missing',
   forbidden: 'role can_dial production_only origin_not_allowed',
-  policy_denied: 'spend_cap destination_not_allowed',
+  policy_denied: 'spend_cap destination_not_allowed listening_disabled',
   rate_limited: 'request_rate daily_call_limit concurrent_capacity streams site_key_limit',
   publication_invalid: 'invalid_draft model_binding_required',
   knowledge_unavailable: 'not_configured no_generation',

@@ -43,7 +43,7 @@ export const API_ERRORS = {
     status: 403,
     retryable: false,
     text: 'A policy of the environment forbids the operation.',
-    reasons: ['spend_cap', 'destination_not_allowed'],
+    reasons: ['spend_cap', 'destination_not_allowed', 'listening_disabled'],
   },
   not_found: {
     status: 404,

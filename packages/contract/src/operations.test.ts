@@ -59,6 +59,8 @@ const REASONS: Readonly<Record<string, string>> = {
     'rate_limited/daily_call_limit rate_limited/concurrent_capacity',
   'runs.update': 'run_not_active/run_ended capability_unavailable/channel_not_supported',
   'runs.message': 'conflict/turn_in_progress run_not_active/run_ended capability_unavailable/mode_not_supported',
+  'runs.listen':
+    'policy_denied/listening_disabled run_not_active/run_ended capability_unavailable/channel_not_supported',
   'budgets.update': 'conflict/stale_revision capability_unavailable/pricing_not_installed',
   'alerts.create':
     'invalid_request/address_not_allowed conflict/limit_reached capability_unavailable/signing_secret_missing ' +

@@ -7,6 +7,7 @@ import { draftOperations } from './drafts/drafts.ts'
 import { knowledgeOperations } from './knowledge/knowledge.ts'
 import { teamOperations } from './people/team.ts'
 import { publicationOperations } from './publications/publications.ts'
+import { listenerOperations } from './runs/listeners.ts'
 import { runContentOperations, runEvents } from './runs/run-content.ts'
 import { runOperations } from './runs/runs.ts'
 import { callLimitOperations } from './telephony/call-limit.ts'
@@ -47,6 +48,7 @@ export const operations = [
   ...numberOperations,
   ...callLimitOperations,
   ...runOperations,
+  ...listenerOperations,
   ...runContentOperations,
   ...testSuiteOperations,
   ...testRunOperations,

@@ -160,6 +160,7 @@ const RESOURCES: Record<string, [z.ZodType, Record<string, FieldCases>]> = {
     {
       name: pattern(['Demo', ''], ['\0']),
       display_name: nullable(text(1, 128)),
+      listening_enabled: boolean,
       retention: object(
         { recording_days: 1, transcript_days: 1, document_days: null, source: 'tenant', version: 0 },
         {

@@ -1,11 +1,13 @@
 import type { LegOptions, SipCallLeg } from '@parley/leg'
-import type { Call, CallEvent } from './call.ts'
+import type { Call, CallEvent, RunOfCall } from './call.ts'
 import type { CallControl, CallHandler } from './call-handler.ts'
 
 /** Decisions about a call, inbound or outbound, that precede its media, and callbacks for its progress. */
 export interface CallPlan {
   /** Creates the handler of the call. Called once, before the answer; when it throws, the call ends as failed. */
   readonly createHandler: HandlerFactory
+  /** The run of the call; default: it is none. */
+  readonly run?: RunOfCall
   /** Null: not recorded. */
   readonly recording: NonNullable<LegOptions['recording']> | null
   /**

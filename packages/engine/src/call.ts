@@ -1,12 +1,16 @@
 import type { PreemptiveGenerationReport, TimelineItem, TurnLatency, Utterance } from '@parley/conversation'
 import type { Ms, Time, Timer } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent, LegTransport } from '@parley/leg'
+import type { OwnedRun } from '@parley/runs'
 import type { CallControl, CallHandler } from './call-handler.ts'
 import { type LocalEnding, type RunResult, runResult } from './outcome.ts'
 import type { Ticker } from './ticker.ts'
 
 /** Longest wait, after the call, for actions that are still in progress. */
 const SETTLE_MS: Ms = 5000
+
+/** The run of a call, and its environment. */
+export type RunOfCall = Pick<OwnedRun, 'runId' | 'scope'>
 
 interface CallOptions {
   readonly leg: CallLeg
@@ -17,6 +21,8 @@ interface CallOptions {
   /** The engine hangs up after this long, whatever the handler does; default 25 hours. */
   readonly maxDurationMs?: Ms
   readonly onEvent?: (event: CallEvent, call: Call) => void
+  /** The run of the call; default: it is none. */
+  readonly run?: RunOfCall
 }
 
 export type CallEvent =
@@ -43,6 +49,8 @@ export interface CallReport {
 /** Owns a call of either direction: its leg, its handler, and its report at the end. */
 export class Call {
   readonly leg: CallLeg
+  /** Undefined: the call is no run. */
+  readonly run: RunOfCall | undefined
   /** Resolves when the call is over, its recording complete and its handler settled; never rejects. */
   readonly report: Promise<CallReport>
   readonly #handler: CallHandler | null
@@ -57,6 +65,7 @@ export class Call {
 
   constructor(options: CallOptions) {
     this.leg = options.leg
+    this.run = options.run
     this.#time = options.time
     this.#ticker = options.ticker
     this.#onEvent = options.onEvent

@@ -151,6 +151,7 @@ export class Engine {
       time: this.endpoint.time,
       ticker: this.#ticker,
       createHandler,
+      ...(plan.run !== undefined && { run: plan.run }),
       onEvent: (event, owner) => {
         onEvent?.(owner, event)
         plan.onEvent?.(event, owner)

@@ -3,6 +3,7 @@ import type {
   DigitSource,
   MediaParameters,
   MediaReport,
+  MediaSession,
   MediaStatistics,
   VoiceDetection,
   VoiceEdge,
@@ -42,6 +43,8 @@ export interface CallLeg {
   readHeard(into: Int16Array): Samples
   /** See `MediaSession.setBackground`. */
   setBackground(loop: Int16Array | null, gain: number): void
+  /** See `MediaSession.playTo`. */
+  playTo(listener: MediaSession): () => void
   /** See `MediaSession.detectVoice`. */
   detectVoice(options: VoiceDetection): void
   /** See `MediaSession.nextVoiceEdge`. */

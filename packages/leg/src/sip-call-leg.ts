@@ -212,6 +212,10 @@ export class SipCallLeg implements CallLeg {
   }
 
   /** See `MediaSession.detectVoice`. */
+  playTo(listener: MediaSession): () => void {
+    return this.#media.playTo(listener)
+  }
+
   detectVoice(options: VoiceDetection): void {
     this.#media.detectVoice(options)
   }

@@ -67,6 +67,11 @@ interface WebLegOptions {
   readonly recording?: MediaSessionOptions['recording']
 }
 
+/** Where other processes of this machine send RTP of a media session. */
+export function addressOnThisMachine({ local }: Pick<MediaSession, 'local'>): MediaSession['local'] {
+  return { address: local.address === '0.0.0.0' ? '127.0.0.1' : local.address, port: local.port }
+}
+
 /** Opens the media of a leg to a browser; `connect` gives it a peer connection. */
 export async function openWebLeg(context: WebLegContext, options: WebLegOptions): Promise<WebLeg> {
   const media = await context.media.open({
@@ -128,8 +133,7 @@ export class WebLeg implements CallLeg {
 
   /** Where the peer connection sends the browser's RTP. */
   get mediaAddress(): { readonly address: string; readonly port: number } {
-    const { address, port } = this.#media.local
-    return { address: address === '0.0.0.0' ? '127.0.0.1' : address, port }
+    return addressOnThisMachine(this.#media)
   }
 
   /** Takes the peer connection of an answered offer: the first, or another in place of one whose path was lost. */
@@ -202,6 +206,10 @@ export class WebLeg implements CallLeg {
 
   setBackground(loop: Int16Array | null, gain: number): void {
     this.#media.setBackground(loop, gain)
+  }
+
+  playTo(listener: MediaSession): () => void {
+    return this.#media.playTo(listener)
   }
 
   detectVoice(options: VoiceDetection): void {

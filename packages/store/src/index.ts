@@ -380,6 +380,12 @@ export {
   trunkOf,
   writeTrunk,
 } from './trunks.ts'
+export {
+  insertListener,
+  readListener,
+  settleListener,
+  takeListenerOffers,
+} from './web/call-listeners.ts'
 export type { PresentedSiteKey } from './web/protocol.ts'
 export {
   insertSiteKey,

@@ -105,6 +105,8 @@ export type Topic =
   | 'run_orders'
   /** The browser of a web call sent something; the id is the run's. */
   | 'web_calls'
+  /** A browser wants to listen to a call; the id is the run's. */
+  | 'listeners'
 
 /** Notifies every process of changes. A lost message costs time only: listeners also poll now and then. */
 export interface Bus {

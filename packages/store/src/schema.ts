@@ -63,6 +63,7 @@ interface TenantsTable {
   transcript_days: Made<number>
   document_days: number | null
   retention_version: Made<number>
+  listening_enabled: Made<boolean>
   created_at: Made<Instant>
 }
 

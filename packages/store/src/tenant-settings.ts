@@ -9,6 +9,7 @@ const SETTINGS_COLUMNS = [
   'transcript_days',
   'document_days',
   'retention_version',
+  'listening_enabled',
 ] as const
 
 export interface TenantSettingsRow {
@@ -20,6 +21,8 @@ export interface TenantSettingsRow {
   readonly document_days: number | null
   /** 0: the platform's default was never changed. */
   readonly retention_version: number
+  /** Whether members may listen to live calls. */
+  readonly listening_enabled: boolean
 }
 
 interface Retention {
@@ -42,14 +45,20 @@ export async function tenantSettings(db: Queries, scope: Scope): Promise<TenantS
 export async function writeTenantSettings(
   tx: Queries,
   scope: Scope,
-  changes: { readonly display_name?: string | null; readonly retention?: Retention },
+  changes: {
+    readonly display_name?: string | null
+    readonly listening_enabled?: boolean
+    readonly retention?: Retention
+  },
 ): Promise<TenantSettingsRow | null> {
-  const { display_name, retention } = changes
-  if (display_name === undefined && retention === undefined) return tenantSettings(tx, scope)
+  const { display_name, listening_enabled, retention } = changes
+  if (display_name === undefined && listening_enabled === undefined && retention === undefined)
+    return tenantSettings(tx, scope)
   let update = tx
     .updateTable('tenants')
     .set({
       ...(display_name !== undefined && { display_name }),
+      ...(listening_enabled !== undefined && { listening_enabled }),
       ...(retention !== undefined && {
         recording_days: retention.recording_days,
         transcript_days: retention.transcript_days,

@@ -260,7 +260,7 @@ export class AgentCall {
 }
 
 /** Resolves when all candidates are known, or after a second: the engine finds the browser by its checks as well. */
-function gathered(connection: RTCPeerConnection): Promise<void> {
+export function gathered(connection: RTCPeerConnection): Promise<void> {
   return new Promise(resolve => {
     const settle = () => {
       if (connection.iceGatheringState === 'complete') resolve()

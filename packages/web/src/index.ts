@@ -4,6 +4,7 @@ export {
   type CallAccess,
   type CallState,
   call,
+  gathered,
   siteAccess,
   type Utterance,
 } from './agent-call.ts'

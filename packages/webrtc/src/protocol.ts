@@ -26,6 +26,8 @@ export interface OfferedAudio {
   readonly payloadType: number
   /** Format parameters of Opus in the offer; null: none. */
   readonly fmtp: string | null
+  /** Whether the browser only receives audio; default false. */
+  readonly receivesOnly?: boolean
 }
 
 /** Messages to the process that has the peer connections; `id` names a connection. */

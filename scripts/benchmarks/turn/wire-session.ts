@@ -113,6 +113,10 @@ export class WireSession implements MediaSession {
 
   detectVoice(): void {}
 
+  playTo(): () => void {
+    return () => {}
+  }
+
   nextVoiceEdge(): null {
     return null
   }

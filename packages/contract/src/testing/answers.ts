@@ -232,6 +232,7 @@ const secret = {
 const settings = {
   name: 'Demo',
   display_name: null,
+  listening_enabled: true,
   retention: { recording_days: 90, transcript_days: 365, document_days: null, source: 'platform_default', version: 0 },
 }
 export const audit = {
@@ -562,6 +563,8 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ['runs.update', { run_id: uuid, update }],
   ['runs.message', { run_id: uuid, state: 'running', utterances: [utterance] }],
   ['runs.timeline', { run_id: uuid, trace_id: '0'.repeat(32), items: TIMELINE, next_cursor: null }],
+  ['runs.listen', { listener_id: uuid, run_id: uuid, state: 'waiting', answer: null, refusal: null }],
+  ['runs.listener', { listener_id: uuid, run_id: uuid, state: 'answered', answer: 'v=0', refusal: null }],
   ['runs.effects', { items: [effect] }],
   [
     'runs.ladder',

@@ -63,6 +63,8 @@ GET    /api/v1/runs/{run_id}                             runs_get               
 PATCH  /api/v1/runs/{run_id}                             runs_update                 member        required_header  202,200
 POST   /api/v1/runs/{run_id}/cancel                      runs_cancel                 member        natural          202
 POST   /api/v1/runs/{run_id}/messages                    runs_message                member        required_header  200
+POST   /api/v1/runs/{run_id}/listeners                   runs_listen                 member        required_header  201,200
+GET    /api/v1/runs/{run_id}/listeners/{listener_id}     runs_listener               member        none             200
 GET    /api/v1/runs/{run_id}/timeline                    runs_timeline               viewer        none             200
 GET    /api/v1/runs/{run_id}/effects                     runs_effects                viewer        none             200
 GET    /api/v1/runs/{run_id}/ladder                      runs_ladder                 viewer        none             200

@@ -9,6 +9,8 @@ export const tenantSettings = z
   .strictObject({
     name: text(0),
     display_name: text(1, 128).nullable(),
+    /** Whether members may listen to live calls. */
+    listening_enabled: z.boolean(),
     retention: z.strictObject({
       recording_days: days,
       transcript_days: days,
@@ -39,13 +41,15 @@ const updateTenantSettings = operation({
   id: 'tenant_settings.update',
   method: 'PUT',
   path: '/api/v1/tenant/settings',
-  summary: 'Rename the environment for display, change retention (compare-and-set), or both',
+  summary: 'Rename the environment for display, permit listening to live calls, change retention (compare-and-set)',
   role: 'admin',
   idempotency: 'natural',
   params: null,
   query: null,
   body: z.strictObject({
     display_name: text(1, 128).nullable().optional(),
+    /** Whether members may listen to live calls. */
+    listening_enabled: z.boolean().optional(),
     retention: z
       .strictObject({
         recording_days: days,

@@ -3,9 +3,11 @@ import { type Ms, systemRandom, type Time, type Timer } from '@parley/kernel'
 import { type OwnedRun, RepeatedFailureLog, type RunLeases, type RunQueue } from '@parley/runs'
 import type { Bus, Database, JsonObject, Sealer } from '@parley/store'
 import { PeerProcess, type PeerProcessOptions } from '@parley/webrtc'
+import type { Call } from '../call.ts'
 import { Engine, type EngineOptions } from '../engine.ts'
 import { firstRouteOf, type InboundRouter } from '../inbound-router.ts'
 import { CallLadders, type LadderMessage } from '../ladder/call-ladders.ts'
+import { CallListeners } from '../web/call-listeners.ts'
 import { WebRuns } from '../web/web-runs.ts'
 import type { AgentFactory } from './agent-factory.ts'
 import type { CallRecordEnd } from './call-record.ts'
@@ -61,6 +63,7 @@ export class RunEngine {
   readonly #outbound: OutboundRuns
   readonly #web: WebRuns
   readonly #peers: PeerProcess
+  readonly #listeners: CallListeners
   readonly #heartbeats: RepeatedFailureLog
   readonly #sweeps: RepeatedFailureLog
   #isClosed = false
@@ -117,6 +120,15 @@ export class RunEngine {
       onOver: (run, end) => options.onOver?.(run, end),
       onProblem,
     })
+    this.#listeners = new CallListeners({
+      database,
+      bus: options.bus,
+      peers: this.#peers,
+      media: engine.endpoint.media,
+      calls: () => engine.calls,
+      time,
+      onProblem,
+    })
   }
 
   /** Throws what the endpoint throws ("address_in_use"), and what the database throws. */
@@ -155,12 +167,17 @@ export class RunEngine {
       onOver: (run, end) => options.onOver?.(run, end),
     })
     const router = options.router === undefined ? inbound : firstRouteOf([options.router, inbound])
+    let runs: RunEngine | null = null
+    const onCall = (call: Call) => {
+      options.calls.onCall?.(call)
+      if (runs !== null) runs.#listeners.began(call)
+    }
     const endpoint = { ...options.calls.endpoint, observe: ladders.observe.bind(ladders) }
-    const engine = await Engine.start({ ...options.calls, endpoint, router }).catch(error => {
+    const engine = await Engine.start({ ...options.calls, endpoint, router, onCall }).catch(error => {
       directory.close()
       throw error
     })
-    const runs = new RunEngine(options, engine, directory, registrations, ladders)
+    runs = new RunEngine(options, engine, directory, registrations, ladders)
     try {
       await runs.#begin()
     } catch (error) {
@@ -217,6 +234,7 @@ export class RunEngine {
     await this.#registrations.close()
     this.#directory.close()
     this.#web.close()
+    await this.#listeners.close()
     await this.engine.close()
     await this.#peers.close()
     // The ends of these runs are still being written.

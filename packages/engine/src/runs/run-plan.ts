@@ -21,8 +21,9 @@ export interface ReadyRun {
 
 /** The plan of a run's call: the agent talks, and the record writes the call's events into the run. */
 export function runPlan(ready: ReadyRun, recording: CallPlan['recording']): CallPlan {
-  const { start, record } = ready
+  const { run, start, record } = ready
   return {
+    run,
     createHandler: runHandler(ready, factsOf(start)),
     recording,
     onCall: call => record.onCall(call),

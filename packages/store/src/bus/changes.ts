@@ -10,6 +10,7 @@ const TOPICS: Readonly<Record<Topic, true>> = {
   runs: true,
   run_orders: true,
   web_calls: true,
+  listeners: true,
 }
 
 /** The longest id that is sent; a change with a longer id is sent as a change of its topic. */

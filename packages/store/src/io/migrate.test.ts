@@ -81,6 +81,7 @@ const APPLIED_ELSEWHERE = {
   '0028-usage-of-effects': 'a31e7113544ad65eb4c082afaef00e060a701c29a85cd02d5f72543cf9c7ac3c',
   '0029-caller-memory': 'fb622d7a87a91e2b9fd7c69418a67e97520c28d9052d71e8d3a6b4211e17bae5',
   '0030-release-gates': '9071936538e8d21ba4d0c7f7b87119001b7b5867566c0a6190dbf0019c968d73',
+  '0031-call-listeners': '2625c352e39fb0b671e661afeeaabcd4c4f1de19e8349a1f8314448fe5fca7c0',
 }
 
 async function ours(): Promise<Migration[]> {

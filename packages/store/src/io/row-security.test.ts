@@ -105,6 +105,8 @@ async function fill({ tenant_id }: Scope): Promise<void> {
      select tenant_id, run_id, sha256(uuid_send($1::uuid)), now() from parley.runs where tenant_id = $1`,
     `insert into parley.site_keys (tenant_id, name, agent_id, origins, concurrent_limit, daily_limit, prefix, secret_hash)
      values ($1, 's', 'a', '{https://x}', 1, 1, 'p', sha256(uuid_send($1::uuid)))`,
+    `insert into parley.call_listeners (tenant_id, run_id, offer)
+     select tenant_id, run_id, 'v=0' from parley.runs where tenant_id = $1 limit 1`,
     `insert into parley.trunk_slots (tenant_id, trunk_id, next_at) values ($1, 't', now())`,
   ]
   for (const statement of statements) await test.owner.query(statement, [tenant_id])

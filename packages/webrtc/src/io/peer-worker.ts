@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { TokenBucket } from '@parley/kernel'
 import nodeDataChannel from 'node-datachannel'
+import { withoutEndOfCandidates } from '../end-of-candidates.ts'
 import type { IceServer, PeerCommand, PeerOptions, PeerReport } from '../protocol.ts'
 import { SsrcMapping } from '../rtp-ssrc.ts'
 import { parseIceUrl } from '../turn.ts'
@@ -41,7 +42,7 @@ class Peer {
       this.#socket.bind(0, '127.0.0.1', () => this.#socket.connect(media.port, media.address, resolve))
     })
     const ssrc = randomInt(1, 2 ** 32)
-    const ours = new nodeDataChannel.Audio(audio.mid, 'SendRecv')
+    const ours = new nodeDataChannel.Audio(audio.mid, audio.receivesOnly === true ? 'SendOnly' : 'SendRecv')
     ours.addOpusCodec(audio.payloadType, OUR_FMTP)
     ours.addSSRC(ssrc, 'parley', 'parley', 'agent')
     const track = connection.addTrack(ours)
@@ -69,7 +70,7 @@ class Peer {
         if (state === 'complete') resolve()
       })
     })
-    connection.setRemoteDescription(offer, 'offer')
+    connection.setRemoteDescription(withoutEndOfCandidates(offer), 'offer')
     await gathered
     const description = connection.localDescription()
     if (description === null) throw new Error('the offer led to no answer')

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { codecByName, loadOpus } from '@parley/media/testing'
 import nodeDataChannel from 'node-datachannel'
+import { withoutEndOfCandidates } from '../end-of-candidates.ts'
 import { parseIceUrl } from '../turn.ts'
 
 const FRAME = 320
@@ -22,6 +23,8 @@ interface BrowserStandInOptions {
   readonly iceServers?: readonly BrowserIceServer[]
   /** Whether its media goes through a TURN server only; default false. */
   readonly relayOnly?: boolean
+  /** Whether it offers to receive audio alone, as a browser that listens to a call; default false. */
+  readonly receivesOnly?: boolean
 }
 
 /** Sends one request of the signalling; replaced by tests that count or change them. */
@@ -51,8 +54,13 @@ export class BrowserStandIn {
   #connection: InstanceType<typeof nodeDataChannel.PeerConnection> | null = null
   #channel: ReturnType<InstanceType<typeof nodeDataChannel.PeerConnection>['createDataChannel']> | null = null
 
-  constructor({ bindAddress = '127.0.0.1', iceServers = [], relayOnly = false }: BrowserStandInOptions = {}) {
-    this.#options = { bindAddress, iceServers, relayOnly }
+  constructor({
+    bindAddress = '127.0.0.1',
+    iceServers = [],
+    relayOnly = false,
+    receivesOnly = false,
+  }: BrowserStandInOptions = {}) {
+    this.#options = { bindAddress, iceServers, relayOnly, receivesOnly }
   }
 
   /** Audio that was received, 16 kHz, packet after packet; without gaps for what was not sent. */
@@ -60,17 +68,17 @@ export class BrowserStandIn {
     return Int16Array.from(this.#heard.flatMap(part => [...part]))
   }
 
-  /** Kinds of the two candidates that carry the media, this side's first; null: not connected. */
-  get path(): readonly [string, string] | null {
+  /** The two candidates that carry the media; null: not connected. */
+  get path() {
     const pair = this.#connection?.getSelectedCandidatePair()
-    return pair ? [pair.local.type, pair.remote.type] : null
+    return pair ? { local: pair.local, remote: pair.remote } : null
   }
 
   /** Makes an offer; resolves with the status of the answer. On 201 the connection is being made. */
   async call(url: string, bearer: string, request: Fetch = fetch): Promise<number> {
     await loadOpus()
     this.#connection?.close()
-    const { bindAddress, iceServers, relayOnly } = this.#options
+    const { bindAddress, iceServers, relayOnly, receivesOnly } = this.#options
     const connection = new nodeDataChannel.PeerConnection('browser', {
       iceServers: iceServers.flatMap(serversOf),
       bindAddress,
@@ -84,12 +92,13 @@ export class BrowserStandIn {
         if (state === 'complete') resolve()
       })
     })
-    const audio = new nodeDataChannel.Audio('0', 'SendRecv')
+    const audio = new nodeDataChannel.Audio('0', receivesOnly ? 'RecvOnly' : 'SendRecv')
     audio.addOpusCodec(PAYLOAD_TYPE, FMTP)
-    audio.addSSRC(this.#ssrc, 'browser', 'browser', 'microphone')
+    if (!receivesOnly) audio.addSSRC(this.#ssrc, 'browser', 'browser', 'microphone')
     const track = connection.addTrack(audio)
     track.onMessage(packet => this.#hear(packet))
-    track.onOpen(() => this.#beginSending(packet => track.isOpen() && track.sendMessageBinary(packet)))
+    if (!receivesOnly)
+      track.onOpen(() => this.#beginSending(packet => track.isOpen() && track.sendMessageBinary(packet)))
     const channel = connection.createDataChannel('parley')
     this.#channel = channel
     channel.onMessage(text => this.messages.push(JSON.parse(String(text))))
@@ -106,7 +115,7 @@ export class BrowserStandIn {
     const body = await response.text()
     if (response.status !== 201) return response.status
     this.resume = response.headers.get('parley-resume') ?? this.resume
-    connection.setRemoteDescription(body, 'answer')
+    connection.setRemoteDescription(withoutEndOfCandidates(body), 'answer')
     return response.status
   }
 

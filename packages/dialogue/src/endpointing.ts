@@ -161,14 +161,14 @@ export class Endpointer {
     if (tokens.length === 0) return 'unknown'
     const judgement = judgeAnswer(this.#expected, tokens, bestLexicon(this.#lexicons, tokens))
     if (judgement !== 'complete') return judgement
-    // "Yes," is followed by "please"; "My name is Grace" and "Tuesday" without a full stop by more, where the recogniser writes full stops.
+    // "Yes," is followed by "please"; "My name is Grace" without a full stop by a last name, where the recogniser writes full stops.
     return goesOn(text) || (this.#marks >= MARKS_NEEDED && isShortOf(this.#expected, text)) ? 'unknown' : judgement
   }
 }
 
-/** A name or a date that is announced without a full stop: a last name or a correction may follow. */
+/** A name without a full stop: a last name may follow. */
 function isShortOf({ kind }: ExpectedAnswer, text: string): boolean {
-  return (kind === 'name' || kind === 'date') && !endsSentence(text)
+  return kind === 'name' && !endsSentence(text)
 }
 
 /** Contribution of prosody to the score: positive for a falling voice, negative for a level or rising one. */

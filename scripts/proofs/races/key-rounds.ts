@@ -11,8 +11,8 @@ interface KeyRounds {
   readonly random: Random
   /** Body of a request for a chat. */
   readonly chat: object
-  /** Writes that continue after their requests; awaited before the round is judged. */
-  readonly late: readonly Promise<unknown>[]
+  /** Writes that the planted fault carries out after the key ended, before the round is judged. */
+  readonly late: (() => Promise<unknown>)[]
 }
 
 /** Writes of a round that were done and refused, and what it must not have seen. */
@@ -26,13 +26,15 @@ interface KeyRound {
  * A key makes other keys and admits runs while it is revoked, or its secret replaced. Each write is done before that moment on the database's
  * clock or answered 401, and after the answer to the revocation every write is 401.
  */
-export async function raceKey({ api, random, chat, late: unfinished }: KeyRounds): Promise<KeyRound> {
+export async function raceKey({ api, random, chat, late: planted }: KeyRounds): Promise<KeyRound> {
   const { secret, key_id } = await api.newKey('admin')
   const name = `of-${key_id}`
   const write = (kind: number) =>
     kind === 0
       ? api.send('keys.create', { body: { name, role: 'viewer' } }, { key: secret })
       : api.send('runs.create', { body: { ...chat, metadata: { name } } }, { key: secret })
+  const first = await write(0)
+  if (first.status !== 201) throw new Error(`the new key was refused: ${first.status} ${JSON.stringify(first.body)}`)
   const isRevoked = randomBelow(random, 3) > 0
   const end = async () => {
     await pause(randomBelow(random, SPREAD_MS))
@@ -53,7 +55,7 @@ export async function raceKey({ api, random, chat, late: unfinished }: KeyRounds
   })
   const { moment, late } = await end()
   const answers = await Promise.all(early)
-  await Promise.all(unfinished)
+  for (const writeLate of planted.splice(0)) await writeLate()
   const faults = late
     .filter(({ status }) => status !== 401)
     .map(({ status }) => `a write after the end answered ${status}`)

@@ -65,7 +65,8 @@ export async function raceNumber(
   await calls
   const winners = outcomes.filter(({ confirmed }) => confirmed)
   if (moves ? winners.length !== 2 : winners.length !== 1) faults.push(`${winners.length} claims were confirmed`)
-  const [last] = await reached(api, claimants, phone_number, onlyConfirmed)
+  const [last, ...others] = await reached(api, claimants, phone_number, onlyConfirmed)
+  if (others.length > 0) faults.push('a call reached two environments')
   if (last === undefined || (!moves && last !== winners[0]?.claimant.scope.tenant_id))
     faults.push('a call does not reach the environment whose claim is confirmed')
   await api.db.owner.query('delete from parley.numbers where phone_number = $1', [phone_number])

@@ -13,6 +13,7 @@ import { listenerHandlers } from './handlers/listeners.ts'
 import { numberHandlers } from './handlers/numbers.ts'
 import { providerKeyHandlers } from './handlers/provider-keys.ts'
 import { publicationHandlers } from './handlers/publications.ts'
+import { replayHandlers } from './handlers/replay.ts'
 import { runHandlers } from './handlers/runs.ts'
 import { runContentHandlers } from './handlers/runs-content.ts'
 import { createRunHandler } from './handlers/runs-create.ts'
@@ -51,6 +52,7 @@ export const handlers: Handlers = {
   ...messageHandler,
   ...listenerHandlers,
   ...runContentHandlers,
+  ...replayHandlers,
   ...testSuiteHandlers,
   ...testRunHandlers,
   ...usageHandlers,

@@ -97,6 +97,20 @@ export const publicationHandlers = {
   },
 } satisfies Partial<Handlers>
 
+/** The version of the open draft's revision, published for tests if it is not published. The agent must be locked. */
+export async function publishOpenDraft(agentId: string, open: OpenDraft, context: Context): Promise<number> {
+  const { db, scope } = context
+  const at = { draft_id: open.draft_id, revision: open.revision }
+  for (const test of [false, true]) {
+    const existing = await publicationOfRevision(db, scope, agentId, at, test)
+    if (existing !== null) return existing.version
+  }
+  const version = await insertPublication(db, scope, agentId, at, await preparePublication(open, true, context))
+  if (version === null) throw await staleDraftRefusal(context, agentId)
+  context.notifyAfterCommit('publications', agentId)
+  return version
+}
+
 /** The publication of the draft; throws the refusal with the diagnostics of an invalid draft. */
 async function preparePublication(open: OpenDraft, test: boolean, context: Context): Promise<NewPublication> {
   const draftEnvironment = await draftEnvironmentOf(context, open)

@@ -46,7 +46,7 @@ export const testRunHandlers = {
       created_by: principal.ref,
     })
     context.auditResource({ kind: 'evaluation', id: testRunId })
-    return { status: 201, body: await existing(context, testRunId) }
+    return { status: 201, body: await existingTestRun(context, testRunId) }
   },
 
   'test_runs.estimate': async ({ body }, context) => {
@@ -72,12 +72,12 @@ export const testRunHandlers = {
 
   'test_runs.get': async ({ params: { test_run_id } }, context) => ({
     status: 200,
-    body: await existing(context, test_run_id),
+    body: await existingTestRun(context, test_run_id),
   }),
 
   'test_runs.results': async ({ params: { test_run_id }, query: { cursor, limit } }, context) => {
     const { db, scope } = context
-    await existing(context, test_run_id)
+    await existingTestRun(context, test_run_id)
     const { rows, next_cursor } = await listCaseResults(db, scope, test_run_id, { cursor: cursor ?? null, limit })
     const items = rows.map(({ place: _, trials, predecessor_trials, ...row }) => ({
       ...row,
@@ -91,21 +91,28 @@ export const testRunHandlers = {
     const found = await readTrial(context.db, context.scope, test_run_id, trial_id)
     if (found === null) throw new Refusal('not_found', `there is no trial ${trial_id} of the test run ${test_run_id}`)
     const transcript = found.run_id === null ? null : await transcriptOf(found.run_id, context)
-    const { assertions, guard_events, ...rest } = withArrays(found)
+    const { assertions, guard_events, replay, ...rest } = withArrays(found)
     return {
       status: 200,
-      body: { ...rest, assertions: [...assertions], guard_events: [...guard_events], transcript },
+      body: {
+        ...rest,
+        assertions: [...assertions],
+        guard_events: [...guard_events],
+        changes: replay === null ? null : [...replay.changes],
+        turns: replay === null ? null : [...replay.turns],
+        transcript,
+      },
     }
   },
 
   'test_runs.cancel': async ({ params: { test_run_id } }, context) => {
     context.auditResource({ kind: 'evaluation', id: test_run_id })
     await cancelTestRuns(context.db, context.scope, { test_run_id })
-    return { status: 202, body: await existing(context, test_run_id) }
+    return { status: 202, body: await existingTestRun(context, test_run_id) }
   },
 } satisfies Partial<Handlers>
 
-async function existing({ db, scope }: Context, testRunId: string): Promise<TestRun> {
+export async function existingTestRun({ db, scope }: Context, testRunId: string): Promise<TestRun> {
   const row = await readTestRun(db, scope, testRunId)
   if (row === null) throw new Refusal('not_found', `there is no test run ${testRunId}`)
   return bodyOf(row, scope)

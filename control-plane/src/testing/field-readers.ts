@@ -240,6 +240,12 @@ export const FIELD_READERS: readonly FieldReader[] = [
     `${HANDLERS} ${STORE}/runs`,
   ],
   [
+    'runs.replay',
+    'agent_id version draft after_change',
+    HANDLERS,
+    `${HANDLERS}/replay.test.ts packages/evaluation/src`,
+  ],
+  [
     'runs.create',
     'agent_id version channel mode to from dynamic_variables metadata',
     HANDLERS,

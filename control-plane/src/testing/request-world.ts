@@ -28,6 +28,8 @@ export interface World {
   own(runId: string): Promise<void>
   /** Makes a delivery of an alert rule of which nobody knows whether it arrived, and returns its id. */
   uncertainDelivery(alertId: string): Promise<string>
+  /** Cancels a waiting run and gives it a log of its inputs; returns its id. */
+  recordedRun(runId: string): Promise<string>
   /** Starts all queued test runs, whose trials then wait. */
   startTestRuns(): Promise<void>
 }

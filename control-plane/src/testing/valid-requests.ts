@@ -313,6 +313,10 @@ export const VALID_REQUESTS: { readonly [Id in OperationId]: (world: World) => P
   },
   'runs.timeline': async world => ({ params: { run_id: await newChat(world) }, query: { limit: 5 } }),
   'runs.effects': async world => ({ params: { run_id: await newChat(world) } }),
+  'runs.replay': async world => ({
+    params: { run_id: await world.recordedRun(await newChat(world)) },
+    body: { after_change: 'stop' },
+  }),
   'runs.ladder': async world => ({ params: { run_id: await newChat(world) } }),
   'runs.transcript': async world => ({ params: { run_id: await newChat(world) } }),
   'runs.recording': async world => ({ params: { run_id: await newChat(world) } }),

@@ -7,6 +7,7 @@ import { handlers } from '../handlers.ts'
 import { runOwners } from './chat-answerer.ts'
 import type { PipelineApiOptions } from './pipeline-api.ts'
 import { type PipelineApi, pipelineApi } from './pipeline-api.ts'
+import { insertInputs } from './recorded-run.ts'
 import type { Answer, RequestParts, World } from './request-world.ts'
 import { startTestRuns } from './start-test-runs.ts'
 
@@ -92,6 +93,11 @@ export async function openWholeApi(
       },
       own: async runId => void (await owners.take(runId)),
       uncertainDelivery: alertId => insertUncertainDelivery(api.db, alertId),
+      async recordedRun(run_id) {
+        await send('runs.cancel', { params: { run_id } })
+        await insertInputs(api.db, api.scope, run_id)
+        return run_id
+      },
       startTestRuns: () => startTestRuns(api.db.database, api.scope),
     },
     async close() {

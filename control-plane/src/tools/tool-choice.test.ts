@@ -48,6 +48,7 @@ const TASKS = [
   ['What happened in the call, item by item, in time order', 'runs_timeline'],
   ['Which external effects did the run have, such as HTTP requests and dials, and their receipts', 'runs_effects'],
   ['Show the SIP messages of a call', 'runs_ladder'],
+  ['Replay a recorded call against the draft', 'runs_replay'],
   ['Send the chat agent a message as the user and read its reply', 'runs_message'],
   ['Change the variables of a live call', 'runs_update'],
   ['Create a new agent from a template', 'agents_create'],

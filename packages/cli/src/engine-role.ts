@@ -78,6 +78,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     leases,
     bus,
     journals,
+    sealer,
     leaseMs: settings.leaseMs,
     time: systemTime,
     wallClock: Date.now,

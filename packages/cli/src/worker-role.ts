@@ -119,6 +119,7 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     leases,
     bus,
     journals,
+    sealer,
     leaseMs: settings.leaseMs,
     time: systemTime,
     wallClock: Date.now,

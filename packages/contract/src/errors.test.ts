@@ -25,7 +25,7 @@ const REASONS: Record<string, string> = {
   invalid_request:
     'body_too_large invalid_cursor edit_not_applicable webhook_mismatch secret_not_found provider_key_rejected address_not_allowed',
   conflict:
-    'in_progress stale_revision draft_has_changes draft_exists nothing_to_clone agent_exists agent_archived agent_not_published test_publication trunk_exists trunk_in_use trunk_not_inbound number_exists secret_in_use kind_mismatch key_revoked already_member invitation_pending last_admin preview_consumed limit_reached turn_in_progress not_uncertain web_call_over gate_pending gate_failed',
+    'in_progress stale_revision draft_has_changes draft_exists nothing_to_clone agent_exists agent_archived agent_not_published test_publication trunk_exists trunk_in_use trunk_not_inbound number_exists secret_in_use kind_mismatch key_revoked already_member invitation_pending last_admin preview_consumed limit_reached turn_in_progress not_uncertain web_call_over gate_pending gate_failed inputs_missing redacted',
   run_not_active: 'run_ended',
   capability_unavailable:
     'unsupported_capability tenant_not_configured admission_disabled pricing_not_installed channel_not_supported mode_not_supported telephony_missing trunk_unavailable number_unavailable secret_unavailable model_not_ready voice_not_ready signing_secret_missing destination_not_configured web_call_unanswered gate_suite_missing',

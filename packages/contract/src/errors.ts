@@ -82,6 +82,8 @@ export const API_ERRORS = {
       'web_call_over',
       'gate_pending',
       'gate_failed',
+      'inputs_missing',
+      'redacted',
     ],
     exceptions: ['in_progress', 'turn_in_progress', 'gate_pending'],
   },

@@ -57,6 +57,8 @@ const REASONS: Readonly<Record<string, string>> = {
     'capability_unavailable/model_not_ready capability_unavailable/voice_not_ready ' +
     'capability_unavailable/admission_disabled capability_unavailable/tenant_not_configured ' +
     'rate_limited/daily_call_limit rate_limited/concurrent_capacity',
+  'runs.replay':
+    'conflict/agent_archived conflict/agent_not_published conflict/stale_revision conflict/inputs_missing conflict/redacted publication_invalid/invalid_draft',
   'runs.update': 'run_not_active/run_ended capability_unavailable/channel_not_supported',
   'runs.message': 'conflict/turn_in_progress run_not_active/run_ended capability_unavailable/mode_not_supported',
   'runs.listen':

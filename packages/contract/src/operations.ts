@@ -8,6 +8,7 @@ import { knowledgeOperations } from './knowledge/knowledge.ts'
 import { teamOperations } from './people/team.ts'
 import { publicationOperations } from './publications/publications.ts'
 import { listenerOperations } from './runs/listeners.ts'
+import { replayOperations } from './runs/replay.ts'
 import { runContentOperations, runEvents } from './runs/run-content.ts'
 import { runOperations } from './runs/runs.ts'
 import { callLimitOperations } from './telephony/call-limit.ts'
@@ -50,6 +51,7 @@ export const operations = [
   ...runOperations,
   ...listenerOperations,
   ...runContentOperations,
+  ...replayOperations,
   ...testSuiteOperations,
   ...testRunOperations,
   ...usageOperations,

@@ -58,7 +58,8 @@ export class TextSession {
       wallClock: inputs.wallClock,
       clock: () => null,
       onEvent: event => {
-        inputs.decided(event)
+        if (event.type === 'fact') inputs.happened(event.fact)
+        else inputs.decided(event)
         options.onEvent?.(event)
         this.#on(event)
       },

@@ -3,7 +3,7 @@ import type { Random, Time, UnixMs } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
 import { Call, type CallEvent } from './call.ts'
 import { Ticker } from './ticker.ts'
-import { type InputLogVersions, RecordedCall } from './voice/call-inputs.ts'
+import { type CallRecording, recordedInputs } from './voice/call-inputs.ts'
 import type { VoiceAgent } from './voice/voice-agent.ts'
 import { VoiceConversation } from './voice/voice-conversation.ts'
 
@@ -19,11 +19,7 @@ interface AgentCallOptions {
   readonly variables?: Readonly<Record<string, string>>
   readonly onUsage?: (usage: UsageReport) => void
   readonly onEvent?: (event: CallEvent, call: Call) => void
-  /** Logs the inputs of the call, so that it can be replayed. Default: they are not logged. */
-  readonly recording?: {
-    readonly versions: InputLogVersions
-    readonly onRecorded: (recorded: RecordedCall) => void
-  }
+  readonly recording?: CallRecording
 }
 
 /** A call in which an agent talks, on any clock, without a run in the database. */
@@ -43,9 +39,7 @@ export function agentCall(options: AgentCallOptions): Call {
     ticker: new Ticker(time),
     createHandler: line => {
       const facts = { call, variables }
-      const recorded =
-        recording && new RecordedCall({ versions: recording.versions, agent, leg, facts, time, wallClock, random })
-      if (recorded !== undefined) recording?.onRecorded(recorded)
+      const inputs = recording && recordedInputs(recording, { agent, leg, facts, time, wallClock, random })
       return new VoiceConversation({
         agent,
         facts,
@@ -54,7 +48,7 @@ export function agentCall(options: AgentCallOptions): Call {
         wallClock,
         random,
         ...(onUsage !== undefined && { onUsage }),
-        ...(recorded !== undefined && { inputs: recorded.inputs }),
+        ...(inputs && { inputs }),
       })
     },
     ...(onEvent !== undefined && { onEvent }),

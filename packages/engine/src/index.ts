@@ -9,6 +9,7 @@ export type { AgentFactory as Agents, AgentRequest as AgentOrder } from './runs/
 export type { CallRecordEnd } from './runs/call-record.ts'
 export { RunEngine } from './runs/run-engine.ts'
 export { TokenRouter } from './token-router.ts'
+export { replayCall } from './voice/call-inputs.ts'
 export { serviceFormat } from './voice/service-format.ts'
 export type { VoiceChoice } from './voice/utterance-audio.ts'
 export { languageOf, type VoiceAgent } from './voice/voice-agent.ts'

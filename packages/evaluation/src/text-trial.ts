@@ -51,14 +51,15 @@ class TextTrial {
     })
     const onUsage = (usage: UsageReport) => void this.#usage.push(usage)
     this.#caller =
-      testCase.caller.kind === 'script'
+      options.caller ??
+      (testCase.caller.kind === 'script'
         ? new ScriptCaller(testCase.caller)
         : personaCaller(testCase.caller, {
             language: testCase.language,
             models,
             meter: new ModelMeter(onUsage),
             random,
-          })
+          }))
     this.#session = new TextSession({
       plan,
       mode: { channel: plan.settings.channels.includes('phone') ? 'phone' : 'cloud', hasCaller: true },

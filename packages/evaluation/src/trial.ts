@@ -3,6 +3,7 @@ import type { ConversationOptions } from '@parley/conversation'
 import type { Plan } from '@parley/flow'
 import type { Random, Time, UnixMs } from '@parley/kernel'
 import type { LanguageModel } from '@parley/providers'
+import type { TextCaller } from './caller-move.ts'
 
 /** One trial of a case: what it needs to run. */
 export interface TrialOptions {
@@ -17,6 +18,8 @@ export interface TrialOptions {
   readonly wallClock: () => UnixMs
   /** Seeded, so that a trial with the simulated services can be repeated. */
   readonly random: Random
+  /** Default: the caller of the case. */
+  readonly caller?: TextCaller
   /** Aborts when the trial is cancelled or another process has it. */
   readonly signal: AbortSignal
 }

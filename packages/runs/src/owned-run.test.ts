@@ -39,6 +39,7 @@ function runOn(transaction: () => Promise<unknown>, disk: JournalDisk | null = m
     owned: OWNED,
     lastSeq: 0,
     trace: null,
+    sealer: null,
     time,
     wallClock: () => 0,
     random: new SeededRandom(1),

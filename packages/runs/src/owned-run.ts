@@ -19,12 +19,15 @@ import {
   type RunAnsweredBy,
   type RunContact,
   type RunEnding,
+  type RunInputs,
   type RunMove,
   type RunOwnership,
   runLedger,
+  type Sealer,
   type SipMessageRow,
   storeDial,
   storeDialog,
+  storeInputs,
 } from '@parley/store'
 import type { RunJournal } from './journal/run-journal.ts'
 import { OwnedRunLedger } from './owned-run-ledger.ts'
@@ -42,6 +45,8 @@ interface OwnedRunOptions {
   readonly lastSeq: number
   /** Stores on disk what the database cannot take; null: memory. */
   readonly journal: RunJournal | null
+  /** Seals the log of the run's inputs; null: none is stored. */
+  readonly sealer: Sealer | null
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly random: Random
@@ -62,6 +67,8 @@ interface OwnedRunOptions {
 
 /** A write that must not be lost goes to the journal when the database has not answered for so long. */
 const DISK_AFTER_MS: Ms = 500
+/** The end of a run waits so long for its log of inputs. */
+const INPUTS_WITHIN_MS: Ms = 2000
 
 /** How a run ended; usage and transcript are added to it. */
 export type OwnedRunEnding = Omit<RunEnding, 'measurements'>
@@ -201,6 +208,24 @@ export class OwnedRun {
     if (await inTime(time, patienceMs, stored)) return
     const persisted = this.#writer.persist({ type: 'dialog', dialog }).then(() => true)
     await inTime(time, withinMs - patienceMs, persisted)
+  }
+
+  /** Whether the log of the run's inputs is stored. */
+  get storesInputs(): boolean {
+    return this.#options.sealer !== null
+  }
+
+  /** Stores the log of the run's inputs before it is finished. Best effort: resolves after two seconds at the latest; never rejects. */
+  async storeInputs(inputs: RunInputs): Promise<void> {
+    const { database, scope, owned, sealer, time } = this.#options
+    if (sealer === null || this.#isOver) return
+    const stored = database
+      .transaction(scope, tx => storeInputs(tx, scope, owned, inputs, sealer))
+      .then(
+        () => true,
+        () => false,
+      )
+    await inTime(time, INPUTS_WITHIN_MS, stored)
   }
 
   /**

@@ -13,6 +13,7 @@ import {
   type RunOwnership,
   readUpdate,
   releaseRun,
+  type Sealer,
   StoreError,
   settleUpdate,
 } from '@parley/store'
@@ -34,6 +35,8 @@ interface RunLeasesOptions {
   readonly journals?: RunJournals
   /** Identifies this process; never used again, also after a restart. */
   readonly owner: RunOwner
+  /** Seals the logs of inputs. Default: none are stored. */
+  readonly sealer?: Sealer
   readonly time: Time
   readonly wallClock: () => UnixMs
   readonly random: Random
@@ -136,6 +139,7 @@ export class RunLeases {
       owned,
       lastSeq,
       journal,
+      sealer: this.#options.sealer ?? null,
       time,
       wallClock,
       random,

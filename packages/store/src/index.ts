@@ -246,6 +246,7 @@ export {
   type LastWords,
   type RunEnding,
 } from './runs/finish.ts'
+export { type RunInputs, readInputs, readInputsHead, storeInputs } from './runs/inputs.ts'
 export { type LastCall, lastCall } from './runs/last-call.ts'
 export {
   answerMessage,
@@ -331,7 +332,7 @@ export { type TrunkHealth, trunkHealth } from './telephony/trunk-health.ts'
 export { saveTrunkPing, type TrunkPing } from './telephony/trunk-pings.ts'
 export { type TenantSettingsRow, tenantSettings, writeTenantSettings } from './tenant-settings.ts'
 export { concurrentCapacity, environmentsOf, makeSandbox, organisationName } from './tenants.ts'
-export type { TakenTrial, TestRunSuite } from './tests/protocol.ts'
+export type { ReplayOrder, TakenTrial, TestRunSuite } from './tests/protocol.ts'
 export { type RecordedRun, recordedRuns } from './tests/recorded-runs.ts'
 export {
   cancelTestRuns,

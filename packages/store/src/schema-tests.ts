@@ -1,7 +1,7 @@
 import type { SuiteSource, TestCase } from '@parley/contract'
 import type { ColumnType, Generated } from 'kysely'
 import type { StoredPrincipal } from './stored-principal.ts'
-import type { TestRunSuite, TrialAssertion, TrialGuardEvent } from './tests/protocol.ts'
+import type { ReplayOrder, ReplayResult, TestRunSuite, TrialAssertion, TrialGuardEvent } from './tests/protocol.ts'
 
 type Instant = string
 type JsonColumn<Value> = ColumnType<Value, string, string>
@@ -39,6 +39,7 @@ export interface TestRunsTable {
   summary: ColumnType<Readonly<Record<string, number>> | null, string | undefined, string>
   baseline_test_run_id: string | null
   judge_model: ColumnType<Readonly<Record<string, string>> | null, string | null, never>
+  replay: ColumnType<ReplayOrder | null, string | null | undefined, never>
   estimated_usd: number
   measured_usd: number | null
   created_by: JsonColumn<StoredPrincipal>
@@ -77,6 +78,7 @@ export interface TestTrialsTable {
   assertions: ColumnType<TrialAssertion[], string | undefined, string>
   guard_events: ColumnType<TrialGuardEvent[], string | undefined, string>
   error: string | null
+  replay: ColumnType<ReplayResult | null, string | null | undefined, string | null>
   started_at: Instant | null
   finished_at: Instant | null
 }

@@ -114,6 +114,19 @@ const trial = z
     guard_events: z.array(
       z.strictObject({ kind: text(1, 64), action_id: text(1, 128).nullable(), offset_ms: count.nullable() }),
     ),
+    /** Differences between the recorded run and its replay, by the caller's turn (0: before the first); null: no run was replayed. */
+    changes: z
+      .array(
+        z.strictObject({
+          turn: count,
+          kind: z.enum(['node', 'speech', 'action', 'latency', 'decision']),
+          before: text(0).nullable(),
+          after: text(0).nullable(),
+        }),
+      )
+      .nullable(),
+    /** The turns of a replay: repeated as they were recorded, or simulated from the first change on. */
+    turns: z.array(z.strictObject({ turn: count, source: z.enum(['replayed', 'simulated']) })).nullable(),
     transcript: transcript.nullable(),
     started_at: timestamp.nullable(),
     finished_at: timestamp.nullable(),

@@ -74,6 +74,11 @@ const trial = {
   case_id: 'books',
   assertions: [{ id: 'ends', type: 'final_node', passed: false, message: 'it ended elsewhere' }],
   guard_events: [{ kind: 'unmocked_action', action_id: 'book', offset_ms: 12 }],
+  changes: [{ turn: 1, kind: 'node', before: 'booked', after: 'trouble' }],
+  turns: [
+    { turn: 0, source: 'replayed' },
+    { turn: 1, source: 'simulated' },
+  ],
   transcript: null,
   started_at: at,
   finished_at: at,
@@ -566,6 +571,7 @@ export const ANSWERS: [string, Record<string, unknown>][] = [
   ['runs.listen', { listener_id: uuid, run_id: uuid, state: 'waiting', answer: null, refusal: null }],
   ['runs.listener', { listener_id: uuid, run_id: uuid, state: 'answered', answer: 'v=0', refusal: null }],
   ['runs.effects', { items: [effect] }],
+  ['runs.replay', testRun],
   [
     'runs.ladder',
     {

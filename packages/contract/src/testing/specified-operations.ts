@@ -68,6 +68,7 @@ GET    /api/v1/runs/{run_id}/listeners/{listener_id}     runs_listener          
 GET    /api/v1/runs/{run_id}/timeline                    runs_timeline               viewer        none             200
 GET    /api/v1/runs/{run_id}/effects                     runs_effects                viewer        none             200
 GET    /api/v1/runs/{run_id}/ladder                      runs_ladder                 viewer        none             200
+POST   /api/v1/runs/{run_id}/replay                      runs_replay                 member        required_header  202
 GET    /api/v1/runs/{run_id}/transcript                  runs_transcript             viewer        none             200
 GET    /api/v1/runs/{run_id}/recording                   runs_recording              viewer        none             200
 POST   /api/v1/test-suites                               test_suites_create          member        required_header  201,200

@@ -29,13 +29,13 @@ export interface InputLogHeader {
 
 /**
  * One line of a log. An input has its kind, the microseconds since the input before it, flags, and its value. Between two inputs stand
- * what was read (`?`), requests to services (`!`) and digests of decisions (`=`), in the order in which they happened.
+ * what was read (`?`), requests to services (`!`) and digests of decisions (`=`: all, and what can be noticed), in the order in which they happened.
  */
 export type LogLine =
   | readonly ['>', string, number, number, unknown]
   | readonly ['?', string, unknown]
   | readonly ['!', string, string]
-  | readonly ['=', number]
+  | readonly ['=', number, number]
   /** The tracked value, and whether it changed while an input was being handled. */
   | readonly ['o', number | null, number]
 
@@ -54,7 +54,7 @@ export interface InputLog {
   readonly isTruncated: boolean
 }
 
-/** Writes the log of one run into memory, compressed in blocks. */
+/** Writes the log of one run into memory, compressed in blocks. A `redacted` log has placeholders for all words and keys. */
 export class InputLogWriter {
   readonly #header: InputLogHeader
   readonly #blocks: Buffer[] = []
@@ -74,7 +74,7 @@ export class InputLogWriter {
   /** `elapsedMs`: how long the run has lasted. */
   add(line: LogLine, elapsedMs: Ms): void {
     if (this.#isTruncated) return
-    const text = JSON.stringify(line)
+    const text = JSON.stringify(this.#header.redacted ? withoutWords(line) : line)
     this.#waiting.push(text)
     this.#waitingSize += text.length
     if (this.#waitingSize >= BLOCK) this.#compress(elapsedMs)
@@ -124,6 +124,23 @@ export function digestOf(value: unknown): string {
 /** The digest of decisions so far, with one more. */
 export function decisionsWith(decision: unknown, before: number): number {
   return crc32(JSON.stringify(decision) ?? '', before)
+}
+
+const PLACEHOLDER = '[redacted]'
+
+/** Times, kinds and lengths stay; what was said, read or answered becomes a placeholder. */
+function withoutWords(line: LogLine): LogLine {
+  if (line[0] === '>') return [line[0], line[1], line[2], line[3], placeholders(line[4])]
+  if (line[0] === '?') return ['?', line[1], placeholders(line[2])]
+  return line[0] === '!' ? ['!', line[1], PLACEHOLDER] : line
+}
+
+function placeholders(value: unknown): unknown {
+  if (typeof value === 'string') return PLACEHOLDER
+  if (Array.isArray(value)) return value.map(placeholders)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).map(([name, member]) => [name, name === 'type' ? member : placeholders(member)])
+  return Object.fromEntries(members)
 }
 
 function lengthOf(block: Buffer): Buffer {

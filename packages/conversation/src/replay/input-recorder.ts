@@ -1,6 +1,8 @@
 import { type Ms, type Random, SeededRandom, type Time, type UnixMs } from '@parley/kernel'
+import type { TimelineFact } from '../timeline.ts'
 import { decisionsWith, digestOf, FINALIZED, type InputLogWriter, JOINED, NESTED } from './input-log.ts'
 import type { Inputs, LoggedRequest, Place } from './inputs.ts'
+import { noticeable } from './noticeable.ts'
 import { failureOf } from './stored-failure.ts'
 
 /** Microseconds. */
@@ -33,6 +35,7 @@ export class InputRecorder implements Inputs {
   #calls = 0
   #decisions = 0
   #storedDecisions = 0
+  #noticed = 0
   #tracked: (() => number | null) | null = null
   #storedTracked: number | null = null
 
@@ -116,6 +119,19 @@ export class InputRecorder implements Inputs {
     this.#decisions = decisionsWith(decision, this.#decisions)
   }
 
+  happened(fact: TimelineFact): void {
+    this.decided(fact)
+    const noticed = noticeable(fact)
+    if (noticed !== null) this.#noticed = decisionsWith(noticed, this.#noticed)
+  }
+
+  /** Writes the digest of the last decisions. */
+  close(): void {
+    if (this.#decisions === this.#storedDecisions) return
+    this.#storedDecisions = this.#decisions
+    this.#log.add(['=', this.#decisions, this.#noticed], this.#elapsed)
+  }
+
   get #elapsed(): Ms {
     return this.#now - this.#start
   }
@@ -123,10 +139,7 @@ export class InputRecorder implements Inputs {
   /** `notBefore`: a clock that is read in microseconds may seem to be before the deadline that it has reached. */
   #enter(kind: string, value: unknown, handle: () => void, notBefore: Ms = 0): void {
     const flags = (this.#depth > 0 ? NESTED | this.#place : 0) | (this.#isJoined ? JOINED : 0)
-    if (flags === 0 && this.#decisions !== this.#storedDecisions) {
-      this.#storedDecisions = this.#decisions
-      this.#log.add(['=', this.#decisions], this.#elapsed)
-    }
+    if (flags === 0) this.close()
     this.#write(kind, flags, value, notBefore)
     if (!this.#isJoined) {
       this.#isJoined = true

@@ -1,7 +1,9 @@
 import { type Ms, type Random, SeededRandom, type Time, type Timer, type UnixMs } from '@parley/kernel'
+import type { TimelineFact } from '../timeline.ts'
 import { decisionsWith, digestOf, FINALIZED, type InputLog, JOINED, type LogLine, NESTED } from './input-log.ts'
 import { later } from './input-recorder.ts'
 import type { AnswerCodec, Inputs, LoggedRequest, Place } from './inputs.ts'
+import { noticeable } from './noticeable.ts'
 import { errorOf, type StoredFailure } from './stored-failure.ts'
 
 /** A timer may be so late on a busy machine; one that is later did not fire in the recorded run. */
@@ -61,6 +63,7 @@ export class InputReplay implements Inputs {
   readonly #consumed = new Set<number>()
   #calls = 0
   #decisions = 0
+  #noticed = 0
   /** The digest of the last comparison and those since. */
   readonly #since: number[] = [0]
   #divergence: Divergence | null = null
@@ -73,6 +76,10 @@ export class InputReplay implements Inputs {
     this.random = new SeededRandom(seed)
     this.wallClock = () => startedAt + Math.round(this.#now - startedAtMs)
     this.time = { now: () => this.#now, at: (deadline, callback) => this.#arm({ deadline, callback }) }
+  }
+
+  get #isChanged(): boolean {
+    return this.#options.compare === 'changed'
   }
 
   get divergence(): Divergence | null {
@@ -155,7 +162,15 @@ export class InputReplay implements Inputs {
   decided(decision: unknown): void {
     if (this.#divergence !== null) return
     this.#decisions = decisionsWith(decision, this.#decisions)
-    this.#since.push(this.#decisions)
+    if (!this.#isChanged) this.#since.push(this.#decisions)
+  }
+
+  happened(fact: TimelineFact): void {
+    this.decided(fact)
+    const noticed = noticeable(fact)
+    if (noticed === null || this.#divergence !== null) return
+    this.#noticed = decisionsWith(noticed, this.#noticed)
+    if (this.#isChanged) this.#since.push(this.#noticed)
   }
 
   /** Replay waits for this before the next input. */
@@ -175,7 +190,7 @@ export class InputReplay implements Inputs {
     if (line[0] === 'o') this.#restore(line[1])
     else if (line[0] !== '=')
       this.#diverge(line[0] === '!' ? 'request' : 'reading', `${described(line)} was recorded, and did not happen`)
-    else if (this.#options.compare !== 'changed' && !this.#hasDecided(line[1]))
+    else if (!this.#hasDecided(this.#isChanged ? line[2] : line[1]))
       this.#diverge('decision', 'the decisions up to here differ from the recorded ones')
   }
 
@@ -208,7 +223,7 @@ export class InputReplay implements Inputs {
 
   /** With another flow, a timer may be due that the recorded run did not have. */
   #checkTimers(): void {
-    if (this.#options.compare !== 'changed') return
+    if (!this.#isChanged) return
     for (const { deadline } of this.#timers)
       if (deadline < this.#now - LATE_MS)
         return this.#diverge('timer', 'a timer is due that the recorded run did not have')

@@ -1,4 +1,5 @@
 import type { Random, Time, UnixMs } from '@parley/kernel'
+import type { TimelineFact } from '../timeline.ts'
 
 /** Converts the answers of a service to JSON and back. */
 export interface AnswerCodec<Answer> {
@@ -45,6 +46,8 @@ export interface Inputs {
   inside(place: Place, act: () => void): void
   /** Something that the conversation decided, as JSON: what a replay must do again. */
   decided(decision: unknown): void
+  /** As `decided`, for a fact of the timeline: of these, a replay with another flow compares what can be noticed. */
+  happened(fact: TimelineFact): void
 }
 
 /** Inputs that are neither recorded nor replayed. */
@@ -86,4 +89,5 @@ export class DirectInputs implements Inputs {
   }
 
   decided(): void {}
+  happened(): void {}
 }

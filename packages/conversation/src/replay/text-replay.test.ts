@@ -79,6 +79,7 @@ async function recorded() {
   await session.say('I want to book a room, please.')
   await session.say('No, thank you.')
   await session.conversation.settled()
+  recorder.close()
   return { facts, log: readInputLog(log.finish(1000)) }
 }
 

@@ -1,4 +1,3 @@
 export type { ActionOutcome, ActionRequest } from '../ports.ts'
-export { readInputLog } from '../replay/input-log.ts'
 export { if_, planOf, says, when } from './plans.ts'
 export { ScriptedModel } from './scripted-model.ts'

@@ -6,6 +6,7 @@ import type { JsonObject } from '@parley/store'
 import type { Call, CallEvent, CallReport } from '../call.ts'
 import type { CallLadders } from '../ladder/call-ladders.ts'
 import { type FailureDetail, machineDisposition, type RunResult } from '../outcome.ts'
+import type { RecordedCall } from '../voice/call-inputs.ts'
 import type { UsageReport } from '../voice/voice-agent.ts'
 import { qualityOf } from './call-quality.ts'
 import type { Recordings } from './recordings.ts'
@@ -61,6 +62,7 @@ export class CallRecord {
   #rangAt: Ms | null = null
   #hangUp: Promise<string | null> | null = null
   #denial: OwnedRunEnding | null = null
+  #inputs: Pick<RecordedCall, 'finish'> | null = null
   #stopLadder: (() => void) | null = null
 
   constructor(options: CallRecordOptions) {
@@ -123,6 +125,11 @@ export class CallRecord {
 
   used(usage: UsageReport): void {
     this.#run.addUsage(usage)
+  }
+
+  /** The log of the call's inputs is stored with the run's end. */
+  recorded(inputs: Pick<RecordedCall, 'finish'>): void {
+    this.#inputs = inputs
   }
 
   onCall(call: Call): void {
@@ -237,6 +244,7 @@ export class CallRecord {
     const segments = media === null ? 0 : (media.recording?.segments ?? null)
     await this.#options.recordings.close(this.#run.runId, segments)
     this.#run.checkpoint(report.utterances)
+    if (this.#inputs !== null && report.end.answered) await this.#run.storeInputs(this.#inputs.finish())
     await this.#finish(this.#endingOf(report), report)
   }
 

@@ -1,4 +1,4 @@
-import type { PolicyDecision } from '@parley/conversation'
+import { codeVersions, type PolicyDecision } from '@parley/conversation'
 import { type DestinationRules, judgeDestination, type Plan } from '@parley/flow'
 import type { Time } from '@parley/kernel'
 import type { OwnedRun } from '@parley/runs'
@@ -47,6 +47,12 @@ export function runHandler(
     facts,
     time,
     onUsage: usage => record.used(usage),
+    ...(run.storesInputs && {
+      recording: {
+        versions: { ...codeVersions(), plan: `${start.agent_id}/${start.version}` },
+        onRecorded: recorded => record.recorded(recorded),
+      },
+    }),
   })
 }
 

@@ -1,5 +1,5 @@
 export { Call, type CallReport } from '../call.ts'
 export type { CallPlan } from '../call-plan.ts'
 export { type DialRequest, Engine } from '../engine.ts'
-export { type RecordedCall, replayCall } from '../voice/call-inputs.ts'
+export type { RecordedCall } from '../voice/call-inputs.ts'
 export { type TestRoute, testPlan, testRouter } from './test-calls.ts'

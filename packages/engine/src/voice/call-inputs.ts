@@ -60,10 +60,11 @@ interface StoredCall {
 }
 
 /** Versions of the program, its lexicons and the plan. */
-export type InputLogVersions = Pick<InputLogHeader, 'code' | 'lexicon' | 'plan'>
+type InputLogVersions = Pick<InputLogHeader, 'code' | 'lexicon' | 'plan'>
 
 interface RecordedCallOptions {
   readonly versions: InputLogVersions
+  /** Its settings may have personal data redacted: the log then has placeholders. */
   readonly agent: VoiceAgent
   readonly leg: Pick<CallLeg, 'format' | 'direction'>
   readonly facts: VoiceCallFacts
@@ -78,13 +79,15 @@ export class RecordedCall {
   readonly #log: InputLogWriter
   readonly #time: Time
   readonly #startedAtMs: Ms
+  readonly #redacted: boolean
 
   constructor({ versions, agent, leg, facts, time, wallClock, random }: RecordedCallOptions) {
     const start = { seed: randomUint32(random), startedAt: wallClock(), startedAtMs: microseconds(time.now()) }
+    const redacted = agent.plan.settings.redaction !== undefined
     const stored: StoredCall = {
       format: leg.format,
       direction: leg.direction,
-      facts,
+      facts: redacted ? { call: facts.call } : facts,
       agentId: agent.agentId,
       agentVersion: agent.agentVersion,
       voice: storedVoice(agent.voice, null, agent.voiceId),
@@ -101,14 +104,33 @@ export class RecordedCall {
     }
     this.#time = time
     this.#startedAtMs = start.startedAtMs
-    this.#log = new InputLogWriter({ ...start, ...versions, format: 1, kind: 'call', redacted: false, facts: stored })
+    this.#redacted = redacted
+    this.#log = new InputLogWriter({ ...start, ...versions, format: 1, kind: 'call', redacted, facts: stored })
     this.inputs = new InputRecorder({ ...start, log: this.#log, time })
   }
 
   /** The log so far. */
-  finish(): Uint8Array {
-    return this.#log.finish(this.#time.now() - this.#startedAtMs)
+  finish(): { readonly log: Uint8Array; readonly redacted: boolean } {
+    this.inputs.close()
+    return { log: this.#log.finish(this.#time.now() - this.#startedAtMs), redacted: this.#redacted }
   }
+}
+
+/** Logs the inputs of a call, so that it can be replayed. */
+export interface CallRecording {
+  readonly versions: InputLogVersions
+  /** Called before the call begins. */
+  readonly onRecorded: (recorded: RecordedCall) => void
+}
+
+/** The inputs of a call that is recorded. */
+export function recordedInputs(
+  { versions, onRecorded }: CallRecording,
+  call: Omit<RecordedCallOptions, 'versions'>,
+): InputRecorder {
+  const recorded = new RecordedCall({ ...call, versions })
+  onRecorded(recorded)
+  return recorded.inputs
 }
 
 interface ReplayCallOptions extends NonNullable<ConstructorParameters<typeof InputReplay>[1]> {

@@ -163,7 +163,7 @@ export class VoiceConversation implements CallHandler {
       wallClock,
       clock: () => this.#now(),
       onItem: item => {
-        inputs.decided(item)
+        inputs.happened(item)
         line.addTimelineItem(item)
       },
     })

@@ -1,7 +1,8 @@
 import { type TestCase, testCase } from '@parley/contract'
-import type { InputLog } from '@parley/conversation'
-import { if_, planOf, readInputLog, says, when } from '@parley/conversation/testing'
-import { type RecordedCall, replayCall } from '@parley/engine/testing'
+import { type InputLog, readInputLog } from '@parley/conversation'
+import { if_, planOf, says, when } from '@parley/conversation/testing'
+import { replayCall } from '@parley/engine'
+import type { RecordedCall } from '@parley/engine/testing'
 import { SeededRandom, systemTime } from '@parley/kernel'
 import { RulesModel, TonesVoice } from '@parley/providers'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -78,7 +79,7 @@ async function recordedCall(over: object = {}) {
     },
     runner,
   )
-  const bytes = recorded!.finish()
+  const { log: bytes } = recorded!.finish()
   return { report, bytes, log: readInputLog(bytes) }
 }
 

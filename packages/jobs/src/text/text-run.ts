@@ -1,4 +1,4 @@
-import { type ConversationEvent, TextSession } from '@parley/conversation'
+import { type CallFacts, type ConversationEvent, codeVersions, RecordedText, TextSession } from '@parley/conversation'
 import type { Plan } from '@parley/flow'
 import { type Ms, ParleyError, type Time, type UnixMs } from '@parley/kernel'
 import {
@@ -47,6 +47,7 @@ export class TextRun {
   readonly #lost = new AbortController()
   #session: TextSession | null = null
   #chat: Chat | null = null
+  #recorded: RecordedText | null = null
   #stop: Stop | null = null
   #isEnding = false
   #isFinishing = false
@@ -69,6 +70,7 @@ export class TextRun {
     }
     this.#isFinishing = true
     if (this.#lost.signal.aborted) return
+    if (this.#recorded !== null) await run.storeInputs(this.#recorded.finish())
     const finish = await run.finish(ending)
     if (finish === 'not_allowed')
       log(
@@ -180,18 +182,29 @@ export class TextRun {
 
   #createSession({ agent_id, version, dynamic_variables }: StartingRun, plan: Plan, agent: TextAgent): TextSession {
     const { run, kind, time, wallClock } = this.#options
+    const mode = { channel: 'cloud', hasCaller: kind === 'chat' } as const
+    const call: CallFacts = {
+      run_id: run.runId,
+      agent_id,
+      agent_version: version,
+      channel: 'cloud',
+      from_number: null,
+      to_number: null,
+    }
+    if (run.storesInputs)
+      this.#recorded = new RecordedText({
+        versions: { ...codeVersions(), plan: `${agent_id}/${version}` },
+        plan,
+        text: { mode, call, variables: dynamic_variables, knowledge: agent.knowledge !== undefined },
+        time,
+        wallClock,
+      })
     const session = new TextSession({
       plan,
-      mode: { channel: 'cloud', hasCaller: kind === 'chat' },
+      mode,
       variables: { run: dynamic_variables },
-      call: {
-        run_id: run.runId,
-        agent_id,
-        agent_version: version,
-        channel: 'cloud',
-        from_number: null,
-        to_number: null,
-      },
+      call,
+      ...(this.#recorded !== null && { inputs: this.#recorded.inputs }),
       models: agent.models,
       actions: agent.actions(run.ledger),
       knowledge: agent.knowledge,

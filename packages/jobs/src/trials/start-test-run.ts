@@ -7,13 +7,14 @@ import {
   type Queries,
   type QueuedTestRun,
   readPublication,
+  readRun,
   recordedRuns,
   type StartedCase,
   startTestRun,
 } from '@parley/store'
 import { judgeGate } from '../release/judge-gate.ts'
 import { judgeTestRun } from './judge-test-run.ts'
-import { recordedCase } from './recorded-cases.ts'
+import { recordedCase, replayCase } from './recorded-cases.ts'
 
 /** Starts the oldest queued test run of the environment: picks the runs of its sources and finds cases that are invalid. False: none waits. */
 export async function startNextTestRun(tx: Queries, scope: Scope): Promise<boolean> {
@@ -51,11 +52,16 @@ async function gateCases(
 }
 
 async function casesOf(
-  { suites, case_ids, trials }: QueuedTestRun,
+  { suites, case_ids, trials, replay }: QueuedTestRun,
   plan: Plan,
   tx: Queries,
   scope: Scope,
 ): Promise<StartedCase[]> {
+  if (replay !== null) {
+    const run = await readRun(tx, scope, replay.run_id)
+    const test_case = replayCase(replay.run_id, run?.dynamic_variables ?? {}, plan)
+    return [{ suite_id: suites[0]!.suite_id, test_case, trials: 1, fault: null }]
+  }
   const cases: StartedCase[] = []
   const add = (suite_id: string, test_case: TestCase) =>
     cases.push({ suite_id, test_case, trials: trials ?? test_case.trials, fault: caseFault(test_case, plan) })

@@ -21,6 +21,7 @@ import { judgeGate } from '../release/judge-gate.ts'
 import { settleNextGate } from '../release/settle-gate.ts'
 import type { TextAgents } from '../text/protocol.ts'
 import { judgeTestRun } from './judge-test-run.ts'
+import { replayRun } from './replay-run.ts'
 import { startNextTestRun } from './start-test-run.ts'
 import { trialResult } from './trial-result.ts'
 
@@ -39,7 +40,7 @@ export interface TrialJobsOptions {
   readonly agents: TextAgents
   /** Holds conversations with audio; default: such trials are errored. */
   readonly audio?: TrialRunner
-  /** Opens the key that signs the certificates of release gates. */
+  /** Opens the key that signs the certificates of release gates, and the logs of runs that are replayed. */
   readonly sealer: Sealer
   /** Tells other processes of a head that moved. */
   readonly bus: Pick<Bus, 'publish'>
@@ -120,7 +121,7 @@ export class TrialJobs extends EnvironmentRounds<TakenTrial> {
   }
 
   async #run(trial: TakenTrial, runId: string, signal: AbortSignal): Promise<TrialReport> {
-    const { plans, agents, audio, time, wallClock } = this.#options
+    const { plans, agents, audio, sealer, time, wallClock } = this.#options
     const { scope, agent_id, version, test_case } = trial
     if (trial.fence > MAX_TRIES) return unable(`interrupted: the trial was begun ${MAX_TRIES} times and never ended`)
     const plan = await plans.planOf(scope, agent_id, version)
@@ -142,6 +143,8 @@ export class TrialJobs extends EnvironmentRounds<TakenTrial> {
       random,
       signal,
     }
+    if (trial.replay !== null)
+      return replayRun(trial, trial.replay, options, { database: this.#options.database, sealer })
     return test_case.mode === 'audio' ? runTrial(options, audio) : runTrial(options)
   }
 

@@ -1,5 +1,5 @@
 import type { TimelineItem } from '@parley/conversation'
-import type { TrialRecord, TrialReport } from '@parley/evaluation'
+import type { ReplayReport, TrialRecord, TrialReport } from '@parley/evaluation'
 import { percentiles } from '@parley/kernel'
 import { UsageTotals } from '@parley/runs'
 import type { JsonObject, TakenTrial, TrialResult, TrialRun } from '@parley/store'
@@ -13,7 +13,7 @@ interface TrialTimes {
 
 /** What is stored of a trial: its result, and its run if a conversation was held. */
 export function trialResult(
-  { verdict, assertions, error, record }: TrialReport,
+  { verdict, assertions, error, record, replay = null }: TrialReport & Partial<Pick<ReplayReport, 'replay'>>,
   trial: TakenTrial,
   times: TrialTimes,
 ): TrialResult {
@@ -22,6 +22,7 @@ export function trialResult(
     assertions,
     error,
     guard_events: record?.guardEvents ?? [],
+    replay,
     duration_ms: Math.max(0, Date.parse(times.ended_at) - Date.parse(times.started_at)),
     run: record === null ? null : runOf(record, trial, times),
   }

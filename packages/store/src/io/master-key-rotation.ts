@@ -5,6 +5,7 @@ import { StoreError } from '../errors.ts'
 import { answerSealContext } from '../idempotency.ts'
 import { providerKeySealContext } from '../provider-keys.ts'
 import { signingKeySealContext } from '../release/signing-keys.ts'
+import { inputsSealContext } from '../runs/inputs.ts'
 import { secretSealContext } from '../secrets.ts'
 import { asOwner, readAddress } from './owner-connection.ts'
 import { keyVersionOf, type MasterKeySealer } from './sealer.ts'
@@ -130,6 +131,12 @@ const SEALED: readonly SealedColumn[] = [
       limit $2 for update of k`,
     update: 'update parley.signing_keys set sealed = $2 where ctid = $1',
     contextOf: row => signingKeySealContext(Number(row.version)),
+  },
+  {
+    select: `select i.ctid, i.sealed, i.run_id, i.tenant_id from parley.run_inputs i where ${isOld('i.sealed')}
+      limit $2 for update of i`,
+    update: 'update parley.run_inputs set sealed = $2 where ctid = $1',
+    contextOf: row => inputsSealContext(scopeOf(row), String(row.run_id)),
   },
 ]
 

@@ -82,6 +82,7 @@ const APPLIED_ELSEWHERE = {
   '0029-caller-memory': 'fb622d7a87a91e2b9fd7c69418a67e97520c28d9052d71e8d3a6b4211e17bae5',
   '0030-release-gates': '9071936538e8d21ba4d0c7f7b87119001b7b5867566c0a6190dbf0019c968d73',
   '0031-call-listeners': '2625c352e39fb0b671e661afeeaabcd4c4f1de19e8349a1f8314448fe5fca7c0',
+  '0032-replay': '98daab49eec681898af835f432b1f0280b932a098edec11a09b7c2ea77d2d891',
 }
 
 async function ours(): Promise<Migration[]> {

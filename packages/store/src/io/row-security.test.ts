@@ -72,6 +72,7 @@ async function fill({ tenant_id }: Scope): Promise<void> {
     `insert into parley.run_messages (tenant_id, run_id, message_id, text) values ($1, uuidv7(), uuidv7(), 'Hello?')`,
     `insert into parley.run_sip_messages (tenant_id, run_id, place, at, direction, transport, source, destination, message)
      values ($1, uuidv7(), 1, now(), 'in', 'tls', '192.0.2.1:5061', '192.0.2.2:5061', 'BYE')`,
+    `insert into parley.run_inputs (tenant_id, run_id, sealed, redacted) values ($1, uuidv7(), '\\x01', false)`,
     `insert into parley.outbox (tenant_id, run_id, event) values ($1, uuidv7(), 'e')`,
     `insert into parley.run_analyses (tenant_id, run_id) values ($1, uuidv7())`,
     `insert into parley.invitations (owner_id, email, role, invited_by, token_hash, expires_at)

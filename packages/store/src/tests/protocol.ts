@@ -25,6 +25,25 @@ export interface TrialGuardEvent {
   readonly offset_ms: number | null
 }
 
+/** The run that a test run replays. */
+export interface ReplayOrder {
+  readonly run_id: string
+  /** Version of the test run's agent that the run was recorded with; null: another agent's. */
+  readonly version: number | null
+  readonly after_change: 'stop' | 'simulate'
+}
+
+/** What the replay of a run found. */
+export interface ReplayResult {
+  readonly changes: readonly {
+    readonly turn: number
+    readonly kind: 'node' | 'speech' | 'action' | 'latency' | 'decision'
+    readonly before: string | null
+    readonly after: string | null
+  }[]
+  readonly turns: readonly { readonly turn: number; readonly source: 'replayed' | 'simulated' }[]
+}
+
 /** A trial that belongs to the caller until its lease ends. */
 export interface TakenTrial {
   readonly scope: Scope
@@ -36,4 +55,6 @@ export interface TakenTrial {
   readonly version: number
   readonly suite_id: string
   readonly test_case: TestCase
+  /** Null: the trial is a conversation of its own. */
+  readonly replay: ReplayOrder | null
 }

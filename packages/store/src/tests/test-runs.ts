@@ -4,7 +4,7 @@ import { type KeysetColumn, type Page, type PageRequest, readPage } from '../key
 import type { Queries } from '../protocol.ts'
 import type { TestRunCasesTable, TestRunState, TestRunsTable, TrialVerdict } from '../schema-tests.ts'
 import type { StoredPrincipal } from '../stored-principal.ts'
-import type { TestRunSuite, TrialAssertion, TrialGuardEvent } from './protocol.ts'
+import type { ReplayOrder, ReplayResult, TestRunSuite, TrialAssertion, TrialGuardEvent } from './protocol.ts'
 
 interface NewTestRun {
   readonly agent_id: string
@@ -17,6 +17,8 @@ interface NewTestRun {
   readonly judge_model: object | null
   readonly estimated_usd: number
   readonly created_by: StoredPrincipal
+  /** Default null: it executes suites. */
+  readonly replay?: ReplayOrder | null
 }
 
 /** A test run as the API shows it, but for its scope. */
@@ -40,7 +42,7 @@ export interface TestRunRow {
 
 /** Creates a queued test run; a worker starts it. The publication must exist. */
 export async function insertTestRun(tx: Queries, scope: Scope, run: NewTestRun): Promise<string> {
-  const { suites, case_ids, judge_model, created_by, ...columns } = run
+  const { suites, case_ids, judge_model, created_by, replay = null, ...columns } = run
   const { test_run_id } = await tx
     .insertInto('test_runs')
     .values({
@@ -50,6 +52,7 @@ export async function insertTestRun(tx: Queries, scope: Scope, run: NewTestRun):
       case_ids: case_ids === null ? null : JSON.stringify(case_ids),
       judge_model: judge_model === null ? null : JSON.stringify(judge_model),
       created_by: JSON.stringify(created_by),
+      replay: replay === null ? null : JSON.stringify(replay),
     })
     .returning('test_run_id')
     .executeTakeFirstOrThrow()
@@ -222,6 +225,7 @@ interface TrialRow extends TrialHead {
   readonly started_at: string | null
   readonly finished_at: string | null
   readonly error: string | null
+  readonly replay: ReplayResult | null
 }
 
 export async function readTrial(
@@ -258,6 +262,7 @@ export async function readTrial(
       't.started_at',
       't.finished_at',
       't.error',
+      't.replay',
     ])
     .where('t.tenant_id', '=', scope.tenant_id)
     .where('t.test_run_id', '=', testRunId)

@@ -2,7 +2,14 @@ import type { Scope, TestCase } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../protocol.ts'
 import type { TestRunCasesTable, TestRunsTable, TrialVerdict } from '../schema-tests.ts'
-import type { TakenTrial, TestRunSuite, TrialAssertion, TrialGuardEvent } from './protocol.ts'
+import type {
+  ReplayOrder,
+  ReplayResult,
+  TakenTrial,
+  TestRunSuite,
+  TrialAssertion,
+  TrialGuardEvent,
+} from './protocol.ts'
 import { insertTrialRun, type TrialRun } from './trial-runs.ts'
 
 /** Trials of one environment that processes carry out at once. */
@@ -17,6 +24,8 @@ export interface QueuedTestRun {
   readonly suites: readonly TestRunSuite[]
   readonly case_ids: readonly string[] | null
   readonly trials: number | null
+  /** Null: it executes suites. */
+  readonly replay: ReplayOrder | null
 }
 
 /** A case of a test run that starts; `fault`: why it is invalid and gets no trials. */
@@ -33,7 +42,7 @@ export interface StartedCase {
 export async function lockQueuedTestRun(tx: Queries, scope: Scope): Promise<QueuedTestRun | null> {
   const found = await tx
     .selectFrom('test_runs')
-    .select(['test_run_id', 'agent_id', 'version', 'purpose', 'suites', 'case_ids', 'trials'])
+    .select(['test_run_id', 'agent_id', 'version', 'purpose', 'suites', 'case_ids', 'trials', 'replay'])
     .where('tenant_id', '=', scope.tenant_id)
     .where('state', '=', 'queued')
     .orderBy('created_at')
@@ -105,7 +114,7 @@ export async function takeTrials(tx: Queries, scope: Scope, leaseMs: number, atM
     where (t.tenant_id, t.test_run_id, t.trial_id) = (due.tenant_id, due.test_run_id, due.trial_id)
       and (r.tenant_id, r.test_run_id) = (t.tenant_id, t.test_run_id)
       and (c.tenant_id, c.test_run_id, c.place) = (t.tenant_id, t.test_run_id, t.place)
-    returning t.test_run_id, t.trial_id, t.trial, t.fence, r.agent_id, coalesce(t.version, r.version) as version,
+    returning t.test_run_id, t.trial_id, t.trial, t.fence, r.agent_id, coalesce(t.version, r.version) as version, r.replay,
       c.suite_id, c.test_case`.execute(tx)
   return rows.map(row => ({ ...row, scope }))
 }
@@ -138,6 +147,8 @@ export interface TrialResult {
   readonly guard_events: readonly TrialGuardEvent[]
   readonly duration_ms: number
   readonly error: string | null
+  /** Null: no run was replayed. */
+  readonly replay: ReplayResult | null
   /** Null: no conversation was held. */
   readonly run: TrialRun | null
 }
@@ -159,7 +170,7 @@ export async function settleTrial(tx: Queries, trial: TakenTrial, result: TrialR
     update parley.test_trials set state = 'completed', lease_until = null, finished_at = parley.now_ms(),
       verdict = ${result.verdict}::text, duration_ms = ${result.duration_ms}::integer, error = ${result.error}::text,
       assertions = ${JSON.stringify(result.assertions)}::jsonb, guard_events = ${JSON.stringify(result.guard_events)}::jsonb,
-      run_id = ${result.run?.run_id ?? null}::uuid
+      run_id = ${result.run?.run_id ?? null}::uuid, replay = ${result.replay === null ? null : JSON.stringify(result.replay)}::jsonb
     where ${isTaken(trial)}`.execute(tx)
   if (numAffectedRows !== 1n) return 'lost'
   if (result.run !== null) await insertTrialRun(tx, trial, result.run)

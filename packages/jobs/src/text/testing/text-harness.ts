@@ -17,6 +17,7 @@ import {
   readMessage,
   readRun,
   readTranscript,
+  type Sealer,
   StoreError,
 } from '@parley/store'
 import { localBus, type TestDatabase } from '@parley/store/testing'
@@ -29,6 +30,9 @@ interface HarnessWorker {
   readonly leases: RunLeases
   readonly runs: TextRuns
 }
+
+/** Leaves what it seals as it is. */
+export const NO_SEALER: Sealer = { seal: plain => plain, open: sealed => sealed }
 
 /**
  * An environment with agents, and workers that carry out its runs. Limits and sweeps are in virtual time; what is
@@ -126,7 +130,15 @@ export class TextHarness {
     const database = this.#database()
     const wallClock = () => Date.now()
     const owner = { engine: randomUUID(), worker: 'text' }
-    const leases = new RunLeases({ database, bus, owner, time: systemTime, wallClock, random: systemRandom })
+    const leases = new RunLeases({
+      database,
+      bus,
+      sealer: NO_SEALER,
+      owner,
+      time: systemTime,
+      wallClock,
+      random: systemRandom,
+    })
     const runs = startTextRuns({
       leases,
       database,

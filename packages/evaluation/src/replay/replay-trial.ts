@@ -1,0 +1,153 @@
+import { type InputLog, type InputReplay, ModelMeter, replayText, type TimelineItem } from '@parley/conversation'
+import { replayCall } from '@parley/engine'
+import type { Plan } from '@parley/flow'
+import { personaCaller } from '../persona/persona-caller.ts'
+import type { TrialReport } from '../run-trial.ts'
+import { runTextTrial } from '../text-trial.ts'
+import type { TrialOptions } from '../trial.ts'
+import type { TrialRecord } from '../trial-record.ts'
+import { deterministicAnswers, recordedMocks, recordedModels } from './recorded-answers.ts'
+import { personaOf, ReplayCaller, recordedTurns } from './replay-caller.ts'
+import { changesOfTurn, type TurnChange, turnSummaries } from './turn-changes.ts'
+
+/** What a replay found. */
+interface ReplayFindings {
+  readonly changes: readonly TurnChange[]
+  readonly turns: readonly { readonly turn: number; readonly source: 'replayed' | 'simulated' }[]
+}
+
+export interface ReplayReport extends TrialReport {
+  /** Null: the run could not be replayed. */
+  readonly replay: ReplayFindings | null
+}
+
+interface ReplayTrialOptions extends TrialOptions {
+  readonly log: InputLog
+  /** The timeline of the recorded run. */
+  readonly recorded: readonly TimelineItem[]
+  /** How the recorded run ended. */
+  readonly outcome: TrialRecord['outcome']
+  /** The replayed publication is that of the recorded run: every decision is compared. */
+  readonly isSame: boolean
+  /** Versions of this program. */
+  readonly versions: { readonly code: string; readonly lexicon: string }
+  readonly afterChange: 'stop' | 'simulate'
+}
+
+/**
+ * Replays a recorded run. With its own publication it repeats every decision; with another it is exact until the first turn that
+ * changes, which is then carried out in text, and the turns after it only where the caller is simulated.
+ */
+export async function runReplayTrial(options: ReplayTrialOptions): Promise<ReplayReport> {
+  const { log, isSame, versions } = options
+  const refusal = refusalOf(options)
+  if (refusal !== null) return { verdict: 'errored', record: null, assertions: [], error: refusal, replay: null }
+  const hasSameCode = log.header.code === versions.code && log.header.lexicon === versions.lexicon
+  if (isSame && !hasSameCode) {
+    const error =
+      'code_changed: the run was recorded by another version of the program: replay it against another publication'
+    return { verdict: 'errored', record: null, assertions: [], error, replay: null }
+  }
+  const first = await replayed(log, options.plan, {
+    compare: isSame ? 'exact' : 'changed',
+    ...(!isSame && { isSameAnswer: deterministicAnswers(options.models) }),
+  })
+  if (first.divergence === null) return unchanged(first, options)
+  const changed = turnSummaries(first.timeline).length - 1
+  if (isSame) {
+    const { kind, message } = first.divergence
+    const changes: TurnChange[] = [{ turn: changed, kind: 'decision', before: kind, after: message }]
+    return report(null, changes, turnsUpTo(changed, changed), options)
+  }
+  return carriedOn(changed, first.divergence.message, options)
+}
+
+type Replayed = Awaited<ReturnType<typeof replayed>>
+type Compared = NonNullable<ConstructorParameters<typeof InputReplay>[1]>
+
+async function replayed(log: InputLog, plan: Plan, compared: Compared) {
+  return log.header.kind === 'call' ? replayCall({ log, plan, ...compared }) : replayText({ log, plan, ...compared })
+}
+
+function refusalOf({ log }: ReplayTrialOptions): string | null {
+  if (log.header.redacted) return 'redacted: personal data was taken out of the run, so that it cannot be repeated'
+  return log.isTruncated ? 'log_truncated: the log of the run reached its limit, and its end is missing' : null
+}
+
+function unchanged(again: Replayed, options: ReplayTrialOptions): ReplayReport {
+  const turns = turnSummaries(again.timeline).length
+  return report(recordOf(again, options.outcome), [], turnsUpTo(turns - 1, turns), options)
+}
+
+/** The first changed turn in text, and what follows it if the caller is simulated. */
+async function carriedOn(changed: number, reason: string, options: ReplayTrialOptions): Promise<ReplayReport> {
+  const { log, recorded, afterChange, models, testCase, random } = options
+  const meter = new ModelMeter(() => {})
+  const goesOn =
+    afterChange === 'stop'
+      ? null
+      : personaCaller(personaOf(recorded), { language: testCase.language, models, meter, random })
+  const actions = recorded.flatMap(item => (item.kind === 'action' && item.phase === 'started' ? [item.action_id] : []))
+  const record = await runTextTrial({
+    ...options,
+    testCase: { ...testCase, mocks: recordedMocks(log, actions) },
+    models: recordedModels(log, models),
+    wallClock: () => log.header.startedAt,
+    caller: new ReplayCaller(recordedTurns(recorded).slice(0, changed), goesOn),
+  })
+  const before = turnSummaries(recorded)
+  const after = turnSummaries(record.timeline)
+  const last = afterChange === 'stop' ? changed : Math.max(before.length, after.length) - 1
+  const changes: TurnChange[] = []
+  for (let turn = changed; turn <= last; turn++) changes.push(...changesOfTurn(turn, before[turn], after[turn]))
+  if (!changes.some(({ turn }) => turn === changed))
+    changes.unshift({ turn: changed, kind: 'decision', before: null, after: reason })
+  return report(record, changes, turnsUpTo(afterChange === 'stop' ? changed : after.length - 1, changed), options)
+}
+
+/** Turns before `simulatedFrom` are exact. */
+function turnsUpTo(last: number, simulatedFrom: number): ReplayFindings['turns'] {
+  return Array.from({ length: last + 1 }, (_, turn) => ({
+    turn,
+    source: turn < simulatedFrom ? ('replayed' as const) : ('simulated' as const),
+  }))
+}
+
+function report(
+  record: TrialRecord | null,
+  changes: readonly TurnChange[],
+  turns: ReplayFindings['turns'],
+  { testCase }: ReplayTrialOptions,
+): ReplayReport {
+  const passed = changes.length === 0
+  const message = passed
+    ? null
+    : `${new Set(changes.map(({ turn }) => turn)).size} turns changed, the first is turn ${changes[0]!.turn}`
+  return {
+    verdict: passed ? 'passed' : 'failed',
+    record,
+    assertions: testCase.assertions.map(({ id, type }) => ({ id, type, passed, message })),
+    error: null,
+    replay: { changes, turns },
+  }
+}
+
+/** The record of a conversation that was replayed whole, without requests and without effects. */
+function recordOf({ timeline, utterances }: Replayed, outcome: TrialRecord['outcome']): TrialRecord {
+  const latencies = timeline.flatMap(item => (item.kind === 'turn' ? [item.latency.e2e] : []))
+  return {
+    timeline,
+    utterances,
+    speech: [],
+    nodes: [],
+    calls: [],
+    guardEvents: [],
+    outcome,
+    variable: () => undefined,
+    landings: new Map(),
+    latenciesMs: latencies.flatMap(ms => ms ?? []),
+    missed: [],
+    usage: [],
+    effects: [],
+  }
+}

@@ -28,6 +28,12 @@ export function exampleDraft(name: ExampleName): ExampleDraft {
   return exampleDrafts().find(example => example.name === name)!
 }
 
+/** The test suite of the example of that name, as the body of a request that creates it. */
+export function exampleSuite(name: ExampleName): { readonly name: string; readonly agent_id: string } {
+  const file = fileURLToPath(new URL(`../../suites/${name}.json`, import.meta.url))
+  return JSON.parse(readFileSync(file, 'utf8')) as { name: string; agent_id: string }
+}
+
 function draftIn(file: string): Draft {
   try {
     const draft: unknown = JSON.parse(readFileSync(file, 'utf8'))

@@ -96,6 +96,7 @@ async function seededState(client: ParleyClient): Promise<unknown> {
     await client.numbers.list(),
     await client.secrets.list(),
     await Promise.all(agents.map(({ ref }) => versionsOf(client, ref.id))),
+    await client.testSuites.list(),
   ]
 }
 
@@ -117,6 +118,17 @@ describe('the demo workspace', () => {
     }
     const { items } = await client.keys.list()
     expect(items).toMatchObject([{ role: 'admin', can_dial: true }])
+  })
+
+  it('each agent has its test suite, which another start does not create again', async () => {
+    const { client } = await start()
+    const { items } = await client.testSuites.list()
+    expect(items.map(({ agent_id }) => agent_id).sort()).toEqual(['clinic', 'pizzeria'])
+    for (const { case_count } of items) expect(case_count).toBeGreaterThan(0)
+    const { suite_id, revision } = items.find(({ agent_id }) => agent_id === 'clinic')!
+    await client.testSuites.delete({ params: { suite_id }, query: { expected_revision: revision } })
+    await start()
+    expect((await client.testSuites.list()).items.map(({ agent_id }) => agent_id)).toEqual(['pizzeria'])
   })
 
   it('another start changes nothing', async () => {
@@ -162,6 +174,7 @@ describe('the demo workspace', () => {
       const { plan } = await client.publications.get({ params: { agent_id, version: 0 } })
       expect(plan).toMatchObject({ telephony: { trunkId: 'demo-phone' }, notification: { url: `${ORIGIN}/webhooks` } })
     }
+    expect((await client.testSuites.list()).items).toHaveLength(2)
     const { items } = await client.numbers.list()
     expect(items.map(number => [number.phone_number, number.assignment?.agent_id]).sort()).toEqual([
       ['+12025550142', 'clinic'],

@@ -6,6 +6,7 @@ import { type Services, serviceNamed } from '../services.ts'
 import { webhookSecretOf } from './home-example-server.ts'
 import { seedLine } from './seed-line.ts'
 import { readSeedRecord, writeSeedRecord } from './seed-record.ts'
+import { ensureSuite } from './seed-suite.ts'
 import { type Seed, type SeededAgent, seedAgent } from './seeded-agent.ts'
 import { ensureSecret } from './seeded-secret.ts'
 
@@ -23,7 +24,7 @@ interface SeedOptions {
 }
 
 /**
- * Creates the example agents, each with an inbound number and with the trunk of the built-in phone for outbound calls. What
+ * Creates the example agents, each with its test suite, an inbound number and with the trunk of the built-in phone for outbound calls. What
  * exists stays; an agent that no user has edited is updated to this version of the examples and published again. Returns the
  * agents that a number reaches, the clinic first. `printLine` gets a line for everything that is left out.
  */
@@ -50,7 +51,11 @@ export async function seedExamples(
     const seeded = await nullIfRefused(ensureSeeded(home, client, { ...seed, draft }), why =>
       printLine(`The example "${example}" is not complete: ${why}`),
     )
-    if (seeded !== null) agents.push(seeded)
+    if (seeded === null) continue
+    agents.push(seeded)
+    await nullIfRefused(ensureSuite(home, client, example, seed.agentId), why =>
+      printLine(`The tests of the example "${example}" are left out: ${why}`),
+    )
   }
   return agents
 }

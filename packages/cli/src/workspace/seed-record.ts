@@ -9,6 +9,8 @@ const record = z.object({
   agents: z
     .record(z.string(), z.object({ draft_id: z.string(), revision: z.number().int(), digest: z.string() }))
     .default({}),
+  /** By agent: the test suite that seeding created. */
+  suites: z.record(z.string(), z.string()).default({}),
   /** By secret: the version that seeding created, and the SHA-256 of its value. */
   secrets: z.record(z.string(), z.object({ version: z.string(), digest: z.string() })).default({}),
 })

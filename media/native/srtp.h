@@ -21,7 +21,7 @@ constexpr uint64_t kPacketIndices = UINT64_C(1) << 48;
 struct RtpTransform {
   /** With OpenSSL's context, about. */
   static constexpr int64_t kHeldBytes = 3072;
-  /** Kept with its key: a packet sets the IV only. */
+  /** Kept with its key; of counter mode it encrypts single blocks. */
   EVP_CIPHER_CTX* cipher = nullptr;
   bool is_gcm = false;
   size_t tag_bytes = 0;

@@ -141,7 +141,9 @@ export class RtcpReports {
 
   /** Writes the report that is due to `dst`; returns its length, or 0. */
   tick(nowMs: Ms, dst: Uint8Array): number {
-    if (this.port === 0 || this.#schedule === null || !this.#schedule.due(nowMs)) return 0
+    const schedule = this.#schedule
+    // The time first: it is asked for at every slot.
+    if (schedule === null || nowMs < schedule.nextAt || this.port === 0 || !schedule.due(nowMs)) return 0
     return this.#protect(nowMs, dst, this.#report(nowMs, dst))
   }
 

@@ -13,9 +13,10 @@ const PACKET_US = 20_000
 
 /**
  * Lateness of sent packets by the receiver's kernel timestamps and CPU per call-tick of G.711 calls with SRTP both ways on
- * one media thread: `npm run bench -- media [--calls 1,50,200,500] [--layers native,portable] [--seconds 4]`.
+ * one media thread: `npm run bench -- media [--calls 1,50,200,500] [--layers native,portable] [--seconds 4] [--everything yes|no]`. Everything: voice activity and
+ * recording of both channels as well.
  */
-export const benchmark: Benchmark = { name: 'media', options: ['calls', 'layers', 'seconds'], run }
+export const benchmark: Benchmark = { name: 'media', options: ['calls', 'layers', 'seconds', 'everything'], run }
 
 async function run({ option, line, progress }: BenchmarkOptions): Promise<object> {
   const addon = loadNativeAddon()
@@ -26,6 +27,7 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
   const layers = option('layers')?.split(',') ?? KINDS
   const seconds = Number(option('seconds') ?? SECONDS)
   if (!(seconds >= 0.5 && seconds <= 600)) throw new Error('--seconds takes 0.5 to 600')
+  const everything = (option('everything') ?? 'yes') === 'yes'
   const points: PointFigures[] = []
   for (const packetIo of KINDS.filter(kind => layers.includes(kind))) {
     for (const count of calls) {
@@ -35,6 +37,7 @@ async function run({ option, line, progress }: BenchmarkOptions): Promise<object
         packetIo,
         warmUpMs: WARM_UP_MS,
         measureMs: seconds * 1000,
+        everything,
         stalls: null,
       })
       points.push(point)

@@ -6,7 +6,7 @@ import { measurePoint } from './point.ts'
 const addon = loadNativeAddon()
 const missing = typeof addon === 'string'
 const note = missing ? ` (skipped: ${addon})` : ''
-const short = { calls: 20, warmUpMs: 1000, measureMs: 2000 }
+const short = { calls: 20, warmUpMs: 1000, measureMs: 2000, everything: true }
 
 describe.skipIf(missing)(`the media benchmark${note}`, () => {
   it.each(['native', 'portable'] as const)(

@@ -13,6 +13,8 @@ export type SubjectRequest =
       readonly calls: number
       readonly packetIo: 'native' | 'portable'
       readonly stalls: { readonly ms: number; readonly everySends: number } | null
+      /** Folder for recordings; null: none, and no voice activity. */
+      readonly recordings: string | null
     }
   | { readonly type: 'connect'; readonly parameters: readonly MediaParameters[] }
   | { readonly type: 'measure' }

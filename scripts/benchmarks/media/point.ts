@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { systemRandom } from '@parley/kernel'
@@ -20,6 +22,8 @@ interface PointOptions {
   readonly packetIo: 'native' | 'portable'
   readonly warmUpMs: number
   readonly measureMs: number
+  /** Whether voice activity and the recording of both channels are on. */
+  readonly everything: boolean
   /** A planted fault, which the figures must show. */
   readonly stalls: { readonly ms: number; readonly everySends: number } | null
 }
@@ -27,6 +31,7 @@ interface PointOptions {
 export interface PointFigures {
   readonly packet_io: 'native' | 'portable'
   readonly calls: number
+  readonly everything: boolean
   readonly seconds: number
   readonly lateness_ms: Quantiles
   /** Of a bare thread that only sleeps, in the same seconds. */
@@ -43,12 +48,13 @@ export interface PointFigures {
 
 /** Measures one number of calls over one packet I/O layer, in two processes. Throws if either end refused packets. */
 export async function measurePoint(options: PointOptions): Promise<PointFigures> {
-  const { calls, packetIo, stalls, warmUpMs, measureMs } = options
+  const { calls, packetIo, stalls, warmUpMs, measureMs, everything } = options
+  const recordings = everything ? mkdtempSync(join(tmpdir(), 'parley-media-')) : null
   const subject = new ChildLink<SubjectRequest, SubjectReply>(join(import.meta.dirname, 'subject.ts'))
   const peer = new ChildLink<PeerRequest, PeerReply>(join(import.meta.dirname, 'peer.ts'))
   try {
     const keys = Array.from({ length: calls }, (): CallKeys => ({ toSubject: newKey(), toPeer: newKey() }))
-    const opened = await subject.ask({ type: 'open', calls, packetIo, stalls }, 'opened')
+    const opened = await subject.ask({ type: 'open', calls, packetIo, stalls, recordings }, 'opened')
     const seconds = (warmUpMs + measureMs) / 1000
     const bound = await peer.ask({ type: 'bind', subjectPorts: opened.ports, keys, seconds }, 'bound')
     await subject.ask(
@@ -66,11 +72,12 @@ export async function measurePoint(options: PointOptions): Promise<PointFigures>
     return figures(options, received, before, after, bare, opened.rssBefore)
   } finally {
     await Promise.all([subject.end(), peer.end()])
+    if (recordings !== null) rmSync(recordings, { recursive: true, force: true })
   }
 }
 
 function figures(
-  { calls, packetIo, measureMs }: PointOptions,
+  { calls, packetIo, measureMs, everything }: PointOptions,
   received: PeerMeasures,
   before: SubjectMeasures,
   after: SubjectMeasures,
@@ -82,6 +89,7 @@ function figures(
   return {
     packet_io: packetIo,
     calls,
+    everything,
     seconds: measureMs / 1000,
     lateness_ms: received.latenessMs,
     bare_sleeper_ms: bare,

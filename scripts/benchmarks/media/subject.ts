@@ -1,4 +1,5 @@
 // The process that is measured: one media plane with one media thread, as an engine has it.
+import { join } from 'node:path'
 import { type MediaSession, ThreadedMediaPlane } from '@parley/media'
 import type { SubjectReply, SubjectRequest } from './messages.ts'
 
@@ -22,7 +23,7 @@ function supply(): void {
 
 async function answer(request: SubjectRequest): Promise<SubjectReply> {
   if (request.type === 'open') {
-    const { calls, packetIo, stalls } = request
+    const { calls, packetIo, stalls, recordings } = request
     plane = await ThreadedMediaPlane.start({
       threads: 1,
       bindAddress: '127.0.0.1',
@@ -31,7 +32,12 @@ async function answer(request: SubjectRequest): Promise<SubjectReply> {
       ...(stalls && { stalls }),
     })
     const rssBefore = process.memoryUsage().rss
-    for (let i = 0; i < calls; i++) sessions.push(await plane.open({ label: `call ${i}` }))
+    for (let i = 0; i < calls; i++) {
+      const recording = recordings === null ? {} : { recording: { path: join(recordings, `${i}.wav`) } }
+      const session = await plane.open({ label: `call ${i}`, ...recording })
+      if (recordings !== null) session.detectVoice({})
+      sessions.push(session)
+    }
     setInterval(supply, SUPPLY_EVERY_MS)
     return { type: 'opened', ports: sessions.map(session => session.local.port), rssBefore }
   }

@@ -1,5 +1,6 @@
-// Builds media/native/build/media.node of media/native/*.cc where a C++ compiler and Node's headers are there. Runs under any Node from 18 on.
-// The headers come with the npm package `node`; otherwise those of the system's Node serve (Node-API is stable).
+// Builds media/native/build/media.node of media/native/*.cc where a C++ compiler and Node's headers are there. Runs under any
+// Node from 18 on. The headers come with the npm package `node`; otherwise those of the system's Node serve (Node-API is
+// stable).
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -13,7 +14,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -62,6 +63,38 @@ export function buildNativeAddon(nodeBinary) {
   } catch (error) {
     return `native packet I/O cannot be built (${error.message}): packets take the portable layer`
   }
+}
+
+/**
+ * Builds the addon, or `sources`, into `file` with the address and undefined-behaviour sanitisers. Returns the library that a
+ * process must preload to load it, or, as `obstacle`, why it cannot be built.
+ */
+export function buildSanitizedAddon(file, sources = []) {
+  const { compiler, headers, obstacle } = planBuild()
+  if (obstacle !== undefined) return { obstacle }
+  const options = { encoding: 'utf8', timeout: BUILD_TIMEOUT_MS }
+  const library = spawnSync(compiler, ['-print-file-name=libasan.so'], options).stdout?.trim() ?? ''
+  if (!isAbsolute(library)) return { obstacle: 'the compiler has no address sanitiser (libasan)' }
+  const sanitised = [
+    ...FLAGS,
+    '-g',
+    '-fno-omit-frame-pointer',
+    '-fsanitize=address,undefined',
+    '-fno-sanitize-recover=all',
+  ]
+  const built = spawnSync(
+    compiler,
+    [
+      ...sanitised,
+      '-DNAPI_VERSION=9',
+      `-I${headers}`,
+      ...(sources.length > 0 ? sources : sourceFiles('.cc')),
+      '-o',
+      file,
+    ],
+    options,
+  )
+  return built.status === 0 ? { library } : { obstacle: `the sanitised addon does not compile (${firstError(built)})` }
 }
 
 /**

@@ -1,5 +1,5 @@
-// InboundChain (inbound-chain.ts), ReceiveStream, ReorderBuffer, SourceClock and ReceptionStatistics for a packet that is the next in sequence and whose audio
-// continues what was heard.
+// InboundChain (inbound-chain.ts), ReceiveStream, ReorderBuffer, SourceClock and ReceptionStatistics for a packet that is the
+// next in sequence and whose audio continues what was heard.
 #include <cmath>
 #include <cstring>
 

@@ -1,5 +1,5 @@
-// A call's regular packets: audio of the source that is heard, in sequence, and audio that is sent. What is not regular is left, with nothing
-// changed, to MediaSessionCore (media-session-core.ts), which works on the same page.
+// A call's regular packets: audio of the source that is heard, in sequence, and audio that is sent. What is not regular is
+// left, with nothing changed, to MediaSessionCore (media-session-core.ts), which works on the same page.
 #ifndef PARLEY_MEDIA_CALL_H
 #define PARLEY_MEDIA_CALL_H
 

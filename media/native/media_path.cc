@@ -1,5 +1,6 @@
-// MediaPath: regular packets of all calls of one media thread, in one call each for what is sent, what arrived and what is due (media-path.ts). A call's memory is held by a reference
-// from `add` to `remove`; it is shared memory, which cannot be detached.
+// MediaPath: regular packets of all calls of one media thread, in one call each for what is sent, what arrived and what is due
+// (media-path.ts). A call's memory is held by a reference from `add` to `remove`; it is shared memory, which cannot be
+// detached.
 #include <cstdlib>
 #include <cstring>
 #include <new>

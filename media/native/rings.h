@@ -1,5 +1,5 @@
-// The rings that a call's threads share: SessionRings (session-rings.ts) and RecordingRing (recording-ring.ts), as the media thread uses them. Words of
-// their headers are read and written as JavaScript's Atomics do.
+// The rings that a call's threads share: SessionRings (session-rings.ts) and RecordingRing (recording-ring.ts), as the media
+// thread uses them. Words of their headers are read and written as JavaScript's Atomics do.
 #ifndef PARLEY_MEDIA_RINGS_H
 #define PARLEY_MEDIA_RINGS_H
 

@@ -61,8 +61,8 @@ bool apply(RtpTransform* transform, const uint8_t* from, uint8_t* to, size_t len
 }
 
 /**
- * Counter mode encrypts and decrypts alike: `header` to before `end`, in place. The counter blocks are encrypted here, because to set the IV of
- * OpenSSL's own counter mode costs more than the cipher itself does for a packet of 20 ms.
+ * Counter mode encrypts and decrypts alike: `header` to before `end`, in place. The counter blocks are encrypted here, because
+ * to set the IV of OpenSSL's own counter mode costs more than the cipher itself does for a packet of 20 ms.
  */
 bool counter_mode(RtpTransform* transform, const Packet& packet, size_t end) {
   if (end <= packet.header) return true;

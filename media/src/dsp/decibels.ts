@@ -16,8 +16,9 @@ const double = new Float64Array(1)
 const halves = new Int32Array(double.buffer)
 
 /**
- * 10 log10(`power`) of a normal number above 0, to 2 units in the last place. Unlike `Math.log10`, whose last bits differ from processor to processor, it
- * uses operations alone that IEEE 754 defines to the bit, so that the native media path (`decibels` in `media/native/voice.cc`) finds the same.
+ * 10 log10(`power`) of a normal number above 0, to 2 units in the last place. Unlike `Math.log10`, whose last bits differ from
+ * processor to processor, it uses operations alone that IEEE 754 defines to the bit, so that the native media path (`decibels`
+ * in `media/native/voice.cc`) finds the same.
  */
 export function decibels(power: number): number {
   double[0] = power

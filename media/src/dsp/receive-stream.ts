@@ -22,7 +22,10 @@ interface ReceiveStreamOptions {
   readonly memory?: StreamMemory | undefined
 }
 
-/** `law`: of the decoder that was used last, see `PayloadDecoder`. The packet that follows a gap has `packetLeft` samples from `packetAt` on. */
+/**
+ * `law`: of the decoder that was used last, see `PayloadDecoder`. The packet that follows a gap has `packetLeft` samples from
+ * `packetAt` on.
+ */
 export const StreamWords = wordsClass(
   'position',
   'silent',

@@ -1,19 +1,17 @@
-import { randomBelow, randomUint32, SeededRandom } from '@parley/kernel'
+import { randomUint32, SeededRandom } from '@parley/kernel'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decibels } from '../dsp/decibels.ts'
-import { PacketBatch } from '../packet-io/packet-io.ts'
 import { CallPage, PAGE_WORDS } from '../session/call-page.ts'
-import { type MediaPath, PortableMediaPath } from '../session/media-path.ts'
 import type { SrtpSuite } from '../session/media-session.ts'
 import { SessionRings } from '../session/session-rings.ts'
-import { PathRig } from '../session/testing/path-rig.ts'
-import { PathTrace, type Roughness } from '../session/testing/path-trace.ts'
+import type { Roughness } from '../session/testing/path-trace.ts'
+import { type PlayedRigs, type PlayedTrace, playTrace } from '../session/testing/play-trace.ts'
 import { SRTP_SUITES } from '../srtp/srtp-suite.ts'
-import { portableTransforms } from '../srtp/transform-for-key.ts'
 import { NativeMediaPath } from './native-media-path.ts'
 import { loadNativeAddon } from './native-packet-io.ts'
 import { nativeTransforms } from './native-srtp.ts'
+import { fuzzPages } from './testing/fuzz-native-path.ts'
 
 const addon = loadNativeAddon()
 const missing = typeof addon === 'string'
@@ -23,39 +21,16 @@ const built = (): Exclude<typeof addon, string> => addon as Exclude<typeof addon
 const CLEAN: Roughness = { network: 0, owner: 0 }
 const ROUGH: Roughness = { network: 0.15, owner: 0.02 }
 
-interface Played {
-  readonly portable: PathRig
-  readonly native: PathRig
-}
-
-/**
- * Plays one seeded trace through the portable and the native path, and after each step compares everything that can be seen from outside: sent bytes, heard audio, recorded bytes, edges of voice,
- * events and statistics. Throws at the first difference.
- */
 function play(
   seed: number,
   steps: number,
   roughness: Roughness,
   suite: SrtpSuite | null,
-  disturb?: (step: number, rigs: Played, trace: PathTrace) => void,
-): Played {
-  const makeNative = (): MediaPath => new NativeMediaPath(built())
-  const portable = new PathRig(new PortableMediaPath(), portableTransforms, seed)
-  const native = new PathRig(makeNative(), nativeTransforms(built()), seed)
-  const trace = new PathTrace(seed, [portable, native], roughness, suite)
-  for (let step = 0; step < steps; step++) {
-    trace.step()
-    disturb?.(step, { portable, native }, trace)
-    compare(portable, native, `seed ${seed}, step ${step}`)
-  }
-  trace.close()
-  compare(portable, native, `seed ${seed}, close`)
-  return { portable, native }
-}
-
-function compare(portable: PathRig, native: PathRig, where: string): void {
-  const [expected, actual] = [portable.takeOutput(), native.takeOutput()]
-  if (expected.join('\n') !== actual.join('\n')) expect(actual, where).toEqual(expected)
+  disturb?: PlayedTrace['disturb'],
+): PlayedRigs {
+  const path = new NativeMediaPath(built())
+  const transforms = nativeTransforms(built())
+  return playTrace({ seed, steps, roughness, suite, path, transforms, ...(disturb && { disturb }) })
 }
 
 describe.skipIf(missing)(`the native media path${note}`, () => {
@@ -137,31 +112,7 @@ describe.skipIf(missing)(`the native media path${note}`, () => {
   })
 
   it('a page of any content does no harm', () => {
-    const random = new SeededRandom(3)
-    const special = [0, 1, -1, 8, 160, 2 ** 31, 2 ** 53, 1e300, Number.NaN, Number.POSITIVE_INFINITY, -1e300]
-    const path = new (built().MediaPath)(new Float64Array(8))
-    const page = new CallPage()
-    const id = path.add(1, 2, new Uint8Array(page.memory), new Uint8Array(new SessionRings().memory), null)
-    const batch = new PacketBatch(4)
-    const words = new Float64Array(page.memory, 0, PAGE_WORDS.flat().length + 32 + 18)
-    const events = new Float64Array(1 + 4 * 64)
-    const calls = { ids: Int32Array.of(id), slotMs: Float64Array.of(1020), outcome: new Int8Array(1) }
-    const { bytes, length, socket, ipv4, port, arrivedAt } = batch
-    for (let round = 0; round < 20_000; round++) {
-      for (let i = 0; i < words.length; i++) words[i] = special[randomBelow(random, special.length)]!
-      page.laws.fill(1 + (round & 1))
-      // Regular more often than chance would have it.
-      page.inbound[0] = 1
-      page.outbound.set([1, 1 + (round & 1)])
-      bytes.set(random.bytes(200))
-      bytes[0] = 0x80
-      length[0] = randomBelow(random, 1536)
-      socket[0] = 1
-      path.compose(calls.ids, 0, 1, calls.slotMs, calls.outcome, bytes, length, socket, ipv4, port, 1, events)
-      path.receive(bytes, length, socket, ipv4, port, arrivedAt, 1, new Uint8Array(1), events)
-      path.advance(calls.ids, 1, 1020, new Uint8Array(1))
-    }
-    path.remove(id)
+    fuzzPages(built(), new SeededRandom(3), 20_000)
   })
 
   it('memory that could be detached, or is no call page, is refused', () => {

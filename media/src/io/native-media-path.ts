@@ -13,7 +13,10 @@ const VOICE_START = 1
 const VOICE_END = 2
 const PROGRESS = 3
 
-/** Regular packets in C++ (`media/native/media_path.cc`); calls of another format than 8 kHz, and all that is not regular, are left to the cores. */
+/**
+ * Regular packets in C++ (`media/native/media_path.cc`); calls of another format than 8 kHz, and all that is not regular, are
+ * left to the cores.
+ */
 export class NativeMediaPath implements MediaPath {
   readonly kind = 'native'
   readonly #path: NativePath

@@ -27,7 +27,10 @@ export const InboundWords = wordsClass(
   'clockRate',
 )
 
-/** `ready`: the native path may compose packets of audio. `law`: of the codec, see `G711Law`. `end`: position after the audio of the last packet. */
+/**
+ * `ready`: the native path may compose packets of audio. `law`: of the codec, see `G711Law`. `end`: position after the audio of
+ * the last packet.
+ */
 export const OutboundWords = wordsClass(
   'ready',
   'law',
@@ -65,8 +68,8 @@ export const PAGE_WORDS = [
 ].map(({ names }) => names)
 
 /**
- * The state of one call that its core and the native media path share: what a regular packet changes. It is shared memory because that cannot be
- * detached; only the call's media thread uses it.
+ * The state of one call that its core and the native media path share: what a regular packet changes. It is shared memory
+ * because that cannot be detached; only the call's media thread uses it.
  */
 export class CallPage {
   readonly memory: SharedArrayBuffer

@@ -19,8 +19,9 @@ export const LEFT = -1
 export const COMPOSED = 1
 
 /**
- * Processes the regular packets of many calls at once: audio in sequence from the source that is heard, and audio that is sent. What is not regular (a gap, another source, a telephone-event,
- * RTCP, a new key, a codec of another kind) it leaves to the call's `MediaSessionCore`, which works on the same state (`CallPage`). Packets of a call that follow one that was left are
+ * Processes the regular packets of many calls at once: audio in sequence from the source that is heard, and audio that is sent.
+ * What is not regular (a gap, another source, a telephone-event, RTCP, a new key, a codec of another kind) it leaves to the
+ * call's `MediaSessionCore`, which works on the same state (`CallPage`). Packets of a call that follow one that was left are
  * left too, so that the order of a call's packets stays. The portable path leaves everything.
  */
 export interface MediaPath {
@@ -29,8 +30,8 @@ export interface MediaPath {
   add(core: MediaSessionCore, socket: number, rtcpSocket: number): number
   remove(id: number): void
   /**
-   * Composes the packets of the calls from index `from` to before `until` into `batch` from slot `filled` on, which has room for them, and sets the outcome of each.
-   * Returns how many slots are filled then.
+   * Composes the packets of the calls from index `from` to before `until` into `batch` from slot `filled` on, which has room
+   * for them, and sets the outcome of each. Returns how many slots are filled then.
    */
   compose(calls: PathCalls, from: number, until: number, batch: PacketBatch, filled: number): number
   /** Processes the first `count` packets of `batch`; sets `left` to 1 for those that are for the cores. Returns how many. */

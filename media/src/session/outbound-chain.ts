@@ -55,9 +55,9 @@ interface OutboundChainOptions {
 }
 
 /**
- * From queued audio to a packet: playout ring or silence, with the background under both, or a telephone-event instead, then codec, header and SRTP. A
- * packet is sent in every slot while the direction allows it. Timestamps are positions on the sample clock, so they
- * advance over missed slots, holds and slot changes; the sequence counts packets only.
+ * From queued audio to a packet: playout ring or silence, with the background under both, or a telephone-event instead, then
+ * codec, header and SRTP. A packet is sent in every slot while the direction allows it. Timestamps are positions on the sample
+ * clock, so they advance over missed slots, holds and slot changes; the sequence counts packets only.
  */
 export class OutboundChain {
   readonly #options: OutboundChainOptions

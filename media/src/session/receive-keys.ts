@@ -55,8 +55,8 @@ export class ReceiveKeys {
   }
 
   /**
-   * Continues the replay window of RTP of a source in `memory` (`SrtpReceiver.share`); returns the transform of its packets, null while more than the
-   * newest key may open them.
+   * Continues the replay window of RTP of a source in `memory` (`SrtpReceiver.share`); returns the transform of its packets,
+   * null while more than the newest key may open them.
    */
   share(ssrc: number, memory: Float64Array): RtpTransform | null {
     const only = this.#currentProven && this.#previous === null

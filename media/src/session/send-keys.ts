@@ -59,7 +59,10 @@ export class SendKeys {
     return this.#sender
   }
 
-  /** Continues the replay window of `ssrc` in `memory`; returns the transform of its packets, null before the first one and while a new key waits. */
+  /**
+   * Continues the replay window of `ssrc` in `memory`; returns the transform of its packets, null before the first one and
+   * while a new key waits.
+   */
   share(ssrc: number, memory: Float64Array): RtpTransform | null {
     return this.#next === null ? (this.#sender?.share(ssrc, memory) ?? null) : null
   }

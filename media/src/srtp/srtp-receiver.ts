@@ -74,8 +74,8 @@ export class SrtpReceiver {
   }
 
   /**
-   * Continues the replay window of RTP of a source in `memory`, where the native path uses it too; returns the transform of its packets. null: a source that was not heard, or
-   * a key with an identifier.
+   * Continues the replay window of RTP of a source in `memory`, where the native path uses it too; returns the transform of its
+   * packets. null: a source that was not heard, or a key with an identifier.
    */
   share(ssrc: number, memory: Float64Array): RtpTransform | null {
     return this.#mki === null && this.#shared.of(this.#streams.find(ssrc), memory) ? this.#rtp : null

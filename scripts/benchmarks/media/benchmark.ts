@@ -12,9 +12,9 @@ const SUMMARY_CALLS = 200
 const PACKET_US = 20_000
 
 /**
- * Lateness of sent packets by the receiver's kernel timestamps and CPU per call-tick of G.711 calls with SRTP both ways on
- * one media thread: `npm run bench -- media [--calls 1,50,200,500] [--layers native,portable] [--seconds 4] [--everything yes|no]`. Everything: voice activity and
- * recording of both channels as well.
+ * Lateness of sent packets by the receiver's kernel timestamps and CPU per call-tick of G.711 calls with SRTP both ways on one
+ * media thread: `npm run bench -- media [--calls 1,50,200,500] [--layers native,portable] [--seconds 4] [--everything yes|no]`.
+ * Everything: voice activity and recording of both channels as well.
  */
 export const benchmark: Benchmark = { name: 'media', options: ['calls', 'layers', 'seconds', 'everything'], run }
 

@@ -337,6 +337,24 @@ describe('GET /usage and PUT /usage/budget', () => {
     expect((await summary('2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z')).status).toBe(400)
   })
 
+  it('usage counts only the runs with the contacts that are asked for', async () => {
+    const own = await claimed(await newChat(api.world))
+    await finish(own)
+    await api.db.owner.query(`update parley.runs set contact = 'voicemail' where run_id = $1`, [own.run_id])
+    const now = Date.now()
+    const [from, to] = [now - 3_600_000, now + 3_600_000].map(at => new Date(at).toISOString())
+    const runs = async (contact: string) => {
+      const query = { group_by: 'run', from: from!, to: to!, contact }
+      const { body } = await api.send('usage.summary', { query })
+      return (body.rows as { key: string }[]).map(({ key }) => key)
+    }
+    expect(await runs('voicemail,ivr')).toContain(own.run_id)
+    expect(await runs('human')).not.toContain(own.run_id)
+    expect(
+      (await api.send('usage.summary', { query: { group_by: 'run', from: from!, to: to!, contact: 'robot' } })).status,
+    ).toBe(400)
+  })
+
   it('a budget cap is refused when the named policy is not current, or when there is no rate card', async () => {
     const { policy_id } = await api.world.call('budgets.get', {})
     const put = (expected_policy_id: string, as = {}) =>

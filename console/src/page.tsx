@@ -22,6 +22,7 @@ const EvaluationPage = lazy(async () => ({
   default: (await import('./evaluation/evaluation-page.tsx')).EvaluationPage,
 }))
 const TestRunPage = lazy(async () => ({ default: (await import('./evaluation/test-run-page.tsx')).TestRunPage }))
+const SuitePage = lazy(async () => ({ default: (await import('./evaluation/suite-page.tsx')).SuitePage }))
 const LivePage = lazy(async () => ({ default: (await import('./live/live-page.tsx')).LivePage }))
 const AgentsPage = lazy(async () => ({ default: (await import('./agents/agents-page.tsx')).AgentsPage }))
 const AgentPage = lazy(async () => ({ default: (await import('./agents/agent-page.tsx')).AgentPage }))
@@ -71,6 +72,8 @@ function pageOf(route: Route) {
       return <EvaluationPage />
     case 'test-run':
       return <TestRunPage key={route.testRunId} testRunId={route.testRunId} />
+    case 'suite':
+      return <SuitePage key={route.suiteId} suiteId={route.suiteId} />
     default:
       return <NotFound />
   }

@@ -10,6 +10,7 @@ const ROUTES: readonly Route[] = [
   { page: 'agent', agentId: 'a/b:c.d é', tab: 'chat' },
   { page: 'trunk', trunkId: 'demo-phone' },
   { page: 'test-run', testRunId: '7a1b' },
+  { page: 'suite', suiteId: '7a1b' },
 ]
 
 it('the path of a route leads back to that route', () => {

@@ -5,6 +5,7 @@ export type Route =
   | { readonly page: 'agent'; readonly agentId: string; readonly tab: AgentTab }
   | { readonly page: 'trunk'; readonly trunkId: string }
   | { readonly page: 'test-run'; readonly testRunId: string }
+  | { readonly page: 'suite'; readonly suiteId: string }
   | { readonly page: 'not-found' }
 
 export const AGENT_TABS = ['flow', 'chat', 'versions', 'settings'] as const
@@ -25,6 +26,8 @@ export const OPERATIONS = [
 type Operation = (typeof OPERATIONS)[number]
 
 const BASE = '/console'
+/** Below `/console/evaluation`; no id of a test run. */
+const SUITES = 'suites'
 
 /** The route of a path such as `/console/runs/ID`. An unknown path is `not-found`; the base itself is the list of runs. */
 export function routeOf(path: string): Route {
@@ -40,6 +43,7 @@ export function routeOf(path: string): Route {
     const tab = AGENT_TABS.find(name => name === (third ?? 'flow'))
     return tab === undefined ? { page: 'not-found' } : { page: 'agent', agentId: second, tab }
   }
+  if (first === 'evaluation' && second === SUITES && third !== undefined) return { page: 'suite', suiteId: third }
   if (third !== undefined) return { page: 'not-found' }
   if (first === 'runs') return { page: 'run', runId: second }
   if (first === 'telephony') return { page: 'trunk', trunkId: second }
@@ -63,6 +67,8 @@ export function pathOf(route: Route): string {
       return `${BASE}/telephony/${encodeURIComponent(route.trunkId)}`
     case 'test-run':
       return `${BASE}/evaluation/${encodeURIComponent(route.testRunId)}`
+    case 'suite':
+      return `${BASE}/evaluation/${SUITES}/${encodeURIComponent(route.suiteId)}`
     case 'not-found':
       return BASE
     default:

@@ -2,6 +2,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
+import { GatePanel } from '../release/gate-panel.tsx'
+import { OverrideForm } from '../release/override-form.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { CheckField } from '../ui/fields.tsx'
 import { Fault, Loading } from '../ui/parts.tsx'
@@ -17,12 +19,14 @@ interface PublishProps {
   readonly onClose: () => void
 }
 
-/** Publishes the draft, after it shows what changes for callers. */
+/** Publishes the draft, after it shows what changes for callers; then shows the tests of its release gate, if there are any. */
 export function PublishDialog({ agentId, open, headVersion, onClose }: PublishProps) {
   const api = useApi()
   const { text } = useTexts()
   const queries = useQueryClient()
   const [isTest, setTest] = useState(false)
+  /** The version whose release gate decides; null: none yet. */
+  const [gated, setGated] = useState<number | null>(null)
   const { draft, diagnostics } = open
   const head = useQuery({
     queryKey: ['publications.get', agentId, headVersion],
@@ -30,17 +34,34 @@ export function PublishDialog({ agentId, open, headVersion, onClose }: PublishPr
     queryFn: ({ signal }) => api.publications.get({ params: { agent_id: agentId, version: headVersion! } }, { signal }),
   })
   const publish = useMutation({
-    mutationFn: () =>
+    mutationFn: (reason: string | null) =>
       api.publications.publish({
         params: { agent_id: agentId },
-        body: { draft_id: draft.draft_id, expected_revision: draft.revision, test: isTest },
+        body: {
+          draft_id: draft.draft_id,
+          expected_revision: draft.revision,
+          test: isTest,
+          ...(reason !== null && { override: { reason } }),
+        },
       }),
-    onSuccess: async () => {
+    onSuccess: async ({ gate, publication }) => {
       await queries.invalidateQueries()
-      onClose()
+      if (gate.state === 'running' || gate.state === 'failed') setGated(publication.ref.version)
+      else onClose()
     },
   })
+  // The gate of the live version is in force; the draft's own where that has none.
+  const hasGate = (head.data?.draft.settings.releaseGate ?? draft.settings.releaseGate) != null
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
+  if (gated !== null)
+    return (
+      <Dialog title={text('gate.titleOf', { version: gated })} onClose={onClose}>
+        <div className="form">
+          <p>{text('gate.published')}</p>
+          <GatePanel agentId={agentId} version={gated} />
+        </div>
+      </Dialog>
+    )
   return (
     <Dialog title={text('publish.title')} onClose={onClose}>
       <div className="form">
@@ -63,6 +84,14 @@ export function PublishDialog({ agentId, open, headVersion, onClose }: PublishPr
           </ul>
         )}
         <CheckField label={text('publish.test')} checked={isTest} onChange={event => setTest(event.target.checked)} />
+        {hasGate && !isTest && (
+          <>
+            <p className="hint">{text('gate.inForce')}</p>
+            {errors.length === 0 && (
+              <OverrideForm isPending={publish.isPending} onOverride={reason => publish.mutate(reason)} />
+            )}
+          </>
+        )}
         {publish.isError && <Fault error={publish.error} />}
         <div className="form-actions">
           <button type="button" className="button" onClick={onClose}>
@@ -72,9 +101,9 @@ export function PublishDialog({ agentId, open, headVersion, onClose }: PublishPr
             type="button"
             className="button primary"
             disabled={publish.isPending || errors.length > 0}
-            onClick={() => publish.mutate()}
+            onClick={() => publish.mutate(null)}
           >
-            {text(isTest ? 'publish.doTest' : 'publish.do')}
+            {text(isTest ? 'publish.doTest' : hasGate ? 'publish.doGate' : 'publish.do')}
           </button>
         </div>
       </div>

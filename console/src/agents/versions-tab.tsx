@@ -1,14 +1,15 @@
 import type { ResultFrom } from '@parley/client'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
+import { VersionDialog } from '../release/version-dialog.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
-import { Badge, Fault } from '../ui/parts.tsx'
+import { Badge } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
 
 type Publication = ResultFrom<'publications.list'>['items'][number]
 
-/** The published versions; any but a test version can become the live one. */
+/** The published versions with the evidence of their release gates; any but a test version can become the live one. */
 export function VersionsTab({
   agentId,
   headVersion,
@@ -18,12 +19,7 @@ export function VersionsTab({
 }) {
   const api = useApi()
   const { text, word, dateTime } = useTexts()
-  const queries = useQueryClient()
-  const setHead = useMutation({
-    mutationFn: (version: number) =>
-      api.publications.setHead({ params: { agent_id: agentId }, body: { version, expected_version: headVersion } }),
-    onSuccess: () => queries.invalidateQueries(),
-  })
+  const [opened, setOpened] = useState<Publication | null>(null)
   const columns: readonly Column<Publication>[] = [
     {
       header: text('version.version'),
@@ -47,24 +43,15 @@ export function VersionsTab({
     { header: text('version.digest'), cell: ({ ref }) => <span className="code">{ref.digest.slice(7, 19)}</span> },
     {
       header: text('version.action'),
-      cell: ({ ref, is_head, test }) =>
-        is_head || test ? (
-          '–'
-        ) : (
-          <button
-            type="button"
-            className="button small"
-            disabled={setHead.isPending}
-            onClick={() => setHead.mutate(ref.version)}
-          >
-            {text('version.makeLive')}
-          </button>
-        ),
+      cell: publication => (
+        <button type="button" className="button small" onClick={() => setOpened(publication)}>
+          {text(publication.is_head || publication.test ? 'gate.show' : 'version.makeLive')}
+        </button>
+      ),
     },
   ]
   return (
     <>
-      {setHead.isError && <Fault error={setHead.error} />}
       <PagedTable
         caption={text('tab.versions')}
         columns={columns}
@@ -76,6 +63,15 @@ export function VersionsTab({
         }}
         empty={text('agent.notPublished')}
       />
+      {opened !== null && (
+        <VersionDialog
+          agentId={agentId}
+          version={opened.ref.version}
+          headVersion={headVersion}
+          canBeLive={!opened.test}
+          onClose={() => setOpened(null)}
+        />
+      )}
     </>
   )
 }

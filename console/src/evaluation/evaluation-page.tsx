@@ -9,8 +9,8 @@ import { Icon } from '../shell/icon.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import { Badge, Fault, PageHead, Section } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
+import { NewSuite } from './new-suite.tsx'
 import { NewTestRun } from './new-test-run.tsx'
-import { SuiteDialog } from './suite-dialog.tsx'
 import { type TestRun, USD, VerdictBadge } from './test-run-words.tsx'
 import { REFRESH_MS } from './use-test-runs.ts'
 import '../styles/evaluation.css'
@@ -106,7 +106,7 @@ function TestRuns() {
 function Suites({ onStart }: { readonly onStart: (suite: Suite) => void }) {
   const api = useApi()
   const { text, dateTime } = useTexts()
-  const [opened, setOpened] = useState<Suite | null>(null)
+  const [isCreating, setCreating] = useState(false)
   const remove = useChange(['test_suites.list'], (suite: Suite) =>
     api.testSuites.delete({ params: { suite_id: suite.suite_id }, query: { expected_revision: suite.revision } }),
   )
@@ -114,9 +114,9 @@ function Suites({ onStart }: { readonly onStart: (suite: Suite) => void }) {
     {
       header: text('agents.name'),
       cell: suite => (
-        <button type="button" className="link" onClick={() => setOpened(suite)}>
-          {suite.name}
-        </button>
+        <Link to={{ page: 'suite', suiteId: suite.suite_id }} className="agent-link">
+          <strong>{suite.name}</strong>
+        </Link>
       ),
     },
     { header: text('run.agent'), cell: suite => suite.agent_id ?? '–' },
@@ -136,7 +136,14 @@ function Suites({ onStart }: { readonly onStart: (suite: Suite) => void }) {
     },
   ]
   return (
-    <Section title={text('suite.title')}>
+    <Section
+      title={text('suite.title')}
+      actions={
+        <button type="button" className="button" onClick={() => setCreating(true)}>
+          {text('suite.new')}
+        </button>
+      }
+    >
       {remove.isError && <Fault error={remove.error} />}
       <PagedTable
         caption={text('suite.title')}
@@ -149,7 +156,7 @@ function Suites({ onStart }: { readonly onStart: (suite: Suite) => void }) {
         }}
         empty={text('suite.empty')}
       />
-      {opened !== null && <SuiteDialog suite={opened} onClose={() => setOpened(null)} />}
+      {isCreating && <NewSuite onClose={() => setCreating(false)} />}
     </Section>
   )
 }

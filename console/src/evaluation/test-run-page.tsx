@@ -3,6 +3,7 @@ import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { ConfirmButton } from '../operations/confirm-button.tsx'
 import { useChange } from '../operations/use-change.ts'
+import { GatePanel } from '../release/gate-panel.tsx'
 import { Link, useSearch } from '../router.tsx'
 import { CheckField, SelectField } from '../ui/fields.tsx'
 import { Badge, Empty, Facts, Fault, Loading, PageHead, Section } from '../ui/parts.tsx'
@@ -64,6 +65,11 @@ export function TestRunPage({ testRunId }: { readonly testRunId: string }) {
             ]}
           />
         </Section>
+        {run.purpose === 'publish_gate' && (
+          <Section title={text('gate.title')}>
+            <GatePanel agentId={run.agent_id} version={run.publication.version} />
+          </Section>
+        )}
         <Results run={run} onTrial={openTrial} />
       </div>
       {trialId !== null && <TrialDialog testRunId={testRunId} trialId={trialId} onClose={() => openTrial(null)} />}

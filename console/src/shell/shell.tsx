@@ -72,7 +72,7 @@ function sectionOf(route: Route): string {
   if (route.page === 'run') return 'runs'
   if (route.page === 'agent') return 'agents'
   if (route.page === 'trunk') return 'telephony'
-  if (route.page === 'test-run') return 'evaluation'
+  if (route.page === 'test-run' || route.page === 'suite') return 'evaluation'
   return route.page
 }
 

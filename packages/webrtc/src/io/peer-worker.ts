@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { TokenBucket } from '@parley/kernel'
 import nodeDataChannel from 'node-datachannel'
-import { withoutEndOfCandidates } from '../end-of-candidates.ts'
 import type { IceServer, PeerCommand, PeerOptions, PeerReport } from '../protocol.ts'
 import { SsrcMapping } from '../rtp-ssrc.ts'
 import { parseIceUrl } from '../turn.ts'
@@ -70,7 +69,7 @@ class Peer {
         if (state === 'complete') resolve()
       })
     })
-    connection.setRemoteDescription(withoutEndOfCandidates(offer), 'offer')
+    connection.setRemoteDescription(offer, 'offer')
     await gathered
     const description = connection.localDescription()
     if (description === null) throw new Error('the offer led to no answer')

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { codecByName, loadOpus } from '@parley/media/testing'
 import nodeDataChannel from 'node-datachannel'
-import { withoutEndOfCandidates } from '../end-of-candidates.ts'
 import { parseIceUrl } from '../turn.ts'
 
 const FRAME = 320
@@ -115,7 +114,7 @@ export class BrowserStandIn {
     const body = await response.text()
     if (response.status !== 201) return response.status
     this.resume = response.headers.get('parley-resume') ?? this.resume
-    connection.setRemoteDescription(withoutEndOfCandidates(body), 'answer')
+    connection.setRemoteDescription(body, 'answer')
     return response.status
   }
 

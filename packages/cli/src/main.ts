@@ -12,6 +12,8 @@ const USAGE = `parley: conversational agents on real phone calls
                                     start and inspect calls, chats and tasks through the API
   parley test AGENT [--junit FILE] [--json]
                                     test a published version with its test suites; exit code 1 unless it passes
+  parley replay RUN [--draft | --version N] [--simulate] [--json]
+                                    replay an ended run; exit code 1 if a turn changes
   parley verify CERTIFICATE [--keys FILE]
                                     check the certificate of a version that passed its release gate, offline
   parley admin …                    manage organisations, environments, trunks, rate cards and keys (platform staff)
@@ -37,6 +39,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   agents: async () => (await import('./commands/agents.ts')).agents,
   runs: async () => (await import('./commands/runs.ts')).runs,
   test: async () => (await import('./commands/test.ts')).test,
+  replay: async () => (await import('./commands/replay.ts')).replay,
   verify: async () => (await import('./commands/verify.ts')).verify,
   admin: async () => (await import('./commands/admin.ts')).admin,
   sip: async () => (await import('./commands/sip.ts')).sip,

@@ -11,7 +11,7 @@ const USAGE =
 const HELP = [
   'Tests a published version with its suites: those named, or else all suites of the agent. Exit code 1 unless the verdict is passed.',
 ]
-const POLL_MS = 500
+export const POLL_MS = 500
 const MAX_SUITES = 10
 
 const word = { type: 'string' } as const
@@ -34,8 +34,8 @@ export function testWork(args: string[], pollMs = POLL_MS): Work {
   } as const
   const { values, positionals } = parseCommand(args, options, USAGE, HELP)
   const agentId = onlyArgument(positionals, USAGE)
-  const version = wholeNumber('--version', values.version)
-  const trials = wholeNumber('--trials', values.trials)
+  const version = wholeNumber('--version', values.version, USAGE)
+  const trials = wholeNumber('--trials', values.trials, USAGE)
   return async ({ client, print }) => {
     try {
       const body: RequestTo<'test_runs.create'>['body'] = {
@@ -59,9 +59,9 @@ export function testWork(args: string[], pollMs = POLL_MS): Work {
   }
 }
 
-function wholeNumber(name: string, text: string | undefined): number | undefined {
+export function wholeNumber(name: string, text: string | undefined, usage: string): number | undefined {
   if (text === undefined) return undefined
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${name} takes a whole number\nusage: ${USAGE}`)
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${name} takes a whole number\nusage: ${usage}`)
   return Number(text)
 }
 
@@ -77,7 +77,7 @@ async function suitesOf(client: ParleyClient, agent_id: string): Promise<string[
   return items.map(({ suite_id }) => suite_id)
 }
 
-async function completed(
+export async function completed(
   client: ParleyClient,
   test_run_id: string,
   pollMs: number,
@@ -89,7 +89,7 @@ async function completed(
   }
 }
 
-async function resultsOf(client: ParleyClient, test_run_id: string): Promise<CaseResult[]> {
+export async function resultsOf(client: ParleyClient, test_run_id: string): Promise<CaseResult[]> {
   const cases: CaseResult[] = []
   for (let cursor: string | null = null; ; ) {
     const page: ResultFrom<'test_runs.results'> = await client.testRuns.results({

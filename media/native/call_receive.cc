@@ -15,6 +15,8 @@ constexpr double kStepBack = 480;
 constexpr double kMaxAhead = 1600;
 constexpr double kSkewWindowMs = 2000;
 constexpr double kSmallestSkew = 64;
+constexpr double kSkewForced = 96;
+constexpr int kQuietPeak = 300;
 constexpr double kTicksPerMs = 8;
 constexpr double kMaxAheadMs = 200;
 constexpr double kMaxBehindMs = 1000;
@@ -87,6 +89,7 @@ struct Plan {
   double place;
   double window_ends;
   double least;
+  double due;
 };
 
 bool plan_jitter(const ReceptionWords& reception, const Header& header, double at_ms, Plan* plan) {
@@ -101,7 +104,7 @@ bool plan_jitter(const ReceptionWords& reception, const Header& header, double a
   return true;
 }
 
-/** The packet continues the stream exactly, and no correction of the clock is due. */
+/** The packet continues the stream exactly; a correction of the clock that is due can wait for a quiet packet. */
 bool plan_place(const CallPage& page, const Header& header, double at_ms, Plan* plan) {
   const StreamWords& stream = page.stream;
   const ClockWords& clock = page.clock;
@@ -116,16 +119,16 @@ bool plan_place(const CallPage& page, const Header& header, double at_ms, Plan* 
   if (since < -kStepBack || plan->place != stream.position) return false;
   const double arrival = ms_to_samples(at_ms - opened);
   if (plan->place - arrival > kMaxAhead) return false;
-  if (page.skew.due != 0) return false;
+  plan->due = page.skew.due;
   plan->window_ends = std::isnan(page.skew.windowEnds) ? at_ms + kSkewWindowMs : page.skew.windowEnds;
   const double lateness = arrival - plan->place;
   plan->least = lateness < page.skew.least ? lateness : page.skew.least;
   if (at_ms >= plan->window_ends) {
-    if (std::fabs(plan->least) >= kSmallestSkew) return false;
+    plan->due = std::fabs(plan->least) >= kSmallestSkew ? rounded(plan->least) : 0;
     plan->window_ends = at_ms + kSkewWindowMs;
     plan->least = INFINITY;
   }
-  return true;
+  return std::fabs(plan->due) < kSkewForced;
 }
 
 bool plan_packet(const CallPage& page, const Header& header, double at_ms, Plan* plan) {
@@ -138,16 +141,23 @@ bool plan_packet(const CallPage& page, const Header& header, double at_ms, Plan*
   return plan_jitter(page.reception, header, at_ms, plan) && plan_place(page, header, at_ms, plan);
 }
 
-/** Authenticates and decrypts; false: the packet is not regular, and unchanged. */
-bool open_packet(const Call& call, const Header& header, const Arrival& arrival) {
-  WindowWords& window = call.page->opened;
+/** Authenticates and decrypts to `clear`; false: the packet is not regular. Neither it nor the replay window changes. */
+bool open_packet(const Call& call, const Header& header, const Arrival& arrival, uint8_t* clear, double* index_of_packet) {
+  const WindowWords& window = call.page->opened;
   if (window.highest < 0) return false;
   const double index = guess_index(window.highest, header.sequence);
+  *index_of_packet = index;
   if (!accepts(window, index) || index >= static_cast<double>(kPacketIndices)) return false;
   const Packet packet = {arrival.packet, kMostPacketBytes,           header.bytes, arrival.length,
                          header.ssrc,    static_cast<uint64_t>(whole_of(index))};
-  if (!is_authentic(call.opens, packet) || !open_authentic(call.opens, packet)) return false;
-  commit(&window, index);
+  return is_authentic(call.opens, packet) && open_authentic(call.opens, packet, clear);
+}
+
+bool is_quiet(const Header& header, const uint8_t* payload) {
+  for (size_t i = 0; i < header.payload; i++) {
+    const int sample = kG711.sample[header.law][payload[i]];
+    if (sample > kQuietPeak || sample < -kQuietPeak) return false;
+  }
   return true;
 }
 
@@ -170,6 +180,7 @@ void apply_plan(CallPage* page, const Header& header, double at_ms, const Plan& 
   page->reorder.next = plan.extended + 1;
   page->skew.windowEnds = plan.window_ends;
   page->skew.least = plan.least;
+  page->skew.due = plan.due;
   page->clock.timestamp = header.timestamp;
   page->clock.position = plan.place;
   page->clock.lateSince = NAN;
@@ -228,9 +239,18 @@ bool receive_regular(const Call& call, int32_t id, const Arrival& arrival, const
   Plan plan;
   if (!read_header(page, arrival.packet, arrival.length - tag, &header)) return false;
   if (!is_heard_source(page, header, arrival) || !plan_packet(page, header, arrival.at_ms, &plan)) return false;
-  if (call.opens != nullptr && !open_packet(call, header, arrival)) return false;
+  const uint8_t* payload = arrival.packet + header.bytes;
+  uint8_t clear[kMostSamples];
+  double index = 0;
+  if (call.opens != nullptr) {
+    if (!open_packet(call, header, arrival, clear, &index)) return false;
+    payload = clear;
+  }
+  // The packet is quiet enough to be lengthened or shortened.
+  if (plan.due != 0 && is_quiet(header, payload)) return false;
+  if (call.opens != nullptr) commit(&page.opened, index);
   apply_plan(&page, header, arrival.at_ms, plan);
-  hear(call, id, arrival.packet + header.bytes, header, plan.place, coefficients, events);
+  hear(call, id, payload, header, plan.place, coefficients, events);
   return true;
 }
 

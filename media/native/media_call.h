@@ -51,7 +51,7 @@ struct Arrival {
 
 enum Outcome { kLeft = -1, kNothingDue = 0, kComposed = 1 };
 
-/** Processes a received packet, which is decrypted in place; false: it is left, and nothing has changed. */
+/** Processes a received packet; false: it is left, and nothing has changed. */
 bool receive_regular(const Call& call, int32_t id, const Arrival& arrival, const double (&coefficients)[kDtmfTones], Events* events);
 /** Writes the packet of the slot to `to`, of kMostPacketBytes. */
 Outcome compose_regular(const Call& call, int32_t id, double slot_ms, uint8_t* to, uint16_t* length, Events* events);

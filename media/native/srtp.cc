@@ -61,10 +61,10 @@ bool apply(RtpTransform* transform, const uint8_t* from, uint8_t* to, size_t len
 }
 
 /**
- * Counter mode encrypts and decrypts alike: `header` to before `end`, in place. The counter blocks are encrypted here, because
+ * Counter mode encrypts and decrypts alike: `header` to before `end`, to `to`, which may be its place. The counter blocks are encrypted here, because
  * to set the IV of OpenSSL's own counter mode costs more than the cipher itself does for a packet of 20 ms.
  */
-bool counter_mode(RtpTransform* transform, const Packet& packet, size_t end) {
+bool counter_mode(RtpTransform* transform, const Packet& packet, size_t end, uint8_t* to) {
   if (end <= packet.header) return true;
   const size_t length = end - packet.header;
   uint8_t iv[kBlockBytes];
@@ -78,8 +78,8 @@ bool counter_mode(RtpTransform* transform, const Packet& packet, size_t end) {
     memcpy(stream + block * kBlockBytes, iv, kBlockBytes);
   }
   if (!apply(transform, stream, stream, blocks * kBlockBytes)) return false;
-  uint8_t* payload = packet.bytes + packet.header;
-  for (size_t i = 0; i < length; i++) payload[i] ^= stream[i];
+  const uint8_t* payload = packet.bytes + packet.header;
+  for (size_t i = 0; i < length; i++) to[i] = payload[i] ^ stream[i];
   return true;
 }
 
@@ -129,7 +129,7 @@ bool gcm_opens(RtpTransform* transform, const Packet& packet) {
 
 bool seal_packet(RtpTransform* transform, const Packet& packet) {
   if (transform->is_gcm) return gcm_seal(transform, packet);
-  if (!counter_mode(transform, packet, packet.length)) return false;
+  if (!counter_mode(transform, packet, packet.length, packet.bytes + packet.header)) return false;
   uint8_t digest[SHA_DIGEST_LENGTH];
   hash(transform, packet.bytes, packet.length, packet.index, digest);
   memcpy(packet.bytes + packet.length, digest, transform->tag_bytes);
@@ -145,10 +145,10 @@ bool is_authentic(RtpTransform* transform, const Packet& packet) {
   return CRYPTO_memcmp(digest, packet.bytes + end, transform->tag_bytes) == 0;
 }
 
-bool open_authentic(RtpTransform* transform, const Packet& packet) {
+bool open_authentic(RtpTransform* transform, const Packet& packet, uint8_t* to) {
   const size_t end = packet.length - transform->tag_bytes;
-  if (!transform->is_gcm) return counter_mode(transform, packet, end);
-  memcpy(packet.bytes + packet.header, transform->plaintext, transform->plaintext_bytes);
+  if (!transform->is_gcm) return counter_mode(transform, packet, end, to);
+  memcpy(to, transform->plaintext, transform->plaintext_bytes);
   return true;
 }
 
@@ -229,7 +229,7 @@ napi_value open_packet(napi_env env, napi_callback_info info) {
   if (transform->is_gcm && end - packet.header != transform->plaintext_bytes) {
     return fail(env, "another packet was found authentic last");
   }
-  if (!open_authentic(transform, packet)) return cipher_failed(env);
+  if (!open_authentic(transform, packet, packet.bytes + packet.header)) return cipher_failed(env);
   return number(env, static_cast<int32_t>(end));
 }
 

@@ -50,8 +50,8 @@ struct Packet {
 bool seal_packet(RtpTransform* transform, const Packet& packet);
 /** Whether the tag of a packet that is at least as long as header and tag is right. The packet is not changed. */
 bool is_authentic(RtpTransform* transform, const Packet& packet);
-/** Decrypts in place the packet that was just found authentic; false: OpenSSL failed. */
-bool open_authentic(RtpTransform* transform, const Packet& packet);
+/** Decrypts to `to`, which may be its place, the payload of the packet that was just found authentic; false: OpenSSL failed. */
+bool open_authentic(RtpTransform* transform, const Packet& packet, uint8_t* to);
 /** The transform that JavaScript's object holds; null: it is another object. */
 RtpTransform* transform_of(napi_env env, napi_value value);
 

@@ -16,6 +16,8 @@ const PEER_PORT = 4000
 const START_MS: Ms = 1000
 const STEP_MS: Ms = 20
 const SPEECH_MS = 8000
+/** The peer's clock is slower than ours on rough lines. */
+const DRIFT_PER_STEP_MS = 0.03
 
 /** How rough a trace is: shares of steps in which something happens, 0 to 1. */
 export interface Roughness {
@@ -210,8 +212,10 @@ export class PathTrace {
   }
 
   #arriving(bytes: Uint8Array, at: Ms, isOnRtcpPort = false): ArrivingPacket {
-    const jitter = randomBelow(this.#random, 1000) / (this.#roughness.network > 0 ? 100 : 1000)
-    return { at: at - STEP_MS + 6 + jitter, bytes, ipv4: PEER_IPV4, port: this.#port, isOnRtcpPort }
+    const isRough = this.#roughness.network > 0
+    const jitter = randomBelow(this.#random, 1000) / (isRough ? 200 : 1000)
+    const drift = isRough ? this.#step * DRIFT_PER_STEP_MS : 0
+    return { at: at - STEP_MS + 2 + jitter + drift, bytes, ipv4: PEER_IPV4, port: this.#port, isOnRtcpPort }
   }
 
   #audioPacket(): Uint8Array {

@@ -45,7 +45,7 @@ const PLAN = planWith('Room {{room}} is booked. Anything else?')
 const voice = new TonesVoice()
 afterAll(() => voice.close())
 
-async function recordedCall(over: object = {}) {
+async function recordedCall(over: object = {}, seed = 5) {
   let recorded: RecordedCall | null = null
   const runner = audioTrialRunner(voice, {
     versions: { code: 'c', lexicon: 'l', plan: 'p' },
@@ -74,7 +74,7 @@ async function recordedCall(over: object = {}) {
       models: () => new RulesModel(),
       time: systemTime,
       wallClock: () => Date.UTC(2026, 10, 23, 9),
-      random: new SeededRandom(5),
+      random: new SeededRandom(seed),
       signal: new AbortController().signal,
     },
     runner,
@@ -95,6 +95,20 @@ describe('replay of a call', { timeout: 120_000 }, () => {
     const stripped = (items: readonly object[]) => itemsOf(items).map(item => ({ ...item, seq: 0, at: '' }))
     expect(stripped(again.timeline)).toEqual(stripped(report.record!.timeline))
     expect(bytes.length).toBeLessThan(20_000)
+  })
+
+  it.each([
+    ['an interruption and street noise', 1, { interrupt_at_ms: 300 }, { background: { kind: 'street', snr_db: 15 } }],
+    ['a wideband line with babble', 3, {}, { channel: 'wideband', background: { kind: 'babble', snr_db: 10 } }],
+    ['a late interruption on a noisy line', 8, { interrupt_at_ms: 900 }, { background: { kind: 'car', snr_db: 8 } }],
+  ])('decides the same again after %s', async (_, seed, interruption, over) => {
+    const steps = [
+      { says: 'I want to book a room, please.', ...interruption },
+      { says: 'No.', ...interruption },
+    ]
+    const call = { voice: { voice_id: 'slt', ...over }, caller: { kind: 'script', steps } }
+    const { log } = await recordedCall(call, seed)
+    expect((await replayCall({ log, plan: PLAN })).divergence).toBeNull()
   })
 
   it('one changed input is found', async () => {

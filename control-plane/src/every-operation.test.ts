@@ -26,8 +26,12 @@ const OF_THE_API: readonly OperationId[] = ['drafts.edit_schema']
 /** Operations on the people of the organisation, whom its environments share. */
 const isOfTheOrganisation = (id: OperationId) => id.startsWith('team.')
 
-/** Status of a replay, if it is not 200: the update has not been applied yet, the generation is still being built. */
-const REPLAY_STATUS: { readonly [Id in OperationId]?: number } = { 'runs.update': 202, 'knowledge.reembed': 202 }
+/** Status of a repeated request, if it is not 200: the update has not been applied yet, the generation is being built, the test run waits. */
+const REPLAY_STATUS: { readonly [Id in OperationId]?: number } = {
+  'runs.update': 202,
+  'runs.replay': 202,
+  'knowledge.reembed': 202,
+}
 
 /** Operations whose answer is delivered once, so that a repetition is refused; voice-preview.test.ts judges them. */
 const isDeliveredOnce = (id: OperationId) =>

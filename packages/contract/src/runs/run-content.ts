@@ -123,7 +123,7 @@ const runRecording = operation({
   ...reading,
   id: 'runs.recording',
   path: `${ofRun}/recording`,
-  summary: 'Read the state of a recording and get new links to it',
+  summary: 'Read the state of the audio recording of a call and get new links to listen to it',
   query: null,
   output: recording,
   auditsReads: true,

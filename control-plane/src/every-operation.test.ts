@@ -1,4 +1,5 @@
 import { minimumRole, type Operation, type OperationId, operations } from '@parley/contract'
+import { EXAMPLES, type Example } from '@parley/contract/testing'
 import { SeededRandom } from '@parley/kernel'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Broken, brokenValues } from './testing/broken-values.ts'
@@ -42,7 +43,11 @@ const SAME_REQUESTS: readonly OperationId[] = ['knowledge.reembed']
 
 describe.each(every)('%s', (id, operation) => {
   it('every answer has a declared status and matches the schema of the operation', async () => {
-    const answer = await api.send(id, await VALID_REQUESTS[id](api.world))
+    const parts = await VALID_REQUESTS[id](api.world)
+    const example: Example = EXAMPLES[id]
+    // The request is the one that the OpenAPI document shows, with ids of resources that exist.
+    expect(Object.keys(parts.body ?? {}).sort()).toEqual(Object.keys(example.body ?? {}).sort())
+    const answer = await api.send(id, parts)
     const { statuses } = operation
     const first = operation.idempotency === 'required_header' ? statuses.slice(0, 1) : statuses
     expect(first, JSON.stringify(answer.body)).toContain(answer.status)

@@ -1,4 +1,5 @@
 import type { OperationId } from '@parley/contract'
+import { EXAMPLES, type Example } from '@parley/contract/testing'
 
 /** The parts of a request as JSON; a part that the operation does not have is absent. */
 export interface RequestParts {
@@ -32,6 +33,18 @@ export interface World {
   recordedRun(runId: string): Promise<string>
   /** Starts all queued test runs, whose trials then wait. */
   startTestRuns(): Promise<void>
+}
+
+/**
+ * The body of the operation's example with other members, most of them ids of new resources. Throws if the example lacks one of these: what
+ * the document shows and what the tests send have the same members.
+ */
+export function exampleBody(id: OperationId, changes: Example['body'] = {}) {
+  const { body }: Example = EXAMPLES[id]
+  if (body === undefined) throw new Error(`requests of ${id} have no body`)
+  const missing = Object.keys(changes).filter(name => !(name in body))
+  if (missing.length > 0) throw new Error(`the example of ${id} has no ${missing.join(', ')}`)
+  return { ...body, ...changes }
 }
 
 export async function newAgent(world: World, template = 'phone_outbound') {

@@ -1,20 +1,10 @@
-import { publishedAgent, type World } from './request-world.ts'
+import { EXAMPLES } from '@parley/contract/testing'
+import { exampleBody, publishedAgent, type World } from './request-world.ts'
+
+export const SUITE_BODY = EXAMPLES['test_suites.create'].body
 
 /** A case of a test suite with one scripted step. */
-export const SUITE_CASE = {
-  case_id: 'books',
-  name: 'A caller books a visit',
-  language: 'en',
-  caller: { kind: 'script', steps: [{ says: 'A visit on Monday, please.' }] },
-  assertions: [{ type: 'outcome', id: 'ends', kinds: ['completed', 'caller_hung_up'] }],
-} as const
-
-export const SUITE_BODY = {
-  name: 'Mornings',
-  agent_id: 'ada',
-  cases: [SUITE_CASE],
-  source: { kind: 'selector', window_days: 7, limit: 5 },
-} as const
+export const [SUITE_CASE] = SUITE_BODY.cases
 
 /** A suite without a source; its id. */
 export async function newSuite(world: World): Promise<string> {
@@ -25,7 +15,7 @@ export async function newSuite(world: World): Promise<string> {
 /** The body of a test run of a new agent. */
 export async function testRunBody(world: World) {
   const { agent_id } = await publishedAgent(world, 'cloud_chat')
-  return { agent_id, version: 0, suite_ids: [await newSuite(world)], case_ids: ['books'], trials: 2 }
+  return exampleBody('test_runs.estimate', { agent_id, suite_ids: [await newSuite(world)] })
 }
 
 /** A test run that waits to start; its id. */

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import {
-  ANSWERS,
-  agent,
-  audit,
-  content,
-  diagnostic,
-  gate,
-  head,
-  key,
-  lastRun,
-  page,
-  publication,
-} from './testing/answers.ts'
+import { agent, content, diagnostic, gate, head, lastRun, plannedSettings, publication } from './examples/agents.ts'
+import { alertEvidence, alertExamples } from './examples/alerts.ts'
+import { EXAMPLES } from './examples/index.ts'
+import { page } from './examples/values.ts'
+import { audit, key } from './examples/workspace.ts'
+import { operations } from './operations.ts'
 import { operationOf } from './testing/requests.ts'
 
 /** Members whose content is free; and members that are optional or have a default. */
@@ -23,24 +16,36 @@ const FREE = new Set([
   'input_schema',
   'output_schema',
   'node_types',
+  'dynamic_variables',
+  'metadata',
+  'cases',
 ])
-const OPTIONAL = new Set(['fixes', 'signed_urls'])
+/** Such members of single operations. */
+const FREE_OF: Readonly<Record<string, readonly string[]>> = {
+  'agents.export': ['agent', 'model_bindings'],
+  'drafts.edit_schema': ['schema'],
+}
+const OPTIONAL = new Set(['fixes', 'signed_urls', 'voiceId'])
+
+type Altered = [path: string, altered: unknown]
 
 /** The answer with an unknown member in one of its objects, or without one of their members. */
-function alterations(of: unknown): [path: string, altered: unknown][] {
-  if (Array.isArray(of)) return of.flatMap((item, index) => within(String(index), item, made => of.with(index, made)))
+function alterations(of: unknown, free: ReadonlySet<string>): Altered[] {
+  if (Array.isArray(of))
+    return of.flatMap((item, index) => within(String(index), item, free, made => of.with(index, made)))
   if (typeof of !== 'object' || of === null) return []
-  const all: [string, unknown][] = [['+', { ...of, unknown_member: 1 }]]
+  const all: Altered[] = [['+', { ...of, unknown_member: 1 }]]
   for (const [name, value] of Object.entries(of)) {
     const { [name]: _, ...without } = of as Record<string, unknown>
     if (!OPTIONAL.has(name)) all.push([`-${name}`, without])
-    if (!FREE.has(name) && !isFreeObject(value)) all.push(...within(name, value, made => ({ ...of, [name]: made })))
+    if (!free.has(name) && !isFreeObject(value))
+      all.push(...within(name, value, free, made => ({ ...of, [name]: made })))
   }
   return all
 }
 
-function within(name: string, value: unknown, put: (made: unknown) => unknown): [string, unknown][] {
-  return alterations(value).map(([path, made]) => [`${name}/${path}`, put(made)])
+function within(name: string, value: unknown, free: ReadonlySet<string>, put: (made: unknown) => unknown): Altered[] {
+  return alterations(value, free).map(([path, made]) => [`${name}/${path}`, put(made)])
 }
 
 /** Objects with free content are empty in the samples: exports, schemas, bindings. */
@@ -50,10 +55,22 @@ function isFreeObject(value: unknown): boolean {
 
 const isAccepted = (id: string, answer: unknown) => operationOf(id).output.safeParse(answer).success
 
+const alertList = alertExamples['alerts.list'].answer
+const [alertRule] = alertList.items
+const ruleWith = (evidence: unknown) => ({ ...alertRule, evaluation: { ...alertRule.evaluation, evidence } })
+
+/** The examples, and an alert rule with each kind of evidence. */
+const answers: [id: string, answer: unknown][] = [
+  ...operations.map(({ id }): [string, unknown] => [id, EXAMPLES[id].answer]),
+  ['alerts.list', { ...alertList, items: alertEvidence.map(ruleWith) }],
+]
+
 describe('responses', () => {
-  it.each(ANSWERS)('a response of %s has all its fields and no unknown one', (id, answer) => {
+  it.each(answers)('a response of %s has all its fields and no unknown one', (id, answer) => {
     expect(operationOf(id).output.parse(answer)).toEqual(answer)
-    for (const [path, altered] of alterations(answer)) expect([path, isAccepted(id, altered)]).toEqual([path, false])
+    const free = new Set([...FREE, ...(FREE_OF[id] ?? [])])
+    for (const [path, altered] of alterations(answer, free))
+      expect([path, isAccepted(id, altered)]).toEqual([path, false])
   })
 
   it('an agent without head, draft or runs has null in their place', () => {
@@ -64,7 +81,7 @@ describe('responses', () => {
   })
 
   it('the response to an import has one of the four outcomes', () => {
-    const answer = ANSWERS.find(([id]) => id === 'agents.import')![1]
+    const { answer } = EXAMPLES['agents.import']
     for (const outcome of ['create_agent', 'open_draft', 'replace_draft', 'unchanged'])
       expect(isAccepted('agents.import', { ...answer, outcome })).toBe(true)
     expect(isAccepted('agents.import', { ...answer, outcome: 'published' })).toBe(false)
@@ -74,7 +91,7 @@ describe('responses', () => {
     expect(isAccepted('keys.revoke', { ...key, secret: 's'.repeat(20) })).toBe(false)
     for (const length of [15, 257])
       expect(isAccepted('keys.create', { ...key, secret: 's'.repeat(length) })).toBe(false)
-    const sandbox = ANSWERS.find(([id]) => id === 'environments.ensure_sandbox')![1]
+    const sandbox = EXAMPLES['environments.ensure_sandbox'].answer
     expect(isAccepted('environments.ensure_sandbox', { ...sandbox, key: null })).toBe(true)
     for (const prefix of ['abc', 'x'.repeat(33)]) expect(isAccepted('keys.revoke', { ...key, prefix })).toBe(false)
   })
@@ -116,42 +133,7 @@ describe('responses', () => {
     const answer = (plan: object) => ({ publication, gate, certificate: null, plan, draft, warnings: [] })
     const plan = { plan_schema_version: 1, ...content }
     expect(isAccepted('publications.get', answer(plan))).toBe(false)
-    const set = {
-      voiceSpeed: 1,
-      voiceTemperature: 1,
-      volume: 1,
-      language: 'en',
-      responsiveness: 1,
-      interruptionSensitivity: 1,
-      backchannelFrequency: 0.8,
-      enableBackchannel: false,
-      normalizeForSpeech: false,
-      openerWaitsForCallee: false,
-      allowUserDtmf: true,
-      allowDtmfInterruption: false,
-      backchannelWords: [],
-      boostedKeywords: [],
-      reminderTriggerMs: 10_000,
-      reminderMaxCount: 1,
-      maxCallDurationMs: 3_600_000,
-      endCallAfterSilenceMs: 600_000,
-      ringDurationMs: 30_000,
-      beginMessageDelayMs: 0,
-      voicemail: { enabled: false, detectionTimeoutMs: 30_000, action: 'hangup' },
-      ambientSound: 'none',
-      ambientSoundVolume: 1,
-      pronunciationDictionary: [],
-      denoisingMode: 'noise-cancellation',
-      sttMode: 'fast',
-      userDtmfOptions: { digitLimit: null, terminationKey: null, timeoutMs: 3000 },
-      channels: ['cloud', 'phone'],
-      timezone: 'UTC',
-      toolCallStrictMode: true,
-      ivr: { enabled: false, action: 'hangup' },
-      callScreening: { enabled: false, identity: '', purpose: '' },
-      fallbackVoiceIds: [],
-      vocabSpecialization: 'general',
-    }
+    const set = plannedSettings
     expect(isAccepted('publications.get', answer({ ...plan, settings: set }))).toBe(true)
     expect(isAccepted('publications.get', answer({ ...plan, settings: set, source: null }))).toBe(false)
     for (const inner of [

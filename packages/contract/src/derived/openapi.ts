@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { errorEnvelope } from '../error-envelope.ts'
 import { API_ERRORS, type ErrorCode } from '../errors.ts'
+import { exampleOf } from '../examples/index.ts'
 import { type MediaType, minimumRole, type Operation } from '../operation.ts'
 import { Components, pascal, reference } from './components.ts'
 import { DEFINITIONS, hasRequiredMember, isRequired, type JsonSchema, jsonSchema } from './json-schema.ts'
@@ -118,7 +119,7 @@ function keyParameter(operation: Operation, schemas: Components): JsonSchema[] {
 
 function requestBody(id: string, body: z.ZodObject, schemas: Components): JsonSchema {
   const schema = hoisted(body, 'input', schemas, `${pascal(id)}Request`)
-  return { required: hasRequiredMember(body), content: jsonContent(schema) }
+  return { required: hasRequiredMember(body), content: jsonContent(schema, exampleOf(id)?.body) }
 }
 
 const STATUS_TEXT: Readonly<Record<number, string>> = { 200: 'Success', 201: 'Created', 202: 'Accepted' }
@@ -127,6 +128,7 @@ function responses(operation: Operation, schemas: Components): JsonSchema {
   const content = contentOf(
     operation.media,
     hoisted(operation.output, 'output', schemas, `${pascal(operation.id)}Response`),
+    exampleOf(operation.id)?.answer,
   )
   const done = operation.statuses.map((status, index) => {
     const description = index === 0 ? STATUS_TEXT[status] : 'A replay of an earlier request, or nothing was left to do'
@@ -177,13 +179,15 @@ function headers(...names: (keyof typeof HEADERS)[]): JsonSchema {
   return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-function jsonContent(schema: JsonSchema): JsonSchema {
-  return contentOf('application/json', schema)
+function jsonContent(schema: JsonSchema, example?: JsonSchema): JsonSchema {
+  return contentOf('application/json', schema, example)
 }
 
-/** For an event stream, `schema` describes the data of one event. */
-function contentOf(media: MediaType, schema: JsonSchema): JsonSchema {
-  return { [media]: media === 'application/json' ? { schema } : { schema: { type: 'string' }, 'x-event': schema } }
+/** For an event stream, `schema` and `example` are of the data of one event. */
+function contentOf(media: MediaType, schema: JsonSchema, example?: JsonSchema): JsonSchema {
+  if (media === 'application/json') return { [media]: { schema, ...(example !== undefined && { example }) } }
+  const text = example !== undefined && { example: `data: ${JSON.stringify(example)}\n\n` }
+  return { [media]: { schema: { type: 'string' }, 'x-event': schema, ...text } }
 }
 
 /** A reference to the schema, whose named parts are components; `name` is that of a schema that has none. */

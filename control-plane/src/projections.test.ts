@@ -13,6 +13,7 @@ let tools: Awaited<ReturnType<typeof listed>>
 interface Described {
   readonly openapi: string
   readonly paths: Record<string, Record<string, { operationId: string; parameters?: { name: string }[] } & Extra>>
+  readonly components: { readonly examples: Readonly<Record<string, { readonly value: { readonly error: object } }>> }
 }
 interface Extra {
   readonly 'x-role': string
@@ -48,9 +49,12 @@ const ROLE_OF_SCOPE: Readonly<Record<string, string>> = { 'tenant:read': 'viewer
 describe.each(SPECIFIED_OPERATIONS)('$method $path', ({ method, path, tool, role, idempotency, statuses }) => {
   const least = ROLE_OF_SCOPE[role] ?? role
 
-  it('the operation is answered over HTTP', async () => {
+  it('a request without a key is refused as the example of the OpenAPI document shows', async () => {
     const url = new URL(path.replaceAll(/\{[a-z_]+\}/g, '0'), api.url)
-    expect((await fetch(url, { method })).status).toBe(401)
+    const answer = await fetch(url, { method })
+    expect(answer.status).toBe(401)
+    const { error } = document.components.examples.unauthenticated!.value
+    expect(await answer.json()).toEqual({ error: { ...error, message: expect.any(String) } })
   })
 
   it('the OpenAPI document states its role, idempotency and answers', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { errorEnvelope } from '../error-envelope.ts'
 import { API_ERRORS, type ErrorCode } from '../errors.ts'
 import { operations } from '../operations.ts'
 import { authOperations } from '../people/auth.ts'
@@ -151,9 +152,23 @@ describe('the OpenAPI document', () => {
       expect(Object.keys(operation.responses).map(Number).sort()).toEqual([...new Set(expected)].sort())
       for (const [status, { content }] of Object.entries(operation.responses))
         if (Number(status) >= 400)
-          expect(content['application/json']).toEqual({ schema: { $ref: '#/components/schemas/ErrorEnvelope' } })
+          expect(content['application/json']).toMatchObject({ schema: { $ref: '#/components/schemas/ErrorEnvelope' } })
     },
   )
+
+  it('every refusal has an example for each of its codes', () => {
+    for (const { operation } of described(document))
+      for (const [status, { description, content }] of Object.entries(operation.responses)) {
+        if (Number(status) < 400) continue
+        const { examples } = content['application/json'] as unknown as { examples: object }
+        const codes = description.split('; ').map(line => /^[a-z_]+/.exec(line)![0])
+        expect(Object.keys(examples)).toEqual(codes)
+      }
+    for (const [code, example] of Object.entries(document.components.examples)) {
+      const { value } = example as { value: unknown }
+      expect(errorEnvelope.parse(value)).toMatchObject({ error: { code } })
+    }
+  })
 
   it('fields with a default are optional in requests and required in responses', () => {
     const { HttpAction, HttpActionInput } = document.components.schemas as Record<string, { required: string[] }>

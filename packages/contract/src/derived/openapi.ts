@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { errorEnvelope } from '../error-envelope.ts'
-import { API_ERRORS, type ErrorCode } from '../errors.ts'
+import { envelopeOf, errorEnvelope } from '../error-envelope.ts'
+import { API_ERRORS, ERROR_CODES, type ErrorCode } from '../errors.ts'
 import { exampleOf } from '../examples/index.ts'
 import { type MediaType, minimumRole, type Operation } from '../operation.ts'
 import { Components, pascal, reference } from './components.ts'
@@ -18,6 +18,7 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly examples: JsonSchema
     readonly headers: JsonSchema
     readonly securitySchemes: JsonSchema
   }
@@ -59,6 +60,7 @@ export function* openApiSteps(operations: readonly Operation[], baseUrl: string)
     paths,
     components: {
       schemas: schemas.all,
+      examples: ERROR_EXAMPLES,
       headers: HEADERS,
       securitySchemes: {
         apiKey: {
@@ -119,7 +121,7 @@ function keyParameter(operation: Operation, schemas: Components): JsonSchema[] {
 
 function requestBody(id: string, body: z.ZodObject, schemas: Components): JsonSchema {
   const schema = hoisted(body, 'input', schemas, `${pascal(id)}Request`)
-  return { required: hasRequiredMember(body), content: jsonContent(schema, exampleOf(id)?.body) }
+  return { required: hasRequiredMember(body), content: contentOf('application/json', schema, exampleOf(id)?.body) }
 }
 
 const STATUS_TEXT: Readonly<Record<number, string>> = { 200: 'Success', 201: 'Created', 202: 'Accepted' }
@@ -134,25 +136,36 @@ function responses(operation: Operation, schemas: Components): JsonSchema {
     const description = index === 0 ? STATUS_TEXT[status] : 'A replay of an earlier request, or nothing was left to do'
     return [status, { description, headers: COMMON_HEADERS, content }] as const
   })
-  const failure = jsonContent(hoisted(errorEnvelope, 'output', schemas, 'ErrorEnvelope'))
+  const envelope = hoisted(errorEnvelope, 'output', schemas, 'ErrorEnvelope')
   const failed = [...codesByStatus(operation)].map(([status, codes]) => {
     const headers = { ...COMMON_HEADERS, ...(status === 429 && RETRY_AFTER), ...(status === 401 && CHALLENGE) }
-    return [status, { description: codes.join('; '), headers, content: failure }] as const
+    const description = codes.map(code => withReasons(code, operation.errors[code] ?? [])).join('; ')
+    return [status, { description, headers, content: errorContent(envelope, codes) }] as const
   })
+  const unreadable = errorContent(envelope, ['invalid_request'])
   const unread = Object.entries(UNREADABLE).map(
-    ([status, description]) => [status, { description, headers: UNREADABLE_HEADERS, content: failure }] as const,
+    ([status, description]) => [status, { description, headers: UNREADABLE_HEADERS, content: unreadable }] as const,
   )
   return Object.fromEntries([...done, ...failed, ...unread].map(([status, response]) => [String(status), response]))
 }
 
-function codesByStatus(operation: Operation): Map<number, string[]> {
-  const found = new Map<number, string[]>()
-  for (const [code, reasons] of Object.entries(operation.errors)) {
-    const status = API_ERRORS[code as ErrorCode].status
-    const line = reasons.length === 0 ? code : `${code} (${reasons.join(', ')})`
-    found.set(status, [...(found.get(status) ?? []), line])
-  }
-  return found
+function codesByStatus(operation: Operation): Map<number, ErrorCode[]> {
+  const codes = ERROR_CODES.filter(code => code in operation.errors)
+  return Map.groupBy(codes, code => API_ERRORS[code].status)
+}
+
+function withReasons(code: ErrorCode, reasons: readonly string[]): string {
+  return reasons.length === 0 ? code : `${code} (${reasons.join(', ')})`
+}
+
+/** An answer with each of the codes; they are components, because every operation has most of them. */
+const ERROR_EXAMPLES = Object.fromEntries(
+  ERROR_CODES.map(code => [code, { value: envelopeOf(code, API_ERRORS[code].text) }]),
+)
+
+function errorContent(schema: JsonSchema, codes: readonly ErrorCode[]): JsonSchema {
+  const examples = Object.fromEntries(codes.map(code => [code, { $ref: `#/components/examples/${code}` }]))
+  return { 'application/json': { schema, examples } }
 }
 
 const text = { schema: { type: 'string' } }
@@ -177,10 +190,6 @@ const UNREADABLE_HEADERS = headers('X-Request-Id')
 
 function headers(...names: (keyof typeof HEADERS)[]): JsonSchema {
   return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
-}
-
-function jsonContent(schema: JsonSchema, example?: JsonSchema): JsonSchema {
-  return contentOf('application/json', schema, example)
 }
 
 /** For an event stream, `schema` and `example` are of the data of one event. */

@@ -8,7 +8,7 @@ export type Route =
   | { readonly page: 'suite'; readonly suiteId: string }
   | { readonly page: 'not-found' }
 
-export const AGENT_TABS = ['flow', 'chat', 'versions', 'settings'] as const
+export const AGENT_TABS = ['flow', 'chat', 'services', 'versions', 'settings'] as const
 export type AgentTab = (typeof AGENT_TABS)[number]
 
 export const OPERATIONS = [

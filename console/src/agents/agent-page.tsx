@@ -9,11 +9,15 @@ import { Chat } from './chat.tsx'
 import { FlowEditor } from './flow-editor.tsx'
 import { ForeignChanges } from './foreign-changes.tsx'
 import { PublishDialog } from './publish-dialog.tsx'
+import { ServicesTab } from './services/services-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { Talk } from './talk.tsx'
 import { type OpenDraft, useDraft } from './use-draft.ts'
 import { VersionsTab } from './versions-tab.tsx'
 import '../styles/agent.css'
+
+/** The tabs that edit the open draft. */
+const EDITED: ReadonlySet<AgentTab> = new Set(['flow', 'services', 'settings'])
 
 /** One agent: its draft as a graph and as settings, conversations with it, its versions. */
 export function AgentPage({ agentId, tab }: { readonly agentId: string; readonly tab: AgentTab }) {
@@ -64,10 +68,11 @@ export function AgentPage({ agentId, tab }: { readonly agentId: string; readonly
           <Chat agent={agent.data} draft={open?.draft ?? null} />
         </div>
       )}
-      {(tab === 'flow' || tab === 'settings') && state.kind === 'loading' && <Loading />}
-      {(tab === 'flow' || tab === 'settings') && state.kind === 'fault' && <Fault error={state.error} />}
-      {(tab === 'flow' || tab === 'settings') && state.kind === 'none' && <NoDraft agentId={agentId} />}
+      {EDITED.has(tab) && state.kind === 'loading' && <Loading />}
+      {EDITED.has(tab) && state.kind === 'fault' && <Fault error={state.error} />}
+      {EDITED.has(tab) && state.kind === 'none' && <NoDraft agentId={agentId} />}
       {tab === 'flow' && open !== null && <FlowEditor open={open} />}
+      {tab === 'services' && open !== null && <ServicesTab open={open} />}
       {tab === 'settings' && open !== null && <SettingsTab open={open} />}
       {isPublishing && open !== null && (
         <PublishDialog

@@ -1,8 +1,9 @@
 import { type FormEvent, useState } from 'react'
 import { useTexts } from '../i18n/i18n.tsx'
 import { TextArea, TextField } from '../ui/fields.tsx'
-import { Facts, Section } from '../ui/parts.tsx'
+import { Section } from '../ui/parts.tsx'
 import { shownValue } from './draft-diff.ts'
+import { SaveButton } from './services/save-button.tsx'
 import type { Edits, OpenDraft } from './use-draft.ts'
 
 /** Name, prompt and settings of the draft. Settings are JSON values, as the API documents them. */
@@ -14,7 +15,6 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
     const edits = make(new FormData(event.currentTarget))
     if (edits.length > 0) edit(edits)
   }
-  const { llm, stt, tts } = draft.providers
   return (
     <div className="stack">
       <Section title={text('settings.general')}>
@@ -41,21 +41,6 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
           <SaveButton open={open} />
         </form>
       </Section>
-      <Section title={text('settings.services')}>
-        <Facts
-          rows={[
-            [text('latency.stt'), `${stt.provider} · ${stt.model}`],
-            [text('latency.llm'), `${llm.model.provider} · ${llm.model.model_id}`],
-            [text('latency.tts'), [tts.provider, tts.model, tts.voiceId].filter(Boolean).join(' · ')],
-            [
-              text('settings.telephony'),
-              draft.telephony === null
-                ? '–'
-                : [draft.telephony.trunkId, draft.telephony.from].filter(Boolean).join(' · '),
-            ],
-          ]}
-        />
-      </Section>
       <Section title={text('settings.settings')}>
         <ul className="settings">
           {Object.entries(draft.settings).map(([name, value]) => (
@@ -68,17 +53,6 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
           </li>
         </ul>
       </Section>
-    </div>
-  )
-}
-
-function SaveButton({ open }: { readonly open: OpenDraft }) {
-  const { text } = useTexts()
-  return (
-    <div className="form-actions">
-      <button type="submit" className="button primary" disabled={open.isSaving}>
-        {text('action.save')}
-      </button>
     </div>
   )
 }

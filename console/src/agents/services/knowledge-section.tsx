@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useApi } from '../../api/api.tsx'
+import { useTexts } from '../../i18n/i18n.tsx'
+import { CheckField, SelectField, TextField } from '../../ui/fields.tsx'
+import { Empty, Fault, Loading, Section } from '../../ui/parts.tsx'
+import type { OpenDraft } from '../use-draft.ts'
+import { SaveButton } from './save-button.tsx'
+import '../../styles/evaluation.css'
+
+type Scope = 'none' | 'all' | 'some'
+
+/** The documents that the agent searches, and how many passages it gets. */
+export function KnowledgeSection({ open }: { readonly open: OpenDraft }) {
+  const { text, word } = useTexts()
+  const { knowledge } = open.draft
+  const [scope, setScope] = useState<Scope>(
+    knowledge === null ? 'none' : knowledge.document_ids === null ? 'all' : 'some',
+  )
+  const [documentIds, setDocuments] = useState<readonly string[]>(knowledge?.document_ids ?? [])
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const value =
+      scope === 'none'
+        ? null
+        : {
+            document_ids: scope === 'all' ? null : [...documentIds],
+            top_k: Number(form.get('top_k')),
+            min_score: Number(form.get('min_score')),
+          }
+    open.edit([{ type: 'agent.knowledge', value }])
+  }
+  return (
+    <Section title={text('nav.knowledge')}>
+      <form className="form" onSubmit={submit}>
+        <SelectField
+          label={text('knowledge.documents')}
+          value={scope}
+          onChange={event => setScope(event.target.value as Scope)}
+          choices={(['none', 'all', 'some'] as const).map(one => [one, word('knowledgeScope', one)])}
+        />
+        {scope === 'some' && <DocumentChoice chosen={documentIds} onChange={setDocuments} />}
+        {scope !== 'none' && (
+          <div className="columns narrow">
+            <TextField
+              label={text('knowledge.passages')}
+              name="top_k"
+              type="number"
+              min={1}
+              max={20}
+              required
+              defaultValue={knowledge?.top_k ?? 3}
+            />
+            <TextField
+              label={text('services.minimumScore')}
+              name="min_score"
+              type="number"
+              min={0}
+              max={1}
+              step="any"
+              required
+              defaultValue={knowledge?.min_score ?? 0}
+            />
+          </div>
+        )}
+        <SaveButton open={open} />
+      </form>
+    </Section>
+  )
+}
+
+interface DocumentChoiceProps {
+  readonly chosen: readonly string[]
+  readonly onChange: (chosen: readonly string[]) => void
+}
+
+function DocumentChoice({ chosen, onChange }: DocumentChoiceProps) {
+  const api = useApi()
+  const { text } = useTexts()
+  const found = useQuery({
+    queryKey: ['knowledge', 'documents', 'names'],
+    queryFn: ({ signal }) => api.knowledge.documentsList({ query: { limit: 200 } }, { signal }),
+  })
+  return (
+    <fieldset className="choices">
+      <legend>{text('knowledge.documents')}</legend>
+      {found.isPending && <Loading />}
+      {found.isError && <Fault error={found.error} />}
+      {found.data?.items.length === 0 && <Empty>{text('knowledge.empty')}</Empty>}
+      {found.data?.items.map(({ document_id, title }) => (
+        <CheckField
+          key={document_id}
+          label={title}
+          checked={chosen.includes(document_id)}
+          onChange={event =>
+            onChange(event.target.checked ? [...chosen, document_id] : chosen.filter(one => one !== document_id))
+          }
+        />
+      ))}
+    </fieldset>
+  )
+}

@@ -48,6 +48,8 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
   let browser: Browser
   let agentId: string
   let runId: string
+  /** An agent whose live version has a release gate, and the suite of that gate. */
+  let gated: { readonly agentId: string; readonly suiteId: string }
 
   beforeAll(async () => {
     serving = await startServing(afterAllTests)
@@ -55,7 +57,34 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     browser = await chromium.launch({ executablePath: pathOf('chromium')!, args: FLAGS })
     afterAllTests(() => browser.close())
     agentId = (await client.agents.create({ body: { template: 'cloud_chat', name: NAME } })).ref.id
+    gated = await gatedAgent()
   }, 180_000)
+
+  async function gatedAgent(): Promise<typeof gated> {
+    const agent = await client.agents.create({ body: { template: 'cloud_chat', name: 'Gated' } })
+    const params = { agent_id: agent.ref.id }
+    const script = { kind: 'script', steps: [{ says: 'Good morning.' }] } as const
+    const ends = ['completed', 'caller_hung_up', 'agent_hung_up', 'silence', 'max_duration'] as const
+    const assertions = [{ type: 'outcome' as const, id: 'ends', kinds: [...ends] }]
+    const test = {
+      case_id: 'greets',
+      name: 'Greets',
+      language: 'en' as const,
+      caller: { ...script, steps: [...script.steps] },
+    }
+    const suite = await client.testSuites.create({ body: { name: 'Mornings', cases: [{ ...test, assertions }] } })
+    const rates = { maximumFalsePass: 0.2, maximumFalseBlock: 0.2, minimumEffect: 0.4, maximumTrials: 60 }
+    const edit = async (edits: Parameters<typeof client.drafts.edit>[0]['body']['edits']) => {
+      const { draft_id, revision } = await client.drafts.get({ params })
+      return client.drafts.edit({ params, body: { draft_id, expected_revision: revision, edits } })
+    }
+    const values = { releaseGate: { suites: [suite.suite_id], ...rates } }
+    const { draft_id, revision } = await edit([{ type: 'agent.settings', values }])
+    const override = { reason: 'The first version' }
+    await client.publications.publish({ params, body: { draft_id, expected_revision: revision, override } })
+    await edit([{ type: 'flow.prompt', text: 'Be brief.' }])
+    return { agentId: agent.ref.id, suiteId: suite.suite_id }
+  }
 
   async function visitor(look: { width: number; dark?: boolean; locale?: string } = { width: 1400 }): Promise<Visitor> {
     const context: BrowserContext = await browser.newContext({
@@ -146,6 +175,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       ['agent', '/agents/clinic'],
       ['agent-settings', '/agents/clinic/settings'],
       ['agent-versions', '/agents/clinic/versions'],
+      ['agent-services', '/agents/clinic/services'],
       ['agent-chat', `/agents/${agentId}/chat`],
       ['telephony', '/telephony'],
       ['trunk', '/telephony/demo-phone'],
@@ -153,6 +183,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       ['alerts', '/alerts'],
       ['knowledge', '/knowledge'],
       ['evaluation', '/evaluation'],
+      ['suite', `/evaluation/suites/${gated.suiteId}`],
       ['keys', '/keys'],
       ['provider-keys', '/provider-keys'],
       ['secrets', '/secrets'],
@@ -182,6 +213,92 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
       await close()
     },
   )
+
+  /** Dialogs by their page and the button that opens them, in English and Spanish. */
+  const DIALOGS = () =>
+    [
+      ['publish', `/agents/${gated.agentId}`, 'Publish …', 'Publicar …'],
+      ['version', `/agents/${gated.agentId}/versions`, 'Gate', 'Control'],
+      ['action', '/agents/clinic/services', 'find_patient', 'find_patient'],
+      ['new-suite', '/evaluation', 'New suite', 'Nueva batería'],
+      ['case', `/evaluation/suites/${gated.suiteId}`, 'Add a case', 'Añadir un caso'],
+      ['test-run', `/evaluation/suites/${gated.suiteId}`, 'Test with it', 'Probar con ella'],
+      ['replay', `/runs/${runId}`, 'Replay …', 'Repetir …'],
+    ] as const
+
+  it.each([
+    ['1400 px, light, English', { width: 1400 }],
+    ['375 px, dark, Spanish', { width: 375, dark: true, locale: 'es-ES' }],
+  ])('every dialog fits %s, without a serious fault of accessibility', async (_, look) => {
+    const { page, complaints, open, close } = await visitor(look)
+    const faults: string[] = []
+    for (const [name, path, english, spanish] of DIALOGS()) {
+      await open(path)
+      const button = 'locale' in look ? spanish : english
+      await page.getByRole('button', { name: button, exact: true }).first().click()
+      await page.locator('dialog[open] h2').first().waitFor()
+      await page.locator('dialog .loading').first().waitFor({ state: 'detached' })
+      await page.screenshot({ path: join(SCREENSHOTS, `dialog-${name}-${look.width}.png`) })
+      const over = await page.locator('dialog[open]').evaluate(dialog => dialog.scrollWidth - dialog.clientWidth)
+      if (over > 0) faults.push(`${name} is ${over} px too wide`)
+      for (const fault of await seriousFaults(page)) faults.push(`${name}: ${fault}`)
+    }
+    expect([faults, complaints]).toEqual([[], []])
+    await close()
+  })
+
+  it('publishing with a release gate shows its test run, and its intervals and certificate once it has passed', async () => {
+    const { page, complaints, open, close } = await visitor()
+    await open(`/agents/${gated.agentId}`)
+    await page.getByRole('button', { name: 'Publish …' }).click()
+    await page.getByRole('button', { name: 'Publish and test' }).click()
+    await page.getByRole('button', { name: 'Save the certificate' }).waitFor({ timeout: 4 * WAIT_MS })
+    await page.getByText('95 % interval').first().waitFor()
+    await page.locator('dialog').getByRole('link', { name: 'Open' }).click()
+    await page.getByRole('heading', { name: 'Release gate' }).waitFor()
+    await page.getByRole('heading', { name: 'Gated' }).waitFor({ state: 'detached' })
+    expect((await client.agents.get({ params: { agent_id: gated.agentId } })).head?.version).toBe(1)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('a case that is written in the console is stored, also when somebody else changed the suite meanwhile', async () => {
+    const { page, complaints, open, close } = await visitor()
+    const created = await client.testSuites.create({ body: { name: 'Evenings' } })
+    const params = { suite_id: created.suite_id }
+    await open(`/evaluation/suites/${created.suite_id}`)
+    await page.getByRole('button', { name: 'Add a case' }).click()
+    const dialog = page.locator('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('Asks twice')
+    await dialog.getByLabel('What the caller says').fill('Hello.\nGoodbye.')
+    await client.testSuites.edit({
+      params,
+      body: { expected_revision: 1, edits: [{ op: 'set_name', name: 'Nights' }] },
+    })
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await page.getByRole('heading', { name: 'Nights' }).waitFor()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const { name, cases } = await client.testSuites.get({ params })
+    expect([name, cases.map(({ caller }) => caller)]).toMatchObject([
+      'Nights',
+      [{ kind: 'script', steps: [{ says: 'Hello.' }, { says: 'Goodbye.' }] }],
+    ])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('a run that has ended replays against its own version without a change', async () => {
+    const { page, complaints, open, close } = await visitor()
+    await open(`/runs/${runId}`)
+    await page.getByRole('button', { name: 'Replay …' }).click()
+    await page.getByLabel('Against').selectOption('own')
+    await page.locator('dialog').getByRole('button', { name: 'Replay' }).click()
+    await page.getByText('The replay is the same as the recorded run.').waitFor({ timeout: 4 * WAIT_MS })
+    expect(complaints).toEqual([])
+    await close()
+  })
 
   it('two people edit one draft: the slower one sees the change of the other and applies its own on top', async () => {
     const [one, two] = [await visitor(), await visitor()]

@@ -10,6 +10,7 @@ import { Badge, Empty, Facts, Fault, Loading, PageHead, Section } from '../ui/pa
 import { type Column, Table } from '../ui/table.tsx'
 import { type CaseResult, changeCounts, compared, idOf } from './comparison.ts'
 import { useBaselineNames } from './new-test-run.tsx'
+import { ReplaySection } from './replay-changes.tsx'
 import { CHANGE_TONES, isFinished, type TestRun, USD, VerdictBadge } from './test-run-words.tsx'
 import { TrialDialog } from './trial-dialog.tsx'
 import { useBaselines, useResults, useTestRun } from './use-test-runs.ts'
@@ -21,6 +22,7 @@ export function TestRunPage({ testRunId }: { readonly testRunId: string }) {
   const { text, word, dateTime, number } = useTexts()
   const [search, setSearch] = useSearch()
   const found = useTestRun(testRunId)
+  const results = useResults(found.data ?? null)
   if (found.isPending) return <Loading />
   if (found.isError) return <Fault error={found.error} />
   const run = found.data
@@ -70,6 +72,7 @@ export function TestRunPage({ testRunId }: { readonly testRunId: string }) {
             <GatePanel agentId={run.agent_id} version={run.publication.version} />
           </Section>
         )}
+        {results.data !== undefined && <ReplaySection testRunId={testRunId} results={results.data} />}
         <Results run={run} onTrial={openTrial} />
       </div>
       {trialId !== null && <TrialDialog testRunId={testRunId} trialId={trialId} onClose={() => openTrial(null)} />}

@@ -1,13 +1,11 @@
 import type { ResultFrom } from '@parley/client'
-import { useQuery } from '@tanstack/react-query'
-import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
 import { Link } from '../router.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { clock, shortTime } from '../ui/duration.ts'
 import { Badge, Empty, Facts, Fault, Loading } from '../ui/parts.tsx'
+import { ReplayChanges, useTrial } from './replay-changes.tsx'
 import { VerdictBadge } from './test-run-words.tsx'
-import { REFRESH_MS } from './use-test-runs.ts'
 
 type Trial = ResultFrom<'test_runs.trial'>
 
@@ -19,16 +17,8 @@ interface TrialDialogProps {
 
 /** One trial: what was asserted and judged, what it was kept from doing, and what was said. */
 export function TrialDialog({ testRunId, trialId, onClose }: TrialDialogProps) {
-  const api = useApi()
   const { text } = useTexts()
-  const found = useQuery({
-    queryKey: ['test_runs.trial', testRunId, trialId],
-    queryFn: ({ signal }) => api.testRuns.trial({ params: { test_run_id: testRunId, trial_id: trialId } }, { signal }),
-    refetchInterval: query => {
-      const state = query.state.data?.state
-      return state === 'completed' || state === 'cancelled' ? false : REFRESH_MS
-    },
-  })
+  const found = useTrial(testRunId, trialId)
   const trial = found.data
   return (
     <Dialog
@@ -54,6 +44,12 @@ export function TrialDialog({ testRunId, trialId, onClose }: TrialDialogProps) {
             ]}
           />
           {trial.error !== null && <p className="fault">{trial.error}</p>}
+          {trial.changes !== null && (
+            <section>
+              <h3>{text('replay.changes')}</h3>
+              <ReplayChanges trial={trial} />
+            </section>
+          )}
           <Assertions trial={trial} />
           <GuardEvents trial={trial} />
           <Words trial={trial} />

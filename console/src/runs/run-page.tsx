@@ -11,6 +11,7 @@ import { EffectsCard } from './effects-card.tsx'
 import { LadderCard } from './ladder-card.tsx'
 import { LatencyCard } from './latency-card.tsx'
 import { Player, usePlayer } from './player.tsx'
+import { ReplayButton } from './replay-button.tsx'
 import { RunFacts } from './run-facts.tsx'
 import { ChannelIcon, farEnd, isEnded, type Run, StateBadge } from './run-words.tsx'
 import { TimelineCard } from './timeline-card.tsx'
@@ -55,6 +56,7 @@ function RunView({ run }: { readonly run: Run }) {
           </>
         }
       >
+        <ReplayButton run={run} />
         <HangUp run={run} />
       </PageHead>
       <div className="stack">

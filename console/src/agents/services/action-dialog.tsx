@@ -1,7 +1,8 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { useTexts } from '../../i18n/i18n.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/fields.tsx'
+import { Fault } from '../../ui/parts.tsx'
 import type { OpenDraft } from '../use-draft.ts'
 import type { Action } from './action-fields.ts'
 import { SaveButton } from './save-button.tsx'
@@ -20,6 +21,13 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export function ActionDialog({ open, action, onClose }: ActionDialogProps) {
   const { text, word } = useTexts()
   const [isNotJson, setNotJson] = useState(false)
+  /** The revision that the form was sent for; null: it was not sent. */
+  const [sentAt, setSentAt] = useState<number | null>(null)
+  const { revision } = open.draft
+  // A refused edit leaves the revision, and the form, as they are.
+  useEffect(() => {
+    if (sentAt !== null && revision > sentAt) onClose()
+  }, [sentAt, revision, onClose])
   const further = Object.fromEntries(Object.entries(action).filter(([name]) => !OWN.has(name)))
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -36,8 +44,9 @@ export function ActionDialog({ open, action, onClose }: ActionDialogProps) {
         description: field('description'),
         ...(kind === 'http' && { method: field('method'), url: field('url') }),
       }
+      setNotJson(false)
+      setSentAt(revision)
       open.edit([{ type: 'action.put', action: changed as Action }])
-      onClose()
     } catch {
       setNotJson(true)
     }
@@ -84,6 +93,7 @@ export function ActionDialog({ open, action, onClose }: ActionDialogProps) {
             {text('case.notJson')}
           </p>
         )}
+        {sentAt !== null && open.fault !== null && <Fault error={open.fault} />}
         <SaveButton open={open} />
       </form>
     </Dialog>

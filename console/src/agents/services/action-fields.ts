@@ -8,7 +8,7 @@ const KINDS = {
   transfer_call: { transfer_destination: { type: 'predefined', number: '+15550100' } },
   end_call: {},
   press_digit: {},
-  extract_dynamic_variables: { variables: [{ type: 'string', name: 'name', description: '' }] },
+  extract_dynamic_variables: { variables: [{ type: 'string', name: 'name', description: 'Name of the caller' }] },
   send_sms: {},
   code: { code: 'return {}' },
   mcp: { mcp_id: 'SERVER' },
@@ -23,5 +23,11 @@ export function newAction(kind: Kind, others: readonly Pick<Action, 'action_id'>
   let count = 1
   const isTaken = (id: string) => others.some(({ action_id }) => action_id === id)
   while (isTaken(`${kind}_${count}`)) count += 1
-  return { kind, action_id: `${kind}_${count}`, name: `${kind}_${count}`, description: '', ...KINDS[kind] } as unknown as Action
+  return {
+    kind,
+    action_id: `${kind}_${count}`,
+    name: `${kind}_${count}`,
+    description: '',
+    ...KINDS[kind],
+  } as unknown as Action
 }

@@ -38,8 +38,9 @@ export function ModelForm({ open }: { readonly open: OpenDraft }) {
     open.edit([{ type: 'agent.provider', role: 'llm', changes }])
   }
   const nameOf = ({ model, name, kind, ready }: Model) =>
-    [name === '' ? model.model_id : name, model.provider, kind === 'realtime' ? text('services.realtime') : ''].filter(Boolean).join(' · ') +
-    (ready ? '' : ` (${text('services.notReady')})`)
+    [name === '' ? model.model_id : name, model.provider, kind === 'realtime' ? text('services.realtime') : '']
+      .filter(Boolean)
+      .join(' · ') + (ready ? '' : ` (${text('services.notReady')})`)
   return (
     <form className="form" onSubmit={submit}>
       <SelectField

@@ -30,7 +30,10 @@ export function RecogniserForm({ open }: { readonly open: OpenDraft }) {
         name="service"
         defaultValue={serviceId(stt)}
         choices={withCurrent(
-          services.map(one => [serviceId(one), one.ready ? serviceId(one) : `${serviceId(one)} (${text('services.notReady')})`]),
+          services.map(one => [
+            serviceId(one),
+            one.ready ? serviceId(one) : `${serviceId(one)} (${text('services.notReady')})`,
+          ]),
           serviceId(stt),
         )}
       />

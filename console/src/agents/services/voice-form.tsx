@@ -38,7 +38,10 @@ export function VoiceForm({ open }: { readonly open: OpenDraft }) {
           setVoice(found.data.find(isOf(event.target.value))?.voice_id ?? '')
         }}
         choices={withCurrent(
-          services.map(one => [serviceId(one), one.ready ? serviceId(one) : `${serviceId(one)} (${text('services.notReady')})`]),
+          services.map(one => [
+            serviceId(one),
+            one.ready ? serviceId(one) : `${serviceId(one)} (${text('services.notReady')})`,
+          ]),
           serviceId(tts),
         )}
       />

@@ -8,7 +8,7 @@ import { Link } from '../router.tsx'
 import { Badge, Facts, Fault, Loading, type Tone } from '../ui/parts.tsx'
 import { saveJson } from '../ui/save-json.ts'
 
-export type Gate = ResultFrom<'publications.get'>['gate']
+type Gate = ResultFrom<'publications.get'>['gate']
 type Evidence = NonNullable<Gate['evidence']>
 
 /** How often the gate of a version is read again while its tests run, in ms. */
@@ -71,7 +71,7 @@ function useFreshAgent(agentId: string, state: Gate['state'] | undefined): void 
   }, [queries, agentId, state])
 }
 
-export function GateBadge({ state }: { readonly state: Gate['state'] }) {
+function GateBadge({ state }: { readonly state: Gate['state'] }) {
   const { word } = useTexts()
   return <Badge tone={TONES[state]}>{word('gateState', state)}</Badge>
 }

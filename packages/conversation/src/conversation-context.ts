@@ -28,6 +28,8 @@ export interface ConversationContext {
   readonly perform: (outputs: readonly FlowOutput[], cause: FlowInput) => void
   /** False once the flow has ended, even while last words are still spoken. */
   readonly isTalking: () => boolean
+  /** Nothing more is recorded: the conversation has ended, or the far end has hung up. */
+  readonly isOver: () => boolean
   readonly end: (outcome: FlowOutcome, endedBy: 'agent' | 'system', code: string | null) => void
 }
 

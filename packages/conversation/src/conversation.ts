@@ -1,16 +1,21 @@
 import { CallerLanguage } from '@parley/dialogue'
 import { type FlowInput, FlowInterpreter, type FlowOutcome, type LegAnswer, render } from '@parley/flow'
-import { Emitter, type Ms, type Timer } from '@parley/kernel'
+import { Emitter, type Ms } from '@parley/kernel'
 import type { ChatMessage } from '@parley/providers'
+import { BusyReport } from './busy-report.ts'
+import { digitsIn, wordsIn } from './caller-input.ts'
+import { CallerTurns } from './caller-turns.ts'
 import { type ConversationContext, feed, speak } from './conversation-context.ts'
 import type { ConversationOptions } from './conversation-options.ts'
 import { ConversationRecord } from './conversation-record.ts'
+import { type Ended, Ending } from './ending.ts'
 import { FlowExecutor } from './flow-executor.ts'
 import type { Receipt } from './ledger.ts'
 import { Memory } from './memory.ts'
-import { fixedTexts, holdingLines, languagesOfPlan } from './model/agent-language.ts'
+import { holdingLines, languagesOfPlan } from './model/agent-language.ts'
 import type { PreemptiveGenerationReport } from './model/preemptive-generation.ts'
 import { PendingModelRequests } from './pending-model-requests.ts'
+import { PlaybackReports } from './playback-reports.ts'
 import type { ConversationEvent, SpokenReport, UserTurn } from './protocol.ts'
 import { SerialQueue } from './serial-queue.ts'
 import { SpeechQueue } from './speech-queue.ts'
@@ -20,19 +25,16 @@ import { UnfinishedTurn } from './unfinished-turn.ts'
 import { WaitTimer } from './wait-timer.ts'
 
 const DEFAULT_HEARD_MS: Ms = 250
-/** A farewell that is not heard within this time does not delay the end. */
-const LONGEST_FAREWELL_MS: Ms = 15_000
-const MAX_DIGITS = 100
-/** Maximum characters of one turn of the caller. */
-const MAX_CHARACTERS = 16_384
-
-type Ended = Extract<ConversationEvent, { type: 'ended' }>
 
 type State =
-  /** `suspended`: a machine answered, and the flow waits. */
-  | { readonly at: 'new' | 'talking' | 'suspended' | 'ended' | 'stopped' }
+  | 'new'
+  | 'talking'
+  /** A machine answered, and the flow waits. */
+  | 'suspended'
   /** The flow has ended; the remaining speeches are played to their end. */
-  | { readonly at: 'ending'; readonly event: Ended }
+  | 'ending'
+  | 'ended'
+  | 'stopped'
 
 /**
  * One conversation, by phone or in text: the flow, its models and actions, the memory and the transcript. It requests speech
@@ -51,23 +53,21 @@ export class Conversation {
   readonly #waits: WaitTimer
   readonly #modelRequests: PendingModelRequests
   readonly #unfinishedTurn: UnfinishedTurn
-  /** A note for the model before the caller's next turn; empty: none. */
-  #note = ''
   readonly #context: ConversationContext
   readonly #executor: FlowExecutor
+  readonly #playback: PlaybackReports
+  readonly #turns: CallerTurns
+  readonly #ending: Ending
   /** The flow before its first input. */
   readonly #beginning: ReturnType<FlowInterpreter['state']>
-  #state: State = { at: 'new' }
-  #busy = { busy: false, working: false }
+  #state: State = 'new'
+  readonly #busy = new BusyReport(event => this.#emit(event))
   #holdingLines = 0
-  #farewellLimit: Timer | null = null
-  /** Called when the last withdrawn speech is reported. */
-  #onHeard: (() => void) | null = null
 
   constructor(options: ConversationOptions) {
     this.#options = options
     this.#events.listen(options.onEvent)
-    const { plan, mode, variables, time, clock } = options
+    const { plan, mode, variables, time, clock, budgets } = options
     this.#language = new CallerLanguage(options.languages ?? languagesOfPlan(plan))
     this.#record = new ConversationRecord({ memory: this.#memory, clock, onFact: fact => this.#fact(fact) })
     this.#flow = new FlowInterpreter(plan, { ...mode, ...(variables !== undefined && { variables }) })
@@ -88,21 +88,22 @@ export class Conversation {
       enqueue: task => this.#queue.enqueue(task),
       handle: input => this.#flow.handle(options.wallClock(), input),
       perform: (outputs, cause) => this.#executor.perform(outputs, cause),
-      isTalking: () => this.#state.at === 'talking',
+      isTalking: () => this.#state === 'talking',
+      isOver: () => this.#state === 'ended' || this.#state === 'stopped',
       end: (outcome, endedBy, code) => this.#end(outcome, endedBy, code),
     }
     this.#executor = new FlowExecutor(this.#context, this.#waits)
+    this.#playback = new PlaybackReports(this.#speechQueue, this.#queue, time, budgets?.heardMs ?? DEFAULT_HEARD_MS)
+    this.#turns = new CallerTurns(this.#context, this.#executor, this.#record, this.#playback, this.#waits)
+    this.#ending = new Ending(this.#context, this.#executor, this.#playback, event => this.#onEnded(event))
   }
 
   /** The far end can hear the agent. Called once. `opening`: what the caller said before; it gets no answer of its own. */
   start(opening: UserTurn | null = null): void {
     this.#queue.enqueue(() => {
-      if (this.#state.at !== 'new') return
-      this.#state = { at: 'talking' }
-      this.#waits.turn()
-      const text = opening === null ? '' : wordsOf(opening)
-      if (opening !== null && text !== '') this.#record.userTurn(opening, text, this.#executor.nodeId)
-      this.#follow(text, opening)
+      if (this.#state !== 'new') return
+      this.#state = 'talking'
+      const text = this.#turns.opening(opening)
       const input: FlowInput = { type: 'started' }
       const outputs = this.#context.handle(input)
       // The flow waits for the caller to open the conversation, which the opening has done.
@@ -114,19 +115,7 @@ export class Conversation {
 
   /** The caller finished a turn. */
   userTurn(turn: UserTurn): void {
-    this.#queue.enqueue(() => {
-      const words = wordsOf(turn)
-      this.#executor.turnEnded()
-      this.#follow(words, turn)
-      const text = this.#unfinishedTurn.joined(words)
-      if (turn.isUnfinished === true) this.#beginUnfinishedTurn(text)
-      else this.#unfinishedTurn.close()
-      const remembered = this.#note + text
-      this.#note = ''
-      this.#takeTurn({ type: 'user_turn', text }, () =>
-        this.#record.userTurn(turn, words, this.#executor.nodeId, remembered),
-      )
-    })
+    this.#queue.enqueue(() => this.#turns.turn(turn))
   }
 
   /** The caller has been silent for a while after a turn that looked unfinished, or makes a sound again. */
@@ -136,10 +125,7 @@ export class Conversation {
 
   /** The caller goes on after a turn that looked unfinished, and the next turn has the new words. */
   turnContinued(): void {
-    this.#queue.enqueue(() => {
-      const continued = this.#unfinishedTurn.continued()
-      if (continued?.type === 'too-late') this.#note = `[went on after ${continued.sent.join(', ')}] `
-    })
+    this.#queue.enqueue(() => this.#turns.continued())
   }
 
   /**
@@ -147,8 +133,8 @@ export class Conversation {
    * same text uses the answer; `dropPreemptiveGeneration` or another turn discards it.
    */
   startPreemptiveGeneration(text: string): void {
-    const words = text.trim().slice(0, MAX_CHARACTERS)
-    const isFree = this.#state.at === 'talking' && !this.#executor.isBusy && !this.#speechQueue.hasMore
+    const words = wordsIn(text)
+    const isFree = this.#state === 'talking' && !this.#executor.isBusy && !this.#speechQueue.hasMore
     if (!isFree || words === '') return
     this.#executor.hearing(words)
     this.#executor.startPreemptiveGeneration(words)
@@ -156,8 +142,8 @@ export class Conversation {
 
   /** The caller speaks, and has said `text` of this turn so far: documents are searched for it while the turn goes on. */
   hearing(text: string): void {
-    const words = text.trim().slice(0, MAX_CHARACTERS)
-    if (this.#state.at === 'talking' && words !== '') this.#executor.hearing(words)
+    const words = wordsIn(text)
+    if (this.#state === 'talking' && words !== '') this.#executor.hearing(words)
   }
 
   /** Discards the answer that was generated preemptively, because the caller goes on speaking. */
@@ -177,28 +163,18 @@ export class Conversation {
    */
   digits(entered: string, atMs: Ms | null = null, question: number | null = null): void {
     const digits = digitsIn(entered)
-    if (digits === '') return
-    this.#queue.enqueue(() => {
-      this.#unfinishedTurn.close()
-      this.#takeTurn({ type: 'digits', digits, ...(question !== null && { question }) }, () => {
-        this.#noteDigits(digits, atMs)
-        if (this.#options.plan.settings.allowUserDtmf) this.#memory.user(`[pressed ${digits}]`)
-      })
-    })
+    if (digits !== '') this.#queue.enqueue(() => this.#turns.digits(digits, atMs, question))
   }
 
   /** The caller pressed keys that answer no question: they are recorded and change nothing. */
   unusedDigits(entered: string, atMs: Ms | null): void {
     const digits = digitsIn(entered)
-    if (digits !== '') this.#noteDigits(digits, atMs)
+    if (digits !== '') this.#turns.recordDigits(digits, atMs)
   }
 
   /** The caller said this beside digits that answer the question: it is recorded, and the flow does not answer it. */
   aside(turn: UserTurn): void {
-    this.#queue.enqueue(() => {
-      const text = wordsOf(turn)
-      if (text !== '' && this.#state.at === 'talking') this.#record.userTurn(turn, text, this.#executor.nodeId)
-    })
+    this.#queue.enqueue(() => this.#turns.aside(turn))
   }
 
   /** The caller has been silent until the opening, a reminder or the end of the conversation is due. */
@@ -209,7 +185,7 @@ export class Conversation {
 
   /** The caller has waited for long: the agent says a holding line, the node's own or the next of the agent's. */
   hold(): void {
-    if (this.#state.at !== 'talking') return
+    if (this.#state !== 'talking') return
     const { plan, wallClock } = this.#options
     const lines = holdingLines(plan, this.#language.current)
     const text = this.#flow.holdingLine(wallClock()) ?? lines[this.#holdingLines++ % lines.length]!
@@ -219,7 +195,7 @@ export class Conversation {
   /** The agent owes the caller an answer and does nothing: the model is asked to speak. */
   nudge(): void {
     this.#queue.enqueue(() => {
-      if (this.#state.at !== 'talking' || this.#executor.isBusy || this.#speechQueue.hasMore) return
+      if (this.#state !== 'talking' || this.#executor.isBusy || this.#speechQueue.hasMore) return
       feed(this.#context, { type: 'silence', kind: 'owed' })
     })
   }
@@ -227,7 +203,7 @@ export class Conversation {
   /** What answered the call was detected; the flow reads it as `{{current_answered_by}}`. */
   answeredBy(name: string): void {
     this.#queue.enqueue(() => {
-      const { at } = this.#state
+      const at = this.#state
       if (at === 'new' || at === 'talking' || at === 'suspended')
         feed(this.#context, { type: 'answered_by', class: name })
     })
@@ -239,36 +215,35 @@ export class Conversation {
    */
   suspend(): void {
     this.#queue.enqueue(() => {
-      const { at } = this.#state
+      const at = this.#state
       if (at !== 'new' && at !== 'talking' && at !== 'suspended') return
-      this.#state = { at: 'suspended' }
+      this.#state = 'suspended'
       this.#executor.preemptive.drop()
       this.#modelRequests.abortAll()
       this.#executor.actions.turn()
       this.#speechQueue.withdrawAll()
-      if (this.#busy.busy) this.#emit({ type: 'busy', busy: false, working: false })
-      this.#busy = { busy: false, working: false }
+      this.#busy.report(false, false)
     })
   }
 
   /** While suspended: says `text`, with its variables filled in, after what is being withdrawn. */
   sayAside(text: string): void {
     this.#queue.enqueue(() => {
-      if (this.#state.at !== 'suspended') return
-      this.#whenHeard(() => speak(this.#context, null, this.#executor.nodeId, this.rendered(text)))
+      if (this.#state !== 'suspended') return
+      this.#playback.whenComplete(() => speak(this.#context, null, this.#executor.nodeId, this.rendered(text)))
     })
   }
 
   /** While suspended: the person has come to the phone, and the conversation begins anew. */
   restart(): void {
     this.#queue.enqueue(() => {
-      if (this.#state.at !== 'suspended') return
+      if (this.#state !== 'suspended') return
       this.#speechQueue.withdrawAll()
-      this.#whenHeard(() => {
+      this.#playback.whenComplete(() => {
         const { answeredBy, language, variables } = this.#flow.state()
         this.#flow.restore(this.#options.wallClock(), { ...this.#beginning, answeredBy, language, variables })
         this.#memory.clear()
-        this.#state = { at: 'new' }
+        this.#state = 'new'
         this.start()
       })
     })
@@ -299,7 +274,7 @@ export class Conversation {
    */
   updateVariables(values: Readonly<Record<string, string>>): void {
     this.#queue.enqueue(() => {
-      if (this.#state.at !== 'talking' && this.#state.at !== 'new') return
+      if (this.#state !== 'talking' && this.#state !== 'new') return
       this.#executor.preemptive.drop()
       feed(this.#context, { type: 'variables_updated', values })
     })
@@ -318,8 +293,8 @@ export class Conversation {
       if (interrupted) this.#modelRequests.abort(requestId)
       this.#input({ type: 'spoken', request_id: requestId, interrupted })
     }
-    this.#queue.enqueue(() => this.#endIfAllHeard())
-    if (!this.#speechQueue.hasWithdrawn) this.#onHeard?.()
+    this.#queue.enqueue(() => this.#ending.finishIfAllHeard())
+    this.#playback.reported()
   }
 
   /** Records that an interrupted speech was resumed. */
@@ -337,10 +312,10 @@ export class Conversation {
    * sent are finished and recorded, and so is what was heard, when it is reported. No `ended` follows.
    */
   stop(): void {
-    const { at } = this.#state
+    const at = this.#state
     if (at === 'ended' || at === 'stopped') return
-    this.#state = { at: 'stopped' }
-    this.#farewellLimit?.cancel()
+    this.#state = 'stopped'
+    this.#ending.cancel()
     this.#executor.preemptive.drop()
     this.#modelRequests.abortAll()
     this.#speechQueue.withdrawAll()
@@ -376,140 +351,39 @@ export class Conversation {
 
   #input(input: FlowInput): void {
     this.#queue.enqueue(() => {
-      if (this.#state.at === 'talking') feed(this.#context, input)
+      if (this.#state === 'talking') feed(this.#context, input)
     })
   }
 
   /** A limit also ends a conversation whose last words are still being played. */
   #limit(input: FlowInput): void {
     this.#queue.enqueue(() => {
-      if (this.#state.at === 'talking') feed(this.#context, input)
-      else if (this.#state.at === 'ending') this.#endNow()
+      if (this.#state === 'talking') feed(this.#context, input)
+      else this.#ending.cutShort()
     })
-  }
-
-  /**
-   * A turn of the caller. Where the flow reacts to it, the agent's speeches and model requests are cancelled, and the part
-   * that was heard is recorded before the turn.
-   */
-  #takeTurn(input: FlowInput, record: () => void): void {
-    if (this.#state.at === 'ended' || this.#state.at === 'stopped') return
-    this.#waits.turn()
-    const outputs = this.#state.at === 'talking' ? this.#context.handle(input) : []
-    if (outputs.length === 0) return record()
-    this.#modelRequests.abortAll()
-    this.#executor.actions.turn()
-    this.#speechQueue.withdrawAll()
-    this.#whenHeard(() => {
-      record()
-      this.#executor.perform(outputs, input)
-      // A preemptive answer that was not used by now belongs to another turn.
-      this.#executor.preemptive.drop()
-    })
-  }
-
-  /** Goes on in the language of the caller's words, where the agent speaks it. */
-  #follow(words: string, turn: UserTurn | null): void {
-    if (this.#state.at !== 'talking') return
-    const from = this.#language.current
-    const change = this.#language.turn(words, turn?.language ?? null)
-    if (change === null) return
-    this.#fact({ kind: 'language', language: change.language, from, cause: change.cause })
-    feed(this.#context, { type: 'language', language: change.language })
-    this.#emit({ type: 'language', ...change })
-  }
-
-  /** From here on everything can be taken back, until the turn is closed. Not while an action of an earlier turn runs. */
-  #beginUnfinishedTurn(text: string): void {
-    if (this.#state.at !== 'talking' || this.#executor.actions.isUnderWay) return this.#unfinishedTurn.close()
-    const state = this.#flow.state()
-    const forget = this.#memory.mark()
-    this.#unfinishedTurn.begin(text, () => {
-      if (this.#state.at !== 'talking') return
-      this.#modelRequests.abortAll()
-      this.#executor.actions.turn()
-      this.#speechQueue.withdrawAll()
-      forget()
-      this.#executor.perform(this.#flow.restore(this.#options.wallClock(), state), { type: 'user_turn', text })
-    })
-  }
-
-  /** Runs `task` when the withdrawn speeches are reported or the time limit is reached; the queue is paused until then. */
-  #whenHeard(task: () => void): void {
-    if (!this.#speechQueue.hasWithdrawn) return task()
-    const release = this.#queue.pause()
-    const { time, budgets } = this.#options
-    const timer = time.at(time.now() + (budgets?.heardMs ?? DEFAULT_HEARD_MS), () => {
-      this.#speechQueue.giveUp()
-      this.#onHeard?.()
-    })
-    this.#onHeard = () => {
-      this.#onHeard = null
-      timer.cancel()
-      release(task)
-    }
   }
 
   #end(outcome: FlowOutcome, endedBy: 'agent' | 'system', code: string | null): void {
-    if (this.#state.at !== 'talking') return
-    this.#state = { at: 'ending', event: { type: 'ended', outcome, ended_by: endedBy, code } }
-    this.#modelRequests.abortAll()
-    if (endedBy === 'system' && !this.#saysFarewell(outcome)) return this.#endNow()
-    this.#speechQueue.completeAll()
-    this.#endIfAllHeard()
+    if (this.#state !== 'talking') return
+    this.#state = 'ending'
+    this.#ending.begin({ type: 'ended', outcome, ended_by: endedBy, code })
   }
 
-  /** On the phone a call that ends for silence or an error ends with a farewell. */
-  #saysFarewell(outcome: FlowOutcome): boolean {
-    const { mode, time } = this.#options
-    if (mode.channel !== 'phone' || (outcome !== 'silence' && outcome !== 'error')) return false
-    const { silenceFarewell, errorFarewell } = fixedTexts(this.#language.current)
-    this.#speechQueue.withdrawAll()
-    const nodeId = this.#executor.nodeId ?? ''
-    speak(this.#context, null, nodeId, outcome === 'silence' ? silenceFarewell : errorFarewell)
-    this.#farewellLimit = time.at(time.now() + LONGEST_FAREWELL_MS, () => this.#queue.enqueue(() => this.#endNow()))
-    return true
-  }
-
-  #endNow(): void {
-    if (this.#state.at !== 'ending') return
-    this.#speechQueue.withdrawAll()
-    this.#whenHeard(() => this.#emitEnded())
-  }
-
-  #endIfAllHeard(): void {
-    if (this.#state.at === 'ending' && !this.#speechQueue.hasMore) this.#emitEnded()
-  }
-
-  #emitEnded(): void {
-    if (this.#state.at !== 'ending') return
-    this.#farewellLimit?.cancel()
-    const { event } = this.#state
-    if (this.#busy.busy) this.#emit({ type: 'busy', busy: false, working: false })
-    this.#busy = { busy: false, working: false }
-    this.#state = { at: 'ended' }
+  #onEnded(event: Ended): void {
+    this.#busy.report(false, false)
+    this.#state = 'ended'
     this.#executor.closeKnowledge()
     this.#speechQueue.close()
     this.#emit(event)
   }
 
   #reportBusy(): void {
-    if (this.#state.at !== 'talking') return
-    const busy = this.#executor.isBusy
-    const working = this.#executor.workingOn !== null
-    if (busy === this.#busy.busy && working === this.#busy.working) return
-    this.#busy = { busy, working }
-    this.#emit({ type: 'busy', busy, working })
-  }
-
-  #noteDigits(digits: string, atMs: Ms | null): void {
-    const fact: TimelineFact = { kind: 'digits', direction: 'in', digits }
-    this.#emit({ type: 'fact', fact, ...(atMs !== null && { offset_ms: atMs }) })
+    if (this.#state === 'talking') this.#busy.report(this.#executor.isBusy, this.#executor.workingOn !== null)
   }
 
   /** Tells what the caller is asked now, after the agent's words `agentWords`. */
   #ask(agentWords: string): void {
-    if (this.#state.at !== 'talking') return
+    if (this.#state !== 'talking') return
     const expectation = this.#flow.expectation(this.#options.wallClock())
     this.#emit({ type: 'question', question: { agentWords, ...expectation } })
   }
@@ -521,12 +395,4 @@ export class Conversation {
   #emit(event: ConversationEvent): void {
     this.#events.emit(event)
   }
-}
-
-function digitsIn(entered: string): string {
-  return entered.replace(/[^0-9*#]/g, '').slice(0, MAX_DIGITS)
-}
-
-function wordsOf({ text }: UserTurn): string {
-  return text.trim().slice(0, MAX_CHARACTERS).toWellFormed()
 }

@@ -74,8 +74,8 @@ export const ENGLISH_ANSWERS: AnswerPhrases = {
     0.8 i'm/we're not available
     0.8 unavailable
     1.0 away from (my/the) phone/desk
-    0.8 not (here/home) right now
-    0.8 not in right now
+    0.8 i'm/we're/i/we ~ not (here/home) right now
+    0.8 i'm/we're/i/we ~ not in right now
     0.8 out of the office
     0.8 nobody's/nobody home
     1.0 nobody/no one/noone (is) (available/here/able) to take

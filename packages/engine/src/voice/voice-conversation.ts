@@ -2,62 +2,47 @@ import {
   Conversation,
   type ConversationEvent,
   DirectInputs,
-  errorOf,
-  failureOf,
   type Inputs,
   type SilenceStage,
-  type StoredFailure,
   type TimelineFact,
   type UsageReport,
-  type UserTurn,
 } from '@parley/conversation'
-import { type CallerTurn, type DialogueInput, type DialogueOutput, TurnMachine } from '@parley/dialogue'
+import { type DialogueInput, type DialogueOutput, TurnMachine } from '@parley/dialogue'
 import {
   type Machine,
   MachineDriver,
   type Ms,
-  NARROWBAND,
   type ParleyError,
   type Random,
-  type Samples,
   type Time,
-  type Timer,
   type UnixMs,
 } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 import type { CallControl, CallHandler, CallHandlerResult } from '../call-handler.ts'
 import { CallTimeline } from '../call-timeline.ts'
-import type { LocalEnding, MachineEnding } from '../outcome.ts'
 import { playAmbientSound } from './ambient-sound.ts'
 import { AnswerHandling } from './answer-handling.ts'
 import { CallClock } from './call-clock.ts'
+import { CallEnding } from './call-ending.ts'
 import { callLanguages } from './call-language.ts'
+import { CallSetup } from './call-setup.ts'
+import { type CreateSpeechInput, callSpeechInput, type SpeechInputPort } from './call-speech-input.ts'
 import { CallVoices } from './call-voices.ts'
-import { dialogueOptions, silenceContractOf, turnSettings } from './dialogue-options.ts'
-import { heardSince } from './heard-since.ts'
+import { conversationOptions } from './conversation-options.ts'
+import { dialogueOptions, turnSettings } from './dialogue-options.ts'
 import { LastWords } from './last-words.ts'
 import { LegRequests } from './leg-requests.ts'
 import { type ConversationLeg, LoggedLeg, loggedAgent, trackClock } from './logged-call.ts'
 import { meteredAgent } from './metered-agent.ts'
 import { Playout } from './playout.ts'
 import { agentOfCall } from './realtime-agent.ts'
+import { RecognisedSpeech } from './recognised-speech.ts'
 import { refusalItem } from './refusal-items.ts'
 import { lateVoiceItem, recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
-import { SpeechInput, type SpeechInputOptions } from './speech-input.ts'
+import { voiceLateAfterMs } from './silence-budgets.ts'
 import { SpeechOutput, type SpeechOutputListeners, type SpeechReport } from './speech-output.ts'
-import { ToneListener } from './tone-listener.ts'
 import { TurnLatencies } from './turn-latencies.ts'
-import { languageOf, recognitionOf, type VoiceAgent, type VoiceCallFacts, warmServices } from './voice-agent.ts'
-
-/** How long the greeting waits for the far end's first packet, which shows that its media is open. */
-const FIRST_PACKET_WAIT_MS: Ms = 400
-/** Longest wait for the next event of a model. */
-const MODEL_EVENT_MS: Ms = 5000
-/** Shares of the silence contract after which a model's first event and a voice's first audio are late. */
-const MODEL_SHARE = 0.4
-const VOICE_SHARE = 0.3
-/** Wait between the last word and BYE, so that BYE does not overtake audio in the far end's jitter buffer. */
-const LAST_WORD_MS: Ms = 200
+import { type VoiceAgent, type VoiceCallFacts, warmServices } from './voice-agent.ts'
 
 /** What the turn machine still decides while the agent deals with a machine that answered. */
 const WHILE_MACHINE: ReadonlySet<DialogueOutput['type']> = new Set([
@@ -71,11 +56,6 @@ const WHILE_MACHINE: ReadonlySet<DialogueOutput['type']> = new Set([
 /** Events of a leg that no part of a conversation uses. */
 const UNUSED: ReadonlySet<LegEvent['type']> = new Set(['voice-start', 'voice-end', 'reoffered', 'reoffer-refused'])
 
-interface RecogniserFailure {
-  readonly failure: StoredFailure
-  readonly isFatal: boolean
-}
-
 interface VoiceConversationOptions {
   readonly agent: VoiceAgent
   readonly facts: VoiceCallFacts
@@ -88,11 +68,8 @@ interface VoiceConversationOptions {
   /** Records or replays the conversation; it replaces `time`, `wallClock` and `random`. Default: neither. */
   readonly inputs?: Inputs
   /** The caller's speech; default that of the leg. */
-  readonly createSpeechInput?: (options: SpeechInputOptions) => SpeechInputPort
+  readonly createSpeechInput?: CreateSpeechInput
 }
-
-/** What a conversation requests of the caller's speech. */
-type SpeechInputPort = Pick<SpeechInput, 'drain' | 'listenEarly' | 'answered' | 'finalize' | 'setLanguage' | 'close'>
 
 /**
  * An agent on a call. Connects speech input, speech output, the turn machine and the conversation: it passes events
@@ -120,19 +97,10 @@ export class VoiceConversation implements CallHandler {
   readonly #answer: AnswerHandling
   readonly #closeAgent: () => void
   #digits = ''
-  /** Final words since the caller's last turn. */
-  #turnWords = ''
-  /** The language that the recogniser detected last, since the caller's last turn. */
-  #detectedLanguage: string | null = null
-  #connecting: Timer | null = null
-  #hangUp: Timer | null = null
-  #connected = false
-  #hasEarlyMedia = false
-  #answeredAt: Ms | null = null
-  #callerHeard = false
+  readonly #recognised: RecognisedSpeech
+  readonly #setup: CallSetup
+  readonly #ending: CallEnding
   #stopped = false
-  /** The conversation itself is ending the call. */
-  #endsCall = false
   #lastWords: LastWords | null = null
 
   constructor(options: VoiceConversationOptions) {
@@ -148,6 +116,8 @@ export class VoiceConversation implements CallHandler {
     this.#inputs = inputs
     this.#clock = new CallClock(line.leg.format)
     trackClock(this.#clock, inputs)
+    this.#recognised = new RecognisedSpeech(this.#clock)
+    this.#ending = new CallEnding({ time, inputs, end: why => line.end(why) })
     const logged = isLogged ? new LoggedLeg(line.leg, inputs) : null
     this.#leg = logged ?? line.leg
     this.#enter = {
@@ -172,30 +142,14 @@ export class VoiceConversation implements CallHandler {
       time,
       output => this.#onDialogue(output),
     )
-    const ledger = agent.ledger()
     const languages = callLanguages(agent)
-    const modelShare = agent.realtime === undefined ? MODEL_SHARE : MODEL_SHARE + VOICE_SHARE
     this.#conversation = new Conversation({
-      plan: agent.plan,
-      mode: { channel: 'phone', hasCaller: true },
-      variables: {
-        ...(facts.variables && { run: facts.variables }),
-        ...(facts.context && { inbound_context: facts.context }),
-      },
-      call: facts.call,
-      languages,
-      models: agent.model,
-      actions: agent.actions(ledger),
-      knowledge: agent.knowledge,
-      ledger,
-      transferPolicy: agent.transferPolicy,
+      ...conversationOptions(agent, facts, languages),
       time,
       wallClock,
       clock: () => this.#now(),
       onEvent: event => this.#onConversation(event),
       ...(onUsage !== undefined && { onUsage }),
-      budgets: { eventMs: MODEL_EVENT_MS, lateAfterMs: Math.round(silenceContractOf(agent.plan) * modelShare) },
-      ...(agent.fallbackModels && { fallbackModels: agent.fallbackModels }),
     })
     this.#answer = new AnswerHandling(
       {
@@ -205,13 +159,13 @@ export class VoiceConversation implements CallHandler {
         conversation: this.#conversation,
         prepare: text => this.#voices.prepareMessage(text),
         onContact: fact => this.#timeline.add(fact),
-        end: (why, isAfterWords) => this.#endFor(why, isAfterWords),
+        end: (why, isAfterWords) => (isAfterWords ? this.#ending.afterLastWord(why) : this.#ending.now(why)),
       },
       machine => this.#drainingFirst(machine),
     )
     this.#playout = new Playout(this.#leg, settings.volume)
     const { format } = line.leg
-    const lateAfterMs = silenceContractOf(agent.plan) * VOICE_SHARE
+    const lateAfterMs = voiceLateAfterMs(agent)
     this.#voices = new CallVoices({
       agent,
       preparing: { agent: metered, time: options.time },
@@ -234,34 +188,29 @@ export class VoiceConversation implements CallHandler {
       onFailure: () => this.#giveUp(),
     }
     this.#speechOutput = new SpeechOutput(this.#playout, this.#voices.speaking, listeners, this.#voices.holding)
-    const ratio = format.sampleRateHz / NARROWBAND.sampleRateHz
-    const tones = new ToneListener(
-      position => this.#clock.timeOf(position * ratio),
-      inputs.input('tone', tone => this.#answer.hear(tone)),
-    )
-    const onFailure = inputs.input('recogniser-failure', ({ failure, isFatal }: RecogniserFailure) =>
-      this.#onRecogniserFailure(errorOf(failure), isFatal),
-    )
-    const createSpeechInput = options.createSpeechInput ?? (wanted => new SpeechInput(wanted))
-    this.#speechInput = createSpeechInput({
+    this.#speechInput = callSpeechInput({
+      agent,
       leg: line.leg,
-      recognisers: [agent.recogniser, ...(agent.fallbackRecognisers ?? [])],
-      speechBand: agent.speechBand,
-      language: languageOf(agent),
-      otherLanguages: languages.slice(1),
-      onLanguage: inputs.input('language', (language: string) => {
-        this.#detectedLanguage = language
-      }),
-      keywords: settings.boostedKeywords,
-      recognition: recognitionOf(agent.plan),
       clock: this.#clock,
       time: options.time,
-      onHeard: inputs.input('heard', input => this.#hear(input)),
-      onAudio: (position, audio, count) => {
-        if (this.#answer.isListening) tones.hear(position, audio, count)
+      inputs,
+      languages,
+      create: options.createSpeechInput,
+      onHeard: input => this.#hear(input),
+      onLanguage: language => this.#recognised.detected(language),
+      onTone: tone => this.#answer.hear(tone),
+      listensForTones: () => this.#answer.isListening,
+      onFailure: (error, isFatal) => this.#onRecogniserFailure(error, isFatal),
+    })
+    this.#setup = new CallSetup({
+      direction: line.leg.direction,
+      clock: this.#clock,
+      time,
+      onAnswered: () => {
+        this.#speechInput.answered()
+        this.#answer.answered()
       },
-      isTone: () => tones.isSounding,
-      onFailure: (error, isFatal) => onFailure({ failure: failureOf(error), isFatal }),
+      onConnected: () => this.#onConnected(),
     })
     warmServices(metered, format)
     this.#legRequests = new LegRequests(this.#leg, time, agent.transfers, (id, answer, receipt) =>
@@ -288,12 +237,13 @@ export class VoiceConversation implements CallHandler {
     switch (event.type) {
       case 'ringing':
         if (!event.earlyMedia) return
-        this.#hasEarlyMedia = true
+        this.#setup.earlyMedia()
         return this.#speechInput.listenEarly()
       case 'answered':
-        return this.#onAnswered()
+        if (this.#setup.isEarlyMedia) this.drain()
+        return this.#setup.answered()
       case 'first-packet':
-        return this.#onFirstPacket(event.atSample)
+        return this.#setup.firstPacket(event.atSample)
       case 'digit':
         this.#digits += event.digit
         return this.#driver.handle({ type: 'digit', digit: event.digit })
@@ -332,14 +282,14 @@ export class VoiceConversation implements CallHandler {
 
   stop(): void {
     if (this.#stopped) return
-    if (this.#endsCall) this.#stop()
+    if (this.#ending.isEnding) this.#stop()
     else this.#enter.stop(null)
   }
 
   #stop(): void {
     this.#stopped = true
-    this.#connecting?.cancel()
-    this.#hangUp?.cancel()
+    this.#setup.stop()
+    this.#ending.stop()
     this.#answer.stop()
     this.#driver.handle({ type: 'ended' })
     this.#driver.stop()
@@ -374,29 +324,7 @@ export class VoiceConversation implements CallHandler {
     return this.#clock.offsetOf(this.#options.time.now())
   }
 
-  #onAnswered(): void {
-    const { time } = this.#options
-    if (this.#hasEarlyMedia) this.drain()
-    this.#answeredAt = time.now()
-    this.#speechInput.answered()
-    this.#answer.answered()
-    this.#connecting = time.at(time.now() + FIRST_PACKET_WAIT_MS, () => this.#connect())
-    if (this.#callerHeard) this.#connect()
-  }
-
-  /** The first packet of an inbound call may overtake the ACK; that of an outbound call may be early media. */
-  #onFirstPacket(atSample: Samples): void {
-    const { time } = this.#options
-    this.#clock.observe(time.now(), atSample)
-    this.#callerHeard = this.#leg.direction === 'inbound'
-    this.#connect()
-  }
-
-  /** Starts the conversation: the far end was heard or the wait is over. Early media before the answer does not count. */
-  #connect(): void {
-    if (this.#connected || this.#connecting === null) return
-    this.#connected = true
-    this.#connecting.cancel()
+  #onConnected(): void {
     playAmbientSound(this.#leg, this.#options.agent.plan)
     const { channel } = this.#options.facts.call
     this.#timeline.add({ kind: 'state', state: 'running', phone_state: channel === 'phone' ? 'active' : null })
@@ -404,19 +332,14 @@ export class VoiceConversation implements CallHandler {
   }
 
   #hear(heard: DialogueInput): void {
-    if (this.#hasEarlyMedia && this.#answeredAt === null) return this.#answer.hearDialogue(heard)
-    const input = this.#hasEarlyMedia ? heardSince(this.#answeredAt!, heard) : heard
+    if (this.#setup.isEarlyMedia) return this.#answer.hearDialogue(heard)
+    const input = this.#setup.sinceAnswer(heard)
     if (input === null) return
     this.#answer.hearDialogue(input)
     this.#driver.handle(input)
-    if (input.type === 'partial' || input.type === 'final') this.#hearWords(input.text, input.type === 'final')
-  }
-
-  /** Documents are searched for the words of the turn while the caller still speaks. */
-  #hearWords(text: string, isFinal: boolean): void {
-    const words = `${this.#turnWords} ${text}`.trim()
-    if (isFinal) this.#turnWords = words
-    this.#conversation.hearing(words)
+    if (input.type !== 'partial' && input.type !== 'final') return
+    // Documents are searched for the words of the turn while the caller still speaks.
+    this.#conversation.hearing(this.#recognised.heard(input.text, input.type === 'final'))
   }
 
   #onDialogue(output: DialogueOutput): void {
@@ -424,12 +347,12 @@ export class VoiceConversation implements CallHandler {
     if (this.#answer.inCharge && !WHILE_MACHINE.has(output.type)) return
     switch (output.type) {
       case 'begin':
-        return this.#conversation.start(output.opening === null ? null : this.#userTurn(output.opening))
+        return this.#conversation.start(output.opening === null ? null : this.#recognised.userTurn(output.opening))
       case 'turn':
         this.#latencies.turn(output.turn)
         this.#answer.turn(output.turn.text)
-        this.#turnWords = ''
-        return this.#conversation.userTurn(this.#userTurn(output.turn))
+        this.#recognised.turnEnded()
+        return this.#conversation.userTurn(this.#recognised.userTurn(output.turn))
       case 'candidate':
         if (this.#options.agent.asksAhead !== false) this.#conversation.startPreemptiveGeneration(output.text)
         return
@@ -444,11 +367,11 @@ export class VoiceConversation implements CallHandler {
       case 'turn-continued':
         return this.#conversation.turnContinued()
       case 'aside':
-        return this.#conversation.aside(this.#userTurn(output.turn))
+        return this.#conversation.aside(this.#recognised.userTurn(output.turn))
       case 'silence':
         return this.#conversation.silence(output.kind)
       case 'max-duration':
-        return this.#answer.inCharge ? this.#end('max_duration') : this.#conversation.maxDuration()
+        return this.#answer.inCharge ? this.#ending.now('max_duration') : this.#conversation.maxDuration()
       case 'hold':
         return this.#conversation.hold()
       case 'nudge':
@@ -516,7 +439,7 @@ export class VoiceConversation implements CallHandler {
       case 'fact':
         return this.#timeline.add(event.fact, event.offset_ms)
       case 'ended':
-        return this.#onEnded(event)
+        return this.#ending.conversationEnded(event)
     }
   }
 
@@ -525,31 +448,6 @@ export class VoiceConversation implements CallHandler {
     if (this.#conversation.workingOn === 'action') return 'action'
     if (this.#speechOutput.isWaitingForVoice) return 'voice'
     return this.#conversation.workingOn ?? 'network'
-  }
-
-  #end(why: LocalEnding): void {
-    this.#inputs.decided(['end', why])
-    this.#endsCall = true
-    try {
-      this.#options.line.end(why)
-    } finally {
-      this.#endsCall = false
-    }
-  }
-
-  #onEnded({ outcome, ended_by, code }: ConversationEvent & { type: 'ended' }): void {
-    const { time } = this.#options
-    const why = outcome === 'error' ? errorEnding(code) : outcome
-    const mayHaveSaidFarewell = outcome === 'silence' || outcome === 'error'
-    if (ended_by === 'system' && !mayHaveSaidFarewell) return this.#end(why)
-    this.#hangUp = time.at(time.now() + LAST_WORD_MS, () => this.#end(why))
-  }
-
-  /** A machine answered. `isAfterWords`: the agent has just said something, which is to be heard. */
-  #endFor(why: MachineEnding, isAfterWords: boolean): void {
-    const { time } = this.#options
-    if (!isAfterWords) return this.#end(why)
-    this.#hangUp = time.at(time.now() + LAST_WORD_MS, () => this.#end(why))
   }
 
   #onVoice(speechId: string, step: 'asked' | 'answered'): void {
@@ -568,21 +466,6 @@ export class VoiceConversation implements CallHandler {
       this.#timeline.add({ kind: 'turn', index: utterance.index, latency })
   }
 
-  #userTurn(turn: CallerTurn): UserTurn {
-    const start_ms = this.#clock.offsetOf(turn.startMs)
-    const end_ms = this.#clock.offsetOf(turn.endMs)
-    const span = start_ms === null || end_ms === null ? null : { start_ms, end_ms }
-    const language = this.#detectedLanguage
-    this.#detectedLanguage = null
-    return {
-      text: turn.text,
-      language,
-      span,
-      observed_ms: this.#clock.offsetOf(turn.observedMs),
-      isUnfinished: turn.isUnfinished,
-    }
-  }
-
   #onRecogniserFailure(error: ParleyError, isFatal: boolean): void {
     if (this.#stopped) return
     this.#timeline.add(recogniserFailureItem(error, isFatal))
@@ -594,7 +477,7 @@ export class VoiceConversation implements CallHandler {
     const { agent, time } = this.#options
     if (this.#stopped || this.#lastWords !== null) return
     this.#answer.stop()
-    const end = () => this.#end('provider_failed')
+    const end = () => this.#ending.now('provider_failed')
     if (agent.lastResort === undefined) return end()
     this.#driver.stop()
     this.#speechInput.close()
@@ -603,8 +486,4 @@ export class VoiceConversation implements CallHandler {
     this.#closeAgent()
     this.#lastWords = new LastWords(this.#playout, agent.lastResort, time, end)
   }
-}
-
-function errorEnding(code: string | null): 'provider_failed' | 'internal' {
-  return code === 'provider_failed' ? 'provider_failed' : 'internal'
 }

@@ -1,9 +1,17 @@
 import { type Conversation, languagesOfPlan, type TimelineFact } from '@parley/conversation'
-import { AnswerDetector, type AnswerInput, type AnswerOutput, type DialogueInput, type Verdict } from '@parley/dialogue'
+import {
+  AnswerDetector,
+  type AnswerInput,
+  type AnswerOutput,
+  type DialogueInput,
+  type DialogueOutput,
+  type Verdict,
+} from '@parley/dialogue'
 import type { Plan } from '@parley/flow'
-import { type Machine, MachineDriver, type Ms, type Time, type Timer } from '@parley/kernel'
+import { MachineDriver, type Ms, type Time, type Timer } from '@parley/kernel'
 import type { MachineEnding } from '../outcome.ts'
 import { contactItem } from './contact-item.ts'
+import { drainingMachine } from './draining-machine.ts'
 import { MenuLoop } from './menu-loop.ts'
 
 /** How long a person is waited for after a screener was answered. */
@@ -15,11 +23,22 @@ const LONGEST_GREETING_MS: Ms = 90_000
 /** A machine whose words leave a doubt does not end the call by itself. */
 const CERTAIN = 0.9
 
+/** What the turn machine still decides while the agent deals with a machine that answered. */
+const WHILE_IN_CHARGE: ReadonlySet<DialogueOutput['type']> = new Set([
+  'turn',
+  'aside',
+  'unused-digits',
+  'finalize',
+  'max-duration',
+])
+
 interface AnswerHandlingOptions {
   readonly plan: Plan
   readonly direction: 'inbound' | 'outbound'
   readonly time: Time
   readonly conversation: Pick<Conversation, 'answeredBy' | 'suspend' | 'sayAside' | 'restart' | 'compose' | 'rendered'>
+  /** Processes all audio received so far. */
+  readonly drain: () => void
   /** Synthesises a text that is spoken later. */
   readonly prepare: (text: string) => void
   readonly onContact: (fact: TimelineFact) => void
@@ -52,7 +71,7 @@ export class AnswerHandling {
   #isNavigating = false
   #isAnswered = false
 
-  constructor(options: AnswerHandlingOptions, drainingFirst: <I, O>(machine: Machine<I, O>) => Machine<I, O>) {
+  constructor(options: AnswerHandlingOptions) {
     this.#options = options
     const { settings } = options.plan
     const { voicemail } = settings
@@ -62,7 +81,9 @@ export class AnswerHandling {
     })
     const isArmed =
       options.direction === 'outbound' || voicemail.enabled || settings.ivr.enabled || settings.callScreening.enabled
-    this.#driver = new MachineDriver(drainingFirst(this.#detector), options.time, output => this.#onOutput(output))
+    this.#driver = new MachineDriver(drainingMachine(this.#detector, options.drain), options.time, output =>
+      this.#onOutput(output),
+    )
     if (!isArmed) this.stop()
   }
 
@@ -74,6 +95,11 @@ export class AnswerHandling {
   /** The agent deals with a machine, and the conversation waits. */
   get inCharge(): boolean {
     return this.#state === 'awaiting-beep' || this.#state === 'leaving-message' || this.#state === 'screened'
+  }
+
+  /** Whether the output of the turn machine takes effect now. */
+  admits({ type }: DialogueOutput): boolean {
+    return !this.inCharge || WHILE_IN_CHARGE.has(type)
   }
 
   answered(): void {

@@ -12,7 +12,7 @@ import { type VoiceFailure, Voices } from './voices.ts'
 /** After this time without audio of a holding line the next voice is asked for it as well. */
 const HOLDING_VOICE_MS: Ms = 150
 
-interface CallVoicesOptions {
+export interface CallVoicesOptions {
   readonly agent: VoiceAgent
   /** Makes the audio of holding lines, beside the inputs of this call. */
   readonly preparing: { readonly agent: VoiceAgent; readonly time: Time }

@@ -8,18 +8,11 @@ import {
   type UsageReport,
 } from '@parley/conversation'
 import { type DialogueInput, type DialogueOutput, TurnMachine } from '@parley/dialogue'
-import {
-  type Machine,
-  MachineDriver,
-  type Ms,
-  type ParleyError,
-  type Random,
-  type Time,
-  type UnixMs,
-} from '@parley/kernel'
+import { MachineDriver, type Ms, type ParleyError, type Random, type Time, type UnixMs } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 import type { CallControl, CallHandler, CallHandlerResult } from '../call-handler.ts'
 import { CallTimeline } from '../call-timeline.ts'
+import { AgentSpeech } from './agent-speech.ts'
 import { playAmbientSound } from './ambient-sound.ts'
 import { AnswerHandling } from './answer-handling.ts'
 import { CallClock } from './call-clock.ts'
@@ -27,31 +20,19 @@ import { CallEnding } from './call-ending.ts'
 import { callLanguages } from './call-language.ts'
 import { CallSetup } from './call-setup.ts'
 import { type CreateSpeechInput, callSpeechInput, type SpeechInputPort } from './call-speech-input.ts'
-import { CallVoices } from './call-voices.ts'
 import { conversationOptions } from './conversation-options.ts'
-import { dialogueOptions, turnSettings } from './dialogue-options.ts'
-import { LastWords } from './last-words.ts'
+import { dialogueInput } from './dialogue-input.ts'
+import { dialogueOptions } from './dialogue-options.ts'
+import { drainingMachine } from './draining-machine.ts'
 import { LegRequests } from './leg-requests.ts'
 import { type ConversationLeg, LoggedLeg, loggedAgent, trackClock } from './logged-call.ts'
 import { meteredAgent } from './metered-agent.ts'
-import { Playout } from './playout.ts'
 import { agentOfCall } from './realtime-agent.ts'
 import { RecognisedSpeech } from './recognised-speech.ts'
 import { refusalItem } from './refusal-items.ts'
-import { lateVoiceItem, recogniserFailureItem, voiceFailureItem } from './service-failure-items.ts'
-import { voiceLateAfterMs } from './silence-budgets.ts'
-import { SpeechOutput, type SpeechOutputListeners, type SpeechReport } from './speech-output.ts'
-import { TurnLatencies } from './turn-latencies.ts'
+import { recogniserFailureItem } from './service-failure-items.ts'
+import type { SpeechReport } from './speech-output.ts'
 import { type VoiceAgent, type VoiceCallFacts, warmServices } from './voice-agent.ts'
-
-/** What the turn machine still decides while the agent deals with a machine that answered. */
-const WHILE_MACHINE: ReadonlySet<DialogueOutput['type']> = new Set([
-  'turn',
-  'aside',
-  'unused-digits',
-  'finalize',
-  'max-duration',
-])
 
 /** Events of a leg that no part of a conversation uses. */
 const UNUSED: ReadonlySet<LegEvent['type']> = new Set(['voice-start', 'voice-end', 'reoffered', 'reoffer-refused'])
@@ -85,14 +66,11 @@ export class VoiceConversation implements CallHandler {
     readonly stop: (value: null) => void
   }
   readonly #clock: CallClock
-  readonly #latencies = new TurnLatencies()
   readonly #timeline: CallTimeline
   readonly #driver: MachineDriver<DialogueInput, DialogueOutput>
   readonly #conversation: Conversation
   readonly #speechInput: SpeechInputPort
-  readonly #voices: CallVoices
-  readonly #speechOutput: SpeechOutput
-  readonly #playout: Playout
+  readonly #speech: AgentSpeech
   readonly #legRequests: LegRequests
   readonly #answer: AnswerHandling
   readonly #closeAgent: () => void
@@ -101,7 +79,6 @@ export class VoiceConversation implements CallHandler {
   readonly #setup: CallSetup
   readonly #ending: CallEnding
   #stopped = false
-  #lastWords: LastWords | null = null
 
   constructor(options: VoiceConversationOptions) {
     const { facts, line, onUsage } = options
@@ -128,7 +105,6 @@ export class VoiceConversation implements CallHandler {
       variables: inputs.input('variables', values => this.#conversation.updateVariables(values)),
       stop: inputs.input('stop', () => this.#stop()),
     }
-    const { settings } = agent.plan
     this.#timeline = new CallTimeline({
       wallClock,
       clock: () => this.#now(),
@@ -138,7 +114,7 @@ export class VoiceConversation implements CallHandler {
       },
     })
     this.#driver = new MachineDriver(
-      this.#drainingFirst(new TurnMachine(dialogueOptions(agent), random)),
+      drainingMachine(new TurnMachine(dialogueOptions(agent), random), () => this.drain()),
       time,
       output => this.#onDialogue(output),
     )
@@ -151,43 +127,35 @@ export class VoiceConversation implements CallHandler {
       onEvent: event => this.#onConversation(event),
       ...(onUsage !== undefined && { onUsage }),
     })
-    this.#answer = new AnswerHandling(
-      {
-        plan: agent.plan,
-        direction: line.leg.direction,
-        time,
-        conversation: this.#conversation,
-        prepare: text => this.#voices.prepareMessage(text),
-        onContact: fact => this.#timeline.add(fact),
-        end: (why, isAfterWords) => (isAfterWords ? this.#ending.afterLastWord(why) : this.#ending.now(why)),
-      },
-      machine => this.#drainingFirst(machine),
-    )
-    this.#playout = new Playout(this.#leg, settings.volume)
-    const { format } = line.leg
-    const lateAfterMs = voiceLateAfterMs(agent)
-    this.#voices = new CallVoices({
+    this.#answer = new AnswerHandling({
+      plan: agent.plan,
+      direction: line.leg.direction,
+      time,
+      conversation: this.#conversation,
+      drain: () => this.drain(),
+      prepare: text => this.#speech.voices.prepareMessage(text),
+      onContact: fact => this.#timeline.add(fact),
+      end: (why, isAfterWords) => (isAfterWords ? this.#ending.afterLastWord(why) : this.#ending.now(why)),
+    })
+    this.#speech = new AgentSpeech({
       agent,
       preparing: { agent: metered, time: options.time },
       inputs,
       shared: options.agent.voice,
       language: languages[0]!,
-      format,
       time,
-      lateAfterMs,
-      onFailure: failure => this.#timeline.add(voiceFailureItem(failure)),
-      onLate: other => this.#timeline.add(lateVoiceItem(other, lateAfterMs)),
+      leg: this.#leg,
+      clock: this.#clock,
+      spentSinceTurn: () => this.#conversation.spentSinceTurn(),
+      listeners: {
+        onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
+        onPending: pending => this.#driver.handle({ type: 'agent-pending', pending }),
+        onSound: on => this.#hear({ type: 'agent-sound', on }),
+        onSpoken: (id, report) => this.#onSpoken(id, report),
+        onFailure: () => this.#giveUp(),
+      },
+      onFact: fact => this.#timeline.add(fact),
     })
-    const listeners: SpeechOutputListeners = {
-      onSpeaking: speaking => this.#driver.handle({ type: 'agent-speaking', speaking }),
-      onPending: pending => this.#driver.handle({ type: 'agent-pending', pending }),
-      onSound: on => this.#hear({ type: 'agent-sound', on }),
-      onSpoken: (id, report) => this.#onSpoken(id, report),
-      onAudible: (id, atSample) => this.#latencies.audible(id, this.#clock.timeOf(atSample)),
-      onVoice: (id, step) => this.#onVoice(id, step),
-      onFailure: () => this.#giveUp(),
-    }
-    this.#speechOutput = new SpeechOutput(this.#playout, this.#voices.speaking, listeners, this.#voices.holding)
     this.#speechInput = callSpeechInput({
       agent,
       leg: line.leg,
@@ -212,7 +180,7 @@ export class VoiceConversation implements CallHandler {
       },
       onConnected: () => this.#onConnected(),
     })
-    warmServices(metered, format)
+    warmServices(metered, line.leg.format)
     this.#legRequests = new LegRequests(this.#leg, time, agent.transfers, (id, answer, receipt) =>
       this.#conversation.legAnswered(id, answer, receipt),
     )
@@ -223,7 +191,7 @@ export class VoiceConversation implements CallHandler {
       utterances: this.#conversation.utterances,
       timeline: this.#timeline.items,
       digits: this.#digits,
-      latencies: this.#latencies.all,
+      latencies: this.#speech.latencies.all,
       preemptive: this.#conversation.preemptive,
     }
   }
@@ -249,8 +217,7 @@ export class VoiceConversation implements CallHandler {
         return this.#driver.handle({ type: 'digit', digit: event.digit })
       case 'play-progress':
         if (!this.#clock.isSet) this.#clock.observe(this.#options.time.now(), event.atSample)
-        this.#lastWords?.onProgress(event)
-        return this.#speechOutput.onProgress(event)
+        return this.#speech.onProgress(event)
       case 'held':
       case 'resumed':
         return this.#timeline.add({ kind: 'hold', held: event.type === 'held' })
@@ -296,27 +263,13 @@ export class VoiceConversation implements CallHandler {
     this.#legRequests.stop()
     this.#speechInput.close()
     // The cut reports what was heard so far; the conversation must get that before it stops.
-    this.#speechOutput.cut()
-    this.#lastWords?.cut()
+    this.#speech.cut()
     this.#conversation.stop()
     this.#closeAgent()
   }
 
   settled(): Promise<void> {
     return this.#conversation.settled()
-  }
-
-  /** Wraps a machine so that all audio received so far is processed before its timers fire. */
-  #drainingFirst<Input, Output>(machine: Machine<Input, Output>): Machine<Input, Output> {
-    return {
-      handle: (now, input) => machine.handle(now, input),
-      advance: now => {
-        this.drain()
-        machine.advance(now)
-      },
-      poll: () => machine.poll(),
-      deadline: () => machine.deadline(),
-    }
   }
 
   /** Offset of now on the call's clock; null before the first audio. */
@@ -344,12 +297,12 @@ export class VoiceConversation implements CallHandler {
 
   #onDialogue(output: DialogueOutput): void {
     this.#inputs.decided(output)
-    if (this.#answer.inCharge && !WHILE_MACHINE.has(output.type)) return
+    if (!this.#answer.admits(output)) return
     switch (output.type) {
       case 'begin':
         return this.#conversation.start(output.opening === null ? null : this.#recognised.userTurn(output.opening))
       case 'turn':
-        this.#latencies.turn(output.turn)
+        this.#speech.latencies.turn(output.turn)
         this.#answer.turn(output.turn.text)
         this.#recognised.turnEnded()
         return this.#conversation.userTurn(this.#recognised.userTurn(output.turn))
@@ -384,58 +337,39 @@ export class VoiceConversation implements CallHandler {
         })
       case 'finalize':
         return this.#inputs.inside('finalize', () => this.#speechInput.finalize())
-      case 'duck':
-        return this.#speechOutput.duck(output.on)
-      case 'pause':
-        return this.#speechOutput.pause()
       case 'resume':
-        this.#speechOutput.resume()
+        this.#speech.control(output)
         return this.#conversation.noteResumed()
+      case 'duck':
+      case 'pause':
       case 'cut':
-        return this.#speechOutput.cut()
       case 'backchannel':
-        return this.#speechOutput.interject(output.word)
+        return this.#speech.control(output)
     }
   }
 
   #onConversation(event: ConversationEvent): void {
-    if ((this.#stopped || this.#lastWords !== null) && event.type !== 'fact') return
+    if ((this.#stopped || this.#speech.isApologising) && event.type !== 'fact') return
     switch (event.type) {
       case 'speech':
-        return this.#speechOutput.begin(event.speech_id, { isHolding: event.isHolding })
       case 'speech-text':
-        return this.#speechOutput.say(event.speech_id, event.delta)
       case 'speech-audio':
-        return this.#speechOutput.play(event.speech_id, event.piece)
       case 'speech-end':
-        return this.#speechOutput.end(event.speech_id)
       case 'speech-withdrawn':
-        return this.#speechOutput.withdraw(event.speech_id)
+        return this.#speech.request(event)
       case 'settings':
-        this.#speechOutput.setSpeed(event.settings.voice_speed)
-        return this.#driver.handle({ type: 'settings', settings: turnSettings(event.settings) })
+        this.#speech.output.setSpeed(event.settings.voice_speed)
+        return this.#driver.handle(dialogueInput(event))
       case 'language':
-        this.#speechInput.setLanguage(this.#voices.change(event.language))
-        return this.#driver.handle({ type: 'language', language: event.language })
-      case 'collect-digits': {
-        const {
-          question,
-          answers,
-          digit_limit: digitLimit,
-          termination_key: terminationKey,
-          timeout_ms: timeoutMs,
-        } = event
-        const rules = { question, answers, digitLimit, terminationKey, timeoutMs }
-        return this.#driver.handle({ type: 'collect-digits', ...rules })
-      }
+        this.#speechInput.setLanguage(this.#speech.voices.change(event.language))
+        return this.#driver.handle(dialogueInput(event))
+      case 'collect-digits':
       case 'question':
-        return this.#driver.handle({ type: 'question', question: event.question })
       case 'await-opening':
-        return this.#driver.handle({ type: 'await-opening', afterMs: event.after_ms })
+      case 'busy':
+        return this.#driver.handle(dialogueInput(event))
       case 'leg-request':
         return this.#legRequests.start(event.request_id, event.request.type, event.request)
-      case 'busy':
-        return this.#driver.handle({ type: 'agent-busy', busy: event.busy, working: event.working })
       case 'fact':
         return this.#timeline.add(event.fact, event.offset_ms)
       case 'ended':
@@ -446,21 +380,15 @@ export class VoiceConversation implements CallHandler {
   /** What the caller waits for while nothing is audible. */
   #waitingFor(): SilenceStage {
     if (this.#conversation.workingOn === 'action') return 'action'
-    if (this.#speechOutput.isWaitingForVoice) return 'voice'
+    if (this.#speech.output.isWaitingForVoice) return 'voice'
     return this.#conversation.workingOn ?? 'network'
-  }
-
-  #onVoice(speechId: string, step: 'asked' | 'answered'): void {
-    const now = this.#options.time.now()
-    if (step === 'asked') this.#latencies.voiceAsked(speechId, now, this.#conversation.spentSinceTurn())
-    else this.#latencies.voiceAnswered(speechId, now)
   }
 
   #onSpoken(speechId: string, report: SpeechReport): void {
     const before = this.#conversation.utterances.length
     this.#conversation.spoken(speechId, report)
     this.#answer.spoken(report.interrupted)
-    const latency = this.#latencies.take(speechId)
+    const latency = this.#speech.latencies.take(speechId)
     const utterance = this.#conversation.utterances[before]
     if (latency !== null && utterance?.role === 'agent')
       this.#timeline.add({ kind: 'turn', index: utterance.index, latency })
@@ -474,16 +402,16 @@ export class VoiceConversation implements CallHandler {
 
   /** Without a recogniser or voice the conversation cannot go on: an apology, if possible, and the end of the call. */
   #giveUp(): void {
-    const { agent, time } = this.#options
-    if (this.#stopped || this.#lastWords !== null) return
+    const { agent } = this.#options
+    if (this.#stopped || this.#speech.isApologising) return
     this.#answer.stop()
     const end = () => this.#ending.now('provider_failed')
     if (agent.lastResort === undefined) return end()
     this.#driver.stop()
     this.#speechInput.close()
-    this.#speechOutput.cut()
+    this.#speech.output.cut()
     this.#conversation.stop()
     this.#closeAgent()
-    this.#lastWords = new LastWords(this.#playout, agent.lastResort, time, end)
+    this.#speech.apologise(agent.lastResort, end)
   }
 }

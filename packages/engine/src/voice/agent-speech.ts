@@ -1,5 +1,6 @@
 import type { Conversation, ConversationEvent, TimelineFact } from '@parley/conversation'
 import type { DialogueOutput } from '@parley/dialogue'
+import type { Time } from '@parley/kernel'
 import type { LegEvent } from '@parley/leg'
 import type { CallClock } from './call-clock.ts'
 import { CallVoices, type CallVoicesOptions } from './call-voices.ts'
@@ -29,7 +30,8 @@ interface AgentSpeechOptions
 
 /** What the caller hears of the agent: its voices, their playout, the latency of its answers, and the apology when they fail. */
 export class AgentSpeech {
-  readonly #options: AgentSpeechOptions
+  readonly #time: Time
+  readonly #spentSinceTurn: AgentSpeechOptions['spentSinceTurn']
   readonly #playout: Playout
   readonly voices: CallVoices
   readonly output: SpeechOutput
@@ -37,12 +39,18 @@ export class AgentSpeech {
   #lastWords: LastWords | null = null
 
   constructor(options: AgentSpeechOptions) {
-    const { agent, leg, clock, onFact } = options
-    this.#options = options
+    const { agent, preparing, inputs, shared, language, time, leg, clock, onFact } = options
+    this.#time = time
+    this.#spentSinceTurn = options.spentSinceTurn
     this.#playout = new Playout(leg, agent.plan.settings.volume)
     const lateAfterMs = voiceLateAfterMs(agent)
     this.voices = new CallVoices({
-      ...options,
+      agent,
+      preparing,
+      inputs,
+      shared,
+      language,
+      time,
       format: leg.format,
       lateAfterMs,
       onFailure: failure => onFact(voiceFailureItem(failure)),
@@ -100,7 +108,7 @@ export class AgentSpeech {
 
   /** The speech services have failed: a local voice apologises. `done` is called once, when that is over. */
   apologise(choice: VoiceChoice, done: () => void): void {
-    this.#lastWords = new LastWords(this.#playout, choice, this.#options.time, done)
+    this.#lastWords = new LastWords(this.#playout, choice, this.#time, done)
   }
 
   /** Cuts everything; reports what was heard so far. */
@@ -110,9 +118,8 @@ export class AgentSpeech {
   }
 
   #onVoice(speechId: string, step: 'asked' | 'answered'): void {
-    const { time, spentSinceTurn } = this.#options
-    const now = time.now()
-    if (step === 'asked') this.latencies.voiceAsked(speechId, now, spentSinceTurn())
+    const now = this.#time.now()
+    if (step === 'asked') this.latencies.voiceAsked(speechId, now, this.#spentSinceTurn())
     else this.latencies.voiceAnswered(speechId, now)
   }
 }

@@ -61,6 +61,7 @@ export class CallerScript {
     const player = new ScriptPlayer(this.steps, {
       voice: () => call.farVoice(),
       find: (pattern, afterMs) => call.find(pattern, afterMs),
+      digits: () => call.digits,
     })
     options.onBegin?.(player)
     const failure = await this.#play(call, player, options)

@@ -151,7 +151,8 @@ export const ANSWER_ROWS: readonly AnswerRow[] = [
     steps: [
       pickup,
       { type: 'say', text: MENU },
-      { type: 'wait', ms: 4000 },
+      { type: 'keys', digits: '1' },
+      { type: 'wait', ms: 1000 },
       { type: 'say', text: 'Sales, Anna speaking.' },
       { type: 'hear', pattern: /this is Parley/ },
       hungUp,

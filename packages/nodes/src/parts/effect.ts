@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { notExecuted, type PartFinding } from '../findings.ts'
+import { type PartFinding, silentInstruction } from '../findings.ts'
 import { stringMap } from '../values/json.ts'
 import { variableName } from '../values/names.ts'
 import type { ModelRef } from '../values/references.ts'
@@ -71,10 +71,6 @@ interface MayBeSilent {
 }
 
 /** Warnings about members of such a node that have no effect. */
-export function effectNodeFindings(node: MayBeSilent): PartFinding<never>[] {
-  const isSilent = !node.speak_during_execution && (node.instruction?.text ?? '').trim() !== ''
-  return [
-    ...warnTypingSound(node),
-    ...(isSilent ? [notExecuted(['instruction'], 'speak_during_execution is false, so the node says nothing')] : []),
-  ]
+export function effectNodeFindings<Node extends MayBeSilent>(node: Node): PartFinding<Node>[] {
+  return [...warnTypingSound(node), ...silentInstruction(node)]
 }

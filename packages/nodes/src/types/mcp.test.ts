@@ -29,6 +29,15 @@ describe('an mcp node', () => {
     expect(own).toMatchObject({ kind: 'mcp', mcp_id: 'calendar', mcp_tool_name: 'search', parameters })
     expect(mcpNode.action.schema.safeParse(own).success).toBe(true)
   })
+
+  it('an instruction that is not said can be said or left out, and both fixes are valid nodes', () => {
+    const node = nodeOf({ instruction: { type: 'prompt', text: 'Wait.' } })
+    const [found] = mcpNode.check?.(node, { hasMcpServer: () => true } as never) ?? []
+    expect(found).toMatchObject({ code: 'not_executed', path: ['instruction'] })
+    const parts = (found?.fixes ?? []).map(fix => (fix.fix === 'put' ? fix.part : null))
+    expect(parts).toMatchObject([{ speak_during_execution: true }, { instruction: null }])
+    for (const part of parts) expect(mcpNode.schema.parse(part)).toEqual(part)
+  })
 })
 
 describe('the mcp tool', () => {

@@ -22,6 +22,8 @@ export type CallerAct =
 export type CallerStep =
   /** Waits until the far end's speech matches, after the last match and the caller's own last words or keys. */
   | { readonly type: 'hear'; readonly pattern: string | RegExp; readonly withinMs?: Ms; readonly optional?: boolean }
+  /** Waits until the far end has pressed these keys. */
+  | { readonly type: 'keys'; readonly digits: string; readonly withinMs?: Ms }
   /** Waits until the far end speaks (from now on) and then pauses; `forMs` default 700. */
   | { readonly type: 'pause'; readonly forMs?: Ms; readonly withinMs?: Ms }
   /** Waits until the far end has been silent for `forMs`; earlier silence counts. Default 700. */
@@ -50,6 +52,8 @@ export function describeStep(step: CallerStep): string {
   switch (step.type) {
     case 'hear':
       return `hear ${describePattern(step.pattern)}`
+    case 'keys':
+      return `wait for the keys ${step.digits}`
     case 'pause':
     case 'quiet':
       return `${step.type} of ${step.forMs ?? PAUSE_MS} ms`

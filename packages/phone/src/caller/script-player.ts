@@ -9,6 +9,7 @@ const NEVER: Ms = Number.POSITIVE_INFINITY
 /** Steps that end in vain after `withinMs`. */
 const WAITS: ReadonlySet<CallerStep['type']> = new Set([
   'hear',
+  'keys',
   'pause',
   'quiet',
   'reply',
@@ -25,6 +26,8 @@ interface FarEnd {
   voice(): FarEndVoice
   /** First match in the recognised speech after `afterMs` of the call's clock. Throws when nothing is recognised. */
   find(pattern: string | RegExp, afterMs: Ms): HeardMatch | null
+  /** Keys that it has pressed so far. */
+  digits(): string
 }
 
 /** Times are on the call's sample clock. */
@@ -170,6 +173,8 @@ export class ScriptPlayer implements Machine<PlayerInput, PlayerOutput> {
         if (match !== null) this.#from = match.endMs
         return match !== null
       }
+      case 'keys':
+        return this.#far.digits().includes(step.digits)
       case 'pause':
         return this.#far.voice().pauses > current.pauses && this.#quietMs() >= (step.forMs ?? PAUSE_MS)
       case 'quiet':

@@ -1,6 +1,6 @@
 import type { Draft } from '@parley/flow'
 import type { CallerStep } from '@parley/phone'
-import { endNode, equationEdge, staticNode } from '../../../interop/conversation-flows.ts'
+import { endNode, equationEdge, promptEdge, staticNode } from '../../../interop/conversation-flows.ts'
 
 const GREETING = 'Hi, you have reached Anna. I cannot take your call right now. Please leave a message after the tone.'
 const MENU = 'Welcome to the clinic. For sales press one. For support press two.'
@@ -64,20 +64,20 @@ export const TALKS: Flow = {
   nodes: [staticNode('hello', OPENING), { id: 'end', type: 'end', global_node_setting: { condition: 'wants to end' } }],
 }
 
-/** Waits for a menu and presses 1; what answers then gets the opening. */
+const IS_MENU = equationEdge('menu', 'press', '{{current_answered_by}}', '==', 'ivr')
+
+/** Presses 1 when a menu was heard, in its first turn or in a later one; what answers then gets the opening. */
 const NAVIGATES: Flow = {
-  start_node_id: 'wait',
+  start_node_id: 'answered',
   start_speaker: 'user',
   nodes: [
-    staticNode('wait', 'Yes?', {
-      edges: [equationEdge('menu', 'press', '{{current_answered_by}}', '==', 'ivr')],
-      else_edge: { id: 'talk', transition_condition: { type: 'prompt', prompt: 'Else' }, destination_node_id: 'hello' },
-    }),
+    { id: 'answered', type: 'branch', edges: [IS_MENU], else_edge: promptEdge('unclear', 'wait') },
+    staticNode('wait', 'Yes?', { edges: [IS_MENU], else_edge: promptEdge('talk', 'hello') }),
     {
       id: 'press',
       type: 'press_digit',
       instruction: { type: 'static_text', text: '1' },
-      else_edge: { id: 'on', transition_condition: { type: 'prompt', prompt: 'Else' }, destination_node_id: 'hello' },
+      else_edge: promptEdge('on', 'hello'),
     },
     endNode('hello', OPENING),
   ],

@@ -73,8 +73,8 @@ export class BrowserStandIn {
     return pair ? { local: pair.local, remote: pair.remote } : null
   }
 
-  /** Makes an offer; resolves with the status of the answer. On 201 the connection is being made. */
-  async call(url: string, bearer: string, request: Fetch = fetch): Promise<number> {
+  /** Makes an offer; resolves with the status of the answer. On 201 the connection is being made. `attempts`: offers at most. */
+  async call(url: string, bearer: string, request: Fetch = fetch, attempts = 3): Promise<number> {
     await loadOpus()
     this.#connection?.close()
     const { bindAddress, iceServers, relayOnly, receivesOnly } = this.#options
@@ -114,7 +114,13 @@ export class BrowserStandIn {
     const body = await response.text()
     if (response.status !== 201) return response.status
     this.resume = response.headers.get('parley-resume') ?? this.resume
-    connection.setRemoteDescription(body, 'answer')
+    try {
+      connection.setRemoteDescription(body, 'answer')
+    } catch (error) {
+      // On a busy machine libdatachannel ends about one of 2,000 offering connections before it has added the candidates of the answer.
+      if (attempts === 1 || !String(error).includes('without ICE transport')) throw error
+      return this.call(url, this.resume ?? bearer, request, attempts - 1)
+    }
     return response.status
   }
 

@@ -1,12 +1,11 @@
+import type { Ms } from '@parley/kernel'
 import { readWav } from '@parley/media'
 import { CallSound } from '../services/call-sound.ts'
 import type { AnswerRow } from './answer-rows.ts'
 import type { RowEvidence } from './answering-platform.ts'
 
-const LONGEST_MESSAGE_DELAY_MS = 300
-
-/** What a call shows that its row does not expect. */
-export function faultsOf({ expected }: AnswerRow, evidence: RowEvidence): string[] {
+/** What a call shows that its row does not expect. `messageWithinMs`: how late after the beep a message may begin. */
+export function faultsOf({ expected }: AnswerRow, evidence: RowEvidence, messageWithinMs: Ms): string[] {
   const { run, timeline, heard, digits } = evidence
   const classes = timeline.flatMap(item => (item.kind === 'contact' ? [item.class] : []))
   const found = {
@@ -25,7 +24,7 @@ export function faultsOf({ expected }: AnswerRow, evidence: RowEvidence): string
     .map(name => `${name} is ${found[name]}, not ${wanted[name]}`)
   if (expected.hears !== undefined && !expected.hears.test(heard)) faults.push(`the far end heard only "${heard}"`)
   if (expected.neverHears?.test(heard)) faults.push(`the far end heard "${heard}"`)
-  return [...faults, ...storedFaults(expected, evidence), ...messageFaults(expected, evidence)]
+  return [...faults, ...storedFaults(expected, evidence), ...messageFaults(expected, evidence, messageWithinMs)]
 }
 
 /** Effects, recording and webhook. */
@@ -44,7 +43,11 @@ function storedFaults(expected: AnswerRow['expected'], { run, effects, wav, webh
 }
 
 /** The message was interrupted, or begins before the end of the beep or later than allowed after it. */
-function messageFaults({ leavesMessage }: AnswerRow['expected'], { utterances, wav }: RowEvidence): string[] {
+function messageFaults(
+  { leavesMessage }: AnswerRow['expected'],
+  { utterances, wav }: RowEvidence,
+  withinMs: Ms,
+): string[] {
   if (leavesMessage === undefined) return []
   const [caller, agent] = wav === null ? [] : readWav(wav).channels
   const message = utterances.findLast(({ role }) => role === 'agent')
@@ -52,7 +55,5 @@ function messageFaults({ leavesMessage }: AnswerRow['expected'], { utterances, w
     return ['there is no recording or no message']
   const delay = message.start_ms - new CallSound(caller, agent).lastCallerSoundMs(message.start_ms)
   if (message.interrupted) return ['the message was interrupted']
-  return delay >= 0 && delay <= LONGEST_MESSAGE_DELAY_MS
-    ? []
-    : [`the message began ${Math.round(delay)} ms after the beep`]
+  return delay >= 0 && delay <= withinMs ? [] : [`the message began ${Math.round(delay)} ms after the beep`]
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 const PROGRAM = join(import.meta.dirname, '../../../packages/cli/bin/parley.mjs')
 const READY_TIMEOUT_MS = 180_000
 const EXIT_TIMEOUT_MS = 30_000
-/** Characters that are kept at least. The errors of an outage of some minutes stand between the lines of its calls. */
-const KEPT_OUTPUT = 2_000_000
+/** Characters. Room for the lines of a call among those of an outage on a busy machine. */
+const MAX_OUTPUT = 200_000
 
 /** `parley serve --role …` as a process of its own, which can be killed and restarted. */
 export class RolesProcess {
@@ -41,19 +41,14 @@ export class RolesProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = child
-    const from = this.#output.length
-    let isReady = false
+    let output = ''
     const ready = Promise.withResolvers<void>()
     const failed = () =>
-      ready.reject(new Error(`parley serve --role ${this.roles} is not ready:\n${this.#output.slice(-3000)}`))
+      ready.reject(new Error(`parley serve --role ${this.roles} is not ready:\n${output.slice(-3000)}`))
     const onOutput = (chunk: Buffer) => {
-      this.#output += chunk
-      if (!isReady && this.#output.includes('Parley is ready', from)) {
-        isReady = true
-        ready.resolve()
-      }
-      // The text is shortened seldom, because that copies it.
-      if (isReady && this.#output.length > 2 * KEPT_OUTPUT) this.#output = this.#output.slice(-KEPT_OUTPUT)
+      output = (output + chunk).slice(-MAX_OUTPUT)
+      this.#output = (this.#output + chunk).slice(-MAX_OUTPUT)
+      if (output.includes('Parley is ready')) ready.resolve()
     }
     child.stdout.on('data', onOutput)
     child.stderr.on('data', onOutput)

@@ -28,7 +28,7 @@ export function stepsOf(lines: string, steps: Script['steps']): Script['steps'] 
     })
 }
 
-/** An assertion of each type, as somebody begins to write it. */
+/** The initial fields of an assertion, by type. */
 const ASSERTIONS = {
   outcome: { kinds: ['completed'] },
   final_node: { node_ids: ['NODE'] },
@@ -56,7 +56,7 @@ export function newAssertion(type: AssertionInput['type'], others: readonly { re
   return { type, id, ...ASSERTIONS[type] } as AssertionInput
 }
 
-/** A case as somebody begins to write it. */
+/** The initial fields of a new case. */
 export function newCase(cases: readonly Pick<CaseInput, 'case_id'>[], language: CaseInput['language']): CaseInput {
   let count = cases.length + 1
   while (cases.some(({ case_id }) => case_id === `case_${count}`)) count += 1

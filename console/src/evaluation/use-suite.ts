@@ -29,7 +29,7 @@ export function useSuite(suiteId: string) {
   return { found, edit }
 }
 
-/** Whether somebody else changed the suite after it was read. */
+/** Whether the suite was changed elsewhere after it was read. */
 export function isStale(error: unknown): boolean {
   return error instanceof ParleyApiError && error.reason === 'stale_revision'
 }

@@ -38,7 +38,7 @@ type Released = { readonly state: 'moved' } | { readonly state: 'pending' | 'fai
 /**
  * Makes the version live, or starts the tests of its gate. The live version's gate is in force, so that a draft cannot loosen the
  * gate that it must pass; the candidate's own where the live version has none. Throws `gate_suite_missing`, and `forbidden` for an
- * override by somebody who is not an admin.
+ * override without the role admin.
  */
 export async function release(
   to: Release,

@@ -8,7 +8,7 @@ const FRAME_MS: Ms = 20
 /** Positions that the mix holds; at least a second. */
 const MIX_MS: Ms = 1000
 
-/** Mixes both directions of a session into the outbound ring of another session, which somebody listens to. */
+/** Mixes both directions of a session into the outbound ring of a listener's session. */
 export class CallMix {
   readonly #rings: SessionRings
   readonly #mix: Int16Array
@@ -59,7 +59,7 @@ export class CallMix {
   }
 }
 
-/** Passes both directions of a session to its recorder and to those who listen to it. */
+/** Passes both directions of a session to its recorder and its listeners. */
 export class AudioTaps implements SessionRecorder {
   readonly #recorder: SessionRecorder | null
   readonly #mixes = new Map<number, CallMix>()

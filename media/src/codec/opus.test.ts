@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import { randomBelow, SeededRandom, WIDEBAND } from '@parley/kernel'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { VirtualCall } from '../session/testing/virtual-call.ts'
@@ -68,6 +69,49 @@ describe('Opus', () => {
     const sent = (fmtp: string | null) => packetsOf(silence, fmtp).filter(packet => packet.length > 0).length
     expect(sent('usedtx=1')).toBeLessThan(30)
     expect(sent(null)).toBe(100)
+  })
+
+  it('a peer that limits the bit rate gets no more, and with cbr=1 packets of one size', () => {
+    const sizesFor = (fmtp: string | null) => packetsOf(voice(32_000), fmtp).map(packet => packet.length)
+    const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0)
+    const limited = sizesFor('maxaveragebitrate=8000')
+    // Two seconds at 8 kbit/s are 2,000 bytes.
+    expect(sum(limited)).toBeLessThan(2200)
+    expect(sum(limited)).toBeLessThan(0.7 * sum(sizesFor(null)))
+    expect(new Set(sizesFor('cbr=1'))).toHaveLength(1)
+    expect(new Set(sizesFor(null)).size).toBeGreaterThan(1)
+  })
+
+  it('a peer that plays 8 kHz gets no sound above 4 kHz', () => {
+    const configurations = (fmtp: string | null) => new Set(packetsOf(voice(32_000), fmtp).map(([toc]) => toc! >> 3))
+    // RFC 6716 section 3.1, table 2: 0 to 3 and 16 to 19 are narrowband.
+    const isNarrow = (config: number) => config < 4 || (config >= 16 && config < 20)
+    expect([...configurations('maxplaybackrate=8000')].every(isNarrow)).toBe(true)
+    expect([...configurations(null)].some(isNarrow)).toBe(false)
+  })
+
+  it('a packet is encoded and decoded without an allocation', () => {
+    const audio = voice(FRAME * 50)
+    const encoder = OPUS.createEncoder('useinbandfec=1')
+    const decoder = OPUS.createDecoder()
+    const packet = new Uint8Array(1500)
+    const back = new Int16Array(1920)
+    const run = (rounds: number) => {
+      for (let i = 0; i < rounds; i++) {
+        const length = encoder.encode(audio, (i % 50) * FRAME, FRAME, packet, 0)
+        decoder.decode(packet, 0, length, back, 0)
+        decoder.recover!(packet, 0, length, back, 0, FRAME)
+      }
+    }
+    run(200)
+    const used = () => getHeapStatistics().used_heap_size + process.memoryUsage().arrayBuffers
+    const perPacket = Array.from({ length: 3 }, () => {
+      const before = used()
+      run(500)
+      return (used() - before) / 500
+    })
+    // The median: a collection or the compiler may fall into one round.
+    expect(perPacket.toSorted((a, b) => a - b)[1]).toBeLessThan(200)
   })
 
   it('bytes that are no Opus are never more than noise or nothing, and the decoder goes on', () => {

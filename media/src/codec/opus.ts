@@ -1,11 +1,13 @@
 import { WIDEBAND } from '@parley/kernel'
-import { Application, type OpusDecoderHandle, type OpusEncoderHandle } from 'libopus-wasm'
 import type { AudioCodec, AudioDecoder, AudioEncoder } from './audio-codec.ts'
-import { OpusStates } from './opus-states.ts'
+import { Libopus, type OpusDecoderState, type OpusEncoderState, type OpusSettings } from './libopus.ts'
 
-const FRAME_SAMPLES = 320
 /** Wideband speech in mono (RFC 7587 section 3.1.1: 16 to 20 kbit/s), with room for the redundancy of in-band FEC. */
 const BITRATE = 24_000
+/** RFC 7587 section 6.1: the lowest value of `maxaveragebitrate`. */
+const LEAST_BITRATE = 6000
+/** OPUS_BANDWIDTH_NARROWBAND (opus_defines.h): for a peer that plays no sound above 4 kHz. */
+const NARROWBAND_ONLY = 1101
 /** Quality stops rising audibly above this, and the cost does not. */
 const COMPLEXITY = 5
 /** Loss that the encoder prepares for when the peer uses in-band FEC. */
@@ -15,21 +17,9 @@ const MAX_PACKET_SAMPLES = 1920
 /** RFC 7587 section 3.1.3: a packet of up to two bytes says only that nothing was sent. */
 const DTX_BYTES = 2
 
-const encoders = new OpusStates(library =>
-  library.createEncoder({
-    sampleRate: 16_000,
-    channels: 1,
-    application: Application.Voip,
-    bitrate: BITRATE,
-    complexity: COMPLEXITY,
-    frameSize: FRAME_SAMPLES,
-  }),
-)
-const decoders = new OpusStates(library => library.createDecoder({ sampleRate: 16_000, channels: 1 }))
-
 /** Loads the library, so that the first call with Opus loses no audio to it. Without this it is loaded with the first call. */
 export async function loadOpus(): Promise<void> {
-  await Promise.all([encoders.fill(), decoders.fill()])
+  await Libopus.load()
 }
 
 /**
@@ -48,48 +38,35 @@ export const OPUS: AudioCodec<'OPUS'> = {
 }
 
 class OpusEncoder implements AudioEncoder {
-  readonly #peer: ReadonlyMap<string, string>
-  #state: OpusEncoderHandle | null = null
+  readonly #settings: OpusSettings
+  #state: OpusEncoderState | null = null
 
   constructor(peerFmtp: string | null) {
-    this.#peer = parametersOf(peerFmtp)
+    this.#settings = settingsFor(parametersOf(peerFmtp))
     this.#ready()
   }
 
   encode(src: Int16Array, srcOffset: number, count: number, dst: Uint8Array, dstOffset: number): number {
-    const state = this.#ready()
-    if (state === null) return 0
-    const packet = state.encode(src.subarray(srcOffset, srcOffset + count), { frameSize: count })
-    if (packet.length <= DTX_BYTES && this.#peer.get('usedtx') === '1') return 0
-    const room = dst.length - dstOffset
-    if (packet.length > room) return 0
-    dst.set(packet, dstOffset)
-    return packet.length
+    const length = this.#ready()?.encode(src, srcOffset, count, dst, dstOffset) ?? 0
+    return length <= DTX_BYTES && this.#settings.dtx === 1 ? 0 : length
   }
 
-  /** The library creates states asynchronously: null until the first is there. */
-  #ready(): OpusEncoderHandle | null {
-    if (this.#state !== null) return this.#state
-    const state = encoders.take(this)
-    if (state === null) return null
-    // RFC 7587 section 6.1: by default a receiver uses no FEC and wants no DTX.
-    state.setFec(this.#peer.get('useinbandfec') === '1')
-    state.setPacketLossPercent(this.#peer.get('useinbandfec') === '1' ? EXPECTED_LOSS_PERCENT : 0)
-    state.setDtx(this.#peer.get('usedtx') === '1')
-    this.#state = state
-    return state
+  /** Null until the library is loaded. */
+  #ready(): OpusEncoderState | null {
+    this.#state ??= library()?.encoder(WIDEBAND.sampleRateHz, this.#settings) ?? null
+    return this.#state
   }
 }
 
 class OpusDecoder implements AudioDecoder {
-  #state: OpusDecoderHandle | null = null
+  #state: OpusDecoderState | null = null
 
   constructor() {
     this.#ready()
   }
 
   decode(src: Uint8Array, srcOffset: number, count: number, dst: Int16Array, dstOffset: number): number {
-    return this.#decode(src, srcOffset, count, dst, dstOffset, 0)
+    return this.#ready()?.decode(src, srcOffset, count, dst, dstOffset, 0, MAX_PACKET_SAMPLES) ?? 0
   }
 
   recover(
@@ -101,29 +78,33 @@ class OpusDecoder implements AudioDecoder {
     samples: number,
   ): number {
     if (!hasRedundancy(src, srcOffset, count)) return 0
-    return this.#decode(src, srcOffset, count, dst, dstOffset, samples)
+    return this.#ready()?.decode(src, srcOffset, count, dst, dstOffset, samples, MAX_PACKET_SAMPLES) ?? 0
   }
 
-  #ready(): OpusDecoderHandle | null {
-    this.#state ??= decoders.take(this)
+  #ready(): OpusDecoderState | null {
+    this.#state ??= library()?.decoder(WIDEBAND.sampleRateHz) ?? null
     return this.#state
   }
+}
 
-  /** `lost`: decodes the packet before this one, of so many samples, from the redundancy; 0: this packet. */
-  #decode(src: Uint8Array, srcOffset: number, count: number, dst: Int16Array, dstOffset: number, lost: number): number {
-    const state = this.#ready()
-    if (state === null || count <= 0) return 0
-    try {
-      const packet = src.subarray(srcOffset, srcOffset + count)
-      const options = lost > 0 ? { decodeFec: true, frameSize: lost } : { maxFrameSize: MAX_PACKET_SAMPLES }
-      const audio = state.decode(packet, options)
-      const length = Math.min(audio.length, dst.length - dstOffset)
-      for (let i = 0; i < length; i++) dst[dstOffset + i] = audio[i]!
-      return length
-    } catch {
-      // A packet that is no Opus counts as lost; the state of the decoder is unchanged.
-      return 0
-    }
+/** The library; null, and it is loaded, where `loadOpus` was not called. */
+function library(): Libopus | null {
+  if (Libopus.loaded === null) void Libopus.load().catch(() => {})
+  return Libopus.loaded
+}
+
+/** Settings of an encoder for a peer with these parameters (RFC 7587 section 6.1); by default it uses no FEC and wants no DTX. */
+function settingsFor(peer: ReadonlyMap<string, string>): OpusSettings {
+  const usesFec = peer.get('useinbandfec') === '1'
+  const most = Number(peer.get('maxaveragebitrate') ?? BITRATE)
+  return {
+    bitrate: most >= LEAST_BITRATE && most < BITRATE ? Math.floor(most) : BITRATE,
+    complexity: COMPLEXITY,
+    fec: usesFec ? 1 : 0,
+    lossPercent: usesFec ? EXPECTED_LOSS_PERCENT : 0,
+    dtx: peer.get('usedtx') === '1' ? 1 : 0,
+    vbr: peer.get('cbr') === '1' ? 0 : 1,
+    ...(Number(peer.get('maxplaybackrate')) === 8000 && { maxBandwidth: NARROWBAND_ONLY }),
   }
 }
 

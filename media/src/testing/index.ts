@@ -1,5 +1,6 @@
 /** Exports for tests, benchmarks and proofs of other packages. */
 export { codecByName } from '../codec/codecs.ts'
+export { Libopus } from '../codec/libopus.ts'
 export { loadOpus } from '../codec/opus.ts'
 export { ReceiveStream } from '../dsp/receive-stream.ts'
 export { SyntheticSound } from '../dsp/testing/synthetic-sound.ts'

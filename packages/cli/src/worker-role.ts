@@ -46,6 +46,8 @@ interface WorkerRole {
 
 /** Recordings that are joined in one round. */
 const RECORDINGS_PER_ROUND = 50
+/** Voices on this machine, which speak a text the same each time. */
+const DETERMINISTIC_VOICES: ReadonlySet<string> = new Set(['simulated/tones-1', 'local/flite', 'local/espeak-ng'])
 
 /** Starts chats and tasks, sweeps, the reaper, webhooks and analyses. Throws errors of sockets and of the database. */
 export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts): Promise<WorkerRole> {
@@ -89,7 +91,11 @@ export async function startWorkerRole(settings: Settings, parts: WorkerRoleParts
     },
     embedders: (model, scope) => environmentServices.embedder(model, scope),
     reader,
-    trials: { agents: agents.text, audio: audioTrialRunner(callerVoice) },
+    trials: {
+      agents: agents.text,
+      audio: audioTrialRunner(callerVoice),
+      voiceOf: id => (DETERMINISTIC_VOICES.has(id) ? services.voice(id) : null),
+    },
     wake: work => runQueue.wake(work),
     queue: environmentQueue,
     expireContents: async () => {

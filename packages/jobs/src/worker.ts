@@ -76,7 +76,7 @@ export interface WorkerOptions {
   readonly embedders: Embedders
   readonly reader: Pick<DocumentReader, 'read'>
   /** What trials of test runs need; default: this worker carries out none. */
-  readonly trials?: Pick<TrialJobsOptions, 'agents' | 'audio'>
+  readonly trials?: Pick<TrialJobsOptions, 'agents' | 'audio' | 'voiceOf'>
   /** Ends the calls of engines that died. */
   readonly hangUp: FarEnd
   /** Wakes a process that runs such work; never throws. */

@@ -29,13 +29,14 @@ export interface InputLogHeader {
 
 /**
  * One line of a log. An input has its kind, the microseconds since the input before it, flags, and its value. Between two inputs stand
- * what was read (`?`), requests to services (`!`) and digests of decisions (`=`: all, and what can be noticed), in the order in which they happened.
+ * what was read (`?`), requests to services (`!`) and digests of decisions (`=`: all, what can be noticed, and the samples of the audio that was sent), in the
+ * order in which they happened.
  */
 export type LogLine =
   | readonly ['>', string, number, number, unknown]
   | readonly ['?', string, unknown]
   | readonly ['!', string, string]
-  | readonly ['=', number, number]
+  | readonly ['=', number, number, number?]
   /** The tracked value, and whether it changed while an input was being handled. */
   | readonly ['o', number | null, number]
 
@@ -124,6 +125,11 @@ export function digestOf(value: unknown): string {
 /** The digest of decisions so far, with one more. */
 export function decisionsWith(decision: unknown, before: number): number {
   return crc32(JSON.stringify(decision) ?? '', before)
+}
+
+/** The digest of the audio sent so far, with more of it. */
+export function audioWith(audio: Int16Array, before: number): number {
+  return crc32(new Uint8Array(audio.buffer, audio.byteOffset, audio.byteLength), before)
 }
 
 const PLACEHOLDER = '[redacted]'

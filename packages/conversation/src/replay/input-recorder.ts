@@ -1,6 +1,6 @@
 import { type Ms, type Random, SeededRandom, type Time, type UnixMs } from '@parley/kernel'
 import type { TimelineFact } from '../timeline.ts'
-import { decisionsWith, digestOf, FINALIZED, type InputLogWriter, JOINED, NESTED } from './input-log.ts'
+import { audioWith, decisionsWith, digestOf, FINALIZED, type InputLogWriter, JOINED, NESTED } from './input-log.ts'
 import type { Inputs, LoggedRequest, Place } from './inputs.ts'
 import { noticeable } from './noticeable.ts'
 import { failureOf } from './stored-failure.ts'
@@ -36,6 +36,7 @@ export class InputRecorder implements Inputs {
   #decisions = 0
   #storedDecisions = 0
   #noticed = 0
+  #audio = 0
   #tracked: (() => number | null) | null = null
   #storedTracked: number | null = null
 
@@ -119,6 +120,13 @@ export class InputRecorder implements Inputs {
     this.#decisions = decisionsWith(decision, this.#decisions)
   }
 
+  sent(audio: Int16Array): void {
+    this.decided(['play', audio.length])
+    this.#audio = audioWith(audio, this.#audio)
+  }
+
+  hold(): void {}
+
   happened(fact: TimelineFact): void {
     this.decided(fact)
     const noticed = noticeable(fact)
@@ -129,7 +137,7 @@ export class InputRecorder implements Inputs {
   close(): void {
     if (this.#decisions === this.#storedDecisions) return
     this.#storedDecisions = this.#decisions
-    this.#log.add(['=', this.#decisions, this.#noticed], this.#elapsed)
+    this.#log.add(['=', this.#decisions, this.#noticed, this.#audio], this.#elapsed)
   }
 
   get #elapsed(): Ms {

@@ -1,6 +1,15 @@
 import { type Ms, type Random, SeededRandom, type Time, type Timer, type UnixMs } from '@parley/kernel'
 import type { TimelineFact } from '../timeline.ts'
-import { decisionsWith, digestOf, FINALIZED, type InputLog, JOINED, type LogLine, NESTED } from './input-log.ts'
+import {
+  audioWith,
+  decisionsWith,
+  digestOf,
+  FINALIZED,
+  type InputLog,
+  JOINED,
+  type LogLine,
+  NESTED,
+} from './input-log.ts'
 import { later } from './input-recorder.ts'
 import type { AnswerCodec, Inputs, LoggedRequest, Place } from './inputs.ts'
 import { noticeable } from './noticeable.ts'
@@ -11,7 +20,7 @@ const LATE_MS: Ms = 1000
 
 /** Where a replay did something else than the recorded run. */
 export interface Divergence {
-  readonly kind: 'request' | 'reading' | 'decision' | 'timer' | 'input'
+  readonly kind: 'request' | 'reading' | 'decision' | 'audio' | 'timer' | 'input'
   /** Since the start of the log. */
   readonly atMs: Ms
   /** Line of the log, from 0. */
@@ -22,6 +31,8 @@ export interface Divergence {
 interface ReplayOptions {
   /** `exact`: every decision is compared. `changed`: requests are compared, and what the caller can notice. Default exact. */
   readonly compare?: 'exact' | 'changed'
+  /** With `exact`: the samples of the sent audio are compared as well. Default false. */
+  readonly comparesAudio?: boolean
   /**
    * Another request than the recorded one was made: whether its answers are the same nevertheless, because the service is
    * deterministic. Default: they are not.
@@ -64,8 +75,9 @@ export class InputReplay implements Inputs {
   #calls = 0
   #decisions = 0
   #noticed = 0
-  /** The digest of the last comparison and those since. */
-  readonly #since: number[] = [0]
+  #audio = 0
+  /** The digests of the last comparison and those since. */
+  readonly #since: { readonly decisions: number; readonly audio: number }[] = [{ decisions: 0, audio: 0 }]
   #divergence: Divergence | null = null
 
   constructor(log: InputLog, options: ReplayOptions = {}) {
@@ -162,7 +174,12 @@ export class InputReplay implements Inputs {
   decided(decision: unknown): void {
     if (this.#divergence !== null) return
     this.#decisions = decisionsWith(decision, this.#decisions)
-    if (!this.#isChanged) this.#since.push(this.#decisions)
+    if (!this.#isChanged) this.#since.push({ decisions: this.#decisions, audio: this.#audio })
+  }
+
+  sent(audio: Int16Array): void {
+    this.#audio = audioWith(audio, this.#audio)
+    this.decided(['play', audio.length])
   }
 
   happened(fact: TimelineFact): void {
@@ -170,10 +187,9 @@ export class InputReplay implements Inputs {
     const noticed = noticeable(fact)
     if (noticed === null || this.#divergence !== null) return
     this.#noticed = decisionsWith(noticed, this.#noticed)
-    if (this.#isChanged) this.#since.push(this.#noticed)
+    if (this.#isChanged) this.#since.push({ decisions: this.#noticed, audio: this.#audio })
   }
 
-  /** Replay waits for this before the next input. */
   hold(work: Promise<void>): void {
     this.#work.add(work)
     void work.finally(() => this.#work.delete(work))
@@ -190,16 +206,16 @@ export class InputReplay implements Inputs {
     if (line[0] === 'o') this.#restore(line[1])
     else if (line[0] !== '=')
       this.#diverge(line[0] === '!' ? 'request' : 'reading', `${described(line)} was recorded, and did not happen`)
-    else if (!this.#hasDecided(this.#isChanged ? line[2] : line[1]))
-      this.#diverge('decision', 'the decisions up to here differ from the recorded ones')
+    else this.#compareDecisions(this.#isChanged ? line[2] : line[1], line[3])
   }
 
   /** The recorded run may have been in the middle of what follows from an input. */
-  #hasDecided(decisions: number): boolean {
-    const at = this.#since.indexOf(decisions)
-    if (at < 0) return false
+  #compareDecisions(decisions: number, audio: number | undefined): void {
+    const at = this.#since.findIndex(since => since.decisions === decisions)
+    if (at < 0) return this.#diverge('decision', 'the decisions up to here differ from the recorded ones')
     this.#since.splice(0, at)
-    return true
+    if (this.#options.comparesAudio === true && audio !== undefined && audio !== this.#since[0]!.audio)
+      this.#diverge('audio', 'the audio sent up to here differs from the recorded audio')
   }
 
   #deliver([, kind, passed, , value]: Extract<LogLine, { 0: '>' }>): void {
@@ -249,6 +265,7 @@ export class InputReplay implements Inputs {
     }
     this.#pending.set(id, pending)
     if (this.#divergence !== null) return pending
+    if (request.prepare !== undefined) this.hold(request.prepare())
     const line = this.#next('!', request.kind)
     if (line === null) {
       const recorded = described(this.#log.lines[this.#at])

@@ -14,6 +14,8 @@ export interface LoggedRequest<Answer> {
   /** What decides the answer, as JSON; a replay compares its digest. */
   readonly request: unknown
   readonly codec: AnswerCodec<Answer>
+  /** Makes ready what `codec.decode` needs: a replay waits for it before the first answer. Default: nothing. */
+  readonly prepare?: () => Promise<void>
 }
 
 /** Audio is read before timers are handled; the recogniser is asked for its last words. */
@@ -46,6 +48,10 @@ export interface Inputs {
   inside(place: Place, act: () => void): void
   /** Something that the conversation decided, as JSON: what a replay must do again. */
   decided(decision: unknown): void
+  /** Audio that the conversation sends: a decision. A replay with deterministic voices compares its samples, any other its length. */
+  sent(audio: Int16Array): void
+  /** Work beside the inputs, such as audio that is made before it is needed: a replay waits for it before the next input. */
+  hold(work: Promise<void>): void
   /** As `decided`, for a fact of the timeline: of these, a replay with another flow compares what can be noticed. */
   happened(fact: TimelineFact): void
 }
@@ -89,5 +95,7 @@ export class DirectInputs implements Inputs {
   }
 
   decided(): void {}
+  sent(): void {}
+  hold(): void {}
   happened(): void {}
 }

@@ -138,26 +138,35 @@ interface ReplayCallOptions extends NonNullable<ConstructorParameters<typeof Inp
   readonly plan: Plan
   /** Default that of the recorded run. */
   readonly agent?: { readonly agentId: string; readonly agentVersion: number }
+  /**
+   * Finds a deterministic voice by the id of its service, and null for one that may speak differently each time. Where all voices of
+   * the call are deterministic the replay makes the audio again and compares what is sent. Default: none is.
+   */
+  readonly voiceOf?: (id: string) => TextToSpeech | null
 }
 
 interface ReplayedCall extends Pick<CallHandlerResult, 'utterances' | 'timeline' | 'latencies'> {
   /** Null: everything happened as it was recorded. */
   readonly divergence: Divergence | null
+  /** The samples of the sent audio were compared, not only its lengths. */
+  readonly hasComparedAudio: boolean
   readonly utterances: readonly Utterance[]
   readonly timeline: readonly TimelineItem[]
 }
 
 /** Carries out a recorded call again, in virtual time: the same conversation, with inputs from the log and without services. */
 export async function replayCall({ log, plan, agent, ...options }: ReplayCallOptions): Promise<ReplayedCall> {
-  const inputs = new InputReplay(log, options)
   const stored = log.header.facts as StoredCall
+  const voiceOf = options.compare === 'changed' ? noVoice : (options.voiceOf ?? noVoice)
+  const comparesAudio = !stored.realtime && voicesOf(stored).every(({ id }) => voiceOf(id) !== null)
+  const inputs = new InputReplay(log, { ...options, comparesAudio })
   const line: CallControl = {
     leg: silentLeg(stored),
     end: () => handler.stop(),
     addTimelineItem: () => {},
   }
   const handler: VoiceConversation = new VoiceConversation({
-    agent: { ...storedAgent(stored, plan, inputs), ...agent },
+    agent: { ...storedAgent(stored, plan, inputs, comparesAudio ? voiceOf : noVoice), ...agent },
     facts: stored.facts,
     line,
     time: inputs.time,
@@ -175,7 +184,7 @@ export async function replayCall({ log, plan, agent, ...options }: ReplayCallOpt
   })
   const divergence = await inputs.run()
   const { utterances, timeline, latencies } = handler.result
-  return { divergence, utterances, timeline, latencies }
+  return { divergence, hasComparedAudio: comparesAudio, utterances, timeline, latencies }
 }
 
 function storedVoice(
@@ -191,9 +200,14 @@ function storedChoice({ voice, language, voiceId }: VoiceChoice): StoredVoice {
 }
 
 /** The agent of a replay: its services are never asked, since their answers are in the log. */
-function storedAgent(stored: StoredCall, plan: Plan, { wallClock }: InputReplay): VoiceAgent {
+function storedAgent(
+  stored: StoredCall,
+  plan: Plan,
+  { wallClock }: InputReplay,
+  voiceOf: NonNullable<ReplayCallOptions['voiceOf']>,
+): VoiceAgent {
   const choice = (voice: StoredVoice): VoiceChoice => ({
-    voice: absentVoice(voice),
+    voice: replayedVoice(voice, voiceOf(voice.id)),
     language: voice.language ?? voice.languages[0]!,
     voiceId: voice.voiceId,
   })
@@ -204,7 +218,7 @@ function storedAgent(stored: StoredCall, plan: Plan, { wallClock }: InputReplay)
     agentVersion,
     recogniser: absentRecogniser(stored.recognisers[0]!),
     fallbackRecognisers: stored.recognisers.slice(1).map(absentRecogniser),
-    voice: absentVoice(stored.voice),
+    voice: replayedVoice(stored.voice, voiceOf(stored.voice.id)),
     voiceId: stored.voice.voiceId,
     ...(stored.otherVoiceIds !== null && { otherVoiceIds: stored.otherVoiceIds }),
     fallbackVoices: stored.fallbackVoices.map(choice),
@@ -219,19 +233,20 @@ function storedAgent(stored: StoredCall, plan: Plan, { wallClock }: InputReplay)
     transferPolicy: () => ({ decision: 'deny', reason: null, policy_version: '1' }),
     ...(refer !== null && { transfers: { refer, written: number => number } }),
     ...(stored.realtime && { realtime: ABSENT_REALTIME }),
-    preparesHoldingLines: false,
+    preparesHoldingLines: voiceOf(stored.voice.id) !== null,
     asksAhead,
     ...(endpointing !== null && { endpointing }),
   }
 }
 
-function absentVoice({ id, languages, formats }: StoredVoice): TextToSpeech {
+/** When words are spoken comes from the log; how they sound from `voice`, or else they are silent. */
+function replayedVoice({ id, languages, formats }: StoredVoice, voice: TextToSpeech | null): TextToSpeech {
   return {
     id,
     languages,
     ...(formats !== null && { formats }),
     readiness: async () => null,
-    synthesize: absent,
+    synthesize: (request, signal) => voice?.synthesize(request, signal) ?? noAudio(),
     close: async () => {},
   }
 }
@@ -254,6 +269,16 @@ const ABSENT_REALTIME: RealtimeModel = {
   readiness: async () => null,
   open: () => ({ recogniser: absentRecogniser(['en']), model: ABSENT_MODEL, isOver: false, close: () => {} }),
   close: async () => {},
+}
+
+function voicesOf({ voice, fallbackVoices, lastResort }: StoredCall): StoredVoice[] {
+  return [voice, ...fallbackVoices, ...(lastResort === null ? [] : [lastResort])]
+}
+
+async function* noAudio(): AsyncGenerator<never> {}
+
+function noVoice(): null {
+  return null
 }
 
 function absent(): never {

@@ -74,8 +74,8 @@ export class CallVoices {
   }
 
   #prepareLines(language: Language): void {
-    const { agent } = this.#options
-    if (agent.preparesHoldingLines !== false) void this.#lines.prepare(holdingLines(agent.plan, language))
+    const { agent, inputs } = this.#options
+    if (agent.preparesHoldingLines !== false) inputs.hold(this.#lines.prepare(holdingLines(agent.plan, language)))
   }
 
   #preparedLines(language: string | undefined): PreparedAudio {

@@ -5,6 +5,7 @@ import type { CallLeg } from '@parley/leg'
 import type { SpeechChunk, TextToSpeech } from '@parley/providers'
 import { EngineError } from '../errors.ts'
 import type { CallClock } from './call-clock.ts'
+import { RepeatedSpeech } from './repeated-speech.ts'
 import type { VoiceChoice } from './utterance-audio.ts'
 import type { VoiceAgent } from './voice-agent.ts'
 
@@ -43,12 +44,19 @@ interface StoredChunk {
   readonly words: SpeechChunk['words']
 }
 
-const CHUNKS = {
-  encode: ({ samples, words }: SpeechChunk): StoredChunk => ({ samples: samples.length, words }),
-  decode: (stored: unknown): SpeechChunk => {
-    const { samples, words } = stored as StoredChunk
-    return { samples: new Int16Array(samples), words }
-  },
+function storedChunk({ samples, words }: SpeechChunk): StoredChunk {
+  return { samples: samples.length, words }
+}
+
+/** Chunks of a voice; a replay gets their audio from the same request to the replay's voice. */
+function chunksOf(speech: RepeatedSpeech) {
+  return {
+    encode: storedChunk,
+    decode: (stored: unknown): SpeechChunk => {
+      const { samples, words } = stored as StoredChunk
+      return { samples: speech.take(samples), words }
+    },
+  }
 }
 
 function loggedVoice(voice: TextToSpeech, inputs: Inputs): TextToSpeech {
@@ -61,9 +69,14 @@ function loggedVoice(voice: TextToSpeech, inputs: Inputs): TextToSpeech {
     readiness: language => voice.readiness(language),
     synthesize: (given, signal) => {
       const { onSent: _, ...request } = given
-      return inputs.stream({ kind: 'voice', request: { id, ...request }, codec: CHUNKS }, () =>
-        voice.synthesize(given, signal),
-      )
+      const speech = new RepeatedSpeech(voice, request)
+      const logged = {
+        kind: 'voice',
+        request: { id, ...request },
+        codec: chunksOf(speech),
+        prepare: () => speech.render(),
+      }
+      return inputs.stream(logged, () => voice.synthesize(given, signal))
     },
     ...(voice.warm && { warm: request => voice.warm?.(request) }),
     close: async () => {},
@@ -79,9 +92,15 @@ export function loggedAudio(
     let chunks: readonly SpeechChunk[] | undefined
     const stored = inputs.read<readonly StoredChunk[] | null>('prepared', () => {
       chunks = audioOf(text)
-      return chunks?.map(CHUNKS.encode) ?? null
+      return chunks?.map(storedChunk) ?? null
     })
-    return chunks ?? stored?.map(CHUNKS.decode)
+    if (stored === null) return undefined
+    // A replay has made the audio as well, unless its voice makes none.
+    chunks ??= audioOf(text)
+    return stored.map(({ samples, words }, at) => {
+      const own = chunks?.[at]
+      return { samples: own?.samples.length === samples ? own.samples : new Int16Array(samples), words }
+    })
   }
 }
 
@@ -120,7 +139,7 @@ export class LoggedLeg implements ConversationLeg {
   }
 
   play(audio: Int16Array): number {
-    this.#inputs.decided(['play', audio.length])
+    this.#inputs.sent(audio)
     return this.#leg.play(audio)
   }
 

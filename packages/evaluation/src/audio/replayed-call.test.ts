@@ -108,7 +108,30 @@ describe('replay of a call', { timeout: 120_000 }, () => {
     ]
     const call = { voice: { voice_id: 'slt', ...over }, caller: { kind: 'script', steps } }
     const { log } = await recordedCall(call, seed)
-    expect((await replayCall({ log, plan: PLAN })).divergence).toBeNull()
+    const again = await replayCall({ log, plan: PLAN, voiceOf: () => voice })
+    expect(again).toMatchObject({ divergence: null, hasComparedAudio: true })
+  })
+
+  it('the audio of a deterministic voice is the same, sample by sample, and one changed sample is found', async () => {
+    const { log } = await recordedCall()
+    const synthesize: typeof voice.synthesize = async function* (request, signal) {
+      for await (const chunk of voice.synthesize(request, signal)) {
+        if (request.text.startsWith('Room')) chunk.samples[100]! += 1
+        yield chunk
+      }
+    }
+    const other = {
+      id: voice.id,
+      languages: voice.languages,
+      readiness: async () => null,
+      synthesize,
+      close: async () => {},
+    }
+    const exact = await replayCall({ log, plan: PLAN, voiceOf: () => voice })
+    expect(exact).toMatchObject({ divergence: null, hasComparedAudio: true })
+    const planted = await replayCall({ log, plan: PLAN, voiceOf: () => other })
+    expect(planted.divergence).toMatchObject({ kind: 'audio' })
+    expect(await replayCall({ log, plan: PLAN })).toMatchObject({ divergence: null, hasComparedAudio: false })
   })
 
   it('one changed input is found', async () => {

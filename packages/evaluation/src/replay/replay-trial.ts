@@ -1,4 +1,4 @@
-import { type InputLog, type InputReplay, ModelMeter, replayText, type TimelineItem } from '@parley/conversation'
+import { type InputLog, ModelMeter, replayText, type TimelineItem } from '@parley/conversation'
 import { replayCall } from '@parley/engine'
 import type { Plan } from '@parley/flow'
 import { personaCaller } from '../persona/persona-caller.ts'
@@ -32,6 +32,8 @@ interface ReplayTrialOptions extends TrialOptions {
   /** Versions of this program. */
   readonly versions: { readonly code: string; readonly lexicon: string }
   readonly afterChange: 'stop' | 'simulate'
+  /** Finds deterministic voices, whose audio is made again and compared; default: lengths of audio are compared. */
+  readonly voiceOf?: NonNullable<Parameters<typeof replayCall>[0]['voiceOf']>
 }
 
 /**
@@ -51,6 +53,7 @@ export async function runReplayTrial(options: ReplayTrialOptions): Promise<Repla
   const first = await replayed(log, options.plan, {
     compare: isSame ? 'exact' : 'changed',
     ...(!isSame && { isSameAnswer: deterministicAnswers(options.models) }),
+    ...(options.voiceOf && { voiceOf: options.voiceOf }),
   })
   if (first.divergence === null) return unchanged(first, options)
   const changed = turnSummaries(first.timeline).length - 1
@@ -63,7 +66,7 @@ export async function runReplayTrial(options: ReplayTrialOptions): Promise<Repla
 }
 
 type Replayed = Awaited<ReturnType<typeof replayed>>
-type Compared = NonNullable<ConstructorParameters<typeof InputReplay>[1]>
+type Compared = Omit<Parameters<typeof replayCall>[0], 'log' | 'plan' | 'agent'>
 
 async function replayed(log: InputLog, plan: Plan, compared: Compared) {
   return log.header.kind === 'call' ? replayCall({ log, plan, ...compared }) : replayText({ log, plan, ...compared })

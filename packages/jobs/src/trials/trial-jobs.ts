@@ -40,6 +40,8 @@ export interface TrialJobsOptions {
   readonly agents: TextAgents
   /** Holds conversations with audio; default: such trials are errored. */
   readonly audio?: TrialRunner
+  /** Finds deterministic voices by id, whose audio replays compare; default: none is known. */
+  readonly voiceOf?: NonNullable<Parameters<typeof replayRun>[2]['voiceOf']>
   /** Opens the key that signs the certificates of release gates, and the logs of runs that are replayed. */
   readonly sealer: Sealer
   /** Tells other processes of a head that moved. */
@@ -143,8 +145,10 @@ export class TrialJobs extends EnvironmentRounds<TakenTrial> {
       random,
       signal,
     }
-    if (trial.replay !== null)
-      return replayRun(trial, trial.replay, options, { database: this.#options.database, sealer })
+    if (trial.replay !== null) {
+      const { database, voiceOf } = this.#options
+      return replayRun(trial, trial.replay, { ...options, ...(voiceOf && { voiceOf }) }, { database, sealer })
+    }
     return test_case.mode === 'audio' ? runTrial(options, audio) : runTrial(options)
   }
 

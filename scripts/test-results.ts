@@ -13,23 +13,18 @@ export interface TestResult {
   readonly file?: string
 }
 
-/** The groups whose tests judge clocks, sockets and foreign programs: a busy machine can fail them. */
-const JUDGES_CLOCKS: ReadonlySet<string> = new Set(['whole', 'realtime', 'alone'])
 /** Ending of the name of an error that no test awaited. */
 const OUTSIDE = '> outside of any test'
 /** More failed files than this are no accident of a busy machine. */
 const MOST_REPEATED = 8
 
 /**
- * The files whose tests run a second time, each alone: those that failed in a group that judges clocks, and those in whose time an error came that no test awaited. None when too many
- * failed. Tests of the other groups do not depend on the machine: they have one attempt.
+ * The files whose tests run a second time, each alone: those in which a test failed, or in whose time an error came that no test
+ * awaited. None when too many failed.
  */
 export function filesToRepeat(results: readonly TestResult[], files: readonly FileTime[]): string[] {
-  const failures = results.filter(result => result.state === 'failed')
-  const failed = new Set(failures.map(result => result.file))
-  // What a test left behind may fail in another file's time.
-  const stray = new Set(failures.filter(({ name }) => name.endsWith(OUTSIDE)).map(result => result.file))
-  const repeated = files.filter(({ group, file }) => (JUDGES_CLOCKS.has(group) && failed.has(file)) || stray.has(file))
+  const failed = new Set(results.filter(result => result.state === 'failed').map(result => result.file))
+  const repeated = files.filter(({ file }) => failed.has(file))
   return repeated.length > MOST_REPEATED ? [] : repeated.map(({ file }) => file)
 }
 

@@ -83,7 +83,7 @@ async function runTests(
   return [...collector.results, { name: 'tests', state: 'failed', reason: 'not one test was executed' }]
 }
 
-/** Runs failed files of the groups that judge clocks once more, each alone: a real fault fails there again. */
+/** Runs failed files once more, each alone: a real fault fails there again. */
 async function secondAttempt(first: ResultCollector): Promise<TestResult[]> {
   const results: TestResult[] = []
   for (const file of filesToRepeat(first.results, first.files)) {

@@ -1,6 +1,6 @@
 import { AgentActions, type AgentActionsOptions, CodeThreads, InMemoryEffectLedger } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
-import { languageOf, type VoiceAgent, type VoiceChoice } from '@parley/engine'
+import { languageOf, type VoiceAgent, type VoiceChoice, warmVoice } from '@parley/engine'
 import { type Instruction, judgeDestination, languagesOf, type ModelRef, type Plan, type Providers } from '@parley/flow'
 import { systemRandom, systemTime } from '@parley/kernel'
 import {
@@ -211,11 +211,7 @@ export class Services {
       if (why !== null) throw new CliError(`${field}_not_ready`, `providers.${field} is not ready: ${why}`)
     }
     void own.warm?.()
-    voice.warm?.({
-      language: languageOf({ plan, voice }),
-      ...(plan.settings.voiceId !== undefined && { voice: plan.settings.voiceId }),
-      texts: fixedTexts(plan),
-    })
+    warmVoice({ plan, voice, voiceId }, { texts: fixedTexts(plan) })
     return {
       plan,
       agentId: identity.id,

@@ -2,7 +2,7 @@ import type { EffectLedger } from '@parley/conversation'
 import { InMemoryEffectLedger, type TimelineItem, type UsageReport } from '@parley/conversation'
 import type { ActionOutcome, ActionRequest } from '@parley/conversation/testing'
 import type { Endpointing } from '@parley/dialogue'
-import { compile, type Draft, type Plan } from '@parley/flow'
+import type { Draft, Plan } from '@parley/flow'
 import { type Ms, msToSamples, NARROWBAND, type Samples, SeededRandom } from '@parley/kernel'
 import type { CallLeg } from '@parley/leg'
 import { VirtualLine } from '@parley/leg/testing'
@@ -12,6 +12,7 @@ import { Call, type CallReport } from '../call.ts'
 import { Ticker } from '../ticker.ts'
 import type { VoiceAgent } from '../voice/voice-agent.ts'
 import { VoiceConversation } from '../voice/voice-conversation.ts'
+import { planOf } from './drafts.ts'
 import { type RealtimeAnswer, ScriptedRealtime } from './scripted-realtime.ts'
 import { FingerprintVoice, ScriptedRecogniser } from './scripted-speech.ts'
 import { voiceSound } from './sounds.ts'
@@ -232,10 +233,4 @@ export function find(audio: Int16Array, sound: Int16Array, from: Samples = 0): {
     if (likeness > best.likeness) best = { at, likeness }
   }
   return best
-}
-
-function planOf(draft: Draft): Plan {
-  const compiled = compile(draft)
-  if (!compiled.ok) throw new Error(compiled.diagnostics.map(found => `${found.path}: ${found.message}`).join('\n'))
-  return compiled.plan
 }

@@ -1,4 +1,4 @@
-import type { Draft } from '@parley/flow'
+import { compile, type Draft, type Plan } from '@parley/flow'
 
 type Nodes = NonNullable<NonNullable<Draft['flow']>['nodes']>
 
@@ -25,4 +25,11 @@ export const greeter = draftOf([
 /** Says its last words at once. */
 export function farewell(text: string): Draft {
   return draftOf([{ id: 'bye', type: 'end', speak_during_execution: true, instruction: { type: 'static_text', text } }])
+}
+
+/** The compiled plan of a draft without errors. */
+export function planOf(draft: Draft): Plan {
+  const compiled = compile(draft)
+  if (!compiled.ok) throw new Error(compiled.diagnostics.map(found => `${found.path}: ${found.message}`).join('\n'))
+  return compiled.plan
 }

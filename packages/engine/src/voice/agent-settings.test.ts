@@ -1,7 +1,6 @@
-import { compile } from '@parley/flow'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AudioHarness } from '../testing/audio-harness.ts'
-import { draftOf, greeter } from '../testing/drafts.ts'
+import { draftOf, greeter, planOf } from '../testing/drafts.ts'
 import { dialogueOptions } from './dialogue-options.ts'
 import type { VoiceAgent } from './voice-agent.ts'
 
@@ -14,9 +13,7 @@ afterEach(async () => {
 })
 
 function optionsWith(settings: NonNullable<typeof greeter.settings>) {
-  const compiled = compile({ ...greeter, settings })
-  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics))
-  return dialogueOptions({ plan: compiled.plan } as VoiceAgent)
+  return dialogueOptions({ plan: planOf({ ...greeter, settings }) } as VoiceAgent)
 }
 
 it('the turn machine gets the backchannel settings of the agent', () => {

@@ -1,5 +1,4 @@
 import { InMemoryEffectLedger } from '@parley/conversation'
-import { compile } from '@parley/flow'
 import { type Ms, SeededRandom, VirtualTime } from '@parley/kernel'
 import type { CallLeg, LegEnd, LegEvent } from '@parley/leg'
 import { VoiceActivity, type VoiceEdge } from '@parley/media'
@@ -7,7 +6,7 @@ import { SyntheticSound } from '@parley/media/testing'
 import type { SpeechEvent, SpeechToText } from '@parley/providers'
 import { expect, it } from 'vitest'
 import { Call, type CallReport } from '../call.ts'
-import { greeter } from '../testing/drafts.ts'
+import { greeter, planOf } from '../testing/drafts.ts'
 import { ScriptedLine } from '../testing/scripted-line.ts'
 import { FingerprintVoice } from '../testing/scripted-speech.ts'
 import { voiceSound } from '../testing/sounds.ts'
@@ -47,8 +46,6 @@ class EarlyMediaCall {
 
   constructor() {
     const { time } = this
-    const compiled = compile(greeter)
-    if (!compiled.ok) throw new Error('the draft does not compile')
     this.#call = new Call({
       leg: this.#leg(),
       time,
@@ -56,7 +53,7 @@ class EarlyMediaCall {
       createHandler: line =>
         new VoiceConversation({
           agent: {
-            plan: compiled.plan,
+            plan: planOf(greeter),
             agentId: null,
             agentVersion: null,
             voiceId: null,

@@ -1,6 +1,6 @@
 import { type AudioFormat, RecentMap, type Time } from '@parley/kernel'
 import type { SpeechChunk } from '@parley/providers'
-import { renderSentence, type VoiceChoice } from './utterance-audio.ts'
+import { renderSentence, spokenForm, type VoiceChoice } from './utterance-audio.ts'
 
 /** Texts of one voice that stay ready: those of the calls that came last. */
 const MAX_TEXTS = 100
@@ -56,12 +56,8 @@ export class PreparedAudio {
   }
 
   #key(text: string): string {
-    const { language, voiceId, spokenText, temperature } = this.#choice
-    const spoken =
-      spokenText
-        ?.pieces(text)
-        .map(piece => piece.spoken)
-        .join(' ') ?? text
+    const { language, voiceId, temperature } = this.#choice
+    const spoken = spokenForm(text, this.#choice)
     return JSON.stringify([language, voiceId, temperature ?? 1, this.#format.sampleRateHz, spoken])
   }
 }

@@ -22,6 +22,11 @@ export interface VoiceChoice {
   readonly temperature?: number
 }
 
+/** The text that the voice is asked for. */
+export function spokenForm(text: string, { spokenText }: Pick<VoiceChoice, 'spokenText'>): string {
+  return spokenText === undefined ? text : new WrittenWords(spokenText.pieces(text)).spokenText
+}
+
 /** A sentence that is being synthesised. */
 export interface Sentence {
   /** Of a model that speaks itself: the words that have arrived. */

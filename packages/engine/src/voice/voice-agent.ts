@@ -12,7 +12,7 @@ import {
   type TextToSpeech,
 } from '@parley/providers'
 import { serviceFormat } from './service-format.ts'
-import type { VoiceChoice } from './utterance-audio.ts'
+import { spokenForm, type VoiceChoice } from './utterance-audio.ts'
 
 /** A plan with the services that it needs on calls. Created once, used by many calls. */
 export interface VoiceAgent {
@@ -128,11 +128,21 @@ export function recognitionOf({ settings }: Plan): Pick<SpeechStreamOptions, 'mo
 
 /** Prepares the agent's own voice and model for a call of this format. */
 export function warmServices(agent: VoiceAgent, format: AudioFormat): void {
-  const { voice, voiceId } = agent
   agent.warmModel?.()
+  warmVoice(agent, { format: serviceFormat(agent.voice, format) })
+}
+
+/** Prepares an agent's own voice. `texts`: as the agent writes them; the voice is asked for them as in a call. */
+export function warmVoice(
+  agent: Pick<VoiceAgent, 'plan' | 'voice' | 'voiceId'>,
+  { format, texts = [] }: { readonly format?: AudioFormat; readonly texts?: readonly string[] },
+): void {
+  const { plan, voice, voiceId } = agent
+  const choice = withSpeechSettings(plan, { voice, voiceId, language: languageOf(agent) })
   voice.warm?.({
-    language: languageOf(agent),
-    format: serviceFormat(voice, format),
+    language: choice.language,
+    texts: texts.map(text => spokenForm(text, choice)),
+    ...(format !== undefined && { format }),
     ...(voiceId !== null && { voice: voiceId }),
   })
 }

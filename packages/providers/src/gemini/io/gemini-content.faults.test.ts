@@ -58,11 +58,18 @@ describe('Gemini, when a request fails', () => {
       'model_failed',
       true,
     ],
-    ['one event has more than a megabyte', { do: 'say', text: 'a'.repeat(1_100_000) }, 'model_failed', false],
   ])('reports the matching error code when %s', async (_name, step, code, retryable) => {
     const fake = await service()
     fake.script(...(step.do === 'fail' ? [{ do: 'say', text: 'Well' } as const, step] : [step]))
     expect(await failed(modelOf(fake))).toMatchObject({ name: 'ParleyError', code, retryable })
+  })
+
+  it('an event of more than a megabyte ends the answer, and no request is sent again', async () => {
+    const fake = await service()
+    // A connection that breaks while this is read would be another error.
+    fake.script({ do: 'say', text: 'a'.repeat(1_100_000) }, { do: 'stall' })
+    expect(await failed(modelOf(fake))).toMatchObject({ name: 'ParleyError', code: 'model_failed', retryable: false })
+    expect(fake.requests).toHaveLength(1)
   })
 
   it('the error of a rate limit carries the time that the service asks to wait', async () => {

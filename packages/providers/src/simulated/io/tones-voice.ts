@@ -17,6 +17,8 @@ const RENDERING_OVERHEAD_BYTES = 500
 const MAX_WAITING = 1024
 /** Most texts that one `warm` renders. */
 const MAX_WARMED = 200
+/** Sentences of all `warm`s that wait to be rendered; further ones are not. */
+const MAX_WARM_SENTENCES = 1000
 
 interface TonesVoiceOptions {
   /** For all renderings together; default 64 MiB, 70 minutes of speech. */
@@ -43,6 +45,8 @@ export class TonesVoice implements TextToSpeech {
   readonly #speakers: Readonly<Record<string, Speaker>>
   readonly #renderings: ByteBoundedCache<Rendering>
   readonly #running = new Map<string, Promise<Rendering>>()
+  /** Sentences that `warm` asked for and that are not rendering yet, by key, oldest first. */
+  readonly #toWarm = new Map<string, SpeechRequest>()
   readonly #semaphore = voiceSemaphore(1, MAX_WAITING)
   readonly #thread = new TaskThread<RenderingTask, Rendering>({
     name: 'tones',
@@ -91,15 +95,21 @@ export class TonesVoice implements TextToSpeech {
     }
   }
 
+  /** Sentences are rendered one at a time and only while no call waits for one: a caller never waits behind them. */
   warm({ texts = [], ...request }: Parameters<NonNullable<TextToSpeech['warm']>>[0]): void {
     for (const text of texts.slice(0, MAX_WARMED)) {
-      for (const sentence of sentences(text, MAX_SENTENCE_CHARACTERS))
-        this.#rendering(request, sentence).catch(() => {})
+      for (const sentence of sentences(text, MAX_SENTENCE_CHARACTERS)) {
+        if (this.#toWarm.size >= MAX_WARM_SENTENCES) break
+        const spoken = { ...request, text: sentence }
+        this.#toWarm.set(renderingKey(spoken), spoken)
+      }
     }
+    this.#warmNext()
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
+    this.#toWarm.clear()
     this.#renderings.clear()
     const speakers = Object.values(this.#speakers)
     await Promise.all([this.#thread.close(), ...speakers.map(({ voice }) => voice.close())])
@@ -120,9 +130,25 @@ export class TonesVoice implements TextToSpeech {
     if (known !== undefined) return Promise.resolve(known)
     const running = this.#running.get(key)
     if (running !== undefined) return running
-    const rendering = this.#render(key, request).finally(() => this.#running.delete(key))
+    this.#toWarm.delete(key)
+    const rendering = this.#render(key, request).finally(() => {
+      this.#running.delete(key)
+      this.#warmNext()
+    })
     this.#running.set(key, rendering)
     return rendering
+  }
+
+  #warmNext(): void {
+    if (this.#running.size > 0) return
+    const [next] = this.#toWarm.values()
+    if (next === undefined) return
+    this.#toWarm.delete(renderingKey(next))
+    // A cached sentence starts nothing that would go on to the next one.
+    this.#rendering(next, next.text).then(
+      () => this.#warmNext(),
+      () => {},
+    )
   }
 
   async #render(key: string, request: SpeechRequest): Promise<Rendering> {

@@ -73,12 +73,14 @@ void write_channel(const RecordingRing& ring, uint8_t* channel, int32_t* publish
 
 bool SessionRings::attach(void* memory, size_t bytes) {
   if (bytes <= kSessionHeaderBytes || bytes > UINT32_MAX) return false;
-  const size_t each = (bytes - kSessionHeaderBytes) / (2 * sizeof(int16_t));
-  if (each == 0 || (each & (each - 1)) != 0 || kSessionHeaderBytes + each * 2 * sizeof(int16_t) != bytes) return false;
+  // The heard ring is twice as long as that of playout.
+  const size_t played = (bytes - kSessionHeaderBytes) / (3 * sizeof(int16_t));
+  if (played == 0 || (played & (played - 1)) != 0 || kSessionHeaderBytes + played * 3 * sizeof(int16_t) != bytes) return false;
   header = static_cast<int32_t*>(memory);
   out = reinterpret_cast<int16_t*>(static_cast<uint8_t*>(memory) + kSessionHeaderBytes);
-  heard = out + each;
-  samples = static_cast<uint32_t>(each);
+  heard = out + played;
+  out_samples = static_cast<uint32_t>(played);
+  heard_samples = 2 * out_samples;
   return true;
 }
 
@@ -89,9 +91,9 @@ uint32_t SessionRings::take_outbound(int16_t* into, uint32_t count) const {
   for (;;) {
     const int64_t there = static_cast<int64_t>(position_of(header + kOutWritten)) - static_cast<uint32_t>(taken);
     // More than the ring holds is no position that the owner of the call has written.
-    if (there <= 0 || there > samples) return 0;
+    if (there <= 0 || there > out_samples) return 0;
     const uint32_t n = there < count ? static_cast<uint32_t>(there) : count;
-    copy_out(out, samples, static_cast<uint32_t>(taken), into, n);
+    copy_out(out, out_samples, static_cast<uint32_t>(taken), into, n);
     const int32_t next = static_cast<int32_t>(static_cast<uint32_t>(taken) + n);
     // The owner of the call drops audio by the same exchange; then the new position is read again.
     if (__atomic_compare_exchange_n(header + kOutTaken, &taken, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return n;
@@ -100,7 +102,7 @@ uint32_t SessionRings::take_outbound(int16_t* into, uint32_t count) const {
 
 void SessionRings::write_heard(const int16_t* audio, uint32_t count) const {
   const uint32_t written = position_of(header + kHeardWritten);
-  copy_in(heard, samples, written, audio, count);
+  copy_in(heard, heard_samples, written, audio, count);
   store(header + kHeardWritten, static_cast<int32_t>(written + count));
 }
 

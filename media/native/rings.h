@@ -13,7 +13,8 @@ struct SessionRings {
   int32_t* header = nullptr;
   int16_t* out = nullptr;
   int16_t* heard = nullptr;
-  uint32_t samples = 0;
+  uint32_t out_samples = 0;
+  uint32_t heard_samples = 0;
 
   /** False: memory of this length holds no rings. */
   bool attach(void* memory, size_t bytes);

@@ -16,10 +16,12 @@ export class ChildLink<Request extends object, Reply extends { readonly type: st
   readonly #exited: Promise<never>
   #ended = false
 
-  /** `core`: the only core that it may use; default: any. */
-  constructor(file: string, { core }: { readonly core?: number } = {}) {
+  /** `core`: the only core that it may use; default: any. `nodeOptions`: of its Node; default: none. */
+  constructor(file: string, options: { readonly core?: number; readonly nodeOptions?: readonly string[] } = {}) {
+    const { core, nodeOptions = [] } = options
     const [program, ...args] = core === undefined ? [process.execPath] : onCore(core, process.execPath)
-    this.#process = fork(file, { serialization: 'advanced', execPath: program!, execArgv: args })
+    const execArgv = [...args, ...nodeOptions]
+    this.#process = fork(file, { serialization: 'advanced', execPath: program!, execArgv })
     this.#exited = new Promise((_, reject) => {
       this.#process.once('exit', code => {
         this.#ended = true

@@ -55,12 +55,14 @@ export const MAX_PAYLOAD_BYTES = MAX_PACKET_MS * 8
 export const REORDER_SLOTS = 32
 
 const NOTHING = -1
+const NO_PAYLOAD = new Uint8Array(0)
 
 /**
  * Puts one source's packets back into the order of their sequence numbers. Payloads stay encoded until they leave, so
  * that a decoder with state sees them in order and without late ones. A packet that is next leaves at once; one
- * behind a gap waits for the missing ones, at most `holdMs`. Slots are keyed by extended sequence number; nothing is
- * allocated after construction. A new SSRC, or a sequence that restarted (RFC 3550 A.1), begins anew and drops what is held.
+ * behind a gap waits for the missing ones, at most `holdMs`. Slots are keyed by extended sequence number; memory is
+ * allocated for as many payloads as were ever held at once. A new SSRC, or a sequence that restarted (RFC 3550 A.1), begins
+ * anew and drops what is held.
  */
 export class ReorderBuffer {
   /** Packets that arrived after their place was given up. */
@@ -72,7 +74,7 @@ export class ReorderBuffer {
   refused = 0
 
   /** Payload of the packet that `ready` or `reach` loaded; valid until `release`. */
-  payload: Uint8Array
+  payload: Uint8Array = NO_PAYLOAD
   /** Bytes of `payload`. */
   length = 0
   /** Decodes `payload`; null: a packet without audio. */
@@ -86,7 +88,11 @@ export class ReorderBuffer {
 
   readonly #holdMs: Ms
   readonly #mask: number
-  readonly #slots: readonly Uint8Array[]
+  readonly #payloadBytes: number
+  /** The payload in each slot; null where none is held. */
+  readonly #slots: (Uint8Array | null)[]
+  /** Memory of payloads that are not held. */
+  readonly #free: Uint8Array[] = []
   readonly #length: Uint16Array
   readonly #decoders: (PayloadDecoder | null)[]
   readonly #timestamp: Uint32Array
@@ -101,13 +107,12 @@ export class ReorderBuffer {
 
   constructor(options: ReorderBufferOptions = {}) {
     const capacity = options.capacity ?? REORDER_SLOTS
-    const payloadBytes = options.payloadBytes ?? MAX_PAYLOAD_BYTES
     if (capacity < 2 || (capacity & (capacity - 1)) !== 0)
       throw new MediaError('invalid_capacity', `A reorder buffer of ${capacity} slots is not a power of two.`)
     this.#holdMs = options.holdMs ?? 40
     this.#mask = capacity - 1
-    this.#slots = Array.from({ length: capacity }, () => new Uint8Array(payloadBytes))
-    this.payload = this.#slots[0]!
+    this.#payloadBytes = options.payloadBytes ?? MAX_PAYLOAD_BYTES
+    this.#slots = new Array<Uint8Array | null>(capacity).fill(null)
     this.#length = new Uint16Array(capacity)
     this.#decoders = new Array<PayloadDecoder | null>(capacity).fill(null)
     this.#timestamp = new Uint32Array(capacity)
@@ -137,7 +142,7 @@ export class ReorderBuffer {
     length: number,
     nowMs: Ms,
   ): boolean {
-    if (length > this.payload.length || offset < 0 || offset + length > packet.length) {
+    if (length > this.#payloadBytes || offset < 0 || offset + length > packet.length) {
       this.refused++
       return false
     }
@@ -159,7 +164,8 @@ export class ReorderBuffer {
       return false
     }
     if (extended > this.#state.next + this.#mask) this.#makeRoom(extended)
-    const to = this.#slots[slot]!
+    const to = this.#free.pop() ?? new Uint8Array(this.#payloadBytes)
+    this.#slots[slot] = to
     for (let i = 0; i < length; i++) to[i] = packet[offset + i]!
     this.#length[slot] = length
     this.#decoders[slot] = decoder
@@ -189,8 +195,7 @@ export class ReorderBuffer {
   /** Frees the slot of the loaded packet and counts the packets missing before it as lost. */
   release(): void {
     const released = this.#state.next + this.missing
-    this.#held[released & this.#mask] = NOTHING
-    this.#state.waiting--
+    this.#drop(released & this.#mask)
     this.lost += this.missing
     this.#state.next = released + 1
     this.missing = 0
@@ -216,21 +221,24 @@ export class ReorderBuffer {
   }
 
   #restart(extended: number): void {
-    this.#held.fill(NOTHING)
+    for (let i = 0; i <= this.#mask; i++) if (this.#held[i] !== NOTHING) this.#drop(i)
     this.#seen.fill(NOTHING)
-    this.#state.waiting = 0
     this.#state.next = extended
     this.#state.restarted = 1
+  }
+
+  /** Frees a slot that holds a packet. */
+  #drop(slot: number): void {
+    this.#free.push(this.#slots[slot]!)
+    this.#slots[slot] = null
+    this.#held[slot] = NOTHING
+    this.#state.waiting--
   }
 
   /** More packets are missing than there are slots: gives up the oldest. */
   #makeRoom(extended: number): void {
     const next = extended - this.#mask
-    for (let i = 0; i <= this.#mask; i++)
-      if (this.#held[i] !== NOTHING && this.#held[i]! < next) {
-        this.#held[i] = NOTHING
-        this.#state.waiting--
-      }
+    for (let i = 0; i <= this.#mask; i++) if (this.#held[i] !== NOTHING && this.#held[i]! < next) this.#drop(i)
     this.lost += next - this.#state.next
     this.#state.next = next
   }

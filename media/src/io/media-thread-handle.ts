@@ -4,6 +4,9 @@ import { MediaError } from '../errors.ts'
 import type { SessionReply } from '../session/session-protocol.ts'
 import type { MediaThreadData, ThreadCommand, ThreadReply, ThreadStatistics } from './thread-protocol.ts'
 
+/** Packets allocate next to nothing; V8's default of 48 MB would be filled once and then stay resident. */
+const YOUNG_GENERATION_MB = 4
+
 interface MediaThreadListener {
   sessionReply(session: number, reply: SessionReply): void
   /** The thread ended, and its sessions with it. Called once, not after `stop`. */
@@ -28,6 +31,7 @@ export class MediaThreadHandle {
     this.#worker = new Worker(new URL('./media-thread.ts', import.meta.url), {
       workerData: { ...data, posted: this.#posted } satisfies MediaThreadData,
       name: 'media',
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
     this.#worker.on('message', (replies: ThreadReply[]) => {
       for (const reply of replies) this.#take(reply)

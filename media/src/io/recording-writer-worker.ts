@@ -32,7 +32,7 @@ port.on('message', (command: RecordingWriterCommand) => {
   }
 })
 
-// A late flush only makes the next one longer: the rings hold eight.
+// A late flush only makes the next one longer: the rings hold four.
 const flushing = setInterval(() => {
   for (const [id, file] of files) attempt(id, () => file.flush(false))
 }, FLUSH_INTERVAL_MS)

@@ -2,8 +2,8 @@ import { type AudioFormat, NARROWBAND, type SampleRateHz, type Samples } from '@
 import { encodePcmu } from '../codec/g711.ts'
 import { MediaError } from '../errors.ts'
 
-/** Least time that a channel holds: enough for a disk that stalls for eight flushes of the writer. */
-const HELD_SECONDS = 4
+/** Least time that a channel holds: enough for a disk that stalls for three flushes of the writer. */
+const HELD_SECONDS = 2
 const SILENCE = 0xff
 /** A channel that is further behind the other than this counts as silent. */
 const MAX_LAG_SECONDS = 1
@@ -22,7 +22,7 @@ const NO_END = -1
 
 /**
  * A recording's shared memory, for mono audio of `format` in each channel. `capacity`: bytes per channel, a power of two
- * of at least 1024; default 4.1 s.
+ * of at least 1024; default 2 s.
  */
 export function allocateRecordingRing(
   { sampleRateHz }: AudioFormat = NARROWBAND,

@@ -7,10 +7,17 @@ import type { InBandDigits, MediaParameters, SrtpParameters } from './media-sess
 const MIN_PTIME_MS = 10
 const MAX_PTIME_MS = 60
 
+function copied({ send, receive }: SrtpParameters): SrtpParameters {
+  return {
+    send: { ...send, keyAndSalt: Uint8Array.from(send.keyAndSalt) },
+    receive: { ...receive, keyAndSalt: Uint8Array.from(receive.keyAndSalt) },
+  }
+}
+
 /**
  * Validated parameters of a session: the peer's address is IPv4 (else `MediaError` "unsupported_address"), keys have
  * the length that their suite needs ("srtp_key_invalid"), the packet time is rounded down to a multiple of 10 ms and
- * kept within 10 to 60.
+ * kept within 10 to 60. Keys are copied, so that the media thread is sent their bytes alone and not the memory that they are part of.
  */
 export function checkedParameters(parameters: MediaParameters): MediaParameters {
   const { remote, srtp, ptimeMs } = parameters
@@ -27,7 +34,7 @@ export function checkedParameters(parameters: MediaParameters): MediaParameters 
     }
   }
   const ptime = Math.min(MAX_PTIME_MS, Math.max(MIN_PTIME_MS, Math.floor(ptimeMs / 10) * 10 || 20))
-  return { ...parameters, ptimeMs: ptime }
+  return { ...parameters, ptimeMs: ptime, srtp: srtp === null ? null : copied(srtp) }
 }
 
 /** One line that describes a session's chain in both directions. */

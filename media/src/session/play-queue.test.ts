@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { PLAY_QUEUE_MS, PlayQueue } from './play-queue.ts'
 import { SessionRings } from './session-rings.ts'
 
-const RING_SAMPLES = new SessionRings().samples
+const RING_SAMPLES = new SessionRings().outboundSamples
 
 /** Audio whose samples tell where they stand in everything ever queued. */
 function numbered(from: number, count: number): Int16Array {
@@ -93,10 +93,10 @@ describe('heard ring', () => {
     const rings = new SessionRings()
     rings.setHeardOrigin(8000)
     for (let written = 0; written < 40_000; written += 160) rings.writeHeard(numbered(written, 160), 160)
-    const into = new Int16Array(RING_SAMPLES)
+    const into = new Int16Array(rings.heardSamples)
     const n = rings.readHeard(into)
     expect(rings.heardOverrun()).toBe(40_000 - n)
-    expect(n).toBeGreaterThan(RING_SAMPLES / 2)
+    expect(n).toBeGreaterThan(rings.heardSamples / 2)
     expect(into[0]).toBe((40_000 - n) & 0x7fff)
     expect(into[n - 1]).toBe(39_999 & 0x7fff)
     expect(rings.heardRead()).toBe(40_000)

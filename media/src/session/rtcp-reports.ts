@@ -19,6 +19,9 @@ import type { OutboundChain } from './outbound-chain.ts'
 import type { AppliedParameters } from './session-protocol.ts'
 import type { SessionCounters } from './session-statistics.ts'
 
+/** The compound packet that is being read; none is kept from one packet to the next. */
+const received = new RtcpCompound()
+
 interface RtcpReportsOptions {
   readonly openedAtMs: Ms
   /** Wall clock at open: reports name absolute times. */
@@ -41,7 +44,6 @@ export class RtcpReports {
   readonly #options: RtcpReportsOptions
   readonly #cname: Uint8Array
   readonly #block = new ReportBlock()
-  readonly #received = new RtcpCompound()
   #schedule: RtcpScheduler | null = null
   #announcedIpv4 = 0
   #announcedPort = 0
@@ -109,7 +111,6 @@ export class RtcpReports {
         return
       }
     }
-    const received = this.#received
     if (!readRtcp(packet, clear, received)) {
       counters.malformed++
       return

@@ -1,8 +1,8 @@
 import { type AudioFormat, msToSamples, NARROWBAND, type Samples } from '@parley/kernel'
 import type { VoiceEdge } from './media-session.ts'
 
-/** Each ring holds at least 2 s. */
-const RING_SECONDS = 2
+/** Least time that the outbound ring holds: longer than the owner of the call may be late with more. The heard ring holds twice that. */
+const OUTBOUND_SECONDS = 1
 /** The reader does not use the oldest part of the heard ring, which the writer may be overwriting. */
 const HEARD_GUARD_MS = 128
 
@@ -29,8 +29,9 @@ const HEADER_BYTES = HEADER_WORDS * 4
  */
 export class SessionRings {
   readonly format: AudioFormat
-  /** Samples that each ring holds: a power of two, so that positions wrap cheaply. */
-  readonly samples: Samples
+  /** Samples that each ring holds: powers of two, so that positions wrap cheaply. */
+  readonly outboundSamples: Samples
+  readonly heardSamples: Samples
   readonly memory: SharedArrayBuffer
   readonly #guard: Samples
   readonly #header: Int32Array
@@ -40,13 +41,14 @@ export class SessionRings {
   /** Allocates the memory, or attaches to that of the other thread. Audio in both rings is of `format`, mono. */
   constructor(format: AudioFormat = NARROWBAND, memory?: SharedArrayBuffer) {
     this.format = format
-    this.samples = ringSamples(format)
+    this.outboundSamples = 2 ** Math.ceil(Math.log2(OUTBOUND_SECONDS * format.sampleRateHz))
+    this.heardSamples = 2 * this.outboundSamples
     this.#guard = msToSamples(HEARD_GUARD_MS, format)
-    const ringBytes = this.samples * 2
-    this.memory = memory ?? new SharedArrayBuffer(HEADER_BYTES + 2 * ringBytes)
+    const heardAt = HEADER_BYTES + 2 * this.outboundSamples
+    this.memory = memory ?? new SharedArrayBuffer(heardAt + 2 * this.heardSamples)
     this.#header = new Int32Array(this.memory, 0, HEADER_WORDS)
-    this.#out = new Int16Array(this.memory, HEADER_BYTES, this.samples)
-    this.#heard = new Int16Array(this.memory, HEADER_BYTES + ringBytes, this.samples)
+    this.#out = new Int16Array(this.memory, HEADER_BYTES, this.outboundSamples)
+    this.#heard = new Int16Array(this.memory, heardAt, this.heardSamples)
   }
 
   // Outbound: the owner of the call writes, the media thread takes.
@@ -54,7 +56,7 @@ export class SessionRings {
   /** Copies as much of `audio` from `start` on as fits; returns how many samples. */
   writeOutbound(audio: Int16Array, start: number): Samples {
     const written = this.#load(OUT_WRITTEN)
-    const room = this.samples - (written - this.#load(OUT_TAKEN))
+    const room = this.outboundSamples - (written - this.#load(OUT_TAKEN))
     const count = Math.min(room, audio.length - start)
     copyIn(this.#out, written, audio, start, count)
     this.#store(OUT_WRITTEN, written + count)
@@ -131,7 +133,7 @@ export class SessionRings {
       const count = Math.min(into.length, this.#load(HEARD_WRITTEN) - read)
       copyOut(this.#heard, read, into, 0, count)
       // Data that was overwritten while it was copied must not be returned.
-      if (this.#load(HEARD_WRITTEN) - read > this.samples) continue
+      if (this.#load(HEARD_WRITTEN) - read > this.heardSamples) continue
       this.#store(HEARD_READ, read + count)
       return count
     }
@@ -173,7 +175,7 @@ export class SessionRings {
 
   #skipOverrun(): Samples {
     const read = this.#load(HEARD_READ)
-    const oldest = this.#load(HEARD_WRITTEN) - (this.samples - this.#guard)
+    const oldest = this.#load(HEARD_WRITTEN) - (this.heardSamples - this.#guard)
     if (read >= oldest) return read
     this.#store(HEARD_OVERRUN, this.#load(HEARD_OVERRUN) + oldest - read)
     this.#store(HEARD_READ, oldest)
@@ -197,8 +199,4 @@ function copyIn(ring: Int16Array, position: number, from: Int16Array, start: num
 function copyOut(ring: Int16Array, position: number, into: Int16Array, start: number, count: number): void {
   const mask = ring.length - 1
   for (let i = 0; i < count; i++) into[start + i] = ring[(position + i) & mask]!
-}
-
-function ringSamples({ sampleRateHz }: AudioFormat): Samples {
-  return 2 ** Math.ceil(Math.log2(RING_SECONDS * sampleRateHz))
 }

@@ -18,17 +18,19 @@ export type SubjectRequest =
     }
   | { readonly type: 'connect'; readonly parameters: readonly MediaParameters[] }
   | { readonly type: 'measure' }
+  /** Asks for the memory of the process without garbage, which stalls its calls. */
+  | { readonly type: 'weigh' }
 
 export type SubjectReply =
   | { readonly type: 'opened'; readonly ports: readonly number[]; readonly rssBefore: number }
   | { readonly type: 'connected' }
   | { readonly type: 'measured'; readonly measured: SubjectMeasures }
+  | { readonly type: 'weighed'; readonly rss: number }
 
 export interface SubjectMeasures {
   readonly thread: ThreadStatistics
   /** CPU time of the main thread since its start. */
   readonly mainCpuMs: number
-  readonly rss: number
   readonly missedSlots: number
   readonly rejected: MediaStatistics['rejected']
 }

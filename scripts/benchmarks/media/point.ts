@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { systemRandom } from '@parley/kernel'
 import type { MediaParameters } from '@parley/media'
@@ -42,7 +43,7 @@ export interface PointFigures {
   readonly us_per_tick: number
   readonly main_us_per_tick: number
   readonly media_thread_utilization: number
-  /** Growth of the process's memory since before the calls were opened, bytes. */
+  /** Growth of the process's resident memory since before the calls were opened, without garbage, bytes. */
   readonly grown_bytes: number
 }
 
@@ -50,7 +51,10 @@ export interface PointFigures {
 export async function measurePoint(options: PointOptions): Promise<PointFigures> {
   const { calls, packetIo, stalls, warmUpMs, measureMs, everything } = options
   const recordings = everything ? mkdtempSync(join(tmpdir(), 'parley-media-')) : null
-  const subject = new ChildLink<SubjectRequest, SubjectReply>(join(import.meta.dirname, 'subject.ts'))
+  const collector = pathToFileURL(join(import.meta.dirname, '../collect-garbage.ts')).href
+  const subject = new ChildLink<SubjectRequest, SubjectReply>(join(import.meta.dirname, 'subject.ts'), {
+    nodeOptions: ['--expose-gc', '--import', collector],
+  })
   const peer = new ChildLink<PeerRequest, PeerReply>(join(import.meta.dirname, 'peer.ts'))
   try {
     const keys = Array.from({ length: calls }, (): CallKeys => ({ toSubject: newKey(), toPeer: newKey() }))
@@ -69,7 +73,8 @@ export async function measurePoint(options: PointOptions): Promise<PointFigures>
     const after = (await subject.ask({ type: 'measure' }, 'measured')).measured
     const bare = await sleeper.stop()
     check(received, after)
-    return figures(options, received, before, after, bare, opened.rssBefore)
+    const grownBytes = (await subject.ask({ type: 'weigh' }, 'weighed')).rss - opened.rssBefore
+    return figures(options, received, before, after, bare, grownBytes)
   } finally {
     await Promise.all([subject.end(), peer.end()])
     if (recordings !== null) rmSync(recordings, { recursive: true, force: true })
@@ -82,7 +87,7 @@ function figures(
   before: SubjectMeasures,
   after: SubjectMeasures,
   bare: Quantiles,
-  rssBefore: number,
+  grownBytes: number,
 ): PointFigures {
   const ticks = after.thread.sendLateness.count
   const perTick = (ms: number) => Math.round((ms * 100_000) / ticks) / 100
@@ -98,7 +103,7 @@ function figures(
     us_per_tick: perTick(after.thread.cpuMs - before.thread.cpuMs),
     main_us_per_tick: perTick(after.mainCpuMs - before.mainCpuMs),
     media_thread_utilization: Math.round(after.thread.eventLoopUtilization * 1000) / 1000,
-    grown_bytes: after.rss - rssBefore,
+    grown_bytes: grownBytes,
   }
 }
 

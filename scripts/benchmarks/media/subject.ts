@@ -1,24 +1,40 @@
 // The process that is measured: one media plane with one media thread, as an engine has it.
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BroadcastChannel } from 'node:worker_threads'
 import { type MediaSession, ThreadedMediaPlane } from '@parley/media'
 import type { SubjectReply, SubjectRequest } from './messages.ts'
 
 const FIRST_PORT = 21_000
 const SPARE_PORTS = 400
-const SUPPLY_EVERY_MS = 500
+const SUPPLY_EVERY_MS = 250
+/** Time for every thread to collect its garbage. */
+const COLLECTION_MS = 1000
+const collections = new BroadcastChannel('collect-garbage')
+collections.unref()
 
 let plane: ThreadedMediaPlane | null = null
 const sessions: MediaSession[] = []
 
-const tone = Int16Array.from({ length: 8000 }, (_, i) => 8000 * Math.sin((2 * Math.PI * 440 * i) / 8000))
-const audio = new Int16Array(16_000)
+const tone = Int16Array.from({ length: 4000 }, (_, i) => 8000 * Math.sin((2 * Math.PI * 440 * i) / 8000))
+const audio = new Int16Array(8000)
 
 /** The work of the calls' owner: fills the playout rings and reads the received audio. */
 function supply(): void {
   for (const session of sessions) {
-    if (session.queued() < 8000) session.play(tone)
+    if (session.queued() < 4000) session.play(tone)
     session.readHeard(audio)
   }
+}
+
+/** Resident memory of the process after every thread has collected its garbage twice, bytes. */
+async function memoryWithoutGarbage(): Promise<number> {
+  for (let i = 0; i < 2; i++) {
+    collections.postMessage('collect')
+    globalThis.gc?.()
+    await sleep(COLLECTION_MS)
+  }
+  return process.memoryUsage().rss
 }
 
 async function answer(request: SubjectRequest): Promise<SubjectReply> {
@@ -31,7 +47,7 @@ async function answer(request: SubjectRequest): Promise<SubjectReply> {
       packetIo,
       ...(stalls && { stalls }),
     })
-    const rssBefore = process.memoryUsage().rss
+    const rssBefore = await memoryWithoutGarbage()
     for (let i = 0; i < calls; i++) {
       const recording = recordings === null ? {} : { recording: { path: join(recordings, `${i}.wav`) } }
       const session = await plane.open({ label: `call ${i}`, ...recording })
@@ -45,6 +61,7 @@ async function answer(request: SubjectRequest): Promise<SubjectReply> {
     for (const [i, parameters] of request.parameters.entries()) sessions[i]!.apply(parameters)
     return { type: 'connected' }
   }
+  if (request.type === 'weigh') return { type: 'weighed', rss: await memoryWithoutGarbage() }
   const [thread] = await plane!.threadStatistics()
   const statistics = await Promise.all(sessions.map(session => session.statistics()))
   const cpu = process.threadCpuUsage()
@@ -55,7 +72,6 @@ async function answer(request: SubjectRequest): Promise<SubjectReply> {
     measured: {
       thread: thread!,
       mainCpuMs: (cpu.user + cpu.system) / 1000,
-      rss: process.memoryUsage().rss,
       missedSlots: sum(one => one.missedSlots),
       rejected: {
         unauthenticated: sum(one => one.rejected.unauthenticated),

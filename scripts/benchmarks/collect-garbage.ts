@@ -1,0 +1,10 @@
+// Loaded by `--import` into every thread of a process that runs with `--expose-gc`: each thread collects its garbage on request.
+import { BroadcastChannel } from 'node:worker_threads'
+
+const channel = new BroadcastChannel('collect-garbage')
+channel.onmessage = () => collect()
+channel.unref()
+
+function collect(): void {
+  globalThis.gc?.()
+}

@@ -1,11 +1,13 @@
 // The measured process: an engine with the built-in voice and recogniser and a scripted model, or with services in another
 // process.
-import { AgentActions, CodeThreads, InMemoryEffectLedger } from '@parley/conversation'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AgentActions, CodeThreads, InMemoryEffectLedger, type KnowledgeSearcher } from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import type { VoiceAgent } from '@parley/engine'
 import { Engine, testPlan, testRouter } from '@parley/engine/testing'
 import { compile, type Draft, judgeDestination, type Plan } from '@parley/flow'
 import { randomToken, systemRandom, systemTime } from '@parley/kernel'
+import { KnowledgeSearch } from '@parley/knowledge'
 import { ensureLocalCertificate } from '@parley/leg'
 import {
   type LanguageModel,
@@ -15,8 +17,10 @@ import {
   TonesRecogniser,
 } from '@parley/providers'
 import { AnthropicMessages, CartesiaVoice, deepgramNova, ServiceRecogniser } from '@parley/providers/testing'
+import { openDatabase } from '@parley/store'
+import { embedderAt } from '../knowledge/embeddings-server.ts'
 import { crispVoice } from './crisp-voice.ts'
-import type { EngineMeasures, EngineReply, EngineRequest } from './messages.ts'
+import type { EngineMeasures, EngineReply, EngineRequest, SearchedDocuments } from './messages.ts'
 import { MIN_DELAY_MS } from './script.ts'
 import { ANSWER, CountedModel, ScriptedModel } from './scripted-model.ts'
 
@@ -55,10 +59,13 @@ const DRAFT: Draft = {
   },
 }
 
+const ALL_DOCUMENTS = { document_ids: null, top_k: 3, min_score: 0 }
+
 async function start(request: EngineRequest & { type: 'start' }): Promise<EngineReply> {
   const services = request.services === null ? await ownServices(request.plantedMs) : servicesAt(request.services)
   model = new CountedModel(services.model)
-  const talker = agent({ ...services, model }, request)
+  const knowledge = request.documents === null ? undefined : await searcherOf(request.documents)
+  const talker = agent({ ...services, model, knowledge }, request)
   const token = randomToken(systemRandom, 26)
   const engine = await Engine.start({
     endpoint: {
@@ -90,6 +97,25 @@ async function ownServices(plantedMs: number): Promise<AgentServices> {
   }
 }
 
+/** Searches as an engine of the platform does; the vectors are in memory before the first call. */
+async function searcherOf(documents: SearchedDocuments): Promise<KnowledgeSearcher> {
+  const { databaseUrl, embeddingsUrl, scope, lateMs } = documents
+  const embedder = embedderAt(embeddingsUrl)
+  const source = new KnowledgeSearch({
+    database: await openDatabase({ ownerUrl: databaseUrl, process: 'engine' }),
+    embedders: () => embedder,
+  })
+  const searcher: KnowledgeSearcher = {
+    async search(query, signal) {
+      if (lateMs > 0) await sleep(lateMs, null, { signal })
+      return source.search(scope, query, signal)
+    },
+  }
+  const never = new AbortController().signal
+  await searcher.search({ query: 'What is there?', documentIds: null, topK: 1, minScore: 0 }, never)
+  return searcher
+}
+
 /** Adapters of one service of each kind, with their connections. */
 function servicesAt(at: Readonly<Record<string, string>>): AgentServices {
   const of = (vendor: string) => {
@@ -103,12 +129,13 @@ function servicesAt(at: Readonly<Record<string, string>>): AgentServices {
 }
 
 function agent(
-  { recogniser, voice, model }: AgentServices,
+  { recogniser, voice, model, knowledge }: AgentServices & { readonly knowledge: KnowledgeSearcher | undefined },
   { endpointingMs, asksAhead }: EngineRequest & { type: 'start' },
 ): VoiceAgent {
   const egress = new OutboundHttp({ allow: [], time: systemTime })
   return {
-    plan: compiled(),
+    plan: compiled(knowledge === undefined ? DRAFT : { ...DRAFT, knowledge: ALL_DOCUMENTS }),
+    knowledge,
     agentId: null,
     agentVersion: null,
     recogniser,
@@ -132,8 +159,8 @@ function agent(
   }
 }
 
-function compiled(): Plan {
-  const compilation = compile(DRAFT)
+function compiled(draft: Draft): Plan {
+  const compilation = compile(draft)
   if (!compilation.ok) throw new Error(`the plan does not compile: ${JSON.stringify(compilation.diagnostics)}`)
   return compilation.plan
 }
@@ -147,6 +174,7 @@ function measure(): EngineMeasures {
     idleMs: idle,
     atMs: performance.now(),
     requests: model?.requests ?? 0,
+    withPassages: model?.withPassages ?? 0,
     misheard: model?.misheard ?? [],
   }
 }

@@ -44,8 +44,8 @@ describe('the figures of a row', () => {
   })
 
   it('CPU time of the engine is given per second of one call', () => {
-    const before = { cpuMs: 500, activeMs: 100, idleMs: 900, atMs: 1000, requests: 0, misheard: [] }
-    const after = { cpuMs: 900, activeMs: 400, idleMs: 1600, atMs: 3000, requests: 0, misheard: [] }
+    const before = { cpuMs: 500, activeMs: 100, idleMs: 900, atMs: 1000, requests: 0, withPassages: 0, misheard: [] }
+    const after = { cpuMs: 900, activeMs: 400, idleMs: 1600, atMs: 3000, requests: 0, withPassages: 0, misheard: [] }
     expect(engineFigures(10, before, after)).toEqual({ eventLoop: 0.3, cpuPerCallSecond: 20 })
   })
 })

@@ -1,4 +1,15 @@
+import type { Scope } from '@parley/contract'
 import type { Ms } from '@parley/kernel'
+
+/** The documents that the agent searches while the caller speaks. */
+export interface SearchedDocuments {
+  readonly databaseUrl: string
+  /** Of an OpenAI-compatible server. */
+  readonly embeddingsUrl: string
+  readonly scope: Scope
+  /** Planted fault: delay of each search, ms. */
+  readonly lateMs: Ms
+}
 
 /** Messages between the benchmark and its engine process; each request gets one reply. */
 export type EngineRequest =
@@ -13,6 +24,8 @@ export type EngineRequest =
       readonly plantedMs: Ms
       /** Environment variables of the services; null: recogniser, voice and model run in the engine's process. */
       readonly services: Readonly<Record<string, string>> | null
+      /** Null: the agent has no documents. */
+      readonly documents: SearchedDocuments | null
     }
   | { readonly type: 'measure' }
 
@@ -31,6 +44,8 @@ export interface EngineMeasures {
   readonly atMs: Ms
   /** Number of requests to the model. */
   readonly requests: number
+  /** Requests to the model with passages of documents. */
+  readonly withPassages: number
   /** Turns whose words were not recognised exactly. */
   readonly misheard: readonly string[]
 }

@@ -6,6 +6,7 @@ import type { ServiceOverhead } from './bare-clients.ts'
 import { measureCalls } from './callers.ts'
 import { EngineLink } from './engine-link.ts'
 import { engineFigures, type TurnFigures, turnFigures } from './figures.ts'
+import type { SearchedDocuments } from './messages.ts'
 import { MIN_DELAY_MS, SERVICE_DELAYS } from './script.ts'
 import { startServices } from './services-link.ts'
 
@@ -32,6 +33,8 @@ interface RowOptions {
   readonly plantedMs: Ms
   /** Overhead of services in another process; null: recogniser, voice and model run in the engine's process. */
   readonly services: ServiceOverhead | null
+  /** Documents that the agent searches; default none. */
+  readonly documents?: SearchedDocuments
 }
 
 export interface Row extends TurnFigures {
@@ -50,6 +53,8 @@ export interface Row extends TurnFigures {
   readonly broken: readonly string[]
   /** Requests to the model minus turns, discarded preemptive requests included; negative when there were fewer. */
   readonly answers_too_many: number
+  /** Requests to the model with passages of documents. */
+  readonly answers_with_passages: number
   /** The first turns whose words were not recognised exactly. */
   readonly misheard: readonly string[]
 }
@@ -67,6 +72,7 @@ export async function measureRow(options: RowOptions): Promise<Row> {
       asksAhead,
       plantedMs,
       services: services?.environment ?? null,
+      documents: options.documents ?? null,
     })
     try {
       const before = await engine.measure()
@@ -97,6 +103,7 @@ export async function measureRow(options: RowOptions): Promise<Row> {
         broken_calls: broken.length,
         broken: broken.slice(0, MAX_SHOWN),
         answers_too_many: after.requests - calls * (warmUpTurns + turns),
+        answers_with_passages: after.withPassages,
         misheard: after.misheard.slice(0, MAX_SHOWN),
       }
     } finally {

@@ -4,6 +4,9 @@ import type { ChatMessage, GenerationEvent, GenerationRequest, LanguageModel } f
 import type { ModelIdentity } from '@parley/providers/testing'
 import { CALLER_LINES, scriptedDelay } from './script.ts'
 
+/** How the instructions introduce passages of documents. */
+const PASSAGES = 'Passages of documents that may answer'
+
 /** The scripted answer. */
 export const ANSWER = 'Certainly.'
 
@@ -40,6 +43,8 @@ export class ScriptedModel implements LanguageModel {
 /** Forwards to a model and counts the requests. */
 export class CountedModel implements LanguageModel {
   requests = 0
+  /** Requests with passages of documents. */
+  withPassages = 0
   /** Last turns of requests that differ from the callers' lines. */
   readonly misheard: string[] = []
   readonly #model: LanguageModel
@@ -58,6 +63,7 @@ export class CountedModel implements LanguageModel {
 
   generate(request: GenerationRequest, signal: AbortSignal): AsyncIterable<GenerationEvent> {
     this.requests++
+    if (request.messages.some(({ content }) => content.includes(PASSAGES))) this.withPassages++
     const newest = turnsIn(request.messages).at(-1)?.content ?? ''
     if (!CALLER_LINES.includes(newest)) this.misheard.push(newest)
     return this.#model.generate(request, signal)

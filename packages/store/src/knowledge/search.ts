@@ -39,10 +39,11 @@ export async function vectorsAfter(
   atMost: number,
 ): Promise<DocumentVectors[]> {
   const { rows } = await sql<DocumentVectors>`
-    select document_id, vectors, joined::text from parley.knowledge_embeddings
-    where tenant_id = ${scope.tenant_id} and generation_id = ${generationId}::uuid and state = 'embedded'
-      and joined > ${after}::bigint
-    order by joined limit ${atMost}::integer`.execute(db)
+    select e.document_id, e.vectors, e.joined::text from parley.knowledge_embeddings e
+    where e.tenant_id = ${scope.tenant_id} and e.generation_id = ${generationId}::uuid and e.state = 'embedded'
+      and e.joined > ${after}::bigint
+    -- "joined" alone would be the text of the answer, in which 10 comes before 9.
+    order by e.joined limit ${atMost}::integer`.execute(db)
   return rows
 }
 

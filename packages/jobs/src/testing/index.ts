@@ -1,0 +1,3 @@
+export { KnowledgeBuilder } from '../knowledge/knowledge-builder.ts'
+export { JobCounters } from '../metrics.ts'
+export { MemoryEnvironmentQueue } from './memory-environment-queue.ts'

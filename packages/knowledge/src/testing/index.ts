@@ -1,0 +1,1 @@
+export { GenerationVectors } from '../io/generation-vectors.ts'

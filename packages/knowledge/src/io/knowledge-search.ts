@@ -10,7 +10,7 @@ import {
 } from '@parley/store'
 import { KnowledgeError } from '../errors.ts'
 import type { Embedders, KnowledgeQuery, KnowledgeResult, KnowledgeSource, Passage } from '../protocol.ts'
-import { fusedRanking } from '../rank-fusion.ts'
+import { fusedRanking, type RankedItem } from '../rank-fusion.ts'
 import { normalised } from '../vectors/normalised.ts'
 import { GenerationVectors } from './generation-vectors.ts'
 
@@ -72,7 +72,9 @@ export class KnowledgeSearch implements KnowledgeSource {
     }
     // A chunk without a vector is not in the generation yet.
     const inGeneration = byWords.filter(place => score.has(keyOf(place)))
-    const ranking = fusedRanking([hits.map(keyOf), inGeneration.map(keyOf)]).filter(key => score.get(key)! >= minScore)
+    const ranking = fusedRanking([hits.map(ranked), inGeneration.map(ranked)]).filter(
+      key => score.get(key)! >= minScore,
+    )
     const wanted = ranking.slice(0, topK + SPARE)
     const passages = new Map((await passagesAt(db, scope, wanted.map(placeOf))).map(row => [keyOf(row), row]))
     const items = wanted.flatMap((key): Passage[] => {
@@ -112,6 +114,10 @@ export class KnowledgeSearch implements KnowledgeSource {
 
 function keyOf({ document_id, chunk_index }: ChunkPlace): string {
   return `${document_id}/${chunk_index}`
+}
+
+function ranked(place: ChunkPlace & { readonly score: number }): RankedItem {
+  return { key: keyOf(place), score: place.score }
 }
 
 function placeOf(key: string): ChunkPlace {

@@ -8,15 +8,20 @@ export interface ChunkPlace {
   readonly chunk_index: number
 }
 
+/** A chunk with the weight of the words that it has in common with a query. */
+interface RatedPlace extends ChunkPlace {
+  readonly score: number
+}
+
 /** Chunks with words of `query`, the best first. `documentIds` null: of all documents. */
 export async function chunksByWords(
   db: Queries,
   query: string,
   documentIds: readonly string[] | null,
   atMost: number,
-): Promise<ChunkPlace[]> {
-  const { rows } = await sql<ChunkPlace>`
-    select document_id, chunk_index
+): Promise<RatedPlace[]> {
+  const { rows } = await sql<RatedPlace>`
+    select document_id, chunk_index, score
     from parley.search_words(${query}, ${documentIds}::uuid[], ${atMost}::integer)`.execute(db)
   return rows
 }

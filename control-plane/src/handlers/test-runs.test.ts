@@ -45,6 +45,7 @@ describe('POST /test-runs', () => {
       verdict: null,
       progress: { trials: 0, admitted: 0, settled: 0 },
       summary: null,
+      replay: null,
       judge_model: null,
       cost: { estimated_usd: 0, measured_usd: null },
     })

@@ -59,6 +59,7 @@ export interface TestRunCasesTable {
   flaky: Generated<boolean>
   change: 'regressed' | 'fixed' | 'same' | 'new' | null
   compared: Generated<boolean>
+  recorded_run_id: Generated<string | null>
 }
 
 export interface TestTrialsTable {

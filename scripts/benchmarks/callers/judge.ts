@@ -140,6 +140,6 @@ function repeatedSentences({ report }: FinishedCall): string[] {
   })
 }
 
-function wordsOf(text: string): string[] {
+export function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }

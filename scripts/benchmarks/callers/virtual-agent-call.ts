@@ -1,14 +1,29 @@
-import { type ActionRunner, AgentActions, CodeThreads, InMemoryEffectLedger } from '@parley/conversation'
+import {
+  type ActionRequest,
+  type ActionRunner,
+  AgentActions,
+  CodeThreads,
+  InMemoryEffectLedger,
+} from '@parley/conversation'
 import { OutboundHttp } from '@parley/egress'
 import { agentCall } from '@parley/engine'
 import type { CallReport } from '@parley/engine/testing'
 import { RealTimeWork, VirtualServices } from '@parley/evaluation/testing'
-import { type ExampleName, ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
-import { compile, type Plan } from '@parley/flow'
+import { ExampleServer, exampleDraft, withOrigin } from '@parley/examples'
+import { compile, type Draft, type Plan } from '@parley/flow'
 import { type Ms, SeededRandom, systemTime } from '@parley/kernel'
 import { VirtualLine } from '@parley/leg'
-import { CallerScript, type CallerStep, callerTurns, missedExpectations, PhoneCall, PhoneVoice } from '@parley/phone'
-import { RulesModel, speechBandOf, TonesRecogniser, TonesVoice } from '@parley/providers'
+import {
+  CallerScript,
+  type CallerStep,
+  callerTurns,
+  LineDamage,
+  type LineDamageOptions,
+  missedExpectations,
+  PhoneCall,
+  PhoneVoice,
+} from '@parley/phone'
+import { RulesModel, speechBandOf, type TextToSpeech, TonesRecogniser, TonesVoice } from '@parley/providers'
 import type { CallerCase } from './cases.ts'
 
 /** Monday, 23 November 2026, 9:00 UTC. */
@@ -21,10 +36,33 @@ const FIRST_AUDIO_MS: Ms = 150
 const ACTION_MS: Ms = 100
 const LATENCY_MS: Ms = 20
 
+/** The way between the caller and the agent. */
+export interface CallerLine {
+  /** Of everything that is random on the line; default 5. */
+  readonly seed?: number
+  /** G.722 in place of G.711; default false. */
+  readonly isWideband?: boolean
+  readonly damage?: LineDamageOptions
+}
+
 /** Who calls which agent. */
-interface VirtualCaller extends Pick<CallerCase, 'agent' | 'language' | 'caller' | 'actionMs'> {
+export interface VirtualCaller extends Pick<CallerCase, 'agent' | 'language' | 'caller' | 'actionMs'> {
   /** Plays these steps in place of `caller`; the call then has no turns. */
   readonly steps?: readonly CallerStep[]
+  /** Default: an undamaged narrowband line. */
+  readonly line?: CallerLine
+}
+
+type AgentCallOptions = Parameters<typeof agentCall>[0]
+
+/** How one call differs from that of the example agent, and what is observed of it. */
+export interface CallVariant extends Pick<AgentCallOptions, 'recording' | 'onEvent'> {
+  /** Default: the example as it is. */
+  readonly draft?: Draft
+  /** The agent runs an action. */
+  readonly onAction?: (request: ActionRequest) => void
+  /** The agent gives its voice a text. */
+  readonly onSpeech?: (text: string) => void
 }
 
 /** A call of the benchmark from both sides. */
@@ -59,19 +97,26 @@ export class VirtualAgentCalls {
     return ExampleServer.open({ wallClock: () => MONDAY })
   }
 
+  get voice(): TonesVoice {
+    return this.#tones
+  }
+
   /** A call to an agent whose actions use the server. */
-  async run(example: VirtualCaller, server: ExampleServer): Promise<FinishedCall> {
+  async run(example: VirtualCaller, server: ExampleServer, variant: CallVariant = {}): Promise<FinishedCall> {
     const { hostname, port } = new URL(server.origin)
     const egress = new OutboundHttp({ allow: [{ host: hostname, port: Number(port) }], time: systemTime })
     try {
-      return await this.#call(example, planOf(example.agent, server.origin), egress)
+      const plan = examplePlan(variant.draft ?? exampleDraft(example.agent).draft, server.origin)
+      return await this.#call(example, plan, egress, variant)
     } finally {
       await egress.close()
     }
   }
 
-  async #call(example: VirtualCaller, plan: Plan, egress: OutboundHttp): Promise<FinishedCall> {
-    const line = new VirtualLine({ seed: 5 })
+  async #call(example: VirtualCaller, plan: Plan, egress: OutboundHttp, variant: CallVariant): Promise<FinishedCall> {
+    const { seed = 5, isWideband = false, damage = {} } = example.line ?? {}
+    const codecs: { codecs: ('PCMU' | 'G722')[] } = { codecs: [isWideband ? 'G722' : 'PCMU'] }
+    const line = new VirtualLine({ seed, answering: codecs })
     const { time } = line
     const services = new VirtualServices(line, this.#work)
     line.packets.setConditions({ latencyMs: LATENCY_MS })
@@ -86,7 +131,7 @@ export class VirtualAgentCalls {
         agentVersion: null,
         recogniser,
         speechBand: speechBandOf(recogniser.id),
-        voice: services.voice(this.#tones, FIRST_AUDIO_MS),
+        voice: observed(services.voice(this.#tones, FIRST_AUDIO_MS), variant.onSpeech),
         voiceId: null,
         model: () => model,
         ledger: () => ledger,
@@ -102,10 +147,20 @@ export class VirtualAgentCalls {
             }),
             services,
             example.actionMs ?? ACTION_MS,
+            variant.onAction,
           ),
         transferPolicy: () => ({ decision: 'allow', reason: null, policy_version: '1' }) as const,
       }
-      const call = agentCall({ leg, time, agent, wallClock: () => MONDAY, random: new SeededRandom(3) })
+      const { recording, onEvent } = variant
+      const call = agentCall({
+        leg,
+        time,
+        agent,
+        wallClock: () => MONDAY,
+        random: new SeededRandom(3),
+        ...(recording && { recording }),
+        ...(onEvent && { onEvent }),
+      })
       void call.report.then(report.resolve)
       leg.ring()
       leg.answer()
@@ -114,7 +169,8 @@ export class VirtualAgentCalls {
       example.steps ?? example.caller,
       new PhoneVoice(this.#tones, example.language),
     )
-    const phone = new PhoneCall(await line.dial(), time)
+    const damaged = LineDamage.changes(damage) ? { damage: new LineDamage(damage, new SeededRandom(seed)) } : {}
+    const phone = new PhoneCall(await line.dial(codecs), time, damaged)
     phone.setRecogniser(new TonesRecogniser(), example.language)
     const voice = phone.farVoice()
     let player: Parameters<typeof callerTurns>[0]['player'] = { acts: [], missed: [] }
@@ -142,9 +198,15 @@ export class VirtualAgentCalls {
     }
   }
 
-  #actions(http: AgentActions, services: VirtualServices, actionMs: Ms): ActionRunner {
+  #actions(
+    http: AgentActions,
+    services: VirtualServices,
+    actionMs: Ms,
+    onAction: CallVariant['onAction'],
+  ): ActionRunner {
     return {
       run: async (request, signal) => {
+        onAction?.(request)
         const outcome = await services.working(http.run(request, signal))
         await services.wait(actionMs)
         return outcome
@@ -155,8 +217,24 @@ export class VirtualAgentCalls {
 
 const NO_SECRETS = { get: async () => null }
 
-function planOf(name: ExampleName, origin: string): Plan {
-  const compiled = compile(withOrigin(exampleDraft(name).draft, origin))
-  if (!compiled.ok) throw new Error(`the example agent "${name}" does not compile`)
+/** The plan of an example, or of a variant of it, whose actions use the server at `origin`. Throws for one that does not compile. */
+export function examplePlan(draft: Draft, origin: string): Plan {
+  const compiled = compile(withOrigin(draft, origin))
+  if (!compiled.ok) throw new Error(`the agent "${draft.name}" does not compile`)
   return compiled.plan
+}
+
+function observed(voice: TextToSpeech, onSpeech: CallVariant['onSpeech']): TextToSpeech {
+  if (onSpeech === undefined) return voice
+  const { id, languages } = voice
+  return {
+    id,
+    languages,
+    readiness: language => voice.readiness(language),
+    synthesize: (request, signal) => {
+      onSpeech(request.text)
+      return voice.synthesize(request, signal)
+    },
+    close: async () => {},
+  }
 }

@@ -36,6 +36,7 @@ const testRun = {
     guard_events: 0,
   },
   baseline_test_run_id: null,
+  replay: null,
   judge_model: identity,
   cost: { estimated_usd: 0.02, measured_usd: 0.01 },
   created_by: apiKey,

@@ -51,6 +51,8 @@ export const testRun = z
       })
       .nullable(),
     baseline_test_run_id: uuid.nullable(),
+    /** The run that the test run replays, and what follows the first turn that changes; null: it executes suites. */
+    replay: z.strictObject({ run_id: uuid, after_change: z.enum(['stop', 'simulate']) }).nullable(),
     /** The model that judges; null: no case needs one, or the agent's model cannot judge. */
     judge_model: modelIdentity.nullable(),
     cost: z.strictObject({ estimated_usd: usd, measured_usd: usd.nullable() }),

@@ -2,7 +2,7 @@ import type { AudioFormat } from '@parley/kernel'
 import type { GenerationEvent, LanguageModel } from '@parley/providers'
 import type { ConversationOptions } from '../conversation-options.ts'
 import type { EffectLedger, EffectRecord } from '../ledger.ts'
-import type { ActionOutcome, ActionPhase, ActionRunner, KnowledgeSearcher } from '../ports.ts'
+import type { ActionOutcome, ActionPhase, ActionRequest, ActionRunner, KnowledgeSearcher } from '../ports.ts'
 import type { AnswerCodec, Inputs } from './inputs.ts'
 import { errorOf, failureOf, type StoredFailure } from './stored-failure.ts'
 
@@ -78,14 +78,31 @@ function loggedModel(choose: () => LanguageModel, inputs: Inputs): LanguageModel
 function loggedActions(runner: ActionRunner, inputs: Inputs): ActionRunner {
   return {
     run: ({ onPhase, ...request }, signal) => {
-      const { action, arguments: args, node_id, ordinal } = request
       return inputs.call<ActionOutcome, ActionPhase>(
-        { kind: 'action', request: { action, args, node_id, ordinal }, codec: AS_IT_IS },
+        { kind: 'action', request: sentBy(request), codec: AS_IT_IS },
         progress => runner.run({ ...request, onPhase: progress }, signal),
         onPhase,
       )
     },
   }
+}
+
+/** Members of an action that do not change what is sent: its arguments were made of `parameters`. */
+const NOT_SENT: ReadonlySet<string> = new Set(['name', 'description', 'parameters', 'response_variables'])
+
+/** What an action sends, with the values of its variables; code may read any variable. */
+function sentBy(request: Omit<ActionRequest, 'onPhase'>): unknown {
+  const { action, arguments: args, node_id, ordinal, variables, render } = request
+  const sent = Object.entries(action).filter(([name]) => !NOT_SENT.has(name))
+  const read = action.kind === 'code' ? variables : {}
+  return { action: rendered(Object.fromEntries(sent), render), args, node_id, ordinal, read }
+}
+
+function rendered(value: unknown, render: ActionRequest['render']): unknown {
+  if (typeof value === 'string') return render(value)
+  if (Array.isArray(value)) return value.map(item => rendered(item, render))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rendered(member, render)]))
 }
 
 function loggedKnowledge(searcher: KnowledgeSearcher, inputs: Inputs): KnowledgeSearcher {

@@ -1,5 +1,5 @@
 import type { TestCase } from '@parley/contract'
-import type { ConversationOptions, InputLog, LoggedRequest } from '@parley/conversation'
+import type { ConversationOptions, InputLog, LoggedRequest, TimelineItem } from '@parley/conversation'
 import { digestOf } from '@parley/conversation'
 import type { Ms } from '@parley/kernel'
 import type { GenerationEvent, LanguageModel } from '@parley/providers'
@@ -45,6 +45,11 @@ export function recordedMocks(log: InputLog, actionIds: readonly string[]): Test
     if (action_id === undefined || recorded === undefined) return []
     return [{ action_id, when: [], respond: respondOf(recorded), times: 1 }]
   })
+}
+
+/** The actions that a run used, in order. */
+export function startedActions(timeline: readonly TimelineItem[]): string[] {
+  return timeline.flatMap(item => (item.kind === 'action' && item.phase === 'started' ? [item.action_id] : []))
 }
 
 function respondOf({ outcome, body, error_code, durationMs }: RecordedOutcome): TestCase['mocks'][number]['respond'] {

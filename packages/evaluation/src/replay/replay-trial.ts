@@ -6,7 +6,7 @@ import type { TrialReport } from '../run-trial.ts'
 import { runTextTrial } from '../text-trial.ts'
 import type { TrialOptions } from '../trial.ts'
 import type { TrialRecord } from '../trial-record.ts'
-import { deterministicAnswers, recordedMocks, recordedModels } from './recorded-answers.ts'
+import { deterministicAnswers, recordedMocks, recordedModels, startedActions } from './recorded-answers.ts'
 import { personaOf, ReplayCaller, recordedTurns } from './replay-caller.ts'
 import { changesOfTurn, type TurnChange, turnSummaries } from './turn-changes.ts'
 
@@ -90,10 +90,9 @@ async function carriedOn(changed: number, reason: string, options: ReplayTrialOp
     afterChange === 'stop'
       ? null
       : personaCaller(personaOf(recorded), { language: testCase.language, models, meter, random })
-  const actions = recorded.flatMap(item => (item.kind === 'action' && item.phase === 'started' ? [item.action_id] : []))
   const record = await runTextTrial({
     ...options,
-    testCase: { ...testCase, mocks: recordedMocks(log, actions) },
+    testCase: { ...testCase, mocks: recordedMocks(log, startedActions(recorded)) },
     models: recordedModels(log, models),
     wallClock: () => log.header.startedAt,
     caller: new ReplayCaller(recordedTurns(recorded).slice(0, changed), goesOn),

@@ -1,6 +1,14 @@
 import { systemTime } from '@parley/kernel'
 import { RulesModel } from '@parley/providers'
-import { insertTestRun, listCaseResults, type ReplayOrder, readTestRun, readTrial } from '@parley/store'
+import {
+  insertTestRun,
+  listCaseResults,
+  type ReplayOrder,
+  readTestRun,
+  readTranscript,
+  readTrial,
+  type TestRunSuite,
+} from '@parley/store'
 import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { JobCounters } from '../metrics.ts'
@@ -57,7 +65,14 @@ async function recordedRun(redaction = false): Promise<string> {
   return run
 }
 
-async function replayed(agent_id: string, replay: ReplayOrder) {
+function replayed(agent_id: string, replay: ReplayOrder) {
+  return testRun(agent_id, { suite_id: replay.run_id, source: null, replay })
+}
+
+async function testRun(
+  agent_id: string,
+  { suite_id, source, replay }: Pick<TestRunSuite, 'suite_id' | 'source'> & { readonly replay: ReplayOrder | null },
+) {
   const { scope } = harness
   const { database } = test
   const test_run_id = await database.transaction(scope, tx =>
@@ -65,13 +80,13 @@ async function replayed(agent_id: string, replay: ReplayOrder) {
       agent_id,
       version: 1,
       purpose: 'manual',
-      suites: [{ suite_id: replay.run_id, revision: 1, digest: 'd', agent_id, cases: [], source: null }],
+      suites: [{ suite_id, revision: 1, digest: 'd', agent_id, cases: [], source }],
       case_ids: null,
       trials: 1,
       baseline_test_run_id: null,
       judge_model: null,
       estimated_usd: 0,
-      created_by: { owner_id: 'o', environment: 'production', kind: 'api_key', id: replay.run_id },
+      created_by: { owner_id: 'o', environment: 'production', kind: 'api_key', id: suite_id },
       replay,
     }),
   )
@@ -106,6 +121,7 @@ describe('the replay of a chat', () => {
     const { run, trial } = await replayed('desk', { run_id, version: 1, after_change: 'stop' })
     expect(trial.error).toBeNull()
     expect(run).toMatchObject({ state: 'completed', verdict: 'passed' })
+    expect(run.replay).toEqual({ run_id, after_change: 'stop' })
     expect(trial.replay?.changes).toEqual([])
     expect(trial.replay?.turns.map(({ source }) => source)).toEqual(['replayed', 'replayed', 'replayed'])
   })
@@ -144,5 +160,57 @@ describe('the replay of a chat', () => {
     await test.owner.query('update parley.runs set content_expired_at = parley.now_ms() where run_id = $1', [run_id])
     const { trial } = await replayed('desk', { run_id, version: 1, after_change: 'stop' })
     expect(trial.error).toContain('inputs_missing')
+  })
+})
+
+describe('a suite whose source is a recorded run', () => {
+  const looksUp = (greeting: string) =>
+    planOf(
+      [
+        says('talk', greeting, [edge('hours', 'The caller asks for the opening hours', 'look_up')]),
+        { id: 'look_up', type: 'function', tool_id: 'hours', edges: [], else_edge: edge('else', 'Else', 'hours') },
+        says('hours', 'We open at {{hour}}.', [edge('bye', 'The caller says goodbye', 'end')]),
+        END,
+      ],
+      {
+        actions: [
+          {
+            action_id: 'hours',
+            kind: 'http',
+            name: 'hours',
+            method: 'GET',
+            url: 'https://desk.example.com/hours',
+            response_variables: { hour: '$.hour' },
+          },
+        ],
+      },
+    )
+
+  it("plays the run's caller to another version, whose actions get the recorded answers", async () => {
+    await harness.publish('looks-up', looksUp('Hello, how can I help you?'))
+    await harness.publish('looks-up-politely', looksUp('Good morning, how can I help you?'))
+    harness.runAction = async ({ onPhase }) => {
+      onPhase({ phase: 'started', effect_id: 'effect-1' })
+      return { outcome: 'succeeded', body: { hour: 'nine' }, effect_id: 'effect-1', error_code: null, durationMs: 3 }
+    }
+    harness.worker()
+    harness.model.thinks({ take: 'The caller asks for the opening hours' }, { take: 'The caller says goodbye' })
+    const recorded = await harness.run('chat', 'looks-up')
+    await harness.reaches(recorded, row => row.state === 'running')
+    await harness.answer(recorded, 'What are your opening hours?')
+    await harness.answer(recorded, 'Goodbye.')
+    await harness.ended(recorded)
+    const source = { kind: 'runs' as const, run_ids: [recorded] }
+    const { run, trial } = await testRun('looks-up-politely', { suite_id: recorded, source, replay: null })
+    expect(trial).toMatchObject({ verdict: 'passed', guard_events: [] })
+    expect(run).toMatchObject({ replay: null, summary: { cases: 1, passed: 1 } })
+    const { scope } = harness
+    const transcript = await readTranscript(test.database.within(scope), scope, trial.run_id!)
+    expect(transcript?.utterances.map(({ text }) => text)).toEqual([
+      'Good morning, how can I help you?',
+      'What are your opening hours?',
+      'We open at nine.',
+      'Goodbye.',
+    ])
   })
 })

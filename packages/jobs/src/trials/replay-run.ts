@@ -1,23 +1,12 @@
-import { codeVersions, readInputLog, type TimelineItem } from '@parley/conversation'
+import { codeVersions, readInputLog } from '@parley/conversation'
 import { type ReplayReport, runReplayTrial } from '@parley/evaluation'
-import {
-  type Database,
-  eventsAfter,
-  type Queries,
-  type ReplayOrder,
-  readInputs,
-  readRun,
-  type Sealer,
-  type TakenTrial,
-} from '@parley/store'
+import { type Database, type ReplayOrder, readInputs, readRun, type Sealer, type TakenTrial } from '@parley/store'
+import { timelineOf } from './run-timeline.ts'
 
 type TrialOptions = Omit<
   Parameters<typeof runReplayTrial>[0],
   'log' | 'recorded' | 'outcome' | 'isSame' | 'versions' | 'afterChange'
 >
-
-const PAGE = 1000
-const MAX_ITEMS = 20_000
 
 /** Replays the run of a trial against the trial's publication. Throws what the database throws. */
 export async function replayRun(
@@ -41,19 +30,6 @@ export async function replayRun(
     versions: codeVersions(),
     afterChange: after_change,
   })
-}
-
-async function timelineOf(db: Queries, scope: TakenTrial['scope'], runId: string): Promise<TimelineItem[]> {
-  const items: TimelineItem[] = []
-  for (let last = 0; items.length < MAX_ITEMS; ) {
-    const rows = await eventsAfter(db, scope, runId, last, PAGE)
-    if (rows.length === 0) break
-    // Events are written with the types of the timeline.
-    for (const { seq, at, offset_ms, kind, fields } of rows)
-      items.push({ ...fields, seq, at, offset_ms, kind } as unknown as TimelineItem)
-    last = rows.at(-1)!.seq
-  }
-  return items
 }
 
 function refused(error: string): ReplayReport {

@@ -63,14 +63,20 @@ async function casesOf(
     return [{ suite_id: suites[0]!.suite_id, test_case, trials: 1, fault: null }]
   }
   const cases: StartedCase[] = []
-  const add = (suite_id: string, test_case: TestCase) =>
-    cases.push({ suite_id, test_case, trials: trials ?? test_case.trials, fault: caseFault(test_case, plan) })
+  const add = (suite_id: string, test_case: TestCase, recorded_run_id: string | null = null) =>
+    cases.push({
+      suite_id,
+      test_case,
+      trials: trials ?? test_case.trials,
+      fault: caseFault(test_case, plan),
+      recorded_run_id,
+    })
   for (const suite of suites) {
     for (const one of suite.cases) if (case_ids === null || case_ids.includes(one.case_id)) add(suite.suite_id, one)
     if (suite.source === null || case_ids !== null) continue
     for (const run of await recordedRuns(tx, scope, suite.source, suite.agent_id)) {
       const recorded = recordedCase(run, plan)
-      if (recorded !== null) add(suite.suite_id, recorded)
+      if (recorded !== null) add(suite.suite_id, recorded, run.run_id)
     }
   }
   return cases

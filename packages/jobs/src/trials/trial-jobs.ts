@@ -1,4 +1,4 @@
-import type { Scope } from '@parley/contract'
+import type { Scope, TestCase } from '@parley/contract'
 import { runTrial, type TrialReport, type TrialRunner } from '@parley/evaluation'
 import type { Plan } from '@parley/flow'
 import { type Ms, ParleyError, SeededRandom, type Time, type UnixMs } from '@parley/kernel'
@@ -21,6 +21,7 @@ import { judgeGate } from '../release/judge-gate.ts'
 import { settleNextGate } from '../release/settle-gate.ts'
 import type { TextAgents } from '../text/protocol.ts'
 import { judgeTestRun } from './judge-test-run.ts'
+import { withRecordedAnswers } from './recorded-cases.ts'
 import { replayRun } from './replay-run.ts'
 import { startNextTestRun } from './start-test-run.ts'
 import { trialResult } from './trial-result.ts'
@@ -124,8 +125,9 @@ export class TrialJobs extends EnvironmentRounds<TakenTrial> {
 
   async #run(trial: TakenTrial, runId: string, signal: AbortSignal): Promise<TrialReport> {
     const { plans, agents, audio, sealer, time, wallClock } = this.#options
-    const { scope, agent_id, version, test_case } = trial
+    const { scope, agent_id, version } = trial
     if (trial.fence > MAX_TRIES) return unable(`interrupted: the trial was begun ${MAX_TRIES} times and never ended`)
+    const test_case = await this.#caseOf(trial)
     const plan = await plans.planOf(scope, agent_id, version)
     if (plan === null) throw new TypeError(`the publication of trial ${trial.trial_id} does not exist`)
     if (test_case.mode === 'audio' && audio === undefined)
@@ -150,6 +152,12 @@ export class TrialJobs extends EnvironmentRounds<TakenTrial> {
       return replayRun(trial, trial.replay, { ...options, ...(voiceOf && { voiceOf }) }, { database, sealer })
     }
     return test_case.mode === 'audio' ? runTrial(options, audio) : runTrial(options)
+  }
+
+  async #caseOf({ scope, test_case, recorded_run_id }: TakenTrial): Promise<TestCase> {
+    const { database, sealer } = this.#options
+    if (recorded_run_id === null) return test_case
+    return withRecordedAnswers(test_case, recorded_run_id, database.within(scope), { scope, sealer })
   }
 
   /** The agent's models, or why they are not ready. */

@@ -83,6 +83,7 @@ const APPLIED_ELSEWHERE = {
   '0030-release-gates': '9071936538e8d21ba4d0c7f7b87119001b7b5867566c0a6190dbf0019c968d73',
   '0031-call-listeners': '2625c352e39fb0b671e661afeeaabcd4c4f1de19e8349a1f8314448fe5fca7c0',
   '0032-replay': '98daab49eec681898af835f432b1f0280b932a098edec11a09b7c2ea77d2d891',
+  '0033-recorded-cases': '47eaebbce76df9926730e7f05ca56cabeea4f0c87b4e9ff315f3248263528ae0',
 }
 
 async function ours(): Promise<Migration[]> {

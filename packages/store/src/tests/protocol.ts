@@ -57,4 +57,6 @@ export interface TakenTrial {
   readonly test_case: TestCase
   /** Null: the trial is a conversation of its own. */
   readonly replay: ReplayOrder | null
+  /** The run whose caller the case plays; null: the case was written. */
+  readonly recorded_run_id: string | null
 }

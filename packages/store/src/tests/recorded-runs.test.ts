@@ -63,17 +63,26 @@ async function store(
     "insert into parley.run_transcripts (tenant_id, run_id, state, final, utterances) values ($1, $2, 'complete', true, $3)",
     [tenant_id, runId, JSON.stringify(utterances)],
   )
-  for (const [seq, node_id] of ['welcome', 'done'].entries())
+  const events = [
+    ['node', { node_id: 'welcome' }],
+    ...utterances.map(({ role, text }) => ['utterance', { role, text }]),
+    ['digits', { digits: '42', direction: 'in' }],
+    ['digits', { digits: '7', direction: 'out' }],
+    ['node', { node_id: 'done' }],
+  ]
+  for (const [index, [kind, fields]] of events.entries())
     await test.owner.query(
-      "insert into parley.run_events (tenant_id, run_id, seq, at, kind, fields) values ($1, $2, $3, now(), 'node', $4)",
-      [tenant_id, runId, seq + 1, JSON.stringify({ node_id })],
+      'insert into parley.run_events (tenant_id, run_id, seq, at, kind, fields) values ($1, $2, $3, now(), $4, $5)',
+      [tenant_id, runId, index + 1, kind, JSON.stringify(fields)],
     )
 }
 
 /** The first words of the callers of the runs that the source picks. */
 async function picked(source: object): Promise<string[]> {
   const parsed = suiteSource.parse(source)
-  return (await recordedRuns(test.database.within(scope), scope, parsed, 'a')).map(({ caller }) => caller[0]!)
+  return (await recordedRuns(test.database.within(scope), scope, parsed, 'a')).map(({ caller: [first] }) =>
+    'says' in first! ? first.says : '',
+  )
 }
 const selector = (over: object = {}) => picked({ kind: 'selector', window_days: 7, limit: 100, ...over })
 
@@ -95,12 +104,12 @@ describe('the runs that a source picks', () => {
     expect(await selector(over)).toEqual(expected)
   })
 
-  it('run_ids pick these runs, with what their caller said, where they went and their variables', async () => {
+  it('run_ids pick these runs, with what their caller said and pressed, where they went and their variables', async () => {
     const source = suiteSource.parse({ kind: 'runs', run_ids: [ids.get('two turns')!] })
     expect(await recordedRuns(test.database.within(scope), scope, source, null)).toEqual([
       {
         run_id: ids.get('two turns'),
-        caller: ['two turns', 'two turns'],
+        caller: [{ says: 'two turns' }, { says: 'two turns' }, { presses: '42' }],
         nodes: ['welcome', 'done'],
         dynamic_variables: { name: 'Ada' },
       },

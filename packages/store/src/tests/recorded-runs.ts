@@ -5,8 +5,8 @@ import type { Queries } from '../protocol.ts'
 /** A run of callers that becomes a case of a test run. */
 export interface RecordedRun {
   readonly run_id: string
-  /** The caller's utterances, in order. */
-  readonly caller: readonly string[]
+  /** What the caller said and pressed, in order. */
+  readonly caller: readonly ({ readonly says: string } | { readonly presses: string })[]
   /** The nodes that it visited, in order. */
   readonly nodes: readonly string[]
   readonly dynamic_variables: Readonly<Record<string, string>>
@@ -23,16 +23,22 @@ export async function recordedRuns(
   const { rows } = await sql<RecordedRun>`
     with candidates as (
       select r.run_id, r.created_at, r.disposition, r.dynamic_variables, (
-          select coalesce(jsonb_agg(u ->> 'text' order by (u ->> 'index')::integer), '[]')
-          from jsonb_array_elements(t.utterances) u where u ->> 'role' = 'user'
-        ) as caller
+          select count(*) from jsonb_array_elements(t.utterances) u where u ->> 'role' = 'user'
+        ) as turns
       from parley.runs r join parley.run_transcripts t using (tenant_id, run_id)
       where r.tenant_id = ${scope.tenant_id}::uuid and r.ended_at is not null and t.final and t.state <> 'expired' and ${picked.where}
     ), counted as (
       select *, row_number() over (partition by disposition order by created_at desc, run_id) as of_disposition
-      from candidates where jsonb_array_length(caller) >= ${picked.minTurns}::integer
+      from candidates where turns >= ${picked.minTurns}::integer
     )
-    select c.run_id, c.caller, c.dynamic_variables, (
+    select c.run_id, c.dynamic_variables, (
+      select coalesce(jsonb_agg(case e.kind
+        when 'digits' then jsonb_build_object('presses', e.fields ->> 'digits')
+        else jsonb_build_object('says', e.fields ->> 'text') end order by e.seq), '[]')
+      from parley.run_events e
+      where e.tenant_id = ${scope.tenant_id}::uuid and e.run_id = c.run_id and (
+        (e.kind = 'utterance' and e.fields ->> 'role' = 'user') or (e.kind = 'digits' and e.fields ->> 'direction' = 'in'))
+    ) as caller, (
       select coalesce(jsonb_agg(e.fields ->> 'node_id' order by e.seq), '[]') from parley.run_events e
       where e.tenant_id = ${scope.tenant_id}::uuid and e.run_id = c.run_id and e.kind = 'node'
     ) as nodes

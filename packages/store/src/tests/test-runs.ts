@@ -33,6 +33,7 @@ export interface TestRunRow {
   readonly progress: { readonly trials: number; readonly admitted: number; readonly settled: number }
   readonly summary: Readonly<Record<string, number>> | null
   readonly baseline_test_run_id: string | null
+  readonly replay: Pick<ReplayOrder, 'run_id' | 'after_change'> | null
   readonly judge_model: Readonly<Record<string, string>> | null
   readonly cost: { readonly estimated_usd: number; readonly measured_usd: number | null }
   readonly created_by: StoredPrincipal
@@ -87,6 +88,10 @@ function selectTestRuns(db: Queries, scope: Scope) {
       trials.as('progress'),
       'r.summary',
       'r.baseline_test_run_id',
+      sql<TestRunRow['replay']>`case when r.replay is not null then
+        jsonb_build_object('run_id', r.replay -> 'run_id', 'after_change', r.replay -> 'after_change') end`.as(
+        'replay',
+      ),
       'r.judge_model',
       'r.estimated_usd',
       'r.measured_usd',

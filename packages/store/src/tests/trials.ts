@@ -36,6 +36,8 @@ export interface StartedCase {
   readonly fault: string | null
   /** Whether a release gate compares both versions by it; the gate adds its trials. Default false. */
   readonly compared?: boolean
+  /** The run whose caller the case plays. Default null: the case was written. */
+  readonly recorded_run_id?: string | null
 }
 
 /** The oldest test run of the environment that waits to start, locked; null: none waits, or another process starts it. */
@@ -61,21 +63,24 @@ export async function startTestRun(
   cases: readonly StartedCase[],
 ): Promise<void> {
   const { tenant_id } = scope
-  const rows = cases.map(({ suite_id, test_case, trials, fault, compared = false }, index) => ({
+  const rows = cases.map(({ suite_id, test_case, trials, fault, compared = false, recorded_run_id = null }, index) => ({
     place: index + 1,
     suite_id,
     case_id: test_case.case_id,
     test_case,
     fault,
     compared,
+    recorded_run_id,
     trials: fault === null && !compared ? trials : 0,
   }))
   await sql`
-    insert into parley.test_run_cases (tenant_id, test_run_id, place, suite_id, case_id, test_case, fault, compared, verdict)
-    select ${tenant_id}::uuid, ${testRunId}::uuid, c.place, c.suite_id, c.case_id, c.test_case, c.fault, c.compared,
+    insert into parley.test_run_cases (tenant_id, test_run_id, place, suite_id, case_id, test_case, fault, compared, recorded_run_id, verdict)
+    select ${tenant_id}::uuid, ${testRunId}::uuid, c.place, c.suite_id, c.case_id, c.test_case, c.fault, c.compared, c.recorded_run_id,
       case when c.fault is not null then 'invalid' end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as c (place integer, suite_id uuid, case_id text, test_case jsonb, fault text, compared boolean)`.execute(tx)
+      as c (place integer, suite_id uuid, case_id text, test_case jsonb, fault text, compared boolean, recorded_run_id uuid)`.execute(
+    tx,
+  )
   await sql`
     insert into parley.test_trials (tenant_id, test_run_id, place, trial)
     select ${tenant_id}::uuid, ${testRunId}::uuid, c.place, trial
@@ -115,7 +120,7 @@ export async function takeTrials(tx: Queries, scope: Scope, leaseMs: number, atM
       and (r.tenant_id, r.test_run_id) = (t.tenant_id, t.test_run_id)
       and (c.tenant_id, c.test_run_id, c.place) = (t.tenant_id, t.test_run_id, t.place)
     returning t.test_run_id, t.trial_id, t.trial, t.fence, r.agent_id, coalesce(t.version, r.version) as version, r.replay,
-      c.suite_id, c.test_case`.execute(tx)
+      c.suite_id, c.test_case, c.recorded_run_id`.execute(tx)
   return rows.map(row => ({ ...row, scope }))
 }
 

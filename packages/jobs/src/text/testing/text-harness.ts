@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Scope } from '@parley/contract'
+import type { ActionRunner } from '@parley/conversation'
 import type { Plan } from '@parley/flow'
 import { systemRandom, systemTime, VirtualTime } from '@parley/kernel'
 import { RunLeases } from '@parley/runs'
@@ -49,7 +50,7 @@ export class TextHarness {
   /** What an agent of every plan works with; may be replaced. */
   agent: () => Promise<TextAgent> = async () => ({
     models: () => this.model,
-    actions: () => ({ run: () => Promise.reject(new Error('no actions here')) }),
+    actions: () => ({ run: (...request) => this.runAction(...request) }),
     transferPolicy: () => ({ decision: 'deny', reason: 'destination_not_allowed', policy_version: '1' }),
   })
   /** Nothing can be written. */
@@ -58,6 +59,8 @@ export class TextHarness {
   cutCommits = 0
   /** Writes that were tried meanwhile. */
   refusals = 0
+  /** Carries out the actions of the agents; default: they have none. */
+  runAction: ActionRunner['run'] = () => Promise.reject(new Error('no actions here'))
   /** Runs once, when a worker has read which runs wait and before it claims them. */
   beforeClaims: (() => Promise<void>) | null = null
   /** How often workers have looked for waiting runs. */

@@ -300,9 +300,36 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     await close()
   })
 
+  it('the workspace page switches listening in off, and the settings of an agent make its release gate', async () => {
+    const { page, complaints, open, close } = await visitor()
+    await open('/workspace')
+    await page.getByLabel('Members may listen to live calls').uncheck()
+    await page.getByRole('button', { name: 'Save' }).click()
+    const settings = () => client.tenantSettings.get({})
+    await eventually(settings, ({ listening_enabled }) => !listening_enabled, WAIT_MS)
+    await client.tenantSettings.update({ body: { listening_enabled: true } })
+
+    await open(`/agents/${agentId}/settings`)
+    await page.getByLabel('Mornings', { exact: false }).check()
+    await page.getByLabel('A version that is worse passes at most (%)').fill('2.5')
+    await page.getByLabel('Trials at most', { exact: false }).fill('300')
+    const section = page.locator('section', { has: page.getByRole('heading', { name: 'Release gate' }) })
+    await section.getByRole('button', { name: 'Save' }).click()
+    const draft = () => client.drafts.get({ params: { agent_id: agentId } })
+    const { settings: stored } = await eventually(draft, found => found.settings.releaseGate != null, WAIT_MS)
+    const rates = { maximumFalsePass: 0.025, maximumFalseBlock: 0.05, minimumEffect: 0.1, maximumTrials: 300 }
+    expect(stored.releaseGate).toEqual({ suites: [gated.suiteId], ...rates })
+    await page.getByLabel('Mornings', { exact: false }).uncheck()
+    await section.getByRole('button', { name: 'Save' }).click()
+    await eventually(draft, found => found.settings.releaseGate == null, WAIT_MS)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   it('two people edit one draft: the slower one sees the change of the other and applies its own on top', async () => {
     const [one, two] = [await visitor(), await visitor()]
     const path = `/agents/${agentId}/settings`
+    const { revision } = await client.drafts.get({ params: { agent_id: agentId } })
     await one.open(path)
     // The second browser does not learn of new revisions by itself.
     await two.open(path)
@@ -317,7 +344,7 @@ describe.skipIf(browserProgram.missing)(`the console in a browser${browserProgra
     await two.page.getByRole('button', { name: 'Apply my change on top' }).click()
     const draft = () => client.drafts.get({ params: { agent_id: agentId } })
     const merged = await eventually(draft, ({ flow }) => flow.global_prompt === 'Be brief.', WAIT_MS)
-    expect(merged.revision).toBe(3)
+    expect(merged.revision).toBe(revision + 2)
     expect([...one.complaints, ...two.complaints]).toEqual([])
     await Promise.all([one.close(), two.close()])
   })

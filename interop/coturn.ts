@@ -16,6 +16,8 @@ const RELAYS = 40
 
 /** A TURN server on ports of its own of the loopback interface. */
 export interface TurnServer {
+  /** Its address of IPv4, for `PARLEY_TURN_URLS`. */
+  readonly url: string
   /** Its address of IPv6, for `PARLEY_TURN_URLS`. It relays at an address of IPv4. */
   readonly url6: string
   /** For `PARLEY_TURN_SECRET`. */
@@ -69,5 +71,11 @@ export async function startTurnServer(atTestEnd: AtTestEnd = onTestFinished): Pr
   void exited.then(() => ready.reject(new Error(`turnserver ended:\n${output}`)))
   const timer = setTimeout(() => ready.reject(new Error(`turnserver was not ready:\n${output}`)), READY_MS)
   await ready.promise.finally(() => clearTimeout(timer))
-  return { url6: `turn:[::1]:${port}`, secret, relays: at => at > port && at <= port + RELAYS, output: () => output }
+  return {
+    url: `turn:127.0.0.1:${port}`,
+    url6: `turn:[::1]:${port}`,
+    secret,
+    relays: at => at > port && at <= port + RELAYS,
+    output: () => output,
+  }
 }

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ParleyClient, type ResultFrom } from '@parley/client'
+import { type Draft, readDraft } from '@parley/flow'
+import { editsFor } from '../packages/cli/src/workspace/draft-edits.ts'
 import type { AtTestEnd } from './recipe.ts'
 import type { Serving } from './serving.ts'
 
@@ -68,6 +70,19 @@ export async function publishTemplate(client: ParleyClient, template: 'cloud_cha
   const body = { draft_id: draft!.draft_id, expected_revision: draft!.revision }
   await client.publications.publish({ params: { agent_id: ref.id }, body })
   return ref.id
+}
+
+/** Publishes an agent that is this draft. */
+export async function publishDraft(client: ParleyClient, agent_id: string, draft: Draft): Promise<void> {
+  const params = { agent_id }
+  await client.agents.create({ body: { template: 'blank', name: agent_id, agent_id, language: 'en' } })
+  const { draft_id, revision: first } = await client.drafts.get({ params })
+  let revision = first
+  // A blank agent gets the voice of the first service that has a key.
+  const voice = { type: 'agent.provider', role: 'tts', changes: { voiceId: 'kal' } } as const
+  for (const edits of [[voice], ...editsFor(readDraft(draft))])
+    revision = (await client.drafts.edit({ params, body: { draft_id, expected_revision: revision, edits } })).revision
+  await client.publications.publish({ params, body: { draft_id, expected_revision: revision } })
 }
 
 /** Opens a chat and waits for the agent's first line; returns the id of its run. */

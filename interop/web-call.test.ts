@@ -1,9 +1,9 @@
 // Web calls over sockets: a WebRTC peer in the place of the browser, against a platform in a process of its own.
-import { readFileSync } from 'node:fs'
 import type { ParleyClient } from '@parley/client'
 import { readWav } from '@parley/media'
 import { BrowserStandIn } from '@parley/webrtc/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { peerProcessOf } from './peer-process-of.ts'
 import { clientOf, eventually, hasEnded, waitForRun } from './placed-call.ts'
 import { atLastTestEnd } from './recipe.ts'
 import { type Serving, startServing } from './serving.ts'
@@ -11,14 +11,6 @@ import { rms, spokenWide } from './wide-speech.ts'
 
 /** What takes seconds on an idle machine. */
 const SOON_MS = 60_000
-
-/** The child process of a platform that has the peer connections. */
-function peerProcessOf(pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-  const found = children.find(child => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('peer-worker'))
-  if (found === undefined) throw new Error(`process ${pid} has no child for peer connections`)
-  return Number(found)
-}
 
 describe('web calls', { timeout: 240_000 }, () => {
   const afterAllTests = atLastTestEnd()

@@ -1,15 +1,20 @@
 import { type FormEvent, useState } from 'react'
 import { useTexts } from '../i18n/i18n.tsx'
+import { GateForm } from '../release/gate-form.tsx'
 import { TextArea, TextField } from '../ui/fields.tsx'
 import { Section } from '../ui/parts.tsx'
 import { shownValue } from './draft-diff.ts'
 import { SaveButton } from './services/save-button.tsx'
 import type { Edits, OpenDraft } from './use-draft.ts'
 
-/** Name, prompt and settings of the draft. Settings are JSON values, as the API documents them. */
+/** Settings with a form of their own. */
+const OWN_FORM = new Set(['releaseGate'])
+
+/** Name, prompt, release gate and settings of the draft. Most settings are JSON values, as the API documents them. */
 export function SettingsTab({ open }: { readonly open: OpenDraft }) {
   const { text } = useTexts()
   const { draft, edit } = open
+  const further = Object.entries(draft.settings).filter(([name]) => !OWN_FORM.has(name))
   const save = (make: (form: FormData) => Edits) => (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const edits = make(new FormData(event.currentTarget))
@@ -41,14 +46,15 @@ export function SettingsTab({ open }: { readonly open: OpenDraft }) {
           <SaveButton open={open} />
         </form>
       </Section>
+      <GateForm key={JSON.stringify(draft.settings.releaseGate)} open={open} />
       <Section title={text('settings.settings')}>
         <ul className="settings">
-          {Object.entries(draft.settings).map(([name, value]) => (
+          {further.map(([name, value]) => (
             <li key={`${name} ${JSON.stringify(value)}`}>
               <SettingForm name={name} value={value} open={open} />
             </li>
           ))}
-          <li key={Object.keys(draft.settings).length}>
+          <li key={further.length}>
             <SettingForm name={null} value={undefined} open={open} />
           </li>
         </ul>

@@ -6,8 +6,9 @@ import { useTexts } from '../i18n/i18n.tsx'
 import { useChange } from '../operations/use-change.ts'
 import { navigate } from '../router.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { CheckField, SelectField, TextField } from '../ui/fields.tsx'
-import { Empty, Facts, Fault, Loading } from '../ui/parts.tsx'
+import { SelectField, TextField } from '../ui/fields.tsx'
+import { Empty, Facts, Fault } from '../ui/parts.tsx'
+import { SuiteChoice } from './suite-choice.tsx'
 import { USD } from './test-run-words.tsx'
 import { useBaselines } from './use-test-runs.ts'
 
@@ -28,7 +29,7 @@ export function NewTestRun({ suite, onClose }: NewTestRunProps) {
   const [suiteIds, setSuites] = useState<readonly string[]>(suite === null ? [] : [suite.suite_id])
   const [trials, setTrials] = useState('')
   const [baseline, setBaseline] = useState('')
-  const { agents, versions, suites } = useChoices(agentId)
+  const { agents, versions } = useChoices(agentId)
   const baselines = useBaselines(agentId)
   const published = versions.data?.items ?? []
   const chosen = published.find(({ ref }) => String(ref.version) === version) ?? published[0]
@@ -77,7 +78,7 @@ export function NewTestRun({ suite, onClose }: NewTestRunProps) {
           />
         )}
         {agentId !== '' && versions.data?.items.length === 0 && <Empty>{text('agent.notPublished')}</Empty>}
-        <SuiteChoice suites={suites.data?.items ?? null} chosen={suiteIds} onChange={setSuites} />
+        <SuiteChoice chosen={suiteIds} onChange={setSuites} />
         <TextField
           label={text('testRun.trialsPerCase')}
           hint={text('testRun.trialsHint')}
@@ -94,7 +95,6 @@ export function NewTestRun({ suite, onClose }: NewTestRunProps) {
           choices={[['', text('testRun.noBaseline')], ...useBaselineNames(baselines.data?.items ?? [])]}
         />
         {agents.isError && <Fault error={agents.error} />}
-        {suites.isError && <Fault error={suites.error} />}
         {body !== null && <Estimate key={JSON.stringify(body)} body={body} />}
         {start.isError && <Fault error={start.error} />}
         <div className="form-actions">
@@ -140,39 +140,7 @@ function useChoices(agentId: string) {
     queryFn: ({ signal }) =>
       api.publications.list({ params: { agent_id: agentId }, query: { limit: 100 } }, { signal }),
   })
-  const suites = useQuery({
-    queryKey: ['test_suites.list', 'names'],
-    queryFn: ({ signal }) => api.testSuites.list({ query: { limit: 200 } }, { signal }),
-  })
-  return { agents, versions, suites }
-}
-
-interface SuiteChoiceProps {
-  /** Null: not loaded yet. */
-  readonly suites: ResultFrom<'test_suites.list'>['items'] | null
-  readonly chosen: readonly string[]
-  readonly onChange: (chosen: readonly string[]) => void
-}
-
-function SuiteChoice({ suites, chosen, onChange }: SuiteChoiceProps) {
-  const { text } = useTexts()
-  return (
-    <fieldset className="choices">
-      <legend>{text('suite.title')}</legend>
-      {suites === null && <Loading />}
-      {suites?.length === 0 && <Empty>{text('suite.empty')}</Empty>}
-      {suites?.map(({ suite_id, name, case_count }) => (
-        <CheckField
-          key={suite_id}
-          label={`${name} (${case_count})`}
-          checked={chosen.includes(suite_id)}
-          onChange={event =>
-            onChange(event.target.checked ? [...chosen, suite_id] : chosen.filter(one => one !== suite_id))
-          }
-        />
-      ))}
-    </fieldset>
-  )
+  return { agents, versions }
 }
 
 /** What a test run will take, read when it is asked for. */

@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { useApi } from '../api/api.tsx'
 import { useTexts } from '../i18n/i18n.tsx'
-import { TextField } from '../ui/fields.tsx'
+import { CheckField, TextField } from '../ui/fields.tsx'
 import { Badge, Facts, Fault, Loading, PageHead, Section } from '../ui/parts.tsx'
 import { useChange } from './use-change.ts'
 
-/** The environments, the display name, and how long content is kept. */
+/** The environments, the display name, how long content is kept, and whether members may listen to live calls. */
 export function WorkspacePage() {
   const { text } = useTexts()
   return (
@@ -73,6 +73,7 @@ function Settings() {
     return api.tenantSettings.update({
       body: {
         display_name: name === '' ? null : name,
+        listening_enabled: form.get('listening') === 'on',
         retention: {
           recording_days: Number(form.get('recordings')),
           transcript_days: Number(form.get('transcripts')),
@@ -84,7 +85,7 @@ function Settings() {
   })
   if (settings.isPending) return <Loading />
   if (settings.isError) return <Fault error={settings.error} />
-  const { retention, display_name } = settings.data
+  const { retention, display_name, listening_enabled } = settings.data
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     change.mutate(new FormData(event.currentTarget))
@@ -120,6 +121,7 @@ function Settings() {
           placeholder={text('workspace.forEver')}
           defaultValue={retention.document_days ?? ''}
         />
+        <CheckField label={text('workspace.listening')} name="listening" defaultChecked={listening_enabled} />
         {change.isError && <Fault error={change.error} />}
         <div className="form-actions">
           <button type="submit" className="button primary" disabled={change.isPending}>

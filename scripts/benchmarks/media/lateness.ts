@@ -1,8 +1,6 @@
 import type { Quantiles } from './messages.ts'
 
-const TICKS_PER_MS = 8
-const PACKET_TICKS = 160
-const PACKET_MS = PACKET_TICKS / TICKS_PER_MS
+const PACKET_MS = 20
 
 /**
  * How late one call's packets arrive against the call's own 20 ms grid. The grid is what the RTP timestamps say, laid
@@ -11,12 +9,19 @@ const PACKET_MS = PACKET_TICKS / TICKS_PER_MS
 export class CallLateness {
   readonly #offset: Float64Array
   readonly #ticks: Float64Array
+  readonly #ticksPerMs: number
   #count = 0
   #first = -1
 
-  constructor(mostPackets: number) {
+  /** `clockRate`: of the RTP timestamps, Hz. */
+  constructor(mostPackets: number, clockRate = 8000) {
+    this.#ticksPerMs = clockRate / 1000
     this.#offset = new Float64Array(mostPackets)
     this.#ticks = new Float64Array(mostPackets)
+  }
+
+  get count(): number {
+    return this.#count
   }
 
   add(timestamp: number, arrivedAt: number): void {
@@ -24,7 +29,7 @@ export class CallLateness {
     if (this.#first < 0) this.#first = timestamp
     const ticks = (timestamp - this.#first) | 0
     this.#ticks[this.#count] = ticks
-    this.#offset[this.#count++] = arrivedAt - ticks / TICKS_PER_MS
+    this.#offset[this.#count++] = arrivedAt - ticks / this.#ticksPerMs
   }
 
   /** Appends one lateness per grid point, in ms; returns how many points had no packet. */
@@ -35,7 +40,7 @@ export class CallLateness {
     for (let i = 0; i < this.#count; i++) {
       const late = offsets[i]! - earliest
       into.push(late)
-      const gap = i === 0 ? 0 : Math.round((this.#ticks[i]! - this.#ticks[i - 1]!) / PACKET_TICKS) - 1
+      const gap = i === 0 ? 0 : Math.round((this.#ticks[i]! - this.#ticks[i - 1]!) / (PACKET_MS * this.#ticksPerMs)) - 1
       for (let k = 1; k <= gap; k++) into.push(late + k * PACKET_MS)
       missing += Math.max(0, gap)
     }

@@ -29,6 +29,11 @@ export class RolesProcess {
     return child !== null && child.exitCode === null && child.signalCode === null
   }
 
+  /** Process id; null while it is not running. */
+  get pid(): number | null {
+    return this.isRunning ? this.#child!.pid! : null
+  }
+
   /** The end of its output, over all restarts. */
   get output(): string {
     return this.#output

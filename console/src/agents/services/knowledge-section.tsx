@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useApi } from '../../api/api.tsx'
 import { useTexts } from '../../i18n/i18n.tsx'
-import { CheckField, SelectField, TextField } from '../../ui/fields.tsx'
-import { Empty, Fault, Loading, Section } from '../../ui/parts.tsx'
+import { CheckList } from '../../ui/check-list.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
+import { Fault, Section } from '../../ui/parts.tsx'
 import type { OpenDraft } from '../use-draft.ts'
 import { SaveButton } from './save-button.tsx'
-import '../../styles/evaluation.css'
 
 type Scope = 'none' | 'all' | 'some'
 
@@ -77,27 +77,18 @@ interface DocumentChoiceProps {
 
 function DocumentChoice({ chosen, onChange }: DocumentChoiceProps) {
   const api = useApi()
-  const { text } = useTexts()
   const found = useQuery({
     queryKey: ['knowledge', 'documents', 'names'],
     queryFn: ({ signal }) => api.knowledge.documentsList({ query: { limit: 200 } }, { signal }),
   })
+  if (found.isError) return <Fault error={found.error} />
   return (
-    <fieldset className="choices">
-      <legend>{text('knowledge.documents')}</legend>
-      {found.isPending && <Loading />}
-      {found.isError && <Fault error={found.error} />}
-      {found.data?.items.length === 0 && <Empty>{text('knowledge.empty')}</Empty>}
-      {found.data?.items.map(({ document_id, title }) => (
-        <CheckField
-          key={document_id}
-          label={title}
-          checked={chosen.includes(document_id)}
-          onChange={event =>
-            onChange(event.target.checked ? [...chosen, document_id] : chosen.filter(one => one !== document_id))
-          }
-        />
-      ))}
-    </fieldset>
+    <CheckList
+      legend="knowledge.documents"
+      empty="knowledge.empty"
+      choices={found.data?.items.map(({ document_id, title }) => [document_id, title] as const) ?? null}
+      chosen={chosen}
+      onChange={onChange}
+    />
   )
 }

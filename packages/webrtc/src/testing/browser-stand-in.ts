@@ -24,6 +24,10 @@ interface BrowserStandInOptions {
   readonly relayOnly?: boolean
   /** Whether it offers to receive audio alone, as a browser that listens to a call; default false. */
   readonly receivesOnly?: boolean
+  /** Opus packets of 20 ms that it sends over and over, from the first on; then `speak` has no effect. Default none. */
+  readonly prepared?: readonly Uint8Array[]
+  /** Gets the RTP packets of audio instead of `heard`. */
+  readonly onPacket?: ((packet: Buffer) => void) | null
 }
 
 /** Sends one request of the signalling; replaced by tests that count or change them. */
@@ -58,8 +62,10 @@ export class BrowserStandIn {
     iceServers = [],
     relayOnly = false,
     receivesOnly = false,
+    prepared = [],
+    onPacket = null,
   }: BrowserStandInOptions = {}) {
-    this.#options = { bindAddress, iceServers, relayOnly, receivesOnly }
+    this.#options = { bindAddress, iceServers, relayOnly, receivesOnly, prepared, onPacket }
   }
 
   /** Audio that was received, 16 kHz, packet after packet; without gaps for what was not sent. */
@@ -149,6 +155,7 @@ export class BrowserStandIn {
 
   #hear(packet: Buffer): void {
     if (packet.length <= RTP_HEADER_BYTES || (packet[1]! & 0x7f) !== PAYLOAD_TYPE) return
+    if (this.#options.onPacket !== null) return this.#options.onPacket(packet)
     const count = this.#decoder.decode(packet, RTP_HEADER_BYTES, packet.length - RTP_HEADER_BYTES, this.#samples, 0)
     if (count > 0) this.#heard.push(this.#samples.slice(0, count))
   }
@@ -167,9 +174,6 @@ export class BrowserStandIn {
   }
 
   #nextPacket(): Buffer {
-    const frame = new Int16Array(FRAME)
-    frame.set(this.#speech.subarray(this.#spoken, this.#spoken + FRAME))
-    this.#spoken = Math.min(this.#speech.length, this.#spoken + FRAME)
     const packet = this.#packet
     packet[0] = 0x80
     packet[1] = PAYLOAD_TYPE
@@ -178,8 +182,21 @@ export class BrowserStandIn {
     packet.writeUInt32BE(this.#ssrc, 8)
     this.#sequence = (this.#sequence + 1) & 0xffff
     this.#timestamp = (this.#timestamp + 960) >>> 0
-    const bytes = this.#encoder.encode(frame, 0, FRAME, packet, RTP_HEADER_BYTES)
-    return Buffer.from(packet.subarray(0, RTP_HEADER_BYTES + bytes))
+    return Buffer.from(packet.subarray(0, RTP_HEADER_BYTES + this.#writeAudio()))
+  }
+
+  /** Writes the next 20 ms behind the header of the packet; returns how many bytes. */
+  #writeAudio(): number {
+    const { prepared } = this.#options
+    if (prepared.length > 0) {
+      const payload = prepared[this.#sentFrames % prepared.length]!
+      this.#packet.set(payload, RTP_HEADER_BYTES)
+      return payload.length
+    }
+    const frame = new Int16Array(FRAME)
+    frame.set(this.#speech.subarray(this.#spoken, this.#spoken + FRAME))
+    this.#spoken = Math.min(this.#speech.length, this.#spoken + FRAME)
+    return this.#encoder.encode(frame, 0, FRAME, this.#packet, RTP_HEADER_BYTES)
   }
 
   #stop(): void {

@@ -4,6 +4,9 @@ import { VirtualTime } from './virtual-time.ts'
 
 type Script = readonly (string | number | Error)[]
 
+/** A step that waits for the abort. */
+const UNTIL_ABORTED = 'end when aborted'
+
 /** Attempts that yield texts, wait for numbers of ms, and throw errors. Resolves to the items, or the error's message. */
 function hedged(scripts: readonly Script[], lateAfterMs = 1000) {
   const time = new VirtualTime()
@@ -13,7 +16,8 @@ function hedged(scripts: readonly Script[], lateAfterMs = 1000) {
   async function* play(script: Script, number: number, signal: AbortSignal) {
     signal.addEventListener('abort', () => aborted.push(number))
     for (const step of script)
-      if (typeof step === 'number') await new Promise<void>(resolve => time.at(time.now() + step, resolve))
+      if (step === UNTIL_ABORTED) await new Promise(resolve => signal.addEventListener('abort', resolve))
+      else if (typeof step === 'number') await new Promise<void>(resolve => time.at(time.now() + step, resolve))
       else if (step instanceof Error) throw step
       else yield step
   }
@@ -62,6 +66,12 @@ describe('a hedged request', () => {
     ])
     await run(race, 3000)
     expect(race.items).toEqual(['a'])
+  })
+
+  it('the winner continues when the loser ends after its abort', async () => {
+    const race = hedged([[1100, 'a', 2000, 'b'], [UNTIL_ABORTED]])
+    await run(race, 4000)
+    expect([race.items, race.started]).toEqual([['a', 'b'], ['1000 1 late']])
   })
 
   it('starts the next attempt at once when an attempt fails, and throws when all have failed', async () => {

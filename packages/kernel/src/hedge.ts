@@ -47,6 +47,8 @@ class Race<Item> {
   #timer: Timer | undefined
   #result = Promise.withResolvers<Winner<Item> | null>()
   #error: unknown
+  /** An attempt has won. The others end when they are aborted, which is no second win. */
+  #isDecided = false
   readonly #onAbort = () => this.#result.resolve(null)
 
   constructor(options: HedgeOptions<Item>) {
@@ -105,6 +107,8 @@ class Race<Item> {
   }
 
   #won(winner: Winner<Item>): void {
+    if (this.#isDecided) return
+    this.#isDecided = true
     this.#timer?.cancel()
     this.#result.resolve(winner)
     for (const { number, controller, iterator } of this.#attempts)

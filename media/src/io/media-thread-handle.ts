@@ -1,8 +1,16 @@
 import { Worker } from 'node:worker_threads'
-import type { ParleyError } from '@parley/kernel'
+import type { Ms, ParleyError } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import type { SessionReply } from '../session/session-protocol.ts'
-import type { MediaThreadData, ThreadCommand, ThreadReply, ThreadStatistics } from './thread-protocol.ts'
+import {
+  COMMAND_POSTED,
+  LATENESS_US,
+  type MediaThreadData,
+  THREAD_WORDS,
+  type ThreadCommand,
+  type ThreadReply,
+  type ThreadStatistics,
+} from './thread-protocol.ts'
 
 /** Packets allocate next to nothing; V8's default of 48 MB would be filled once and then stay resident. */
 const YOUNG_GENERATION_MB = 4
@@ -18,7 +26,7 @@ export class MediaThreadHandle {
   /** Number of sessions on this thread, including those still opening. */
   load = 0
   readonly #worker: Worker
-  readonly #posted = new Int32Array(new SharedArrayBuffer(4))
+  readonly #words = new Int32Array(new SharedArrayBuffer(4 * THREAD_WORDS))
   readonly #listener: MediaThreadListener
   readonly #ready = Promise.withResolvers<void>()
   readonly #exited = Promise.withResolvers<void>()
@@ -26,10 +34,10 @@ export class MediaThreadHandle {
   readonly #statistics: PromiseWithResolvers<ThreadStatistics>[] = []
   #state: 'running' | 'stopping' | 'gone' = 'running'
 
-  constructor(data: Omit<MediaThreadData, 'posted'>, listener: MediaThreadListener) {
+  constructor(data: Omit<MediaThreadData, 'words'>, listener: MediaThreadListener) {
     this.#listener = listener
     this.#worker = new Worker(new URL('./media-thread.ts', import.meta.url), {
-      workerData: { ...data, posted: this.#posted } satisfies MediaThreadData,
+      workerData: { ...data, words: this.#words } satisfies MediaThreadData,
       name: 'media',
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
@@ -61,7 +69,7 @@ export class MediaThreadHandle {
   post(command: ThreadCommand): void {
     if (this.#state === 'gone') return
     this.#worker.postMessage(command)
-    Atomics.store(this.#posted, 0, 1)
+    Atomics.store(this.#words, COMMAND_POSTED, 1)
   }
 
   statistics(): Promise<ThreadStatistics> {
@@ -70,6 +78,11 @@ export class MediaThreadHandle {
     else this.#statistics.push(wanted)
     this.post({ type: 'thread-statistics' })
     return wanted.promise
+  }
+
+  /** p99 of the lateness of sent packets in the last five seconds; 0 with fewer than ten calls. */
+  get latenessMs(): Ms {
+    return Atomics.load(this.#words, LATENESS_US) / 1000
   }
 
   /** Closes the thread's sessions, then ends the thread. */

@@ -4,7 +4,7 @@ import type { MediaParameters } from '../session/media-session.ts'
 import { SessionRings } from '../session/session-rings.ts'
 import { MediaThreadLoop } from './media-thread-loop.ts'
 import { PortablePacketIo } from './portable-packet-io.ts'
-import type { ThreadCommand, ThreadReply } from './thread-protocol.ts'
+import { COMMAND_POSTED, THREAD_WORDS, type ThreadCommand, type ThreadReply } from './thread-protocol.ts'
 
 const PARAMETERS: MediaParameters = {
   remote: { address: '127.0.0.1', port: 9 },
@@ -33,12 +33,12 @@ describe('a media thread', () => {
         waiting.push(look)
         look()
       })
-    const posted = new Int32Array(new SharedArrayBuffer(4))
+    const words = new Int32Array(new SharedArrayBuffer(4 * THREAD_WORDS))
     const tell = (command: ThreadCommand) => {
       port1.postMessage(command)
-      Atomics.store(posted, 0, 1)
+      Atomics.store(words, COMMAND_POSTED, 1)
     }
-    const running = new MediaThreadLoop(new PortablePacketIo(), port2, '127.0.0.1', new Int32Array(1)).run()
+    const running = new MediaThreadLoop(new PortablePacketIo(), port2, '127.0.0.1', words).run()
     for (const session of [1, 2])
       tell({
         type: 'open',

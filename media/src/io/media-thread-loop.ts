@@ -6,6 +6,7 @@ import { MediaError } from '../errors.ts'
 import { PacketBatch, type PacketIo } from '../packet-io/packet-io.ts'
 import { RecordingRing } from '../recorder/recording-ring.ts'
 import { LatenessHistogram } from '../session/lateness-histogram.ts'
+import { LatenessWindow } from '../session/lateness-window.ts'
 import { COMPOSED, LEFT, type MediaPath, PortableMediaPath } from '../session/media-path.ts'
 import { MediaSessionCore } from '../session/media-session-core.ts'
 import { type SendSlot, SendSlots, WAKE_MS } from '../session/send-slots.ts'
@@ -14,7 +15,13 @@ import { SessionRings } from '../session/session-rings.ts'
 import type { SrtpTransforms } from '../srtp/srtp-transform.ts'
 import { portableTransforms } from '../srtp/transform-for-key.ts'
 import { SweptCalls } from './swept-calls.ts'
-import type { ThreadCommand, ThreadReply, ThreadStatistics } from './thread-protocol.ts'
+import {
+  COMMAND_POSTED,
+  LATENESS_US,
+  type ThreadCommand,
+  type ThreadReply,
+  type ThreadStatistics,
+} from './thread-protocol.ts'
 
 const BATCH_PACKETS = 128
 /** Sessions whose packets are composed before they are sent; each may have a report too. */
@@ -42,7 +49,7 @@ export class MediaThreadLoop {
   readonly #io: PacketIo
   readonly #port: MessagePort
   readonly #bindAddress: string
-  readonly #posted: Int32Array
+  readonly #words: Int32Array
   readonly #transforms: SrtpTransforms
   readonly #sessions = new Map<number, ThreadSession>()
   readonly #rtp = new Map<number, ThreadSession>()
@@ -56,6 +63,7 @@ export class MediaThreadLoop {
   #calls = new SweptCalls(BATCH_PACKETS)
   readonly #left = new Uint8Array(BATCH_PACKETS)
   readonly #lateness = new LatenessHistogram()
+  readonly #recentLateness: LatenessWindow
   readonly #gridStart: Ms
   #nowMs: Ms
   readonly #replies: ThreadReply[] = []
@@ -70,7 +78,7 @@ export class MediaThreadLoop {
     io: PacketIo,
     port: MessagePort,
     bindAddress: string,
-    posted: Int32Array,
+    words: Int32Array,
     transforms: SrtpTransforms = portableTransforms,
     path: MediaPath = new PortableMediaPath(),
   ) {
@@ -79,9 +87,10 @@ export class MediaThreadLoop {
     this.#transforms = transforms
     this.#port = port
     this.#bindAddress = bindAddress
-    this.#posted = posted
+    this.#words = words
     this.#gridStart = io.now()
     this.#nowMs = this.#gridStart
+    this.#recentLateness = new LatenessWindow(this.#gridStart)
     port.on('message', (command: ThreadCommand) => {
       this.#handle(command)
       this.#postReplies()
@@ -111,6 +120,7 @@ export class MediaThreadLoop {
       }
       this.#receive(lastWake)
       this.#advance()
+      this.#publishLateness(this.#recentLateness.ended(this.#nowMs))
       this.#postReplies()
     }
     for (const session of [...this.#sessions.values()]) this.#close(session)
@@ -125,14 +135,16 @@ export class MediaThreadLoop {
   async #untilWanted(): Promise<void> {
     if (this.#stopping) return
     const from = this.#io.now()
+    this.#publishLateness(0)
     await new Promise<void>(resolve => {
       this.#wakeIdle = resolve
     })
     this.#idleMs += this.#io.now() - from
+    this.#recentLateness.reset(this.#io.now())
   }
 
   #drainCommands(): void {
-    if (Atomics.exchange(this.#posted, 0, 0) === 0) return
+    if (Atomics.exchange(this.#words, COMMAND_POSTED, 0) === 0) return
     for (;;) {
       const received: { message: ThreadCommand } | undefined = receiveMessageOnPort(this.#port)
       if (received === undefined) return
@@ -157,7 +169,7 @@ export class MediaThreadLoop {
       const nowMs = this.#io.now()
       const { outcome, slotMs } = this.#calls
       for (let i = from; i < until; i++) {
-        if (outcome[i] === COMPOSED) this.#lateness.add(nowMs - slotMs[i]!)
+        if (outcome[i] === COMPOSED) this.#noteLateness(nowMs - slotMs[i]!)
         this.#sendRest(this.#swept[i]!, outcome[i] === LEFT, slotMs[i]!)
       }
       this.#flush()
@@ -171,13 +183,23 @@ export class MediaThreadLoop {
       const length = isLeft ? core.tick(slotMs, this.#outgoing.slots[this.#filled]!) : 0
       if (length > 0) {
         this.#address(rtpSocket, length, core.ipv4, core.port)
-        this.#lateness.add(this.#io.now() - slotMs)
+        this.#noteLateness(this.#io.now() - slotMs)
       }
       const report = core.tickRtcp(this.#nowMs, this.#outgoing.slots[this.#filled]!)
       if (report > 0) this.#address(core.rtcpMux ? rtpSocket : rtcpSocket, report, core.rtcpIpv4, core.rtcpPort)
     } catch (error) {
       this.#fail(session, error)
     }
+  }
+
+  #noteLateness(lateMs: Ms): void {
+    this.#lateness.add(lateMs)
+    this.#recentLateness.add(lateMs)
+  }
+
+  /** Null: the last value stays. */
+  #publishLateness(p99Ms: Ms | null): void {
+    if (p99Ms !== null) Atomics.store(this.#words, LATENESS_US, Math.round(p99Ms * 1000))
   }
 
   #address(socket: number, length: number, ipv4: number, port: number): void {

@@ -8,7 +8,7 @@ import type { MediaThreadData } from './thread-protocol.ts'
 
 /** Entry of a media thread's worker. An error ends the thread: its sessions fail, the plane starts another. */
 if (parentPort === null) throw new Error('media-thread.ts runs as a worker')
-const { bindAddress, packetIo, stalls, posted } = workerData as MediaThreadData
+const { bindAddress, packetIo, stalls, words } = workerData as MediaThreadData
 raiseThreadPriority(packetIo)
 await loadOpus()
 const io = makePacketIo(packetIo)
@@ -16,7 +16,7 @@ await new MediaThreadLoop(
   stalls === null ? io : new StallingPacketIo(io, stalls),
   parentPort,
   bindAddress,
-  posted,
+  words,
   makeTransforms(packetIo),
   makeMediaPath(packetIo),
 ).run()

@@ -7,9 +7,15 @@ export interface MediaThreadData {
   readonly bindAddress: string
   readonly packetIo: PacketIo['kind']
   readonly stalls: ThreadStalls | null
-  /** Word 0 is 1 when a command was posted that the thread has not received yet; checking the port would cost 25 us. */
-  readonly posted: Int32Array
+  /** Words that both sides share: `COMMAND_POSTED`, `LATENESS_US`. */
+  readonly words: Int32Array
 }
+
+/** 1 when a command was posted that the thread has not received yet; checking the port would cost 25 us. */
+export const COMMAND_POSTED = 0
+/** p99 of the lateness of sent packets in the last five seconds, us; see `LatenessWindow`. */
+export const LATENESS_US = 1
+export const THREAD_WORDS = 2
 
 /** Fault injection: the thread stalls for `ms` each time this many batches were sent. */
 export interface ThreadStalls {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { systemRandom } from '@parley/kernel'
+import { type Ms, systemRandom } from '@parley/kernel'
 import { MediaError } from '../errors.ts'
 import { PortPool } from '../ports/port-pool.ts'
 import { allocateRecordingRing } from '../recorder/recording-ring.ts'
@@ -112,6 +112,11 @@ export class ThreadedMediaPlane implements MediaPlane {
   /** One entry per thread: load, punctuality, packet counters. */
   threadStatistics(): Promise<ThreadStatistics[]> {
     return Promise.all(this.#threads.map(thread => thread.statistics()))
+  }
+
+  /** p99 of the lateness of sent packets in the last five seconds, of the latest thread; 0 where threads have fewer than ten calls. */
+  get latenessMs(): Ms {
+    return Math.max(0, ...this.#threads.map(thread => thread.latenessMs))
   }
 
   /** Fault injection: ends one media thread as a crash would. */

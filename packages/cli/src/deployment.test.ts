@@ -109,6 +109,7 @@ describe('the dashboards of Grafana', () => {
     metrics.watchEngine(() => ({
       live: 0,
       isDraining: false,
+      mediaLatenessMs: 0,
       certificateEndsAt: null,
       refused: 0,
       evicted: 0,

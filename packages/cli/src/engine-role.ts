@@ -115,6 +115,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     ...(hep !== null && { onSipMessage: (message: LadderMessage) => hep.send(message) }),
     calls: {
       endpoint: endpointOptions(settings, identity),
+      maxMediaLatenessMs: settings.maxMediaLatenessMs,
       onEvent: (call, event) => {
         metrics.callEvent(event)
         const line = describeEvent(event, call.leg.format)
@@ -144,6 +145,7 @@ export async function startEngineRole(settings: Settings, parts: EngineRoleParts
     ...runs.engine.endpoint.transportStats(),
     live: runs.live,
     isDraining: runs.isDraining,
+    mediaLatenessMs: runs.engine.endpoint.mediaLatenessMs,
   }))
   metrics.watchTrunks(() => runs.trunkFigures)
   metrics.watchSpool(() => recordings)

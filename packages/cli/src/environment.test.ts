@@ -151,6 +151,7 @@ describe('an invalid setting', () => {
     ],
     ['REDIS_URL', 'localhost', 'REDIS_URL: must be an address such as redis://host:6379'],
     ['DEEPGRAM_BASE_URL', 'https://x', 'DEEPGRAM_BASE_URL: must be an address such as wss://host.example'],
+    ['PARLEY_MEDIA_LATENESS_MS', '0', 'PARLEY_MEDIA_LATENESS_MS: must be milliseconds: a whole number, 1 to 10000'],
     ['PARLEY_PACKET_IO', 'fast', 'PARLEY_PACKET_IO: must be native or portable'],
   ])('%s=%s is refused, and the error says which values are valid', (name, value, message) => {
     expect(() => read({ [name]: value })).toThrow(message)

@@ -106,6 +106,7 @@ const variables = z.object({
   PARLEY_WEB_PORTS: portRange.optional(),
   ...turnVariables,
   PARLEY_PACKET_IO: z.enum(['native', 'portable'], 'must be native or portable').optional(),
+  PARLEY_MEDIA_LATENESS_MS: wholeNumber('milliseconds', 1, 10_000).default(40),
   PARLEY_EGRESS_ALLOW: egressAllow.prefault(''),
   PARLEY_PAGING_URL: httpUrl.prefault('https://events.pagerduty.com/v2/enqueue'),
   PARLEY_HEP: captureServer.optional(),
@@ -157,6 +158,8 @@ export interface Settings {
   readonly webRelay: WebRelay | null
   /** Undefined: native if the add-on is built, otherwise portable. */
   readonly packetIo: 'native' | 'portable' | undefined
+  /** p99 of the lateness of sent audio packets above which the engine takes no new call. */
+  readonly maxMediaLatenessMs: number
   /** Size limit of the recordings that are not uploaded yet, in bytes; above it no recording starts. */
   readonly spoolBytes: number
   /** Memory for the vectors of documents, in each process that searches them. */
@@ -269,6 +272,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     webPorts: values.PARLEY_WEB_PORTS ?? null,
     webRelay,
     packetIo: values.PARLEY_PACKET_IO,
+    maxMediaLatenessMs: values.PARLEY_MEDIA_LATENESS_MS,
     spoolBytes: values.PARLEY_SPOOL_MIB * 1024 ** 2,
     knowledgeMiB: values.PARLEY_KNOWLEDGE_MIB,
     leaseMs: values.PARLEY_LEASE_MS,

@@ -32,6 +32,7 @@ it('a process without the API serves metrics of its calls at /metrics', async ()
   metrics.watchEngine(() => ({
     live,
     isDraining: false,
+    mediaLatenessMs: 4,
     certificateEndsAt: null,
     refused: 3,
     evicted: 2,
@@ -54,6 +55,7 @@ it('a process without the API serves metrics of its calls at /metrics', async ()
     expect.arrayContaining([
       'parley_calls_live 3',
       'parley_engine_draining 0',
+      'parley_media_lateness_seconds 0.004',
       'parley_sip_connections_refused_total 3',
       'parley_sip_connections_evicted_total 2',
       'parley_sip_datagrams_dropped_total 48000',

@@ -9,6 +9,8 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 interface EngineFigures {
   readonly live: number
   readonly isDraining: boolean
+  /** p99 of the lateness of sent audio packets in the last five seconds. */
+  readonly mediaLatenessMs: number
   /** Expiry of the SIP certificate, Unix ms; null: unknown. */
   readonly certificateEndsAt: number | null
   /** SIP connections refused and evicted, and datagrams dropped, since the start. */
@@ -149,6 +151,8 @@ export class RoleMetrics {
     const registers = [this.registry]
     gauge('parley_calls_live', 'Live calls', registers, () => figures().live)
     gauge('parley_engine_draining', '1: accepts no new calls', registers, () => (figures().isDraining ? 1 : 0))
+    const lateness = 'p99 of the lateness of sent audio packets in the last 5 s; 0 with fewer than ten calls'
+    gauge('parley_media_lateness_seconds', lateness, registers, () => figures().mediaLatenessMs / 1000)
     gauge('parley_certificate_days_left', 'Days until the SIP certificate expires', registers, () => {
       const { certificateEndsAt } = figures()
       return certificateEndsAt === null ? Number.NaN : (certificateEndsAt - Date.now()) / 86_400_000

@@ -19,6 +19,16 @@ it('a place that is released twice frees one place', () => {
   expect(capacity.taken).toBe(1)
 })
 
+it('an engine whose media is late refuses calls for overload until it is on time, and the calls it has keep their places', () => {
+  let p99Ms = 0
+  const capacity = new CallCapacity(2, { limitMs: 40, p99Ms: () => p99Ms })
+  capacity.reserve()
+  p99Ms = 41
+  expect([capacity.refusal, capacity.reserve(), capacity.free, capacity.taken]).toEqual(['overload', null, 0, 1])
+  p99Ms = 40
+  expect([capacity.refusal, capacity.free, capacity.reserve()]).toEqual([null, 1, expect.anything()])
+})
+
 it('an engine that drains gives no place, and the calls it has keep theirs', () => {
   const capacity = new CallCapacity(2)
   const place = capacity.reserve()

@@ -1,3 +1,5 @@
+import type { Ms } from '@parley/kernel'
+
 /** Why an engine takes no new call. */
 export type CapacityRefusal = 'draining' | 'overload'
 
@@ -7,6 +9,13 @@ export interface CallPlace {
   release(): void
 }
 
+/** Lateness of the audio packets that an engine sends; new calls are refused while it exceeds the limit. */
+export interface MediaLateness {
+  readonly limitMs: Ms
+  /** p99 of the last seconds. */
+  readonly p99Ms: () => Ms
+}
+
 /**
  * Counts the calls of an engine and decides whether it takes more. It is the only owner of capacity and drain. A call holds its
  * place from its INVITE, or from the claim of its run, to its end.
@@ -14,11 +23,14 @@ export interface CallPlace {
 export class CallCapacity {
   /** Calls at once. */
   readonly max: number
+  readonly #lateness: MediaLateness | null
   #taken = 0
   #isDraining = false
 
-  constructor(max: number) {
+  /** `lateness`: default none is judged. */
+  constructor(max: number, lateness: MediaLateness | null = null) {
     this.max = max
+    this.#lateness = lateness
   }
 
   /** Calls that are live or being set up. */
@@ -26,19 +38,24 @@ export class CallCapacity {
     return this.#taken
   }
 
-  /** New calls that may begin now; 0 in a drain. */
+  /** New calls that may begin now; 0 in a drain, and while media is late. */
   get free(): number {
-    return this.#isDraining ? 0 : this.max - this.#taken
+    return this.#isDraining || this.isMediaLate ? 0 : this.max - this.#taken
   }
 
   get isDraining(): boolean {
     return this.#isDraining
   }
 
+  /** Whether packets leave so late that more calls would harm those that are live. */
+  get isMediaLate(): boolean {
+    return this.#lateness !== null && this.#lateness.p99Ms() > this.#lateness.limitMs
+  }
+
   /** Why no new call may begin now; null: one may. */
   get refusal(): CapacityRefusal | null {
     if (this.#isDraining) return 'draining'
-    return this.#taken < this.max ? null : 'overload'
+    return this.#taken < this.max && !this.isMediaLate ? null : 'overload'
   }
 
   /** Null: no place is free; `refusal` says why. */

@@ -1,4 +1,4 @@
-import { systemTime } from '@parley/kernel'
+import { type Ms, systemTime } from '@parley/kernel'
 import {
   type CallLeg,
   type DialOptions,
@@ -18,6 +18,7 @@ import { KnownPeers } from './known-peers.ts'
 import { Ticker } from './ticker.ts'
 
 const MAX_CALLS = 500
+const MAX_MEDIA_LATENESS_MS: Ms = 40
 const RING_TIMEOUT_MS = 60_000
 
 export interface EngineOptions {
@@ -26,6 +27,8 @@ export interface EngineOptions {
   readonly router: InboundRouter
   /** Maximum of calls at once in both directions; an inbound call beyond it is answered 503. Default 500. */
   readonly maxCalls?: number
+  /** No new call begins while the p99 of the lateness of sent audio packets exceeds this; default 40. */
+  readonly maxMediaLatenessMs?: Ms
   readonly onCall?: (call: Call) => void
   readonly onEvent?: (call: Call, event: CallEvent) => void
 }
@@ -54,7 +57,11 @@ export class Engine {
 
   /** Throws what the endpoint throws ("address_in_use"). */
   static async start(options: EngineOptions): Promise<Engine> {
-    const capacity = new CallCapacity(options.maxCalls ?? MAX_CALLS)
+    let opened: Endpoint | null = null
+    const capacity = new CallCapacity(options.maxCalls ?? MAX_CALLS, {
+      limitMs: options.maxMediaLatenessMs ?? MAX_MEDIA_LATENESS_MS,
+      p99Ms: () => opened?.mediaLatenessMs ?? 0,
+    })
     const peers = new KnownPeers()
     const inbound = new InboundCalls({
       router: options.router,
@@ -71,6 +78,7 @@ export class Engine {
       // Never called: the guard names the receiver of every INVITE that it accepts.
       onInvite: session => session.reject(404),
     })
+    opened = endpoint
     const engine = new Engine(options, capacity, peers, endpoint)
     return engine
   }
@@ -132,6 +140,8 @@ export class Engine {
     const place = this.capacity.reserve()
     if (place !== null) return place
     if (this.capacity.isDraining) throw new EngineError('draining', 'the engine drains and dials no new calls')
+    if (this.capacity.isMediaLate)
+      throw new EngineError('too_many_calls', 'audio packets leave late: no new call begins until they are on time')
     throw new EngineError('too_many_calls', `${this.capacity.max} calls are live, as many as the engine may have`)
   }
 

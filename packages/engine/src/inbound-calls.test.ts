@@ -25,6 +25,8 @@ class InboundHarness {
   /** Methods of the requests whose route was looked up. */
   readonly lookups: string[] = []
   readonly refused: CallRefusal[] = []
+  /** p99 of the lateness of the engine's media. */
+  latenessMs: Ms = 0
   /** Calls that the rate of the route still allows. */
   rateLeft = Number.POSITIVE_INFINITY
   readonly abandoned: AbandonReason[] = []
@@ -52,7 +54,7 @@ class InboundHarness {
       random,
       media: new InlineMediaPlane({ time, random, network: packets, address }),
     })
-    this.capacity = new CallCapacity(maxCalls)
+    this.capacity = new CallCapacity(maxCalls, { limitMs: 40, p99Ms: () => this.latenessMs })
     const route: InboundRoute = {
       serverName: null,
       receive: () => this.decide(),
@@ -157,6 +159,18 @@ it('a call beyond the capacity of the engine is refused with 503, and its route 
   const second = await harness.call()
   expect(endOf(second)).toEqual({ status: 503, retryAfterS: 5 })
   expect([harness.refused, harness.started.length]).toEqual([['overload'], 1])
+})
+
+it('a call that arrives while the media of live calls is late is refused with 503, and is taken once it is on time', async () => {
+  const harness = new InboundHarness(3)
+  const live = await harness.call()
+  harness.latenessMs = 60
+  const refused = await harness.call()
+  expect(endOf(refused)).toEqual({ status: 503, retryAfterS: 5 })
+  expect([live.state, harness.refused, harness.capacity.taken]).toEqual(['active', ['overload'], 1])
+  harness.latenessMs = 10
+  await harness.call()
+  expect(harness.started).toHaveLength(2)
 })
 
 it('an engine that drains refuses new callers and OPTIONS with 503, and its live call goes on', async () => {

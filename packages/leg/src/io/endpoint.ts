@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { type Random, systemRandom, systemTime, type Time } from '@parley/kernel'
+import { type Ms, type Random, systemRandom, systemTime, type Time } from '@parley/kernel'
 import { type MediaPlane, markDatagrams, type PacketIoKind, ThreadedMediaPlane, thinDatagrams } from '@parley/media'
 import {
   type InviteSession,
@@ -167,6 +167,11 @@ export class Endpoint implements LegContext {
   /** One entry per media thread: load, punctuality since the last call, packet counters. */
   mediaThreads(): ReturnType<ThreadedMediaPlane['threadStatistics']> {
     return this.#threads.threadStatistics()
+  }
+
+  /** p99 of the lateness of sent audio packets in the last five seconds; 0 with fewer than ten calls. */
+  get mediaLatenessMs(): Ms {
+    return this.#threads.latenessMs
   }
 
   /** Port under which this endpoint is reached; throws "not_listening". */

@@ -1,5 +1,6 @@
 // Web calls over sockets: a WebRTC peer in the place of the browser, against a platform in a process of its own.
 import type { ParleyClient } from '@parley/client'
+import { randomBelow, SeededRandom } from '@parley/kernel'
 import { readWav } from '@parley/media'
 import { BrowserStandIn } from '@parley/webrtc/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +12,8 @@ import { rms, spokenWide } from './wide-speech.ts'
 
 /** What takes seconds on an idle machine. */
 const SOON_MS = 60_000
+const OFFERS_OF_NONSENSE = 1000
+const SENDERS = 8
 
 describe('web calls', { timeout: 240_000 }, () => {
   const afterAllTests = atLastTestEnd()
@@ -234,6 +237,32 @@ describe('web calls', { timeout: 240_000 }, () => {
     const cancelled = await client.runs.cancel({ params: { run_id } })
     expect(cancelled.channel).toBe('web')
     expect((await waitForRun(client, run_id, hasEnded, SOON_MS)).state).toBe('cancelled')
+    browser.close()
+  })
+
+  it('a thousand offers of nonsense at one call are refused, most of them by its limit, and another call is answered', async () => {
+    const { run_id, url, token } = await created()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/sdp' }
+    const random = new SeededRandom(22)
+    const nonsense = () => String.fromCharCode(...Array.from({ length: 200 }, () => 10 + randomBelow(random, 110)))
+    const statuses = new Map<number, number>()
+    const send = async () => {
+      for (let i = 0; i < OFFERS_OF_NONSENSE / SENDERS; i++) {
+        const body = i % 2 === 0 ? nonsense() : `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nm=audio ${nonsense()}\r\n`
+        const response = await fetch(url, { method: 'POST', headers, body })
+        await response.arrayBuffer()
+        statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
+      }
+    }
+    await Promise.all(Array.from({ length: SENDERS }, send))
+    expect([...statuses.keys()].sort()).toEqual([400, 429])
+    expect(statuses.get(429)!).toBeGreaterThan(0)
+    expect((await client.runs.get({ params: { run_id } })).state).toBe('admitted')
+    const other = await created()
+    const browser = new BrowserStandIn()
+    expect(await browser.call(other.url, other.token)).toBe(201)
+    for (const started of [run_id, other.run_id]) await client.runs.cancel({ params: { run_id: started } })
+    for (const started of [run_id, other.run_id]) await waitForRun(client, started, hasEnded, SOON_MS)
     browser.close()
   })
 })

@@ -24,8 +24,8 @@ export function GateForm({ open }: { readonly open: OpenDraft }) {
   }
   return (
     <Section title={text('gate.title')}>
-      <p className="hint">{text('gate.formHint')}</p>
       <form className="form" onSubmit={submit}>
+        <p className="hint">{text('gate.formHint')}</p>
         <SuiteChoice chosen={suites} onChange={setSuites} />
         {suites.length > 0 && (
           <div className="columns narrow">

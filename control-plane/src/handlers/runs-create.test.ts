@@ -197,6 +197,29 @@ describe('refusals of POST /runs', () => {
     })
   })
 
+  it('the token of a web call is refused once it has expired, and the run has no offer', async () => {
+    const { agent_id, ...at } = await newAgent(api.world)
+    await api.world.call('publications.publish', { params: { agent_id }, body: { ...at, test: true } })
+    const { body: run } = await create({ agent_id, version: 0, channel: 'web', mode: 'inbound' })
+    await sql("update parley.web_calls set expires_at = now() - interval '1 s' where run_id = $1", run.run_id)
+    const offer = [
+      ...['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0', 'a=group:BUNDLE 0'],
+      ...['m=audio 9 UDP/TLS/RTP/SAVPF 111', 'a=ice-ufrag:abcd', 'a=ice-pwd:0123456789012345678901'],
+      ...['a=fingerprint:sha-256 00:11', 'a=mid:0', 'a=rtpmap:111 opus/48000/2'],
+    ].join('\r\n')
+    const response = await fetch(new URL(`/web/runs/${run.run_id}`, api.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${run.web.token}`, 'content-type': 'application/sdp' },
+      body: offer,
+    })
+    expect([response.status, await response.json()]).toEqual([
+      409,
+      { error: expect.objectContaining({ code: 'conflict' }) },
+    ])
+    const { rows } = await sql('select offer from parley.web_calls where run_id = $1', run.run_id)
+    expect(rows).toEqual([{ offer: null }])
+  })
+
   it('a key without permission to dial is refused for phone runs only', async () => {
     const call = await callBody(api.world)
     const as = { key: api.keys.member }

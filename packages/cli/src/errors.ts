@@ -13,6 +13,8 @@ export const CliError = errorsOf({
   port_taken: { retryable: true, text: 'Another program listens on the port of a setting.' },
   recogniser_not_found: { retryable: false, text: 'There is no such recogniser.' },
   recogniser_not_ready: { retryable: false, text: 'The recogniser has no API key.' },
+  speech_failed: { retryable: true, text: 'A local speech server does not run as it should.' },
+  speech_install_failed: { retryable: true, text: 'The local speech servers could not be installed.' },
   stand_in_not_found: { retryable: false, text: 'There is no local stand-in for this service.' },
   stt_not_ready: { retryable: false, text: 'The recogniser of the plan cannot be used now.' },
   tts_not_ready: { retryable: false, text: 'The voice of the plan cannot be used now.' },

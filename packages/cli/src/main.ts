@@ -18,6 +18,7 @@ const USAGE = `parley: conversational agents on real phone calls
                                     check the certificate of a version that passed its release gate, offline
   parley admin …                    manage organisations, environments, trunks, rate cards and keys (platform staff)
   parley providers check            test each speech and model service that has an API key
+  parley speech install [--remove]  install a local recogniser and voice (English), for calls without API keys
   parley fakes                      run local stand-ins of those services, for work without API keys
   parley sip decode FILE            parse a SIP message and print it as JSON
   parley --version | --help
@@ -36,6 +37,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   demo: async () => (await import('./commands/demo.ts')).demo,
   fakes: async () => (await import('./commands/fakes.ts')).fakes,
   providers: async () => (await import('./commands/providers.ts')).providers,
+  speech: async () => (await import('./commands/speech.ts')).speech,
   agents: async () => (await import('./commands/agents.ts')).agents,
   runs: async () => (await import('./commands/runs.ts')).runs,
   test: async () => (await import('./commands/test.ts')).test,

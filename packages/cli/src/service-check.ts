@@ -15,10 +15,10 @@ import {
 import type { Settings } from './environment.ts'
 import { CliError } from './errors.ts'
 
-const TIMEOUT_MS: Ms = 20_000
+export const CHECK_TIMEOUT_MS: Ms = 20_000
 /** Time for the error that a broken stream reports after its empty final result. */
 const LATE_ERROR_MS: Ms = 1000
-const SENTENCE = 'The garden is behind the house.'
+export const CHECK_SENTENCE = 'The garden is behind the house.'
 /** 20 ms at 8 kHz. */
 const PACKET_SAMPLES = 160
 
@@ -51,7 +51,7 @@ async function* checkAll<Service extends { close(): Promise<void> }>(
       let service: Service | null = null
       try {
         service = open(model)
-        yield { id, what, ok: true, detail: await request(service, AbortSignal.timeout(TIMEOUT_MS)) }
+        yield { id, what, ok: true, detail: await request(service, AbortSignal.timeout(CHECK_TIMEOUT_MS)) }
       } catch (error) {
         yield { id, what, ok: false, detail: describeFailure(error, vendor) }
       } finally {
@@ -62,7 +62,18 @@ async function* checkAll<Service extends { close(): Promise<void> }>(
 }
 
 async function checkRecogniser(recogniser: SpeechToText, signal: AbortSignal): Promise<string> {
-  const audio = await renderSentence()
+  const { text, ms } = await transcribe(recogniser, await renderSentence(), signal)
+  if (text === '')
+    throw new CliError('nothing_heard', `the recogniser returned no words for the sentence "${CHECK_SENTENCE}".`)
+  return `heard "${text}" in ${Math.round(ms)} ms`
+}
+
+/** The words of some English speech at 8 kHz, sent all at once, and the time to the last of them. */
+export async function transcribe(
+  recogniser: SpeechToText,
+  audio: Int16Array,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly ms: Ms }> {
   const stream = recogniser.open({ language: 'en' })
   const began = performance.now()
   try {
@@ -80,9 +91,7 @@ async function checkRecogniser(recogniser: SpeechToText, signal: AbortSignal): P
         stream.write(audio.subarray(at, at + PACKET_SAMPLES), at)
       stream.finalize()
     })
-    if (text === '')
-      throw new CliError('nothing_heard', `the recogniser returned no words for the sentence "${SENTENCE}".`)
-    return `heard "${text}" in ${since(began)}`
+    return { text, ms: performance.now() - began }
   } finally {
     stream.close()
   }
@@ -92,7 +101,7 @@ async function checkVoice(voice: TextToSpeech, signal: AbortSignal): Promise<str
   const began = performance.now()
   let first = ''
   let samples = 0
-  for await (const chunk of voice.synthesize({ text: SENTENCE, language: 'en' }, signal)) {
+  for await (const chunk of voice.synthesize({ text: CHECK_SENTENCE, language: 'en' }, signal)) {
     if (first === '') first = since(began)
     samples += chunk.samples.length
   }
@@ -118,7 +127,7 @@ async function checkModel(model: LanguageModel, signal: AbortSignal): Promise<st
 async function renderSentence(): Promise<Int16Array> {
   const voice = new TonesVoice()
   try {
-    return await new PhoneVoice(voice, 'en').render(SENTENCE)
+    return await new PhoneVoice(voice, 'en').render(CHECK_SENTENCE)
   } finally {
     await voice.close()
   }
@@ -129,7 +138,7 @@ function since(began: Ms): string {
 }
 
 function noAnswer(): Error {
-  return new CliError('no_answer', `the service did not answer within ${TIMEOUT_MS / 1000} s`)
+  return new CliError('no_answer', `the service did not answer within ${CHECK_TIMEOUT_MS / 1000} s`)
 }
 
 /** The text of an error, followed by advice for known codes. */

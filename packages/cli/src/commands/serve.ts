@@ -3,6 +3,7 @@ import { PROCESS_ROLES, type ProcessRole } from '@parley/store'
 import { readSettings, type Settings, unknownSettings } from '../environment.ts'
 import { localServerLines } from '../local-servers.ts'
 import { LINE_TEST, type Platform, startPlatform } from '../platform.ts'
+import { type LocalSpeech, startLocalSpeech } from '../speech/local-speech.ts'
 import { makeHome } from '../start-faults.ts'
 import { exitOnSignal, stopSignals } from '../stop-signals.ts'
 import { parseCommand, UsageError } from '../usage.ts'
@@ -33,11 +34,15 @@ export async function serve(args: string[]): Promise<number> {
     printLine(`The variable ${name} is ignored: Parley has no such setting. docs/operations.md lists the settings.`)
   await makeHome(settings.home)
   const endStart = exitOnSignal()
-  const platform = await startPlatform(settings, { roles, printLine })
+  const local = await startLocalSpeech(settings, printLine)
+  const platform = await startPlatform(local.settings, { roles, printLine }).catch(async (error: unknown) => {
+    await local.close()
+    throw error
+  })
   const signals = stopSignals()
   endStart()
   try {
-    await announce(settings, platform)
+    await announce(settings, platform, local)
     const signal = await signals.first
     printLine(
       signal === 'SIGTERM'
@@ -48,6 +53,7 @@ export async function serve(args: string[]): Promise<number> {
     return 0
   } finally {
     await platform.close()
+    await local.close()
   }
 }
 
@@ -64,7 +70,7 @@ function rolesOf(text: string): ReadonlySet<ProcessRole> {
 /** The last line that a start prints; scripts wait for it. */
 const READY = 'Parley is ready.'
 
-async function announce(settings: Settings, platform: Platform): Promise<void> {
+async function announce(settings: Settings, platform: Platform, { line, settings: used }: LocalSpeech): Promise<void> {
   const { api, workspace, seeded, phone, sip } = platform
   const calls = sip === null ? [] : seeded.map(({ plan, sip: own }) => [plan.name, sip.uri(tokenOf(own))] as const)
   const [first] = seeded
@@ -83,7 +89,7 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
         `Another process of this home serves the API at ${named}. The commands "parley agents" and "parley runs" use that one (${demoFilePath(settings.home)}).`,
       )
   }
-  const local = await localServerLines(settings.vendors)
+  const local = [...(await localServerLines(settings.vendors)), ...(line === null ? [] : [line])]
   const consoleUrl = signInUrl(api?.consoleUrl ?? null, workspace?.key ?? null)
   printLine(
     [
@@ -93,7 +99,7 @@ async function announce(settings: Settings, platform: Platform): Promise<void> {
         ? exampleRequestLines({ api: api.url, key: workspace.key, agentId: first.agentId, to: phone })
         : []),
       ...(local.length === 0 ? [] : [...local, '']),
-      ...(sip === null ? [] : sipLines(settings, [...calls, [LINE_TEST, sip.uri(sip.lineToken)]], sip.authorityFile)),
+      ...(sip === null ? [] : sipLines(used, [...calls, [LINE_TEST, sip.uri(sip.lineToken)]], sip.authorityFile)),
       READY,
       '',
     ].join('\n'),
@@ -131,8 +137,8 @@ function sipLines(
     '',
     ...addresses.flatMap(([title, uri]) => [`  ${title}`, `  ${uri}`, '']),
     'local_stt' in settings.vendors
-      ? 'The examples understand anybody who speaks: the recogniser is the local server of PARLEY_LOCAL_STT.'
-      : "The built-in recogniser understands only Parley's own phone. With any other phone, use the clinic by its keys (press 1).",
+      ? 'The examples understand everybody who speaks a language of the local recogniser.'
+      : 'The built-in recogniser understands only Parley\'s own phone. With any other phone, use the clinic by its keys (press 1), or run "npx parley speech install" first.',
     '',
     `  certificate authority  ${authorityFile ?? 'a public one'}`,
     `  recordings             ${join(settings.home, 'blobs', 'recordings')} (or through the API)`,

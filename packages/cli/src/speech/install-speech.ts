@@ -66,7 +66,10 @@ async function checkPython(python: string): Promise<void> {
     },
   })
   const [major = 0, minor = 0] = version.split(' ').map(Number)
-  if (exitCode !== 0) throw failure(`${python} does not run (${lastLine(errors) || `exit code ${exitCode}`}): install Python 3.11 or later, or set PYTHON`)
+  if (exitCode !== 0)
+    throw failure(
+      `${python} does not run (${lastLine(errors) || `exit code ${exitCode}`}): install Python 3.11 or later, or set PYTHON`,
+    )
   if (major < MIN_PYTHON[0] || (major === MIN_PYTHON[0] && minor < MIN_PYTHON[1]))
     throw failure(
       `${python} is Python ${major}.${minor}: Python ${MIN_PYTHON.join('.')} or later is needed; name one with PYTHON`,

@@ -22,7 +22,7 @@ export const SPEECH_PROGRAMS: readonly SpeechProgram[] = [
   { vendor: 'local_tts', script: 'text_to_speech.py', model: 'hibari', voice: 'heart' },
 ]
 
-export interface SpeechInstallation {
+interface SpeechInstallation {
   /** The Python that finds the packages. */
   readonly python: string
   /** Whether its packages are those that this version of Parley pins. */

@@ -24,6 +24,7 @@ export {
   createOffer,
   type PendingOffer,
   planAnswer,
+  previewAnswer,
   refuseOffer,
   withdrawOffer,
 } from './sdp/offer-answer.ts'

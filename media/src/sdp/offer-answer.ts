@@ -47,6 +47,18 @@ interface CreatedOffer {
   readonly pending: PendingOffer
 }
 
+interface RefusedOffer {
+  readonly ok: false
+  /** 400: not SDP; 488: nothing in it is acceptable. */
+  readonly status: 400 | 488
+  /** snake_case, stable. */
+  readonly code: string
+  readonly warningCode: number
+  /** Text for a Warning header (RFC 3261 section 20.43): ASCII without quotes and backslashes. */
+  readonly warning: string
+  readonly detail: string
+}
+
 type PlannedAnswer =
   | {
       readonly ok: true
@@ -57,17 +69,9 @@ type PlannedAnswer =
       /** One line for logs, without keys. */
       readonly summary: string
     }
-  | {
-      readonly ok: false
-      /** 400: not SDP; 488: nothing in it is acceptable. */
-      readonly status: 400 | 488
-      /** snake_case, stable. */
-      readonly code: string
-      readonly warningCode: number
-      /** Text for a Warning header (RFC 3261 section 20.43): ASCII without quotes and backslashes. */
-      readonly warning: string
-      readonly detail: string
-    }
+  | RefusedOffer
+
+type PreviewedAnswer = { readonly ok: true; readonly parameters: MediaParameters } | RefusedOffer
 
 type AcceptedAnswer =
   | {
@@ -120,6 +124,9 @@ export function withdrawOffer(pending: PendingOffer): LocalDescriptionState {
   return { version: pending.version, sent: pending.sent, agreed: pending.previous?.agreed ?? null }
 }
 
+/** What decides which offered line is accepted. */
+type AnswerPolicy = Pick<LocalMedia, 'security' | 'codecs' | 'previous' | 'direction'>
+
 interface AudioChoice {
   readonly index: number
   readonly media: MediaDescription
@@ -135,29 +142,61 @@ interface AudioChoice {
  * invalid `local`.
  */
 export function planAnswer(local: LocalMedia, offer: Uint8Array): PlannedAnswer {
-  const parsed = parseSdp(offer)
-  if (!parsed.ok) {
-    return refusedOffer(400, refusal(parsed.code, 399, `SDP line ${parsed.line}: ${parsed.detail}`))
-  }
-  const choice = chooseAudio(local, parsed.description)
-  if ('warning' in choice) return refusedOffer(488, choice)
+  const chosen = chooseOffered(local, offer)
+  if (!chosen.ok) return chosen
+  const { choice, description } = chosen
   const srtp = choice.crypto === null ? null : answerKeys(local, choice.crypto)
-  const ptimeMs = sendPtimeMs(choice.media, local.ptimeMs ?? 20)
-  const answered = answerMedia(local, choice, srtp, ptimeMs)
-  const media = parsed.description.media.map((line, i) => (i === choice.index ? answered : refusedMedia(line)))
-  const sent = describeLocal(local, media, parsed.description.timing)
-  const parameters: MediaParameters = {
-    ...choice.path,
-    codec: choice.codec.name,
-    payloadType: choice.codec.payloadType,
-    codecFmtp: choice.codec.fmtp,
-    ptimeMs,
-    dtmfPayloadType: dtmfPayloadType(choice.media, choice.codec.clockRate),
-    rtcpMux: choice.media.rtcpMux,
-    srtp,
-  }
+  const parameters = answeredParameters(local, choice, srtp)
+  const answered = answerMedia(local, choice, srtp, parameters.ptimeMs)
+  const media = description.media.map((line, i) => (i === choice.index ? answered : refusedMedia(line)))
+  const sent = describeLocal(local, media, description.timing)
   const state = agreedState(sent, choice.index, srtp)
   return { ok: true, answer: sent.bytes, parameters, state, summary: summary(parameters, choice.index, media) }
+}
+
+/** What `planAnswer` would agree to, without keys: nothing is written, so no port is needed. */
+export function previewAnswer(local: AnswerPolicy, offer: Uint8Array): PreviewedAnswer {
+  const chosen = chooseOffered(local, offer)
+  return chosen.ok ? { ok: true, parameters: answeredParameters({}, chosen.choice, null) } : chosen
+}
+
+function chooseOffered(
+  local: AnswerPolicy,
+  offer: Uint8Array,
+): { readonly ok: true; readonly choice: AudioChoice; readonly description: SessionDescription } | RefusedOffer {
+  const parsed = parsedOffer(offer)
+  if (!parsed.ok) return refusedOffer(400, refusal(parsed.code, 399, `SDP line ${parsed.line}: ${parsed.detail}`))
+  const choice = chooseAudio(local, parsed.description)
+  return 'warning' in choice ? refusedOffer(488, choice) : { ok: true, choice, description: parsed.description }
+}
+
+/** An offer is previewed and then answered: it is parsed once. */
+const PARSED = new WeakMap<Uint8Array, ReturnType<typeof parseSdp>>()
+
+function parsedOffer(offer: Uint8Array): ReturnType<typeof parseSdp> {
+  let parsed = PARSED.get(offer)
+  if (parsed === undefined) {
+    parsed = parseSdp(offer)
+    PARSED.set(offer, parsed)
+  }
+  return parsed
+}
+
+function answeredParameters(
+  { ptimeMs }: Pick<LocalMedia, 'ptimeMs'>,
+  { media, path, codec }: AudioChoice,
+  srtp: SrtpParameters | null,
+): MediaParameters {
+  return {
+    ...path,
+    codec: codec.name,
+    payloadType: codec.payloadType,
+    codecFmtp: codec.fmtp,
+    ptimeMs: sendPtimeMs(media, ptimeMs ?? 20),
+    dtmfPayloadType: dtmfPayloadType(media, codec.clockRate),
+    rtcpMux: media.rtcpMux,
+    srtp,
+  }
 }
 
 /**
@@ -171,13 +210,13 @@ export function refuseOffer(local: LocalMedia, offer: Uint8Array): Uint8Array | 
   return describeLocal(local, media.map(refusedMedia), timing).bytes
 }
 
-function refusedOffer(status: 400 | 488, { code, warningCode, warning }: Refusal): PlannedAnswer {
+function refusedOffer(status: 400 | 488, { code, warningCode, warning }: Refusal): RefusedOffer {
   // It contains text of the peer, which must not end the quoted string or the header.
   const quotable = warning.replace(/[^ !#-[\]-~]/g, '?')
   return { ok: false, status, code, warningCode, warning: quotable, detail: warning }
 }
 
-function chooseAudio(local: LocalMedia, description: SessionDescription): AudioChoice | Refusal {
+function chooseAudio(local: AnswerPolicy, description: SessionDescription): AudioChoice | Refusal {
   let first: Refusal | null = null
   for (const [index, media] of description.media.entries()) {
     if (media.kind !== 'audio' || media.port === 0) continue
@@ -189,7 +228,7 @@ function chooseAudio(local: LocalMedia, description: SessionDescription): AudioC
 }
 
 function tryAudio(
-  local: LocalMedia,
+  local: AnswerPolicy,
   description: SessionDescription,
   index: number,
   media: MediaDescription,

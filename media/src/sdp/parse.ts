@@ -26,9 +26,11 @@ export function parseSdp(bytes: Uint8Array): SdpParseResult {
   }
 }
 
+const decoder = new TextDecoder()
+
 function splitLines(bytes: Uint8Array): string[] {
   if (bytes.length > SDP_LIMITS.bytes) throw new SdpSyntaxError('sdp_too_large', `${bytes.length} bytes`)
-  const lines = new TextDecoder().decode(bytes).split(/\r?\n/)
+  const lines = decoder.decode(bytes).split(/\r?\n/)
   while (lines.at(-1)?.trim() === '') lines.pop()
   if (lines.length === 0) throw new SdpSyntaxError('sdp_empty', 'the body is empty')
   if (lines.length > SDP_LIMITS.lines) throw new SdpSyntaxError('sdp_too_large', `${lines.length} lines`)

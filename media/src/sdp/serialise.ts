@@ -3,12 +3,14 @@ import { MediaError } from '../errors.ts'
 import { formatCrypto } from './sdes.ts'
 import type { MediaDescription, SdpCodec, SessionDescription } from './session-description.ts'
 
+const encoder = new TextEncoder()
+
 /**
  * Serialises a description (RFC 8866 section 5, CRLF line ends). Throws `MediaError` "sdp_invalid_value" for any value
  * that would be read differently: line ends, control characters, blanks inside a token.
  */
 export function serialiseSdp(description: SessionDescription): Uint8Array {
-  return new TextEncoder().encode(sdpText(description))
+  return encoder.encode(sdpText(description))
 }
 
 export function sdpText(description: SessionDescription): string {

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { SipRequest, SipUri } from '@parley/leg'
 import type { InboundDecision, InboundRoute, InboundRouter } from './inbound-router.ts'
 
@@ -51,5 +51,5 @@ export function tokensOf({ uri }: SipRequest): string[] {
 
 /** Tokens are compared by digest, so that the time of a comparison does not reveal how much of a guess is right. */
 function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }

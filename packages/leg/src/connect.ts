@@ -156,7 +156,6 @@ export async function receiveLeg(
   const preview = Negotiation.preview(session.invite, {
     security: sdpSecurity(security),
     codecs,
-    random: context.random,
     destinations,
   })
   if (preview !== null && !preview.ok) {

@@ -11,6 +11,7 @@ import {
   type MediaParameters,
   type PendingOffer,
   planAnswer,
+  previewAnswer,
   refuseOffer,
   withdrawOffer,
 } from '@parley/media'
@@ -29,10 +30,15 @@ interface NegotiationOptions {
   readonly destinations?: LegDestinations | undefined
 }
 
-type Answer =
-  | { readonly ok: true; readonly body: Body; readonly parameters: MediaParameters }
-  /** `warning`: a complete Warning header value (RFC 3261 section 20.43). */
-  | { readonly ok: false; readonly status: number; readonly warning: string; readonly detail: string }
+interface Refused {
+  readonly ok: false
+  readonly status: number
+  /** A complete Warning header value (RFC 3261 section 20.43). */
+  readonly warning: string
+  readonly detail: string
+}
+
+type Answer = { readonly ok: true; readonly body: Body; readonly parameters: MediaParameters } | Refused
 
 type Agreement =
   | { readonly ok: true; readonly parameters: MediaParameters }
@@ -83,11 +89,12 @@ export class Negotiation {
 
   /** Answers the peer's offer; the result is in force at once, so the caller must send `body`. */
   answer(offer: Body): Answer {
-    const planned = plan(this.#local(false), offer, this.#options.destinations)
-    if (!planned.ok) return planned
+    const result = agreed(offer, this.#options.destinations, sdp => planAnswer(this.#local(false), sdp))
+    if (!result.ok) return result
+    const { parameters, planned } = result
     this.#state = planned.state
-    this.#agreed = planned.parameters
-    return { ok: true, body: planned.body, parameters: planned.parameters }
+    this.#agreed = parameters
+    return { ok: true, body: sdpBody(planned.answer), parameters }
   }
 
   /** The peer's answer to our offer. A later response may carry another one until `settle`. */
@@ -144,17 +151,16 @@ export class Negotiation {
   }
 
   /**
-   * The answer that an INVITE's offer would get, without allocating a media port: the refusal, or the parameters with the
-   * codec. Null: the INVITE has no offer.
+   * What would be agreed with an INVITE's offer, before a media port is allocated: the refusal, or the parameters without keys.
+   * Null: the INVITE has no offer.
    */
   static preview(
     invite: SipRequest,
-    { security, codecs, random, destinations }: Omit<NegotiationOptions, 'address' | 'port'>,
-  ): Answer | null {
+    { security, codecs, destinations }: Pick<NegotiationOptions, 'security' | 'codecs' | 'destinations'>,
+  ): Refused | PlannedParameters | null {
     const offer = inviteOffer(invite)
     if (offer === undefined) return null
-    const local = { address: '127.0.0.1', port: 9, sessionId: '0', security, random, ...(codecs && { codecs }) }
-    return plan(local, offer, destinations)
+    return agreed(offer, destinations, sdp => previewAnswer({ security, ...(codecs && { codecs }) }, sdp))
   }
 }
 
@@ -164,30 +170,28 @@ export function inviteOffer(invite: SipRequest): Body | undefined {
   return { contentType: invite.headers.get('Content-Type') ?? 'application/sdp', bytes: invite.body }
 }
 
-function plan(
-  local: LocalMedia,
+interface PlannedParameters {
+  readonly ok: true
+  readonly parameters: MediaParameters
+}
+
+/** What `plan` makes of the SDP of an offer, with the limits on where media is sent. */
+function agreed<Planned extends PlannedParameters>(
   offer: Body,
   destinations: LegDestinations | undefined,
-): (Answer & { ok: false }) | (Answer & { ok: true; state: LocalDescriptionState }) {
+  plan: (sdp: Uint8Array) => Planned | Exclude<ReturnType<typeof previewAnswer>, PlannedParameters>,
+): Refused | (PlannedParameters & { readonly planned: Planned }) {
   const extracted = extractSdp(contentTypeOf(offer), offer.bytes)
-  if (!extracted.ok)
-    return {
-      ok: false,
-      status: extracted.status,
-      warning: warningValue(399, extracted.detail),
-      detail: extracted.detail,
-    }
-  const planned = planAnswer(local, extracted.sdp)
-  if (!planned.ok) {
-    const { status, detail } = planned
-    return { ok: false, status, warning: warningValue(planned.warningCode, planned.warning), detail }
-  }
+  if (!extracted.ok) return refused(extracted.status, 399, extracted.detail)
+  const planned = plan(extracted.sdp)
+  if (!planned.ok) return refused(planned.status, planned.warningCode, planned.detail, planned.warning)
   const permitted = permit(planned.parameters, destinations)
-  if (!permitted.ok) {
-    const { detail } = permitted
-    return { ok: false, status: 488, warning: warningValue(399, detail), detail }
-  }
-  return { ok: true, body: sdpBody(planned.answer), parameters: permitted.parameters, state: planned.state }
+  if (!permitted.ok) return refused(488, 399, permitted.detail)
+  return { ok: true, parameters: permitted.parameters, planned }
+}
+
+function refused(status: number, warningCode: number, detail: string, warning = detail): Refused {
+  return { ok: false, status, warning: warningValue(warningCode, warning), detail }
 }
 
 function permit(

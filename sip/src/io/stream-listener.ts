@@ -32,6 +32,8 @@ export class StreamListener {
   readonly #server: Server
   readonly #tls: TlsServer | undefined
   readonly #sockets = new OpenSockets()
+  /** Set when it listens: to ask the socket costs a system call. */
+  #address: SocketAddress = { address: '', port: 0 }
   #stopped: Promise<void> | undefined
   /** By remote address and port: handshakes in progress. */
   readonly #handshakes = new Map<string, { readonly slot: AdmissionSlot; readonly finished: () => void }>()
@@ -49,6 +51,8 @@ export class StreamListener {
       listener.#server.once('error', reject)
       listener.#server.listen({ host: options.bind, port: options.port, backlog: 1024 }, resolve)
     })
+    const { address, port } = listener.#server.address() as AddressInfo
+    listener.#address = { address, port }
     listener.#server.removeAllListeners('error')
     // Out of file descriptors while accepting: the connection is lost, the listener goes on.
     listener.#server.on('error', () => {})
@@ -56,8 +60,7 @@ export class StreamListener {
   }
 
   get address(): SocketAddress {
-    const { address, port } = this.#server.address() as AddressInfo
-    return { address, port }
+    return this.#address
   }
 
   /** New handshakes use the new certificate; open connections are not affected. */

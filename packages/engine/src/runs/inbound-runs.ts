@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ParleyError, type Time } from '@parley/kernel'
 import type { SipCallLeg, SipRequest } from '@parley/leg'
 import type { OwnedRun, OwnedRunEnding, RunLeases } from '@parley/runs'
@@ -311,7 +311,7 @@ function tokensIn(invite: SipRequest, { token_sha256 }: InboundTrunk): string[] 
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 function rejected(disposition: string): OwnedRunEnding {

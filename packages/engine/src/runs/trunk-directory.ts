@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Ms, Time, Timer } from '@parley/kernel'
 import { RepeatedFailureLog } from '@parley/runs'
 import { type IpNetwork, IpNetworkTable, isInNetworks, type SipRequest } from '@parley/sip'
@@ -80,7 +80,7 @@ export class TrunkDirectory {
    */
   byToken(request: SipRequest, sourceAddress: string, registered: readonly InboundTrunk[] = []): InboundTrunk | null {
     for (const token of tokensOf(request)) {
-      const found = this.#byToken.get(createHash('sha256').update(token).digest('hex'))
+      const found = this.#byToken.get(hash('sha256', token))
       if (found === undefined) continue
       const { token_sha256 } = found.trunk
       const isKnown = !found.areConfigured || registered.some(trunk => trunk.token_sha256 === token_sha256)

@@ -40,7 +40,7 @@ const WHOLE = [
   'scripts/proofs/{admission,alerts,answers,drain,faults,idempotency,journals,live-updates,postgres,schemathesis,toll-fraud,upgrade}.realtime.test.ts',
   'control-plane/**/*.realtime.test.ts',
   'packages/{store,runs,jobs}/**/*.realtime.test.ts',
-  'scripts/benchmarks/api/api.realtime.test.ts',
+  'scripts/benchmarks/{api,knowledge}/*.realtime.test.ts',
 ]
 /** Tests that measure milliseconds: each by itself, after all others. */
 const ALONE = ['scripts/benchmarks/{media,sip,turn}/*.realtime.test.ts']

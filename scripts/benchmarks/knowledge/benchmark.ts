@@ -19,7 +19,7 @@ const TURNS = 20
 
 /**
  * Measures the search of documents with an embedding model whose weights the PyPI package `wordllama` ships. It runs as a small
- * OpenAI-compatible server, behind the product's adapter. Three parts; `--only` selects one.
+ * OpenAI-compatible server, behind the product's adapter. Three parts; `--only recall,search` selects some.
  *
  * - `recall`: recall at five by words, by vectors and by both, of written questions over 40 documents for each thing.
  *   `[--things 50] [--questions 100]` (of each kind)
@@ -116,9 +116,12 @@ function mixedQueries(count: number): string[] {
 
 function partsOf(only: string | undefined): ReadonlySet<Part> {
   if (only === undefined) return new Set(PARTS)
-  const part = PARTS.find(known => known === only)
-  if (part === undefined) throw new Error(`--only takes one of ${PARTS.join(', ')}`)
-  return new Set([part])
+  const parts = only.split(',').map(name => {
+    const part = PARTS.find(known => known === name)
+    if (part === undefined) throw new Error(`--only takes ${PARTS.join(',')}, or some of them`)
+    return part
+  })
+  return new Set(parts)
 }
 
 function number({ option }: BenchmarkOptions, name: string, otherwise: number, most: number): number {

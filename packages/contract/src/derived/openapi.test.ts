@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { webhookEvent } from '../drafts/draft-parts.ts'
 import { errorEnvelope } from '../error-envelope.ts'
 import { API_ERRORS, type ErrorCode } from '../errors.ts'
-import { operations } from '../operations.ts'
+import { operations, streams } from '../operations.ts'
 import { authOperations } from '../people/auth.ts'
 import { type OpenApiDocument, toOpenApi } from './openapi.ts'
 
@@ -155,6 +156,28 @@ describe('the OpenAPI document', () => {
           expect(content['application/json']).toMatchObject({ schema: { $ref: '#/components/schemas/ErrorEnvelope' } })
     },
   )
+
+  it('the webhooks are described with their events, payloads and signature', () => {
+    expect(Object.keys(document.webhooks)).toEqual([...webhookEvent.options, 'alert.fired'])
+    for (const [event, { post }] of Object.entries(document.webhooks)) {
+      const { parameters, requestBody, security } = post as unknown as Described
+      expect(parameters!.map(({ name, required }) => [name, required])).toContainEqual(['Parley-Signature', true])
+      expect(security).toEqual([])
+      const name = event === 'alert.fired' ? 'AlertWebhook' : 'RunWebhook'
+      expect(requestBody!.content['application/json']!.schema).toEqual({ $ref: `#/components/schemas/${name}` })
+      const { properties } = document.components.schemas[name] as {
+        properties: Record<string, { description?: string }>
+      }
+      expect(Object.keys(properties).slice(0, 3)).toEqual(['event', 'event_id', 'occurred_at'])
+    }
+  })
+
+  it('the event stream is described with the form of its events', () => {
+    const runEvents = toOpenApi(streams).paths['/api/v1/runs/{run_id}/events']!.get!
+    expect(runEvents.description).toContain('"event: end"')
+    const [content] = Object.entries((runEvents as unknown as Described).responses['200']!.content)
+    expect(content).toMatchObject(['text/event-stream', { 'x-event': { $ref: '#/components/schemas/TimelineItem' } }])
+  })
 
   it('every refusal has an example for each of its codes', () => {
     for (const { operation } of described(document))

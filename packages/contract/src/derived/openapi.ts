@@ -3,6 +3,7 @@ import { envelopeOf, errorEnvelope } from '../error-envelope.ts'
 import { API_ERRORS, ERROR_CODES, type ErrorCode } from '../errors.ts'
 import { exampleOf } from '../examples/index.ts'
 import { type MediaType, minimumRole, type Operation } from '../operation.ts'
+import { WEBHOOKS } from '../webhooks.ts'
 import { Components, pascal, reference } from './components.ts'
 import { DEFINITIONS, hasRequiredMember, isRequired, type JsonSchema, jsonSchema } from './json-schema.ts'
 
@@ -16,6 +17,8 @@ export interface OpenApiDocument {
   readonly security: readonly JsonSchema[]
   readonly tags: readonly { readonly name: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
+  /** Requests that Parley sends, by event. */
+  readonly webhooks: Readonly<Record<string, { readonly post: JsonSchema }>>
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>
     readonly examples: JsonSchema
@@ -58,6 +61,7 @@ export function* openApiSteps(operations: readonly Operation[], baseUrl: string)
     security: [{ apiKey: [] }],
     tags: [...new Set(operations.map(tagOf))].map(name => ({ name })),
     paths,
+    webhooks: Object.fromEntries(Object.keys(WEBHOOKS).map(event => [event, { post: webhookObject(event, schemas) }])),
     components: {
       schemas: schemas.all,
       examples: ERROR_EXAMPLES,
@@ -88,6 +92,7 @@ function operationObject(operation: Operation, schemas: Components): JsonSchema 
     operationId: operation.id,
     tags: [tagOf(operation)],
     summary: operation.summary,
+    ...(operation.media === 'text/event-stream' && { description: EVENT_STREAM }),
     security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body !== null && { requestBody: requestBody(operation.id, operation.body, schemas) }),
@@ -95,6 +100,26 @@ function operationObject(operation: Operation, schemas: Components): JsonSchema 
     'x-role': minimumRole(operation),
     'x-idempotency': operation.idempotency,
     ...(operation.tool !== null && { 'x-tool': operation.tool }),
+  }
+}
+
+/** A request that Parley sends to a receiver. */
+function webhookObject(event: string, schemas: Components): JsonSchema {
+  const { id, tag, summary, body } = WEBHOOKS[event]!
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: DELIVERY,
+    security: [],
+    parameters: [SIGNATURE, TRACE_PARENT],
+    requestBody: {
+      required: true,
+      content: contentOf('application/json', hoisted(body, 'output', schemas, pascal(id))),
+    },
+    responses: {
+      '2XX': { description: 'The event was received. Any other answer, or none within 10 s, is a failed attempt' },
+    },
   }
 }
 
@@ -169,6 +194,25 @@ function errorContent(schema: JsonSchema, codes: readonly ErrorCode[]): JsonSche
 }
 
 const text = { schema: { type: 'string' } }
+const EVENT_STREAM =
+  'Server-sent events. Each item of the timeline is an event: "id" is its seq, "event" its kind, "data" the item as JSON, whose schema is x-event. After the last item comes "event: end", and the stream ends. A comment follows every 15 s. With Last-Event-ID the stream resumes after that item.'
+const DELIVERY =
+  'Sent by POST, and again 1, 5, 30, 120 and 600 s after attempts that failed. An event may arrive more than once: event_id is the same.'
+const SIGNATURE = {
+  name: 'Parley-Signature',
+  in: 'header',
+  required: true,
+  description:
+    't=UNIX_SECONDS,v1=HEX: HEX is the HMAC-SHA256 of the text "UNIX_SECONDS.BODY" under the signing secret, where BODY is the body as it was received. There is one v1 for each secret that is valid while the secret is being replaced: one that matches is enough. Refuse a time that is more than five minutes off.',
+  schema: { type: 'string', pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
+}
+const TRACE_PARENT = {
+  name: 'traceparent',
+  in: 'header',
+  required: false,
+  description: "The run's trace in the format of W3C Trace Context; notifications of alerts have none.",
+  schema: { type: 'string' },
+}
 /** Position to resume an event stream from; values that are not numbers are ignored, because browsers send any id. */
 const LAST_EVENT = { name: 'Last-Event-ID', in: 'header', required: false, ...text }
 const HEADERS = {

@@ -15,7 +15,7 @@ export const recording = z
   })
   .meta({ id: 'AgentRecording' })
 
-const webhookEvent = z.enum(['run.started', 'run.transfer', 'run.ended', 'run.analyzed'])
+export const webhookEvent = z.enum(['run.started', 'run.transfer', 'run.ended', 'run.analyzed'])
 
 /**
  * The signed webhook of an agent. `http` URLs are accepted only for hosts that the operator has allowed; the edit

@@ -43,6 +43,9 @@ const reading = {
   refusals: {},
 } as const
 
+/** The id of the run's trace in OpenTelemetry, 32 hexadecimal digits; also in webhooks and logs. */
+export const traceId = z.string().regex(/^[0-9a-f]{32}$/, '32 lower-case hex digits')
+
 const runTimeline = operation({
   ...reading,
   id: 'runs.timeline',
@@ -51,8 +54,7 @@ const runTimeline = operation({
   query: listQuery({}),
   output: page(timelineItem).extend({
     run_id: uuid,
-    /** The id of the run's trace in OpenTelemetry, 32 hexadecimal digits; also in webhooks and logs. */
-    trace_id: z.string().regex(/^[0-9a-f]{32}$/, '32 lower-case hex digits'),
+    trace_id: traceId,
   }),
 })
 

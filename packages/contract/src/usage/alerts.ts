@@ -29,7 +29,7 @@ const evaluation = z
   })
   .meta({ id: 'AlertEvaluation' })
 
-const alertDelivery = z
+export const alertDelivery = z
   .strictObject({
     id: uuid,
     rule_revision: revision,

@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
+import { alertWebhook } from '@parley/contract'
 import { OutboundHttp } from '@parley/egress'
 import {
   type AlertDestinationValue,
@@ -317,6 +318,7 @@ describe('a notification', () => {
     const { body, signature, text } = byPath['/hook']!
     const { latest_delivery: delivery, ...rest } = hook!
     expect(body).toMatchObject({ event: 'alert.fired', event_id: delivery!.id, scope: harness.scope })
+    expect(alertWebhook.parse(body)).toEqual(body)
     expect(body.rule).toMatchObject({ id: rest.id, metric: rest.metric, evaluation: { value: '0.5' } })
     expect(body.delivery).toEqual({ ...delivery, status: 'sending', finished_at: null })
     const [, t] = /^t=(\d+),/.exec(signature!)!

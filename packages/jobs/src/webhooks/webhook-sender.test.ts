@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { runWebhook } from '@parley/contract'
 import { OutboundHttp } from '@parley/egress'
 import { runTraceIds, systemRandom, systemTime, type TraceSpan } from '@parley/kernel'
 import {
@@ -123,6 +124,7 @@ describe('an agent webhook', () => {
     expect(hooks.received.every(hook => isSigned(hook, ['first']))).toBe(true)
     const [started, ended] = hooks.received.map(hook => JSON.parse(hook.body))
     expect(Object.keys(started)).toEqual(['event', 'event_id', 'occurred_at', 'trace_id', 'run'])
+    for (const body of [started, ended]) expect(runWebhook.parse(body)).toEqual(body)
     expect(started.run).toMatchObject({ ...harness.scope, run_id: run.run_id, state: 'running', ended_at: null })
     expect(ended.run).toEqual(JSON.parse(JSON.stringify(await harness.read(run.run_id))))
     expect(started.event_id).not.toBe(ended.event_id)

@@ -89,7 +89,7 @@ export class JobsHarness {
     await this.test.owner.query(
       `insert into parley.publications (tenant_id, agent_id, version, digest, plan_schema_version, channels, languages,
          source_kind, published_by, test, draft_id, draft_revision, plan, draft, warnings)
-       values ($1, $2, 1, 'd', 1, '{phone,cloud}', '{en}', 'api', '{}', false, uuidv7(), 1, $3, '{}', '[]')`,
+       values ($1, $2, 1, 'sha256:' || repeat('d', 64), 1, '{phone,cloud}', '{en}', 'api', '{}', false, uuidv7(), 1, $3, '{}', '[]')`,
       [tenant_id, agentId, JSON.stringify(plan)],
     )
   }

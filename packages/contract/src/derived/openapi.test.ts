@@ -5,6 +5,7 @@ import { API_ERRORS, type ErrorCode } from '../errors.ts'
 import { operations, streams } from '../operations.ts'
 import { authOperations } from '../people/auth.ts'
 import { type OpenApiDocument, toOpenApi } from './openapi.ts'
+import { SENTENCES } from './sentences/index.ts'
 
 interface Parameter {
   name: string
@@ -170,6 +171,24 @@ describe('the OpenAPI document', () => {
       }
       expect(Object.keys(properties).slice(0, 3)).toEqual(['event', 'event_id', 'occurred_at'])
     }
+  })
+
+  it('every property has a sentence', () => {
+    const all = toOpenApi([...operations, ...streams, ...Object.values(authOperations)])
+    const without = Object.entries(all.components.schemas).flatMap(([name, { properties }]) =>
+      Object.entries((properties ?? {}) as Record<string, { description?: string }>)
+        .filter(([, { description }]) => !/^[A-Z`"].{4,}\.$/s.test(description ?? ''))
+        .map(([property, { description }]) => `${name}.${property}: ${description}`),
+    )
+    expect(without).toEqual([])
+  })
+
+  it('no sentence is of a property that does not exist', () => {
+    const all = toOpenApi([...operations, ...streams, ...Object.values(authOperations)])
+    const names = new Set(
+      Object.values(all.components.schemas).flatMap(({ properties }) => Object.keys((properties ?? {}) as object)),
+    )
+    expect(Object.keys(SENTENCES).filter(name => !names.has(name))).toEqual([])
   })
 
   it('the event stream is described with the form of its events', () => {

@@ -6,6 +6,7 @@ import { type MediaType, minimumRole, type Operation } from '../operation.ts'
 import { WEBHOOKS } from '../webhooks.ts'
 import { Components, pascal, reference } from './components.ts'
 import { DEFINITIONS, hasRequiredMember, isRequired, type JsonSchema, jsonSchema } from './json-schema.ts'
+import { withSentences } from './sentences/index.ts'
 
 export const API_VERSION = '1.0.0'
 
@@ -63,7 +64,7 @@ export function* openApiSteps(operations: readonly Operation[], baseUrl: string)
     paths,
     webhooks: Object.fromEntries(Object.keys(WEBHOOKS).map(event => [event, { post: webhookObject(event, schemas) }])),
     components: {
-      schemas: schemas.all,
+      schemas: withSentences(schemas.all),
       examples: ERROR_EXAMPLES,
       headers: HEADERS,
       securitySchemes: {

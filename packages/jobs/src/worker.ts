@@ -18,6 +18,7 @@ import {
   expireUpdates,
   forgetEngines,
   forgetIdempotency,
+  pruneForgottenNumbers,
   wakeDueEnvironments,
 } from './sweeps/run-sweeps.ts'
 import { Sweep } from './sweeps/sweep.ts'
@@ -31,6 +32,7 @@ const INTERVALS = {
   forgetEngines: 10_000,
   forgetIdempotency: 60_000,
   expireContents: 3_600_000,
+  pruneForgottenNumbers: 3_600_000,
   joinRecordings: 2000,
   /** For the default lease; for another one a third of it. */
   reap: RUN_LEASE_MS / 3,
@@ -51,6 +53,7 @@ const ALONE: Partial<Record<SweepName, Ms>> = {
   forgetEngines: 30_000,
   forgetIdempotency: 120_000,
   expireContents: 120_000,
+  pruneForgottenNumbers: 120_000,
   joinRecordings: 15_000,
   webhooks: 5000,
   analyses: 5000,
@@ -160,6 +163,7 @@ class RunningWorker implements Worker {
     this.#begin('forgetEngines', () => forgetEngines(shared))
     this.#begin('forgetIdempotency', () => forgetIdempotency(shared))
     this.#begin('expireContents', options.expireContents)
+    this.#begin('pruneForgottenNumbers', () => pruneForgottenNumbers(shared))
     this.#begin('joinRecordings', options.joinRecordings)
     this.#begin('reap', () => this.#reaper.round())
     for (const work of ['webhooks', 'analyses', 'alerts', 'alert_deliveries', 'knowledge', 'trials'] as const)

@@ -3,7 +3,7 @@ import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { JobsHarness } from '../testing/jobs-harness.ts'
 import { LeaderLease } from './leader-lease.ts'
-import { expireRuns, expireUpdates, forgetEngines, forgetIdempotency, type RunSweepsOptions } from './run-sweeps.ts'
+import { expireRuns, expireUpdates, forgetEngines, forgetIdempotency, pruneForgottenNumbers, type RunSweepsOptions } from './run-sweeps.ts'
 
 let test: TestDatabase
 let harness: JobsHarness
@@ -82,6 +82,19 @@ describe('sweeps over runs', () => {
       harness.scope.tenant_id,
     ])
     expect(rows.map(({ key }) => key)).toEqual(['5', '6'])
+  })
+
+  it('sweeps delete forgotten numbers once no call with them can be remembered', async () => {
+    await test.owner.query(
+      `insert into parley.forgotten_numbers (tenant_id, phone_number, forgotten_at)
+       values ($1, '+4930111', now() - interval '367 days'), ($1, '+4930222', now() - interval '365 days')`,
+      [harness.scope.tenant_id],
+    )
+    expect(await pruneForgottenNumbers(options)).toBe(false)
+    const { rows } = await test.owner.query('select phone_number from parley.forgotten_numbers where tenant_id = $1', [
+      harness.scope.tenant_id,
+    ])
+    expect(rows).toEqual([{ phone_number: '+4930222' }])
   })
 })
 

@@ -63,3 +63,8 @@ export async function forgetIdempotency({ database, counters }: RunSweepsOptions
   counters.add('idempotency_forgotten', gone)
   return gone === 1000
 }
+
+/** Deletes numbers that were forgotten longer ago than any call is remembered. */
+export async function pruneForgottenNumbers({ database }: Pick<RunSweepsOptions, 'database'>): Promise<boolean> {
+  return (await database.jobs.pruneForgottenNumbers(AT_MOST)) === AT_MOST
+}

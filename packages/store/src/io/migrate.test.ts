@@ -84,6 +84,7 @@ const APPLIED_ELSEWHERE = {
   '0031-call-listeners': '2625c352e39fb0b671e661afeeaabcd4c4f1de19e8349a1f8314448fe5fca7c0',
   '0032-replay': '98daab49eec681898af835f432b1f0280b932a098edec11a09b7c2ea77d2d891',
   '0033-recorded-cases': '47eaebbce76df9926730e7f05ca56cabeea4f0c87b4e9ff315f3248263528ae0',
+  '0034-forgotten-numbers': '47b04573b2c470c033969d1b920cd4b10fc37095176492350cefb70344d7cec2',
 }
 
 async function ours(): Promise<Migration[]> {

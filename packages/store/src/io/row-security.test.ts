@@ -308,6 +308,7 @@ const CALLERS: Record<string, readonly ProcessRole[]> = {
   expire_recordings: ['worker'],
   expire_transcripts: ['worker'],
   forget_idempotency: ['worker'],
+  prune_forgotten_numbers: ['worker'],
   recordings_to_join: ['worker'],
   take_analyses: ['worker'],
   take_outbox: ['worker'],

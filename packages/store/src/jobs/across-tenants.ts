@@ -37,6 +37,14 @@ export function jobsOn(run: RunStatement): JobsAcrossTenants {
             ])
       return scopesOf(rows)
     },
+    async pruneForgottenNumbers(atMost) {
+      const { rows } = await run(
+        'prune_forgotten_numbers',
+        'select parley.prune_forgotten_numbers($1::integer) as count',
+        [atMost],
+      )
+      return (rows[0] as { count: number }).count
+    },
   }
 }
 

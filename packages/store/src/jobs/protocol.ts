@@ -45,4 +45,6 @@ export interface JobsAcrossTenants {
    * (null: from the first).
    */
   environmentsDue(work: DueWork, after: string | null, atMost: number): Promise<Scope[]>
+  /** Deletes numbers that were forgotten longer ago than any call is remembered; returns how many. */
+  pruneForgottenNumbers(atMost: number): Promise<number>
 }

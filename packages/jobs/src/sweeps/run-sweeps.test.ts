@@ -3,7 +3,14 @@ import { type TestDatabase, testDatabase } from '@parley/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { JobsHarness } from '../testing/jobs-harness.ts'
 import { LeaderLease } from './leader-lease.ts'
-import { expireRuns, expireUpdates, forgetEngines, forgetIdempotency, pruneForgottenNumbers, type RunSweepsOptions } from './run-sweeps.ts'
+import {
+  expireRuns,
+  expireUpdates,
+  forgetEngines,
+  forgetIdempotency,
+  pruneForgottenNumbers,
+  type RunSweepsOptions,
+} from './run-sweeps.ts'
 
 let test: TestDatabase
 let harness: JobsHarness

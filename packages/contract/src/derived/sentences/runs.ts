@@ -160,6 +160,7 @@ export const RUN_SENTENCES: Readonly<Record<string, string>> = {
   refusal: 'Why the offer was refused; null: it was not.',
   regex: 'The regular expression that must or must not match.',
   regressed: 'How many cases failed that passed in the baseline.',
+  replay: 'The run that is replayed, and what follows the first turn that changes; null: none is replayed.',
   resource_id: 'The id of the resource at the provider.',
   respond: 'What the mock answers.',
   response_bytes: 'How long the answer was, in bytes.',
